@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// results.h: the results of one benchmark as JSON, in the form that bench/README.md describes, and
+// its progress bar.
+//
+// The file appears whole or not at all: it is written beside its place and moved there at the end.
+#ifndef BENCH_RESULTS_H
+#define BENCH_RESULTS_H
+
+#include "timing.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct bench_results {
+    FILE *file; // null: nothing is written
+    char path[4096], part[4104];
+    int rows;
+} bench_results;
+
+// A text as a JSON string; characters that JSON would have to escape are left out.
+static void bench_json_text(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; text && *text; ++text)
+        if (*text >= ' ' && *text != '"' && *text != '\\') fputc(*text, file);
+    fputc('"', file);
+}
+
+static void bench_json_meta(FILE *file, const char *key, const char *text) {
+    fprintf(file, "    \"%s\": ", key);
+    bench_json_text(file, text ? text : "unknown");
+    fputs(",\n", file);
+}
+
+// Opens the results of `bench` at `path` (null: none) and writes what is known before the first
+// row. What the program cannot know (commit, driver, clock) comes from the variables TMAP_COMMIT,
+// TMAP_DRIVER, TMAP_NVCC, TMAP_SM_CLOCK_MHZ. Returns 0, or -1 where the file cannot be written.
+static int bench_results_open(bench_results *out, const char *path, const char *bench,
+                              bench_ceilings c) {
+    struct cudaDeviceProp device;
+    char date[32];
+    time_t now = time(NULL);
+    const char *clock = getenv("TMAP_SM_CLOCK_MHZ");
+    memset(out, 0, sizeof *out);
+    if (!path) return 0;
+    if (strlen(path) >= sizeof out->path) return -1;
+    strcpy(out->path, path);
+    snprintf(out->part, sizeof out->part, "%s.part", path);
+    out->file = fopen(out->part, "w");
+    if (!out->file) return -1;
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    fputs("{\n  \"meta\": {\n", out->file);
+    bench_json_meta(out->file, "bench", bench);
+    bench_json_meta(out->file, "commit", getenv("TMAP_COMMIT"));
+    bench_json_meta(out->file, "date", date);
+    bench_json_meta(out->file, "gpu", device.name);
+    bench_json_meta(out->file, "driver", getenv("TMAP_DRIVER"));
+    bench_json_meta(out->file, "cuda", getenv("TMAP_NVCC"));
+    fprintf(out->file, "    \"sm_clock_mhz\": %d,\n", clock ? atoi(clock) : 0);
+    fprintf(out->file, "    \"copy_tbs\": %.3f,\n    \"fill_tbs\": %.3f,\n    \"read_tbs\": %.3f\n",
+            c.copy_tbs, c.fill_tbs, c.read_tbs);
+    fputs("  },\n  \"rows\": [", out->file);
+    return 0;
+}
+
+// A row, given as the inside of a JSON object.
+static void bench_results_row(bench_results *out, const char *inside) {
+    if (!out->file) return;
+    fprintf(out->file, "%s\n    {%s}", out->rows++ ? "," : "", inside);
+    fflush(out->file);
+}
+
+static int bench_results_close(bench_results *out) {
+    if (!out->file) return 0;
+    fputs("\n  ]\n}\n", out->file);
+    if (fclose(out->file) || rename(out->part, out->path)) return -1;
+    return 0;
+}
+
+// A bar of `done` of `all` on stderr, redrawn in place; a line for each tenth where stderr is no
+// terminal is left out.
+static void bench_progress(int done, int all, const char *what) {
+    enum { WIDTH = 30 };
+    char bar[WIDTH + 1];
+    int filled = all ? WIDTH * done / all : WIDTH;
+    if (!getenv("TMAP_PROGRESS")) return;
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', (size_t)filled);
+    bar[WIDTH] = 0;
+    fprintf(stderr, "\r[%s] %d/%d %-40.40s%s", bar, done, all, what, done == all ? "\n" : "");
+    fflush(stderr);
+}
+
+#endif

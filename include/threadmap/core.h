@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// core.h: what every threadmap header stands on: function qualifiers, integer and coordinate types,
+// error codes.
+//
+// It includes nothing, so that it compiles as C11, as C++, under nvcc, under clang's CUDA mode with
+// or without its wrapper headers, and under NVRTC, which has no <stdint.h>.
+#ifndef TMAP_CORE_H
+#define TMAP_CORE_H
+
+// ---- which compiler is this? Always defined, 0 or 1: test with #if ------------------------------
+
+// 1 where CUDA device code can be written (nvcc, clang CUDA, NVRTC).
+#if defined(__CUDACC__) || defined(__CUDA__) || defined(__CUDACC_RTC__)
+#define TMAP_CUDA 1
+#else
+#define TMAP_CUDA 0
+#endif
+
+// 1 under NVRTC: device code only, no host functions and no system headers.
+#if defined(__CUDACC_RTC__)
+#define TMAP_NVRTC 1
+#else
+#define TMAP_NVRTC 0
+#endif
+
+// TMAP_FN: a pure function for host and device. TMAP_DEVICE: a function for device code only.
+// The qualifiers never depend on __CUDA_ARCH__, as host and device passes must agree on them;
+// bodies may.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TMAP_FN     static __inline__ __host__ __device__
+#define TMAP_DEVICE static __inline__ __device__
+#elif TMAP_CUDA
+#define TMAP_FN     static __inline__ __attribute__((host)) __attribute__((device))
+#define TMAP_DEVICE static __inline__ __attribute__((device))
+#else
+#define TMAP_FN     static inline
+#define TMAP_DEVICE static inline
+#endif
+
+// ---- types --------------------------------------------------------------------------------------
+
+typedef unsigned int tmap_u32;
+typedef unsigned long long tmap_u64;
+typedef long long tmap_i64;
+
+// A negative array size here means that this compiler's integers do not have the width that the
+// maps rely on.
+typedef char tmapi_u32_is_32_bits[sizeof(tmap_u32) == 4 ? 1 : -1];
+typedef char tmapi_u64_is_64_bits[sizeof(tmap_u64) == 8 ? 1 : -1];
+
+// A cell, a tile or a thread: x grows to the right, y downwards.
+typedef struct tmap_xy {
+    tmap_u32 x, y;
+} tmap_xy;
+
+// The same with 64-bit coordinates.
+typedef struct tmap_xy64 {
+    tmap_u64 x, y;
+} tmap_xy64;
+
+// ---- errors of host helpers: 0 or a negative code; outputs are written only on success ----------
+
+#define TMAP_OK         0
+#define TMAP_EINVAL     (-1) // a null pointer, or an argument outside its documented range
+#define TMAP_ERANGE     (-2) // a level or size whose coordinates or counts do not fit their type
+#define TMAP_EUNEQUAL   (-3) // rows of a fractal that differ in length
+#define TMAP_ECHARACTER (-4) // a character in a fractal's rows that is neither '#' nor '.'
+#define TMAP_EEMPTY     (-5) // a fractal without a single '#'
+#define TMAP_EREPLICAS  (-6) // a fractal of more than 16 replicas
+#define TMAP_ESIDE      (-7) // a fractal more than 16 wide or high
+
+// The text of an error code, a lower-case clause without a full stop ("rows differ in length").
+// Total.
+TMAP_FN const char *tmap_strerror(int code) {
+    switch (code) {
+    case TMAP_OK: return "no error";
+    case TMAP_EINVAL: return "invalid argument";
+    case TMAP_ERANGE: return "level or size out of range";
+    case TMAP_EUNEQUAL: return "rows differ in length";
+    case TMAP_ECHARACTER: return "a character other than '#' and '.'";
+    case TMAP_EEMPTY: return "no '#' in the rows";
+    case TMAP_EREPLICAS: return "more than 16 replicas";
+    case TMAP_ESIDE: return "more than 16 wide or high";
+    default: return "unknown error code";
+    }
+}
+
+#endif

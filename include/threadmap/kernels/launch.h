@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// launch.h: what the fractal kernels share: the ways to map blocks, the grid of a launch, and its
+// limits.
+//
+// A launch covers a box of blocks, the bounding box of the fractal (BB) or the orthotope of its
+// tiles (lambda). Under BB each block has one place in the box, as in the paper. Under lambda, a
+// block walks down a column of the orthotope in steps of gridDim.y: what a lane prepares for its
+// level then serves many tiles, and fewer blocks are launched, of which a GPU starts about one in
+// 0.6 ns (measured on an H200), the time of 18 KB of stores.
+#ifndef TMAP_KERNELS_LAUNCH_H
+#define TMAP_KERNELS_LAUNCH_H
+
+#include "../fractals.h"
+#include "../nbb_size.h"
+#include "../warp.h"
+
+// How blocks find their place.
+typedef enum tmap_map {
+    TMAP_MAP_BB,             // bounding box: a thread for each place of the embedding
+    TMAP_MAP_BB_WALK,        // the same places, by fewer blocks that walk down the embedding
+    TMAP_MAP_LAMBDA,         // lambda, each thread on its own
+    TMAP_MAP_LAMBDA_SHUFFLE, // lambda, one level per lane, added up by shuffles
+    TMAP_MAP_LAMBDA_REDUX,   // the same by the integer reduction instruction
+    TMAP_MAP_LAMBDA_BALLOT   // the same by ballot; fractals with s = 2
+} tmap_map;
+
+#define TMAP_MAP_COUNT 6
+
+// The name of a map in tables and results: "bb", "lambda", "lambda_shuffle", ...; "?" for any other
+// number.
+TMAP_FN const char *tmap_map_name(int map) {
+    switch (map) {
+    case TMAP_MAP_BB: return "bb";
+    case TMAP_MAP_BB_WALK: return "bb_walk";
+    case TMAP_MAP_LAMBDA: return "lambda";
+    case TMAP_MAP_LAMBDA_SHUFFLE: return "lambda_shuffle";
+    case TMAP_MAP_LAMBDA_REDUX: return "lambda_redux";
+    case TMAP_MAP_LAMBDA_BALLOT: return "lambda_ballot";
+    default: return "?";
+    }
+}
+
+// A launch: blocks of bx x by threads over a box of `columns` x `rows` blocks.
+typedef struct tmap_box {
+    tmap_u32 bx, by;
+    tmap_u64 columns, rows;
+    tmap_u32 level;         // of the map in block space, r_b; r for BB
+    tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
+    tmap_u64 width, height; // of the embedding
+} tmap_box;
+
+// The box of a launch for fractal f of level r, blocks of side rho (1..32).
+// BB: ceil(width / rho) x ceil(height / rho) blocks. Lambda: the orthotope of the tiles, blocks of
+// one tile.
+// Returns TMAP_OK, TMAP_EINVAL (an unknown map, rho outside 1..32, ballot for s > 2, a fractal that
+// none of the constructors makes) or TMAP_ERANGE (a level whose coordinates in block space do not
+// fit 32 bits, or a grid too wide).
+TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_box *out) {
+    tmap_box b;
+    tmap_u32 m;
+    if (!out || map < 0 || map >= TMAP_MAP_COUNT || rho < 1 || rho > 32) return TMAP_EINVAL;
+    if (f.k < 1 || f.k > TMAP_REPLICAS_MAX || f.sx < 1 || f.sx > TMAP_SIDE_MAX) return TMAP_EINVAL;
+    if (f.sy < 1 || f.sy > TMAP_SIDE_MAX) return TMAP_EINVAL;
+    if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
+    if (r > tmap_nbb_level_max64(f)) return TMAP_ERANGE;
+    b.width = tmap_nbb_side_x(f, r);
+    b.height = tmap_nbb_side_y(f, r);
+    m = tmap_nbb_tile_level(f, r, rho);
+    b.tile_level = map <= TMAP_MAP_BB_WALK ? 0 : m;
+    b.level = r - b.tile_level;
+    if (b.level > tmap_nbb_level_max32(f)) return TMAP_ERANGE;
+    if (map <= TMAP_MAP_BB_WALK) {
+        b.bx = b.width < rho ? (tmap_u32)b.width : rho;
+        b.by = b.height < rho ? (tmap_u32)b.height : rho;
+        b.columns = (b.width + b.bx - 1) / b.bx;
+        b.rows = (b.height + b.by - 1) / b.by;
+    } else {
+        tmap_xy64 orthotope = tmap_nbb_orthotope(f, b.level);
+        b.bx = (tmap_u32)tmap_nbb_side_x(f, m);
+        b.by = (tmap_u32)tmap_nbb_side_y(f, m);
+        b.columns = orthotope.x;
+        b.rows = orthotope.y;
+    }
+    if (b.columns > 0x7fffffffull || b.rows > 0x7fffffffull)
+        return TMAP_ERANGE; // a grid's x; a loop over y
+    *out = b;
+    return TMAP_OK;
+}
+
+// The threads that a launch spends on its box; saturates.
+TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
+    return tmap_mul_saturate(tmap_mul_saturate(b.columns, b.rows), (tmap_u64)b.bx * b.by);
+}
+
+#if TMAP_CUDA
+
+// BB: the place of this thread in the embedding; 1 if it is a cell. row: of blocks, where this
+// launch begins.
+TMAP_DEVICE int tmapi_bb_place(tmap_nbb f, tmap_box b, tmap_u32 row, tmap_xy *place) {
+    place->x = blockIdx.x * blockDim.x + threadIdx.x;
+    place->y = (row + blockIdx.y) * blockDim.y + threadIdx.y;
+    if (f.sx == 2 &&
+        f.sy == 2) // 2^r - 1 is at hand: five instructions fewer in each of n * n threads
+        return tmapi_nbb_contains_bits(f, place->x, place->y, (tmap_u32)b.width - 1);
+    return tmap_nbb_contains(f, place->x, place->y, b.level);
+}
+
+// A thread's walk down its column of the box.
+typedef struct tmapi_walk {
+    tmap_warp_level level; // prepared for the warp forms of lambda
+    int inside;            // is this thread's place in a tile a cell?
+} tmapi_walk;
+
+TMAP_DEVICE tmapi_walk tmapi_walk_begin(int map, tmap_nbb f, tmap_box b, tmap_warp warp) {
+    tmapi_walk w;
+    w.inside =
+        map != TMAP_MAP_BB_WALK && tmap_nbb_contains(f, threadIdx.x, threadIdx.y, b.tile_level);
+    w.level = tmap_warp_level_make(warp, f, b.level);
+    return w;
+}
+
+// 1 if the block is whole warps. A walk is compiled twice, for that case with the constant
+// tmap_warp_full() in the place of tmap_warp_self(): collectives of a mask that is not a constant
+// cost a test for divergence each.
+TMAP_DEVICE int tmapi_walk_full(void) { return blockDim.x * blockDim.y % 32 == 0; }
+
+// The place of this thread in row `wy` of the box; 1 if it is a cell. Collective for the warp
+// forms: all threads of the block call it. For a constant map only one branch is compiled.
+TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_box b, tmap_u32 wy,
+                                 tmap_xy64 *place) {
+    tmap_xy tile;
+    if (map == TMAP_MAP_LAMBDA_SHUFFLE)
+        tile = tmap_warp_level_shuffle(&w->level, f, blockIdx.x, wy);
+    else if (map == TMAP_MAP_LAMBDA_REDUX)
+        tile = tmap_warp_level_redux(&w->level, f, blockIdx.x, wy);
+    else if (map == TMAP_MAP_LAMBDA_BALLOT)
+        tile = tmap_warp_level_ballot(&w->level, f, blockIdx.x, wy);
+    else if (map == TMAP_MAP_LAMBDA)
+        tile = tmap_nbb_lambda(f, blockIdx.x, wy, b.level);
+    else
+        tile.x = blockIdx.x, tile.y = wy;
+    place->x = (tmap_u64)tile.x * blockDim.x + threadIdx.x;
+    place->y = (tmap_u64)tile.y * blockDim.y + threadIdx.y;
+    if (map == TMAP_MAP_BB_WALK)
+        return tmap_nbb_contains(f, (tmap_u32)place->x, (tmap_u32)place->y, b.level);
+    return w->inside;
+}
+
+// Stamps the kernels of one piece of work for one fractal, a kernel for each map: WORK_bb_NAME,
+// WORK_lambda_NAME, ... PARAMS is their parameter list, which begins with `tmap_nbb f, tmap_box b,
+// tmap_u32 row`; ARGS that of the function WORK, which does the work and may name `map` and `f`.
+// FRACTAL is a constructor, so that the kernel's fractal is a constant, or `f` itself for own
+// fractals, which are passed at run time and cost a division for each level.
+#define TMAPI_STAMP_KERNEL(work, suffix, number, name, fractal, PARAMS, ARGS) \
+    static __global__ void work##_##suffix##_##name PARAMS { \
+        const int map = number; \
+        f = fractal; \
+        if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return; /* refused before */ \
+        work ARGS; \
+    }
+#define TMAPI_STAMP(work, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, bb, TMAP_MAP_BB, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, walk, TMAP_MAP_BB_WALK, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, lambda, TMAP_MAP_LAMBDA, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, shuffle, TMAP_MAP_LAMBDA_SHUFFLE, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, redux, TMAP_MAP_LAMBDA_REDUX, name, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, ballot, TMAP_MAP_LAMBDA_BALLOT, name, fractal, PARAMS, ARGS)
+
+// The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
+#define TMAPI_STAMP_ROW(work, name) \
+    {work##_bb_##name,      work##_walk_##name,  work##_lambda_##name, \
+     work##_shuffle_##name, work##_redux_##name, work##_ballot_##name},
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// The grid of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have; the
+// launcher goes on from row grid->y. Otherwise `waves` times as many blocks as the device can hold
+// at once, by whole rows, at least one row.
+static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, dim3 *grid) {
+    tmap_u64 rows = b.rows;
+    if (map != TMAP_MAP_BB) {
+        int device, processors;
+        tmap_u64 threads = (tmap_u64)b.bx * b.by;
+        cudaError_t status = cudaGetDevice(&device);
+        if (status != cudaSuccess) return status;
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        if (status != cudaSuccess) return status;
+        rows = waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b.columns;
+        if (rows > b.rows) rows = b.rows;
+        if (rows < 1) rows = 1;
+    }
+    *grid = dim3((unsigned)b.columns, (unsigned)(rows < 65535 ? rows : 65535), 1);
+    return cudaSuccess;
+}
+
+// Launches KERNEL over the box with these arguments after `f, b, row`: once for a walk, and for BB
+// once for each 65535 rows of blocks. The grid's rows and `b`, `map`, `stream` and `status` are the
+// launcher's; status becomes the first error.
+#define TMAPI_LAUNCH(kernel, f, grid, ...) \
+    do { \
+        tmap_u64 row = 0; \
+        do { \
+            if (map == TMAP_MAP_BB && b.rows - row < grid.y) grid.y = (unsigned)(b.rows - row); \
+            kernel<<<grid, dim3(b.bx, b.by), 0, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
+            status = cudaGetLastError(); \
+            row += grid.y; \
+        } while (status == cudaSuccess && map == TMAP_MAP_BB && row < b.rows); \
+    } while (0)
+
+// The row of a fractal in a launcher's table: its number in the catalogue, or the last one for own
+// fractals.
+static inline int tmapi_table_index(tmap_nbb f) {
+    int i = tmap_fractal_index(f);
+    return i < 0 ? TMAP_FRACTAL_COUNT : i;
+}
+
+// The CUDA error that a launcher returns for a refused box.
+static inline cudaError_t tmapi_box_error(int code) {
+    if (code == TMAP_OK) return cudaSuccess;
+    return code == TMAP_ERANGE ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+}
+
+#endif
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What the header tests share: the list of public headers, found at each run, and compilers."""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+INCLUDE = os.path.join(ROOT, "include")
+
+
+def headers():
+    """All public headers, as a user includes them: threadmap/nbb.h, threadmap/kernels/sw.h, ..."""
+    found = [os.path.relpath(os.path.join(folder, name), INCLUDE)
+             for folder, _, names in os.walk(os.path.join(INCLUDE, "threadmap"))
+             for name in names]
+    strange = [path for path in found if not path.endswith(".h")]
+    if strange or len(found) < 5:
+        sys.exit(f"not a header, or too few of them: {strange or found}")
+    return sorted(found)
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(77)
+
+
+def find(name):
+    """The path of a compiler; the test is skipped where there is none."""
+    return shutil.which(name) or skip(f"no {name}")
+
+
+def run(command, **kwargs):
+    """(exit status, output) of a command; stdout and stderr together."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **kwargs)
+    return done.returncode, done.stdout
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def each(items, check):
+    """check(item) returns what is wrong, '' for nothing; runs two at a time and ends the test."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(check, items))
+    wrong = [f"{item}:\n{answer}" for item, answer in zip(items, answers) if answer]
+    print("\n".join(wrong + [f"{len(items)} headers, {len(wrong)} wrong"]))
+    sys.exit(1 if wrong else 0)

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles each public header alone, twice in a file, in two files of a program, without a warning.
+
+    compile_test.py c11 COMPILER       as C11: gcc, clang
+    compile_test.py cpp17 COMPILER     as C++17: g++, clang++
+    compile_test.py nvcc               with nvcc, to PTX; and two files of a program that have all
+    compile_test.py nvrtc COMMAND      with NVRTC, through the command nvrtc_compile
+    compile_test.py clang-cuda         in clang's CUDA mode without its wrapper headers, host and
+                                       device side; pure map headers only (a header that needs
+                                       CUDA's own ones cannot be compiled so)
+"""
+import os
+import sys
+import tempfile
+
+from common import INCLUDE, each, find, headers, run, skip, write
+from floors import floor
+
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def twice(included):
+    return "".join(f"#include <{header}>\n#include <{header}>\n" for header in included)
+
+
+def program(folder, suffix, included):
+    """Two files that include the headers twice each; linked, they show external linkage."""
+    stem = os.path.join(folder, "_".join(included).replace("/", "_")[:60])
+    return [write(f"{stem}_main{suffix}", twice(included) + "int other(void);\n"
+                  "int main(void)\n{\n    return other();\n}\n"),
+            write(f"{stem}_other{suffix}", twice(included) + "int other(void);\n"
+                  "int other(void)\n{\n    return 0;\n}\n")]
+
+
+def check_program(command, folder, suffix, included):
+    files = program(folder, suffix, included)
+    out = files[0] + ".out"
+    code, text = run(command + ["-I", INCLUDE, *files, "-o", out])
+    if code == 0:
+        code, text = run([out])
+    return text or f"exit status {code}" if code else ""
+
+
+def check_alone(command, folder, suffix, header, after=()):
+    """One file, compiled only; command is followed by the file, then by `after`."""
+    file = write(os.path.join(folder, header.replace("/", "_") + suffix), twice([header]))
+    code, text = run([*command, file, *after])
+    return text or f"exit status {code}" if code else ""
+
+
+def main():
+    mode, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
+    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "nvrtc": 1, "clang-cuda": 0}.get(mode, -1):
+        sys.exit(__doc__)
+    folder = tempfile.mkdtemp(prefix="headers-")
+    try:
+        test(mode, rest, folder)
+    finally:
+        run(["rm", "-rf", folder])
+
+
+def test(mode, rest, folder):
+    if mode in ("c11", "cpp17"):
+        std, suffix = ("-std=c11", ".c") if mode == "c11" else ("-std=c++17", ".cpp")
+        command = [find(rest[0]), std, *STRICT]
+        each(headers(), lambda header: check_program(command, folder, suffix, [header]))
+    if mode == "nvcc":
+        # PTX, and no optimizer: names, types and warnings are the front end's, and it is 6 x faster
+        command = [find("nvcc"), "-std=c++17", "-Werror", "all-warnings", "-Xcicc", "-O0",
+                   "-gencode=arch=compute_75,code=compute_75"]
+        everything = " and ".join(headers())
+
+        def check(item):
+            if item == everything:  # host code too, and linked
+                return check_program(command, folder, ".cu", headers())
+            return check_alone([*command, "-ptx", "-I", INCLUDE, "-o", os.devnull], folder, ".cu",
+                               item)
+        each([everything, *headers()], check)
+    if mode == "nvrtc":
+        code, text = run([rest[0], write(os.path.join(folder, "empty.cu"), "\n")])
+        if code == 77:
+            skip(text.replace("SKIP: ", "").strip())
+        options = [f"--include-path={INCLUDE}", "--gpu-architecture=compute_75"]
+        each(headers(), lambda header: check_alone([rest[0]], folder, ".cu", header, options))
+    if mode == "clang-cuda":
+        # clang looks at the installed CUDA even where it is told to use none of it
+        base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",
+                "-nocudalib", "-Wno-unknown-cuda-version", "--cuda-gpu-arch=sm_75", "-I", INCLUDE,
+                *STRICT]
+        each([header for header in headers() if floor(header) <= 1],
+             lambda header: check_alone([*base, "--cuda-host-only"], folder, ".cu", header) or
+             check_alone([*base, "--cuda-device-only"], folder, ".cu", header))
+
+
+main()

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""No name without our prefix survives a header: macros TMAP_ or TMAPI_; functions, types, variables
+and enumeration constants at file scope tmap_, tmapi_, TMAP_ or TMAPI_.
+
+Every header is preprocessed as C, as CUDA, as the device pass of CUDA and as NVRTC, with empty
+files in the place of CUDA's own headers, so that what is left is ours.
+"""
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from common import INCLUDE, each, find, headers, run, write
+
+PREFIX = re.compile(r"(tmapi?_|TMAPI?_)")
+FACES = {
+    "C": [],
+    "CUDA": ["-D__CUDACC__"],
+    "CUDA, device pass": ["-D__CUDACC__", "-D__CUDA_ARCH__=900"],
+    "NVRTC": ["-D__CUDACC__", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=900"],
+}
+STUBS = ["cuda_runtime.h", "cuda_fp16.h", "mma.h", "cooperative_groups.h"]
+# words before '(' at file scope that are not names of ours
+WORDS = {"sizeof", "alignas", "static_assert", "_Static_assert", "struct", "union", "enum"}
+ENDS = {"()", ";", "=", "[", "{}", ","}  # what follows a name where it is declared
+
+
+def file_scope(text):
+    """The tokens outside all braces and parentheses; '()' and '{}' stand for what was inside. The
+    inside of an enum and of extern "C" stays."""
+    out, stack = [], []
+    for token in re.findall(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]', text):
+        if token in "({":
+            stays = token == "{" and ("enum" in out[-2:] or out[-2:] == ["extern", '"C"'])
+            if not any(stack):
+                out.append("()" if token == "(" else "{}")
+            stack.append(not stays)
+        elif token in ")}":
+            if not stack.pop() and not any(stack):
+                out.append(";")  # parts the last constant of an enum from what follows
+        elif not any(stack):
+            out.append(token)
+    return out
+
+
+def declared(text):
+    """The names that a preprocessed header declares at file scope."""
+    tokens = file_scope(re.sub(r"^#.*", "", text, flags=re.M))
+    for name, after in zip(tokens, tokens[1:] + [""]):
+        if after in ENDS and name not in WORDS and re.match(r"(?!__)[A-Za-z_]\w*$", name):
+            yield name
+
+
+def check(header, stubs):
+    wrong = []
+    source = f"#include <{header}>\n"
+    for face, defines in FACES.items():
+        base = [find("gcc"), "-E", "-P", "-nostdinc", "-I", stubs, "-I", INCLUDE, *defines,
+                "-x", "c" if face == "C" else "c++"]
+        code, before = run([*base, "-dM", "-"], input="")
+        code, after = run([*base, "-dM", "-"], input=source)
+        if code:
+            return after
+        for line in sorted(set(after.splitlines()) - set(before.splitlines())):
+            name = re.match(r"#define (\w+)", line).group(1)
+            if not PREFIX.match(name):
+                wrong.append(f"{face}: macro {name}")
+        code, text = run([*base, "-"], input=source)
+        if code:
+            return text
+        names = sorted(set(declared(text)))
+        wrong += [f"{face}: {name}" for name in names if not PREFIX.match(name)]
+    return "\n".join(wrong)
+
+
+def self_test():
+    """What must be seen, and what must not."""
+    text = """typedef struct s { int inside; } t;
+        static inline int f(int a) { int b = a; return g(b); }
+        enum { E1, E2 = 3 };
+        extern "C" { int h(void); }
+        static const int v[2] = {1, 2};
+        enum e { E3 };"""
+    want = {"s", "t", "f", "E1", "E2", "h", "v", "e", "E3"}
+    seen = set(declared(text))
+    if seen != want:
+        sys.exit(f"the test itself is wrong: it sees {sorted(seen)}")
+
+
+def main():
+    self_test()
+    stubs = tempfile.mkdtemp(prefix="headers-")
+    try:
+        for name in STUBS:
+            write(os.path.join(stubs, name), "")
+        each(headers(), lambda header: check(header, stubs))
+    finally:
+        shutil.rmtree(stubs)
+
+
+main()

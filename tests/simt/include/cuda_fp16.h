@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "../simt.h"
+
+#include "../half.h"

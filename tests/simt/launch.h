@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// kernel<<<grid, block, shared, stream>>>(arguments), which delaunch.py writes as
+// simt::launch(kernel, grid, block, shared, stream)(arguments).
+#ifndef SIMT_LAUNCH_H
+#define SIMT_LAUNCH_H
+
+namespace simt {
+
+struct Config {
+    const void *kernel;
+    dim3 grid, block;
+    size_t shared;
+};
+
+// cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
+inline std::map<const void *, size_t> shared_limits;
+
+inline size_t shared_limit(const void *kernel) {
+    auto i = shared_limits.find(kernel);
+    return i == shared_limits.end() ? shared_bytes : i->second;
+}
+
+inline cudaError_t check(const Config &c) {
+    const dim3 &g = c.grid, &b = c.block;
+    bool block = b.x && b.y && b.z && b.x <= 1024 && b.y <= 1024 && b.z <= 64 &&
+                 (size_t)b.x * b.y * b.z <= max_threads;
+    bool grid = g.x && g.y && g.z && g.x <= 0x7fffffffu && g.y <= 65535 && g.z <= 65535;
+    if (!block || !grid) return cudaErrorInvalidConfiguration;
+    return c.shared > shared_limit(c.kernel) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+// Exactly as many bytes as asked for, so that AddressSanitizer sees the first one beyond. Where
+// none were asked for, a page that faults.
+inline void *allocate_dynamic_shared(size_t bytes) {
+    static void *nothing = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = nothing;
+    if (bytes && posix_memalign(&p, 1024, bytes)) fail("no memory for dynamic shared memory");
+    return p;
+}
+
+inline void run_grid(const Config &c, void (*body)(void *), void *argument) {
+    Machine &m = machine;
+    const char *seed = getenv("SIMT_SEED");
+    m.seed = seed ? strtoull(seed, nullptr, 0) : 0;
+    unsigned count = c.block.x * c.block.y * c.block.z;
+    bool same_shape = m.count == count && m.block_dim.x == c.block.x && m.block_dim.y == c.block.y;
+    m.count = count;
+    m.block_dim = c.block;
+    m.grid_dim = c.grid;
+    m.body = body;
+    m.argument = argument;
+    m.running = true;
+    if (!same_shape || m.seed)
+        for (unsigned i = 0; i < count; i++) {
+            m.threads[i].index = {i % c.block.x, i / c.block.x % c.block.y,
+                                  i / (c.block.x * c.block.y)};
+            m.threads[i].linear = m.order[i] = i;
+        }
+    m.dynamic_shared = allocate_dynamic_shared(c.shared);
+    m.dynamic_bytes = c.shared;
+    for (unsigned z = 0; z < c.grid.z; z++)
+        for (unsigned y = 0; y < c.grid.y; y++)
+            for (unsigned x = 0; x < c.grid.x; x++) {
+                m.block_index = {x, y, z};
+                run_block();
+            }
+    if (c.shared) free(m.dynamic_shared);
+    m.running = false;
+}
+
+// Launches made by kernels run after the grid that made them, first come first served.
+struct Child {
+    Child *next = nullptr;
+    virtual void run() = 0;
+    virtual ~Child() {}
+};
+inline Child *first_child, **last_child = &first_child;
+
+template <class... P> struct Launch : Config {
+    void (*function)(P...);
+
+    void operator()(P... arguments) const {
+        if (report(check(*this)) != cudaSuccess) return;
+        auto body = [=, f = function] { f(arguments...); };
+        if (machine.running) {
+            struct Deferred : Child {
+                Config config;
+                decltype(body) work;
+                Deferred(const Config &c, const decltype(body) &b) : config(c), work(b) {}
+                void run() override { run_grid(config, call<decltype(body)>, &work); }
+            };
+            *last_child = new Deferred(*this, body);
+            last_child = &(*last_child)->next;
+            return;
+        }
+        run_grid(*this, call<decltype(body)>, &body);
+        while (Child *child = first_child) {
+            child->run();
+            first_child = child->next;
+            if (!first_child) last_child = &first_child;
+            delete child;
+        }
+    }
+
+  private:
+    template <class Body> static void call(void *body) { (*(const Body *)body)(); }
+};
+
+template <class... P>
+Launch<P...> launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared = 0,
+                    cudaStream_t = nullptr) {
+    return Launch<P...>{{(const void *)kernel, grid, block, shared}, kernel};
+}
+
+} // namespace simt
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Two translation units share one machine: see units_other.cu.
+#include "check.h"
+
+cudaError_t launch_elsewhere(int *p);
+
+__global__ void here(int *p) { *p += 1; }
+
+int main(void) {
+    int *p, v = 0;
+    CHECK_CUDA(cudaMalloc(&p, sizeof *p));
+    CHECK_CUDA(cudaMemset(p, 0, sizeof *p));
+    here<<<1, 1>>>(p);
+    CHECK_CUDA(launch_elsewhere(p));
+    here<<<3, 1>>>(p);
+    CHECK_CUDA(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
+    CHECK_EQUAL(v, 4 + 64 * 63 / 2);
+    here<<<1, 2000>>>(p); // the error is seen there
+    CHECK_EQUAL(launch_elsewhere(p), cudaErrorInvalidConfiguration);
+    CHECK_CUDA(cudaFree(p));
+    return check_result();
+}

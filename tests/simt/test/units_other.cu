@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include <cuda_runtime.h>
+
+static __global__ void elsewhere(int *p) {
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, (int)threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x == 0) *p += sum;
+}
+
+cudaError_t launch_elsewhere(int *p) {
+    elsewhere<<<1, 64>>>(p);
+    return cudaGetLastError();
+}
