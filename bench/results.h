@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct bench_results {
     FILE *file; // null: nothing is written
@@ -77,13 +78,13 @@ static int bench_results_close(bench_results *out) {
     return 0;
 }
 
-// A bar of `done` of `all` on stderr, redrawn in place; a line for each tenth where stderr is no
-// terminal is left out.
+// A bar of `done` of `all` on stderr, redrawn in place; nothing where stderr is no
+// terminal, unless TMAP_PROGRESS is set.
 static void bench_progress(int done, int all, const char *what) {
     enum { WIDTH = 30 };
     char bar[WIDTH + 1];
     int filled = all ? WIDTH * done / all : WIDTH;
-    if (!getenv("TMAP_PROGRESS")) return;
+    if (!isatty(fileno(stderr)) && !getenv("TMAP_PROGRESS")) return;
     memset(bar, '.', WIDTH);
     memset(bar, '#', (size_t)filled);
     bar[WIDTH] = 0;

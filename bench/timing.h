@@ -31,8 +31,9 @@ static int bench_compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Runs body once to warm up, then as often as `budget_ms` allows, 3 to 25 times, each between two
-// events of the default stream. Work shorter than the clock's grain is repeated inside a sample.
+// Runs body once to warm up, then as often as `budget_ms` allows, 3 to 25 times (once above a
+// second), each between two events of the default stream. Work shorter than the clock's grain is
+// repeated inside a sample.
 static bench_time bench_measure(bench_body body, void *context, double budget_ms) {
     enum { MOST = 25 };
     float samples[MOST], warm;
@@ -50,7 +51,7 @@ static bench_time bench_measure(bench_body body, void *context, double budget_ms
     CHECK(cudaEventElapsedTime(&warm, begin, end));
     if (warm < 0.05f) inner = 20;
     n = warm > 0 ? (int)(budget_ms / (warm * inner)) : MOST;
-    n = n < 3 ? 3 : n > MOST ? MOST : n;
+    n = warm > 1000 ? 1 : n < 3 ? 3 : n > MOST ? MOST : n;
     for (int i = 0; i < n; ++i) {
         CHECK(cudaEventRecord(begin, 0));
         for (int j = 0; j < inner; ++j) body(context);

@@ -22,7 +22,8 @@ TMAP_FN tmap_u64 tmap_condensed_cells(tmap_u64 n) { return tmap_triangle_cells_s
 
 // Pair (i, j), i < j < n, of number k. n <= 92682 (so that the count fits 32 bits), k < n(n-1)/2;
 // outside some pair of numbers. Laws: a bijection; tmap_condensed_index(map(k, n), n) == k.
-// Cost: tmap_triangle_map and 3 instructions; what depends on n alone is the same for all threads.
+// Cost: tmap_triangle_map and 3 instructions; 6 more, which depend on n alone, are the same for all
+// threads.
 // Example: n = 4: 0..5 -> (0,1)(0,2)(0,3)(1,2)(1,3)(2,3).
 TMAP_FN tmap_pair tmap_condensed_map(tmap_u32 k, tmap_u32 n) {
     tmap_pair p = tmap_triangle_map(tmapi_triangle32(n - 1) - 1 - k);

@@ -105,6 +105,15 @@ TMAP_DEVICE void tmapi_mma(tmap_u32 lane, tmapi_mma_sums *d, tmap_u32 a0, tmap_u
 
 // ---- four digits at a time ----------------------------------------------------------------------
 
+// v, as a number that the compiler does not work out anew where it is used: it otherwise repeats
+// the preparation of a lane in the loop over tiles, at two thirds of the loop's instructions.
+TMAP_DEVICE tmap_u32 tmapi_mma_keep(tmap_u32 v) {
+#if defined(__CUDA_ARCH__)
+    asm("" : "+r"(v));
+#endif
+    return v;
+}
+
 // What turns digits into offsets: byte beta of x0..x3 (y0..y3) is tau_x (tau_y) of replica beta.
 typedef struct tmapi_mma_table {
     tmap_u32 by_pair;  // ceil(2^32 / k^2)
@@ -127,8 +136,9 @@ typedef struct tmapi_mma_bytes {
 
 // Bytes 0..3 from nibbles 0..3.
 TMAP_DEVICE tmap_u32 tmapi_mma_spread(tmap_u32 v) {
-    v = (v & 0xffffu) * 0x101u & 0x00ff00ffu;
-    return v * 0x11u & 0x0f0f0f0fu;
+    v &= 0xffffu;
+    v = (v | v << 8) & 0x00ff00ffu;
+    return (v | v << 4) & 0x0f0f0f0fu;
 }
 
 TMAP_DEVICE tmapi_mma_table tmapi_mma_table_make(tmap_nbb f) {
@@ -169,14 +179,14 @@ TMAP_DEVICE tmapi_mma_word tmapi_mma_word_make(tmap_u32 lane, tmap_nbb f, tmap_u
     int is_y = packed ? (g >> 1 & 1u) != 0 : g >= 4;
     tmap_u64 p = tmapi_pow64(f.k, (e + n) & 63);
     w.reciprocal = n && p ? ~0ull / p + 1 : 0; // k = 1: 2^64 becomes 0, and the digits are 0
-    w.power = tmapi_pow32(f.k, n);
+    w.power = tmapi_mma_keep(tmapi_pow32(f.k, n));
     w.reads_y = 0;
-    w.b0 = is_y ? 0 : tmapi_mma_limbs(f.sx, r, m, first, step, limb);
-    w.b1 = is_y ? tmapi_mma_limbs(f.sy, r, m, first, step, limb) : 0;
-    w.x01 = tmapi_mma_limbs(f.sx, r, m, first, step, g & 1u);
-    w.y01 = tmapi_mma_limbs(f.sy, r, m, first, step, g & 1u);
-    w.x23 = tmapi_mma_limbs(f.sx, r, m, first, step, (g & 1u) + 2);
-    w.y23 = tmapi_mma_limbs(f.sy, r, m, first, step, (g & 1u) + 2);
+    w.b0 = tmapi_mma_keep(is_y ? 0 : tmapi_mma_limbs(f.sx, r, m, first, step, limb));
+    w.b1 = tmapi_mma_keep(is_y ? tmapi_mma_limbs(f.sy, r, m, first, step, limb) : 0);
+    w.x01 = tmapi_mma_keep(tmapi_mma_limbs(f.sx, r, m, first, step, g & 1u));
+    w.y01 = tmapi_mma_keep(tmapi_mma_limbs(f.sy, r, m, first, step, g & 1u));
+    w.x23 = tmapi_mma_keep(tmapi_mma_limbs(f.sx, r, m, first, step, (g & 1u) + 2));
+    w.y23 = tmapi_mma_keep(tmapi_mma_limbs(f.sy, r, m, first, step, (g & 1u) + 2));
     return w;
 }
 
@@ -197,8 +207,8 @@ TMAP_DEVICE tmap_u32 tmapi_mma_lookup(tmap_u32 k, tmap_u32 select, tmap_u32 t0, 
 // With p = k^(e+n), the n digits together are the whole part of k^n * frac(omega / p), exact for
 // p <= 2^32 (see tmap_warp_level). A number below k^4 <= 2^16 is then split into two pairs of
 // digits, 16 bits apart, and both pairs at once into digits, 4 bits apart: v * ceil(2^12 / k) stays
-// below 2^16 for v < k^2, and its error below one unit of the quotient, since k^3 < 2^12 for every k
-// that is not a power of two.
+// below 2^16 for v < k^2, and its error below one unit of the quotient, since k^3 < 2^12 for every
+// k that is not a power of two.
 TMAP_DEVICE tmapi_mma_bytes tmapi_mma_digits(const tmapi_mma_table *t, const tmapi_mma_word *w,
                                              tmap_nbb f, tmap_u32 omega) {
     tmapi_mma_bytes b;
@@ -292,7 +302,10 @@ TMAP_DEVICE tmap_xy tmapi_mma_alone(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, 
 // y. Any tile of level m <= level_max32 - r: 16 x 16 or 32 x 32 threads in the paper.
 // wx, wy: the block's omega, the same in all lanes; tx, ty < s^m: the thread's own.
 // Law: tmap_mma3_lambda(&s, f, wx, wy, tx, ty) == tmap_nbb_lambda(f, wx, wy, r) * s^m + (tx, ty).
-// Cost: one product where coordinates fit 16 bits and r <= 16, two or four else; no shuffle.
+// Cost: one product where coordinates fit 16 bits and r <= 16, two or four else; no shuffle. On its
+// own it is slower than shuffles (H200, gasket, level 16: 0.65 to 0.7 of their speed), because its
+// digits take 27 integer multiplications, which that chip issues at half rate; a kernel that waits
+// for memory does not notice. tmap_mma_tiles_map shares the work of a product among 16 tiles.
 // Example: gasket, r = 2, m = 4, omega (2, 1), thread (3, 5): (1,3) * 16 + (3,5) = (19,53).
 TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                      tmap_u32 tx, tmap_u32 ty) {
@@ -314,8 +327,12 @@ TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
         tmapi_mma(lane, &low, a.x, 0, 0, a.y, s->second.x01, s->second.y01);
         if (!s->packed) tmapi_mma(lane, &high, a.x, 0, 0, a.y, s->second.x23, s->second.y23);
     }
-    c.x = low.d0 + (low.d1 << 8) + (high.d0 << 16) + (high.d1 << 24);
-    c.y = low.d2 + (low.d3 << 8) + (high.d2 << 16) + (high.d3 << 24);
+    c.x = low.d0 + (low.d1 << 8);
+    c.y = low.d2 + (low.d3 << 8);
+    if (!s->packed) {
+        c.x += (high.d0 << 16) + (high.d1 << 24);
+        c.y += (high.d2 << 16) + (high.d3 << 24);
+    }
     return c;
 }
 
@@ -362,8 +379,8 @@ TMAP_DEVICE tmap_xy tmapi_mma_row_cell(int packed, tmap_u32 rows0, tmap_u32 rows
 
 // Variant 2: up to 8 omega, those of the sub-blocks of a block, by one product; each lane gets the
 // cell of one of them. Lane l passes omega number l / 4.
-// own: 0..7, whose cell this lane gets (others: own % 8); the same in all lanes or not. In a partial
-// warp, where omega number `own` has no lane, the last lane's omega takes its place.
+// own: 0..7, whose cell this lane gets (others: own % 8); the same in all lanes or not. In a
+// partial warp, where omega number `own` has no lane, the last lane's omega takes its place.
 // Example: gasket, r = 1, m = 0, wx = l / 4, own = 2: (1,1).
 // Cost: one product for r <= 16, two else; 2 shuffles, and one or two more for each distinct word.
 TMAP_DEVICE tmap_xy tmap_mma2_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
@@ -444,7 +461,9 @@ TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_column(tmap_warp w, tmap_nbb f, t
 
 // Maps 16 tiles: number j has linear index, or wy, first + j * step. Equal arguments in all lanes.
 // first, step: any; a tile past the last one gives some cell, which the caller leaves out.
-// Cost: one product for the 16 (linear indices of r > 16: two), about 45 instructions.
+// Cost: one product for the 16 (linear indices of r > 16: two) and about 70 instructions, where 16
+// lambdas by shuffles take 670. On an H200, gasket, level 16: 8 instructions and 2.9 clocks of a
+// multiprocessor a tile, its reading by tmap_mma_tiles_cell included, against 42 and 15.5.
 //
 //     tmap_mma_tiles t = tmap_mma_tiles_make_linear(tmap_warp_full(), f, r, 0);
 //     for (i = warp; i < tiles; i += 16 * warps) {
@@ -489,15 +508,14 @@ TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tma
 // ---- nu -----------------------------------------------------------------------------------------
 //
 // index = sum over mu of beta^mu * k^(mu-1): the same product, its digits beta found by membership
-// in each level's boxes. A lane reads 8 consecutive levels of a cell; odd levels are k = 0..15 of A,
-// even ones k = 16..31. Columns 0..3 are the limbs of wx, 4..7 those of wy; or 0..7 those of a
+// in each level's boxes. A lane reads 8 consecutive levels of a cell; odd levels are k = 0..15 of
+// A, even ones k = 16..31. Columns 0..3 are the limbs of wx, 4..7 those of wy; or 0..7 those of a
 // 64-bit linear index.
 
 // What a lane prepares for nu.
 typedef struct tmap_mma_inverse {
     tmap_warp warp;
     tmap_u32 r;
-    int starts;                          // at level 1, or by a side of 1: x and y stay whole
     tmap_u64 reciprocal_x, reciprocal_y; // ceil(2^64 / s^(8q))
     int whole_x, whole_y;                // s^(8q) = 1
     tmap_u32 b0, b1;                     // limbs of wx or wy
@@ -511,7 +529,7 @@ TMAP_DEVICE tmap_u32 tmapi_mma_limbs64(tmap_u32 k, tmap_u32 e, tmap_u32 step, tm
     for (tmap_u32 i = 0; i < 4; ++i)
         if (mu + 2 * i <= r)
             bytes |= (tmap_u32)(tmapi_pow64(k, e + i * step) >> 8 * limb & 0xffu) << 8 * i;
-    return bytes;
+    return tmapi_mma_keep(bytes);
 }
 
 // Prepares this lane for nu of fractal f of level r <= level_max32.
@@ -522,7 +540,6 @@ TMAP_DEVICE tmap_mma_inverse tmap_mma_inverse_make(tmap_warp w, tmap_nbb f, tmap
     int has = 8 * q < r;
     s.warp = w;
     s.r = r;
-    s.starts = q == 0;
     s.whole_x = px == 1;
     s.whole_y = py == 1;
     s.reciprocal_x = has && px ? ~0ull / px + 1 : 0;

@@ -9,7 +9,7 @@
 // neighbours compute too.
 //
 //     tmap_tiles tiles = tmap_tiles_begin(f, r, m);
-//     tmap_u32 rows = tmap_tile_column(f, m, tiles.level.warp.lane);   // lane = column of a tile
+//     tmap_u32 rows = tmap_tile_column(f, m, height, lane); // lane: a column of the tile
 //     for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride) {
 //         tmap_xy tile = tmap_tiles_at(&tiles, f, t);
 //         for (int y = 0; y < height; ++y)
@@ -25,12 +25,11 @@
 // allows, at most r. Example: gasket, r = 16: 5 (32 x 32); carpet: 3 (27 x 27); Candy: 2 (16 x 16).
 TMAP_FN tmap_u32 tmap_tile_level(tmap_nbb f, tmap_u32 r) { return tmap_nbb_tile_level(f, r, 32); }
 
-// The rows of column x of a tile of level m that are cells: bit y for (x, y).
-// x: any; m: at most tmap_tile_level. Example: gasket, m = 2: x = 0..3 -> 1111b, 1010b, 1100b,
-// 1000b.
-TMAP_FN tmap_u32 tmap_tile_column(tmap_nbb f, tmap_u32 m, tmap_u32 x) {
+// The rows of column x of a tile of level m that are cells: bit y for (x, y), y < height <= 32.
+// x: any. Example: gasket, m = 2, height = 4: x = 0..3 -> 1111b, 1010b, 1100b, 1000b.
+TMAP_FN tmap_u32 tmap_tile_column(tmap_nbb f, tmap_u32 m, tmap_u32 height, tmap_u32 x) {
     tmap_u32 rows = 0;
-    for (tmap_u32 y = 0; y < 32; ++y)
+    for (tmap_u32 y = 0; y < height && y < 32; ++y)
         if (tmap_nbb_contains(f, x, y, m)) rows |= 1u << y;
     return rows;
 }
@@ -70,36 +69,134 @@ TMAP_DEVICE tmap_u32 tmap_tile_neighbours(tmap_nbb f, tmap_xy tile, tmap_u32 lev
     return __ballot_sync(0xffffffffu, lane < 8 && tmap_nbb_contains(f, x, y, level));
 }
 
+#endif // TMAP_CUDA
+
 // ---- four columns a lane ------------------------------------------------------------------------
 //
-// Where sx and sy are powers of two, tiles begin at multiples of four places, and a lane takes four
-// columns with one wide access: a tile of side T has T / 4 groups of four, and the lanes stand on
-// as many rows at once as that leaves.
+// Where the sides are powers of two, tiles begin at multiples of four places, and a lane takes four
+// columns, a group, with one wide access. A tile of side T has T / 4 groups, and the lanes stand on
+// 128 / T bands of T^2 / 128 rows each, which a lane walks down.
 
-// 1 for fractals whose sides are powers of two, at least 2.
+// 1 for fractals whose sides are equal and powers of two, 2 or more.
 TMAP_FN int tmap_nbb_has_groups(tmap_nbb f) {
     return f.sx >= 2 && f.sy == f.sx && (f.sx & (f.sx - 1)) == 0;
 }
 
-// The cells of a lane's groups: bit i of in[c] is place (4 * group + c, row + i * step) of the
-// tile.
+// The level of a tile of groups: as large as 64 allows, a lane's band then being 32 rows.
+// Example: gasket 6 (64 x 64), Candy 3 (64 x 64). Such tiles need a fractal of at least that level.
+TMAP_FN tmap_u32 tmap_group_level(tmap_nbb f) { return tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 64); }
+
+// A lane's groups: nibble i of word i / 8 has bit c for place (4 * group + c, row + i).
 typedef struct tmap_groups {
-    tmap_u32 in[4];
-    tmap_u32 any; // rows with a cell
+    tmap_u32 word[4];
 } tmap_groups;
 
-// group: 0..T/4-1; rows row, row + step, ... below T: at most 32 of them. m: T = sx^m.
-TMAP_FN tmap_groups tmap_groups_make(tmap_nbb f, tmap_u32 m, tmap_u32 side, tmap_u32 group,
-                                     tmap_u32 row, tmap_u32 step) {
-    tmap_groups g = {{0, 0, 0, 0}, 0};
-    for (tmap_u32 i = 0, y = row; i < 32 && y < side; ++i, y += step) {
-        g.in[0] |= (tmap_u32)tmap_nbb_contains(f, 4 * group + 0, y, m) << i;
-        g.in[1] |= (tmap_u32)tmap_nbb_contains(f, 4 * group + 1, y, m) << i;
-        g.in[2] |= (tmap_u32)tmap_nbb_contains(f, 4 * group + 2, y, m) << i;
-        g.in[3] |= (tmap_u32)tmap_nbb_contains(f, 4 * group + 3, y, m) << i;
-    }
-    g.any = g.in[0] | g.in[1] | g.in[2] | g.in[3];
+// The cells of `rows` <= 32 rows from `row` on of a tile of level m. Example: gasket, m = 2, group
+// 0, row 0, 4 rows: 0xf531.
+TMAP_FN tmap_groups tmap_groups_make(tmap_nbb f, tmap_u32 m, tmap_u32 group, tmap_u32 row,
+                                     tmap_u32 rows) {
+    tmap_groups g = {{0, 0, 0, 0}};
+    for (tmap_u32 i = 0; i < 32 && i < rows; ++i)
+        for (tmap_u32 c = 0; c < 4; ++c)
+            if (tmap_nbb_contains(f, 4 * group + c, row + i, m))
+                g.word[i / 8] |= 1u << (i % 8 * 4 + c);
     return g;
+}
+
+// Row i of it: bit c for column c. A constant i keeps the words in registers.
+TMAP_FN tmap_u32 tmap_groups_row(const tmap_groups *g, tmap_u32 i) {
+    return g->word[i / 8 & 3] >> (i % 8 * 4) & 15;
+}
+
+// ---- a table of a tile's cells ------------------------------------------------------------------
+//
+// The second intra-block mapping of the paper (section 5.2), for a warp: the cells of a tile, row
+// by row, as offsets in the embedding, in shared memory. A block makes it once and its warps then
+// find a cell of any tile by one read of it, with all lanes on cells, and neighbouring lanes on
+// neighbouring memory.
+
+// The replicas of a fractal in the order of rows, whatever their numbering: 16 columns, the 16 rows
+// that go with them, and for each of up to 17 rows the replicas above it.
+#define TMAP_ROWS_WORDS 49
+
+// Entry `i` of it: call with i = 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
+TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
+    if (i < f.k) { // replica i, to its place among the others
+        tmap_xy t = tmap_nbb_tau(f, i);
+        tmap_u32 place = 0;
+        for (tmap_u32 j = 0; j < f.k; ++j) {
+            tmap_xy u = tmap_nbb_tau(f, j);
+            place += u.y < t.y || (u.y == t.y && u.x < t.x);
+        }
+        rows[place] = t.x;
+        rows[16 + place] = t.y;
+    } else if (i >= 32 && i < TMAP_ROWS_WORDS) {
+        tmap_u32 above = 0;
+        for (tmap_u32 j = 0; j < f.k; ++j) above += tmap_nbb_tau(f, j).y < i - 32;
+        rows[i] = above;
+    }
+}
+
+// The cell of a fractal of level m that comes i-th row by row: by rows downwards, in a row to the
+// right. i < k^m < 2^32, m <= tmap_nbb_level_max32; larger i give some cell. rows: filled by
+// tmapi_rows_fill. The rows of a level are strips of n replicas side by side, whose cells are n
+// times those of a row below: so the strips of all levels are found from the top, then the replica
+// in each strip.
+// Example: gasket, m = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(2,2)(0,3)(1,3)(2,3)(3,3).
+TMAP_FN tmap_xy tmapi_rows_cell(tmap_nbb f, tmap_u32 m, tmap_u32 i, const tmap_u32 *rows) {
+    tmap_u32 copies = 1, power = tmapi_pow32(f.k, m), side_x = 1, side_y = 1;
+    tmap_u64 strips =
+        0; // a row of the grid for each level, in as many bits as the levels leave room
+    tmap_u32 bits = f.sy <= 2 ? 1 : f.sy <= 4 ? 2 : 4, mask = (1u << bits) - 1;
+    tmap_xy cell = {0, 0};
+    for (tmap_u32 mu = m; mu >= 1; --mu) {
+        tmap_u32 unit, place, strip;
+        power /= f.k;
+        unit = copies * power;
+        place = i / unit;
+        strip = rows[16 + (place < f.k ? place : f.k - 1)];
+        i -= rows[32 + strip] * unit;
+        copies *= rows[33 + strip] - rows[32 + strip];
+        strips = strips << bits | strip;
+    }
+    // From the bottom, whose strip is the last: the cells of a row count through the levels, the
+    // lowest one fastest.
+    for (tmap_u32 mu = 1; mu <= m; ++mu, strips >>= bits) {
+        tmap_u32 strip = (tmap_u32)strips & mask, first = rows[32 + strip];
+        tmap_u32 n = rows[33 + strip] - first, rest = i / n;
+        cell.x += rows[first + (i - rest * n)] * side_x;
+        cell.y += strip * side_y;
+        side_x *= f.sx, side_y *= f.sy;
+        i = rest;
+    }
+    return cell;
+}
+
+// The same in one call, for the host. Cost: k^2 comparisons and 2 m divisions.
+TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
+    tmap_u32 rows[TMAP_ROWS_WORDS];
+    for (tmap_u32 j = 0; j < TMAP_ROWS_WORDS; ++j) tmapi_rows_fill(f, j, rows);
+    return tmapi_rows_cell(f, m, i, rows);
+}
+
+#if TMAP_CUDA
+
+// Words of shared memory for the table of a tile with `cells` cells.
+#define TMAP_TILE_TABLE_WORDS(cells) ((cells) + TMAP_ROWS_WORDS)
+
+// Fills offsets[0..k^m-1] with y * pitch + x of the cells (x, y) of a tile of level m, row by row,
+// and what follows with the rows of f. Collective for the block, with a barrier at its end.
+// offsets: TMAP_TILE_TABLE_WORDS(k^m) words of shared memory. sy^m * pitch <= 2^32.
+TMAP_DEVICE void tmap_tile_table_make(tmap_nbb f, tmap_u32 m, tmap_u32 pitch, tmap_u32 *offsets) {
+    tmap_u32 cells = tmapi_pow32(f.k, m), *rows = offsets + cells;
+    tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, rows);
+    __syncthreads();
+    for (tmap_u32 i = rank; i < cells; i += threads) {
+        tmap_xy p = tmapi_rows_cell(f, m, i, rows);
+        offsets[i] = p.y * pitch + p.x;
+    }
+    __syncthreads();
 }
 
 #endif // TMAP_CUDA

@@ -64,9 +64,9 @@ TMAP_FN tmap_pair tmap_triangle_map_strict(tmap_u32 lambda) {
 // Laws: as of tmap_triangle_map, to which it is equal where both apply.
 // Cost: 38 instructions on sm_90, one of them an rsqrt; no branch, no double precision. The root of
 // single precision is carried to full width by one Newton step on the exact remainder. It is kept
-// low by 2^-20, more
-// than its error, so that the step goes upwards; the step errs by less than 1/4, and rounding it
-// gives i or i + 1. Exact for all lambdas.
+// low by 2^-20, more than its error, so that the step goes upwards; the step errs by less than 1/4,
+// and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of all
+// 6074001000 rows, and 7 * 10^9 random numbers of 32 to 64 bits.
 // Example: 2^63 - 1 -> (4294967295, 2147483647).
 TMAP_FN tmap_pair64 tmap_triangle_map64(tmap_u64 lambda) {
     tmap_pair64 p;

@@ -22,8 +22,8 @@
 //
 // On the host, where LTM-R has a correctly rounded rsqrt, it is right for at least as many rows.
 //
-// All functions are total: beyond the range they return a cell in a neighbouring row, or j as a
-// small negative number modulo 2^32.
+// All functions are total: beyond the range they may return a neighbouring row, with a j that is
+// outside it or negative (modulo 2^32); from row 65536 on, where i(i+1) leaves 32 bits, any j.
 #ifndef TMAP_TRIANGLE_PAPER_H
 #define TMAP_TRIANGLE_PAPER_H
 

@@ -41,8 +41,8 @@ TMAP_FN tmap_xy tmap_triangle_rb_grid(tmap_u32 n) {
 // The cell of (x, y). x, y in tmap_triangle_rb_grid(n). Law: a bijection onto the cells.
 // Even N: (y - 1, x) below the diagonal, (N - 1 - y, N - 1 - x) on and above it; the column is
 // printed as N - i - 1, which is no bijection. Odd N: (y, x) on and below, (N - 1 - y, N - x)
-// above. Example: N = 4: rows of the grid: (3,3)(3,2) / (0,0)(2,2) / (1,0)(1,1) / (2,0)(2,1) /
-// (3,0)(3,1).
+// above.
+// Example: N = 4, rows of the grid: (3,3)(3,2) / (0,0)(2,2) / (1,0)(1,1) / (2,0)(2,1) / (3,0)(3,1).
 TMAP_FN tmap_pair tmap_triangle_rb_map(tmap_u32 x, tmap_u32 y, tmap_u32 n) {
     tmap_pair p;
     tmap_u32 even = ~n & 1;
@@ -71,14 +71,15 @@ TMAP_FN tmap_triangle_rec tmap_triangle_rec_make(tmap_u32 n, tmap_u32 m0) {
     return rec;
 }
 
-// The grid of the diagonal pass: each of 2^k triangles has a square m x m, of which cells with
-// x > y are left out.
+// The number of triangles of the diagonal pass, 2^k; launch m by m by 2^k threads or blocks, of
+// which those with x > y have no cell. 0 where it does not fit. Example: k = 7: 128.
 TMAP_FN tmap_u32 tmap_triangle_rec_triangles(tmap_triangle_rec rec) {
     return rec.k < 32 ? 1u << rec.k : 0;
 }
 
-// The diagonal pass: cell of (x, y), x, y < m, in triangle q < 2^k, if tmap_triangle_bb_contains(x,
-// y). Example: m = 2, q = 3: (0,0) -> (6,6), (0,1) -> (7,6), (1,1) -> (7,7).
+// The diagonal pass: the cell of (x, y), x, y < m, in triangle q < 2^k, for those (x, y) of which
+// tmap_triangle_bb_contains is 1. Example: m = 2, q = 3: (0,0) -> (6,6), (0,1) -> (7,6), (1,1) ->
+// (7,7).
 TMAP_FN tmap_pair tmap_triangle_rec_diagonal(tmap_triangle_rec rec, tmap_u32 x, tmap_u32 y,
                                              tmap_u32 q) {
     tmap_pair p;
@@ -87,8 +88,8 @@ TMAP_FN tmap_pair tmap_triangle_rec_diagonal(tmap_triangle_rec rec, tmap_u32 x, 
     return p;
 }
 
-// The grid of level l: x the side of its squares, m 2^l, y their number, 2^(k-1-l); launch x * x *
-// y threads or blocks. l < k; no square otherwise. Example: m = 15, k = 7, l = 6: 960, 1.
+// The grid of level l: x the side of its squares, m 2^l, y their number, 2^(k-1-l); so launch x by
+// x by y threads or blocks. l < k; no square otherwise. Example: m = 15, k = 7, l = 6: 960, 1.
 TMAP_FN tmap_xy tmap_triangle_rec_grid(tmap_triangle_rec rec, tmap_u32 l) {
     tmap_xy grid = {0, 0};
     if (l >= rec.k || rec.k > 32) return grid;

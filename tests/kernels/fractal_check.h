@@ -58,6 +58,20 @@ static __global__ void check_written_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width,
     if (mine) atomicAdd(wrong, mine);
 }
 
+// The same for whole sectors: places of a 32-byte sector that holds a cell may hold `value` too.
+static __global__ void check_sectors_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                         int value, const int *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height) {
+        tmap_u64 i = y * width + x, all = width * height;
+        int cell = tmap_nbb_contains64(f, x, y, r), beside = 0;
+        for (tmap_u64 j = i & ~7ull; out[i] == value && !cell && j < (i | 7) + 1 && j < all; ++j)
+            beside |= tmap_nbb_contains64(f, j % width, j / width, r);
+        mine += out[i] != (cell || beside ? value : CHECK_POISON_I32);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
 // Cells: alive or dead at random, one in `one_in` alive. Elsewhere: 0.
 static __global__ void check_fill_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
                                      tmap_u32 seed, tmap_u32 one_in, unsigned char *out) {
@@ -67,7 +81,8 @@ static __global__ void check_fill_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tma
     }
 }
 
-// Counts the places of `out` that are not the next state of `in` (cells) or poison (elsewhere).
+// Counts the places of `out` that are not the next state of `in` (cells), or not poison or 0
+// (elsewhere).
 // Neighbours are counted from the definition: the eight around a cell that are cells themselves and
 // alive.
 static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
@@ -75,7 +90,7 @@ static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tma
                                      const unsigned char *out, tmap_u64 *wrong) {
     tmap_u64 mine = 0;
     CHECK_EACH_PLACE(x, y, width, height) {
-        unsigned char want = CHECK_POISON_U8;
+        unsigned char got = out[y * width + x], want = got == 0 ? 0 : CHECK_POISON_U8;
         if (tmap_nbb_contains64(f, x, y, r)) {
             tmap_u32 neighbours = 0;
             for (int dy = -1; dy <= 1; ++dy)
@@ -87,7 +102,7 @@ static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tma
             tmap_u32 masks = in[y * width + x] ? rule.survive : rule.born;
             want = (unsigned char)(masks >> neighbours & 1);
         }
-        mine += out[y * width + x] != want;
+        mine += got != want;
     }
     if (mine) atomicAdd(wrong, mine);
 }

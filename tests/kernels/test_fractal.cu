@@ -20,6 +20,7 @@
         } \
     } while (0)
 
+enum { MOST_PLACES = 1 << 18 };
 static int failures, cases;
 
 static void expect(int ok, const char *what, tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
@@ -59,6 +60,13 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     check_written_i32<<<grid, 64>>>(f, r, w, h, -7, mem.words, mem.counter);
     expect(counted() == 0, "sw", f, r, rho, map);
 
+    if (map == TMAP_MAP_TILE) {
+        CHECK(cudaMemset(mem.words, CHECK_POISON_I32 & 0xff, w * h * sizeof(int)));
+        CHECK(tmap_sw_sectors_i32(f, r, -7, mem.words, 0));
+        check_sectors_i32<<<grid, 64>>>(f, r, w, h, -7, mem.words, mem.counter);
+        expect(counted() == 0, "sw_sectors", f, r, rho, map);
+    }
+
     check_fill_i32<<<grid, 64>>>(f, r, w, h, r + rho, mem.words);
     CHECK(cudaMemset(mem.sum, CHECK_POISON_U8, sizeof sum));
     CHECK(tmap_rd_i32(f, r, rho, map, mem.words, mem.sum, 0));
@@ -77,11 +85,13 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
 
 static void run_fractal(tmap_nbb f, tmap_u64 places) {
     const tmap_u32 sides[] = {1, 2, 4, 8, 16, 32, 3, 9, 27, 31};
-    for (tmap_u32 r = 0; tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) <= places;
-         ++r) {
-        if (r > 20) break; // the one-cell fractal is as small at any level
-        for (unsigned i = 0; i < sizeof sides / sizeof *sides; ++i)
-            for (int map = 0; map < TMAP_MAP_COUNT; ++map) run_case(f, r, sides[i], map);
+    for (tmap_u32 r = 0; r <= 20; ++r) { // the one-cell fractal is as small at any level
+        tmap_u64 size = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
+        if (size > MOST_PLACES || size > 16 * places) break;
+        run_case(f, r, 32, TMAP_MAP_LAMBDA_LINEAR);
+        run_case(f, r, 32, TMAP_MAP_TILE); // further, since a tile is 64 x 64 places for some
+        for (unsigned i = 0; size <= places && i < sizeof sides / sizeof *sides; ++i)
+            for (int map = 0; map < TMAP_MAP_LAMBDA_LINEAR; ++map) run_case(f, r, sides[i], map);
     }
 }
 
@@ -99,6 +109,8 @@ static void run_refusals(void) {
         {gasket, 3, 4, -1, cudaErrorInvalidValue},
         {gasket, 3, 4, TMAP_MAP_COUNT, cudaErrorInvalidValue},
         {carpet, 3, 4, TMAP_MAP_LAMBDA_BALLOT, cudaErrorInvalidValue},
+        {gasket, 3, 16, TMAP_MAP_TILE, cudaErrorInvalidValue},
+        {gasket, 26, 32, TMAP_MAP_TILE, cudaErrorInvalidConfiguration},
         {gasket, 65, 4, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},
         {gasket, 40, 1, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},
         {carpet, 21, 1, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},
@@ -187,10 +199,10 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     // The CPU machine and the sanitizers take threads one by one.
-    places = getenv("TMAP_TEST_SMALL") ? 260 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
-    CHECK(cudaMalloc((void **)&mem.words, (1u << 16) * sizeof(int)));
-    CHECK(cudaMalloc((void **)&mem.before, 1u << 16));
-    CHECK(cudaMalloc((void **)&mem.after, 1u << 16));
+    places = getenv("TMAP_TEST_SMALL") ? 1030 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
+    CHECK(cudaMalloc((void **)&mem.words, MOST_PLACES * sizeof(int)));
+    CHECK(cudaMalloc((void **)&mem.before, MOST_PLACES));
+    CHECK(cudaMalloc((void **)&mem.after, MOST_PLACES));
     CHECK(cudaMalloc((void **)&mem.sum, sizeof *mem.sum));
     CHECK(cudaMalloc((void **)&mem.counter, sizeof *mem.counter));
     CHECK(cudaMemset(mem.counter, 0, sizeof *mem.counter));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ptx_triangle.cu: one kernel for each map of triangles and of the simplex, for ptx_triangle_test.py
-// to read their PTX.
+// ptx_triangle.cu: one kernel for each map of triangles and of the simplex, whose PTX
+// ptx_triangle_test.py reads.
 #include <threadmap/condensed.h>
 #include <threadmap/simplex.h>
 #include <threadmap/triangle_paper.h>

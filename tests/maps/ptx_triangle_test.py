@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The maps of triangles and of the simplex cost no division, no double precision, no table, no local
-memory, and those of 32 bits no branch: reads their PTX.
+"""The maps of triangles and of the simplex cost no division, no double precision, no table, no
+local memory and no branch: reads their PTX.
 
     ptx_triangle_test.py nvcc              compile ptx_triangle.cu with nvcc
     ptx_triangle_test.py nvrtc COMMAND     compile it with NVRTC, through the command nvrtc_compile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// triangle_kat.c: the known answers of the triangle and simplex maps on the host, and the counts and
-// tiles that only a host asks for.
+// triangle_kat.c: the known answers of the triangle and simplex maps on the host, and the counts
+// and tiles that only a host asks for.
 #include "triangle_kat_file.h"
 
 int main(void) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // triangle_kat.cu: the known answers of the triangle and simplex maps in a kernel, one thread a
-// vector or a hash.
-#include "triangle_kat_file.h"
+// vector, and their hashes. On the CPU machine and through nvcc main below launches it; NVRTC
+// compiles the kernels alone, for triangle_kat_nvrtc.c.
+#include "triangle_kat.h"
 
-#include <cuda_runtime.h>
-
-static __global__ void ask(const kat_vector *vectors, kat_answer *answers, tmap_u32 n) {
+extern "C" __global__ void triangle_kat(const kat_vector *vectors, kat_answer *answers,
+                                        tmap_u32 n) {
     tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) kat_ask(&vectors[i], &answers[i]);
 }
 
-static __global__ void hash(kat_hash h, int wide, tmap_u64 *sum) {
+extern "C" __global__ void triangle_hash(kat_hash h, int wide, tmap_u64 *sum) {
     tmap_u64 state = h.bits, mine = 0;
     for (tmap_u32 i = 0; i < h.count; ++i) { // every thread draws all numbers and maps its own
         tmap_u64 number = kat_random(&state, h.bits);
@@ -18,6 +18,11 @@ static __global__ void hash(kat_hash h, int wide, tmap_u64 *sum) {
     }
     atomicAdd(sum, mine);
 }
+
+#if !TMAP_NVRTC
+#include "triangle_kat_file.h"
+
+#include <cuda_runtime.h>
 
 static void must(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
@@ -33,7 +38,7 @@ static tmap_u64 hash_device(kat_hash h, int wide) {
     tmap_u64 *sum_gpu, sum = 0;
     must(cudaMalloc((void **)&sum_gpu, sizeof sum), "sum");
     must(cudaMemcpy(sum_gpu, &sum, sizeof sum, cudaMemcpyHostToDevice), "zero");
-    hash<<<1, 32>>>(h, wide, sum_gpu);
+    triangle_hash<<<1, 32>>>(h, wide, sum_gpu);
     must(cudaGetLastError(), "launch");
     must(cudaMemcpy(&sum, sum_gpu, sizeof sum, cudaMemcpyDeviceToHost), "hash");
     must(cudaFree(sum_gpu), "free");
@@ -55,7 +60,7 @@ int main(void) {
     must(cudaMemcpy(vectors_gpu, file.vectors, n * sizeof *vectors_gpu, cudaMemcpyHostToDevice),
          "copy");
     must(cudaMemcpy(answers_gpu, answers, n * sizeof *answers, cudaMemcpyHostToDevice), "poison");
-    ask<<<(unsigned)((n + 127) / 128), 128>>>(vectors_gpu, answers_gpu, (tmap_u32)n);
+    triangle_kat<<<(unsigned)((n + 127) / 128), 128>>>(vectors_gpu, answers_gpu, (tmap_u32)n);
     must(cudaGetLastError(), "launch");
     must(cudaMemcpy(answers, answers_gpu, n * sizeof *answers, cudaMemcpyDeviceToHost), "kernel");
     kat_compare(&file, answers);
@@ -73,3 +78,4 @@ int main(void) {
     kat_free(&file);
     return check_result("triangle_kat");
 }
+#endif

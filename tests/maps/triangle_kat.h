@@ -93,6 +93,12 @@ TMAP_FN void kat_ask(const kat_vector *v, kat_answer *a) {
 
 // ---- hashes of many cells -----------------------------------------------------------------------
 
+// `count` random numbers of so many bits: the sum of the hashes of their cells.
+typedef struct kat_hash {
+    tmap_u32 order, bits, count;
+    tmap_u64 sum;
+} kat_hash;
+
 // The next number of xorshift64*, `bits` wide.
 TMAP_FN tmap_u64 kat_random(tmap_u64 *state, tmap_u32 bits) {
     *state ^= *state >> 12;

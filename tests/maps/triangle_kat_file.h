@@ -10,12 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Counts and tiles are asked of the host alone, while the file is read; hashes of every back end.
-typedef struct kat_hash {
-    tmap_u32 order, bits, count;
-    tmap_u64 sum;
-} kat_hash;
-
+// Counts and tiles are asked of the host alone, while the file is read.
 typedef struct kat_file {
     kat_vector *vectors;
     size_t vector_count, hash_count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // triangle_maps.c: the maps of triangles, of the upper triangle and of the simplex, walked cell by
-// cell from the first; rows beyond by random; the stated ranges of the paper's maps on the host; and
-// arguments outside every range (run under UBSan).
+// cell from the first; rows beyond by random; the stated ranges of the paper's maps on the host;
+// and arguments outside every range (run under UBSan).
 //
 // usage: triangle_maps [NUMBERS]   how many numbers to walk (3000000)
 #include "check.h"

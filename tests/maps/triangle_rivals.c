@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// triangle_rivals.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly once,
-// for every side up to SIDE_MAX and every smallest triangle of REC.
+// triangle_rivals.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly
+// once, for every side up to SIDE_MAX and every smallest triangle of REC.
 #include "check.h"
 #include "triangle_kat.h"
 

@@ -6,7 +6,7 @@
 //
 // The embedding holds 0 outside the fractal, as the paper's does: then a neighbour that is no cell
 // counts as dead without a test, and neither a border of ghost cells nor a copy of one is needed. A
-// step writes cells only, so two buffers cleared once stay that way.
+// step writes cells, and may write 0 beside them, so two buffers cleared once stay that way.
 #ifndef TMAP_KERNELS_CA_H
 #define TMAP_KERNELS_CA_H
 
@@ -72,6 +72,115 @@ TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap
 
 #if TMAP_CUDA
 
+// A warp's tiles, a lane for each cell of a tile's table. Only tiles at the border of the embedding
+// ask where it ends.
+TMAP_DEVICE void tmapi_ca_table(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
+                                unsigned char *out) {
+    __shared__ tmap_u32 offsets[TMAP_TILE_TABLE_WORDS(TMAPI_TABLE_MOST)];
+    tmap_u32 m = b.tile_level, cells = b.bx, pitch = (tmap_u32)b.width;
+    tmap_u32 next = rule.born | rule.survive << 16; // bit: neighbours + 16 * alive
+    tmap_u64 width = tmap_nbb_side_x(f, m), height = tmap_nbb_side_y(f, m);
+    tmap_tiles tiles = tmap_tiles_begin(f, tmapi_box_level(b), m);
+    tmap_tile_table_make(f, m, pitch, offsets);
+    for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride) {
+        tmap_xy tile = tmap_tiles_at(&tiles, f, t);
+        tmap_u64 x = tile.x * width, y = tile.y * height, at = y * b.width + x;
+        if (x == 0 || y == 0 || x + width == b.width || y + height == b.height) {
+            for (tmap_u32 i = tiles.level.warp.lane; i < cells; i += 32) {
+                tmap_u32 dy = offsets[i] / pitch, dx = offsets[i] - dy * pitch;
+                out[at + offsets[i]] = tmap_ca_cell(in, b.width, b.height, x + dx, y + dy, rule);
+            }
+        } else {
+#pragma unroll 2
+            for (tmap_u32 i = tiles.level.warp.lane; i < cells; i += 32) {
+                const unsigned char *p = in + at + offsets[i], *up = p - b.width,
+                                    *down = p + b.width;
+                tmap_u32 alive = *p != 0;
+                tmap_u32 sum = (up[-1] != 0) + (up[0] != 0) + (up[1] != 0) + (p[-1] != 0) +
+                               (p[1] != 0) + (down[-1] != 0) + (down[0] != 0) + (down[1] != 0);
+                out[at + offsets[i]] = (unsigned char)(next >> (sum + 16 * alive) & 1);
+            }
+        }
+    }
+}
+
+// Four cells at once, one in each byte of `c` (0 or 1): their next states. sum: for each, the live
+// cells among the nine places around and under it.
+TMAP_DEVICE tmap_u32 tmapi_ca_next4(tmap_u32 next, tmap_u32 c, tmap_u32 sum) {
+    tmap_u32 index = sum - c + (c << 4), out = 0;
+#pragma unroll
+    for (int i = 0; i < 32; i += 8) out |= (next >> (index >> i & 31) & 1) << i;
+    return out;
+}
+
+// Each byte 1 where it is not 0.
+TMAP_DEVICE tmap_u32 tmapi_ca_alive4(tmap_u32 v) {
+    v |= v >> 4 & 0x0f0f0f0fu;
+    v |= v >> 2 & 0x03030303u;
+    return (v | (v >> 1 & 0x01010101u)) & 0x01010101u;
+}
+
+// The same by groups of four columns, for fractals with such groups: eight rows at a time and the
+// two around them. A group that holds a cell is stored whole, which puts 0 beside its cells, and
+// costs half the time of single bytes.
+TMAP_DEVICE void tmapi_ca_groups(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
+                                 unsigned char *out) {
+    const tmap_u32 m = tmap_group_level(f), side = tmapi_pow32(f.sx, m), groups = side / 4;
+    const tmap_u32 rows = side * side / 128, step = rows < 8 ? rows : 8;
+    const tmap_u32 next = rule.born | rule.survive << 16, level = tmapi_box_level(b) - m;
+    tmap_tiles tiles = tmap_tiles_begin(f, tmapi_box_level(b), m);
+    tmap_u32 lane = tiles.level.warp.lane, group = lane % groups, band = lane / groups * rows;
+    tmap_groups cells = tmap_groups_make(f, m, group, band, rows);
+    int first = group == 0, last = group == groups - 1;
+    tmap_u32 west = 0, east = 0; // bit i: row band + i is a cell in the column beside the tile
+    for (tmap_u32 i = 0; i < rows; ++i) {
+        west |= (tmap_u32)tmap_nbb_contains(f, side - 1, band + i, m) << i;
+        east |= (tmap_u32)tmap_nbb_contains(f, 0, band + i, m) << i;
+    }
+    for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride) {
+        tmap_xy tile = tmap_tiles_at(&tiles, f, t);
+        tmap_u32 around = tmap_tile_neighbours(f, tile, level);
+        tmap_u64 at =
+            ((tmap_u64)tile.y * side + band) * b.width + (tmap_u64)tile.x * side + 4 * group;
+#pragma unroll
+        for (tmap_u32 base = 0; base < rows; base += step) {
+            tmap_u32 c[10], beside[10]; // four cells, and the one beside the tile
+#pragma unroll
+            for (tmap_u32 i = 0; i < step + 2; ++i) { // row base + i - 1 of the band
+                const unsigned char *p = in + at + ((tmap_i64)(base + i) - 1) * (tmap_i64)b.width;
+                int above = base + i == 0, below = base + i == rows + 1; // a row of another band
+                int top = above && band == 0,
+                    bottom = below && band + rows == side; // of another tile
+                int wanted = above || below ? 1 : tmap_groups_row(&cells, base + i - 1) != 0;
+                tmap_u32 w = above || below ? 1 : west >> (base + i - 1) & 1;
+                tmap_u32 e = above || below ? 1 : east >> (base + i - 1) & 1;
+                if (top || bottom) wanted = around >> (top ? 1 : 6) & 1;
+                c[i] = beside[i] = 0;
+                if (wanted) c[i] = *(const tmap_u32 *)p;
+                if (first && w && (around >> (top ? 0 : bottom ? 5 : 3) & 1)) beside[i] = p[-1];
+                if (last && e && (around >> (top ? 2 : bottom ? 7 : 4) & 1)) beside[i] = p[4];
+            }
+            tmap_u32 above = 0, here = 0, alive = 0;
+#pragma unroll
+            for (tmap_u32 i = 0; i < step + 2; ++i) {
+                tmap_u32 v = tmapi_ca_alive4(c[i]), side_cell = beside[i] != 0;
+                tmap_u32 l = __shfl_up_sync(0xffffffffu, v, 1) >> 24;
+                tmap_u32 r = __shfl_down_sync(0xffffffffu, v, 1) & 255;
+                tmap_u32 sum = v + (v << 8 | (first ? side_cell : l)) +
+                               (v >> 8 | (last ? side_cell : r) << 24);
+                if (i >= 2) {
+                    tmap_u32 in4 = tmap_groups_row(&cells, base + i - 2);
+                    tmap_u32 mask = (in4 * 0x00204081u & 0x01010101u) * 255;
+                    if (in4)
+                        *(tmap_u32 *)(out + at + (tmap_u64)(base + i - 2) * b.width) =
+                            tmapi_ca_next4(next, alive, above + here + sum) & mask;
+                }
+                above = here, here = sum, alive = v;
+            }
+        }
+    }
+}
+
 TMAP_DEVICE void tmapi_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, tmap_ca_rule rule,
                                const unsigned char *in, unsigned char *out) {
     tmapi_walk walk = tmapi_walk_begin(map, f, b, warp);
@@ -82,10 +191,19 @@ TMAP_DEVICE void tmapi_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, 
     }
 }
 
-TMAP_DEVICE void tmapi_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule,
-                          const unsigned char *in, unsigned char *out) {
+TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u32 row,
+                          tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
     tmap_xy p;
-    if (map != TMAP_MAP_BB)
+    if (map == TMAP_MAP_TILE) {
+        if (constant && f.sx == 2 && tmap_nbb_has_groups(f) && tmapi_groups_fit(f, b, in, 4) &&
+            tmapi_groups_fit(f, b, out, 4))
+            tmapi_ca_groups(f, b, rule, in, out);
+        else
+            tmapi_ca_table(f, b, rule, in, out);
+    } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
+        if (tmapi_linear_place(f, b, &p))
+            out[p.y * b.width + p.x] = tmap_ca_cell(in, b.width, b.height, p.x, p.y, rule);
+    } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
                           : tmapi_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);
     else if (tmapi_bb_place(f, b, row, &p))
@@ -96,10 +214,10 @@ TMAP_DEVICE void tmapi_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca
     (tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule, \
      const unsigned char *__restrict__ in, unsigned char *__restrict__ out)
 #define TMAPI_CA(name, ...) \
-    TMAPI_STAMP(tmapi_ca, name, tmap_fractal_##name(), TMAPI_CA_PARAMS, \
-                (map, f, b, row, rule, in, out))
+    TMAPI_STAMP(tmapi_ca, name, 1, tmap_fractal_##name(), TMAPI_CA_PARAMS, \
+                (map, constant, f, b, row, rule, in, out))
 TMAP_FRACTALS(TMAPI_CA)
-TMAPI_STAMP(tmapi_ca, own, f, TMAPI_CA_PARAMS, (map, f, b, row, rule, in, out))
+TMAPI_STAMP(tmapi_ca, own, 0, f, TMAPI_CA_PARAMS, (map, constant, f, b, row, rule, in, out))
 #undef TMAPI_CA
 #undef TMAPI_CA_PARAMS
 
@@ -108,10 +226,10 @@ TMAPI_STAMP(tmapi_ca, own, f, TMAPI_CA_PARAMS, (map, f, b, row, rule, in, out))
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // One step of the automaton on fractal f of level r: out = rule(in) for every cell; other places of
-// out are not written. rho, map: as for tmap_sw_i32. in, out: sx^r x sy^r bytes each in device
-// memory, row by row, not overlapping; a cell is alive where `in` is not 0, and `in` must hold 0
-// outside the fractal. Live cells are written as 1, dead ones as 0. Returns what tmap_box_make
-// refuses, equal or null buffers and rules past nine bits as cudaErrorInvalidValue or
+// out are left alone or set to 0. rho, map: as for tmap_sw_i32. in, out: sx^r x sy^r bytes each in
+// device memory, row by row, not overlapping; a cell is alive where `in` is not 0, and `in` must
+// hold 0 outside the fractal. Live cells are written as 1, dead ones as 0. Returns what
+// tmap_box_make refuses, equal or null buffers and rules past nine bits as cudaErrorInvalidValue or
 // cudaErrorInvalidConfiguration, else the launch's error.
 // Example: tmap_ca_u8(tmap_fractal_carpet(), 6, 32, TMAP_MAP_LAMBDA, tmap_ca_life(), a, b, 0).
 static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
@@ -125,14 +243,14 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
 #undef TMAPI_CA
     };
     tmap_box b;
-    dim3 grid;
+    dim3 grid, block;
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (!error && (!in || !out || in == out || rule.born > 0x1ff || rule.survive > 0x1ff))
         error = TMAP_EINVAL;
     if (error) return tmapi_box_error(error);
-    if ((status = tmapi_box_grid(b, map, 4, &grid)) != cudaSuccess) return status;
-    TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, grid, rule, in, out);
+    if ((status = tmapi_box_grid(b, map, 4, 64, &grid, &block)) != cudaSuccess) return status;
+    TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);
     return status;
 }
 

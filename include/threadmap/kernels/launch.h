@@ -12,6 +12,7 @@
 
 #include "../fractals.h"
 #include "../nbb_size.h"
+#include "../tile.h"
 #include "../warp.h"
 
 // How blocks find their place.
@@ -21,10 +22,12 @@ typedef enum tmap_map {
     TMAP_MAP_LAMBDA,         // lambda, each thread on its own
     TMAP_MAP_LAMBDA_SHUFFLE, // lambda, one level per lane, added up by shuffles
     TMAP_MAP_LAMBDA_REDUX,   // the same by the integer reduction instruction
-    TMAP_MAP_LAMBDA_BALLOT   // the same by ballot; fractals with s = 2
+    TMAP_MAP_LAMBDA_BALLOT,  // the same by ballot; fractals with s = 2
+    TMAP_MAP_LAMBDA_LINEAR,  // a thread for each cell, from its linear index; takes rho = 32
+    TMAP_MAP_TILE            // persistent tiles, a warp for each (tile.h); takes rho = 32
 } tmap_map;
 
-#define TMAP_MAP_COUNT 6
+#define TMAP_MAP_COUNT 8
 
 // The name of a map in tables and results: "bb", "lambda", "lambda_shuffle", ...; "?" for any other
 // number.
@@ -36,6 +39,8 @@ TMAP_FN const char *tmap_map_name(int map) {
     case TMAP_MAP_LAMBDA_SHUFFLE: return "lambda_shuffle";
     case TMAP_MAP_LAMBDA_REDUX: return "lambda_redux";
     case TMAP_MAP_LAMBDA_BALLOT: return "lambda_ballot";
+    case TMAP_MAP_LAMBDA_LINEAR: return "lambda_linear";
+    case TMAP_MAP_TILE: return "tile";
     default: return "?";
     }
 }
@@ -48,6 +53,23 @@ typedef struct tmap_box {
     tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
     tmap_u64 width, height; // of the embedding
 } tmap_box;
+
+// The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
+// stores (SW, carpet, r = 10: 12.7 ms with 64 cells, 8.1 with 512, 6.4 with 4096).
+#define TMAPI_TABLE_MOST 4096
+
+// The tile level for TMAP_MAP_TILE: as many cells as the table holds, if the fractal has 8192 times
+// as many (a table costs each block what 25 cells cost by lambda), and 256 if it has so many.
+TMAP_FN void tmapi_box_tile(tmap_nbb f, tmap_u32 r, tmap_box *b) {
+    tmap_u64 cells = tmap_nbb_cells(f, r), most = cells / 8192, table = 1, height = 1;
+    tmap_u32 m = 0;
+    if (most < 256) most = 256;
+    if (most > TMAPI_TABLE_MOST) most = TMAPI_TABLE_MOST;
+    while (m < r && table * f.k <= most && height * f.sy * b->width <= 0x100000000ull)
+        table *= f.k, height *= f.sy, ++m;
+    b->tile_level = m;
+    b->level = r - m;
+}
 
 // The box of a launch for fractal f of level r, blocks of side rho (1..32).
 // BB: ceil(width / rho) x ceil(height / rho) blocks. Lambda: the orthotope of the tiles, blocks of
@@ -62,6 +84,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (f.k < 1 || f.k > TMAP_REPLICAS_MAX || f.sx < 1 || f.sx > TMAP_SIDE_MAX) return TMAP_EINVAL;
     if (f.sy < 1 || f.sy > TMAP_SIDE_MAX) return TMAP_EINVAL;
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
+    if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > tmap_nbb_level_max64(f)) return TMAP_ERANGE;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
@@ -80,6 +103,20 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
         b.by = (tmap_u32)tmap_nbb_side_y(f, m);
         b.columns = orthotope.x;
         b.rows = orthotope.y;
+    }
+    if (map >= TMAP_MAP_LAMBDA_LINEAR) { // by linear index: threads stand on cells alone
+        if (map == TMAP_MAP_TILE)
+            tmapi_box_tile(f, r, &b);
+        else
+            b.tile_level = 0, b.level = r;
+        if (b.level > tmap_nbb_linear_level_max32(f)) return TMAP_ERANGE;
+        if (r - tmap_tile_level(f, r) > tmap_nbb_linear_level_max32(f)) return TMAP_ERANGE;
+        b.bx = map == TMAP_MAP_TILE ? (tmap_u32)tmap_nbb_cells(f, b.tile_level) : 1;
+        b.by = 1;
+        b.columns = tmap_nbb_cells(f, b.level);
+        b.rows = 1;
+        *out = b;
+        return TMAP_OK;
     }
     if (b.columns > 0x7fffffffull || b.rows > 0x7fffffffull)
         return TMAP_ERANGE; // a grid's x; a loop over y
@@ -146,41 +183,76 @@ TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_
     return w->inside;
 }
 
+// The level of the fractal of a box.
+TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level; }
+
+// By linear index: the cell of this thread; 1 if there is one.
+TMAP_DEVICE int tmapi_linear_place(tmap_nbb f, tmap_box b, tmap_xy *place) {
+    tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    *place = tmap_nbb_lambda_linear(f, i, b.level);
+    return i < b.columns;
+}
+
+// The sides of a warp's tile of fractal f at a level that is large enough: constants for a constant
+// f.
+TMAP_DEVICE tmap_u32 tmapi_tile_width(tmap_nbb f) {
+    return tmapi_pow32(f.sx, tmap_tile_level(f, TMAP_LEVEL_MAX));
+}
+TMAP_DEVICE tmap_u32 tmapi_tile_height(tmap_nbb f) {
+    return tmapi_pow32(f.sy, tmap_tile_level(f, TMAP_LEVEL_MAX));
+}
+
+// 1 if tiles of groups fit this fractal: it is as large as one, and rows begin at multiples of
+// `bytes`, the width of an access.
+TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tmap_u32 bytes) {
+    return tmapi_box_level(b) >= tmap_group_level(f) && (tmap_u64)matrix % bytes == 0;
+}
+
 // Stamps the kernels of one piece of work for one fractal, a kernel for each map: WORK_bb_NAME,
 // WORK_lambda_NAME, ... PARAMS is their parameter list, which begins with `tmap_nbb f, tmap_box b,
-// tmap_u32 row`; ARGS that of the function WORK, which does the work and may name `map` and `f`.
-// FRACTAL is a constructor, so that the kernel's fractal is a constant, or `f` itself for own
-// fractals, which are passed at run time and cost a division for each level.
-#define TMAPI_STAMP_KERNEL(work, suffix, number, name, fractal, PARAMS, ARGS) \
+// tmap_u32 row`; ARGS that of the function WORK, which does the work and may name `map`, `constant`
+// and `f`. CONSTANT is 1 where FRACTAL is a constructor, so that the kernel's fractal is a
+// constant, and 0 where it is `f` itself: own fractals are passed at run time and cost a division
+// for each level.
+#define TMAPI_STAMP_KERNEL(work, suffix, number, name, is_constant, fractal, PARAMS, ARGS) \
     static __global__ void work##_##suffix##_##name PARAMS { \
-        const int map = number; \
+        const int map = number, constant = is_constant; \
+        (void)constant, (void)row; /* not every work needs them */ \
         f = fractal; \
         if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return; /* refused before */ \
         work ARGS; \
     }
-#define TMAPI_STAMP(work, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, bb, TMAP_MAP_BB, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, walk, TMAP_MAP_BB_WALK, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, lambda, TMAP_MAP_LAMBDA, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, shuffle, TMAP_MAP_LAMBDA_SHUFFLE, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, redux, TMAP_MAP_LAMBDA_REDUX, name, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, ballot, TMAP_MAP_LAMBDA_BALLOT, name, fractal, PARAMS, ARGS)
+#define TMAPI_STAMP(work, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, bb, TMAP_MAP_BB, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, walk, TMAP_MAP_BB_WALK, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, lambda, TMAP_MAP_LAMBDA, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, shuffle, TMAP_MAP_LAMBDA_SHUFFLE, name, constant, fractal, PARAMS, \
+                       ARGS) \
+    TMAPI_STAMP_KERNEL(work, redux, TMAP_MAP_LAMBDA_REDUX, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, ballot, TMAP_MAP_LAMBDA_BALLOT, name, constant, fractal, PARAMS, \
+                       ARGS) \
+    TMAPI_STAMP_KERNEL(work, linear, TMAP_MAP_LAMBDA_LINEAR, name, constant, fractal, PARAMS, \
+                       ARGS) \
+    TMAPI_STAMP_KERNEL(work, tile, TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS)
 
 // The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
 #define TMAPI_STAMP_ROW(work, name) \
-    {work##_bb_##name,      work##_walk_##name,  work##_lambda_##name, \
-     work##_shuffle_##name, work##_redux_##name, work##_ballot_##name},
+    {work##_bb_##name,    work##_walk_##name,   work##_lambda_##name, work##_shuffle_##name, \
+     work##_redux_##name, work##_ballot_##name, work##_linear_##name, work##_tile_##name},
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The grid of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have; the
-// launcher goes on from row grid->y. Otherwise `waves` times as many blocks as the device can hold
-// at once, by whole rows, at least one row.
-static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, dim3 *grid) {
+// The launch of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have;
+// the launcher goes on from row grid->y. Tiles: `tile_warps` warps for each multiprocessor, in
+// blocks of 256 threads. Otherwise `waves` times as many blocks as the device can hold at once, by
+// whole rows, at least one row.
+static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, tmap_u64 tile_warps,
+                                         dim3 *grid, dim3 *block) {
     tmap_u64 rows = b.rows;
+    *block = dim3(b.bx, b.by, 1);
     if (map != TMAP_MAP_BB) {
         int device, processors;
         tmap_u64 threads = (tmap_u64)b.bx * b.by;
@@ -188,6 +260,14 @@ static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, di
         if (status != cudaSuccess) return status;
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
         if (status != cudaSuccess) return status;
+        if (map >= TMAP_MAP_LAMBDA_LINEAR) {
+            tmap_u64 blocks = (b.columns + 255) / 256, most = blocks;
+            if (map == TMAP_MAP_TILE)
+                blocks = (b.columns + 7) / 8, most = (tmap_u64)processors * tile_warps / 8;
+            *block = dim3(256, 1, 1);
+            *grid = dim3((unsigned)(blocks < most ? blocks : most), 1, 1);
+            return cudaSuccess;
+        }
         rows = waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b.columns;
         if (rows > b.rows) rows = b.rows;
         if (rows < 1) rows = 1;
@@ -196,15 +276,15 @@ static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, di
     return cudaSuccess;
 }
 
-// Launches KERNEL over the box with these arguments after `f, b, row`: once for a walk, and for BB
-// once for each 65535 rows of blocks. The grid's rows and `b`, `map`, `stream` and `status` are the
-// launcher's; status becomes the first error.
-#define TMAPI_LAUNCH(kernel, f, grid, ...) \
+// Launches KERNEL over the box with these arguments after `f, b, row`: once, or for BB once for
+// each 65535 rows of blocks. `b`, `map`, `grid`, `block`, `stream` and `status` are the launcher's;
+// status becomes the first error.
+#define TMAPI_LAUNCH(kernel, f, ...) \
     do { \
         tmap_u64 row = 0; \
         do { \
             if (map == TMAP_MAP_BB && b.rows - row < grid.y) grid.y = (unsigned)(b.rows - row); \
-            kernel<<<grid, dim3(b.bx, b.by), 0, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
+            kernel<<<grid, block, 0, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
             status = cudaGetLastError(); \
             row += grid.y; \
         } while (status == cudaSuccess && map == TMAP_MAP_BB && row < b.rows); \

@@ -1,0 +1,820 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Draws the figures of the papers, and makes the tables of docs/performance.md, from results.
+
+    plot.py [--results DIR] [--out DIR] [--format png|svg]   draws (needs matplotlib)
+    plot.py --tables [--results DIR]                         prints all tables as Markdown
+    plot.py --update FILE... [--results DIR]                 refills the tables of documents
+
+DIR of results is bench/results/h200, or the only folder in bench/results; --out is docs/img. In a
+document, what stands between `<!-- table: NAME -->` and `<!-- /table -->` is replaced by the table
+of that name, and likewise `<!-- picture: NAME -->` and `<!-- /picture -->`. What the results lack is
+left out of tables and pictures, and said. Exit status: 0, 1 (no matplotlib), 2 (bad input).
+"""
+import argparse
+import json
+import math
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NOTHING = "Not measured yet."
+
+# The catalogue of fractals.h: title, k, sx, sy.
+FRACTALS = {
+    "gasket": ("Sierpinski gasket", 3, 2, 2), "carpet": ("Sierpinski carpet", 8, 3, 3),
+    "vicsek": ("Vicsek fractal", 5, 3, 3), "x": ("X-fractal", 5, 3, 3),
+    "h": ("H-fractal", 7, 3, 3), "cantor": ("Cantor set", 2, 3, 1),
+    "chandelier": ("Chandelier", 4, 3, 2), "candy": ("Candy", 12, 4, 4),
+    "bottles": ("Empty bottles", 7, 3, 3),
+}
+WORKS = {"sw": "Single write (SW)", "rd": "Reduction (RD)", "ca": "Cellular automaton (CA)"}
+BASES = {"bb": "BB", "bb_walk": "BB walking", "list": "list"}
+SECTORS = "tile_sectors"  # writes empty cells too: not an exact form
+TOP_SIDE = 65536          # the side up to which fractals are compared, as in the paper
+RHOS = (1, 2, 4, 8, 16, 32)
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+class Results:
+    """The rows of one JSON file."""
+
+    def __init__(self, data):
+        self.meta, self.rows = data.get("meta", {}), data.get("rows", [])
+        self.places = {}  # rows of a work, of a work and domain, of a work, domain and size
+        for row in self.rows:
+            key = row.get("work"), row.get("domain"), row.get("size")
+            for length in (1, 2, 3):
+                self.places.setdefault(key[:length], []).append(row)
+
+    def at(self, *place):
+        """The rows of a work; of a work and domain; of a work, domain and size."""
+        return self.places.get(place, [])
+
+    def domains(self, work):
+        found = {row.get("domain") for row in self.at(work)}
+        return [name for name in FRACTALS if name in found]
+
+    def sizes(self, work, domain):
+        return sorted({row["size"] for row in self.at(work, domain)})
+
+    def variants(self, work, domain=None):
+        """In order of appearance."""
+        return list(dict.fromkeys(row["variant"] for row in
+                                  (self.at(work, domain) if domain else self.at(work))))
+
+    def best(self, work, domain, size, variants, rho=None):
+        """The fastest row of these variants (with this rho), or None."""
+        rows = [row for row in self.at(work, domain, size)
+                if row["variant"] in variants and rho in (None, row.get("rho"))]
+        return min(rows, key=lambda row: row["ms"], default=None)
+
+    def forms(self, work):
+        """The exact forms of lambda."""
+        return [v for v in self.variants(work) if v not in BASES and v != SECTORS]
+
+    def best_form(self, work, domain, size):
+        return self.best(work, domain, size, self.forms(work))
+
+    def top(self, work, domain):
+        """The largest level that the bounding box could do, of a side of at most TOP_SIDE."""
+        sizes = [size for size in self.sizes(work, domain) if side(domain, size) <= TOP_SIDE
+                 and (work == "dummy" or (self.best(work, domain, size, ("bb", "bb_walk"))
+                                          and self.best_form(work, domain, size)))]
+        return max(sizes, default=None)
+
+    def where(self):
+        m = self.meta
+        return f"{m.get('gpu', 'unknown GPU')}, commit {str(m.get('commit', 'unknown'))[:12]}"
+
+
+def side(domain, size):
+    return FRACTALS[domain][2]**size
+
+
+def ratio(slow, fast):
+    """How many times faster `fast` is, or None."""
+    return slow["ms"] / fast["ms"] if slow and fast and fast["ms"] > 0 else None
+
+
+def n_0(results, work, domain):
+    """(n_0, largest n): the smallest measured n from which on the best form is faster than the best
+    bounding box at every larger measured n. n_0 is None where the largest n is not."""
+    found = largest = None
+    for size in reversed(results.sizes(work, domain)):
+        gain = ratio(results.best(work, domain, size, ("bb", "bb_walk")),
+                     results.best_form(work, domain, size))
+        if gain is None:
+            continue
+        largest = largest or side(domain, size)
+        if gain <= 1:
+            break
+        found = side(domain, size)
+    return found, largest
+
+
+def load(folder):
+    """{bench: Results} of a folder."""
+    found = {}
+    for name in ("fractal", "triangle"):
+        path = os.path.join(folder, name + ".json") if folder else ""
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                found[name] = Results(json.load(file))
+    return found
+
+
+def default_results():
+    base = os.path.join(ROOT, "bench", "results")
+    folders = sorted(os.listdir(base)) if os.path.isdir(base) else []
+    if "h200" in folders:
+        return os.path.join(base, "h200")
+    return os.path.join(base, folders[0]) if len(folders) == 1 else None
+
+
+# ---- theory: equations 10 to 13 of the paper ----------------------------------------------------
+
+def space_improvement(domain, n):
+    """Threads of the bounding box over cells: n^2 / n^H for a square, here for any sx and sy."""
+    _, k, sx, sy = FRACTALS[domain]
+    return (sx * sy / k)**(math.log(n) / math.log(sx))
+
+
+def theory_speedup(domain, n):
+    """Equation 10: the same, over a map that costs log2 log2 n; n > 2."""
+    return space_improvement(domain, n) / math.log2(math.log2(n))
+
+
+def theory_n_0(domain):
+    """Where equation 10 begins to grow: its derivative is 0 at a * ln n * ln(log2 n) = 1, for an
+    improvement of n^a."""
+    _, k, sx, sy = FRACTALS[domain]
+    a = math.log(sx * sy / k) / math.log(sx)
+    low, high = 2.0, 1e9
+    for _ in range(200):
+        n = math.sqrt(low * high)
+        low, high = (low, n) if a * math.log(n) * math.log(math.log2(n)) > 1 else (n, high)
+    return high
+
+
+# ---- tables -------------------------------------------------------------------------------------
+
+def sig(value, digits=3):
+    """A number with so many significant digits, never with an exponent; - for None."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{max(decimals, 0)}f}"
+
+
+def ms(row):
+    return sig(row["ms"]) if row else "-"
+
+
+def percent(row):
+    """The percentage of the limit of a row."""
+    value = row.get("limit_pct") if row else None
+    return "-" if value is None else f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def bold(text):
+    return text if text == "-" else f"**{text}**"
+
+
+def memory(size):
+    if not size:
+        return "-"
+    for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= scale:
+            return f"{sig(size / scale)} {unit}"
+    return f"{size:.0f} B"
+
+
+def code(name):
+    return f"`{name}`"
+
+
+def table(header, rows):
+    """Markdown; the first column is text, so are those whose header ends with a space."""
+    if not rows:
+        return NOTHING
+    marks = [":---" if i == 0 or title.endswith(" ") else "---:" for i, title in enumerate(header)]
+    lines = [[title.strip() for title in header], marks, *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def table_meta(data):
+    rows = []
+    for name, results in data.items():
+        m = results.meta
+        rows.append([code(name), m.get("gpu", "-"), str(m.get("commit", "-"))[:12],
+                     m.get("date", "-"), m.get("driver", "-"), m.get("cuda", "-"),
+                     str(m.get("sm_clock_mhz", "-")),
+                     *(sig(m.get(key)) for key in ("copy_tbs", "fill_tbs", "read_tbs"))])
+    return table(["bench", "GPU ", "commit ", "date ", "driver ", "nvcc ", "SM clock, MHz",
+                  "copy, TB/s", "fill, TB/s", "read, TB/s"], rows)
+
+
+def gains(results, work, domain, size, row):
+    """Times faster than BB, BB walking and the list."""
+    return [ratio(results.best(work, domain, size, (base,)), row) for base in BASES]
+
+
+def table_summary(data):
+    """The gasket at its top level."""
+    results, rows = data.get("fractal"), []
+    for work in WORKS if results else ():
+        size = results.top(work, "gasket")
+        if size is None:
+            continue
+        best = [results.best_form(work, "gasket", size)]
+        sectors = results.best(work, "gasket", size, (SECTORS,))
+        for row in best + ([sectors] if sectors else []):
+            what = WORKS[work] + (", whole sectors written" if row is sectors else "")
+            rows.append([what, str(size), code(row["variant"]), bold(ms(row)),
+                         *(sig(gain) for gain in gains(results, work, "gasket", size, row)),
+                         percent(row)])
+    return table(["work", "r", "form ", "ms", "× BB", "× BB walking", "× list", "% of limit"], rows)
+
+
+def table_gasket(work):
+    """Every level of the gasket: each variant at its best rho."""
+    def make(data):
+        results = data.get("fractal")
+        if not results:
+            return NOTHING
+        names = results.variants(work, "gasket")
+        names = [v for v in BASES if v in names] + [v for v in names if v not in BASES]
+        rows = []
+        for size in results.sizes(work, "gasket"):
+            best = results.best_form(work, "gasket", size)
+            cells = []
+            for name in names:
+                row = results.best(work, "gasket", size, (name,))
+                cells.append(bold(ms(row)) if row and row is best else ms(row))
+            rows.append([str(size), str(side("gasket", size)), *cells,
+                         *(sig(g) for g in gains(results, work, "gasket", size, best)),
+                         percent(best)])
+        return table(["r", "n", *(BASES.get(v, code(v)) for v in names),
+                      "× BB", "× BB walking", "× list", "% of limit"], rows)
+    return make
+
+
+def table_rho(data):
+    """The gasket at its top level, each block size; lambda with a block for each tile."""
+    results, rows = data.get("fractal"), []
+    for work in WORKS if results else ():
+        size = results.top(work, "gasket")
+        for rho in RHOS if size is not None else ():
+            bb, walk = (results.best(work, "gasket", size, (v,), rho=rho)
+                        for v in ("bb", "bb_walk"))
+            form = results.best(work, "gasket", size, block_forms(results, work), rho=rho)
+            if bb or walk or form:
+                rows.append([work.upper(), str(size), str(rho), ms(bb), ms(walk), ms(form),
+                             code(form["variant"]) if form else "-", sig(ratio(bb, form)),
+                             sig(ratio(walk, form))])
+    return table(["work", "r", "rho", "BB", "BB walking", "lambda", "form ", "× BB",
+                  "× BB walking"], rows)
+
+
+def table_fractals(work):
+    """All fractals at their top level."""
+    def make(data):
+        results, rows = data.get("fractal"), []
+        for domain in results.domains(work) if results else ():
+            size = results.top(work, domain)
+            if size is None:
+                continue
+            bases = [results.best(work, domain, size, (base,)) for base in BASES]
+            best = results.best_form(work, domain, size)
+            rows.append([FRACTALS[domain][0], str(size), str(side(domain, size)),
+                         f"{FRACTALS[domain][1]**size:,}", *(ms(row) for row in bases),
+                         code(best["variant"]), bold(ms(best)),
+                         *(sig(ratio(row, best)) for row in bases), percent(best),
+                         memory(bases[2].get("extra_bytes")) if bases[2] else "-"])
+        return table(["fractal", "r", "n", "cells", "BB", "BB walking", "list", "best form ", "ms",
+                      "× BB", "× BB walking", "× list", "% of limit", "list's memory"], rows)
+    return make
+
+
+def table_n_0(data):
+    results, rows = data.get("fractal"), []
+    domains = {d for work in WORKS for d in results.domains(work)} if results else ()
+    for domain in (name for name in FRACTALS if name in domains):
+        title, k, sx, _ = FRACTALS[domain]
+        found = [n_0(results, work, domain) for work in WORKS]
+        rows.append([title, sig(math.log(k) / math.log(sx), 4), sig(theory_n_0(domain)),
+                     *("-" if not last else f"none up to {last}" if not n else str(n)
+                       for n, last in found),
+                     str(max(last or 0 for _, last in found))])
+    return table(["fractal", "H", "theory", "SW", "RD", "CA", "largest n"], rows)
+
+
+def table_dummy(data):
+    """The map alone, each form at the top level of each fractal."""
+    results = data.get("fractal")
+    domains = results.domains("dummy") if results else []
+    header, rows = ["form"], []
+    for domain in domains:
+        header += [f"{domain}, r = {results.top('dummy', domain)}: ms", "× shuffle"]
+    for form in results.variants("dummy") if results else ():
+        line = [code(form)]
+        for domain in domains:
+            size = results.top("dummy", domain)
+            base, row = (results.best("dummy", domain, size, (v,)) for v in ("shuffle", form))
+            line += [ms(row), sig(ratio(base, row))]
+        rows.append(line)
+    return table(header, rows)
+
+
+def triangle_groups(results):
+    """{(work, d): rows}: runs of other dimension are other work."""
+    groups = {}
+    for row in results.rows:
+        groups.setdefault((row["work"], row.get("d")), []).append(row)
+    return groups
+
+
+def group_title(key):
+    return key[0] + (f", d = {key[1]}" if key[1] is not None else "")
+
+
+def table_triangle(data):
+    """Each work at its largest n."""
+    rows = []
+    for key, group in triangle_groups(data["triangle"]).items() if "triangle" in data else ():
+        n = max(row["size"] for row in group)
+        best = {}
+        for row in (row for row in group if row["size"] == n):
+            if row["variant"] not in best or row["ms"] < best[row["variant"]]["ms"]:
+                best[row["variant"]] = row
+        for name, row in best.items():
+            rows.append([group_title(key), str(n), code(name), str(row.get("rho", "-")), ms(row),
+                         sig(ratio(best.get("bb"), row)), percent(row)])
+    return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
+
+
+TABLES = {
+    "meta": table_meta, "summary": table_summary,
+    **{f"gasket-{work}": table_gasket(work) for work in WORKS},
+    "rho": table_rho,
+    **{f"fractals-{work}": table_fractals(work) for work in WORKS},
+    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle,
+}
+
+
+def block_forms(results, work):
+    """Forms that map a block for each tile, as the paper does."""
+    return [v for v in results.forms(work) if v.startswith("lambda") and v != "lambda_linear"]
+
+
+# ---- documents ----------------------------------------------------------------------------------
+
+def refill(text, data, images="img", suffix="png"):
+    """A document with its tables and pictures made anew. Raises ValueError for an unknown name or a
+    block without an end."""
+    def fill(match):
+        kind, name = match[1], match[2]
+        if kind == "table" and name in TABLES:
+            body = TABLES[name](data)
+        elif kind == "picture" and name in PICTURES:
+            title, has, _ = PICTURES[name]
+            body = f"![{title}]({images}/{name}.{suffix})" if has(data) else NOTHING
+        else:
+            raise ValueError(f"no {kind} is called {name}")
+        return f"<!-- {kind}: {name} -->\n{body}\n<!-- /{kind} -->"
+
+    # The body may hold no other marker: a missing end must not swallow what follows.
+    block = r"<!-- (table|picture): (\S+) -->\n(?:(?!<!-- /?(?:table|picture)).*\n)*?<!-- /\1 -->"
+    marker = r"<!-- (?:table|picture):"
+    if len(re.findall(block, text)) != len(re.findall(marker, text)):
+        raise ValueError("a table or picture without an end")
+    return re.sub(block, fill, text)
+
+
+# ---- pictures -----------------------------------------------------------------------------------
+
+# Okabe and Ito's colours, without their yellow, which is too pale for lines.
+INK, ORANGE, SKY, GREEN, BLUE, RED, PINK = (
+    "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7")
+GREY = "#808080"
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, INK, GREY)
+MARKERS = "osD^vPX*"
+DUMMY_CURVES = {  # of Fig. 11: colour, marker, line
+    "lambda": (GREY, "o", "-"), "redux": (ORANGE, "s", "-"), "ballot": (GREEN, "D", "-"),
+    "group1": (BLUE, "^", "-"), "group4": (BLUE, "v", "--"), "group16": (BLUE, "<", ":"),
+    "mma1": (RED, "o", "--"), "mma2": (PINK, "P", "--"), "mma3": (RED, "X", ":"),
+    "mma_linear": (RED, "*", "-"), "tile": (INK, "s", "-"), "tile_mma": (RED, "P", "-"),
+}
+
+
+def note(text):
+    print(f"plot.py: {text}", file=sys.stderr)
+
+
+def start():
+    """matplotlib.pyplot, set up."""
+    import matplotlib  # pylint: disable=import-outside-toplevel
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    pyplot.rcParams.update({
+        "font.size": 11, "axes.titlesize": 12, "axes.grid": True, "grid.color": "#dddddd",
+        "grid.linewidth": 0.6, "axes.axisbelow": True, "axes.spines.top": False,
+        "axes.spines.right": False, "figure.facecolor": "white", "legend.frameon": False,
+        "lines.linewidth": 1.6, "lines.markersize": 4.5, "savefig.dpi": 150,
+        "svg.hashsalt": "threadmap", "figure.constrained_layout.use": True,
+    })
+    return pyplot
+
+
+def title_of(figure, title, results):
+    figure.suptitle(f"{title}\n{results.where()}" if results else title, fontsize=12)
+
+
+def log_sides(axes, ends=None):
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("n")
+    if ends:
+        axes.set_xlim(*ends)
+
+
+def curve(axes, points, **style):
+    """A line through [(x, y)], those without y left out; says whether there was one."""
+    points = [(x, y) for x, y in points if y is not None]
+    if points:
+        axes.plot(*zip(*points), **style)
+    return bool(points)
+
+
+def plain_ticks(axis):
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def legend_below(figure, axes_list, columns, heads=()):
+    """One legend of all labels, each once; with heads, a column for those that begin with each,
+    without it."""
+    handles = {}
+    for axes in axes_list:
+        for handle, label in zip(*axes.get_legend_handles_labels()):
+            handles.setdefault(label, handle)
+    entries = [(handle, label) for label, handle in handles.items()]
+    if heads:
+        groups = [[(h, label) for h, label in entries if label.startswith(head)] for head in heads]
+        rows = max(map(len, groups)) + 1
+        empty = figure.add_artist(figure.patch.__class__((0, 0), 0, 0, visible=False))
+        entries = []
+        for head, group in zip(heads, groups):
+            group = [(empty, head.strip(": "))] + [(h, label[len(head):]) for h, label in group]
+            entries += group + [(empty, "")] * (rows - len(group))
+        columns = len(heads)
+    figure.legend(*zip(*entries), loc="outside lower center", ncols=columns, fontsize=10.5,
+                  handlelength=2.6, columnspacing=1.5)
+
+
+def draw_speedup(pyplot, data):
+    """The paper's Fig. 7."""
+    results = data["fractal"]
+    works = [work for work in WORKS if results.sizes(work, "gasket")]
+    figure, grid = pyplot.subplots(len(works), 2, figsize=(9, 3.35 * len(works) + 1.3),
+                                   squeeze=False)
+    shades = [pyplot.get_cmap("viridis")(i / 5.5) for i in range(len(RHOS))]
+    for (left, right), work in zip(grid, works):
+        sizes = results.sizes(work, "gasket")
+        sides = [side("gasket", size) for size in sizes]
+
+        def line(variants, rho=None, sizes=sizes, work=work):
+            return [results.best(work, "gasket", size, variants, rho) for size in sizes]
+        best, forms = line(results.forms(work)), block_forms(results, work)
+        for rho, shade in zip(RHOS, shades):
+            thin = {"color": shade, "linewidth": 1.3, "zorder": 2}
+            box, form = line(("bb",), rho), line(forms, rho)
+            if not curve(left, zip(sides, map(ratio, box, form)), **thin, marker=".",
+                         label=f"blocks of ρ × ρ: ρ = {rho}"):
+                note(f"{work}: no curve for rho = {rho}")
+            curve(right, [(n, row and row["ms"]) for n, row in zip(sides, box)], **thin,
+                  linestyle=(0, (2, 1.5)))
+            curve(right, [(n, row and row["ms"]) for n, row in zip(sides, form)], **thin)
+        bold_lines = (
+            (best, INK, "-", "o", "best form of lambda"),
+            (line(("bb",)), RED, "-", None, "best BB"),
+            (line(("bb_walk",)), RED, (0, (4, 2)), None, "BB walking"),
+            (line(("list",)), SKY, "-", None, "list"),
+        )
+        for rows, colour, style, marker, label in bold_lines:
+            heavy = {"color": colour, "linestyle": style, "linewidth": 2.4, "zorder": 4 if rows is best else 3}
+            if not curve(right, [(n, row and row["ms"]) for n, row in zip(sides, rows)], **heavy,
+                         marker=marker, label=f"time (right): {label}"):
+                note(f"{work}: no curve for {label}")
+            if rows is not best:
+                curve(left, zip(sides, map(ratio, rows, best)), **heavy,
+                      label=f"times faster (left): best form over {label}")
+        curve(right, [(n, row and row.get("limit_ms")) for n, row in zip(sides, best)], color=GREY,
+              linestyle=":", linewidth=2, label="time (right): the memory's limit")
+        left.axhline(1, color=GREY, linewidth=1)
+        for axes in (left, right):
+            log_sides(axes)
+            axes.set_yscale("log")
+            plain_ticks(axes.yaxis)
+            axes.set_title(WORKS[work])
+        left.set_ylabel("times faster")
+        right.set_ylabel("ms")
+        times = [row["limit_ms"] for row in results.at(work, "gasket")
+                 if row.get("limit_ms")]
+        fastest = min(row["ms"] for row in results.at(work, "gasket"))
+        if times:  # limits of small levels lie far below any launch
+            right.set_ylim(bottom=fastest / 4)
+    title_of(figure, "Sierpinski gasket: speedup over the bounding box, and times\n"
+             "thin: left, lambda over BB at the same ρ; right, lambda solid and BB dashed",
+             results)
+    legend_below(figure, grid.flat, 3,
+                 ("blocks of ρ × ρ: ", "times faster (left): ", "time (right): "))
+    return figure
+
+
+def draw_theory(pyplot, data):
+    """The paper's Fig. 5, beside what was measured."""
+    results = data.get("fractal")
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 5.6))
+    for axes in (left, right):
+        log_sides(axes)
+        axes.set_yscale("log")
+        plain_ticks(axes.yaxis)
+        axes.axhline(1, color=GREY, linewidth=1)
+    sides = [2**(i / 4) for i in range(6, 69)]
+    left.plot(sides, [space_improvement("gasket", n) for n in sides], color=INK, linestyle="--",
+              label="parallel space, $n^2 / n^H$")
+    left.plot(sides, [theory_speedup("gasket", n) for n in sides], color=INK, linewidth=2.2,
+              label="theory, $n^{2-H} / \\log_2 \\log_2 n$")
+    first = theory_n_0("gasket")
+    left.plot([first], [theory_speedup("gasket", first)], "o", color=INK, markersize=7)
+    left.annotate(f"$n_0$ = {first:.1f}", (first, theory_speedup("gasket", first)), (4, -42),
+                  textcoords="offset points")
+    for work, colour, marker in zip(WORKS, (BLUE, RED, GREEN), "sD^"):
+        gains_of = [(side("gasket", size),
+                     ratio(results.best(work, "gasket", size, ("bb",)),
+                           results.best_form(work, "gasket", size)))
+                    for size in results.sizes(work, "gasket")] if results else []
+        if not curve(left, gains_of, color=colour, marker=marker, linewidth=1,
+                     label=f"measured, {work.upper()}: best form over best BB"):
+            note(f"theory: nothing measured for {work}")
+    left.set_title("Sierpinski gasket")
+    left.set_ylabel("times less, times faster")
+    left.legend(fontsize=9, loc="upper left")
+    left.set_ylim(0.4, left.get_ylim()[1] * 12)
+    groups = {}  # fractals of the same curve
+    for name, (_, k, sx, sy) in FRACTALS.items():
+        groups.setdefault((sx, sx * sy / k), []).append(name)
+    order = sorted(groups.values(), key=lambda names: -theory_speedup(names[0], 65536))
+    for names, colour, marker in zip(order, COLOURS, MARKERS):
+        points = [(n, theory_speedup(names[0], n)) for n in sides if n >= 2.9]
+        right.plot(*zip(*points), color=colour, marker=marker, markevery=8,
+                   label=", ".join(names))
+    right.set_title("Theory, the catalogue")
+    right.legend(fontsize=9, loc="upper left")
+    right.set_ylim(top=right.get_ylim()[1] * 25)
+    title_of(figure, "Speedup of lambda over the bounding box, equations 10 to 13", results)
+    return figure
+
+
+def draw_forms(pyplot, data):
+    """The paper's Fig. 11: each form over the shuffle form."""
+    results = data["fractal"]
+    figure, grid = pyplot.subplots(2, 2, figsize=(9, 8.6))
+    for axes, kind in zip(grid.flat, ("dummy", *WORKS)):
+        names = results.variants(kind, "gasket")
+        if kind == "dummy":
+            pairs = [(name, "shuffle") for name in DUMMY_CURVES if name in names]
+            axes.set_title("The map alone")
+        else:
+            pairs = [(name, "lambda_shuffle") for name in names
+                     if name in ("lambda", "lambda_redux", "lambda_ballot")]
+            pairs += [(name, "tile_shuffle") for name in names
+                      if name in ("tile", "tile_mma")]
+            axes.set_title(WORKS[kind])
+        drawn = False
+        for form, base in pairs:
+            short = form.replace("lambda_", "")
+            colour, marker, line = DUMMY_CURVES[short]
+            drawn |= curve(axes, [(side("gasket", size),
+                                   ratio(results.best(kind, "gasket", size, (base,)),
+                                         results.best(kind, "gasket", size, (form,))))
+                                  for size in results.sizes(kind, "gasket")],
+                           color=colour, marker=marker, linestyle=line,
+                           label=short + (" over tile_shuffle" if base[0] == "t" else ""))
+        if not drawn:
+            note(f"forms: nothing measured for {kind}")
+            axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center")
+        axes.axhline(1, color=GREY, linewidth=1.2)
+        log_sides(axes)
+        if kind == "dummy":
+            axes.set_yscale("log", base=2)
+            plain_ticks(axes.yaxis)
+        axes.set_ylabel("times faster than shuffle")
+    title_of(figure, "Sierpinski gasket: each form of lambda over warp shuffles", results)
+    legend_below(figure, grid.flat, 4)
+    return figure
+
+
+def draw_dummy(pyplot, data):
+    """Every form of the map alone at the top level."""
+    results = data["fractal"]
+    domains = results.domains("dummy")[:2]
+    forms = results.variants("dummy")
+    figure, grid = pyplot.subplots(1, len(domains), figsize=(9, 0.29 * len(forms) + 1.5),
+                                   squeeze=False)
+    families = (("mma", RED, "tensor cores"), ("group", BLUE, "groups of lanes"),
+                ("", GREY, "a whole warp for a tile"))
+    for axes, domain in zip(grid[0], domains):
+        size = results.top("dummy", domain)
+        rows = [results.best("dummy", domain, size, (form,)) for form in forms]
+        rows = sorted((row for row in rows if row), key=lambda row: -row["ms"])
+        base = results.best("dummy", domain, size, ("shuffle",))
+        widest = max(row["ms"] for row in rows)
+        seen = set()
+        for i, row in enumerate(rows):
+            prefix, colour, label = next(f for f in families if row["variant"].startswith(f[0]))
+            axes.barh(i, row["ms"], color=colour, label=None if prefix in seen else label)
+            seen.add(prefix)
+            gain = ratio(base, row)
+            axes.text(row["ms"] + widest * 0.02, i, f"{ms(row)}" + (f"  ({sig(gain)}×)"
+                      if gain else ""), va="center", fontsize=9)
+        axes.set_yticks(range(len(rows)), [row["variant"] for row in rows], fontsize=10)
+        axes.set_xlim(0, widest * 1.45)
+        axes.set_ylim(-0.7, len(rows) - 0.3)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("ms")
+        axes.set_title(f"{FRACTALS[domain][0]}, r = {size}")
+    title_of(figure, "The map alone; in brackets, times faster than shuffle", results)
+    legend_below(figure, grid.flat, 3)
+    return figure
+
+
+def draw_fractals(pyplot, data):
+    """All fractals at their top level."""
+    results = data["fractal"]
+    works = [work for work in WORKS if results.domains(work)]
+    figure, grid = pyplot.subplots(len(works), 2, figsize=(9, 3.1 * len(works) + 1),
+                                   squeeze=False, width_ratios=(2.1, 1))
+    for (left, right), work in zip(grid, works):
+        domains = [d for d in results.domains(work) if results.top(work, d) is not None]
+        places = range(len(domains))
+        names = [f"{d}\nr = {results.top(work, d)}" for d in domains]
+        for i, (base, colour) in enumerate(zip(BASES, (RED, ORANGE, BLUE))):
+            got = [gains(results, work, d, results.top(work, d),
+                         results.best_form(work, d, results.top(work, d)))[i] for d in domains]
+            if not any(got):
+                note(f"fractals: no {base} for {work}")
+            left.bar([p + (i - 1) * 0.27 for p in places], [g and g - 1 or 0 for g in got], 0.27,
+                     bottom=1, color=colour, label=f"best form over {BASES[base]}")
+        left.set_yscale("log")
+        plain_ticks(left.yaxis)
+        left.axhline(1, color=INK, linewidth=1)
+        left.set_ylabel("times faster")
+        rows = [results.best_form(work, d, results.top(work, d)) for d in domains]
+        reached = [row.get("limit_pct") or 0 for row in rows]
+        right.bar(places, reached, 0.7, color=GREEN, label="percent of the memory's limit")
+        for p, value in zip(places, reached):
+            right.text(p, value, f"{value:.0f}", ha="center", va="bottom", fontsize=9)
+        right.set_ylim(0, max(105, *(value * 1.12 for value in reached)))
+        right.set_ylabel("% of limit")
+        left.set_title(WORKS[work])
+        left.set_xticks(places, names, fontsize=8.5, rotation=35)
+        right.set_xticks(places, domains, fontsize=8.5, rotation=60)
+        for axes in (left, right):
+            axes.grid(axis="x", visible=False)
+    title_of(figure, "Nine fractals at their largest side up to 65536", results)
+    legend_below(figure, grid.flat, 2)
+    return figure
+
+
+def draw_triangle(pyplot, data):
+    """Each map over the bounding box, against n."""
+    results = data["triangle"]
+    groups = triangle_groups(results)
+    columns = min(len(groups), 2)
+    lines = -(-len(groups) // columns)
+    figure, grid = pyplot.subplots(lines, columns, figsize=(9, 3.6 * lines + 1.2), squeeze=False)
+    names = list(dict.fromkeys(row["variant"] for row in results.rows if row["variant"] != "bb"))
+    for axes in list(grid.flat)[len(groups):]:
+        axes.set_axis_off()
+    for axes, (key, rows) in zip(grid.flat, groups.items()):
+        def best(n, variant, among=rows):
+            return min((row for row in among if row["size"] == n and row["variant"] == variant),
+                       key=lambda row: row["ms"], default=None)
+        for i, name in enumerate(names):
+            curve(axes, [(n, ratio(best(n, "bb"), best(n, name)))
+                         for n in sorted({row["size"] for row in rows})], label=name,
+                  color=COLOURS[i % len(COLOURS)],
+                  marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)])
+        axes.axhline(1, color=GREY, linewidth=1.2)
+        log_sides(axes)
+        axes.set_title(group_title(key))
+        axes.set_ylabel("times faster than BB")
+    title_of(figure, "Triangle: each map over the bounding box", results)
+    legend_below(figure, grid.flat, 4)
+    return figure
+
+
+def has_gasket(data):
+    return "fractal" in data and any(data["fractal"].sizes(work, "gasket") for work in WORKS)
+
+
+def has_dummy(data):
+    return "fractal" in data and bool(data["fractal"].domains("dummy"))
+
+
+def has_forms(data):
+    return has_gasket(data) or has_dummy(data)
+
+
+def has_tops(data):
+    return "fractal" in data and any(
+        data["fractal"].top(work, domain) is not None
+        for work in WORKS for domain in data["fractal"].domains(work))
+
+
+def has_triangle(data):
+    return "triangle" in data and bool(data["triangle"].rows)
+
+
+# name: title, whether the results have it, how it is drawn
+PICTURES = {
+    "gasket_speedup": ("Speedup over the bounding box, and times, against n", has_gasket,
+                       draw_speedup),
+    "theory": ("Speedup in theory, and measured", has_gasket, draw_theory),
+    "forms": ("Each form of lambda over warp shuffles, against n", has_forms, draw_forms),
+    "map_only": ("Times of the map alone", has_dummy, draw_dummy),
+    "fractals_speedup": ("Nine fractals: speedup and percent of the limit", has_tops,
+                         draw_fractals),
+    "triangle_speedup": ("Maps of the triangle over the bounding box, against n", has_triangle,
+                         draw_triangle),
+}
+
+
+def draw(data, out, suffix):
+    """Draws what there are results for. Returns an exit status."""
+    try:
+        pyplot = start()
+    except ImportError:
+        note("no matplotlib: python3 -m pip install matplotlib")
+        return 1
+    os.makedirs(out, exist_ok=True)
+    for name, (_, has, make) in PICTURES.items():
+        if not has(data):
+            note(f"{name}: no results for it, left out")
+            continue
+        figure = make(pyplot, data)
+        path = os.path.join(out, f"{name}.{suffix}")
+        # Without a date or a version in it, the same results give the same file.
+        figure.savefig(path, metadata={"Software": None} if suffix == "png" else {"Date": None})
+        pyplot.close(figure)
+        print(path)
+    return 0
+
+
+# ---- the command line ---------------------------------------------------------------------------
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="plot.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", metavar="DIR", help="folder of JSON files")
+    parser.add_argument("--out", metavar="DIR", default=os.path.join(ROOT, "docs", "img"))
+    parser.add_argument("--format", choices=("png", "svg"), default="png")
+    parser.add_argument("--tables", action="store_true", help="print all tables")
+    parser.add_argument("--update", metavar="FILE", nargs="+", help="refill these documents")
+    options = parser.parse_args(argv)
+    folder = options.results or default_results()
+    try:
+        data = load(folder)
+    except (OSError, ValueError) as error:
+        note(f"{folder}: {error}")
+        return 2
+    if not data and not options.update:
+        note(f"no results in {folder or os.path.join(ROOT, 'bench', 'results')}"
+             " (bench/run makes them)")
+        return 2
+    if options.tables:
+        print("\n\n".join(f"{name}:\n\n{make(data)}" for name, make in TABLES.items()))
+    for path in options.update or ():
+        images = os.path.relpath(options.out, os.path.dirname(os.path.abspath(path)))
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            filled = refill(text, data, images, options.format)
+            if filled != text:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(filled)
+        except (OSError, ValueError) as error:
+            note(f"{path}: {error}")
+            return 2
+    if options.tables or options.update:
+        return 0
+    return draw(data, options.out, options.format)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: MIT
+// pdist.h: the distances of all pairs of n points, written as fast as the memory takes them.
+//
+// Coordinates are subtracted first, then squared and added: no product of the points with
+// themselves, in which the difference of two near points is lost. What is written is a triangle, so
+// blocks are sent to its tiles of 128 x 128 pairs by the exact map of triangle.h.
+//
+// The time goes into stores, and memory takes whole sectors of 32 bytes at less than half the price
+// of parts of them. But a row of a condensed matrix begins anywhere. Where it begins in its sector
+// repeats every 16 rows, since i(i+1)/2 modulo 8 does: so a warp takes every 16th row of a tile,
+// and keeps 4 columns a lane in registers that are shifted, once for all of these rows, to where
+// the sectors begin. Tiles thus end where sectors do, not at multiples
+// of 128 columns.
+#ifndef TMAP_KERNELS_PDIST_H
+#define TMAP_KERNELS_PDIST_H
+
+#include "../condensed.h"
+
+// The distance of points u and v of d coordinates.
+typedef enum tmap_pdist_metric {
+    TMAP_PDIST_EUCLIDEAN,   // sqrt(sum (u_k - v_k)^2)
+    TMAP_PDIST_SQEUCLIDEAN, // sum (u_k - v_k)^2
+    TMAP_PDIST_CITYBLOCK,   // sum |u_k - v_k|
+    TMAP_PDIST_COSINE       // 1 - u.v / (|u| |v|), computed as |u/|u| - v/|v||^2 / 2
+} tmap_pdist_metric;
+
+#define TMAP_PDIST_METRIC_COUNT 4
+
+// What is written.
+typedef enum tmap_pdist_layout {
+    TMAP_PDIST_CONDENSED, // n(n-1)/2 values, scipy's order: tmap_condensed_index(i, j, n)
+    TMAP_PDIST_SQUARE,    // n x n values row by row, symmetric, 0 on the diagonal
+    TMAP_PDIST_LOWER      // the same matrix, of which only j <= i is written
+} tmap_pdist_layout;
+
+#define TMAP_PDIST_LAYOUT_COUNT 3
+
+// The name of a metric, as scipy has it; "?" for any other number.
+TMAP_FN const char *tmap_pdist_metric_name(int metric) {
+    switch (metric) {
+    case TMAP_PDIST_EUCLIDEAN: return "euclidean";
+    case TMAP_PDIST_SQEUCLIDEAN: return "sqeuclidean";
+    case TMAP_PDIST_CITYBLOCK: return "cityblock";
+    case TMAP_PDIST_COSINE: return "cosine";
+    default: return "?";
+    }
+}
+
+// The values that `out` has room for: n(n-1)/2 condensed, else n^2; saturates.
+// Example: 30720 condensed: 471843840.
+TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
+    if (layout == TMAP_PDIST_CONDENSED) return tmap_condensed_cells(n);
+    return n >> 32 ? ~0ull : n * n;
+}
+
+#if TMAP_CUDA
+
+// Measures of a block: 8 warps on a tile, which is a square of 128 x 128 pairs or 2 x 2 of them. A
+// warp takes two sets of 8 rows of a square, each set of every 16th row. A vector is 16 bytes;
+// points are staged in shared memory by 64 bytes of their coordinates, 4 vectors.
+#define TMAPI_PDIST_SQUARE  128
+#define TMAPI_PDIST_WARPS   8
+#define TMAPI_PDIST_PERIOD  16
+#define TMAPI_PDIST_ROWS    8
+#define TMAPI_PDIST_VECTORS 4
+#define TMAPI_PDIST_SECTOR  32
+#ifndef TMAPI_PDIST_WHOLE
+#define TMAPI_PDIST_WHOLE 8192 // points from which on tiles of 2 x 2 squares are taken
+#endif
+
+// A launch.
+typedef struct tmapi_pdist {
+    const void *points;
+    void *out;
+    tmap_u64 d;
+    tmap_u32 n, layout;
+    tmap_u32 tiles; // in a row of the square, or in the first row of the condensed matrix
+    tmap_u32 skew;  // 1 if rows begin elsewhere than at sectors: a row of tiles then has one more
+} tmapi_pdist;
+
+// What a block stages. columns: those of a tile and of a sector before it, and one place more for
+// each row of vectors, so that the vectors of a column lie in different banks.
+typedef struct tmapi_pdist_staged {
+    uint4 *rows, *columns;
+    double *inverse; // 1 / |u| of rows and columns, cosine only
+} tmapi_pdist_staged;
+
+template <class tmapi_real>
+union tmapi_pdist_vector {
+    uint4 bits;
+    tmapi_real value[16 / sizeof(tmapi_real)];
+};
+
+// The tile of this block, in units of tiles.
+TMAP_DEVICE tmap_pair tmapi_pdist_place(tmapi_pdist p) {
+    tmap_pair t;
+    if (p.layout == TMAP_PDIST_CONDENSED) return tmap_upper_map(blockIdx.x, p.tiles);
+    if (p.layout == TMAP_PDIST_LOWER) {
+        t = tmap_triangle_map(blockIdx.x + p.skew); // row i has i + 1 + skew tiles
+        t.i -= p.skew;
+        return t;
+    }
+    t.i = blockIdx.x / p.tiles;
+    t.j = blockIdx.x % p.tiles;
+    return t;
+}
+
+// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
+// it before the beginning.
+TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmapi_pdist p, tmap_u64 i) {
+    return p.layout == TMAP_PDIST_CONDENSED ? i * (2ull * p.n - i - 3) / 2 - 1 : i * p.n;
+}
+
+// 1 / |u| of `count` points from `point` on, in double precision, in which no float overflows.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_norms(tmapi_pdist p, int point, int count, double *inverse) {
+    for (int t = (int)threadIdx.x; t < count; t += 32 * TMAPI_PDIST_WARPS) {
+        const tmapi_real *u = (const tmapi_real *)p.points + (tmap_u64)(point + t) * p.d;
+        double sum = 0;
+        if ((tmap_u32)(point + t) < p.n)
+            for (tmap_u64 k = 0; k < p.d; ++k) sum += (double)u[k] * (double)u[k];
+        inverse[t] = 1.0 / sqrt(sum);
+    }
+}
+
+// Coordinates first .. first + width - 1 of all rows and columns of a tile into shared memory; 0
+// for points and coordinates that do not exist. Column x of those staged lies at place x / v of row
+// x % v, v values a vector: the lanes of a warp, which ask for every v-th column, read side by
+// side. A thread always has the same coordinate, so that all addresses grow by constants.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_stage(tmapi_pdist p, int side, int row, int column, tmap_u64 first,
+                                   int width, int cosine, tmapi_pdist_staged to) {
+    const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
+    const int columns = side + sector, pitch = columns + 1;
+    const int stride = 32 * TMAPI_PDIST_WARPS / width; // points at a time, a multiple of v
+    const int k = (int)threadIdx.x % width, t = (int)threadIdx.x / width;
+    const int exists = first + (tmap_u64)k < p.d;
+    const tmapi_real *points = (const tmapi_real *)p.points + first + k;
+    tmapi_real *rows = (tmapi_real *)to.rows + t * (TMAPI_PDIST_VECTORS * v) + k;
+    tmapi_real *places =
+        (tmapi_real *)to.columns + (k / v * pitch + t % v * (columns / v) + t / v) * v + k % v;
+#pragma unroll
+    for (int x = 0; x < side; x += stride) {
+        const int here = x + stride <= side || x + t < side;
+        tmapi_real value = 0;
+        if (here && exists && (tmap_u32)(row + x + t) < p.n)
+            value = __ldg(points + (tmap_u64)(tmap_u32)(row + x + t) * p.d);
+        if (here && cosine) value = (tmapi_real)(value * to.inverse[x + t]);
+        if (here) rows[x * (TMAPI_PDIST_VECTORS * v)] = value;
+    }
+    column -= sector;
+#pragma unroll
+    for (int x = 0; x < columns; x += stride) {
+        const int here = x + stride <= columns || x + t < columns;
+        tmapi_real value = 0;
+        if (here && exists && (tmap_u32)(column + x + t) < p.n)
+            value = __ldg(points + (tmap_u64)(tmap_u32)(column + x + t) * p.d);
+        if (here && cosine) value = (tmapi_real)(value * to.inverse[side + x + t]);
+        if (here) places[x / v * v] = value;
+    }
+}
+
+// sum + the contribution of one coordinate.
+template <class tmapi_real>
+TMAP_DEVICE tmapi_real tmapi_pdist_add(int metric, tmapi_real sum, tmapi_real u, tmapi_real v) {
+    tmapi_real t = u - v;
+    if (metric != TMAP_PDIST_CITYBLOCK) return sum + t * t;
+    return sum + (tmapi_real)(sizeof t == 4 ? (tmapi_real)fabsf((float)t) : (tmapi_real)fabs(t));
+}
+
+// The root of a float, of 0 and of infinity too. exact: one Newton step on the remainder, which
+// leaves half a place of error, for 8 instructions; without it the GPU's own root, off by up to one
+// place.
+TMAP_DEVICE float tmapi_pdist_root(float x, int exact) {
+#if defined(__CUDA_ARCH__)
+    float y, root;
+    if (!exact) return tmapi_sqrt(x);
+    y = tmapi_rsqrt(fmaxf(x, 1.17549435e-38f));
+    root = x * y;
+    root = fmaf(fmaf(-root, root, x), 0.5f * y, root);
+    return x <= 3.402823466e38f ? root : x; // infinity and NaN as they are
+#else
+    (void)exact;
+    return sqrtf(x);
+#endif
+}
+
+// From the sum to the distance.
+template <class tmapi_real>
+TMAP_DEVICE tmapi_real tmapi_pdist_finish(int metric, tmapi_real sum, int exact) {
+    if (metric == TMAP_PDIST_EUCLIDEAN)
+        return sizeof sum == 8 ? (tmapi_real)sqrt((double)sum)
+                               : (tmapi_real)tmapi_pdist_root((float)sum, exact);
+    if (metric == TMAP_PDIST_COSINE) {
+        sum *= (tmapi_real)0.5;
+        if (sum > (tmapi_real)2) sum = 2; // opposite directions, rounded; NaN stays
+    }
+    return sum;
+}
+
+// Stores a lane's four values of row i: vectors of v columns, the first at column j and at `at`,
+// each further one 32 v columns on. Columns outside the layout are left out; inside: there are
+// none, nor the diagonal.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int exact, int inside, int i, int j,
+                                   tmapi_real *at, const tmapi_real *sums) {
+    const int v = 16 / sizeof(tmapi_real);
+    int first = p.layout == TMAP_PDIST_CONDENSED ? i + 1 : 0;
+    int end = p.layout == TMAP_PDIST_LOWER ? i + 1 : (int)p.n;
+#pragma unroll
+    for (int g = 0; g < 4 / v; ++g, j += 32 * v, at += 32 * v) {
+        union tmapi_pdist_vector<tmapi_real> vector;
+#pragma unroll
+        for (int c = 0; c < v; ++c)
+            vector.value[c] = tmapi_pdist_finish<tmapi_real>(metric, sums[g * v + c], exact);
+        if (inside || (j >= first && j + v <= end && (tmap_u32)(i - j) >= (tmap_u32)v)) {
+            __stcs((uint4 *)at, vector.bits);
+        } else {
+#pragma unroll
+            for (int c = 0; c < v; ++c)
+                if (j + c >= first && j + c < end) at[c] = i == j + c ? 0 : vector.value[c];
+        }
+    }
+}
+
+// A lane's share of a launch: its first row and column, where they are in the output, and how far
+// the 16th next row is, which shrinks from one such step to the next in a condensed matrix.
+template <class tmapi_real>
+struct tmapi_pdist_lane {
+    int i, j, shift; // shift: of the columns, to where a sector begins
+    tmapi_real *at;
+    tmap_u32 step, shrink;
+};
+
+// A set of 8 rows of a square, from lane->i on; `rows` and `mine` are where its first row and
+// the lane's four columns are staged. dims: as for tmapi_pdist_tile.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_square(tmapi_pdist p, int metric, int dims, int pitch, int inside,
+                                    struct tmapi_pdist_lane<tmapi_real> lane, const uint4 *rows,
+                                    const uint4 *const mine[4]) {
+    const int v = 16 / sizeof(tmapi_real);
+    union tmapi_pdist_vector<tmapi_real> q;
+    tmapi_real columns[4][4];
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            if (k % v == 0 && k < dims) q.bits = mine[c][k / v * pitch];
+            if (k < dims) columns[c][k] = q.value[k % v];
+        }
+#pragma unroll 1
+    for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
+        tmapi_real sums[4] = {0, 0, 0, 0};
+        if (!inside && lane.i >= (int)p.n) break;
+#pragma unroll
+        for (int k = 0; k < dims; ++k) {
+            if (k % v == 0) q.bits = rows[k / v];
+#pragma unroll
+            for (int c = 0; c < 4; ++c)
+                sums[c] =
+                    tmapi_pdist_add<tmapi_real>(metric, sums[c], q.value[k % v], columns[c][k]);
+        }
+        tmapi_pdist_store<tmapi_real>(p, metric, 1, inside, lane.i, lane.j, lane.at, sums);
+        rows += TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS;
+        lane.i += TMAPI_PDIST_PERIOD;
+        lane.at += lane.step;
+        lane.step -= lane.shrink;
+    }
+}
+
+// Adds `vectors` vectors of the coordinates to the sums of 8 rows.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_accumulate(int metric, int vectors, int pitch, const uint4 *rows,
+                                        const uint4 *const mine[4], tmapi_real (*sums)[4]) {
+    const int v = 16 / sizeof(tmapi_real);
+#pragma unroll 4
+    for (int s = 0; s < vectors; ++s) {
+        union tmapi_pdist_vector<tmapi_real> q, u[4];
+#pragma unroll
+        for (int c = 0; c < 4; ++c) u[c].bits = mine[c][s * pitch];
+#pragma unroll
+        for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
+            q.bits = rows[r * (TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS) + s];
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+#if TMAPI_LEVELS == 2
+                tmapi_real part = 0;
+#pragma unroll
+                for (int k = 0; k < v; ++k)
+                    part = tmapi_pdist_add<tmapi_real>(metric, part, q.value[k], u[c].value[k]);
+                sums[r][c] += part;
+#else
+#pragma unroll
+                for (int k = 0; k < v; ++k)
+                    sums[r][c] =
+                        tmapi_pdist_add<tmapi_real>(metric, sums[r][c], q.value[k], u[c].value[k]);
+#endif
+            }
+        }
+    }
+}
+
+// A lane's share of a launch, from the row of its warp in a tile on: each 16th row, in which its
+// columns lie alike to the sectors of memory.
+template <class tmapi_real>
+TMAP_DEVICE struct tmapi_pdist_lane<tmapi_real> tmapi_pdist_begin_lane(tmapi_pdist p, int i,
+                                                                       int column) {
+    const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
+    struct tmapi_pdist_lane<tmapi_real> lane;
+    tmap_u64 begin = tmapi_pdist_begin(p, (tmap_u64)i);
+    lane.shift = (int)(((tmap_u64)p.out / sizeof(tmapi_real) + begin) & (sector - 1));
+    lane.i = i;
+    lane.j = column - lane.shift + (int)threadIdx.x % 32 * v;
+    lane.at = (tmapi_real *)p.out + (begin + (tmap_u64)(tmap_i64)lane.j);
+    lane.step = TMAPI_PDIST_PERIOD * p.n, lane.shrink = 0;
+    if (p.layout == TMAP_PDIST_CONDENSED) {
+        lane.step = (tmap_u32)(tmapi_pdist_begin(p, (tmap_u64)i + TMAPI_PDIST_PERIOD) - begin);
+        lane.shrink = TMAPI_PDIST_PERIOD * TMAPI_PDIST_PERIOD;
+    }
+    return lane;
+}
+
+// One tile of `squares` x `squares` squares. dims: the coordinates if there are 1 to 4, which then
+// stay in registers; 0: any number, taken by 64 bytes at a time, with the sums of 8 rows in
+// registers (more than 64 bytes only for one square).
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dims,
+                                  const int squares, tmapi_pdist_staged staged) {
+    const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
+    const int width = (dims ? (dims + v - 1) / v : TMAPI_PDIST_VECTORS) * v;
+    const int side = squares * TMAPI_PDIST_SQUARE, pitch = side + sector + 1;
+    const int cosine = metric == TMAP_PDIST_COSINE;
+    tmap_pair tile = tmapi_pdist_place(p);
+    int row = (int)tile.i * side, column = (int)tile.j * side;
+    tmap_u64 first = 0; // coordinate that is staged
+    if (cosine) {
+        tmapi_pdist_norms<tmapi_real>(p, row, side, staged.inverse);
+        tmapi_pdist_norms<tmapi_real>(p, column - sector, side + sector, staged.inverse + side);
+        __syncthreads();
+    }
+    tmapi_pdist_stage<tmapi_real>(p, side, row, column, 0, width, cosine, staged);
+    __syncthreads();
+#pragma unroll 1
+    for (int y = (int)threadIdx.x / 32; y < TMAPI_PDIST_PERIOD; y += TMAPI_PDIST_WARPS) {
+        struct tmapi_pdist_lane<tmapi_real> top =
+            tmapi_pdist_begin_lane<tmapi_real>(p, row + y, column);
+#pragma unroll 1
+        for (int square = 0; square < squares * squares; ++square) {
+            const int a = square / squares * TMAPI_PDIST_SQUARE;
+            const int b = square % squares * TMAPI_PDIST_SQUARE;
+            int i = row + a, j = column - top.shift + b;
+            int above = p.layout != TMAP_PDIST_LOWER && j >= i + TMAPI_PDIST_SQUARE;
+            int below = p.layout != TMAP_PDIST_CONDENSED && j + TMAPI_PDIST_SQUARE <= i;
+            int inside = (above || below) && j >= 0 && j + TMAPI_PDIST_SQUARE <= (int)p.n &&
+                         i + TMAPI_PDIST_SQUARE <= (int)p.n;
+            struct tmapi_pdist_lane<tmapi_real> lane = top;
+            const uint4 *rows = staged.rows + (a + y) * TMAPI_PDIST_VECTORS;
+            const uint4 *mine[4]; // this lane's columns
+            for (int c = 0; c < 4; ++c) {
+                int x = sector - top.shift + c / v * 32 * v + c % v; // and v more for each lane
+                mine[c] = staged.columns + x % v * ((side + sector) / v) + x / v + b / v +
+                          (int)threadIdx.x % 32;
+            }
+            lane.j += b, lane.at += b;
+            if (squares > 1 && b == (squares - 1) * TMAPI_PDIST_SQUARE) {
+                // Eight steps down, each shorter than the last by `shrink`.
+                const tmap_u32 steps = TMAPI_PDIST_ROWS;
+                top.i += TMAPI_PDIST_SQUARE;
+                top.at += (tmap_u64)steps * top.step - steps * (steps - 1) / 2 * top.shrink;
+                top.step -= steps * top.shrink;
+            }
+            if (dims) {
+                if (inside)
+                    tmapi_pdist_square<tmapi_real>(p, metric, dims, pitch, 1, lane, rows, mine);
+                else
+                    tmapi_pdist_square<tmapi_real>(p, metric, dims, pitch, 0, lane, rows, mine);
+                continue;
+            }
+            tmapi_real sums[TMAPI_PDIST_ROWS][4] = {{0}};
+            for (tmap_u64 k = 0; k < p.d; k += width) {
+                tmap_u64 left = p.d - k < (tmap_u64)width ? p.d - k : width;
+                if (squares == 1 && k != first) {
+                    __syncthreads();
+                    tmapi_pdist_stage<tmapi_real>(p, side, row, column, k, width, cosine, staged);
+                    __syncthreads();
+                    first = k;
+                }
+                tmapi_pdist_accumulate<tmapi_real>(metric, ((int)left + v - 1) / v, pitch, rows,
+                                                   mine, sums);
+                if (squares > 1) break;
+            }
+#pragma unroll
+            for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
+                if (inside)
+                    tmapi_pdist_store<tmapi_real>(p, metric, 0, 1, lane.i, lane.j, lane.at,
+                                                  sums[r]);
+                else if (lane.i < (int)p.n)
+                    tmapi_pdist_store<tmapi_real>(p, metric, 0, 0, lane.i, lane.j, lane.at,
+                                                  sums[r]);
+                lane.i += TMAPI_PDIST_PERIOD;
+                lane.at += lane.step, lane.step -= lane.shrink;
+            }
+        }
+    }
+}
+
+// The kernels of one metric: for any number of coordinates, for 1 to 4, and for up to 64 bytes of
+// them. blocks: that must fit a multiprocessor, which limits the registers.
+#define TMAPI_PDIST_KERNEL(type, suffix, metric, number, name, dims, squares, blocks) \
+    static __global__ void __launch_bounds__(32 * TMAPI_PDIST_WARPS, blocks) \
+        tmapi_pdist_##suffix##_##metric##_##name(tmapi_pdist p) { \
+        __shared__ uint4 rows[squares * TMAPI_PDIST_SQUARE * TMAPI_PDIST_VECTORS]; \
+        __shared__ uint4 columns[(squares * TMAPI_PDIST_SQUARE + 9) * TMAPI_PDIST_VECTORS]; \
+        __shared__ double inverse[2 * squares * TMAPI_PDIST_SQUARE + 8]; \
+        tmapi_pdist_staged staged = {rows, columns, inverse}; \
+        tmapi_pdist_tile<type>(p, number, dims, squares, staged); \
+    }
+#define TMAPI_PDIST_METRIC(type, suffix, metric, number, few, many) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, any, 0, 1, many) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 1, 1, 1, few) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 2, 2, 1, few) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 3, 3, 1, few) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 4, 4, 1, few) \
+    TMAPI_PDIST_KERNEL(type, suffix, metric, number, whole, 0, 2, many)
+#define TMAPI_PDIST_KERNELS(type, suffix, few, many) \
+    TMAPI_PDIST_METRIC(type, suffix, euclidean, TMAP_PDIST_EUCLIDEAN, few, many) \
+    TMAPI_PDIST_METRIC(type, suffix, sqeuclidean, TMAP_PDIST_SQEUCLIDEAN, few, many) \
+    TMAPI_PDIST_METRIC(type, suffix, cityblock, TMAP_PDIST_CITYBLOCK, few, many) \
+    TMAPI_PDIST_METRIC(type, suffix, cosine, TMAP_PDIST_COSINE, few, many)
+TMAPI_PDIST_KERNELS(float, f32, 6, 2)
+TMAPI_PDIST_KERNELS(double, f64, 4, 2)
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+typedef void (*tmapi_pdist_kernel)(tmapi_pdist);
+
+#define TMAPI_PDIST_ROW(suffix, metric) \
+    {tmapi_pdist_##suffix##_##metric##_any, tmapi_pdist_##suffix##_##metric##_1, \
+     tmapi_pdist_##suffix##_##metric##_2,   tmapi_pdist_##suffix##_##metric##_3, \
+     tmapi_pdist_##suffix##_##metric##_4,   tmapi_pdist_##suffix##_##metric##_whole},
+#define TMAPI_PDIST_TABLE(suffix) \
+    { \
+        TMAPI_PDIST_ROW(suffix, euclidean) \
+        TMAPI_PDIST_ROW(suffix, sqeuclidean) \
+        TMAPI_PDIST_ROW(suffix, cityblock) TMAPI_PDIST_ROW(suffix, cosine) \
+    }
+
+// The launch of either type; `size` bytes a value.
+static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)[6],
+                                             const void *points, tmap_u64 n, tmap_u64 d, void *out,
+                                             tmap_u64 size, int metric, int layout,
+                                             cudaStream_t stream) {
+    const tmap_u64 sector = TMAPI_PDIST_SECTOR / size;
+    // Large tiles cost less a pair where a tile has much to compute, and too many blocks are idle
+    // at the end where there are few of them.
+    const int kernel = d <= 4 ? (int)d : d * size <= 64 && n >= TMAPI_PDIST_WHOLE ? 5 : 0;
+    const tmap_u64 side = kernel == 5 ? 2 * TMAPI_PDIST_SQUARE : TMAPI_PDIST_SQUARE;
+    tmapi_pdist p;
+    tmap_u64 rows, blocks;
+    if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < 0 ||
+        layout >= TMAP_PDIST_LAYOUT_COUNT || d == 0)
+        return cudaErrorInvalidValue;
+    if (tmap_pdist_values(n, layout) == 0) return cudaSuccess;
+    if (!points || !out || (tmap_u64)points % size || (tmap_u64)out % size)
+        return cudaErrorInvalidValue;
+    if (n >> 31) return cudaErrorInvalidConfiguration;
+    p.points = points, p.out = out, p.d = d, p.n = (tmap_u32)n, p.layout = (tmap_u32)layout;
+    p.skew = layout == TMAP_PDIST_CONDENSED || n % sector ||
+             (tmap_u64)out % TMAPI_PDIST_SECTOR; // rows begin anywhere in a sector
+    rows = (n + side - 1) / side;
+    p.tiles = (tmap_u32)((n + p.skew * (sector - 1) + side - 1) / side);
+    blocks = tmap_triangle_cells(p.tiles);
+    if (layout == TMAP_PDIST_SQUARE) blocks = rows * p.tiles;
+    if (layout == TMAP_PDIST_LOWER) blocks = tmap_triangle_cells(rows + p.skew) - p.skew;
+    if (blocks > 0x7fffffffull) return cudaErrorInvalidConfiguration;
+    kernels[metric][kernel]<<<(unsigned)blocks, 32 * TMAPI_PDIST_WARPS, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+// Writes the distances of all pairs of n points in d dimensions.
+// points: n x d values row by row, out: tmap_pdist_values(n, layout) values, both in device memory,
+// at any multiple of the size of a value; they do not overlap. metric: a tmap_pdist_metric. layout:
+// a tmap_pdist_layout; of the lower one, values above the diagonal are not touched.
+// n: any whose matrix fits memory; the grid allows 8388352. n = 0 does nothing, nor does a
+// condensed n = 1. d: 1 or more, any number; 1 to 4 have kernels of their own.
+// Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, a null or misaligned
+// pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's error.
+// Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
+// and infinity go through as in scipy.
+// Cost: 2 d instructions and a root a pair, one store; up to d = 16 about as long as the store.
+// Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
+static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
+                                         int metric, int layout, cudaStream_t stream) {
+    static const tmapi_pdist_kernel kernels[][6] = TMAPI_PDIST_TABLE(f32);
+    return tmapi_pdist_launch(kernels, points, n, d, out, sizeof *out, metric, layout, stream);
+}
+
+// The same in double precision.
+static inline cudaError_t tmap_pdist_f64(const double *points, tmap_u64 n, tmap_u64 d, double *out,
+                                         int metric, int layout, cudaStream_t stream) {
+    static const tmapi_pdist_kernel kernels[][6] = TMAPI_PDIST_TABLE(f64);
+    return tmapi_pdist_launch(kernels, points, n, d, out, sizeof *out, metric, layout, stream);
+}
+
+#endif
+#endif

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench/plot.py on results written here: speedups, n_0, gaps, markers, pictures.
+
+Also: the tables of docs/performance.md are those of the committed results. Tables need only the
+standard library; pictures need matplotlib, and without it the test ends with 77 after the rest has
+passed.
+"""
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.environ.get("TMAP_ROOT") or \
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PLOT = os.path.join(ROOT, "bench", "plot.py")
+FAULTS = []
+
+
+def expect(what, got, want):
+    if got != want:
+        FAULTS.append(f"{what}:\n  got  {got!r}\n  want {want!r}")
+
+
+def row(work, variant, domain, size, ms, rho=32, limit_pct=50.0, **more):
+    return {"work": work, "variant": variant, "domain": domain, "size": size, "rho": rho,
+            "ms": ms, "limit_ms": ms * limit_pct / 100, "limit_pct": limit_pct, "verified": True,
+            **more}
+
+
+# Of the gasket, SW: lambda is faster at r = 2, slower at 3, faster from 4 on; BB walking has no row
+# at r = 5, CA none at all. The vicsek is slower at its top.
+ROWS = [
+    row("sw", "bb", "gasket", 2, 2.0), row("sw", "lambda_shuffle", "gasket", 2, 1.0),
+    row("sw", "bb", "gasket", 3, 4.0), row("sw", "bb_walk", "gasket", 3, 1.5),
+    row("sw", "lambda_shuffle", "gasket", 3, 2.0),
+    row("sw", "bb", "gasket", 4, 8.0), row("sw", "bb_walk", "gasket", 4, 4.0),
+    row("sw", "list", "gasket", 4, 6.0, extra_bytes=324),
+    row("sw", "lambda_shuffle", "gasket", 4, 2.5), row("sw", "lambda_shuffle", "gasket", 4, 2.0, 16),
+    row("sw", "tile", "gasket", 4, 2.2), row("sw", "tile_sectors", "gasket", 4, 1.0),
+    row("sw", "bb", "gasket", 5, 64.0, 1), row("sw", "bb", "gasket", 5, 32.0),
+    row("sw", "tile", "gasket", 5, 2.0, limit_pct=25.0),
+    row("sw", "lambda_linear", "gasket", 5, 5.0),
+    row("sw", "lambda_ballot", "gasket", 5, 8.0, 1),
+    row("rd", "bb", "gasket", 4, 3.0), row("rd", "tile", "gasket", 4, 1.0, limit_pct=8.4),
+    row("sw", "bb", "vicsek", 2, 1.0), row("sw", "tile", "vicsek", 2, 4.0),
+    row("sw", "list", "vicsek", 2, 2.0, extra_bytes=2000000),
+    {"work": "dummy", "variant": "shuffle", "domain": "gasket", "size": 16, "ms": 2.5},
+    {"work": "dummy", "variant": "mma_linear", "domain": "gasket", "size": 16, "ms": 0.5},
+    {"work": "dummy", "variant": "mma1", "domain": "gasket", "size": 16, "ms": 5.0},
+]
+META = {"bench": "fractal", "commit": "0123456789abcdef", "date": "2026-01-02", "gpu": "a GPU",
+        "driver": "1", "cuda": "13.0", "sm_clock_mhz": 1000, "copy_tbs": 4.0, "fill_tbs": 4.5,
+        "read_tbs": 4.25}
+TRIANGLE = [
+    {"work": "edm", "variant": "bb", "domain": "triangle", "size": 1024, "rho": 16, "ms": 2.0},
+    {"work": "edm", "variant": "bb", "domain": "triangle", "size": 2048, "rho": 16, "ms": 9.0},
+    {"work": "edm", "variant": "bb", "domain": "triangle", "size": 2048, "rho": 32, "ms": 8.0},
+    {"work": "edm", "variant": "ltm_sqrt", "domain": "triangle", "size": 2048, "rho": 16, "ms": 4.0,
+     "limit_pct": 90.0},
+    {"work": "pdist", "variant": "ltm_sqrt", "domain": "triangle", "size": 4096, "ms": 1.0},
+]
+
+
+def lines(table):
+    """The rows of a Markdown table, as lists of cells."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in
+            table.split("\n")[2:]]
+
+
+def check_numbers(plot, data):
+    results = data["fractal"]
+    expect("n_0, SW", plot.n_0(results, "sw", "gasket"), (16, 32))
+    expect("n_0, RD", plot.n_0(results, "rd", "gasket"), (16, 16))
+    expect("n_0, CA", plot.n_0(results, "ca", "gasket"), (None, None))
+    expect("n_0, vicsek", plot.n_0(results, "sw", "vicsek"), (None, 9))
+    expect("summary", lines(plot.table_summary(data)), [
+        ["Single write (SW)", "5", "`tile`", "**2.00**", "16.0", "-", "-", "25"],
+        ["Reduction (RD)", "4", "`tile`", "**1.00**", "3.00", "-", "-", "8.4"]])
+    expect("gasket-sw", lines(plot.TABLES["gasket-sw"](data))[2:], [
+        # r, n, BB, walking, list, shuffle, tile, sectors, linear, ballot, x BB, x walking, x list
+        ["4", "16", "8.00", "4.00", "6.00", "**2.00**", "2.20", "1.00", "-", "-", "4.00", "2.00",
+         "3.00", "50"],
+        ["5", "32", "32.0", "-", "-", "-", "**2.00**", "-", "5.00", "8.00", "16.0", "-", "-",
+         "25"]])
+    expect("rho", lines(plot.TABLES["rho"](data)), [
+        ["SW", "5", "1", "64.0", "-", "8.00", "`lambda_ballot`", "8.00", "-"],
+        ["SW", "5", "32", "32.0", "-", "-", "-", "-", "-"],
+        ["RD", "4", "32", "3.00", "-", "-", "-", "-", "-"]])
+    expect("fractals-sw", lines(plot.TABLES["fractals-sw"](data))[1],
+           ["Vicsek fractal", "2", "9", "25", "1.00", "-", "2.00", "`tile`", "**4.00**", "0.250",
+            "-", "0.500", "50", "2.00 MB"])
+    expect("fractals-ca", plot.TABLES["fractals-ca"](data), plot.NOTHING)
+    expect("n0", lines(plot.TABLES["n0"](data)), [
+        ["Sierpinski gasket", "1.585", "8.49", "16", "16", "-", "32"],
+        ["Vicsek fractal", "1.465", "5.92", "none up to 9", "-", "-", "9"]])
+    expect("dummy", lines(plot.TABLES["dummy"](data)), [
+        ["`shuffle`", "2.50", "1.00"], ["`mma_linear`", "0.500", "5.00"],
+        ["`mma1`", "5.00", "0.500"]])
+    expect("triangle", lines(plot.TABLES["triangle"](data)), [
+        ["edm", "2048", "`bb`", "32", "8.00", "1.00", "-"],
+        ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
+        ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
+    # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
+    expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
+           round((4 / 3)**10, 9))
+    expect("speedup in theory", round(plot.theory_speedup("gasket", 2**16), 9),
+           round((4 / 3)**16 / 4, 9))
+    for domain in plot.FRACTALS:
+        n = plot.theory_n_0(domain)
+        at, below, above = (plot.theory_speedup(domain, n * f) for f in (1, 0.99, 1.01))
+        if not at < min(below, above):
+            FAULTS.append(f"theory_n_0 of {domain} is no minimum: {n}")
+    expect("digits", [plot.sig(v) for v in (None, 0, 1234.5, 99.96, 0.0123456, math.pi)],
+           ["-", "0", "1234", "100.0", "0.0123", "3.14"])
+
+
+def check_documents(plot, data):
+    text = "a\n<!-- table: n0 -->\nold\nold\n<!-- /table -->\nb\n" \
+           "<!-- picture: theory -->\n<!-- /picture -->\n<!-- picture: triangle_speedup -->\n" \
+           "<!-- /picture -->\n"
+    filled = plot.refill(text, {"fractal": data["fractal"]})
+    expect("refilled", filled, "a\n<!-- table: n0 -->\n" + plot.table_n_0(data) +
+           "\n<!-- /table -->\nb\n<!-- picture: theory -->\n"
+           "![Speedup in theory, and measured](img/theory.png)\n<!-- /picture -->\n"
+           f"<!-- picture: triangle_speedup -->\n{plot.NOTHING}\n<!-- /picture -->\n")
+    expect("refilled twice", plot.refill(filled, {"fractal": data["fractal"]}), filled)
+    for wrong in ("<!-- table: none -->\n<!-- /table -->\n", "<!-- table: n0 -->\nrest\n",
+                  "<!-- table: n0 -->\n<!-- table: n0 -->\n<!-- /table -->\n"):
+        try:
+            plot.refill(wrong, data)
+            FAULTS.append(f"refilled: {wrong!r}")
+        except ValueError:
+            pass
+    for name, make in plot.TABLES.items():
+        expect(f"{name} of nothing", make({}), plot.NOTHING)
+    page = os.path.join(ROOT, "docs", "performance.md")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
+    if plot.refill(text, committed) != text:
+        FAULTS.append("docs/performance.md is not up to date: bench/plot.py --update "
+                      "docs/performance.md")
+
+
+def command(*args):
+    done = subprocess.run([sys.executable, PLOT, *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_command(plot, data, folder):
+    status, out, _ = command("--tables", "--results", folder)
+    expect("--tables", (status, all(f"{name}:\n\n{make(data)}\n" in out
+                                    for name, make in plot.TABLES.items())), (0, True))
+    page = os.path.join(folder, "docs", "page.md")
+    os.mkdir(os.path.dirname(page))
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("<!-- table: meta -->\n<!-- /table -->\n")
+    expect("--update", command("--results", folder, "--update", page)[0], 0)
+    with open(page, encoding="utf-8") as file:
+        expect("page", file.read(), f"<!-- table: meta -->\n{plot.table_meta(data)}\n"
+               "<!-- /table -->\n")
+    status, _, said = command("--results", os.path.join(folder, "missing"))
+    expect("no results", (status, said.startswith("plot.py: no results")), (2, True))
+    with open(os.path.join(folder, "docs", "fractal.json"), "w", encoding="utf-8") as file:
+        file.write("{")
+    expect("broken results", command("--tables", "--results", os.path.join(folder, "docs"))[0], 2)
+
+
+def check_pictures(plot, folder):
+    for suffix, head in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        out = os.path.join(folder, suffix)
+        again = os.path.join(folder, suffix + "-again")
+        for place in (out, again):
+            status, _, said = command("--results", folder, "--out", place, "--format", suffix)
+            expect(f"pictures, {suffix}: {said}", status, 0)
+            if "ca: " not in said and "for ca" not in said:
+                FAULTS.append(f"pictures: a missing curve is not mentioned: {said}")
+        for name in plot.PICTURES:
+            pair = []
+            for place in (out, again):
+                with open(os.path.join(place, f"{name}.{suffix}"), "rb") as file:
+                    pair.append(file.read())
+            expect(f"{name}.{suffix}", (pair[0][:len(head)], pair[0] == pair[1]), (head, True))
+
+
+def main():
+    spec = importlib.util.spec_from_file_location("plot", PLOT)
+    plot = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(plot)
+    with tempfile.TemporaryDirectory(prefix="plot-") as folder:
+        for name, rows in (("fractal", ROWS), ("triangle", TRIANGLE)):
+            with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+                json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
+        data = plot.load(folder)
+        check_numbers(plot, data)
+        check_documents(plot, data)
+        check_command(plot, data, folder)
+        pictures = importlib.util.find_spec("matplotlib") is not None
+        if pictures:
+            check_pictures(plot, folder)
+    if FAULTS:
+        print("\n".join(FAULTS))
+        sys.exit(1)
+    if not pictures:
+        print("tables passed\nSKIP: no matplotlib")
+        sys.exit(77)
+    print("tables and pictures passed")
+
+
+main()

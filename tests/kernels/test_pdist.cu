@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// test_pdist: the distances of pdist.h: scipy's known answers; then every metric, layout and type
+// over many n and d, unaligned buffers among them, each value compared with double precision and
+// the bytes around the output with what they were. On a GPU up to n = 65537, every pair. Then what
+// the launchers must refuse.
+#include "pdist_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        cudaError_t check_error = (call); \
+        if (check_error != cudaSuccess) { \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
+            exit(1); \
+        } \
+    } while (0)
+
+enum { GUARD = 64 }; // values around an output
+static int failures, cases, on_gpu;
+static double worst[2][TMAP_PDIST_METRIC_COUNT];
+
+typedef struct problem {
+    tmap_u64 n, d;
+    int wide, metric, layout, shift; // shift: points and output begin so many values further on
+} problem;
+
+static const char *const layouts[] = {"condensed", "square", "lower"};
+
+static void expect(int ok, const char *what, problem p) {
+    ++cases;
+    if (ok) return;
+    if (++failures <= 20)
+        printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d\n", what, p.n, p.d,
+               p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout],
+               p.shift);
+}
+
+static void *offset(void *base, int wide, tmap_u64 values) {
+    return (char *)base + (values << (2 + wide));
+}
+
+static cudaError_t launch(problem p, const void *points, void *out) {
+    if (p.wide)
+        return tmap_pdist_f64((const double *)points, p.n, p.d, (double *)out, p.metric, p.layout,
+                              0);
+    return tmap_pdist_f32((const float *)points, p.n, p.d, (float *)out, p.metric, p.layout, 0);
+}
+
+// The output with its guards on the device, poisoned; the launch; the guards compared.
+static void *run_launch(problem p, const void *points, void **base) {
+    tmap_u64 values = tmap_pdist_values(p.n, p.layout), bytes = (values + 2 * GUARD + 8)
+                                                                << (2 + p.wide);
+    unsigned char guard[2][(GUARD + 8) * 8];
+    int touched = 0, before = (GUARD + p.shift) << (2 + p.wide),
+        after = (GUARD + 8 - p.shift) << (2 + p.wide);
+    CHECK(cudaMalloc(base, bytes));
+    CHECK(cudaMemset(*base, CHECK_POISON_BYTE, bytes));
+    void *out = offset(*base, p.wide, (tmap_u64)(GUARD + p.shift));
+    CHECK(launch(p, points, out));
+    CHECK(cudaMemcpy(guard[0], *base, (size_t)before, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(guard[1], offset(out, p.wide, values), (size_t)after, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < before; ++i) touched += guard[0][i] != CHECK_POISON_BYTE;
+    for (int i = 0; i < after; ++i) touched += guard[1][i] != CHECK_POISON_BYTE;
+    expect(touched == 0, "wrote outside", p);
+    return out;
+}
+
+// Random points; every value compared on the device.
+static void run_random(problem p) {
+    void *base, *points_base;
+    check_result result = {0, 0, 0}, *device;
+    tmap_u64 pairs = p.layout == TMAP_PDIST_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
+    CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
+    CHECK(cudaMalloc((void **)&device, sizeof *device));
+    CHECK(cudaMemset(device, 0, sizeof *device));
+    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
+    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
+    CHECK(cudaGetLastError());
+    void *out = run_launch(p, points, &base);
+    dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
+    check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
+    expect(result.checked == pairs && result.wrong == 0, "values", p);
+    if ((double)result.worst / 1000 > worst[p.wide][p.metric])
+        worst[p.wide][p.metric] = (double)result.worst / 1000;
+    if (p.n > 1024)
+        printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
+               p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
+               layouts[p.layout], result.checked, result.wrong, (double)result.worst / 1000);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
+    CHECK(cudaFree(device));
+}
+
+// ---- scipy's answers ----------------------------------------------------------------------------
+
+static double kat_points[4096], kat_want[4096];
+
+// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1.
+static void run_known(problem p) {
+    static float narrow[4096];
+    static double values[4096];
+    void *base, *points_base, *out;
+    tmap_u64 count = p.n * p.d, all = tmap_pdist_values(p.n, p.layout);
+    int wrong = 0;
+    CHECK(cudaMalloc(&points_base, (count + 8) << (2 + p.wide)));
+    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
+    for (tmap_u64 at = 0; at < count; ++at) narrow[at] = (float)kat_points[at];
+    CHECK(cudaMemcpy(points, p.wide ? (const void *)kat_points : (const void *)narrow,
+                     count << (2 + p.wide), cudaMemcpyHostToDevice));
+    out = run_launch(p, points, &base);
+    CHECK(cudaMemcpy(values, out, all << (2 + p.wide), cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
+        for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
+            tmap_u64 at = p.layout == TMAP_PDIST_CONDENSED ? k : j * p.n + i;
+            double got = check_value(values, p.wide, at), slack = 0;
+            if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
+            wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
+                     !(fabs(got - kat_want[k]) <= slack);
+            if (p.layout == TMAP_PDIST_SQUARE && got == got) // bit for bit the same
+                wrong += memcmp(offset(values, p.wide, at), offset(values, p.wide, i * p.n + j),
+                                (size_t)4 << p.wide) != 0;
+        }
+    for (tmap_u64 i = 0; i < p.n && p.layout != TMAP_PDIST_CONDENSED; ++i)
+        wrong += check_value(values, p.wide, i * p.n + i) != 0;
+    expect(wrong == 0, "scipy's answers", p);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
+}
+
+static int read_numbers(char *text, double *out, int most) {
+    int n = 0;
+    for (char *end = text; n < most; text = end, ++n) {
+        out[n] = strtod(text, &end);
+        if (end == text) break;
+    }
+    return n;
+}
+
+static void run_kat(void) {
+    static char path[1000], line[1 << 16];
+    const char *folder = getenv("TMAP_KAT");
+    problem p = {0, 0, 0, 0, 0, 0};
+    int lines = 0;
+    FILE *in;
+    snprintf(path, sizeof path, "%s/pdist.txt", folder ? folder : "tests/kat");
+    in = fopen(path, "r");
+    if (!in) {
+        perror(path);
+        exit(2);
+    }
+    while (fgets(line, sizeof line, in)) {
+        char *text = line + strcspn(line, " \n");
+        if (*line == '#' || *line == '\n') continue;
+        *text++ = 0;
+        if (strcmp(line, "points") == 0) {
+            p.n = strtoull(text, &text, 10), p.d = strtoull(text, &text, 10);
+            expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points", p);
+            continue;
+        }
+        for (p.metric = 0; strcmp(line, tmap_pdist_metric_name(p.metric)); ++p.metric)
+            if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
+        expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers", p);
+        ++lines;
+        for (p.layout = 0; p.layout < TMAP_PDIST_LAYOUT_COUNT; ++p.layout)
+            for (p.wide = 0; p.wide < 2; ++p.wide)
+                for (p.shift = 0; p.shift < 2; ++p.shift) run_known(p);
+    }
+    fclose(in);
+    expect(lines == 44, "lines of known answers", p);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void run_refusals(void) {
+    const struct {
+        problem p;
+        int points, out; // 0: null, 1: right, 2: one byte on
+        cudaError_t want;
+    } bad[] = {
+        {{4, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, -1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, -1, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, TMAP_PDIST_LAYOUT_COUNT, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0}, 0, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0}, 1, 0, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0}, 2, 1, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0}, 1, 2, cudaErrorInvalidValue},
+        {{8388480, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{8388608, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{5931642, 3, 0, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 31, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 32, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 63, 3, 1, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{0, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+        {{0, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 0, 0, cudaSuccess},
+        {{1, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+    };
+    unsigned char bytes[1024];
+    int touched = 0;
+    char *memory;
+    CHECK(cudaMalloc((void **)&memory, sizeof bytes));
+    CHECK(cudaMemset(memory, CHECK_POISON_BYTE, sizeof bytes));
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        const void *points = bad[i].points ? memory + bad[i].points - 1 : NULL;
+        void *out = bad[i].out ? memory + 512 + bad[i].out - 1 : NULL;
+        problem shown = bad[i].p;
+        if (shown.layout < 0 || shown.layout >= TMAP_PDIST_LAYOUT_COUNT) shown.layout = 0;
+        expect(launch(bad[i].p, points, out) == bad[i].want, "refusal", shown);
+    }
+    CHECK(cudaMemcpy(bytes, memory, sizeof bytes, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != CHECK_POISON_BYTE;
+    expect(touched == 0, "a refused launch wrote", bad[0].p);
+    expect(tmap_pdist_values(1ull << 32, TMAP_PDIST_SQUARE) == ~0ull &&
+               tmap_pdist_values(131072, TMAP_PDIST_CONDENSED) == 8589869056ull &&
+               tmap_pdist_values(46341, TMAP_PDIST_LOWER) == 2147488281ull &&
+               tmap_pdist_values(0, TMAP_PDIST_CONDENSED) == 0,
+           "values of a layout", bad[0].p);
+    CHECK(cudaFree(memory));
+}
+
+int main(void) {
+    const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
+    const tmap_u64 dims[] = {1, 2, 3, 4, 5, 16, 17, 100};
+    const problem large[] = {
+        {4096, 3, 0, 0, 0, 1},   {4096, 16, 1, 0, 0, 0},  {4097, 100, 0, 3, 1, 1},
+        {30720, 1, 0, 0, 2, 0},  {30720, 4, 0, 0, 2, 0},  {30720, 3, 0, 0, 0, 0},
+        {30720, 16, 0, 0, 0, 0}, {30720, 16, 0, 2, 0, 0}, {20000, 100, 0, 0, 1, 0},
+        {46341, 3, 0, 0, 1, 0},  {46341, 2, 1, 1, 2, 1},  {65537, 3, 0, 0, 0, 0},
+        {65537, 5, 1, 0, 0, 1},  {65537, 3, 0, 3, 2, 0},
+    };
+    struct cudaDeviceProp device;
+    int devices = 0, turn = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    on_gpu = strstr(device.name, "CPU") == NULL;
+    run_kat();
+    for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
+        for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
+            for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+                problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4};
+                // The CPU machine takes threads one by one: some of the larger ones.
+                if (on_gpu || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
+            }
+    run_refusals();
+    if (on_gpu)
+        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
+    CHECK(cudaDeviceSynchronize());
+    for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)
+        printf("%s: worst error %.2f ulp in f32, %.2f in f64\n", tmap_pdist_metric_name(m),
+               worst[0][m], worst[1][m]);
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}
