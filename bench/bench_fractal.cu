@@ -171,8 +171,11 @@ static int variant_runs(const sweep *s, const job *j, tmap_u32 rho, tmap_box *bo
                tmap_box_make(j->f, j->r, 32, TMAP_MAP_TILE, box) == TMAP_OK;
     if (j->variant == LIST) return rho == 32;
     if (j->variant == TILE_SECTORS && (j->work != SW || rho != 32)) return 0;
-    return tmap_box_make(j->f, j->r, rho, j->variant == TILE_SECTORS ? TMAP_MAP_TILE : j->variant,
-                         box) == TMAP_OK;
+    if (tmap_box_make(j->f, j->r, rho, j->variant == TILE_SECTORS ? TMAP_MAP_TILE : j->variant,
+                      box) != TMAP_OK)
+        return 0;
+    // A GPU starts about 1.7 blocks in a nanosecond: more than these take longer than they tell.
+    return j->variant != TMAP_MAP_BB || box->columns * box->rows <= 5000000000ull;
 }
 
 // Times and records one variant. Returns its time in milliseconds.

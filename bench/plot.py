@@ -8,7 +8,7 @@
 
 DIR of results is bench/results/h200, or the only folder in bench/results; --out is docs/img. In a
 document, what stands between `<!-- table: NAME -->` and `<!-- /table -->` is replaced by the table
-of that name, and likewise `<!-- picture: NAME -->` and `<!-- /picture -->`. What the results lack is
+of that name, and likewise `<!-- picture: NAME -->` and `<!-- /picture -->`. What results lack is
 left out of tables and pictures, and said. Exit status: 0, 1 (no matplotlib), 2 (bad input).
 """
 import argparse
@@ -32,6 +32,7 @@ FRACTALS = {
 WORKS = {"sw": "Single write (SW)", "rd": "Reduction (RD)", "ca": "Cellular automaton (CA)"}
 BASES = {"bb": "BB", "bb_walk": "BB walking", "list": "list"}
 SECTORS = "tile_sectors"  # writes empty cells too: not an exact form
+MAPS_ONLY = ("tile_shuffle", "tile_redux", "tile_ballot", "tile_mma")  # of the benchmark alone
 TOP_SIDE = 65536          # the side up to which fractals are compared, as in the paper
 RHOS = (1, 2, 4, 8, 16, 32)
 
@@ -73,7 +74,8 @@ class Results:
 
     def forms(self, work):
         """The exact forms of lambda."""
-        return [v for v in self.variants(work) if v not in BASES and v != SECTORS]
+        return [v for v in self.variants(work)
+                if v not in BASES and v != SECTORS and v not in MAPS_ONLY]
 
     def best_form(self, work, domain, size):
         return self.best(work, domain, size, self.forms(work))
@@ -315,16 +317,18 @@ def table_n_0(data):
 
 
 def table_dummy(data):
-    """The map alone, each form at the top level of each fractal."""
+    """The map alone, each form; levels of blocks, of which the highest three of each fractal."""
     results = data.get("fractal")
-    domains = results.domains("dummy") if results else []
-    header, rows = ["form"], []
-    for domain in domains:
-        header += [f"{domain}, r = {results.top('dummy', domain)}: ms", "× shuffle"]
+    header, rows, places = ["form"], [], []
+    for domain in results.domains("dummy") if results else ():
+        for size in results.sizes("dummy", domain)[-3:]:
+            times = results.at("dummy", domain, size)[0].get("times", 1)
+            places.append((domain, size))
+            header += [f"{domain}, {size} levels" + (f", {times} times" if times > 1 else "")
+                       + ": ms", "× shuffle"]
     for form in results.variants("dummy") if results else ():
         line = [code(form)]
-        for domain in domains:
-            size = results.top("dummy", domain)
+        for domain, size in places:
             base, row = (results.best("dummy", domain, size, (v,)) for v in ("shuffle", form))
             line += [ms(row), sig(ratio(base, row))]
         rows.append(line)
@@ -408,7 +412,8 @@ DUMMY_CURVES = {  # of Fig. 11: colour, marker, line
     "lambda": (GREY, "o", "-"), "redux": (ORANGE, "s", "-"), "ballot": (GREEN, "D", "-"),
     "group1": (BLUE, "^", "-"), "group4": (BLUE, "v", "--"), "group16": (BLUE, "<", ":"),
     "mma1": (RED, "o", "--"), "mma2": (PINK, "P", "--"), "mma3": (RED, "X", ":"),
-    "mma_linear": (RED, "*", "-"), "tile": (INK, "s", "-"), "tile_mma": (RED, "P", "-"),
+    "mma_linear": (RED, "*", "-"), "tile_redux": (ORANGE, "^", "--"),
+    "tile_ballot": (GREEN, "v", "--"), "tile_mma": (RED, "P", "-"),
 }
 
 
@@ -505,7 +510,8 @@ def draw_speedup(pyplot, data):
             (line(("list",)), SKY, "-", None, "list"),
         )
         for rows, colour, style, marker, label in bold_lines:
-            heavy = {"color": colour, "linestyle": style, "linewidth": 2.4, "zorder": 4 if rows is best else 3}
+            heavy = {"color": colour, "linestyle": style, "linewidth": 2.4,
+                     "zorder": 4 if rows is best else 3}
             if not curve(right, [(n, row and row["ms"]) for n, row in zip(sides, rows)], **heavy,
                          marker=marker, label=f"time (right): {label}"):
                 note(f"{work}: no curve for {label}")
@@ -551,6 +557,7 @@ def draw_theory(pyplot, data):
               label="theory, $n^{2-H} / \\log_2 \\log_2 n$")
     first = theory_n_0("gasket")
     left.plot([first], [theory_speedup("gasket", first)], "o", color=INK, markersize=7)
+    left.plot([first, first], [0.4, theory_speedup("gasket", first)], color=INK, linestyle=":")
     left.annotate(f"$n_0$ = {first:.1f}", (first, theory_speedup("gasket", first)), (4, -42),
                   textcoords="offset points")
     for work, colour, marker in zip(WORKS, (BLUE, RED, GREEN), "sD^"):
@@ -580,6 +587,23 @@ def draw_theory(pyplot, data):
     return figure
 
 
+def bars_of_forms(axes, results, pairs):
+    """The map alone where too few levels were measured for a curve."""
+    size = results.top("dummy", "gasket")
+    got = [(form, ratio(results.best("dummy", "gasket", size, (base,)),
+                        results.best("dummy", "gasket", size, (form,)))) for form, base in pairs]
+    got = [(form, gain) for form, gain in got if gain]
+    for i, (form, gain) in enumerate(reversed(got)):
+        axes.barh(i, gain, color=DUMMY_CURVES[form][0])
+        axes.text(max(gain, 1), i, f" {sig(gain)}", va="center", fontsize=9.5)
+    axes.set_yticks(range(len(got)), [form for form, _ in reversed(got)], fontsize=10)
+    axes.set_xlim(0, 1.15 * max((gain for _, gain in got), default=1))
+    axes.axvline(1, color=INK, linewidth=1.2)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("times faster than shuffle")
+    axes.set_title(f"The map alone, {size} levels")
+
+
 def draw_forms(pyplot, data):
     """The paper's Fig. 11: each form over the shuffle form."""
     results = data["fractal"]
@@ -593,8 +617,11 @@ def draw_forms(pyplot, data):
             pairs = [(name, "lambda_shuffle") for name in names
                      if name in ("lambda", "lambda_redux", "lambda_ballot")]
             pairs += [(name, "tile_shuffle") for name in names
-                      if name in ("tile", "tile_mma")]
+                      if name in ("tile_redux", "tile_ballot", "tile_mma")]
             axes.set_title(WORKS[kind])
+        if kind == "dummy" and 0 < len(results.sizes("dummy", "gasket")) < 3:
+            bars_of_forms(axes, results, pairs)
+            continue
         drawn = False
         for form, base in pairs:
             short = form.replace("lambda_", "")
@@ -615,7 +642,7 @@ def draw_forms(pyplot, data):
             plain_ticks(axes.yaxis)
         axes.set_ylabel("times faster than shuffle")
     title_of(figure, "Sierpinski gasket: each form of lambda over warp shuffles", results)
-    legend_below(figure, grid.flat, 4)
+    legend_below(figure, grid.flat, 3)
     return figure
 
 
@@ -647,7 +674,7 @@ def draw_dummy(pyplot, data):
         axes.set_ylim(-0.7, len(rows) - 0.3)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel("ms")
-        axes.set_title(f"{FRACTALS[domain][0]}, r = {size}")
+        axes.set_title(f"{FRACTALS[domain][0]}, {size} levels")
     title_of(figure, "The map alone; in brackets, times faster than shuffle", results)
     legend_below(figure, grid.flat, 3)
     return figure
@@ -771,6 +798,11 @@ def draw(data, out, suffix):
         path = os.path.join(out, f"{name}.{suffix}")
         # Without a date or a version in it, the same results give the same file.
         figure.savefig(path, metadata={"Software": None} if suffix == "png" else {"Date": None})
+        if suffix == "png":  # 256 colours are enough, and a third of the bytes
+            from PIL import Image  # pylint: disable=import-outside-toplevel
+            with Image.open(path) as image:
+                image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path,
+                                                                                  optimize=True)
         pyplot.close(figure)
         print(path)
     return 0

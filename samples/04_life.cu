@@ -38,7 +38,7 @@ static const char help[] =
     "  --fractal  gasket carpet vicsek x h cantor chandelier candy bottles, or rows: '#./##'\n"
     "  --level    of the fractal, 0 to 64 (auto: up to 2^24 places; on the CPU machine 2^16)\n"
     "  --rho      side of the blocks, 1 to 32 (16)\n"
-    "  --map      lambda, lambda_shuffle, lambda_redux, lambda_ballot (auto: ballot if s = 2)\n"
+    "  --map      lambda, lambda_{shuffle,redux,ballot}; --rho 32: lambda_linear, tile (auto)\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 // Bad input: one line, so only the first row of a value is shown.
@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
     while (map < TMAP_MAP_COUNT && strcmp(text[MAP], tmap_map_name(map))) ++map;
     if (!strcmp(text[MAP], "auto"))
         map = tmap_nbb_has_ballot(f) ? TMAP_MAP_LAMBDA_BALLOT : TMAP_MAP_LAMBDA_SHUFFLE;
-    if (tmap_box_make(f, 0, 1, map, &lambda)) bad("no --map for this fractal", text[MAP]);
+    if (tmap_box_make(f, 0, rho, map, &lambda)) bad("no --map for this fractal", text[MAP]);
     if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
     CHECK(cudaGetDeviceProperties(&gpu, 0));
     int cpu = !strcmp(gpu.name, "CPU SIMT machine");

@@ -91,15 +91,25 @@ typedef struct tmap_groups {
     tmap_u32 word[4];
 } tmap_groups;
 
+// Eight rows of a lane's groups, four bits each; rows past `end` are empty.
+TMAP_FN tmap_u32 tmapi_groups_word(tmap_nbb f, tmap_u32 m, tmap_u32 group, tmap_u32 row,
+                                   tmap_u32 end) {
+    tmap_u32 word = 0;
+    for (tmap_u32 i = 0; i < 32; ++i)
+        if (row + i / 4 < end && tmap_nbb_contains(f, 4 * group + i % 4, row + i / 4, m))
+            word |= 1u << i;
+    return word;
+}
+
 // The cells of `rows` <= 32 rows from `row` on of a tile of level m. Example: gasket, m = 2, group
-// 0, row 0, 4 rows: 0xf531.
+// 0, row 0, 4 rows: word 0 is 0xf531.
 TMAP_FN tmap_groups tmap_groups_make(tmap_nbb f, tmap_u32 m, tmap_u32 group, tmap_u32 row,
                                      tmap_u32 rows) {
-    tmap_groups g = {{0, 0, 0, 0}};
-    for (tmap_u32 i = 0; i < 32 && i < rows; ++i)
-        for (tmap_u32 c = 0; c < 4; ++c)
-            if (tmap_nbb_contains(f, 4 * group + c, row + i, m))
-                g.word[i / 8] |= 1u << (i % 8 * 4 + c);
+    tmap_groups g; // word by word: an index that is no constant would put it into local memory
+    g.word[0] = tmapi_groups_word(f, m, group, row, row + rows);
+    g.word[1] = tmapi_groups_word(f, m, group, row + 8, row + rows);
+    g.word[2] = tmapi_groups_word(f, m, group, row + 16, row + rows);
+    g.word[3] = tmapi_groups_word(f, m, group, row + 24, row + rows);
     return g;
 }
 

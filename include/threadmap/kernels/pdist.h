@@ -55,17 +55,16 @@ TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
 
 #if TMAP_CUDA
 
-// Measures of a block: 8 warps on a tile, which is a square of 128 x 128 pairs or 2 x 2 of them. A
-// warp takes two sets of 8 rows of a square, each set of every 16th row. A vector is 16 bytes;
-// points are staged in shared memory by 64 bytes of their coordinates, 4 vectors.
-#define TMAPI_PDIST_SQUARE  128
-#define TMAPI_PDIST_WARPS   8
+// Measures of a block: a tile is a square of 128 or 256 points a side. A warp takes 8 rows of it at
+// a time, every 16th one, in strips of 32 lanes of 4 or 8 columns. A vector is 16 bytes; points are
+// staged in shared memory by 64 bytes of their coordinates, 4 vectors.
+#define TMAPI_PDIST_BAND    128 // 8 rows of all 16 sets
 #define TMAPI_PDIST_PERIOD  16
 #define TMAPI_PDIST_ROWS    8
 #define TMAPI_PDIST_VECTORS 4
 #define TMAPI_PDIST_SECTOR  32
 #ifndef TMAPI_PDIST_WHOLE
-#define TMAPI_PDIST_WHOLE 8192 // points from which on tiles of 2 x 2 squares are taken
+#define TMAPI_PDIST_WHOLE 8192 // points from which on tiles of 256 are taken
 #endif
 
 // A launch.
@@ -114,7 +113,7 @@ TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmapi_pdist p, tmap_u64 i) {
 // 1 / |u| of `count` points from `point` on, in double precision, in which no float overflows.
 template <class tmapi_real>
 TMAP_DEVICE void tmapi_pdist_norms(tmapi_pdist p, int point, int count, double *inverse) {
-    for (int t = (int)threadIdx.x; t < count; t += 32 * TMAPI_PDIST_WARPS) {
+    for (int t = (int)threadIdx.x; t < count; t += (int)blockDim.x) {
         const tmapi_real *u = (const tmapi_real *)p.points + (tmap_u64)(point + t) * p.d;
         double sum = 0;
         if ((tmap_u32)(point + t) < p.n)
@@ -128,11 +127,11 @@ TMAP_DEVICE void tmapi_pdist_norms(tmapi_pdist p, int point, int count, double *
 // x % v, v values a vector: the lanes of a warp, which ask for every v-th column, read side by
 // side. A thread always has the same coordinate, so that all addresses grow by constants.
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_stage(tmapi_pdist p, int side, int row, int column, tmap_u64 first,
-                                   int width, int cosine, tmapi_pdist_staged to) {
+TMAP_DEVICE void tmapi_pdist_stage(tmapi_pdist p, int warps, int side, int row, int column,
+                                   tmap_u64 first, int width, int cosine, tmapi_pdist_staged to) {
     const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
     const int columns = side + sector, pitch = columns + 1;
-    const int stride = 32 * TMAPI_PDIST_WARPS / width; // points at a time, a multiple of v
+    const int stride = 32 * warps / width; // points at a time, a multiple of v
     const int k = (int)threadIdx.x % width, t = (int)threadIdx.x / width;
     const int exists = first + (tmap_u64)k < p.d;
     const tmapi_real *points = (const tmapi_real *)p.points + first + k;
@@ -198,17 +197,17 @@ TMAP_DEVICE tmapi_real tmapi_pdist_finish(int metric, tmapi_real sum, int exact)
     return sum;
 }
 
-// Stores a lane's four values of row i: vectors of v columns, the first at column j and at `at`,
+// Stores a lane's `wide` values of row i: vectors of v columns, the first at column j and at `at`,
 // each further one 32 v columns on. Columns outside the layout are left out; inside: there are
 // none, nor the diagonal.
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int exact, int inside, int i, int j,
-                                   tmapi_real *at, const tmapi_real *sums) {
+TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int exact, int wide, int inside,
+                                   int i, int j, tmapi_real *at, const tmapi_real *sums) {
     const int v = 16 / sizeof(tmapi_real);
     int first = p.layout == TMAP_PDIST_CONDENSED ? i + 1 : 0;
     int end = p.layout == TMAP_PDIST_LOWER ? i + 1 : (int)p.n;
 #pragma unroll
-    for (int g = 0; g < 4 / v; ++g, j += 32 * v, at += 32 * v) {
+    for (int g = 0; g < wide / v; ++g, j += 32 * v, at += 32 * v) {
         union tmapi_pdist_vector<tmapi_real> vector;
 #pragma unroll
         for (int c = 0; c < v; ++c)
@@ -232,35 +231,39 @@ struct tmapi_pdist_lane {
     tmap_u32 step, shrink;
 };
 
-// A set of 8 rows of a square, from lane->i on; `rows` and `mine` are where its first row and
-// the lane's four columns are staged. dims: as for tmapi_pdist_tile.
+// Where the lane's column c is staged, from `mine` on: the place of its first four or, for vectors
+// of two, two columns, and then 32 vectors further for each such group.
+#define TMAPI_PDIST_COLUMN(mine, c) (mine)[(c) % v] + (c) / v * 32
+
+// 8 rows of a strip, from lane.i on; `rows` and `mine` are where the first of them and the lane's
+// first v columns are staged. dims, wide: as for tmapi_pdist_tile.
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_square(tmapi_pdist p, int metric, int dims, int pitch, int inside,
-                                    struct tmapi_pdist_lane<tmapi_real> lane, const uint4 *rows,
-                                    const uint4 *const mine[4]) {
+TMAP_DEVICE void tmapi_pdist_strip(tmapi_pdist p, int metric, int dims, const int wide, int pitch,
+                                   int inside, struct tmapi_pdist_lane<tmapi_real> lane,
+                                   const uint4 *rows, const uint4 *const mine[4]) {
     const int v = 16 / sizeof(tmapi_real);
     union tmapi_pdist_vector<tmapi_real> q;
-    tmapi_real columns[4][4];
+    tmapi_real columns[8][4];
 #pragma unroll
-    for (int c = 0; c < 4; ++c)
+    for (int c = 0; c < wide; ++c)
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-            if (k % v == 0 && k < dims) q.bits = mine[c][k / v * pitch];
+            if (k % v == 0 && k < dims) q.bits = *(TMAPI_PDIST_COLUMN(mine, c) + k / v * pitch);
             if (k < dims) columns[c][k] = q.value[k % v];
         }
 #pragma unroll 1
     for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
-        tmapi_real sums[4] = {0, 0, 0, 0};
+        tmapi_real sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
         if (!inside && lane.i >= (int)p.n) break;
 #pragma unroll
         for (int k = 0; k < dims; ++k) {
             if (k % v == 0) q.bits = rows[k / v];
 #pragma unroll
-            for (int c = 0; c < 4; ++c)
+            for (int c = 0; c < wide; ++c)
                 sums[c] =
                     tmapi_pdist_add<tmapi_real>(metric, sums[c], q.value[k % v], columns[c][k]);
         }
-        tmapi_pdist_store<tmapi_real>(p, metric, 1, inside, lane.i, lane.j, lane.at, sums);
+        tmapi_pdist_store<tmapi_real>(p, metric, 1, wide, inside, lane.i, lane.j, lane.at, sums);
         rows += TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS;
         lane.i += TMAPI_PDIST_PERIOD;
         lane.at += lane.step;
@@ -270,19 +273,21 @@ TMAP_DEVICE void tmapi_pdist_square(tmapi_pdist p, int metric, int dims, int pit
 
 // Adds `vectors` vectors of the coordinates to the sums of 8 rows.
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_accumulate(int metric, int vectors, int pitch, const uint4 *rows,
-                                        const uint4 *const mine[4], tmapi_real (*sums)[4]) {
-    const int v = 16 / sizeof(tmapi_real);
-#pragma unroll 4
+TMAP_DEVICE void tmapi_pdist_accumulate(int metric, const int wide, int vectors, int pitch,
+                                        const uint4 *rows, const uint4 *const mine[4],
+                                        tmapi_real (*sums)[8]) {
+    const int v = 16 / sizeof(tmapi_real), unroll_s = TMAPI_US;
+    (void)unroll_s;
+#pragma unroll unroll_s
     for (int s = 0; s < vectors; ++s) {
-        union tmapi_pdist_vector<tmapi_real> q, u[4];
+        union tmapi_pdist_vector<tmapi_real> q, u[8];
 #pragma unroll
-        for (int c = 0; c < 4; ++c) u[c].bits = mine[c][s * pitch];
+        for (int c = 0; c < wide; ++c) u[c].bits = *(TMAPI_PDIST_COLUMN(mine, c) + s * pitch);
 #pragma unroll
         for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
             q.bits = rows[r * (TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS) + s];
 #pragma unroll
-            for (int c = 0; c < 4; ++c) {
+            for (int c = 0; c < wide; ++c) {
 #if TMAPI_LEVELS == 2
                 tmapi_real part = 0;
 #pragma unroll
@@ -320,15 +325,16 @@ TMAP_DEVICE struct tmapi_pdist_lane<tmapi_real> tmapi_pdist_begin_lane(tmapi_pdi
     return lane;
 }
 
-// One tile of `squares` x `squares` squares. dims: the coordinates if there are 1 to 4, which then
-// stay in registers; 0: any number, taken by 64 bytes at a time, with the sums of 8 rows in
-// registers (more than 64 bytes only for one square).
+// One tile of `side` x `side` points by `warps` warps, `wide` columns a lane. dims: the coordinates
+// if there are 1 to 4, which then stay in registers; 0: any number, taken by 64 bytes at a time,
+// with the sums of 8 rows in registers (more than 64 bytes only where a strip is a tile wide and a
+// band high).
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dims,
-                                  const int squares, tmapi_pdist_staged staged) {
+TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dims, const int side,
+                                  const int wide, const int warps, tmapi_pdist_staged staged) {
     const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
     const int width = (dims ? (dims + v - 1) / v : TMAPI_PDIST_VECTORS) * v;
-    const int side = squares * TMAPI_PDIST_SQUARE, pitch = side + sector + 1;
+    const int pitch = side + sector + 1, strip = 32 * wide;
     const int cosine = metric == TMAP_PDIST_COSINE;
     tmap_pair tile = tmapi_pdist_place(p);
     int row = (int)tile.i * side, column = (int)tile.j * side;
@@ -338,67 +344,76 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
         tmapi_pdist_norms<tmapi_real>(p, column - sector, side + sector, staged.inverse + side);
         __syncthreads();
     }
-    tmapi_pdist_stage<tmapi_real>(p, side, row, column, 0, width, cosine, staged);
+    tmapi_pdist_stage<tmapi_real>(p, warps, side, row, column, 0, width, cosine, staged);
     __syncthreads();
 #pragma unroll 1
-    for (int y = (int)threadIdx.x / 32; y < TMAPI_PDIST_PERIOD; y += TMAPI_PDIST_WARPS) {
+    for (int y = (int)threadIdx.x / 32; y < TMAPI_PDIST_PERIOD; y += warps) {
         struct tmapi_pdist_lane<tmapi_real> top =
             tmapi_pdist_begin_lane<tmapi_real>(p, row + y, column);
 #pragma unroll 1
-        for (int square = 0; square < squares * squares; ++square) {
-            const int a = square / squares * TMAPI_PDIST_SQUARE;
-            const int b = square % squares * TMAPI_PDIST_SQUARE;
+        for (int a = 0, b = 0; a < side;) {
             int i = row + a, j = column - top.shift + b;
-            int above = p.layout != TMAP_PDIST_LOWER && j >= i + TMAPI_PDIST_SQUARE;
-            int below = p.layout != TMAP_PDIST_CONDENSED && j + TMAPI_PDIST_SQUARE <= i;
-            int inside = (above || below) && j >= 0 && j + TMAPI_PDIST_SQUARE <= (int)p.n &&
-                         i + TMAPI_PDIST_SQUARE <= (int)p.n;
+            int above = p.layout != TMAP_PDIST_LOWER && j >= i + TMAPI_PDIST_BAND;
+            int below = p.layout != TMAP_PDIST_CONDENSED && j + strip <= i;
+            int inside = (above || below) && j >= 0 && j + strip <= (int)p.n &&
+                         i + TMAPI_PDIST_BAND <= (int)p.n;
             struct tmapi_pdist_lane<tmapi_real> lane = top;
             const uint4 *rows = staged.rows + (a + y) * TMAPI_PDIST_VECTORS;
-            const uint4 *mine[4]; // this lane's columns
-            for (int c = 0; c < 4; ++c) {
-                int x = sector - top.shift + c / v * 32 * v + c % v; // and v more for each lane
+            const uint4 *mine[4]; // this lane's first columns
+            for (int c = 0; c < v; ++c) {
+                int x = sector - top.shift + c; // and v more for each lane
                 mine[c] = staged.columns + x % v * ((side + sector) / v) + x / v + b / v +
                           (int)threadIdx.x % 32;
             }
             lane.j += b, lane.at += b;
-            if (squares > 1 && b == (squares - 1) * TMAPI_PDIST_SQUARE) {
+            b += strip;
+            if (b == side) {
                 // Eight steps down, each shorter than the last by `shrink`.
                 const tmap_u32 steps = TMAPI_PDIST_ROWS;
-                top.i += TMAPI_PDIST_SQUARE;
+                top.i += TMAPI_PDIST_BAND;
                 top.at += (tmap_u64)steps * top.step - steps * (steps - 1) / 2 * top.shrink;
                 top.step -= steps * top.shrink;
+                a += TMAPI_PDIST_BAND, b = 0;
             }
             if (dims) {
                 if (inside)
-                    tmapi_pdist_square<tmapi_real>(p, metric, dims, pitch, 1, lane, rows, mine);
+                    tmapi_pdist_strip<tmapi_real>(p, metric, dims, wide, pitch, 1, lane, rows,
+                                                  mine);
                 else
-                    tmapi_pdist_square<tmapi_real>(p, metric, dims, pitch, 0, lane, rows, mine);
+                    tmapi_pdist_strip<tmapi_real>(p, metric, dims, wide, pitch, 0, lane, rows,
+                                                  mine);
                 continue;
             }
-            tmapi_real sums[TMAPI_PDIST_ROWS][4] = {{0}};
+            tmapi_real sums[TMAPI_PDIST_ROWS][8] = {{0}};
             for (tmap_u64 k = 0; k < p.d; k += width) {
                 tmap_u64 left = p.d - k < (tmap_u64)width ? p.d - k : width;
-                if (squares == 1 && k != first) {
+                if (side == TMAPI_PDIST_BAND && k != first) {
                     __syncthreads();
-                    tmapi_pdist_stage<tmapi_real>(p, side, row, column, k, width, cosine, staged);
+                    tmapi_pdist_stage<tmapi_real>(p, warps, side, row, column, k, width, cosine,
+                                                  staged);
                     __syncthreads();
                     first = k;
                 }
-                tmapi_pdist_accumulate<tmapi_real>(metric, ((int)left + v - 1) / v, pitch, rows,
-                                                   mine, sums);
-                if (squares > 1) break;
+                tmapi_pdist_accumulate<tmapi_real>(metric, wide, ((int)left + v - 1) / v, pitch,
+                                                   rows, mine, sums);
+                if (side != TMAPI_PDIST_BAND) break;
             }
+            if (inside) {
 #pragma unroll
-            for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
-                if (inside)
-                    tmapi_pdist_store<tmapi_real>(p, metric, 0, 1, lane.i, lane.j, lane.at,
+                for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
+                    tmapi_pdist_store<tmapi_real>(p, metric, 0, wide, 1, lane.i, lane.j, lane.at,
                                                   sums[r]);
-                else if (lane.i < (int)p.n)
-                    tmapi_pdist_store<tmapi_real>(p, metric, 0, 0, lane.i, lane.j, lane.at,
-                                                  sums[r]);
-                lane.i += TMAPI_PDIST_PERIOD;
-                lane.at += lane.step, lane.step -= lane.shrink;
+                    lane.at += lane.step, lane.step -= lane.shrink;
+                }
+            } else {
+#pragma unroll
+                for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
+                    if (lane.i < (int)p.n)
+                        tmapi_pdist_store<tmapi_real>(p, metric, 0, wide, 0, lane.i, lane.j,
+                                                      lane.at, sums[r]);
+                    lane.i += TMAPI_PDIST_PERIOD;
+                    lane.at += lane.step, lane.step -= lane.shrink;
+                }
             }
         }
     }
@@ -406,41 +421,73 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
 
 // The kernels of one metric: for any number of coordinates, for 1 to 4, and for up to 64 bytes of
 // them. blocks: that must fit a multiprocessor, which limits the registers.
-#define TMAPI_PDIST_KERNEL(type, suffix, metric, number, name, dims, squares, blocks) \
-    static __global__ void __launch_bounds__(32 * TMAPI_PDIST_WARPS, blocks) \
+#define TMAPI_PDIST_KERNEL(type, suffix, metric, number, name, dims, side, wide, warps, blocks) \
+    static __global__ void __launch_bounds__(32 * warps, blocks) \
         tmapi_pdist_##suffix##_##metric##_##name(tmapi_pdist p) { \
-        __shared__ uint4 rows[squares * TMAPI_PDIST_SQUARE * TMAPI_PDIST_VECTORS]; \
-        __shared__ uint4 columns[(squares * TMAPI_PDIST_SQUARE + 9) * TMAPI_PDIST_VECTORS]; \
-        __shared__ double inverse[2 * squares * TMAPI_PDIST_SQUARE + 8]; \
+        __shared__ uint4 rows[side * TMAPI_PDIST_VECTORS]; \
+        __shared__ uint4 columns[(side + 9) * TMAPI_PDIST_VECTORS]; \
+        __shared__ double inverse[2 * side + 8]; \
         tmapi_pdist_staged staged = {rows, columns, inverse}; \
-        tmapi_pdist_tile<type>(p, number, dims, squares, staged); \
+        tmapi_pdist_tile<type>(p, number, dims, side, wide, warps, staged); \
     }
-#define TMAPI_PDIST_METRIC(type, suffix, metric, number, few, many) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, any, 0, 1, many) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 1, 1, 1, few) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 2, 2, 1, few) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 3, 3, 1, few) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, 4, 4, 1, few) \
-    TMAPI_PDIST_KERNEL(type, suffix, metric, number, whole, 0, 2, many)
-#define TMAPI_PDIST_KERNELS(type, suffix, few, many) \
-    TMAPI_PDIST_METRIC(type, suffix, euclidean, TMAP_PDIST_EUCLIDEAN, few, many) \
-    TMAPI_PDIST_METRIC(type, suffix, sqeuclidean, TMAP_PDIST_SQEUCLIDEAN, few, many) \
-    TMAPI_PDIST_METRIC(type, suffix, cityblock, TMAP_PDIST_CITYBLOCK, few, many) \
-    TMAPI_PDIST_METRIC(type, suffix, cosine, TMAP_PDIST_COSINE, few, many)
-TMAPI_PDIST_KERNELS(float, f32, 6, 2)
-TMAPI_PDIST_KERNELS(double, f64, 4, 2)
+#define TMAPI_PDIST_STAMP(...) TMAPI_PDIST_KERNEL(__VA_ARGS__) // once the shape is spelled out
+// side, wide, warps, blocks
+#ifndef TMAPI_PDIST_SHAPE_any_f32
+#define TMAPI_PDIST_SHAPE_any_f32 128, 4, 8, 2
+#endif
+#ifndef TMAPI_PDIST_SHAPE_few_f32
+#define TMAPI_PDIST_SHAPE_few_f32 128, 4, 16, 3
+#endif
+#ifndef TMAPI_PDIST_SHAPE_whole_f32
+#define TMAPI_PDIST_SHAPE_whole_f32 256, 8, 8, 2
+#endif
+#ifndef TMAPI_PDIST_SHAPE_any_f64
+#define TMAPI_PDIST_SHAPE_any_f64 128, 4, 8, 2
+#endif
+#ifndef TMAPI_PDIST_SHAPE_few_f64
+#define TMAPI_PDIST_SHAPE_few_f64 128, 4, 16, 2
+#endif
+#ifndef TMAPI_PDIST_SHAPE_whole_f64
+#define TMAPI_PDIST_SHAPE_whole_f64 256, 4, 8, 2
+#endif
+#define TMAPI_PDIST_METRIC(type, suffix, metric, number) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, 0, 0, TMAPI_PDIST_SHAPE_any_##suffix) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, 1, 1, TMAPI_PDIST_SHAPE_few_##suffix) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, 2, 2, TMAPI_PDIST_SHAPE_few_##suffix) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, 3, 3, TMAPI_PDIST_SHAPE_few_##suffix) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, 4, 4, TMAPI_PDIST_SHAPE_few_##suffix) \
+    TMAPI_PDIST_STAMP(type, suffix, metric, number, whole, 0, TMAPI_PDIST_SHAPE_whole_##suffix)
+#define TMAPI_PDIST_KERNELS(type, suffix) \
+    TMAPI_PDIST_METRIC(type, suffix, euclidean, TMAP_PDIST_EUCLIDEAN) \
+    TMAPI_PDIST_METRIC(type, suffix, sqeuclidean, TMAP_PDIST_SQEUCLIDEAN) \
+    TMAPI_PDIST_METRIC(type, suffix, cityblock, TMAP_PDIST_CITYBLOCK) \
+    TMAPI_PDIST_METRIC(type, suffix, cosine, TMAP_PDIST_COSINE)
+TMAPI_PDIST_KERNELS(float, f32)
+TMAPI_PDIST_KERNELS(double, f64)
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-typedef void (*tmapi_pdist_kernel)(tmapi_pdist);
+typedef struct tmapi_pdist_kernel {
+    void (*run)(tmapi_pdist);
+    tmap_u32 side, threads; // of a tile and of a block
+} tmapi_pdist_kernel;
 
+#define TMAPI_PDIST_MEASURES(side, wide, warps, blocks) side, 32 * warps
+#define TMAPI_PDIST_ENTRY(kernel, ...)                  {kernel, TMAPI_PDIST_MEASURES(__VA_ARGS__)},
 #define TMAPI_PDIST_ROW(suffix, metric) \
-    {tmapi_pdist_##suffix##_##metric##_any, tmapi_pdist_##suffix##_##metric##_1, \
-     tmapi_pdist_##suffix##_##metric##_2,   tmapi_pdist_##suffix##_##metric##_3, \
-     tmapi_pdist_##suffix##_##metric##_4,   tmapi_pdist_##suffix##_##metric##_whole},
+    {TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_0, TMAPI_PDIST_SHAPE_any_##suffix) \
+         TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_1, TMAPI_PDIST_SHAPE_few_##suffix) \
+             TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_2, \
+                               TMAPI_PDIST_SHAPE_few_##suffix) \
+                 TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_3, \
+                                   TMAPI_PDIST_SHAPE_few_##suffix) \
+                     TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_4, \
+                                       TMAPI_PDIST_SHAPE_few_##suffix) \
+                         TMAPI_PDIST_ENTRY(tmapi_pdist_##suffix##_##metric##_whole, \
+                                           TMAPI_PDIST_SHAPE_whole_##suffix)},
 #define TMAPI_PDIST_TABLE(suffix) \
     { \
         TMAPI_PDIST_ROW(suffix, euclidean) \
@@ -456,8 +503,9 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
     const tmap_u64 sector = TMAPI_PDIST_SECTOR / size;
     // Large tiles cost less a pair where a tile has much to compute, and too many blocks are idle
     // at the end where there are few of them.
-    const int kernel = d <= 4 ? (int)d : d * size <= 64 && n >= TMAPI_PDIST_WHOLE ? 5 : 0;
-    const tmap_u64 side = kernel == 5 ? 2 * TMAPI_PDIST_SQUARE : TMAPI_PDIST_SQUARE;
+    const int number = d <= 4 ? (int)d : d * size <= 64 && n >= TMAPI_PDIST_WHOLE ? 5 : 0;
+    tmapi_pdist_kernel kernel;
+    tmap_u64 side;
     tmapi_pdist p;
     tmap_u64 rows, blocks;
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < 0 ||
@@ -470,13 +518,14 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
     p.points = points, p.out = out, p.d = d, p.n = (tmap_u32)n, p.layout = (tmap_u32)layout;
     p.skew = layout == TMAP_PDIST_CONDENSED || n % sector ||
              (tmap_u64)out % TMAPI_PDIST_SECTOR; // rows begin anywhere in a sector
+    kernel = kernels[metric][number], side = kernel.side;
     rows = (n + side - 1) / side;
     p.tiles = (tmap_u32)((n + p.skew * (sector - 1) + side - 1) / side);
     blocks = tmap_triangle_cells(p.tiles);
     if (layout == TMAP_PDIST_SQUARE) blocks = rows * p.tiles;
     if (layout == TMAP_PDIST_LOWER) blocks = tmap_triangle_cells(rows + p.skew) - p.skew;
     if (blocks > 0x7fffffffull) return cudaErrorInvalidConfiguration;
-    kernels[metric][kernel]<<<(unsigned)blocks, 32 * TMAPI_PDIST_WARPS, 0, stream>>>(p);
+    kernel.run<<<(unsigned)blocks, kernel.threads, 0, stream>>>(p);
     return cudaGetLastError();
 }
 

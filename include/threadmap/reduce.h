@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// reduce.h: sums over a warp and over a block, by shuffles and by tensor cores.
+//
+//              shuffles                           tensor cores                       result
+//     int32    tmap_block_sum_i32_shuffle         tmap_block_sum_i32_mma             exact
+//     int64    tmap_block_sum_i64 (warp.h)        tmap_block_sum_i64_mma             modulo 2^64
+//     float    tmap_block_sum_f32_shuffle         tmap_block_sum_f32_mma             see below
+//
+// Beside them stands tmap_block_sum_i32 of warp.h, by the integer reduction instruction. All block
+// forms are called alike and can be exchanged for each other:
+//
+//     __shared__ tmap_i64 scratch[32];
+//     tmap_i64 sum = tmap_block_sum_i32_mma(v, scratch); // all threads call
+//     if (tmap_thread_rank() == 0) out[blockIdx.x] = sum;
+//
+// A sum is a product with a matrix of ones. Values are cut into their bytes, the limbs, and two
+// products of bytes with 32-bit sums (mma.h) add up the 32 values of a warp, limb by limb:
+//
+//     1. B: the values, a byte a row, 4 lanes a column. A: which limb a row picks. D: the sums of
+//        limb g % 2 (rows 0..7) and 2 + g % 2 (rows 8..15) over the lanes of a column.
+//     2. Two columns, below 2048, go to B as two bytes, v % 16 and v / 16; A holds the weights 1
+// and
+//        16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
+//
+// No lane ever reads another's word, so there is no shuffle in it and no shared memory.
+//
+// float32 by tensor cores is a sum of integers: values are rounded to multiples of a unit u, the
+// largest |value| of the warp being below 2^31 u, added exactly, and the warps are added in double.
+// With s the true sum and S the sum of |values|,
+//     tmap_block_sum_f32_mma       |error| <= 2^-24 |s| + 2^-25 S         (u-rounding <= 2^-26 S)
+//     tmap_block_sum_f32_shuffle   |error| <= 10 * 2^-24 * 1.000001 S     (10 levels of additions)
+// The result of the first does not depend on the order of values in a warp, nor on the machine, and
+// does not overflow on the way: it is infinite only where the sum itself rounds to infinity. In both, NaN or infinities of both signs give NaN, infinities of one sign
+// that infinity (in the shuffle form also where finite partial sums overflow).
+//
+// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by shuffles and has ones-matrices
+// in half precision; bytes and the float32 sum are this library's.
+//
+// Functions are collective: all lanes that `warp` counts, or all threads of the block, must call
+// together. Blocks have any size and shape up to 1024 threads; warps of fewer than 32 threads are
+// added by shuffles, with the same results.
+#ifndef TMAP_REDUCE_H
+#define TMAP_REDUCE_H
+
+#include "mma.h"
+#include "warp.h"
+
+#if TMAP_CUDA
+
+// ---- over a warp, by shuffles -------------------------------------------------------------------
+
+// The exact sum of 32-bit integers over the warp, in all lanes. Cost: 5 shuffles of two words.
+// tmap_warp_sum_i32 does the same by two integer reductions.
+TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_shuffle(tmap_warp w, int v) {
+    return tmap_warp_sum_i64(w, v);
+}
+
+// The sum of floats over the warp, in all lanes, by 5 levels of additions.
+// |error| <= 5 * 2^-24 * 1.000001 * sum |v|. Cost: 5 shuffles, one more for a partial warp.
+TMAP_DEVICE float tmap_warp_sum_f32_shuffle(tmap_warp w, float v) {
+    if (w.lanes == 32) {
+#pragma unroll
+        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
+        return v;
+    }
+    for (tmap_u32 step = 16; step; step >>= 1) { // lanes that do not exist add nothing
+        tmap_u32 other = w.lane + step;
+        float u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
+        if (other < w.lanes) v += u;
+    }
+    return __shfl_sync(w.mask, v, 0);
+}
+
+// The same for doubles. |error| <= 5 * 2^-53 * 1.000001 * sum |v|.
+TMAP_DEVICE double tmap_warp_sum_f64_shuffle(tmap_warp w, double v) {
+    if (w.lanes == 32) {
+#pragma unroll
+        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
+        return v;
+    }
+    for (tmap_u32 step = 16; step; step >>= 1) {
+        tmap_u32 other = w.lane + step;
+        double u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
+        if (other < w.lanes) v += u;
+    }
+    return __shfl_sync(w.mask, v, 0);
+}
+
+// ---- over a warp, by tensor cores ---------------------------------------------------------------
+
+// The exact sum of 32-bit numbers over the warp, in all lanes.
+TMAP_DEVICE tmap_u64 tmapi_warp_sum_limbs(tmap_warp w, tmap_u32 v) {
+    tmapi_mma_sums d = {0, 0, 0, 0}, e = {0, 0, 0, 0};
+    tmap_u32 pick, even, odd;
+    if (w.lanes < 32) return tmap_warp_sum_shuffle64(w, v);
+    pick = w.lane & 4u ? 0x100u : 1u; // row lane / 4 picks limb 0 or 1; row lane / 4 + 8, 2 or 3
+    tmapi_mma(w.lane, &d, pick, pick << 16, 0, 0, v, 0);
+    even = d.d0 + d.d1; // at most 8 * 255
+    odd = d.d2 + d.d3;
+    even = (even & 15u) | (even & ~15u) << 4;
+    odd = (odd & 15u) | (odd & ~15u) << 4;
+    tmapi_mma(w.lane, &e, 0x1001u, 0, 0, 0x1001u, even, odd);
+    return e.d0 + (e.d1 << 8) + ((tmap_u64)(e.d2 + (e.d3 << 8)) << 16);
+}
+
+// The exact sum of 32-bit integers over the warp, in all lanes, by tensor cores. Cost: two products
+// and no shuffle; one is a matter of latency, about that of two shuffles.
+// Example: lanes 0..31 with v = lane - 16: -16.
+TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_mma(tmap_warp w, int v) {
+    // v + 2^31 is not negative
+    tmap_u64 sum = tmapi_warp_sum_limbs(w, (tmap_u32)v ^ 0x80000000u);
+    return (tmap_i64)sum - ((tmap_i64)w.lanes << 31);
+}
+
+// The sum of 64-bit integers over the warp modulo 2^64, in all lanes: four products.
+TMAP_DEVICE tmap_i64 tmap_warp_sum_i64_mma(tmap_warp w, tmap_i64 v) {
+    tmap_u64 low = tmapi_warp_sum_limbs(w, (tmap_u32)(tmap_u64)v);
+    tmap_u64 high = tmapi_warp_sum_limbs(w, (tmap_u32)((tmap_u64)v >> 32));
+    return (tmap_i64)(low + (high << 32));
+}
+
+// The largest v of the warp, in all lanes.
+TMAP_DEVICE tmap_u32 tmapi_warp_max(tmap_warp w, tmap_u32 v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (tmap_u32 step = 16; step; step >>= 1) {
+        tmap_u32 other = w.lane + step;
+        tmap_u32 u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
+        if (u > v) v = u;
+    }
+    return __shfl_sync(w.mask, v, 0);
+#else
+    return __reduce_max_sync(w.mask, v);
+#endif
+}
+
+// The sum of floats over the warp as a double, in all lanes: `top` is the largest biased exponent,
+// at least 1, and the unit 2^(top - 157), so that the largest values are integers of 31 bits. A
+// value `down` binary places below them is rounded to the nearest unit, halves away from zero;
+// one further down than 31 places is less than half a unit. Fewer than 2^37 units are exact in a
+// double, as is their weight.
+TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
+    tmap_u32 bits = __float_as_uint(v), exponent = bits >> 23 & 0xffu, mantissa = bits & 0x7fffffu;
+    tmap_u32 top, down, units;
+    tmap_i64 sum;
+    if (exponent)
+        mantissa |= 0x800000u;
+    else
+        exponent = 1; // a subnormal number, or 0
+    top = tmapi_warp_max(w, exponent);
+    if (top == 255) // NaN and infinity by the rules of addition, which finite values do not change
+        return tmap_warp_sum_f32_shuffle(w, exponent == 255 ? v : 0.0f);
+    down = top - exponent;
+    units = mantissa << 7;
+    if (down) units = down < 32 ? (units + (1u << (down - 1))) >> down : 0;
+    sum = tmap_warp_sum_i32_mma(w, bits >> 31 ? -(int)units : (int)units);
+    return (double)sum * __longlong_as_double((tmap_i64)(top + (1023 - 157)) << 52);
+}
+
+// The sum of floats over the warp, in all lanes, by tensor cores: rounded once, from a sum whose
+// error is below 2^-26 sum |v|. The same for any order of the lanes. Cost: a reduction of the
+// exponents, two products, about 20 instructions.
+// Example: v = 2^24 in lane 0 and 1 in the others: 16777248, the float nearest to 2^24 + 31; one
+// addition after the other in floats gives 2^24.
+TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
+    return (float)tmapi_warp_sum_units(w, v);
+}
+
+// ---- over a block -------------------------------------------------------------------------------
+//
+// Thread 0 gets the sum, the others get 0. All threads of the block must call. scratch: 32 words of
+// shared memory, the same for all forms, free again after the next __syncthreads(). Cost: the sum
+// over a warp twice, and a barrier; blocks of one warp: once, and none.
+
+// How many warps the block has, the last one perhaps a partial one.
+TMAP_DEVICE tmap_u32 tmapi_block_warps(void) {
+    return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+}
+
+// A bit pattern from each warp to the lanes of the first one; 0 to those without a warp.
+// 1 in the first warp, which is a full one.
+TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) {
+    tmap_u32 rank = tmap_thread_rank();
+    if (w.lane == 0) scratch[rank / 32] = *v;
+    __syncthreads();
+    if (rank >= 32) return 0;
+    *v = w.lane < tmapi_block_warps() ? scratch[w.lane] : 0;
+    return 1;
+}
+
+// The exact sum of 32-bit integers over the block, by shuffles.
+TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
+    return tmap_block_sum_i64(v, scratch);
+}
+
+// The sum of v over the block, by tensor cores, given those of the warps.
+TMAP_DEVICE tmap_i64 tmapi_block_sum_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
+    if (tmapi_block_warps() > 1 && tmapi_block_gather(w, &v, scratch))
+        v = tmap_warp_sum_i64_mma(w, v);
+    return tmap_thread_rank() == 0 ? v : 0;
+}
+
+// The exact sum of 32-bit integers over the block, by tensor cores.
+TMAP_DEVICE tmap_i64 tmap_block_sum_i32_mma(int v, tmap_i64 *scratch) {
+    tmap_warp w = tmap_warp_self();
+    return tmapi_block_sum_mma(w, tmap_warp_sum_i32_mma(w, v), scratch);
+}
+
+// The sum of 64-bit integers over the block modulo 2^64, by tensor cores.
+TMAP_DEVICE tmap_i64 tmap_block_sum_i64_mma(tmap_i64 v, tmap_i64 *scratch) {
+    tmap_warp w = tmap_warp_self();
+    return tmapi_block_sum_mma(w, tmap_warp_sum_i64_mma(w, v), scratch);
+}
+
+// The sum of floats over the block, by shuffles: 10 levels of additions.
+// |error| <= 10 * 2^-24 * 1.000001 * sum |v|.
+TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
+    tmap_warp w = tmap_warp_self();
+    v = tmap_warp_sum_f32_shuffle(w, v);
+    if (tmapi_block_warps() > 1) {
+        tmap_i64 bits = __float_as_int(v);
+        if (tmapi_block_gather(w, &bits, scratch))
+            v = tmap_warp_sum_f32_shuffle(w, __int_as_float((int)bits));
+    }
+    return tmap_thread_rank() == 0 ? v : 0.0f;
+}
+
+// The sum of floats over the block, by tensor cores; the warps are added in double.
+// |error| <= 2^-24 |sum| + 2^-25 * sum |v|. The same for any order of values in a warp.
+// Example: 1e30, 1 and -1e30 in warps of their own: 0; 1e8, 1 and -1e8: 1.
+TMAP_DEVICE float tmap_block_sum_f32_mma(float v, tmap_i64 *scratch) {
+    tmap_warp w = tmap_warp_self();
+    double sum = tmapi_warp_sum_units(w, v);
+    if (tmapi_block_warps() > 1) {
+        tmap_i64 bits = __double_as_longlong(sum);
+        if (tmapi_block_gather(w, &bits, scratch))
+            sum = tmap_warp_sum_f64_shuffle(w, __longlong_as_double(bits));
+    }
+    return tmap_thread_rank() == 0 ? (float)sum : 0.0f;
+}
+
+#endif // TMAP_CUDA
+#endif

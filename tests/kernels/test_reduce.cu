@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// test_reduce: the sums of reduce.h over warps and blocks of many shapes, down to one thread:
+// integers exactly, floats within their stated error of a sum in double, and what NaN, infinities
+// and extreme values must give.
+#include "map_check.h"
+#include <threadmap/reduce.h>
+
+#include <math.h>
+
+enum { MOST = 1024 };
+
+typedef struct answer {
+    tmap_i64 warp_i32_shuffle, warp_i32_mma, warp_i64_mma;
+    tmap_i64 block_i32_shuffle, block_i32_mma, block_i64_mma;
+    float warp_shuffle, warp_mma, block_shuffle, block_mma;
+} answer;
+
+static __global__ void __launch_bounds__(MOST)
+    ask(int full, const int *narrow, const tmap_i64 *wide, const float *real, answer *out) {
+    __shared__ tmap_i64 scratch[32];
+    tmap_warp w = full ? tmap_warp_full() : tmap_warp_self();
+    tmap_u32 rank = tmap_thread_rank();
+    answer a;
+    a.warp_i32_shuffle = tmap_warp_sum_i32_shuffle(w, narrow[rank]);
+    a.warp_i32_mma = tmap_warp_sum_i32_mma(w, narrow[rank]);
+    a.warp_i64_mma = tmap_warp_sum_i64_mma(w, wide[rank]);
+    a.warp_shuffle = tmap_warp_sum_f32_shuffle(w, real[rank]);
+    a.warp_mma = tmap_warp_sum_f32_mma(w, real[rank]);
+    a.block_i32_shuffle = tmap_block_sum_i32_shuffle(narrow[rank], scratch);
+    __syncthreads();
+    a.block_i32_mma = tmap_block_sum_i32_mma(narrow[rank], scratch);
+    __syncthreads();
+    a.block_i64_mma = tmap_block_sum_i64_mma(wide[rank], scratch);
+    __syncthreads();
+    a.block_shuffle = tmap_block_sum_f32_shuffle(real[rank], scratch);
+    __syncthreads();
+    a.block_mma = tmap_block_sum_f32_mma(real[rank], scratch);
+    out[rank] = a;
+}
+
+static int narrow[MOST], *narrow_d;
+static tmap_i64 wide[MOST], *wide_d;
+static float real[MOST], *real_d;
+static answer answers[MOST], *answers_d;
+
+static float float_of(unsigned bits) {
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+static unsigned bits_of(float v) {
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+// Ways to fill a block with values.
+enum {
+    UNIFORM,     // -1..1
+    SPREAD,      // any finite exponent
+    NEAR,        // exponents of some 40 binary places
+    CANCEL,      // pairs v, -v, and one small value
+    SUBNORMAL,   // and the smallest normal numbers
+    HUGE_VALUES, // the largest floats, alternating in sign: partial sums must not overflow
+    ONE_BIG,     // 2^24 and ones
+    ZEROS,
+    SPECIAL, // a few NaN and infinities among values
+    FILLS
+};
+
+static float value_of(int fill, unsigned i, unsigned special) {
+    unsigned bits = (unsigned)map_random(), sign = bits & 0x80000000u, mantissa = bits & 0x7fffffu;
+    unsigned any = (unsigned)(map_random() >> 5);
+    switch (fill) {
+    case SPREAD: return float_of(sign | any % 255 << 23 | mantissa);
+    case NEAR: return float_of(sign | (100 + any % 40) << 23 | mantissa);
+    case CANCEL:
+        if (i % 2 == 0) return i % 64 == 62 ? 1e-3f : float_of(sign | 130u << 23 | mantissa);
+        return 0; // the caller puts the opposite of its left neighbour here
+    case SUBNORMAL: return float_of(sign | any % 3 << 23 | mantissa);
+    case HUGE_VALUES: return float_of((i & 1u) << 31 | 0x7f7fffffu);
+    case ONE_BIG: return i ? 1.0f : 16777216.0f;
+    case ZEROS: return i % 3 ? 0.0f : -0.0f;
+    case SPECIAL:
+        if (any % 13 == 0 && special & 1u) return INFINITY;
+        if (any % 13 == 1 && special & 2u) return -INFINITY;
+        if (any % 13 == 2 && special & 4u) return float_of(0x7fc12345u);
+        return float_of(sign | 120u << 23 | mantissa);
+    default: return (float)((double)(int)bits / 2147483648.0);
+    }
+}
+
+// What n floats add up to, and the sum of their magnitudes, in long double; and whether there are
+// infinities and NaN.
+typedef struct exact {
+    long double sum, magnitude;
+    int nan, positive, negative;
+} exact;
+
+static exact exact_sum(const float *v, unsigned n) {
+    exact e = {0, 0, 0, 0, 0};
+    for (unsigned i = 0; i < n; ++i) {
+        if (v[i] != v[i])
+            e.nan = 1;
+        else if (isinf(v[i]))
+            *(v[i] > 0 ? &e.positive : &e.negative) = 1;
+        else
+            e.sum += v[i], e.magnitude += fabsl(v[i]);
+    }
+    return e;
+}
+
+// `relative` of |sum| and `absolute` of the sum of magnitudes; `exact` is 64 bits of it, and its
+// own error counts too. A form that may overflow on the way is not asked where it could.
+static int close_to(float got, exact e, double relative, double absolute, int overflows) {
+    const long double most = 3.4028235677973366e38L; // half a step above the largest float
+    if (e.nan || (e.positive && e.negative)) return got != got;
+    if (e.positive || e.negative)
+        return (isinf(got) && (got > 0) == e.positive) ||
+               (overflows && e.magnitude >= most && got != got);
+    if (overflows && e.magnitude >= most * 0.999L) return 1;
+    if (fabsl(e.sum) >= most * 0.9999999L) return 1; // about to round to infinity
+    if (got != got || isinf(got)) return 0;
+    return fabsl((long double)got - e.sum) <=
+           (long double)relative * fabsl(e.sum) +
+               ((long double)absolute + 1e-16L) * e.magnitude; // 1024 roundings of long double
+}
+
+static void run_case(dim3 block, int full, int fill, unsigned special) {
+    const double unit = 1.0 / 16777216.0; // 2^-24
+    unsigned threads = block.x * block.y * block.z;
+    tmap_i64 total = 0;
+    tmap_u64 total_wide = 0;
+    exact all;
+    for (unsigned i = 0; i < threads; ++i) {
+        tmap_u64 any = map_random();
+        narrow[i] = any % 4 == 0 ? (int)0x80000000 : any % 4 == 1 ? 0x7fffffff : (int)map_random();
+        if (fill == HUGE_VALUES) narrow[i] = (int)0x80000000; // the extreme sums
+        if (fill == ONE_BIG) narrow[i] = 0x7fffffff;
+        wide[i] = fill == ZEROS ? -1 : (tmap_i64)(map_random() ^ map_random() << 20);
+        real[i] = value_of(fill, i, special);
+        if (fill == CANCEL && i % 2) real[i] = -real[i - 1];
+        total += narrow[i];
+        total_wide += (tmap_u64)wide[i];
+    }
+    all = exact_sum(real, threads);
+    CHECK(cudaMemcpy(narrow_d, narrow, threads * sizeof *narrow, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(wide_d, wide, threads * sizeof *wide, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(real_d, real, threads * sizeof *real, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(answers_d, 0x5a, sizeof answers));
+    ask<<<1, block>>>(full, narrow_d, wide_d, real_d, answers_d);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
+#define EXPECT(ok, what) map_expect(ok, what, tmap_fractal_gasket(), (tmap_u32)fill, threads, i)
+    for (unsigned i = 0; i < threads; ++i) {
+        const answer *a = &answers[i];
+        unsigned first = i & ~31u, lanes = threads - first < 32 ? threads - first : 32;
+        tmap_i64 sum = 0;
+        tmap_u64 sum_wide = 0;
+        exact e = exact_sum(real + first, lanes);
+        for (unsigned j = 0; j < lanes; ++j)
+            sum += narrow[first + j], sum_wide += (tmap_u64)wide[first + j];
+        EXPECT(a->warp_i32_shuffle == sum, "warp_sum_i32_shuffle");
+        EXPECT(a->warp_i32_mma == sum, "warp_sum_i32_mma");
+        EXPECT(a->warp_i64_mma == (tmap_i64)sum_wide, "warp_sum_i64_mma");
+        EXPECT(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1), "warp_sum_f32_shuffle");
+        EXPECT(close_to(a->warp_mma, e, unit, unit / 2, 0), "warp_sum_f32_mma");
+        EXPECT(a->block_i32_shuffle == (i ? 0 : total), "block_sum_i32_shuffle");
+        EXPECT(a->block_i32_mma == (i ? 0 : total), "block_sum_i32_mma");
+        EXPECT(a->block_i64_mma == (i ? 0 : (tmap_i64)total_wide), "block_sum_i64_mma");
+        if (i) {
+            EXPECT(a->block_shuffle == 0 && a->block_mma == 0, "other threads");
+        } else {
+            EXPECT(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1), "block_sum_f32_shuffle");
+            EXPECT(close_to(a->block_mma, all, unit, unit / 2, 0), "block_sum_f32_mma");
+        }
+        if (fill == ONE_BIG && lanes == 32 && first == 0)
+            EXPECT(a->warp_mma == 16777248.0f, "the example of warp_sum_f32_mma");
+    }
+#undef EXPECT
+}
+
+// The sum by tensor cores does not depend on the order of the lanes of a warp, to the bit, and is
+// the same in a partial warp (one that is a whole warp but for zeros).
+static void run_order(int fill) {
+    static float values[64];
+    unsigned bits[3];
+    for (unsigned i = 0; i < 64; ++i) values[i] = i < 20 ? value_of(fill, i, 0) : 0;
+    for (int turn = 0; turn < 3; ++turn) {
+        unsigned threads = turn == 2 ? 20 : 32;
+        for (unsigned i = 0; i < 32; ++i)
+            real[i] = turn == 1 ? values[(i * 13 + 5) % 32] : values[i];
+        CHECK(cudaMemcpy(real_d, real, sizeof real, cudaMemcpyHostToDevice));
+        ask<<<1, threads>>>(0, narrow_d, wide_d, real_d, answers_d);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(answers, answers_d, sizeof *answers, cudaMemcpyDeviceToHost));
+        bits[turn] = bits_of(answers[0].warp_mma);
+        map_expect(bits[turn] == bits[0] && bits_of(answers[0].block_mma) == bits[0],
+                   "order of lanes", tmap_fractal_gasket(), (tmap_u32)fill, threads, 0);
+    }
+}
+
+int main(void) {
+    const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
+                           dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
+                           dim3(16, 8), dim3(27, 27), dim3(32, 32), dim3(27, 8), dim3(1023)};
+    int gpu = map_on_gpu();
+    CHECK(cudaMalloc((void **)&narrow_d, sizeof narrow));
+    CHECK(cudaMalloc((void **)&wide_d, sizeof wide));
+    CHECK(cudaMalloc((void **)&real_d, sizeof real));
+    CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
+    CHECK(cudaMemset(narrow_d, 0, sizeof narrow));
+    CHECK(cudaMemset(wide_d, 0, sizeof wide));
+    for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+        unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
+        // The CPU machine makes tensor cores of shuffles: few cases of large blocks there.
+        int times = gpu ? 20 : threads <= 40 ? 2 : 1;
+        for (int fill = 0; fill < FILLS; ++fill)
+            for (int t = 0; t < times; ++t) {
+                if (!gpu && threads > 200 && (fill + (int)b) % 4) continue;
+                run_case(blocks[b], threads % 32 == 0 && t % 2 == 0, fill,
+                         fill == SPECIAL ? (unsigned)(t + (int)b) % 8 : 0);
+            }
+    }
+    for (unsigned special = 0; special < 8; ++special) run_case(dim3(64), 1, SPECIAL, special);
+    for (int fill = 0; fill < SPECIAL; ++fill) run_order(fill);
+    CHECK(cudaFree(narrow_d));
+    CHECK(cudaFree(wide_d));
+    CHECK(cudaFree(real_d));
+    CHECK(cudaFree(answers_d));
+    return map_report();
+}
