@@ -91,8 +91,8 @@ TMAP_FN tmap_block_place tmap_block_unroll(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
 // places and membership are found by bits, without a division whatever m is. i: any; i >= sx^m *
 // sy^m gives no cell. With blocks of sx^m x sy^m threads, i = tmap_thread_rank() makes (x, y) =
 // (threadIdx.x, threadIdx.y).
-// Law: of 0..sx^m*sy^m-1, k^m are cells. Cost: s = 2: a few bit operations; else a division, and two
-// more for each level.
+// Law: of 0..sx^m*sy^m-1, k^m are cells. Cost: s = 2: a few bit operations; else a division, and
+// two more for each level.
 // Example: carpet, m = 1: i = 0..8 -> (0,0)(1,0)(2,0)(0,1) none (2,1)(0,2)(1,2)(2,2).
 TMAP_FN tmap_block_place tmap_block_subbox(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
     tmap_u32 x, y;

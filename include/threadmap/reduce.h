@@ -30,8 +30,9 @@
 //     tmap_block_sum_f32_mma       |error| <= 2^-24 |s| + 2^-25 S         (u-rounding <= 2^-26 S)
 //     tmap_block_sum_f32_shuffle   |error| <= 10 * 2^-24 * 1.000001 S     (10 levels of additions)
 // The result of the first does not depend on the order of values in a warp, nor on the machine, and
-// does not overflow on the way: it is infinite only where the sum itself rounds to infinity. In both, NaN or infinities of both signs give NaN, infinities of one sign
-// that infinity (in the shuffle form also where finite partial sums overflow).
+// does not overflow on the way: it is infinite only where the sum itself rounds to infinity. In
+// both, NaN or infinities of both signs give NaN, and infinities of one sign that infinity, but for
+// the shuffle form where finite partial sums overflow the other way.
 //
 // Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by shuffles and has ones-matrices
 // in half precision; bytes and the float32 sum are this library's.
@@ -187,34 +188,46 @@ TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) 
     return 1;
 }
 
-// The exact sum of 32-bit integers over the block, by shuffles.
-TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
-    return tmap_block_sum_i64(v, scratch);
+// WORK(warp, v, scratch) with a constant warp where the block is whole warps: a collective whose
+// mask is not a constant costs a test for divergence.
+#define TMAPI_BLOCK_SUM(work, v, scratch) \
+    (blockDim.x * blockDim.y * blockDim.z % 32 == 0 ? work(tmap_warp_full(), v, scratch) \
+                                                    : work(tmap_warp_self(), v, scratch))
+
+TMAP_DEVICE tmap_i64 tmapi_block_i32_shuffle(tmap_warp w, int v, tmap_i64 *scratch) {
+    return tmapi_block_sum(w, tmap_warp_sum_i32_shuffle(w, v), scratch);
 }
 
-// The sum of v over the block, by tensor cores, given those of the warps.
+// The exact sum of 32-bit integers over the block, by shuffles.
+TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
+    return TMAPI_BLOCK_SUM(tmapi_block_i32_shuffle, v, scratch);
+}
+
+// The sum over the block, by tensor cores, of what the warps have.
 TMAP_DEVICE tmap_i64 tmapi_block_sum_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
     if (tmapi_block_warps() > 1 && tmapi_block_gather(w, &v, scratch))
         v = tmap_warp_sum_i64_mma(w, v);
     return tmap_thread_rank() == 0 ? v : 0;
 }
+TMAP_DEVICE tmap_i64 tmapi_block_i32_mma(tmap_warp w, int v, tmap_i64 *scratch) {
+    return tmapi_block_sum_mma(w, tmap_warp_sum_i32_mma(w, v), scratch);
+}
+TMAP_DEVICE tmap_i64 tmapi_block_i64_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
+    return tmapi_block_sum_mma(w, tmap_warp_sum_i64_mma(w, v), scratch);
+}
 
 // The exact sum of 32-bit integers over the block, by tensor cores.
+// Example: 1024 threads with v = -2^31: -2^41.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i32_mma(int v, tmap_i64 *scratch) {
-    tmap_warp w = tmap_warp_self();
-    return tmapi_block_sum_mma(w, tmap_warp_sum_i32_mma(w, v), scratch);
+    return TMAPI_BLOCK_SUM(tmapi_block_i32_mma, v, scratch);
 }
 
 // The sum of 64-bit integers over the block modulo 2^64, by tensor cores.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i64_mma(tmap_i64 v, tmap_i64 *scratch) {
-    tmap_warp w = tmap_warp_self();
-    return tmapi_block_sum_mma(w, tmap_warp_sum_i64_mma(w, v), scratch);
+    return TMAPI_BLOCK_SUM(tmapi_block_i64_mma, v, scratch);
 }
 
-// The sum of floats over the block, by shuffles: 10 levels of additions.
-// |error| <= 10 * 2^-24 * 1.000001 * sum |v|.
-TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
-    tmap_warp w = tmap_warp_self();
+TMAP_DEVICE float tmapi_block_f32_shuffle(tmap_warp w, float v, tmap_i64 *scratch) {
     v = tmap_warp_sum_f32_shuffle(w, v);
     if (tmapi_block_warps() > 1) {
         tmap_i64 bits = __float_as_int(v);
@@ -224,11 +237,13 @@ TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
     return tmap_thread_rank() == 0 ? v : 0.0f;
 }
 
-// The sum of floats over the block, by tensor cores; the warps are added in double.
-// |error| <= 2^-24 |sum| + 2^-25 * sum |v|. The same for any order of values in a warp.
-// Example: 1e30, 1 and -1e30 in warps of their own: 0; 1e8, 1 and -1e8: 1.
-TMAP_DEVICE float tmap_block_sum_f32_mma(float v, tmap_i64 *scratch) {
-    tmap_warp w = tmap_warp_self();
+// The sum of floats over the block, by shuffles: 10 levels of additions.
+// |error| <= 10 * 2^-24 * 1.000001 * sum |v|.
+TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
+    return TMAPI_BLOCK_SUM(tmapi_block_f32_shuffle, v, scratch);
+}
+
+TMAP_DEVICE float tmapi_block_f32_mma(tmap_warp w, float v, tmap_i64 *scratch) {
     double sum = tmapi_warp_sum_units(w, v);
     if (tmapi_block_warps() > 1) {
         tmap_i64 bits = __double_as_longlong(sum);
@@ -236,6 +251,13 @@ TMAP_DEVICE float tmap_block_sum_f32_mma(float v, tmap_i64 *scratch) {
             sum = tmap_warp_sum_f64_shuffle(w, __longlong_as_double(bits));
     }
     return tmap_thread_rank() == 0 ? (float)sum : 0.0f;
+}
+
+// The sum of floats over the block, by tensor cores; the warps are added in double.
+// |error| <= 2^-24 |sum| + 2^-25 * sum |v|. The same for any order of values in a warp.
+// Example: 1e8, 1 and -1e8 in warps of their own: 1.
+TMAP_DEVICE float tmap_block_sum_f32_mma(float v, tmap_i64 *scratch) {
+    return TMAPI_BLOCK_SUM(tmapi_block_f32_mma, v, scratch);
 }
 
 #endif // TMAP_CUDA

@@ -18,11 +18,13 @@ TMAP_DEVICE void count_places(int form, tmap_nbb f, tmap_u32 m, tmap_u32 less, u
         tmap_u32 level = pass ? less : m;
         tmap_u32 width = (tmap_u32)tmap_nbb_side_x(f, level);
         tmap_u32 height = (tmap_u32)tmap_nbb_side_y(f, level);
+        tmap_u32 need = (tmap_u32)tmap_block_threads(form, f, level);
         if (pass) __syncthreads();
         tmap_block_begin(form, f, level, table);
-        // past the end too: a few threads more than are needed
-        for (tmap_u32 i = tmap_thread_rank(); i < tmap_block_threads(form, f, level) + threads;
-             i += threads) {
+        // Past the end too, a few threads more than are needed; and from the end, so that no thread
+        // reads the entries that it filled itself.
+        for (tmap_u32 n = tmap_thread_rank(), all = need + threads; n < all; n += threads) {
+            tmap_u32 i = all - 1 - n;
             tmap_block_place p = tmap_block_at(form, f, level, i, table);
             if (!p.cell) continue;
             if (p.x >= width || p.y >= height)
@@ -99,7 +101,7 @@ static void run_case(tmap_nbb f, const brute *b, int form, tmap_u32 m, dim3 bloc
 
 // The rows of f as text, for brute.h.
 static brute brute_of(tmap_nbb f) {
-    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1) + 1];
+    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)];
     char *p = text;
     for (tmap_u32 y = 0; y < f.sy; ++y) {
         for (tmap_u32 x = 0; x < f.sx; ++x) {
@@ -127,7 +129,8 @@ static void run_fractal(tmap_nbb f, int gpu) {
             if (need > MOST) continue;
             run_case(f, &b, form, m, dim3(threads));
             if (whole != threads && (gpu || whole <= 128)) run_case(f, &b, form, m, dim3(whole));
-            if (threads > 5) run_case(f, &b, form, m, dim3(5));
+            if (threads > 5) // fewer threads than the tile needs
+                run_case(f, &b, form, m, dim3(1 + (unsigned)map_random_below(threads - 1)));
             if (gpu && threads > 96) run_case(f, &b, form, m, dim3(8, 4, 3));
             if (form == TMAP_BLOCK_SUBBOX)
                 run_case(f, &b, form, m, dim3((unsigned)width, (unsigned)height));

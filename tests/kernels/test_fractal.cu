@@ -20,7 +20,7 @@
         } \
     } while (0)
 
-enum { MOST_PLACES = 1 << 18 };
+enum { MOST_PLACES = 1 << 20 };
 static int failures, cases;
 
 static void expect(int ok, const char *what, tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
@@ -47,6 +47,17 @@ static tmap_u64 counted(void) {
     return n;
 }
 
+// SW, with the matrix beginning `skip` integers into a sector.
+static void run_sw(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int skip) {
+    tmap_u64 w = tmap_nbb_side_x(f, r), h = tmap_nbb_side_y(f, r);
+    dim3 grid((unsigned)(h < 256 ? h : 256), (unsigned)(w < 4096 ? (w + 63) / 64 : 64));
+    int *out = mem.words + skip;
+    CHECK(cudaMemset(out, CHECK_POISON_I32 & 0xff, w * h * sizeof(int)));
+    CHECK(tmap_sw_i32(f, r, rho, map, -7, out, 0));
+    check_written_i32<<<grid, 64>>>(f, r, w, h, -7, out, mem.counter);
+    expect(counted() == 0, "sw", f, r, rho, map);
+}
+
 static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     const tmap_ca_rule rules[2] = {tmap_ca_life(),
                                    {1u << 1 | 1u << 2, 1u << 0 | 1u << 8 | 1u << 3}};
@@ -55,11 +66,7 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     tmap_i64 sum;
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return;
 
-    CHECK(cudaMemset(mem.words, CHECK_POISON_I32 & 0xff, w * h * sizeof(int)));
-    CHECK(tmap_sw_i32(f, r, rho, map, -7, mem.words, 0));
-    check_written_i32<<<grid, 64>>>(f, r, w, h, -7, mem.words, mem.counter);
-    expect(counted() == 0, "sw", f, r, rho, map);
-
+    run_sw(f, r, rho, map, 0);
     if (map == TMAP_MAP_TILE) {
         CHECK(cudaMemset(mem.words, CHECK_POISON_I32 & 0xff, w * h * sizeof(int)));
         CHECK(tmap_sw_sectors_i32(f, r, -7, mem.words, 0));
@@ -92,6 +99,20 @@ static void run_fractal(tmap_nbb f, tmap_u64 places) {
         run_case(f, r, 32, TMAP_MAP_TILE); // further, since a tile is 64 x 64 places for some
         for (unsigned i = 0; size <= places && i < sizeof sides / sizeof *sides; ++i)
             for (int map = 0; map < TMAP_MAP_LAMBDA_LINEAR; ++map) run_case(f, r, sides[i], map);
+    }
+}
+
+// SW by rows of bits takes tiles of up to 256 places, and their neighbours share sectors.
+static void run_bits(void) {
+    const char *own[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
+    tmap_u64 most = getenv("TMAP_TEST_SMALL") ? 1u << 16 : MOST_PLACES;
+    for (int i = 0; i < TMAP_FRACTAL_COUNT + 3; ++i) {
+        tmap_nbb f = tmap_fractal_at(i);
+        if (i >= TMAP_FRACTAL_COUNT && tmap_nbb_from_rows(own[i - TMAP_FRACTAL_COUNT], &f))
+            ++failures;
+        for (tmap_u32 r = 3; tmap_nbb_side_x(f, r) * tmap_nbb_side_y(f, r) < most; ++r)
+            for (int skip = 0; tmapi_sw_by_bits(f, r) && skip < 4; skip += 3)
+                run_sw(f, r, 32, TMAP_MAP_TILE, skip);
     }
 }
 
@@ -199,8 +220,8 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     // The CPU machine and the sanitizers take threads one by one.
-    places = getenv("TMAP_TEST_SMALL") ? 1030 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
-    CHECK(cudaMalloc((void **)&mem.words, MOST_PLACES * sizeof(int)));
+    places = getenv("TMAP_TEST_SMALL") ? 64 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
+    CHECK(cudaMalloc((void **)&mem.words, (MOST_PLACES + 8) * sizeof(int)));
     CHECK(cudaMalloc((void **)&mem.before, MOST_PLACES));
     CHECK(cudaMalloc((void **)&mem.after, MOST_PLACES));
     CHECK(cudaMalloc((void **)&mem.sum, sizeof *mem.sum));
@@ -215,6 +236,7 @@ int main(void) {
         }
         run_fractal(f, places);
     }
+    run_bits();
     run_refusals();
     run_rules();
     CHECK(cudaDeviceSynchronize());

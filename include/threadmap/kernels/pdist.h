@@ -125,38 +125,54 @@ TMAP_DEVICE void tmapi_pdist_norms(tmapi_pdist p, int point, int count, double *
 // Coordinates first .. first + width - 1 of all rows and columns of a tile into shared memory; 0
 // for points and coordinates that do not exist. Column x of those staged lies at place x / v of row
 // x % v, v values a vector: the lanes of a warp, which ask for every v-th column, read side by
-// side. A thread always has the same coordinate, so that all addresses grow by constants.
+// side. unit: values of a load, 1 or v. A thread always has the same coordinates, so that all
+// addresses grow by constants.
 template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_stage(tmapi_pdist p, int warps, int side, int row, int column,
-                                   tmap_u64 first, int width, int cosine, tmapi_pdist_staged to) {
+TMAP_DEVICE void tmapi_pdist_stage(tmapi_pdist p, const int warps, const int side, const int unit,
+                                   int row, int column, tmap_u64 first, const int width,
+                                   const int cosine, tmapi_pdist_staged to) {
     const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
-    const int columns = side + sector, pitch = columns + 1;
-    const int stride = 32 * warps / width; // points at a time, a multiple of v
-    const int k = (int)threadIdx.x % width, t = (int)threadIdx.x / width;
+    const int columns = side + sector, pitch = columns + 1, units = width / unit;
+    const int stride = 32 * warps / units; // points at a time, a multiple of v
+    const int k = (int)threadIdx.x % units * unit, t = (int)threadIdx.x / units;
     const int exists = first + (tmap_u64)k < p.d;
     const tmapi_real *points = (const tmapi_real *)p.points + first + k;
     tmapi_real *rows = (tmapi_real *)to.rows + t * (TMAPI_PDIST_VECTORS * v) + k;
     tmapi_real *places =
         (tmapi_real *)to.columns + (k / v * pitch + t % v * (columns / v) + t / v) * v + k % v;
 #pragma unroll
-    for (int x = 0; x < side; x += stride) {
-        const int here = x + stride <= side || x + t < side;
-        tmapi_real value = 0;
-        if (here && exists && (tmap_u32)(row + x + t) < p.n)
-            value = __ldg(points + (tmap_u64)(tmap_u32)(row + x + t) * p.d);
-        if (here && cosine) value = (tmapi_real)(value * to.inverse[x + t]);
-        if (here) rows[x * (TMAPI_PDIST_VECTORS * v)] = value;
+    for (int x = 0; x < side + columns; x += x < side && x + stride > side ? side - x : stride) {
+        const int end = x < side ? side : side + columns;
+        const int here = x + stride <= end || x + t < end;
+        int point = x < side ? row + x + t : column - sector + (x - side) + t;
+        tmapi_real *at = x < side ? rows + x * (TMAPI_PDIST_VECTORS * v) : places + (x - side);
+        union tmapi_pdist_vector<tmapi_real> value;
+        value.bits = make_uint4(0, 0, 0, 0);
+        if (here && exists && (tmap_u32)point < p.n) {
+            const tmapi_real *from = points + (tmap_u64)(tmap_u32)point * p.d;
+            if (unit == 1)
+                value.value[0] = __ldg(from);
+            else
+                value.bits = __ldg((const uint4 *)from);
+        }
+        if (here && cosine)
+            for (int c = 0; c < unit; ++c)
+                value.value[c] = (tmapi_real)(value.value[c] * to.inverse[x + t]);
+        if (here && unit == 1) *at = value.value[0];
+        if (here && unit != 1) *(uint4 *)at = value.bits;
     }
-    column -= sector;
-#pragma unroll
-    for (int x = 0; x < columns; x += stride) {
-        const int here = x + stride <= columns || x + t < columns;
-        tmapi_real value = 0;
-        if (here && exists && (tmap_u32)(column + x + t) < p.n)
-            value = __ldg(points + (tmap_u64)(tmap_u32)(column + x + t) * p.d);
-        if (here && cosine) value = (tmapi_real)(value * to.inverse[side + x + t]);
-        if (here) places[x / v * v] = value;
-    }
+}
+
+// The same by whole vectors where points lie at them. For few coordinates it is not worth the code.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_stage_all(tmapi_pdist p, const int warps, const int side,
+                                       const int dims, int row, int column, tmap_u64 first,
+                                       const int width, const int cosine, tmapi_pdist_staged to) {
+    const int v = 16 / sizeof(tmapi_real);
+    if (dims == 0 && p.d % v == 0 && (tmap_u64)p.points % 16 == 0)
+        tmapi_pdist_stage<tmapi_real>(p, warps, side, v, row, column, first, width, cosine, to);
+    else
+        tmapi_pdist_stage<tmapi_real>(p, warps, side, 1, row, column, first, width, cosine, to);
 }
 
 // sum + the contribution of one coordinate.
@@ -226,7 +242,7 @@ TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int exact, int wid
 // the 16th next row is, which shrinks from one such step to the next in a condensed matrix.
 template <class tmapi_real>
 struct tmapi_pdist_lane {
-    int i, j, shift; // shift: of the columns, to where a sector begins
+    int i, j;
     tmapi_real *at;
     tmap_u32 step, shrink;
 };
@@ -305,17 +321,22 @@ TMAP_DEVICE void tmapi_pdist_accumulate(int metric, const int wide, int vectors,
     }
 }
 
-// A lane's share of a launch, from the row of its warp in a tile on: each 16th row, in which its
-// columns lie alike to the sectors of memory.
+// How many values before a multiple of 128 columns the strips of row i begin, so as to begin at a
+// sector of memory. The same for each 16th row.
 template <class tmapi_real>
-TMAP_DEVICE struct tmapi_pdist_lane<tmapi_real> tmapi_pdist_begin_lane(tmapi_pdist p, int i,
-                                                                       int column) {
-    const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
+TMAP_DEVICE int tmapi_pdist_shift(tmapi_pdist p, int i) {
+    const int sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
+    return (int)(((tmap_u64)p.out / sizeof(tmapi_real) + tmapi_pdist_begin(p, (tmap_u64)i)) &
+                 (tmap_u64)(sector - 1));
+}
+
+// The share of the calling lane in a strip that begins at row i and column j.
+template <class tmapi_real>
+TMAP_DEVICE struct tmapi_pdist_lane<tmapi_real> tmapi_pdist_lane_make(tmapi_pdist p, int i, int j) {
     struct tmapi_pdist_lane<tmapi_real> lane;
     tmap_u64 begin = tmapi_pdist_begin(p, (tmap_u64)i);
-    lane.shift = (int)(((tmap_u64)p.out / sizeof(tmapi_real) + begin) & (sector - 1));
     lane.i = i;
-    lane.j = column - lane.shift + (int)threadIdx.x % 32 * v;
+    lane.j = j + (int)threadIdx.x % 32 * (int)(16 / sizeof(tmapi_real));
     lane.at = (tmapi_real *)p.out + (begin + (tmap_u64)(tmap_i64)lane.j);
     lane.step = TMAPI_PDIST_PERIOD * p.n, lane.shrink = 0;
     if (p.layout == TMAP_PDIST_CONDENSED) {
@@ -334,7 +355,7 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
                                   const int wide, const int warps, tmapi_pdist_staged staged) {
     const int v = 16 / sizeof(tmapi_real), sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
     const int width = (dims ? (dims + v - 1) / v : TMAPI_PDIST_VECTORS) * v;
-    const int pitch = side + sector + 1, strip = 32 * wide;
+    const int pitch = side + sector + 1, strips = side / (32 * wide); // of a band
     const int cosine = metric == TMAP_PDIST_COSINE;
     tmap_pair tile = tmapi_pdist_place(p);
     int row = (int)tile.i * side, column = (int)tile.j * side;
@@ -344,38 +365,29 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
         tmapi_pdist_norms<tmapi_real>(p, column - sector, side + sector, staged.inverse + side);
         __syncthreads();
     }
-    tmapi_pdist_stage<tmapi_real>(p, warps, side, row, column, 0, width, cosine, staged);
+    tmapi_pdist_stage_all<tmapi_real>(p, warps, side, dims, row, column, 0, width, cosine, staged);
     __syncthreads();
 #pragma unroll 1
     for (int y = (int)threadIdx.x / 32; y < TMAPI_PDIST_PERIOD; y += warps) {
-        struct tmapi_pdist_lane<tmapi_real> top =
-            tmapi_pdist_begin_lane<tmapi_real>(p, row + y, column);
+        const int shift = tmapi_pdist_shift<tmapi_real>(p, row + y);
 #pragma unroll 1
-        for (int a = 0, b = 0; a < side;) {
-            int i = row + a, j = column - top.shift + b;
+        for (int strip = 0; strip < side / TMAPI_PDIST_BAND * strips; ++strip) {
+            const int i = row + strip / strips * TMAPI_PDIST_BAND;
+            const int b = strip % strips * (32 * wide), j = column - shift + b;
             int above = p.layout != TMAP_PDIST_LOWER && j >= i + TMAPI_PDIST_BAND;
-            int below = p.layout != TMAP_PDIST_CONDENSED && j + strip <= i;
-            int inside = (above || below) && j >= 0 && j + strip <= (int)p.n &&
+            int below = p.layout != TMAP_PDIST_CONDENSED && j + 32 * wide <= i;
+            int inside = (above || below) && j >= 0 && j + 32 * wide <= (int)p.n &&
                          i + TMAPI_PDIST_BAND <= (int)p.n;
-            struct tmapi_pdist_lane<tmapi_real> lane = top;
-            const uint4 *rows = staged.rows + (a + y) * TMAPI_PDIST_VECTORS;
+            struct tmapi_pdist_lane<tmapi_real> lane;
+            const uint4 *rows = staged.rows + (i - row + y) * TMAPI_PDIST_VECTORS;
             const uint4 *mine[4]; // this lane's first columns
             for (int c = 0; c < v; ++c) {
-                int x = sector - top.shift + c; // and v more for each lane
+                int x = sector - shift + c; // and v more for each lane
                 mine[c] = staged.columns + x % v * ((side + sector) / v) + x / v + b / v +
                           (int)threadIdx.x % 32;
             }
-            lane.j += b, lane.at += b;
-            b += strip;
-            if (b == side) {
-                // Eight steps down, each shorter than the last by `shrink`.
-                const tmap_u32 steps = TMAPI_PDIST_ROWS;
-                top.i += TMAPI_PDIST_BAND;
-                top.at += (tmap_u64)steps * top.step - steps * (steps - 1) / 2 * top.shrink;
-                top.step -= steps * top.shrink;
-                a += TMAPI_PDIST_BAND, b = 0;
-            }
             if (dims) {
+                lane = tmapi_pdist_lane_make<tmapi_real>(p, i + y, j);
                 if (inside)
                     tmapi_pdist_strip<tmapi_real>(p, metric, dims, wide, pitch, 1, lane, rows,
                                                   mine);
@@ -389,8 +401,8 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
                 tmap_u64 left = p.d - k < (tmap_u64)width ? p.d - k : width;
                 if (side == TMAPI_PDIST_BAND && k != first) {
                     __syncthreads();
-                    tmapi_pdist_stage<tmapi_real>(p, warps, side, row, column, k, width, cosine,
-                                                  staged);
+                    tmapi_pdist_stage_all<tmapi_real>(p, warps, side, dims, row, column, k, width,
+                                                      cosine, staged);
                     __syncthreads();
                     first = k;
                 }
@@ -398,6 +410,7 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
                                                    rows, mine, sums);
                 if (side != TMAPI_PDIST_BAND) break;
             }
+            lane = tmapi_pdist_lane_make<tmapi_real>(p, i + y, j);
             if (inside) {
 #pragma unroll
                 for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
