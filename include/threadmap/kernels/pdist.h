@@ -444,12 +444,17 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
         tmapi_pdist_tile<type>(p, number, dims, side, wide, warps, staged); \
     }
 #define TMAPI_PDIST_STAMP(...) TMAPI_PDIST_KERNEL(__VA_ARGS__) // once the shape is spelled out
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
+#define TMAPI_PDIST_RESIDENT 2
+#else
+#define TMAPI_PDIST_RESIDENT 3
+#endif
 // side, wide, warps, blocks
 #ifndef TMAPI_PDIST_SHAPE_any_f32
 #define TMAPI_PDIST_SHAPE_any_f32 128, 4, 8, 2
 #endif
 #ifndef TMAPI_PDIST_SHAPE_few_f32
-#define TMAPI_PDIST_SHAPE_few_f32 128, 4, 16, 3
+#define TMAPI_PDIST_SHAPE_few_f32 128, 4, 16, TMAPI_PDIST_RESIDENT
 #endif
 #ifndef TMAPI_PDIST_SHAPE_whole_f32
 #define TMAPI_PDIST_SHAPE_whole_f32 256, 8, 8, 2
