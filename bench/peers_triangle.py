@@ -6,8 +6,8 @@ and torch.cdist, and cupyx.scipy.spatial.distance.pdist.
     peers_triangle.py [--n N,N,...] [--d D,D,...] [--out FILE]
 
 Prints a Markdown table of medians of event times, and writes the same as JSON in the form of the
-other results: work pdist, variant torch_pdist and so on. A call that fails is listed with its error.
-cdist writes the full matrix, twice the pairs.
+other results: work pdist, variant torch_pdist and so on. A call that fails or whose last distances
+are wrong is listed as such. cdist writes the full matrix, twice the pairs.
 """
 import argparse
 import json
@@ -35,7 +35,18 @@ if torch is None and cupy is None:
     sys.exit(77)
 
 
-def torch_ms(call):
+def near(got, x):
+    """Checks the distances of the last two points, and of one of them and point 0."""
+    a, b, c = (row.double() if hasattr(row, "double") else row.astype("f8")
+               for row in (x[-1], x[-2], x[0]))
+    last, far = float(((a - b) ** 2).sum()) ** .5, float(((a - c) ** 2).sum()) ** .5
+    n = len(x)
+    last_got, far_got = (got[-1, -2], got[-1, 0]) if got.ndim == 2 else (got[-1], got[n - 2])
+    if abs(float(last_got) - last) > 1e-2 * last or abs(float(far_got) - far) > 1e-2 * far:
+        raise ValueError("wrong distances")
+
+
+def torch_ms(call, x):
     times = []
     for turn in range(6):  # the first warms up
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -43,6 +54,8 @@ def torch_ms(call):
         result = call()
         end.record()
         torch.cuda.synchronize()
+        if not turn:
+            near(result, x)
         del result
         times.append(begin.elapsed_time(end))
         if turn and times[-1] > 1000:
@@ -50,14 +63,16 @@ def torch_ms(call):
     return statistics.median(times[1:])
 
 
-def cupy_ms(call):
+def cupy_ms(call, x):
     times = []
-    for _ in range(6):
+    for turn in range(6):
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
         begin.record()
         result = call()
         end.record()
         end.synchronize()
+        if not turn:
+            near(result, x)
         del result
         times.append(cupy.cuda.get_elapsed_time(begin, end))
     return statistics.median(times[1:])
@@ -69,11 +84,12 @@ def cases(n, d):
         x = torch.randn(n, d, device="cuda")
         for name, mode in (("torch_cdist_gram", "use_mm_for_euclid_dist"),
                            ("torch_cdist_differences", "donot_use_mm_for_euclid_dist")):
-            yield name, lambda mode=mode: torch_ms(lambda: torch.cdist(x, x, compute_mode=mode))
-        yield "torch_pdist", lambda: torch_ms(lambda: torch.pdist(x))
+            yield name, lambda mode=mode: torch_ms(
+                lambda: torch.cdist(x, x, compute_mode=mode), x)
+        yield "torch_pdist", lambda: torch_ms(lambda: torch.pdist(x), x)
     if cupy is not None:
         y = cupy.random.standard_normal((n, d), dtype=cupy.float32)
-        yield "cupy_pdist", lambda: cupy_ms(lambda: distance.pdist(y))
+        yield "cupy_pdist", lambda: cupy_ms(lambda: distance.pdist(y), y)
 
 
 rows = []

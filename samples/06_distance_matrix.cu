@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 06_distance_matrix.cu: the distances of all pairs of points of a file, by the ready kernel of
 // pdist.h, as an .npy file that scipy.spatial.distance.squareform opens, and a heat map of them.
-//
-// The file holds the condensed matrix: (0,1) (0,2) ... (0,n-1) (1,2) ..., n(n-1)/2 float32 values.
+// It holds the condensed matrix: (0,1) (0,2) ... (0,n-1) (1,2) ..., n(n-1)/2 float32 values.
 //
 // Compile: nvcc -I include 06_distance_matrix.cu -o distance_matrix
 // For a PNG instead of a PGM picture, add: -DTMAP_SAMPLE_PNG=1 -lpng
@@ -26,27 +25,24 @@
         exit(1); \
     }
 static cudaError_t status; // of the last CUDA call
-
 enum { INPUT, METRIC, OUT, PICTURE, OPTIONS };
 static const char *const options[] = {"--input", "--metric", "--out", "--picture"};
 static const char help[] =
     "usage: 06_distance_matrix [--input FILE] [--metric M] [--out FILE] [--picture FILE]\n"
-    "Writes the distances of all pairs of points, and checks each of them on the host.\n"
+    "Writes the distances of all pairs of points and checks each of them on the host.\n"
     "  --input    .npy of float32 or float64, or text with a point a line (auto: a spiral)\n"
     "  --metric   euclidean, sqeuclidean, cityblock or cosine (euclidean)\n"
     "  --out      .npy file for the condensed float32 distances, or none (distances.npy)\n"
     "  --picture  file of the heat map, or none (" PICTURE_NAME ")\n"
-    "Points are taken as float32. Exit status: 0 verified, 1 wrong, 2 bad input, 77 no GPU.\n";
+    "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 static void bad(const char *what, const char *value) { // one line, whatever the value
     int length = (int)strcspn(value, "\r\n");
     fprintf(stderr, "06_distance_matrix: %s: '%.*s' (see --help)\n", what, length, value);
     exit(2);
 }
-
 static float *points; // n x d
 static tmap_u64 n, d, values, room;
-
 static void add(double value, const char *path) {
     if (!isfinite((float)value)) bad("a coordinate that is not finite in float32, in", path);
     if (values == room) points = (float *)realloc(points, (room = 2 * room + 64) * sizeof(float));
@@ -111,11 +107,10 @@ static void save(const char *path, const char *head, size_t length, const void *
 }
 
 static void write_npy(const char *path, const float *distances, tmap_u64 pairs) {
-    char head[129]; // 10 bytes, of which two are 0 and cannot be printed, and 118 of text
-    const char *form =
-        "\x93NUMPY\1.v.{'descr': '<f4', 'fortran_order': False, 'shape': (%llu,), }%60s";
-    snprintf(head, sizeof head, form, pairs, "");
-    head[7] = head[9] = 0, head[127] = '\n';
+    static const char form[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (%llu,), }%60s";
+    char head[129] = "\x93NUMPY\1"; // then \0, and the length of the text, 118, in two bytes
+    snprintf(head + 10, 119, form, pairs, "");
+    head[8] = 118, head[127] = '\n';
     save(path, head, 128, distances, pairs * sizeof(float));
 }
 
@@ -123,9 +118,8 @@ static void write_npy(const char *path, const float *distances, tmap_u64 pairs) 
 static void write_picture(const char *path, const float *distances) {
     static unsigned char pixels[1024 * 1024];
     char head[32];
-    int png = TMAP_SAMPLE_PNG;
-    unsigned side = n < 1024 ? (unsigned)n : 1024;
     float most = 1e-30f;
+    unsigned side = n < 1024 ? (unsigned)n : 1024;
     for (tmap_u64 k = 0; k < n * (n - 1) / 2; ++k) most = distances[k] > most ? distances[k] : most;
     for (tmap_u64 y = 0; y < side; ++y)
         for (tmap_u64 x = 0; x < y; ++x) {
@@ -133,8 +127,9 @@ static void write_picture(const char *path, const float *distances) {
             pixels[y * side + x] = value > 0 ? (unsigned char)(255 * value) : 0; // NaN too
             pixels[x * side + y] = pixels[y * side + x];
         }
-    int length = snprintf(head, sizeof head, "P5\n%u %u\n255\n", side, side);
-    save(path, png ? NULL : head, png ? side : (size_t)length, pixels, (size_t)side * side);
+    size_t length = (size_t)snprintf(head, sizeof head, "P5\n%u %u\n255\n", side, side);
+    save(path, TMAP_SAMPLE_PNG ? NULL : head, TMAP_SAMPLE_PNG ? side : length, pixels,
+         (size_t)side * side);
 }
 
 // 1 if `got` is near the distance of points i and j, computed in double precision.
@@ -153,9 +148,9 @@ static int right(int metric, tmap_u64 i, tmap_u64 j, double got) {
 
 int main(int argc, char **argv) {
     const char *text[OPTIONS] = {"auto", "euclidean", "distances.npy", PICTURE_NAME};
-    int metric = 0, devices;
-    cudaDeviceProp gpu;
     float *gpu_points, *out, *distances;
+    cudaDeviceProp gpu;
+    int metric = 0, devices;
     for (int i = 1; i < argc; i += 2) {
         int o = 0;
         if (!strcmp(argv[i], "--help")) return fputs(help, stdout) < 0;
@@ -175,12 +170,10 @@ int main(int argc, char **argv) {
         char magic[7] = "";
         if (!file || !fread(magic, 1, 6, file)) bad("cannot read, or empty:", text[INPUT]);
         rewind(file);
-        (strcmp(magic, "\x93NUMPY") ? read_text : read_npy)(file, text[INPUT]);
-        fclose(file);
-    } else {
+        (strcmp(magic, "\x93NUMPY") ? read_text : read_npy)(file, text[INPUT]), fclose(file);
+    } else
         for (n = cpu ? 300 : 4096, d = 3; values < n * d;)
             add(sin((double)values * 12 / (double)n + (double)(values % 3)), "auto");
-    }
     if (n < 2) bad("fewer than two points in", text[INPUT]);
     tmap_u64 pairs = tmap_condensed_cells(n), wrong = 0;
     if (cudaMalloc((void **)&gpu_points, n * d * sizeof(float)) ||

@@ -105,7 +105,7 @@ TMAP_DEVICE tmap_u64 tmapi_warp_sum_limbs(tmap_warp w, tmap_u32 v) {
 }
 
 // The exact sum of 32-bit integers over the warp, in all lanes, by tensor cores. Cost: two products
-// and no shuffle; one is a matter of latency, about that of two shuffles.
+// and no shuffle.
 // Example: lanes 0..31 with v = lane - 16: -16.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_mma(tmap_warp w, int v) {
     // v + 2^31 is not negative
@@ -159,7 +159,7 @@ TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
 
 // The sum of floats over the warp, in all lanes, by tensor cores: rounded once, from a sum whose
 // error is below 2^-26 sum |v|. The same for any order of the lanes. Cost: a reduction of the
-// exponents, two products, about 20 instructions.
+// exponents and two products.
 // Example: v = 2^24 in lane 0 and 1 in the others: 16777248, the float nearest to 2^24 + 31; one
 // addition after the other in floats gives 2^24.
 TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {

@@ -105,7 +105,7 @@ static void run_fractal(tmap_nbb f, tmap_u64 places) {
 // SW by rows of bits takes tiles of up to 256 places, and their neighbours share sectors.
 static void run_bits(void) {
     const char *own[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
-    tmap_u64 most = getenv("TMAP_TEST_SMALL") ? 1u << 16 : MOST_PLACES;
+    tmap_u64 most = getenv("TMAP_TEST_SMALL") ? 1u << 16 : (tmap_u64)MOST_PLACES;
     for (int i = 0; i < TMAP_FRACTAL_COUNT + 3; ++i) {
         tmap_nbb f = tmap_fractal_at(i);
         if (i >= TMAP_FRACTAL_COUNT && tmap_nbb_from_rows(own[i - TMAP_FRACTAL_COUNT], &f))

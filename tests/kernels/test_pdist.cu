@@ -3,6 +3,7 @@
 // over many n and d, unaligned buffers among them, each value compared with double precision and
 // the bytes around the output with what they were. On a GPU up to n = 65537, every pair. Then what
 // the launchers must refuse.
+#define TMAPI_PDIST_WHOLE 200 // so that small sizes take both of the larger kernels
 #include "pdist_check.h"
 
 #include <stdio.h>

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the samples of pairs over sizes, files of points and bad input.
+
+    pairs_test.py FOLDER SUFFIX [--quick]
+
+FOLDER holds 05_pairs and 06_distance_matrix with SUFFIX added to their names. --quick, for
+sanitized builds, is a handful of small runs. Files are written and read without numpy; where numpy
+and scipy can be imported, they must understand what was written, too.
+"""
+import glob
+import math
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+PAIRS, MATRIX = '05_pairs', '06_distance_matrix'
+METRICS = ['euclidean', 'sqeuclidean', 'cityblock', 'cosine']
+errors = []
+runs = 0
+
+
+def fail(what, *more):
+    errors.append(what)
+    print('FAILED:', what, *more, sep='\n    ')
+
+
+def run(sample, *args):
+    global runs
+    runs += 1
+    return subprocess.run([os.path.join(folder, sample + suffix), *args], capture_output=True,
+                          text=True, timeout=120, errors='replace')
+
+
+def good(sample, *args):
+    """The words of the row of numbers."""
+    r = run(sample, *args)
+    name = ' '.join([sample, *args])
+    if r.returncode == 77:
+        print(r.stdout.strip() or 'SKIP: cannot run here')
+        sys.exit(77)
+    rows = r.stdout.splitlines()
+    if r.returncode or r.stderr or len(rows) < 2 or rows[1].split()[-1] != 'yes':
+        return fail(name, f'status {r.returncode}', r.stdout, r.stderr)
+    return rows[1].split()
+
+
+def bad(sample, *args):
+    before = set(glob.glob('*'))
+    r = run(sample, *args)
+    name = ' '.join([sample, *map(repr, args)])
+    if r.returncode != 2 or r.stdout or not re.fullmatch(r'[^\n]+\n', r.stderr):
+        fail(name, f'status {r.returncode}', r.stdout, r.stderr)
+    left = set(glob.glob('*')) - before
+    if left:
+        fail(f'{name}: leaves {left}')
+        for path in left:
+            os.remove(path)
+
+
+# ---- files --------------------------------------------------------------------------------------
+
+def write(path, content):
+    with open(path, 'wb') as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def npy(rows, kind='<f4', order='False', shape=None, version=1, cut=0, extra=b''):
+    """The bytes of an .npy file."""
+    shape = shape or f'({len(rows)}, {len(rows[0])})'
+    text = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}"
+    text += ' ' * (-(len(text) + (11 if version == 1 else 13)) % 64) + '\n'
+    data = b''.join(struct.pack('<f' if kind == '<f4' else '<d', x) for row in rows for x in row)
+    head = b'\x93NUMPY' + bytes([version, 0])
+    head += struct.pack('<H' if version == 1 else '<I', len(text)) + text.encode()
+    return (head + data)[:-cut or None] + extra
+
+
+def read_npy(path):
+    with open(path, 'rb') as file:
+        data = file.read()
+    assert data[:8] == b'\x93NUMPY\x01\x00', 'magic'
+    length, = struct.unpack('<H', data[8:10])
+    assert (10 + length) % 64 == 0 and data[9 + length:10 + length] == b'\n', 'header'
+    header = eval(data[10:10 + length].decode(), {'__builtins__': {}})  # a dictionary of literals
+    assert header['descr'] == '<f4' and header['fortran_order'] is False, 'type'
+    count, = header['shape']
+    assert len(data) == 10 + length + 4 * count, 'length'
+    return struct.unpack(f'<{count}f', data[10 + length:])
+
+
+def picture_side(path):
+    with open(path, 'rb') as file:
+        data = file.read()
+    if data.startswith(b'P5\n'):
+        size, most, pixels = data[3:].split(b'\n', 2)
+        width, height = map(int, size.split())
+        assert most == b'255' and len(pixels) == width * height
+    else:
+        assert data[:8] == b'\x89PNG\r\n\x1a\n' and data[12:16] == b'IHDR' and data[-8:-4] == b'IEND'
+        width, height, depth, colour = struct.unpack('>IIBB', data[16:26])
+        at, pixels = 8, b''
+        while at < len(data):
+            length, = struct.unpack('>I', data[at:at + 4])
+            body = data[at + 4:at + 8 + length]
+            assert struct.unpack('>I', data[at + 8 + length:at + 12 + length])[0] == \
+                zlib.crc32(body), 'check sum'
+            pixels += body[4:] if body.startswith(b'IDAT') else b''
+            at += 12 + length
+        assert (depth, colour) == (8, 0)
+        assert len(zlib.decompress(pixels)) == height * (1 + width)
+    assert width == height
+    return width
+
+
+def distance(u, v, metric):
+    if metric == 'cityblock':
+        return sum(abs(a - b) for a, b in zip(u, v))
+    if metric == 'cosine':
+        norms = math.sqrt(sum(a * a for a in u) * sum(b * b for b in v))
+        return 1 - sum(a * b for a, b in zip(u, v)) / norms
+    square = sum((a - b)**2 for a, b in zip(u, v))
+    return math.sqrt(square) if metric == 'euclidean' else square
+
+
+def matrix(points, metric, content, name):
+    """Runs 06 on a file of these points and compares the distances."""
+    words = good(MATRIX, '--input', write(name, content), '--metric', metric, '--out', 'out.npy',
+                 '--picture', 'picture')
+    if words:
+        if [len(points), len(points[0])] != [int(x) for x in words[-5:-3]]:
+            fail(f'{name}: {words}')
+        try:
+            got = read_npy('out.npy')
+            want = [distance(u, v, metric) for i, u in enumerate(points) for v in points[i + 1:]]
+            assert len(got) == len(want)
+            for a, b in zip(got, want):
+                assert abs(a - b) <= 3e-6 * b + (1e-6 if metric == 'cosine' else 0), (a, b)
+            assert picture_side('picture') == min(len(points), 1024)
+            scipy_opens(points, metric)
+        except (AssertionError, ValueError, struct.error, zlib.error) as problem:
+            fail(f'{name}, {metric}: {problem}')
+        os.remove('out.npy')
+        os.remove('picture')
+    os.remove(name)
+
+
+def scipy_opens(points, metric):
+    try:
+        import numpy
+        from scipy.spatial.distance import pdist, squareform
+    except ImportError:
+        return
+    got = numpy.load('out.npy')
+    square = squareform(got)
+    assert square.shape == (len(points), len(points)) and square[0][1] == got[0]
+    assert numpy.allclose(got, pdist(numpy.array(points), metric), rtol=1e-5, atol=1e-6)
+
+
+def text_of(points, comma=',', end='\n'):
+    return ''.join(comma.join(repr(x) for x in row) + end for row in points)
+
+
+def random_points(n, d):
+    return [[struct.unpack('<f', struct.pack('<f', random.uniform(-9, 9)))[0] for _ in range(d)]
+            for _ in range(n)]
+
+
+# ---- the tests ----------------------------------------------------------------------------------
+
+def pairs():
+    for n in ['0', '1', '2', '3', '31', '33', '300']:
+        words = good(PAIRS, '--points', n, '--cutoff', '30000')
+        if words and n == '1' and words[-9] != '0':
+            fail(f'{PAIRS} {n}: {words}')
+    good(PAIRS, '--points', '100', '--cutoff', '200000', '--seed', '7')
+    for number in ('-1', 'x', '1.5', '9' * 40, '', '1000001'):
+        bad(PAIRS, '--points', number)
+    for number in ('0', '-1', '200001', 'x'):
+        bad(PAIRS, '--cutoff', number)
+    bad(PAIRS, '--seed', '-1')
+
+
+def bad_points():
+    rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    texts = ['', '\n', '# nothing\n', '1,2\n', '1,2\n3\n', '1,2\n3,4,5\n', '1,2\n3,x\n', 'a,b\n1,2\n',
+             '1,2\nnan,4\n', '1,2\ninf,4\n', '1,2\n-inf,4\n', '1,2\n1e300,4\n', '1,2\n3,,\n', '1;2x\n']
+    files = [npy(rows, kind) for kind in ('<i4', '>f4', '<f2', '|S8')]
+    files += [npy(rows, order='True'), npy(rows, cut=1), npy(rows, cut=20), npy(rows, extra=b'x')]
+    files += [npy(rows, shape=shape) for shape in
+              ('(6,)', '()', '(3, 2, 1)', '(3, 0)', '(0, 2)', '(-3, 2)', '(99999999999, 2)', '(4, 2)')]
+    files += [npy(rows, version=3), npy(rows)[:6], npy(rows)[:9], npy(rows)[:40], npy([[1.0, 2.0]]),
+              npy([[1.0, math.nan], [1.0, 2.0]]), npy([[1.0, math.inf], [1.0, 2.0]], '<f8'),
+              npy([[1.0, 1e200], [1.0, 2.0]], '<f8'), npy(rows, '<f8', version=2, cut=8)]
+    for content in texts + files:
+        bad(MATRIX, '--input', write('points', content))
+        os.remove('points')
+
+
+def options():
+    for sample in (PAIRS, MATRIX):
+        bad(sample, '--no-such-option', '1')
+        bad(sample, 'x')
+        bad(sample, '--points' if sample == PAIRS else '--input')
+        help_text = run(sample, '--help')
+        if help_text.returncode or not help_text.stdout.startswith('usage: ' + sample):
+            fail(f'{sample} --help')
+    bad(MATRIX, '--metric', 'hamming')
+    bad(MATRIX, '--input', 'no such file')
+    os.mkdir('folder')
+    bad(MATRIX, '--input', 'folder')
+    small = write('small', '1 2\n3 4\n')
+    for path in ('none/such', 'folder', 'folder/', '', 'a' * 2000):
+        bad(MATRIX, '--input', small, '--out', path, '--picture', 'none')
+        bad(MATRIX, '--input', small, '--picture', path, '--out', 'none')
+    os.remove(small)
+    os.rmdir('folder')
+
+
+def main():
+    quick = '--quick' in sys.argv
+    points = random_points(40, 3)
+    for metric in METRICS:
+        matrix(points, metric, npy(points), 'points.npy')
+    matrix(points, 'euclidean', text_of(points), 'points.csv')
+    if quick:
+        good(PAIRS, '--points', '100')
+        bad_points()
+        return
+    good(PAIRS)
+    good(MATRIX)
+    for path in ('distances.npy', *glob.glob('distances.p*')):
+        os.remove(path)
+    pairs()
+    for n, d in ((2, 1), (3, 2), (129, 5), (64, 17), (30, 100)):
+        points = random_points(n, d)
+        for metric in METRICS[:3] if d == 1 else METRICS:
+            matrix(points, metric, npy(points), 'a.npy')
+        matrix(points, 'cityblock', npy(points, '<f8'), 'b.npy')
+        matrix(points, 'sqeuclidean', npy(points, '<f8', version=2), 'c.npy')
+        matrix(points, 'euclidean', '# x y z\n\n' + text_of(points, ' ; ', ' # end\r\n'), 'd.csv')
+        matrix(points, 'euclidean', text_of(points, '\t').rstrip('\n'), 'e.txt')
+    bad_points()
+    options()
+
+
+folder, suffix = os.path.abspath(sys.argv[1]), sys.argv[2]
+random.seed(1)
+with tempfile.TemporaryDirectory() as scratch:
+    os.chdir(scratch)
+    main()
+    if os.listdir():
+        fail(f'unexpected {os.listdir()}')
+    os.chdir('/')
+print(f'{runs} runs, {len(errors)} wrong')
+sys.exit(1 if errors else 0)
