@@ -103,7 +103,8 @@ for n in map(int, args.n.split(",")):
                 text = str(error).split("\n", maxsplit=1)[0][:60]
                 print(f"| {n} | {d} | {variant} | {type(error).__name__}: {text} | |", flush=True)
                 continue
-            print(f"| {n} | {d} | {variant} | {ms:.4f} | {n * (n - 1) / 2e6 / ms:.3f} |", flush=True)
+            print(f"| {n} | {d} | {variant} | {ms:.4f} | {n * (n - 1) / 2e6 / ms:.3f} |",
+                  flush=True)
             rows.append({"work": "pdist", "variant": variant, "domain": "triangle", "size": n,
                          "d": d, "dtype": "f32", "ms": round(ms, 5)})
         if torch is not None:

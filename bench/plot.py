@@ -721,11 +721,13 @@ def draw_fractals(pyplot, data):
 def draw_triangle(pyplot, data):
     """Each map over the bounding box, against n."""
     results = data["triangle"]
-    groups = triangle_groups(results)
+    groups = {key: rows for key, rows in triangle_groups(results).items()
+              if any(row["variant"] == "bb" for row in rows)}  # the others have no bounding box
     columns = min(len(groups), 2)
     lines = -(-len(groups) // columns)
     figure, grid = pyplot.subplots(lines, columns, figsize=(9, 3.6 * lines + 1.2), squeeze=False)
-    names = list(dict.fromkeys(row["variant"] for row in results.rows if row["variant"] != "bb"))
+    names = list(dict.fromkeys(row["variant"] for rows in groups.values() for row in rows
+                               if row["variant"] != "bb"))
     for axes in list(grid.flat)[len(groups):]:
         axes.set_axis_off()
     for axes, (key, rows) in zip(grid.flat, groups.items()):
@@ -765,7 +767,7 @@ def has_tops(data):
 
 
 def has_triangle(data):
-    return "triangle" in data and bool(data["triangle"].rows)
+    return "triangle" in data and any(row["variant"] == "bb" for row in data["triangle"].rows)
 
 
 # name: title, whether the results have it, how it is drawn

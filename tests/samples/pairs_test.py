@@ -103,7 +103,8 @@ def picture_side(path):
         width, height = map(int, size.split())
         assert most == b'255' and len(pixels) == width * height
     else:
-        assert data[:8] == b'\x89PNG\r\n\x1a\n' and data[12:16] == b'IHDR' and data[-8:-4] == b'IEND'
+        assert data[:8] == b'\x89PNG\r\n\x1a\n' and data[12:16] == b'IHDR'
+        assert data[-8:-4] == b'IEND'
         width, height, depth, colour = struct.unpack('>IIBB', data[16:26])
         at, pixels = 8, b''
         while at < len(data):
@@ -189,12 +190,14 @@ def pairs():
 
 def bad_points():
     rows = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-    texts = ['', '\n', '# nothing\n', '1,2\n', '1,2\n3\n', '1,2\n3,4,5\n', '1,2\n3,x\n', 'a,b\n1,2\n',
-             '1,2\nnan,4\n', '1,2\ninf,4\n', '1,2\n-inf,4\n', '1,2\n1e300,4\n', '1,2\n3,,\n', '1;2x\n']
+    texts = ['', '\n', '# nothing\n', '1,2\n', '1,2\n3\n', '1,2\n3,4,5\n', '1,2\n3,x\n',
+             'a,b\n1,2\n', '1,2\nnan,4\n', '1,2\ninf,4\n', '1,2\n-inf,4\n', '1,2\n1e300,4\n',
+             '1,2\n3,,\n', '1;2x\n']
     files = [npy(rows, kind) for kind in ('<i4', '>f4', '<f2', '|S8')]
     files += [npy(rows, order='True'), npy(rows, cut=1), npy(rows, cut=20), npy(rows, extra=b'x')]
     files += [npy(rows, shape=shape) for shape in
-              ('(6,)', '()', '(3, 2, 1)', '(3, 0)', '(0, 2)', '(-3, 2)', '(99999999999, 2)', '(4, 2)')]
+              ('(6,)', '()', '(3, 2, 1)', '(3, 0)', '(0, 2)', '(-3, 2)', '(99999999999, 2)',
+               '(4, 2)')]
     files += [npy(rows, version=3), npy(rows)[:6], npy(rows)[:9], npy(rows)[:40], npy([[1.0, 2.0]]),
               npy([[1.0, math.nan], [1.0, 2.0]]), npy([[1.0, math.inf], [1.0, 2.0]], '<f8'),
               npy([[1.0, 1e200], [1.0, 2.0]], '<f8'), npy(rows, '<f8', version=2, cut=8)]
