@@ -4,8 +4,9 @@
 # 0: portability and versions
 GROUND = {"threadmap/core.h", "threadmap/version.h"}
 # 2: cooperative: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = {"threadmap/warp.h", "threadmap/group.h", "threadmap/mma.h", "threadmap/block.h",
-               "threadmap/tile.h", "threadmap/reduce.h", "threadmap/compact.h", "threadmap/olt.h"}
+COOPERATIVE = {"threadmap/warp.h", "threadmap/group.h", "threadmap/mma.h", "threadmap/mma_nu.h",
+               "threadmap/block.h", "threadmap/tile.h", "threadmap/reduce.h",
+               "threadmap/compact.h", "threadmap/olt.h"}
 
 
 def floor(header):

@@ -4,6 +4,7 @@
 // small levels, and on a GPU of large ones.
 #include "map_check.h"
 #include <threadmap/mma.h>
+#include <threadmap/mma_nu.h>
 
 enum { MOST = 64 };
 

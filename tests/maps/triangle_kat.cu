@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // triangle_kat.cu: the known answers of the triangle and simplex maps in a kernel, one thread a
 // vector, and their hashes. On the CPU machine and through nvcc main below launches it; NVRTC
-// compiles the kernels alone, for triangle_kat_nvrtc.c.
+// compiles the kernels alone, for kat_nvrtc.c.
 #include "triangle_kat.h"
 
 extern "C" __global__ void triangle_kat(const kat_vector *vectors, kat_answer *answers,

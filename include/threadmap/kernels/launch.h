@@ -6,7 +6,7 @@
 // tiles (lambda). Under BB each block has one place in the box, as in the paper. Under lambda, a
 // block walks down a column of the orthotope in steps of gridDim.y: what a lane prepares for its
 // level then serves many tiles, and fewer blocks are launched, of which a GPU starts about one in
-// 0.6 ns (measured on an H200), the time of 18 KB of stores.
+// 0.6 ns (measured on an H200), in which its memory takes 2.7 KB.
 #ifndef TMAP_KERNELS_LAUNCH_H
 #define TMAP_KERNELS_LAUNCH_H
 
@@ -59,7 +59,7 @@ typedef struct tmap_box {
 #define TMAPI_TABLE_MOST 4096
 
 // The tile level for TMAP_MAP_TILE: as many cells as the table holds, if the fractal has 8192 times
-// as many (a table costs each block what 25 cells cost by lambda), and 256 if it has so many.
+// as many, since each block makes its own; 256 for smaller ones, if they have so many.
 TMAP_FN void tmapi_box_tile(tmap_nbb f, tmap_u32 r, tmap_box *b) {
     tmap_u64 cells = tmap_nbb_cells(f, r), most = cells / 8192, table = 1, height = 1;
     tmap_u32 m = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// nbb_kat_nvrtc.c: the known answers through NVRTC. The kernel of nbb_kat.cu is compiled at run
-// time, which needs no GPU; where there is one the driver runs it on the vectors, else the test is
-// skipped after the compilation.
+// kat_nvrtc.c: known answers through NVRTC. The kernel of KAT_NAME.cu is compiled at run time, which
+// needs no GPU; where there is one the driver runs it on the vectors, else the test is skipped after
+// the compilation. Built once for each set of answers, with KAT_NAME and KAT_FILE, the header that
+// reads them, given as strings.
 #include "../nvrtc/driver.h"
 #include "../nvrtc/nvrtc.h"
-#include "nbb_kat_file.h"
+#include KAT_FILE
 
 int main(void) {
     nvrtc compiler = nvrtc_load();
@@ -14,7 +15,7 @@ int main(void) {
     const char *options[3] = {include_path, maps_path, "--gpu-architecture=compute_75"};
     char *ptx;
 
-    snprintf(source, sizeof source, "%s/tests/maps/nbb_kat.cu", root ? root : ".");
+    snprintf(source, sizeof source, "%s/tests/maps/%s.cu", root ? root : ".", KAT_NAME);
     snprintf(include_path, sizeof include_path, "--include-path=%s/include", root ? root : ".");
     snprintf(maps_path, sizeof maps_path, "--include-path=%s/tests/maps", root ? root : ".");
     ptx = nvrtc_compile_file(&compiler, source, 3, options);
@@ -24,7 +25,7 @@ int main(void) {
     driver gpu = driver_load();
     void *module, *kernel;
     driver_must(gpu.module_load(&module, ptx), "load");
-    driver_must(gpu.function_get(&kernel, module, "nbb_kat"), "nbb_kat");
+    driver_must(gpu.function_get(&kernel, module, KAT_NAME), KAT_NAME);
 
     size_t n = file.vector_count;
     kat_answer *answers = (kat_answer *)malloc(n * sizeof *answers);
@@ -47,5 +48,5 @@ int main(void) {
     free(answers);
     free(ptx);
     kat_free(&file);
-    return check_result("nbb_kat_nvrtc");
+    return check_result(KAT_NAME "_nvrtc");
 }
