@@ -166,7 +166,7 @@ static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_frac
 static int variant_runs(const sweep *s, const job *j, tmap_u32 rho, tmap_box *box) {
     if (!s->o.variants[j->variant]) return 0;
     if (j->variant >= TILE_FORM) // on the gasket alone
-        return rho == 32 && j->work != CA && j->r >= 5 &&
+        return rho == 32 && j->work != CA && j->r >= 6 &&
                tmap_nbb_equal(j->f, tmap_fractal_gasket()) &&
                tmap_box_make(j->f, j->r, 32, TMAP_MAP_TILE, box) == TMAP_OK;
     if (j->variant == LIST) return rho == 32;

@@ -19,6 +19,7 @@
 #define TMAP_TILE_H
 
 #include "nbb_size.h"
+#include "rows.h"
 #include "warp.h"
 
 // The level of a tile that a warp takes with a lane for each column: as wide and as high as 32
@@ -124,70 +125,6 @@ TMAP_FN tmap_u32 tmap_groups_row(const tmap_groups *g, tmap_u32 i) {
 // by row, as offsets in the embedding, in shared memory. A block makes it once and its warps then
 // find a cell of any tile by one read of it, with all lanes on cells, and neighbouring lanes on
 // neighbouring memory.
-
-// The replicas of a fractal in the order of rows, whatever their numbering: 16 columns, the 16 rows
-// that go with them, and for each of up to 17 rows the replicas above it.
-#define TMAP_ROWS_WORDS 49
-
-// Entry `i` of it: call with i = 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
-TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
-    if (i < f.k) { // replica i, to its place among the others
-        tmap_xy t = tmap_nbb_tau(f, i);
-        tmap_u32 place = 0;
-        for (tmap_u32 j = 0; j < f.k; ++j) {
-            tmap_xy u = tmap_nbb_tau(f, j);
-            place += u.y < t.y || (u.y == t.y && u.x < t.x);
-        }
-        rows[place] = t.x;
-        rows[16 + place] = t.y;
-    } else if (i >= 32 && i < TMAP_ROWS_WORDS) {
-        tmap_u32 above = 0;
-        for (tmap_u32 j = 0; j < f.k; ++j) above += tmap_nbb_tau(f, j).y < i - 32;
-        rows[i] = above;
-    }
-}
-
-// The cell of a fractal of level m that comes i-th row by row: by rows downwards, in a row to the
-// right. i < k^m < 2^32, m <= tmap_nbb_level_max32; larger i give some cell. rows: filled by
-// tmapi_rows_fill. The rows of a level are strips of n replicas side by side, whose cells are n
-// times those of a row below: so the strips of all levels are found from the top, then the replica
-// in each strip.
-// Example: gasket, m = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(2,2)(0,3)(1,3)(2,3)(3,3).
-TMAP_FN tmap_xy tmapi_rows_cell(tmap_nbb f, tmap_u32 m, tmap_u32 i, const tmap_u32 *rows) {
-    tmap_u32 copies = 1, power = tmapi_pow32(f.k, m), side_x = 1, side_y = 1;
-    tmap_u64 strips =
-        0; // a row of the grid for each level, in as many bits as the levels leave room
-    tmap_u32 bits = f.sy <= 2 ? 1 : f.sy <= 4 ? 2 : 4, mask = (1u << bits) - 1;
-    tmap_xy cell = {0, 0};
-    for (tmap_u32 mu = m; mu >= 1; --mu) {
-        tmap_u32 unit, place, strip;
-        power /= f.k;
-        unit = copies * power;
-        place = i / unit;
-        strip = rows[16 + (place < f.k ? place : f.k - 1)];
-        i -= rows[32 + strip] * unit;
-        copies *= rows[33 + strip] - rows[32 + strip];
-        strips = strips << bits | strip;
-    }
-    // From the bottom, whose strip is the last: the cells of a row count through the levels, the
-    // lowest one fastest.
-    for (tmap_u32 mu = 1; mu <= m; ++mu, strips >>= bits) {
-        tmap_u32 strip = (tmap_u32)strips & mask, first = rows[32 + strip];
-        tmap_u32 n = rows[33 + strip] - first, rest = i / n;
-        cell.x += rows[first + (i - rest * n)] * side_x;
-        cell.y += strip * side_y;
-        side_x *= f.sx, side_y *= f.sy;
-        i = rest;
-    }
-    return cell;
-}
-
-// The same in one call, for the host. Cost: k^2 comparisons and 2 m divisions.
-TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
-    tmap_u32 rows[TMAP_ROWS_WORDS];
-    for (tmap_u32 j = 0; j < TMAP_ROWS_WORDS; ++j) tmapi_rows_fill(f, j, rows);
-    return tmapi_rows_cell(f, m, i, rows);
-}
 
 #if TMAP_CUDA
 

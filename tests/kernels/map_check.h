@@ -79,9 +79,9 @@ static tmap_nbb map_fractal(int i) {
     return i < TMAP_FRACTAL_COUNT ? tmap_fractal_at(i) : map_own_fractal(i - TMAP_FRACTAL_COUNT);
 }
 
-// 1 on a GPU, 0 on the CPU machine, which takes threads one by one; ends the test where there is
-// neither.
-static int map_on_gpu(void) {
+// 1 on a GPU, 0 on the CPU machine, which takes threads one by one, and under sanitizers
+// (TMAP_TEST_SMALL); ends the test where there is neither.
+static int map_at_full_size(void) {
     struct cudaDeviceProp device;
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
@@ -89,7 +89,7 @@ static int map_on_gpu(void) {
         exit(77);
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
-    return strstr(device.name, "CPU") == NULL;
+    return strstr(device.name, "CPU") == NULL && !getenv("TMAP_TEST_SMALL");
 }
 
 static int map_report(void) {

@@ -162,7 +162,7 @@ static void run_examples(void) {
 }
 
 int main(void) {
-    int gpu = map_on_gpu();
+    int gpu = map_at_full_size();
     CHECK(cudaMalloc((void **)&hits_d, sizeof hits));
     for (int i = 0; i < MAP_FRACTALS; ++i) run_fractal(map_fractal(i), gpu);
     run_examples();

@@ -81,23 +81,31 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     check_sum_i32<<<grid, 64>>>(f, r, w, h, mem.words, mem.counter);
     expect(counted() == (tmap_u64)sum, "rd", f, r, rho, map);
 
-    for (int i = 0; i < 2; ++i) {
-        check_fill_u8<<<grid, 64>>>(f, r, w, h, r, 2, mem.before);
-        CHECK(cudaMemset(mem.after, CHECK_POISON_U8, w * h));
-        CHECK(tmap_ca_u8(f, r, rho, map, rules[i], mem.before, mem.after, 0));
-        check_step_u8<<<grid, 64>>>(f, r, w, h, rules[i], mem.before, mem.after, mem.counter);
+    // Then matrices that end with their allocations and begin anywhere in a word; the last time not
+    // in the same place of one.
+    for (int i = 0; i < 3; ++i) {
+        tmap_u64 shift = MOST_PLACES - w * h;
+        unsigned char *before = mem.before + (i ? shift : 0),
+                      *after = mem.after + (i == 1 ? shift : 0);
+        check_fill_u8<<<grid, 64>>>(f, r, w, h, r, 2, before);
+        CHECK(cudaMemset(after, CHECK_POISON_U8, w * h));
+        CHECK(tmap_ca_u8(f, r, rho, map, rules[i % 2], before, after, 0));
+        check_step_u8<<<grid, 64>>>(f, r, w, h, rules[i % 2], before, after, mem.counter);
         expect(counted() == 0, "ca", f, r, rho, map);
     }
 }
 
 static void run_fractal(tmap_nbb f, tmap_u64 places) {
-    const tmap_u32 sides[] = {1, 2, 4, 8, 16, 32, 3, 9, 27, 31};
-    for (tmap_u32 r = 0; r <= 20; ++r) { // the one-cell fractal is as small at any level
+    const tmap_u32 sides[] = {4, 32, 9, 1, 2, 8, 16, 3, 27, 31};
+    const int small = getenv("TMAP_TEST_SMALL") != NULL;
+    const unsigned count = small ? 2 : sizeof sides / sizeof *sides;
+    for (tmap_u32 r = 0; r <= (small ? 7 : 20); ++r) { // a fractal of one cell stays small
         tmap_u64 size = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
-        if (size > MOST_PLACES || size > 16 * places) break;
+        if (size > MOST_PLACES || size > (small ? 256 : 16) * places) break;
         run_case(f, r, 32, TMAP_MAP_LAMBDA_LINEAR);
+        if (r <= tmap_rows_level_max(f)) run_case(f, r, 32, TMAP_MAP_ROWS);
         run_case(f, r, 32, TMAP_MAP_TILE); // further, since a tile is 64 x 64 places for some
-        for (unsigned i = 0; size <= places && i < sizeof sides / sizeof *sides; ++i)
+        for (unsigned i = 0; size <= places && i < count; ++i)
             for (int map = 0; map < TMAP_MAP_LAMBDA_LINEAR; ++map) run_case(f, r, sides[i], map);
     }
 }
@@ -132,6 +140,8 @@ static void run_refusals(void) {
         {carpet, 3, 4, TMAP_MAP_LAMBDA_BALLOT, cudaErrorInvalidValue},
         {gasket, 3, 16, TMAP_MAP_TILE, cudaErrorInvalidValue},
         {gasket, 26, 32, TMAP_MAP_TILE, cudaErrorInvalidConfiguration},
+        {gasket, 16, 16, TMAP_MAP_ROWS, cudaErrorInvalidValue},
+        {gasket, 17, 32, TMAP_MAP_ROWS, cudaErrorInvalidConfiguration},
         {gasket, 65, 4, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},
         {gasket, 40, 1, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},
         {carpet, 21, 1, TMAP_MAP_LAMBDA, cudaErrorInvalidConfiguration},

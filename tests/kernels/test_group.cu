@@ -64,7 +64,7 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
 int main(void) {
     const tmap_u32 lanes[] = {1, 2, 4, 8, 16, 32, 12};
     const unsigned blocks[] = {32, 20, 35, 64, 1};
-    int gpu = map_on_gpu();
+    int gpu = map_at_full_size();
     CHECK(cudaMalloc((void **)&q_d, sizeof q));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     memset(&q, 0, sizeof q);

@@ -162,7 +162,7 @@ static void run_level(tmap_nbb f, tmap_u32 r, int gpu) {
 
 int main(void) {
     const unsigned blocks[] = {32, 20, 35, 64, 1};
-    int gpu = map_on_gpu();
+    int gpu = map_at_full_size();
     CHECK(cudaMalloc((void **)&q_d, sizeof q));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     memset(&q, 0, sizeof q);

@@ -236,23 +236,24 @@ int main(void) {
         {65537, 5, 1, 0, 0, 1},  {65537, 3, 0, 3, 2, 0},
     };
     struct cudaDeviceProp device;
-    int devices = 0, turn = 0;
+    int devices = 0, turn = 0, full;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
         return 77;
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     on_gpu = strstr(device.name, "CPU") == NULL;
+    full = on_gpu && !getenv("TMAP_TEST_SMALL");
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
             for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
                 problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4};
-                // The CPU machine takes threads one by one: some of the larger ones.
-                if (on_gpu || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
+                // The CPU machine and sanitizers take threads one by one: some of the larger ones.
+                if (full || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
     run_refusals();
-    if (on_gpu)
+    if (full)
         for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
     CHECK(cudaDeviceSynchronize());
     for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)

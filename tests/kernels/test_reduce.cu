@@ -205,7 +205,7 @@ int main(void) {
     const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
                            dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
                            dim3(16, 8), dim3(27, 27), dim3(32, 32), dim3(27, 8), dim3(1023)};
-    int gpu = map_on_gpu();
+    int gpu = map_at_full_size();
     CHECK(cudaMalloc((void **)&narrow_d, sizeof narrow));
     CHECK(cudaMalloc((void **)&wide_d, sizeof wide));
     CHECK(cudaMalloc((void **)&real_d, sizeof real));

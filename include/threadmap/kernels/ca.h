@@ -10,65 +10,9 @@
 #ifndef TMAP_KERNELS_CA_H
 #define TMAP_KERNELS_CA_H
 
+#include "ca_cell.h"
+#include "ca_sectors.h"
 #include "launch.h"
-
-// A rule: bit n of `born` says that a dead cell with n live neighbours becomes alive, bit n of
-// `survive` that a live one stays alive; bits 0..8.
-typedef struct tmap_ca_rule {
-    tmap_u32 born, survive;
-} tmap_ca_rule;
-
-// Conway's Life, B3/S23.
-TMAP_FN tmap_ca_rule tmap_ca_life(void) {
-    tmap_ca_rule rule = {1u << 3, 1u << 2 | 1u << 3};
-    return rule;
-}
-
-// The rule of a text such as "B3/S23" (either case; no digit twice; B or S alone may stand without
-// digits).
-// Returns TMAP_OK, or TMAP_EINVAL, and then leaves *out alone.
-TMAP_FN int tmap_ca_rule_from_text(const char *text, tmap_ca_rule *out) {
-    tmap_u32 mask[2] = {0, 0};
-    if (!text || !out) return TMAP_EINVAL;
-    for (int part = 0; part < 2; ++part) {
-        if (*text != "BS"[part] && *text != "bs"[part]) return TMAP_EINVAL;
-        for (++text; *text >= '0' && *text <= '8'; ++text) {
-            if (mask[part] >> (*text - '0') & 1) return TMAP_EINVAL;
-            mask[part] |= 1u << (*text - '0');
-        }
-        if (part == 0 && *text++ != '/') return TMAP_EINVAL;
-    }
-    if (*text) return TMAP_EINVAL;
-    out->born = mask[0];
-    out->survive = mask[1];
-    return TMAP_OK;
-}
-
-// 1 if a cell with `neighbours` live neighbours lives in the next step. Total: past 8 neighbours it
-// does not.
-TMAP_FN int tmap_ca_next(tmap_ca_rule rule, int alive, tmap_u32 neighbours) {
-    return (int)((alive ? rule.survive : rule.born) >> (neighbours & 31) & 1);
-}
-
-// The next state (0 or 1) of cell (x, y) of an embedding `width` x `height`, whose places outside
-// the fractal hold 0. in: one byte a place, row by row, alive where not 0. A place outside the
-// embedding counts as dead.
-TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap_u64 height,
-                                   tmap_u64 x, tmap_u64 y, tmap_ca_rule rule) {
-    tmap_u32 neighbours = 0;
-    const unsigned char *row = in + y * width + x;
-    int left = x > 0, right = x + 1 < width;
-    if (y > 0) {
-        const unsigned char *up = row - width;
-        neighbours += (left && up[-1]) + (up[0] != 0) + (right && up[1]);
-    }
-    neighbours += (left && row[-1]) + (right && row[1]);
-    if (y + 1 < height) {
-        const unsigned char *down = row + width;
-        neighbours += (left && down[-1]) + (down[0] != 0) + (right && down[1]);
-    }
-    return (unsigned char)tmap_ca_next(rule, row[0] != 0, neighbours);
-}
 
 #if TMAP_CUDA
 
@@ -104,20 +48,76 @@ TMAP_DEVICE void tmapi_ca_table(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const
     }
 }
 
-// Four cells at once, one in each byte of `c` (0 or 1): their next states. sum: for each, the live
-// cells among the nine places around and under it.
-TMAP_DEVICE tmap_u32 tmapi_ca_next4(tmap_u32 next, tmap_u32 c, tmap_u32 sum) {
-    tmap_u32 index = sum - c + (c << 4), out = 0;
-#pragma unroll
-    for (int i = 0; i < 32; i += 8) out |= (next >> (index >> i & 31) & 1) << i;
-    return out;
+// All cells row by row, the lanes side by side in a row.
+TMAP_DEVICE void tmapi_ca_by_rows(tmap_nbb f, tmap_box b, tmap_ca_rule rule,
+                                  const unsigned char *in, unsigned char *out) {
+    TMAPI_ROWS_TABLES(rows, f, b);
+    for (tmap_u64 first = tmapi_rows_first(b); first < b.columns; first += tmapi_rows_stride(b)) {
+        tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first);
+        tmap_u32 left = tmapi_rows_count(b, first);
+        for (;;) {
+            tmap_u32 run = tmapi_rows_run(&row, left);
+            for (tmap_u32 i = threadIdx.x % 32; i < run; i += 32) {
+                tmap_u32 x = tmap_rows_x(&rows, &row, i);
+                out[row.y * b.width + x] = tmap_ca_cell(in, b.width, b.height, x, row.y, rule);
+            }
+            if (!(left -= run)) break;
+            tmap_rows_skip(&rows, run, &row);
+        }
+    }
 }
 
-// Each byte 1 where it is not 0.
-TMAP_DEVICE tmap_u32 tmapi_ca_alive4(tmap_u32 v) {
-    v |= v >> 4 & 0x0f0f0f0fu;
-    v |= v >> 2 & 0x03030303u;
-    return (v | (v >> 1 & 0x01010101u)) & 0x01010101u;
+// The most places of a lowest replica grid and of the ring around it: 4 x 4 and the ring.
+#define TMAPI_CA_BLOCK_MOST 36
+
+// The cells of the lowest level's fractal at (x, y), a multiple of its sides, by one thread. Of the
+// places around them only those are read that can be cells, as the grid beside is the same one: for
+// constant f 9 places instead of 45 for the five cells of Vicsek, 21 instead of 63 for H.
+TMAP_DEVICE void tmapi_ca_block(tmap_nbb f, tmap_box b, tmap_u32 x, tmap_u32 y, tmap_ca_rule rule,
+                                const unsigned char *in, unsigned char *out) {
+    const int w = (int)f.sx + 2, h = (int)f.sy + 2;
+    const tmap_u32 next = rule.born | rule.survive << 16; // bit: neighbours + 16 * alive
+    const tmap_u64 at = y * b.width + x;
+    const int west = x > 0, east = x + f.sx<b.width, north = y> 0, south = y + f.sy < b.height;
+    tmap_u32 v[TMAPI_CA_BLOCK_MOST];
+#pragma unroll
+    for (int j = 0; j < TMAPI_CA_BLOCK_MOST; ++j) {
+        int dx = j % w - 1, dy = j / w - 1;
+        v[j] = 0;
+        if (j < w * h &&
+            tmap_nbb_contains(f, (tmap_u32)(dx + w - 2) % f.sx, (tmap_u32)(dy + h - 2) % f.sy, 1)) {
+            int inside = (dx >= 0 || west) && (dx < w - 2 || east) && (dy >= 0 || north) &&
+                         (dy < h - 2 || south);
+            if (inside) v[j] = in[at + (tmap_u64)((tmap_i64)dy * (tmap_i64)b.width + dx)] != 0;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < TMAPI_CA_BLOCK_MOST; ++j) {
+        int dx = j % w - 1, dy = j / w - 1;
+        if (j >= w * h || dx < 0 || dx == w - 2 || dy < 0 || dy == h - 2) continue;
+        if (!tmap_nbb_contains(f, (tmap_u32)dx, (tmap_u32)dy, 1)) continue;
+        tmap_u32 sum = v[j - w - 1] + v[j - w] + v[j - w + 1] + v[j - 1] + v[j + 1] + v[j + w - 1] +
+                       v[j + w] + v[j + w + 1];
+        out[at + (tmap_u64)dy * b.width + (tmap_u64)dx] =
+            (unsigned char)(next >> (sum + 16 * v[j]) & 1);
+    }
+}
+
+// A map for k cells, from a linear index: those of the lowest level in the place of a cell above.
+TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_rule rule,
+                                 const unsigned char *in, unsigned char *out) {
+    tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    for (; i < b.columns; i += gridDim.x * (tmap_u64)blockDim.x) {
+        tmap_xy p = tmap_nbb_lambda_linear(f, (tmap_u32)i, b.level);
+        if (constant && b.tile_level && (f.sx + 2) * (f.sy + 2) <= TMAPI_CA_BLOCK_MOST) {
+            tmapi_ca_block(f, b, p.x * f.sx, p.y * f.sy, rule, in, out);
+            continue;
+        }
+        for (tmap_u32 copy = 0; copy < tmapi_linear_copies(f, b); ++copy) {
+            tmap_u64 at = tmapi_linear_copy(f, b, p, copy), y = at / b.width;
+            out[at] = tmap_ca_cell(in, b.width, b.height, at - y * b.width, y, rule);
+        }
+    }
 }
 
 // The same by groups of four columns, for fractals with such groups: eight rows at a time and the
@@ -197,11 +197,14 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
         if (constant && f.sx == 2 && tmap_nbb_has_groups(f) && tmapi_groups_fit(f, b, in, 4) &&
             tmapi_groups_fit(f, b, out, 4))
             tmapi_ca_groups(f, b, rule, in, out);
+        else if (tmapi_ca_by_sectors(f, tmapi_box_level(b), in, out))
+            tmapi_ca_sectors(f, b, rule, in, out);
         else
             tmapi_ca_table(f, b, rule, in, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
-        if (tmapi_linear_place(f, b, &p))
-            out[p.y * b.width + p.x] = tmap_ca_cell(in, b.width, b.height, p.x, p.y, rule);
+        tmapi_ca_linear(constant, f, b, rule, in, out);
+    } else if (map == TMAP_MAP_ROWS) {
+        tmapi_ca_by_rows(f, b, rule, in, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
                           : tmapi_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);
@@ -248,7 +251,8 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (!error && (!in || !out || in == out || rule.born > 0x1ff || rule.survive > 0x1ff))
         error = TMAP_EINVAL;
     if (error) return tmapi_box_error(error);
-    if ((status = tmapi_box_grid(b, map, 4, 64, &grid, &block)) != cudaSuccess) return status;
+    const tmapi_tuning tuning = {4, 64, 64, 3, 256};
+    if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "../fractals.h"
 #include "../nbb_size.h"
+#include "../rows.h"
 #include "../tile.h"
 #include "../warp.h"
 
@@ -23,11 +24,12 @@ typedef enum tmap_map {
     TMAP_MAP_LAMBDA_SHUFFLE, // lambda, one level per lane, added up by shuffles
     TMAP_MAP_LAMBDA_REDUX,   // the same by the integer reduction instruction
     TMAP_MAP_LAMBDA_BALLOT,  // the same by ballot; fractals with s = 2
-    TMAP_MAP_LAMBDA_LINEAR,  // a thread for each cell, from its linear index; takes rho = 32
-    TMAP_MAP_TILE            // persistent tiles, a warp for each (tile.h); takes rho = 32
+    TMAP_MAP_LAMBDA_LINEAR,  // a thread for k cells, from a linear index; takes rho = 32
+    TMAP_MAP_TILE,           // persistent tiles, a warp for each (tile.h); takes rho = 32
+    TMAP_MAP_ROWS            // persistent warps, row by row (rows.h); takes rho = 32
 } tmap_map;
 
-#define TMAP_MAP_COUNT 8
+#define TMAP_MAP_COUNT 9
 
 // The name of a map in tables and results: "bb", "lambda", "lambda_shuffle", ...; "?" for any other
 // number.
@@ -41,6 +43,7 @@ TMAP_FN const char *tmap_map_name(int map) {
     case TMAP_MAP_LAMBDA_BALLOT: return "lambda_ballot";
     case TMAP_MAP_LAMBDA_LINEAR: return "lambda_linear";
     case TMAP_MAP_TILE: return "tile";
+    case TMAP_MAP_ROWS: return "rows";
     default: return "?";
     }
 }
@@ -52,6 +55,8 @@ typedef struct tmap_box {
     tmap_u32 level;         // of the map in block space, r_b; r for BB
     tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
     tmap_u64 width, height; // of the embedding
+    tmap_u32 shared;        // bytes of dynamic shared memory for each block
+    tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -71,55 +76,70 @@ TMAP_FN void tmapi_box_tile(tmap_nbb f, tmap_u32 r, tmap_box *b) {
     b->level = r - m;
 }
 
+// 1 if every coordinate of the cells of level r, of the orthotope and, if asked, the linear index
+// fits 32 bits: r <= tmap_nbb_level_max32 or linear_level_max32, at the price of a few products.
+TMAP_FN int tmapi_box_fits32(tmap_nbb f, tmap_u32 r, int linear) {
+    const tmap_u64 most = 0x100000000ull;
+    return tmap_nbb_side_x(f, r) <= most && tmap_nbb_side_y(f, r) <= most &&
+           tmapi_pow_saturate(f.k, linear ? r : r - r / 2) <= most && r <= TMAP_LEVEL_MAX;
+}
+
+// The box of the maps by linear index, whose threads stand on cells alone.
+TMAP_FN int tmapi_box_linear(tmap_nbb f, tmap_u32 r, int map, tmap_box *b) {
+    b->tile_level = 0, b->level = r;
+    if (map == TMAP_MAP_TILE) tmapi_box_tile(f, r, b);
+    if (map == TMAP_MAP_LAMBDA_LINEAR && r) b->tile_level = 1, b->level = r - 1;
+    if (!tmapi_box_fits32(f, map == TMAP_MAP_TILE ? b->level : r, 1)) return TMAP_ERANGE;
+    if (map == TMAP_MAP_TILE && !tmapi_box_fits32(f, r - tmap_tile_level(f, r), 1))
+        return TMAP_ERANGE;
+    if (map == TMAP_MAP_ROWS && (b->shared = tmap_rows_bytes(f, r)) == 0) return TMAP_ERANGE;
+    b->bx = (tmap_u32)tmap_nbb_cells(f, b->tile_level);
+    b->by = 1;
+    b->columns = tmap_nbb_cells(f, b->level);
+    b->rows = 1;
+    return TMAP_OK;
+}
+
 // The box of a launch for fractal f of level r, blocks of side rho (1..32).
 // BB: ceil(width / rho) x ceil(height / rho) blocks. Lambda: the orthotope of the tiles, blocks of
 // one tile.
 // Returns TMAP_OK, TMAP_EINVAL (an unknown map, rho outside 1..32, ballot for s > 2, a fractal that
 // none of the constructors makes) or TMAP_ERANGE (a level whose coordinates in block space do not
-// fit 32 bits, or a grid too wide).
+// fit 32 bits, or a grid too wide, or for TMAP_MAP_ROWS a level above tmap_rows_level_max).
 TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_box *out) {
     tmap_box b;
-    tmap_u32 m;
+    int error = TMAP_OK;
     if (!out || map < 0 || map >= TMAP_MAP_COUNT || rho < 1 || rho > 32) return TMAP_EINVAL;
     if (f.k < 1 || f.k > TMAP_REPLICAS_MAX || f.sx < 1 || f.sx > TMAP_SIDE_MAX) return TMAP_EINVAL;
     if (f.sy < 1 || f.sy > TMAP_SIDE_MAX) return TMAP_EINVAL;
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
-    if (r > tmap_nbb_level_max64(f)) return TMAP_ERANGE;
+    if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
+    b.shared = b.chunk = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
-    m = tmap_nbb_tile_level(f, r, rho);
-    b.tile_level = map <= TMAP_MAP_BB_WALK ? 0 : m;
-    b.level = r - b.tile_level;
-    if (b.level > tmap_nbb_level_max32(f)) return TMAP_ERANGE;
     if (map <= TMAP_MAP_BB_WALK) {
+        b.tile_level = 0, b.level = r;
         b.bx = b.width < rho ? (tmap_u32)b.width : rho;
         b.by = b.height < rho ? (tmap_u32)b.height : rho;
         b.columns = (b.width + b.bx - 1) / b.bx;
         b.rows = (b.height + b.by - 1) / b.by;
+    } else if (map >= TMAP_MAP_LAMBDA_LINEAR) {
+        error = tmapi_box_linear(f, r, map, &b);
     } else {
-        tmap_xy64 orthotope = tmap_nbb_orthotope(f, b.level);
+        tmap_u32 m = tmap_nbb_tile_level(f, r, rho);
+        tmap_xy64 orthotope = tmap_nbb_orthotope(f, r - m);
+        b.tile_level = m, b.level = r - m;
         b.bx = (tmap_u32)tmap_nbb_side_x(f, m);
         b.by = (tmap_u32)tmap_nbb_side_y(f, m);
         b.columns = orthotope.x;
         b.rows = orthotope.y;
     }
-    if (map >= TMAP_MAP_LAMBDA_LINEAR) { // by linear index: threads stand on cells alone
-        if (map == TMAP_MAP_TILE)
-            tmapi_box_tile(f, r, &b);
-        else
-            b.tile_level = 0, b.level = r;
-        if (b.level > tmap_nbb_linear_level_max32(f)) return TMAP_ERANGE;
-        if (r - tmap_tile_level(f, r) > tmap_nbb_linear_level_max32(f)) return TMAP_ERANGE;
-        b.bx = map == TMAP_MAP_TILE ? (tmap_u32)tmap_nbb_cells(f, b.tile_level) : 1;
-        b.by = 1;
-        b.columns = tmap_nbb_cells(f, b.level);
-        b.rows = 1;
-        *out = b;
-        return TMAP_OK;
+    if (error) return error;
+    if (map < TMAP_MAP_LAMBDA_LINEAR) { // a grid's x; a loop over y
+        if (!tmapi_box_fits32(f, b.level, 0)) return TMAP_ERANGE;
+        if (b.columns > 0x7fffffffull || b.rows > 0x7fffffffull) return TMAP_ERANGE;
     }
-    if (b.columns > 0x7fffffffull || b.rows > 0x7fffffffull)
-        return TMAP_ERANGE; // a grid's x; a loop over y
     *out = b;
     return TMAP_OK;
 }
@@ -186,11 +206,41 @@ TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_
 // The level of the fractal of a box.
 TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level; }
 
-// By linear index: the cell of this thread; 1 if there is one.
-TMAP_DEVICE int tmapi_linear_place(tmap_nbb f, tmap_box b, tmap_xy *place) {
-    tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    *place = tmap_nbb_lambda_linear(f, i, b.level);
-    return i < b.columns;
+// By linear index, one map serves k cells: p of level b.level = r - 1, and its copies in the
+// replicas of the top level, or the replicas of the lowest level in the place of p. (Chandelier, r
+// = 10, SW with a map for each cell: 8.4 us, 1.8 of them to start four times as many blocks.)
+TMAP_DEVICE tmap_u32 tmapi_linear_copies(tmap_nbb f, tmap_box b) { return b.tile_level ? f.k : 1; }
+
+// The offset of p's copy in the embedding.
+TMAP_DEVICE tmap_u64 tmapi_linear_copy(tmap_nbb f, tmap_box b, tmap_xy p, tmap_u32 copy) {
+    if (b.tile_level) {
+        tmap_xy t = tmap_nbb_tau(f, copy);
+        p.x += t.x * tmapi_pow32(f.sx, b.level);
+        p.y += t.y * tmapi_pow32(f.sy, b.level);
+    }
+    return p.y * b.width + p.x;
+}
+
+// The tables of a block; the first cell of this warp's first chunk; how far the next chunk is; how
+// many cells there are in it.
+#define TMAPI_ROWS_TABLES(rows, f, b) \
+    extern __shared__ tmap_u32 tmapi_rows_shared[]; \
+    const tmap_rows rows = tmap_rows_make(f, tmapi_box_level(b), tmapi_rows_shared)
+TMAP_DEVICE tmap_u64 tmapi_rows_first(tmap_box b) {
+    return (blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x) / 32 * b.chunk;
+}
+TMAP_DEVICE tmap_u64 tmapi_rows_stride(tmap_box b) {
+    return gridDim.x * (tmap_u64)blockDim.x / 32 * b.chunk;
+}
+TMAP_DEVICE tmap_u32 tmapi_rows_count(tmap_box b, tmap_u64 first) {
+    tmap_u64 left = b.columns - first;
+    return left < b.chunk ? (tmap_u32)left : b.chunk;
+}
+
+// How many of `left` cells from *row on stand in its row.
+TMAP_DEVICE tmap_u32 tmapi_rows_run(const tmap_row *row, tmap_u32 left) {
+    tmap_u32 rest = row->cells - row->i;
+    return rest < left ? rest : left;
 }
 
 // The sides of a warp's tile of fractal f at a level that is large enough: constants for a constant
@@ -233,46 +283,72 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
                        ARGS) \
     TMAPI_STAMP_KERNEL(work, linear, TMAP_MAP_LAMBDA_LINEAR, name, constant, fractal, PARAMS, \
                        ARGS) \
-    TMAPI_STAMP_KERNEL(work, tile, TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS)
+    TMAPI_STAMP_KERNEL(work, tile, TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, rows, TMAP_MAP_ROWS, name, constant, fractal, PARAMS, ARGS)
 
 // The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
 #define TMAPI_STAMP_ROW(work, name) \
-    {work##_bb_##name,    work##_walk_##name,   work##_lambda_##name, work##_shuffle_##name, \
-     work##_redux_##name, work##_ballot_##name, work##_linear_##name, work##_tile_##name},
+    {work##_bb_##name,      work##_walk_##name,  work##_lambda_##name, \
+     work##_shuffle_##name, work##_redux_##name, work##_ballot_##name, \
+     work##_linear_##name,  work##_tile_##name,  work##_rows_##name},
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The launch of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have;
-// the launcher goes on from row grid->y. Tiles: `tile_warps` warps for each multiprocessor, in
-// blocks of 256 threads. Otherwise `waves` times as many blocks as the device can hold at once, by
-// whole rows, at least one row.
-static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, tmap_u64 tile_warps,
+// How many blocks a piece of work likes.
+typedef struct tmapi_tuning {
+    tmap_u64 waves;        // by blocks: of as many as the device holds at once
+    tmap_u64 linear_waves; // the same by linear index
+    tmap_u64 tile_warps;   // by tiles: warps for each multiprocessor, in blocks of 256 threads
+    tmap_u64 rows_blocks;  // by rows: blocks of 512 threads for each multiprocessor
+    tmap_u64 rows_chunk;   // by rows: the most cells that a warp takes at a time
+} tmapi_tuning;
+
+// The launch of a one-dimensional grid of the maps by linear index.
+static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, tmap_u64 processors,
                                          dim3 *grid, dim3 *block) {
-    tmap_u64 rows = b.rows;
-    *block = dim3(b.bx, b.by, 1);
+    tmap_u64 blocks = (b->columns + 255) / 256, most = processors * 8 * t.linear_waves;
+    unsigned size = 256;
+    if (map == TMAP_MAP_LAMBDA_LINEAR && blocks > most) // the same number of turns for each block
+        blocks = (blocks + blocks / most) / (blocks / most + 1);
+    if (map == TMAP_MAP_TILE) blocks = (b->columns + 7) / 8, most = processors * t.tile_warps / 8;
+    if (map == TMAP_MAP_ROWS) { // large blocks, since each makes tables; chunks that end together
+        tmap_u64 turns, warps;
+        size = 512, most = processors * t.rows_blocks;
+        warps = most * (size / 32);
+        turns = (b->columns + warps * t.rows_chunk - 1) / (warps * t.rows_chunk);
+        b->chunk = (tmap_u32)((b->columns + warps * turns - 1) / (warps * turns) + 31) / 32 * 32;
+        blocks = (b->columns + size / 32 * b->chunk - 1) / (size / 32 * b->chunk);
+    }
+    *block = dim3(size, 1, 1);
+    *grid = dim3((unsigned)(blocks < most ? blocks : most), 1, 1);
+}
+
+// The launch of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have;
+// the launcher goes on from row grid->y. By linear index: see above. Otherwise whole rows of
+// blocks, at least one.
+static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, dim3 *grid,
+                                         dim3 *block) {
+    tmap_u64 rows = b->rows;
+    *block = dim3(b->bx, b->by, 1);
     if (map != TMAP_MAP_BB) {
         int device, processors;
-        tmap_u64 threads = (tmap_u64)b.bx * b.by;
+        tmap_u64 threads = (tmap_u64)b->bx * b->by;
         cudaError_t status = cudaGetDevice(&device);
         if (status != cudaSuccess) return status;
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
         if (status != cudaSuccess) return status;
         if (map >= TMAP_MAP_LAMBDA_LINEAR) {
-            tmap_u64 blocks = (b.columns + 255) / 256, most = blocks;
-            if (map == TMAP_MAP_TILE)
-                blocks = (b.columns + 7) / 8, most = (tmap_u64)processors * tile_warps / 8;
-            *block = dim3(256, 1, 1);
-            *grid = dim3((unsigned)(blocks < most ? blocks : most), 1, 1);
+            tmapi_box_grid_linear(b, map, t, (tmap_u64)processors, grid, block);
             return cudaSuccess;
         }
-        rows = waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b.columns;
-        if (rows > b.rows) rows = b.rows;
+        rows = t.waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b->columns;
+        if (rows > b->rows) rows = b->rows;
         if (rows < 1) rows = 1;
     }
-    *grid = dim3((unsigned)b.columns, (unsigned)(rows < 65535 ? rows : 65535), 1);
+    *grid = dim3((unsigned)b->columns, (unsigned)(rows < 65535 ? rows : 65535), 1);
     return cudaSuccess;
 }
 
@@ -284,7 +360,7 @@ static inline cudaError_t tmapi_box_grid(tmap_box b, int map, tmap_u64 waves, tm
         tmap_u64 row = 0; \
         do { \
             if (map == TMAP_MAP_BB && b.rows - row < grid.y) grid.y = (unsigned)(b.rows - row); \
-            kernel<<<grid, block, 0, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
+            kernel<<<grid, block, b.shared, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
             status = cudaGetLastError(); \
             row += grid.y; \
         } while (status == cudaSuccess && map == TMAP_MAP_BB && row < b.rows); \

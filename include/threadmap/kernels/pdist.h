@@ -444,7 +444,7 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
 // side, wide, warps, blocks
 #define TMAPI_PDIST_SHAPE_any_f32   128, 4, 8, 2
 #define TMAPI_PDIST_SHAPE_few_f32   128, 4, 16, TMAPI_PDIST_RESIDENT
-#define TMAPI_PDIST_SHAPE_whole_f32 256, 8, 8, 2
+#define TMAPI_PDIST_SHAPE_whole_f32 256, 8, 4, 4
 #define TMAPI_PDIST_SHAPE_any_f64   128, 4, 8, 2
 #define TMAPI_PDIST_SHAPE_few_f64   128, 4, 16, 2
 #define TMAPI_PDIST_SHAPE_whole_f64 256, 4, 8, 2

@@ -52,6 +52,35 @@ TMAP_DEVICE void tmapi_sw_table(tmap_nbb f, tmap_box b, int value, int *out) {
     }
 }
 
+// All cells row by row, the lanes side by side in a row.
+TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
+    TMAPI_ROWS_TABLES(rows, f, b);
+    for (tmap_u64 first = tmapi_rows_first(b); first < b.columns; first += tmapi_rows_stride(b)) {
+        tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first);
+        tmap_u32 left = tmapi_rows_count(b, first);
+        for (;;) {
+            tmap_u32 run = tmapi_rows_run(&row, left);
+            int *p = out + row.y * b.width;
+#pragma unroll 4
+            for (tmap_u32 i = threadIdx.x % 32; i < run; i += 32)
+                p[tmap_rows_x(&rows, &row, i)] = value;
+            if (!(left -= run)) break;
+            tmap_rows_skip(&rows, run, &row);
+        }
+    }
+}
+
+// A map for k cells, from a linear index.
+TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
+    tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    for (; i < b.columns; i += gridDim.x * (tmap_u64)blockDim.x) {
+        tmap_xy p = tmap_nbb_lambda_linear(f, (tmap_u32)i, b.level);
+#pragma unroll
+        for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy)
+            if (copy < tmapi_linear_copies(f, b)) out[tmapi_linear_copy(f, b, p, copy)] = value;
+    }
+}
+
 // Words of shared memory for a tile's rows as bits: up to 256 rows of 256 places, and one word more
 // in each row, so that rows begin in different banks.
 #define TMAPI_SW_ROW_WORDS 9
@@ -175,7 +204,9 @@ TMAP_DEVICE void tmapi_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int val
     } else if (map == TMAP_MAP_TILE) {
         tmapi_sw_table(f, b, value, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
-        if (tmapi_linear_place(f, b, &p)) out[p.y * b.width + p.x] = value;
+        tmapi_sw_linear(f, b, value, out);
+    } else if (map == TMAP_MAP_ROWS) {
+        tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_sw_walk(map, f, b, tmap_warp_full(), value, out)
                           : tmapi_sw_walk(map, f, b, tmap_warp_self(), value, out);
@@ -226,7 +257,8 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
     // By rows of bits, few warps do best: their stores stay in order.
     tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
-    if ((status = tmapi_box_grid(b, map, 4, warps, &grid, &block)) != cudaSuccess) return status;
+    const tmapi_tuning tuning = {4, 16, warps, 1, 256};
+    if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, value, out);
     return status;
 }
@@ -250,7 +282,8 @@ static inline cudaError_t tmap_sw_sectors_i32(tmap_nbb f, tmap_u32 r, int value,
     cudaError_t status;
     int error = tmap_box_make(f, r, 32, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    if ((status = tmapi_box_grid(b, map, 0, 128, &grid, &block)) != cudaSuccess) return status;
+    const tmapi_tuning tuning = {0, 0, 128, 0, 0};
+    if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)], f, value, out);
     return status;
 }

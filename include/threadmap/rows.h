@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// rows.h: the cells of a fractal row by row: downwards, and in a row to the right.
+//
+// That is the order in which a list of the cells' coordinates would be read, and the one that
+// memory likes best: neighbouring lanes stand on neighbouring memory, and all warps of a launch
+// work on a few rows at a time. It costs no list. The coordinates of row y = y_high * sy^low +
+// y_low are those of row y_high of the fractal of level `high`, times sx^low, each followed by
+// those of row y_low of the fractal of level `low`, with r = low + high: two tables of about half
+// the levels, which fit into shared memory, hold all rows.
+//
+//     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
+//     tmap_rows rows = tmap_rows_make(f, r, shared);
+//     tmap_row row = tmap_rows_seek(&rows, first + lane); // a warp's cells first..first + count -
+// 1
+//     for (tmap_u32 i = lane; i < count; i += 32, tmap_rows_skip(&rows, 32, &row))
+//         out[row.y * width + tmap_rows_x(&rows, &row, 0)] = 1;
+#ifndef TMAP_ROWS_H
+#define TMAP_ROWS_H
+
+#include "nbb_size.h"
+
+// ---- one cell -----------------------------------------------------------------------------------
+
+// The replicas of a fractal in the order of rows, whatever their numbering: 16 columns, the 16 rows
+// that go with them, and for each of up to 17 rows the replicas above it.
+#define TMAP_ROWS_WORDS 49
+
+// Entry `i` of it: call with i = 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
+TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
+    if (i < f.k) { // replica i, to its place among the others
+        tmap_xy t = tmap_nbb_tau(f, i);
+        tmap_u32 place = 0;
+        for (tmap_u32 j = 0; j < f.k; ++j) {
+            tmap_xy u = tmap_nbb_tau(f, j);
+            place += u.y < t.y || (u.y == t.y && u.x < t.x);
+        }
+        rows[place] = t.x;
+        rows[16 + place] = t.y;
+    } else if (i >= 32 && i < TMAP_ROWS_WORDS) {
+        tmap_u32 above = 0;
+        for (tmap_u32 j = 0; j < f.k; ++j) above += tmap_nbb_tau(f, j).y < i - 32;
+        rows[i] = above;
+    }
+}
+
+// The cell of a fractal of level m that comes i-th row by row: by rows downwards, in a row to the
+// right. i < k^m < 2^32, m <= tmap_nbb_level_max32; larger i give some cell. rows: filled by
+// tmapi_rows_fill. The rows of a level are strips of n replicas side by side, whose cells are n
+// times those of a row below: so the strips of all levels are found from the top, then the replica
+// in each strip.
+// Example: gasket, m = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(2,2)(0,3)(1,3)(2,3)(3,3).
+TMAP_FN tmap_xy tmapi_rows_cell(tmap_nbb f, tmap_u32 m, tmap_u32 i, const tmap_u32 *rows) {
+    tmap_u32 copies = 1, power = tmapi_pow32(f.k, m), side_x = 1, side_y = 1;
+    tmap_u64 strips =
+        0; // a row of the grid for each level, in as many bits as the levels leave room
+    tmap_u32 bits = f.sy <= 2 ? 1 : f.sy <= 4 ? 2 : 4, mask = (1u << bits) - 1;
+    tmap_xy cell = {0, 0};
+    for (tmap_u32 mu = m; mu >= 1; --mu) {
+        tmap_u32 unit, place, strip;
+        power /= f.k;
+        unit = copies * power;
+        place = i / unit;
+        strip = rows[16 + (place < f.k ? place : f.k - 1)];
+        i -= rows[32 + strip] * unit;
+        copies *= rows[33 + strip] - rows[32 + strip];
+        strips = strips << bits | strip;
+    }
+    // From the bottom, whose strip is the last: the cells of a row count through the levels, the
+    // lowest one fastest.
+    for (tmap_u32 mu = 1; mu <= m; ++mu, strips >>= bits) {
+        tmap_u32 strip = (tmap_u32)strips & mask, first = rows[32 + strip];
+        tmap_u32 n = rows[33 + strip] - first, rest = i / n;
+        cell.x += rows[first + (i - rest * n)] * side_x;
+        cell.y += strip * side_y;
+        side_x *= f.sx, side_y *= f.sy;
+        i = rest;
+    }
+    return cell;
+}
+
+// The same in one call, for the host. Cost: k^2 comparisons and 2 m divisions.
+TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
+    tmap_u32 rows[TMAP_ROWS_WORDS];
+    for (tmap_u32 j = 0; j < TMAP_ROWS_WORDS; ++j) tmapi_rows_fill(f, j, rows);
+    return tmapi_rows_cell(f, m, i, rows);
+}
+
+// ---- all cells, by two tables -------------------------------------------------------------------
+
+// The most cells in a table: with its rows' beginnings and a second table it stays below the 48 KB
+// of shared memory that any launch may ask for.
+#define TMAPI_ROWS_CELLS_MOST 40000
+
+// The largest level of a fractal that a table holds: columns fit a byte, cells fit the table.
+// Example: gasket 8, carpet 5, Candy 4.
+TMAP_FN tmap_u32 tmapi_rows_level(tmap_nbb f) {
+    tmap_u32 m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 256);
+    while (tmap_nbb_cells(f, m) > TMAPI_ROWS_CELLS_MOST) --m;
+    return m;
+}
+
+// Words for the beginnings of a table's rows and one more.
+TMAP_FN tmap_u32 tmapi_rows_starts(tmap_nbb f, tmap_u32 m) { return tmapi_pow32(f.sy, m) + 1; }
+
+// The highest level whose rows two tables give. Example: gasket 16, carpet 10, Candy 8.
+TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
+    tmap_u32 m = 2 * tmapi_rows_level(f), linear = tmap_nbb_linear_level_max32(f);
+    return m < linear ? m : linear;
+}
+
+// Bytes of shared memory for the rows of fractal f of level r, less than 48 KB; 0 if r is above
+// tmap_rows_level_max. Example: gasket, r = 10: 1668.
+TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
+    tmap_u32 low = r - r / 2, high = r / 2, words, bytes;
+    if (r > tmap_rows_level_max(f)) return 0;
+    words = TMAP_ROWS_WORDS + tmapi_rows_starts(f, low);
+    bytes = tmapi_pow32(f.k, low);
+    if (high != low) words += tmapi_rows_starts(f, high), bytes += tmapi_pow32(f.k, high);
+    return 4 * words + (bytes + 3) / 4 * 4;
+}
+
+// The cells of the fractal of level m in the rows above row y. y >= sy^m counts as sy^m.
+TMAP_FN tmap_u32 tmapi_rows_above(tmap_nbb f, tmap_u32 m, tmap_u32 y, const tmap_u32 *rows) {
+    tmap_u32 side = tmapi_pow32(f.sy, m), cells = tmapi_pow32(f.k, m), copies = 1, above = 0;
+    if (y >= side) return cells;
+    for (; m; --m) {
+        tmap_u32 strip;
+        side /= f.sy, cells /= f.k;
+        strip = y / side;
+        y -= strip * side;
+        above += copies * cells * rows[32 + strip];
+        copies *= rows[33 + strip] - rows[32 + strip];
+    }
+    return above;
+}
+
+// The tables, in shared memory.
+typedef struct tmap_rows {
+    tmap_u32 side_x, side_y, cells; // of the fractal of level `low`
+    tmap_u32 height;                // of that of level `high`
+    const tmap_u32 *low, *high;     // where rows begin; one more than there are rows
+    const unsigned char *x_low, *x_high;
+} tmap_rows;
+
+// A cell: its row, and where it stands in it.
+typedef struct tmap_row {
+    tmap_u32 y, i;          // the row; which of its cells, counted from the left
+    tmap_u32 cells;         // how many it has: those of row y_high times those of row y_low
+    tmap_u32 y_low, y_high; // y = y_high * side_y + y_low
+    tmap_u32 low, high;     // where these rows begin in the tables
+    tmap_u32 n_low, magic;  // cells in row y_low, and for divisions by that
+} tmap_row;
+
+// The last row that begins at or before cell i; `n` rows, starts[0] == 0.
+TMAP_FN tmap_u32 tmapi_rows_search(const tmap_u32 *starts, tmap_u32 n, tmap_u32 i) {
+    tmap_u32 y = 0, end = n; // starts[y] <= i, and i < starts[end] or end == n
+    while (end - y > 1) {
+        tmap_u32 middle = (y + end) / 2;
+        if (starts[middle] <= i)
+            y = middle;
+        else
+            end = middle;
+    }
+    return y;
+}
+
+// Fills in what follows from y_low and y_high.
+TMAP_FN void tmapi_rows_enter(const tmap_rows *rows, tmap_row *row) {
+    row->y = row->y_high * rows->side_y + row->y_low;
+    row->low = rows->low[row->y_low], row->high = rows->high[row->y_high];
+    row->n_low = rows->low[row->y_low + 1] - row->low;
+    row->cells = row->n_low * (rows->high[row->y_high + 1] - row->high);
+    row->magic = 0xffffffffu / (row->n_low ? row->n_low : 1);
+}
+
+// Cell i of the fractal, counted row by row; i < k^r, larger ones give the last row.
+// Cost: two searches in up to 257 words and three divisions.
+TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
+    tmap_row row;
+    tmap_u32 y = tmapi_rows_search(rows->high, rows->height, i / rows->cells), n;
+    row.y_high = y;
+    n = rows->high[y + 1] - rows->high[y];
+    i -= rows->high[y] * rows->cells;
+    row.y_low = tmapi_rows_search(rows->low, rows->side_y, i / n);
+    row.i = i - rows->low[row.y_low] * n;
+    tmapi_rows_enter(rows, &row);
+    return row;
+}
+
+// `count` cells further; past the last cell *row is of no use, but stays in the tables. Cost: a
+// comparison, and for each row that is left a few reads and a division.
+TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row) {
+    row->i += count;
+    while (row->i >= row->cells) {
+        row->i -= row->cells;
+        if (++row->y_low == rows->side_y) {
+            if (row->y_high + 1 == rows->height) { // past the end
+                --row->y_low, row->i = 0;
+                return;
+            }
+            row->y_low = 0, ++row->y_high;
+        }
+        tmapi_rows_enter(rows, row);
+    }
+}
+
+// The column of the cell `right` cells to the right of *row, in the same row: row->i + right <
+// row->cells. Cost: a product for the quotient, two reads of bytes.
+// The quotient is exact: (i + 1) * magic / 2^32 lies less than 2^-15 below (i + 1) / n_low, for i <
+// 2^16 and n_low <= 256.
+TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u32 right) {
+    tmap_u32 i = row->i + right, q = (tmap_u32)((tmap_u64)(i + 1) * row->magic >> 32);
+    return rows->x_high[row->high + q] * rows->side_x +
+           rows->x_low[row->low + (i - q * row->n_low)];
+}
+
+#if TMAP_CUDA
+
+// Fills a table of level m: where its rows begin, and the column of each cell.
+TMAP_DEVICE void tmapi_rows_starts_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
+                                        tmap_u32 rank, tmap_u32 threads, tmap_u32 *starts) {
+    for (tmap_u32 y = rank; y < tmapi_rows_starts(f, m); y += threads)
+        starts[y] = tmapi_rows_above(f, m, y, replicas);
+}
+TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
+                                       tmap_u32 rank, tmap_u32 threads, const tmap_u32 *starts,
+                                       unsigned char *x) {
+    for (tmap_u32 cell = rank; cell < tmapi_pow32(f.k, m); cell += threads) {
+        tmap_u32 i = cell, cx = 0, cy = 0, side_x = 1, side_y = 1, place = 0, copies = 1;
+        for (tmap_u32 mu = 0; mu < m; ++mu) {
+            tmap_u32 beta = i % f.k, strip = replicas[16 + beta], first = replicas[32 + strip];
+            i /= f.k;
+            cx += replicas[beta] * side_x, side_x *= f.sx;
+            cy += strip * side_y, side_y *= f.sy;
+            place += (beta - first) * copies; // among the cells of its row
+            copies *= replicas[33 + strip] - first;
+        }
+        x[starts[cy] + place] = (unsigned char)cx;
+    }
+}
+
+// The tables of fractal f of level r <= tmap_rows_level_max(f) in tmap_rows_bytes(f, r) bytes of
+// shared memory. Collective for the block, with barriers. Cost: a few dozen instructions for each
+// of k^ceil(r/2) cells, shared by the block's threads; so blocks should be large and few.
+TMAP_DEVICE tmap_rows tmap_rows_make(tmap_nbb f, tmap_u32 r, tmap_u32 *shared) {
+    tmap_u32 low = r - r / 2, high = r / 2, rank = threadIdx.x + blockDim.x * threadIdx.y;
+    tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, *starts_low, *starts_high;
+    unsigned char *x_low, *x_high;
+    tmap_rows rows;
+    rank += blockDim.x * blockDim.y * threadIdx.z;
+    starts_low = shared + TMAP_ROWS_WORDS;
+    starts_high = high == low ? starts_low : starts_low + tmapi_rows_starts(f, low);
+    x_low = (unsigned char *)(starts_high + tmapi_rows_starts(f, high));
+    x_high = high == low ? x_low : x_low + tmapi_pow32(f.k, low);
+    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, shared);
+    __syncthreads();
+    tmapi_rows_starts_make(f, low, shared, rank, threads, starts_low);
+    if (high != low) tmapi_rows_starts_make(f, high, shared, rank, threads, starts_high);
+    __syncthreads();
+    tmapi_rows_cells_make(f, low, shared, rank, threads, starts_low, x_low);
+    if (high != low) tmapi_rows_cells_make(f, high, shared, rank, threads, starts_high, x_high);
+    __syncthreads();
+    rows.side_x = tmapi_pow32(f.sx, low), rows.side_y = tmapi_pow32(f.sy, low);
+    rows.cells = tmapi_pow32(f.k, low), rows.height = tmapi_pow32(f.sy, high);
+    rows.low = starts_low, rows.high = starts_high;
+    rows.x_low = x_low, rows.x_high = x_high;
+    return rows;
+}
+
+#endif // TMAP_CUDA
+#endif
