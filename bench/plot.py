@@ -120,7 +120,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "triangle"):
+    for name in ("fractal", "triangle", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -362,7 +362,185 @@ def table_triangle(data):
     return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
 
 
+# ---- tables of adaptive subdivision -------------------------------------------------------------
+
+EXHAUSTIVE, UNROLLED, ASKS, DPS = "exhaustive", "unrolled", ("ask_sbr", "ask_mbr"), ("dp_sbr",
+                                                                                       "dp_mbr")
+ASK_NAMES = {EXHAUSTIVE: "exhaustive", UNROLLED: "unrolled", "ask_sbr": "ASK-SBR",
+             "ask_mbr": "ASK-MBR", "dp_sbr": "DP-SBR", "dp_mbr": "DP-MBR"}
+ASK_DRIVERS = ("host", "stream", "captured", "graph", "cooperative")
+
+
+def ask_rows(results, n=None, variants=None, part=None, bulbs=False):
+    """Timed pictures. Those with the formula of the bulbs are apart."""
+    return [row for row in results.at("mandelbrot") if n in (None, row["size"])
+            and (variants is None or row["variant"] in variants)
+            and part in (None, row.get("part")) and row.get("part") != "energy"
+            and (row.get("options", "none") != "none") == bulbs]
+
+
+def ask_best(results, n, variants, **more):
+    return min(ask_rows(results, n, variants, **more), key=lambda row: row["ms"], default=None)
+
+
+def ask_sizes(results):
+    return sorted({row["size"] for row in ask_rows(results)})
+
+
+def parameters(row):
+    return f"({row['g']}, {row['r']}, {row['B']})" if row and "g" in row else "-"
+
+
+def whole(number):
+    return "-" if number is None else f"{number:,.0f}"
+
+
+def table_ask(data):
+    """Each size: the best of every approach."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        base, unrolled = (ask_best(results, n, (v,)) for v in (EXHAUSTIVE, UNROLLED))
+        ask, dp = ask_best(results, n, ASKS), ask_best(results, n, DPS)
+        rows.append([str(n), ms(base), ms(unrolled), *(ms(ask_best(results, n, (v,))) for v in DPS),
+                     *(bold(ms(row)) if row and row is ask else ms(row)
+                       for row in (ask_best(results, n, (v,)) for v in ASKS)),
+                     parameters(ask), ask.get("driver", "-") if ask else "-",
+                     bold(sig(ratio(base, ask))), sig(ratio(dp, ask)),
+                     sig(ratio(base, dp)), percent(ask)])
+    return table(["n", "exhaustive", "unrolled", "DP-SBR", "DP-MBR", "ASK-SBR", "ASK-MBR",
+                  "(g, r, B) ", "driver ", "exhaustive / ASK", "DP / ASK", "exhaustive / DP",
+                  "% of limit"], rows)
+
+
+def table_ask_differ(data):
+    """Pixels in which the best picture of each form is not the exhaustive one."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        for variant in ASKS:
+            row = ask_best(results, n, (variant,))
+            if row and row.get("differ") is not None:
+                rows.append([str(n), ASK_NAMES[variant], parameters(row), whole(row["differ"]),
+                             sig(1e6 * row["differ"] / n**2)])
+    return table(["n", "form ", "(g, r, B) ", "pixels that differ", "of a million"], rows)
+
+
+def table_ask_drivers(data):
+    """The best subdivision of each form by each driver."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        for variant in ASKS:
+            found = {row.get("driver"): row for part in ("best", "drivers")
+                     for row in ask_rows(results, n, (variant,), part)}
+            if len(found) > 1:
+                least = min(row["ms"] for row in found.values())
+                rows.append([str(n), ASK_NAMES[variant], parameters(next(iter(found.values()))),
+                             *(bold(ms(found[d])) if d in found and found[d]["ms"] == least
+                               else ms(found.get(d)) for d in ASK_DRIVERS)])
+    return table(["n", "form ", "(g, r, B) ", *ASK_DRIVERS], rows)
+
+
+def table_ask_bulbs(data):
+    """With the main cardioid and the disc of period 2 told by a formula."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        base, ask = (ask_best(results, n, v, bulbs=True) for v in ((UNROLLED,), ASKS))
+        if base and ask:
+            rows.append([str(n), ms(base), ms(ask), ASK_NAMES[ask["variant"]], parameters(ask),
+                         sig(ratio(base, ask))])
+    return table(["n", "unrolled", "ASK", "form ", "(g, r, B) ", "unrolled / ASK"], rows)
+
+
+def table_ask_levels(data):
+    """What the best run of the better form at the largest size did at each level."""
+    results = data.get("ask")
+    found = [row for row in results.at("levels")] if results else []
+    if not found:
+        return NOTHING
+    n = max(row["size"] for row in found)
+    best = ask_best(results, n, ASKS)
+    row = next((r for r in found if r["size"] == n and best and r["variant"] == best["variant"]),
+               found[-1])
+    return table(["level", "side", "regions", "subdivided", "uniform", "P"],
+                 [[str(level), sig(n / (row["g"] * row["r"]**level)), whole(regions), whole(cut),
+                   whole(filled), sig(p)]
+                  for level, (regions, cut, filled, p) in enumerate(zip(
+                      row["regions"], row["subdivided"], row["filled"], row["P"]))])
+
+
+def table_ask_costs(data):
+    """Mean iterations of a pixel, and the work that subdivision saves."""
+    results, rows = data.get("ask"), []
+    for row in results.at("levels") if results else ():
+        if "omega" in row and row["variant"] == "ask_mbr":
+            rows.append([str(row["size"]), parameters(row), sig(row["whole"]), sig(row["border"]),
+                         sig(row["leaf"]), sig(row["omega"])])
+    return table(["n", "(g, r, B) ", "whole picture", "borders", "leaves", "Ω"], rows)
+
+
+def table_ask_predict(data):
+    """Predicted and measured best (g, r, B)."""
+    results, rows = data.get("ask"), []
+    for row in results.at("predict") if results else ():
+        rows.append([str(row["size"]), ASK_NAMES[row["variant"]], str(row["candidates"]),
+                     parameters(row), sig(row["predicted_ms"]), ms(row),
+                     f"({row['best_g']}, {row['best_r']}, {row['best_B']})", sig(row["best_ms"]),
+                     bold(sig(row["ratio"])), f"{row['mean_error_pct']:.0f}",
+                     f"({row['paper_g']}, {row['paper_r']}, {row['paper_B']})",
+                     sig(row["paper_ratio"])])
+    return table(["n", "form ", "candidates", "predicted best ", "predicted ms", "measured ms",
+                  "measured best ", "its ms", "ratio", "mean error, %", "best of equations 23, 24 ",
+                  "its ratio"], rows)
+
+
+def table_ask_lost(data):
+    """What DP loses at the default limit of pending launches."""
+    results, rows = data.get("ask"), []
+    for n in sorted({row["size"] for row in results.at("dp_lost")}) if results else ():
+        for variant in DPS:
+            best = ask_best(results, n, (variant,))
+            group = [row for row in results.at("dp_lost") if row["size"] == n
+                     and row["variant"] == variant]
+            for row in group:
+                if best and parameters(row) == parameters(best):
+                    rows.append([str(n), ASK_NAMES[variant], parameters(row), ms(best),
+                                 whole(row["launches_lost"]), whole(row["pixels_lost"]),
+                                 f"{sum(r['pixels_lost'] > 0 for r in group)} of {len(group)}"])
+    return table(["n", "form ", "(g, r, B) ", "ms at a raised limit", "launches lost",
+                  "pixels not written", "subdivisions that lose some"], rows)
+
+
+def table_ask_energy(data):
+    results, rows = data.get("ask"), []
+    found = [row for row in results.at("mandelbrot") if row.get("millijoules")] if results else []
+    for n in sorted({row["size"] for row in found}):
+        by = {row["variant"]: row["millijoules"] for row in found if row["size"] == n}
+        ask = min((by[v] for v in ASKS if v in by), default=None)
+        rows.append([str(n), *(sig(by.get(v)) for v in ASK_NAMES),
+                     sig(by[EXHAUSTIVE] / ask if ask and EXHAUSTIVE in by else None)])
+    return table(["n", *ASK_NAMES.values(), "exhaustive / ASK"], rows)
+
+
+def table_ask_summary(data):
+    """For the README: three sizes."""
+    results, rows = data.get("ask"), []
+    sizes = ask_sizes(results) if results else []
+    for n in [n for n in (4096, 16384, 65536) if n in sizes] or sizes[-3:]:
+        base, dp, ask = (ask_best(results, n, v) for v in ((EXHAUSTIVE,), DPS, ASKS))
+        rows.append([f"{n} × {n}", ms(base), ms(dp), bold(ms(ask)), sig(ratio(base, ask)),
+                     sig(ratio(dp, ask))])
+    return table(["pixels", "exhaustive, ms", "dynamic parallelism, ms", "ASK, ms",
+                  "× exhaustive", "× dynamic parallelism"], rows)
+
+
+ASK_TABLES = {
+    "ask": table_ask, "ask-differ": table_ask_differ, "ask-drivers": table_ask_drivers,
+    "ask-bulbs": table_ask_bulbs, "ask-levels": table_ask_levels, "ask-costs": table_ask_costs,
+    "ask-predict": table_ask_predict, "ask-lost": table_ask_lost, "ask-energy": table_ask_energy,
+    "ask-summary": table_ask_summary,
+}
+
 TABLES = {
+    **ASK_TABLES,
     "meta": table_meta, "summary": table_summary,
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,
@@ -748,6 +926,172 @@ def draw_triangle(pyplot, data):
     return figure
 
 
+# ---- pictures of adaptive subdivision -----------------------------------------------------------
+
+ASK_STYLES = {"ask_mbr": (RED, "o", "-"), "ask_sbr": (ORANGE, "s", "-"),
+              "dp_mbr": (BLUE, "^", "--"), "dp_sbr": (SKY, "v", "--"), UNROLLED: (GREY, "D", ":")}
+
+
+def ask_landscape_size(results):
+    """The largest size at which all (g, r, B) were run, else the largest."""
+    sizes = sorted({row["size"] for row in ask_rows(results, part="landscape")})
+    return (sizes or ask_sizes(results))[-1]
+
+
+def draw_ask_speedup(pyplot, data):
+    """The paper's Fig. 8: speedup against n, g, r and B, the other parameters at their best."""
+    results = data["ask"]
+    size = ask_landscape_size(results)
+    figure, grid = pyplot.subplots(2, 2, figsize=(9, 8))
+    for axes, key in zip(grid.flat, ("size", "g", "r", "B")):
+        for variant, (colour, marker, line) in ASK_STYLES.items():
+            rows = [row for row in ask_rows(results, None if key == "size" else size, (variant,))
+                    if key in row]
+            points = [(x, ratio(ask_best(results, x if key == "size" else size, (EXHAUSTIVE,)),
+                                min((row for row in rows if row[key] == x),
+                                    key=lambda row: row["ms"])))
+                      for x in sorted({row[key] for row in rows})]
+            if not curve(axes, points, color=colour, marker=marker, linestyle=line,
+                         label=ASK_NAMES[variant]) and (key == "size" or variant != UNROLLED):
+                note(f"ask_speedup: no curve against {key} for {variant}")
+        axes.axhline(1, color=GREY, linewidth=1.2)
+        axes.set_xscale("log", base=2)
+        plain_ticks(axes.xaxis)
+        axes.set_xlabel("n" if key == "size" else key)
+        axes.set_ylabel("times faster than exhaustive")
+        axes.set_ylim(bottom=0)
+        axes.set_title("against n" if key == "size" else f"n = {size}, against {key}")
+    title_of(figure, "Mandelbrot set: speedup over exhaustive, other parameters at their best",
+             results)
+    legend_below(figure, grid.flat, 5)
+    return figure
+
+
+def draw_ask_landscape(pyplot, data):
+    """The paper's Fig. 7: speedup over (g, B) for each r."""
+    results = data["ask"]
+    size = ask_landscape_size(results)
+    base = ask_best(results, size, (EXHAUSTIVE,))
+    rows = {v: ask_rows(results, size, (v,), "landscape") or ask_rows(results, size, (v,))
+            for v in ASKS}
+    every = [row for v in ASKS for row in rows[v]]
+    gs, rs, bs = (sorted({row[key] for row in every}) for key in ("g", "r", "B"))
+    top = max(ratio(base, row) for row in every)
+    figure, grid = pyplot.subplots(len(ASKS), len(rs), figsize=(2.2 * len(rs) + 1.4, 6.6),
+                                   squeeze=False, sharex=True, sharey=True)
+    for line, variant in zip(grid, ASKS):
+        best = min(rows[variant], key=lambda row: row["ms"], default=None)
+        for axes, r in zip(line, rs):
+            cells = [[None] * len(gs) for _ in bs]
+            for row in (row for row in rows[variant] if row["r"] == r):
+                cells[bs.index(row["B"])][gs.index(row["g"])] = ratio(base, row)
+            shown = axes.imshow([[math.nan if c is None else c for c in line] for line in cells],
+                                cmap="viridis", vmin=0, vmax=top, origin="lower", aspect="auto")
+            for y, cell_line in enumerate(cells):
+                for x, gain in enumerate(cell_line):
+                    if gain is not None:
+                        axes.text(x, y, f"{gain:.1f}", ha="center", va="center", fontsize=6.5,
+                                  color="white" if gain < 0.6 * top else "black")
+            if best and best["r"] == r:
+                axes.add_patch(pyplot.Rectangle((gs.index(best["g"]) - 0.5,
+                                                 bs.index(best["B"]) - 0.5), 1, 1, fill=False,
+                                                edgecolor=RED, linewidth=2.2))
+            axes.set_xticks(range(len(gs)), gs, fontsize=8.5)
+            axes.set_yticks(range(len(bs)), bs, fontsize=8.5)
+            axes.grid(visible=False)
+            axes.set_title(f"{ASK_NAMES[variant]}, r = {r}", fontsize=10.5)
+            if line is grid[-1]:
+                axes.set_xlabel("g")
+        line[0].set_ylabel("B")
+    figure.colorbar(shown, ax=list(grid.flat), label="times faster than exhaustive", shrink=0.7)
+    title_of(figure, f"Mandelbrot set, n = {size}: speedup over exhaustive", results)
+    return figure
+
+
+def draw_ask_model(pyplot, data):
+    """Predicted against measured times of all subdivisions."""
+    results = data["ask"]
+    figure, grid = pyplot.subplots(1, len(ASKS), figsize=(9, 5.6), squeeze=False)
+    for axes, variant in zip(grid[0], ASKS):
+        found = [row for row in results.at("predict") if row["variant"] == variant]
+        for i, row in enumerate(found):
+            axes.plot(row["measured"], row["predicted"], MARKERS[i % len(MARKERS)], markersize=4,
+                      color=COLOURS[i % len(COLOURS)], alpha=0.7, label=f"n = {row['size']}")
+            axes.plot([row["best_ms"]], [row["best_ms"]], "+", color=INK, markersize=11)
+        ends = [x for row in found for x in row["measured"] + row["predicted"] if x > 0]
+        if ends:
+            axes.plot([min(ends), max(ends)], [min(ends), max(ends)], color=GREY, linewidth=1.2)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            plain_ticks(axis)
+            axis.set_minor_formatter("")
+        axes.set_xlabel("measured, ms")
+        axes.set_ylabel("predicted, ms")
+        axes.set_title(ASK_NAMES[variant])
+    title_of(figure, "Times of all (g, r, B): predicted and measured; +: the measured best", results)
+    legend_below(figure, grid.flat, 7)
+    return figure
+
+
+def draw_theory_of(pyplot, data, goals, title):
+    """The model's curves: a row for each variable, a column for each parameter that differs."""
+    results = data["ask"]
+    rows = results.at("theory")
+    columns = ("P", "A", "lambda")
+    figure, grid = pyplot.subplots(4, 3, figsize=(9, 11))
+    for line, axis in zip(grid, ("n", "g", "r", "B")):
+        for axes, parameter in zip(line, columns):
+            values = sorted({row["value"] for row in rows if row["parameter"] == parameter})
+            for goal, style in zip(goals, ("-", "--")):
+                for i, value in enumerate(values):
+                    for row in rows:
+                        if (row["variant"], row["axis"], row["parameter"], row["value"]) == \
+                                (goal, axis, parameter, value):
+                            name = "λ" if parameter == "lambda" else parameter
+                            axes.plot(row["x"], row["y"], style, color=COLOURS[i], marker=".",
+                                      label=f"{name} = {value:g}" if style == "-" else None)
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            plain_ticks(axes.yaxis)
+            axes.yaxis.set_minor_formatter("")
+            if axis != "n":
+                plain_ticks(axes.xaxis)
+            axes.set_xlabel(axis)
+            axes.legend(fontsize=7.5)
+    for line in grid:
+        line[0].set_ylabel("Ω" if goals == ("omega",) else "times faster")
+    figure.suptitle(title, fontsize=12)
+    return figure
+
+
+def draw_ask_omega(pyplot, data):
+    """The paper's Fig. 3."""
+    return draw_theory_of(pyplot, data, ("omega",), "The model's work reduction Ω, "
+                          "other parameters at their best\n"
+                          "not varied: A = 512, P = 0.7, λ = 100, n = 65536")
+
+
+def draw_ask_theory(pyplot, data):
+    """The paper's Fig. 4."""
+    return draw_theory_of(pyplot, data, ("sbr", "mbr"), "The model's speedups: SBR solid, MBR "
+                          "dashed\nnot varied: A = 512, P = 0.7, λ = 100, n = 65536, "
+                          "128 multiprocessors of 64 cores")
+
+
+def has_ask(data):
+    return "ask" in data and any(ask_rows(data["ask"], None, (v,)) for v in ASKS) and \
+        bool(ask_rows(data["ask"], None, (EXHAUSTIVE,)))
+
+
+def has_ask_model(data):
+    return "ask" in data and bool(data["ask"].at("predict"))
+
+
+def has_ask_theory(data):
+    return "ask" in data and bool(data["ask"].at("theory"))
+
+
 def has_gasket(data):
     return "fractal" in data and any(data["fractal"].sizes(work, "gasket") for work in WORKS)
 
@@ -779,6 +1123,12 @@ PICTURES = {
     "map_only": ("Times of the map alone", has_dummy, draw_dummy),
     "fractals_speedup": ("Nine fractals: speedup and percent of the limit", has_tops,
                          draw_fractals),
+    "ask_speedup": ("Mandelbrot set: speedup over exhaustive against n, g, r and B", has_ask,
+                    draw_ask_speedup),
+    "ask_landscape": ("Mandelbrot set: speedup over (g, r, B)", has_ask, draw_ask_landscape),
+    "ask_model": ("Predicted and measured times of subdivisions", has_ask_model, draw_ask_model),
+    "ask_omega": ("Work reduction by the cost model", has_ask_theory, draw_ask_omega),
+    "ask_theory": ("Speedups by the cost model", has_ask_theory, draw_ask_theory),
     "triangle_speedup": ("Maps of the triangle over the bounding box, against n", has_triangle,
                          draw_triangle),
 }

@@ -67,6 +67,48 @@ TRIANGLE = [
 ]
 
 
+def drawn(variant, n, ms, g=None, r=None, B=None, part="sizes", **more):
+    """A picture of the Mandelbrot set."""
+    made = {"work": "mandelbrot", "part": part, "variant": variant, "domain": "mandelbrot",
+            "size": n, "ms": ms, "limit_pct": 40.0, "options": "none", "verified": True, **more}
+    return {**made, "g": g, "r": r, "B": B, "differ": n // 64} if g else made
+
+
+# DP is slower than ASK; the best ASK is by the captured driver at 1024; bulbs and energies are apart.
+ASK = [
+    drawn("exhaustive", 1024, 2.0, block="8x8"), drawn("exhaustive", 1024, 2.5, block="32x8"),
+    drawn("unrolled", 1024, 1.0),
+    drawn("ask_sbr", 1024, 0.5, 16, 2, 8, "landscape", driver="stream"),
+    drawn("ask_sbr", 1024, 0.9, 8, 4, 8, "landscape", driver="stream"),
+    drawn("ask_mbr", 1024, 0.6, 16, 2, 8, "landscape", driver="stream"),
+    drawn("ask_mbr", 1024, 0.8, 8, 2, 16, "landscape", driver="stream"),
+    drawn("ask_sbr", 1024, 0.55, 16, 2, 8, "best", driver="stream"),
+    drawn("ask_sbr", 1024, 0.4, 16, 2, 8, "drivers", driver="captured"),
+    drawn("ask_sbr", 1024, 0.1, 16, 2, 8, "options", driver="stream", options="bulbs"),
+    drawn("unrolled", 1024, 0.3, part="options", options="bulbs"),
+    drawn("dp_sbr", 1024, 1.6, 8, 2, 32, "dp"), drawn("dp_mbr", 1024, 1.2, 8, 2, 32, "dp"),
+    drawn("exhaustive", 4096, 30.0), drawn("unrolled", 4096, 20.0),
+    drawn("ask_mbr", 4096, 3.0, 16, 2, 8, driver="stream"),
+    drawn("exhaustive", 4096, 0.01, part="energy", millijoules=9000.0),
+    drawn("ask_mbr", 4096, 0.01, 16, 2, 8, "energy", millijoules=500.0),
+    {"work": "dp_lost", "variant": "dp_mbr", "domain": "mandelbrot", "size": 1024, "g": 8, "r": 2,
+     "B": 32, "launches_lost": 7, "pixels_lost": 1234567},
+    {"work": "dp_lost", "variant": "dp_mbr", "domain": "mandelbrot", "size": 1024, "g": 4, "r": 2,
+     "B": 32, "launches_lost": 0, "pixels_lost": 0},
+    {"work": "levels", "variant": "ask_mbr", "domain": "mandelbrot", "size": 4096, "g": 16, "r": 2,
+     "B": 64, "regions": [256, 400], "subdivided": [100, 0], "filled": [156, 90],
+     "P": [0.390625, 0.775], "whole": 200.0, "border": 95.7, "leaf": 60.9, "omega": 11.0},
+    {"work": "predict", "variant": "ask_mbr", "domain": "mandelbrot", "size": 1024, "candidates": 2,
+     "g": 16, "r": 2, "B": 8, "predicted_ms": 0.62, "ms": 0.6, "best_g": 16, "best_r": 2,
+     "best_B": 8, "best_ms": 0.6, "ratio": 1.0, "mean_error_pct": 4.4, "paper_g": 8, "paper_r": 2,
+     "paper_B": 16, "paper_ratio": 1.3333, "measured": [0.6, 0.8], "predicted": [0.62, 0.79]},
+    *({"work": "theory", "variant": goal, "domain": "mandelbrot", "axis": axis, "parameter": name,
+       "value": value, "x": [2, 4, 8], "y": [1, 2 * value, 3]}
+      for goal in ("omega", "sbr", "mbr") for axis in "ngrB"
+      for name, value in (("P", 0.5), ("A", 8), ("lambda", 10))),
+]
+
+
 def lines(table):
     """The rows of a Markdown table, as lists of cells."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in
@@ -106,6 +148,30 @@ def check_numbers(plot, data):
         ["edm", "2048", "`bb`", "32", "8.00", "1.00", "-"],
         ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
         ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
+    expect("ask", lines(plot.TABLES["ask"](data)), [
+        ["1024", "2.00", "1.00", "1.60", "1.20", "**0.400**", "0.600", "(16, 2, 8)", "captured",
+         "**5.00**", "3.00", "1.67", "40"],
+        ["4096", "30.0", "20.0", "-", "-", "-", "**3.00**", "(16, 2, 8)", "stream", "**10.0**",
+         "-", "-", "40"]])
+    expect("ask-drivers", lines(plot.TABLES["ask-drivers"](data)), [
+        ["1024", "ASK-SBR", "(16, 2, 8)", "-", "0.550", "**0.400**", "-", "-"]])
+    expect("ask-differ", lines(plot.TABLES["ask-differ"](data))[0],
+           ["1024", "ASK-SBR", "(16, 2, 8)", "16", "15.3"])
+    expect("ask-bulbs", lines(plot.TABLES["ask-bulbs"](data)), [
+        ["1024", "0.300", "0.100", "ASK-SBR", "(16, 2, 8)", "3.00"]])
+    expect("ask-levels", lines(plot.TABLES["ask-levels"](data)), [
+        ["0", "256", "256", "100", "156", "0.391"], ["1", "128", "400", "0", "90", "0.775"]])
+    expect("ask-costs", lines(plot.TABLES["ask-costs"](data)), [
+        ["4096", "(16, 2, 64)", "200", "95.7", "60.9", "11.0"]])
+    expect("ask-predict", lines(plot.TABLES["ask-predict"](data)), [
+        ["1024", "ASK-MBR", "2", "(16, 2, 8)", "0.620", "0.600", "(16, 2, 8)", "0.600", "**1.00**",
+         "4", "(8, 2, 16)", "1.33"]])
+    expect("ask-lost", lines(plot.TABLES["ask-lost"](data)), [
+        ["1024", "DP-MBR", "(8, 2, 32)", "1.20", "7", "1,234,567", "1 of 2"]])
+    expect("ask-energy", lines(plot.TABLES["ask-energy"](data)), [
+        ["4096", "9000", "-", "-", "500", "-", "-", "18.0"]])
+    expect("ask-summary", lines(plot.TABLES["ask-summary"](data)), [
+        ["4096 × 4096", "30.0", "-", "**3.00**", "10.0", "-"]])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
@@ -196,7 +262,7 @@ def main():
     sys.dont_write_bytecode = True
     spec.loader.exec_module(plot)
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
-        for name, rows in (("fractal", ROWS), ("triangle", TRIANGLE)):
+        for name, rows in (("fractal", ROWS), ("triangle", TRIANGLE), ("ask", ASK)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)

@@ -81,7 +81,7 @@ inline cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int 
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *v = 228 * 1024; break;
     case cudaDevAttrMaxRegistersPerMultiprocessor: *v = 65536; break;
     case cudaDevAttrManagedMemory: *v = 1; break;
-    case cudaDevAttrCooperativeLaunch: *v = 0; break;
+    case cudaDevAttrCooperativeLaunch: *v = 1; break; // of one block: see below
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *v = (int)p.sharedMemPerBlockOptin; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *v = p.maxBlocksPerMultiProcessor; break;
     default: return simt::report(cudaErrorInvalidValue);
@@ -138,6 +138,26 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribu
         return simt::report(cudaErrorInvalidValue);
     simt::shared_limits[(const void *)kernel] = (size_t)value;
     return cudaSuccess;
+}
+// Blocks run one after another, so they cannot wait for each other: a grid has one block.
+namespace simt {
+template <class... P, size_t... I>
+void launch_with(void (*kernel)(P...), dim3 block, size_t shared, void **arguments,
+                 std::index_sequence<I...>) {
+    launch(kernel, dim3(1), block, shared)(*(P *)arguments[I]...);
+}
+} // namespace simt
+template <class... P>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
+                                        void **arguments, size_t shared = 0,
+                                        cudaStream_t = nullptr) {
+    if (grid.x != 1 || grid.y != 1 || grid.z != 1)
+        return simt::report(cudaErrorCooperativeLaunchTooLarge);
+    cudaError_t before = cudaGetLastError();
+    simt::launch_with(kernel, block, shared, arguments, std::index_sequence_for<P...>());
+    cudaError_t status = cudaPeekAtLastError();
+    if (status == cudaSuccess) simt::report(before);
+    return status;
 }
 template <class... P> cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) {
     return cudaSuccess;

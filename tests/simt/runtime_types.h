@@ -28,6 +28,7 @@
     E(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")               \
     E(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                      \
     E(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                   \
+    E(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")            \
     E(cudaErrorNotSupported, 801, "operation not supported")                                       \
     E(cudaErrorUnknown, 999, "unknown error")
 

@@ -24,6 +24,7 @@
 
 #include <map>
 #include <type_traits>
+#include <utility>
 
 #include "qualifiers.h"
 #include "types.h"

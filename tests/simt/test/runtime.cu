@@ -205,6 +205,18 @@ static void streams_and_device(int *p) {
     CHECK(blocks >= 1 && blocks * 256 <= prop.maxThreadsPerMultiProcessor);
 }
 
+// A cooperative launch has its arguments behind pointers, and one block.
+static void cooperative(int *p) {
+    int v = 42, got = 0;
+    void *arguments[] = {&p, &v};
+    CHECK_CUDA(cudaLaunchCooperativeKernel(set, dim3(1), dim3(32), arguments, 0, 0));
+    CHECK_CUDA(cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got == 42);
+    CHECK(cudaLaunchCooperativeKernel(set, dim3(2), dim3(32), arguments, 0, 0) ==
+          cudaErrorCooperativeLaunchTooLarge);
+    CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+}
+
 int main(void) {
     int *p;
     CHECK_CUDA(cudaMalloc(&p, sizeof *p));
@@ -212,6 +224,7 @@ int main(void) {
     launch_errors(p);
     memory();
     streams_and_device(p);
+    cooperative(p);
     CHECK_CUDA(cudaGetLastError());
     CHECK_CUDA(cudaFree(p));
     return check_result();

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: MIT
+// bench_ask: the Mandelbrot set exhaustively, by adaptive serial kernels (ASK) and by dynamic
+// parallelism (DP), single block (SBR) and multiple blocks (MBR) per region, over sizes and over
+// the landscape of (g, r, B); and the cost model fed with what was measured, all in one run.
+//
+// The experiments of Quezada et al., FGCS 145 (2023), sections 4 and 6. Every picture is verified
+// before it is timed; one that is wrong ends the run with status 1: the exhaustive one against the
+// host's dwells, those of one (g, r, B) against each other in every pixel, and up to 2048 x 2048,
+// and at the best (g, r, B) up to 16384 x 16384, against a serial Mariani-Silver, counts of all
+// levels included. Differences from the exhaustive picture are counted.
+#include "ask_job.h"
+#include "ask_theory.h"
+
+#include <threadmap/ask_fit.h>
+
+#include <ctype.h>
+
+static const char usage[] =
+    "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
+    "                 [--dwell D] [--parts drivers,options,dp,model,energy|none] [--budget MS]\n"
+    "                 [--bytes N] [--out FILE]\n"
+    "  --n          sizes; --landscape: sizes at which all of --g x --r x --B are run\n"
+    "  --parts      what is run beside the comparison (all of them)\n"
+    "  --budget     milliseconds of samples of a time (40; a quarter of it in landscapes)\n"
+    "  --bytes      memory for the bandwidths\n";
+
+// ---- the approaches -----------------------------------------------------------------------------
+
+// The exhaustive picture: the baseline in its best block shape, and the truth of this size.
+static void sweep_exhaustive(sweep *s, job j, size *z) {
+    ask_tally t;
+    bench_time time;
+    int *out = s->out, best = 0;
+    tmap_u64 bad_pixels;
+    j.variant = PLAIN, j.part = "sizes";
+    s->out = s->truth;
+    CHECK(cudaMemset(s->truth, ASK_POISON_BYTE, pixels_of(&j) * sizeof(int)));
+    job_run(&j);
+    bad_pixels = ask_wrong_samples(&j.m, s->truth, 4000);
+    if (bad_pixels) wrong(&j, "pixels that are not the host's", bad_pixels);
+    t = ask_tally_of(s->truth, NULL, pixels_of(&j), s->tally);
+    if (t.poison) wrong(&j, "pixels not written", t.poison);
+    z->work = t.work;
+    s->out = out;
+    for (j.shape = 0; j.shape < ASK_PLAIN_SHAPES; ++j.shape) {
+        // Shapes are ranked at a smaller size where a run takes long.
+        if (z > s->sizes && z->n > 16384 && j.shape != z[-1].best[PLAIN]) continue;
+        bench_progress(s->done, s->all, variant_name(PLAIN));
+        job_verify(&j, t.hash);
+        time = bench_measure(job_run, &j, s->o.budget_ms);
+        job_row(&j, time, NULL, 0);
+        if (z->plain_ms == 0 || time.ms < z->plain_ms) z->plain_ms = time.ms, best = j.shape;
+    }
+    z->best[PLAIN] = best;
+    j.shape = best;
+    time.ms = z->plain_ms, time.noise_pct = 0;
+    print_row(&j, time, 0);
+    j.variant = UNROLLED;
+    job_verify(&j, t.hash);
+    time = bench_measure(job_run, &j, s->o.budget_ms);
+    z->unrolled_ms = time.ms;
+    job_row(&j, time, NULL, 0);
+    print_row(&j, time, 0);
+}
+
+// A picture by ASK; its time becomes a run of the model. Returns the run's index, -1 if there is no
+// such subdivision.
+static int sweep_ask(sweep *s, job *j, size *z, int few, tmap_u64 *hash, double budget) {
+    ask_tally t;
+    bench_time time;
+    run *r = &s->runs[s->run_count];
+    if (s->run_count == RUNS || !job_prepare(j)) return -1;
+    j->driver = TMAP_ASK_STREAM;
+    t = job_verify(j, *hash);
+    if (s->serial.n == j->m.nx && j->m.nx <= 2048) {
+        ask_counts want;
+        job_verify_serially(j, &want);
+    }
+    *hash = t.hash;
+    time = bench_measure(job_run, j, budget);
+    job_row(j, time, &t, 0);
+    r->a = j->a, r->hash = t.hash, r->ms = time.ms;
+    r->size = (int)(z - s->sizes), r->variant = j->variant, r->few = few;
+    if (z->best[j->variant] < 0 || time.ms < s->runs[z->best[j->variant]].ms)
+        z->best[j->variant] = s->run_count;
+    return s->run_count++;
+}
+
+// The candidates that every size runs.
+static const tmap_ask_params few_candidates[] = {
+    {2, 2, 16},  {4, 4, 16},  {8, 2, 16},  {8, 4, 8},   {8, 8, 16},   {16, 2, 8},
+    {16, 4, 16}, {16, 4, 32}, {32, 2, 16}, {32, 2, 32}, {32, 4, 16},  {64, 2, 16},
+    {64, 2, 32}, {64, 4, 8},  {32, 2, 8},  {32, 4, 8},  {128, 2, 16},
+};
+enum { FEW = sizeof few_candidates / sizeof *few_candidates };
+
+static int is_few(tmap_ask_params a) {
+    for (int i = 0; i < FEW; ++i)
+        if (few_candidates[i].g == a.g && few_candidates[i].r == a.r && few_candidates[i].B == a.B)
+            return 1;
+    return 0;
+}
+
+static void sweep_both(sweep *s, job *j, size *z, int few, double budget) {
+    tmap_u64 hash = 0;
+    for (j->variant = SBR; j->variant <= MBR; ++j->variant) {
+        bench_progress(s->done++, s->all, variant_name(j->variant));
+        sweep_ask(s, j, z, few, &hash, budget);
+    }
+}
+
+// All (g, r, B) of the lists, or the few.
+static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
+    const settings *o = &s->o;
+    j.part = landscape ? "landscape" : "sizes";
+    for (int i = 0; landscape && i < o->g.count; ++i)
+        for (int k = 0; k < o->r.count; ++k)
+            for (int l = 0; l < o->B.count; ++l) {
+                j.a.g = o->g.value[i], j.a.r = o->r.value[k], j.a.B = o->B.value[l];
+                sweep_both(s, &j, z, is_few(j.a), o->budget_ms / 4);
+            }
+    for (int i = 0; i < FEW; ++i) {
+        int known = 0;
+        j.a = few_candidates[i];
+        for (int k = 0; k < s->run_count; ++k)
+            known |= s->runs[k].size == (int)(z - s->sizes) && s->runs[k].a.g == j.a.g &&
+                     s->runs[k].a.r == j.a.r && s->runs[k].a.B == j.a.B;
+        if (!known) sweep_both(s, &j, z, 1, o->budget_ms / 4);
+    }
+}
+
+// The best subdivision of one form again, with a full budget, with all drivers and with the
+// options.
+static void sweep_best(sweep *s, job j, size *z, int variant) {
+    run *best = &s->runs[z->best[variant]];
+    ask_tally t;
+    bench_time time;
+    j.variant = variant, j.a = best->a;
+    if (!job_prepare(&j)) return;
+    for (j.driver = 0; j.driver <= CAPTURED; ++j.driver) {
+        if (j.driver != TMAP_ASK_STREAM && !(s->o.parts & DRIVERS)) continue;
+        if (!driver_here(&j)) continue;
+        if (j.driver == CAPTURED) job_capture(&j);
+        j.part = j.driver == TMAP_ASK_STREAM ? "best" : "drivers";
+        t = job_verify(&j, best->hash);
+        time = bench_measure(job_run, &j, s->o.budget_ms);
+        job_row(&j, time, &t, 0);
+        print_row(&j, time, t.differ);
+#if TMAP_ASK_GRAPHS
+        if (j.driver == CAPTURED) CHECK(cudaGraphExecDestroy(j.exec));
+#endif
+    }
+    j.driver = TMAP_ASK_STREAM, j.part = "options";
+    if (s->o.parts & OPTIONS) {
+        j.m.options = TMAP_MANDELBROT_BULBS;
+        t = job_verify(&j, 0); // a disc told by its formula may have pixels that do not stay
+        time = bench_measure(job_run, &j, s->o.budget_ms);
+        job_row(&j, time, &t, 0);
+        print_row(&j, time, t.differ);
+    }
+}
+
+// What the best run of a form did, level by level, and what its pixels cost.
+static void sweep_levels(sweep *s, job j, size *z, int variant) {
+    tmap_ask_counts c;
+    ask_counts want;
+    char row[2048], list[4][384] = {"", "", "", ""};
+    int length;
+    j.variant = variant, j.a = s->runs[z->best[variant]].a, j.driver = TMAP_ASK_STREAM;
+    if (!job_prepare(&j)) return;
+    job_verify(&j, s->runs[z->best[variant]].hash);
+    CHECK(tmap_ask_counts_read(&j.workspace, &c, 0));
+    for (tmap_u32 l = 0; l < c.levels; ++l) {
+        const tmap_ask_level_counts *v = &c.level[l];
+        double several = (double)(v->subdivided + v->leaves);
+        const char *comma = l ? ", " : "";
+        for (int k = 0; k < 4; ++k)
+            if (strlen(list[k]) + 32 > sizeof list[k]) return;
+        sprintf(list[0] + strlen(list[0]), "%s%llu", comma, v->regions);
+        sprintf(list[1] + strlen(list[1]), "%s%llu", comma, v->subdivided);
+        sprintf(list[2] + strlen(list[2]), "%s%llu", comma, v->filled);
+        sprintf(list[3] + strlen(list[3]), "%s%.5f", comma,
+                v->regions ? several / (double)v->regions : 0);
+    }
+    length = snprintf(row, sizeof row,
+                      "\"work\": \"levels\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", "
+                      "\"size\": %u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, "
+                      "\"regions\": [%s], \"subdivided\": [%s], \"filled\": [%s], \"P\": [%s], "
+                      "\"whole\": %.3f, \"verified\": true",
+                      variant_name(variant), z->n, z->n, s->o.dwell, j.a.g, j.a.r, j.a.B, list[0],
+                      list[1], list[2], list[3], (double)z->work / (double)pixels_of(&j));
+    if (s->serial.n == z->n) {
+        job_verify_serially(&j, &want);
+        double border = 0, leaf = 0;
+        for (tmap_u32 l = 0; l < want.levels; ++l) {
+            border += (double)want.level[l].border_work;
+            leaf += (double)want.level[l].leaf_work;
+        }
+        if (want.border_pixels && want.leaf_pixels)
+            snprintf(row + length, sizeof row - (size_t)length,
+                     ", \"border\": %.3f, \"leaf\": %.3f, \"omega\": %.4f",
+                     border / (double)want.border_pixels, leaf / (double)want.leaf_pixels,
+                     (double)z->work / (double)want.work);
+    }
+    bench_results_row(&s->results, row);
+}
+
+// ---- energy -------------------------------------------------------------------------------------
+
+// The energy of a picture that takes about ms.
+static void energy_row(job *j, double ms) {
+    bench_time time = {0, 0, 0};
+    double millijoules = bench_energy(&j->s->meter, job_run, j, ms, 500);
+    if (!(millijoules > 0)) return;
+    time.ms = ms;
+    j->part = "energy";
+    job_row(j, time, NULL, millijoules);
+    printf("| %u | %s | %.3f mJ |\n", j->m.nx, variant_name(j->variant), millijoules);
+}
+
+static void sweep_energy(sweep *s, job j, size *z) {
+    const int variants[] = {PLAIN, UNROLLED, SBR, MBR};
+    j.driver = TMAP_ASK_STREAM;
+    for (int i = 0; i < 4; ++i) {
+        double ms;
+        j.variant = variants[i];
+        j.shape = z->best[PLAIN];
+        ms = j.variant == PLAIN ? z->plain_ms : z->unrolled_ms;
+        if (is_ask(j.variant)) {
+            if (z->best[j.variant] < 0) continue;
+            j.a = s->runs[z->best[j.variant]].a;
+            ms = s->runs[z->best[j.variant]].ms;
+            if (!job_prepare(&j)) continue;
+        }
+        energy_row(&j, ms);
+    }
+}
+
+// Energy is measured at the sizes of landscapes and at the last size.
+static int has_energy(const sweep *s, const size *z) {
+    if (!(s->o.parts & ENERGY) || !s->meter.device) return 0;
+    for (int i = 0; i < s->o.landscape.count; ++i)
+        if (s->o.landscape.value[i] == z->n) return 1;
+    return z->n == s->o.n.value[s->o.n.count - 1];
+}
+
+// ---- dynamic parallelism ------------------------------------------------------------------------
+
+#if BENCH_DP
+enum { PENDING_DEFAULT = 2048, PENDING_RAISED = 1 << 20 };
+
+static void dp_limit(size_t pending) {
+    while (cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
+        (void)cudaGetLastError();
+        if ((pending /= 2) < PENDING_DEFAULT) return;
+    }
+}
+
+// Draws with as many pending launches as there are by default; says what was lost.
+static void dp_losses(sweep *s, job *j) {
+    char row[512];
+    tmap_u64 lost;
+    ask_tally t;
+    t = job_draw(j);
+    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+    snprintf(row, sizeof row,
+             "\"work\": \"dp_lost\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": "
+             "%u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"pending\": %d, "
+             "\"launches_lost\": %llu, \"pixels_lost\": %llu",
+             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.B,
+             PENDING_DEFAULT, lost, t.poison);
+    bench_results_row(&s->results, row);
+    if (lost || t.poison)
+        printf("| %u | %s | (%u, %u, %u) | %d pending launches: %llu lost, %llu pixels |\n",
+               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, PENDING_DEFAULT, lost,
+               t.poison);
+}
+
+// One subdivision by DP with a raised limit; it must be what ASK draws. Returns its time, 0 if it
+// is not to be had without loss.
+static double dp_run(sweep *s, job *j) {
+    job ask = *j;
+    ask_tally t, of_ask;
+    tmap_u64 lost;
+    bench_time time;
+    bench_progress(s->done, s->all, variant_name(j->variant));
+    ask.variant = MBR, ask.driver = TMAP_ASK_STREAM;
+    if (!job_prepare(&ask)) return 0;
+    of_ask = job_verify(&ask, 0);
+    t = job_draw(j);
+    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+    if (lost) {
+        printf("| %u | %s | (%u, %u, %u) | %llu launches lost at the raised limit: no time |\n",
+               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, lost);
+        return 0;
+    }
+    if (t.poison || t.hash != of_ask.hash) wrong(j, "not the picture of ASK", t.poison);
+    time = bench_measure(job_run, j, s->o.budget_ms / 4);
+    j->part = "dp";
+    job_row(j, time, &t, 0);
+    return time.ms;
+}
+
+static void sweep_dp(sweep *s, job j, size *z) {
+    static const tmap_ask_params all[] = {
+        {4, 4, 32},  {8, 2, 16},  {8, 2, 32},  {8, 4, 32},  {16, 2, 32}, {16, 2, 64}, {16, 4, 16},
+        {16, 4, 32}, {32, 2, 32}, {32, 2, 64}, {32, 4, 32}, {32, 4, 64}, {64, 2, 32}, {64, 4, 64}};
+    enum { ALL = sizeof all / sizeof *all };
+    for (int form = 0; form < 2; ++form) {
+        double best = 0;
+        bench_time time = {0, 0, 0};
+        tmap_ask_params candidates[ALL];
+        int count = ALL;
+        memcpy(candidates, all, sizeof all);
+        if (z->n > 16384 && s->dp_best[form].g) { // what was best before, also coarser
+            count = 3;
+            for (int i = 0; i < count; ++i) candidates[i] = s->dp_best[form], candidates[i].B <<= i;
+        }
+        j.variant = form ? DP_MBR : DP_SBR;
+        dp_limit(PENDING_RAISED);
+        for (int i = 0; i < count; ++i) {
+            double ms;
+            j.a = candidates[i];
+            ms = dp_run(s, &j);
+            if (ms > 0 && (best == 0 || ms < best)) best = ms, s->dp_best[form] = j.a;
+        }
+        if (best > 0 && has_energy(s, z)) {
+            j.a = s->dp_best[form];
+            energy_row(&j, best);
+        }
+        dp_limit(PENDING_DEFAULT);
+        for (int i = 0; i < count; ++i) {
+            j.a = candidates[i];
+            if (job_prepare(&j)) dp_losses(s, &j);
+        }
+        if (best == 0) continue;
+        j.a = s->dp_best[form];
+        time.ms = best;
+        print_row(&j, time, 0);
+    }
+}
+#else
+static void sweep_dp(sweep *s, job j, size *z) { (void)s, (void)j, (void)z; }
+#endif
+
+// ---- the model ----------------------------------------------------------------------------------
+
+static tmap_ask_plan plan_of(tmap_u32 n, tmap_ask_params a) {
+    tmap_ask_plan p = {n, n, 0, a.g, a.r, a.B, 1};
+    return p;
+}
+
+static void write_curve(sweep *s, size *z) {
+    char row[2048], side[512] = "", count[512] = "", work[512] = "";
+    for (tmap_u32 k = 0; k < z->curve.curve.points; ++k) {
+        const char *comma = k ? ", " : "";
+        sprintf(side + strlen(side), "%s%.6g", comma, z->curve.side[k]);
+        sprintf(count + strlen(count), "%s%.0f", comma, z->curve.count[k]);
+        sprintf(work + strlen(work), "%s%.3f", comma, z->curve.work[k]);
+    }
+    snprintf(row, sizeof row,
+             "\"work\": \"curve\", \"variant\": \"exhaustive\", \"domain\": \"mandelbrot\", "
+             "\"size\": %u, \"n\": %u, \"dwell\": %u, \"whole\": %.3f, \"side\": [%s], \"count\": "
+             "[%s], \"mean\": [%s]",
+             z->n, z->n, s->o.dwell, z->curve.curve.whole, side, count, work);
+    bench_results_row(&s->results, row);
+}
+
+// The prediction of one form at one size beside what was measured: the candidate that should be the
+// best, and what it costs compared with the best.
+static void predict(sweep *s, size *z, int variant, const tmap_ask_rates *rates, int samples) {
+    tmap_ask_prediction p;
+    const run *chosen = NULL, *paper = NULL;
+    double best_ms = 0, off = 0, least = 0, least_steps = 0;
+    const run *best = z->best[variant] < 0 ? NULL : &s->runs[z->best[variant]];
+    int seen = 0, length;
+    static char row[65536], measured[32768], predicted[32768];
+    *measured = *predicted = 0;
+    for (int i = 0; best && i < s->run_count; ++i) {
+        const run *r = &s->runs[i];
+        tmap_ask_plan plan = plan_of(z->n, r->a);
+        tmap_ask_model m = {z->n, r->a.g, r->a.r, r->a.B, 0, 0, 10, 132, 128};
+        double steps;
+        if (r->size != (int)(z - s->sizes) || r->variant != variant) continue;
+        if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), rates, &p)) continue;
+        // the model of one cost A and one P, with the mean of the picture and of the levels
+        m.A = z->curve.curve.whole;
+        m.P = p.regions > 0 ? (p.cut + p.leaves) / p.regions : 0;
+        steps = variant == SBR ? tmap_ask_model_time_sbr(&m) : tmap_ask_model_time_mbr(&m);
+        if (!paper || steps < least_steps) paper = r, least_steps = steps;
+        off += p.time > r->ms ? p.time / r->ms - 1 : 1 - p.time / r->ms;
+        if (strlen(measured) + 32 < sizeof measured) {
+            sprintf(measured + strlen(measured), "%s%.5f", seen ? ", " : "", r->ms);
+            sprintf(predicted + strlen(predicted), "%s%.5f", seen ? ", " : "", p.time);
+        }
+        ++seen;
+        if (!chosen || p.time < least) chosen = r, least = p.time;
+    }
+    if (!seen) return;
+    best_ms = best->ms;
+    length = snprintf(
+        row, sizeof row,
+        "\"work\": \"predict\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": %u, "
+        "\"n\": %u, \"dwell\": %u, \"candidates\": %d, \"samples\": %d, \"mean_error_pct\": %.2f, "
+        "\"g\": %u, \"r\": %u, \"B\": %u, \"predicted_ms\": %.5f, \"ms\": %.5f, \"best_g\": %u, "
+        "\"best_r\": %u, \"best_B\": %u, \"best_ms\": %.5f, \"ratio\": %.4f",
+        variant_name(variant), z->n, z->n, s->o.dwell, seen, samples, 100 * off / seen, chosen->a.g,
+        chosen->a.r, chosen->a.B, least, chosen->ms, best->a.g, best->a.r, best->a.B, best_ms,
+        chosen->ms / best_ms);
+    snprintf(row + length, sizeof row - (size_t)length,
+             ", \"paper_g\": %u, \"paper_r\": %u, \"paper_B\": %u, \"paper_ratio\": %.4f, "
+             "\"measured\": [%s], \"predicted\": [%s]",
+             paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms, measured, predicted);
+    bench_results_row(&s->results, row);
+    printf("| %u | %s | (%u, %u, %u) | %.4f | %.4f | (%u, %u, %u) | %.4f | %.3f | %.1f%% | (%u, "
+           "%u, %u) %.3f |\n",
+           z->n, variant_name(variant), chosen->a.g, chosen->a.r, chosen->a.B, least, chosen->ms,
+           best->a.g, best->a.r, best->a.B, best_ms, chosen->ms / best_ms, 100 * off / seen,
+           paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms);
+}
+
+// Rates of a form from the few candidates of all sizes; then predictions for all that was run.
+static void sweep_model(sweep *s) {
+    static tmap_ask_prediction counted[RUNS];
+    static double times[RUNS];
+    static const char *const names[TMAPI_ASK_RATES] = {
+        "border_work", "leaf_work", "border_element", "fill_element", "leaf_element", "region",
+        "cut",         "level",     "once",           "border_depth", "leaf_depth"};
+    puts("\n| n | form | predicted best | its time as predicted | measured | measured best | its "
+         "time | ratio | mean error | best of the paper's model, ratio |\n"
+         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (int variant = SBR; variant <= MBR; ++variant) {
+        tmap_ask_rates rates;
+        char row[1024];
+        int length, samples = 0;
+        for (int i = 0; i < s->run_count; ++i) {
+            run *r = &s->runs[i];
+            size *z = &s->sizes[r->size];
+            tmap_ask_plan plan = plan_of(z->n, r->a);
+            if (!r->few || r->variant != variant) continue;
+            if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), NULL, &counted[samples]))
+                continue;
+            times[samples++] = r->ms;
+        }
+        for (int k = 0; k < TMAPI_ASK_RATES; ++k) *tmapi_ask_rate(&rates, k) = 1; // all are fitted
+        if (tmap_ask_rates_fit(counted, times, (tmap_u32)samples, 0, &rates, NULL)) continue;
+        length = snprintf(row, sizeof row,
+                          "\"work\": \"rates\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", "
+                          "\"samples\": %d, \"unit\": \"ms\"",
+                          variant_name(variant), samples);
+        for (int k = 0; k < TMAPI_ASK_RATES; ++k)
+            length += snprintf(row + length, sizeof row - (size_t)length, ", \"%s\": %.6g",
+                               names[k], *tmapi_ask_rate(&rates, k));
+        bench_results_row(&s->results, row);
+        for (int i = 0; i < s->o.n.count; ++i) predict(s, &s->sizes[i], variant, &rates, samples);
+    }
+}
+
+// ---- a size -------------------------------------------------------------------------------------
+
+static void sweep_size(sweep *s, size *z) {
+    job j;
+    int landscape = 0;
+    for (int i = 0; i < s->o.landscape.count; ++i) landscape |= s->o.landscape.value[i] == z->n;
+    memset(&j, 0, sizeof j);
+    j.s = s;
+    j.m = tmap_mandelbrot_make(z->n, z->n, s->o.dwell);
+    for (int v = 0; v < VARIANTS; ++v) z->best[v] = -1;
+    sweep_exhaustive(s, j, z);
+    if (z->n <= 16384) s->serial = ask_serial_make(z->n, s->truth);
+    if (s->o.parts & MODEL) {
+        double whole = (double)z->work / (double)pixels_of(&j);
+        ask_curve_measure(s->truth, z->n, whole, &z->curve);
+        write_curve(s, z);
+    }
+    sweep_candidates(s, j, z, landscape);
+    for (int variant = SBR; variant <= MBR; ++variant) {
+        if (z->best[variant] < 0) continue;
+        sweep_best(s, j, z, variant);
+        sweep_levels(s, j, z, variant);
+    }
+    if (s->o.parts & OPTIONS) {
+        ask_tally t;
+        bench_time time;
+        j.variant = UNROLLED, j.part = "options";
+        j.m.options = TMAP_MANDELBROT_BULBS;
+        t = job_draw(&j);
+        time = bench_measure(job_run, &j, s->o.budget_ms);
+        job_row(&j, time, &t, 0);
+        print_row(&j, time, t.differ);
+        j.m.options = 0;
+    }
+    if (s->o.parts & DP) sweep_dp(s, j, z);
+    if (has_energy(s, z)) sweep_energy(s, j, z);
+    if (s->serial.n) ask_serial_free(&s->serial);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+static void bad(const char *option, const char *value) {
+    fprintf(stderr, "bench_ask: %s: bad value '%s'\n", option, value ? value : "");
+    exit(2);
+}
+
+static tmap_u64 number(const char *option, const char **text, tmap_u64 least, tmap_u64 most) {
+    char *end;
+    tmap_u64 n = strtoull(*text, &end, 10);
+    if (!isdigit((unsigned char)**text) || n < least || n > most) bad(option, *text);
+    *text = end;
+    return n;
+}
+
+// Numbers parted by commas; none for an empty text.
+static list numbers(const char *option, const char *text, tmap_u32 least, tmap_u32 most) {
+    list l = {{0}, 0};
+    for (const char *p = text; *p; p += *p == ',') {
+        if (l.count == LIST) bad(option, text);
+        l.value[l.count++] = (tmap_u32)number(option, &p, least, most);
+        if (*p && *p != ',') bad(option, text);
+    }
+    return l;
+}
+
+static int parts(const char *option, const char *text) {
+    int found = 0;
+    if (!strcmp(text, "none")) return 0;
+    for (const char *p = text; *p; p += *p == ',') {
+        size_t length = strcspn(p, ",");
+        int part = 0;
+        while (part < 5 &&
+               (strlen(part_names[part]) != length || strncmp(part_names[part], p, length)))
+            ++part;
+        if (part == 5) bad(option, text);
+        found |= 1 << part;
+        p += length;
+    }
+    return found;
+}
+
+static void parse(settings *o, int argc, char **argv) {
+    for (int i = 1; i < argc; i += 2) {
+        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(option, "--help")) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (!p) bad(option, p);
+        if (!strcmp(option, "--n"))
+            o->n = numbers(option, p, 4, 1u << 20);
+        else if (!strcmp(option, "--landscape"))
+            o->landscape = numbers(option, p, 4, 1u << 20);
+        else if (!strcmp(option, "--g"))
+            o->g = numbers(option, p, 1, 1u << 16);
+        else if (!strcmp(option, "--r"))
+            o->r = numbers(option, p, 2, 1024);
+        else if (!strcmp(option, "--B"))
+            o->B = numbers(option, p, 1, 1u << 16);
+        else if (!strcmp(option, "--dwell"))
+            o->dwell = (tmap_u32)number(option, &p, 1, 1u << 30);
+        else if (!strcmp(option, "--parts"))
+            o->parts = parts(option, p);
+        else if (!strcmp(option, "--out"))
+            o->out = p;
+        else if (!strcmp(option, "--budget"))
+            o->budget_ms = (double)number(option, &p, 1, 100000);
+        else if (!strcmp(option, "--bytes"))
+            o->bytes = number(option, &p, 1 << 16, 1ull << 40);
+        else
+            bad(option, p);
+    }
+}
+
+int main(int argc, char **argv) {
+    static sweep s;
+    settings o = {NULL,
+                  {{1024, 2048, 4096, 8192, 16384, 32768, 65536}, 7},
+                  {{4096, 16384}, 2},
+                  {{2, 4, 8, 16, 32, 64, 128, 256}, 8},
+                  {{2, 4, 8, 16}, 4},
+                  {{4, 8, 16, 32, 64}, 5},
+                  512,
+                  DRIVERS | OPTIONS | DP | MODEL | ENERGY,
+                  40,
+                  4ull << 30};
+    int devices = 0;
+    size_t free_bytes, total;
+    struct cudaDeviceProp device;
+    tmap_u64 most = 0;
+    parse(&o, argc, argv);
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    s.o = o;
+    for (int i = 0; i < o.n.count; ++i) {
+        int landscape = 0;
+        for (int k = 0; k < o.landscape.count; ++k)
+            landscape |= o.landscape.value[k] == o.n.value[i];
+        s.all += 2 * (landscape ? o.g.count * o.r.count * o.B.count : FEW);
+        if (o.n.value[i] > most) most = o.n.value[i];
+    }
+    s.ceilings = bench_measure_ceilings((size_t)o.bytes);
+    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
+           s.ceilings.fill_tbs, s.ceilings.read_tbs);
+    if (bench_results_open(&s.results, o.out, "ask", s.ceilings)) bad("--out", o.out);
+    // Two pictures, flags of the curve's regions, tables.
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    s.cpu = !strcmp(device.name, "CPU SIMT machine");
+    CHECK(cudaMemGetInfo(&free_bytes, &total));
+    s.memory_bytes = most * most / 8 * 5 + (1 << 20);
+    if (most * most * 17 / 2 + s.memory_bytes > free_bytes) bad("--n: no memory for", "that size");
+    CHECK(cudaMalloc((void **)&s.truth, most * most * sizeof(int)));
+    CHECK(cudaMalloc((void **)&s.out, most * most * sizeof(int)));
+    CHECK(cudaMalloc(&s.memory, s.memory_bytes));
+    CHECK(cudaMalloc((void **)&s.tally, sizeof *s.tally));
+    CHECK(cudaMalloc((void **)&s.lost, sizeof *s.lost));
+    if (o.parts & ENERGY) s.meter = bench_energy_open();
+    print_head();
+    for (int i = 0; i < o.n.count; ++i) {
+        s.sizes[i].n = o.n.value[i];
+        sweep_size(&s, &s.sizes[i]);
+    }
+    if (o.parts & MODEL) {
+        sweep_model(&s);
+        ask_theory_rows(&s.results);
+    }
+    bench_progress(s.all, s.all, "");
+    CHECK(cudaFree(s.truth));
+    CHECK(cudaFree(s.out));
+    CHECK(cudaFree(s.memory));
+    CHECK(cudaFree(s.tally));
+    CHECK(cudaFree(s.lost));
+    if (bench_results_close(&s.results)) bad("--out", o.out);
+    return 0;
+}

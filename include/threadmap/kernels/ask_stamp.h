@@ -1,0 +1,777 @@
+// SPDX-License-Identifier: MIT
+// ask_stamp.h: stamps out adaptive subdivision (ask.h) for a problem: define a name, a parameter
+// type and a few device functions, include this header, and use the drivers that it defines. It may
+// be included again with other names; without TMAP_ASK_NAME it defines nothing.
+//
+//     #define TMAP_ASK_NAME   ball         // begins the names of all functions here
+//     #define TMAP_ASK_PARAMS ball_params  // a type that is passed by value to kernels
+//     #define TMAP_ASK_DIMS   3            // 2 or 3
+//     #define TMAP_ASK_SHARES 0            // 1: the problem has the functions of borders below
+//     #include <threadmap/kernels/ask_stamp.h>
+//
+// The functions, all TMAP_DEVICE, p being a const TMAP_ASK_PARAMS *:
+//
+//     tmap_ask_range ball_query(p, const tmap_ask_region *region, tmap_u32 rank, tmap_u32 size)
+//         what thread `rank` of a team of `size` finds in its part of the region. The region is
+//         uniform if least == most over the team, which is eight lanes of a warp side by side, a
+//         warp, or several. Collectives name the lanes of the team: others may be elsewhere.
+//     void ball_terminal(p, const tmap_ask_region *region, tmap_u32 value, tmap_u32 rank,
+//                        tmap_u32 size)
+//         thread rank's part in finishing a uniform region; value = least = most.
+//     tmap_u32 ball_leaf_elements(p, const tmap_ask_sides *sides)
+//         how many elements the leaf work has in a region with these sides, below 2^32.
+//     void ball_leaf(p, tmap_ask_work *work)
+//         computes elements, which it takes from `work`; all lanes of a warp call it together:
+//             tmap_u32 i;
+//             while (tmap_ask_take(work, 1, &i))
+//                 if (i != TMAP_ASK_NO_ELEMENT) ... element i of work->region, if it has one ...
+//
+// and where queries read what others have written, with TMAP_ASK_SHARES 1:
+//
+//     tmap_u32 ball_border_elements(p, const tmap_ask_sides *sides)
+//     void ball_border(p, tmap_ask_work *work)
+//         writes what a query reads of a region of level 0.
+//     tmap_u32 ball_share_elements(p, const tmap_ask_sides *sides, const tmap_ask_sides *child,
+//                                  tmap_u32 r)
+//     void ball_share(p, tmap_ask_work *work)
+//         writes what queries read of the r^dims children of a region and what is not there yet:
+//         the region's own border is. tmap_ask_child_x, _y, _z tell where children begin.
+//
+// What comes of it, all returning the first CUDA error, and cudaErrorInvalidValue for a null
+// pointer, an unknown form, or a workspace for another number of axes:
+//
+//     ball_ask_host(p, form, workspace, stream)    waits for the count of every level
+//     ball_ask_stream(p, form, workspace, stream)  enqueues everything; can be captured
+//     ball_ask_graph_make(p, form, workspace, &exec) a graph of it, for cudaGraphLaunch; CUDA 12.4
+//     ball_ask_graph(p, form, workspace, stream)   makes, launches and destroys one; waits
+//     ball_ask_cooperative(p, form, workspace, stream)
+//         cudaErrorNotSupported where the device has no cooperative launch
+//     ball_ask(p, form, driver, workspace, stream) one of them by number
+//
+// No region is ever lost: whatever finds no place in a table or list is finished at once by the
+// threads that found it, a region that should have been subdivided by the leaf work.
+#ifndef TMAP_KERNELS_ASK_STAMP_H
+#define TMAP_KERNELS_ASK_STAMP_H
+
+#include "ask.h"
+
+#define TMAPI_ASK_PASTE2(a, b) a##_##b
+#define TMAPI_ASK_PASTE(a, b)  TMAPI_ASK_PASTE2(a, b)
+#define TMAPI_ASK(name)        TMAPI_ASK_PASTE(TMAP_ASK_NAME, name)
+
+// What becomes of a region.
+#define TMAPI_ASK_NONE      0
+#define TMAPI_ASK_EMPTY     1
+#define TMAPI_ASK_FILL      2
+#define TMAPI_ASK_LEAF      3
+#define TMAPI_ASK_SUBDIVIDE 4
+
+// The level of a launch that reads it from the workspace.
+#define TMAPI_ASK_LEVEL_NOW 0xffffffffu
+
+// Elements of a uniform region that a warp finishes in one piece.
+#ifndef TMAPI_ASK_FILL_ELEMENTS
+#define TMAPI_ASK_FILL_ELEMENTS 4096
+#endif
+// One warp in so many begins the last launch with uniform regions, which take memory, the others
+// with leaves, which take arithmetic, so that both are busy.
+#ifndef TMAPI_ASK_FILL_WARPS
+#define TMAPI_ASK_FILL_WARPS 8
+#endif
+// Regions with more elements than this along their axes are asked by a block, others by a warp.
+#ifndef TMAPI_ASK_WARP_SIDES
+#define TMAPI_ASK_WARP_SIDES 256
+#endif
+// Regions with no more than this are asked by eight lanes.
+#ifndef TMAPI_ASK_EIGHT_SIDES
+#define TMAPI_ASK_EIGHT_SIDES 70
+#endif
+
+#endif
+
+#if defined(TMAP_ASK_NAME)
+
+#ifndef TMAP_ASK_SHARES
+#define TMAP_ASK_SHARES 0
+#endif
+
+#if TMAP_CUDA
+
+// ---- pieces -------------------------------------------------------------------------------------
+
+// What becomes of a region with this range.
+TMAP_DEVICE tmap_u32 TMAPI_ASK(ask_verdict)(const tmap_ask_workspace *s, tmap_u32 level,
+                                            tmap_ask_range range) {
+    if (range.least >= range.most) return TMAPI_ASK_FILL; // all that nobody looked at is one, too
+    return level + 1 < s->domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
+}
+
+// The leaf work of one region, whose scalar stands at *entry, by the warps of a team.
+TMAP_DEVICE void TMAPI_ASK(ask_leaf_now)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                         const tmapi_ask_grid *grid, const tmap_u64 *entry,
+                                         tmap_u32 warp, tmap_u32 warps) {
+    tmap_ask_work work;
+    tmap_ask_sides sides = tmapi_ask_grid_sides(grid);
+    tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, grid, entry, 1,
+                         TMAPI_ASK(leaf_elements)(p, &sides), 0, warp, warps);
+    TMAPI_ASK(leaf)(p, &work);
+}
+
+// The same in a call of its own, with arguments passed by value: where it is rare, its registers
+// should not be those of the kernel.
+static __device__ __noinline__ void TMAPI_ASK(ask_leaf_refused)(TMAP_ASK_PARAMS p,
+                                                                tmap_ask_workspace s,
+                                                                tmap_u32 level, tmap_u64 scalar) {
+    tmapi_ask_grid grid = tmapi_ask_grid_make(&s.domain, TMAP_ASK_DIMS, level);
+    TMAPI_ASK(ask_leaf_now)(&p, &s, &grid, &scalar, 0, 1);
+}
+
+// The leaf work of all regions in the list, by all warps of the grid.
+TMAP_DEVICE void TMAPI_ASK(ask_leaves)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
+    const tmap_u32 last = s->domain.levels - 1;
+    tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, last);
+    tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
+    tmap_u64 count = tmapi_ask_load(&s->control->level[last].leaves);
+    tmap_ask_work work;
+    if (count > s->list_capacity) count = s->list_capacity;
+    if (!count) return;
+    tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, s->leaf, (tmap_u32)count,
+                         TMAPI_ASK(leaf_elements)(p, &sides), &s->control->leaf_ticket,
+                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+    TMAPI_ASK(leaf)(p, &work);
+}
+
+// The terminal work of all regions in the list, in pieces. Lane l knows how many pieces level l
+// has, and those of all levels up to it.
+TMAP_DEVICE void TMAPI_ASK(ask_fills)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
+    const tmap_u32 lane = threadIdx.x & 31u;
+    tmap_u64 first = 0, listed = 0, pieces = 1, upto, all;
+    tmap_u32 known = TMAPI_ASK_LEVEL_NOW; // the level of `grid`
+    tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, 0);
+    if (lane < s->domain.levels) {
+        tmapi_ask_grid mine = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, lane);
+        tmap_ask_sides sides = tmapi_ask_grid_sides(&mine);
+        first = tmapi_ask_fill_base(s, lane);
+        listed = first + tmapi_ask_load(&s->control->level[lane].filled);
+        if (listed > s->list_capacity) listed = s->list_capacity;
+        listed = first < listed ? listed - first : 0;
+        pieces = (tmap_u64)sides.x * sides.y * sides.z / TMAPI_ASK_FILL_ELEMENTS;
+        if (pieces == 0) pieces = 1;
+    }
+    upto = listed * pieces;
+    for (tmap_u32 step = 1; step < 32; step *= 2) {
+        tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
+        if (lane >= step) upto += before;
+    }
+    all = __shfl_sync(0xffffffffu, upto, 31);
+    for (;;) {
+        tmap_u64 piece = 0, place, pieces_here;
+        tmap_u32 level, part;
+        tmap_ask_region region;
+        if (lane == 0) piece = atomicAdd(&s->control->fill_ticket, 1ull);
+        piece = __shfl_sync(0xffffffffu, piece, 0);
+        if (piece >= all) return;
+        level = (tmap_u32)__ffs((int)__ballot_sync(0xffffffffu, piece < upto)) - 1;
+        pieces_here = __shfl_sync(0xffffffffu, pieces, (int)level);
+        piece -= __shfl_sync(0xffffffffu, upto - listed * pieces, (int)level);
+        place = __shfl_sync(0xffffffffu, first, (int)level) + piece / pieces_here;
+        part = (tmap_u32)(piece % pieces_here);
+        if (level != known)
+            grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level), known = level;
+        if (tmapi_ask_region(TMAP_ASK_DIMS, &grid, s->fill[place], &region)) TMAPI_ASK(terminal)
+        (p, &region, s->value[place], part * 32 + lane, (tmap_u32)pieces_here * 32);
+    }
+}
+
+#if TMAP_ASK_SHARES
+// Borders of the regions of level 0, by all warps of the grid.
+TMAP_DEVICE void TMAPI_ASK(ask_borders)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
+    tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, 0);
+    tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
+    tmap_ask_work work;
+    tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, 0,
+                         tmapi_ask_regions(s, TMAP_ASK_DIMS, 0),
+                         TMAPI_ASK(border_elements)(p, &sides), &s->control->border_ticket,
+                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+    TMAPI_ASK(border)(p, &work);
+}
+
+TMAP_DEVICE tmap_u32 TMAPI_ASK(ask_share_per)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                              const tmapi_ask_grid *grid) {
+    tmapi_ask_grid child = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, grid->level + 1);
+    tmap_ask_sides sides = tmapi_ask_grid_sides(grid), child_sides = tmapi_ask_grid_sides(&child);
+    return TMAPI_ASK(share_elements)(p, &sides, &child_sides, s->domain.r);
+}
+
+// What the regions that a level subdivides share with their children, by all warps of the grid.
+TMAP_DEVICE void TMAPI_ASK(ask_shares)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                       tmap_u32 level) {
+    tmap_olt olt = tmapi_ask_olt(s, level);
+    tmap_u32 count = (tmap_u32)tmap_olt_stored(olt);
+    tmapi_ask_grid grid;
+    tmap_ask_work work;
+    if (!count || level + 1 >= s->domain.levels) return;
+    grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level);
+    tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, olt.entries, count,
+                         TMAPI_ASK(ask_share_per)(p, s, &grid), &s->control->level[level].ticket,
+                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+    TMAPI_ASK(share)(p, &work);
+}
+#endif
+
+// The scalar of item i of a level: a region of level 0, or a child of a region in the table.
+TMAP_DEVICE tmap_u64 TMAPI_ASK(ask_scalar)(const tmap_ask_workspace *s, tmap_u32 level,
+                                           tmap_u32 i) {
+    const tmap_ask_domain *d = &s->domain;
+    const tmap_u32 children = TMAP_ASK_DIMS == 2 ? d->r * d->r : d->r * d->r * d->r;
+    tmap_u32 parent = i / children;
+    if (level == 0) return tmapi_ask_first(TMAP_ASK_DIMS, d->g, i);
+    return tmapi_ask_child(TMAP_ASK_DIMS, d->r, tmapi_ask_olt(s, level - 1).entries[parent],
+                           i - parent * children);
+}
+
+// MBR: lists up to 32 regions of a warp, one for each lane, and finishes at once those for which
+// there is no place.
+TMAP_DEVICE void TMAPI_ASK(ask_list)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                     const tmapi_ask_grid *grid, tmap_u64 scalar, tmap_u32 verdict,
+                                     tmap_u32 value) {
+    const tmap_u32 lane = threadIdx.x & 31u;
+    const tmap_warp warp = tmap_warp_full();
+    tmapi_ask_level *counts = &s->control->level[grid->level];
+    tmap_u32 now;
+    int failed = 0;
+    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_EMPTY))
+        (void)tmap_olt_slot_warp(warp, &counts->empty, verdict == TMAPI_ASK_EMPTY);
+    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_FILL)) {
+        int mine = verdict == TMAPI_ASK_FILL;
+        tmap_u64 slot =
+            tmap_olt_slot_warp(warp, &counts->filled, mine) + tmapi_ask_fill_base(s, grid->level);
+        failed |= mine && slot >= s->list_capacity;
+        if (mine && slot < s->list_capacity) s->fill[slot] = scalar, s->value[slot] = value;
+    }
+    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_LEAF)) {
+        int mine = verdict == TMAPI_ASK_LEAF;
+        tmap_u64 slot = tmap_olt_slot_warp(warp, &counts->leaves, mine);
+        failed |= mine && slot >= s->list_capacity;
+        if (mine && slot < s->list_capacity) s->leaf[slot] = scalar;
+    }
+    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_SUBDIVIDE)) {
+        int mine = verdict == TMAPI_ASK_SUBDIVIDE;
+        int refused =
+            mine & !tmap_olt_insert_warp(warp, tmapi_ask_olt(s, grid->level), mine, scalar);
+        (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
+        failed |= refused;
+    }
+    now = __ballot_sync(0xffffffffu, failed);
+    for (; now; now &= now - 1) {
+        int from = __ffs((int)now) - 1;
+        tmap_u64 one = __shfl_sync(0xffffffffu, scalar, from);
+        tmap_u32 one_value = __shfl_sync(0xffffffffu, value, from);
+        if (__shfl_sync(0xffffffffu, verdict, from) == TMAPI_ASK_FILL) {
+            tmap_ask_region region;
+            (void)tmapi_ask_region(TMAP_ASK_DIMS, grid, one, &region);
+            TMAPI_ASK(terminal)(p, &region, one_value, lane, 32);
+        } else {
+            TMAPI_ASK(ask_leaf_refused)(*p, *s, grid->level, one);
+        }
+    }
+}
+
+// MBR: asks all regions of a level. Large ones, which are few, by a block each; others by a warp,
+// which takes as many as it must before it lists them.
+TMAP_DEVICE void TMAPI_ASK(ask_queries)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                        tmap_u32 level) {
+    __shared__ tmap_u32 scratch[64];
+    const tmap_u32 lane = threadIdx.x & 31u, items = tmapi_ask_regions(s, TMAP_ASK_DIMS, level);
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level);
+    const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
+    if (sides.x + sides.y + (TMAP_ASK_DIMS == 3 ? sides.z : 0) > TMAPI_ASK_WARP_SIDES) {
+        for (tmap_u64 i = blockIdx.x; i < items; i += gridDim.x) {
+            tmap_u64 scalar = TMAPI_ASK(ask_scalar)(s, level, (tmap_u32)i);
+            tmap_ask_range range = tmap_ask_range_none();
+            tmap_ask_region region;
+            int some = tmapi_ask_region(TMAP_ASK_DIMS, &grid, scalar, &region);
+            if (some) range = TMAPI_ASK(query)(p, &region, threadIdx.x, blockDim.x);
+            range = tmapi_ask_range_block(range, scratch);
+            if (threadIdx.x < 32) {
+                tmap_u32 verdict = some ? TMAPI_ASK(ask_verdict)(s, level, range) : TMAPI_ASK_EMPTY;
+                TMAPI_ASK(ask_list)
+                (p, s, &grid, scalar, lane ? TMAPI_ASK_NONE : verdict, range.least);
+            }
+            __syncthreads(); // scratch
+        }
+    } else {
+        const tmap_u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+        const tmap_u32 warps = gridDim.x * blockDim.x / 32;
+        // Small regions, which are many, by eight lanes each: four wait for memory at once.
+        const tmap_u32 size = sides.x + sides.y + sides.z <= TMAPI_ASK_EIGHT_SIDES ? 8 : 32;
+        const tmap_u32 teams = 32 / size;
+        tmap_u32 batch = (items + warps - 1) / warps;
+        if (batch > 32) batch = 32;
+        batch = (batch + teams - 1) / teams * teams;
+        for (tmap_u64 first = (tmap_u64)warp * batch; first < items;
+             first += (tmap_u64)warps * batch) {
+            tmap_u32 count = items - first < batch ? (tmap_u32)(items - first) : batch;
+            tmap_u32 verdict = TMAPI_ASK_NONE, value = 0;
+            tmap_u64 scalar =
+                lane < count ? TMAPI_ASK(ask_scalar)(s, level, (tmap_u32)first + lane) : 0;
+            for (tmap_u32 i = 0; i < count; i += teams) {
+                tmap_u32 which = i + lane / size < count ? i + lane / size : i;
+                tmap_u64 one = __shfl_sync(0xffffffffu, scalar, (int)which);
+                tmap_ask_range range = tmap_ask_range_none();
+                tmap_ask_region region;
+                tmap_u32 verdict_one, from = (lane - i) * size & 31u;
+                int some = tmapi_ask_region(TMAP_ASK_DIMS, &grid, one, &region);
+                if (some) range = TMAPI_ASK(query)(p, &region, lane % size, size);
+                range = size < 32 ? tmapi_ask_range_eight(range) : tmapi_ask_range_warp(range);
+                verdict_one = some ? TMAPI_ASK(ask_verdict)(s, level, range) : TMAPI_ASK_EMPTY;
+                if (!some) range.least = 0;
+                verdict_one = __shfl_sync(0xffffffffu, verdict_one, (int)from);
+                range.least = __shfl_sync(0xffffffffu, range.least, (int)from);
+                if (lane >= i && lane < i + teams && lane < count)
+                    verdict = verdict_one, value = range.least;
+            }
+            TMAPI_ASK(ask_list)(p, s, &grid, scalar, verdict, value);
+        }
+    }
+}
+
+// SBR: a block asks a region of a level and finishes it, or shares its border with its children and
+// puts it into the table.
+TMAP_DEVICE void TMAPI_ASK(ask_blocks)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
+                                       tmap_u32 level) {
+    __shared__ tmap_u32 scratch[64];
+    __shared__ int stored;
+    const tmap_u32 items = tmapi_ask_regions(s, TMAP_ASK_DIMS, level);
+    const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level);
+    tmapi_ask_level *counts = &s->control->level[level];
+    for (tmap_u64 i = blockIdx.x; i < items; i += gridDim.x) {
+        tmap_u64 scalar = TMAPI_ASK(ask_scalar)(s, level, (tmap_u32)i);
+        tmap_ask_region region;
+        tmap_ask_range range;
+        tmap_u32 verdict;
+        if (!tmapi_ask_region(TMAP_ASK_DIMS, &grid, scalar, &region)) { // the same in all threads
+            if (threadIdx.x == 0) atomicAdd(&counts->empty, 1ull);
+            continue;
+        }
+        range = TMAPI_ASK(query)(p, &region, threadIdx.x, blockDim.x);
+        range = tmapi_ask_range_block(range, scratch);
+        verdict = TMAPI_ASK(ask_verdict)(s, level, range);
+        if (threadIdx.x == 0) {
+            stored = 0;
+            if (verdict == TMAPI_ASK_FILL) atomicAdd(&counts->filled, 1ull);
+            if (verdict == TMAPI_ASK_LEAF) atomicAdd(&counts->leaves, 1ull);
+            if (verdict == TMAPI_ASK_SUBDIVIDE) {
+                stored = tmap_olt_insert(tmapi_ask_olt(s, level), scalar);
+                if (!stored) atomicAdd(&counts->refused, 1ull);
+            }
+        }
+        __syncthreads();
+        if (verdict == TMAPI_ASK_FILL) {
+            TMAPI_ASK(terminal)(p, &region, range.least, threadIdx.x, blockDim.x);
+        } else if (stored) {
+#if TMAP_ASK_SHARES
+            tmap_ask_work work;
+            tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, &scalar, 1,
+                                 TMAPI_ASK(ask_share_per)(p, s, &grid), 0, warp, warps);
+            TMAPI_ASK(share)(p, &work);
+#endif
+        } else {
+            TMAPI_ASK(ask_leaf_now)(p, s, &grid, &scalar, warp, warps);
+        }
+        __syncthreads(); // scratch and stored
+    }
+}
+
+// MBR: what was left for the end.
+TMAP_DEVICE void TMAPI_ASK(ask_rest)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
+    if (threadIdx.x / 32 % TMAPI_ASK_FILL_WARPS == 0) TMAPI_ASK(ask_fills)(p, s);
+    TMAPI_ASK(ask_leaves)(p, s);
+    TMAPI_ASK(ask_fills)(p, s);
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_QUERY_RESIDENT)
+    TMAPI_ASK(ask_query_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s, tmap_u32 level) {
+    TMAPI_ASK(ask_queries)(&p, &s, level == TMAPI_ASK_LEVEL_NOW ? s.control->level_now : level);
+}
+
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS)
+    TMAPI_ASK(ask_rest_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s) {
+    TMAPI_ASK(ask_rest)(&p, &s);
+}
+
+static __global__ void __launch_bounds__(TMAPI_ASK_SBR_THREADS, TMAPI_ASK_SBR_BLOCKS)
+    TMAPI_ASK(ask_block_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s, tmap_u32 level) {
+    TMAPI_ASK(ask_blocks)(&p, &s, level == TMAPI_ASK_LEVEL_NOW ? s.control->level_now : level);
+}
+
+#if TMAP_ASK_SHARES
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS)
+    TMAPI_ASK(ask_border_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s) {
+    TMAPI_ASK(ask_borders)(&p, &s);
+}
+
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS)
+    TMAPI_ASK(ask_share_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s, tmap_u32 level) {
+    TMAPI_ASK(ask_shares)(&p, &s, level == TMAPI_ASK_LEVEL_NOW ? s.control->level_now : level);
+}
+#endif
+
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, 2)
+    TMAPI_ASK(ask_cooperative_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s, int form) {
+    tmap_u32 turn = 0;
+#if TMAP_ASK_SHARES
+    TMAPI_ASK(ask_borders)(&p, &s);
+    tmapi_ask_barrier(s.control, &turn);
+#endif
+    for (tmap_u32 level = 0; level < s.domain.levels; ++level) {
+        if (form == TMAP_ASK_SBR)
+            TMAPI_ASK(ask_blocks)(&p, &s, level);
+        else
+            TMAPI_ASK(ask_queries)(&p, &s, level);
+        tmapi_ask_barrier(s.control, &turn);
+        if (tmap_olt_stored(tmapi_ask_olt(&s, level)) == 0) break; // the same in all threads
+#if TMAP_ASK_SHARES
+        if (form == TMAP_ASK_MBR) {
+            TMAPI_ASK(ask_shares)(&p, &s, level);
+            tmapi_ask_barrier(s.control, &turn);
+        }
+#endif
+    }
+    if (form == TMAP_ASK_MBR) TMAPI_ASK(ask_rest)(&p, &s);
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+
+// The blocks for `items` pieces of work; zero for an error, which goes to *status.
+static inline unsigned TMAPI_ASK(ask_size)(tmap_u64 items, tmap_u64 per_block, tmap_u32 resident,
+                                           cudaError_t *status) {
+    unsigned blocks = 0;
+    if (*status == cudaSuccess) *status = tmapi_ask_blocks(items, per_block, resident, &blocks);
+    return *status == cudaSuccess ? blocks : 0;
+}
+
+// Clears the counters and shares the borders of level 0.
+static inline cudaError_t TMAPI_ASK(ask_enqueue_first)(const TMAP_ASK_PARAMS *p,
+                                                       const tmap_ask_workspace *s,
+                                                       cudaStream_t stream) {
+    cudaError_t status = cudaMemsetAsync(s->control, 0, sizeof *s->control, stream);
+#if TMAP_ASK_SHARES
+    const tmap_ask_domain *d = &s->domain;
+    tmap_u64 sides = 2 * ((tmap_u64)d->nx + d->ny + d->nz) * d->g; // more or less of elements
+    unsigned blocks = TMAPI_ASK(ask_size)(sides, TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS, &status);
+    if (blocks) {
+        TMAPI_ASK(ask_border_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s);
+        status = cudaGetLastError();
+    }
+#else
+    (void)p;
+#endif
+    return status;
+}
+
+// One level. regions: of the level, as far as is known. subdivided: the same of regions that it
+// subdivides. They bound the grids. part: 1 asks, 2 shares, 3 both.
+static inline cudaError_t TMAPI_ASK(ask_enqueue_level)(const TMAP_ASK_PARAMS *p, int form,
+                                                       const tmap_ask_workspace *s, tmap_u32 level,
+                                                       int part, tmap_u64 regions,
+                                                       tmap_u64 subdivided, cudaStream_t stream) {
+    cudaError_t status = cudaSuccess;
+    unsigned blocks;
+    if (form == TMAP_ASK_SBR) {
+        if (!(part & 1)) return status;
+        blocks = TMAPI_ASK(ask_size)(regions, 1, TMAPI_ASK_SBR_BLOCKS, &status);
+        if (!blocks) return status;
+        TMAPI_ASK(ask_block_kernel)<<<blocks, TMAPI_ASK_SBR_THREADS, 0, stream>>>(*p, *s, level);
+        return cudaGetLastError();
+    }
+    if (part & 1) {
+        // a region takes a warp or a block
+        blocks = TMAPI_ASK(ask_size)(regions, 1, TMAPI_ASK_QUERY_BLOCKS, &status);
+        if (!blocks) return status;
+        TMAPI_ASK(ask_query_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s, level);
+        status = cudaGetLastError();
+    }
+#if TMAP_ASK_SHARES
+    if ((part & 2) && subdivided) {
+        const tmap_ask_domain *d = &s->domain;
+        tmap_u64 n = d->nx > d->ny ? d->nx : d->ny;
+        tmap_u64 each = level == TMAPI_ASK_LEVEL_NOW
+                            ? 0x1000000 // not known
+                            : 4 * d->r * (n / tmap_region_parts(d->g, d->r, level) + 1);
+        blocks = TMAPI_ASK(ask_size)(tmapi_region_mul(subdivided, each), TMAPI_ASK_THREADS,
+                                     TMAPI_ASK_BLOCKS, &status);
+        if (!blocks) return status;
+        TMAPI_ASK(ask_share_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s, level);
+        status = cudaGetLastError();
+    }
+#else
+    (void)subdivided;
+#endif
+    return status;
+}
+
+// MBR: the last launch.
+static inline cudaError_t TMAPI_ASK(ask_enqueue_rest)(const TMAP_ASK_PARAMS *p, int form,
+                                                      const tmap_ask_workspace *s,
+                                                      cudaStream_t stream) {
+    cudaError_t status = cudaSuccess;
+    const tmap_ask_domain *d = &s->domain;
+    unsigned blocks;
+    if (form == TMAP_ASK_SBR) return cudaSuccess;
+    blocks =
+        TMAPI_ASK(ask_size)((tmap_u64)d->nx * d->ny, TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS, &status);
+    if (!blocks) return status;
+    TMAPI_ASK(ask_rest_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s);
+    return cudaGetLastError();
+}
+
+static inline int TMAPI_ASK(ask_refused)(const TMAP_ASK_PARAMS *p, int form,
+                                         const tmap_ask_workspace *s) {
+    return !p || !s || !s->memory || form < 0 || form >= TMAP_ASK_FORM_COUNT ||
+           s->domain.dims != TMAP_ASK_DIMS;
+}
+
+// The most regions that a level can have, and can subdivide.
+static inline tmap_u64 TMAPI_ASK(ask_most)(const tmap_ask_workspace *s, tmap_u32 level) {
+    const tmap_ask_domain *d = &s->domain;
+    return tmap_region_olt_size(1, tmap_region_parts(d->g, d->r, level), d->dims);
+}
+
+// ---- drivers ------------------------------------------------------------------------------------
+
+static inline cudaError_t TMAPI_ASK(ask_stream)(const TMAP_ASK_PARAMS *p, int form,
+                                                const tmap_ask_workspace *s, cudaStream_t stream) {
+    cudaError_t status;
+    if (TMAPI_ASK(ask_refused)(p, form, s)) return cudaErrorInvalidValue;
+    status = TMAPI_ASK(ask_enqueue_first)(p, s, stream);
+    for (tmap_u32 l = 0; l < s->domain.levels && status == cudaSuccess; ++l) {
+        tmap_u64 most = TMAPI_ASK(ask_most)(s, l);
+        status = TMAPI_ASK(ask_enqueue_level)(p, form, s, l, 3, most,
+                                              l + 1 < s->domain.levels ? most : 0, stream);
+    }
+    if (status == cudaSuccess) status = TMAPI_ASK(ask_enqueue_rest)(p, form, s, stream);
+    return status;
+}
+
+// Adds the time since the last mark to level_ms[level]; starts over. Waits.
+static inline cudaError_t TMAPI_ASK(ask_mark)(const tmap_ask_workspace *s, cudaEvent_t events[2],
+                                              tmap_u32 level, cudaStream_t stream) {
+    cudaError_t status;
+    float ms = 0;
+    if (!s->level_ms) return cudaSuccess;
+    if ((status = cudaEventRecord(events[1], stream)) != cudaSuccess) return status;
+    if ((status = cudaEventSynchronize(events[1])) != cudaSuccess) return status;
+    if ((status = cudaEventElapsedTime(&ms, events[0], events[1])) != cudaSuccess) return status;
+    s->level_ms[level] += ms;
+    return cudaEventRecord(events[0], stream);
+}
+
+static inline cudaError_t TMAPI_ASK(ask_levels_by_host)(const TMAP_ASK_PARAMS *p, int form,
+                                                        const tmap_ask_workspace *s,
+                                                        cudaEvent_t events[2],
+                                                        cudaStream_t stream) {
+    tmap_u32 children = (tmap_u32)tmap_region_olt_size(1, s->domain.r, s->domain.dims), level = 0;
+    tmap_u64 regions = TMAPI_ASK(ask_most)(s, 0);
+    cudaError_t status = TMAPI_ASK(ask_enqueue_first)(p, s, stream);
+    for (; status == cudaSuccess && regions && level < s->domain.levels; ++level) {
+        tmap_u64 subdivided = 0;
+        status = TMAPI_ASK(ask_enqueue_level)(p, form, s, level, 1, regions, 0, stream);
+        if (status == cudaSuccess)
+            status = cudaMemcpyAsync(&subdivided, &s->control->level[level].subdivided,
+                                     sizeof subdivided, cudaMemcpyDeviceToHost, stream);
+        if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+        if (subdivided > s->olt_capacity) subdivided = s->olt_capacity;
+        if (status == cudaSuccess && subdivided)
+            status =
+                TMAPI_ASK(ask_enqueue_level)(p, form, s, level, 2, regions, subdivided, stream);
+        if (status == cudaSuccess) status = TMAPI_ASK(ask_mark)(s, events, level, stream);
+        regions = subdivided * children;
+    }
+    if (status == cudaSuccess) status = TMAPI_ASK(ask_enqueue_rest)(p, form, s, stream);
+    if (status == cudaSuccess) status = TMAPI_ASK(ask_mark)(s, events, s->domain.levels, stream);
+    return status;
+}
+
+static inline cudaError_t TMAPI_ASK(ask_host)(const TMAP_ASK_PARAMS *p, int form,
+                                              const tmap_ask_workspace *s, cudaStream_t stream) {
+    cudaEvent_t events[2] = {0, 0};
+    cudaError_t status = cudaSuccess;
+    if (TMAPI_ASK(ask_refused)(p, form, s)) return cudaErrorInvalidValue;
+    if (s->level_ms) {
+        for (tmap_u32 l = 0; l <= s->domain.levels; ++l) s->level_ms[l] = 0;
+        if ((status = cudaEventCreate(&events[0])) != cudaSuccess) return status;
+        status = cudaEventCreate(&events[1]);
+        if (status == cudaSuccess) status = cudaEventRecord(events[0], stream);
+    }
+    if (status == cudaSuccess) status = TMAPI_ASK(ask_levels_by_host)(p, form, s, events, stream);
+    for (int i = 0; i < 2; ++i)
+        if (events[i]) cudaEventDestroy(events[i]);
+    return status;
+}
+
+static inline cudaError_t TMAPI_ASK(ask_cooperative)(const TMAP_ASK_PARAMS *p, int form,
+                                                     const tmap_ask_workspace *s,
+                                                     cudaStream_t stream) {
+    int device, cooperative = 0, processors, resident = 0;
+    unsigned blocks;
+    void *arguments[3];
+    cudaError_t status;
+    if (TMAPI_ASK(ask_refused)(p, form, s)) return cudaErrorInvalidValue;
+    if ((status = cudaGetDevice(&device)) != cudaSuccess) return status;
+    status = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
+    if (status != cudaSuccess) return status;
+    if (!cooperative) return cudaErrorNotSupported;
+    status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess) return status;
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &resident, TMAPI_ASK(ask_cooperative_kernel), TMAPI_ASK_THREADS, 0);
+    if (status != cudaSuccess) return status;
+    status = cudaMemsetAsync(s->control, 0, sizeof *s->control, stream);
+    if (status != cudaSuccess) return status;
+    blocks = s->cooperative_blocks ? s->cooperative_blocks : (unsigned)(processors * resident);
+    arguments[0] = (void *)p, arguments[1] = (void *)s, arguments[2] = &form;
+    return cudaLaunchCooperativeKernel(TMAPI_ASK(ask_cooperative_kernel), dim3(blocks, 1, 1),
+                                       dim3(TMAPI_ASK_THREADS, 1, 1), arguments, 0, stream);
+}
+
+#if TMAP_ASK_GRAPHS
+// The end of a level: on to the next one, if it has a region.
+static __global__ void TMAPI_ASK(ask_next_kernel)(tmap_ask_workspace s,
+                                                  cudaGraphConditionalHandle more) {
+    tmap_u32 level = s.control->level_now++;
+    cudaGraphSetConditional(more, level + 1 < s.domain.levels &&
+                                      tmapi_ask_load(&s.control->level[level].subdivided) != 0);
+}
+
+// Captures a part of a run into a graph: 0 what comes before the levels, 1 a level, 2 the rest.
+static inline cudaError_t TMAPI_ASK(ask_capture)(const TMAP_ASK_PARAMS *p, int form,
+                                                 const tmap_ask_workspace *s, int part,
+                                                 cudaGraphConditionalHandle more, cudaGraph_t into,
+                                                 cudaStream_t stream) {
+    tmap_u64 most = TMAPI_ASK(ask_most)(s, s->domain.levels - 1);
+    cudaGraph_t captured = 0;
+    cudaError_t ended, status = cudaStreamBeginCaptureToGraph(stream, into, 0, 0, 0,
+                                                              cudaStreamCaptureModeThreadLocal);
+    if (status != cudaSuccess) return status;
+    if (part == 0) status = TMAPI_ASK(ask_enqueue_first)(p, s, stream);
+    if (part == 1) {
+        status =
+            TMAPI_ASK(ask_enqueue_level)(p, form, s, TMAPI_ASK_LEVEL_NOW, 3, most, most, stream);
+        if (status == cudaSuccess) {
+            TMAPI_ASK(ask_next_kernel)<<<1, 1, 0, stream>>>(*s, more);
+            status = cudaGetLastError();
+        }
+    }
+    if (part == 2) status = TMAPI_ASK(ask_enqueue_rest)(p, form, s, stream);
+    ended = cudaStreamEndCapture(stream, &captured);
+    return status != cudaSuccess ? status : ended;
+}
+
+// Adds a captured part to the graph as a node, after the node *before if there is one.
+static inline cudaError_t TMAPI_ASK(ask_add)(const TMAP_ASK_PARAMS *p, int form,
+                                             const tmap_ask_workspace *s, int part,
+                                             cudaGraph_t graph, cudaGraphNode_t *before,
+                                             cudaStream_t stream) {
+    cudaGraph_t child = 0;
+    cudaGraphNode_t node;
+    cudaGraphConditionalHandle none = 0;
+    cudaError_t status = cudaGraphCreate(&child, 0);
+    if (status != cudaSuccess) return status;
+    status = TMAPI_ASK(ask_capture)(p, form, s, part, none, child, stream);
+    if (status == cudaSuccess)
+        status = cudaGraphAddChildGraphNode(&node, graph, part ? before : 0, part ? 1 : 0, child);
+    cudaGraphDestroy(child); // the node has a copy
+    if (status == cudaSuccess) *before = node;
+    return status;
+}
+
+static inline cudaError_t TMAPI_ASK(ask_graph_build)(const TMAP_ASK_PARAMS *p, int form,
+                                                     const tmap_ask_workspace *s, cudaGraph_t graph,
+                                                     cudaStream_t stream) {
+    cudaGraphConditionalHandle more;
+    cudaGraphNodeParams parameters = {};
+    cudaGraphNode_t last, loop;
+    cudaError_t status =
+        cudaGraphConditionalHandleCreate(&more, graph, 1, cudaGraphCondAssignDefault);
+    if (status != cudaSuccess) return status;
+    status = TMAPI_ASK(ask_add)(p, form, s, 0, graph, &last, stream);
+    if (status != cudaSuccess) return status;
+    parameters.type = cudaGraphNodeTypeConditional;
+    parameters.conditional.handle = more;
+    parameters.conditional.type = cudaGraphCondTypeWhile;
+    parameters.conditional.size = 1;
+#if CUDART_VERSION >= 13000
+    status = cudaGraphAddNode(&loop, graph, &last, 0, 1, &parameters);
+#else
+    status = cudaGraphAddNode(&loop, graph, &last, 1, &parameters);
+#endif
+    if (status != cudaSuccess) return status;
+    status =
+        TMAPI_ASK(ask_capture)(p, form, s, 1, more, parameters.conditional.phGraph_out[0], stream);
+    if (status != cudaSuccess || form == TMAP_ASK_SBR) return status;
+    return TMAPI_ASK(ask_add)(p, form, s, 2, graph, &loop, stream);
+}
+
+static inline cudaError_t TMAPI_ASK(ask_graph_make)(const TMAP_ASK_PARAMS *p, int form,
+                                                    const tmap_ask_workspace *s,
+                                                    cudaGraphExec_t *exec) {
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaError_t status;
+    if (!exec || TMAPI_ASK(ask_refused)(p, form, s)) return cudaErrorInvalidValue;
+    status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (status != cudaSuccess) return status;
+    status = cudaGraphCreate(&graph, 0);
+    if (status == cudaSuccess) {
+        status = TMAPI_ASK(ask_graph_build)(p, form, s, graph, stream);
+        if (status == cudaSuccess) status = cudaGraphInstantiate(exec, graph, 0);
+        cudaGraphDestroy(graph);
+    }
+    cudaStreamDestroy(stream);
+    return status;
+}
+
+static inline cudaError_t TMAPI_ASK(ask_graph)(const TMAP_ASK_PARAMS *p, int form,
+                                               const tmap_ask_workspace *s, cudaStream_t stream) {
+    cudaGraphExec_t exec;
+    cudaError_t status = TMAPI_ASK(ask_graph_make)(p, form, s, &exec);
+    if (status != cudaSuccess) return status;
+    status = cudaGraphLaunch(exec, stream);
+    if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+    cudaGraphExecDestroy(exec);
+    return status;
+}
+#endif
+
+static inline cudaError_t TMAPI_ASK(ask)(const TMAP_ASK_PARAMS *p, int form, int driver,
+                                         const tmap_ask_workspace *s, cudaStream_t stream) {
+    switch (driver) {
+    case TMAP_ASK_HOST: return TMAPI_ASK(ask_host)(p, form, s, stream);
+    case TMAP_ASK_STREAM: return TMAPI_ASK(ask_stream)(p, form, s, stream);
+    case TMAP_ASK_COOPERATIVE: return TMAPI_ASK(ask_cooperative)(p, form, s, stream);
+    case TMAP_ASK_GRAPH:
+#if TMAP_ASK_GRAPHS
+        return TMAPI_ASK(ask_graph)(p, form, s, stream);
+#else
+        return cudaErrorNotSupported;
+#endif
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
+
+#undef TMAP_ASK_NAME
+#undef TMAP_ASK_PARAMS
+#undef TMAP_ASK_DIMS
+#undef TMAP_ASK_SHARES
+
+#endif // TMAP_ASK_NAME

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+// mandelbrot.h: the dwell of every pixel of a picture of the Mandelbrot set, exhaustively and by
+// adaptive subdivision (ASK): the case study of its paper.
+//
+// The dwell of c is the number of steps z = z^2 + c, from z = c on, that are taken before |z| >= 2,
+// and `dwell` at most:
+//
+//     d = 0; z = c; while (d < dwell && |z|^2 < 4) z = z^2 + c, d = d + 1;
+//
+// Subdivision by the rule of Mariani and Silver: a region whose border, its outermost ring of
+// pixels, has one dwell is filled with it. The set of points of dwell d or more is connected, so
+// that no part of it lies inside such a border unseen, unless all of it does: take g above 1 for a
+// window that is larger than the set. In pixels, a filament thinner than a pixel may, which makes a
+// difference to the exhaustive picture in a few pixels of a hundred million.
+// Borders are computed once and kept in the picture: a region that subdivides computes the two
+// lines of pixels on each inner cut, the rest of its children's borders it has already.
+//
+// All approaches compute a pixel by the same operations with the same rounding (float or double,
+// with fused multiply-adds), so that their dwells are equal bit by bit, and equal to those of the
+// host function, wherever they compute a pixel at all.
+//
+// Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
+// density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in sixteen steps and
+// lanes that take new pixels as they finish are this library's.
+#ifndef TMAP_KERNELS_MANDELBROT_H
+#define TMAP_KERNELS_MANDELBROT_H
+
+#include "ask.h"
+
+typedef enum tmap_mandelbrot_approach {
+    TMAP_MANDELBROT_EXHAUSTIVE,          // a thread for each pixel, a test in every step
+    TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, // the same, a test in every sixteenth step
+    TMAP_MANDELBROT_ASK_SBR,             // subdivision, one block for each region
+    TMAP_MANDELBROT_ASK_MBR              // subdivision, the elements of a level over all blocks
+} tmap_mandelbrot_approach;
+
+#define TMAP_MANDELBROT_APPROACH_COUNT 4
+
+// The name of an approach in tables and results: "exhaustive", "unrolled", "ask_sbr", "ask_mbr";
+// "?" for any other number.
+TMAP_FN const char *tmap_mandelbrot_approach_name(int approach) {
+    switch (approach) {
+    case TMAP_MANDELBROT_EXHAUSTIVE: return "exhaustive";
+    case TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED: return "unrolled";
+    case TMAP_MANDELBROT_ASK_SBR: return "ask_sbr";
+    case TMAP_MANDELBROT_ASK_MBR: return "ask_mbr";
+    default: return "?";
+    }
+}
+
+// Options, a bit each. BULBS: points of the main cardioid and of the disc of period 2 are told by a
+// formula, in all approaches alike.
+#define TMAP_MANDELBROT_BULBS 1u
+
+// A picture.
+typedef struct tmap_mandelbrot {
+    tmap_u32 nx, ny;       // pixels: 1 to 2^24 along each axis
+    double x0, x1, y0, y1; // window: pixel (x, y) is c = (x0 + (x1 - x0) / nx x, y0 + ...)
+    tmap_u32 dwell;        // most steps, 1 to 2^30
+    tmap_u32 options;
+} tmap_mandelbrot;
+
+// nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1] without options. The paper's dwell:
+// 512.
+TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell) {
+    tmap_mandelbrot m;
+    m.nx = nx, m.ny = ny;
+    m.x0 = -1.5, m.x1 = 0.5;
+    m.y0 = -1, m.y1 = 1;
+    m.dwell = dwell;
+    m.options = 0;
+    return m;
+}
+
+// TMAP_OK, or TMAP_EINVAL: a null pointer, a number outside its range above, a window whose sides
+// are not positive and finite, an unknown option.
+TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
+    const tmap_u32 most = 1u << 24;
+    if (!m || m->nx - 1 >= most || m->ny - 1 >= most) return TMAP_EINVAL;
+    if (m->dwell - 1 >= 1u << 30) return TMAP_EINVAL;
+    if (m->options > TMAP_MANDELBROT_BULBS) return TMAP_EINVAL;
+    if (!(m->x0 < m->x1) || !(m->y0 < m->y1)) return TMAP_EINVAL; // NaN is not less either
+    if (!(m->x1 - m->x0 < 1e300) || !(m->y1 - m->y0 < 1e300)) return TMAP_EINVAL;
+    return TMAP_OK;
+}
+
+// Steps between two tests: a power of two.
+#ifndef TMAPI_MANDELBROT_STEPS
+#define TMAPI_MANDELBROT_STEPS 32
+#endif
+// The first steps of a pixel, a multiple of TMAPI_MANDELBROT_STEPS, and those between two tests of
+// them, a power of two.
+#ifndef TMAPI_MANDELBROT_FIRST
+#define TMAPI_MANDELBROT_FIRST 64
+#endif
+#ifndef TMAPI_MANDELBROT_SHORT
+#define TMAPI_MANDELBROT_SHORT 8
+#endif
+// Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
+#ifndef TMAPI_MANDELBROT_WAIT
+#define TMAPI_MANDELBROT_WAIT 16
+#endif
+
+// ---- pixels that a region computes --------------------------------------------------------------
+
+#define TMAPI_MANDELBROT_BORDER 0 // its ring
+#define TMAPI_MANDELBROT_SHARE  1 // the rings of its children, without its own
+#define TMAPI_MANDELBROT_LEAF   2 // all but its ring
+
+#if TMAP_CUDA
+
+// Pixel i of the ring of width x height pixels, corners twice.
+TMAP_DEVICE tmap_xy tmapi_mandelbrot_ring(tmap_u32 width, tmap_u32 height, tmap_u32 i) {
+    tmap_xy p = {i, 0};
+    if (i >= width) p.x = i - width, p.y = height - 1;
+    if (i >= 2 * width) p.x = 0, p.y = i - 2 * width;
+    if (i >= 2 * width + height) p.x = width - 1, p.y = i - 2 * width - height;
+    return p;
+}
+
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_inner(tmap_u32 side) { return side > 2 ? side - 2 : 0; }
+
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_border_elements(const tmap_ask_sides *s) {
+    return 2 * (s->x + tmapi_mandelbrot_inner(s->y));
+}
+
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const tmap_ask_sides *s,
+                                                     const tmap_ask_sides *child, tmap_u32 r) {
+    return 2 * (r - 1) * (tmapi_mandelbrot_inner(s->y) + r * tmapi_mandelbrot_inner(child->x));
+}
+
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const tmap_ask_sides *s) {
+    return tmapi_mandelbrot_inner(s->x) * tmapi_mandelbrot_inner(s->y);
+}
+
+// What the place of a pixel is found with.
+typedef struct tmapi_mandelbrot_places {
+    tmapi_ask_divider a, b;
+    tmap_u32 first; // of the second group of lines
+} tmapi_mandelbrot_places;
+
+TMAP_DEVICE tmapi_mandelbrot_places tmapi_mandelbrot_places_make(const tmap_ask_work *work,
+                                                                 int kind) {
+    const tmap_ask_sides *s = &work->sides;
+    tmapi_mandelbrot_places p;
+    p.first = 0;
+    if (kind == TMAPI_MANDELBROT_BORDER) {
+        p.a = p.b = tmapi_ask_divider_make(1);
+        p.first = 2 * s->x;
+    } else if (kind == TMAPI_MANDELBROT_SHARE) {
+        p.a = tmapi_ask_divider_make(tmapi_mandelbrot_inner(s->y));
+        p.b = tmapi_ask_divider_make(tmapi_mandelbrot_inner(work->child_sides.x));
+        p.first = 2 * (work->r - 1) * tmapi_mandelbrot_inner(s->y);
+    } else {
+        p.a = p.b = tmapi_ask_divider_make(tmapi_mandelbrot_inner(s->x));
+    }
+    return p;
+}
+
+// The place of an element; 0 if the region has no such pixel, or it is there already.
+TMAP_DEVICE int tmapi_mandelbrot_place(const tmapi_mandelbrot_places *p, const tmap_ask_work *work,
+                                       tmap_u32 i, int kind, tmap_xy *place) {
+    const tmap_ask_region *t = &work->region;
+    tmap_u32 rest, line;
+    if (kind == TMAPI_MANDELBROT_BORDER) {
+        if (i < p->first) { // the upper row, the lower row
+            line = i >= work->sides.x;
+            place->x = t->x0 + i - line * work->sides.x;
+            place->y = line ? t->y1 - 1 : t->y0;
+            return place->x < t->x1 && place->y < t->y1 && place->y >= t->y0 + line;
+        }
+        i -= p->first; // the columns without the corners, in pairs
+        place->x = i & 1 ? t->x1 - 1 : t->x0;
+        place->y = t->y0 + 1 + i / 2;
+        return place->y + 1 < t->y1 && place->x < t->x1 && place->x >= t->x0 + (i & 1);
+    }
+    if (kind == TMAPI_MANDELBROT_SHARE) {
+        if (i < p->first) { // columns: line 0 the last one of child 0, line 1 the first of child 1
+            line = tmapi_ask_divide(p->a, i, &rest);
+            place->x = tmap_ask_child_x(work, line / 2 + 1) - 1 + (line & 1);
+            place->y = t->y0 + 1 + rest;
+        } else { // rows, but for the columns
+            tmap_u32 part = tmapi_ask_divide(p->b, i - p->first, &rest), child;
+            line = part / work->r;
+            child = part - line * work->r;
+            place->y = tmap_ask_child_y(work, line / 2 + 1) - 1 + (line & 1);
+            place->x = tmap_ask_child_x(work, child) + 1 + rest;
+            if (place->x + 1 >= tmap_ask_child_x(work, child + 1)) return 0;
+        }
+    } else {
+        tmap_u32 row = tmapi_ask_divide(p->a, i, &rest);
+        place->x = t->x0 + 1 + rest;
+        place->y = t->y0 + 1 + row;
+    }
+    // An x of -1 is a large number, and the region is not empty.
+    return place->x > t->x0 && place->x < t->x1 - 1 && place->y > t->y0 && place->y < t->y1 - 1;
+}
+
+// Thread rank's part in writing `value` to `count` columns of `height` rows: as many threads as fit
+// into a row side by side, several rows at a time.
+#define TMAPI_MANDELBROT_COLUMNS(type, corner, step, count, height, rank, size, value) \
+    do { \
+        const tmap_u32 side = (count) < (size) ? (count) : (size), rows = (size) / side; \
+        const tmap_u32 row = (rank) / side, first = (rank)-row * side; \
+        if (row < rows) \
+            for (tmap_u32 x = first; x < (count); x += side) { \
+                type *at = (type *)((corner) + (step)*row) + x; \
+                for (tmap_u32 y = row; y < (height); y += rows) { \
+                    *at = (value); \
+                    at = (type *)((int *)at + (step)*rows); \
+                } \
+            } \
+    } while (0)
+
+// Thread rank's part in writing a value to all pixels of a region, 16 bytes at a time where rows of
+// the picture allow it.
+TMAP_DEVICE void tmapi_mandelbrot_fill(int *out, tmap_u32 nx, const tmap_ask_region *t, int value,
+                                       tmap_u32 rank, tmap_u32 size) {
+    const tmap_u32 width = t->x1 - t->x0, height = t->y1 - t->y0;
+    const int wide = nx % 4 == 0 && (tmap_u64)out % 16 == 0;
+    const tmap_u64 step = nx;
+    tmap_u32 head = wide ? (0 - t->x0) & 3u : width, vectors, tail;
+    int *corner = out + (tmap_u64)t->y0 * nx + t->x0;
+    if (head > width) head = width;
+    vectors = (width - head) / 4;
+    tail = width - head - 4 * vectors;
+    if (vectors) {
+        const int4 four = make_int4(value, value, value, value);
+        TMAPI_MANDELBROT_COLUMNS(int4, corner + head, step, vectors, height, rank, size, four);
+    }
+    if (head) TMAPI_MANDELBROT_COLUMNS(int, corner, step, head, height, rank, size, value);
+    if (tail)
+        TMAPI_MANDELBROT_COLUMNS(int, corner + width - tail, step, tail, height, rank, size, value);
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+// 1 if a workspace is for this picture and subdivision.
+static inline int tmapi_mandelbrot_fits(const tmap_mandelbrot *m, tmap_ask_params a,
+                                        const tmap_ask_workspace *s) {
+    tmap_ask_domain d;
+    if (!s || tmap_ask_domain_make(m->nx, m->ny, 1, 2, a, &d)) return 0;
+    return s->domain.nx == d.nx && s->domain.ny == d.ny && s->domain.dims == 2 &&
+           s->domain.g == d.g && s->domain.r == d.r && s->domain.B == d.B;
+}
+#endif
+
+#if TMAP_CUDA
+
+TMAP_FN float tmapi_mandelbrot_fma_f32(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+    return __fmaf_rn(a, b, c);
+#else
+    return fmaf(a, b, c);
+#endif
+}
+TMAP_FN double tmapi_mandelbrot_fma_f64(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+    return __fma_rn(a, b, c);
+#else
+    return fma(a, b, c);
+#endif
+}
+// A product that no compiler joins with an addition.
+TMAP_FN float tmapi_mandelbrot_mul_f32(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    return __fmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+TMAP_FN double tmapi_mandelbrot_mul_f64(double a, double b) {
+#if defined(__CUDA_ARCH__)
+    return __dmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+
+#define TMAPI_MANDELBROT_REAL float
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f32
+#define TMAPI_MANDELBROT_FMA  tmapi_mandelbrot_fma_f32
+#define TMAPI_MANDELBROT_MUL  tmapi_mandelbrot_mul_f32
+#include "mandelbrot_stamp.h"
+
+#define TMAPI_MANDELBROT_REAL double
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f64
+#define TMAPI_MANDELBROT_FMA  tmapi_mandelbrot_fma_f64
+#define TMAPI_MANDELBROT_MUL  tmapi_mandelbrot_mul_f64
+#include "mandelbrot_stamp.h"
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The dwell of pixel (x, y) on the host: bit by bit that of the kernels. m: as
+// tmap_mandelbrot_check has it.
+// Example: 4 x 4 pixels, dwell 100: pixel (3, 2), c = 0, 100; pixel (0, 0), c = -1.5 - i, 1.
+static inline int tmap_mandelbrot_dwell_f32(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
+    tmapi_mandelbrot_f32_params p = tmapi_mandelbrot_f32_make(m, 0);
+    return tmapi_mandelbrot_f32_dwell(&p, x, y);
+}
+static inline int tmap_mandelbrot_dwell_f64(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
+    tmapi_mandelbrot_f64_params p = tmapi_mandelbrot_f64_make(m, 0);
+    return tmapi_mandelbrot_f64_dwell(&p, x, y);
+}
+
+// Writes the dwells of a picture, computed in float.
+// approach: a tmap_mandelbrot_approach. a, driver (tmap_ask_driver) and s are for the two ASK
+// approaches: the subdivision, how levels are launched, and a workspace made for nx, ny, 0 and a.
+// out: nx x ny integers in device memory, row after row; a multiple of 16 bytes and an nx that is a
+// multiple of 4 let uniform regions be written 16 bytes at a time.
+// Returns cudaErrorInvalidValue for what tmap_mandelbrot_check or tmap_ask_domain_make refuses, an
+// unknown approach or driver, a null or misaligned pointer, a workspace made for another picture or
+// subdivision; nothing is launched then. cudaErrorNotSupported for a driver that is not there. Else
+// the first CUDA error.
+// What ASK counted, and whether a table was too small: tmap_ask_counts_read. A region that found no
+// place is computed pixel by pixel.
+static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot *m, int approach,
+                                              tmap_ask_params a, int driver,
+                                              const tmap_ask_workspace *s, int *out,
+                                              cudaStream_t stream) {
+    return tmapi_mandelbrot_f32_launch(m, approach, a, driver, s, out, stream);
+}
+
+// The same in double.
+static inline cudaError_t tmap_mandelbrot_f64(const tmap_mandelbrot *m, int approach,
+                                              tmap_ask_params a, int driver,
+                                              const tmap_ask_workspace *s, int *out,
+                                              cudaStream_t stream) {
+    return tmapi_mandelbrot_f64_launch(m, approach, a, driver, s, out, stream);
+}
+
+#endif
+#endif

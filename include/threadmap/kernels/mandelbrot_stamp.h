@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// mandelbrot_stamp.h: the functions of mandelbrot.h for one type of numbers. Included by
+// mandelbrot.h, once for float and once for double; defines nothing without TMAPI_MANDELBROT_REAL.
+#ifndef TMAP_KERNELS_MANDELBROT_STAMP_H
+#define TMAP_KERNELS_MANDELBROT_STAMP_H
+
+#define TMAPI_MANDELBROT_PASTE2(a, b) a##_##b
+#define TMAPI_MANDELBROT_PASTE(a, b)  TMAPI_MANDELBROT_PASTE2(a, b)
+// A function of this type: tmapi_mandelbrot_f32_dwell, ...
+#define TMAPI_MANDELBROT(name)  TMAPI_MANDELBROT_PASTE(TMAPI_MANDELBROT_NAME, name)
+#define TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(params)
+
+#endif
+
+#if defined(TMAPI_MANDELBROT_REAL)
+
+// A picture, as kernels get it: c = (x0 + dx x, y0 + dy y), rounded once each.
+typedef struct TMAPI_MANDELBROT_PARAMS {
+    TMAPI_MANDELBROT_REAL x0, y0, dx, dy;
+    tmap_u32 nx, ny;
+    int dwell;
+    tmap_u32 options;
+    int *out;
+} TMAPI_MANDELBROT_PARAMS;
+
+// A point c, and z on its way.
+typedef struct TMAPI_MANDELBROT(point) {
+    TMAPI_MANDELBROT_REAL cr, ci, zr, zi;
+} TMAPI_MANDELBROT(point);
+
+// |z|^2
+TMAP_FN TMAPI_MANDELBROT_REAL TMAPI_MANDELBROT(norm)(TMAPI_MANDELBROT_REAL zr,
+                                                     TMAPI_MANDELBROT_REAL zi) {
+    return TMAPI_MANDELBROT_FMA(zr, zr, TMAPI_MANDELBROT_MUL(zi, zi));
+}
+
+// z = z^2 + c in four operations, each rounded once: zr + zr is exact.
+TMAP_FN void TMAPI_MANDELBROT(step)(TMAPI_MANDELBROT(point) * a) {
+    TMAPI_MANDELBROT_REAL twice = a->zr + a->zr, t = TMAPI_MANDELBROT_FMA(a->zr, a->zr, a->cr);
+    a->zr = TMAPI_MANDELBROT_FMA(-a->zi, a->zi, t);
+    a->zi = TMAPI_MANDELBROT_FMA(twice, a->zi, a->ci);
+}
+
+// The point of pixel (x, y), at its beginning z = c.
+TMAP_FN TMAPI_MANDELBROT(point)
+    TMAPI_MANDELBROT(begin)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y) {
+    TMAPI_MANDELBROT(point) a;
+    a.zr = a.cr = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)x, p->dx, p->x0);
+    a.zi = a.ci = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)y, p->dy, p->y0);
+    return a;
+}
+
+// 1 if c lies in the main cardioid or in the disc of period 2, from which nothing escapes.
+TMAP_FN int TMAPI_MANDELBROT(bulbs)(TMAPI_MANDELBROT_REAL cr, TMAPI_MANDELBROT_REAL ci) {
+    TMAPI_MANDELBROT_REAL x = cr - (TMAPI_MANDELBROT_REAL)0.25, y2 = TMAPI_MANDELBROT_MUL(ci, ci);
+    TMAPI_MANDELBROT_REAL q = TMAPI_MANDELBROT_FMA(x, x, y2), x1 = cr + 1;
+    return TMAPI_MANDELBROT_MUL(q, q + x) <= y2 * (TMAPI_MANDELBROT_REAL)0.25 ||
+           TMAPI_MANDELBROT_FMA(x1, x1, y2) <= (TMAPI_MANDELBROT_REAL)0.0625;
+}
+
+// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, and
+// NaN has escaped.
+TMAP_FN int TMAPI_MANDELBROT(tested)(TMAPI_MANDELBROT(point) a, int d, int dwell) {
+    for (; d < dwell; ++d) {
+        if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
+        TMAPI_MANDELBROT(step)(&a);
+    }
+    return d;
+}
+
+// 1 if the dwell of this point can be told without a step.
+TMAP_FN int TMAPI_MANDELBROT(known)(const TMAPI_MANDELBROT_PARAMS *p, TMAPI_MANDELBROT(point) a) {
+    return (p->options & TMAP_MANDELBROT_BULBS) && TMAPI_MANDELBROT(bulbs)(a.cr, a.ci);
+}
+
+// The dwell of pixel (x, y) with a test in every step.
+TMAP_FN int TMAPI_MANDELBROT(dwell)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y) {
+    TMAPI_MANDELBROT(point) a = TMAPI_MANDELBROT(begin)(p, x, y);
+    return TMAPI_MANDELBROT(known)(p, a) ? p->dwell : TMAPI_MANDELBROT(tested)(a, 0, p->dwell);
+}
+
+// 1 if what has once escaped is beyond 2 in every later step, whatever the rounding: then steps may
+// be taken without a test. |z'| >= |z|^2 - |c| grows by a margin that rounding cannot take away if
+// |c| is not close to 2.
+TMAP_FN int TMAPI_MANDELBROT(steady)(TMAPI_MANDELBROT(point) a) {
+    return TMAPI_MANDELBROT(norm)(a.cr, a.ci) < (TMAPI_MANDELBROT_REAL)3.9;
+}
+
+#if TMAP_CUDA
+
+// The same dwell with a test in every TMAPI_MANDELBROT_STEPS steps; the last ones are taken again
+// with tests.
+TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x,
+                                                 tmap_u32 y) {
+    TMAPI_MANDELBROT(point) a = TMAPI_MANDELBROT(begin)(p, x, y), saved;
+    int d = 0;
+    if (TMAPI_MANDELBROT(known)(p, a)) return p->dwell;
+    if (TMAPI_MANDELBROT(steady)(a))
+        while (d <= p->dwell - TMAPI_MANDELBROT_STEPS) {
+            saved = a;
+#pragma unroll
+            for (int i = 0; i < TMAPI_MANDELBROT_STEPS; ++i) TMAPI_MANDELBROT(step)(&a);
+            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) {
+                a = saved;
+                break;
+            }
+            d += TMAPI_MANDELBROT_STEPS;
+        }
+    return TMAPI_MANDELBROT(tested)(a, d, p->dwell);
+}
+
+// ---- the functions of the subdivision -----------------------------------------------------------
+
+TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS *p,
+                                                   const tmap_ask_region *region, tmap_u32 rank,
+                                                   tmap_u32 size) {
+    const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
+    const tmap_u32 count = 2 * (width + height), lane = threadIdx.x & 31u;
+    const tmap_u32 lanes = size < 32 ? ((1u << size) - 1) << (lane & (0u - size)) : 0xffffffffu;
+    const int *corner = p->out + (tmap_u64)region->y0 * p->nx + region->x0;
+    const tmap_u32 first = (tmap_u32)*corner;
+    tmap_ask_range range = {first, first};
+    // Rows first, which share sectors of memory; most regions of several values show them there.
+    for (tmap_u32 i = 0; i < count; i += 4 * size) { // four reads in flight
+        int v[4];
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) {
+            tmap_u32 at = i + rank + k * size;
+            tmap_xy place = tmapi_mandelbrot_ring(width, height, at < count ? at : 0);
+            v[k] = corner[(tmap_u64)place.y * p->nx + place.x];
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) range = tmap_ask_range_add(range, (tmap_u32)v[k]);
+        if (__any_sync(lanes, range.least != range.most)) break;
+    }
+    return range;
+}
+
+TMAP_DEVICE void TMAPI_MANDELBROT(terminal)(const TMAPI_MANDELBROT_PARAMS *p,
+                                            const tmap_ask_region *region, tmap_u32 value,
+                                            tmap_u32 rank, tmap_u32 size) {
+    tmapi_mandelbrot_fill(p->out, p->nx, region, (int)value, rank, size);
+}
+
+// How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
+// and not all are: halving, as what has escaped stays escaped.
+TMAP_DEVICE int TMAPI_MANDELBROT(last_steps)(TMAPI_MANDELBROT(point) a, int steps) {
+    int taken = 1;
+#pragma unroll
+    for (int half = steps / 2; half; half /= 2) {
+        TMAPI_MANDELBROT(point) b = a;
+        int inside;
+#pragma unroll
+        for (int i = 0; i < half; ++i) TMAPI_MANDELBROT(step)(&b);
+        inside = TMAPI_MANDELBROT(norm)(b.zr, b.zi) < 4;
+        a.zr = inside ? b.zr : a.zr;
+        a.zi = inside ? b.zi : a.zi;
+        taken += inside ? half : 0;
+    }
+    return taken;
+}
+
+// Begins pixel (x, y). Returns how many times TMAPI_MANDELBROT_STEPS steps are left to take, the
+// dwell's remainder by it having been taken; or 0 where the dwell is *known by now.
+TMAP_DEVICE int TMAPI_MANDELBROT(start)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y,
+                                        TMAPI_MANDELBROT(point) * a, int *known) {
+    int first = p->dwell % TMAPI_MANDELBROT_STEPS;
+    *a = TMAPI_MANDELBROT(begin)(p, x, y);
+    if (TMAPI_MANDELBROT(known)(p, *a)) {
+        *known = p->dwell;
+        return 0;
+    }
+    if (!TMAPI_MANDELBROT(steady)(*a) || p->dwell < TMAPI_MANDELBROT_STEPS) {
+        *known = TMAPI_MANDELBROT(tested)(*a, 0, p->dwell);
+        return 0;
+    }
+    if (first) {
+        for (int d = 0;; ++d) {
+            *known = d;
+            if (!(TMAPI_MANDELBROT(norm)(a->zr, a->zi) < 4)) return 0;
+            if (d == first) break;
+            TMAPI_MANDELBROT(step)(a);
+        }
+    }
+    return p->dwell / TMAPI_MANDELBROT_STEPS;
+}
+
+// A pixel that is not through after its first steps, kept in shared memory until a lane is free.
+typedef struct TMAPI_MANDELBROT(survivor) {
+    TMAPI_MANDELBROT_REAL zr, zi;
+    tmap_u32 x, y;
+} TMAPI_MANDELBROT(survivor);
+
+// The first steps of up to 32 new pixels, all lanes together, TMAPI_MANDELBROT_SHORT between tests.
+// Most pixels end here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of
+// coming and going one by one; the others are queued. Returns how many are. *more becomes 0 when
+// there are no new pixels. Collective.
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS *p,
+                                                   tmap_ask_work *work,
+                                                   const tmapi_mandelbrot_places *places, int kind,
+                                                   int *more, TMAPI_MANDELBROT(survivor) * queue,
+                                                   tmap_u32 queued) {
+    const int rounds = TMAPI_MANDELBROT_FIRST / TMAPI_MANDELBROT_SHORT;
+    TMAPI_MANDELBROT(point) a = {0, 0, 0, 0}, saved;
+    tmap_u32 i = TMAP_ASK_NO_ELEMENT, survivors;
+    tmap_xy place = {0, 0};
+    int mine = 0, known = 0, left = 0, done = 0, alive;
+    *more = tmap_ask_take(work, 1, &i);
+    if (i != TMAP_ASK_NO_ELEMENT) mine = tmapi_mandelbrot_place(places, work, i, kind, &place);
+    // A region ends in the middle of a warp: the other lanes take from the next one.
+    if (*more && __popc(__ballot_sync(0xffffffffu, i == TMAP_ASK_NO_ELEMENT)) >= 8) {
+        int want = i == TMAP_ASK_NO_ELEMENT;
+        *more = tmap_ask_take(work, want, &i);
+        if (want && i != TMAP_ASK_NO_ELEMENT)
+            mine = tmapi_mandelbrot_place(places, work, i, kind, &place);
+    }
+    if (mine) left = TMAPI_MANDELBROT(start)(p, place.x, place.y, &a, &known);
+    alive = left > 0;
+    saved = a;
+#pragma unroll
+    for (int round = 0; round < rounds; ++round) {
+        if (!__any_sync(0xffffffffu, alive)) break;
+        saved.zr = alive ? a.zr : saved.zr;
+        saved.zi = alive ? a.zi : saved.zi;
+#pragma unroll
+        for (int k = 0; k < TMAPI_MANDELBROT_SHORT; ++k) TMAPI_MANDELBROT(step)(&a);
+        alive = alive && TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4;
+        done += alive;
+    }
+    if (left > 0) known = p->dwell - left * TMAPI_MANDELBROT_STEPS + done * TMAPI_MANDELBROT_SHORT;
+    if (left > 0 && !alive) known += TMAPI_MANDELBROT(last_steps)(saved, TMAPI_MANDELBROT_SHORT);
+    if (known > p->dwell) known = p->dwell; // fewer steps than the first ones
+    if (mine && !(alive && known < p->dwell)) p->out[(tmap_u64)place.y * p->nx + place.x] = known;
+    alive = alive && known < p->dwell;
+    survivors = __ballot_sync(0xffffffffu, alive);
+    if (alive) {
+        tmap_u32 rank = (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
+        TMAPI_MANDELBROT(survivor) *entry = queue + queued + rank;
+        entry->zr = a.zr, entry->zi = a.zi, entry->x = place.x, entry->y = place.y;
+    }
+    __syncwarp();
+    return queued + (tmap_u32)__popc(survivors);
+}
+
+// Computes the elements of `work`, of one of the three kinds: the first steps of all, then the
+// others of those that need them. There, lanes take TMAPI_MANDELBROT_STEPS steps without a test,
+// then look once. A lane that is through waits, keeping z from before those steps, until
+// TMAPI_MANDELBROT_WAIT lanes are without a pixel in progress; then they find their last step,
+// store and take new pixels, while the others keep theirs. No branch in the inner loop.
+TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work,
+                                           int kind) {
+    __shared__ TMAPI_MANDELBROT(survivor) queues[TMAPI_ASK_THREADS / 32][64];
+    const tmapi_mandelbrot_places places = tmapi_mandelbrot_places_make(work, kind);
+    const int rest =
+        (p->dwell - TMAPI_MANDELBROT_FIRST) / TMAPI_MANDELBROT_STEPS; // times steps, of a survivor
+    TMAPI_MANDELBROT(survivor) *queue = queues[threadIdx.x / 32];
+    TMAPI_MANDELBROT(point) a = {0, 0, 0, 0};
+    TMAPI_MANDELBROT_REAL zr = 0, zi = 0; // before the last steps
+    // left: how many times steps are left to take; above 0 while they are taken, and negated when
+    // the lane is through.
+    int busy = 0, left = 0, more = 1;
+    tmap_u32 queued = 0;
+    int *out = p->out;
+    for (;;) {
+        int least; // lanes in progress
+        tmap_u32 idle, rank;
+        while (more && queued < 32)
+            queued = TMAPI_MANDELBROT(first_steps)(p, work, &places, kind, &more, queue, queued);
+        idle = __ballot_sync(0xffffffffu, !busy);
+        rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
+        if (!busy && rank < queued) {
+            const TMAPI_MANDELBROT(survivor) *entry = queue + (queued - 1 - rank);
+            a = TMAPI_MANDELBROT(begin)(p, entry->x, entry->y);
+            a.zr = entry->zr, a.zi = entry->zi;
+            out = p->out + ((tmap_u64)entry->y * p->nx + entry->x);
+            left = rest, busy = 1;
+        }
+        __syncwarp();
+        queued -= (tmap_u32)__popc(idle) < queued ? (tmap_u32)__popc(idle) : queued;
+        least = more || queued ? 33 - TMAPI_MANDELBROT_WAIT : 1;
+        while (__popc(__ballot_sync(0xffffffffu, left > 0)) >= least) {
+            int after;
+            zr = left > 0 ? a.zr : zr;
+            zi = left > 0 ? a.zi : zi;
+#pragma unroll
+            for (int i = 0; i < TMAPI_MANDELBROT_STEPS; ++i) TMAPI_MANDELBROT(step)(&a);
+            after = TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
+            left = after > 0 ? after : left < -left ? left : -left;
+        }
+        if (busy && left <= 0) {
+            TMAPI_MANDELBROT(point) b = a;
+            b.zr = zr, b.zi = zi;
+            *out = p->dwell + left * TMAPI_MANDELBROT_STEPS +
+                   TMAPI_MANDELBROT(last_steps)(b, TMAPI_MANDELBROT_STEPS);
+            busy = 0;
+        }
+        if (!more && !queued && !__any_sync(0xffffffffu, busy)) return;
+    }
+}
+
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(border_elements)(const TMAPI_MANDELBROT_PARAMS *,
+                                                       const tmap_ask_sides *sides) {
+    return tmapi_mandelbrot_border_elements(sides);
+}
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(share_elements)(const TMAPI_MANDELBROT_PARAMS *,
+                                                      const tmap_ask_sides *sides,
+                                                      const tmap_ask_sides *child, tmap_u32 r) {
+    return tmapi_mandelbrot_share_elements(sides, child, r);
+}
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(leaf_elements)(const TMAPI_MANDELBROT_PARAMS *,
+                                                     const tmap_ask_sides *sides) {
+    return tmapi_mandelbrot_leaf_elements(sides);
+}
+TMAP_DEVICE void TMAPI_MANDELBROT(border)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
+    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_BORDER);
+}
+TMAP_DEVICE void TMAPI_MANDELBROT(share)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
+    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_SHARE);
+}
+TMAP_DEVICE void TMAPI_MANDELBROT(leaf)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
+    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_LEAF);
+}
+
+#endif // TMAP_CUDA
+
+#define TMAP_ASK_NAME   TMAPI_MANDELBROT_NAME
+#define TMAP_ASK_PARAMS TMAPI_MANDELBROT_PARAMS
+#define TMAP_ASK_DIMS   2
+#define TMAP_ASK_SHARES 1
+#include "ask_stamp.h"
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- exhaustive ---------------------------------------------------------------------------------
+
+// A thread for each pixel, a test in every step.
+static __global__ void __launch_bounds__(256)
+    TMAPI_MANDELBROT(plain_kernel)(TMAPI_MANDELBROT_PARAMS p) {
+    tmap_u32 x = blockIdx.x * 16 + threadIdx.x % 16, y = blockIdx.y * 16 + threadIdx.x / 16;
+    if (x >= p.nx) return;
+    for (; y < p.ny; y += 16 * gridDim.y)
+        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell)(&p, x, y);
+}
+
+// The same with a test in every sixteenth step. A warp has 8 x 4 pixels, whose dwells differ less
+// than those of 32 in a row.
+static __global__ void __launch_bounds__(256)
+    TMAPI_MANDELBROT(unrolled_kernel)(TMAPI_MANDELBROT_PARAMS p) {
+    tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    tmap_u32 x = blockIdx.x * 16 + warp % 2 * 8 + lane % 8;
+    tmap_u32 y = blockIdx.y * 16 + warp / 2 * 4 + lane / 8;
+    if (x >= p.nx) return;
+    for (; y < p.ny; y += 16 * gridDim.y)
+        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell_unrolled)(&p, x, y);
+}
+
+// The picture in numbers of this type; the pixel's side is divided in double.
+static inline TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(make)(const tmap_mandelbrot *m, int *out) {
+    TMAPI_MANDELBROT_PARAMS p;
+    p.x0 = (TMAPI_MANDELBROT_REAL)m->x0, p.y0 = (TMAPI_MANDELBROT_REAL)m->y0;
+    p.dx = (TMAPI_MANDELBROT_REAL)((m->x1 - m->x0) / m->nx);
+    p.dy = (TMAPI_MANDELBROT_REAL)((m->y1 - m->y0) / m->ny);
+    p.nx = m->nx, p.ny = m->ny;
+    p.dwell = (int)m->dwell;
+    p.options = m->options;
+    p.out = out;
+    return p;
+}
+
+static inline cudaError_t TMAPI_MANDELBROT(launch)(const tmap_mandelbrot *m, int approach,
+                                                   tmap_ask_params a, int driver,
+                                                   const tmap_ask_workspace *s, int *out,
+                                                   cudaStream_t stream) {
+    TMAPI_MANDELBROT_PARAMS p;
+    int error = tmap_mandelbrot_check(m);
+    if (error || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
+    if (approach < 0 || approach >= TMAP_MANDELBROT_APPROACH_COUNT) return cudaErrorInvalidValue;
+    p = TMAPI_MANDELBROT(make)(m, out);
+    if (approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED) {
+        tmap_u32 columns = (m->nx + 15) / 16, rows = (m->ny + 15) / 16;
+        dim3 grid(columns, rows < 65535 ? rows : 65535, 1);
+        if (approach == TMAP_MANDELBROT_EXHAUSTIVE)
+            TMAPI_MANDELBROT(plain_kernel)<<<grid, 256, 0, stream>>>(p);
+        else
+            TMAPI_MANDELBROT(unrolled_kernel)<<<grid, 256, 0, stream>>>(p);
+        return cudaGetLastError();
+    }
+    if (!tmapi_mandelbrot_fits(m, a, s)) return cudaErrorInvalidValue;
+    return TMAPI_MANDELBROT(ask)(
+        &p, approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR, driver, s, stream);
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
+
+#undef TMAPI_MANDELBROT_REAL
+#undef TMAPI_MANDELBROT_NAME
+#undef TMAPI_MANDELBROT_FMA
+#undef TMAPI_MANDELBROT_MUL
+
+#endif // TMAPI_MANDELBROT_REAL

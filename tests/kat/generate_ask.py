@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Known answers for region.h and ask_model.h, in exact fractions from the definitions.
+
+    generate_ask.py            write ask.txt beside this file
+    generate_ask.py --check    exit with 1 if ask.txt is not what the definitions give
+
+The work of the Mandelbrot set is summed level by level, never by the closed form.
+"""
+import itertools
+import math
+import os
+import random
+import sys
+from fractions import Fraction
+
+HEADER = """\
+# SPDX-License-Identifier: MIT
+# Known answers for region.h and ask_model.h. Written by generate_ask.py: change that, not this.
+#
+# edge N PARTS I FIRST              part I of N elements cut into PARTS begins at FIRST
+# levels N G R B TAU
+# olt REGIONS R K ENTRIES           2^64 - 1 for what does not fit
+# canonical K N0 .. X0 .. S         K axes: sides, coordinates, scalar
+# morton2 X Y S
+# morton3 X Y Z S
+# model N G R B A P LAMBDA Q C W_E W_S OMEGA BOUND T_E T_SBR T_MBR S_SBR S_MBR
+# work ELEMENTS A G TAU P0 .. R0 .. Q0 .. S0 .. T0 .. REGIONS W_S   TAU - 1 of each; the regions
+#                                   are those of the last level
+"""
+MAX64 = 2**64 - 1
+
+
+def edges(draw):
+    """The first element of part I is the first whose end lies beyond the fraction I / PARTS."""
+    cases = [(n, parts, i) for n in (1, 2, 7, 10, 27, 100) for parts in (1, 2, 3, 4, 7, 12)
+             for i in range(parts + 1)]
+    for _ in range(200):
+        parts = draw.randrange(1, 2**draw.randrange(1, 33))
+        cases.append((draw.randrange(2**draw.randrange(1, 65)), parts, draw.randrange(parts + 1)))
+    cases += [(MAX64, 2**32, 2**32 - 1), (MAX64, 2**32, 2**32), (2**32 - 1, 2**32, 2**31)]
+    for n, parts, i in cases:
+        yield f"edge {n} {parts} {i} {math.floor(Fraction(n) * i / parts)}"
+
+
+def levels(n, g, r, b):
+    """floor(log_r(n / (g b))), at least 1, by comparing whole powers."""
+    tau = 0
+    while Fraction(n, g * b) >= r ** (tau + 1):
+        tau += 1
+    return max(tau, 1)
+
+
+def all_levels():
+    cases = [(65536, 32, 2, 32), (2**24, 8, 2, 8), (1024, 2, 2, 1), (1000, 3, 5, 2), (7, 7, 2, 1)]
+    for r in (2, 3, 5, 6, 7, 10):
+        for e in range(1, 16):
+            for g, b in ((1, 1), (2, 3), (5, 4)):
+                cases += [(r**e * g * b + d, g, r, b) for d in (-1, 0, 1) if r**e + d >= 1]
+    for n, g, r, b in cases:
+        if g * b <= n:
+            yield f"levels {n} {g} {r} {b} {levels(n, g, r, b)}"
+
+
+def olts():
+    for regions, r, k in itertools.product((0, 1, 1000, 2**40, 2**60), (2, 3, 16), range(1, 9)):
+        yield f"olt {regions} {r} {k} {min(regions * r**k, MAX64)}"
+
+
+def scalars(draw):
+    for k in range(1, 7):
+        for _ in range(20):
+            sides = [draw.randrange(1, 2**(60 // k if k > 1 else 32)) for _ in range(k)]
+            place = [draw.randrange(side) for side in sides]
+            scalar = sum(x * math.prod(sides[:i]) for i, x in enumerate(place))
+            yield " ".join(map(str, ["canonical", k, *sides, *place, scalar]))
+    for k, bits in ((2, 32), (3, 21)):
+        for _ in range(30):
+            place = [draw.randrange(2**draw.randrange(1, bits + 1)) for _ in range(k)]
+            digits = ("".join(bit) for bit in zip(*(f"{x:0{bits}b}" for x in reversed(place))))
+            yield " ".join(map(str, [f"morton{k}", *place, int("".join(digits), 2)]))
+
+
+def model(n, g, r, b, a, p, lam, q, c):
+    """Work by equation 20, times by 22 to 24, all in fractions."""
+    m = levels(n, g, r, b) - 1
+    work, sbr, mbr = Fraction(0), Fraction(0), Fraction(0)
+    flat = math.ceil(Fraction(n * n) / (q * c))
+    for i in range(m):
+        side = Fraction(n, g * r**i)
+        regions = g * g * r**(2 * i)
+        waves = math.ceil(regions / q)
+        work += p**i * regions * (4 * a * side + p * lam * a + (1 - p) * side**2)
+        sbr += p**i * waves * (math.ceil(4 * a * side / c) + p * lam * a +
+                               (1 - p) * math.ceil(side**2 / c))
+        mbr += p**i * (a * math.ceil(4 * side / c) * waves + p * lam * a * waves + (1 - p) * flat)
+    side, regions = Fraction(n, g * r**m), g * g * r**(2 * m)
+    work += p**m * regions * a * side**2
+    sbr += a * p**m * math.ceil(side**2 / c) * math.ceil(regions / q)
+    mbr += a * p**m * flat
+    whole, time = a * n * n, a * flat
+    return [whole, work, whole / work, a / (1 + (a - 1) * p**m), time, sbr, mbr, time / sbr,
+            time / mbr]
+
+
+def number(x):
+    return f"{float(x):.15g}"
+
+
+def models(draw):
+    cases = [(65536, 32, 2, 32, "8", "0.7", "100", "128", "64"),
+             (2**24, 8, 2, 8, "8", "0.7", "100", "128", "64"),
+             (16384, 32, 2, 32, "512", "0.75", "10", "132", "128"),
+             (1000, 3, 5, 2, "7.5", "0.4", "0", "6", "32"), (64, 64, 2, 1, "1", "1", "1", "1", "1")]
+    # the ratios P r and P R at 1, and beside it
+    for r, p in ((2, "0.5"), (2, "0.25"), (4, "0.25"), (4, "0.0625"), (2, "0.5000001"),
+                 (2, "0.2499999"), (3, "0.333333333333333"), (2, "0.5003"), (2, "0"), (2, "1")):
+        cases.append((65536 * 9, 4, r, 3, "100", p, "25", "108", "64"))
+    for _ in range(100):
+        n, g = draw.randrange(1, 2**draw.randrange(6, 25)), draw.randrange(1, 65)
+        r, b = draw.choice((2, 2, 2, 3, 4, 5, 8, 16)), draw.choice((1, 2, 5, 8, 16, 32, 64))
+        if g * b <= n:
+            cases.append((n, g, r, b, str(draw.randrange(1, 1025)), f"{draw.randrange(1001) / 1000}",
+                          str(draw.randrange(1000)), str(draw.randrange(1, 200)),
+                          str(draw.choice((32, 64, 128)))))
+    for n, g, r, b, *rest in cases:
+        answers = model(n, g, r, b, *map(Fraction, rest))
+        yield " ".join(map(str, ["model", n, g, r, b, *rest, *map(number, answers)]))
+
+
+def works(draw):
+    """W_S of equation 16 from regions that are counted on level by level."""
+    for tau in list(range(1, 9)) * 4:
+        elements, a, first = draw.randrange(1, 10**6), draw.randrange(1, 600), draw.randrange(1, 99)
+        p = [Fraction(draw.randrange(101), 100) for _ in range(tau - 1)]
+        r = [draw.choice((4, 9, 16)) for _ in range(tau - 1)]
+        q, s, t = ([draw.randrange(1000) for _ in range(tau - 1)] for _ in range(3))
+        regions, size, work = Fraction(first), Fraction(elements, first), Fraction(0)
+        for i in range(tau - 1):
+            work += regions * q[i] + regions * p[i] * s[i] + regions * (1 - p[i]) * t[i]
+            regions *= p[i] * r[i]
+            size /= r[i]
+        work += regions * size * a
+        yield " ".join(map(str, ["work", elements, a, first, tau, *map(float, p), *r, *q, *s, *t,
+                                 number(regions), number(work)]))
+
+
+def text():
+    draw = random.Random(3)
+    parts = (edges(draw), all_levels(), olts(), scalars(draw), models(draw), works(draw))
+    return HEADER + "".join(f"{line}\n" for line in itertools.chain(*parts))
+
+
+def main():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ask.txt")
+    if sys.argv[1:] == ["--check"]:
+        with open(path, encoding="utf-8") as file:
+            if file.read() != text():
+                sys.exit("ask.txt is not what the definitions give")
+    elif sys.argv[1:]:
+        sys.exit(__doc__)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text())
+
+
+main()
