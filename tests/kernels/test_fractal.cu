@@ -101,7 +101,7 @@ static void run_fractal(tmap_nbb f, tmap_u64 places) {
     const unsigned count = small ? 2 : sizeof sides / sizeof *sides;
     for (tmap_u32 r = 0; r <= (small ? 7 : 20); ++r) { // a fractal of one cell stays small
         tmap_u64 size = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
-        if (size > MOST_PLACES || size > (small ? 256 : 16) * places) break;
+        if (size > MOST_PLACES || size > (small ? 512 : 16) * places) break;
         run_case(f, r, 32, TMAP_MAP_LAMBDA_LINEAR);
         if (r <= tmap_rows_level_max(f)) run_case(f, r, 32, TMAP_MAP_ROWS);
         run_case(f, r, 32, TMAP_MAP_TILE); // further, since a tile is 64 x 64 places for some
@@ -230,7 +230,7 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     // The CPU machine and the sanitizers take threads one by one.
-    places = getenv("TMAP_TEST_SMALL") ? 64 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
+    places = getenv("TMAP_TEST_SMALL") ? 30 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
     CHECK(cudaMalloc((void **)&mem.words, (MOST_PLACES + 8) * sizeof(int)));
     CHECK(cudaMalloc((void **)&mem.before, MOST_PLACES));
     CHECK(cudaMalloc((void **)&mem.after, MOST_PLACES));
@@ -238,7 +238,7 @@ int main(void) {
     CHECK(cudaMalloc((void **)&mem.counter, sizeof *mem.counter));
     CHECK(cudaMemset(mem.counter, 0, sizeof *mem.counter));
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) run_fractal(tmap_fractal_at(i), places);
-    for (unsigned i = 0; i < sizeof own / sizeof *own; ++i) {
+    for (unsigned i = 0; i < (getenv("TMAP_TEST_SMALL") ? 3 : sizeof own / sizeof *own); ++i) {
         tmap_nbb f;
         if (tmap_nbb_from_rows(own[i], &f) != TMAP_OK) {
             printf("FAIL own fractal %u\n", i);
