@@ -1000,7 +1000,7 @@ def draw_ask_landscape(pyplot, data):
             axes.set_yticks(range(len(bs)), bs, fontsize=8.5)
             axes.grid(visible=False)
             axes.set_title(f"{ASK_NAMES[variant]}, r = {r}", fontsize=10.5)
-            if line is grid[-1]:
+            if variant == ASKS[-1]:
                 axes.set_xlabel("g")
         line[0].set_ylabel("B")
     figure.colorbar(shown, ax=list(grid.flat), label="times faster than exhaustive", shrink=0.7)
@@ -1030,7 +1030,7 @@ def draw_ask_model(pyplot, data):
         axes.set_ylabel("predicted, ms")
         axes.set_title(ASK_NAMES[variant])
     title_of(figure, "Times of all (g, r, B): predicted and measured; +: the measured best", results)
-    legend_below(figure, grid.flat, 7)
+    legend_below(figure, grid.flat, 4)
     return figure
 
 
