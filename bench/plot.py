@@ -120,7 +120,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "triangle", "ask"):
+    for name in ("fractal", "block", "triangle", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -362,6 +362,23 @@ def table_triangle(data):
     return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
 
 
+def table_block(data):
+    """The three mappings inside a block, and the tiles that a block takes in turn."""
+    rows = [[f"{row['domain']}, r = {row['size']}", str(row["rho"]), code(row["variant"]),
+             str(row["tiles_per_block"]), sig(row["useful"]), ms(row), percent(row)]
+            for row in (data["block"].at("sw") if "block" in data else ())]
+    return table(["fractal", "rho", "mapping ", "tiles a block", "useful threads", "ms",
+                  "% of limit"], rows)
+
+
+def table_reduce(data):
+    """Sums over a block."""
+    rows = [[row["dtype"], str(row["size"]), code(row["variant"]), sig(row["ns_per_sum_and_sm"]),
+             sig(row["error_units"])]
+            for row in (data["block"].at("reduce") if "block" in data else ())]
+    return table(["numbers", "threads", "form ", "ns a sum", "error, 2^-24"], rows)
+
+
 # ---- tables of adaptive subdivision -------------------------------------------------------------
 
 EXHAUSTIVE, UNROLLED, ASKS, DPS = "exhaustive", "unrolled", ("ask_sbr", "ask_mbr"), ("dp_sbr",
@@ -546,6 +563,7 @@ TABLES = {
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
     "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle,
+    "block": table_block, "reduce": table_reduce,
 }
 
 

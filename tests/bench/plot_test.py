@@ -57,6 +57,11 @@ ROWS = [
 META = {"bench": "fractal", "commit": "0123456789abcdef", "date": "2026-01-02", "gpu": "a GPU",
         "driver": "1", "cuda": "13.0", "sm_clock_mhz": 1000, "copy_tbs": 4.0, "fill_tbs": 4.5,
         "read_tbs": 4.25}
+BLOCK = [
+    row("sw", "block_table", "gasket", 4, 2.0, tiles_per_block=16, useful=0.5),
+    {"work": "reduce", "variant": "shuffle", "domain": "block", "size": 256, "dtype": "f32",
+     "ns_per_sum_and_sm": 61.26, "error_units": 0.014},
+]
 TRIANGLE = [
     {"work": "edm", "variant": "bb", "domain": "triangle", "size": 1024, "rho": 16, "ms": 2.0},
     {"work": "edm", "variant": "bb", "domain": "triangle", "size": 2048, "rho": 16, "ms": 9.0},
@@ -148,6 +153,10 @@ def check_numbers(plot, data):
         ["edm", "2048", "`bb`", "32", "8.00", "1.00", "-"],
         ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
         ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
+    expect("block", lines(plot.TABLES["block"](data)), [
+        ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
+    expect("reduce", lines(plot.TABLES["reduce"](data)), [
+        ["f32", "256", "`shuffle`", "61.3", "0.0140"]])
     expect("ask", lines(plot.TABLES["ask"](data)), [
         ["1024", "2.00", "1.00", "1.60", "1.20", "**0.400**", "0.600", "(16, 2, 8)", "captured",
          "**5.00**", "3.00", "1.67", "40"],
@@ -262,7 +271,8 @@ def main():
     sys.dont_write_bytecode = True
     spec.loader.exec_module(plot)
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
-        for name, rows in (("fractal", ROWS), ("triangle", TRIANGLE), ("ask", ASK)):
+        for name, rows in (("fractal", ROWS), ("block", BLOCK), ("triangle", TRIANGLE),
+                           ("ask", ASK)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)
