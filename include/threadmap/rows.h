@@ -10,8 +10,7 @@
 //
 //     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
 //     tmap_rows rows = tmap_rows_make(f, r, shared);
-//     tmap_row row = tmap_rows_seek(&rows, first + lane); // a warp's cells first..first + count -
-// 1
+//     tmap_row row = tmap_rows_seek(&rows, first + lane); // of the warp's `count` cells
 //     for (tmap_u32 i = lane; i < count; i += 32, tmap_rows_skip(&rows, 32, &row))
 //         out[row.y * width + tmap_rows_x(&rows, &row, 0)] = 1;
 #ifndef TMAP_ROWS_H

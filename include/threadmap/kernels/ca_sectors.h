@@ -3,9 +3,8 @@
 // tiles are at least a sector wide.
 //
 // A cell written alone changes a part of a sector, 32 bytes, which memory reads, merges and writes
-// back. That price is most of the time of a step, however its cells are mapped (Vicsek, r = 10: SW
-// of as many integers takes as long). A step may write 0 beside cells; so here each touched sector
-// is written whole, once, and the places in it are computed four at a time.
+// back. A step may write 0 beside cells; so here each touched sector is written whole, once, and
+// the places in it are computed four at a time.
 //
 // A warp takes a tile: first its lanes list the sectors that hold a cell, which depends on where in
 // a sector each row begins; then eight lanes take a sector each time. A sector across the border of
