@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Copies each sample and include/ into an empty folder and compiles it there with the line in its
 top comment; also checks that it is short and that its snippets are closed."""
+import concurrent.futures
 import os
 import re
 import shutil
@@ -12,8 +13,10 @@ import tempfile
 root = os.environ['TMAP_ROOT']
 samples = sorted(f for f in os.listdir(os.path.join(root, 'samples')) if f.endswith('.cu'))
 nvcc = shutil.which('nvcc')
-errors = 0
-for name in samples:
+
+
+def check(name):
+    """What is wrong with a sample."""
     with open(os.path.join(root, 'samples', name), encoding='utf-8') as file:
         text = file.read()
     problems = []
@@ -28,12 +31,19 @@ for name in samples:
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(os.path.join(root, 'samples', name), folder)
             shutil.copytree(os.path.join(root, 'include'), os.path.join(folder, 'include'))
-            r = subprocess.run(lines[0], shell=True, cwd=folder, capture_output=True, text=True)
+            r = subprocess.run(lines[0], shell=True, cwd=folder, capture_output=True, text=True,
+                               check=False)
             if r.returncode or 'warning' in r.stderr:
                 problems.append(f'{lines[0]}\n{r.stdout}{r.stderr}')
-    for p in problems:
-        errors += 1
-        print(f'{name}: {p}')
+    return problems
+
+
+with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    found = list(pool.map(check, samples))
+for name, problems in zip(samples, found):
+    for problem in problems:
+        print(f'{name}: {problem}')
+errors = sum(map(len, found))
 if not errors and not nvcc:
     print('SKIP: no nvcc')
     sys.exit(77)
