@@ -9,9 +9,10 @@
 #include "ask_dp.h"
 #include "ask_plain.h"
 #include "energy.h"
+#include "options.h"
 #include "results.h"
 
-enum { LIST = 16, RUNS = 4096, SIZES = LIST };
+enum { RUNS = 4096, SIZES = BENCH_NUMBERS };
 enum { DRIVERS = 1, OPTIONS = 2, DP = 4, MODEL = 8, ENERGY = 16 };
 static const char *const part_names[] = {"drivers", "options", "dp", "model", "energy"};
 
@@ -38,14 +39,9 @@ static const char *driver_name(int driver) {
     return driver == CAPTURED ? "captured" : tmap_ask_driver_name(driver);
 }
 
-typedef struct list {
-    tmap_u32 value[LIST];
-    int count;
-} list;
-
 typedef struct settings {
     const char *out;
-    list n, landscape, g, r, B;
+    bench_numbers n, landscape, g, r, B;
     tmap_u32 dwell;
     int parts;
     double budget_ms;

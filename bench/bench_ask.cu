@@ -8,12 +8,9 @@
 // host's dwells, those of one (g, r, B) against each other in every pixel, and up to 2048 x 2048,
 // and at the best (g, r, B) up to 16384 x 16384, against a serial Mariani-Silver, counts of all
 // levels included. Differences from the exhaustive picture are counted.
-#include "ask_job.h"
+#include "ask_losses.h"
+#include "ask_predicted.h"
 #include "ask_theory.h"
-
-#include <threadmap/ask_fit.h>
-
-#include <ctype.h>
 
 static const char usage[] =
     "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
@@ -244,218 +241,6 @@ static int has_energy(const sweep *s, const size *z) {
     return z->n == s->o.n.value[s->o.n.count - 1];
 }
 
-// ---- dynamic parallelism ------------------------------------------------------------------------
-
-#if BENCH_DP
-enum { PENDING_DEFAULT = 2048, PENDING_RAISED = 1 << 20 };
-
-static void dp_limit(size_t pending) {
-    while (cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
-        (void)cudaGetLastError();
-        if ((pending /= 2) < PENDING_DEFAULT) return;
-    }
-}
-
-// Draws with as many pending launches as there are by default; says what was lost.
-static void dp_losses(sweep *s, job *j) {
-    char row[512];
-    tmap_u64 lost;
-    ask_tally t;
-    t = job_draw(j);
-    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-    snprintf(row, sizeof row,
-             "\"work\": \"dp_lost\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": "
-             "%u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"pending\": %d, "
-             "\"launches_lost\": %llu, \"pixels_lost\": %llu",
-             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.B,
-             PENDING_DEFAULT, lost, t.poison);
-    bench_results_row(&s->results, row);
-    if (lost || t.poison)
-        printf("| %u | %s | (%u, %u, %u) | %d pending launches: %llu lost, %llu pixels |\n",
-               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, PENDING_DEFAULT, lost,
-               t.poison);
-}
-
-// One subdivision by DP with a raised limit; it must be what ASK draws. Returns its time, 0 if it
-// is not to be had without loss.
-static double dp_run(sweep *s, job *j) {
-    job ask = *j;
-    ask_tally t, of_ask;
-    tmap_u64 lost;
-    bench_time time;
-    bench_progress(s->done, s->all, variant_name(j->variant));
-    ask.variant = MBR, ask.driver = TMAP_ASK_STREAM;
-    if (!job_prepare(&ask)) return 0;
-    of_ask = job_verify(&ask, 0);
-    t = job_draw(j);
-    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-    if (lost) {
-        printf("| %u | %s | (%u, %u, %u) | %llu launches lost at the raised limit: no time |\n",
-               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, lost);
-        return 0;
-    }
-    if (t.poison || t.hash != of_ask.hash) wrong(j, "not the picture of ASK", t.poison);
-    time = bench_measure(job_run, j, s->o.budget_ms / 4);
-    j->part = "dp";
-    job_row(j, time, &t, 0);
-    return time.ms;
-}
-
-static void sweep_dp(sweep *s, job j, size *z) {
-    static const tmap_ask_params all[] = {
-        {4, 4, 32},  {8, 2, 16},  {8, 2, 32},  {8, 4, 32},  {16, 2, 32}, {16, 2, 64}, {16, 4, 16},
-        {16, 4, 32}, {32, 2, 32}, {32, 2, 64}, {32, 4, 32}, {32, 4, 64}, {64, 2, 32}, {64, 4, 64}};
-    enum { ALL = sizeof all / sizeof *all };
-    for (int form = 0; form < 2; ++form) {
-        double best = 0;
-        bench_time time = {0, 0, 0};
-        tmap_ask_params candidates[ALL];
-        int count = ALL;
-        memcpy(candidates, all, sizeof all);
-        if (z->n > 16384 && s->dp_best[form].g) { // what was best before, also coarser
-            count = 3;
-            for (int i = 0; i < count; ++i) candidates[i] = s->dp_best[form], candidates[i].B <<= i;
-        }
-        j.variant = form ? DP_MBR : DP_SBR;
-        dp_limit(PENDING_RAISED);
-        for (int i = 0; i < count; ++i) {
-            double ms;
-            j.a = candidates[i];
-            ms = dp_run(s, &j);
-            if (ms > 0 && (best == 0 || ms < best)) best = ms, s->dp_best[form] = j.a;
-        }
-        if (best > 0 && has_energy(s, z)) {
-            j.a = s->dp_best[form];
-            energy_row(&j, best);
-        }
-        dp_limit(PENDING_DEFAULT);
-        for (int i = 0; i < count; ++i) {
-            j.a = candidates[i];
-            if (job_prepare(&j)) dp_losses(s, &j);
-        }
-        if (best == 0) continue;
-        j.a = s->dp_best[form];
-        time.ms = best;
-        print_row(&j, time, 0);
-    }
-}
-#else
-static void sweep_dp(sweep *s, job j, size *z) { (void)s, (void)j, (void)z; }
-#endif
-
-// ---- the model ----------------------------------------------------------------------------------
-
-static tmap_ask_plan plan_of(tmap_u32 n, tmap_ask_params a) {
-    tmap_ask_plan p = {n, n, 0, a.g, a.r, a.B, 1};
-    return p;
-}
-
-static void write_curve(sweep *s, size *z) {
-    char row[2048], side[512] = "", count[512] = "", work[512] = "";
-    for (tmap_u32 k = 0; k < z->curve.curve.points; ++k) {
-        const char *comma = k ? ", " : "";
-        sprintf(side + strlen(side), "%s%.6g", comma, z->curve.side[k]);
-        sprintf(count + strlen(count), "%s%.0f", comma, z->curve.count[k]);
-        sprintf(work + strlen(work), "%s%.3f", comma, z->curve.work[k]);
-    }
-    snprintf(row, sizeof row,
-             "\"work\": \"curve\", \"variant\": \"exhaustive\", \"domain\": \"mandelbrot\", "
-             "\"size\": %u, \"n\": %u, \"dwell\": %u, \"whole\": %.3f, \"side\": [%s], \"count\": "
-             "[%s], \"mean\": [%s]",
-             z->n, z->n, s->o.dwell, z->curve.curve.whole, side, count, work);
-    bench_results_row(&s->results, row);
-}
-
-// The prediction of one form at one size beside what was measured: the candidate that should be the
-// best, and what it costs compared with the best.
-static void predict(sweep *s, size *z, int variant, const tmap_ask_rates *rates, int samples) {
-    tmap_ask_prediction p;
-    const run *chosen = NULL, *paper = NULL;
-    double best_ms = 0, off = 0, least = 0, least_steps = 0;
-    const run *best = z->best[variant] < 0 ? NULL : &s->runs[z->best[variant]];
-    int seen = 0, length;
-    static char row[65536], measured[32768], predicted[32768];
-    *measured = *predicted = 0;
-    for (int i = 0; best && i < s->run_count; ++i) {
-        const run *r = &s->runs[i];
-        tmap_ask_plan plan = plan_of(z->n, r->a);
-        tmap_ask_model m = {z->n, r->a.g, r->a.r, r->a.B, 0, 0, 10, 132, 128};
-        double steps;
-        if (r->size != (int)(z - s->sizes) || r->variant != variant) continue;
-        if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), rates, &p)) continue;
-        // the model of one cost A and one P, with the mean of the picture and of the levels
-        m.A = z->curve.curve.whole;
-        m.P = p.regions > 0 ? (p.cut + p.leaves) / p.regions : 0;
-        steps = variant == SBR ? tmap_ask_model_time_sbr(&m) : tmap_ask_model_time_mbr(&m);
-        if (!paper || steps < least_steps) paper = r, least_steps = steps;
-        off += p.time > r->ms ? p.time / r->ms - 1 : 1 - p.time / r->ms;
-        if (strlen(measured) + 32 < sizeof measured) {
-            sprintf(measured + strlen(measured), "%s%.5f", seen ? ", " : "", r->ms);
-            sprintf(predicted + strlen(predicted), "%s%.5f", seen ? ", " : "", p.time);
-        }
-        ++seen;
-        if (!chosen || p.time < least) chosen = r, least = p.time;
-    }
-    if (!seen) return;
-    best_ms = best->ms;
-    length = snprintf(
-        row, sizeof row,
-        "\"work\": \"predict\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": %u, "
-        "\"n\": %u, \"dwell\": %u, \"candidates\": %d, \"samples\": %d, \"mean_error_pct\": %.2f, "
-        "\"g\": %u, \"r\": %u, \"B\": %u, \"predicted_ms\": %.5f, \"ms\": %.5f, \"best_g\": %u, "
-        "\"best_r\": %u, \"best_B\": %u, \"best_ms\": %.5f, \"ratio\": %.4f",
-        variant_name(variant), z->n, z->n, s->o.dwell, seen, samples, 100 * off / seen, chosen->a.g,
-        chosen->a.r, chosen->a.B, least, chosen->ms, best->a.g, best->a.r, best->a.B, best_ms,
-        chosen->ms / best_ms);
-    snprintf(row + length, sizeof row - (size_t)length,
-             ", \"paper_g\": %u, \"paper_r\": %u, \"paper_B\": %u, \"paper_ratio\": %.4f, "
-             "\"measured\": [%s], \"predicted\": [%s]",
-             paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms, measured, predicted);
-    bench_results_row(&s->results, row);
-    printf("| %u | %s | (%u, %u, %u) | %.4f | %.4f | (%u, %u, %u) | %.4f | %.3f | %.1f%% | (%u, "
-           "%u, %u) %.3f |\n",
-           z->n, variant_name(variant), chosen->a.g, chosen->a.r, chosen->a.B, least, chosen->ms,
-           best->a.g, best->a.r, best->a.B, best_ms, chosen->ms / best_ms, 100 * off / seen,
-           paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms);
-}
-
-// Rates of a form from the few candidates of all sizes; then predictions for all that was run.
-static void sweep_model(sweep *s) {
-    static tmap_ask_prediction counted[RUNS];
-    static double times[RUNS];
-    static const char *const names[TMAPI_ASK_RATES] = {
-        "border_work", "leaf_work", "border_element", "fill_element", "leaf_element", "region",
-        "cut",         "level",     "once",           "border_depth", "leaf_depth"};
-    puts("\n| n | form | predicted best | its time as predicted | measured | measured best | its "
-         "time | ratio | mean error | best of the paper's model, ratio |\n"
-         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (int variant = SBR; variant <= MBR; ++variant) {
-        tmap_ask_rates rates;
-        char row[1024];
-        int length, samples = 0;
-        for (int i = 0; i < s->run_count; ++i) {
-            run *r = &s->runs[i];
-            size *z = &s->sizes[r->size];
-            tmap_ask_plan plan = plan_of(z->n, r->a);
-            if (!r->few || r->variant != variant) continue;
-            if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), NULL, &counted[samples]))
-                continue;
-            times[samples++] = r->ms;
-        }
-        for (int k = 0; k < TMAPI_ASK_RATES; ++k) *tmapi_ask_rate(&rates, k) = 1; // all are fitted
-        if (tmap_ask_rates_fit(counted, times, (tmap_u32)samples, 0, &rates, NULL)) continue;
-        length = snprintf(row, sizeof row,
-                          "\"work\": \"rates\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", "
-                          "\"samples\": %d, \"unit\": \"ms\"",
-                          variant_name(variant), samples);
-        for (int k = 0; k < TMAPI_ASK_RATES; ++k)
-            length += snprintf(row + length, sizeof row - (size_t)length, ", \"%s\": %.6g",
-                               names[k], *tmapi_ask_rate(&rates, k));
-        bench_results_row(&s->results, row);
-        for (int i = 0; i < s->o.n.count; ++i) predict(s, &s->sizes[i], variant, &rates, samples);
-    }
-}
-
 // ---- a size -------------------------------------------------------------------------------------
 
 static void sweep_size(sweep *s, size *z) {
@@ -497,30 +282,6 @@ static void sweep_size(sweep *s, size *z) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void bad(const char *option, const char *value) {
-    fprintf(stderr, "bench_ask: %s: bad value '%s'\n", option, value ? value : "");
-    exit(2);
-}
-
-static tmap_u64 number(const char *option, const char **text, tmap_u64 least, tmap_u64 most) {
-    char *end;
-    tmap_u64 n = strtoull(*text, &end, 10);
-    if (!isdigit((unsigned char)**text) || n < least || n > most) bad(option, *text);
-    *text = end;
-    return n;
-}
-
-// Numbers parted by commas; none for an empty text.
-static list numbers(const char *option, const char *text, tmap_u32 least, tmap_u32 most) {
-    list l = {{0}, 0};
-    for (const char *p = text; *p; p += *p == ',') {
-        if (l.count == LIST) bad(option, text);
-        l.value[l.count++] = (tmap_u32)number(option, &p, least, most);
-        if (*p && *p != ',') bad(option, text);
-    }
-    return l;
-}
-
 static int parts(const char *option, const char *text) {
     int found = 0;
     if (!strcmp(text, "none")) return 0;
@@ -530,7 +291,7 @@ static int parts(const char *option, const char *text) {
         while (part < 5 &&
                (strlen(part_names[part]) != length || strncmp(part_names[part], p, length)))
             ++part;
-        if (part == 5) bad(option, text);
+        if (part == 5) bench_bad(option, text);
         found |= 1 << part;
         p += length;
     }
@@ -544,29 +305,29 @@ static void parse(settings *o, int argc, char **argv) {
             fputs(usage, stdout);
             exit(0);
         }
-        if (!p) bad(option, p);
+        if (!p) bench_bad(option, p);
         if (!strcmp(option, "--n"))
-            o->n = numbers(option, p, 4, 1u << 20);
+            o->n = bench_numbers_of(option, p, 4, 1u << 20);
         else if (!strcmp(option, "--landscape"))
-            o->landscape = numbers(option, p, 4, 1u << 20);
+            o->landscape = bench_numbers_of(option, p, 4, 1u << 20);
         else if (!strcmp(option, "--g"))
-            o->g = numbers(option, p, 1, 1u << 16);
+            o->g = bench_numbers_of(option, p, 1, 1u << 16);
         else if (!strcmp(option, "--r"))
-            o->r = numbers(option, p, 2, 1024);
+            o->r = bench_numbers_of(option, p, 2, 1024);
         else if (!strcmp(option, "--B"))
-            o->B = numbers(option, p, 1, 1u << 16);
+            o->B = bench_numbers_of(option, p, 1, 1u << 16);
         else if (!strcmp(option, "--dwell"))
-            o->dwell = (tmap_u32)number(option, &p, 1, 1u << 30);
+            o->dwell = (tmap_u32)bench_number(option, p, 1, 1u << 30);
         else if (!strcmp(option, "--parts"))
             o->parts = parts(option, p);
         else if (!strcmp(option, "--out"))
             o->out = p;
         else if (!strcmp(option, "--budget"))
-            o->budget_ms = (double)number(option, &p, 1, 100000);
+            o->budget_ms = (double)bench_number(option, p, 1, 100000);
         else if (!strcmp(option, "--bytes"))
-            o->bytes = number(option, &p, 1 << 16, 1ull << 40);
+            o->bytes = bench_number(option, p, 1 << 16, 1ull << 40);
         else
-            bad(option, p);
+            bench_bad(option, p);
     }
 }
 
@@ -586,6 +347,7 @@ int main(int argc, char **argv) {
     size_t free_bytes, total;
     struct cudaDeviceProp device;
     tmap_u64 most = 0;
+    bench_program = "bench_ask";
     parse(&o, argc, argv);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
@@ -602,13 +364,14 @@ int main(int argc, char **argv) {
     s.ceilings = bench_measure_ceilings((size_t)o.bytes);
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, o.out, "ask", s.ceilings)) bad("--out", o.out);
+    if (bench_results_open(&s.results, o.out, "ask", s.ceilings)) bench_bad("--out", o.out);
     // Two pictures, flags of the curve's regions, tables.
     CHECK(cudaGetDeviceProperties(&device, 0));
     s.cpu = !strcmp(device.name, "CPU SIMT machine");
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     s.memory_bytes = most * most / 8 * 5 + (1 << 20);
-    if (most * most * 17 / 2 + s.memory_bytes > free_bytes) bad("--n: no memory for", "that size");
+    if (most * most * 17 / 2 + s.memory_bytes > free_bytes)
+        bench_bad("--n: no memory for", "that size");
     CHECK(cudaMalloc((void **)&s.truth, most * most * sizeof(int)));
     CHECK(cudaMalloc((void **)&s.out, most * most * sizeof(int)));
     CHECK(cudaMalloc(&s.memory, s.memory_bytes));
@@ -630,6 +393,6 @@ int main(int argc, char **argv) {
     CHECK(cudaFree(s.memory));
     CHECK(cudaFree(s.tally));
     CHECK(cudaFree(s.lost));
-    if (bench_results_close(&s.results)) bad("--out", o.out);
+    if (bench_results_close(&s.results)) bench_bad("--out", o.out);
     return 0;
 }

@@ -9,6 +9,7 @@
 // usage: bench_block [--level N] [--times N] [--budget MS] [--bytes N] [--out FILE]
 // --level: of the gasket, 16 if not given; the carpet is taken at the level whose side is nearest
 // below 1.5 times the gasket's. --times: sums of one block, 256 if not given.
+#include "options.h"
 #include "results.h"
 
 #include "../tests/kernels/fractal_check.h"
@@ -360,20 +361,6 @@ static void reduce_all(const options *o, bench_results *results) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void bad(const char *option, const char *value) {
-    fprintf(stderr, "bench_block: %s: bad value '%s'\n", option, value ? value : "");
-    exit(2);
-}
-
-static tmap_u64 number(const char *option, const char *text, tmap_u64 least, tmap_u64 most) {
-    char *end;
-    unsigned long long n;
-    if (!text || *text < '0' || *text > '9') bad(option, text);
-    n = strtoull(text, &end, 10);
-    if (*end || n < least || n > most) bad(option, text);
-    return n;
-}
-
 int main(int argc, char **argv) {
     options o = {16, 256, 60, 4ull << 30, NULL};
     bench_results results;
@@ -381,20 +368,21 @@ int main(int argc, char **argv) {
     tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet();
     tmap_u32 level = 0;
     int devices = 0;
+    bench_program = "bench_block";
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(option, "--level"))
-            o.level = (tmap_u32)number(option, value, 3, 18);
+            o.level = (tmap_u32)bench_number(option, value, 3, 18);
         else if (!strcmp(option, "--times"))
-            o.times = (tmap_u32)number(option, value, 1, 1 << 20);
+            o.times = (tmap_u32)bench_number(option, value, 1, 1 << 20);
         else if (!strcmp(option, "--budget"))
-            o.budget_ms = (double)number(option, value, 1, 100000);
+            o.budget_ms = (double)bench_number(option, value, 1, 100000);
         else if (!strcmp(option, "--bytes"))
-            o.bytes = number(option, value, 1024, 1ull << 40);
+            o.bytes = bench_number(option, value, 1024, 1ull << 40);
         else if (!strcmp(option, "--out") && value)
             o.out = value;
         else
-            bad(option, value);
+            bench_bad(option, value);
     }
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
@@ -404,7 +392,7 @@ int main(int argc, char **argv) {
     c = bench_measure_ceilings((size_t)o.bytes);
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s; times in ms\n\n", c.copy_tbs,
            c.fill_tbs, c.read_tbs);
-    if (bench_results_open(&results, o.out, "block", c)) bad("--out", o.out);
+    if (bench_results_open(&results, o.out, "block", c)) bench_bad("--out", o.out);
     printf("| work | fractal | r | rho | variant | tiles a block | threads a block | useful | ms | "
            "noise %% | of the limit |\n"
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
@@ -412,6 +400,6 @@ int main(int argc, char **argv) {
     sw_fractal(&o, &results, c, "carpet", carpet, level);
     reduce_all(&o, &results);
     bench_progress(36, 36, "");
-    if (bench_results_close(&results)) bad("--out", o.out);
+    if (bench_results_close(&results)) bench_bad("--out", o.out);
     return 0;
 }

@@ -14,6 +14,7 @@
 // alone.
 #include "dummy.h"
 #include "list.h"
+#include "options.h"
 #include "results.h"
 #include "tile_forms.h"
 
@@ -194,11 +195,13 @@ static double sweep_job(sweep *s, job *j, tmap_box box, tmap_u64 *counter) {
              "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
              "\"n\": %.0f, \"rho\": %u, \"dtype\": \"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, "
              "\"limit_ms\": %.5f, \"limit_pct\": %.1f, \"threads\": %.0f, \"useful\": %.4g, "
-             "\"cells\": %.0f, \"extra_bytes\": %.0f, \"verified\": true",
+             "\"cells\": %.0f, \"verified\": true",
              work_names[j->work], variant_name(j->variant), fractal_name(j->f), j->r,
              (double)j->width, j->rho, j->work == CA ? "u8" : "i32", t.ms, t.noise_pct, j->limit_ms,
-             100 * j->limit_ms / t.ms, threads, cells / threads, cells,
-             j->variant == LIST ? (double)j->list.bytes : 0.0);
+             100 * j->limit_ms / t.ms, threads, cells / threads, cells);
+    if (j->variant == LIST)
+        snprintf(row + strlen(row), sizeof row - strlen(row), ", \"extra_bytes\": %.0f",
+                 (double)j->list.bytes);
     bench_results_row(&s->results, row);
     return t.ms;
 }
@@ -340,44 +343,31 @@ static void sweep_fractal(sweep *s, tmap_nbb f) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void bad(const char *option, const char *value) {
-    fprintf(stderr, "bench_fractal: %s: bad value '%s'\n", option, value ? value : "");
-    exit(2);
-}
-
-static tmap_u32 number(const char *option, const char **text, tmap_u32 most) {
-    char *end;
-    unsigned long n = strtoul(*text, &end, 10);
-    if (end == *text || **text == '-' || n > most) bad(option, *text);
-    *text = end;
-    return (tmap_u32)n;
-}
-
 static void parse(options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bad(option, p);
+        if (!p) bench_bad(option, p);
         if (!strcmp(option, "--fractal")) {
             o->fractal = p;
         } else if (!strcmp(option, "--out")) {
             o->out = p;
         } else if (!strcmp(option, "--budget")) {
-            o->budget_ms = number(option, &p, 100000);
+            o->budget_ms = (double)bench_number(option, p, 0, 100000);
         } else if (!strcmp(option, "--bytes")) {
-            o->bytes = number(option, &p, 0xffffffffu);
+            o->bytes = bench_number(option, p, 0, 0xffffffffu);
         } else if (!strcmp(option, "--levels")) {
             if (!strcmp(p, "top")) {
                 o->from = 1, o->to = 0;
                 continue;
             }
-            o->from = o->to = number(option, &p, 64);
-            if (*p == ':') ++p, o->to = number(option, &p, 64);
-            if (*p || o->to < o->from) bad(option, argv[i + 1]);
+            o->from = o->to = (tmap_u32)bench_number_at(option, &p, 0, 64);
+            if (*p == ':') ++p, o->to = (tmap_u32)bench_number_at(option, &p, 0, 64);
+            if (*p || o->to < o->from) bench_bad(option, argv[i + 1]);
         } else if (!strcmp(option, "--rho")) {
             for (o->rhos = 0; o->rhos < 8; p += *p == ',') {
-                o->rho[o->rhos++] = number(option, &p, 32);
+                o->rho[o->rhos++] = (tmap_u32)bench_number_at(option, &p, 0, 32);
                 if (!*p) break;
-                if (*p != ',') bad(option, argv[i + 1]);
+                if (*p != ',') bench_bad(option, argv[i + 1]);
             }
         } else if (!strcmp(option, "--variants")) {
             char padded[512], name[64];
@@ -389,7 +379,7 @@ static void parse(options *o, int argc, char **argv) {
         } else if (!strcmp(option, "--work")) {
             for (int w = 0; w < WORKS; ++w) o->works[w] = strstr(p, work_names[w]) != NULL;
         } else {
-            bad(option, p);
+            bench_bad(option, p);
         }
     }
 }
@@ -400,9 +390,11 @@ int main(int argc, char **argv) {
     tmap_nbb own = tmap_fractal_gasket();
     int devices = 0, all, works = 0;
     for (int v = 0; v < VARIANTS; ++v) o.variants[v] = 1;
+    bench_program = "bench_fractal";
     parse(&o, argc, argv);
     all = o.fractal && !strcmp(o.fractal, "all");
-    if (o.fractal && !all && tmap_fractal_from_text(o.fractal, &own)) bad("--fractal", o.fractal);
+    if (o.fractal && !all && tmap_fractal_from_text(o.fractal, &own))
+        bench_bad("--fractal", o.fractal);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
         return 77;
@@ -417,7 +409,7 @@ int main(int argc, char **argv) {
     s.ceilings = bench_measure_ceilings((size_t)o.bytes);
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s; times in ms\n\n", s.ceilings.copy_tbs,
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, o.out, "fractal", s.ceilings)) bad("--out", o.out);
+    if (bench_results_open(&s.results, o.out, "fractal", s.ceilings)) bench_bad("--out", o.out);
     printf("| work | fractal | r | rho |");
     for (int v = 0; v < VARIANTS; ++v) printf(" %s |", variant_name(v));
     printf("\n| --- | --- | --- | --- |");
@@ -435,6 +427,6 @@ int main(int argc, char **argv) {
         sweep_dummy(&s, tmap_fractal_carpet(), 7, 1);
     }
     bench_progress(s.all, s.all, "");
-    if (bench_results_close(&s.results)) bad("--out", o.out);
+    if (bench_results_close(&s.results)) bench_bad("--out", o.out);
     return 0;
 }

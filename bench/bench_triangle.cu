@@ -8,22 +8,15 @@
 //
 // usage: bench_triangle [--n N,N,...] [--rho N,N,...] [--d D,D,...] [--pdist N,N,...]
 //                       [--budget MS] [--bytes N] [--out FILE]
+#include "options.h"
 #include "results.h"
 #include "triangle_maps.h"
 
 #include "../tests/kernels/pdist_check.h"
 
-#include <ctype.h>
-
-enum { LIST = 16 };
-typedef struct list {
-    tmap_u32 value[LIST];
-    int count;
-} list;
-
 typedef struct options {
     const char *out;
-    list n, rho, d, pdist;
+    bench_numbers n, rho, d, pdist;
     double budget_ms;
     tmap_u64 bytes;
 } options;
@@ -204,50 +197,26 @@ static void sweep_pdist(sweep *s, tmap_u32 n) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static void bad(const char *option, const char *value) {
-    fprintf(stderr, "bench_triangle: %s: bad value '%s'\n", option, value ? value : "");
-    exit(2);
-}
-
-static tmap_u64 number(const char *option, const char **text, tmap_u64 least, tmap_u64 most) {
-    char *end;
-    tmap_u64 n = strtoull(*text, &end, 10);
-    if (!isdigit((unsigned char)**text) || n < least || n > most) bad(option, *text);
-    *text = end;
-    return n;
-}
-
-// Numbers parted by commas; none for an empty text.
-static list numbers(const char *option, const char *text, tmap_u32 least, tmap_u32 most) {
-    list l = {{0}, 0};
-    for (const char *p = text; *p; p += *p == ',') {
-        if (l.count == LIST) bad(option, text);
-        l.value[l.count++] = (tmap_u32)number(option, &p, least, most);
-        if (*p && *p != ',') bad(option, text);
-    }
-    return l;
-}
-
 static void parse(options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bad(option, p);
+        if (!p) bench_bad(option, p);
         if (!strcmp(option, "--n"))
-            o->n = numbers(option, p, 1, TMAP_TRIANGLE_ROWS_MAX32);
+            o->n = bench_numbers_of(option, p, 1, TMAP_TRIANGLE_ROWS_MAX32);
         else if (!strcmp(option, "--rho"))
-            o->rho = numbers(option, p, 1, 32);
+            o->rho = bench_numbers_of(option, p, 1, 32);
         else if (!strcmp(option, "--d"))
-            o->d = numbers(option, p, 0, 4);
+            o->d = bench_numbers_of(option, p, 0, 4);
         else if (!strcmp(option, "--pdist"))
-            o->pdist = numbers(option, p, 2, 1u << 22);
+            o->pdist = bench_numbers_of(option, p, 2, 1u << 22);
         else if (!strcmp(option, "--out"))
             o->out = p;
         else if (!strcmp(option, "--budget"))
-            o->budget_ms = (double)number(option, &p, 1, 100000);
+            o->budget_ms = (double)bench_number(option, p, 1, 100000);
         else if (!strcmp(option, "--bytes"))
-            o->bytes = number(option, &p, 1 << 16, 1ull << 40);
+            o->bytes = bench_number(option, p, 1 << 16, 1ull << 40);
         else
-            bad(option, p);
+            bench_bad(option, p);
     }
 }
 
@@ -263,6 +232,7 @@ int main(int argc, char **argv) {
     int devices = 0;
     size_t free_bytes, total;
     tmap_u64 most = 0, most_n = 1; // bytes of an output, points
+    bench_program = "bench_triangle";
     parse(&o, argc, argv);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
@@ -276,11 +246,11 @@ int main(int argc, char **argv) {
     if (!s.o.bytes) s.o.bytes = (tmap_u64)free_bytes / 10 * 9;
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, o.out, "triangle", s.ceilings)) bad("--out", o.out);
+    if (bench_results_open(&s.results, o.out, "triangle", s.ceilings)) bench_bad("--out", o.out);
     // The largest output that is asked for and fits.
     for (int i = 0; i < o.n.count; ++i) {
         tmap_u64 need = (tmap_u64)o.n.value[i] * o.n.value[i] * 4;
-        if (need > s.o.bytes) bad("--n: no memory for", "a matrix of that size");
+        if (need > s.o.bytes) bench_bad("--n: no memory for", "a matrix of that size");
         if (need > most) most = need;
         if (o.n.value[i] > most_n) most_n = o.n.value[i];
     }
@@ -314,6 +284,6 @@ int main(int argc, char **argv) {
     CHECK(cudaFree(s.points));
     CHECK(cudaFree(s.arrays));
     CHECK(cudaFree(s.check));
-    if (bench_results_close(&s.results)) bad("--out", o.out);
+    if (bench_results_close(&s.results)) bench_bad("--out", o.out);
     return 0;
 }

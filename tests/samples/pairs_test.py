@@ -2,65 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Runs the samples of pairs over sizes, files of points and bad input.
 
-    pairs_test.py FOLDER SUFFIX [--quick]
-
-FOLDER holds 05_pairs and 06_distance_matrix with SUFFIX added to their names. --quick, for
-sanitized builds, is a handful of small runs. Files are written and read without numpy; where numpy
-and scipy can be imported, they must understand what was written, too.
+Files are written and read without numpy; where numpy and scipy can be imported, they must
+understand what was written, too.
 """
 import glob
 import math
 import os
 import random
-import re
 import struct
-import subprocess
-import sys
-import tempfile
-import zlib
+
+from harness import PICTURE_PROBLEMS, QUICK, bad, bad_options, fail, good, picture, test
 
 PAIRS, MATRIX = '05_pairs', '06_distance_matrix'
 METRICS = ['euclidean', 'sqeuclidean', 'cityblock', 'cosine']
-errors = []
-runs = 0
-
-
-def fail(what, *more):
-    errors.append(what)
-    print('FAILED:', what, *more, sep='\n    ')
-
-
-def run(sample, *args):
-    global runs
-    runs += 1
-    return subprocess.run([os.path.join(folder, sample + suffix), *args], capture_output=True,
-                          text=True, timeout=120, errors='replace')
-
-
-def good(sample, *args):
-    """The words of the row of numbers."""
-    r = run(sample, *args)
-    name = ' '.join([sample, *args])
-    if r.returncode == 77:
-        print(r.stdout.strip() or 'SKIP: cannot run here')
-        sys.exit(77)
-    rows = r.stdout.splitlines()
-    if r.returncode or r.stderr or len(rows) < 2 or rows[1].split()[-1] != 'yes':
-        return fail(name, f'status {r.returncode}', r.stdout, r.stderr)
-    return rows[1].split()
-
-
-def bad(sample, *args):
-    before = set(glob.glob('*'))
-    r = run(sample, *args)
-    name = ' '.join([sample, *map(repr, args)])
-    if r.returncode != 2 or r.stdout or not re.fullmatch(r'[^\n]+\n', r.stderr):
-        fail(name, f'status {r.returncode}', r.stdout, r.stderr)
-    left = set(glob.glob('*')) - before
-    if left:
-        fail(f'{name}: leaves {left}')
-        for path in left:
-            os.remove(path)
 
 
 # ---- files --------------------------------------------------------------------------------------
@@ -95,31 +49,6 @@ def read_npy(path):
     return struct.unpack(f'<{count}f', data[10 + length:])
 
 
-def picture_side(path):
-    with open(path, 'rb') as file:
-        data = file.read()
-    if data.startswith(b'P5\n'):
-        size, most, pixels = data[3:].split(b'\n', 2)
-        width, height = map(int, size.split())
-        assert most == b'255' and len(pixels) == width * height
-    else:
-        assert data[:8] == b'\x89PNG\r\n\x1a\n' and data[12:16] == b'IHDR'
-        assert data[-8:-4] == b'IEND'
-        width, height, depth, colour = struct.unpack('>IIBB', data[16:26])
-        at, pixels = 8, b''
-        while at < len(data):
-            length, = struct.unpack('>I', data[at:at + 4])
-            body = data[at + 4:at + 8 + length]
-            assert struct.unpack('>I', data[at + 8 + length:at + 12 + length])[0] == \
-                zlib.crc32(body), 'check sum'
-            pixels += body[4:] if body.startswith(b'IDAT') else b''
-            at += 12 + length
-        assert (depth, colour) == (8, 0)
-        assert len(zlib.decompress(pixels)) == height * (1 + width)
-    assert width == height
-    return width
-
-
 def distance(u, v, metric):
     if metric == 'cityblock':
         return sum(abs(a - b) for a, b in zip(u, v))
@@ -132,9 +61,10 @@ def distance(u, v, metric):
 
 def matrix(points, metric, content, name):
     """Runs 06 on a file of these points and compares the distances."""
-    words = good(MATRIX, '--input', write(name, content), '--metric', metric, '--out', 'out.npy',
-                 '--picture', 'picture')
-    if words:
+    rows = good(MATRIX, '--input', write(name, content), '--metric', metric, '--out', 'out.npy',
+                '--picture', 'picture')
+    if rows:
+        words = rows[0]
         if [len(points), len(points[0])] != [int(x) for x in words[-5:-3]]:
             fail(f'{name}: {words}')
         try:
@@ -143,9 +73,10 @@ def matrix(points, metric, content, name):
             assert len(got) == len(want)
             for a, b in zip(got, want):
                 assert abs(a - b) <= 3e-6 * b + (1e-6 if metric == 'cosine' else 0), (a, b)
-            assert picture_side('picture') == min(len(points), 1024)
+            side = min(len(points), 1024)
+            assert picture('picture') == (side, side, 'grey')
             scipy_opens(points, metric)
-        except (AssertionError, ValueError, struct.error, zlib.error) as problem:
+        except PICTURE_PROBLEMS as problem:
             fail(f'{name}, {metric}: {problem}')
         os.remove('out.npy')
         os.remove('picture')
@@ -177,9 +108,9 @@ def random_points(n, d):
 
 def pairs():
     for n in ['0', '1', '2', '3', '31', '33', '300']:
-        words = good(PAIRS, '--points', n, '--cutoff', '30000')
-        if words and n == '1' and words[-9] != '0':
-            fail(f'{PAIRS} {n}: {words}')
+        rows = good(PAIRS, '--points', n, '--cutoff', '30000')
+        if rows and n == '1' and rows[0][-9] != '0':
+            fail(f'{PAIRS} {n}: {rows}')
     good(PAIRS, '--points', '100', '--cutoff', '200000', '--seed', '7')
     for number in ('-1', 'x', '1.5', '9' * 40, '', '1000001'):
         bad(PAIRS, '--points', number)
@@ -207,13 +138,8 @@ def bad_points():
 
 
 def options():
-    for sample in (PAIRS, MATRIX):
-        bad(sample, '--no-such-option', '1')
-        bad(sample, 'x')
-        bad(sample, '--points' if sample == PAIRS else '--input')
-        help_text = run(sample, '--help')
-        if help_text.returncode or not help_text.stdout.startswith('usage: ' + sample):
-            fail(f'{sample} --help')
+    bad_options(PAIRS, '--points')
+    bad_options(MATRIX, '--input')
     bad(MATRIX, '--metric', 'hamming')
     bad(MATRIX, '--input', 'no such file')
     os.mkdir('folder')
@@ -227,12 +153,11 @@ def options():
 
 
 def main():
-    quick = '--quick' in sys.argv
     points = random_points(40, 3)
     for metric in METRICS:
         matrix(points, metric, npy(points), 'points.npy')
     matrix(points, 'euclidean', text_of(points), 'points.csv')
-    if quick:
+    if QUICK:
         good(PAIRS, '--points', '100')
         bad_points()
         return
@@ -253,13 +178,5 @@ def main():
     options()
 
 
-folder, suffix = os.path.abspath(sys.argv[1]), sys.argv[2]
 random.seed(1)
-with tempfile.TemporaryDirectory() as scratch:
-    os.chdir(scratch)
-    main()
-    if os.listdir():
-        fail(f'unexpected {os.listdir()}')
-    os.chdir('/')
-print(f'{runs} runs, {len(errors)} wrong')
-sys.exit(1 if errors else 0)
+test(main)

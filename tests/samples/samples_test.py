@@ -1,28 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs samples over fractals, levels, block sizes and bad input.
-
-    samples_test.py FOLDER SUFFIX [--quick]
-
-FOLDER holds 01_first_map, ... with SUFFIX added to their names. --quick, for sanitized builds, is a
-handful of small runs.
-"""
+"""Runs the samples of fractals over fractals, levels, block sizes and bad input."""
 import glob
 import os
 import re
-import struct
-import subprocess
-import sys
-import tempfile
-import zlib
+
+from harness import PICTURE_PROBLEMS, QUICK, bad, bad_options, fail, test
+import harness
 
 FRACTALS = ['gasket', 'carpet', 'vicsek', 'x', 'h', 'cantor', 'chandelier', 'candy', 'bottles',
             '##./#.#', '#', '.#\n##', r'#.\n.#\n##', '#/#']
 SIDES = {'gasket': (2, 2), 'carpet': (3, 3), 'vicsek': (3, 3), 'x': (3, 3), 'h': (3, 3),
          'cantor': (3, 1), 'chandelier': (3, 2), 'candy': (4, 4), 'bottles': (3, 3)}
 SAMPLES = ['01_first_map', '02_single_write', '03_reduction', '04_life']
-errors = []
-runs = 0
 
 
 def side(fractal):
@@ -32,63 +22,14 @@ def side(fractal):
     return len(rows[0]), len(rows)
 
 
-def fail(what, *more):
-    errors.append(what)
-    print('FAILED:', what, *more, sep='\n    ')
-
-
-def run(sample, *args):
-    global runs
-    runs += 1
-    return subprocess.run([os.path.join(folder, sample + suffix), *args], capture_output=True,
-                          text=True, timeout=120)
-
-
 def good(sample, fractal, level, rho, *more):
-    args = ['--fractal', fractal, '--level', str(level), '--rho', str(rho), *more]
-    r = run(sample, *args)
-    name = ' '.join([sample, *args])
-    if r.returncode == 77:
-        print(r.stdout.strip() or 'SKIP: cannot run here')
-        sys.exit(77)
-    rows = r.stdout.splitlines()
+    """The words of the row, which names the sides; [] where the run failed."""
+    rows = harness.good(sample, '--fractal', fractal, '--level', str(level), '--rho', str(rho),
+                        *more)
     sx, sy = side(fractal)
-    if r.returncode or r.stderr or len(rows) < 2:
-        return fail(name, f'status {r.returncode}', r.stdout, r.stderr)
-    words = rows[1].split()
-    if words[-1] != 'yes' or f'{sx**level}x{sy**level}' not in words:
-        fail(name, rows[1])
-    return words
-
-
-def png_size(path):
-    """Width and height of a PNG with right check sums and as much data as it needs."""
-    with open(path, 'rb') as file:
-        data = file.read()
-    assert data[:8] == b'\x89PNG\r\n\x1a\n', 'signature'
-    at, pixels, header, last = 8, b'', None, None
-    while at < len(data):
-        length, last = struct.unpack('>I4s', data[at:at + 8])
-        body = data[at + 8:at + 8 + length]
-        crc, = struct.unpack('>I', data[at + 8 + length:at + 12 + length])
-        assert crc == zlib.crc32(last + body), 'check sum'
-        if last == b'IHDR':
-            header = struct.unpack('>IIBBBBB', body)
-        elif last == b'IDAT':
-            pixels += body
-        at += 12 + length
-    width, height, depth, colour, _, _, interlace = header
-    assert last == b'IEND' and colour == 3 and interlace == 0, 'chunks'
-    assert len(zlib.decompress(pixels)) == height * (1 + (width * depth + 7) // 8), 'pixels'
-    return width, height
-
-
-def ppm_size(path):
-    with open(path, 'rb') as file:
-        magic, size, most, pixels = file.read().split(b'\n', 3)
-    width, height = map(int, size.split())
-    assert (magic, most) == (b'P6', b'255') and len(pixels) == 3 * width * height
-    return width, height
+    if rows and f'{sx**level}x{sy**level}' not in rows[0]:
+        fail(f'{sample} {fractal} {level} {rho}', rows[0])
+    return rows[0] if rows else []
 
 
 def picture(path, fractal, level):
@@ -96,27 +37,15 @@ def picture(path, fractal, level):
     if not os.path.exists(path):
         return fail(f'{path}: not written')
     try:
-        width, height = (png_size if path.endswith('png') else ppm_size)(path)
-    except (AssertionError, ValueError, struct.error, zlib.error) as problem:
+        width, height, kind = harness.picture(path)
+    except PICTURE_PROBLEMS as problem:
         return fail(f'{path}: {problem}')
+    if kind != ('palette' if path.endswith('png') else 'rgb'):
+        fail(f'{path}: {kind}')
     # Whole pixels for each place, and at least 512.
     if width < 512 or width % sx**level or height % sy**level or height < width * sy // sx:
         fail(f'{path}: {width} x {height} pixels')
     os.remove(path)
-
-
-def bad(sample, *args):
-    r = run(sample, *args)
-    name = ' '.join([sample, *map(repr, args)])
-    if r.returncode == 77:
-        return
-    if r.returncode != 2 or r.stdout or not re.fullmatch(r'[^\n]+\n', r.stderr):
-        fail(name, f'status {r.returncode}', r.stdout, r.stderr)
-    left = [f for f in glob.glob('**', recursive=True) if not os.path.isdir(f)]
-    if left:
-        fail(f'{name}: leaves {left}')
-        for f in left:
-            os.remove(f)
 
 
 def quick():
@@ -179,12 +108,7 @@ def full():
         for rho in ('0', '33', '-1', '5x', '', '4294967297'):
             bad(sample, '--rho', rho)
         bad(sample, '--fractal', 'candy', '--level', '33')
-        bad(sample, '--no-such-option', '1')
-        bad(sample, 'gasket')
-        bad(sample, '--level')
-        help_text = run(sample, '--help')
-        if help_text.returncode or not help_text.stdout.startswith('usage: ' + sample):
-            fail(f'{sample} --help')
+        bad_options(sample, '--level', 'gasket')
     for sample in SAMPLES[1:]:
         bad(sample, '--map', 'mu')
         bad(sample, '--map', 'lambda_ballot', '--fractal', 'carpet')
@@ -201,12 +125,7 @@ def full():
     for number in ('0', '10000', '-1', 'x'):
         bad('04_life', '--steps', number)
         bad('04_life', '--every', number)
+    os.rmdir('folder')
 
 
-folder, suffix = os.path.abspath(sys.argv[1]), sys.argv[2]
-with tempfile.TemporaryDirectory() as scratch:
-    os.chdir(scratch)
-    quick() if '--quick' in sys.argv else full()
-    os.chdir('/')
-print(f'{runs} runs, {len(errors)} wrong')
-sys.exit(1 if errors else 0)
+test(quick if QUICK else full)

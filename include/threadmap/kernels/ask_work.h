@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// ask_work.h: how the threads of a grid come by regions and elements in a run of ask.h.
+#ifndef TMAP_KERNELS_ASK_WORK_H
+#define TMAP_KERNELS_ASK_WORK_H
+
+#include "ask_domain.h"
+
+// ---- regions and elements, as the functions of a problem see them -------------------------------
+
+// A region: the elements [x0, x1) x [y0, y1) x [z0, z1), of which there is at least one, and its
+// part numbers in its level. z0 = 0, z1 = 1 for two axes.
+typedef struct tmap_ask_region {
+    tmap_u32 x0, x1, y0, y1, z0, z1;
+    tmap_u32 px, py, pz;
+    tmap_u32 level;
+} tmap_ask_region;
+
+// The most elements that a region of a level has along each axis.
+typedef struct tmap_ask_sides {
+    tmap_u32 x, y, z;
+} tmap_ask_sides;
+
+// What a thread found out about its part of a region; over all threads the least and the largest
+// are taken, and a region is uniform if they are equal. A thread that looked at nothing returns
+// tmap_ask_range_none(), a single value v is {v, v}.
+typedef struct tmap_ask_range {
+    tmap_u32 least, most;
+} tmap_ask_range;
+
+TMAP_FN tmap_ask_range tmap_ask_range_none(void) {
+    tmap_ask_range a = {0xffffffffu, 0};
+    return a;
+}
+
+TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
+    if (value < a.least) a.least = value;
+    if (value > a.most) a.most = value;
+    return a;
+}
+
+// What a lane that was given no element gets in the place of its number.
+#define TMAP_ASK_NO_ELEMENT 0xffffffffu
+
+// Threads of a block, and blocks that a multiprocessor holds at once: as many are launched, since a
+// warp of a block that came later would begin when all others are through.
+#ifndef TMAPI_ASK_THREADS
+#define TMAPI_ASK_THREADS 256
+#endif
+#ifndef TMAPI_ASK_BLOCKS
+#define TMAPI_ASK_BLOCKS 4
+#endif
+// The same of the kernel that asks, which waits for memory.
+#ifndef TMAPI_ASK_QUERY_BLOCKS
+#define TMAPI_ASK_QUERY_BLOCKS 6
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor
+#define TMAPI_ASK_QUERY_RESIDENT 4
+#else
+#define TMAPI_ASK_QUERY_RESIDENT TMAPI_ASK_QUERY_BLOCKS
+#endif
+// The same of SBR.
+#ifndef TMAPI_ASK_SBR_THREADS
+#define TMAPI_ASK_SBR_THREADS 128
+#endif
+#ifndef TMAPI_ASK_SBR_BLOCKS
+#define TMAPI_ASK_SBR_BLOCKS 8
+#endif
+
+#if TMAP_CUDA
+
+// ---- division by a number that is known before the loop -----------------------------------------
+
+typedef struct tmapi_ask_divider {
+    tmap_u32 by, reciprocal;
+} tmapi_ask_divider;
+
+// by: 0 counts as 1.
+TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
+    tmapi_ask_divider d;
+    d.by = by ? by : 1;
+    d.reciprocal = 0xffffffffu / d.by;
+    return d;
+}
+
+// floor(i / by), and the remainder in *rest. The product with the reciprocal, which is rounded
+// down, falls short by 1 at most: 2^32 - reciprocal * by <= by, and so i / by - i * reciprocal /
+// 2^32 < 1.
+TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 *rest) {
+    tmap_u32 q = __umulhi(i, d.reciprocal), left = i - q * d.by;
+    if (left >= d.by) ++q, left -= d.by;
+    *rest = left;
+    return q;
+}
+
+// ---- boundaries ---------------------------------------------------------------------------------
+
+// An axis of n elements at a level, as tmap_region_axis, with its divisions done.
+typedef struct tmapi_ask_axis {
+    tmap_u32 step, rest, parts;
+    tmap_u64 reciprocal; // of parts, rounded up
+} tmapi_ask_axis;
+
+TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
+    tmapi_ask_axis a;
+    a.parts = parts;
+    a.step = n / parts;
+    a.rest = n - a.step * parts;
+    a.reciprocal = a.rest ? ~0ull / parts + 1 : 0;
+    return a;
+}
+
+// floor(n i / parts), i <= parts. Exact: rest * i < parts^2, and the reciprocal's error, below 1,
+// cannot lift it over a whole number while parts^3 <= 2^64.
+TMAP_DEVICE tmap_u32 tmapi_ask_edge(tmapi_ask_axis a, tmap_u32 i) {
+    tmap_u32 edge = a.step * i;
+    if (a.rest) edge += (tmap_u32)__umul64hi((tmap_u64)a.rest * i, a.reciprocal);
+    return edge;
+}
+
+// A level: its axes.
+typedef struct tmapi_ask_grid {
+    tmapi_ask_axis x, y, z;
+    tmap_u32 level;
+} tmapi_ask_grid;
+
+TMAP_DEVICE tmapi_ask_grid tmapi_ask_grid_make(const tmap_ask_domain *d, tmap_u32 dims,
+                                               tmap_u32 level) {
+    tmapi_ask_grid grid;
+    tmap_u32 parts = d->g;
+    for (tmap_u32 l = 0; l < level; ++l) parts *= d->r;
+    grid.x = tmapi_ask_axis_make(d->nx, parts);
+    grid.y = tmapi_ask_axis_make(d->ny, parts);
+    grid.z = tmapi_ask_axis_make(dims == 3 ? d->nz : 1, dims == 3 ? parts : 1);
+    grid.level = level;
+    return grid;
+}
+
+TMAP_DEVICE tmap_ask_sides tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
+    tmap_ask_sides s;
+    s.x = grid->x.step + (grid->x.rest != 0);
+    s.y = grid->y.step + (grid->y.rest != 0);
+    s.z = grid->z.step + (grid->z.rest != 0);
+    return s;
+}
+
+// A region's scalar is its place in canonical order (equations 31 and 32) in a level of 2^32 parts
+// along x, or 2^21 along x and y for three axes: taken apart without a division.
+TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
+}
+
+TMAP_DEVICE void tmapi_ask_unpack(tmap_u32 dims, tmap_u64 scalar, tmap_u32 *x, tmap_u32 *y,
+                                  tmap_u32 *z) {
+    *x = (tmap_u32)scalar & (dims == 2 ? 0xffffffffu : 0x1fffffu);
+    *y = dims == 2 ? (tmap_u32)(scalar >> 32) : (tmap_u32)(scalar >> 21) & 0x1fffffu;
+    *z = dims == 2 ? 0 : (tmap_u32)(scalar >> 42);
+}
+
+// Region number i of level 0: row after row.
+TMAP_DEVICE tmap_u64 tmapi_ask_first(tmap_u32 dims, tmap_u32 g, tmap_u32 i) {
+    tmap_u32 row = i / g;
+    return dims == 2 ? tmapi_ask_pack(2, i - row * g, row, 0)
+                     : tmapi_ask_pack(3, i - row * g, row % g, row / g);
+}
+
+// Child c of a region.
+TMAP_DEVICE tmap_u64 tmapi_ask_child(tmap_u32 dims, tmap_u32 r, tmap_u64 parent, tmap_u32 c) {
+    tmap_u32 x, y, z, row = c / r;
+    tmapi_ask_unpack(dims, parent, &x, &y, &z);
+    return dims == 2 ? tmapi_ask_pack(2, x * r + c - row * r, y * r + row, 0)
+                     : tmapi_ask_pack(3, x * r + c - row * r, y * r + row % r, z * r + row / r);
+}
+
+// The region of a scalar; 0 if it is empty.
+TMAP_DEVICE int tmapi_ask_region(tmap_u32 dims, const tmapi_ask_grid *grid, tmap_u64 scalar,
+                                 tmap_ask_region *out) {
+    tmapi_ask_unpack(dims, scalar, &out->px, &out->py, &out->pz);
+    out->x0 = tmapi_ask_edge(grid->x, out->px), out->x1 = tmapi_ask_edge(grid->x, out->px + 1);
+    out->y0 = tmapi_ask_edge(grid->y, out->py), out->y1 = tmapi_ask_edge(grid->y, out->py + 1);
+    out->z0 = 0, out->z1 = 1;
+    if (dims == 3)
+        out->z0 = tmapi_ask_edge(grid->z, out->pz), out->z1 = tmapi_ask_edge(grid->z, out->pz + 1);
+    out->level = grid->level;
+    return out->x0 < out->x1 && out->y0 < out->y1 && out->z0 < out->z1;
+}
+
+// ---- work: elements handed out to lanes ---------------------------------------------------------
+//
+// The elements of many regions stand in one row, `per` of each region, and warps take chunks of it:
+// so every warp has work to the end, however large or few regions are. A lane asks for its next
+// element when it has finished one, not when its neighbours have. A region's geometry is worked out
+// once for all lanes of the warp.
+
+typedef struct tmap_ask_work {
+    tmap_ask_region region;     // of the elements that tmap_ask_take has just given
+    tmap_ask_sides sides;       // the most elements of these regions along each axis
+    tmap_u32 r;                 // into how many parts they are cut
+    tmap_ask_sides child_sides; // the most elements of their children
+    // for this header alone
+    tmap_u32 dims, g;
+    tmapi_ask_grid grid, child;
+    const tmap_u64 *entries; // null: the regions of level 0
+    tmap_u64 total;
+    tmap_u32 per, chunk;
+    tmap_u64 *ticket; // of chunks; null: every stride-th one
+    tmap_u64 coming;  // number of the chunk after this one
+    tmap_u32 stride;
+    tmap_u32 number, waiting; // of the region; elements of the chunk in regions after it
+    tmap_u32 next, end;       // elements of the region not yet given
+    tmap_u32 lane;
+} tmap_ask_work;
+
+// The largest chunk, which is what the last warp may have to do alone; and how many chunks there
+// should be for each warp, if there is work for so many of 32 elements.
+#ifndef TMAPI_ASK_CHUNK
+#define TMAPI_ASK_CHUNK 256
+#endif
+#ifndef TMAPI_ASK_CHUNKS
+#define TMAPI_ASK_CHUNKS 8
+#endif
+
+// Elements of `regions` regions, `per` each, shared out among `warps` warps, of which the caller is
+// number `warp`. entries: the regions' scalars; a single one may stand anywhere in memory.
+TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_domain *d, tmap_u32 dims,
+                                      const tmapi_ask_grid *grid, const tmap_u64 *entries,
+                                      tmap_u32 regions, tmap_u32 per, tmap_u64 *ticket,
+                                      tmap_u32 warp, tmap_u32 warps) {
+    tmap_u64 chunk;
+    w->dims = dims;
+    w->g = d->g;
+    w->r = d->r;
+    w->grid = *grid;
+    w->child = tmapi_ask_grid_make(d, dims, grid->level + 1); // of the last level: not used
+    w->sides = tmapi_ask_grid_sides(&w->grid);
+    w->child_sides = tmapi_ask_grid_sides(&w->child);
+    w->entries = entries;
+    w->total = (tmap_u64)regions * per;
+    w->per = per;
+    chunk = (w->total / (TMAPI_ASK_CHUNKS * warps) + 31) / 32 * 32;
+    w->chunk = chunk < 32 ? 32 : chunk > TMAPI_ASK_CHUNK ? TMAPI_ASK_CHUNK : (tmap_u32)chunk;
+    w->ticket = ticket;
+    w->coming = warp;
+    w->stride = warps;
+    w->number = w->waiting = w->next = w->end = 0;
+    w->lane = threadIdx.x & 31u; // blocks of ASK have one axis
+}
+
+// Goes on to the next region of the warp's chunk, or of its next chunk; 0 if there is none.
+TMAP_DEVICE int tmapi_ask_work_advance(tmap_ask_work *w) {
+    ++w->number;
+    w->next = 0;
+    if (w->waiting == 0) {
+        tmap_u64 start = __shfl_sync(0xffffffffu, w->coming, 0) * w->chunk, left = w->total - start;
+        if (start >= w->total) return 0;
+        // Asked for now, needed when this chunk is done.
+        if (w->lane == 0)
+            w->coming = w->stride + (w->ticket ? atomicAdd(w->ticket, 1ull) : w->coming);
+        w->waiting = left < w->chunk ? (tmap_u32)left : w->chunk;
+        w->number = start >> 32 ? (tmap_u32)(start / w->per) : (tmap_u32)start / w->per;
+        w->next = (tmap_u32)(start - (tmap_u64)w->number * w->per);
+    }
+    w->end = w->waiting < w->per - w->next ? w->next + w->waiting : w->per;
+    w->waiting -= w->end - w->next;
+    (void)tmapi_ask_region(
+        w->dims, &w->grid,
+        w->entries ? w->entries[w->number] : tmapi_ask_first(w->dims, w->g, w->number), &w->region);
+    return 1;
+}
+
+// Gives lanes with want != 0 elements of the next region that has some: *i is the number of the
+// lane's element, or TMAP_ASK_NO_ELEMENT, as for lanes that want none, and for some that do where
+// the region comes to its end. Collective for a full warp. Returns 0 when there is nothing left.
+// Every region is handed out as if it had the most sides: what lies outside of it is for the caller
+// to skip.
+// Example: while (tmap_ask_take(work, 1, &i)) if (i != TMAP_ASK_NO_ELEMENT) ... work->region ... ;
+TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, int want, tmap_u32 *i) {
+    tmap_u32 wanting = __ballot_sync(0xffffffffu, want), rank, count, left;
+    *i = TMAP_ASK_NO_ELEMENT;
+    if (w->next == w->end && !tmapi_ask_work_advance(w)) return 0;
+    left = w->end - w->next;
+    rank = (tmap_u32)__popc(wanting & ((1u << w->lane) - 1));
+    count = (tmap_u32)__popc(wanting);
+    if (want && rank < left) *i = w->next + rank;
+    w->next += count < left ? count : left;
+    return 1;
+}
+
+// Where child number s of the work's region begins along an axis, s = 0..r; s = r: where the last
+// one ends.
+TMAP_DEVICE tmap_u32 tmap_ask_child_x(const tmap_ask_work *w, tmap_u32 s) {
+    return tmapi_ask_edge(w->child.x, w->region.px * w->r + s);
+}
+TMAP_DEVICE tmap_u32 tmap_ask_child_y(const tmap_ask_work *w, tmap_u32 s) {
+    return tmapi_ask_edge(w->child.y, w->region.py * w->r + s);
+}
+TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
+    return tmapi_ask_edge(w->child.z, w->region.pz * w->r + s);
+}
+
+// ---- what is left for the last launch -----------------------------------------------------------
+
+TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
+    return *(volatile const tmap_u64 *)count;
+}
+
+// The regions of a level that a launch may find, empty ones among them.
+TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_workspace *s, tmap_u32 dims, tmap_u32 level) {
+    const tmap_ask_domain *d = &s->domain;
+    tmap_u64 parents;
+    if (level == 0) return dims == 2 ? d->g * d->g : d->g * d->g * d->g;
+    parents = tmapi_ask_load(&s->control->level[level - 1].subdivided);
+    if (parents > s->olt_capacity) parents = s->olt_capacity;
+    return (tmap_u32)parents * (dims == 2 ? d->r * d->r : d->r * d->r * d->r);
+}
+
+// The table that a level fills.
+TMAP_DEVICE tmap_olt tmapi_ask_olt(const tmap_ask_workspace *s, tmap_u32 level) {
+    tmap_olt_pair p;
+    p.even = s->even, p.odd = s->odd;
+    p.counts = &s->control->level[0].subdivided;
+    p.stride = sizeof(tmapi_ask_level) / sizeof(tmap_u64);
+    p.capacity = s->olt_capacity;
+    return tmap_olt_written(p, level);
+}
+
+// Where in the list of fills a level's begin: after all that the levels before it asked for.
+TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_workspace *s, tmap_u32 level) {
+    tmap_u64 base = 0;
+    for (tmap_u32 l = 0; l < level; ++l) base += tmapi_ask_load(&s->control->level[l].filled);
+    return base;
+}
+
+// A barrier of all threads of a cooperative launch. turn: 0 before the first one.
+TMAP_DEVICE void tmapi_ask_barrier(tmapi_ask_control *control, tmap_u32 *turn) {
+    __syncthreads();
+    *turn += gridDim.x;
+    if (tmap_thread_rank() == 0) {
+        __threadfence();
+        atomicAdd(&control->arrived, 1u);
+        while (*(volatile tmap_u32 *)&control->arrived < *turn) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+// The least and the largest over a full warp, in all lanes.
+TMAP_DEVICE tmap_ask_range tmapi_ask_range_warp(tmap_ask_range a) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (tmap_u32 step = 16; step; step >>= 1) {
+        tmap_u32 least = __shfl_xor_sync(0xffffffffu, a.least, step);
+        tmap_u32 most = __shfl_xor_sync(0xffffffffu, a.most, step);
+        if (least < a.least) a.least = least;
+        if (most > a.most) a.most = most;
+    }
+#else
+    a.least = __reduce_min_sync(0xffffffffu, a.least);
+    a.most = __reduce_max_sync(0xffffffffu, a.most);
+#endif
+    return a;
+}
+
+// The same over each eight lanes of a full warp.
+TMAP_DEVICE tmap_ask_range tmapi_ask_range_eight(tmap_ask_range a) {
+    for (tmap_u32 d = 1; d < 8; d *= 2) {
+        tmap_u32 least = __shfl_xor_sync(0xffffffffu, a.least, (int)d);
+        tmap_u32 most = __shfl_xor_sync(0xffffffffu, a.most, (int)d);
+        if (least < a.least) a.least = least;
+        if (most > a.most) a.most = most;
+    }
+    return a;
+}
+
+// The same over a block of full warps, in all threads. scratch: 64 words of shared memory, free
+// again after the next __syncthreads().
+TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a, tmap_u32 *scratch) {
+    tmap_u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    a = tmapi_ask_range_warp(a);
+    if (lane == 0) scratch[warp] = a.least, scratch[32 + warp] = a.most;
+    __syncthreads();
+    a = tmap_ask_range_none();
+    if (lane < warps) a.least = scratch[lane], a.most = scratch[32 + lane];
+    return tmapi_ask_range_warp(a);
+}
+
+#endif // TMAP_CUDA
+
+#endif
