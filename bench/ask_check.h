@@ -118,6 +118,7 @@ static int ask_counts_equal(const tmap_ask_counts *got, const ask_counts *want) 
 static void ask_serial_run(ask_serial *s, tmap_ask_params a, ask_counts *want) {
     ask_split split;
     if (ask_split_make(s->n, s->n, a.g, a.r, a.B, &split)) memset(&split, 0, sizeof split);
+    split.shared = 1;
     ask_reference(split, ask_serial_dwell, s, s->picture, want);
 }
 

@@ -20,7 +20,8 @@ typedef struct ask_curve_sums {
     tmap_u64 regions, pixels, work;
 } ask_curve_sums;
 
-// several[j * parts + i] = region (i, j) has more than one value on its border. A warp a region.
+// several[j * parts + i] = region (i, j) has more than one value on its border, which runs over the
+// first lines of the next regions. A warp a region.
 static __global__ void ask_curve_borders(const int *picture, tmap_u32 n, tmap_u32 parts,
                                          unsigned char *several, ask_curve_sums *sums) {
     tmap_u32 lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
@@ -33,6 +34,7 @@ static __global__ void ask_curve_borders(const int *picture, tmap_u32 n, tmap_u3
         tmap_u32 h = (tmap_u32)tmap_region_edge(n, parts, j + 1) - y0;
         const int *corner = picture + (tmap_u64)y0 * n + x0;
         int differ = 0;
+        w += w && x0 + w < n, h += h && y0 + h < n;
         for (tmap_u32 k = 0; w && h && k < 2 * (w + h) && !differ; k += 32) {
             tmap_u32 p = k + lane, x = p, y = 0; // along the upper row, the lower, left, right
             if (p >= w) x = p - w, y = h - 1;

@@ -61,11 +61,13 @@ static void region(tmap_u32 level, tmap_u32 i, tmap_u32 j) {
     tmap_u64 y0 = tmap_region_edge(d.ny, parts, j), y1 = tmap_region_edge(d.ny, parts, j + 1);
     tmap_ask_level_counts *c = &serial.level[level];
     if (x0 == x1 || y0 == y1) return (void)++c->empty;
+    // The border's last lines are the next regions' first ones, or the picture's last ones.
+    tmap_u64 right = x1 < nx ? x1 : nx - 1, below = y1 < d.ny ? y1 : d.ny - 1;
     int value = exhaustive[y0 * nx + x0], same = 1;
-    for (tmap_u64 x = x0; x < x1; ++x)
-        same &= exhaustive[y0 * nx + x] == value && exhaustive[(y1 - 1) * nx + x] == value;
-    for (tmap_u64 y = y0; y < y1; ++y)
-        same &= exhaustive[y * nx + x0] == value && exhaustive[y * nx + x1 - 1] == value;
+    for (tmap_u64 x = x0; x <= right; ++x)
+        same &= exhaustive[y0 * nx + x] == value && exhaustive[below * nx + x] == value;
+    for (tmap_u64 y = y0; y <= below; ++y)
+        same &= exhaustive[y * nx + x0] == value && exhaustive[y * nx + right] == value;
     ++c->regions;
     int cut = !same && level + 1 < d.levels;
     ++*(same ? &c->filled : cut ? &c->subdivided : &c->leaves);

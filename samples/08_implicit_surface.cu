@@ -69,7 +69,7 @@ TMAP_DEVICE tmap_u32 surface_leaf_elements(const surface *s, const tmap_ask_side
 TMAP_DEVICE void surface_leaf(const surface *s, tmap_ask_work *work) {
     const tmap_ask_region *t = &work->region;
     tmap_u32 i, wx = work->sides.x, wy = work->sides.y;
-    while (tmap_ask_take(work, 1, &i)) {
+    while (tmap_ask_take(work, &i)) {
         tmap_u64 x = t->x0 + i % wx, y = t->y0 + i / wx % wy, z = t->z0 + i / wx / wy;
         if (i != TMAP_ASK_NO_ELEMENT && x < t->x1 && y < t->y1 && z < t->z1)
             s->out[(z * s->n + y) * s->n + x] = surface_f(s, (float)x, (float)y, (float)z) < 0;

@@ -45,6 +45,7 @@ typedef struct ask_counts {
 // How a domain is cut. ask_split_make is for a square split; gx and gy may differ.
 typedef struct ask_split {
     tmap_u32 nx, ny, gx, gy, r, tau;
+    int shared; // 1: neighbours share the line between them
 } ask_split;
 
 // g parts along both axes, and tau from the longer one. Returns 0 or what tmap_region_check says.
@@ -57,6 +58,7 @@ static inline int ask_split_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 g, tmap_u32 
     split->gx = split->gy = g;
     split->r = r;
     split->tau = tmap_region_levels(n, g, r, B);
+    split->shared = 0;
     return TMAP_OK;
 }
 
@@ -109,6 +111,10 @@ static inline void ask_region(const ask_run *run, tmap_u32 l, tmap_u64 i, tmap_u
         return;
     }
     ++level->regions;
+    if (s->shared) { // to where the border is; what lies beyond it, of the same value, is filled
+        x1 += x1 < s->nx;
+        y1 += y1 < s->ny;
+    }
     same = ask_border(run, level, x0, y0, x1, y1, &value);
     if (!same && l + 1 < s->tau) {
         ++level->subdivided;

@@ -191,6 +191,7 @@ static void run_problem(const problem *p) {
         expect(0, "refused", p, 0, 0);
         return;
     }
+    split.shared = 1;
     ask_reference(split, dwell, p, want, &counts);
     ask_exhaustive(p->m.nx, p->m.ny, dwell, p, exhaustive);
     for (int approach = 0; approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED; ++approach) {

@@ -53,6 +53,7 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
     ask_counts counts;
     CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
     if (ask_split_make(nx, ny, g, r, B, &split)) exit(1);
+    split.shared = 1;
     for (int wide = 0; wide < 2; ++wide) {
         ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {

@@ -73,7 +73,7 @@ TMAP_DEVICE tmap_u32 solid_leaf_elements(const solid *, const tmap_ask_sides *s)
 
 TMAP_DEVICE void solid_leaf(const solid *p, tmap_ask_work *work) {
     tmap_u32 i;
-    while (tmap_ask_take(work, 1, &i)) {
+    while (tmap_ask_take(work, &i)) {
         int at[3];
         if (i == TMAP_ASK_NO_ELEMENT ||
             !solid_element(&work->region, i, work->sides.x, work->sides.y, at))

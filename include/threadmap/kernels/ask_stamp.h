@@ -23,7 +23,7 @@
 //     void ball_leaf(p, tmap_ask_work *work)
 //         computes elements, which it takes from `work`; all lanes of a warp call it together:
 //             tmap_u32 i;
-//             while (tmap_ask_take(work, 1, &i))
+//             while (tmap_ask_take(work, &i))
 //                 if (i != TMAP_ASK_NO_ELEMENT) ... element i of work->region, if it has one ...
 //
 // and where queries read what others have written, with TMAP_ASK_SHARES 1:
@@ -73,6 +73,10 @@
 #ifndef TMAPI_ASK_FILL_ELEMENTS
 #define TMAPI_ASK_FILL_ELEMENTS 4096
 #endif
+// Smaller regions than this are finished by eight lanes, four at a time.
+#ifndef TMAPI_ASK_FILL_EIGHT
+#define TMAPI_ASK_FILL_EIGHT 512
+#endif
 // One warp in so many begins the last launch with uniform regions, which take memory, the others
 // with leaves, which take arithmetic, so that both are busy.
 #ifndef TMAPI_ASK_FILL_WARPS
@@ -82,7 +86,10 @@
 #ifndef TMAPI_ASK_WARP_SIDES
 #define TMAPI_ASK_WARP_SIDES 256
 #endif
-// Regions with no more than this are asked by eight lanes.
+// Regions with no more than this are asked by four lanes, by eight lanes.
+#ifndef TMAPI_ASK_FOUR_SIDES
+#define TMAPI_ASK_FOUR_SIDES 20
+#endif
 #ifndef TMAPI_ASK_EIGHT_SIDES
 #define TMAPI_ASK_EIGHT_SIDES 70
 #endif
@@ -141,11 +148,11 @@ TMAP_DEVICE void TMAPI_ASK(ask_leaves)(const TMAP_ASK_PARAMS *p, const tmap_ask_
     TMAPI_ASK(leaf)(p, &work);
 }
 
-// The terminal work of all regions in the list, in pieces. Lane l knows how many pieces level l
-// has, and those of all levels up to it.
+// The terminal work of all regions in the list, in pieces: parts of a large region, or several
+// small ones. Lane l knows how many pieces level l has, and those of all levels up to it.
 TMAP_DEVICE void TMAPI_ASK(ask_fills)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
     const tmap_u32 lane = threadIdx.x & 31u;
-    tmap_u64 first = 0, listed = 0, pieces = 1, upto, all;
+    tmap_u64 first = 0, listed = 0, elements = 1, parts, several, pieces, upto, all, coming = 0;
     tmap_u32 known = TMAPI_ASK_LEVEL_NOW; // the level of `grid`
     tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, 0);
     if (lane < s->domain.levels) {
@@ -155,31 +162,51 @@ TMAP_DEVICE void TMAPI_ASK(ask_fills)(const TMAP_ASK_PARAMS *p, const tmap_ask_w
         listed = first + tmapi_ask_load(&s->control->level[lane].filled);
         if (listed > s->list_capacity) listed = s->list_capacity;
         listed = first < listed ? listed - first : 0;
-        pieces = (tmap_u64)sides.x * sides.y * sides.z / TMAPI_ASK_FILL_ELEMENTS;
-        if (pieces == 0) pieces = 1;
+        elements = (tmap_u64)sides.x * sides.y * sides.z;
     }
-    upto = listed * pieces;
+    parts = elements / TMAPI_ASK_FILL_ELEMENTS; // of a region
+    if (parts == 0) parts = 1;
+    several = TMAPI_ASK_FILL_ELEMENTS / elements; // regions
+    if (several == 0) several = 1;
+    if (several > 32) several = 32;
+    pieces = parts > 1 ? listed * parts : (listed + several - 1) / several;
+    upto = pieces;
     for (tmap_u32 step = 1; step < 32; step *= 2) {
         tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
         if (lane >= step) upto += before;
     }
     all = __shfl_sync(0xffffffffu, upto, 31);
+    if (lane == 0) coming = atomicAdd(&s->control->fill_ticket, 1ull);
     for (;;) {
-        tmap_u64 piece = 0, place, pieces_here;
-        tmap_u32 level, part;
-        tmap_ask_region region;
-        if (lane == 0) piece = atomicAdd(&s->control->fill_ticket, 1ull);
-        piece = __shfl_sync(0xffffffffu, piece, 0);
+        tmap_u64 piece = __shfl_sync(0xffffffffu, coming, 0), scalar = 0, place, end;
+        tmap_u32 level, value = 0, part = 0, parts_here, count, size;
         if (piece >= all) return;
+        if (lane == 0) coming = atomicAdd(&s->control->fill_ticket, 1ull);
         level = (tmap_u32)__ffs((int)__ballot_sync(0xffffffffu, piece < upto)) - 1;
-        pieces_here = __shfl_sync(0xffffffffu, pieces, (int)level);
-        piece -= __shfl_sync(0xffffffffu, upto - listed * pieces, (int)level);
-        place = __shfl_sync(0xffffffffu, first, (int)level) + piece / pieces_here;
-        part = (tmap_u32)(piece % pieces_here);
+        piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
+        parts_here = (tmap_u32)__shfl_sync(0xffffffffu, parts, (int)level);
+        count = (tmap_u32)__shfl_sync(0xffffffffu, several, (int)level);
+        size = __shfl_sync(0xffffffffu, elements, (int)level) <= TMAPI_ASK_FILL_EIGHT ? 8 : 32;
+        place = __shfl_sync(0xffffffffu, first, (int)level);
+        end = place + __shfl_sync(0xffffffffu, listed, (int)level);
+        if (parts_here > 1)
+            place += piece / parts_here, part = (tmap_u32)(piece % parts_here);
+        else
+            place += piece * count;
+        if (count > end - place) count = (tmap_u32)(end - place);
         if (level != known)
             grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level), known = level;
-        if (tmapi_ask_region(TMAP_ASK_DIMS, &grid, s->fill[place], &region)) TMAPI_ASK(terminal)
-        (p, &region, s->value[place], part * 32 + lane, (tmap_u32)pieces_here * 32);
+        if (lane < count) scalar = s->fill[place + lane], value = s->value[place + lane];
+        for (tmap_u32 i = 0; i < count; i += 32 / size) {
+            const tmap_u32 which = i + lane / size, from = which < count ? which : i;
+            const tmap_u64 one = __shfl_sync(0xffffffffu, scalar, (int)from);
+            const tmap_u32 one_value = __shfl_sync(0xffffffffu, value, (int)from);
+            tmap_ask_region region;
+            if (tmapi_ask_region(TMAP_ASK_DIMS, &grid, one, &region) && which < count)
+                TMAPI_ASK(terminal)
+            (p, &region, one_value, part * size + lane % size, parts_here * size);
+            __syncwarp();
+        }
     }
 }
 
@@ -238,28 +265,34 @@ TMAP_DEVICE void TMAPI_ASK(ask_list)(const TMAP_ASK_PARAMS *p, const tmap_ask_wo
     const tmap_u32 lane = threadIdx.x & 31u;
     const tmap_warp warp = tmap_warp_full();
     tmapi_ask_level *counts = &s->control->level[grid->level];
+    const tmap_u32 before = (1u << lane) - 1;
+    const tmap_u32 empty = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_EMPTY);
+    const tmap_u32 fill = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_FILL);
+    const tmap_u32 leaf = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_LEAF);
+    tmap_u64 slot = 0, fills, leaves;
     tmap_u32 now;
     int failed = 0;
-    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_EMPTY))
-        (void)tmap_olt_slot_warp(warp, &counts->empty, verdict == TMAPI_ASK_EMPTY);
-    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_FILL)) {
-        int mine = verdict == TMAPI_ASK_FILL;
-        tmap_u64 slot =
-            tmap_olt_slot_warp(warp, &counts->filled, mine) + tmapi_ask_fill_base(s, grid->level);
-        failed |= mine && slot >= s->list_capacity;
-        if (mine && slot < s->list_capacity) s->fill[slot] = scalar, s->value[slot] = value;
-    }
-    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_LEAF)) {
-        int mine = verdict == TMAPI_ASK_LEAF;
-        tmap_u64 slot = tmap_olt_slot_warp(warp, &counts->leaves, mine);
-        failed |= mine && slot >= s->list_capacity;
-        if (mine && slot < s->list_capacity) s->leaf[slot] = scalar;
+    // Three counters at once, each by a lane.
+    if (lane == 0 && fill) slot = atomicAdd(&counts->filled, (tmap_u64)__popc(fill));
+    if (lane == 1 && leaf) slot = atomicAdd(&counts->leaves, (tmap_u64)__popc(leaf));
+    if (lane == 2 && empty) slot = atomicAdd(&counts->empty, (tmap_u64)__popc(empty));
+    fills = __shfl_sync(0xffffffffu, slot, 0) + tmapi_ask_fill_base(s, grid->level);
+    leaves = __shfl_sync(0xffffffffu, slot, 1);
+    if (verdict == TMAPI_ASK_FILL) {
+        slot = fills + (tmap_u64)__popc(fill & before);
+        failed = slot >= s->list_capacity;
+        if (!failed) s->fill[slot] = scalar, s->value[slot] = value;
+    } else if (verdict == TMAPI_ASK_LEAF) {
+        slot = leaves + (tmap_u64)__popc(leaf & before);
+        failed = slot >= s->list_capacity;
+        if (!failed) s->leaf[slot] = scalar;
     }
     if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_SUBDIVIDE)) {
         int mine = verdict == TMAPI_ASK_SUBDIVIDE;
         int refused =
             mine & !tmap_olt_insert_warp(warp, tmapi_ask_olt(s, grid->level), mine, scalar);
-        (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
+        if (__any_sync(0xffffffffu, refused))
+            (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
         failed |= refused;
     }
     now = __ballot_sync(0xffffffffu, failed);
@@ -304,7 +337,10 @@ TMAP_DEVICE void TMAPI_ASK(ask_queries)(const TMAP_ASK_PARAMS *p, const tmap_ask
         const tmap_u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
         const tmap_u32 warps = gridDim.x * blockDim.x / 32;
         // Small regions, which are many, by eight lanes each: four wait for memory at once.
-        const tmap_u32 size = sides.x + sides.y + sides.z <= TMAPI_ASK_EIGHT_SIDES ? 8 : 32;
+        const tmap_u32 along = sides.x + sides.y + sides.z;
+        const tmap_u32 size = along <= TMAPI_ASK_FOUR_SIDES    ? 4
+                              : along <= TMAPI_ASK_EIGHT_SIDES ? 8
+                                                               : 32;
         const tmap_u32 teams = 32 / size;
         tmap_u32 batch = (items + warps - 1) / warps;
         if (batch > 32) batch = 32;
@@ -323,7 +359,7 @@ TMAP_DEVICE void TMAPI_ASK(ask_queries)(const TMAP_ASK_PARAMS *p, const tmap_ask
                 tmap_u32 verdict_one, from = (lane - i) * size & 31u;
                 int some = tmapi_ask_region(TMAP_ASK_DIMS, &grid, one, &region);
                 if (some) range = TMAPI_ASK(query)(p, &region, lane % size, size);
-                range = size < 32 ? tmapi_ask_range_eight(range) : tmapi_ask_range_warp(range);
+                range = size < 32 ? tmapi_ask_range_team(range, size) : tmapi_ask_range_warp(range);
                 verdict_one = some ? TMAPI_ASK(ask_verdict)(s, level, range) : TMAPI_ASK_EMPTY;
                 if (!some) range.least = 0;
                 verdict_one = __shfl_sync(0xffffffffu, verdict_one, (int)from);

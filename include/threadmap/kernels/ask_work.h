@@ -66,6 +66,10 @@ TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
 #define TMAPI_ASK_SBR_BLOCKS 8
 #endif
 
+// Warps of the largest block.
+#define TMAPI_ASK_WARPS \
+    ((TMAPI_ASK_THREADS > TMAPI_ASK_SBR_THREADS ? TMAPI_ASK_THREADS : TMAPI_ASK_SBR_THREADS) / 32)
+
 #if TMAP_CUDA
 
 // ---- division by a number that is known before the loop -----------------------------------------
@@ -97,24 +101,24 @@ TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 
 // An axis of n elements at a level, as tmap_region_axis, with its divisions done.
 typedef struct tmapi_ask_axis {
     tmap_u32 step, rest, parts;
-    tmap_u64 reciprocal; // of parts, rounded up
+    tmap_u32 low, high; // 2^43 rest / parts, rounded up
 } tmapi_ask_axis;
 
 TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
     tmapi_ask_axis a;
+    tmap_u64 ratio;
     a.parts = parts;
     a.step = n / parts;
     a.rest = n - a.step * parts;
-    a.reciprocal = a.rest ? ~0ull / parts + 1 : 0;
+    ratio = a.rest ? (((tmap_u64)a.rest << 43) - 1) / parts + 1 : 0;
+    a.low = (tmap_u32)ratio, a.high = (tmap_u32)(ratio >> 32);
     return a;
 }
 
-// floor(n i / parts), i <= parts. Exact: rest * i < parts^2, and the reciprocal's error, below 1,
-// cannot lift it over a whole number while parts^3 <= 2^64.
+// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error, below 1, makes one below 2^-22
+// here, and rest i / parts is not closer than 2^-21 below a whole number.
 TMAP_DEVICE tmap_u32 tmapi_ask_edge(tmapi_ask_axis a, tmap_u32 i) {
-    tmap_u32 edge = a.step * i;
-    if (a.rest) edge += (tmap_u32)__umul64hi((tmap_u64)a.rest * i, a.reciprocal);
-    return edge;
+    return a.step * i + ((__umulhi(a.low, i) + a.high * i) >> 11);
 }
 
 // A level: its axes.
@@ -187,114 +191,167 @@ TMAP_DEVICE int tmapi_ask_region(tmap_u32 dims, const tmapi_ask_grid *grid, tmap
 // ---- work: elements handed out to lanes ---------------------------------------------------------
 //
 // The elements of many regions stand in one row, `per` of each region, and warps take chunks of it:
-// so every warp has work to the end, however large or few regions are. A lane asks for its next
-// element when it has finished one, not when its neighbours have. A region's geometry is worked out
-// once for all lanes of the warp.
+// so every warp has work to the end, however large or few regions are. A lane works out the region
+// of its element for itself, and again when it comes to another one; so all lanes have an element,
+// be the regions as small as they may.
 
-typedef struct tmap_ask_work {
-    tmap_ask_region region;     // of the elements that tmap_ask_take has just given
-    tmap_ask_sides sides;       // the most elements of these regions along each axis
-    tmap_u32 r;                 // into how many parts they are cut
-    tmap_ask_sides child_sides; // the most elements of their children
-    // for this header alone
-    tmap_u32 dims, g;
-    tmapi_ask_grid grid, child;
-    const tmap_u64 *entries; // null: the regions of level 0
-    tmap_u64 total;
-    tmap_u32 per, chunk;
-    tmap_u64 *ticket; // of chunks; null: every stride-th one
-    tmap_u64 coming;  // number of the chunk after this one
-    tmap_u32 stride;
-    tmap_u32 number, waiting; // of the region; elements of the chunk in regions after it
-    tmap_u32 next, end;       // elements of the region not yet given
-    tmap_u32 lane;
-} tmap_ask_work;
-
-// The largest chunk, which is what the last warp may have to do alone; and how many chunks there
-// should be for each warp, if there is work for so many of 32 elements.
+// The largest chunk. And how many chunks there are of a warp's share of the row, if it has so many of
+// 32 elements and they are not too large; and of the last eighth, which is what warps may be late
+// by. Asking for one takes 1.2 ns on an H200, for one warp after the other.
 #ifndef TMAPI_ASK_CHUNK
 #define TMAPI_ASK_CHUNK 256
 #endif
 #ifndef TMAPI_ASK_CHUNKS
-#define TMAPI_ASK_CHUNKS 8
+#define TMAPI_ASK_CHUNKS 12
 #endif
+#ifndef TMAPI_ASK_CHUNKS_LAST
+#define TMAPI_ASK_CHUNKS_LAST 24
+#endif
+
+// What all lanes of a warp know, in shared memory.
+typedef struct tmapi_ask_plan {
+    tmapi_ask_grid grid, child;
+    tmap_u64 total;
+    tmap_u64 many; // so many chunks of size[0], then others of size[1]
+    tmap_u32 size[2];
+    tmap_u32 stride; // warps
+} tmapi_ask_plan;
+
+typedef struct tmap_ask_work {
+    tmap_ask_region region;     // of the element that tmap_ask_take has just given to this lane
+    tmap_ask_sides sides;       // the most elements of these regions along each axis
+    tmap_u32 r;                 // into how many parts they are cut
+    tmap_ask_sides child_sides; // the most elements of their children
+    // for this header alone
+    const tmapi_ask_plan *plan;
+    tmap_u32 dims, g;
+    const tmap_u64 *entries; // null: the regions of level 0
+    tmapi_ask_divider per;
+    tmap_u64 *ticket;       // of chunks; null: every stride-th one
+    tmap_u64 coming;        // lane 0: number of the chunk after this one, or
+    int asked;              // its ticket
+    tmap_u32 left;          // elements of the chunk not yet given
+    tmap_u32 number, place; // of the lane's region; of its next element there
+    tmap_u64 scalar;        // of that region, where `another`
+    int another, some;      // it is not the region before; it is not empty
+    tmap_u32 lane;
+} tmap_ask_work;
+
+TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
+    return w->entries ? w->entries[w->number] : tmapi_ask_first(w->dims, w->g, w->number);
+}
+
+// A whole number of warps, as near to `elements` as may be.
+TMAP_DEVICE tmap_u32 tmapi_ask_chunk(tmap_u64 elements) {
+    return elements < 64                ? 32
+           : elements > TMAPI_ASK_CHUNK ? TMAPI_ASK_CHUNK
+                                        : (tmap_u32)elements / 32 * 32;
+}
+
+// Goes on to the warp's next chunk, if there is one.
+TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
+    const tmapi_ask_plan *plan = w->plan;
+    const tmap_u64 chunk =
+        __shfl_sync(0xffffffffu, w->coming, 0) + (w->asked ? (tmap_u64)plan->stride : 0);
+    const int last = chunk >= plan->many;
+    const tmap_u32 size = plan->size[last];
+    tmap_u64 start = chunk * size, left;
+    if (last) start += plan->many * (plan->size[0] - size);
+    if (start >= plan->total) return;
+    w->asked = w->ticket != 0;
+    if (w->asked) {
+        // Asked for now, needed when this chunk is done: nothing may be added to it here, which
+        // would wait for it.
+        if (w->lane == 0) w->coming = atomicAdd(w->ticket, 1ull);
+    } else {
+        w->coming = chunk + plan->stride;
+    }
+    left = plan->total - start;
+    w->left = left < size ? (tmap_u32)left : size;
+    start += w->lane < w->left ? w->lane : 0;
+    if (start >> 32) {
+        w->number = (tmap_u32)(start / w->per.by);
+        w->place = (tmap_u32)(start - (tmap_u64)w->number * w->per.by);
+    } else {
+        w->number = tmapi_ask_divide(w->per, (tmap_u32)start, &w->place);
+    }
+    w->another = 1;
+    w->scalar = tmapi_ask_work_scalar(w);
+}
 
 // Elements of `regions` regions, `per` each, shared out among `warps` warps, of which the caller is
 // number `warp`. entries: the regions' scalars; a single one may stand anywhere in memory.
+// ticket: a counter at 0 for warps that ask for their chunks; null: each has every warps-th one.
+// Collective for a full warp.
 TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_domain *d, tmap_u32 dims,
                                       const tmapi_ask_grid *grid, const tmap_u64 *entries,
                                       tmap_u32 regions, tmap_u32 per, tmap_u64 *ticket,
                                       tmap_u32 warp, tmap_u32 warps) {
-    tmap_u64 chunk;
+    __shared__ tmapi_ask_plan plans[TMAPI_ASK_WARPS];
+    const tmapi_ask_grid child = tmapi_ask_grid_make(d, dims, grid->level + 1); // or not used
+    tmapi_ask_plan *plan = &plans[threadIdx.x / 32];
+    w->lane = threadIdx.x & 31u; // blocks of ASK have one axis
+    w->plan = plan;
     w->dims = dims;
     w->g = d->g;
     w->r = d->r;
-    w->grid = *grid;
-    w->child = tmapi_ask_grid_make(d, dims, grid->level + 1); // of the last level: not used
-    w->sides = tmapi_ask_grid_sides(&w->grid);
-    w->child_sides = tmapi_ask_grid_sides(&w->child);
+    w->sides = tmapi_ask_grid_sides(grid);
+    w->child_sides = tmapi_ask_grid_sides(&child);
     w->entries = entries;
-    w->total = (tmap_u64)regions * per;
-    w->per = per;
-    chunk = (w->total / (TMAPI_ASK_CHUNKS * warps) + 31) / 32 * 32;
-    w->chunk = chunk < 32 ? 32 : chunk > TMAPI_ASK_CHUNK ? TMAPI_ASK_CHUNK : (tmap_u32)chunk;
+    w->per = tmapi_ask_divider_make(per);
     w->ticket = ticket;
-    w->coming = warp;
-    w->stride = warps;
-    w->number = w->waiting = w->next = w->end = 0;
-    w->lane = threadIdx.x & 31u; // blocks of ASK have one axis
-}
-
-// Goes on to the next region of the warp's chunk, or of its next chunk; 0 if there is none.
-TMAP_DEVICE int tmapi_ask_work_advance(tmap_ask_work *w) {
-    ++w->number;
-    w->next = 0;
-    if (w->waiting == 0) {
-        tmap_u64 start = __shfl_sync(0xffffffffu, w->coming, 0) * w->chunk, left = w->total - start;
-        if (start >= w->total) return 0;
-        // Asked for now, needed when this chunk is done.
-        if (w->lane == 0)
-            w->coming = w->stride + (w->ticket ? atomicAdd(w->ticket, 1ull) : w->coming);
-        w->waiting = left < w->chunk ? (tmap_u32)left : w->chunk;
-        w->number = start >> 32 ? (tmap_u32)(start / w->per) : (tmap_u32)start / w->per;
-        w->next = (tmap_u32)(start - (tmap_u64)w->number * w->per);
+    w->asked = 0;
+    w->left = 0;
+    w->some = 0;
+    __syncwarp(); // the plan before may be in use
+    if (w->lane == 0) {
+        const tmap_u64 total = (tmap_u64)regions * per, each = total / warps;
+        plan->grid = *grid, plan->child = child;
+        plan->total = total;
+        plan->stride = warps;
+        plan->size[0] = tmapi_ask_chunk(each / TMAPI_ASK_CHUNKS);
+        plan->size[1] = tmapi_ask_chunk(each / TMAPI_ASK_CHUNKS_LAST);
+        plan->many = (total - total / 8) / plan->size[0];
     }
-    w->end = w->waiting < w->per - w->next ? w->next + w->waiting : w->per;
-    w->waiting -= w->end - w->next;
-    (void)tmapi_ask_region(
-        w->dims, &w->grid,
-        w->entries ? w->entries[w->number] : tmapi_ask_first(w->dims, w->g, w->number), &w->region);
-    return 1;
+    __syncwarp();
+    w->coming = warp; // the first one is known, tickets are for those after
+    tmapi_ask_work_advance(w);
 }
 
-// Gives lanes with want != 0 elements of the next region that has some: *i is the number of the
-// lane's element, or TMAP_ASK_NO_ELEMENT, as for lanes that want none, and for some that do where
-// the region comes to its end. Collective for a full warp. Returns 0 when there is nothing left.
-// Every region is handed out as if it had the most sides: what lies outside of it is for the caller
-// to skip.
-// Example: while (tmap_ask_take(work, 1, &i)) if (i != TMAP_ASK_NO_ELEMENT) ... work->region ... ;
-TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, int want, tmap_u32 *i) {
-    tmap_u32 wanting = __ballot_sync(0xffffffffu, want), rank, count, left;
+// Gives each lane of the warp its next element, of whatever region: *i is the element's number in
+// work->region, or TMAP_ASK_NO_ELEMENT, as for some lanes where a chunk of work comes to its end.
+// Collective for a full warp. Returns 0 when there is nothing left. Every region is handed out as
+// if it had the most sides: what lies outside of it is for the caller to skip.
+// Example: while (tmap_ask_take(work, &i)) if (i != TMAP_ASK_NO_ELEMENT) ... work->region ... ;
+TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
-    if (w->next == w->end && !tmapi_ask_work_advance(w)) return 0;
-    left = w->end - w->next;
-    rank = (tmap_u32)__popc(wanting & ((1u << w->lane) - 1));
-    count = (tmap_u32)__popc(wanting);
-    if (want && rank < left) *i = w->next + rank;
-    w->next += count < left ? count : left;
+    if (w->left == 0) return 0;
+    if (w->another) w->some = tmapi_ask_region(w->dims, &w->plan->grid, w->scalar, &w->region);
+    if (w->lane < w->left && w->some) *i = w->place;
+    w->left -= w->left < 32 ? w->left : 32;
+    if (w->left == 0) { // what is read here is needed only next time
+        tmapi_ask_work_advance(w);
+    } else {
+        w->place += 32;
+        w->another = w->place >= w->per.by;
+        if (w->another) {
+            w->number += tmapi_ask_divide(w->per, w->place, &w->place);
+            if (w->lane < w->left) w->scalar = tmapi_ask_work_scalar(w);
+        }
+    }
     return 1;
 }
 
 // Where child number s of the work's region begins along an axis, s = 0..r; s = r: where the last
 // one ends.
 TMAP_DEVICE tmap_u32 tmap_ask_child_x(const tmap_ask_work *w, tmap_u32 s) {
-    return tmapi_ask_edge(w->child.x, w->region.px * w->r + s);
+    return tmapi_ask_edge(w->plan->child.x, w->region.px * w->r + s);
 }
 TMAP_DEVICE tmap_u32 tmap_ask_child_y(const tmap_ask_work *w, tmap_u32 s) {
-    return tmapi_ask_edge(w->child.y, w->region.py * w->r + s);
+    return tmapi_ask_edge(w->plan->child.y, w->region.py * w->r + s);
 }
 TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
-    return tmapi_ask_edge(w->child.z, w->region.pz * w->r + s);
+    return tmapi_ask_edge(w->plan->child.z, w->region.pz * w->r + s);
 }
 
 // ---- what is left for the last launch -----------------------------------------------------------
@@ -360,9 +417,9 @@ TMAP_DEVICE tmap_ask_range tmapi_ask_range_warp(tmap_ask_range a) {
     return a;
 }
 
-// The same over each eight lanes of a full warp.
-TMAP_DEVICE tmap_ask_range tmapi_ask_range_eight(tmap_ask_range a) {
-    for (tmap_u32 d = 1; d < 8; d *= 2) {
+// The same over each `size` lanes of a full warp, a power of two.
+TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size) {
+    for (tmap_u32 d = 1; d < size; d *= 2) {
         tmap_u32 least = __shfl_xor_sync(0xffffffffu, a.least, (int)d);
         tmap_u32 most = __shfl_xor_sync(0xffffffffu, a.most, (int)d);
         if (least < a.least) a.least = least;

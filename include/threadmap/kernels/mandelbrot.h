@@ -7,13 +7,15 @@
 //
 //     d = 0; z = c; while (d < dwell && |z|^2 < 4) z = z^2 + c, d = d + 1;
 //
-// Subdivision by the rule of Mariani and Silver: a region whose border, its outermost ring of
-// pixels, has one dwell is filled with it. The set of points of dwell d or more is connected, so
+// Subdivision by the rule of Mariani and Silver: a region whose border has one dwell is filled with
+// it. Neighbours share the line of pixels between them: the border of the region [x0, x1) x
+// [y0, y1) is the ring x0, x1, y0, y1, where x1 and y1 are the first lines of the next regions, or
+// the picture's last ones. The set of points of dwell d or more is connected, so
 // that no part of it lies inside such a border unseen, unless all of it does: take g above 1 for a
 // window that is larger than the set. In pixels, a filament thinner than a pixel may, which makes a
 // difference to the exhaustive picture in a few pixels of a hundred million.
-// Borders are computed once and kept in the picture: a region that subdivides computes the two
-// lines of pixels on each inner cut, the rest of its children's borders it has already.
+// Borders are computed once and kept in the picture: a region that subdivides computes the line of
+// pixels on each inner cut, the rest of its children's borders it has already.
 //
 // All approaches compute a pixel by the same operations with the same rounding (float or double,
 // with fused multiply-adds), so that their dwells are equal bit by bit, and equal to those of the
@@ -88,8 +90,7 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #ifndef TMAPI_MANDELBROT_STEPS
 #define TMAPI_MANDELBROT_STEPS 32
 #endif
-// The first steps of a pixel, a multiple of TMAPI_MANDELBROT_STEPS, and those between two tests of
-// them, a power of two.
+// The first steps of a pixel, and those between two tests of them, powers of two.
 #ifndef TMAPI_MANDELBROT_FIRST
 #define TMAPI_MANDELBROT_FIRST 64
 #endif
@@ -101,36 +102,52 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #define TMAPI_MANDELBROT_WAIT 16
 #endif
 
+// Pixels of a border that a lane reads at once.
+#ifndef TMAPI_MANDELBROT_READS
+#define TMAPI_MANDELBROT_READS 4
+#endif
+
 // ---- pixels that a region computes --------------------------------------------------------------
 
-#define TMAPI_MANDELBROT_BORDER 0 // its ring
-#define TMAPI_MANDELBROT_SHARE  1 // the rings of its children, without its own
-#define TMAPI_MANDELBROT_LEAF   2 // all but its ring
+#define TMAPI_MANDELBROT_BORDER 0 // of level 0: its first lines, and the picture's last ones
+#define TMAPI_MANDELBROT_SHARE  1 // the lines between its children
+#define TMAPI_MANDELBROT_LEAF   2 // what lies inside its border
 
 #if TMAP_CUDA
 
-// Pixel i of the ring of width x height pixels, corners twice.
-TMAP_DEVICE tmap_xy tmapi_mandelbrot_ring(tmap_u32 width, tmap_u32 height, tmap_u32 i) {
+// A region with its border: pixels x0 to x1 and y0 to y1, both included.
+typedef struct tmapi_mandelbrot_box {
+    tmap_u32 x0, x1, y0, y1;
+} tmapi_mandelbrot_box;
+
+TMAP_DEVICE tmapi_mandelbrot_box tmapi_mandelbrot_closed(tmap_u32 nx, tmap_u32 ny,
+                                                         const tmap_ask_region *t) {
+    tmapi_mandelbrot_box b;
+    b.x0 = t->x0, b.x1 = t->x1 < nx ? t->x1 : nx - 1;
+    b.y0 = t->y0, b.y1 = t->y1 < ny ? t->y1 : ny - 1;
+    return b;
+}
+
+// Pixel i of the 2 (dx + dy) on the border of a box whose last pixel is (dx, dy). Rows come first;
+// a box of one row or column has pixels twice, and one pixel none.
+TMAP_DEVICE tmap_xy tmapi_mandelbrot_ring(tmap_u32 dx, tmap_u32 dy, tmap_u32 i) {
     tmap_xy p = {i, 0};
-    if (i >= width) p.x = i - width, p.y = height - 1;
-    if (i >= 2 * width) p.x = 0, p.y = i - 2 * width;
-    if (i >= 2 * width + height) p.x = width - 1, p.y = i - 2 * width - height;
+    if (i >= dx) p.x = i - dx + 1, p.y = dy;
+    if (i >= 2 * dx) p.x = 0, p.y = i - 2 * dx + 1;
+    if (i >= 2 * dx + dy) p.x = dx, p.y = i - 2 * dx - dy;
     return p;
 }
 
-TMAP_DEVICE tmap_u32 tmapi_mandelbrot_inner(tmap_u32 side) { return side > 2 ? side - 2 : 0; }
-
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_border_elements(const tmap_ask_sides *s) {
-    return 2 * (s->x + tmapi_mandelbrot_inner(s->y));
+    return 2 * (s->x + s->y);
 }
 
-TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const tmap_ask_sides *s,
-                                                     const tmap_ask_sides *child, tmap_u32 r) {
-    return 2 * (r - 1) * (tmapi_mandelbrot_inner(s->y) + r * tmapi_mandelbrot_inner(child->x));
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const tmap_ask_sides *s, tmap_u32 r) {
+    return (r - 1) * (s->x - 1 + s->y - 1);
 }
 
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const tmap_ask_sides *s) {
-    return tmapi_mandelbrot_inner(s->x) * tmapi_mandelbrot_inner(s->y);
+    return (s->x - 1) * (s->y - 1);
 }
 
 // What the place of a pixel is found with.
@@ -146,54 +163,47 @@ TMAP_DEVICE tmapi_mandelbrot_places tmapi_mandelbrot_places_make(const tmap_ask_
     p.first = 0;
     if (kind == TMAPI_MANDELBROT_BORDER) {
         p.a = p.b = tmapi_ask_divider_make(1);
-        p.first = 2 * s->x;
+        p.first = s->x + s->y;
     } else if (kind == TMAPI_MANDELBROT_SHARE) {
-        p.a = tmapi_ask_divider_make(tmapi_mandelbrot_inner(s->y));
-        p.b = tmapi_ask_divider_make(tmapi_mandelbrot_inner(work->child_sides.x));
-        p.first = 2 * (work->r - 1) * tmapi_mandelbrot_inner(s->y);
+        p.a = tmapi_ask_divider_make(s->x - 1);
+        p.b = tmapi_ask_divider_make(s->y - 1);
+        p.first = (work->r - 1) * (s->x - 1);
     } else {
-        p.a = p.b = tmapi_ask_divider_make(tmapi_mandelbrot_inner(s->x));
+        p.a = p.b = tmapi_ask_divider_make(s->x - 1);
     }
     return p;
 }
 
 // The place of an element; 0 if the region has no such pixel, or it is there already.
 TMAP_DEVICE int tmapi_mandelbrot_place(const tmapi_mandelbrot_places *p, const tmap_ask_work *work,
-                                       tmap_u32 i, int kind, tmap_xy *place) {
+                                       tmap_u32 nx, tmap_u32 ny, tmap_u32 i, int kind,
+                                       tmap_xy *place) {
     const tmap_ask_region *t = &work->region;
-    tmap_u32 rest, line;
+    const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(nx, ny, t);
+    tmap_u32 rest;
     if (kind == TMAPI_MANDELBROT_BORDER) {
-        if (i < p->first) { // the upper row, the lower row
-            line = i >= work->sides.x;
-            place->x = t->x0 + i - line * work->sides.x;
-            place->y = line ? t->y1 - 1 : t->y0;
-            return place->x < t->x1 && place->y < t->y1 && place->y >= t->y0 + line;
+        const int last = i >= p->first; // the picture's last column and row
+        if (last) i -= p->first;
+        if (i < work->sides.x) {
+            place->x = t->x0 + i, place->y = last ? box.y1 : t->y0;
+            return place->x < t->x1 && (!last || (t->y1 == ny && box.y1 > t->y0));
         }
-        i -= p->first; // the columns without the corners, in pairs
-        place->x = i & 1 ? t->x1 - 1 : t->x0;
-        place->y = t->y0 + 1 + i / 2;
-        return place->y + 1 < t->y1 && place->x < t->x1 && place->x >= t->x0 + (i & 1);
+        place->x = last ? box.x1 : t->x0, place->y = t->y0 + 1 + i - work->sides.x;
+        return place->y < t->y1 && (!last || (t->x1 == nx && box.x1 > t->x0));
     }
     if (kind == TMAPI_MANDELBROT_SHARE) {
-        if (i < p->first) { // columns: line 0 the last one of child 0, line 1 the first of child 1
-            line = tmapi_ask_divide(p->a, i, &rest);
-            place->x = tmap_ask_child_x(work, line / 2 + 1) - 1 + (line & 1);
+        if (i < p->first) { // rows, then columns; where they cross, pixels are computed twice
+            place->y = tmap_ask_child_y(work, tmapi_ask_divide(p->a, i, &rest) + 1);
+            place->x = t->x0 + 1 + rest;
+        } else {
+            place->x = tmap_ask_child_x(work, tmapi_ask_divide(p->b, i - p->first, &rest) + 1);
             place->y = t->y0 + 1 + rest;
-        } else { // rows, but for the columns
-            tmap_u32 part = tmapi_ask_divide(p->b, i - p->first, &rest), child;
-            line = part / work->r;
-            child = part - line * work->r;
-            place->y = tmap_ask_child_y(work, line / 2 + 1) - 1 + (line & 1);
-            place->x = tmap_ask_child_x(work, child) + 1 + rest;
-            if (place->x + 1 >= tmap_ask_child_x(work, child + 1)) return 0;
         }
-    } else {
-        tmap_u32 row = tmapi_ask_divide(p->a, i, &rest);
-        place->x = t->x0 + 1 + rest;
-        place->y = t->y0 + 1 + row;
+        return place->x > box.x0 && place->x < box.x1 && place->y > box.y0 && place->y < box.y1;
     }
-    // An x of -1 is a large number, and the region is not empty.
-    return place->x > t->x0 && place->x < t->x1 - 1 && place->y > t->y0 && place->y < t->y1 - 1;
+    place->y = t->y0 + 1 + tmapi_ask_divide(p->a, i, &rest);
+    place->x = t->x0 + 1 + rest;
+    return place->x < box.x1 && place->y < box.y1;
 }
 
 // Thread rank's part in writing `value` to `count` columns of `height` rows: as many threads as fit

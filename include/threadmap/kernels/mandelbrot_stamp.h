@@ -114,23 +114,25 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_PARAMS *
 TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS *p,
                                                    const tmap_ask_region *region, tmap_u32 rank,
                                                    tmap_u32 size) {
-    const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
-    const tmap_u32 count = 2 * (width + height), lane = threadIdx.x & 31u;
+    const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, region);
+    const tmap_u32 dx = box.x1 - box.x0, dy = box.y1 - box.y0, count = 2 * (dx + dy);
+    const tmap_u32 lane = threadIdx.x & 31u;
     const tmap_u32 lanes = size < 32 ? ((1u << size) - 1) << (lane & (0u - size)) : 0xffffffffu;
-    const int *corner = p->out + (tmap_u64)region->y0 * p->nx + region->x0;
+    const int *corner = p->out + (tmap_u64)box.y0 * p->nx + box.x0;
     const tmap_u32 first = (tmap_u32)*corner;
     tmap_ask_range range = {first, first};
     // Rows first, which share sectors of memory; most regions of several values show them there.
-    for (tmap_u32 i = 0; i < count; i += 4 * size) { // four reads in flight
-        int v[4];
+    for (tmap_u32 i = 0; i < count; i += TMAPI_MANDELBROT_READS * size) {
+        int v[TMAPI_MANDELBROT_READS];
 #pragma unroll
-        for (tmap_u32 k = 0; k < 4; ++k) {
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
             tmap_u32 at = i + rank + k * size;
-            tmap_xy place = tmapi_mandelbrot_ring(width, height, at < count ? at : 0);
+            tmap_xy place = tmapi_mandelbrot_ring(dx, dy, at < count ? at : 0);
             v[k] = corner[(tmap_u64)place.y * p->nx + place.x];
         }
 #pragma unroll
-        for (tmap_u32 k = 0; k < 4; ++k) range = tmap_ask_range_add(range, (tmap_u32)v[k]);
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k)
+            range = tmap_ask_range_add(range, (tmap_u32)v[k]);
         if (__any_sync(lanes, range.least != range.most)) break;
     }
     return range;
@@ -160,31 +162,6 @@ TMAP_DEVICE int TMAPI_MANDELBROT(last_steps)(TMAPI_MANDELBROT(point) a, int step
     return taken;
 }
 
-// Begins pixel (x, y). Returns how many times TMAPI_MANDELBROT_STEPS steps are left to take, the
-// dwell's remainder by it having been taken; or 0 where the dwell is *known by now.
-TMAP_DEVICE int TMAPI_MANDELBROT(start)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y,
-                                        TMAPI_MANDELBROT(point) * a, int *known) {
-    int first = p->dwell % TMAPI_MANDELBROT_STEPS;
-    *a = TMAPI_MANDELBROT(begin)(p, x, y);
-    if (TMAPI_MANDELBROT(known)(p, *a)) {
-        *known = p->dwell;
-        return 0;
-    }
-    if (!TMAPI_MANDELBROT(steady)(*a) || p->dwell < TMAPI_MANDELBROT_STEPS) {
-        *known = TMAPI_MANDELBROT(tested)(*a, 0, p->dwell);
-        return 0;
-    }
-    if (first) {
-        for (int d = 0;; ++d) {
-            *known = d;
-            if (!(TMAPI_MANDELBROT(norm)(a->zr, a->zi) < 4)) return 0;
-            if (d == first) break;
-            TMAPI_MANDELBROT(step)(a);
-        }
-    }
-    return p->dwell / TMAPI_MANDELBROT_STEPS;
-}
-
 // A pixel that is not through after its first steps, kept in shared memory until a lane is free.
 typedef struct TMAPI_MANDELBROT(survivor) {
     TMAPI_MANDELBROT_REAL zr, zi;
@@ -200,38 +177,33 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS
                                                    const tmapi_mandelbrot_places *places, int kind,
                                                    int *more, TMAPI_MANDELBROT(survivor) * queue,
                                                    tmap_u32 queued) {
-    const int rounds = TMAPI_MANDELBROT_FIRST / TMAPI_MANDELBROT_SHORT;
-    TMAPI_MANDELBROT(point) a = {0, 0, 0, 0}, saved;
-    tmap_u32 i = TMAP_ASK_NO_ELEMENT, survivors;
+    TMAPI_MANDELBROT(point) a, saved;
+    tmap_u32 i, survivors;
     tmap_xy place = {0, 0};
-    int mine = 0, known = 0, left = 0, done = 0, alive;
-    *more = tmap_ask_take(work, 1, &i);
-    if (i != TMAP_ASK_NO_ELEMENT) mine = tmapi_mandelbrot_place(places, work, i, kind, &place);
-    // A region ends in the middle of a warp: the other lanes take from the next one.
-    if (*more && __popc(__ballot_sync(0xffffffffu, i == TMAP_ASK_NO_ELEMENT)) >= 8) {
-        int want = i == TMAP_ASK_NO_ELEMENT;
-        *more = tmap_ask_take(work, want, &i);
-        if (want && i != TMAP_ASK_NO_ELEMENT)
-            mine = tmapi_mandelbrot_place(places, work, i, kind, &place);
-    }
-    if (mine) left = TMAPI_MANDELBROT(start)(p, place.x, place.y, &a, &known);
-    alive = left > 0;
+    int mine, known = 0, steady, alive;
+    *more = tmap_ask_take(work, &i);
+    mine = i != TMAP_ASK_NO_ELEMENT &&
+           tmapi_mandelbrot_place(places, work, p->nx, p->ny, i, kind, &place);
+    a = TMAPI_MANDELBROT(begin)(p, place.x, place.y);
+    steady = mine && TMAPI_MANDELBROT(steady)(a) && !TMAPI_MANDELBROT(known)(p, a);
+    if (mine && !steady)
+        known = TMAPI_MANDELBROT(known)(p, a) ? p->dwell : TMAPI_MANDELBROT(tested)(a, 0, p->dwell);
     saved = a;
+    alive = steady;
 #pragma unroll
-    for (int round = 0; round < rounds; ++round) {
+    for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += TMAPI_MANDELBROT_SHORT) {
         if (!__any_sync(0xffffffffu, alive)) break;
         saved.zr = alive ? a.zr : saved.zr;
         saved.zi = alive ? a.zi : saved.zi;
 #pragma unroll
         for (int k = 0; k < TMAPI_MANDELBROT_SHORT; ++k) TMAPI_MANDELBROT(step)(&a);
         alive = alive && TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4;
-        done += alive;
+        if (alive) known += TMAPI_MANDELBROT_SHORT;
     }
-    if (left > 0) known = p->dwell - left * TMAPI_MANDELBROT_STEPS + done * TMAPI_MANDELBROT_SHORT;
-    if (left > 0 && !alive) known += TMAPI_MANDELBROT(last_steps)(saved, TMAPI_MANDELBROT_SHORT);
-    if (known > p->dwell) known = p->dwell; // fewer steps than the first ones
-    if (mine && !(alive && known < p->dwell)) p->out[(tmap_u64)place.y * p->nx + place.x] = known;
+    if (steady && !alive) known += TMAPI_MANDELBROT(last_steps)(saved, TMAPI_MANDELBROT_SHORT);
     alive = alive && known < p->dwell;
+    if (mine && !alive)
+        p->out[(tmap_u64)place.y * p->nx + place.x] = known < p->dwell ? known : p->dwell;
     survivors = __ballot_sync(0xffffffffu, alive);
     if (alive) {
         tmap_u32 rank = (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
@@ -251,13 +223,14 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
                                            int kind) {
     __shared__ TMAPI_MANDELBROT(survivor) queues[TMAPI_ASK_THREADS / 32][64];
     const tmapi_mandelbrot_places places = tmapi_mandelbrot_places_make(work, kind);
-    const int rest =
-        (p->dwell - TMAPI_MANDELBROT_FIRST) / TMAPI_MANDELBROT_STEPS; // times steps, of a survivor
     TMAPI_MANDELBROT(survivor) *queue = queues[threadIdx.x / 32];
     TMAPI_MANDELBROT(point) a = {0, 0, 0, 0};
     TMAPI_MANDELBROT_REAL zr = 0, zi = 0; // before the last steps
-    // left: how many times steps are left to take; above 0 while they are taken, and negated when
-    // the lane is through.
+    // times: how often the steps of a survivor are taken, to `end` steps in all. left: how often
+    // still; above 0 while they are taken, and negated when the lane is through.
+    const int times =
+        (p->dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) / TMAPI_MANDELBROT_STEPS;
+    const int end = TMAPI_MANDELBROT_FIRST + times * TMAPI_MANDELBROT_STEPS;
     int busy = 0, left = 0, more = 1;
     tmap_u32 queued = 0;
     int *out = p->out;
@@ -273,7 +246,8 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
             a = TMAPI_MANDELBROT(begin)(p, entry->x, entry->y);
             a.zr = entry->zr, a.zi = entry->zi;
             out = p->out + ((tmap_u64)entry->y * p->nx + entry->x);
-            left = rest, busy = 1;
+            left = times;
+            busy = 1;
         }
         __syncwarp();
         queued -= (tmap_u32)__popc(idle) < queued ? (tmap_u32)__popc(idle) : queued;
@@ -289,9 +263,11 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
         }
         if (busy && left <= 0) {
             TMAPI_MANDELBROT(point) b = a;
+            int steps;
             b.zr = zr, b.zi = zi;
-            *out = p->dwell + left * TMAPI_MANDELBROT_STEPS +
-                   TMAPI_MANDELBROT(last_steps)(b, TMAPI_MANDELBROT_STEPS);
+            steps = end + left * TMAPI_MANDELBROT_STEPS +
+                    TMAPI_MANDELBROT(last_steps)(b, TMAPI_MANDELBROT_STEPS);
+            *out = steps < p->dwell ? steps : p->dwell;
             busy = 0;
         }
         if (!more && !queued && !__any_sync(0xffffffffu, busy)) return;
@@ -304,8 +280,8 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(border_elements)(const TMAPI_MANDELBROT_PA
 }
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(share_elements)(const TMAPI_MANDELBROT_PARAMS *,
                                                       const tmap_ask_sides *sides,
-                                                      const tmap_ask_sides *child, tmap_u32 r) {
-    return tmapi_mandelbrot_share_elements(sides, child, r);
+                                                      const tmap_ask_sides *, tmap_u32 r) {
+    return tmapi_mandelbrot_share_elements(sides, r);
 }
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(leaf_elements)(const TMAPI_MANDELBROT_PARAMS *,
                                                      const tmap_ask_sides *sides) {
