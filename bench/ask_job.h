@@ -132,6 +132,11 @@ static int job_prepare(job *j) {
     if (tmap_ask_workspace_set(j->m.nx, j->m.ny, 0, j->a, 0, j->s->memory, j->s->memory_bytes,
                                &j->workspace))
         return 0;
+    // Columns of borders after the tables, if they fit.
+    need = (need + 255) / 256 * 256;
+    j->m.columns = need + tmap_mandelbrot_columns_bytes(&j->m, j->a) <= j->s->memory_bytes
+                       ? (int *)((char *)j->s->memory + need)
+                       : NULL;
     j->workspace.cooperative_blocks = (tmap_u32)j->s->cpu;
     return 1;
 }

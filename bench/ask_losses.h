@@ -47,6 +47,7 @@ static double dp_run(sweep *s, job *j) {
     ask.variant = MBR, ask.driver = TMAP_ASK_STREAM;
     if (!job_prepare(&ask)) return 0;
     of_ask = job_verify(&ask, 0);
+    j->m.columns = ask.m.columns; // DP has the same memory
     t = job_draw(j);
     CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
     if (lost) {
@@ -86,7 +87,7 @@ static void sweep_dp(sweep *s, job j, size *z) {
         }
         if (best > 0 && has_energy(s, z)) {
             j.a = s->dp_best[form];
-            energy_row(&j, best);
+            if (job_prepare(&j)) energy_row(&j, best);
         }
         dp_limit(PENDING_DEFAULT);
         for (int i = 0; i < count; ++i) {

@@ -9,7 +9,7 @@
 #include <threadmap/ask_fit.h>
 
 static tmap_ask_plan plan_of(tmap_u32 n, tmap_ask_params a) {
-    tmap_ask_plan p = {n, n, 0, a.g, a.r, a.B, 1};
+    tmap_ask_plan p = {n, n, 0, a.g, a.r, a.B, 2};
     return p;
 }
 

@@ -61,13 +61,11 @@ static void region(tmap_u32 level, tmap_u32 i, tmap_u32 j) {
     tmap_u64 y0 = tmap_region_edge(d.ny, parts, j), y1 = tmap_region_edge(d.ny, parts, j + 1);
     tmap_ask_level_counts *c = &serial.level[level];
     if (x0 == x1 || y0 == y1) return (void)++c->empty;
-    // The border's last lines are the next regions' first ones, or the picture's last ones.
-    tmap_u64 right = x1 < nx ? x1 : nx - 1, below = y1 < d.ny ? y1 : d.ny - 1;
+    tmap_u64 right = x1 < nx ? x1 : nx - 1, below = y1 < d.ny ? y1 : d.ny - 1; // of the border
     int value = exhaustive[y0 * nx + x0], same = 1;
-    for (tmap_u64 x = x0; x <= right; ++x)
-        same &= exhaustive[y0 * nx + x] == value && exhaustive[below * nx + x] == value;
     for (tmap_u64 y = y0; y <= below; ++y)
-        same &= exhaustive[y * nx + x0] == value && exhaustive[y * nx + right] == value;
+        for (tmap_u64 x = x0; x <= right; x += y == y0 || y == below || x == right ? 1 : right - x0)
+            same &= exhaustive[y * nx + x] == value;
     ++c->regions;
     int cut = !same && level + 1 < d.levels;
     ++*(same ? &c->filled : cut ? &c->subdivided : &c->leaves);
@@ -163,6 +161,7 @@ int main(int argc, char **argv) {
     exhaustive = (int *)calloc(pixels, 13), want = exhaustive + pixels, got = want + pixels;
     mark = (unsigned char *)(got + pixels);
     if (!exhaustive || cudaMalloc((void **)&out, pixels * sizeof(int)) ||
+        cudaMalloc((void **)&m.columns, tmap_mandelbrot_columns_bytes(&m, a)) ||
         tmap_ask_workspace_create(m.nx, m.ny, 0, a, 0, &s))
         bad("no memory for this --n", text[N]);
     s.cooperative_blocks = (tmap_u32)cpu; // whose blocks run one after the other
@@ -182,7 +181,7 @@ int main(int argc, char **argv) {
     if (!wrong && strcmp(text[PICTURE], "none")) picture(text[PICTURE], 0);
     if (!wrong && strcmp(text[REGIONS], "none")) picture(text[REGIONS], 1);
     CHECK(tmap_ask_workspace_destroy(&s));
-    CHECK(cudaFree(out));
+    if (cudaFree(out) || cudaFree(m.columns)) bad("cudaFree", "");
     printf("machine              pixels    dwell approach     g   r   B driver      exhaustive ms"
            "        ms speedup   differ verified\n%-16s %5ux%-5u %8u %-10s %4u %3u %3u %-11s "
            "%13.4f %9.4f %6.2fx %8llu %s\n"

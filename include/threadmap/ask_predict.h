@@ -35,8 +35,10 @@
 typedef struct tmap_ask_plan {
     tmap_u64 nx, ny, nz; // nz = 0: two axes
     tmap_u64 g, r, B;
-    int shared; // 1: a border element is computed once, and the borders below know it; 0: each
-                // region computes its whole border
+    // 0: each region computes its whole border, its outermost elements. 1: a border element is
+    // computed once, and the borders below know it. 2: besides, neighbours share the line between
+    // them: a region has one line of its own on each axis, and borders the next region's.
+    int shared;
 } tmap_ask_plan;
 
 // Mean work of an element: of all, of border elements, of elements inside leaves.
@@ -96,27 +98,25 @@ TMAP_FN double tmapi_ask_axes(const tmap_ask_plan *p, tmap_u64 x) {
     return tmapi_ask_pow((double)x, p->nz ? 3 : 2);
 }
 
-// Elements of a region that has 1 / parts of each axis; rim = 2: without its outermost ones.
+// Elements of a region that has 1 / parts of each axis, without `rim` of them along each.
 TMAP_FN double tmapi_ask_volume(const tmap_ask_plan *p, double parts, double rim) {
     double x = (double)p->nx / parts - rim, y = (double)p->ny / parts - rim;
     double z = p->nz ? (double)p->nz / parts - rim : 1;
     return x > 0 && y > 0 && z > 0 ? x * y * z : 0;
 }
 
-// Elements on the border of such a region.
-TMAP_FN double tmapi_ask_border(const tmap_ask_plan *p, double parts) {
-    return tmapi_ask_volume(p, parts, 0) - tmapi_ask_volume(p, parts, 2);
-}
-
 // Adds level `level`: `regions` looked at, `several` of them with several values on their border.
-// With shared borders, a region does not compute what its parent's border has of its own.
+// With shared borders, a region does not compute what its parent's border has of its own: only what
+// lies inside that. Where lines are shared, too, the domain's last ones are left out.
 TMAP_FN void tmapi_ask_add_level(tmap_ask_prediction *out, const tmap_ask_plan *p, tmap_u32 level,
                                  double regions, double several, double border_cost,
                                  double leaf_cost) {
     double r = (double)p->r, parts = (double)p->g * tmapi_ask_pow(r, level);
-    double inside = tmapi_ask_volume(p, parts, 2), elements = tmapi_ask_border(p, parts);
+    double rim = p->shared == 2 ? 1 : 2, inside = tmapi_ask_volume(p, parts, rim), elements;
     if (!(regions > 0)) return;
-    if (p->shared && level) elements -= tmapi_ask_border(p, parts / r) / tmapi_ask_axes(p, p->r);
+    elements = (p->shared && level ? tmapi_ask_volume(p, parts / r, rim) / tmapi_ask_axes(p, p->r)
+                                   : tmapi_ask_volume(p, parts, 0)) -
+               inside;
     out->regions += regions;
     out->border_elements += regions * elements;
     out->border_work += regions * elements * border_cost;

@@ -104,9 +104,18 @@ static void compare_counts(const problem *p, int approach, int driver, const ask
     expect(same, "counts", p, approach, driver);
 }
 
-static void run_ask(const problem *p, tmap_u64 capacity, const ask_counts *reference) {
+// columns: 1 where columns of borders have memory of their own.
+static void run_ask(const problem *problem_, tmap_u64 capacity, int columns,
+                    const ask_counts *reference) {
+    const tmap_u64 bytes = tmap_mandelbrot_columns_bytes(&problem_->m, problem_->a);
+    problem own = *problem_;
+    const problem *p = &own;
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     tmap_ask_workspace s;
+    if (columns) {
+        CHECK(cudaMalloc((void **)&own.m.columns, bytes + 256));
+        CHECK(cudaMemset(own.m.columns, 0x5a, bytes + 256));
+    }
     CHECK(tmap_ask_workspace_create(p->m.nx, p->m.ny, 0, p->a, capacity, &s));
     CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
     if (!on_gpu) s.cooperative_blocks = 1;
@@ -140,6 +149,11 @@ static void run_ask(const problem *p, tmap_u64 capacity, const ask_counts *refer
                 expect((counts.refused != 0) == (reference->level[0].subdivided > 1),
                        "refusals are counted", p, approach, driver);
         }
+    if (columns) {
+        CHECK(cudaMemcpy(got, (char *)own.m.columns + bytes, 256, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "beyond the columns", p, 0, 0);
+        CHECK(cudaFree(own.m.columns));
+    }
     CHECK(tmap_ask_workspace_destroy(&s));
 }
 
@@ -198,9 +212,10 @@ static void run_problem(const problem *p) {
         CHECK(run(p, approach, 0, NULL));
         expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels", p, approach, 0);
     }
-    run_ask(p, 0, &counts);
-    run_ask(p, 1, &counts);
-    run_ask(p, 7, &counts);
+    run_ask(p, 0, 0, &counts);
+    run_ask(p, 0, 1, &counts);
+    run_ask(p, 1, 0, &counts);
+    run_ask(p, 7, 1, &counts);
     if (on_gpu && !small && !p->wide) run_graphs(p);
 }
 

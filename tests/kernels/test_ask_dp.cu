@@ -44,17 +44,20 @@ static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_
 
 static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 B,
                 tmap_u64 pending) {
-    const tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
+    tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
     const tmap_ask_params a = {g, r, B};
     size_t pixels = (size_t)nx * ny;
     int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
-    int *out;
+    int *out, *columns;
     ask_split split;
     ask_counts counts;
     CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
+    CHECK(cudaMalloc((void **)&columns, tmap_mandelbrot_columns_bytes(&m, a)));
     if (ask_split_make(nx, ny, g, r, B, &split)) exit(1);
     split.shared = 1;
-    for (int wide = 0; wide < 2; ++wide) {
+    for (int turn = 0; turn < 4; ++turn) {
+        const int wide = turn & 1;
+        m.columns = turn & 2 ? columns : NULL;
         ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
             tmap_u64 lost = 1, wrong = 0, missing = 0;
@@ -78,6 +81,7 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
         }
     }
     CHECK(cudaFree(out));
+    CHECK(cudaFree(columns));
     free(want), free(got);
 }
 

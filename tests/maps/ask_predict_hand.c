@@ -112,6 +112,22 @@ static void check_solid(void) {
           p.border_elements, border - known);
 }
 
+// Lines between regions, marked one by one. All regions are cut, and the domain goes on beyond its
+// last element, as the prediction has it.
+static void check_lines(void) {
+    static const double count[] = {4, 36}, work[] = {1, 1}, side[] = {48, 16};
+    const tmap_ask_curve curve = {side, count, work, 2, 96, 1};
+    const tmap_ask_plan plan = {96, 96, 0, 2, 3, 5, 2};
+    tmap_ask_prediction p;
+    int lines = 0;
+    for (int y = 0; y < 96; ++y)
+        for (int x = 0; x < 96; ++x) lines += x % 16 == 0 || y % 16 == 0;
+    CHECK(tmap_ask_predict_curve(&plan, &curve, NULL, &p) == TMAP_OK, "%s", "lines");
+    CHECK(p.levels == 2 && p.leaves == 36, "%u levels, %g leaves", p.levels, p.leaves);
+    CHECK(relative(p.border_elements, lines) < 1e-12, "%g, not %d", p.border_elements, lines);
+    CHECK(relative(p.leaf_elements, 96 * 96 - lines) < 1e-12, "%g", p.leaf_elements);
+}
+
 // ---- the arithmetic of a prediction -------------------------------------------------------------
 
 // A curve that is a power law, N = (n / d)^1.5, sampled every octave; and times by hand.
@@ -240,5 +256,6 @@ int main(void) {
     check_time_search();
     check_exact_fit();
     check_solid();
+    check_lines();
     return check_result("ask_predict_hand");
 }

@@ -13,8 +13,9 @@
 //
 //     tmap_ask_range ball_query(p, const tmap_ask_region *region, tmap_u32 rank, tmap_u32 size)
 //         what thread `rank` of a team of `size` finds in its part of the region. The region is
-//         uniform if least == most over the team, which is eight lanes of a warp side by side, a
-//         warp, or several. Collectives name the lanes of the team: others may be elsewhere.
+//         uniform if least == most over the team, which is four or eight lanes of a warp side by
+//         side, a warp, or several. Collectives name the lanes of the team: others may be
+//         elsewhere.
 //     void ball_terminal(p, const tmap_ask_region *region, tmap_u32 value, tmap_u32 rank,
 //                        tmap_u32 size)
 //         thread rank's part in finishing a uniform region; value = least = most.

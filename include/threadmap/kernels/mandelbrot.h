@@ -10,19 +10,19 @@
 // Subdivision by the rule of Mariani and Silver: a region whose border has one dwell is filled with
 // it. Neighbours share the line of pixels between them: the border of the region [x0, x1) x
 // [y0, y1) is the ring x0, x1, y0, y1, where x1 and y1 are the first lines of the next regions, or
-// the picture's last ones. The set of points of dwell d or more is connected, so
-// that no part of it lies inside such a border unseen, unless all of it does: take g above 1 for a
-// window that is larger than the set. In pixels, a filament thinner than a pixel may, which makes a
-// difference to the exhaustive picture in a few pixels of a hundred million.
-// Borders are computed once and kept in the picture: a region that subdivides computes the line of
-// pixels on each inner cut, the rest of its children's borders it has already.
+// the picture's last ones. The set of points of dwell d or more is connected, so that no part of it
+// lies inside such a border unseen, unless all of it does: take g above 1 for a window that is
+// larger than the set. In pixels, a filament thinner than a pixel may, which makes a difference to
+// the exhaustive picture in a few pixels of a hundred million.
+// Borders are computed once, and kept in the picture or beside it: a region that subdivides
+// computes the line of pixels on each inner cut, the rest of its children's borders it has already.
 //
 // All approaches compute a pixel by the same operations with the same rounding (float or double,
 // with fused multiply-adds), so that their dwells are equal bit by bit, and equal to those of the
 // host function, wherever they compute a pixel at all.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in sixteen steps and
+// density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in several steps and
 // lanes that take new pixels as they finish are this library's.
 #ifndef TMAP_KERNELS_MANDELBROT_H
 #define TMAP_KERNELS_MANDELBROT_H
@@ -60,6 +60,10 @@ typedef struct tmap_mandelbrot {
     double x0, x1, y0, y1; // window: pixel (x, y) is c = (x0 + (x1 - x0) / nx x, y0 + ...)
     tmap_u32 dwell;        // most steps, 1 to 2^30
     tmap_u32 options;
+    // For ASK: where it keeps the columns of borders, tmap_mandelbrot_columns_bytes bytes of device
+    // memory; or null, and then they stand in the picture, each pixel of one in another row, which
+    // costs a tenth of the time (H200, n = 16384: 1.44 ms, 1.30 with memory of their own).
+    int *columns;
 } tmap_mandelbrot;
 
 // nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1] without options. The paper's dwell:
@@ -71,6 +75,7 @@ TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 
     m.y0 = -1, m.y1 = 1;
     m.dwell = dwell;
     m.options = 0;
+    m.columns = 0;
     return m;
 }
 
@@ -102,6 +107,16 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #define TMAPI_MANDELBROT_WAIT 16
 #endif
 
+// Bytes that the columns of borders take: 4 ny for each column of regions of the last level, and
+// for one more. That is a sixteenth of the picture where these regions have a side of 16.
+// Returns 0 for what tmap_ask_domain_make refuses.
+// Example: 16384 x 16384, (16, 4, 4): 67174400.
+TMAP_FN tmap_u64 tmap_mandelbrot_columns_bytes(const tmap_mandelbrot *m, tmap_ask_params a) {
+    tmap_ask_domain d;
+    if (!m || tmap_ask_domain_make(m->nx, m->ny, 1, 2, a, &d)) return 0;
+    return (tmap_region_parts(d.g, d.r, d.levels - 1) + 1) * d.ny * sizeof(int);
+}
+
 // Pixels of a border that a lane reads at once.
 #ifndef TMAPI_MANDELBROT_READS
 #define TMAPI_MANDELBROT_READS 4
@@ -128,26 +143,24 @@ TMAP_DEVICE tmapi_mandelbrot_box tmapi_mandelbrot_closed(tmap_u32 nx, tmap_u32 n
     return b;
 }
 
-// Pixel i of the 2 (dx + dy) on the border of a box whose last pixel is (dx, dy). Rows come first;
-// a box of one row or column has pixels twice, and one pixel none.
-TMAP_DEVICE tmap_xy tmapi_mandelbrot_ring(tmap_u32 dx, tmap_u32 dy, tmap_u32 i) {
-    tmap_xy p = {i, 0};
-    if (i >= dx) p.x = i - dx + 1, p.y = dy;
-    if (i >= 2 * dx) p.x = 0, p.y = i - 2 * dx + 1;
-    if (i >= 2 * dx + dy) p.x = dx, p.y = i - 2 * dx - dy;
-    return p;
-}
+// Where a pixel is kept: in the picture, or in a column of its own.
+#define TMAPI_MANDELBROT_PICTURE 0xffffffffu
 
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_border_elements(const tmap_ask_sides *s) {
     return 2 * (s->x + s->y);
 }
 
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const tmap_ask_sides *s, tmap_u32 r) {
-    return (r - 1) * (s->x - 1 + s->y - 1);
+    return (r - 1) * (s->x + s->y);
+}
+
+// Pixels of a row of a leaf that are computed or copied: one at least.
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_row(const tmap_ask_sides *s) {
+    return s->x > 1 ? s->x - 1 : 1;
 }
 
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const tmap_ask_sides *s) {
-    return (s->x - 1) * (s->y - 1);
+    return tmapi_mandelbrot_leaf_row(s) * (s->y - 1);
 }
 
 // What the place of a pixel is found with.
@@ -161,49 +174,62 @@ TMAP_DEVICE tmapi_mandelbrot_places tmapi_mandelbrot_places_make(const tmap_ask_
     const tmap_ask_sides *s = &work->sides;
     tmapi_mandelbrot_places p;
     p.first = 0;
+    p.b = tmapi_ask_divider_make(s->y - 1);
     if (kind == TMAPI_MANDELBROT_BORDER) {
-        p.a = p.b = tmapi_ask_divider_make(1);
+        p.a = tmapi_ask_divider_make(1);
         p.first = s->x + s->y;
     } else if (kind == TMAPI_MANDELBROT_SHARE) {
-        p.a = tmapi_ask_divider_make(s->x - 1);
-        p.b = tmapi_ask_divider_make(s->y - 1);
-        p.first = (work->r - 1) * (s->x - 1);
+        p.a = tmapi_ask_divider_make(s->x + 1);
+        p.first = (work->r - 1) * (s->x + 1);
     } else {
-        p.a = p.b = tmapi_ask_divider_make(s->x - 1);
+        p.a = tmapi_ask_divider_make(tmapi_mandelbrot_leaf_row(s));
     }
     return p;
 }
 
-// The place of an element; 0 if the region has no such pixel, or it is there already.
+// The place of an element, and the column that keeps it, or TMAPI_MANDELBROT_PICTURE; 0 if it is
+// not to be computed. *copy: of a leaf's element, 1 if the first pixel of its row is copied from
+// its column, 2 if the last pixel of the picture's row is, which then is `place`.
 TMAP_DEVICE int tmapi_mandelbrot_place(const tmapi_mandelbrot_places *p, const tmap_ask_work *work,
                                        tmap_u32 nx, tmap_u32 ny, tmap_u32 i, int kind,
-                                       tmap_xy *place) {
+                                       tmap_xy *place, tmap_u32 *column, int *copy) {
     const tmap_ask_region *t = &work->region;
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(nx, ny, t);
-    tmap_u32 rest;
+    tmap_u32 rest, line;
+    *column = TMAPI_MANDELBROT_PICTURE;
+    *copy = 0;
     if (kind == TMAPI_MANDELBROT_BORDER) {
         const int last = i >= p->first; // the picture's last column and row
         if (last) i -= p->first;
         if (i < work->sides.x) {
             place->x = t->x0 + i, place->y = last ? box.y1 : t->y0;
-            return place->x < t->x1 && (!last || (t->y1 == ny && box.y1 > t->y0));
+            return place->x < t->x1 && (!last || t->y1 == ny);
         }
         place->x = last ? box.x1 : t->x0, place->y = t->y0 + 1 + i - work->sides.x;
-        return place->y < t->y1 && (!last || (t->x1 == nx && box.x1 > t->x0));
+        *column = (t->px + (tmap_u32)last) * t->fine;
+        return place->y < t->y1 && (!last || t->x1 == nx);
     }
     if (kind == TMAPI_MANDELBROT_SHARE) {
-        if (i < p->first) { // rows, then columns; where they cross, pixels are computed twice
+        // Rows with their ends, then columns without. Where they cross, pixels are computed twice.
+        if (i < p->first) {
             place->y = tmap_ask_child_y(work, tmapi_ask_divide(p->a, i, &rest) + 1);
-            place->x = t->x0 + 1 + rest;
-        } else {
-            place->x = tmap_ask_child_x(work, tmapi_ask_divide(p->b, i - p->first, &rest) + 1);
-            place->y = t->y0 + 1 + rest;
+            place->x = t->x0 + rest;
+            if (place->y > box.y1) place->y = box.y1;
+            return place->x <= box.x1;
         }
-        return place->x > box.x0 && place->x < box.x1 && place->y > box.y0 && place->y < box.y1;
+        line = tmapi_ask_divide(p->b, i - p->first, &rest) + 1;
+        place->x = tmap_ask_child_x(work, line);
+        place->y = t->y0 + 1 + rest;
+        if (place->x > box.x1) place->x = box.x1;
+        *column = (t->px * work->r + line) * (t->fine / work->r);
+        return place->y < box.y1;
     }
     place->y = t->y0 + 1 + tmapi_ask_divide(p->a, i, &rest);
     place->x = t->x0 + 1 + rest;
-    return place->x < box.x1 && place->y < box.y1;
+    if (place->y >= box.y1) return 0;
+    *copy = place->x == nx - 1 ? 2 : 0;
+    if (rest == 0) *copy |= 1;
+    return place->x < box.x1;
 }
 
 // Thread rank's part in writing `value` to `count` columns of `height` rows: as many threads as fit

@@ -48,7 +48,7 @@
 #endif
 
 // Writes the dwells of a picture, computed in float, by dynamic parallelism.
-// m, a, out: as for tmap_mandelbrot_f32; a.g <= 65535. form: TMAP_ASK_SBR or TMAP_ASK_MBR. pending:
+// m with its columns, a, out: as for tmap_mandelbrot_f32; a.g <= 65535. form: TMAP_ASK_SBR or TMAP_ASK_MBR. pending:
 // 0, or the device's new limit of pending launches, which stays set after the call and takes device
 // memory for each. *lost, in device memory, becomes the number of launches that failed: what they
 // should have written is not written.

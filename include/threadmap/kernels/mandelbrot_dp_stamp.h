@@ -112,6 +112,7 @@ static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, 
         d.g > 65535)
         return cudaErrorInvalidValue;
     p = TMAPI_MANDELBROT(make)(m, out);
+    if (tmap_region_parts(d.g, d.r, d.levels - 1) > d.nx) p.columns = 0; // as in ASK
     if (pending) {
         status = cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, (size_t)pending);
         if (status != cudaSuccess) return status;

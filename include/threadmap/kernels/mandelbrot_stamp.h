@@ -20,7 +20,7 @@ typedef struct TMAPI_MANDELBROT_PARAMS {
     tmap_u32 nx, ny;
     int dwell;
     tmap_u32 options;
-    int *out;
+    int *out, *columns;
 } TMAPI_MANDELBROT_PARAMS;
 
 // A point c, and z on its way.
@@ -111,24 +111,45 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_PARAMS *
 
 // ---- the functions of the subdivision -----------------------------------------------------------
 
+// Where pixel (x, y) is kept: column is TMAPI_MANDELBROT_PICTURE or the number of a column.
+TMAP_DEVICE int *TMAPI_MANDELBROT(kept)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y,
+                                        tmap_u32 column) {
+    return column != TMAPI_MANDELBROT_PICTURE && p->columns
+               ? p->columns + (tmap_u64)column * p->ny + y
+               : p->out + (tmap_u64)y * p->nx + x;
+}
+
+// Pixel i of a region's border: its two rows with their ends, then its two columns without.
+TMAP_DEVICE const int *TMAPI_MANDELBROT(ring)(const TMAPI_MANDELBROT_PARAMS *p,
+                                              const tmap_ask_region *t, tmapi_mandelbrot_box box,
+                                              tmap_u32 i) {
+    const tmap_u32 wide = box.x1 - box.x0 + 1, high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
+    int last = i >= wide;
+    if (i < 2 * wide)
+        return TMAPI_MANDELBROT(kept)(p, box.x0 + i - (last ? wide : 0), last ? box.y1 : box.y0,
+                                      TMAPI_MANDELBROT_PICTURE);
+    i -= 2 * wide;
+    last = i >= high;
+    return TMAPI_MANDELBROT(kept)(p, last ? box.x1 : box.x0, box.y0 + 1 + i - (last ? high : 0),
+                                  (t->px + (tmap_u32)last) * t->fine);
+}
+
 TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS *p,
                                                    const tmap_ask_region *region, tmap_u32 rank,
                                                    tmap_u32 size) {
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, region);
-    const tmap_u32 dx = box.x1 - box.x0, dy = box.y1 - box.y0, count = 2 * (dx + dy);
-    const tmap_u32 lane = threadIdx.x & 31u;
+    const tmap_u32 high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
+    const tmap_u32 count = 2 * (box.x1 - box.x0 + 1 + high), lane = threadIdx.x & 31u;
     const tmap_u32 lanes = size < 32 ? ((1u << size) - 1) << (lane & (0u - size)) : 0xffffffffu;
-    const int *corner = p->out + (tmap_u64)box.y0 * p->nx + box.x0;
-    const tmap_u32 first = (tmap_u32)*corner;
+    const tmap_u32 first = (tmap_u32)*TMAPI_MANDELBROT(ring)(p, region, box, 0);
     tmap_ask_range range = {first, first};
-    // Rows first, which share sectors of memory; most regions of several values show them there.
+    // Rows first; most regions of several values show them there.
     for (tmap_u32 i = 0; i < count; i += TMAPI_MANDELBROT_READS * size) {
         int v[TMAPI_MANDELBROT_READS];
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
             tmap_u32 at = i + rank + k * size;
-            tmap_xy place = tmapi_mandelbrot_ring(dx, dy, at < count ? at : 0);
-            v[k] = corner[(tmap_u64)place.y * p->nx + place.x];
+            v[k] = *TMAPI_MANDELBROT(ring)(p, region, box, at < count ? at : 0);
         }
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k)
@@ -165,7 +186,7 @@ TMAP_DEVICE int TMAPI_MANDELBROT(last_steps)(TMAPI_MANDELBROT(point) a, int step
 // A pixel that is not through after its first steps, kept in shared memory until a lane is free.
 typedef struct TMAPI_MANDELBROT(survivor) {
     TMAPI_MANDELBROT_REAL zr, zi;
-    tmap_u32 x, y;
+    tmap_u32 x, y, column;
 } TMAPI_MANDELBROT(survivor);
 
 // The first steps of up to 32 new pixels, all lanes together, TMAPI_MANDELBROT_SHORT between tests.
@@ -178,12 +199,19 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS
                                                    int *more, TMAPI_MANDELBROT(survivor) * queue,
                                                    tmap_u32 queued) {
     TMAPI_MANDELBROT(point) a, saved;
-    tmap_u32 i, survivors;
+    tmap_u32 i, survivors, column = TMAPI_MANDELBROT_PICTURE;
     tmap_xy place = {0, 0};
-    int mine, known = 0, steady, alive;
+    int mine = 0, copy = 0, copied = 0, known = 0, steady, alive;
     *more = tmap_ask_take(work, &i);
-    mine = i != TMAP_ASK_NO_ELEMENT &&
-           tmapi_mandelbrot_place(places, work, p->nx, p->ny, i, kind, &place);
+    if (i != TMAP_ASK_NO_ELEMENT)
+        mine = tmapi_mandelbrot_place(places, work, p->nx, p->ny, i, kind, &place, &column, &copy);
+    if (kind == TMAPI_MANDELBROT_LEAF && p->columns) { // read now, written later
+        const tmap_u32 left = work->region.px * work->region.fine;
+        if (copy & 1) copied = *TMAPI_MANDELBROT(kept)(p, 0, place.y, left);
+        if (copy & 2)
+            p->out[(tmap_u64)place.y * p->nx + place.x] =
+                *TMAPI_MANDELBROT(kept)(p, 0, place.y, left + work->region.fine);
+    }
     a = TMAPI_MANDELBROT(begin)(p, place.x, place.y);
     steady = mine && TMAPI_MANDELBROT(steady)(a) && !TMAPI_MANDELBROT(known)(p, a);
     if (mine && !steady)
@@ -203,12 +231,15 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS
     if (steady && !alive) known += TMAPI_MANDELBROT(last_steps)(saved, TMAPI_MANDELBROT_SHORT);
     alive = alive && known < p->dwell;
     if (mine && !alive)
-        p->out[(tmap_u64)place.y * p->nx + place.x] = known < p->dwell ? known : p->dwell;
+        *TMAPI_MANDELBROT(kept)(p, place.x, place.y, column) = known < p->dwell ? known : p->dwell;
+    if (kind == TMAPI_MANDELBROT_LEAF && p->columns && (copy & 1))
+        p->out[(tmap_u64)place.y * p->nx + place.x - 1] = copied;
     survivors = __ballot_sync(0xffffffffu, alive);
     if (alive) {
         tmap_u32 rank = (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
         TMAPI_MANDELBROT(survivor) *entry = queue + queued + rank;
         entry->zr = a.zr, entry->zi = a.zi, entry->x = place.x, entry->y = place.y;
+        if (kind != TMAPI_MANDELBROT_LEAF) entry->column = column;
     }
     __syncwarp();
     return queued + (tmap_u32)__popc(survivors);
@@ -245,7 +276,9 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
             const TMAPI_MANDELBROT(survivor) *entry = queue + (queued - 1 - rank);
             a = TMAPI_MANDELBROT(begin)(p, entry->x, entry->y);
             a.zr = entry->zr, a.zi = entry->zi;
-            out = p->out + ((tmap_u64)entry->y * p->nx + entry->x);
+            out = TMAPI_MANDELBROT(kept)(p, entry->x, entry->y,
+                                         kind == TMAPI_MANDELBROT_LEAF ? TMAPI_MANDELBROT_PICTURE
+                                                                       : entry->column);
             left = times;
             busy = 1;
         }
@@ -340,6 +373,7 @@ static inline TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(make)(const tmap_mandelbr
     p.dwell = (int)m->dwell;
     p.options = m->options;
     p.out = out;
+    p.columns = m->columns;
     return p;
 }
 
@@ -362,6 +396,9 @@ static inline cudaError_t TMAPI_MANDELBROT(launch)(const tmap_mandelbrot *m, int
         return cudaGetLastError();
     }
     if (!tmapi_mandelbrot_fits(m, a, s)) return cudaErrorInvalidValue;
+    // With more columns of regions than of pixels some would fall onto others: they have no memory
+    // of their own then.
+    if (tmap_region_parts(a.g, a.r, s->domain.levels - 1) > m->nx) p.columns = 0;
     return TMAPI_MANDELBROT(ask)(
         &p, approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR, driver, s, stream);
 }
