@@ -4,7 +4,7 @@
 #ifndef BENCH_ASK_LOSSES_H
 #define BENCH_ASK_LOSSES_H
 
-#include "ask_job.h"
+#include "ask_energy.h"
 
 #if BENCH_DP
 enum { PENDING_DEFAULT = 2048, PENDING_RAISED = 1 << 20 };
