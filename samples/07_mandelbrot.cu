@@ -66,9 +66,8 @@ static void region(tmap_u32 level, tmap_u32 i, tmap_u32 j) {
     for (tmap_u64 y = y0; y <= below; ++y)
         for (tmap_u64 x = x0; x <= right; x += y == y0 || y == below || x == right ? 1 : right - x0)
             same &= exhaustive[y * nx + x] == value;
-    ++c->regions;
     int cut = !same && level + 1 < d.levels;
-    ++*(same ? &c->filled : cut ? &c->subdivided : &c->leaves);
+    ++c->regions, ++*(same ? &c->filled : cut ? &c->subdivided : &c->leaves);
     for (tmap_u32 k = 0; cut && k < d.r * d.r; ++k)
         region(level + 1, i * d.r + k % d.r, j * d.r + k / d.r);
     for (tmap_u64 y = y0; !cut && y < y1; ++y)
@@ -160,11 +159,11 @@ int main(int argc, char **argv) {
     if (tmap_ask_domain_make(m.nx, m.ny, 0, 2, a, &d)) bad("--B is more than n / --g", text[SIDE]);
     exhaustive = (int *)calloc(pixels, 13), want = exhaustive + pixels, got = want + pixels;
     mark = (unsigned char *)(got + pixels);
-    if (!exhaustive || cudaMalloc((void **)&out, pixels * sizeof(int)) ||
-        cudaMalloc((void **)&m.columns, tmap_mandelbrot_columns_bytes(&m, a)) ||
+    if (!exhaustive ||
+        cudaMalloc((void **)&out, pixels * sizeof(int) + tmap_mandelbrot_columns_bytes(&m, a)) ||
         tmap_ask_workspace_create(m.nx, m.ny, 0, a, 0, &s))
         bad("no memory for this --n", text[N]);
-    s.cooperative_blocks = (tmap_u32)cpu; // whose blocks run one after the other
+    m.columns = out + pixels, s.cooperative_blocks = (tmap_u32)cpu; // one block after the other
     float plain_ms = draw(TMAP_MANDELBROT_EXHAUSTIVE, a, 0, out, exhaustive);
     float ms = draw(approach, a, driver, out, got);
     s.level_ms = level_ms; // once more, for the times of the levels
@@ -181,7 +180,7 @@ int main(int argc, char **argv) {
     if (!wrong && strcmp(text[PICTURE], "none")) picture(text[PICTURE], 0);
     if (!wrong && strcmp(text[REGIONS], "none")) picture(text[REGIONS], 1);
     CHECK(tmap_ask_workspace_destroy(&s));
-    if (cudaFree(out) || cudaFree(m.columns)) bad("cudaFree", "");
+    CHECK(cudaFree(out));
     printf("machine              pixels    dwell approach     g   r   B driver      exhaustive ms"
            "        ms speedup   differ verified\n%-16s %5ux%-5u %8u %-10s %4u %3u %3u %-11s "
            "%13.4f %9.4f %6.2fx %8llu %s\n"

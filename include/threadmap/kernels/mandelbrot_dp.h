@@ -48,10 +48,10 @@
 #endif
 
 // Writes the dwells of a picture, computed in float, by dynamic parallelism.
-// m with its columns, a, out: as for tmap_mandelbrot_f32; a.g <= 65535. form: TMAP_ASK_SBR or TMAP_ASK_MBR. pending:
-// 0, or the device's new limit of pending launches, which stays set after the call and takes device
-// memory for each. *lost, in device memory, becomes the number of launches that failed: what they
-// should have written is not written.
+// m with its columns, a, out: as for tmap_mandelbrot_f32; a.g <= 65535. form: TMAP_ASK_SBR or
+// TMAP_ASK_MBR. pending: 0, or the device's new limit of pending launches, which stays set after
+// the call and takes device memory for each. *lost, in device memory, becomes the number of
+// launches that failed: what they should have written is not written.
 // Returns cudaErrorInvalidValue for what is out of range; nothing is launched then.
 // cudaErrorNotSupported without -rdc=true. Else the first error of the host's calls.
 static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m, int form,
