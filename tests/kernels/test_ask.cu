@@ -259,6 +259,7 @@ static void run_refusals(void) {
     REFUSED(bad.m.x0 = nan);
     REFUSED(bad.m.y1 = nan);
     REFUSED(bad.m.x1 = inf);
+    REFUSED(bad.m.columns = (int *)((char *)device_out + 2));
 #undef REFUSED
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach) {
         const tmap_ask_params wrong[] = {{4, 2, 17}, {4, 1, 4},  {4, 0, 4}, {0, 2, 4},

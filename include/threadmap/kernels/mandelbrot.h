@@ -80,7 +80,7 @@ TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 
 }
 
 // TMAP_OK, or TMAP_EINVAL: a null pointer, a number outside its range above, a window whose sides
-// are not positive and finite, an unknown option.
+// are not positive and finite, an unknown option, columns not at a multiple of 4 bytes.
 TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
     const tmap_u32 most = 1u << 24;
     if (!m || m->nx - 1 >= most || m->ny - 1 >= most) return TMAP_EINVAL;
@@ -88,6 +88,7 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
     if (m->options > TMAP_MANDELBROT_BULBS) return TMAP_EINVAL;
     if (!(m->x0 < m->x1) || !(m->y0 < m->y1)) return TMAP_EINVAL; // NaN is not less either
     if (!(m->x1 - m->x0 < 1e300) || !(m->y1 - m->y0 < 1e300)) return TMAP_EINVAL;
+    if ((tmap_u64)m->columns % sizeof(int)) return TMAP_EINVAL;
     return TMAP_OK;
 }
 
