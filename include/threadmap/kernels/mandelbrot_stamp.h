@@ -351,8 +351,8 @@ static __global__ void __launch_bounds__(256)
         p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell)(&p, x, y);
 }
 
-// The same with a test in every sixteenth step. A warp has 8 x 4 pixels, whose dwells differ less
-// than those of 32 in a row.
+// The same with a test once in TMAPI_MANDELBROT_STEPS steps. A warp has 8 x 4 pixels, whose dwells
+// differ less than those of 32 in a row.
 static __global__ void __launch_bounds__(256)
     TMAPI_MANDELBROT(unrolled_kernel)(TMAPI_MANDELBROT_PARAMS p) {
     tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
