@@ -62,7 +62,8 @@ TMAP_DEVICE void surface_terminal(const surface *s, const tmap_ask_region *t, tm
     }
 }
 // 3. How many elements a region of the last level has at most.
-TMAP_DEVICE tmap_u32 surface_leaf_elements(const surface *s, const tmap_ask_sides *sides) {
+TMAP_DEVICE tmap_u32 surface_leaf_elements(const surface *s, const tmap_ask_sides *sides, tmap_u32,
+                                           tmap_u32) {
     return (void)s, sides->x * sides->y * sides->z;
 }
 // 4. The lanes of a warp take elements of regions and compute them, until none is left.

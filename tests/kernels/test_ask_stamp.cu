@@ -67,7 +67,8 @@ TMAP_DEVICE void solid_terminal(const solid *p, const tmap_ask_region *t, tmap_u
     }
 }
 
-TMAP_DEVICE tmap_u32 solid_leaf_elements(const solid *, const tmap_ask_sides *s) {
+TMAP_DEVICE tmap_u32 solid_leaf_elements(const solid *, const tmap_ask_sides *s, tmap_u32,
+                                         tmap_u32) {
     return s->x * s->y * s->z;
 }
 

@@ -19,8 +19,10 @@
 //     void ball_terminal(p, const tmap_ask_region *region, tmap_u32 value, tmap_u32 rank,
 //                        tmap_u32 size)
 //         thread rank's part in finishing a uniform region; value = least = most.
-//     tmap_u32 ball_leaf_elements(p, const tmap_ask_sides *sides)
-//         how many elements the leaf work has in a region with these sides, below 2^32.
+//     tmap_u32 ball_leaf_elements(p, const tmap_ask_sides *sides, tmap_u32 regions, tmap_u32 warps)
+//         how many elements the leaf work has in a region with these sides, below 2^32. `regions`
+//         such regions are shared out among `warps` warps: a problem whose elements are several
+//         pixels each may make them smaller where there are few.
 //     void ball_leaf(p, tmap_ask_work *work)
 //         computes elements, which it takes from `work`; all lanes of a warp call it together:
 //             tmap_u32 i;
@@ -33,7 +35,7 @@
 //     void ball_border(p, tmap_ask_work *work)
 //         writes what a query reads of a region of level 0.
 //     tmap_u32 ball_share_elements(p, const tmap_ask_sides *sides, const tmap_ask_sides *child,
-//                                  tmap_u32 r)
+//                                  tmap_u32 r, tmap_u32 regions, tmap_u32 warps)
 //     void ball_share(p, tmap_ask_work *work)
 //         writes what queries read of the r^dims children of a region and what is not there yet:
 //         the region's own border is. tmap_ask_child_x, _y, _z tell where children begin.
@@ -121,7 +123,7 @@ TMAP_DEVICE void TMAPI_ASK(ask_leaf_now)(const TMAP_ASK_PARAMS *p, const tmap_as
     tmap_ask_work work;
     tmap_ask_sides sides = tmapi_ask_grid_sides(grid);
     tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, grid, entry, 1,
-                         TMAPI_ASK(leaf_elements)(p, &sides), 0, warp, warps);
+                         TMAPI_ASK(leaf_elements)(p, &sides, 1, warps), 0, warp, warps);
     TMAPI_ASK(leaf)(p, &work);
 }
 
@@ -140,12 +142,14 @@ TMAP_DEVICE void TMAPI_ASK(ask_leaves)(const TMAP_ASK_PARAMS *p, const tmap_ask_
     tmapi_ask_grid grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, last);
     tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
     tmap_u64 count = tmapi_ask_load(&s->control->level[last].leaves);
+    const tmap_u32 warps = gridDim.x * blockDim.x / 32;
     tmap_ask_work work;
     if (count > s->list_capacity) count = s->list_capacity;
     if (!count) return;
     tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, s->leaf, (tmap_u32)count,
-                         TMAPI_ASK(leaf_elements)(p, &sides), &s->control->leaf_ticket,
-                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+                         TMAPI_ASK(leaf_elements)(p, &sides, (tmap_u32)count, warps),
+                         &s->control->leaf_ticket, (blockIdx.x * blockDim.x + threadIdx.x) / 32,
+                         warps);
     TMAPI_ASK(leaf)(p, &work);
 }
 
@@ -177,12 +181,12 @@ TMAP_DEVICE void TMAPI_ASK(ask_fills)(const TMAP_ASK_PARAMS *p, const tmap_ask_w
         if (lane >= step) upto += before;
     }
     all = __shfl_sync(0xffffffffu, upto, 31);
-    if (lane == 0) coming = atomicAdd(&s->control->fill_ticket, 1ull);
+    if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
     for (;;) {
         tmap_u64 piece = __shfl_sync(0xffffffffu, coming, 0), scalar = 0, place, end;
         tmap_u32 level, value = 0, part = 0, parts_here, count, size;
         if (piece >= all) return;
-        if (lane == 0) coming = atomicAdd(&s->control->fill_ticket, 1ull);
+        if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
         level = (tmap_u32)__ffs((int)__ballot_sync(0xffffffffu, piece < upto)) - 1;
         piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
         parts_here = (tmap_u32)__shfl_sync(0xffffffffu, parts, (int)level);
@@ -225,10 +229,11 @@ TMAP_DEVICE void TMAPI_ASK(ask_borders)(const TMAP_ASK_PARAMS *p, const tmap_ask
 }
 
 TMAP_DEVICE tmap_u32 TMAPI_ASK(ask_share_per)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s,
-                                              const tmapi_ask_grid *grid) {
+                                              const tmapi_ask_grid *grid, tmap_u32 regions,
+                                              tmap_u32 warps) {
     tmapi_ask_grid child = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, grid->level + 1);
     tmap_ask_sides sides = tmapi_ask_grid_sides(grid), child_sides = tmapi_ask_grid_sides(&child);
-    return TMAPI_ASK(share_elements)(p, &sides, &child_sides, s->domain.r);
+    return TMAPI_ASK(share_elements)(p, &sides, &child_sides, s->domain.r, regions, warps);
 }
 
 // What the regions that a level subdivides share with their children, by all warps of the grid.
@@ -236,13 +241,15 @@ TMAP_DEVICE void TMAPI_ASK(ask_shares)(const TMAP_ASK_PARAMS *p, const tmap_ask_
                                        tmap_u32 level) {
     tmap_olt olt = tmapi_ask_olt(s, level);
     tmap_u32 count = (tmap_u32)tmap_olt_stored(olt);
+    const tmap_u32 warps = gridDim.x * blockDim.x / 32;
     tmapi_ask_grid grid;
     tmap_ask_work work;
     if (!count || level + 1 >= s->domain.levels) return;
     grid = tmapi_ask_grid_make(&s->domain, TMAP_ASK_DIMS, level);
     tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, olt.entries, count,
-                         TMAPI_ASK(ask_share_per)(p, s, &grid), &s->control->level[level].ticket,
-                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+                         TMAPI_ASK(ask_share_per)(p, s, &grid, count, warps),
+                         &s->control->level[level].ticket,
+                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps);
     TMAPI_ASK(share)(p, &work);
 }
 #endif
@@ -411,7 +418,7 @@ TMAP_DEVICE void TMAPI_ASK(ask_blocks)(const TMAP_ASK_PARAMS *p, const tmap_ask_
 #if TMAP_ASK_SHARES
             tmap_ask_work work;
             tmapi_ask_work_begin(&work, &s->domain, TMAP_ASK_DIMS, &grid, &scalar, 1,
-                                 TMAPI_ASK(ask_share_per)(p, s, &grid), 0, warp, warps);
+                                 TMAPI_ASK(ask_share_per)(p, s, &grid, 1, warps), 0, warp, warps);
             TMAPI_ASK(share)(p, &work);
 #endif
         } else {

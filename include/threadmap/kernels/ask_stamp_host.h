@@ -29,12 +29,12 @@ static __global__ void __launch_bounds__(TMAPI_ASK_SBR_THREADS, TMAPI_ASK_SBR_BL
 }
 
 #if TMAP_ASK_SHARES
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS)
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_LINE_BLOCKS)
     TMAPI_ASK(ask_border_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s) {
     TMAPI_ASK(ask_borders)(&p, &s);
 }
 
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS)
+static __global__ void __launch_bounds__(TMAPI_ASK_THREADS, TMAPI_ASK_LINE_BLOCKS)
     TMAPI_ASK(ask_share_kernel)(TMAP_ASK_PARAMS p, tmap_ask_workspace s, tmap_u32 level) {
     TMAPI_ASK(ask_shares)(&p, &s, level == TMAPI_ASK_LEVEL_NOW ? s.control->level_now : level);
 }
@@ -82,7 +82,7 @@ static inline cudaError_t TMAPI_ASK(ask_enqueue_first)(const TMAP_ASK_PARAMS *p,
 #if TMAP_ASK_SHARES
     const tmap_ask_domain *d = &s->domain;
     tmap_u64 sides = 2 * ((tmap_u64)d->nx + d->ny + d->nz) * d->g; // more or less of elements
-    unsigned blocks = TMAPI_ASK(ask_size)(sides, TMAPI_ASK_THREADS, TMAPI_ASK_BLOCKS, &status);
+    unsigned blocks = TMAPI_ASK(ask_size)(sides, TMAPI_ASK_THREADS, TMAPI_ASK_LINE_BLOCKS, &status);
     if (blocks) {
         TMAPI_ASK(ask_border_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s);
         status = cudaGetLastError();
@@ -123,7 +123,7 @@ static inline cudaError_t TMAPI_ASK(ask_enqueue_level)(const TMAP_ASK_PARAMS *p,
                             ? 0x1000000 // not known
                             : 4 * d->r * (n / tmap_region_parts(d->g, d->r, level) + 1);
         blocks = TMAPI_ASK(ask_size)(tmapi_region_mul(subdivided, each), TMAPI_ASK_THREADS,
-                                     TMAPI_ASK_BLOCKS, &status);
+                                     TMAPI_ASK_LINE_BLOCKS, &status);
         if (!blocks) return status;
         TMAPI_ASK(ask_share_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(*p, *s, level);
         status = cudaGetLastError();

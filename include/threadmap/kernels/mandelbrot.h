@@ -28,6 +28,7 @@
 #define TMAP_KERNELS_MANDELBROT_H
 
 #include "ask.h"
+#include "fill_rows.h"
 
 typedef enum tmap_mandelbrot_approach {
     TMAP_MANDELBROT_EXHAUSTIVE,          // a thread for each pixel, a test in every step
@@ -108,17 +109,33 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #define TMAPI_MANDELBROT_WAIT 16
 #endif
 
-// Bytes that the columns of borders take: 4 ny for each column of regions of the last level, and
-// for one more. That is a sixteenth of the picture where these regions have a side of 16.
+// Rows of a leaf that a lane takes one after the other, at most, and how often it should do so.
+#ifndef TMAPI_MANDELBROT_ROWS
+#define TMAPI_MANDELBROT_ROWS 8
+#endif
+#ifndef TMAPI_MANDELBROT_TURNS
+#define TMAPI_MANDELBROT_TURNS 16
+#endif
+
+// Pixels before the first one of a column, and from one column to the next: what a region of a
+// round size reads of a column, from its second row on, then begins at a multiple of 16 bytes.
+#define TMAPI_MANDELBROT_ABOVE 3
+TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
+    return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
+}
+
+// Bytes that the columns of borders take: 4 (ny + 3), rounded up to 16, for each column of regions
+// of the last level and for one more. That is a sixteenth of the picture where these regions have a side of 16.
 // Returns 0 for what tmap_ask_domain_make refuses.
-// Example: 16384 x 16384, (16, 4, 4): 67174400.
+// Example: 16384 x 16384, (16, 4, 4): 67190800.
 TMAP_FN tmap_u64 tmap_mandelbrot_columns_bytes(const tmap_mandelbrot *m, tmap_ask_params a) {
     tmap_ask_domain d;
     if (!m || tmap_ask_domain_make(m->nx, m->ny, 1, 2, a, &d)) return 0;
-    return (tmap_region_parts(d.g, d.r, d.levels - 1) + 1) * d.ny * sizeof(int);
+    return (tmap_region_parts(d.g, d.r, d.levels - 1) + 1) * tmapi_mandelbrot_pitch(d.ny) *
+           sizeof(int);
 }
 
-// Pixels of a border that a lane reads at once.
+// Reads of a border that a lane has in flight.
 #ifndef TMAPI_MANDELBROT_READS
 #define TMAPI_MANDELBROT_READS 4
 #endif
@@ -151,123 +168,58 @@ TMAP_DEVICE tmap_u32 tmapi_mandelbrot_border_elements(const tmap_ask_sides *s) {
     return 2 * (s->x + s->y);
 }
 
-TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const tmap_ask_sides *s, tmap_u32 r) {
-    return (r - 1) * (s->x + s->y);
+// How many pixels an element has at most, `pixels` of them being shared out among `warps` warps: what
+// it costs to find a region is paid once for TMAPI_MANDELBROT_ROWS pixels, or fewer where warps
+// would come by less than TMAPI_MANDELBROT_TURNS elements for each lane.
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_rows(tmap_u64 pixels, tmap_u32 warps) {
+    const tmap_u64 rows = pixels / ((tmap_u64)warps * (32 * TMAPI_MANDELBROT_TURNS));
+    return rows < 1 ? 1 : rows > TMAPI_MANDELBROT_ROWS ? TMAPI_MANDELBROT_ROWS : (tmap_u32)rows;
 }
 
-// Pixels of a row of a leaf that are computed or copied: one at least.
-TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_row(const tmap_ask_sides *s) {
-    return s->x > 1 ? s->x - 1 : 1;
+// The pixels of a kind of work in a region: `wide` side by side in each of `high` rows (of a leaf) or
+// lines (between children, first the pixels of lines along x, then those of lines along y), and
+// `parts` elements for those of one column, each every parts-th of its pixels, `rows` at most.
+typedef struct tmapi_mandelbrot_runs {
+    tmap_u32 wide, high, parts, rows;
+} tmapi_mandelbrot_runs;
+
+TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_make(tmap_u32 wide, tmap_u32 high,
+                                                             tmap_u32 regions, tmap_u32 warps) {
+    const tmap_u32 most = tmapi_mandelbrot_rows((tmap_u64)wide * high * regions, warps);
+    tmapi_mandelbrot_runs a;
+    a.wide = wide, a.high = high;
+    a.parts = (high + most - 1) / most;
+    a.rows = a.parts ? (high + a.parts - 1) / a.parts : 0;
+    return a;
 }
 
-TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const tmap_ask_sides *s) {
-    return tmapi_mandelbrot_leaf_row(s) * (s->y - 1);
+// kind: TMAPI_MANDELBROT_SHARE or TMAPI_MANDELBROT_LEAF. A leaf has one column at least, as its
+// first one may have to be copied.
+TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_sides *s, tmap_u32 r,
+                                                           tmap_u32 regions, tmap_u32 warps,
+                                                           int kind) {
+    return kind == TMAPI_MANDELBROT_SHARE
+               ? tmapi_mandelbrot_runs_make(s->x + s->y, r - 1, regions, warps)
+               : tmapi_mandelbrot_runs_make(s->x > 1 ? s->x - 1 : 1, s->y - 1, regions, warps);
 }
 
-// What the place of a pixel is found with.
-typedef struct tmapi_mandelbrot_places {
-    tmapi_ask_divider a, b;
-    tmap_u32 first; // of the second group of lines
-} tmapi_mandelbrot_places;
-
-TMAP_DEVICE tmapi_mandelbrot_places tmapi_mandelbrot_places_make(const tmap_ask_work *work,
-                                                                 int kind) {
-    const tmap_ask_sides *s = &work->sides;
-    tmapi_mandelbrot_places p;
-    p.first = 0;
-    p.b = tmapi_ask_divider_make(s->y - 1);
-    if (kind == TMAPI_MANDELBROT_BORDER) {
-        p.a = tmapi_ask_divider_make(1);
-        p.first = s->x + s->y;
-    } else if (kind == TMAPI_MANDELBROT_SHARE) {
-        p.a = tmapi_ask_divider_make(s->x + 1);
-        p.first = (work->r - 1) * (s->x + 1);
-    } else {
-        p.a = tmapi_ask_divider_make(tmapi_mandelbrot_leaf_row(s));
-    }
-    return p;
-}
-
-// The place of an element, and the column that keeps it, or TMAPI_MANDELBROT_PICTURE; 0 if it is
-// not to be computed. *copy: of a leaf's element, 1 if the first pixel of its row is copied from
-// its column, 2 if the last pixel of the picture's row is, which then is `place`.
-TMAP_DEVICE int tmapi_mandelbrot_place(const tmapi_mandelbrot_places *p, const tmap_ask_work *work,
-                                       tmap_u32 nx, tmap_u32 ny, tmap_u32 i, int kind,
-                                       tmap_xy *place, tmap_u32 *column, int *copy) {
+// The place of element i of a border of level 0, and the column that keeps it, or
+// TMAPI_MANDELBROT_PICTURE; 0 if it is not to be computed.
+TMAP_DEVICE int tmapi_mandelbrot_place(const tmap_ask_work *work, tmap_u32 nx, tmap_u32 ny,
+                                       tmap_u32 i, tmap_xy *place, tmap_u32 *column) {
     const tmap_ask_region *t = &work->region;
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(nx, ny, t);
-    tmap_u32 rest, line;
+    const tmap_u32 half = work->sides.x + work->sides.y;
+    const int last = i >= half; // the picture's last column and row
     *column = TMAPI_MANDELBROT_PICTURE;
-    *copy = 0;
-    if (kind == TMAPI_MANDELBROT_BORDER) {
-        const int last = i >= p->first; // the picture's last column and row
-        if (last) i -= p->first;
-        if (i < work->sides.x) {
-            place->x = t->x0 + i, place->y = last ? box.y1 : t->y0;
-            return place->x < t->x1 && (!last || t->y1 == ny);
-        }
-        place->x = last ? box.x1 : t->x0, place->y = t->y0 + 1 + i - work->sides.x;
-        *column = (t->px + (tmap_u32)last) * t->fine;
-        return place->y < t->y1 && (!last || t->x1 == nx);
+    if (last) i -= half;
+    if (i < work->sides.x) {
+        place->x = t->x0 + i, place->y = last ? box.y1 : t->y0;
+        return place->x < t->x1 && (!last || t->y1 == ny);
     }
-    if (kind == TMAPI_MANDELBROT_SHARE) {
-        // Rows with their ends, then columns without. Where they cross, pixels are computed twice.
-        if (i < p->first) {
-            place->y = tmap_ask_child_y(work, tmapi_ask_divide(p->a, i, &rest) + 1);
-            place->x = t->x0 + rest;
-            if (place->y > box.y1) place->y = box.y1;
-            return place->x <= box.x1;
-        }
-        line = tmapi_ask_divide(p->b, i - p->first, &rest) + 1;
-        place->x = tmap_ask_child_x(work, line);
-        place->y = t->y0 + 1 + rest;
-        if (place->x > box.x1) place->x = box.x1;
-        *column = (t->px * work->r + line) * (t->fine / work->r);
-        return place->y < box.y1;
-    }
-    place->y = t->y0 + 1 + tmapi_ask_divide(p->a, i, &rest);
-    place->x = t->x0 + 1 + rest;
-    if (place->y >= box.y1) return 0;
-    *copy = place->x == nx - 1 ? 2 : 0;
-    if (rest == 0) *copy |= 1;
-    return place->x < box.x1;
-}
-
-// Thread rank's part in writing `value` to `count` columns of `height` rows: as many threads as fit
-// into a row side by side, several rows at a time.
-#define TMAPI_MANDELBROT_COLUMNS(type, corner, step, count, height, rank, size, value) \
-    do { \
-        const tmap_u32 side = (count) < (size) ? (count) : (size), rows = (size) / side; \
-        const tmap_u32 row = (rank) / side, first = (rank)-row * side; \
-        if (row < rows) \
-            for (tmap_u32 x = first; x < (count); x += side) { \
-                type *at = (type *)((corner) + (step)*row) + x; \
-                for (tmap_u32 y = row; y < (height); y += rows) { \
-                    *at = (value); \
-                    at = (type *)((int *)at + (step)*rows); \
-                } \
-            } \
-    } while (0)
-
-// Thread rank's part in writing a value to all pixels of a region, 16 bytes at a time where rows of
-// the picture allow it.
-TMAP_DEVICE void tmapi_mandelbrot_fill(int *out, tmap_u32 nx, const tmap_ask_region *t, int value,
-                                       tmap_u32 rank, tmap_u32 size) {
-    const tmap_u32 width = t->x1 - t->x0, height = t->y1 - t->y0;
-    const int wide = nx % 4 == 0 && (tmap_u64)out % 16 == 0;
-    const tmap_u64 step = nx;
-    tmap_u32 head = wide ? (0 - t->x0) & 3u : width, vectors, tail;
-    int *corner = out + (tmap_u64)t->y0 * nx + t->x0;
-    if (head > width) head = width;
-    vectors = (width - head) / 4;
-    tail = width - head - 4 * vectors;
-    if (vectors) {
-        const int4 four = make_int4(value, value, value, value);
-        TMAPI_MANDELBROT_COLUMNS(int4, corner + head, step, vectors, height, rank, size, four);
-    }
-    if (head) TMAPI_MANDELBROT_COLUMNS(int, corner, step, head, height, rank, size, value);
-    if (tail)
-        TMAPI_MANDELBROT_COLUMNS(int, corner + width - tail, step, tail, height, rank, size, value);
+    place->x = last ? box.x1 : t->x0, place->y = t->y0 + 1 + i - work->sides.x;
+    *column = (t->px + (tmap_u32)last) * t->fine;
+    return place->y < t->y1 && (!last || t->x1 == nx);
 }
 
 #endif // TMAP_CUDA

@@ -15,10 +15,11 @@ static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
                                      tmap_u32 level) {
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, level);
     const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
+    const tmap_u32 warps = gridDim.x * blockDim.x / 32;
     tmap_ask_work work;
     tmapi_ask_work_begin(&work, &d, 2, &grid, &scalar, 1,
-                         TMAPI_MANDELBROT(leaf_elements)(&p, &sides), 0,
-                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
+                         TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, warps), 0,
+                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps);
     TMAPI_MANDELBROT(leaf)(&p, &work);
 }
 
@@ -40,7 +41,7 @@ static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, level);
     const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
-    const tmap_u32 leaf_elements = TMAPI_MANDELBROT(leaf_elements)(&p, &sides);
+    const tmap_u32 leaf_elements = TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, warps);
     const tmap_u64 scalar = level ? tmapi_ask_child(2, d.r, parent, blockIdx.y * d.r + blockIdx.x)
                                   : tmapi_ask_pack(2, blockIdx.x, blockIdx.y, 0);
     tmap_ask_work work;
@@ -64,7 +65,8 @@ static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
             tmapi_ask_work_begin(&work, &d, 2, &grid, &scalar, 1, leaf_elements, 0, warp, warps);
             TMAPI_MANDELBROT(leaf)(&p, &work);
         } else if (threadIdx.x == 0) {
-            unsigned blocks = leaf_elements / TMAPI_ASK_THREADS + 1;
+            const tmap_u32 pixels = TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, 0xffffffffu);
+            unsigned blocks = pixels / TMAPI_ASK_THREADS + 1;
             TMAPI_MANDELBROT(
                 dp_leaf_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, TMAPI_MANDELBROT_DP_STREAM>>>(
                 p, d, scalar, level);
@@ -73,9 +75,10 @@ static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
     } else {
         const tmapi_ask_grid child = tmapi_ask_grid_make(&d, 2, level + 1);
         const tmap_ask_sides child_sides = tmapi_ask_grid_sides(&child);
-        tmapi_ask_work_begin(&work, &d, 2, &grid, &scalar, 1,
-                             TMAPI_MANDELBROT(share_elements)(&p, &sides, &child_sides, d.r), 0,
-                             warp, warps);
+        tmapi_ask_work_begin(
+            &work, &d, 2, &grid, &scalar, 1,
+            TMAPI_MANDELBROT(share_elements)(&p, &sides, &child_sides, d.r, 1, warps), 0, warp,
+            warps);
         TMAPI_MANDELBROT(share)(&p, &work);
         __syncthreads(); // a child sees what its parent's block wrote before
         if (threadIdx.x == 0) {

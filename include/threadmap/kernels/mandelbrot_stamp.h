@@ -21,6 +21,8 @@ typedef struct TMAPI_MANDELBROT_PARAMS {
     int dwell;
     tmap_u32 options;
     int *out, *columns;
+    tmap_u32 pitch; // of columns
+    int special;    // 0: every pixel is steady, and none is told by a formula
 } TMAPI_MANDELBROT_PARAMS;
 
 // A point c, and z on its way.
@@ -115,45 +117,57 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_PARAMS *
 TMAP_DEVICE int *TMAPI_MANDELBROT(kept)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y,
                                         tmap_u32 column) {
     return column != TMAPI_MANDELBROT_PICTURE && p->columns
-               ? p->columns + (tmap_u64)column * p->ny + y
+               ? p->columns + (tmap_u64)column * p->pitch + y + TMAPI_MANDELBROT_ABOVE
                : p->out + (tmap_u64)y * p->nx + x;
 }
 
-// Pixel i of a region's border: its two rows with their ends, then its two columns without.
-TMAP_DEVICE const int *TMAPI_MANDELBROT(ring)(const TMAPI_MANDELBROT_PARAMS *p,
-                                              const tmap_ask_region *t, tmapi_mandelbrot_box box,
-                                              tmap_u32 i) {
-    const tmap_u32 wide = box.x1 - box.x0 + 1, high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
-    int last = i >= wide;
-    if (i < 2 * wide)
-        return TMAPI_MANDELBROT(kept)(p, box.x0 + i - (last ? wide : 0), last ? box.y1 : box.y0,
-                                      TMAPI_MANDELBROT_PICTURE);
-    i -= 2 * wide;
-    last = i >= high;
-    return TMAPI_MANDELBROT(kept)(p, last ? box.x1 : box.x0, box.y0 + 1 + i - (last ? high : 0),
-                                  (t->px + (tmap_u32)last) * t->fine);
-}
-
+// What a thread finds on its part of a region's border, which has four sides: rows y0 and y1 and
+// columns x0 and x1. A quarter of the team walks each of them, with TMAPI_MANDELBROT_READS reads in
+// flight, of four pixels each where they stand side by side at a multiple of 16 bytes.
 TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS *p,
                                                    const tmap_ask_region *region, tmap_u32 rank,
                                                    tmap_u32 size) {
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, region);
-    const tmap_u32 high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
-    const tmap_u32 count = 2 * (box.x1 - box.x0 + 1 + high), lane = threadIdx.x & 31u;
+    const tmap_u32 lane = threadIdx.x & 31u, side = rank % 4, part = rank / 4, parts = size / 4;
     const tmap_u32 lanes = size < 32 ? ((1u << size) - 1) << (lane & (0u - size)) : 0xffffffffu;
-    const tmap_u32 first = (tmap_u32)*TMAPI_MANDELBROT(ring)(p, region, box, 0);
-    tmap_ask_range range = {first, first};
-    // Rows first; most regions of several values show them there.
-    for (tmap_u32 i = 0; i < count; i += TMAPI_MANDELBROT_READS * size) {
-        int v[TMAPI_MANDELBROT_READS];
+    const int column = side >= 2, last = side & 1;
+    const tmap_u32 high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
+    const tmap_u32 count = column ? high : box.x1 - box.x0 + 1; // corners are in rows
+    const tmap_u32 most =
+        1 + (box.x1 - box.x0 > box.y1 - box.y0 ? box.x1 - box.x0 : box.y1 - box.y0);
+    const int *at = TMAPI_MANDELBROT(kept)(p, column && last ? box.x1 : box.x0,
+                                           column ? box.y0 + 1
+                                           : last ? box.y1
+                                                  : box.y0,
+                                           column ? (region->px + (tmap_u32)last) * region->fine
+                                                  : TMAPI_MANDELBROT_PICTURE);
+    const tmap_u64 step = column && !p->columns ? p->nx : 1;
+    // Of all sides or of none, so that lanes stay together: a level's regions are much alike.
+    const int wide = __all_sync(lanes, step == 1 && (tmap_u64)at % 16 == 0);
+    const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
+    const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)box.y0 * p->nx + box.x0];
+    tmap_ask_range range = {corner, corner};
+    for (tmap_u32 i = each * part; i - each * part < most; i += TMAPI_MANDELBROT_READS * turn) {
+        int4 v[TMAPI_MANDELBROT_READS];
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
-            tmap_u32 at = i + rank + k * size;
-            v[k] = *TMAPI_MANDELBROT(ring)(p, region, box, at < count ? at : 0);
+            const tmap_u32 x = i + k * turn;
+            v[k].x = v[k].y = v[k].z = v[k].w = (int)corner;
+            if (wide && x + 4 <= count)
+                v[k] = *(const int4 *)(at + x);
+            else if (x < count) { // one, or the last few
+                v[k].x = at[step * x];
+                if (wide && x + 1 < count) v[k].y = at[x + 1];
+                if (wide && x + 2 < count) v[k].z = at[x + 2];
+            }
         }
 #pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k)
-            range = tmap_ask_range_add(range, (tmap_u32)v[k]);
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].x);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].y);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].z);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].w);
+        }
         if (__any_sync(lanes, range.least != range.most)) break;
     }
     return range;
@@ -162,7 +176,8 @@ TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS
 TMAP_DEVICE void TMAPI_MANDELBROT(terminal)(const TMAPI_MANDELBROT_PARAMS *p,
                                             const tmap_ask_region *region, tmap_u32 value,
                                             tmap_u32 rank, tmap_u32 size) {
-    tmapi_mandelbrot_fill(p->out, p->nx, region, (int)value, rank, size);
+    tmapi_fill_rows(p->out, p->nx, region->x0, region->x1, region->y0, region->y1, (int)value, rank,
+                    size);
 }
 
 // How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
@@ -189,51 +204,151 @@ typedef struct TMAPI_MANDELBROT(survivor) {
     tmap_u32 x, y, column;
 } TMAPI_MANDELBROT(survivor);
 
-// The first steps of up to 32 new pixels, all lanes together, TMAPI_MANDELBROT_SHORT between tests.
-// Most pixels end here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of
-// coming and going one by one; the others are queued. Returns how many are. *more becomes 0 when
-// there are no new pixels. Collective.
-TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS *p,
-                                                   tmap_ask_work *work,
-                                                   const tmapi_mandelbrot_places *places, int kind,
-                                                   int *more, TMAPI_MANDELBROT(survivor) * queue,
-                                                   tmap_u32 queued) {
-    TMAPI_MANDELBROT(point) a, saved;
+// Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x` along
+// line number y of an axis, line number `end` being the region's last one; `border` is where the
+// region's border is.
+typedef struct TMAPI_MANDELBROT(run) {
+    TMAPI_MANDELBROT_REAL cr;
+    tmap_u32 x, y, end;
+    tmap_u32 left; // pixels, the same in all lanes
+    tmap_u32 copy; // a row of the leaf's first column and its pixel, not yet in the picture; or 0
+    int copied;
+    int upright; // the line is a column
+    tmap_u32 border;
+    tmapi_ask_axis axis;
+} TMAPI_MANDELBROT(run);
+
+// Begins element i of a leaf, and makes the copies that go with it: of the leaf's first column, and
+// of the picture's last one where the leaf ends there. The lanes of a leaf share out its rows among
+// them. The first copy of a lane is left for later, as what it reads takes time to come.
+TMAP_DEVICE void TMAPI_MANDELBROT(leaf_begin)(const TMAPI_MANDELBROT_PARAMS *p,
+                                              const tmap_ask_work *work, tmapi_ask_divider wide,
+                                              tmap_u32 parts, tmap_u32 i,
+                                              TMAPI_MANDELBROT(run) * run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, t);
+    const tmap_u32 left = t->px * t->fine, right = left + t->fine;
+    tmap_u32 rest;
+    run->y = t->y0 + 1 + tmapi_ask_divide(wide, i, &rest);
+    run->x = t->x0 + 1 + rest;
+    run->end = run->x < box.x1 ? box.y1 : 0;
+    run->cr = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)run->x, p->dx, p->x0);
+    if (!p->columns) return;
+    run->copy = t->y0 + 1 + i;
+    if (run->copy < box.y1) run->copied = *TMAPI_MANDELBROT(kept)(p, t->x0, run->copy, left);
+    for (tmap_u32 y = run->copy; y < box.y1; y += wide.by * parts) {
+        if (y != run->copy)
+            p->out[(tmap_u64)y * p->nx + t->x0] = *TMAPI_MANDELBROT(kept)(p, t->x0, y, left);
+        if (t->x1 == p->nx)
+            p->out[(tmap_u64)y * p->nx + box.x1] = *TMAPI_MANDELBROT(kept)(p, box.x1, y, right);
+    }
+    if (run->copy >= box.y1) run->copy = 0;
+}
+
+// Begins element i of the lines between children: rows with their ends, columns without. Where they
+// cross, pixels are computed twice.
+TMAP_DEVICE void TMAPI_MANDELBROT(share_begin)(const TMAPI_MANDELBROT_PARAMS *p,
+                                               const tmap_ask_work *work, tmapi_ask_divider wide,
+                                               tmap_u32 i, TMAPI_MANDELBROT(run) * run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, t);
+    tmap_u32 rest, line = 1 + tmapi_ask_divide(wide, i, &rest);
+    run->upright = rest > work->sides.x;
+    if (run->upright) {
+        run->x = t->y0 + rest - work->sides.x;
+        run->y = t->px * work->r + line, run->end = (t->px + 1) * work->r;
+        run->axis = work->plan->child.x, run->border = box.x1;
+        if (run->x >= box.y1) run->end = 0;
+    } else {
+        run->x = t->x0 + rest;
+        run->y = t->py * work->r + line, run->end = (t->py + 1) * work->r;
+        run->axis = work->plan->child.y, run->border = box.y1;
+        if (run->x > box.x1) run->end = 0;
+    }
+}
+
+// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
+// here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of coming and going
+// one by one; the others are queued. Returns how many are. *more becomes 0 when there are no new
+// pixels. *run: where the lanes are in their elements; its `left` and `copy` are 0 at first.
+// Collective.
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(
+    const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work, const tmapi_mandelbrot_runs *runs,
+    tmapi_ask_divider wide, int kind, TMAPI_MANDELBROT(run) * run, int *more,
+    TMAPI_MANDELBROT(survivor) * queue, tmap_u32 queued) {
+    TMAPI_MANDELBROT(point) a, b;
     tmap_u32 i, survivors, column = TMAPI_MANDELBROT_PICTURE;
     tmap_xy place = {0, 0};
-    int mine = 0, copy = 0, copied = 0, known = 0, steady, alive;
-    *more = tmap_ask_take(work, &i);
-    if (i != TMAP_ASK_NO_ELEMENT)
-        mine = tmapi_mandelbrot_place(places, work, p->nx, p->ny, i, kind, &place, &column, &copy);
-    if (kind == TMAPI_MANDELBROT_LEAF && p->columns) { // read now, written later
-        const tmap_u32 left = work->region.px * work->region.fine;
-        if (copy & 1) copied = *TMAPI_MANDELBROT(kept)(p, 0, place.y, left);
-        if (copy & 2)
-            p->out[(tmap_u64)place.y * p->nx + place.x] =
-                *TMAPI_MANDELBROT(kept)(p, 0, place.y, left + work->region.fine);
+    int mine = 0, known = 0, alive;
+    if (run->left == 0) {
+        if (kind == TMAPI_MANDELBROT_LEAF && run->copy)
+            p->out[(tmap_u64)run->copy * p->nx + work->region.x0] = run->copied;
+        run->copy = 0;
+        *more = tmap_ask_take(work, &i);
+        if (!*more) return queued;
+        run->end = 0;
+        run->left = kind == TMAPI_MANDELBROT_BORDER ? 1 : runs->rows;
+        if (i != TMAP_ASK_NO_ELEMENT) {
+            if (kind == TMAPI_MANDELBROT_LEAF)
+                TMAPI_MANDELBROT(leaf_begin)(p, work, wide, runs->parts, i, run);
+            else if (kind == TMAPI_MANDELBROT_SHARE)
+                TMAPI_MANDELBROT(share_begin)(p, work, wide, i, run);
+            else
+                mine = tmapi_mandelbrot_place(work, p->nx, p->ny, i, &place, &column);
+        }
     }
-    a = TMAPI_MANDELBROT(begin)(p, place.x, place.y);
-    steady = mine && TMAPI_MANDELBROT(steady)(a) && !TMAPI_MANDELBROT(known)(p, a);
-    if (mine && !steady)
-        known = TMAPI_MANDELBROT(known)(p, a) ? p->dwell : TMAPI_MANDELBROT(tested)(a, 0, p->dwell);
-    saved = a;
-    alive = steady;
-#pragma unroll
-    for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += TMAPI_MANDELBROT_SHORT) {
-        if (!__any_sync(0xffffffffu, alive)) break;
-        saved.zr = alive ? a.zr : saved.zr;
-        saved.zi = alive ? a.zi : saved.zi;
-#pragma unroll
-        for (int k = 0; k < TMAPI_MANDELBROT_SHORT; ++k) TMAPI_MANDELBROT(step)(&a);
-        alive = alive && TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4;
-        if (alive) known += TMAPI_MANDELBROT_SHORT;
+    --run->left;
+    if (kind == TMAPI_MANDELBROT_LEAF) {
+        place.x = run->x, place.y = run->y;
+        mine = run->y < run->end;
+        run->y += runs->parts;
+        a.zr = a.cr = run->cr;
+        a.zi = a.ci = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)place.y, p->dy, p->y0);
+    } else {
+        if (kind == TMAPI_MANDELBROT_SHARE) {
+            tmap_u32 at = tmapi_ask_edge(run->axis, run->y);
+            if (at > run->border) at = run->border;
+            place.x = run->upright ? at : run->x, place.y = run->upright ? run->x : at;
+            if (run->upright) column = run->y * work->plan->child.fine;
+            mine = run->y < run->end;
+            run->y += runs->parts;
+        }
+        a = TMAPI_MANDELBROT(begin)(p, place.x, place.y);
     }
-    if (steady && !alive) known += TMAPI_MANDELBROT(last_steps)(saved, TMAPI_MANDELBROT_SHORT);
-    alive = alive && known < p->dwell;
+    alive = mine;
+    if (p->special && mine) {
+        alive = TMAPI_MANDELBROT(steady)(a) && !TMAPI_MANDELBROT(known)(p, a);
+        if (!alive)
+            known =
+                TMAPI_MANDELBROT(known)(p, a) ? p->dwell : TMAPI_MANDELBROT(tested)(a, 0, p->dwell);
+    }
+    if (alive) {
+        // Steps from a to b and from b to a in turn: a lane that leaves has in the other one what
+        // was before, and nothing need be saved.
+        b = a;
+#pragma unroll
+        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += 2 * TMAPI_MANDELBROT_SHORT) {
+            b.zr = a.zr, b.zi = a.zi;
+#pragma unroll
+            for (int k = 0; k < TMAPI_MANDELBROT_SHORT; ++k) TMAPI_MANDELBROT(step)(&b);
+            if (!(TMAPI_MANDELBROT(norm)(b.zr, b.zi) < 4)) break;
+            known += TMAPI_MANDELBROT_SHORT;
+            a.zr = b.zr, a.zi = b.zi;
+#pragma unroll
+            for (int k = 0; k < TMAPI_MANDELBROT_SHORT; ++k) TMAPI_MANDELBROT(step)(&a);
+            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
+            known += TMAPI_MANDELBROT_SHORT;
+        }
+        if (known < TMAPI_MANDELBROT_FIRST) {
+            alive = 0;
+            b.zr = known & TMAPI_MANDELBROT_SHORT ? b.zr : a.zr;
+            b.zi = known & TMAPI_MANDELBROT_SHORT ? b.zi : a.zi;
+            known += TMAPI_MANDELBROT(last_steps)(b, TMAPI_MANDELBROT_SHORT);
+        }
+        alive = alive && known < p->dwell;
+    }
     if (mine && !alive)
         *TMAPI_MANDELBROT(kept)(p, place.x, place.y, column) = known < p->dwell ? known : p->dwell;
-    if (kind == TMAPI_MANDELBROT_LEAF && p->columns && (copy & 1))
-        p->out[(tmap_u64)place.y * p->nx + place.x - 1] = copied;
     survivors = __ballot_sync(0xffffffffu, alive);
     if (alive) {
         tmap_u32 rank = (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
@@ -241,7 +356,6 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS
         entry->zr = a.zr, entry->zi = a.zi, entry->x = place.x, entry->y = place.y;
         if (kind != TMAPI_MANDELBROT_LEAF) entry->column = column;
     }
-    __syncwarp();
     return queued + (tmap_u32)__popc(survivors);
 }
 
@@ -253,7 +367,9 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(const TMAPI_MANDELBROT_PARAMS
 TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work,
                                            int kind) {
     __shared__ TMAPI_MANDELBROT(survivor) queues[TMAPI_ASK_THREADS / 32][64];
-    const tmapi_mandelbrot_places places = tmapi_mandelbrot_places_make(work, kind);
+    const tmapi_mandelbrot_runs runs =
+        tmapi_mandelbrot_runs_of(&work->sides, work->r, work->regions, work->warps, kind);
+    const tmapi_ask_divider wide = tmapi_ask_divider_make(runs.wide);
     TMAPI_MANDELBROT(survivor) *queue = queues[threadIdx.x / 32];
     TMAPI_MANDELBROT(point) a = {0, 0, 0, 0};
     TMAPI_MANDELBROT_REAL zr = 0, zi = 0; // before the last steps
@@ -263,13 +379,17 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
         (p->dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) / TMAPI_MANDELBROT_STEPS;
     const int end = TMAPI_MANDELBROT_FIRST + times * TMAPI_MANDELBROT_STEPS;
     int busy = 0, left = 0, more = 1;
+    TMAPI_MANDELBROT(run) run;
     tmap_u32 queued = 0;
     int *out = p->out;
+    run.left = run.copy = 0;
     for (;;) {
         int least; // lanes in progress
         tmap_u32 idle, rank;
         while (more && queued < 32)
-            queued = TMAPI_MANDELBROT(first_steps)(p, work, &places, kind, &more, queue, queued);
+            queued = TMAPI_MANDELBROT(first_steps)(p, work, &runs, wide, kind, &run, &more, queue,
+                                                   queued);
+        __syncwarp(); // the queue is read
         idle = __ballot_sync(0xffffffffu, !busy);
         rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
         if (!busy && rank < queued) {
@@ -292,6 +412,11 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
 #pragma unroll
             for (int i = 0; i < TMAPI_MANDELBROT_STEPS; ++i) TMAPI_MANDELBROT(step)(&a);
             after = TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
+            // Where z is what it was before these steps, it comes back for ever: as good as through
+            // with all of them. Nearly half of the steps of level 0, whose borders cross the set;
+            // later ones meet the set at its edge, where z takes too long to settle.
+            if (kind == TMAPI_MANDELBROT_BORDER && left > 0 && a.zr == zr && a.zi == zi)
+                left = after = 0;
             left = after > 0 ? after : left < -left ? left : -left;
         }
         if (busy && left <= 0) {
@@ -313,12 +438,18 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(border_elements)(const TMAPI_MANDELBROT_PA
 }
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(share_elements)(const TMAPI_MANDELBROT_PARAMS *,
                                                       const tmap_ask_sides *sides,
-                                                      const tmap_ask_sides *, tmap_u32 r) {
-    return tmapi_mandelbrot_share_elements(sides, r);
+                                                      const tmap_ask_sides *, tmap_u32 r,
+                                                      tmap_u32 regions, tmap_u32 warps) {
+    const tmapi_mandelbrot_runs a =
+        tmapi_mandelbrot_runs_of(sides, r, regions, warps, TMAPI_MANDELBROT_SHARE);
+    return a.wide * a.parts;
 }
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(leaf_elements)(const TMAPI_MANDELBROT_PARAMS *,
-                                                     const tmap_ask_sides *sides) {
-    return tmapi_mandelbrot_leaf_elements(sides);
+                                                     const tmap_ask_sides *sides, tmap_u32 regions,
+                                                     tmap_u32 warps) {
+    const tmapi_mandelbrot_runs a =
+        tmapi_mandelbrot_runs_of(sides, 2, regions, warps, TMAPI_MANDELBROT_LEAF);
+    return a.wide * a.parts;
 }
 TMAP_DEVICE void TMAPI_MANDELBROT(border)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
     TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_BORDER);
@@ -374,6 +505,12 @@ static inline TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(make)(const tmap_mandelbr
     p.options = m->options;
     p.out = out;
     p.columns = m->columns;
+    p.pitch = tmapi_mandelbrot_pitch(m->ny);
+    // The largest |c| is at a corner.
+    p.special = (m->options & TMAP_MANDELBROT_BULBS) != 0;
+    for (int corner = 0; corner < 4; ++corner)
+        p.special |= !TMAPI_MANDELBROT(steady)(
+            TMAPI_MANDELBROT(begin)(&p, corner & 1 ? m->nx - 1 : 0, corner & 2 ? m->ny - 1 : 0));
     return p;
 }
 
