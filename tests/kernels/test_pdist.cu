@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_pdist: the distances of pdist.h: scipy's known answers; then every metric, layout and type
 // over many n and d, unaligned buffers among them, each value compared with double precision and
-// the bytes around the output with what they were. On a GPU up to n = 65537, every pair. Then what
-// the launchers must refuse.
-#define TMAPI_PDIST_WHOLE 200 // so that small sizes take both of the larger kernels
+// the bytes around the output with what they were; points that are hard for a product of points.
+// On a GPU up to n = 65537, every pair. Then what the launchers must refuse.
+#define TMAPI_PDIST_WHOLE 200 // so that small sizes take all of the larger kernels
 #include "pdist_check.h"
 
 #include <stdio.h>
@@ -22,6 +22,8 @@
 enum { GUARD = 64 }; // values around an output
 static int failures, cases, on_gpu;
 static double worst[2][TMAP_PDIST_METRIC_COUNT];
+static int tensor; // whether pdist_tensor.h is used where it can be
+static double worst_tensor;
 
 typedef struct problem {
     tmap_u64 n, d;
@@ -37,6 +39,18 @@ static void expect(int ok, const char *what, problem p) {
         printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d\n", what, p.n, p.d,
                p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout],
                p.shift);
+}
+
+// Whether a problem is solved in double precision.
+static int by_tensor(problem p) {
+    return tensor && !p.wide && p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_WHOLE &&
+           p.d >= TMAPI_PDIST_TENSOR_LEAST;
+}
+
+// Then the error, in places of the last bit, does not grow with d.
+static void expect_tensor(double error, problem p) {
+    expect(error <= 2, "error of pdist_tensor.h", p);
+    if (error > worst_tensor) worst_tensor = error;
 }
 
 static void *offset(void *base, int wide, tmap_u64 values) {
@@ -88,6 +102,7 @@ static void run_random(problem p) {
     expect(result.checked == pairs && result.wrong == 0, "values", p);
     if ((double)result.worst / 1000 > worst[p.wide][p.metric])
         worst[p.wide][p.metric] = (double)result.worst / 1000;
+    if (by_tensor(p)) expect_tensor((double)result.worst / 1000, p);
     if (p.n > 1024)
         printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
                p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
@@ -95,6 +110,72 @@ static void run_random(problem p) {
     CHECK(cudaFree(base));
     CHECK(cudaFree(points_base));
     CHECK(cudaFree(device));
+}
+
+// ---- hard points --------------------------------------------------------------------------------
+
+enum { HARD_N = 203, HARD_MOST = 40, HARD_KINDS = 6 };
+
+// Coordinate c of point i. kind 0: NaN and infinity here and there; 1: every fifth point is there
+// twice; 2: scales from 1e-22 to 1e25; 3: a small cloud far from the origin; 4: points at 1e-6 of
+// each other in a wide cloud; 5: differences whose squares are not normal floats.
+static float hard_value(int kind, int i, int c) {
+    tmap_u32 h = (tmap_u32)(kind == 1 && i % 5 == 0 && i >= 7 ? i - 7 : i) * 1000003u + (tmap_u32)c;
+    float v, w;
+    h = (h ^ h >> 15) * 0x2c1b3c6du, h = (h ^ h >> 12) * 0x297a2d39u, h ^= h >> 15;
+    v = (float)(h >> 8) / 16777216.0f, w = (float)((i % 9 + 1) * (c % 7 + 1) % 11);
+    switch (kind) {
+    case 0: return h % 797 == 0 ? INFINITY : h % 797 == 1 ? NAN : h % 797 == 2 ? -INFINITY : v;
+    case 2: return v * (i % 3 == 0 ? 1e-22f : i % 3 == 1 ? 1e18f : 1e25f);
+    case 3: return v * 1e-3f + 1000;
+    case 4: return w + v * 1e-6f;
+    case 5: return v * 3e-20f;
+    default: return v;
+    }
+}
+
+// Every value compared on the host; (i, j) and (j, i) bit for bit.
+static void run_hard(int kind, problem p) {
+    static float points[HARD_N * HARD_MOST], values[HARD_N * HARD_N];
+    void *base, *points_base;
+    tmap_u64 n = p.n, d = p.d;
+    double most = 0;
+    int wrong = 0;
+    for (tmap_u64 at = 0; at < n * d; ++at)
+        points[at] = hard_value(kind, (int)(at / d), (int)(at % d));
+    CHECK(cudaMalloc(&points_base, (n * d + 8) * sizeof(float)));
+    void *device = offset(points_base, 0, (tmap_u64)p.shift);
+    CHECK(cudaMemcpy(device, points, n * d * sizeof(float), cudaMemcpyHostToDevice));
+    void *out = run_launch(p, device, &base);
+    CHECK(cudaMemcpy(values, out, tmap_pdist_values(n, p.layout) * sizeof(float),
+                     cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < n; ++i)
+        for (tmap_u64 j = 0; j < n; ++j) {
+            int condensed = p.layout == TMAP_PDIST_CONDENSED, exponent;
+            if (condensed ? j <= i : p.layout == TMAP_PDIST_LOWER && j > i) continue;
+            double got = values[condensed ? i * n + j - (i + 1) * (i + 2) / 2 : i * n + j];
+            double square = check_distance(points, 0, d, TMAP_PDIST_SQEUCLIDEAN, i, j);
+            double want = p.metric == TMAP_PDIST_EUCLIDEAN ? sqrt(square) : square;
+            if (p.layout == TMAP_PDIST_SQUARE && got == got)
+                wrong += memcmp(values + i * n + j, values + j * n + i, sizeof *values) != 0;
+            if (i == j || square == 0) {
+                wrong += got != 0;
+            } else if (square != square) {
+                wrong += got == got;
+            } else if (square > FLT_MAX) {
+                wrong += got != (double)INFINITY;
+            } else if (square < FLT_MIN) {
+                wrong += !(got >= 0 && got * got <= FLT_MIN * (1 + 1e-6));
+            } else {
+                wrong += !check_right(0, d, p.metric, got, want);
+                frexp(want, &exponent);
+                most = fmax(most, ldexp(fabs(got - want), 24 - exponent));
+            }
+        }
+    expect(wrong == 0, "hard points", p);
+    if (by_tensor(p)) expect_tensor(most, p);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
 }
 
 // ---- scipy's answers ----------------------------------------------------------------------------
@@ -227,11 +308,14 @@ static void run_refusals(void) {
 
 int main(void) {
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
-    const tmap_u64 dims[] = {1, 2, 3, 4, 5, 16, 17, 100};
+    const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100};
+    const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
+    const tmap_u64 tensor_dims[] = {9, 12, 15, 16, 17, 32, 33, 64, 100};
     const problem large[] = {
         {4096, 3, 0, 0, 0, 1},   {4096, 16, 1, 0, 0, 0},  {4097, 100, 0, 3, 1, 1},
         {30720, 1, 0, 0, 2, 0},  {30720, 4, 0, 0, 2, 0},  {30720, 3, 0, 0, 0, 0},
         {30720, 16, 0, 0, 0, 0}, {30720, 16, 0, 2, 0, 0}, {20000, 100, 0, 0, 1, 0},
+        {30720, 9, 0, 1, 0, 1},  {30720, 33, 0, 0, 0, 0}, {20001, 64, 0, 0, 2, 1},
         {46341, 3, 0, 0, 1, 0},  {46341, 2, 1, 1, 2, 1},  {65537, 3, 0, 0, 0, 0},
         {65537, 5, 1, 0, 0, 1},  {65537, 3, 0, 3, 2, 0},
     };
@@ -244,6 +328,10 @@ int main(void) {
     CHECK(cudaGetDeviceProperties(&device, 0));
     on_gpu = strstr(device.name, "CPU") == NULL;
     full = on_gpu && !getenv("TMAP_TEST_SMALL");
+    {
+        tmapi_pdist_kernel kernel = {tmapi_pdist_f32_euclidean_tensor, 0, 0};
+        tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor(&kernel);
+    }
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
@@ -252,6 +340,19 @@ int main(void) {
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
                 if (full || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
+    for (unsigned a = 0; a < sizeof tensor_sizes / sizeof *tensor_sizes; ++a)
+        for (unsigned b = 0; b < sizeof tensor_dims / sizeof *tensor_dims; ++b)
+            for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2, c / 2, turn++ % 5 % 4};
+                int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
+                if (full || some) run_random(p);
+            }
+    for (int kind = 0; kind < HARD_KINDS; ++kind)
+        for (int c = 0; c < 4 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4};
+            int some = c == 4 + kind % 2 || (c == 7 && kind % 4 == 0) || turn % 41 == 0;
+            if (full || some) run_hard(kind, p);
+        }
     run_refusals();
     if (full)
         for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
@@ -259,6 +360,8 @@ int main(void) {
     for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)
         printf("%s: worst error %.2f ulp in f32, %.2f in f64\n", tmap_pdist_metric_name(m),
                worst[0][m], worst[1][m]);
+    if (tensor)
+        printf("in double precision on tensor cores: worst error %.2f ulp in f32\n", worst_tensor);
     printf("%s: %d cases, %d failures\n", device.name, cases, failures);
     return failures != 0;
 }

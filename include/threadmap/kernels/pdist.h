@@ -2,80 +2,35 @@
 // pdist.h: the distances of all pairs of n points, written as fast as the memory takes them.
 //
 // Coordinates are subtracted first, then squared and added: no product of the points with
-// themselves, in which the difference of two near points is lost. What is written is a triangle, so
-// blocks are sent to its tiles of 128 x 128 pairs by the exact map of triangle.h.
+// themselves, in which the difference of two near points is lost. The one exception is in double
+// precision, for points that are not near: pdist_tensor.h, on GPUs whose tensor cores make it
+// faster. What is written is a triangle, so blocks are sent to its tiles of 128 x 128 or 256 x 256
+// pairs by the exact map of triangle.h.
 //
 // The time goes into stores, and memory takes whole sectors of 32 bytes at less than half the price
 // of parts of them. But a row of a condensed matrix begins anywhere. Where it begins in its sector
 // repeats every 16 rows, since i(i+1)/2 modulo 8 does: so a warp takes every 16th row of a tile,
 // and keeps 4 columns a lane in registers that are shifted, once for all of these rows, to where
-// the sectors begin. Tiles thus end where sectors do, not at multiples
-// of 128 columns.
+// the sectors begin. Tiles thus end where sectors do, not at multiples of 128 columns.
 #ifndef TMAP_KERNELS_PDIST_H
 #define TMAP_KERNELS_PDIST_H
 
-#include "../condensed.h"
-
-// The distance of points u and v of d coordinates.
-typedef enum tmap_pdist_metric {
-    TMAP_PDIST_EUCLIDEAN,   // sqrt(sum (u_k - v_k)^2)
-    TMAP_PDIST_SQEUCLIDEAN, // sum (u_k - v_k)^2
-    TMAP_PDIST_CITYBLOCK,   // sum |u_k - v_k|
-    TMAP_PDIST_COSINE       // 1 - u.v / (|u| |v|), computed as |u/|u| - v/|v||^2 / 2
-} tmap_pdist_metric;
-
-#define TMAP_PDIST_METRIC_COUNT 4
-
-// What is written.
-typedef enum tmap_pdist_layout {
-    TMAP_PDIST_CONDENSED, // n(n-1)/2 values, scipy's order: tmap_condensed_index(i, j, n)
-    TMAP_PDIST_SQUARE,    // n x n values row by row, symmetric, 0 on the diagonal
-    TMAP_PDIST_LOWER      // the same matrix, of which only j <= i is written
-} tmap_pdist_layout;
-
-#define TMAP_PDIST_LAYOUT_COUNT 3
-
-// The name of a metric, as scipy has it; "?" for any other number.
-TMAP_FN const char *tmap_pdist_metric_name(int metric) {
-    switch (metric) {
-    case TMAP_PDIST_EUCLIDEAN: return "euclidean";
-    case TMAP_PDIST_SQEUCLIDEAN: return "sqeuclidean";
-    case TMAP_PDIST_CITYBLOCK: return "cityblock";
-    case TMAP_PDIST_COSINE: return "cosine";
-    default: return "?";
-    }
-}
-
-// The values that `out` has room for: n(n-1)/2 condensed, else n^2; saturates.
-// Example: 30720 condensed: 471843840.
-TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
-    if (layout == TMAP_PDIST_CONDENSED) return tmap_condensed_cells(n);
-    return n >> 32 ? ~0ull : n * n;
-}
+#include "pdist_tensor.h"
 
 #if TMAP_CUDA
 
 // Measures of a block: a tile is a square of 128 or 256 points a side. A warp takes 8 rows of it at
 // a time, every 16th one, in strips of 32 lanes of 4 or 8 columns. A vector is 16 bytes; points are
 // staged in shared memory by 64 bytes of their coordinates, 4 vectors.
-#define TMAPI_PDIST_BAND    128 // 8 rows of all 16 sets
-#define TMAPI_PDIST_PERIOD  16
 #define TMAPI_PDIST_ROWS    8
 #define TMAPI_PDIST_VECTORS 4
-#define TMAPI_PDIST_SECTOR  32
 #ifndef TMAPI_PDIST_WHOLE
 #define TMAPI_PDIST_WHOLE 8192 // points from which on tiles of 256 are taken; tests set it lower
 #endif
-
-// A launch.
-typedef struct tmapi_pdist {
-    const void *points;
-    void *out;
-    tmap_u64 d;
-    tmap_u32 n, layout;
-    tmap_u32 tiles; // in a row of the square, or in the first row of the condensed matrix
-    tmap_u32 skew;  // 1 if rows begin elsewhere than at sectors: a row of tiles then has one more
-} tmapi_pdist;
+#ifndef TMAPI_PDIST_TENSOR
+#define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
+#endif
+#define TMAPI_PDIST_TENSOR_LEAST 9 // coordinates from which on they are faster
 
 // What a block stages. columns: those of a tile and of a sector before it, and one place more for
 // each row of vectors, so that the vectors of a column lie in different banks.
@@ -83,32 +38,6 @@ typedef struct tmapi_pdist_staged {
     uint4 *rows, *columns;
     double *inverse; // 1 / |u| of rows and columns, cosine only
 } tmapi_pdist_staged;
-
-template <class tmapi_real>
-union tmapi_pdist_vector {
-    uint4 bits;
-    tmapi_real value[16 / sizeof(tmapi_real)];
-};
-
-// The tile of this block, in units of tiles.
-TMAP_DEVICE tmap_pair tmapi_pdist_place(tmapi_pdist p) {
-    tmap_pair t;
-    if (p.layout == TMAP_PDIST_CONDENSED) return tmap_upper_map(blockIdx.x, p.tiles);
-    if (p.layout == TMAP_PDIST_LOWER) {
-        t = tmap_triangle_map(blockIdx.x + p.skew); // row i has i + 1 + skew tiles
-        t.i -= p.skew;
-        return t;
-    }
-    t.i = blockIdx.x / p.tiles;
-    t.j = blockIdx.x % p.tiles;
-    return t;
-}
-
-// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
-// it before the beginning.
-TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmapi_pdist p, tmap_u64 i) {
-    return p.layout == TMAP_PDIST_CONDENSED ? i * (2ull * p.n - i - 3) / 2 - 1 : i * p.n;
-}
 
 // 1 / |u| of `count` points from `point` on, in double precision, in which no float overflows.
 template <class tmapi_real>
@@ -183,61 +112,6 @@ TMAP_DEVICE tmapi_real tmapi_pdist_add(int metric, tmapi_real sum, tmapi_real u,
     return sum + (tmapi_real)(sizeof t == 4 ? (tmapi_real)fabsf((float)t) : (tmapi_real)fabs(t));
 }
 
-// The root of a float, of 0 and of infinity too. exact: one Newton step on the remainder, which
-// leaves half a place of error, for 8 instructions; without it the GPU's own root, off by up to one
-// place.
-TMAP_DEVICE float tmapi_pdist_root(float x, int exact) {
-#if defined(__CUDA_ARCH__)
-    float y, root;
-    if (!exact) return tmapi_sqrt(x);
-    y = tmapi_rsqrt(fmaxf(x, 1.17549435e-38f));
-    root = x * y;
-    root = fmaf(fmaf(-root, root, x), 0.5f * y, root);
-    return x <= 3.402823466e38f ? root : x; // infinity and NaN as they are
-#else
-    (void)exact;
-    return sqrtf(x);
-#endif
-}
-
-// From the sum to the distance.
-template <class tmapi_real>
-TMAP_DEVICE tmapi_real tmapi_pdist_finish(int metric, tmapi_real sum, int exact) {
-    if (metric == TMAP_PDIST_EUCLIDEAN)
-        return sizeof sum == 8 ? (tmapi_real)sqrt((double)sum)
-                               : (tmapi_real)tmapi_pdist_root((float)sum, exact);
-    if (metric == TMAP_PDIST_COSINE) {
-        sum *= (tmapi_real)0.5;
-        if (sum > (tmapi_real)2) sum = 2; // opposite directions, rounded; NaN stays
-    }
-    return sum;
-}
-
-// Stores a lane's `wide` values of row i: vectors of v columns, the first at column j and at `at`,
-// each further one 32 v columns on. Columns outside the layout are left out; inside: there are
-// none, nor the diagonal.
-template <class tmapi_real>
-TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int exact, int wide, int inside,
-                                   int i, int j, tmapi_real *at, const tmapi_real *sums) {
-    const int v = 16 / sizeof(tmapi_real);
-    int first = p.layout == TMAP_PDIST_CONDENSED ? i + 1 : 0;
-    int end = p.layout == TMAP_PDIST_LOWER ? i + 1 : (int)p.n;
-#pragma unroll
-    for (int g = 0; g < wide / v; ++g, j += 32 * v, at += 32 * v) {
-        union tmapi_pdist_vector<tmapi_real> vector;
-#pragma unroll
-        for (int c = 0; c < v; ++c)
-            vector.value[c] = tmapi_pdist_finish<tmapi_real>(metric, sums[g * v + c], exact);
-        if (inside || (j >= first && j + v <= end && (tmap_u32)(i - j) >= (tmap_u32)v)) {
-            __stcs((uint4 *)at, vector.bits);
-        } else {
-#pragma unroll
-            for (int c = 0; c < v; ++c)
-                if (j + c >= first && j + c < end) at[c] = i == j + c ? 0 : vector.value[c];
-        }
-    }
-}
-
 // A lane's share of a launch: its first row and column, where they are in the output, and how far
 // the 16th next row is, which shrinks from one such step to the next in a condensed matrix.
 template <class tmapi_real>
@@ -258,6 +132,8 @@ TMAP_DEVICE void tmapi_pdist_strip(tmapi_pdist p, int metric, int dims, const in
                                    int inside, struct tmapi_pdist_lane<tmapi_real> lane,
                                    const uint4 *rows, const uint4 *const mine[4]) {
     const int v = 16 / sizeof(tmapi_real);
+    // Two short chains of additions are more exact than one.
+    const int chains = dims == 4 && v == 4 && metric <= TMAP_PDIST_SQEUCLIDEAN;
     union tmapi_pdist_vector<tmapi_real> q;
     tmapi_real columns[8][4];
 #pragma unroll
@@ -269,16 +145,20 @@ TMAP_DEVICE void tmapi_pdist_strip(tmapi_pdist p, int metric, int dims, const in
         }
 #pragma unroll 1
     for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
-        tmapi_real sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        tmapi_real sums[8] = {0, 0, 0, 0, 0, 0, 0, 0}, late[8] = {0, 0, 0, 0, 0, 0, 0, 0};
         if (!inside && lane.i >= (int)p.n) break;
 #pragma unroll
         for (int k = 0; k < dims; ++k) {
             if (k % v == 0) q.bits = rows[k / v];
 #pragma unroll
-            for (int c = 0; c < wide; ++c)
-                sums[c] =
-                    tmapi_pdist_add<tmapi_real>(metric, sums[c], q.value[k % v], columns[c][k]);
+            for (int c = 0; c < wide; ++c) {
+                tmapi_real *sum = chains && k > 1 ? late + c : sums + c;
+                *sum = tmapi_pdist_add<tmapi_real>(metric, *sum, q.value[k % v], columns[c][k]);
+            }
         }
+#pragma unroll
+        for (int c = 0; c < wide; ++c)
+            if (chains) sums[c] += late[c];
         tmapi_pdist_store<tmapi_real>(p, metric, 1, wide, inside, lane.i, lane.j, lane.at, sums);
         rows += TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS;
         lane.i += TMAPI_PDIST_PERIOD;
@@ -311,15 +191,6 @@ TMAP_DEVICE void tmapi_pdist_accumulate(int metric, const int wide, int vectors,
             }
         }
     }
-}
-
-// How many values before a multiple of 128 columns the strips of row i begin, so as to begin at a
-// sector of memory. The same for each 16th row.
-template <class tmapi_real>
-TMAP_DEVICE int tmapi_pdist_shift(tmapi_pdist p, int i) {
-    const int sector = TMAPI_PDIST_SECTOR / sizeof(tmapi_real);
-    return (int)(((tmap_u64)p.out / sizeof(tmapi_real) + tmapi_pdist_begin(p, (tmap_u64)i)) &
-                 (tmap_u64)(sector - 1));
 }
 
 // The share of the calling lane in a strip that begins at row i and column j.
@@ -495,9 +366,33 @@ typedef struct tmapi_pdist_kernel {
         TMAPI_PDIST_ROW(suffix, euclidean), TMAPI_PDIST_ROW(suffix, sqeuclidean), \
             TMAPI_PDIST_ROW(suffix, cityblock), TMAPI_PDIST_ROW(suffix, cosine) \
     }
+// The kernels of pdist_tensor.h for a metric: for up to 16 coordinates, and for any number.
+#define TMAPI_PDIST_TENSOR_ROW(metric) \
+    { \
+        {tmapi_pdist_f32_##metric##_tensor, TMAPI_PDIST_TENSOR_SIDE, \
+         32 * TMAPI_PDIST_TENSOR_WARPS}, \
+            {tmapi_pdist_f32_##metric##_tensor_any, TMAPI_PDIST_TENSOR_SIDE, \
+             32 * TMAPI_PDIST_TENSOR_WARPS}, \
+    }
 
-// The launch of either type; `size` bytes a value.
+// Whether the current GPU has tensor cores for doubles that are as fast as its floats, and the
+// kernel was compiled for them: code for 7.5 runs on it too.
+static inline int tmapi_pdist_has_tensor(const tmapi_pdist_kernel *kernel) {
+    struct cudaFuncAttributes attributes;
+    int device, major, minor;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
+        return 0;
+    if (minor != 0 || (major != 8 && major != 9)) return 0;
+    return cudaFuncGetAttributes(&attributes, kernel->run) == cudaSuccess &&
+           attributes.ptxVersion >= 80;
+}
+
+// The launch of either type; `size` bytes a value. tensor: kernels of metrics that are sums of
+// squares, or null.
 static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)[6],
+                                             const tmapi_pdist_kernel (*tensor)[2],
                                              const void *points, tmap_u64 n, tmap_u64 d, void *out,
                                              tmap_u64 size, int metric, int layout,
                                              cudaStream_t stream) {
@@ -519,7 +414,12 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
     p.points = points, p.out = out, p.d = d, p.n = (tmap_u32)n, p.layout = (tmap_u32)layout;
     p.skew = layout == TMAP_PDIST_CONDENSED || n % sector ||
              (tmap_u64)out % TMAPI_PDIST_SECTOR; // rows begin anywhere in a sector
-    kernel = kernels[metric][number], side = kernel.side;
+    kernel = kernels[metric][number];
+    if (TMAPI_PDIST_TENSOR && tensor && metric <= TMAP_PDIST_SQEUCLIDEAN &&
+        d >= TMAPI_PDIST_TENSOR_LEAST && n >= TMAPI_PDIST_WHOLE &&
+        tmapi_pdist_has_tensor(&tensor[metric][d > TMAPI_PDIST_TENSOR_CHUNK]))
+        kernel = tensor[metric][d > TMAPI_PDIST_TENSOR_CHUNK];
+    side = kernel.side;
     rows = (n + side - 1) / side;
     p.tiles = (tmap_u32)((n + p.skew * (sector - 1) + side - 1) / side);
     blocks = tmap_triangle_cells(p.tiles);
@@ -540,20 +440,26 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's error.
 // Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
 // and infinity go through as in scipy.
-// Cost: 2 d instructions and a root a pair, one store. On an H200, condensed n = 30720: d = 3 in
-// 0.42 ms, d = 8 in 0.49, d = 16 in 0.73; a fill of as many bytes takes 0.41.
+// Cost: 2 d instructions and a root a pair, one store. Euclidean metrics of 9 coordinates or more,
+// n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of doubles on tensor
+// cores, and about 25 instructions. On an H200, condensed n = 30720: d = 3 in 0.42 ms, d = 8 in
+// 0.49, d = 16 in 0.65; a fill of as many bytes takes 0.41.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
 static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
                                          int metric, int layout, cudaStream_t stream) {
     static const tmapi_pdist_kernel kernels[][6] = TMAPI_PDIST_TABLE(f32);
-    return tmapi_pdist_launch(kernels, points, n, d, out, sizeof *out, metric, layout, stream);
+    static const tmapi_pdist_kernel tensor[][2] = {TMAPI_PDIST_TENSOR_ROW(euclidean),
+                                                   TMAPI_PDIST_TENSOR_ROW(sqeuclidean)};
+    return tmapi_pdist_launch(kernels, tensor, points, n, d, out, sizeof *out, metric, layout,
+                              stream);
 }
 
 // The same in double precision.
 static inline cudaError_t tmap_pdist_f64(const double *points, tmap_u64 n, tmap_u64 d, double *out,
                                          int metric, int layout, cudaStream_t stream) {
     static const tmapi_pdist_kernel kernels[][6] = TMAPI_PDIST_TABLE(f64);
-    return tmapi_pdist_launch(kernels, points, n, d, out, sizeof *out, metric, layout, stream);
+    return tmapi_pdist_launch(kernels, NULL, points, n, d, out, sizeof *out, metric, layout,
+                              stream);
 }
 
 #endif
