@@ -53,7 +53,7 @@
 // The exact sum of 32-bit integers over the warp, in all lanes. Cost: 5 shuffles of two words.
 // tmap_warp_sum_i32 does the same by two integer reductions.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_shuffle(tmap_warp w, int v) {
-    return tmap_warp_sum_i64(w, v);
+    return (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)(tmap_i64)v);
 }
 
 // The sum of floats over the warp, in all lanes, by 5 levels of additions.
@@ -195,7 +195,10 @@ TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) 
                                                     : work(tmap_warp_self(), v, scratch))
 
 TMAP_DEVICE tmap_i64 tmapi_block_i32_shuffle(tmap_warp w, int v, tmap_i64 *scratch) {
-    return tmapi_block_sum(w, tmap_warp_sum_i32_shuffle(w, v), scratch);
+    tmap_i64 sum = tmap_warp_sum_i32_shuffle(w, v);
+    if (tmapi_block_warps() > 1 && tmapi_block_gather(w, &sum, scratch))
+        sum = (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)sum);
+    return tmap_thread_rank() == 0 ? sum : 0;
 }
 
 // The exact sum of 32-bit integers over the block, by shuffles.

@@ -84,6 +84,57 @@ TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
     return tmapi_rows_cell(f, m, i, rows);
 }
 
+// ---- one cell without tables --------------------------------------------------------------------
+
+// The most levels of it.
+#define TMAPI_ROWS_DIRECT_MOST 8
+
+#if TMAP_CUDA
+
+// The replicas above row `strip` of the grid.
+TMAP_DEVICE tmap_u32 tmapi_rows_replicas_above(tmap_nbb f, tmap_u32 strip) {
+    tmap_u32 above = 0;
+#pragma unroll
+    for (tmap_u32 j = 0; j < f.k; ++j) above += tmapi_nbb_digit(f.k, f.tau_y, j) < strip;
+    return above;
+}
+
+// Cell i of the fractal of level m, row by row, as tmapi_rows_cell: k^m <= 4096, m <= 8, f numbered
+// row by row. For constant f and m, no table, division or loop is left: the strips of a level are
+// compared with constants.
+TMAP_DEVICE tmap_xy tmapi_rows_direct(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
+    tmap_u32 first[TMAPI_ROWS_DIRECT_MOST], n[TMAPI_ROWS_DIRECT_MOST];
+    tmap_u32 inverse[TMAPI_ROWS_DIRECT_MOST], copies = 1, side_x = 1;
+    tmap_xy cell = {0, 0};
+#pragma unroll
+    for (tmap_u32 l = TMAPI_ROWS_DIRECT_MOST; l-- > 0;) {
+        tmap_u32 unit = copies * tmapi_pow32(f.k, l), strip = 0;
+        if (l >= m) continue;
+        first[l] = 0, n[l] = tmapi_rows_replicas_above(f, 1);
+        inverse[l] = n[l] ? 65536 / n[l] + 1 : 0;
+#pragma unroll
+        for (tmap_u32 s = 1; s < f.sy; ++s) {
+            tmap_u32 above = tmapi_rows_replicas_above(f, s);
+            tmap_u32 here = tmapi_rows_replicas_above(f, s + 1) - above;
+            if (here && i >= above * unit)
+                strip = s, first[l] = above, n[l] = here, inverse[l] = 65536 / here + 1;
+        }
+        i -= first[l] * unit, copies *= n[l];
+        cell.y = cell.y * f.sy + strip;
+    }
+#pragma unroll
+    for (tmap_u32 l = 0; l < TMAPI_ROWS_DIRECT_MOST; ++l) {
+        tmap_u32 rest;
+        if (l >= m) continue;
+        rest = i * inverse[l] >> 16; // i / n: exact, since i < 4096 and n <= 16
+        cell.x += tmapi_nbb_digit(f.k, f.tau_x, first[l] + (i - rest * n[l])) * side_x;
+        side_x *= f.sx, i = rest;
+    }
+    return cell;
+}
+
+#endif // TMAP_CUDA
+
 // ---- all cells, by two tables -------------------------------------------------------------------
 
 // The most cells in a table: with its rows' beginnings and a second table it stays below the 48 KB
@@ -180,7 +231,7 @@ TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
     row.y_high = y;
     n = rows->high[y + 1] - rows->high[y];
     i -= rows->high[y] * rows->cells;
-    row.y_low = tmapi_rows_search(rows->low, rows->side_y, i / n);
+    row.y_low = tmapi_rows_search(rows->low, rows->side_y, i / (n ? n : 1)); // 0 past the end
     row.i = i - rows->low[row.y_low] * n;
     tmapi_rows_enter(rows, &row);
     return row;

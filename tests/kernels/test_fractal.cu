@@ -2,6 +2,7 @@
 // test_fractal: the kernels of sw.h, rd.h and ca.h, every map, every block size, every fractal of
 // the catalogue and own ones; every place of the embedding is compared. Then what the launchers
 // must refuse.
+#define TMAPI_SMALL_CELLS 6000 // so that small embeddings reach both forms by linear index
 #include "fractal_check.h"
 #include <threadmap/kernels/ca.h>
 #include <threadmap/kernels/rd.h>
@@ -47,6 +48,13 @@ static tmap_u64 counted(void) {
     return n;
 }
 
+// Live cells become any byte but 0.
+static __global__ void widen(tmap_u64 places, unsigned char *in) {
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < places;
+         i += (tmap_u64)gridDim.x * blockDim.x)
+        if (in[i]) in[i] = (unsigned char)(1 + check_hash(i, 5) % 255);
+}
+
 // SW, with the matrix beginning `skip` integers into a sector.
 static void run_sw(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int skip) {
     tmap_u64 w = tmap_nbb_side_x(f, r), h = tmap_nbb_side_y(f, r);
@@ -81,13 +89,14 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     check_sum_i32<<<grid, 64>>>(f, r, w, h, mem.words, mem.counter);
     expect(counted() == (tmap_u64)sum, "rd", f, r, rho, map);
 
-    // Then matrices that end with their allocations and begin anywhere in a word; the last time not
-    // in the same place of one.
+    // Then matrices that end with their allocations and begin anywhere in a word, with bytes other
+    // than 0 and 1; the last time not in the same place of one.
     for (int i = 0; i < 3; ++i) {
         tmap_u64 shift = MOST_PLACES - w * h;
         unsigned char *before = mem.before + (i ? shift : 0),
                       *after = mem.after + (i == 1 ? shift : 0);
         check_fill_u8<<<grid, 64>>>(f, r, w, h, r, 2, before);
+        if (i == 1) widen<<<64, 64>>>(w * h, before);
         CHECK(cudaMemset(after, CHECK_POISON_U8, w * h));
         CHECK(tmap_ca_u8(f, r, rho, map, rules[i % 2], before, after, 0));
         check_step_u8<<<grid, 64>>>(f, r, w, h, rules[i % 2], before, after, mem.counter);
@@ -121,6 +130,29 @@ static void run_bits(void) {
         for (tmap_u32 r = 3; tmap_nbb_side_x(f, r) * tmap_nbb_side_y(f, r) < most; ++r)
             for (int skip = 0; tmapi_sw_by_bits(f, r) && skip < 4; skip += 3)
                 run_sw(f, r, 32, TMAP_MAP_TILE, skip);
+    }
+}
+
+// Random replicas in any order, by the forms that take rho = 32.
+static void run_random(int count, tmap_u64 places) {
+    for (int n = 0; n < count; ++n) {
+        tmap_u32 seed = check_hash((tmap_u64)n, 9), sx = 1 + seed % 5, sy = 1 + (seed >> 8) % 5;
+        tmap_u64 tau_x = 0, tau_y = 0;
+        tmap_u32 k = 0, most = 1 + (seed >> 16) % 16;
+        for (tmap_u32 i = 0; i < 64 && k < most; ++i) {
+            tmap_u64 x = check_hash(i, seed) % sx, y = check_hash(i + 64, seed) % sy;
+            tmap_u32 j = 0;
+            while (j < k && ((tau_x >> 4 * j & 15) != x || (tau_y >> 4 * j & 15) != y)) ++j;
+            if (j < k) continue; // taken
+            tau_x |= x << 4 * k, tau_y |= y << 4 * k, ++k;
+        }
+        tmap_nbb f = tmap_nbb_make(k, sx, sy, tau_x, tau_y);
+        for (tmap_u32 r = 0; r <= 20; ++r) {
+            if (tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) > places) break;
+            run_case(f, r, 32, TMAP_MAP_LAMBDA_LINEAR);
+            if (r <= tmap_rows_level_max(f)) run_case(f, r, 32, TMAP_MAP_ROWS);
+            run_case(f, r, 32, TMAP_MAP_TILE);
+        }
     }
 }
 
@@ -246,6 +278,7 @@ int main(void) {
         }
         run_fractal(f, places);
     }
+    run_random(getenv("TMAP_TEST_SMALL") ? 3 : 30, places);
     run_bits();
     run_refusals();
     run_rules();

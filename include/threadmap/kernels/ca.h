@@ -120,6 +120,23 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
     }
 }
 
+// Small fractals: by the cells of a lowest grid in the place of a cell, whose level is then one
+// less; own fractals by single cells.
+TMAP_DEVICE void tmapi_ca_small(int constant, tmap_nbb f, tmap_box b, tmap_ca_rule rule,
+                                const unsigned char *in, unsigned char *out) {
+    tmap_xy p;
+    if (!tmapi_small_cell(constant, f, b, &p)) return;
+#pragma unroll 1
+    for (tmap_u32 copy = 0; copy < tmapi_small_copies(f, b); ++copy) {
+        tmap_xy top = tmapi_small_copy(f, b, copy);
+        tmap_u64 x = p.x + top.x, y = p.y + top.y;
+        if (constant)
+            tmapi_ca_block(f, b, (tmap_u32)x * f.sx, (tmap_u32)y * f.sy, rule, in, out);
+        else
+            out[y * b.width + x] = tmap_ca_cell(in, b.width, b.height, x, y, rule);
+    }
+}
+
 // The same by groups of four columns, for fractals with such groups: eight rows at a time and the
 // two around them. A group that holds a cell is stored whole, which puts 0 beside its cells.
 TMAP_DEVICE void tmapi_ca_groups(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
@@ -203,6 +220,8 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
             tmapi_ca_table(f, b, rule, in, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_ca_linear(constant, f, b, rule, in, out);
+    } else if (map == TMAPI_MAP_SMALL) {
+        tmapi_ca_small(constant, f, b, rule, in, out);
     } else if (map == TMAP_MAP_ROWS) {
         tmapi_ca_by_rows(f, b, rule, in, out);
     } else if (map != TMAP_MAP_BB)
@@ -239,7 +258,7 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
                                      cudaStream_t stream) {
     typedef void (*kernel)(tmap_nbb, tmap_box, tmap_u32, tmap_ca_rule, const unsigned char *,
                            unsigned char *);
-    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT] = {
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT + 1] = {
 #define TMAPI_CA(name, ...) TMAPI_STAMP_ROW(tmapi_ca, name)
         TMAP_FRACTALS(TMAPI_CA) TMAPI_STAMP_ROW(tmapi_ca, own)
 #undef TMAPI_CA
@@ -251,6 +270,8 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (!error && (!in || !out || in == out || rule.born > 0x1ff || rule.survive > 0x1ff))
         error = TMAP_EINVAL;
     if (error) return tmapi_box_error(error);
+    const int boxes = tmap_fractal_index(f) >= 0; // a thread takes whole lowest grids
+    if (!boxes || r) map = tmapi_box_small(f, r - (tmap_u32)boxes, 4, map, &b);
     const tmapi_tuning tuning = {4, 64, 64, 3, 256};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);

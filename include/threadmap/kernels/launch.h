@@ -24,7 +24,7 @@ typedef enum tmap_map {
     TMAP_MAP_LAMBDA_SHUFFLE, // lambda, one level per lane, added up by shuffles
     TMAP_MAP_LAMBDA_REDUX,   // the same by the integer reduction instruction
     TMAP_MAP_LAMBDA_BALLOT,  // the same by ballot; fractals with s = 2
-    TMAP_MAP_LAMBDA_LINEAR,  // a thread for k cells, from a linear index; takes rho = 32
+    TMAP_MAP_LAMBDA_LINEAR,  // a thread for some cells, from a linear index; takes rho = 32
     TMAP_MAP_TILE,           // persistent tiles, a warp for each (tile.h); takes rho = 32
     TMAP_MAP_ROWS            // persistent warps, row by row (rows.h); takes rho = 32
 } tmap_map;
@@ -52,8 +52,9 @@ TMAP_FN const char *tmap_map_name(int map) {
 typedef struct tmap_box {
     tmap_u32 bx, by;
     tmap_u64 columns, rows;
-    tmap_u32 level;         // of the map in block space, r_b; r for BB
-    tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
+    tmap_u32 level;      // of the map in block space, r_b; r for BB
+    tmap_u32 tile_level; // of the fractal inside a block, m; 0 for BB
+    tmap_u32 copy_level; // of small fractals: the top levels, whose replicas a thread goes through
     tmap_u64 width, height; // of the embedding
     tmap_u32 shared;        // bytes of dynamic shared memory for each block
     tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
@@ -115,7 +116,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
-    b.shared = b.chunk = 0;
+    b.shared = b.chunk = b.copy_level = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
     if (map <= TMAP_MAP_BB_WALK) {
@@ -147,6 +148,41 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
 // The threads that a launch spends on its box; saturates.
 TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
     return tmap_mul_saturate(tmap_mul_saturate(b.columns, b.rows), (tmap_u64)b.bx * b.by);
+}
+
+// ---- small fractals -----------------------------------------------------------------------------
+//
+// Up to a million cells a launch takes a few microseconds, most of them for its start, and by
+// linear index another form serves it better: a block for each tile of up to 256 cells, row by row
+// without a table, and a thread for its cell's copies in the replicas of the top levels, up to 16.
+// (r = 10, ms, persistent threads and this: Chandelier SW 0.0066 and 0.0058, RD 0.0064 and 0.0051,
+// CA 0.0073 and 0.0056; Cantor SW 0.0032 and 0.0029, RD 0.0039 and 0.0030.)
+#ifndef TMAPI_SMALL_CELLS // a test sets it lower
+#define TMAPI_SMALL_CELLS (1u << 20)
+#endif
+#define TMAPI_SMALL_COPY_LEVELS 4
+
+// The number of its kernels, past those of tmap_map.
+#define TMAPI_MAP_SMALL TMAP_MAP_COUNT
+
+// The level of its tiles. Example: gasket 5, carpet 2, Cantor 8.
+TMAP_FN tmap_u32 tmapi_small_level(tmap_nbb f) {
+    tmap_u32 m = 0, cells = 1;
+    while (m < TMAPI_ROWS_DIRECT_MOST && cells * f.k <= 256) cells *= f.k, ++m;
+    return m;
+}
+
+// The kernels that a launch takes, `map` or TMAPI_MAP_SMALL, and the latter's box. r: the level of
+// the fractal, of whose cells a thread has at most `copies`.
+TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tmap_box *b) {
+    tmap_u32 m = tmapi_small_level(f), c = 0, n = 1;
+    if (map != TMAP_MAP_LAMBDA_LINEAR || tmap_nbb_cells(f, r) > TMAPI_SMALL_CELLS) return map;
+    if (m > r) m = r;
+    while (c < TMAPI_SMALL_COPY_LEVELS && c < r - m && n * f.k <= copies) n *= f.k, ++c;
+    b->tile_level = m, b->copy_level = c, b->level = r - m - c;
+    b->bx = ((tmap_u32)tmap_nbb_cells(f, m) + 31) / 32 * 32;
+    b->columns = tmap_nbb_cells(f, b->level);
+    return TMAPI_MAP_SMALL;
 }
 
 #if TMAP_CUDA
@@ -204,7 +240,44 @@ TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_
 }
 
 // The level of the fractal of a box.
-TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level; }
+TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level + b.copy_level; }
+
+// ---- small fractals -----------------------------------------------------------------------------
+
+// The cell of this thread in the first replica of the top levels; 1 if it has one. Threads of a
+// block stand on the cells of a tile row by row, whose rows fill sectors better than the order of
+// the map; own fractals, of which nothing is constant, keep the latter.
+TMAP_DEVICE int tmapi_small_place(int ordered, tmap_nbb f, tmap_u32 m, tmap_u32 level,
+                                  tmap_xy *place) {
+    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, level);
+    *place =
+        ordered ? tmapi_rows_direct(f, m, threadIdx.x) : tmap_nbb_lambda_linear(f, threadIdx.x, m);
+    place->x += tile.x * tmapi_pow32(f.sx, m), place->y += tile.y * tmapi_pow32(f.sy, m);
+    return threadIdx.x < tmapi_pow32(f.k, m);
+}
+TMAP_DEVICE int tmapi_small_cell(int constant, tmap_nbb f, tmap_box b, tmap_xy *place) {
+    const tmap_u32 m = tmapi_small_level(f);
+    if (constant && b.tile_level == m) return tmapi_small_place(1, f, m, b.level, place);
+    return tmapi_small_place(0, f, b.tile_level, b.level, place);
+}
+
+// How many copies a thread has of its cell, and where replica number `copy` of the top levels
+// begins. The most there can be is a constant for constant f.
+TMAP_DEVICE tmap_u32 tmapi_small_copies(tmap_nbb f, tmap_box b) {
+    return tmapi_pow32(f.k, b.copy_level);
+}
+TMAP_DEVICE tmap_xy tmapi_small_copy(tmap_nbb f, tmap_box b, tmap_u32 copy) {
+    tmap_u32 side_x = tmapi_pow32(f.sx, b.level + b.tile_level);
+    tmap_u32 side_y = tmapi_pow32(f.sy, b.level + b.tile_level);
+    tmap_xy place = {0, 0};
+#pragma unroll
+    for (tmap_u32 l = 0; l < TMAPI_SMALL_COPY_LEVELS; ++l, copy /= f.k) {
+        tmap_xy t = tmap_nbb_tau(f, copy % f.k);
+        if (l < b.copy_level) place.x += t.x * side_x, place.y += t.y * side_y;
+        side_x *= f.sx, side_y *= f.sy;
+    }
+    return place;
+}
 
 // By linear index, one map serves k cells: p of level b.level = r - 1, and its copies in the
 // replicas of the top level, or the replicas of the lowest level in the place of p. (Chandelier, r
@@ -284,13 +357,14 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
     TMAPI_STAMP_KERNEL(work, linear, TMAP_MAP_LAMBDA_LINEAR, name, constant, fractal, PARAMS, \
                        ARGS) \
     TMAPI_STAMP_KERNEL(work, tile, TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, rows, TMAP_MAP_ROWS, name, constant, fractal, PARAMS, ARGS)
+    TMAPI_STAMP_KERNEL(work, rows, TMAP_MAP_ROWS, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, small, TMAPI_MAP_SMALL, name, constant, fractal, PARAMS, ARGS)
 
 // The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
 #define TMAPI_STAMP_ROW(work, name) \
-    {work##_bb_##name,      work##_walk_##name,  work##_lambda_##name, \
-     work##_shuffle_##name, work##_redux_##name, work##_ballot_##name, \
-     work##_linear_##name,  work##_tile_##name,  work##_rows_##name},
+    {work##_bb_##name,    work##_walk_##name,   work##_lambda_##name, work##_shuffle_##name, \
+     work##_redux_##name, work##_ballot_##name, work##_linear_##name, work##_tile_##name, \
+     work##_rows_##name,  work##_small_##name},
 
 #endif // TMAP_CUDA
 
@@ -327,13 +401,14 @@ static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, t
 }
 
 // The launch of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have;
-// the launcher goes on from row grid->y. By linear index: see above. Otherwise whole rows of
+// the launcher goes on from row grid->y. By linear index: see above. Small
+// fractals: a block for each. Otherwise whole rows of
 // blocks, at least one.
 static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, dim3 *grid,
                                          dim3 *block) {
     tmap_u64 rows = b->rows;
     *block = dim3(b->bx, b->by, 1);
-    if (map != TMAP_MAP_BB) {
+    if (map != TMAP_MAP_BB && map != TMAPI_MAP_SMALL) { // small ones have no time to ask
         int device, processors;
         tmap_u64 threads = (tmap_u64)b->bx * b->by;
         cudaError_t status = cudaGetDevice(&device);

@@ -9,11 +9,15 @@
 
 #if TMAP_CUDA
 
-// Adds a block's sums to the total, by one atomic. All threads call.
+// Adds a block's sums to the total, by one atomic; a single block sets it. All threads call.
 TMAP_DEVICE void tmapi_rd_end(tmap_i64 mine, tmap_i64 *sum) {
     __shared__ tmap_i64 scratch[32];
     mine = tmap_block_sum_i64(mine, scratch);
-    if (mine) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine); // only thread 0 has a sum
+    if (tmap_thread_rank()) return;
+    if (gridDim.x * gridDim.y == 1)
+        *sum = mine;
+    else if (mine)
+        atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
 }
 
 // Cells are added up in registers, then over the block, then to the total: one atomic a block. Four
@@ -63,6 +67,25 @@ TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
             v[copy] = 0;
             if (copy < tmapi_linear_copies(f, b)) v[copy] = in[tmapi_linear_copy(f, b, p, copy)];
+        }
+#pragma unroll
+        for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
+    }
+    tmapi_rd_end(mine, sum);
+}
+
+// Small fractals, all reads of a thread in flight.
+TMAP_DEVICE void tmapi_rd_small(int constant, tmap_nbb f, tmap_box b, const int *in,
+                                tmap_i64 *sum) {
+    tmap_i64 mine = 0;
+    tmap_xy p;
+    if (tmapi_small_cell(constant, f, b, &p)) {
+        int v[TMAP_REPLICAS_MAX];
+        in += p.y * b.width + p.x;
+#pragma unroll
+        for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
+            tmap_xy top = tmapi_small_copy(f, b, copy);
+            v[copy] = copy < tmapi_small_copies(f, b) ? in[top.y * b.width + top.x] : 0;
         }
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
@@ -141,6 +164,8 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
             tmapi_rd_table(f, b, in, sum);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_rd_linear(f, b, in, sum);
+    } else if (map == TMAPI_MAP_SMALL) {
+        tmapi_rd_small(constant, f, b, in, sum);
     } else if (map == TMAP_MAP_ROWS) {
         tmapi_rd_by_rows(f, b, in, sum);
     } else if (map != TMAP_MAP_BB) {
@@ -183,7 +208,7 @@ TMAPI_STAMP(tmapi_rd, own, 0, f,
 static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, const int *in,
                                       tmap_i64 *sum, cudaStream_t stream) {
     typedef void (*kernel)(tmap_nbb, tmap_box, tmap_u32, const int *, tmap_i64 *);
-    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT] = {
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT + 1] = {
 #define TMAPI_RD(name, ...) TMAPI_STAMP_ROW(tmapi_rd, name)
         TMAP_FRACTALS(TMAPI_RD) TMAPI_STAMP_ROW(tmapi_rd, own)
 #undef TMAPI_RD
@@ -193,9 +218,13 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    map = tmapi_box_small(f, r, 16, map, &b);
     const tmapi_tuning tuning = {4, 16, 32, 2, 1024};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
-    if ((status = cudaMemsetAsync(sum, 0, sizeof *sum, stream)) != cudaSuccess) return status;
+    // A single block sets the sum, which saves the 1.3 us of this.
+    if (map == TMAP_MAP_BB || grid.x * grid.y > 1)
+        status = cudaMemsetAsync(sum, 0, sizeof *sum, stream);
+    if (status != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, in, sum);
     return status;
 }

@@ -81,6 +81,19 @@ TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
     }
 }
 
+// Small fractals.
+TMAP_DEVICE void tmapi_sw_small(int constant, tmap_nbb f, tmap_box b, int value, int *out) {
+    tmap_xy p;
+    if (!tmapi_small_cell(constant, f, b, &p)) return;
+    out += p.y * b.width + p.x;
+#pragma unroll
+    for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy)
+        if (copy < tmapi_small_copies(f, b)) {
+            tmap_xy top = tmapi_small_copy(f, b, copy);
+            out[top.y * b.width + top.x] = value;
+        }
+}
+
 // Words of shared memory for a tile's rows as bits: up to 256 rows of 256 places, and one word more
 // in each row, so that rows begin in different banks.
 #define TMAPI_SW_ROW_WORDS 9
@@ -195,7 +208,8 @@ TMAP_DEVICE void tmapi_sw_sectors(int map, int constant, tmap_nbb f, tmap_box b,
         tmapi_sw_sectors_tile(f, b, value, out);
 }
 
-TMAP_DEVICE void tmapi_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out) {
+TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u32 row, int value,
+                          int *out) {
     tmap_xy p;
     if (map == TMAP_MAP_TILE && tmap_nbb_has_ballot(f)) {
         tmapi_sw_rows(f, b, value, out);
@@ -205,6 +219,8 @@ TMAP_DEVICE void tmapi_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int val
         tmapi_sw_table(f, b, value, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_sw_linear(f, b, value, out);
+    } else if (map == TMAPI_MAP_SMALL) {
+        tmapi_sw_small(constant, f, b, value, out);
     } else if (map == TMAP_MAP_ROWS) {
         tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
@@ -217,13 +233,13 @@ TMAP_DEVICE void tmapi_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int val
 #define TMAPI_SW(name, ...) \
     TMAPI_STAMP(tmapi_sw, name, 1, tmap_fractal_##name(), \
                 (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
-                (map, f, b, row, value, out)) \
+                (map, constant, f, b, row, value, out)) \
     TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, TMAP_MAP_TILE, name, 1, tmap_fractal_##name(), \
                        (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
                        (map, constant, f, b, value, out))
 TMAP_FRACTALS(TMAPI_SW)
 TMAPI_STAMP(tmapi_sw, own, 0, f, (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
-            (map, f, b, row, value, out))
+            (map, constant, f, b, row, value, out))
 TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, TMAP_MAP_TILE, own, 0, f,
                    (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
                    (map, constant, f, b, value, out))
@@ -245,7 +261,7 @@ TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, TMAP_MAP_TILE, own, 0, f,
 static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int value,
                                       int *out, cudaStream_t stream) {
     typedef void (*kernel)(tmap_nbb, tmap_box, tmap_u32, int, int *);
-    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT] = {
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT + 1] = {
 #define TMAPI_SW(name, ...) TMAPI_STAMP_ROW(tmapi_sw, name)
         TMAP_FRACTALS(TMAPI_SW) TMAPI_STAMP_ROW(tmapi_sw, own)
 #undef TMAPI_SW
@@ -255,6 +271,7 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    map = tmapi_box_small(f, r, 16, map, &b);
     // By rows of bits, few warps do best: their stores stay in order.
     tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
     const tmapi_tuning tuning = {4, 16, warps, 1, 256};
