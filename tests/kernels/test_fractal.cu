@@ -2,7 +2,9 @@
 // test_fractal: the kernels of sw.h, rd.h and ca.h, every map, every block size, every fractal of
 // the catalogue and own ones; every place of the embedding is compared. Then what the launchers
 // must refuse.
-#define TMAPI_SMALL_CELLS 6000 // so that small embeddings reach both forms by linear index
+// So that small embeddings reach both forms by linear index and both by rows.
+#define TMAPI_SMALL_CELLS 6000
+#define TMAPI_ROWS_SPARSE 20
 #include "fractal_check.h"
 #include <threadmap/kernels/ca.h>
 #include <threadmap/kernels/rd.h>

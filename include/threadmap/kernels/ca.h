@@ -272,7 +272,7 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (error) return tmapi_box_error(error);
     const int boxes = tmap_fractal_index(f) >= 0; // a thread takes whole lowest grids
     if (!boxes || r) map = tmapi_box_small(f, r - (tmap_u32)boxes, 4, map, &b);
-    const tmapi_tuning tuning = {4, 64, 64, 3, 256};
+    const tmapi_tuning tuning = {4, 64, 64, 3, 256, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);
     return status;

@@ -58,6 +58,7 @@ typedef struct tmap_box {
     tmap_u64 width, height; // of the embedding
     tmap_u32 shared;        // bytes of dynamic shared memory for each block
     tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
+    tmap_u32 each;          // by rows, each cell alone: cells that a thread takes at a time; else 0
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -116,7 +117,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
-    b.shared = b.chunk = b.copy_level = 0;
+    b.shared = b.chunk = b.each = b.copy_level = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
     if (map <= TMAP_MAP_BB_WALK) {
@@ -183,6 +184,24 @@ TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tm
     b->bx = ((tmap_u32)tmap_nbb_cells(f, m) + 31) / 32 * 32;
     b->columns = tmap_nbb_cells(f, b->level);
     return TMAPI_MAP_SMALL;
+}
+
+// ---- sparse fractals by rows --------------------------------------------------------------------
+
+// The most cells that a row has in the mean where SW and RD find each cell alone instead of going
+// through rows. (r = 10, ms: Vicsek and X, 165 cells a row: SW 0.163 and 0.209 by chunks of rows,
+// 0.150 and 0.207 alone; RD 0.069 and 0.089, and 0.062 and 0.082. Dense ones lose: H, 4784 cells,
+// SW 1.97 by rows and 2.33 alone, RD 0.729 and 0.764; carpet, 18171, SW 4.44 and 5.70.)
+#ifndef TMAPI_ROWS_SPARSE // a test sets it lower
+#define TMAPI_ROWS_SPARSE 400
+#endif
+
+// Chooses that for map TMAP_MAP_ROWS, with `each` cells in flight in a thread.
+TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, tmap_box *b) {
+    tmap_u32 bytes;
+    if (map != TMAP_MAP_ROWS || b->columns > TMAPI_ROWS_SPARSE * b->height) return;
+    if ((bytes = tmap_rows_tables_bytes(f, r)) == 0) return;
+    b->shared = bytes, b->each = each;
 }
 
 #if TMAP_CUDA
@@ -294,6 +313,17 @@ TMAP_DEVICE tmap_u64 tmapi_linear_copy(tmap_nbb f, tmap_box b, tmap_xy p, tmap_u
     return p.y * b.width + p.x;
 }
 
+// The tables of a block and this thread's cells, each alone: number first + 32 * u, u < b.each, and
+// those `stride` further; a warp's cells lie side by side.
+#define TMAPI_ROWS_EACH(tables, f, b) \
+    extern __shared__ tmap_u64 tmapi_rows_shared64[]; \
+    const tmap_rows_tables tables = \
+        tmap_rows_tables_make(f, tmapi_box_level(b), tmapi_rows_shared64)
+TMAP_DEVICE tmap_u32 tmapi_each_first(tmap_u32 each) {
+    return (blockIdx.x * blockDim.x + (threadIdx.x & ~31u)) * each + threadIdx.x % 32;
+}
+TMAP_DEVICE tmap_u32 tmapi_each_stride(tmap_u32 each) { return gridDim.x * blockDim.x * each; }
+
 // The tables of a block; the first cell of this warp's first chunk; how far the next chunk is; how
 // many cells there are in it.
 #define TMAPI_ROWS_TABLES(rows, f, b) \
@@ -378,6 +408,7 @@ typedef struct tmapi_tuning {
     tmap_u64 tile_warps;   // by tiles: warps for each multiprocessor, in blocks of 256 threads
     tmap_u64 rows_blocks;  // by rows: blocks of 512 threads for each multiprocessor
     tmap_u64 rows_chunk;   // by rows: the most cells that a warp takes at a time
+    tmap_u64 each_blocks;  // the same blocks where each cell is found alone
 } tmapi_tuning;
 
 // The launch of a one-dimensional grid of the maps by linear index.
@@ -388,7 +419,11 @@ static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, t
     if (map == TMAP_MAP_LAMBDA_LINEAR && blocks > most) // the same number of turns for each block
         blocks = (blocks + blocks / most) / (blocks / most + 1);
     if (map == TMAP_MAP_TILE) blocks = (b->columns + 7) / 8, most = processors * t.tile_warps / 8;
-    if (map == TMAP_MAP_ROWS) { // large blocks, since each makes tables; chunks that end together
+    if (map == TMAP_MAP_ROWS && b->each) {
+        size = 512, most = processors * t.each_blocks;
+        blocks = (b->columns + size * b->each - 1) / (size * b->each);
+    } else if (map ==
+               TMAP_MAP_ROWS) { // large blocks, since each makes tables; chunks that end together
         tmap_u64 turns, warps;
         size = 512, most = processors * t.rows_blocks;
         warps = most * (size / 32);

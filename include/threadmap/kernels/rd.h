@@ -56,6 +56,27 @@ TMAP_DEVICE void tmapi_rd_by_rows(tmap_nbb f, tmap_box b, const int *in, tmap_i6
     tmapi_rd_end(mine, sum);
 }
 
+// The same for sparse fractals: each cell alone, four reads in flight.
+#define TMAPI_RD_EACH 4
+TMAP_DEVICE void tmapi_rd_by_cells(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
+    TMAPI_ROWS_EACH(tables, f, b);
+    const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(TMAPI_RD_EACH);
+    tmap_i64 mine = 0;
+    for (tmap_u32 first = tmapi_each_first(TMAPI_RD_EACH); first < cells; first += stride) {
+        int v[TMAPI_RD_EACH];
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_RD_EACH; ++j) { // past the end, the last cell as 0
+            tmap_u32 i = first + 32 * j;
+            tmap_xy p = tmap_rows_at(&tables, i < cells ? i : cells - 1);
+            v[j] = in[p.y * b.width + p.x];
+            if (i >= cells) v[j] = 0;
+        }
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_RD_EACH; ++j) mine += v[j];
+    }
+    tmapi_rd_end(mine, sum);
+}
+
 // A map for k cells, from a linear index, all their reads in flight.
 TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
@@ -167,7 +188,7 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAPI_MAP_SMALL) {
         tmapi_rd_small(constant, f, b, in, sum);
     } else if (map == TMAP_MAP_ROWS) {
-        tmapi_rd_by_rows(f, b, in, sum);
+        b.each ? tmapi_rd_by_cells(f, b, in, sum) : tmapi_rd_by_rows(f, b, in, sum);
     } else if (map != TMAP_MAP_BB) {
         tmapi_walk_full() ? tmapi_rd_walk(map, f, b, tmap_warp_full(), in, sum)
                           : tmapi_rd_walk(map, f, b, tmap_warp_self(), in, sum);
@@ -218,8 +239,10 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
+    tmapi_box_rows(f, r, map, TMAPI_RD_EACH, &b);
     map = tmapi_box_small(f, r, 16, map, &b);
-    const tmapi_tuning tuning = {4, 16, 32, 2, 1024};
+    const tmapi_tuning tuning = {4, 16, 32, 2, 1024, 2};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     // A single block sets the sum, which saves the 1.3 us of this.
     if (map == TMAP_MAP_BB || grid.x * grid.y > 1)

@@ -70,6 +70,18 @@ TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
     }
 }
 
+// The same for sparse fractals: each cell alone. One block for each multiprocessor, since more
+// warps write more rows at a time, whose sectors leave the cache unfinished.
+#define TMAPI_SW_EACH 1
+TMAP_DEVICE void tmapi_sw_by_cells(tmap_nbb f, tmap_box b, int value, int *out) {
+    TMAPI_ROWS_EACH(tables, f, b);
+    const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(TMAPI_SW_EACH);
+    for (tmap_u32 i = tmapi_each_first(TMAPI_SW_EACH); i < cells; i += stride) {
+        tmap_xy p = tmap_rows_at(&tables, i);
+        out[p.y * b.width + p.x] = value;
+    }
+}
+
 // A map for k cells, from a linear index.
 TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
@@ -222,7 +234,7 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAPI_MAP_SMALL) {
         tmapi_sw_small(constant, f, b, value, out);
     } else if (map == TMAP_MAP_ROWS) {
-        tmapi_sw_by_rows(f, b, value, out);
+        b.each ? tmapi_sw_by_cells(f, b, value, out) : tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_sw_walk(map, f, b, tmap_warp_full(), value, out)
                           : tmapi_sw_walk(map, f, b, tmap_warp_self(), value, out);
@@ -271,10 +283,12 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
+    tmapi_box_rows(f, r, map, TMAPI_SW_EACH, &b);
     map = tmapi_box_small(f, r, 16, map, &b);
     // By rows of bits, few warps do best: their stores stay in order.
     tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
-    const tmapi_tuning tuning = {4, 16, warps, 1, 256};
+    const tmapi_tuning tuning = {4, 16, warps, 1, 256, 1};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, value, out);
     return status;
@@ -299,7 +313,7 @@ static inline cudaError_t tmap_sw_sectors_i32(tmap_nbb f, tmap_u32 r, int value,
     cudaError_t status;
     int error = tmap_box_make(f, r, 32, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    const tmapi_tuning tuning = {0, 0, 128, 0, 0};
+    const tmapi_tuning tuning = {0, 0, 128, 0, 0, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)], f, value, out);
     return status;
