@@ -121,6 +121,26 @@ static void run_fractal(tmap_nbb f, tmap_u64 places) {
     }
 }
 
+// CA by bits: the smallest embeddings of one tile and of several, which begin in the middle of a
+// sector too, and end with their allocations.
+static void run_ca_bits(tmap_nbb f, tmap_u64 most) {
+    const tmap_ca_rule rule = {1u << 1 | 1u << 2 | 1u << 4, 1u << 0 | 1u << 3 | 1u << 8};
+    tmap_u32 m = tmapi_ca_tile_make(f).m;
+    for (tmap_u32 r = m; r <= m + 1; ++r) {
+        tmap_u64 w = tmap_nbb_side_x(f, r), h = tmap_nbb_side_y(f, r), shift;
+        if (!tmapi_ca_bits_fit(f, r, NULL, NULL) || tmap_mul_saturate(w, h) > most) break;
+        dim3 grid((unsigned)(h < 256 ? h : 256), (unsigned)(w < 4096 ? (w + 63) / 64 : 64));
+        shift = r == m ? 5 : MOST_PLACES - w * h;
+        check_fill_u8<<<grid, 64>>>(f, r, w, h, r, 2, mem.before + shift);
+        if (r == m) widen<<<64, 64>>>(w * h, mem.before + shift);
+        CHECK(cudaMemset(mem.after + shift, CHECK_POISON_U8, w * h));
+        CHECK(tmap_ca_u8(f, r, 32, TMAP_MAP_TILE, rule, mem.before + shift, mem.after + shift, 0));
+        check_step_u8<<<grid, 64>>>(f, r, w, h, rule, mem.before + shift, mem.after + shift,
+                                    mem.counter);
+        expect(counted() == 0, "ca by bits", f, r, 32, TMAP_MAP_TILE);
+    }
+}
+
 // SW by rows of bits takes tiles of up to 256 places, and their neighbours share sectors.
 static void run_bits(void) {
     const char *own[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
@@ -129,6 +149,7 @@ static void run_bits(void) {
         tmap_nbb f = tmap_fractal_at(i);
         if (i >= TMAP_FRACTAL_COUNT && tmap_nbb_from_rows(own[i - TMAP_FRACTAL_COUNT], &f))
             ++failures;
+        run_ca_bits(f, most);
         for (tmap_u32 r = 3; tmap_nbb_side_x(f, r) * tmap_nbb_side_y(f, r) < most; ++r)
             for (int skip = 0; tmapi_sw_by_bits(f, r) && skip < 4; skip += 3)
                 run_sw(f, r, 32, TMAP_MAP_TILE, skip);
@@ -149,6 +170,7 @@ static void run_random(int count, tmap_u64 places) {
             tau_x |= x << 4 * k, tau_y |= y << 4 * k, ++k;
         }
         tmap_nbb f = tmap_nbb_make(k, sx, sy, tau_x, tau_y);
+        run_ca_bits(f, 16 * places);
         for (tmap_u32 r = 0; r <= 20; ++r) {
             if (tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) > places) break;
             run_case(f, r, 32, TMAP_MAP_LAMBDA_LINEAR);

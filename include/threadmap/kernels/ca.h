@@ -10,8 +10,8 @@
 #ifndef TMAP_KERNELS_CA_H
 #define TMAP_KERNELS_CA_H
 
+#include "ca_bits.h"
 #include "ca_cell.h"
-#include "ca_sectors.h"
 #include "launch.h"
 
 #if TMAP_CUDA
@@ -137,66 +137,6 @@ TMAP_DEVICE void tmapi_ca_small(int constant, tmap_nbb f, tmap_box b, tmap_ca_ru
     }
 }
 
-// The same by groups of four columns, for fractals with such groups: eight rows at a time and the
-// two around them. A group that holds a cell is stored whole, which puts 0 beside its cells.
-TMAP_DEVICE void tmapi_ca_groups(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
-                                 unsigned char *out) {
-    const tmap_u32 m = tmap_group_level(f), side = tmapi_pow32(f.sx, m), groups = side / 4;
-    const tmap_u32 rows = side * side / 128, step = rows < 8 ? rows : 8;
-    const tmap_u32 next = rule.born | rule.survive << 16, level = tmapi_box_level(b) - m;
-    tmap_tiles tiles = tmap_tiles_begin(f, tmapi_box_level(b), m);
-    tmap_u32 lane = tiles.level.warp.lane, group = lane % groups, band = lane / groups * rows;
-    tmap_groups cells = tmap_groups_make(f, m, group, band, rows);
-    int first = group == 0, last = group == groups - 1;
-    tmap_u32 west = 0, east = 0; // bit i: row band + i is a cell in the column beside the tile
-    for (tmap_u32 i = 0; i < rows; ++i) {
-        west |= (tmap_u32)tmap_nbb_contains(f, side - 1, band + i, m) << i;
-        east |= (tmap_u32)tmap_nbb_contains(f, 0, band + i, m) << i;
-    }
-    for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride) {
-        tmap_xy tile = tmap_tiles_at(&tiles, f, t);
-        tmap_u32 around = tmap_tile_neighbours(f, tile, level);
-        tmap_u64 at =
-            ((tmap_u64)tile.y * side + band) * b.width + (tmap_u64)tile.x * side + 4 * group;
-#pragma unroll
-        for (tmap_u32 base = 0; base < rows; base += step) {
-            tmap_u32 c[10], beside[10]; // four cells, and the one beside the tile
-#pragma unroll
-            for (tmap_u32 i = 0; i < step + 2; ++i) { // row base + i - 1 of the band
-                const unsigned char *p = in + at + ((tmap_i64)(base + i) - 1) * (tmap_i64)b.width;
-                int above = base + i == 0, below = base + i == rows + 1; // a row of another band
-                int top = above && band == 0,
-                    bottom = below && band + rows == side; // of another tile
-                int wanted = above || below ? 1 : tmap_groups_row(&cells, base + i - 1) != 0;
-                tmap_u32 w = above || below ? 1 : west >> (base + i - 1) & 1;
-                tmap_u32 e = above || below ? 1 : east >> (base + i - 1) & 1;
-                if (top || bottom) wanted = around >> (top ? 1 : 6) & 1;
-                c[i] = beside[i] = 0;
-                if (wanted) c[i] = *(const tmap_u32 *)p;
-                if (first && w && (around >> (top ? 0 : bottom ? 5 : 3) & 1)) beside[i] = p[-1];
-                if (last && e && (around >> (top ? 2 : bottom ? 7 : 4) & 1)) beside[i] = p[4];
-            }
-            tmap_u32 above = 0, here = 0, alive = 0;
-#pragma unroll
-            for (tmap_u32 i = 0; i < step + 2; ++i) {
-                tmap_u32 v = tmapi_ca_alive4(c[i]), side_cell = beside[i] != 0;
-                tmap_u32 l = __shfl_up_sync(0xffffffffu, v, 1) >> 24;
-                tmap_u32 r = __shfl_down_sync(0xffffffffu, v, 1) & 255;
-                tmap_u32 sum = v + (v << 8 | (first ? side_cell : l)) +
-                               (v >> 8 | (last ? side_cell : r) << 24);
-                if (i >= 2) {
-                    tmap_u32 in4 = tmap_groups_row(&cells, base + i - 2);
-                    tmap_u32 mask = (in4 * 0x00204081u & 0x01010101u) * 255;
-                    if (in4)
-                        *(tmap_u32 *)(out + at + (tmap_u64)(base + i - 2) * b.width) =
-                            tmapi_ca_next4(next, alive, above + here + sum) & mask;
-                }
-                above = here, here = sum, alive = v;
-            }
-        }
-    }
-}
-
 TMAP_DEVICE void tmapi_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, tmap_ca_rule rule,
                                const unsigned char *in, unsigned char *out) {
     tmapi_walk walk = tmapi_walk_begin(map, f, b, warp);
@@ -211,13 +151,7 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
                           tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
     tmap_xy p;
     if (map == TMAP_MAP_TILE) {
-        if (constant && f.sx == 2 && tmap_nbb_has_groups(f) && tmapi_groups_fit(f, b, in, 4) &&
-            tmapi_groups_fit(f, b, out, 4))
-            tmapi_ca_groups(f, b, rule, in, out);
-        else if (tmapi_ca_by_sectors(f, tmapi_box_level(b), in, out))
-            tmapi_ca_sectors(f, b, rule, in, out);
-        else
-            tmapi_ca_table(f, b, rule, in, out);
+        tmapi_ca_table(f, b, rule, in, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_ca_linear(constant, f, b, rule, in, out);
     } else if (map == TMAPI_MAP_SMALL) {
@@ -242,9 +176,48 @@ TMAPI_STAMP(tmapi_ca, own, 0, f, TMAPI_CA_PARAMS, (map, constant, f, b, row, rul
 #undef TMAPI_CA
 #undef TMAPI_CA_PARAMS
 
+// By tiles, where sectors can be written whole: ca_bits.h.
+#define TMAPI_CA_BITS(name, fractal) \
+    static __global__ void __launch_bounds__(512) tmapi_ca_bits_##name( \
+        tmap_nbb f, tmap_u32 r, tmap_u32 width, tmap_u32 height, tmap_u32 next, \
+        const unsigned char *__restrict__ in, unsigned char *__restrict__ out) { \
+        f = fractal; \
+        tmapi_ca_by_bits(f, r, width, height, next, in, out); \
+    }
+#define TMAPI_CA(name, ...) TMAPI_CA_BITS(name, tmap_fractal_##name())
+TMAP_FRACTALS(TMAPI_CA)
+TMAPI_CA_BITS(own, f)
+#undef TMAPI_CA
+#undef TMAPI_CA_BITS
+
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
+
+// A step by tiles where tmapi_ca_bits_fit.
+static inline cudaError_t tmapi_ca_bits_launch(tmap_nbb f, tmap_u32 r, tmap_ca_rule rule,
+                                               const unsigned char *in, unsigned char *out,
+                                               cudaStream_t stream) {
+    typedef void (*kernel)(tmap_nbb, tmap_u32, tmap_u32, tmap_u32, tmap_u32, const unsigned char *,
+                           unsigned char *);
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1] = {
+#define TMAPI_CA(name, ...) tmapi_ca_bits_##name,
+        TMAP_FRACTALS(TMAPI_CA) tmapi_ca_bits_own
+#undef TMAPI_CA
+    };
+    dim3 grid, block;
+    int device, processors;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status != cudaSuccess) return status;
+    status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess) return status;
+    tmapi_ca_bits_grid(f, r, (tmap_u64)processors, &grid, &block);
+    kernels[tmapi_table_index(
+        f)]<<<grid, block, tmapi_ca_bits_bytes(tmapi_ca_tile_make(f)), stream>>>(
+        f, r, (tmap_u32)tmap_nbb_side_x(f, r), (tmap_u32)tmap_nbb_side_y(f, r),
+        rule.born | rule.survive << 16, in, out);
+    return cudaGetLastError();
+}
 
 // One step of the automaton on fractal f of level r: out = rule(in) for every cell; other places of
 // out are left alone or set to 0. rho, map: as for tmap_sw_i32. in, out: sx^r x sy^r bytes each in
@@ -270,6 +243,8 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (!error && (!in || !out || in == out || rule.born > 0x1ff || rule.survive > 0x1ff))
         error = TMAP_EINVAL;
     if (error) return tmapi_box_error(error);
+    if (map == TMAP_MAP_TILE && tmapi_ca_bits_fit(f, r, in, out))
+        return tmapi_ca_bits_launch(f, r, rule, in, out, stream);
     const int boxes = tmap_fractal_index(f) >= 0; // a thread takes whole lowest grids
     if (!boxes || r) map = tmapi_box_small(f, r - (tmap_u32)boxes, 4, map, &b);
     const tmapi_tuning tuning = {4, 64, 64, 3, 256, 0};
