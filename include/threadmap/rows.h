@@ -127,7 +127,8 @@ TMAP_DEVICE tmap_xy tmapi_rows_direct(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
     for (tmap_u32 l = 0; l < TMAPI_ROWS_DIRECT_MOST; ++l) {
         tmap_u32 rest;
         if (l >= m) continue;
-        rest = i * inverse[l] >> 16; // i / n: exact, since i < 4096 and n <= 16
+        // i / n: exact, since i < 4096 and n <= 16
+        rest = f.sy == 1 ? i / f.k : i * inverse[l] >> 16;
         cell.x += tmapi_nbb_digit(f.k, f.tau_x, first[l] + (i - rest * n[l])) * side_x;
         side_x *= f.sx, i = rest;
     }
@@ -456,11 +457,12 @@ TMAP_DEVICE void tmapi_rows_table_direct(tmap_nbb f, tmap_u32 m, tmapi_rows_tabl
 TMAP_DEVICE void tmapi_rows_table_make(tmap_nbb f, tmap_u32 m, tmapi_rows_table t,
                                        tmap_u64 *scratch) {
     tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    tmapi_rows_table high = tmapi_rows_table_at(f, m / 2, scratch);
-    tmapi_rows_table low =
-        tmapi_rows_table_at(f, m - m / 2, scratch + tmapi_rows_table_words(f, m / 2));
-    tmapi_rows_table_direct(f, m / 2, high, rank, threads);
-    tmapi_rows_table_direct(f, m - m / 2, low, rank, threads);
+    tmapi_rows_table low = tmapi_rows_table_at(f, m - m / 2, scratch);
+    tmapi_rows_table high =
+        tmapi_rows_table_at(f, m / 2, scratch + tmapi_rows_table_words(f, m - m / 2));
+#pragma unroll 1 // the code of it once
+    for (tmap_u32 half = 0; half < 2; ++half)
+        tmapi_rows_table_direct(f, half ? m / 2 : m - m / 2, half ? high : low, rank, threads);
     __syncthreads();
     for (tmap_u32 i = rank; i < t.cells; i += threads) {
         tmap_xy p = tmapi_rows_product(&low, &high, i, i / low.cells);
@@ -478,19 +480,20 @@ TMAP_DEVICE void tmapi_rows_table_make(tmap_nbb f, tmap_u32 m, tmapi_rows_table 
 // Collective for the block, with barriers. Blocks should be large and few.
 TMAP_DEVICE tmap_rows_tables tmap_rows_tables_make(tmap_nbb f, tmap_u32 r, tmap_u64 *shared) {
     tmap_u32 low = r - r / 2, high = r / 2, shift = 0;
-    tmap_u64 *next = shared + 1 + tmapi_rows_table_words(f, low);
+    tmap_u64 *above = shared + 1 + tmapi_rows_table_words(f, low), *scratch = above;
     tmap_rows_tables t;
     t.low = t.high = tmapi_rows_table_at(f, low, shared + 1);
     if (high != low) {
-        t.high = tmapi_rows_table_at(f, high, next);
-        next += tmapi_rows_table_words(f, high);
+        t.high = tmapi_rows_table_at(f, high, above);
+        scratch += tmapi_rows_table_words(f, high);
     }
     // i / cells = i * factor / 2^(32 + shift), rounded down, for i <= 2^31. One thread divides.
     while (2u << shift < t.low.cells) ++shift; // cells <= 2^(shift + 1)
     if (tmap_thread_rank() == 0)
         shared[0] = ((1ull << (32 + shift)) + t.low.cells - 1) / t.low.cells;
-    tmapi_rows_table_make(f, low, t.low, next);
-    if (high != low) tmapi_rows_table_make(f, high, t.high, next);
+#pragma unroll 1 // the code of it once
+    for (tmap_u32 table = 0; table < 1 + low - high; ++table)
+        tmapi_rows_table_make(f, table ? high : low, table ? t.high : t.low, scratch);
     t.factor = (tmap_u32)shared[0], t.shift = shift;
     return t;
 }

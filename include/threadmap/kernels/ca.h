@@ -120,20 +120,17 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
     }
 }
 
-// Small fractals: by the cells of a lowest grid in the place of a cell, whose level is then one
-// less; own fractals by single cells.
-TMAP_DEVICE void tmapi_ca_small(int constant, tmap_nbb f, tmap_box b, tmap_ca_rule rule,
-                                const unsigned char *in, unsigned char *out) {
+// Small fractals: the cells of a lowest grid in the place of a cell, whose level is then one less.
+TMAP_DEVICE void tmapi_ca_small(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
+                                unsigned char *out) {
+    const tmap_u32 top = tmapi_small_top(f, 4);
     tmap_xy p;
-    if (!tmapi_small_cell(constant, f, b, &p)) return;
+    if (!tmapi_small_cell(f, b, &p)) return;
 #pragma unroll 1
-    for (tmap_u32 copy = 0; copy < tmapi_small_copies(f, b); ++copy) {
-        tmap_xy top = tmapi_small_copy(f, b, copy);
-        tmap_u64 x = p.x + top.x, y = p.y + top.y;
-        if (constant)
-            tmapi_ca_block(f, b, (tmap_u32)x * f.sx, (tmap_u32)y * f.sy, rule, in, out);
-        else
-            out[y * b.width + x] = tmap_ca_cell(in, b.width, b.height, x, y, rule);
+    for (tmap_u32 copy = 0; copy < tmapi_pow32(f.k, top); ++copy) {
+        tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
+        tmapi_ca_block(f, b, (p.x + t.x * b.copy_x) * f.sx, (p.y + t.y * b.copy_y) * f.sy, rule, in,
+                       out);
     }
 }
 
@@ -155,7 +152,7 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_ca_linear(constant, f, b, rule, in, out);
     } else if (map == TMAPI_MAP_SMALL) {
-        tmapi_ca_small(constant, f, b, rule, in, out);
+        if (constant) tmapi_ca_small(f, b, rule, in, out);
     } else if (map == TMAP_MAP_ROWS) {
         tmapi_ca_by_rows(f, b, rule, in, out);
     } else if (map != TMAP_MAP_BB)
@@ -245,8 +242,7 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (error) return tmapi_box_error(error);
     if (map == TMAP_MAP_TILE && tmapi_ca_bits_fit(f, r, in, out))
         return tmapi_ca_bits_launch(f, r, rule, in, out, stream);
-    const int boxes = tmap_fractal_index(f) >= 0; // a thread takes whole lowest grids
-    if (!boxes || r) map = tmapi_box_small(f, r - (tmap_u32)boxes, 4, map, &b);
+    if (r) map = tmapi_box_small(f, r - 1, 4, map, &b); // a thread takes whole lowest grids
     const tmapi_tuning tuning = {4, 64, 64, 3, 256, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);

@@ -52,13 +52,13 @@ TMAP_FN const char *tmap_map_name(int map) {
 typedef struct tmap_box {
     tmap_u32 bx, by;
     tmap_u64 columns, rows;
-    tmap_u32 level;      // of the map in block space, r_b; r for BB
-    tmap_u32 tile_level; // of the fractal inside a block, m; 0 for BB
-    tmap_u32 copy_level; // of small fractals: the top levels, whose replicas a thread goes through
-    tmap_u64 width, height; // of the embedding
-    tmap_u32 shared;        // bytes of dynamic shared memory for each block
-    tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
-    tmap_u32 each;          // by rows, each cell alone: cells that a thread takes at a time; else 0
+    tmap_u32 level;          // of the map in block space, r_b; r for BB
+    tmap_u32 tile_level;     // of the fractal inside a block, m; 0 for BB
+    tmap_u32 copy_x, copy_y; // of small fractals: the sides of a replica of the top levels
+    tmap_u64 width, height;  // of the embedding
+    tmap_u32 shared;         // bytes of dynamic shared memory for each block
+    tmap_u32 chunk;          // by rows: cells that a warp takes at a time; set with the grid
+    tmap_u32 each; // by rows, each cell alone: cells that a thread takes at a time; else 0
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -117,7 +117,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
-    b.shared = b.chunk = b.each = b.copy_level = 0;
+    b.shared = b.chunk = b.each = b.copy_x = b.copy_y = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
     if (map <= TMAP_MAP_BB_WALK) {
@@ -154,14 +154,14 @@ TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
 // ---- small fractals -----------------------------------------------------------------------------
 //
 // Up to a million cells a launch takes a few microseconds, most of them for its start, and by
-// linear index another form serves it better: a block for each tile of up to 256 cells, row by row
-// without a table, and a thread for its cell's copies in the replicas of the top levels, up to 16.
+// linear index another form serves the catalogue better: a block for each tile of up to 256 cells,
+// row by row without a table, and a thread for its cell's copies in the replicas of the top levels,
+// up to 16. Kernels are short, with all they can have as constants, and their launch asks nothing.
 // (r = 10, ms, persistent threads and this: Chandelier SW 0.0066 and 0.0058, RD 0.0064 and 0.0051,
 // CA 0.0073 and 0.0056; Cantor SW 0.0032 and 0.0029, RD 0.0039 and 0.0030.)
 #ifndef TMAPI_SMALL_CELLS // a test sets it lower
 #define TMAPI_SMALL_CELLS (1u << 20)
 #endif
-#define TMAPI_SMALL_COPY_LEVELS 4
 
 // The number of its kernels, past those of tmap_map.
 #define TMAPI_MAP_SMALL TMAP_MAP_COUNT
@@ -173,16 +173,22 @@ TMAP_FN tmap_u32 tmapi_small_level(tmap_nbb f) {
     return m;
 }
 
+// How many top levels a thread goes through, with at most this many copies of its cell.
+TMAP_FN tmap_u32 tmapi_small_top(tmap_nbb f, tmap_u32 copies) {
+    return f.k * f.k <= copies ? 2 : f.k <= copies;
+}
+
 // The kernels that a launch takes, `map` or TMAPI_MAP_SMALL, and the latter's box. r: the level of
 // the fractal, of whose cells a thread has at most `copies`.
 TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tmap_box *b) {
-    tmap_u32 m = tmapi_small_level(f), c = 0, n = 1;
-    if (map != TMAP_MAP_LAMBDA_LINEAR || tmap_nbb_cells(f, r) > TMAPI_SMALL_CELLS) return map;
-    if (m > r) m = r;
-    while (c < TMAPI_SMALL_COPY_LEVELS && c < r - m && n * f.k <= copies) n *= f.k, ++c;
-    b->tile_level = m, b->copy_level = c, b->level = r - m - c;
-    b->bx = ((tmap_u32)tmap_nbb_cells(f, m) + 31) / 32 * 32;
-    b->columns = tmap_nbb_cells(f, b->level);
+    tmap_u32 m = tmapi_small_level(f), top = tmapi_small_top(f, copies);
+    if (map != TMAP_MAP_LAMBDA_LINEAR || r < m + top || tmap_fractal_index(f) < 0 ||
+        tmap_nbb_cells(f, r) > TMAPI_SMALL_CELLS)
+        return map;
+    b->tile_level = m, b->level = r - m - top;
+    b->bx = (tmapi_pow32(f.k, m) + 31) / 32 * 32;
+    b->columns = tmapi_pow32(f.k, b->level);
+    b->copy_x = tmapi_pow32(f.sx, r - top), b->copy_y = tmapi_pow32(f.sy, r - top);
     return TMAPI_MAP_SMALL;
 }
 
@@ -259,43 +265,15 @@ TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_
 }
 
 // The level of the fractal of a box.
-TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level + b.copy_level; }
+TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level; }
 
-// ---- small fractals -----------------------------------------------------------------------------
-
-// The cell of this thread in the first replica of the top levels; 1 if it has one. Threads of a
-// block stand on the cells of a tile row by row, whose rows fill sectors better than the order of
-// the map; own fractals, of which nothing is constant, keep the latter.
-TMAP_DEVICE int tmapi_small_place(int ordered, tmap_nbb f, tmap_u32 m, tmap_u32 level,
-                                  tmap_xy *place) {
-    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, level);
-    *place =
-        ordered ? tmapi_rows_direct(f, m, threadIdx.x) : tmap_nbb_lambda_linear(f, threadIdx.x, m);
+// Small fractals: the cell of this thread in the first replica of the top levels; 1 if it has one.
+TMAP_DEVICE int tmapi_small_cell(tmap_nbb f, tmap_box b, tmap_xy *place) {
+    const tmap_u32 m = tmapi_small_level(f);
+    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, b.level);
+    *place = tmapi_rows_direct(f, m, threadIdx.x);
     place->x += tile.x * tmapi_pow32(f.sx, m), place->y += tile.y * tmapi_pow32(f.sy, m);
     return threadIdx.x < tmapi_pow32(f.k, m);
-}
-TMAP_DEVICE int tmapi_small_cell(int constant, tmap_nbb f, tmap_box b, tmap_xy *place) {
-    const tmap_u32 m = tmapi_small_level(f);
-    if (constant && b.tile_level == m) return tmapi_small_place(1, f, m, b.level, place);
-    return tmapi_small_place(0, f, b.tile_level, b.level, place);
-}
-
-// How many copies a thread has of its cell, and where replica number `copy` of the top levels
-// begins. The most there can be is a constant for constant f.
-TMAP_DEVICE tmap_u32 tmapi_small_copies(tmap_nbb f, tmap_box b) {
-    return tmapi_pow32(f.k, b.copy_level);
-}
-TMAP_DEVICE tmap_xy tmapi_small_copy(tmap_nbb f, tmap_box b, tmap_u32 copy) {
-    tmap_u32 side_x = tmapi_pow32(f.sx, b.level + b.tile_level);
-    tmap_u32 side_y = tmapi_pow32(f.sy, b.level + b.tile_level);
-    tmap_xy place = {0, 0};
-#pragma unroll
-    for (tmap_u32 l = 0; l < TMAPI_SMALL_COPY_LEVELS; ++l, copy /= f.k) {
-        tmap_xy t = tmap_nbb_tau(f, copy % f.k);
-        if (l < b.copy_level) place.x += t.x * side_x, place.y += t.y * side_y;
-        side_x *= f.sx, side_y *= f.sy;
-    }
-    return place;
 }
 
 // By linear index, one map serves k cells: p of level b.level = r - 1, and its copies in the

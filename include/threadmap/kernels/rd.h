@@ -9,10 +9,11 @@
 
 #if TMAP_CUDA
 
-// Adds a block's sums to the total, by one atomic; a single block sets it. All threads call.
-TMAP_DEVICE void tmapi_rd_end(tmap_i64 mine, tmap_i64 *sum) {
+// Adds a block's sums to the total, by one atomic; a single block sets it. All threads call; warp:
+// tmap_warp_full() where the block is whole warps.
+TMAP_DEVICE void tmapi_rd_end(tmap_warp warp, tmap_i64 mine, tmap_i64 *sum) {
     __shared__ tmap_i64 scratch[32];
-    mine = tmap_block_sum_i64(mine, scratch);
+    mine = tmapi_block_sum(warp, tmap_warp_sum_i64(warp, mine), scratch);
     if (tmap_thread_rank()) return;
     if (gridDim.x * gridDim.y == 1)
         *sum = mine;
@@ -31,7 +32,7 @@ TMAP_DEVICE void tmapi_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, 
         tmap_xy64 p;
         if (tmapi_walk_place(&walk, map, f, b, wy, &p)) mine += in[p.y * b.width + p.x];
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(warp, mine, sum);
 }
 
 // All cells row by row, each lane on its own way through them, eight reads in flight. (H, r = 10:
@@ -53,7 +54,7 @@ TMAP_DEVICE void tmapi_rd_by_rows(tmap_nbb f, tmap_box b, const int *in, tmap_i6
             for (tmap_u32 j = 0; j < 8; ++j) mine += v[j];
         }
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // The same for sparse fractals: each cell alone, four reads in flight.
@@ -74,7 +75,7 @@ TMAP_DEVICE void tmapi_rd_by_cells(tmap_nbb f, tmap_box b, const int *in, tmap_i
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_RD_EACH; ++j) mine += v[j];
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // A map for k cells, from a linear index, all their reads in flight.
@@ -92,26 +93,27 @@ TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // Small fractals, all reads of a thread in flight.
-TMAP_DEVICE void tmapi_rd_small(int constant, tmap_nbb f, tmap_box b, const int *in,
-                                tmap_i64 *sum) {
+TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
+    const tmap_u32 top = tmapi_small_top(f, 16);
+    const tmap_u64 down = b.copy_y * b.width;
     tmap_i64 mine = 0;
     tmap_xy p;
-    if (tmapi_small_cell(constant, f, b, &p)) {
+    if (tmapi_small_cell(f, b, &p)) {
         int v[TMAP_REPLICAS_MAX];
         in += p.y * b.width + p.x;
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
-            tmap_xy top = tmapi_small_copy(f, b, copy);
-            v[copy] = copy < tmapi_small_copies(f, b) ? in[top.y * b.width + top.x] : 0;
+            tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
+            v[copy] = copy < tmapi_pow32(f.k, top) ? in[t.y * down + t.x * b.copy_x] : 0;
         }
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // A warp's tiles, a lane for each cell of a tile's table, eight reads in flight.
@@ -128,7 +130,7 @@ TMAP_DEVICE void tmapi_rd_table(tmap_nbb f, tmap_box b, const int *in, tmap_i64 
 #pragma unroll 8
         for (tmap_u32 i = tiles.level.warp.lane; i < cells; i += 32) mine += p[offsets[i]];
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // The sum of a lane's groups of four columns in `rows` rows of one tile, from p on: 16 rows of 16
@@ -171,7 +173,7 @@ TMAP_DEVICE void tmapi_rd_groups(tmap_nbb f, tmap_box b, const int *in, tmap_i64
                                          (tmap_u64)tile.x * side + 4 * group,
                                      b.width);
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 // BB adds up by warps: most have no cell and end at once, where a barrier would hold them all
@@ -186,7 +188,7 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_rd_linear(f, b, in, sum);
     } else if (map == TMAPI_MAP_SMALL) {
-        tmapi_rd_small(constant, f, b, in, sum);
+        if (constant) tmapi_rd_small(f, b, in, sum);
     } else if (map == TMAP_MAP_ROWS) {
         b.each ? tmapi_rd_by_cells(f, b, in, sum) : tmapi_rd_by_rows(f, b, in, sum);
     } else if (map != TMAP_MAP_BB) {

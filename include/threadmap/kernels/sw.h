@@ -94,16 +94,17 @@ TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
 }
 
 // Small fractals.
-TMAP_DEVICE void tmapi_sw_small(int constant, tmap_nbb f, tmap_box b, int value, int *out) {
+TMAP_DEVICE void tmapi_sw_small(tmap_nbb f, tmap_box b, int value, int *out) {
+    const tmap_u32 top = tmapi_small_top(f, 16);
+    const tmap_u64 down = b.copy_y * b.width;
     tmap_xy p;
-    if (!tmapi_small_cell(constant, f, b, &p)) return;
+    if (!tmapi_small_cell(f, b, &p)) return;
     out += p.y * b.width + p.x;
 #pragma unroll
-    for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy)
-        if (copy < tmapi_small_copies(f, b)) {
-            tmap_xy top = tmapi_small_copy(f, b, copy);
-            out[top.y * b.width + top.x] = value;
-        }
+    for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
+        tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
+        if (copy < tmapi_pow32(f.k, top)) out[t.y * down + t.x * b.copy_x] = value;
+    }
 }
 
 // Words of shared memory for a tile's rows as bits: up to 256 rows of 256 places, and one word more
@@ -232,7 +233,7 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_sw_linear(f, b, value, out);
     } else if (map == TMAPI_MAP_SMALL) {
-        tmapi_sw_small(constant, f, b, value, out);
+        if (constant) tmapi_sw_small(f, b, value, out);
     } else if (map == TMAP_MAP_ROWS) {
         b.each ? tmapi_sw_by_cells(f, b, value, out) : tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
