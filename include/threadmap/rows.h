@@ -100,36 +100,39 @@ TMAP_DEVICE tmap_u32 tmapi_rows_replicas_above(tmap_nbb f, tmap_u32 strip) {
     return above;
 }
 
+// Row `strip` of the grid: replicas above it | its replicas << 5 | for divisions by these << 10.
+TMAP_DEVICE tmap_u32 tmapi_rows_strip(tmap_nbb f, tmap_u32 strip) {
+    tmap_u32 above = tmapi_rows_replicas_above(f, strip);
+    tmap_u32 n = tmapi_rows_replicas_above(f, strip + 1) - above;
+    return n ? above | n << 5 | (65536 / n + 1) << 10 : 0;
+}
+
 // Cell i of the fractal of level m, row by row, as tmapi_rows_cell: k^m <= 4096, m <= 8, f numbered
 // row by row. For constant f and m, no table, division or loop is left: the strips of a level are
 // compared with constants.
 TMAP_DEVICE tmap_xy tmapi_rows_direct(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
-    tmap_u32 first[TMAPI_ROWS_DIRECT_MOST], n[TMAPI_ROWS_DIRECT_MOST];
-    tmap_u32 inverse[TMAPI_ROWS_DIRECT_MOST], copies = 1, side_x = 1;
+    tmap_u32 strips[TMAPI_ROWS_DIRECT_MOST], copies = 1, side_x = 1;
     tmap_xy cell = {0, 0};
 #pragma unroll
     for (tmap_u32 l = TMAPI_ROWS_DIRECT_MOST; l-- > 0;) {
         tmap_u32 unit = copies * tmapi_pow32(f.k, l), strip = 0;
         if (l >= m) continue;
-        first[l] = 0, n[l] = tmapi_rows_replicas_above(f, 1);
-        inverse[l] = n[l] ? 65536 / n[l] + 1 : 0;
+        strips[l] = tmapi_rows_strip(f, 0);
 #pragma unroll
         for (tmap_u32 s = 1; s < f.sy; ++s) {
-            tmap_u32 above = tmapi_rows_replicas_above(f, s);
-            tmap_u32 here = tmapi_rows_replicas_above(f, s + 1) - above;
-            if (here && i >= above * unit)
-                strip = s, first[l] = above, n[l] = here, inverse[l] = 65536 / here + 1;
+            tmap_u32 t = tmapi_rows_strip(f, s);
+            if (t && i >= (t & 31) * unit) strip = s, strips[l] = t;
         }
-        i -= first[l] * unit, copies *= n[l];
+        i -= (strips[l] & 31) * unit, copies *= strips[l] >> 5 & 31;
         cell.y = cell.y * f.sy + strip;
     }
 #pragma unroll
     for (tmap_u32 l = 0; l < TMAPI_ROWS_DIRECT_MOST; ++l) {
-        tmap_u32 rest;
+        tmap_u32 rest, t;
         if (l >= m) continue;
         // i / n: exact, since i < 4096 and n <= 16
-        rest = f.sy == 1 ? i / f.k : i * inverse[l] >> 16;
-        cell.x += tmapi_nbb_digit(f.k, f.tau_x, first[l] + (i - rest * n[l])) * side_x;
+        t = strips[l], rest = f.sy == 1 ? i / f.k : i * (t >> 10) >> 16;
+        cell.x += tmapi_nbb_digit(f.k, f.tau_x, (t & 31) + (i - rest * (t >> 5 & 31))) * side_x;
         side_x *= f.sx, i = rest;
     }
     return cell;

@@ -62,14 +62,6 @@ TMAP_DEVICE tmap_xy tmap_tiles_at(const tmap_tiles *tiles, tmap_nbb f, tmap_u32 
     return tmap_warp_level_redux(&tiles->level, f, t, t);
 }
 
-// Which of the eight tiles around `tile` belong to the fractal of level `level` (r - m): bit 0 NW,
-// 1 N, 2 NE, 3 W, 4 E, 5 SW, 6 S, 7 SE. Eight lanes ask at once. Collective.
-TMAP_DEVICE tmap_u32 tmap_tile_neighbours(tmap_nbb f, tmap_xy tile, tmap_u32 level) {
-    tmap_u32 lane = tmap_warp_full().lane, place = lane < 4 ? lane : lane + 1; // of 3 x 3
-    tmap_u32 x = tile.x + place % 3 - 1, y = tile.y + place / 3 - 1; // 0 - 1 is outside any fractal
-    return __ballot_sync(0xffffffffu, lane < 8 && tmap_nbb_contains(f, x, y, level));
-}
-
 #endif // TMAP_CUDA
 
 // ---- four columns a lane ------------------------------------------------------------------------

@@ -65,15 +65,6 @@ TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap
 
 #if TMAP_CUDA
 
-// Four cells at once, one in each byte of `c` (0 or 1): their next states. sum: for each, the live
-// cells among the nine places around and under it.
-TMAP_DEVICE tmap_u32 tmapi_ca_next4(tmap_u32 next, tmap_u32 c, tmap_u32 sum) {
-    tmap_u32 index = sum - c + (c << 4), out = 0;
-#pragma unroll
-    for (int i = 0; i < 32; i += 8) out |= (next >> (index >> i & 31) & 1) << i;
-    return out;
-}
-
 // Each byte 1 where it is not 0.
 TMAP_DEVICE tmap_u32 tmapi_ca_alive4(tmap_u32 v) {
     v |= v >> 4 & 0x0f0f0f0fu;

@@ -202,7 +202,8 @@ TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tm
 #define TMAPI_ROWS_SPARSE 400
 #endif
 
-// Chooses that for map TMAP_MAP_ROWS, with `each` cells in flight in a thread.
+// Chooses that for map TMAP_MAP_ROWS, with `each` cells in flight in a thread; r: the level of the
+// fractal whose cells b->columns counts.
 TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, tmap_box *b) {
     tmap_u32 bytes;
     if (map != TMAP_MAP_ROWS || b->columns > TMAPI_ROWS_SPARSE * b->height) return;
@@ -346,7 +347,7 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
 // constant, and 0 where it is `f` itself: own fractals are passed at run time and cost a division
 // for each level.
 #define TMAPI_STAMP_KERNEL(work, suffix, number, name, is_constant, fractal, PARAMS, ARGS) \
-    static __global__ void work##_##suffix##_##name PARAMS { \
+    static __global__ void __launch_bounds__(1024) work##_##suffix##_##name PARAMS { \
         const int map = number, constant = is_constant; \
         (void)constant, (void)row; /* not every work needs them */ \
         f = fractal; \
@@ -386,7 +387,8 @@ typedef struct tmapi_tuning {
     tmap_u64 tile_warps;   // by tiles: warps for each multiprocessor, in blocks of 256 threads
     tmap_u64 rows_blocks;  // by rows: blocks of 512 threads for each multiprocessor
     tmap_u64 rows_chunk;   // by rows: the most cells that a warp takes at a time
-    tmap_u64 each_blocks;  // the same blocks where each cell is found alone
+    tmap_u64 each_blocks;  // by rows, each cell alone: blocks for each multiprocessor
+    unsigned each_threads; // and their threads
 } tmapi_tuning;
 
 // The launch of a one-dimensional grid of the maps by linear index.
@@ -398,7 +400,7 @@ static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, t
         blocks = (blocks + blocks / most) / (blocks / most + 1);
     if (map == TMAP_MAP_TILE) blocks = (b->columns + 7) / 8, most = processors * t.tile_warps / 8;
     if (map == TMAP_MAP_ROWS && b->each) {
-        size = 512, most = processors * t.each_blocks;
+        size = t.each_threads, most = processors * t.each_blocks;
         blocks = (b->columns + size * b->each - 1) / (size * b->each);
     } else if (map ==
                TMAP_MAP_ROWS) { // large blocks, since each makes tables; chunks that end together

@@ -244,7 +244,7 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
     tmapi_box_rows(f, r, map, TMAPI_RD_EACH, &b);
     map = tmapi_box_small(f, r, 16, map, &b);
-    const tmapi_tuning tuning = {4, 16, 32, 2, 1024, 2};
+    const tmapi_tuning tuning = {4, 16, 32, 2, 1024, 2, 512};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     // A single block sets the sum, which saves the 1.3 us of this.
     if (map == TMAP_MAP_BB || grid.x * grid.y > 1)

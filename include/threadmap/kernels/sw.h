@@ -289,7 +289,7 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     map = tmapi_box_small(f, r, 16, map, &b);
     // By rows of bits, few warps do best: their stores stay in order.
     tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
-    const tmapi_tuning tuning = {4, 16, warps, 1, 256, 1};
+    const tmapi_tuning tuning = {4, 16, warps, 1, 256, 1, 512};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, value, out);
     return status;
@@ -314,7 +314,7 @@ static inline cudaError_t tmap_sw_sectors_i32(tmap_nbb f, tmap_u32 r, int value,
     cudaError_t status;
     int error = tmap_box_make(f, r, 32, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    const tmapi_tuning tuning = {0, 0, 128, 0, 0, 0};
+    const tmapi_tuning tuning = {0, 0, 128, 0, 0, 0, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)], f, value, out);
     return status;
