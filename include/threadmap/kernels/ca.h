@@ -168,8 +168,10 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAPI_MAP_SMALL) {
         if (constant) tmapi_ca_small(f, b, rule, in, out);
     } else if (map == TMAP_MAP_ROWS) {
-        constant &&b.each ? tmapi_ca_by_boxes(f, b, rule, in, out)
-                          : tmapi_ca_by_rows(f, b, rule, in, out);
+        if (constant && tmapi_rows_sparse(f) && b.each)
+            tmapi_ca_by_boxes(f, b, rule, in, out);
+        else
+            tmapi_ca_by_rows(f, b, rule, in, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
                           : tmapi_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);

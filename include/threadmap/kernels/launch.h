@@ -202,11 +202,16 @@ TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tm
 #define TMAPI_ROWS_SPARSE 400
 #endif
 
+// 1 for fractals whose rows grow by two cells a level in the mean, or fewer. Others never need it,
+// and their kernels do without the code.
+TMAP_FN int tmapi_rows_sparse(tmap_nbb f) { return f.k <= 2 * f.sy; }
+
 // Chooses that for map TMAP_MAP_ROWS, with `each` cells in flight in a thread; r: the level of the
 // fractal whose cells b->columns counts.
 TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, tmap_box *b) {
     tmap_u32 bytes;
-    if (map != TMAP_MAP_ROWS || b->columns > TMAPI_ROWS_SPARSE * b->height) return;
+    if (map != TMAP_MAP_ROWS || !tmapi_rows_sparse(f)) return;
+    if (b->columns > TMAPI_ROWS_SPARSE * b->height) return;
     if ((bytes = tmap_rows_tables_bytes(f, r)) == 0) return;
     b->shared = bytes, b->each = each;
 }
@@ -345,9 +350,9 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
 // tmap_u32 row`; ARGS that of the function WORK, which does the work and may name `map`, `constant`
 // and `f`. CONSTANT is 1 where FRACTAL is a constructor, so that the kernel's fractal is a
 // constant, and 0 where it is `f` itself: own fractals are passed at run time and cost a division
-// for each level.
-#define TMAPI_STAMP_KERNEL(work, suffix, number, name, is_constant, fractal, PARAMS, ARGS) \
-    static __global__ void __launch_bounds__(1024) work##_##suffix##_##name PARAMS { \
+// for each level. By rows two blocks of 512 threads share a multiprocessor.
+#define TMAPI_STAMP_KERNEL(work, suffix, bounds, number, name, is_constant, fractal, PARAMS, ARGS) \
+    static __global__ void bounds work##_##suffix##_##name PARAMS { \
         const int map = number, constant = is_constant; \
         (void)constant, (void)row; /* not every work needs them */ \
         f = fractal; \
@@ -355,19 +360,21 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
         work ARGS; \
     }
 #define TMAPI_STAMP(work, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, bb, TMAP_MAP_BB, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, walk, TMAP_MAP_BB_WALK, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, lambda, TMAP_MAP_LAMBDA, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, shuffle, TMAP_MAP_LAMBDA_SHUFFLE, name, constant, fractal, PARAMS, \
+    TMAPI_STAMP_KERNEL(work, bb, , TMAP_MAP_BB, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, walk, , TMAP_MAP_BB_WALK, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, lambda, , TMAP_MAP_LAMBDA, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, shuffle, , TMAP_MAP_LAMBDA_SHUFFLE, name, constant, fractal, PARAMS, \
                        ARGS) \
-    TMAPI_STAMP_KERNEL(work, redux, TMAP_MAP_LAMBDA_REDUX, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, ballot, TMAP_MAP_LAMBDA_BALLOT, name, constant, fractal, PARAMS, \
+    TMAPI_STAMP_KERNEL(work, redux, , TMAP_MAP_LAMBDA_REDUX, name, constant, fractal, PARAMS, \
                        ARGS) \
-    TMAPI_STAMP_KERNEL(work, linear, TMAP_MAP_LAMBDA_LINEAR, name, constant, fractal, PARAMS, \
+    TMAPI_STAMP_KERNEL(work, ballot, , TMAP_MAP_LAMBDA_BALLOT, name, constant, fractal, PARAMS, \
                        ARGS) \
-    TMAPI_STAMP_KERNEL(work, tile, TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, rows, TMAP_MAP_ROWS, name, constant, fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, small, TMAPI_MAP_SMALL, name, constant, fractal, PARAMS, ARGS)
+    TMAPI_STAMP_KERNEL(work, linear, , TMAP_MAP_LAMBDA_LINEAR, name, constant, fractal, PARAMS, \
+                       ARGS) \
+    TMAPI_STAMP_KERNEL(work, tile, , TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, rows, __launch_bounds__(512, 2), TMAP_MAP_ROWS, name, constant, \
+                       fractal, PARAMS, ARGS) \
+    TMAPI_STAMP_KERNEL(work, small, , TMAPI_MAP_SMALL, name, constant, fractal, PARAMS, ARGS)
 
 // The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
 #define TMAPI_STAMP_ROW(work, name) \

@@ -190,7 +190,8 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAPI_MAP_SMALL) {
         if (constant) tmapi_rd_small(f, b, in, sum);
     } else if (map == TMAP_MAP_ROWS) {
-        b.each ? tmapi_rd_by_cells(f, b, in, sum) : tmapi_rd_by_rows(f, b, in, sum);
+        tmapi_rows_sparse(f) && b.each ? tmapi_rd_by_cells(f, b, in, sum)
+                                       : tmapi_rd_by_rows(f, b, in, sum);
     } else if (map != TMAP_MAP_BB) {
         tmapi_walk_full() ? tmapi_rd_walk(map, f, b, tmap_warp_full(), in, sum)
                           : tmapi_rd_walk(map, f, b, tmap_warp_self(), in, sum);

@@ -235,7 +235,8 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAPI_MAP_SMALL) {
         if (constant) tmapi_sw_small(f, b, value, out);
     } else if (map == TMAP_MAP_ROWS) {
-        b.each ? tmapi_sw_by_cells(f, b, value, out) : tmapi_sw_by_rows(f, b, value, out);
+        tmapi_rows_sparse(f) && b.each ? tmapi_sw_by_cells(f, b, value, out)
+                                       : tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_sw_walk(map, f, b, tmap_warp_full(), value, out)
                           : tmapi_sw_walk(map, f, b, tmap_warp_self(), value, out);
@@ -247,13 +248,13 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     TMAPI_STAMP(tmapi_sw, name, 1, tmap_fractal_##name(), \
                 (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
                 (map, constant, f, b, row, value, out)) \
-    TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, TMAP_MAP_TILE, name, 1, tmap_fractal_##name(), \
+    TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, , TMAP_MAP_TILE, name, 1, tmap_fractal_##name(), \
                        (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
                        (map, constant, f, b, value, out))
 TMAP_FRACTALS(TMAPI_SW)
 TMAPI_STAMP(tmapi_sw, own, 0, f, (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
             (map, constant, f, b, row, value, out))
-TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, TMAP_MAP_TILE, own, 0, f,
+TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, , TMAP_MAP_TILE, own, 0, f,
                    (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
                    (map, constant, f, b, value, out))
 #undef TMAPI_SW
