@@ -370,7 +370,7 @@ TMAP_FN tmap_u32 tmapi_rows_table_words(tmap_nbb f, tmap_u32 m) {
 
 // Bytes of shared memory for the tables of fractal f of level r; 0 if there are none: above
 // tmap_rows_level_max, past 2^31 cells, past 48 KB, or where replicas are not numbered row by row.
-// Example: Vicsek, r = 10: 8600; carpet, r = 10: 0.
+// Example: Vicsek, r = 10: 8808; carpet, r = 10: 0.
 TMAP_FN tmap_u32 tmap_rows_tables_bytes(tmap_nbb f, tmap_u32 r) {
     tmap_u32 low = r - r / 2, high = r / 2, bytes;
     if (r > tmap_rows_level_max(f) || low > TMAPI_ROWS_DIRECT_MOST) return 0;

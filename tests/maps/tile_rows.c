@@ -55,7 +55,16 @@ int main(void) {
         else
             ++failures;
     run(odd);
+    // Replicas row by row.
+    f = tmap_nbb_by_rows(odd);
+    expect(tmap_nbb_equal(f, tmap_nbb_make(3, 2, 2, 0x100, 0x110)), "by rows", f, 1, 0);
+    expect(!tmapi_rows_numbered(odd) && tmapi_rows_numbered(f), "numbered", f, 1, 0);
+    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
+        expect(tmap_nbb_equal(tmap_nbb_by_rows(tmap_fractal_at(i)), tmap_fractal_at(i)),
+               "the catalogue by rows", tmap_fractal_at(i), 1, 0);
     // The examples of the comments.
+    expect(tmap_rows_tables_bytes(tmap_fractal_vicsek(), 10) == 8808, "example", f, 10, 0);
+    expect(tmap_rows_tables_bytes(tmap_fractal_carpet(), 10) == 0, "example", f, 10, 0);
     f = tmap_fractal_gasket();
     c = tmap_nbb_cell_by_rows(f, 2, 4);
     expect(c.x == 2 && c.y == 2, "example", f, 2, 4);
