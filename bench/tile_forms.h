@@ -75,7 +75,7 @@ TMAP_DEVICE void form_rd_walk(int form, tmap_u32 r, const int *in, tmap_i64 *sum
         for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride)
             mine += form_rd_tile(form_map(form, &tiles, f, t), &cells, width, lane, in);
     }
-    tmapi_rd_end(mine, sum);
+    tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
 #define FORM_KERNELS(name, form) \
