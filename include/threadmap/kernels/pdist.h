@@ -30,7 +30,9 @@
 #ifndef TMAPI_PDIST_TENSOR
 #define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
 #endif
-#define TMAPI_PDIST_TENSOR_LEAST 9 // coordinates from which on they are faster
+// Coordinates from which on they are taken: faster from about 14, exact to 2 places always, where sums
+// of floats are off by 2 to 3 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
+#define TMAPI_PDIST_TENSOR_LEAST 5
 
 // What a block stages. columns: those of a tile and of a sector before it, and one place more for
 // each row of vectors, so that the vectors of a column lie in different banks.
@@ -440,10 +442,10 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's error.
 // Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
 // and infinity go through as in scipy.
-// Cost: 2 d instructions and a root a pair, one store. Euclidean metrics of 9 coordinates or more,
+// Cost: 2 d instructions and a root a pair, one store. Euclidean metrics of 5 coordinates or more,
 // n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of doubles on tensor
 // cores, and about 25 instructions. On an H200, condensed n = 30720: d = 3 in 0.42 ms, d = 8 in
-// 0.49, d = 16 in 0.65; a fill of as many bytes takes 0.41.
+// 0.58, d = 16 in 0.66; a fill of as many bytes takes 0.41.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
 static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
                                          int metric, int layout, cudaStream_t stream) {

@@ -7,10 +7,10 @@
 // digits. Not so here:
 //   - u and v are measured from a point in the middle of the cloud, so that a cloud far from the
 //     origin loses nothing;
-//   - in doubles the sum is off by about 2^-48 (|u|^2 + |v|^2): of their 53 bits 20 may cancel
-//     before a float notices;
-//   - pairs that are nearer, with a square below 2^-20 of the norms, are computed again from their
-//     differences, and so are squares that a float cannot hold.
+//   - in doubles the sum of d coordinates is off by 2^-53 (2 d + 3) (|u|^2 + |v|^2) at most: with
+//     16 of them 24 bits may cancel, and the distance is off by half a place of a float;
+//   - pairs that are nearer, with a square below 2^-24 of the norms (fewer bits for more
+//     coordinates), are computed again from their differences, and so are squares that a float cannot hold.
 //
 // Compute capabilities 8.0 and 9.0 have such cores. What is compiled for 8.0 also runs on GPUs that
 // take 32 times as long for a double: the launcher asks for the GPU.
@@ -113,6 +113,13 @@ TMAP_DEVICE double tmapi_pdist_norm(double share) {
     return fabs(share);
 }
 
+// How many bits may cancel in a sum of d coordinates, so that a distance is off by half a place.
+TMAP_DEVICE int tmapi_pdist_bits(tmap_u64 d) {
+    int bits = 24;
+    for (d = (d - 1) / 16; d && bits > 8; d /= 2) --bits;
+    return bits;
+}
+
 // Whether 32 columns from `edge` on have nothing to be written in 8 rows from `top` on.
 TMAP_DEVICE int tmapi_pdist_outside(tmapi_pdist p, int top, int edge) {
     if (p.layout == TMAP_PDIST_CONDENSED) return edge + 31 <= top;
@@ -123,17 +130,18 @@ TMAP_DEVICE int tmapi_pdist_outside(tmapi_pdist p, int top, int edge) {
 // all: 4 columns side by side of rows 2q and 2q + 1, where lane = 4g + q, so that 8 lanes write a
 // line of memory. sums: the squares, as tmapi_pdist_mma leaves them; at: where the 4 columns of
 // either row are; norm, norms: |u|^2 of the columns and of both rows; high: the largest high half
-// of any norm in these columns and rows.
+// of any norm in these columns and rows; bits: that may cancel.
 TMAP_DEVICE void tmapi_pdist_tensor_write(tmapi_pdist p, const int metric, int top, int edge,
                                           float *const *at, const double (*sums)[4],
-                                          const double *norm, const double *norms, int high) {
+                                          const double *norm, const double *norms, int high,
+                                          const int bits) {
     const int lane = (int)threadIdx.x % 32, g = lane / 4, q = lane % 4;
     const int i = top + 2 * q * TMAPI_PDIST_PERIOD, j = edge + 4 * g;
     const int bottom = top + 7 * TMAPI_PDIST_PERIOD;
     int above = p.layout != TMAP_PDIST_LOWER && edge > bottom;
     int below = p.layout != TMAP_PDIST_CONDENSED && edge + 32 <= top;
     int inside = (above || below) && edge >= 0 && edge + 32 <= (int)p.n && bottom < (int)p.n;
-    int least = 0x7fffffff;
+    int least = 0x7fffffff, limit = high - ((bits - 1) << 20);
     tmap_u32 near = 0; // pairs to be computed from their differences
 #pragma unroll
     for (int c = 0; c < 8; ++c) {
@@ -142,11 +150,13 @@ TMAP_DEVICE void tmapi_pdist_tensor_write(tmapi_pdist p, const int metric, int t
     }
     // By their high halves: no sum of norms is above twice the largest one. What overflows a float
     // or is not normal as one is left to the same code.
-    if (high >= 0x47500000 || least <= (high > 0x39400000 ? high - (19 << 20) : 0x38100000)) {
+    if (limit < 0x38100000) limit = 0x38100000;
+    if (high >= 0x47500000 || least <= limit) {
+        const double part = 1 / (double)(1 << bits);
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
             double scale = norm[c / 2] + norms[c % 2];
-            near |= (tmap_u32) !(sums[c / 4][c % 4] > scale * 0x1p-20 &&
+            near |= (tmap_u32) !(sums[c / 4][c % 4] > scale * part &&
                                  sums[c / 4][c % 4] >= 0x1p-126 && scale < 0x1p119)
                     << c;
         }
@@ -225,7 +235,7 @@ TMAP_DEVICE void tmapi_pdist_tensor_rows(tmapi_pdist p, const int metric, int ro
             for (int c = 0; c < 8; ++c) sums[c / 4][c % 4] = norm[c / 2] + norms[2 * x + c % 2];
 #pragma unroll
             for (int c = 0; c < 2; ++c) tmapi_pdist_mma(sums[c], a[c], b[x]);
-            tmapi_pdist_tensor_write(p, metric, top, j, to, sums, norm, norms + 2 * x, high);
+            tmapi_pdist_tensor_write(p, metric, top, j, to, sums, norm, norms + 2 * x, high, 24);
         }
     }
 }
@@ -393,7 +403,7 @@ TMAP_DEVICE void tmapi_pdist_tensor_strip(tmapi_pdist p, const int metric, int r
                 sums[h][x][c / 4][c % 4] =
                     fma(-2.0, sums[h][x][c / 4][c % 4], of_columns[c / 2] + of_rows[c % 2]);
             tmapi_pdist_tensor_write(p, metric, top, column, at, sums[h][x], of_columns, of_rows,
-                                     high);
+                                     high, tmapi_pdist_bits(p.d));
         }
     }
 }
