@@ -7,7 +7,6 @@
 // Compile: nvcc -I include 08_implicit_surface.cu -o implicit_surface
 // For a PNG instead of a PPM picture, add: -DTMAP_SAMPLE_PNG=1 -lpng
 #include <threadmap/kernels/ask.h>
-
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,9 +61,9 @@ TMAP_DEVICE void surface_terminal(const surface *s, const tmap_ask_region *t, tm
     }
 }
 // 3. How many elements a region of the last level has at most.
-TMAP_DEVICE tmap_u32 surface_leaf_elements(const surface *s, const tmap_ask_sides *sides, tmap_u32,
+TMAP_DEVICE tmap_u32 surface_leaf_elements(const surface *, const tmap_ask_sides *sides, tmap_u32,
                                            tmap_u32) {
-    return (void)s, sides->x * sides->y * sides->z;
+    return sides->x * sides->y * sides->z;
 }
 // 4. The lanes of a warp take elements of regions and compute them, until none is left.
 TMAP_DEVICE void surface_leaf(const surface *s, tmap_ask_work *work) {

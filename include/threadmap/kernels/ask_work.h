@@ -252,9 +252,10 @@ TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
     return w->entries ? w->entries[w->number] : tmapi_ask_first(w->dims, w->g, w->number);
 }
 
-// The number of the next chunk or piece, for lane 0 of a warp. The lane's number is in the addend, 0
-// here, because an addend that is known to be the same in all lanes makes the compiler sum up their
-// requests, and wait at once for the answer to hand it out to them (H200, n = 16384: 0.03 ms).
+// The number of the next chunk or piece, for lane 0 of a warp. The lane's number is in the addend,
+// 0 here, because an addend that is known to be the same in all lanes makes the compiler sum up
+// their requests, and wait at once for the answer, to hand it out to them (H200, n = 16384: 0.03
+// ms).
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)

@@ -125,7 +125,8 @@ TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
 }
 
 // Bytes that the columns of borders take: 4 (ny + 3), rounded up to 16, for each column of regions
-// of the last level and for one more. That is a sixteenth of the picture where these regions have a side of 16.
+// of the last level and for one more. That is a sixteenth of the picture where these regions have a
+// side of 16.
 // Returns 0 for what tmap_ask_domain_make refuses.
 // Example: 16384 x 16384, (16, 4, 4): 67190800.
 TMAP_FN tmap_u64 tmap_mandelbrot_columns_bytes(const tmap_mandelbrot *m, tmap_ask_params a) {
@@ -168,16 +169,16 @@ TMAP_DEVICE tmap_u32 tmapi_mandelbrot_border_elements(const tmap_ask_sides *s) {
     return 2 * (s->x + s->y);
 }
 
-// How many pixels an element has at most, `pixels` of them being shared out among `warps` warps: what
-// it costs to find a region is paid once for TMAPI_MANDELBROT_ROWS pixels, or fewer where warps
-// would come by less than TMAPI_MANDELBROT_TURNS elements for each lane.
+// How many pixels an element has at most, `pixels` of them being shared out among `warps` warps:
+// what it costs to find a region is paid once for TMAPI_MANDELBROT_ROWS pixels, or fewer where
+// warps would come by less than TMAPI_MANDELBROT_TURNS elements for each lane.
 TMAP_DEVICE tmap_u32 tmapi_mandelbrot_rows(tmap_u64 pixels, tmap_u32 warps) {
     const tmap_u64 rows = pixels / ((tmap_u64)warps * (32 * TMAPI_MANDELBROT_TURNS));
     return rows < 1 ? 1 : rows > TMAPI_MANDELBROT_ROWS ? TMAPI_MANDELBROT_ROWS : (tmap_u32)rows;
 }
 
-// The pixels of a kind of work in a region: `wide` side by side in each of `high` rows (of a leaf) or
-// lines (between children, first the pixels of lines along x, then those of lines along y), and
+// The pixels of a kind of work in a region: `wide` side by side in each of `high` rows (of a leaf)
+// or lines (between children, first the pixels of lines along x, then those of lines along y), and
 // `parts` elements for those of one column, each every parts-th of its pixels, `rows` at most.
 typedef struct tmapi_mandelbrot_runs {
     tmap_u32 wide, high, parts, rows;

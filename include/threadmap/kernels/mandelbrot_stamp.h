@@ -204,9 +204,9 @@ typedef struct TMAPI_MANDELBROT(survivor) {
     tmap_u32 x, y, column;
 } TMAPI_MANDELBROT(survivor);
 
-// Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x` along
-// line number y of an axis, line number `end` being the region's last one; `border` is where the
-// region's border is.
+// Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x`
+// along line number y of an axis, line number `end` being the region's last one; `border` is where
+// the region's border is.
 typedef struct TMAPI_MANDELBROT(run) {
     TMAPI_MANDELBROT_REAL cr;
     tmap_u32 x, y, end;
@@ -268,9 +268,9 @@ TMAP_DEVICE void TMAPI_MANDELBROT(share_begin)(const TMAPI_MANDELBROT_PARAMS *p,
 }
 
 // The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
-// here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of coming and going
-// one by one; the others are queued. Returns how many are. *more becomes 0 when there are no new
-// pixels. *run: where the lanes are in their elements; its `left` and `copy` are 0 at first.
+// here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of coming and
+// going one by one; the others are queued. Returns how many are. *more becomes 0 when there are no
+// new pixels. *run: where the lanes are in their elements; its `left` and `copy` are 0 at first.
 // Collective.
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(
     const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work, const tmapi_mandelbrot_runs *runs,

@@ -30,8 +30,8 @@
 #ifndef TMAPI_PDIST_TENSOR
 #define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
 #endif
-// Coordinates from which on they are taken: faster from about 14, exact to 2 places always, where sums
-// of floats are off by 2 to 3 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
+// Coordinates from which on they are taken: faster from about 14 to 16, exact to a place always,
+// where sums of floats are off by 2 to 3 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
 #define TMAPI_PDIST_TENSOR_LEAST 5
 
 // What a block stages. columns: those of a tile and of a sector before it, and one place more for

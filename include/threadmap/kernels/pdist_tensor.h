@@ -10,7 +10,8 @@
 //   - in doubles the sum of d coordinates is off by 2^-53 (2 d + 3) (|u|^2 + |v|^2) at most: with
 //     16 of them 24 bits may cancel, and the distance is off by half a place of a float;
 //   - pairs that are nearer, with a square below 2^-24 of the norms (fewer bits for more
-//     coordinates), are computed again from their differences, and so are squares that a float cannot hold.
+//     coordinates), are computed again from their differences, and so are squares that a float
+//     cannot hold.
 //
 // Compute capabilities 8.0 and 9.0 have such cores. What is compiled for 8.0 also runs on GPUs that
 // take 32 times as long for a double: the launcher asks for the GPU.
