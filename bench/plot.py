@@ -44,6 +44,7 @@ class Results:
 
     def __init__(self, data):
         self.meta, self.rows = data.get("meta", {}), data.get("rows", [])
+        self.others = {}  # what the rows of fractals beside the gasket are of, if not of `meta`
         self.places = {}  # rows of a work, of a work and domain, of a work, domain and size
         for row in self.rows:
             key = row.get("work"), row.get("domain"), row.get("size")
@@ -89,7 +90,10 @@ class Results:
 
     def where(self):
         m = self.meta
-        return f"{m.get('gpu', 'unknown GPU')}, commit {str(m.get('commit', 'unknown'))[:12]}"
+        commit = str(m.get("commit", "unknown"))[:12]
+        if self.others:
+            commit += f" (gasket) and {str(self.others.get('commit', 'unknown'))[:12]}"
+        return f"{m.get('gpu', 'unknown GPU')}, commit {commit}"
 
 
 def side(domain, size):
@@ -131,6 +135,7 @@ def load(folder):
         rows = [row for row in gasket.rows if row.get("domain") == "gasket"]
         rows += [row for row in others.rows if row.get("domain") != "gasket"]
         found["fractal"] = Results({"meta": gasket.meta, "rows": rows})
+        found["fractal"].others = others.meta
     return found
 
 

@@ -13,9 +13,8 @@
 // one. Only at the borders of the matrix, where a sector has places of two rows, cells are written
 // alone.
 //
-// (Before each tile gave its sectors to the left, on an H200, ms: gasket, r = 16, 0.216, four
-// places a lane 0.312; Candy, r = 7, 0.137, single cells 0.204; Vicsek, r = 10, 0.107, single cells
-// 0.170; bottles 1.08, four places a lane 1.43.)
+// (H200, r = 10, ms: carpet 1.79, four places a lane 4.34; H 0.897, 1.89; bottles 0.719, 1.41;
+// Vicsek 0.0987, single cells 0.170; X 0.127, 0.216.)
 #ifndef TMAP_KERNELS_CA_BITS_H
 #define TMAP_KERNELS_CA_BITS_H
 
