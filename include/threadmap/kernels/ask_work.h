@@ -51,7 +51,7 @@ TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
 #define TMAPI_ASK_BLOCKS 4
 #endif
 // The same of the kernels of lines. Their warps end with few pixels each, so that fewer warps lose
-// less; two for each scheduler are enough to keep it busy.
+// less. (H200, n = 16384, a whole run with one block to four: 1.33, 1.21, 1.20, 1.22 ms.)
 #ifndef TMAPI_ASK_LINE_BLOCKS
 #define TMAPI_ASK_LINE_BLOCKS 3
 #endif

@@ -109,7 +109,8 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #define TMAPI_MANDELBROT_WAIT 16
 #endif
 
-// Rows of a leaf that a lane takes one after the other, at most, and how often it should do so.
+// Rows of a leaf, or lines between children, that a lane takes one after the other, at most, and
+// how often it should do so.
 #ifndef TMAPI_MANDELBROT_ROWS
 #define TMAPI_MANDELBROT_ROWS 8
 #endif
@@ -177,18 +178,18 @@ TMAP_DEVICE tmap_u32 tmapi_mandelbrot_rows(tmap_u64 pixels, tmap_u32 warps) {
     return rows < 1 ? 1 : rows > TMAPI_MANDELBROT_ROWS ? TMAPI_MANDELBROT_ROWS : (tmap_u32)rows;
 }
 
-// The pixels of a kind of work in a region: `wide` side by side in each of `high` rows (of a leaf)
-// or lines (between children, first the pixels of lines along x, then those of lines along y), and
-// `parts` elements for those of one column, each every parts-th of its pixels, `rows` at most.
+// The pixels of a kind of work in a region: `wide` side by side in each row (of a leaf) or line
+// (between children, first the pixels of lines along x, then those of lines along y), and `parts`
+// elements for those of one column, each every parts-th of its pixels, `rows` at most.
 typedef struct tmapi_mandelbrot_runs {
-    tmap_u32 wide, high, parts, rows;
+    tmap_u32 wide, parts, rows;
 } tmapi_mandelbrot_runs;
 
 TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_make(tmap_u32 wide, tmap_u32 high,
                                                              tmap_u32 regions, tmap_u32 warps) {
     const tmap_u32 most = tmapi_mandelbrot_rows((tmap_u64)wide * high * regions, warps);
     tmapi_mandelbrot_runs a;
-    a.wide = wide, a.high = high;
+    a.wide = wide;
     a.parts = (high + most - 1) / most;
     a.rows = a.parts ? (high + a.parts - 1) / a.parts : 0;
     return a;
