@@ -157,8 +157,8 @@ TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
 // linear index another form serves the catalogue better: a block for each tile of up to 256 cells,
 // row by row without a table, and a thread for its cell's copies in the replicas of the top levels,
 // up to 16. Kernels are short, with all they can have as constants, and their launch asks nothing.
-// (r = 10, ms, persistent threads and this: Chandelier SW 0.0066 and 0.0058, RD 0.0064 and 0.0051,
-// CA 0.0073 and 0.0056; Cantor SW 0.0032 and 0.0029, RD 0.0039 and 0.0030.)
+// (r = 10, ms, persistent threads and this: Chandelier SW 0.0065 and 0.0059, RD 0.0064 and 0.0053,
+// CA 0.0074 and 0.0057; Cantor RD 0.0050 and 0.0038; its SW and CA are the launch alone.)
 #ifndef TMAPI_SMALL_CELLS // a test sets it lower
 #define TMAPI_SMALL_CELLS (1u << 20)
 #endif
