@@ -71,11 +71,14 @@ TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metr
 }
 
 // The error that is granted to a distance `want` in d dimensions. u is half a place in the last
-// bit; a sum of d terms is off by d u at most, its root by half of that and what the root adds. A
-// unit vector is off by u, and so is the difference of two of them, whatever its length.
+// bit; a sum of d terms is off by d u at most, its root by half of that and what the root adds. Sums
+// of floats are taken by parts: no term goes through more roundings than a part has. A unit vector
+// is off by u, and so is the difference of two of them, whatever its length.
 TMAP_FN double check_granted(int wide, tmap_u64 d, int metric, double want) {
-    double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0, terms = (double)d;
+    double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0;
+    double most = d <= 64 ? 8 : d <= 256 ? 12 : 20, terms = (double)d;
     double reference = wide ? 2 : 1; // is as far off itself
+    if (!wide && terms > most) terms = most;
     if (metric == TMAP_PDIST_EUCLIDEAN) return reference * u * want * (terms / 2 + 4);
     if (metric == TMAP_PDIST_COSINE)
         return reference * u * (want * (terms + 8) + 4 * sqrt(want) + 4 * u * terms);

@@ -31,7 +31,7 @@
 #define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
 #endif
 // Coordinates from which on they are taken: faster from about 14 to 16, exact to a place always,
-// where sums of floats are off by 2 to 3 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
+// where sums of floats are off by 2 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
 #define TMAPI_PDIST_TENSOR_LEAST 5
 
 // What a block stages. columns: those of a tile and of a sector before it, and one place more for
@@ -110,8 +110,40 @@ TMAP_DEVICE void tmapi_pdist_stage_all(tmapi_pdist p, const int warps, const int
 template <class tmapi_real>
 TMAP_DEVICE tmapi_real tmapi_pdist_add(int metric, tmapi_real sum, tmapi_real u, tmapi_real v) {
     tmapi_real t = u - v;
-    if (metric != TMAP_PDIST_CITYBLOCK) return sum + t * t;
+    if (metric != TMAP_PDIST_CITYBLOCK)
+        return sizeof t == 4 ? (tmapi_real)fmaf((float)t, (float)t, (float)sum) : sum + t * t;
     return sum + (tmapi_real)(sizeof t == 4 ? (tmapi_real)fabsf((float)t) : (tmapi_real)fabs(t));
+}
+
+// sum + the contribution of a vector of coordinates. Four floats are added to each other first, so
+// that a long sum is rounded every fourth time: absolute values by pairs, which costs nothing,
+// squares one after the other, for one addition more.
+template <class tmapi_real>
+TMAP_DEVICE tmapi_real tmapi_pdist_add_vector(int metric, tmapi_real sum,
+                                              union tmapi_pdist_vector<tmapi_real> u,
+                                              union tmapi_pdist_vector<tmapi_real> v) {
+    const int floats = sizeof sum == 4, pairs = floats && metric == TMAP_PDIST_CITYBLOCK;
+    tmapi_real part[2] = {floats ? 0 : sum, 0};
+#pragma unroll
+    for (int k = 0; k < (int)(16 / sizeof sum); ++k) {
+        tmapi_real *to = part + (pairs ? k / 2 : 0);
+        if (pairs && k % 2 == 0) // the compiler does not leave out 0 + |t|
+            *to = (tmapi_real)fabsf((float)(u.value[k] - v.value[k]));
+        else
+            *to = tmapi_pdist_add<tmapi_real>(metric, *to, u.value[k], v.value[k]);
+    }
+    if (pairs) part[0] += part[1];
+    return floats ? sum + part[0] : part[0];
+}
+
+// sum += part, for floats; part is then what the sum has lost by rounding, and the next part begins
+// with it. What a sum that is infinite or NaN has lost does not change it.
+template <class tmapi_real>
+TMAP_DEVICE void tmapi_pdist_carry(tmapi_real *sum, tmapi_real *part) {
+    tmapi_real before = *sum;
+    *sum += *part;
+    *part -= *sum - before;
+    *part = (tmapi_real)fmaxf((float)*part, -3.402823466e38f); // for -infinity and NaN
 }
 
 // A lane's share of a launch: its first row and column, where they are in the output, and how far
@@ -170,14 +202,14 @@ TMAP_DEVICE void tmapi_pdist_strip(tmapi_pdist p, int metric, int dims, const in
 }
 
 // Adds `vectors` vectors of the coordinates to the sums of 8 rows. One at a time: unrolled, the
-// code no longer fits the instruction cache.
+// code no longer fits the instruction cache. The last one first, which takes fewer registers.
 template <class tmapi_real>
 TMAP_DEVICE void tmapi_pdist_accumulate(int metric, const int wide, int vectors, int pitch,
                                         const uint4 *rows, const uint4 *const mine[4],
                                         tmapi_real (*sums)[8]) {
     const int v = 16 / sizeof(tmapi_real);
 #pragma unroll 1
-    for (int s = 0; s < vectors; ++s) {
+    for (int s = vectors - 1; s >= 0; --s) {
         union tmapi_pdist_vector<tmapi_real> q, u[8];
 #pragma unroll
         for (int c = 0; c < wide; ++c) u[c].bits = *(TMAPI_PDIST_COLUMN(mine, c) + s * pitch);
@@ -185,12 +217,8 @@ TMAP_DEVICE void tmapi_pdist_accumulate(int metric, const int wide, int vectors,
         for (int r = 0; r < TMAPI_PDIST_ROWS; ++r) {
             q.bits = rows[r * (TMAPI_PDIST_PERIOD * TMAPI_PDIST_VECTORS) + s];
 #pragma unroll
-            for (int c = 0; c < wide; ++c) {
-#pragma unroll
-                for (int k = 0; k < v; ++k)
-                    sums[r][c] =
-                        tmapi_pdist_add<tmapi_real>(metric, sums[r][c], q.value[k], u[c].value[k]);
-            }
+            for (int c = 0; c < wide; ++c)
+                sums[r][c] = tmapi_pdist_add_vector<tmapi_real>(metric, sums[r][c], q, u[c]);
         }
     }
 }
@@ -222,6 +250,9 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
     const int width = (dims ? (dims + v - 1) / v : TMAPI_PDIST_VECTORS) * v;
     const int pitch = side + sector + 1, strips = side / (32 * wide); // of a band
     const int cosine = metric == TMAP_PDIST_COSINE;
+    // Long sums of floats are taken by parts, larger ones where the errors of more parts cancel.
+    const int carries = v == 4 && side == TMAPI_PDIST_BAND;
+    const tmap_u64 period = p.d > 256 ? 64 : p.d > 64 ? 32 : 16; // coordinates of a part
     tmap_pair tile = tmapi_pdist_place(p);
     int row = (int)tile.i * side, column = (int)tile.j * side;
     tmap_u64 first = 0; // coordinate that is staged
@@ -261,7 +292,7 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
                                                   mine);
                 continue;
             }
-            tmapi_real sums[TMAPI_PDIST_ROWS][8] = {{0}};
+            tmapi_real sums[TMAPI_PDIST_ROWS][8] = {{0}}, parts[TMAPI_PDIST_ROWS][8] = {{0}};
             for (tmap_u64 k = 0; k < p.d; k += width) {
                 tmap_u64 left = p.d - k < (tmap_u64)width ? p.d - k : width;
                 if (side == TMAPI_PDIST_BAND && k != first) {
@@ -271,9 +302,22 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
                     __syncthreads();
                     first = k;
                 }
+                if (carries && k && (k & (period - 1)) == 0) {
+#pragma unroll
+                    for (int r = 0; r < TMAPI_PDIST_ROWS; ++r)
+#pragma unroll
+                        for (int c = 0; c < wide; ++c)
+                            tmapi_pdist_carry<tmapi_real>(&sums[r][c], &parts[r][c]);
+                }
                 tmapi_pdist_accumulate<tmapi_real>(metric, wide, ((int)left + v - 1) / v, pitch,
-                                                   rows, mine, sums);
+                                                   rows, mine, carries ? parts : sums);
                 if (side != TMAPI_PDIST_BAND) break;
+            }
+            if (carries) {
+#pragma unroll
+                for (int r = 0; r < TMAPI_PDIST_ROWS; ++r)
+#pragma unroll
+                    for (int c = 0; c < wide; ++c) sums[r][c] += parts[r][c];
             }
             lane = tmapi_pdist_lane_make<tmapi_real>(p, i + y, j);
             if (inside) {
@@ -442,10 +486,10 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's error.
 // Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
 // and infinity go through as in scipy.
-// Cost: 2 d instructions and a root a pair, one store. Euclidean metrics of 5 coordinates or more,
-// n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of doubles on tensor
-// cores, and about 25 instructions. On an H200, condensed n = 30720: d = 3 in 0.42 ms, d = 8 in
-// 0.58, d = 16 in 0.66; a fill of as many bytes takes 0.41.
+// Cost: 2 d to 2.6 d instructions and a root a pair, one store. Euclidean metrics of 5 coordinates
+// or more, n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of doubles on
+// tensor cores, and about 25 instructions. On an H200, condensed n = 30720: d = 3 in 0.42 ms, d = 8
+// in 0.58, d = 16 in 0.66; a fill of as many bytes takes 0.41.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
 static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
                                          int metric, int layout, cudaStream_t stream) {
