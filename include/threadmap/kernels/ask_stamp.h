@@ -430,7 +430,8 @@ TMAP_DEVICE void TMAPI_ASK(ask_blocks)(const TMAP_ASK_PARAMS *p, const tmap_ask_
 
 // MBR: what was left for the end.
 TMAP_DEVICE void TMAPI_ASK(ask_rest)(const TMAP_ASK_PARAMS *p, const tmap_ask_workspace *s) {
-    if (threadIdx.x / 32 % TMAPI_ASK_FILL_WARPS == 0) TMAPI_ASK(ask_fills)(p, s);
+    const tmap_u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (warp % TMAPI_ASK_FILL_WARPS == 0) TMAPI_ASK(ask_fills)(p, s);
     TMAPI_ASK(ask_leaves)(p, s);
     TMAPI_ASK(ask_fills)(p, s);
 }

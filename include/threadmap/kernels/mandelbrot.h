@@ -93,9 +93,18 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
     return TMAP_OK;
 }
 
-// Steps between two tests: a power of two.
+// Steps of a pixel of the exhaustive approach between two tests.
+#ifndef TMAPI_MANDELBROT_UNROLLED
+#define TMAPI_MANDELBROT_UNROLLED 32
+#endif
+// The same of the subdivision, from TMAPI_MANDELBROT_FIRST on: a power of two.
 #ifndef TMAPI_MANDELBROT_STEPS
-#define TMAPI_MANDELBROT_STEPS 32
+#define TMAPI_MANDELBROT_STEPS 64
+#endif
+// In how many parts they are taken: z is known after each, so that only a part need be taken again
+// to find the last step. A power of two.
+#ifndef TMAPI_MANDELBROT_PARTS
+#define TMAPI_MANDELBROT_PARTS 4
 #endif
 // The first steps of a pixel, and those between two tests of them, powers of two.
 #ifndef TMAPI_MANDELBROT_FIRST
@@ -110,9 +119,9 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 #endif
 
 // Rows of a leaf, or lines between children, that a lane takes one after the other, at most, and
-// how often it should do so.
+// how often it should do so. 15 are all of a leaf of side 16.
 #ifndef TMAPI_MANDELBROT_ROWS
-#define TMAPI_MANDELBROT_ROWS 8
+#define TMAPI_MANDELBROT_ROWS 15
 #endif
 #ifndef TMAPI_MANDELBROT_TURNS
 #define TMAPI_MANDELBROT_TURNS 16
