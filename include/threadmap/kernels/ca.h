@@ -73,12 +73,12 @@ TMAP_DEVICE void tmapi_ca_by_rows(tmap_nbb f, tmap_box b, tmap_ca_rule rule,
 // The cells of the lowest level's fractal at (x, y), a multiple of its sides, by one thread. Of the
 // places around them only those are read that can be cells, as the grid beside is the same one: for
 // constant f 9 places instead of 45 for the five cells of Vicsek, 21 instead of 63 for H.
-TMAP_DEVICE void tmapi_ca_block(tmap_nbb f, tmap_box b, tmap_u32 x, tmap_u32 y, tmap_ca_rule rule,
-                                const unsigned char *in, unsigned char *out) {
+TMAP_DEVICE void tmapi_ca_block(tmap_nbb f, tmap_u64 width, tmap_u64 height, tmap_u32 x, tmap_u32 y,
+                                tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
     const int w = (int)f.sx + 2, h = (int)f.sy + 2;
     const tmap_u32 next = rule.born | rule.survive << 16; // bit: neighbours + 16 * alive
-    const tmap_u64 at = y * b.width + x;
-    const int west = x > 0, east = x + f.sx<b.width, north = y> 0, south = y + f.sy < b.height;
+    const tmap_u64 at = y * width + x;
+    const int west = x > 0, east = x + f.sx<width, north = y> 0, south = y + f.sy < height;
     tmap_u32 v[TMAPI_CA_BLOCK_MOST];
 #pragma unroll
     for (int j = 0; j < TMAPI_CA_BLOCK_MOST; ++j) {
@@ -88,7 +88,7 @@ TMAP_DEVICE void tmapi_ca_block(tmap_nbb f, tmap_box b, tmap_u32 x, tmap_u32 y, 
             tmap_nbb_contains(f, (tmap_u32)(dx + w - 2) % f.sx, (tmap_u32)(dy + h - 2) % f.sy, 1)) {
             int inside = (dx >= 0 || west) && (dx < w - 2 || east) && (dy >= 0 || north) &&
                          (dy < h - 2 || south);
-            if (inside) v[j] = in[at + (tmap_u64)((tmap_i64)dy * (tmap_i64)b.width + dx)] != 0;
+            if (inside) v[j] = in[at + (tmap_u64)((tmap_i64)dy * (tmap_i64)width + dx)] != 0;
         }
     }
 #pragma unroll
@@ -98,22 +98,8 @@ TMAP_DEVICE void tmapi_ca_block(tmap_nbb f, tmap_box b, tmap_u32 x, tmap_u32 y, 
         if (!tmap_nbb_contains(f, (tmap_u32)dx, (tmap_u32)dy, 1)) continue;
         tmap_u32 sum = v[j - w - 1] + v[j - w] + v[j - w + 1] + v[j - 1] + v[j + 1] + v[j + w - 1] +
                        v[j + w] + v[j + w + 1];
-        out[at + (tmap_u64)dy * b.width + (tmap_u64)dx] =
+        out[at + (tmap_u64)dy * width + (tmap_u64)dx] =
             (unsigned char)(next >> (sum + 16 * v[j]) & 1);
-    }
-}
-
-// Sparse fractals row by row: the cells of a lowest grid in the place of a cell. Few warps, as for
-// SW. (X, r = 10: one block of 256 threads for each multiprocessor 0.178 ms, two 0.183, one of 512
-// 0.182; rows of five places by one or two wide reads 0.176 to 0.2.)
-TMAP_DEVICE void tmapi_ca_by_boxes(tmap_nbb f, tmap_box b, tmap_ca_rule rule,
-                                   const unsigned char *in, unsigned char *out) {
-    extern __shared__ tmap_u64 tmapi_rows_shared64[];
-    const tmap_rows_tables tables =
-        tmap_rows_tables_make(f, tmapi_box_level(b) - 1, tmapi_rows_shared64);
-    for (tmap_u32 i = tmapi_each_first(1); i < b.columns; i += tmapi_each_stride(1)) {
-        tmap_xy p = tmap_rows_at(&tables, i);
-        tmapi_ca_block(f, b, p.x * f.sx, p.y * f.sy, rule, in, out);
     }
 }
 
@@ -124,7 +110,7 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
     for (; i < b.columns; i += gridDim.x * (tmap_u64)blockDim.x) {
         tmap_xy p = tmap_nbb_lambda_linear(f, (tmap_u32)i, b.level);
         if (constant && b.tile_level && (f.sx + 2) * (f.sy + 2) <= TMAPI_CA_BLOCK_MOST) {
-            tmapi_ca_block(f, b, p.x * f.sx, p.y * f.sy, rule, in, out);
+            tmapi_ca_block(f, b.width, b.height, p.x * f.sx, p.y * f.sy, rule, in, out);
             continue;
         }
         for (tmap_u32 copy = 0; copy < tmapi_linear_copies(f, b); ++copy) {
@@ -134,17 +120,17 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
     }
 }
 
-// Small fractals: the cells of a lowest grid in the place of a cell, whose level is then one less.
-TMAP_DEVICE void tmapi_ca_small(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const unsigned char *in,
-                                unsigned char *out) {
+// Small fractals (small.h): the cells of a lowest grid in the place of a cell.
+TMAP_DEVICE void tmapi_ca_small(tmap_nbb f, const tmapi_small *s, tmap_ca_rule rule,
+                                const unsigned char *in, unsigned char *out) {
     const tmap_u32 top = tmapi_small_top(f, 4);
     tmap_xy p;
-    if (!tmapi_small_cell(f, b, &p)) return;
+    if (!tmapi_small_place(f, s, &p)) return;
 #pragma unroll 1
     for (tmap_u32 copy = 0; copy < tmapi_pow32(f.k, top); ++copy) {
         tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
-        tmapi_ca_block(f, b, (p.x + t.x * b.copy_x) * f.sx, (p.y + t.y * b.copy_y) * f.sy, rule, in,
-                       out);
+        tmapi_ca_block(f, s->width, s->height, (p.x + t.x * s->copy_x) * f.sx,
+                       (p.y + t.y * s->copy_y) * f.sy, rule, in, out);
     }
 }
 
@@ -165,13 +151,8 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
         tmapi_ca_table(f, b, rule, in, out);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_ca_linear(constant, f, b, rule, in, out);
-    } else if (map == TMAPI_MAP_SMALL) {
-        if (constant) tmapi_ca_small(f, b, rule, in, out);
     } else if (map == TMAP_MAP_ROWS) {
-        if (constant && tmapi_rows_sparse(f) && b.each)
-            tmapi_ca_by_boxes(f, b, rule, in, out);
-        else
-            tmapi_ca_by_rows(f, b, rule, in, out);
+        tmapi_ca_by_rows(f, b, rule, in, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
                           : tmapi_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);
@@ -184,7 +165,11 @@ TMAP_DEVICE void tmapi_ca(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
      const unsigned char *__restrict__ in, unsigned char *__restrict__ out)
 #define TMAPI_CA(name, ...) \
     TMAPI_STAMP(tmapi_ca, name, 1, tmap_fractal_##name(), TMAPI_CA_PARAMS, \
-                (map, constant, f, b, row, rule, in, out))
+                (map, constant, f, b, row, rule, in, out)) \
+    TMAPI_SMALL_STAMP(tmapi_ca_small, name, \
+                      (tmapi_small s, tmap_ca_rule rule, const unsigned char *__restrict__ in, \
+                       unsigned char *__restrict__ out), \
+                      (f, &s, rule, in, out))
 TMAP_FRACTALS(TMAPI_CA)
 TMAPI_STAMP(tmapi_ca, own, 0, f, TMAPI_CA_PARAMS, (map, constant, f, b, row, rule, in, out))
 #undef TMAPI_CA
@@ -245,29 +230,33 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
                                      cudaStream_t stream) {
     typedef void (*kernel)(tmap_nbb, tmap_box, tmap_u32, tmap_ca_rule, const unsigned char *,
                            unsigned char *);
-    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT + 1] = {
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT] = {
 #define TMAPI_CA(name, ...) TMAPI_STAMP_ROW(tmapi_ca, name)
         TMAP_FRACTALS(TMAPI_CA) TMAPI_STAMP_ROW(tmapi_ca, own)
 #undef TMAPI_CA
     };
+    static void (*const small_kernels[])(tmapi_small, tmap_ca_rule, const unsigned char *,
+                                         unsigned char *) = {
+#define TMAPI_CA(name, ...) tmapi_ca_small_##name,
+        TMAP_FRACTALS(TMAPI_CA)
+#undef TMAPI_CA
+    };
+    const int fits = in && out && in != out && rule.born <= 0x1ff && rule.survive <= 0x1ff;
+    tmapi_small s;
     tmap_box b;
     dim3 grid, block;
     cudaError_t status;
+    int small = tmapi_small_make(f, r, map == TMAP_MAP_LAMBDA_LINEAR && rho == 32, 4, 1, &s);
+    if (small >= 0 && fits) {
+        small_kernels[small]<<<tmapi_small_blocks(f, &s), tmapi_small_threads(f), 0, stream>>>(
+            s, rule, in, out);
+        return cudaGetLastError();
+    }
     int error = tmap_box_make(f, r, rho, map, &b);
-    if (!error && (!in || !out || in == out || rule.born > 0x1ff || rule.survive > 0x1ff))
-        error = TMAP_EINVAL;
-    if (error) return tmapi_box_error(error);
+    if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);
     if (map == TMAP_MAP_TILE && tmapi_ca_bits_fit(f, r, in, out))
         return tmapi_ca_bits_launch(f, r, rule, in, out, stream);
-    if (map == TMAP_MAP_ROWS && r && tmap_fractal_index(f) >= 0 &&
-        b.columns <= TMAPI_ROWS_SPARSE * b.height) {
-        tmap_box boxes = b;
-        boxes.columns = tmap_nbb_cells(f, r - 1);
-        tmapi_box_rows(f, r - 1, map, 1, &boxes);
-        if (boxes.each) b = boxes;
-    }
-    if (r) map = tmapi_box_small(f, r - 1, 4, map, &b); // a thread takes whole lowest grids
-    const tmapi_tuning tuning = {4, 64, 64, 3, 256, 1, 256};
+    const tmapi_tuning tuning = {4, 64, 64, 3, 256, 0, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);
     return status;

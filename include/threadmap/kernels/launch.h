@@ -15,6 +15,7 @@
 #include "../rows.h"
 #include "../tile.h"
 #include "../warp.h"
+#include "small.h"
 
 // How blocks find their place.
 typedef enum tmap_map {
@@ -52,13 +53,12 @@ TMAP_FN const char *tmap_map_name(int map) {
 typedef struct tmap_box {
     tmap_u32 bx, by;
     tmap_u64 columns, rows;
-    tmap_u32 level;          // of the map in block space, r_b; r for BB
-    tmap_u32 tile_level;     // of the fractal inside a block, m; 0 for BB
-    tmap_u32 copy_x, copy_y; // of small fractals: the sides of a replica of the top levels
-    tmap_u64 width, height;  // of the embedding
-    tmap_u32 shared;         // bytes of dynamic shared memory for each block
-    tmap_u32 chunk;          // by rows: cells that a warp takes at a time; set with the grid
-    tmap_u32 each; // by rows, each cell alone: cells that a thread takes at a time; else 0
+    tmap_u32 level;         // of the map in block space, r_b; r for BB
+    tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
+    tmap_u64 width, height; // of the embedding
+    tmap_u32 shared;        // bytes of dynamic shared memory for each block
+    tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
+    tmap_u32 each;          // by rows, each cell alone: cells that a thread takes at a time; else 0
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -117,7 +117,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
-    b.shared = b.chunk = b.each = b.copy_x = b.copy_y = 0;
+    b.shared = b.chunk = b.each = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
     if (map <= TMAP_MAP_BB_WALK) {
@@ -149,47 +149,6 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
 // The threads that a launch spends on its box; saturates.
 TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
     return tmap_mul_saturate(tmap_mul_saturate(b.columns, b.rows), (tmap_u64)b.bx * b.by);
-}
-
-// ---- small fractals -----------------------------------------------------------------------------
-//
-// Up to a million cells a launch takes a few microseconds, most of them for its start, and by
-// linear index another form serves the catalogue better: a block for each tile of up to 256 cells,
-// row by row without a table, and a thread for its cell's copies in the replicas of the top levels,
-// up to 16. Kernels are short, with all they can have as constants, and their launch asks nothing.
-// (r = 10, ms, persistent threads and this: Chandelier SW 0.0065 and 0.0059, RD 0.0064 and 0.0053,
-// CA 0.0074 and 0.0057; Cantor RD 0.0050 and 0.0038; its SW and CA are the launch alone.)
-#ifndef TMAPI_SMALL_CELLS // a test sets it lower
-#define TMAPI_SMALL_CELLS (1u << 20)
-#endif
-
-// The number of its kernels, past those of tmap_map.
-#define TMAPI_MAP_SMALL TMAP_MAP_COUNT
-
-// The level of its tiles. Example: gasket 5, carpet 2, Cantor 8.
-TMAP_FN tmap_u32 tmapi_small_level(tmap_nbb f) {
-    tmap_u32 m = 0, cells = 1;
-    while (m < TMAPI_ROWS_DIRECT_MOST && cells * f.k <= 256) cells *= f.k, ++m;
-    return m;
-}
-
-// How many top levels a thread goes through, with at most this many copies of its cell.
-TMAP_FN tmap_u32 tmapi_small_top(tmap_nbb f, tmap_u32 copies) {
-    return f.k * f.k <= copies ? 2 : f.k <= copies;
-}
-
-// The kernels that a launch takes, `map` or TMAPI_MAP_SMALL, and the latter's box. r: the level of
-// the fractal, of whose cells a thread has at most `copies`.
-TMAP_FN int tmapi_box_small(tmap_nbb f, tmap_u32 r, tmap_u32 copies, int map, tmap_box *b) {
-    tmap_u32 m = tmapi_small_level(f), top = tmapi_small_top(f, copies);
-    if (map != TMAP_MAP_LAMBDA_LINEAR || r < m + top || tmap_fractal_index(f) < 0 ||
-        tmap_nbb_cells(f, r) > TMAPI_SMALL_CELLS)
-        return map;
-    b->tile_level = m, b->level = r - m - top;
-    b->bx = (tmapi_pow32(f.k, m) + 31) / 32 * 32;
-    b->columns = tmapi_pow32(f.k, b->level);
-    b->copy_x = tmapi_pow32(f.sx, r - top), b->copy_y = tmapi_pow32(f.sy, r - top);
-    return TMAPI_MAP_SMALL;
 }
 
 // ---- sparse fractals by rows --------------------------------------------------------------------
@@ -273,15 +232,6 @@ TMAP_DEVICE int tmapi_walk_place(const tmapi_walk *w, int map, tmap_nbb f, tmap_
 // The level of the fractal of a box.
 TMAP_FN tmap_u32 tmapi_box_level(tmap_box b) { return b.level + b.tile_level; }
 
-// Small fractals: the cell of this thread in the first replica of the top levels; 1 if it has one.
-TMAP_DEVICE int tmapi_small_cell(tmap_nbb f, tmap_box b, tmap_xy *place) {
-    const tmap_u32 m = tmapi_small_level(f);
-    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, b.level);
-    *place = tmapi_rows_direct(f, m, threadIdx.x);
-    place->x += tile.x * tmapi_pow32(f.sx, m), place->y += tile.y * tmapi_pow32(f.sy, m);
-    return threadIdx.x < tmapi_pow32(f.k, m);
-}
-
 // By linear index, one map serves k cells: p of level b.level = r - 1, and its copies in the
 // replicas of the top level, or the replicas of the lowest level in the place of p. (Chandelier, r
 // = 10, SW with a map for each cell: 8.4 us, 1.8 of them to start four times as many blocks.)
@@ -322,6 +272,15 @@ TMAP_DEVICE tmap_u64 tmapi_rows_stride(tmap_box b) {
 TMAP_DEVICE tmap_u32 tmapi_rows_count(tmap_box b, tmap_u64 first) {
     tmap_u64 left = b.columns - first;
     return left < b.chunk ? (tmap_u32)left : b.chunk;
+}
+
+// Asks memory for the sector in which *p is.
+TMAP_DEVICE void tmapi_prefetch(const void *p) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+#else
+    (void)p;
+#endif
 }
 
 // How many of `left` cells from *row on stand in its row.
@@ -373,14 +332,13 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
                        ARGS) \
     TMAPI_STAMP_KERNEL(work, tile, , TMAP_MAP_TILE, name, constant, fractal, PARAMS, ARGS) \
     TMAPI_STAMP_KERNEL(work, rows, __launch_bounds__(512, 2), TMAP_MAP_ROWS, name, constant, \
-                       fractal, PARAMS, ARGS) \
-    TMAPI_STAMP_KERNEL(work, small, , TMAPI_MAP_SMALL, name, constant, fractal, PARAMS, ARGS)
+                       fractal, PARAMS, ARGS)
 
 // The kernels of a fractal in the order of tmap_map: a row of a launcher's table.
 #define TMAPI_STAMP_ROW(work, name) \
-    {work##_bb_##name,    work##_walk_##name,   work##_lambda_##name, work##_shuffle_##name, \
-     work##_redux_##name, work##_ballot_##name, work##_linear_##name, work##_tile_##name, \
-     work##_rows_##name,  work##_small_##name},
+    {work##_bb_##name,      work##_walk_##name,  work##_lambda_##name, \
+     work##_shuffle_##name, work##_redux_##name, work##_ballot_##name, \
+     work##_linear_##name,  work##_tile_##name,  work##_rows_##name},
 
 #endif // TMAP_CUDA
 
@@ -423,14 +381,13 @@ static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, t
 }
 
 // The launch of a box. BB: a block for each, 65535 rows at a time, the most that a grid can have;
-// the launcher goes on from row grid->y. By linear index: see above. Small
-// fractals: a block for each. Otherwise whole rows of
+// the launcher goes on from row grid->y. By linear index: see above. Otherwise whole rows of
 // blocks, at least one.
 static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, dim3 *grid,
                                          dim3 *block) {
     tmap_u64 rows = b->rows;
     *block = dim3(b->bx, b->by, 1);
-    if (map != TMAP_MAP_BB && map != TMAPI_MAP_SMALL) { // small ones have no time to ask
+    if (map != TMAP_MAP_BB) {
         int device, processors;
         tmap_u64 threads = (tmap_u64)b->bx * b->by;
         cudaError_t status = cudaGetDevice(&device);

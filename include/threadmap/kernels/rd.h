@@ -96,19 +96,19 @@ TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64
     tmapi_rd_end(tmap_warp_full(), mine, sum);
 }
 
-// Small fractals, all reads of a thread in flight.
-TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
+// Small fractals (small.h), all reads of a thread in flight.
+TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, const tmapi_small *s, const int *in, tmap_i64 *sum) {
     const tmap_u32 top = tmapi_small_top(f, 16);
-    const tmap_u64 down = b.copy_y * b.width;
+    const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_i64 mine = 0;
     tmap_xy p;
-    if (tmapi_small_cell(f, b, &p)) {
+    if (tmapi_small_place(f, s, &p)) {
         int v[TMAP_REPLICAS_MAX];
-        in += p.y * b.width + p.x;
+        in += (tmap_u64)p.y * s->width + p.x;
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
             tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
-            v[copy] = copy < tmapi_pow32(f.k, top) ? in[t.y * down + t.x * b.copy_x] : 0;
+            v[copy] = copy < tmapi_pow32(f.k, top) ? in[t.y * down + t.x * s->copy_x] : 0;
         }
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
@@ -187,8 +187,6 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
             tmapi_rd_table(f, b, in, sum);
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_rd_linear(f, b, in, sum);
-    } else if (map == TMAPI_MAP_SMALL) {
-        if (constant) tmapi_rd_small(f, b, in, sum);
     } else if (map == TMAP_MAP_ROWS) {
         tmapi_rows_sparse(f) && b.each ? tmapi_rd_by_cells(f, b, in, sum)
                                        : tmapi_rd_by_rows(f, b, in, sum);
@@ -209,7 +207,9 @@ TMAP_DEVICE void tmapi_rd(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
 #define TMAPI_RD(name, ...) \
     TMAPI_STAMP(tmapi_rd, name, 1, tmap_fractal_##name(), \
                 (tmap_nbb f, tmap_box b, tmap_u32 row, const int *in, tmap_i64 *sum), \
-                (map, constant, f, b, row, in, sum))
+                (map, constant, f, b, row, in, sum)) \
+    TMAPI_SMALL_STAMP(tmapi_rd_small, name, (tmapi_small s, const int *in, tmap_i64 *sum), \
+                      (f, &s, in, sum))
 TMAP_FRACTALS(TMAPI_RD)
 TMAPI_STAMP(tmapi_rd, own, 0, f,
             (tmap_nbb f, tmap_box b, tmap_u32 row, const int *in, tmap_i64 *sum),
@@ -232,19 +232,32 @@ TMAPI_STAMP(tmapi_rd, own, 0, f,
 static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, const int *in,
                                       tmap_i64 *sum, cudaStream_t stream) {
     typedef void (*kernel)(tmap_nbb, tmap_box, tmap_u32, const int *, tmap_i64 *);
-    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT + 1] = {
+    static const kernel kernels[TMAP_FRACTAL_COUNT + 1][TMAP_MAP_COUNT] = {
 #define TMAPI_RD(name, ...) TMAPI_STAMP_ROW(tmapi_rd, name)
         TMAP_FRACTALS(TMAPI_RD) TMAPI_STAMP_ROW(tmapi_rd, own)
 #undef TMAPI_RD
     };
+    static void (*const small_kernels[])(tmapi_small, const int *, tmap_i64 *) = {
+#define TMAPI_RD(name, ...) tmapi_rd_small_##name,
+        TMAP_FRACTALS(TMAPI_RD)
+#undef TMAPI_RD
+    };
+    tmapi_small s;
     tmap_box b;
     dim3 grid, block;
-    cudaError_t status;
+    cudaError_t status = cudaSuccess;
+    int small = tmapi_small_make(f, r, map == TMAP_MAP_LAMBDA_LINEAR && rho == 32, 16, 0, &s);
+    if (small >= 0 && in && sum) {
+        unsigned blocks = tmapi_small_blocks(f, &s);
+        if (blocks > 1) status = cudaMemsetAsync(sum, 0, sizeof *sum, stream); // as below
+        if (status != cudaSuccess) return status;
+        small_kernels[small]<<<blocks, tmapi_small_threads(f), 0, stream>>>(s, in, sum);
+        return cudaGetLastError();
+    }
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
     if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
     tmapi_box_rows(f, r, map, TMAPI_RD_EACH, &b);
-    map = tmapi_box_small(f, r, 16, map, &b);
     const tmapi_tuning tuning = {4, 16, 32, 2, 1024, 2, 512};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     // A single block sets the sum, which saves the 1.3 us of this.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// small.h: the fractal kernels' form for small fractals of the catalogue by linear index.
+//
+// Up to a million cells a launch takes a few microseconds, most of them for its start. So a block
+// takes a tile of up to 256 cells, row by row without a table, and a thread its cell's copies in
+// the replicas of the top levels, up to 16. Kernels are short, have the fractal as a constant and
+// few arguments, which take time by the byte, and the launcher asks the device nothing. (r = 10,
+// ms, persistent threads and this: Chandelier SW 0.0065 and 0.0059, RD 0.0064 and 0.0053, CA 0.0074
+// and 0.0057; Cantor RD 0.0050 and 0.0038; its SW and CA are the launch alone.)
+#ifndef TMAP_KERNELS_SMALL_H
+#define TMAP_KERNELS_SMALL_H
+
+#include "../fractals.h"
+#include "../nbb_size.h"
+#include "../rows.h"
+
+#ifndef TMAPI_SMALL_CELLS // a test sets it lower
+#define TMAPI_SMALL_CELLS (1u << 20)
+#endif
+
+// The places of a launch, which are cells, or lowest grids of a fractal one level higher.
+typedef struct tmapi_small {
+    tmap_u32 level;          // of the map in block space
+    tmap_u32 copy_x, copy_y; // the sides of a replica of the top levels, in places
+    tmap_u32 width, height;  // of the embedding, in cells
+} tmapi_small;
+
+// The level of its tiles. Example: gasket 5, carpet 2, Cantor 8.
+TMAP_FN tmap_u32 tmapi_small_level(tmap_nbb f) {
+    tmap_u32 m = 0, cells = 1;
+    while (m < TMAPI_ROWS_DIRECT_MOST && cells * f.k <= 256) cells *= f.k, ++m;
+    return m;
+}
+
+// How many top levels a thread goes through, with at most this many copies of its cell.
+TMAP_FN tmap_u32 tmapi_small_top(tmap_nbb f, tmap_u32 copies) {
+    return f.k * f.k <= copies ? 2 : f.k <= copies;
+}
+
+// The number in the catalogue of fractal f of level r if it takes this form, else -1.
+// by_linear: whether the caller asked for it. copies: the most that a thread has of a place. low:
+// the level of a place, 0 or 1.
+TMAP_FN int tmapi_small_make(tmap_nbb f, tmap_u32 r, int by_linear, tmap_u32 copies, tmap_u32 low,
+                             tmapi_small *out) {
+    const tmap_u32 m = tmapi_small_level(f), top = tmapi_small_top(f, copies);
+    const int index = by_linear && r <= 31 ? tmap_fractal_index(f) : -1;
+    if (index < 0 || r < m + top + low || tmap_nbb_cells(f, r - low) > TMAPI_SMALL_CELLS) return -1;
+    out->level = r - low - m - top;
+    out->copy_x = tmapi_pow32(f.sx, r - low - top), out->copy_y = tmapi_pow32(f.sy, r - low - top);
+    out->width = tmapi_pow32(f.sx, r), out->height = tmapi_pow32(f.sy, r);
+    return index;
+}
+
+#if TMAP_CUDA
+
+// The place of this thread in the first replica of the top levels; 1 if it has one.
+TMAP_DEVICE int tmapi_small_place(tmap_nbb f, const tmapi_small *s, tmap_xy *place) {
+    const tmap_u32 m = tmapi_small_level(f);
+    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, s->level);
+    *place = tmapi_rows_direct(f, m, threadIdx.x);
+    place->x += tile.x * tmapi_pow32(f.sx, m), place->y += tile.y * tmapi_pow32(f.sy, m);
+    return threadIdx.x < tmapi_pow32(f.k, m);
+}
+
+// The kernel of one piece of work for one fractal, WORK_NAME, which calls WORK. PARAMS: its
+// parameter list, which begins with `tmapi_small s`; ARGS: of WORK, which may name `f`.
+#define TMAPI_SMALL_STAMP(work, name, PARAMS, ARGS) \
+    static __global__ void work##_##name PARAMS { \
+        const tmap_nbb f = tmap_fractal_##name(); \
+        work ARGS; \
+    }
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+// The launch: a block for each tile, of whole warps.
+static inline unsigned tmapi_small_blocks(tmap_nbb f, const tmapi_small *s) {
+    return tmapi_pow32(f.k, s->level);
+}
+static inline unsigned tmapi_small_threads(tmap_nbb f) {
+    return (tmapi_pow32(f.k, tmapi_small_level(f)) + 31) / 32 * 32;
+}
+#endif
+#endif
