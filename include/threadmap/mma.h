@@ -284,7 +284,9 @@ TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, t
     s.single = r <= 16;
     s.table = tmapi_mma_table_make(f);
     s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
-    s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
+    s.second = s.first; // not read where one is enough: it takes a long division
+    if (!s.single)
+        s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
     return s;
 }
 
