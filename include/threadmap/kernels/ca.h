@@ -123,7 +123,7 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
 // Small fractals (small.h): the cells of a lowest grid in the place of a cell.
 TMAP_DEVICE void tmapi_ca_small(tmap_nbb f, const tmapi_small *s, tmap_ca_rule rule,
                                 const unsigned char *in, unsigned char *out) {
-    const tmap_u32 top = tmapi_small_top(f, 4);
+    const tmap_u32 top = tmapi_small_top(f, 1, 4);
     tmap_xy p;
     if (!tmapi_small_place(f, s, &p)) return;
 #pragma unroll 1
@@ -235,22 +235,14 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
         TMAP_FRACTALS(TMAPI_CA) TMAPI_STAMP_ROW(tmapi_ca, own)
 #undef TMAPI_CA
     };
-    static void (*const small_kernels[])(tmapi_small, tmap_ca_rule, const unsigned char *,
-                                         unsigned char *) = {
-#define TMAPI_CA(name, ...) tmapi_ca_small_##name,
-        TMAP_FRACTALS(TMAPI_CA)
-#undef TMAPI_CA
-    };
     const int fits = in && out && in != out && rule.born <= 0x1ff && rule.survive <= 0x1ff;
-    tmapi_small s;
     tmap_box b;
     dim3 grid, block;
     cudaError_t status;
-    int small = tmapi_small_make(f, r, map == TMAP_MAP_LAMBDA_LINEAR && rho == 32, 4, 1, &s);
-    if (small >= 0 && fits) {
-        small_kernels[small]<<<tmapi_small_blocks(f, &s), tmapi_small_threads(f), 0, stream>>>(
-            s, rule, in, out);
-        return cudaGetLastError();
+    if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && fits) {
+#define TMAPI_CA(name, ...) TMAPI_SMALL_LAUNCH(tmapi_ca_small, name, 1, 4, 1, , rule, in, out)
+        TMAP_FRACTALS(TMAPI_CA)
+#undef TMAPI_CA
     }
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);

@@ -98,7 +98,7 @@ TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64
 
 // Small fractals (small.h), all reads of a thread in flight.
 TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, const tmapi_small *s, const int *in, tmap_i64 *sum) {
-    const tmap_u32 top = tmapi_small_top(f, 16);
+    const tmap_u32 top = tmapi_small_top(f, 2, 16);
     const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_i64 mine = 0;
     tmap_xy p;
@@ -237,22 +237,18 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
         TMAP_FRACTALS(TMAPI_RD) TMAPI_STAMP_ROW(tmapi_rd, own)
 #undef TMAPI_RD
     };
-    static void (*const small_kernels[])(tmapi_small, const int *, tmap_i64 *) = {
-#define TMAPI_RD(name, ...) tmapi_rd_small_##name,
-        TMAP_FRACTALS(TMAPI_RD)
-#undef TMAPI_RD
-    };
-    tmapi_small s;
     tmap_box b;
     dim3 grid, block;
     cudaError_t status = cudaSuccess;
-    int small = tmapi_small_make(f, r, map == TMAP_MAP_LAMBDA_LINEAR && rho == 32, 16, 0, &s);
-    if (small >= 0 && in && sum) {
-        unsigned blocks = tmapi_small_blocks(f, &s);
-        if (blocks > 1) status = cudaMemsetAsync(sum, 0, sizeof *sum, stream); // as below
-        if (status != cudaSuccess) return status;
-        small_kernels[small]<<<blocks, tmapi_small_threads(f), 0, stream>>>(s, in, sum);
-        return cudaGetLastError();
+    if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && in && sum) {
+#define TMAPI_RD(name, ...) \
+    TMAPI_SMALL_LAUNCH( \
+        tmapi_rd_small, name, 2, 16, 0, \
+        if (blocks > 1 && \
+            (status = cudaMemsetAsync(sum, 0, sizeof *sum, stream)) != cudaSuccess) return status, \
+        in, sum)
+        TMAP_FRACTALS(TMAPI_RD)
+#undef TMAPI_RD
     }
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);

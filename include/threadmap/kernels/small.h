@@ -32,23 +32,28 @@ TMAP_FN tmap_u32 tmapi_small_level(tmap_nbb f) {
     return m;
 }
 
-// How many top levels a thread goes through, with at most this many copies of its cell.
-TMAP_FN tmap_u32 tmapi_small_top(tmap_nbb f, tmap_u32 copies) {
-    return f.k * f.k <= copies ? 2 : f.k <= copies;
+// How many top levels a thread goes through: at most so many, and copies of its place.
+TMAP_FN tmap_u32 tmapi_small_top(tmap_nbb f, tmap_u32 levels, tmap_u32 copies) {
+    return levels > 1 && f.k * f.k <= copies ? 2 : f.k <= copies;
 }
 
-// The number in the catalogue of fractal f of level r if it takes this form, else -1.
-// by_linear: whether the caller asked for it. copies: the most that a thread has of a place. low:
-// the level of a place, 0 or 1.
-TMAP_FN int tmapi_small_make(tmap_nbb f, tmap_u32 r, int by_linear, tmap_u32 copies, tmap_u32 low,
-                             tmapi_small *out) {
-    const tmap_u32 m = tmapi_small_level(f), top = tmapi_small_top(f, copies);
-    const int index = by_linear && r <= 31 ? tmap_fractal_index(f) : -1;
-    if (index < 0 || r < m + top + low || tmap_nbb_cells(f, r - low) > TMAPI_SMALL_CELLS) return -1;
+// The blocks of a launch for fractal f of level r; 0 if it is too large or too small for this form.
+// top: tmapi_small_top. low: the level of a place, 0 or 1. In one loop, as a launch takes longer
+// than the kernel, and this is a part of it.
+TMAP_FN tmap_u32 tmapi_small_make(tmap_nbb f, tmap_u32 r, tmap_u32 top, tmap_u32 low,
+                                  tmapi_small *out) {
+    const tmap_u32 m = tmapi_small_level(f);
+    tmap_u32 blocks = 0, cells = 1;
+    if (r < m + top + low) return 0;
     out->level = r - low - m - top;
-    out->copy_x = tmapi_pow32(f.sx, r - low - top), out->copy_y = tmapi_pow32(f.sy, r - low - top);
-    out->width = tmapi_pow32(f.sx, r), out->height = tmapi_pow32(f.sy, r);
-    return index;
+    out->width = out->height = 1;
+    for (tmap_u32 level = 0;; ++level) {
+        if (level <= r - low && cells > TMAPI_SMALL_CELLS) return 0;
+        if (level == out->level) blocks = cells;
+        if (level == r - low - top) out->copy_x = out->width, out->copy_y = out->height;
+        if (level == r) return blocks;
+        cells *= f.k, out->width *= f.sx, out->height *= f.sy; // below 2^32 in the catalogue
+    }
 }
 
 #if TMAP_CUDA
@@ -73,12 +78,24 @@ TMAP_DEVICE int tmapi_small_place(tmap_nbb f, const tmapi_small *s, tmap_xy *pla
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
-// The launch: a block for each tile, of whole warps.
-static inline unsigned tmapi_small_blocks(tmap_nbb f, const tmapi_small *s) {
-    return tmapi_pow32(f.k, s->level);
-}
+// Threads of a block: a tile's, in whole warps.
 static inline unsigned tmapi_small_threads(tmap_nbb f) {
     return (tmapi_pow32(f.k, tmapi_small_level(f)) + 31) / 32 * 32;
 }
+
+// For a launcher of fractal f of level r in `stream`: if f is fractal NAME and small, launches
+// WORK_NAME with these arguments after the first one, once BEFORE has been done, and returns.
+#define TMAPI_SMALL_LAUNCH(work, name, top_levels, copies, low, before, ...) \
+    if (tmap_nbb_equal(f, tmap_fractal_##name())) { \
+        const tmap_nbb same = tmap_fractal_##name(); /* a constant */ \
+        tmapi_small s; \
+        const unsigned blocks = \
+            tmapi_small_make(same, r, tmapi_small_top(same, top_levels, copies), low, &s); \
+        if (blocks) { \
+            before; \
+            work##_##name<<<blocks, tmapi_small_threads(same), 0, stream>>>(s, __VA_ARGS__); \
+            return cudaGetLastError(); \
+        } \
+    }
 #endif
 #endif

@@ -122,7 +122,7 @@ TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
 
 // Small fractals: small.h.
 TMAP_DEVICE void tmapi_sw_small(tmap_nbb f, const tmapi_small *s, int value, int *out) {
-    const tmap_u32 top = tmapi_small_top(f, 16);
+    const tmap_u32 top = tmapi_small_top(f, 2, 16);
     const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_xy p;
     if (!tmapi_small_place(f, s, &p)) return;
@@ -307,20 +307,13 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
         TMAP_FRACTALS(TMAPI_SW) TMAPI_STAMP_ROW(tmapi_sw, own)
 #undef TMAPI_SW
     };
-    static void (*const small_kernels[])(tmapi_small, int, int *) = {
-#define TMAPI_SW(name, ...) tmapi_sw_small_##name,
-        TMAP_FRACTALS(TMAPI_SW)
-#undef TMAPI_SW
-    };
-    tmapi_small s;
     tmap_box b;
     dim3 grid, block;
     cudaError_t status;
-    int small = tmapi_small_make(f, r, map == TMAP_MAP_LAMBDA_LINEAR && rho == 32, 16, 0, &s);
-    if (small >= 0 && out) {
-        small_kernels[small]<<<tmapi_small_blocks(f, &s), tmapi_small_threads(f), 0, stream>>>(
-            s, value, out);
-        return cudaGetLastError();
+    if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && out) {
+#define TMAPI_SW(name, ...) TMAPI_SMALL_LAUNCH(tmapi_sw_small, name, 2, 16, 0, , value, out)
+        TMAP_FRACTALS(TMAPI_SW)
+#undef TMAPI_SW
     }
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
