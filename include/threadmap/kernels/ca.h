@@ -240,7 +240,8 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     dim3 grid, block;
     cudaError_t status;
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && fits) {
-#define TMAPI_CA(name, ...) TMAPI_SMALL_LAUNCH(tmapi_ca_small, name, 1, 4, 1, , rule, in, out)
+#define TMAPI_CA(name, ...) \
+    TMAPI_SMALL_LAUNCH(tmapi_ca_small_##name, name, 1, 4, 1, , rule, in, out)
         TMAP_FRACTALS(TMAPI_CA)
 #undef TMAPI_CA
     }

@@ -243,7 +243,7 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && in && sum) {
 #define TMAPI_RD(name, ...) \
     TMAPI_SMALL_LAUNCH( \
-        tmapi_rd_small, name, 2, 16, 0, \
+        tmapi_rd_small_##name, name, 2, 16, 0, \
         if (blocks > 1 && \
             (status = cudaMemsetAsync(sum, 0, sizeof *sum, stream)) != cudaSuccess) return status, \
         in, sum)

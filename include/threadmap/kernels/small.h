@@ -84,8 +84,8 @@ static inline unsigned tmapi_small_threads(tmap_nbb f) {
 }
 
 // For a launcher of fractal f of level r in `stream`: if f is fractal NAME and small, launches
-// WORK_NAME with these arguments after the first one, once BEFORE has been done, and returns.
-#define TMAPI_SMALL_LAUNCH(work, name, top_levels, copies, low, before, ...) \
+// KERNEL with these arguments after the first one, once BEFORE has been done, and returns.
+#define TMAPI_SMALL_LAUNCH(kernel, name, top_levels, copies, low, before, ...) \
     if (tmap_nbb_equal(f, tmap_fractal_##name())) { \
         const tmap_nbb same = tmap_fractal_##name(); /* a constant */ \
         tmapi_small s; \
@@ -93,7 +93,7 @@ static inline unsigned tmapi_small_threads(tmap_nbb f) {
             tmapi_small_make(same, r, tmapi_small_top(same, top_levels, copies), low, &s); \
         if (blocks) { \
             before; \
-            work##_##name<<<blocks, tmapi_small_threads(same), 0, stream>>>(s, __VA_ARGS__); \
+            kernel<<<blocks, tmapi_small_threads(same), 0, stream>>>(s, __VA_ARGS__); \
             return cudaGetLastError(); \
         } \
     }

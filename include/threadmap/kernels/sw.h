@@ -311,7 +311,7 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     dim3 grid, block;
     cudaError_t status;
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && out) {
-#define TMAPI_SW(name, ...) TMAPI_SMALL_LAUNCH(tmapi_sw_small, name, 2, 16, 0, , value, out)
+#define TMAPI_SW(name, ...) TMAPI_SMALL_LAUNCH(tmapi_sw_small_##name, name, 2, 16, 0, , value, out)
         TMAP_FRACTALS(TMAPI_SW)
 #undef TMAPI_SW
     }
