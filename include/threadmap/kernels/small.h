@@ -60,11 +60,16 @@ TMAP_FN tmap_u32 tmapi_small_make(tmap_nbb f, tmap_u32 r, tmap_u32 top, tmap_u32
 
 // The place of this thread in the first replica of the top levels; 1 if it has one.
 TMAP_DEVICE int tmapi_small_place(tmap_nbb f, const tmapi_small *s, tmap_xy *place) {
-    const tmap_u32 m = tmapi_small_level(f);
-    tmap_xy tile = tmap_nbb_lambda_linear(f, blockIdx.x, s->level);
+    const tmap_u32 m = tmapi_small_level(f), cells = tmapi_pow32(f.k, m);
+    tmap_xy tile;
+    if (f.sy == 1) { // any order is row by row: a loop over levels, of a few instructions
+        *place = tmap_nbb_lambda_linear(f, blockIdx.x * cells + threadIdx.x, s->level + m);
+        return threadIdx.x < cells;
+    }
+    tile = tmap_nbb_lambda_linear(f, blockIdx.x, s->level);
     *place = tmapi_rows_direct(f, m, threadIdx.x);
     place->x += tile.x * tmapi_pow32(f.sx, m), place->y += tile.y * tmapi_pow32(f.sy, m);
-    return threadIdx.x < tmapi_pow32(f.k, m);
+    return threadIdx.x < cells;
 }
 
 // The kernel of one piece of work for one fractal, WORK_NAME, which calls WORK. PARAMS: its
