@@ -80,7 +80,7 @@ typedef struct sweep {
     ask_tally *tally;
     tmap_u64 *lost;
     ask_serial serial;
-    tmap_ask_params dp_best[2]; // of the size before
+    tmap_ask_params dp_best[2]; // of the largest size up to 16384
 } sweep;
 
 // One thing to time.

@@ -70,10 +70,10 @@ static void sweep_dp(sweep *s, job j, size *z) {
     for (int form = 0; form < 2; ++form) {
         double best = 0;
         bench_time time = {0, 0, 0};
-        tmap_ask_params candidates[ALL];
+        tmap_ask_params candidates[ALL], best_of = all[0];
         int count = ALL;
         memcpy(candidates, all, sizeof all);
-        if (z->n > 16384 && s->dp_best[form].g) { // what was best before, also coarser
+        if (z->n > 16384 && s->dp_best[form].g) { // what was best up to there, also coarser
             count = 3;
             for (int i = 0; i < count; ++i) candidates[i] = s->dp_best[form], candidates[i].B <<= i;
         }
@@ -83,10 +83,11 @@ static void sweep_dp(sweep *s, job j, size *z) {
             double ms;
             j.a = candidates[i];
             ms = dp_run(s, &j);
-            if (ms > 0 && (best == 0 || ms < best)) best = ms, s->dp_best[form] = j.a;
+            if (ms > 0 && (best == 0 || ms < best)) best = ms, best_of = j.a;
         }
+        if (best > 0 && z->n <= 16384) s->dp_best[form] = best_of;
         if (best > 0 && has_energy(s, z)) {
-            j.a = s->dp_best[form];
+            j.a = best_of;
             if (job_prepare(&j)) energy_row(&j, best);
         }
         dp_limit(PENDING_DEFAULT);
@@ -95,7 +96,7 @@ static void sweep_dp(sweep *s, job j, size *z) {
             if (job_prepare(&j)) dp_losses(s, &j);
         }
         if (best == 0) continue;
-        j.a = s->dp_best[form];
+        j.a = best_of;
         time.ms = best;
         print_row(&j, time, 0);
     }
