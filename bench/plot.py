@@ -44,7 +44,6 @@ class Results:
 
     def __init__(self, data):
         self.meta, self.rows = data.get("meta", {}), data.get("rows", [])
-        self.others = {}  # what the rows of fractals beside the gasket are of, if not of `meta`
         self.places = {}  # rows of a work, of a work and domain, of a work, domain and size
         for row in self.rows:
             key = row.get("work"), row.get("domain"), row.get("size")
@@ -91,8 +90,6 @@ class Results:
     def where(self):
         m = self.meta
         commit = str(m.get("commit", "unknown"))[:12]
-        if self.others:
-            commit += f" (gasket) and {str(self.others.get('commit', 'unknown'))[:12]}"
         return f"{m.get('gpu', 'unknown GPU')}, commit {commit}"
 
 
@@ -124,18 +121,11 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "fractals", "block", "triangle", "ask"):
+    for name in ("fractal", "block", "triangle", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 found[name] = Results(json.load(file))
-    # A run of bench_fractal of its own for the fractals beside the gasket.
-    if "fractal" in found and "fractals" in found:
-        gasket, others = found["fractal"], found["fractals"]
-        rows = [row for row in gasket.rows if row.get("domain") == "gasket"]
-        rows += [row for row in others.rows if row.get("domain") != "gasket"]
-        found["fractal"] = Results({"meta": gasket.meta, "rows": rows})
-        found["fractal"].others = others.meta
     return found
 
 
