@@ -76,34 +76,13 @@ TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
     }
 }
 
-// 1 if no two cells stand side by side. For constant fractals.
-TMAP_DEVICE int tmapi_sw_apart(tmap_nbb f) {
-    int beside = 0;
-#pragma unroll
-    for (tmap_u32 i = 0; i < TMAP_REPLICAS_MAX; ++i)
-#pragma unroll
-        for (tmap_u32 j = 0; j < TMAP_REPLICAS_MAX; ++j) {
-            tmap_xy a = tmap_nbb_tau(f, i), b = tmap_nbb_tau(f, j);
-            beside |= i < f.k && j < f.k && a.y == b.y && (a.x + 1) % f.sx == b.x;
-        }
-    return !beside;
-}
-
 // The same for sparse fractals: each cell alone. One block for each multiprocessor, since more
-// warps write more rows at a time, whose sectors leave the cache unfinished. Where no two cells
-// share a border, each block goes through rows of its own. (r = 10, us, all blocks through the same
-// rows, and each through its own: X 206 and 204, Vicsek 149 and 152.)
-TMAP_DEVICE void tmapi_sw_by_cells(int constant, tmap_nbb f, tmap_box b, int value, int *out) {
+// warps write more rows at a time, whose sectors leave the cache unfinished. (Blocks of 256 threads
+// lose 1 to 2%, most of it in the tables, which take longer to make.)
+TMAP_DEVICE void tmapi_sw_by_cells(tmap_nbb f, tmap_box b, int value, int *out) {
     TMAPI_ROWS_EACH(tables, f, b);
-    tmap_u32 first = blockIdx.x, step = gridDim.x * blockDim.x, end = (tmap_u32)b.columns;
-    if (constant && tmapi_sw_apart(f)) {
-        const tmap_u32 share = ((end - 1) / gridDim.x + 32) / 32 * 32;
-        first *= share, step = blockDim.x;
-        end = first + share < end ? first + share : end;
-    } else {
-        first *= blockDim.x;
-    }
-    for (tmap_u32 i = first + threadIdx.x; i < end; i += step) {
+    const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(1);
+    for (tmap_u32 i = tmapi_each_first(1); i < cells; i += stride) {
         tmap_xy p = tmap_rows_at(&tables, i);
         out[p.y * b.width + p.x] = value;
     }
@@ -260,7 +239,7 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
     } else if (map == TMAP_MAP_LAMBDA_LINEAR) {
         tmapi_sw_linear(f, b, value, out);
     } else if (map == TMAP_MAP_ROWS) {
-        tmapi_rows_sparse(f) && b.each ? tmapi_sw_by_cells(constant, f, b, value, out)
+        tmapi_rows_sparse(f) && b.each ? tmapi_sw_by_cells(f, b, value, out)
                                        : tmapi_sw_by_rows(f, b, value, out);
     } else if (map != TMAP_MAP_BB)
         tmapi_walk_full() ? tmapi_sw_walk(map, f, b, tmap_warp_full(), value, out)
@@ -321,7 +300,7 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     tmapi_box_rows(f, r, map, 1, &b);
     // By rows of bits, few warps do best: their stores stay in order.
     tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
-    const tmapi_tuning tuning = {4, 16, warps, 1, 512, 1, 256};
+    const tmapi_tuning tuning = {4, 16, warps, 1, 512, 1, 512};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, value, out);
     return status;
