@@ -19,7 +19,7 @@
 #define TMAP_TILE_H
 
 #include "nbb_size.h"
-#include "rows.h"
+#include "rows_cell.h"
 #include "warp.h"
 
 // The level of a tile that a warp takes with a lane for each column: as wide and as high as 32

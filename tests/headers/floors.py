@@ -5,8 +5,9 @@
 GROUND = {"threadmap/core.h", "threadmap/version.h"}
 # 2: cooperative: a warp, a block, tiles; in CUDA code alone
 COOPERATIVE = {"threadmap/warp.h", "threadmap/group.h", "threadmap/mma.h", "threadmap/mma_nu.h",
-               "threadmap/rows.h", "threadmap/block.h", "threadmap/tile.h", "threadmap/reduce.h",
-               "threadmap/compact.h", "threadmap/olt.h"}
+               "threadmap/rows.h", "threadmap/rows_tables.h", "threadmap/block.h",
+               "threadmap/tile.h", "threadmap/reduce.h", "threadmap/compact.h",
+               "threadmap/olt.h"}
 
 
 def floor(header):

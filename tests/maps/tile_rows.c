@@ -2,6 +2,7 @@
 // tile_rows: the pure functions of tile.h against the definition: cells row by row, columns of tiles,
 // and groups of four.
 #include <threadmap/fractals.h>
+#include <threadmap/rows_tables.h>
 #include <threadmap/tile.h>
 
 #include <stdio.h>

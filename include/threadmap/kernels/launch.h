@@ -12,7 +12,7 @@
 
 #include "../fractals.h"
 #include "../nbb_size.h"
-#include "../rows.h"
+#include "../rows_tables.h"
 #include "../tile.h"
 #include "../warp.h"
 #include "small.h"

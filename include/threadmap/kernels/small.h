@@ -12,7 +12,7 @@
 
 #include "../fractals.h"
 #include "../nbb_size.h"
-#include "../rows.h"
+#include "../rows_cell.h"
 
 #ifndef TMAPI_SMALL_CELLS // a test sets it lower
 #define TMAPI_SMALL_CELLS (1u << 20)
