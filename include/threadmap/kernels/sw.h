@@ -227,8 +227,7 @@ TMAP_DEVICE void tmapi_sw_sectors(int map, int constant, tmap_nbb f, tmap_box b,
         tmapi_sw_sectors_tile(f, b, value, out);
 }
 
-TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u32 row, int value,
-                          int *out) {
+TMAP_DEVICE void tmapi_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out) {
     tmap_xy p;
     if (map == TMAP_MAP_TILE && tmap_nbb_has_ballot(f)) {
         tmapi_sw_rows(f, b, value, out);
@@ -251,7 +250,7 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
 #define TMAPI_SW(name, ...) \
     TMAPI_STAMP(tmapi_sw, name, 1, tmap_fractal_##name(), \
                 (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
-                (map, constant, f, b, row, value, out)) \
+                (map, f, b, row, value, out)) \
     TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, , TMAP_MAP_TILE, name, 1, tmap_fractal_##name(), \
                        (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out), \
                        (map, constant, f, b, value, out)) \
@@ -259,7 +258,7 @@ TMAP_DEVICE void tmapi_sw(int map, int constant, tmap_nbb f, tmap_box b, tmap_u3
                       (f, &s, value, out))
 TMAP_FRACTALS(TMAPI_SW)
 TMAPI_STAMP(tmapi_sw, own, 0, f, (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
-            (map, constant, f, b, row, value, out))
+            (map, f, b, row, value, out))
 TMAPI_STAMP_KERNEL(tmapi_sw_sectors, all, , TMAP_MAP_TILE, own, 0, f,
                    (tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out),
                    (map, constant, f, b, value, out))
