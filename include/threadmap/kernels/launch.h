@@ -165,8 +165,8 @@ TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
 // and their kernels do without the code.
 TMAP_FN int tmapi_rows_sparse(tmap_nbb f) { return f.k <= 2 * f.sy; }
 
-// Chooses that for map TMAP_MAP_ROWS, with `each` cells in flight in a thread; r: the level of the
-// fractal whose cells b->columns counts.
+// Chooses that for map TMAP_MAP_ROWS and fractal f of level r, with `each` cells in flight in a
+// thread.
 TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, tmap_box *b) {
     tmap_u32 bytes;
     if (map != TMAP_MAP_ROWS || !tmapi_rows_sparse(f)) return;

@@ -4,9 +4,9 @@
 // Up to a million cells a launch takes a few microseconds, most of them for its start. So a block
 // takes a tile of up to 256 cells, row by row without a table, and a thread its cell's copies in
 // the replicas of the top levels, up to 16. Kernels are short, have the fractal as a constant and
-// few arguments, which take time by the byte, and the launcher asks the device nothing. (r = 10,
-// ms, persistent threads and this: Chandelier SW 0.0065 and 0.0059, RD 0.0064 and 0.0053, CA 0.0074
-// and 0.0057; Cantor RD 0.0050 and 0.0038; its SW and CA are the launch alone.)
+// few arguments, and the launcher asks the device nothing. (r = 10, ms, persistent threads and
+// this: Chandelier SW 0.0065 and 0.0059, RD 0.0064 and 0.0053, CA 0.0074 and 0.0057; Cantor RD
+// 0.0050 and 0.0038; its SW and CA are the launch alone.)
 #ifndef TMAP_KERNELS_SMALL_H
 #define TMAP_KERNELS_SMALL_H
 

@@ -78,7 +78,7 @@ TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
 
 // The same for sparse fractals: each cell alone. One block for each multiprocessor, since more
 // warps write more rows at a time, whose sectors leave the cache unfinished. (Blocks of 256 threads
-// lose 1 to 2%, most of it in the tables, which take longer to make.)
+// lost 1 to 2% in the benchmark.)
 TMAP_DEVICE void tmapi_sw_by_cells(tmap_nbb f, tmap_box b, int value, int *out) {
     TMAPI_ROWS_EACH(tables, f, b);
     const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(1);
