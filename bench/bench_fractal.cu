@@ -189,7 +189,7 @@ static double sweep_job(sweep *s, job *j, tmap_box box, tmap_u64 *counter) {
                 variant_name(j->variant), fractal_name(j->f), j->r, j->rho);
         exit(1);
     }
-    t = bench_measure(job_run, j, s->o.budget_ms);
+    t = bench_measure_queued(job_run, j, s->o.budget_ms);
     if (j->variant != LIST) threads = (double)tmap_box_threads(box);
     snprintf(row, sizeof row,
              "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
@@ -313,7 +313,7 @@ static void sweep_dummy(sweep *s, tmap_nbb f, tmap_u32 r, tmap_u32 times) {
                     r);
             exit(1);
         }
-        t = bench_measure(dummy_run, &d, s->o.budget_ms);
+        t = bench_measure_queued(dummy_run, &d, s->o.budget_ms);
         if (d.form == dummy_form_shuffle) shuffle = t.ms;
         printf("| dummy | %s | %s | %.5f | %.2f |\n", fractal_name(f), dummy_form_name(d.form),
                t.ms, shuffle / t.ms);

@@ -31,10 +31,18 @@ static int bench_compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+// Holds the stream until the host sets *go, or for about a second.
+static __global__ void bench_hold_kernel(const volatile int *go) {
+    for (long long begin = clock64(); !*go && clock64() - begin < 2000000000;) continue;
+}
+
 // Runs body once to warm up, then as often as `budget_ms` allows, 3 to 25 times (once above a
 // second), each between two events of the default stream. Work shorter than the clock's grain is
-// repeated inside a sample.
-static bench_time bench_measure(bench_body body, void *context, double budget_ms) {
+// repeated inside a sample. go: NULL, or memory of the host that the device reads: then all work of
+// a sample is queued before any of it begins, so that no time of the host is in it; the body must
+// not wait for the device.
+static bench_time bench_measure_go(bench_body body, void *context, double budget_ms,
+                                   volatile int *go) {
     enum { MOST = 25 };
     float samples[MOST], warm;
     cudaEvent_t begin, end;
@@ -53,9 +61,15 @@ static bench_time bench_measure(bench_body body, void *context, double budget_ms
     n = warm > 0 ? (int)(budget_ms / (warm * inner)) : MOST;
     n = warm > 1000 ? 1 : n < 3 ? 3 : n > MOST ? MOST : n;
     for (int i = 0; i < n; ++i) {
+        if (go) {
+            *go = 0;
+            bench_hold_kernel<<<1, 1>>>(go);
+            CHECK(cudaGetLastError());
+        }
         CHECK(cudaEventRecord(begin, 0));
         for (int j = 0; j < inner; ++j) body(context);
         CHECK(cudaEventRecord(end, 0));
+        if (go) *go = 1;
         CHECK(cudaEventSynchronize(end));
         CHECK(cudaEventElapsedTime(&samples[i], begin, end));
         samples[i] /= (float)inner;
@@ -66,6 +80,26 @@ static bench_time bench_measure(bench_body body, void *context, double budget_ms
     t.ms = samples[n / 2];
     t.noise_pct = t.ms > 0 ? 100.0 * (samples[n * 3 / 4] - samples[n / 4]) / t.ms : 0;
     t.samples = n;
+    return t;
+}
+
+// Single calls, the host's part in each.
+static bench_time bench_measure(bench_body body, void *context, double budget_ms) {
+    return bench_measure_go(body, context, budget_ms, NULL);
+}
+
+// Queued calls: the device's time alone. (The CPU machine of the tests, which is no device that does
+// things side by side, runs a launch before it goes on.)
+static bench_time bench_measure_queued(bench_body body, void *context, double budget_ms) {
+    void *go;
+    int device, concurrent;
+    bench_time t;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentKernels, device));
+    if (!concurrent) return bench_measure(body, context, budget_ms);
+    CHECK(cudaHostAlloc(&go, sizeof(int), cudaHostAllocMapped));
+    t = bench_measure_go(body, context, budget_ms, (volatile int *)go);
+    CHECK(cudaFreeHost(go));
     return t;
 }
 
