@@ -21,6 +21,17 @@ TMAP_DEVICE tmap_xy form_map(int form, const tmap_tiles *tiles, tmap_nbb f, tmap
                                 : tmap_warp_level_ballot(&tiles->level, f, t, t);
 }
 
+// Tile t + lane * step by tensor cores, in one word, and number j of these 32.
+TMAP_DEVICE tmap_u32 form_own(const tmap_mma_tiles *mma, tmap_nbb f, tmap_u32 t, tmap_u32 step) {
+    tmap_xy c = tmap_mma_tiles_own(mma, f, t, step);
+    return c.x | c.y << 16; // below 2^16 for r <= 17 and these tiles
+}
+TMAP_DEVICE tmap_xy form_cell(tmap_u32 own, int j) {
+    tmap_u32 v = __shfl_sync(0xffffffffu, own, j);
+    tmap_xy c = {v & 0xffff, v >> 16};
+    return c;
+}
+
 // SW: a tile's rows, a lane for each column.
 TMAP_DEVICE void form_sw_tile(tmap_xy tile, tmap_u32 rows, tmap_u64 width, tmap_u32 lane, int value,
                               int *out) {
@@ -41,10 +52,10 @@ TMAP_DEVICE void form_sw_walk(int form, tmap_u32 r, int value, int *out) {
         return;
     }
     tmap_mma_tiles mma = tmap_mma_tiles_make_linear(tiles.level.warp, f, r - 5, 0);
-    for (tmap_u32 t = tiles.first; t < tiles.count; t += 16 * tiles.stride) {
-        tmap_mma_batch batch = tmap_mma_tiles_map(&mma, f, t, tiles.stride);
-        for (int j = 0; j < 16 && t + j * tiles.stride < tiles.count; ++j)
-            form_sw_tile(tmap_mma_tiles_cell(&mma, f, batch, j), rows, width, lane, value, out);
+    for (tmap_u32 t = tiles.first; t < tiles.count; t += 32 * tiles.stride) {
+        tmap_u32 own = form_own(&mma, f, t, tiles.stride);
+        for (int j = 0; j < 32 && t + j * tiles.stride < tiles.count; ++j)
+            form_sw_tile(form_cell(own, j), rows, width, lane, value, out);
     }
 }
 
@@ -65,11 +76,10 @@ TMAP_DEVICE void form_rd_walk(int form, tmap_u32 r, const int *in, tmap_i64 *sum
     tmap_i64 mine = 0;
     if (form == FORM_MMA) {
         tmap_mma_tiles mma = tmap_mma_tiles_make_linear(tiles.level.warp, f, r - 6, 0);
-        for (tmap_u32 t = tiles.first; t < tiles.count; t += 16 * tiles.stride) {
-            tmap_mma_batch batch = tmap_mma_tiles_map(&mma, f, t, tiles.stride);
-            for (int j = 0; j < 16 && t + j * tiles.stride < tiles.count; ++j)
-                mine +=
-                    form_rd_tile(tmap_mma_tiles_cell(&mma, f, batch, j), &cells, width, lane, in);
+        for (tmap_u32 t = tiles.first; t < tiles.count; t += 32 * tiles.stride) {
+            tmap_u32 own = form_own(&mma, f, t, tiles.stride);
+            for (int j = 0; j < 32 && t + j * tiles.stride < tiles.count; ++j)
+                mine += form_rd_tile(form_cell(own, j), &cells, width, lane, in);
         }
     } else {
         for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride)
@@ -79,11 +89,11 @@ TMAP_DEVICE void form_rd_walk(int form, tmap_u32 r, const int *in, tmap_i64 *sum
 }
 
 #define FORM_KERNELS(name, form) \
-    static __global__ void __launch_bounds__(256) \
+    static __global__ void __launch_bounds__(512) \
         form_sw_##name(tmap_u32 r, int value, int *out) { \
         form_sw_walk(form, r, value, out); \
     } \
-    static __global__ void __launch_bounds__(256) \
+    static __global__ void __launch_bounds__(128, 4) \
         form_rd_##name(tmap_u32 r, const int *in, tmap_i64 *sum) { \
         form_rd_walk(form, r, in, sum); \
     }
@@ -93,11 +103,12 @@ FORM_KERNELS(ballot, FORM_BALLOT)
 FORM_KERNELS(mma, FORM_MMA)
 #undef FORM_KERNELS
 
-// Blocks for each multiprocessor: as many as the library's own kernels launch.
+// As many blocks as the multiprocessors hold: of SW one of 512 threads, as the library's own kernels
+// do best; of RD four or five of 128, by their registers.
 static inline cudaError_t form_sw(int form, tmap_u32 r, int value, int *out, int processors) {
     static void (*const kernels[FORMS])(tmap_u32, int, int *) = {form_sw_shuffle, form_sw_redux,
                                                                  form_sw_ballot, form_sw_mma};
-    kernels[form]<<<(unsigned)processors * 16, 256>>>(r, value, out);
+    kernels[form]<<<(unsigned)processors, 512>>>(r, value, out);
     return cudaGetLastError();
 }
 
@@ -105,9 +116,12 @@ static inline cudaError_t form_rd(int form, tmap_u32 r, const int *in, tmap_i64 
                                   int processors) {
     static void (*const kernels[FORMS])(tmap_u32, const int *, tmap_i64 *) = {
         form_rd_shuffle, form_rd_redux, form_rd_ballot, form_rd_mma};
-    cudaError_t status = cudaMemsetAsync(sum, 0, sizeof *sum, 0);
+    int blocks;
+    cudaError_t status =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[form], 128, 0);
+    if (status == cudaSuccess) status = cudaMemsetAsync(sum, 0, sizeof *sum, 0);
     if (status != cudaSuccess) return status;
-    kernels[form]<<<(unsigned)processors * 4, 256>>>(r, in, sum);
+    kernels[form]<<<(unsigned)(processors * blocks), 128>>>(r, in, sum);
     return cudaGetLastError();
 }
 

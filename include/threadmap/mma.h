@@ -285,8 +285,7 @@ TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, t
     s.table = tmapi_mma_table_make(f);
     s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
     s.second = s.first; // not read where one is enough: it takes a long division
-    if (!s.single)
-        s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
+    if (!s.single) s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
     return s;
 }
 
@@ -505,6 +504,30 @@ TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tma
     tmap_u32 w = b.first + j * b.step;
     if (t->mma.warp.lanes < 32) return tmapi_mma_alone(&t->mma, f, t->fixed ? t->wx : w, w);
     return tmapi_mma_row_cell(t->mma.packed, b.rows0, b.rows8, j);
+}
+
+// Maps 32 tiles: lane l gets the cell of tile first + l * step, and __shfl_sync hands it to the
+// others. first, step: as for tmap_mma_tiles_map; partial warps: one tile for
+// each lane that they have.
+// Cost: two calls of tmap_mma_tiles_map, and 4 shuffles where coordinates fit 16 bits, else 8; one
+// or two more for each tile that is handed out.
+TMAP_DEVICE tmap_xy tmap_mma_tiles_own(const tmap_mma_tiles *t, tmap_nbb f, tmap_u32 first,
+                                       tmap_u32 step) {
+    const tmap_u32 lane = t->mma.warp.lane;
+    tmap_xy c[4];
+    if (t->mma.warp.lanes < 32) {
+        tmap_u32 w = first + lane * step;
+        return tmapi_mma_alone(&t->mma, f, t->fixed ? t->wx : w, w);
+    }
+#pragma unroll
+    for (tmap_u32 half = 0; half < 2; ++half) {
+        tmap_mma_batch b = tmap_mma_tiles_map(t, f, first + 16 * half * step, step);
+        c[2 * half] = tmapi_mma_row_cell(t->mma.packed, b.rows0, b.rows0, lane);
+        c[2 * half + 1] = tmapi_mma_row_cell(t->mma.packed, b.rows8, b.rows8, lane);
+    }
+    c[0].x = lane & 8u ? c[1].x : c[0].x, c[0].y = lane & 8u ? c[1].y : c[0].y;
+    c[2].x = lane & 8u ? c[3].x : c[2].x, c[2].y = lane & 8u ? c[3].y : c[2].y;
+    return lane & 16u ? c[2] : c[0];
 }
 
 #endif // TMAP_CUDA

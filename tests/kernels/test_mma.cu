@@ -15,8 +15,8 @@ typedef struct query {
 } query;
 
 typedef struct answer {
-    tmap_xy one, sub, own, column[TMAP_MMA_TILES], nu;                 // orthotope
-    tmap_xy one_linear, sub_linear, own_linear, tiles[TMAP_MMA_TILES]; // linear
+    tmap_xy one, sub, own, column[TMAP_MMA_TILES], lane, nu; // orthotope
+    tmap_xy one_linear, sub_linear, own_linear, tiles[TMAP_MMA_TILES], lane_linear;
     tmap_u64 nu_linear;
 } answer;
 
@@ -37,6 +37,7 @@ static __global__ void __launch_bounds__(MOST)
     batch = tmap_mma_tiles_map(&t, f, in->first, in->step);
     for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j)
         a->column[j] = tmap_mma_tiles_cell(&t, f, batch, j);
+    a->lane = tmap_mma_tiles_own(&t, f, in->first, in->step);
     a->nu = tmap_mma_nu(&inverse, f, in->x[rank], in->y[rank]);
     a->nu_linear = tmap_mma_nu_linear(&inverse, f, in->x[rank], in->y[rank]);
     if (in->linear) {
@@ -48,6 +49,7 @@ static __global__ void __launch_bounds__(MOST)
         batch = tmap_mma_tiles_map(&t, f, in->first, in->step);
         for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j)
             a->tiles[j] = tmap_mma_tiles_cell(&t, f, batch, j);
+        a->lane_linear = tmap_mma_tiles_own(&t, f, in->first, in->step);
     }
 }
 
@@ -100,6 +102,9 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
                 c.x *= mx, c.y *= my;
                 map_expect(same(linear ? a->tiles[j] : a->column[j], c), "tiles", f, r, threads, t);
             }
+            c = MAP(wx, q.first + t % 32 * q.step, q.first + t % 32 * q.step);
+            c.x *= mx, c.y *= my;
+            map_expect(same(linear ? a->lane_linear : a->lane, c), "lane", f, r, threads, t);
 #undef MAP
         }
         map_expect(same(a->nu, tmap_nbb_nu(f, q.x[t], q.y[t], r)), "nu", f, r, threads, t);
