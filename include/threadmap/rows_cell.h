@@ -77,18 +77,16 @@ TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
 
 #if TMAP_CUDA
 
-// The replicas above row `strip` of the grid.
-TMAP_DEVICE tmap_u32 tmapi_rows_replicas_above(tmap_nbb f, tmap_u32 strip) {
-    tmap_u32 above = 0;
-#pragma unroll
-    for (tmap_u32 j = 0; j < f.k; ++j) above += tmapi_nbb_digit(f.k, f.tau_y, j) < strip;
-    return above;
-}
-
 // Row `strip` of the grid: replicas above it | its replicas << 5 | for divisions by these << 10.
 TMAP_DEVICE tmap_u32 tmapi_rows_strip(tmap_nbb f, tmap_u32 strip) {
-    tmap_u32 above = tmapi_rows_replicas_above(f, strip);
-    tmap_u32 n = tmapi_rows_replicas_above(f, strip + 1) - above;
+    tmap_u32 above = 0, n = 0;
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAP_REPLICAS_MAX;
+         ++j) { // all, so that a constant f leaves a constant
+        tmap_u32 y = tmapi_nbb_digit(f.k, f.tau_y, j);
+        above += j < f.k && y < strip;
+        n += j < f.k && y == strip;
+    }
     return n ? above | n << 5 | (65536 / n + 1) << 10 : 0;
 }
 

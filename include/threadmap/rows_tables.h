@@ -49,16 +49,14 @@ TMAP_FN tmap_u32 tmapi_rows_table_words(tmap_nbb f, tmap_u32 m) {
 
 // Bytes of shared memory for the tables of fractal f of level r; 0 if there are none: above
 // tmap_rows_level_max, past 2^31 cells, past 48 KB, or where replicas are not numbered row by row.
-// Example: Vicsek, r = 10: 8808; carpet, r = 10: 0.
+// Example: Vicsek, r = 10: 10760; carpet, r = 10: 0.
 TMAP_FN tmap_u32 tmap_rows_tables_bytes(tmap_nbb f, tmap_u32 r) {
-    tmap_u32 low = r - r / 2, high = r / 2, bytes;
-    if (r > tmap_rows_level_max(f) || low > TMAPI_ROWS_DIRECT_MOST) return 0;
+    tmap_u32 low = r - r / 2, words = 0;
+    if (r > tmap_rows_level_max(f)) return 0;
     if (tmap_nbb_cells(f, r) > 0x80000000ull || !tmapi_rows_numbered(f)) return 0;
-    bytes = 1 + tmapi_rows_table_words(f, low); // below 2^17, as cells are below 40000
-    if (high != low) bytes += tmapi_rows_table_words(f, high);
-    bytes += tmapi_rows_table_words(f, low / 2) + tmapi_rows_table_words(f, low - low / 2);
-    bytes *= 8;
-    return bytes <= 49152 ? bytes : 0;
+    for (tmap_u32 m = 0; m <= 1 || m <= low; ++m)
+        words += tmapi_rows_table_words(f, m); // below 2^17
+    return 8 * words <= 49152 ? 8 * words : 0;
 }
 
 #if TMAP_CUDA
@@ -74,12 +72,18 @@ typedef struct tmap_rows_tables {
     tmap_u32 factor, shift; // for divisions by low.cells
 } tmap_rows_tables;
 
-TMAP_DEVICE tmapi_rows_table tmapi_rows_table_at(tmap_nbb f, tmap_u32 m, tmap_u64 *words) {
+// A table of a fractal of so many cells and such sides, in `words`.
+TMAP_DEVICE tmapi_rows_table tmapi_rows_table_at(tmap_u32 cells, tmap_u32 side_x, tmap_u32 side_y,
+                                                 tmap_u64 *words) {
     tmapi_rows_table t;
-    t.cells = tmapi_pow32(f.k, m);
-    t.side_x = tmapi_pow32(f.sx, m), t.side_y = tmapi_pow32(f.sy, m);
-    t.row = words, t.cell = (unsigned short *)(words + t.side_y);
+    t.cells = cells, t.side_x = side_x, t.side_y = side_y;
+    t.row = words, t.cell = (unsigned short *)(words + side_y);
     return t;
+}
+
+// Where the next table begins.
+TMAP_DEVICE tmap_u64 *tmapi_rows_table_end(tmapi_rows_table t) {
+    return t.row + t.side_y + (t.cells + 3) / 4;
 }
 
 // A row of n cells, and i / n by it: exact for (i + 1) * n <= 2^32, and here i < 65536 n, n <= 256.
@@ -114,69 +118,68 @@ TMAP_DEVICE tmap_xy tmap_rows_at(const tmap_rows_tables *t, tmap_u32 i) {
                               (tmap_u32)((tmap_u64)i * t->factor >> 32) >> t->shift);
 }
 
-// A table of a few levels, cell by cell.
-TMAP_DEVICE void tmapi_rows_table_direct(tmap_nbb f, tmap_u32 m, tmapi_rows_table t, tmap_u32 rank,
-                                         tmap_u32 threads) {
-    for (tmap_u32 i = rank; i < t.cells; i += threads) {
-        tmap_xy p = tmapi_rows_direct(f, m, i);
-        t.cell[i] = (unsigned short)(p.y << 8 | p.x);
+// The tables of levels 0 and 1, in words[0..1] and after it.
+TMAP_DEVICE tmapi_rows_table tmapi_rows_table_first(tmap_nbb f, tmap_u64 *words) {
+    tmapi_rows_table t = tmapi_rows_table_at(f.k, f.sx, f.sy, words + 2);
+    tmap_u32 i = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    if (i == 0) words[0] = tmapi_rows_entry(0, 1), words[1] = 0;
+    for (; i < 16; i += threads) { // replicas and rows of the grid are 16 at most
+        tmap_u32 strip = tmapi_rows_strip(f, i);
+        tmap_xy p = tmap_nbb_tau(f, i);
+        if (i < f.k) t.cell[i] = (unsigned short)(p.y << 8 | p.x);
+        if (i < f.sy) t.row[i] = tmapi_rows_entry(strip & 31, strip >> 5 & 31);
     }
-    for (tmap_u32 y = rank; y < t.side_y; y += threads) {
-        tmap_u32 start = 0, n = 1, rest = y, side = t.side_y, cells = t.cells;
-        for (tmap_u32 l = m; l-- > 0;) {
-            side /= f.sy, cells /= f.k;
-            tmap_u32 strip = rest / side, above = tmapi_rows_replicas_above(f, strip);
-            rest -= strip * side;
-            start += n * above * cells;
-            n *= tmapi_rows_replicas_above(f, strip + 1) - above;
-        }
-        t.row[y] = tmapi_rows_entry(start, n);
-    }
+    return t;
 }
 
-// A table of m levels from two of half as many, which are made in `scratch`. Collective. (Cell by
-// cell each table would take m steps for each of its cells, and blocks are few.)
-TMAP_DEVICE void tmapi_rows_table_make(tmap_nbb f, tmap_u32 m, tmapi_rows_table t,
-                                       tmap_u64 *scratch) {
+// The table of one level more than `high`, behind it: each of its cells becomes the grid of table
+// `low`, of level 1. Rows begin with the last threads, as most tables have fewer cells than that.
+TMAP_DEVICE tmapi_rows_table tmapi_rows_table_next(tmapi_rows_table low, tmapi_rows_table high) {
     tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    tmapi_rows_table low = tmapi_rows_table_at(f, m - m / 2, scratch);
-    tmapi_rows_table high =
-        tmapi_rows_table_at(f, m / 2, scratch + tmapi_rows_table_words(f, m - m / 2));
-#pragma unroll 1 // the code of it once
-    for (tmap_u32 half = 0; half < 2; ++half)
-        tmapi_rows_table_direct(f, half ? m / 2 : m - m / 2, half ? high : low, rank, threads);
-    __syncthreads();
+    tmapi_rows_table t = tmapi_rows_table_at(high.cells * low.cells, high.side_x * low.side_x,
+                                             high.side_y * low.side_y, tmapi_rows_table_end(high));
+#pragma unroll 1 // as little code as can be, here and below
     for (tmap_u32 i = rank; i < t.cells; i += threads) {
         tmap_xy p = tmapi_rows_product(&low, &high, i, i / low.cells);
         t.cell[i] = (unsigned short)(p.y << 8 | p.x);
     }
-    for (tmap_u32 y = rank; y < t.side_y; y += threads) {
+#pragma unroll 1
+    for (tmap_u32 y = threads - 1 - rank; y < t.side_y; y += threads) {
         tmap_u32 h = (tmap_u32)high.row[y / low.side_y], l = (tmap_u32)low.row[y % low.side_y];
         t.row[y] = tmapi_rows_entry((h & 0xffff) * low.cells + (l & 0xffff) * (h >> 16),
                                     (h >> 16) * (l >> 16));
     }
-    __syncthreads();
+    return t;
 }
 
 // The tables of fractal f of level r in tmap_rows_tables_bytes(f, r) bytes of shared memory.
-// Collective for the block, with barriers. Blocks should be large and few.
+// Collective for the block, with barriers. Blocks should be large and few. (Level by level, in a
+// loop of little code, since a kernel's instructions come from memory once for each launch: by
+// tables of half the levels, and these cell by cell, four times as many took 4.3 us on an H200.)
 TMAP_DEVICE tmap_rows_tables tmap_rows_tables_make(tmap_nbb f, tmap_u32 r, tmap_u64 *shared) {
-    tmap_u32 low = r - r / 2, high = r / 2, shift = 0;
-    tmap_u64 *above = shared + 1 + tmapi_rows_table_words(f, low), *scratch = above;
+    const tmap_u32 low = r - r / 2;
+    const tmapi_rows_table one = tmapi_rows_table_first(f, shared);
     tmap_rows_tables t;
-    t.low = t.high = tmapi_rows_table_at(f, low, shared + 1);
-    if (high != low) {
-        t.high = tmapi_rows_table_at(f, high, above);
-        scratch += tmapi_rows_table_words(f, high);
+    tmap_u32 rest;
+    t.high = t.low = tmapi_rows_table_at(1, 1, 1, shared);
+    __syncthreads();
+#pragma unroll 1
+    for (tmap_u32 m = 0; m < low; ++m) {
+        t.high = t.low;
+        if (m == 0) {
+            t.low = one;
+            continue;
+        }
+        t.low = tmapi_rows_table_next(one, t.low);
+        __syncthreads();
     }
-    // i / cells = i * factor / 2^(32 + shift), rounded down, for i <= 2^31. One thread divides.
-    while (2u << shift < t.low.cells) ++shift; // cells <= 2^(shift + 1)
-    if (tmap_thread_rank() == 0)
-        shared[0] = ((1ull << (32 + shift)) + t.low.cells - 1) / t.low.cells;
-#pragma unroll 1 // the code of it once
-    for (tmap_u32 table = 0; table < 1 + low - high; ++table)
-        tmapi_rows_table_make(f, table ? high : low, table ? t.high : t.low, scratch);
-    t.factor = (tmap_u32)shared[0], t.shift = shift;
+    if (r % 2 == 0) t.high = t.low;
+    // i / cells = i * factor / 2^(32 + shift), rounded down, for i <= 2^31: factor is
+    // 2^(32 + shift) / cells, rounded up, and 2^shift < cells <= 2^(shift + 1).
+    t.shift = 31 - (tmap_u32)__clz((int)((t.low.cells - 1) | 1));
+    t.factor = 0xffffffffu / t.low.cells;
+    rest = 0xffffffffu - t.factor * t.low.cells + 1; // at most cells
+    t.factor = (t.factor << t.shift) + ((rest << t.shift) + t.low.cells - 1) / t.low.cells;
     return t;
 }
 

@@ -3,7 +3,8 @@
 // the catalogue and own ones; every place of the embedding is compared. Then what the launchers
 // must refuse.
 // So that small embeddings reach both forms by linear index and both by rows.
-#define TMAPI_SMALL_CELLS 6000
+#define TMAPI_SMALL_BLOCKS 24
+#define TMAPI_SMALL_FEW 3
 #define TMAPI_ROWS_SPARSE 20
 #include "fractal_check.h"
 #include <threadmap/kernels/ca.h>

@@ -64,7 +64,7 @@ int main(void) {
         expect(tmap_nbb_equal(tmap_nbb_by_rows(tmap_fractal_at(i)), tmap_fractal_at(i)),
                "the catalogue by rows", tmap_fractal_at(i), 1, 0);
     // The examples of the comments.
-    expect(tmap_rows_tables_bytes(tmap_fractal_vicsek(), 10) == 8808, "example", f, 10, 0);
+    expect(tmap_rows_tables_bytes(tmap_fractal_vicsek(), 10) == 10760, "example", f, 10, 0);
     expect(tmap_rows_tables_bytes(tmap_fractal_carpet(), 10) == 0, "example", f, 10, 0);
     f = tmap_fractal_gasket();
     c = tmap_nbb_cell_by_rows(f, 2, 4);

@@ -52,9 +52,10 @@ TMAP_DEVICE void tmapi_ca_table(tmap_nbb f, tmap_box b, tmap_ca_rule rule, const
 TMAP_DEVICE void tmapi_ca_by_rows(tmap_nbb f, tmap_box b, tmap_ca_rule rule,
                                   const unsigned char *in, unsigned char *out) {
     TMAPI_ROWS_TABLES(rows, f, b);
-    for (tmap_u64 first = tmapi_rows_first(b); first < b.columns; first += tmapi_rows_stride(b)) {
+    const tmapi_share share = tmapi_share_make(b);
+    for (tmap_u64 first = share.first; first < share.end; first += share.stride) {
         tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first);
-        tmap_u32 left = tmapi_rows_count(b, first);
+        tmap_u32 left = tmapi_share_count(&share, b, first);
         for (;;) {
             tmap_u32 run = tmapi_rows_run(&row, left);
             for (tmap_u32 i = threadIdx.x % 32; i < run; i += 32) {
@@ -123,13 +124,13 @@ TMAP_DEVICE void tmapi_ca_linear(int constant, tmap_nbb f, tmap_box b, tmap_ca_r
 // Small fractals (small.h): the cells of a lowest grid in the place of a cell.
 TMAP_DEVICE void tmapi_ca_small(tmap_nbb f, const tmapi_small *s, tmap_ca_rule rule,
                                 const unsigned char *in, unsigned char *out) {
-    const tmap_u32 top = tmapi_small_top(f, 1, 4);
+    const tmap_u32 top = tmapi_small_top(f, 1, tmapi_small_copies(f, 4));
     tmap_xy p;
     if (!tmapi_small_place(f, s, &p)) return;
 #pragma unroll 1
-    for (tmap_u32 copy = 0; copy < tmapi_pow32(f.k, top); ++copy) {
+    for (tmap_u32 copy = blockIdx.y; copy < tmapi_pow32(f.k, top); copy += gridDim.y) {
         tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
-        tmapi_ca_block(f, s->width, s->height, (p.x + t.x * s->copy_x) * f.sx,
+        tmapi_ca_block(f, s->width, f.sy > 1 ? s->height : 1, (p.x + t.x * s->copy_x) * f.sx,
                        (p.y + t.y * s->copy_y) * f.sy, rule, in, out);
     }
 }
@@ -241,7 +242,8 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     cudaError_t status;
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && fits) {
 #define TMAPI_CA(name, ...) \
-    TMAPI_SMALL_LAUNCH(tmapi_ca_small_##name, name, 1, 4, 1, , rule, in, out)
+    TMAPI_SMALL_LAUNCH(tmapi_ca_small_##name, name, 1, tmapi_small_copies(same, 4), 1, 0, , rule, \
+                       in, out)
         TMAP_FRACTALS(TMAPI_CA)
 #undef TMAPI_CA
     }
@@ -249,7 +251,7 @@ static inline cudaError_t tmap_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int m
     if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);
     if (map == TMAP_MAP_TILE && tmapi_ca_bits_fit(f, r, in, out))
         return tmapi_ca_bits_launch(f, r, rule, in, out, stream);
-    const tmapi_tuning tuning = {4, 64, 64, 3, 256, 0, 0};
+    const tmapi_tuning tuning = {4, 64, 64, 256, 3, 256};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, rule, in, out);
     return status;

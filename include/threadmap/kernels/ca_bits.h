@@ -13,8 +13,8 @@
 // one. Only at the borders of the matrix, where a sector has places of two rows, cells are written
 // alone.
 //
-// (H200, r = 10, ms: carpet 1.79, four places a lane 4.34; H 0.897, 1.89; bottles 0.719, 1.41;
-// Vicsek 0.0987, single cells 0.170; X 0.127, 0.216.)
+// (H200, r = 10, ms: carpet 1.43, four places a lane 4.34; H 0.785, 1.89; bottles 0.636, 1.41;
+// Vicsek 0.0917, single cells 0.170; X 0.119, 0.216.)
 #ifndef TMAP_KERNELS_CA_BITS_H
 #define TMAP_KERNELS_CA_BITS_H
 
@@ -282,15 +282,16 @@ TMAP_DEVICE void tmapi_ca_by_bits(tmap_nbb f, tmap_u32 r, tmap_u32 width, tmap_u
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The launch: blocks of 512 threads, two for each multiprocessor for dense fractals and three for
-// sparse ones (Vicsek 0.109 and 0.107 ms, bottles 1.08 and 1.13), or where tiles are small eight of
-// 256 (gasket 0.216 ms, two of 512 0.316).
+// The launch: blocks of 512 threads, or where tiles are small of 256 (gasket 0.216 ms, of 512
+// 0.316), and eight times as many as a multiprocessor holds, so that the quicker ones take more of
+// them (r = 10, once and eight times as many, ms: carpet 1.91 and 1.54, H 0.940 and 0.826, X 0.127
+// and 0.120).
 static inline void tmapi_ca_bits_grid(tmap_nbb f, tmap_u32 r, tmap_u64 processors, dim3 *grid,
                                       dim3 *block) {
     const tmapi_ca_tile t = tmapi_ca_tile_make(f);
     const int small = t.width <= 128, dense = 4 * tmap_nbb_cells(f, t.m) >= t.width * t.height;
     const tmap_u64 tiles = tmap_nbb_cells(f, r - t.m);
-    const tmap_u64 most = processors * (small ? 8 : dense ? 2 : 3);
+    const tmap_u64 most = processors * (small ? 64 : dense ? 16 : 24);
     *block = dim3(small ? 256 : 512, 1, 1);
     *grid = dim3((unsigned)(tiles < most ? tiles : most), 1, 1);
 }

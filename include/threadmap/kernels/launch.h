@@ -57,8 +57,9 @@ typedef struct tmap_box {
     tmap_u32 tile_level;    // of the fractal inside a block, m; 0 for BB
     tmap_u64 width, height; // of the embedding
     tmap_u32 shared;        // bytes of dynamic shared memory for each block
-    tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
     tmap_u32 each;          // by rows, each cell alone: cells that a thread takes at a time; else 0
+    tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
+    tmap_u32 share; // by rows: cells of a block; 0: all blocks walk through all cells together
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -117,7 +118,7 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     if (map == TMAP_MAP_LAMBDA_BALLOT && !tmap_nbb_has_ballot(f)) return TMAP_EINVAL;
     if (map >= TMAP_MAP_LAMBDA_LINEAR && rho != 32) return TMAP_EINVAL;
     if (r > TMAP_LEVEL_MAX) return TMAP_ERANGE;
-    b.shared = b.chunk = b.each = 0;
+    b.shared = b.each = b.chunk = b.share = 0;
     b.width = tmap_nbb_side_x(f, r);
     b.height = tmap_nbb_side_y(f, r);
     if (map <= TMAP_MAP_BB_WALK) {
@@ -166,13 +167,15 @@ TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
 TMAP_FN int tmapi_rows_sparse(tmap_nbb f) { return f.k <= 2 * f.sy; }
 
 // Chooses that for map TMAP_MAP_ROWS and fractal f of level r, with `each` cells in flight in a
-// thread.
-TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, tmap_box *b) {
+// thread; blocks have shares if `shares`, at least as many cells as a table.
+TMAP_FN void tmapi_box_rows(tmap_nbb f, tmap_u32 r, int map, tmap_u32 each, int shares,
+                            tmap_box *b) {
     tmap_u32 bytes;
     if (map != TMAP_MAP_ROWS || !tmapi_rows_sparse(f)) return;
     if (b->columns > TMAPI_ROWS_SPARSE * b->height) return;
     if ((bytes = tmap_rows_tables_bytes(f, r)) == 0) return;
     b->shared = bytes, b->each = each;
+    b->share = shares ? (tmap_u32)tmap_nbb_cells(f, r - r / 2) : 0;
 }
 
 #if TMAP_CUDA
@@ -247,32 +250,36 @@ TMAP_DEVICE tmap_u64 tmapi_linear_copy(tmap_nbb f, tmap_box b, tmap_xy p, tmap_u
     return p.y * b.width + p.x;
 }
 
-// The tables of a block and this thread's cells, each alone: number first + 32 * u, u < b.each, and
-// those `stride` further; a warp's cells lie side by side.
+// By rows: this warp's chunks, the first one and the others every `stride`.
+typedef struct tmapi_share {
+    tmap_u64 first, end;
+    tmap_u32 stride;
+} tmapi_share;
+
+TMAP_DEVICE tmapi_share tmapi_share_make(tmap_box b) {
+    const tmap_u32 warps = blockDim.x / 32;
+    const tmap_u64 begin = blockIdx.x * (tmap_u64)(b.share ? b.share : warps * b.chunk);
+    tmapi_share s;
+    s.first = begin + threadIdx.x / 32 * b.chunk;
+    s.end = b.share && begin + b.share < b.columns ? begin + b.share : b.columns;
+    s.stride = (b.share ? 1 : gridDim.x) * warps * b.chunk;
+    return s;
+}
+
+// How many cells there are in the chunk from `first` on.
+TMAP_DEVICE tmap_u32 tmapi_share_count(const tmapi_share *s, tmap_box b, tmap_u64 first) {
+    const tmap_u64 left = s->end - first;
+    return left < b.chunk ? (tmap_u32)left : b.chunk;
+}
+
+// The tables of a block.
 #define TMAPI_ROWS_EACH(tables, f, b) \
     extern __shared__ tmap_u64 tmapi_rows_shared64[]; \
     const tmap_rows_tables tables = \
         tmap_rows_tables_make(f, tmapi_box_level(b), tmapi_rows_shared64)
-TMAP_DEVICE tmap_u32 tmapi_each_first(tmap_u32 each) {
-    return (blockIdx.x * blockDim.x + (threadIdx.x & ~31u)) * each + threadIdx.x % 32;
-}
-TMAP_DEVICE tmap_u32 tmapi_each_stride(tmap_u32 each) { return gridDim.x * blockDim.x * each; }
-
-// The tables of a block; the first cell of this warp's first chunk; how far the next chunk is; how
-// many cells there are in it.
 #define TMAPI_ROWS_TABLES(rows, f, b) \
     extern __shared__ tmap_u32 tmapi_rows_shared[]; \
     const tmap_rows rows = tmap_rows_make(f, tmapi_box_level(b), tmapi_rows_shared)
-TMAP_DEVICE tmap_u64 tmapi_rows_first(tmap_box b) {
-    return (blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x) / 32 * b.chunk;
-}
-TMAP_DEVICE tmap_u64 tmapi_rows_stride(tmap_box b) {
-    return gridDim.x * (tmap_u64)blockDim.x / 32 * b.chunk;
-}
-TMAP_DEVICE tmap_u32 tmapi_rows_count(tmap_box b, tmap_u64 first) {
-    tmap_u64 left = b.columns - first;
-    return left < b.chunk ? (tmap_u32)left : b.chunk;
-}
 
 // Asks memory for the sector in which *p is.
 TMAP_DEVICE void tmapi_prefetch(const void *p) {
@@ -349,33 +356,50 @@ TMAP_DEVICE int tmapi_groups_fit(tmap_nbb f, tmap_box b, const void *matrix, tma
 typedef struct tmapi_tuning {
     tmap_u64 waves;        // by blocks: of as many as the device holds at once
     tmap_u64 linear_waves; // the same by linear index
-    tmap_u64 tile_warps;   // by tiles: warps for each multiprocessor, in blocks of 256 threads
+    tmap_u64 tile_warps;   // by tiles: warps for each multiprocessor
+    unsigned tile_threads; // and threads of a block
     tmap_u64 rows_blocks;  // by rows: blocks of 512 threads for each multiprocessor
     tmap_u64 rows_chunk;   // by rows: the most cells that a warp takes at a time
-    tmap_u64 each_blocks;  // by rows, each cell alone: blocks for each multiprocessor
-    unsigned each_threads; // and their threads
 } tmapi_tuning;
 
-// The launch of a one-dimensional grid of the maps by linear index.
+// The cells of a block's share where blocks have shares. Blocks begin as others end, on the
+// multiprocessors that are quicker: so there are many, as large as pays for their tables. (SW, r =
+// 10: shares of 74000 cells, one for each multiprocessor, some of which end after two thirds of the
+// time, X 203 us, Vicsek 148; of 4700 cells, 198 and 140; list 203 and 148.)
+static inline tmap_u32 tmapi_box_share(const tmap_box *b, tmap_u64 processors, unsigned unit) {
+    tmap_u64 share = (b->columns + processors - 1) / processors;
+    if (share > 4096) share = 4096;
+    if (share < b->share) share = b->share;
+    return (tmap_u32)((share + unit - 1) / unit * unit);
+}
+
+// The launch of a one-dimensional grid of the maps by linear index. By rows, blocks are large,
+// since each makes tables.
 static inline void tmapi_box_grid_linear(tmap_box *b, int map, tmapi_tuning t, tmap_u64 processors,
                                          dim3 *grid, dim3 *block) {
-    tmap_u64 blocks = (b->columns + 255) / 256, most = processors * 8 * t.linear_waves;
-    unsigned size = 256;
+    const int rows = map == TMAP_MAP_ROWS;
+    const unsigned size = rows ? 512 : map == TMAP_MAP_TILE ? t.tile_threads : 256;
+    const unsigned warps = size / 32;
+    tmap_u64 blocks = (b->columns + size - 1) / size, most = processors * 8 * t.linear_waves;
     if (map == TMAP_MAP_LAMBDA_LINEAR && blocks > most) // the same number of turns for each block
         blocks = (blocks + blocks / most) / (blocks / most + 1);
-    if (map == TMAP_MAP_TILE) blocks = (b->columns + 7) / 8, most = processors * t.tile_warps / 8;
-    if (map == TMAP_MAP_ROWS && b->each) {
-        size = t.each_threads, most = processors * t.each_blocks;
-        blocks = (b->columns + size * b->each - 1) / (size * b->each);
-    } else if (map ==
-               TMAP_MAP_ROWS) { // large blocks, since each makes tables; chunks that end together
-        tmap_u64 turns, warps;
-        size = 512, most = processors * t.rows_blocks;
-        warps = most * (size / 32);
-        turns = (b->columns + warps * t.rows_chunk - 1) / (warps * t.rows_chunk);
-        b->chunk = (tmap_u32)((b->columns + warps * turns - 1) / (warps * turns) + 31) / 32 * 32;
-        blocks = (b->columns + size / 32 * b->chunk - 1) / (size / 32 * b->chunk);
+    if (map == TMAP_MAP_TILE)
+        blocks = (b->columns + warps - 1) / warps, most = processors * t.tile_warps / warps;
+    if (rows && b->each) {
+        b->chunk = 32 * b->each, most = processors;
+        if (b->share) {
+            b->share = tmapi_box_share(b, processors, warps * b->chunk);
+            most = (b->columns + b->share - 1) / b->share;
+        }
+    } else if (rows) { // chunks that end together
+        tmap_u64 turns;
+        most = processors * t.rows_blocks;
+        turns = (b->columns + most * warps * t.rows_chunk - 1) / (most * warps * t.rows_chunk);
+        b->chunk =
+            (tmap_u32)((b->columns + most * warps * turns - 1) / (most * warps * turns) + 31) / 32 *
+            32;
     }
+    if (rows) blocks = (b->columns + warps * b->chunk - 1) / (warps * b->chunk);
     *block = dim3(size, 1, 1);
     *grid = dim3((unsigned)(blocks < most ? blocks : most), 1, 1);
 }
@@ -395,8 +419,14 @@ static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, d
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
         if (status != cudaSuccess) return status;
         if (map >= TMAP_MAP_LAMBDA_LINEAR) {
+            int bytes = 0;
             tmapi_box_grid_linear(b, map, t, (tmap_u64)processors, grid, block);
-            return cudaSuccess;
+            // Blocks with shares are alone on their multiprocessor: with two, 3 us more.
+            if (b->share)
+                status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                                device);
+            if (b->shared < (tmap_u32)bytes / 2) b->shared = (tmap_u32)bytes / 2;
+            return status;
         }
         rows = t.waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b->columns;
         if (rows > b->rows) rows = b->rows;
@@ -414,8 +444,13 @@ static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, d
         tmap_u64 row = 0; \
         do { \
             if (map == TMAP_MAP_BB && b.rows - row < grid.y) grid.y = (unsigned)(b.rows - row); \
-            kernel<<<grid, block, b.shared, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
-            status = cudaGetLastError(); \
+            if (b.shared > 49152) \
+                status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, \
+                                              (int)b.shared); \
+            if (status == cudaSuccess) { \
+                kernel<<<grid, block, b.shared, stream>>>(f, b, (tmap_u32)row, __VA_ARGS__); \
+                status = cudaGetLastError(); \
+            } \
             row += grid.y; \
         } while (status == cudaSuccess && map == TMAP_MAP_BB && row < b.rows); \
     } while (0)

@@ -40,8 +40,9 @@ TMAP_DEVICE void tmapi_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, 
 TMAP_DEVICE void tmapi_rd_by_rows(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
     TMAPI_ROWS_TABLES(rows, f, b);
     tmap_i64 mine = 0;
-    for (tmap_u64 first = tmapi_rows_first(b); first < b.columns; first += tmapi_rows_stride(b)) {
-        tmap_u32 count = tmapi_rows_count(b, first), lane = threadIdx.x % 32;
+    const tmapi_share share = tmapi_share_make(b);
+    for (tmap_u64 first = share.first; first < share.end; first += share.stride) {
+        tmap_u32 count = tmapi_share_count(&share, b, first), lane = threadIdx.x % 32;
         tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first + lane);
         for (tmap_u32 at = lane; at < count; at += 256) {
             int v[8];
@@ -61,16 +62,18 @@ TMAP_DEVICE void tmapi_rd_by_rows(tmap_nbb f, tmap_box b, const int *in, tmap_i6
 #define TMAPI_RD_EACH 4
 TMAP_DEVICE void tmapi_rd_by_cells(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
     TMAPI_ROWS_EACH(tables, f, b);
-    const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(TMAPI_RD_EACH);
+    const tmapi_share share = tmapi_share_make(b);
+    const tmap_u32 end = (tmap_u32)share.end;
     tmap_i64 mine = 0;
-    for (tmap_u32 first = tmapi_each_first(TMAPI_RD_EACH); first < cells; first += stride) {
+    for (tmap_u32 first = (tmap_u32)share.first + threadIdx.x % 32; first < end;
+         first += share.stride) {
         int v[TMAPI_RD_EACH];
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_RD_EACH; ++j) { // past the end, the last cell as 0
             tmap_u32 i = first + 32 * j;
-            tmap_xy p = tmap_rows_at(&tables, i < cells ? i : cells - 1);
+            tmap_xy p = tmap_rows_at(&tables, i < end ? i : end - 1);
             v[j] = in[p.y * b.width + p.x];
-            if (i >= cells) v[j] = 0;
+            if (i >= end) v[j] = 0;
         }
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_RD_EACH; ++j) mine += v[j];
@@ -102,7 +105,12 @@ TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, const tmapi_small *s, const int *in,
     const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_i64 mine = 0;
     tmap_xy p;
-    if (tmapi_small_place(f, s, &p)) {
+    if (!tmapi_small_place(f, s, &p)) {
+        mine = 0;
+    } else if (gridDim.y > 1) { // a copy for each row of blocks
+        tmap_xy t = tmap_nbb_lambda_linear(f, blockIdx.y, top);
+        mine = in[(p.y + t.y * s->copy_y) * (tmap_u64)s->width + p.x + t.x * s->copy_x];
+    } else {
         int v[TMAP_REPLICAS_MAX];
         in += (tmap_u64)p.y * s->width + p.x;
 #pragma unroll
@@ -157,8 +165,9 @@ TMAP_DEVICE tmap_i64 tmapi_rd_groups_tile(const tmap_groups *cells, tmap_u32 row
     return mine;
 }
 
-// A warp's tiles by groups of four columns, for fractals with such groups. (Gasket, r = 16: tiles
-// of 64, 0.143 ms; of 32, 0.153; of 128, 0.152; a column a lane, 0.167.)
+// A warp's tiles by groups of four columns, for fractals with such groups. (Gasket, r = 16, in
+// blocks of 256 threads: tiles of 64, 0.143 ms; of 32, 0.153; of 128, 0.152; a column a lane,
+// 0.167.)
 TMAP_DEVICE void tmapi_rd_groups(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) {
     const tmap_u32 m = tmap_group_level(f), side = tmapi_pow32(f.sx, m), groups = side / 4;
     const tmap_u32 rows = side * side / 128;
@@ -243,7 +252,7 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && in && sum) {
 #define TMAPI_RD(name, ...) \
     TMAPI_SMALL_LAUNCH( \
-        tmapi_rd_small_##name, name, 2, 16, 0, \
+        tmapi_rd_small_##name, name, 2, 16, 0, 1, \
         if (blocks > 1 && \
             (status = cudaMemsetAsync(sum, 0, sizeof *sum, stream)) != cudaSuccess) return status, \
         in, sum)
@@ -253,8 +262,12 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
     if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
-    tmapi_box_rows(f, r, map, TMAPI_RD_EACH, &b);
-    const tmapi_tuning tuning = {4, 16, 32, 2, 1024, 2, 512};
+    tmapi_box_rows(f, r, map, TMAPI_RD_EACH, 0, &b);
+    // By groups, as many warps as a multiprocessor holds, five blocks of 128 threads with 89
+    // registers each. (Gasket, r = 16: 0.135 ms; four blocks of 256 threads, of which two are there
+    // at a time, 0.142; six of 128, 0.166.)
+    const int groups = map == TMAP_MAP_TILE && tmap_nbb_has_groups(f);
+    const tmapi_tuning tuning = {4, 16, groups ? 20u : 32u, groups ? 128u : 256u, 2, 1024};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     // A single block sets the sum, which saves the 1.3 us of this.
     if (map == TMAP_MAP_BB || grid.x * grid.y > 1)

@@ -20,7 +20,7 @@ TMAP_DEVICE void tmapi_sw_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, 
 }
 
 // A warp's tiles, a lane for each column; whole rows are stored at once, so that each touched
-// sector of memory is written by one instruction (gasket, r = 16: 0.35 ms; cell by cell in the
+// sector of memory is written by one instruction (gasket, r = 16: 0.34 ms; cell by cell in the
 // order of the map 0.65).
 TMAP_DEVICE void tmapi_sw_rows(tmap_nbb f, tmap_box b, int value, int *out) {
     const tmap_u32 width = tmapi_tile_width(f), height = tmapi_tile_height(f);
@@ -58,9 +58,10 @@ TMAP_DEVICE void tmapi_sw_table(tmap_nbb f, tmap_box b, int value, int *out) {
 // 1.95; but gasket, r = 16: 0.37 and 0.41.)
 TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
     TMAPI_ROWS_TABLES(rows, f, b);
-    for (tmap_u64 first = tmapi_rows_first(b); first < b.columns; first += tmapi_rows_stride(b)) {
+    const tmapi_share share = tmapi_share_make(b);
+    for (tmap_u64 first = share.first; first < share.end; first += share.stride) {
         tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first);
-        tmap_u32 left = tmapi_rows_count(b, first);
+        tmap_u32 left = tmapi_share_count(&share, b, first);
         for (;;) {
             tmap_u32 run = tmapi_rows_run(&row, left);
             int *p = out + row.y * b.width;
@@ -76,13 +77,13 @@ TMAP_DEVICE void tmapi_sw_by_rows(tmap_nbb f, tmap_box b, int value, int *out) {
     }
 }
 
-// The same for sparse fractals: each cell alone. One block for each multiprocessor, since more
-// warps write more rows at a time, whose sectors leave the cache unfinished. (Blocks of 256 threads
-// lost 1 to 2% in the benchmark.)
+// The same for sparse fractals: each cell alone. One block at a time for each multiprocessor, since
+// more warps write more rows at a time, whose sectors leave the cache unfinished.
 TMAP_DEVICE void tmapi_sw_by_cells(tmap_nbb f, tmap_box b, int value, int *out) {
     TMAPI_ROWS_EACH(tables, f, b);
-    const tmap_u32 cells = (tmap_u32)b.columns, stride = tmapi_each_stride(1);
-    for (tmap_u32 i = tmapi_each_first(1); i < cells; i += stride) {
+    const tmapi_share share = tmapi_share_make(b);
+    const tmap_u32 end = (tmap_u32)share.end;
+    for (tmap_u32 i = (tmap_u32)share.first + threadIdx.x % 32; i < end; i += share.stride) {
         tmap_xy p = tmap_rows_at(&tables, i);
         out[p.y * b.width + p.x] = value;
     }
@@ -101,11 +102,16 @@ TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
 
 // Small fractals: small.h.
 TMAP_DEVICE void tmapi_sw_small(tmap_nbb f, const tmapi_small *s, int value, int *out) {
-    const tmap_u32 top = tmapi_small_top(f, 2, 16);
+    const tmap_u32 top = tmapi_small_top(f, 2, tmapi_small_copies(f, 16));
     const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_xy p;
     if (!tmapi_small_place(f, s, &p)) return;
     out += (tmap_u64)p.y * s->width + p.x;
+    if (gridDim.y > 1) { // a copy for each row of blocks
+        tmap_xy t = tmap_nbb_lambda_linear(f, blockIdx.y, top);
+        out[t.y * down + t.x * s->copy_x] = value;
+        return;
+    }
 #pragma unroll
     for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
         tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
@@ -289,17 +295,20 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     dim3 grid, block;
     cudaError_t status;
     if (map == TMAP_MAP_LAMBDA_LINEAR && rho == 32 && out) {
-#define TMAPI_SW(name, ...) TMAPI_SMALL_LAUNCH(tmapi_sw_small_##name, name, 2, 16, 0, , value, out)
+#define TMAPI_SW(name, ...) \
+    TMAPI_SMALL_LAUNCH(tmapi_sw_small_##name, name, 2, tmapi_small_copies(same, 16), 0, 0, , \
+                       value, out)
         TMAP_FRACTALS(TMAPI_SW)
 #undef TMAPI_SW
     }
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
     if (map == TMAP_MAP_ROWS) f = tmap_nbb_by_rows(f);
-    tmapi_box_rows(f, r, map, 1, &b);
-    // By rows of bits, few warps do best: their stores stay in order.
-    tmap_u64 warps = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r) ? 24 : 128;
-    const tmapi_tuning tuning = {4, 16, warps, 1, 512, 1, 512};
+    tmapi_box_rows(f, r, map, 1, 1, &b);
+    // By tiles, few warps do best: their stores stay in order. (Gasket, r = 16: 0.339 ms; 128 warps
+    // for each multiprocessor in blocks of 256 threads 0.348.)
+    const int bits = map == TMAP_MAP_TILE && tmapi_sw_by_bits(f, r);
+    const tmapi_tuning tuning = {4, 16, bits ? 24u : 16u, bits ? 256u : 512u, 1, 512};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)][map], f, value, out);
     return status;
@@ -308,7 +317,7 @@ static inline cudaError_t tmap_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
 // The same, but whole sectors: `value` also goes to the places beside a cell that share its 32
 // bytes of memory, which may be empty ones, or beyond the fractal's rows and columns but inside the
 // matrix. For callers to whom those places do not matter: memory takes part of a sector at the
-// price of a read and a write (gasket, r = 16: 0.21 ms against 0.35).
+// price of a read and a write (gasket, r = 16: 0.20 ms against 0.34).
 // Parameters, errors and cost otherwise as for tmap_sw_i32 with TMAP_MAP_TILE.
 static inline cudaError_t tmap_sw_sectors_i32(tmap_nbb f, tmap_u32 r, int value, int *out,
                                               cudaStream_t stream) {
@@ -324,7 +333,7 @@ static inline cudaError_t tmap_sw_sectors_i32(tmap_nbb f, tmap_u32 r, int value,
     cudaError_t status;
     int error = tmap_box_make(f, r, 32, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    const tmapi_tuning tuning = {0, 0, 128, 0, 0, 0, 0};
+    const tmapi_tuning tuning = {0, 0, 128, 256, 0, 0};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     TMAPI_LAUNCH(kernels[tmapi_table_index(f)], f, value, out);
     return status;
