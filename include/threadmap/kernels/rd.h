@@ -266,7 +266,8 @@ static inline cudaError_t tmap_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int 
     // By groups, as many warps as a multiprocessor holds, five blocks of 128 threads with 89
     // registers each. (Gasket, r = 16: 0.135 ms; four blocks of 256 threads, of which two are there
     // at a time, 0.142; six of 128, 0.166.)
-    const int groups = map == TMAP_MAP_TILE && tmap_nbb_has_groups(f);
+    const int groups = map == TMAP_MAP_TILE && tmap_nbb_has_groups(f) &&
+                       tmapi_table_index(f) < TMAP_FRACTAL_COUNT; // own ones go by table
     const tmapi_tuning tuning = {4, 16, groups ? 20u : 32u, groups ? 128u : 256u, 2, 1024};
     if ((status = tmapi_box_grid(&b, map, tuning, &grid, &block)) != cudaSuccess) return status;
     // A single block sets the sum, which saves the 1.3 us of this.
