@@ -507,8 +507,7 @@ TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tma
 }
 
 // Maps 32 tiles: lane l gets the cell of tile first + l * step, and __shfl_sync hands it to the
-// others. first, step: as for tmap_mma_tiles_map; partial warps: one tile for
-// each lane that they have.
+// others. first, step: as for tmap_mma_tiles_map. In partial warps each of their lanes maps one.
 // Cost: two calls of tmap_mma_tiles_map, and 4 shuffles where coordinates fit 16 bits, else 8; one
 // or two more for each tile that is handed out.
 TMAP_DEVICE tmap_xy tmap_mma_tiles_own(const tmap_mma_tiles *t, tmap_nbb f, tmap_u32 first,

@@ -81,8 +81,7 @@ TMAP_FN tmap_xy tmap_nbb_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
 TMAP_DEVICE tmap_u32 tmapi_rows_strip(tmap_nbb f, tmap_u32 strip) {
     tmap_u32 above = 0, n = 0;
 #pragma unroll
-    for (tmap_u32 j = 0; j < TMAP_REPLICAS_MAX;
-         ++j) { // all, so that a constant f leaves a constant
+    for (tmap_u32 j = 0; j < TMAP_REPLICAS_MAX; ++j) { // all: a constant f leaves a constant
         tmap_u32 y = tmapi_nbb_digit(f.k, f.tau_y, j);
         above += j < f.k && y < strip;
         n += j < f.k && y == strip;

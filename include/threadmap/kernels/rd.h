@@ -105,12 +105,11 @@ TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, const tmapi_small *s, const int *in,
     const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
     tmap_i64 mine = 0;
     tmap_xy p;
-    if (!tmapi_small_place(f, s, &p)) {
-        mine = 0;
-    } else if (gridDim.y > 1) { // a copy for each row of blocks
+    const int here = tmapi_small_place(f, s, &p);
+    if (here && gridDim.y > 1) { // a copy for each row of blocks
         tmap_xy t = tmap_nbb_lambda_linear(f, blockIdx.y, top);
         mine = in[(p.y + t.y * s->copy_y) * (tmap_u64)s->width + p.x + t.x * s->copy_x];
-    } else {
+    } else if (here) {
         int v[TMAP_REPLICAS_MAX];
         in += (tmap_u64)p.y * s->width + p.x;
 #pragma unroll
