@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tile_forms.h: SW and RD on the gasket by persistent tiles, each the same kernel around four forms
-// of the map: shuffles, the reduction instruction, ballots, and tensor cores, 16 tiles a
-// multiplication. What a form saves shows here against a whole kernel; dummy.h has the maps alone.
+// of the map: shuffles, the reduction instruction, ballots, and tensor cores, 32 tiles at a time by
+// two multiplications. What a form saves shows here against a whole kernel; dummy.h has the maps alone.
 // The kernels are the library's: SW by rows of tiles of 32 x 32, RD by groups of four columns of
 // tiles of 64 x 64.
 #ifndef BENCH_TILE_FORMS_H

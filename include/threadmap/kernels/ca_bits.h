@@ -291,7 +291,7 @@ static inline void tmapi_ca_bits_grid(tmap_nbb f, tmap_u32 r, tmap_u64 processor
     const tmapi_ca_tile t = tmapi_ca_tile_make(f);
     const int small = t.width <= 128, dense = 4 * tmap_nbb_cells(f, t.m) >= t.width * t.height;
     const tmap_u64 tiles = tmap_nbb_cells(f, r - t.m);
-    const tmap_u64 most = processors * (small ? 64 : dense ? 16 : 24);
+    const tmap_u64 most = 8 * processors * (small ? 8 : dense ? 2 : 3);
     *block = dim3(small ? 256 : 512, 1, 1);
     *grid = dim3((unsigned)(tiles < most ? tiles : most), 1, 1);
 }

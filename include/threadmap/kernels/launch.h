@@ -59,7 +59,8 @@ typedef struct tmap_box {
     tmap_u32 shared;        // bytes of dynamic shared memory for each block
     tmap_u32 each;          // by rows, each cell alone: cells that a thread takes at a time; else 0
     tmap_u32 chunk;         // by rows: cells that a warp takes at a time; set with the grid
-    tmap_u32 share; // by rows: cells of a block; 0: all blocks walk through all cells together
+    tmap_u32 share;         // by rows: cells of a block, at least so many until the grid is set;
+                            // 0: all blocks walk through all cells together
 } tmap_box;
 
 // The most cells in the table of a tile. Wide tiles split fewer sectors of memory between two
@@ -155,8 +156,9 @@ TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
 // ---- sparse fractals by rows --------------------------------------------------------------------
 
 // The most cells that a row has in the mean where SW and RD find each cell alone instead of going
-// through rows. (r = 10, ms: Vicsek and X, 165 cells a row: SW 0.163 and 0.209 by chunks of rows,
-// 0.150 and 0.207 alone; RD 0.069 and 0.089, and 0.062 and 0.082. Dense ones lose: H, 4784 cells,
+// through rows. (r = 10, ms, before blocks had shares: Vicsek and X, 165 cells a row: SW 0.163 and
+// 0.209 by chunks of rows, 0.150 and 0.207 alone; RD 0.069 and 0.089, and 0.062 and 0.082. Dense
+// ones lose: H, 4784 cells,
 // SW 1.97 by rows and 2.33 alone, RD 0.729 and 0.764; carpet, 18171, SW 4.44 and 5.70.)
 #ifndef TMAPI_ROWS_SPARSE // a test sets it lower
 #define TMAPI_ROWS_SPARSE 400
@@ -419,13 +421,13 @@ static inline cudaError_t tmapi_box_grid(tmap_box *b, int map, tmapi_tuning t, d
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
         if (status != cudaSuccess) return status;
         if (map >= TMAP_MAP_LAMBDA_LINEAR) {
-            int bytes = 0;
             tmapi_box_grid_linear(b, map, t, (tmap_u64)processors, grid, block);
-            // Blocks with shares are alone on their multiprocessor: with two, 3 us more.
-            if (b->share)
+            if (b->share) { // one block at a time for each multiprocessor: with two, 2 us more
+                int bytes = 0;
                 status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
                                                 device);
-            if (b->shared < (tmap_u32)bytes / 2) b->shared = (tmap_u32)bytes / 2;
+                if (b->shared < (tmap_u32)bytes / 2) b->shared = (tmap_u32)bytes / 2;
+            }
             return status;
         }
         rows = t.waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b->columns;

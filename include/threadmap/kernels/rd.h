@@ -102,21 +102,19 @@ TMAP_DEVICE void tmapi_rd_linear(tmap_nbb f, tmap_box b, const int *in, tmap_i64
 // Small fractals (small.h), all reads of a thread in flight.
 TMAP_DEVICE void tmapi_rd_small(tmap_nbb f, const tmapi_small *s, const int *in, tmap_i64 *sum) {
     const tmap_u32 top = tmapi_small_top(f, 2, 16);
-    const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
+    const tmap_u64 down = tmapi_small_down(s);
     tmap_i64 mine = 0;
     tmap_xy p;
     const int here = tmapi_small_place(f, s, &p);
+    if (here) in += (tmap_u64)p.y * s->width + p.x;
     if (here && gridDim.y > 1) { // a copy for each row of blocks
-        tmap_xy t = tmap_nbb_lambda_linear(f, blockIdx.y, top);
-        mine = in[(p.y + t.y * s->copy_y) * (tmap_u64)s->width + p.x + t.x * s->copy_x];
+        mine = in[tmapi_small_copy(f, s, down, top, blockIdx.y)];
     } else if (here) {
         int v[TMAP_REPLICAS_MAX];
-        in += (tmap_u64)p.y * s->width + p.x;
 #pragma unroll
-        for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
-            tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
-            v[copy] = copy < tmapi_pow32(f.k, top) ? in[t.y * down + t.x * s->copy_x] : 0;
-        }
+        for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy)
+            v[copy] =
+                copy < tmapi_pow32(f.k, top) ? in[tmapi_small_copy(f, s, down, top, copy)] : 0;
 #pragma unroll
         for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) mine += v[copy];
     }

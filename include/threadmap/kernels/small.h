@@ -108,6 +108,17 @@ TMAP_DEVICE int tmapi_small_place(tmap_nbb f, const tmapi_small *s, tmap_xy *pla
     return threadIdx.x < cells;
 }
 
+// How far a place's copy in replica number `copy` of the `top` top levels is from it, in cells.
+// down: tmapi_small_down(s).
+TMAP_DEVICE tmap_u64 tmapi_small_down(const tmapi_small *s) {
+    return (tmap_u64)s->copy_y * s->width;
+}
+TMAP_DEVICE tmap_u64 tmapi_small_copy(tmap_nbb f, const tmapi_small *s, tmap_u64 down, tmap_u32 top,
+                                      tmap_u32 copy) {
+    tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
+    return t.y * down + t.x * s->copy_x;
+}
+
 // The kernel of one piece of work for one fractal, WORK_NAME, which calls WORK. PARAMS: its
 // parameter list, which begins with `tmapi_small s`; ARGS: of WORK, which may name `f`.
 #define TMAPI_SMALL_STAMP(work, name, PARAMS, ARGS) \

@@ -103,20 +103,17 @@ TMAP_DEVICE void tmapi_sw_linear(tmap_nbb f, tmap_box b, int value, int *out) {
 // Small fractals: small.h.
 TMAP_DEVICE void tmapi_sw_small(tmap_nbb f, const tmapi_small *s, int value, int *out) {
     const tmap_u32 top = tmapi_small_top(f, 2, tmapi_small_copies(f, 16));
-    const tmap_u64 down = (tmap_u64)s->copy_y * s->width;
+    const tmap_u64 down = tmapi_small_down(s);
     tmap_xy p;
     if (!tmapi_small_place(f, s, &p)) return;
     out += (tmap_u64)p.y * s->width + p.x;
     if (gridDim.y > 1) { // a copy for each row of blocks
-        tmap_xy t = tmap_nbb_lambda_linear(f, blockIdx.y, top);
-        out[t.y * down + t.x * s->copy_x] = value;
+        out[tmapi_small_copy(f, s, down, top, blockIdx.y)] = value;
         return;
     }
 #pragma unroll
-    for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy) {
-        tmap_xy t = tmap_nbb_lambda_linear(f, copy, top);
-        if (copy < tmapi_pow32(f.k, top)) out[t.y * down + t.x * s->copy_x] = value;
-    }
+    for (tmap_u32 copy = 0; copy < TMAP_REPLICAS_MAX; ++copy)
+        if (copy < tmapi_pow32(f.k, top)) out[tmapi_small_copy(f, s, down, top, copy)] = value;
 }
 
 // Words of shared memory for a tile's rows as bits: up to 256 rows of 256 places, and one word more
