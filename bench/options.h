@@ -47,7 +47,7 @@ static tmap_u64 bench_number(const char *option, const char *text, tmap_u64 leas
 }
 
 // Numbers parted by commas; none for an empty text.
-static bench_numbers bench_numbers_of(const char *option, const char *text, tmap_u32 least,
+static inline bench_numbers bench_numbers_of(const char *option, const char *text, tmap_u32 least,
                                       tmap_u32 most) {
     bench_numbers l = {{0}, 0};
     for (const char *p = text; *p; p += *p == ',') {

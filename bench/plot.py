@@ -21,7 +21,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOTHING = "Not measured yet."
 
-# The catalogue of fractals.h: title, k, sx, sy.
+# The catalogue of catalogue.h: title, k, sx, sy.
 FRACTALS = {
     "gasket": ("Sierpinski gasket", 3, 2, 2), "carpet": ("Sierpinski carpet", 8, 3, 3),
     "vicsek": ("Vicsek fractal", 5, 3, 3), "x": ("X-fractal", 5, 3, 3),

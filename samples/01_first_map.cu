@@ -7,8 +7,8 @@
 //     lambda(omega) = sum over mu = 1..r of H[beta_mu(omega)] * s^(mu-1)
 //
 // Compile: nvcc -I include 01_first_map.cu -o first_map
-#include <threadmap/fractals.h>
-#include <threadmap/nbb_size.h>
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/size.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>

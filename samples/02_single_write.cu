@@ -8,7 +8,7 @@
 //
 // Compile: nvcc -I include 02_single_write.cu -o single_write
 // For PNG instead of PPM pictures, add: -DTMAP_SAMPLE_PNG=1 -lpng
-#include <threadmap/kernels/sw.h>
+#include <threadmap/fractal/sw.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>

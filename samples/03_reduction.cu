@@ -7,7 +7,7 @@
 //         = sum over all omega of the orthotope of in[lambda(omega)]                       (lambda)
 //
 // Compile: nvcc -I include 03_reduction.cu -o reduction
-#include <threadmap/kernels/rd.h>
+#include <threadmap/fractal/rd.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>

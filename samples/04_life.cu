@@ -6,7 +6,7 @@
 //
 // Compile: nvcc -I include 04_life.cu -o life
 // For PNG instead of PPM frames, add: -DTMAP_SAMPLE_PNG=1 -lpng
-#include <threadmap/kernels/ca.h>
+#include <threadmap/fractal/ca.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>

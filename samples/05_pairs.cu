@@ -8,7 +8,7 @@
 // without rounding errors, for every number below 2^64.
 //
 // Compile: nvcc -I include 05_pairs.cu -o pairs
-#include <threadmap/triangle_size.h>
+#include <threadmap/triangle/size.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>

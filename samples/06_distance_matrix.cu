@@ -5,7 +5,7 @@
 //
 // Compile: nvcc -I include 06_distance_matrix.cu -o distance_matrix
 // For a PNG instead of a PGM picture, add: -DTMAP_SAMPLE_PNG=1 -lpng
-#include <threadmap/kernels/pdist.h>
+#include <threadmap/triangle/pdist.h>
 
 #include <cuda_runtime.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 //
 // Compile: nvcc -I include 07_mandelbrot.cu -o mandelbrot
 // For PNG instead of PPM pictures, add: -DTMAP_SAMPLE_PNG=1 -lpng
-#include <threadmap/kernels/mandelbrot.h>
+#include <threadmap/adaptive/mandelbrot.h>
 
 #include <cuda_runtime.h>
 #include <math.h>

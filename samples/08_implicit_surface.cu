@@ -6,7 +6,7 @@
 //
 // Compile: nvcc -I include 08_implicit_surface.cu -o implicit_surface
 // For a PNG instead of a PPM picture, add: -DTMAP_SAMPLE_PNG=1 -lpng
-#include <threadmap/kernels/ask.h>
+#include <threadmap/adaptive/ask.h>
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ TMAP_DEVICE void surface_leaf(const surface *s, tmap_ask_work *work) {
 #define TMAP_ASK_NAME   surface
 #define TMAP_ASK_PARAMS surface
 #define TMAP_ASK_DIMS   3
-#include <threadmap/kernels/ask_stamp.h> // defines surface_ask
+#include <threadmap/adaptive/ask_stamp.h> // defines surface_ask
 __global__ void full_grid(surface s) {   // every voxel
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x, n = s.n;
     if (i < n * n * n)

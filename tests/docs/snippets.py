@@ -184,7 +184,7 @@ def check_words(root, name, text):
     declared = set()
     for path in glob.glob(os.path.join(root, "include", "threadmap", "**", "*.h"), recursive=True):
         declared |= set(re.findall(NAME, read(path)))
-        if path.endswith("fractals.h"):
+        if path.endswith("catalogue.h"):
             declared |= {"tmap_fractal_" + fractal
                          for fractal in re.findall(r"^    X\((\w+),", read(path), re.M)}
     for word in sorted(set(re.findall(NAME, text)) - declared):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known answers for nbb.h and gasket.h, from the definition of a fractal and never from our maps.
+"""Known answers for fractal/nbb.h and fractal/gasket.h, from the definition of a fractal and never from our maps.
 
     generate.py            write nbb.txt beside this file
     generate.py --check    exit with 1 if nbb.txt is not what this program writes
@@ -8,7 +8,7 @@
 Small levels are drawn by brute force: level r is k copies of the picture of level r - 1, put side
 by side, and each copy carries on the labels of its cells. Large levels, whose pictures fit no
 memory, are sums over random digits in Python's unbounded integers. The replicas are read off the
-rows of text here; the packed constants of fractals.h play no part.
+rows of text here; the packed constants of catalogue.h play no part.
 """
 import os
 import sys
@@ -46,7 +46,7 @@ U32, U64 = 2**32 - 1, 2**64 - 1
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Known answers for nbb.h and gasket.h. Written by generate.py: change that, not this.
+# Known answers for fractal/nbb.h and fractal/gasket.h. Written by generate.py: change that, not this.
 #
 # fractal NAME ROWS K SX SY   begins a fractal; the lines after it speak of this one
 # tau X,Y ...                 the box of each replica, in their order

@@ -20,7 +20,7 @@ HASHED = 4096  # numbers under one hash
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Known answers for triangle.h, triangle_size.h, condensed.h and simplex.h. Written by
+# Known answers for the maps of triangle/. Written by
 # generate_triangle.py: change that, not this.
 #
 # cells ORDER N I,J[,K] ...   all cells of the domain of side N; entry l, from 0, has number l

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// ask_job.h: one picture of bench_ask: what draws it and with which parameters, its verification,
+// and its row in the results.
+#ifndef BENCH_ASK_JOB_H
+#define BENCH_ASK_JOB_H
+
+#include "ask_check.h"
+#include "ask_curve.h"
+#include "ask_dp.h"
+#include "ask_plain.h"
+#include "../energy.h"
+#include "../options.h"
+#include "../results.h"
+
+enum { RUNS = 4096, SIZES = BENCH_NUMBERS };
+enum { DRIVERS = 1, OPTIONS = 2, DP = 4, MODEL = 8, ENERGY = 16 };
+static const char *const part_names[] = {"drivers", "options", "dp", "model", "energy"};
+
+// What draws a picture: the approaches of mandelbrot.h, then the baseline and DP.
+enum {
+    UNROLLED = TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED,
+    SBR = TMAP_MANDELBROT_ASK_SBR,
+    MBR = TMAP_MANDELBROT_ASK_MBR,
+    PLAIN = TMAP_MANDELBROT_APPROACH_COUNT,
+    DP_SBR,
+    DP_MBR,
+    VARIANTS
+};
+// A driver more: the levels of the stream driver, captured into a graph once.
+enum { CAPTURED = TMAP_ASK_DRIVER_COUNT };
+
+static const char *variant_name(int variant) {
+    if (variant == PLAIN) return "exhaustive";
+    if (variant == DP_SBR) return "dp_sbr";
+    return variant == DP_MBR ? "dp_mbr" : tmap_mandelbrot_approach_name(variant);
+}
+
+static const char *driver_name(int driver) {
+    return driver == CAPTURED ? "captured" : tmap_ask_driver_name(driver);
+}
+
+typedef struct settings {
+    const char *out;
+    bench_numbers n, landscape, g, r, B;
+    tmap_u32 dwell;
+    int parts;
+    double budget_ms;
+    tmap_u64 bytes;
+} settings;
+
+// A measured ASK picture, for the model.
+typedef struct run {
+    tmap_ask_params a;
+    tmap_u64 hash;
+    double ms;
+    int size, variant, few; // size: index into --n; few: one of the candidates that every size runs
+} run;
+
+// What is known of a size.
+typedef struct size {
+    tmap_u32 n;
+    tmap_u64 work; // all dwells
+    double plain_ms, unrolled_ms;
+    ask_curve curve;
+    int best[VARIANTS]; // runs; -1: none
+} size;
+
+typedef struct sweep {
+    settings o;
+    bench_ceilings ceilings;
+    bench_results results;
+    bench_energy_meter meter;
+    size sizes[SIZES];
+    run runs[RUNS];
+    int run_count, done, all;
+    int cpu; // the CPU machine, which runs one block after the other
+    int *truth, *out;
+    void *memory; // of workspaces
+    tmap_u64 memory_bytes;
+    ask_tally *tally;
+    tmap_u64 *lost;
+    ask_serial serial;
+    tmap_ask_params dp_best[2]; // of the largest size up to 16384
+} sweep;
+
+// One thing to time.
+typedef struct job {
+    sweep *s;
+    tmap_mandelbrot m;
+    int variant, driver, shape; // shape: of PLAIN
+    tmap_ask_params a;
+    tmap_ask_workspace workspace;
+#if TMAP_ASK_GRAPHS
+    cudaGraphExec_t exec; // of CAPTURED
+#endif
+    const char *part;
+} job;
+
+static void job_run(void *context) {
+    job *j = (job *)context;
+    if (j->variant == PLAIN) {
+        ask_plain_run(&j->m, j->shape, j->s->out);
+    } else if (j->variant >= DP_SBR) {
+#if BENCH_DP
+        CHECK(ask_dp_run(&j->m, j->variant - DP_SBR, j->a, j->s->lost, j->s->out));
+#endif
+    } else if (j->driver == CAPTURED) {
+#if TMAP_ASK_GRAPHS
+        CHECK(cudaGraphLaunch(j->exec, 0));
+#endif
+    } else {
+        CHECK(tmap_mandelbrot_f32(&j->m, j->variant, j->a, j->driver, &j->workspace, j->s->out, 0));
+    }
+}
+
+static tmap_u64 pixels_of(const job *j) { return (tmap_u64)j->m.nx * j->m.ny; }
+
+static void wrong(const job *j, const char *what, tmap_u64 count) {
+    fprintf(stderr, "%s n=%u (%u,%u,%u) %s: WRONG, %s: %llu\n", variant_name(j->variant), j->m.nx,
+            j->a.g, j->a.r, j->a.B, driver_name(j->driver), what, count);
+    exit(1);
+}
+
+// ---- a job's workspace --------------------------------------------------------------------------
+
+static int is_ask(int variant) { return variant == SBR || variant == MBR; }
+
+// 0 if this subdivision does not exist, or its tables do not fit.
+static int job_prepare(job *j) {
+    tmap_u64 need = tmap_ask_workspace_bytes(j->m.nx, j->m.ny, 0, j->a, 0);
+    if (!need || need > j->s->memory_bytes) return 0;
+    if (tmap_ask_workspace_set(j->m.nx, j->m.ny, 0, j->a, 0, j->s->memory, j->s->memory_bytes,
+                               &j->workspace))
+        return 0;
+    // Columns of borders after the tables, if they fit.
+    need = (need + 255) / 256 * 256;
+    j->m.columns = need + tmap_mandelbrot_columns_bytes(&j->m, j->a) <= j->s->memory_bytes
+                       ? (int *)((char *)j->s->memory + need)
+                       : NULL;
+    j->workspace.cooperative_blocks = (tmap_u32)j->s->cpu;
+    return 1;
+}
+
+static void job_capture(job *j) {
+#if TMAP_ASK_GRAPHS
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    CHECK(tmap_mandelbrot_f32(&j->m, j->variant, j->a, TMAP_ASK_STREAM, &j->workspace, j->s->out,
+                              stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&j->exec, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamDestroy(stream));
+#else
+    (void)j;
+#endif
+}
+
+// 0 if this device or CUDA has no such driver.
+static int driver_here(const job *j) {
+    cudaError_t status;
+    if (j->driver == CAPTURED) return TMAP_ASK_GRAPHS;
+    status = tmap_mandelbrot_f32(&j->m, j->variant, j->a, j->driver, &j->workspace, j->s->out, 0);
+    if (status != cudaErrorNotSupported) return 1;
+    (void)cudaGetLastError();
+    return 0;
+}
+
+// ---- verification -------------------------------------------------------------------------------
+
+// Runs a job once on poisoned memory. What it drew is compared with the exhaustive picture.
+static ask_tally job_draw(job *j) {
+    ask_tally t;
+    CHECK(cudaMemset(j->s->out, ASK_POISON_BYTE, pixels_of(j) * sizeof(int)));
+    job_run(j);
+    t = ask_tally_of(j->s->out, j->s->truth, pixels_of(j), j->s->tally);
+    return t;
+}
+
+// The same; ends the run if a pixel was not written, or the picture is not the expected one. hash:
+// of the picture that others drew, 0: there is none yet.
+static ask_tally job_verify(job *j, tmap_u64 hash) {
+    ask_tally t = job_draw(j);
+    if (t.poison) wrong(j, "pixels not written", t.poison);
+    if (hash && t.hash != hash) wrong(j, "not the picture of the others", 1);
+    if (j->variant == PLAIN || j->variant == UNROLLED) {
+        if (t.differ) wrong(j, "pixels differ", t.differ);
+    } else if (j->m.nx > 2048 && t.differ > pixels_of(j) / 10000) {
+        wrong(j, "pixels differ from the exhaustive picture", t.differ);
+    }
+    return t;
+}
+
+// Compares the picture that an ASK job has just drawn, and its counts, with the serial algorithm.
+static void job_verify_serially(job *j, ask_counts *want) {
+    tmap_ask_counts got;
+    tmap_u64 differ;
+    ask_serial_run(&j->s->serial, j->a, want);
+    CHECK(tmap_ask_counts_read(&j->workspace, &got, 0));
+    differ = ask_serial_differs(&j->s->serial, j->s->out);
+    if (differ) wrong(j, "pixels differ from the serial picture", differ);
+    if (!ask_counts_equal(&got, want)) wrong(j, "counts of levels", 1);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+static double limit_ms(const job *j) {
+    return 1e-9 * 4 * (double)pixels_of(j) / j->s->ceilings.fill_tbs;
+}
+
+static const char *options_name(tmap_u32 options) {
+    return options & TMAP_MANDELBROT_BULBS ? "bulbs" : "none";
+}
+
+// Writes a row of a timed job; millijoules: 0 for not measured.
+static void job_row(const job *j, bench_time t, const ask_tally *tally, double millijoules) {
+    char row[1024];
+    sweep *s = j->s;
+    int length = snprintf(
+        row, sizeof row,
+        "\"work\": \"mandelbrot\", \"part\": \"%s\", \"variant\": \"%s\", \"domain\": "
+        "\"mandelbrot\", \"size\": %u, \"n\": %u, \"dwell\": %u, \"dtype\": \"f32\", \"options\": "
+        "\"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, \"limit_ms\": %.5f, \"limit_pct\": %.1f, "
+        "\"verified\": true",
+        j->part, variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, options_name(j->m.options),
+        t.ms, t.noise_pct, limit_ms(j), 100 * limit_ms(j) / t.ms);
+    if (j->variant == PLAIN)
+        length += snprintf(row + length, sizeof row - (size_t)length, ", \"block\": \"%ux%u\"",
+                           ask_plain_shapes[j->shape][0], ask_plain_shapes[j->shape][1]);
+    else if (j->variant != UNROLLED)
+        length += snprintf(row + length, sizeof row - (size_t)length,
+                           ", \"g\": %u, \"r\": %u, \"B\": %u", j->a.g, j->a.r, j->a.B);
+    if (is_ask(j->variant))
+        length += snprintf(row + length, sizeof row - (size_t)length, ", \"driver\": \"%s\"",
+                           driver_name(j->driver));
+    if (tally)
+        length += snprintf(row + length, sizeof row - (size_t)length, ", \"differ\": %llu",
+                           tally->differ);
+    if (millijoules > 0)
+        snprintf(row + length, sizeof row - (size_t)length, ", \"millijoules\": %.4f", millijoules);
+    bench_results_row(&s->results, row);
+}
+
+static void print_row(const job *j, bench_time t, tmap_u64 differ) {
+    const size *z = &j->s->sizes[0];
+    double plain = 0;
+    for (int i = 0; i < j->s->o.n.count; ++i, ++z)
+        if (z->n == j->m.nx) plain = z->plain_ms;
+    printf("| %u | %s | (%u, %u, %u) | %s | %s | %.4f | %.1f | %.2f | %llu | %.1f |\n", j->m.nx,
+           variant_name(j->variant), j->a.g, j->a.r, j->a.B,
+           is_ask(j->variant) ? driver_name(j->driver) : "", options_name(j->m.options), t.ms,
+           t.noise_pct, plain / t.ms, differ, 100 * limit_ms(j) / t.ms);
+    fflush(stdout);
+}
+
+static void print_head(void) {
+    puts("| n | approach | (g, r, B) | driver | options | ms | noise % | x exhaustive | differ "
+         "| % of limit |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+}
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// ask_theory.h: the curves of the paper's figures 3 and 4, from ask_model.h: work reduction Omega
+// and speedups S_SBR and S_MBR against n, and against g, r and B with the other two at their best.
+#ifndef BENCH_ASK_THEORY_H
+#define BENCH_ASK_THEORY_H
+
+#include "../results.h"
+
+#include <threadmap/rivals/ask_model.h>
+
+enum { ASK_THEORY_VALUES = 10, ASK_THEORY_CURVES = 4 };
+// The search space of section 4.2.2: powers of two.
+static const tmap_u32 ask_theory_values[ASK_THEORY_VALUES] = {2,  4,   8,   16,  32,
+                                                              64, 128, 256, 512, 1024};
+
+// One curve: a goal against a variable, with one parameter away from the others' common values.
+typedef struct ask_theory {
+    int goal;              // TMAP_ASK_OMEGA, ...
+    const char *axis;      // "n", "g", "r", "B"
+    const char *parameter; // "P", "A", "lambda"
+    double value;
+} ask_theory;
+
+// The best value of the goal over g, r and B; the axis, if it is one of them, stays at `fixed`.
+// 0 if there is no such subdivision.
+static double ask_theory_best(const ask_theory *t, tmap_u64 n, tmap_u32 fixed) {
+    tmap_ask_candidates list = {ask_theory_values, ask_theory_values, ask_theory_values,
+                                ASK_THEORY_VALUES, ASK_THEORY_VALUES, ASK_THEORY_VALUES};
+    tmap_ask_model m = {n, 0, 0, 0, 512, 0.7, 100, 128, 64};
+    double value = 0;
+    if (t->parameter[0] == 'P') m.P = t->value;
+    if (t->parameter[0] == 'A') m.A = t->value;
+    if (t->parameter[0] == 'l') m.lambda = t->value;
+    if (t->axis[0] == 'g') list.g = &fixed, list.g_count = 1;
+    if (t->axis[0] == 'r') list.r = &fixed, list.r_count = 1;
+    if (t->axis[0] == 'B') list.B = &fixed, list.B_count = 1;
+    return tmap_ask_model_search(&m, &list, t->goal, &value) ? 0 : value;
+}
+
+static void ask_theory_row(bench_results *results, const ask_theory *t) {
+    static const char *const goals[] = {"omega", "sbr", "mbr"};
+    char row[2048], x[512] = "", y[512] = "";
+    int along_n = t->axis[0] == 'n';
+    for (int i = 0; i < (along_n ? 17 : ASK_THEORY_VALUES); ++i) {
+        double at = along_n ? (double)(256ull << i) : ask_theory_values[i];
+        double value = along_n ? ask_theory_best(t, 256ull << i, 0)
+                               : ask_theory_best(t, 65536, ask_theory_values[i]);
+        if (!(value > 0)) continue;
+        snprintf(x + strlen(x), sizeof x - strlen(x), "%s%.0f", *x ? ", " : "", at);
+        snprintf(y + strlen(y), sizeof y - strlen(y), "%s%.5g", *y ? ", " : "", value);
+    }
+    snprintf(row, sizeof row,
+             "\"work\": \"theory\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"axis\": "
+             "\"%s\", \"parameter\": \"%s\", \"value\": %g, \"x\": [%s], \"y\": [%s]",
+             goals[t->goal], t->axis, t->parameter, t->value, x, y);
+    bench_results_row(results, row);
+}
+
+// All curves. What is not varied: A = 512, P = 0.7, lambda = 100, 128 multiprocessors of 64 cores,
+// n = 65536.
+static void ask_theory_rows(bench_results *results) {
+    static const char *const axes[] = {"n", "g", "r", "B"};
+    static const char *const parameters[] = {"P", "A", "lambda"};
+    static const double values[3][ASK_THEORY_CURVES] = {
+        {0.3, 0.5, 0.7, 0.9}, {8, 64, 512, 4096}, {1, 10, 100, 1000}};
+    for (int goal = TMAP_ASK_OMEGA; goal <= TMAP_ASK_SPEEDUP_MBR; ++goal)
+        for (int axis = 0; axis < 4; ++axis)
+            for (int parameter = 0; parameter < 3; ++parameter)
+                for (int i = 0; i < ASK_THEORY_CURVES; ++i) {
+                    ask_theory t = {goal, axes[axis], parameters[parameter], values[parameter][i]};
+                    ask_theory_row(results, &t);
+                }
+}
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// region.h: the regions of an adaptive subdivision: their boundaries on any domain, how many levels
+// there are, and one scalar for each region in canonical or Morton order.
+//
+// An axis of n elements is cut into g parts, each of them into r, and so on: level l has g r^l
+// parts, and part i of `parts` holds the elements from floor(n i / parts) up to, without it,
+// floor(n (i + 1) / parts). That is exact for every n, g and r:
+//
+//   the parts of a level share out all n elements, as each begins where the one before it ends;
+//   part i is shared out among its children r i ... r i + r - 1, because
+//   floor(n (r i) / (r parts)) = floor(n i / parts): both ends of a part are ends of children;
+//   a part has floor(n / parts) or ceil(n / parts) elements: none where n < parts allows it.
+//
+// A region of a domain of k axes is one part along each, known by its level and its k part numbers;
+// an offset lookup table holds the numbers as one scalar. Source: Quezada, Navarro, Romero,
+// Aguilera, "Modeling GPU dynamic parallelism for self similar density workloads", FGCS 145 (2023),
+// sections 4.2.1 and 7.2. Every function is total.
+#ifndef TMAP_ADAPTIVE_REGION_H
+#define TMAP_ADAPTIVE_REGION_H
+
+#include "../core.h"
+
+// Regions of three axes: part numbers, or elements.
+typedef struct tmap_xyz {
+    tmap_u32 x, y, z;
+} tmap_xyz;
+
+// a * b, or 2^64 - 1 where that does not fit.
+TMAP_FN tmap_u64 tmapi_region_mul(tmap_u64 a, tmap_u64 b) {
+    return b && a > ~0ull / b ? ~0ull : a * b;
+}
+
+// ---- boundaries along one axis ------------------------------------------------------------------
+
+// The first element of part i, floor(n i / parts); i = parts gives n. n: any; parts: 1 to 2^32
+// (0 counts as 1, beyond it some number); an i above parts counts as parts.
+// Laws: edge(n, r parts, r i) == edge(n, parts, i); edge(i) <= edge(i + 1).
+// Cost: two 64-bit divisions; tmap_region_axis has the first done once, and none at all where parts
+// divides n.
+// Example: n = 10, parts = 4: 0..4 -> 0 2 5 7 10.
+TMAP_FN tmap_u64 tmap_region_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
+    if (parts == 0) parts = 1;
+    if (i > parts) i = parts;
+    return n / parts * i + n % parts * i / parts; // the rest is below parts: no product wraps
+}
+
+// The part that holds element e: the i with edge(i) <= e < edge(i + 1). n: 1 to 2^32, e < n; an e
+// beyond counts as n - 1; parts: any with (e + 1) parts / n < 2^64. n = 0 gives 0.
+// Law: find(n, parts, edge(n, parts, i)) == i for every part i that is not empty.
+// Example: n = 10, parts = 4: 0..9 -> 0 0 1 1 1 2 2 3 3 3.
+TMAP_FN tmap_u64 tmap_region_find(tmap_u64 n, tmap_u64 parts, tmap_u64 e) {
+    tmap_u64 rest;
+    if (n == 0 || parts == 0) return 0;
+    if (e >= n) e = n - 1;
+    rest = parts % n;
+    // floor(((e + 1) parts - 1) / n): edge(i) <= e means n i < (e + 1) parts
+    return parts / n * (e + 1) + (rest * (e + 1) + n - 1) / n - 1;
+}
+
+// The most elements that a part has, ceil(n / parts). parts = 0 counts as 1.
+// Example: n = 10, parts = 4: 3.
+TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
+    if (parts == 0) parts = 1;
+    return n / parts + (n % parts != 0);
+}
+
+// An axis with its divisions done: for kernels, which ask for many boundaries of one level.
+typedef struct tmap_region_axis {
+    tmap_u64 parts, step, rest; // rest: n mod parts
+} tmap_region_axis;
+
+// n, parts: as for tmap_region_edge.
+TMAP_FN tmap_region_axis tmap_region_axis_make(tmap_u64 n, tmap_u64 parts) {
+    tmap_region_axis a;
+    a.parts = parts ? parts : 1;
+    a.step = n / a.parts;
+    a.rest = n % a.parts;
+    return a;
+}
+
+// The axis of the next level, each part cut into r. Law: axis_next(axis_make(n, parts), n, r) ==
+// axis_make(n, r parts).
+TMAP_FN tmap_region_axis tmap_region_axis_next(tmap_region_axis a, tmap_u64 n, tmap_u32 r) {
+    return tmap_region_axis_make(n, tmapi_region_mul(a.parts, r));
+}
+
+// Law: tmap_region_axis_edge(tmap_region_axis_make(n, parts), i) == tmap_region_edge(n, parts, i)
+// for i <= parts; an i above parts is not caught. Cost: one product where parts divides n.
+TMAP_FN tmap_u64 tmap_region_axis_edge(tmap_region_axis a, tmap_u64 i) {
+    return a.step * i + (a.rest ? a.rest * i / a.parts : 0);
+}
+
+// ---- how many levels, parts and regions ---------------------------------------------------------
+
+// Whether a subdivision is possible: 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or B = 0; TMAP_ERANGE
+// for B > n / g, regions that are too small before the first cut, and for g > 2^32. n: elements
+// along the longest axis; g: parts of level 0 along it; r: parts into which a part is cut; B: the
+// side, in elements, at which cutting ends.
+TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 B) {
+    if (n == 0 || g == 0 || r < 2 || B == 0) return TMAP_EINVAL;
+    if (g > 1ull << 32 || B > n / g) return TMAP_ERANGE;
+    return TMAP_OK;
+}
+
+// The number of levels tau = floor(log_r(n / (g B))), assumption iii of section 4.2.1, and at least
+// 1: the largest t with g B r^t <= n. Levels are 0 to tau - 1. Regions of the last one, which are
+// not cut any more, have r B elements a side or more, below r^2 B; where n < g B r there is only
+// level 0, and they have B or more. Arguments as for tmap_region_check; what that refuses gives 1.
+// Counted in integers, as the quotient of two rounded logarithms falls short of a whole number
+// where n / (g B) is 3^5 or 10^3. Example: n = 65536, g = 32, r = 2, B = 32: 6.
+TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 B) {
+    tmap_u32 tau = 0;
+    tmap_u64 left;
+    if (tmap_region_check(n, g, r, B)) return 1;
+    for (left = n / g / B / r; left; left /= r) ++tau; // floors of floors are the floor of it all
+    return tau ? tau : 1;
+}
+
+// Parts along an axis at a level, g r^level; saturates at 2^64 - 1. Example: g = 32, r = 2, level
+// 5: 1024.
+TMAP_FN tmap_u64 tmap_region_parts(tmap_u64 g, tmap_u64 r, tmap_u32 level) {
+    while (level-- && r != 1 && g && g != ~0ull) g = tmapi_region_mul(g, r);
+    return g;
+}
+
+// The entries of the offset lookup table that `regions` regions of level i can fill, if all of them
+// subdivide: G_i r^k, equations 26 (k = 2), 27 (k = 3) and 28; saturates at 2^64 - 1.
+// Example: regions = 1024, r = 2, k = 2: 4096.
+TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) {
+    return tmap_region_parts(regions, r, k);
+}
+
+// ---- parents and children -----------------------------------------------------------------------
+
+// Child c, 0 to r^2 - 1, of a region of two axes: part numbers of the next level.
+// Law: region_parent2(region_child2(p, r, c), r) == p. Example: (1,2), r = 2: 0..3 -> (2,4)(3,4)
+// (2,5)(3,5).
+TMAP_FN tmap_xy tmap_region_child2(tmap_xy region, tmap_u32 r, tmap_u32 c) {
+    tmap_xy child;
+    if (r == 0) r = 1;
+    child.x = region.x * r + c % r;
+    child.y = region.y * r + c / r;
+    return child;
+}
+
+TMAP_FN tmap_xy tmap_region_parent2(tmap_xy region, tmap_u32 r) {
+    if (r == 0) r = 1;
+    region.x /= r;
+    region.y /= r;
+    return region;
+}
+
+// The same of three axes; c: 0 to r^3 - 1.
+TMAP_FN tmap_xyz tmap_region_child3(tmap_xyz region, tmap_u32 r, tmap_u32 c) {
+    tmap_xyz child;
+    if (r == 0) r = 1;
+    child.x = region.x * r + c % r;
+    child.y = region.y * r + c / r % r;
+    child.z = region.z * r + c / r / r;
+    return child;
+}
+
+TMAP_FN tmap_xyz tmap_region_parent3(tmap_xyz region, tmap_u32 r) {
+    if (r == 0) r = 1;
+    region.x /= r;
+    region.y /= r;
+    region.z /= r;
+    return region;
+}
+
+// ---- canonical order: row after row -------------------------------------------------------------
+
+// f(x, y) = y n_x + x, equations 29 and 31: the scalar of a region in a level of n_x parts along x.
+// Laws: one to one for x < n_x; canonical2_at(canonical2(p, n_x), n_x) == p.
+// Example: n_x = 5, (2,3) -> 17.
+TMAP_FN tmap_u64 tmap_region_canonical2(tmap_xy p, tmap_u32 nx) { return (tmap_u64)p.y * nx + p.x; }
+
+// The inverse, equation 30: (s mod n_x, floor(s / n_x)). n_x = 0 counts as 1; a y of more than 32
+// bits loses its upper ones. Example: n_x = 5, 17 -> (2,3).
+TMAP_FN tmap_xy tmap_region_canonical2_at(tmap_u64 s, tmap_u32 nx) {
+    tmap_xy p;
+    if (nx == 0) nx = 1;
+    p.x = (tmap_u32)(s % nx);
+    p.y = (tmap_u32)(s / nx);
+    return p;
+}
+
+// f(x, y, z) = z n_x n_y + y n_x + x, equation 32. n_x n_y n_z at most 2^64, elsewhere modulo 2^64.
+// Example: n_x = 5, n_y = 4, (2,3,1) -> 37.
+TMAP_FN tmap_u64 tmap_region_canonical3(tmap_xyz p, tmap_u32 nx, tmap_u32 ny) {
+    return ((tmap_u64)p.z * ny + p.y) * nx + p.x;
+}
+
+TMAP_FN tmap_xyz tmap_region_canonical3_at(tmap_u64 s, tmap_u32 nx, tmap_u32 ny) {
+    tmap_xyz p;
+    if (nx == 0) nx = 1;
+    if (ny == 0) ny = 1;
+    p.x = (tmap_u32)(s % nx);
+    s /= nx;
+    p.y = (tmap_u32)(s % ny);
+    p.z = (tmap_u32)(s / ny);
+    return p;
+}
+
+// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes; modulo 2^64. n[k - 1] is
+// not read. k = 0 gives 0. Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
+TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap_u32 *n) {
+    tmap_u64 s = 0;
+    while (k--) {
+        s += x[k]; // Horner: the last axis first
+        if (k) s *= n[k - 1];
+    }
+    return s;
+}
+
+// The inverse: x_i = floor(s / prod_{j<i} n_j) mod n_i; the last axis takes what is left. Writes
+// k numbers. n_i = 0 counts as 1; n[k - 1] is not read.
+// Example: n = {5, 4, 3}, 37 -> {2, 3, 1}.
+TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n, tmap_u32 *x) {
+    tmap_u32 i;
+    for (i = 0; i + 1 < k; ++i) {
+        tmap_u32 side = n[i] ? n[i] : 1;
+        x[i] = (tmap_u32)(s % side);
+        s /= side;
+    }
+    if (k) x[k - 1] = (tmap_u32)s;
+}
+
+// ---- Morton order: bit after bit ----------------------------------------------------------------
+//
+// The bits of the coordinates take turns, x at the low end, so that neighbours in space are
+// mostly neighbours in the table. Needs no n_x, and for r = 2 child c of region s is 4 s + c, or
+// 8 s + c with three axes.
+
+// Bits of v moved apart: bit i to bit 2i.
+TMAP_FN tmap_u64 tmapi_region_spread2(tmap_u32 v) {
+    tmap_u64 b = v;
+    b = (b | b << 16) & 0x0000ffff0000ffffull;
+    b = (b | b << 8) & 0x00ff00ff00ff00ffull;
+    b = (b | b << 4) & 0x0f0f0f0f0f0f0f0full;
+    b = (b | b << 2) & 0x3333333333333333ull;
+    return (b | b << 1) & 0x5555555555555555ull;
+}
+
+// Bit 2i back to bit i; the odd ones are ignored.
+TMAP_FN tmap_u32 tmapi_region_gather2(tmap_u64 b) {
+    b &= 0x5555555555555555ull;
+    b = (b | b >> 1) & 0x3333333333333333ull;
+    b = (b | b >> 2) & 0x0f0f0f0f0f0f0f0full;
+    b = (b | b >> 4) & 0x00ff00ff00ff00ffull;
+    b = (b | b >> 8) & 0x0000ffff0000ffffull;
+    return (tmap_u32)(b | b >> 16);
+}
+
+// Bit i to bit 3i, for the lower 21 bits of v.
+TMAP_FN tmap_u64 tmapi_region_spread3(tmap_u32 v) {
+    tmap_u64 b = v & 0x1fffffu;
+    b = (b | b << 32) & 0x001f00000000ffffull;
+    b = (b | b << 16) & 0x001f0000ff0000ffull;
+    b = (b | b << 8) & 0x100f00f00f00f00full;
+    b = (b | b << 4) & 0x10c30c30c30c30c3ull;
+    return (b | b << 2) & 0x1249249249249249ull;
+}
+
+TMAP_FN tmap_u32 tmapi_region_gather3(tmap_u64 b) {
+    b &= 0x1249249249249249ull;
+    b = (b | b >> 2) & 0x10c30c30c30c30c3ull;
+    b = (b | b >> 4) & 0x100f00f00f00f00full;
+    b = (b | b >> 8) & 0x001f0000ff0000ffull;
+    b = (b | b >> 16) & 0x001f00000000ffffull;
+    return (tmap_u32)((b | b >> 32) & 0x1fffffull);
+}
+
+// Two coordinates of 32 bits: bit i of x at 2i, of y at 2i + 1. Any arguments.
+// Law: morton2_at(morton2(p)) == p, and morton2(morton2_at(s)) == s.
+// Example: (0,0)(1,0)(0,1)(1,1)(2,0) -> 0 1 2 3 4; (3,5) -> 39.
+TMAP_FN tmap_u64 tmap_region_morton2(tmap_xy p) {
+    return tmapi_region_spread2(p.x) | tmapi_region_spread2(p.y) << 1;
+}
+
+TMAP_FN tmap_xy tmap_region_morton2_at(tmap_u64 s) {
+    tmap_xy p;
+    p.x = tmapi_region_gather2(s);
+    p.y = tmapi_region_gather2(s >> 1);
+    return p;
+}
+
+// Three coordinates of 21 bits: bit i of x at 3i, of y at 3i + 1, of z at 3i + 2. Higher bits of a
+// coordinate, and bit 63 of s, are ignored. Laws as above. Example: (1,2,3) -> 53.
+TMAP_FN tmap_u64 tmap_region_morton3(tmap_xyz p) {
+    return tmapi_region_spread3(p.x) | tmapi_region_spread3(p.y) << 1 |
+           tmapi_region_spread3(p.z) << 2;
+}
+
+TMAP_FN tmap_xyz tmap_region_morton3_at(tmap_u64 s) {
+    tmap_xyz p;
+    p.x = tmapi_region_gather3(s);
+    p.y = tmapi_region_gather3(s >> 1);
+    p.z = tmapi_region_gather3(s >> 2);
+    return p;
+}
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// catalogue.h: the nine NBB fractals of the paper's table 1 as constants, and the user's own from
+// rows of text.
+//
+// In a kernel, a constructor such as tmap_fractal_carpet() is a constant: the maps of nbb.h fold
+// around it. An own fractal gets the same by writing down the numbers that tmap_nbb_from_rows
+// found: tmap_nbb_make(k, sx, sy, ...).
+#ifndef TMAP_FRACTAL_CATALOGUE_H
+#define TMAP_FRACTAL_CATALOGUE_H
+
+#include "nbb.h"
+
+// The catalogue: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
+// numbered row by row.
+// The pictures of the Chandelier, the Candy and the Empty bottles are not in the paper's text:
+// their rows are inferred from their k and s.
+#define TMAP_FRACTALS(X) \
+    X(gasket, "Sierpinski gasket", "#.\n##", 3, 2, 2, 0x100ull, 0x110ull) \
+    X(carpet, "Sierpinski carpet", "###\n#.#\n###", 8, 3, 3, 0x21020210ull, 0x22211000ull) \
+    X(vicsek, "Vicsek fractal", ".#.\n###\n.#.", 5, 3, 3, 0x12101ull, 0x21110ull) \
+    X(x, "X-fractal", "#.#\n.#.\n#.#", 5, 3, 3, 0x20120ull, 0x22100ull) \
+    X(h, "H-fractal", "#.#\n###\n#.#", 7, 3, 3, 0x2021020ull, 0x2211100ull) \
+    X(cantor, "Cantor set", "#.#", 2, 3, 1, 0x20ull, 0x0ull) \
+    X(chandelier, "Chandelier", ".#.\n###", 4, 3, 2, 0x2101ull, 0x1110ull) \
+    X(candy, "Candy", "#..#\n####\n####\n#..#", 12, 4, 4, 0x303210321030ull, 0x332222111100ull) \
+    X(bottles, "Empty bottles", ".#.\n###\n###", 7, 3, 3, 0x2102101ull, 0x2221110ull)
+
+// tmap_fractal_gasket(), tmap_fractal_carpet(), ...: the fractal, as a constant.
+#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    TMAP_FN tmap_nbb tmap_fractal_##name(void) { return tmap_nbb_make(k, sx, sy, tau_x, tau_y); }
+TMAP_FRACTALS(TMAPI_FRACTAL)
+#undef TMAPI_FRACTAL
+
+#define TMAP_FRACTAL_COUNT 9
+
+// Number i of the catalogue, 0 <= i < TMAP_FRACTAL_COUNT; any other i gives the gasket.
+TMAP_FN tmap_nbb tmap_fractal_at(int i) {
+    int n = 0;
+#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    if (i == n++) return tmap_fractal_##name();
+    TMAP_FRACTALS(TMAPI_FRACTAL)
+#undef TMAPI_FRACTAL
+    return tmap_fractal_gasket();
+}
+
+// Its name ("gasket"), the name that tmap_fractal_from_text takes; any other i: "own".
+TMAP_FN const char *tmap_fractal_name(int i) {
+    int n = 0;
+#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    if (i == n++) return #name;
+    TMAP_FRACTALS(TMAPI_FRACTAL)
+#undef TMAPI_FRACTAL
+    return "own";
+}
+
+// Its title ("Sierpinski gasket"); any other i: "own fractal".
+TMAP_FN const char *tmap_fractal_title(int i) {
+    int n = 0;
+#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    if (i == n++) return title;
+    TMAP_FRACTALS(TMAPI_FRACTAL)
+#undef TMAPI_FRACTAL
+    return "own fractal";
+}
+
+// 1 if a and b are the same fractal with the same numbering of replicas.
+TMAP_FN int tmap_nbb_equal(tmap_nbb a, tmap_nbb b) {
+    return a.k == b.k && a.sx == b.sx && a.sy == b.sy && a.tau_x == b.tau_x && a.tau_y == b.tau_y;
+}
+
+// The number of f in the catalogue, or -1 for an own fractal.
+TMAP_FN int tmap_fractal_index(tmap_nbb f) {
+    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
+        if (tmap_nbb_equal(f, tmap_fractal_at(i))) return i;
+    return -1;
+}
+
+// ---- the user's own -----------------------------------------------------------------------------
+
+// 0 for the end of the text, 1 for the end of a row, which is written as a line feed, '/', or the
+// two characters \n (what a shell passes on unread), 2 for any other character. Moves *p past what
+// it read, but for the end.
+TMAP_FN int tmapi_rows_next(const char **p, char *c) {
+    *c = **p;
+    if (*c == 0) return 0;
+    ++*p;
+    if (*c == '\\' && **p == 'n') {
+        ++*p;
+        return 1;
+    }
+    return *c == '\n' || *c == '/' ? 1 : 2;
+}
+
+// The fractal whose replicas are the '#' of rows of '#' and '.', rows from the top, separated by
+// line feeds (or '/', or a written-out \n); one separator at the end is allowed. Replicas are
+// numbered row by row.
+// rows: at most 16 rows of at most 16, at most 16 '#'. out: written only on success.
+// Returns TMAP_OK, TMAP_EINVAL (null), TMAP_EUNEQUAL, TMAP_ECHARACTER, TMAP_EEMPTY, TMAP_EREPLICAS
+// or TMAP_ESIDE. Example: tmap_nbb_from_rows("#.\n##", &f) makes f the gasket: k = 3, s = 2, H =
+// (0,0)(0,1)(1,1).
+TMAP_FN int tmap_nbb_from_rows(const char *rows, tmap_nbb *out) {
+    tmap_nbb f = {0, 0, 0, 0, 0};
+    tmap_u32 x = 0;
+    int unequal = 0, replicas = 0, kind;
+    char c;
+    if (!rows || !out) return TMAP_EINVAL;
+    do {
+        kind = tmapi_rows_next(&rows, &c);
+        if (kind == 2) { // a place of the row
+            if (c != '#' && c != '.') return TMAP_ECHARACTER;
+            if (x == TMAP_SIDE_MAX || f.sy == TMAP_SIDE_MAX) return TMAP_ESIDE;
+            if (c == '#') {
+                if (f.k < TMAP_REPLICAS_MAX) {
+                    f.tau_x |= (tmap_u64)x << 4 * f.k;
+                    f.tau_y |= (tmap_u64)f.sy << 4 * f.k;
+                    ++f.k;
+                }
+                ++replicas;
+            }
+            ++x;
+        } else if (x || kind == 1) { // the end of a row
+            if (f.sy == 0) f.sx = x;
+            unequal |= x != f.sx;
+            ++f.sy;
+            x = 0;
+        }
+    } while (kind);
+    if (unequal) return TMAP_EUNEQUAL;
+    if (replicas == 0) return TMAP_EEMPTY;
+    if (replicas > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
+    *out = f;
+    return TMAP_OK;
+}
+
+TMAP_FN int tmapi_same_text(const char *a, const char *b) {
+    while (*a && *a == *b) ++a, ++b;
+    return *a == *b;
+}
+
+// A fractal from a command line: a name of the catalogue, or else rows as tmap_nbb_from_rows takes
+// them.
+// Returns what tmap_nbb_from_rows does; a word that is no name of the catalogue is TMAP_ECHARACTER.
+// Example: "carpet"; "#.#/.#./#.#".
+TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
+    if (!text || !out) return TMAP_EINVAL;
+    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
+        if (tmapi_same_text(text, tmap_fractal_name(i))) {
+            *out = tmap_fractal_at(i);
+            return TMAP_OK;
+        }
+    return tmap_nbb_from_rows(text, out);
+}
+
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// nbb.h: the map lambda of NBB fractals, its inverse nu, and the test for membership.
+//
+// An NBB fractal (non-overlapping bottom-up boxes) of level r is k copies of itself at level r - 1,
+// put into k of the sx * sy boxes of a grid; level 0 is one cell. It has k^r cells inside an
+// embedding sx^r wide and sy^r high. Lambda takes each thread omega = (wx, wy) of a box k^ceil(r/2)
+// wide and k^floor(r/2) high, the 2-orthotope, to one cell of the fractal, so that no thread is
+// launched for an empty cell.
+//
+// Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, "Efficient GPU Thread Mapping on Embedded 2D
+// Fractals", FGCS 113 (2020), equations 4 to 9. Odd levels act on wx and even ones on wy, as
+// equation 4 and the orthotope have it; the sentence after the equation says the opposite
+// (docs/errata.md).
+//
+// Every function here is total: nothing traps, and an argument outside its range gives some defined
+// value. Functions without a suffix compute in 32 bits and are right up to level
+// tmap_nbb_level_max32(f) (_linear: linear_level_max32); those ending in 64 up to
+// tmap_nbb_level_max64(f). nbb_size.h has these limits, sides and cell counts.
+//
+// Cost: a constant fractal (a constructor of fractals.h, or tmap_nbb_make with constants) folds to
+// multiplications and shifts, without division, table or memory access. A fractal filled at run
+// time costs a real division for each level.
+#ifndef TMAP_FRACTAL_NBB_H
+#define TMAP_FRACTAL_NBB_H
+
+#include "../core.h"
+
+#define TMAP_REPLICAS_MAX 16
+#define TMAP_SIDE_MAX     16
+
+// An NBB fractal: k replicas in a grid sx wide and sy high. Digit beta of tau_x and tau_y, four
+// bits each from the lowest, is the column and row of replica beta. Make one with a constructor of
+// fractals.h, with tmap_nbb_from_rows, or with tmap_nbb_make. 1 <= k <= 16, 1 <= sx, sy <= 16, and
+// no two replicas share a box.
+typedef struct tmap_nbb {
+    tmap_u32 k, sx, sy;
+    tmap_u64 tau_x, tau_y;
+} tmap_nbb;
+
+// The fractal of these numbers, taken as they are.
+// Example: the gasket, "#. / ##", is tmap_nbb_make(3, 2, 2, 0x100, 0x110): replicas (0,0), (0,1),
+// (1,1).
+TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 tau_x,
+                               tmap_u64 tau_y) {
+    tmap_nbb f;
+    f.k = k, f.sx = sx, f.sy = sy, f.tau_x = tau_x, f.tau_y = tau_y;
+    return f;
+}
+
+// ---- the pieces of the map ----------------------------------------------------------------------
+
+// Digit `beta` of a packed offset. Up to 8 replicas fit 32 bits, which halves the shift on a GPU.
+TMAP_FN tmap_u32 tmapi_nbb_digit(tmap_u32 k, tmap_u64 tau, tmap_u32 beta) {
+    if (k <= 8) return ((tmap_u32)tau >> (4 * beta & 31)) & 15u;
+    return (tmap_u32)(tau >> (4 * beta & 63)) & 15u;
+}
+
+// base^e modulo 2^32, e < 64, by squaring: six steps, and for a constant base six constants.
+TMAP_FN tmap_u32 tmapi_pow32(tmap_u32 base, tmap_u32 e) {
+    tmap_u32 p = 1;
+    for (int bit = 0; bit < 6; ++bit, base *= base)
+        if (e >> bit & 1) p *= base;
+    return p;
+}
+
+// base^e modulo 2^64, e < 64.
+TMAP_FN tmap_u64 tmapi_pow64(tmap_u64 base, tmap_u32 e) {
+    tmap_u64 p = 1;
+    for (int bit = 0; bit < 6; ++bit, base *= base)
+        if (e >> bit & 1) p *= base;
+    return p;
+}
+
+// tau = H[beta], equation 5: the box (column, row) of replica beta in the fractal's grid.
+// beta: 0..k-1. Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
+    tmap_xy t;
+    t.x = tmapi_nbb_digit(f.k, f.tau_x, beta);
+    t.y = tmapi_nbb_digit(f.k, f.tau_y, beta);
+    return t;
+}
+
+// beta_mu(omega), equation 4: which replica of level mu thread (wx, wy) belongs to; 0..k-1.
+// mu: 1..level_max32. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power
+// and two divisions; a loop over levels is cheaper with lambda, which peels the digits one by one.
+TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu) {
+    tmap_u32 p = tmapi_pow32(f.k, (mu + 1) / 2 - 1);
+    return p ? (mu & 1 ? wx : wy) / p % f.k
+             : 0; // p == 0: a level past the range, where every digit is 0
+}
+
+// The same for a 64-bit orthotope. mu: 1..level_max64.
+TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 mu) {
+    tmap_u64 p = tmapi_pow64(f.k, (mu + 1) / 2 - 1);
+    return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
+}
+
+// Delta^mu, equation 6: what replica beta of level mu adds to the coordinate: H[beta] * (sx^(mu-1),
+// sy^(mu-1)).
+TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
+    tmap_xy t = tmap_nbb_tau(f, beta);
+    t.x *= tmapi_pow32(f.sx, mu - 1);
+    t.y *= tmapi_pow32(f.sy, mu - 1);
+    return t;
+}
+
+TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
+    tmap_xy t = tmap_nbb_tau(f, beta);
+    tmap_xy64 d;
+    d.x = t.x * tmapi_pow64(f.sx, mu - 1);
+    d.y = t.y * tmapi_pow64(f.sy, mu - 1);
+    return d;
+}
+
+// The replicas of f that lie in box (dx, dy), as bit 4 * beta of the result; 0 if there is none.
+// All digits are compared at once: a replica matches where its four bits of both differences are
+// zero.
+TMAP_FN tmap_u64 tmapi_nbb_match(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
+    if (f.k <= 8) {
+        tmap_u32 differ =
+            ((tmap_u32)f.tau_x ^ dx * 0x11111111u) | ((tmap_u32)f.tau_y ^ dy * 0x11111111u);
+        differ |= differ >> 2;
+        differ |= differ >> 1;
+        return ~differ & 0x11111111u & (0xffffffffu >> ((32 - 4 * f.k) & 31));
+    } else {
+        tmap_u64 ones = 0x1111111111111111ull;
+        tmap_u64 differ = (f.tau_x ^ dx * ones) | (f.tau_y ^ dy * ones);
+        differ |= differ >> 2;
+        differ |= differ >> 1;
+        return ~differ & ones & (~0ull >> ((64 - 4 * f.k) & 63));
+    }
+}
+
+// beta of a match with one bit, bit 4 * beta: the product moves digit `beta` of a ramp to the top.
+// 0 for no match.
+TMAP_FN tmap_u32 tmapi_nbb_match_beta(tmap_u32 k, tmap_u64 match) {
+    if (k <= 8) return (tmap_u32)match * 0x01234567u >> 28;
+    return (tmap_u32)(match * 0x0123456789abcdefull >> 60);
+}
+
+// The inverse of H: the replica in box (dx, dy), or k if the box is empty. dx < sx, dy < sy.
+// Example: gasket: (0,0) -> 0, (1,0) -> 3 (empty), (0,1) -> 1, (1,1) -> 2.
+TMAP_FN tmap_u32 tmap_nbb_replica(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
+    tmap_u64 match = tmapi_nbb_match(f, dx, dy);
+    return match ? tmapi_nbb_match_beta(f.k, match) : f.k;
+}
+
+// 1 if every offset is a single bit (sx, sy <= 2), so that ballots over levels are coordinates
+// (tmap_warp_lambda_ballot).
+TMAP_FN int tmap_nbb_has_ballot(tmap_nbb f) { return f.sx <= 2 && f.sy <= 2; }
+
+// ---- lambda: from threads to cells --------------------------------------------------------------
+
+// lambda(omega), equations 7 to 9: the cell of thread (wx, wy).
+// wx < k^ceil(r/2), wy < k^floor(r/2), r <= level_max32; digits of wx and wy past level r are
+// ignored.
+// Laws: a bijection from the orthotope onto the cells; tmap_nbb_nu(f, lambda(w), r) == w.
+// Cost: r times a multiplication-high, a shift and two multiply-adds for a constant fractal.
+// Example: carpet, r = 1: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
+    tmap_xy cell = {0, 0};
+    tmap_u32 side_x = 1, side_y = 1; // sx^(mu-1), sy^(mu-1)
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u32 beta = wx % f.k, rest = wx / f.k;
+        tmap_xy tau = tmap_nbb_tau(f, beta);
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+        wx = wy, wy = rest; // the next level reads the other axis
+    }
+    return cell;
+}
+
+// The same with 64-bit coordinates. r <= level_max64.
+TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r) {
+    tmap_xy64 cell = {0, 0};
+    tmap_u64 side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u64 rest = wx / f.k;
+        tmap_xy tau = tmap_nbb_tau(f, (tmap_u32)(wx % f.k));
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+        wx = wy, wy = rest;
+    }
+    return cell;
+}
+
+// Lambda from a linear index: digit mu - 1 of i, base k, is beta_mu, so that each run of k^m
+// indices fills one box of level m, and threads of a warp stay close to each other.
+// i < k^r, r <= linear_level_max32; digits of i past level r are ignored.
+// Laws: a bijection from 0..k^r-1 onto the cells; tmap_nbb_nu_linear(f, lambda_linear(i), r) == i.
+// Example: gasket, r = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(0,3)(1,3)(2,2)(2,3)(3,3).
+TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
+    tmap_xy cell = {0, 0};
+    tmap_u32 side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_xy tau = tmap_nbb_tau(f, i % f.k);
+        i /= f.k;
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+    }
+    return cell;
+}
+
+// The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
+TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
+    tmap_xy64 cell = {0, 0};
+    tmap_u64 side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_xy tau = tmap_nbb_tau(f, (tmap_u32)(i % f.k));
+        i /= f.k;
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+    }
+    return cell;
+}
+
+// ---- nu: from cells back to threads -------------------------------------------------------------
+
+// nu, the inverse of lambda: the thread (wx, wy) of cell (x, y).
+// x < sx^r, y < sy^r, r <= level_max32. Of a place that is not a cell, each level without a replica
+// counts as digit 0; ask tmap_nbb_contains first. Law: tmap_nbb_lambda(f, nu(x, y), r) == (x, y)
+// for every cell.
+// Example: carpet, r = 1: (2,1) -> (4,0).
+TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    tmap_xy w = {0, 0};
+    tmap_u32 power = 1; // k^(ceil(mu/2)-1)
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u32 beta = tmapi_nbb_match_beta(f.k, tmapi_nbb_match(f, x % f.sx, y % f.sy));
+        x /= f.sx, y /= f.sy;
+        if (mu & 1)
+            w.x += beta * power;
+        else
+            w.y += beta * power, power *= f.k;
+    }
+    return w;
+}
+
+// The same with 64-bit coordinates. r <= level_max64.
+TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    tmap_xy64 w = {0, 0};
+    tmap_u64 power = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u32 beta = tmapi_nbb_match_beta(
+            f.k, tmapi_nbb_match(f, (tmap_u32)(x % f.sx), (tmap_u32)(y % f.sy)));
+        x /= f.sx, y /= f.sy;
+        if (mu & 1)
+            w.x += beta * power;
+        else
+            w.y += beta * power, power *= f.k;
+    }
+    return w;
+}
+
+// The inverse of lambda_linear: the index of cell (x, y). r <= linear_level_max32.
+// Example: gasket, r = 2: (1,3) -> 5.
+TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    tmap_u32 i = 0, power = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        i += tmapi_nbb_match_beta(f.k, tmapi_nbb_match(f, x % f.sx, y % f.sy)) * power;
+        x /= f.sx, y /= f.sy, power *= f.k;
+    }
+    return i;
+}
+
+// The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
+TMAP_FN tmap_u64 tmap_nbb_nu_linear64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    tmap_u64 i = 0, power = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u64 match = tmapi_nbb_match(f, (tmap_u32)(x % f.sx), (tmap_u32)(y % f.sy));
+        i += tmapi_nbb_match_beta(f.k, match) * power;
+        x /= f.sx, y /= f.sy, power *= f.k;
+    }
+    return i;
+}
+
+// ---- membership ---------------------------------------------------------------------------------
+
+// Membership where s = 2, for all levels at once: bit mu - 1 of x and y is the box of level mu, so
+// a box that holds no replica rules out every place that has its two bits at any level. The
+// gasket's empty box is (1,0): x & ~y.
+TMAP_FN int tmapi_nbb_contains_bits(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 levels) {
+    tmap_u32 outside = (x | y) & ~levels;
+    if (!tmapi_nbb_match(f, 0, 0)) outside |= ~x & ~y & levels;
+    if (!tmapi_nbb_match(f, 1, 0)) outside |= x & ~y & levels;
+    if (!tmapi_nbb_match(f, 0, 1)) outside |= ~x & y & levels;
+    if (!tmapi_nbb_match(f, 1, 1)) outside |= x & y & levels;
+    return outside == 0;
+}
+
+// 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
+// Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
+TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    if (f.sx == 2 && f.sy == 2)
+        return tmapi_nbb_contains_bits(f, x, y, r < 32 ? (1u << r) - 1 : 0xffffffffu);
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        if (!tmapi_nbb_match(f, x % f.sx, y % f.sy)) return 0;
+        x /= f.sx, y /= f.sy;
+    }
+    return (x | y) == 0;
+}
+
+// The same with 64-bit coordinates. r <= level_max64.
+TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    if (f.sx == 2 && f.sy == 2) {
+        tmap_u64 levels = r < 64 ? (1ull << r) - 1 : ~0ull;
+        return tmapi_nbb_contains_bits(f, (tmap_u32)x, (tmap_u32)y, (tmap_u32)levels) &&
+               tmapi_nbb_contains_bits(f, (tmap_u32)(x >> 32), (tmap_u32)(y >> 32),
+                                       (tmap_u32)(levels >> 32));
+    }
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        if (!tmapi_nbb_match(f, (tmap_u32)(x % f.sx), (tmap_u32)(y % f.sy))) return 0;
+        x /= f.sx, y /= f.sy;
+    }
+    return (x | y) == 0;
+}
+
+#endif

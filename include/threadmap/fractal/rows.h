@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// rows.h: the cells of a fractal row by row: downwards, and in a row to the right.
+//
+// That is the order in which a list of the cells' coordinates would be read, and the one that
+// memory likes best: neighbouring lanes stand on neighbouring memory, and all warps of a launch
+// work on a few rows at a time. It costs no list. The coordinates of row y = y_high * sy^low +
+// y_low are those of row y_high of the fractal of level `high`, times sx^low, each followed by
+// those of row y_low of the fractal of level `low`, with r = low + high: two tables of about half
+// the levels, which fit into shared memory, hold all rows.
+//
+//     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
+//     tmap_rows rows = tmap_rows_make(f, r, shared);
+//     tmap_row row = tmap_rows_seek(&rows, first + lane); // of the warp's `count` cells
+//     for (tmap_u32 i = lane; i < count; i += 32, tmap_rows_skip(&rows, 32, &row))
+//         out[row.y * width + tmap_rows_x(&rows, &row, 0)] = 1;
+#ifndef TMAP_FRACTAL_ROWS_H
+#define TMAP_FRACTAL_ROWS_H
+
+#include "rows_cell.h"
+#include "warp.h"
+
+// The most cells in a table: with its rows' beginnings and a second table it stays below the 48 KB
+// of shared memory that any launch may ask for.
+#define TMAPI_ROWS_CELLS_MOST 40000
+
+// The largest level of a fractal that a table holds: columns fit a byte, cells fit the table.
+// Example: gasket 8, carpet 5, Candy 4.
+TMAP_FN tmap_u32 tmapi_rows_level(tmap_nbb f) {
+    tmap_u32 m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 256);
+    while (tmap_nbb_cells(f, m) > TMAPI_ROWS_CELLS_MOST) --m;
+    return m;
+}
+
+// Words for the beginnings of a table's rows and one more.
+TMAP_FN tmap_u32 tmapi_rows_starts(tmap_nbb f, tmap_u32 m) { return tmapi_pow32(f.sy, m) + 1; }
+
+// The highest level whose rows two tables give. Example: gasket 16, carpet 10, Candy 8.
+TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
+    tmap_u32 m = 2 * tmapi_rows_level(f), linear = tmap_nbb_linear_level_max32(f);
+    return m < linear ? m : linear;
+}
+
+// Bytes of shared memory for the rows of fractal f of level r, less than 48 KB; 0 if r is above
+// tmap_rows_level_max. Example: gasket, r = 10: 1668.
+TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
+    tmap_u32 low = r - r / 2, high = r / 2, words, bytes;
+    if (r > tmap_rows_level_max(f)) return 0;
+    words = TMAP_ROWS_WORDS + tmapi_rows_starts(f, low);
+    bytes = tmapi_pow32(f.k, low);
+    if (high != low) words += tmapi_rows_starts(f, high), bytes += tmapi_pow32(f.k, high);
+    return 4 * words + (bytes + 3) / 4 * 4;
+}
+
+// The cells of the fractal of level m in the rows above row y. y >= sy^m counts as sy^m.
+TMAP_FN tmap_u32 tmapi_rows_above(tmap_nbb f, tmap_u32 m, tmap_u32 y, const tmap_u32 *rows) {
+    tmap_u32 side = tmapi_pow32(f.sy, m), cells = tmapi_pow32(f.k, m), copies = 1, above = 0;
+    if (y >= side) return cells;
+    for (; m; --m) {
+        tmap_u32 strip;
+        side /= f.sy, cells /= f.k;
+        strip = y / side;
+        y -= strip * side;
+        above += copies * cells * rows[32 + strip];
+        copies *= rows[33 + strip] - rows[32 + strip];
+    }
+    return above;
+}
+
+// The tables, in shared memory.
+typedef struct tmap_rows {
+    tmap_u32 side_x, side_y, cells; // of the fractal of level `low`
+    tmap_u32 height;                // of that of level `high`
+    const tmap_u32 *low, *high;     // where rows begin; one more than there are rows
+    const unsigned char *x_low, *x_high;
+} tmap_rows;
+
+// A cell: its row, and where it stands in it.
+typedef struct tmap_row {
+    tmap_u32 y, i;          // the row; which of its cells, counted from the left
+    tmap_u32 cells;         // how many it has: those of row y_high times those of row y_low
+    tmap_u32 y_low, y_high; // y = y_high * side_y + y_low
+    tmap_u32 low, high;     // where these rows begin in the tables
+    tmap_u32 n_low, magic;  // cells in row y_low, and for divisions by that
+} tmap_row;
+
+// The last row that begins at or before cell i; `n` rows, starts[0] == 0.
+TMAP_FN tmap_u32 tmapi_rows_search(const tmap_u32 *starts, tmap_u32 n, tmap_u32 i) {
+    tmap_u32 y = 0, end = n; // starts[y] <= i, and i < starts[end] or end == n
+    while (end - y > 1) {
+        tmap_u32 middle = (y + end) / 2;
+        if (starts[middle] <= i)
+            y = middle;
+        else
+            end = middle;
+    }
+    return y;
+}
+
+// Fills in what follows from y_low and y_high.
+TMAP_FN void tmapi_rows_enter(const tmap_rows *rows, tmap_row *row) {
+    row->y = row->y_high * rows->side_y + row->y_low;
+    row->low = rows->low[row->y_low], row->high = rows->high[row->y_high];
+    row->n_low = rows->low[row->y_low + 1] - row->low;
+    row->cells = row->n_low * (rows->high[row->y_high + 1] - row->high);
+    row->magic = 0xffffffffu / (row->n_low ? row->n_low : 1);
+}
+
+// Cell i of the fractal, counted row by row; i < k^r, larger ones give the last row.
+// Cost: two searches in up to 257 words and three divisions.
+TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
+    tmap_row row;
+    tmap_u32 y = tmapi_rows_search(rows->high, rows->height, i / rows->cells), n;
+    row.y_high = y;
+    n = rows->high[y + 1] - rows->high[y];
+    i -= rows->high[y] * rows->cells;
+    row.y_low = tmapi_rows_search(rows->low, rows->side_y, i / (n ? n : 1)); // 0 past the end
+    row.i = i - rows->low[row.y_low] * n;
+    tmapi_rows_enter(rows, &row);
+    return row;
+}
+
+// `count` cells further; past the last cell *row is of no use, but stays in the tables. Cost: a
+// comparison, and for each row that is left a few reads and a division.
+TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row) {
+    row->i += count;
+    while (row->i >= row->cells) {
+        row->i -= row->cells;
+        if (++row->y_low == rows->side_y) {
+            if (row->y_high + 1 == rows->height) { // past the end
+                --row->y_low, row->i = 0;
+                return;
+            }
+            row->y_low = 0, ++row->y_high;
+        }
+        tmapi_rows_enter(rows, row);
+    }
+}
+
+// The column of the cell `right` cells to the right of *row, in the same row: row->i + right <
+// row->cells. Cost: a product for the quotient, two reads of bytes.
+// The quotient is exact: (i + 1) * magic / 2^32 lies less than 2^-15 below (i + 1) / n_low, for i <
+// 2^16 and n_low <= 256.
+TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u32 right) {
+    tmap_u32 i = row->i + right, q = (tmap_u32)((tmap_u64)(i + 1) * row->magic >> 32);
+    return rows->x_high[row->high + q] * rows->side_x +
+           rows->x_low[row->low + (i - q * row->n_low)];
+}
+
+#if TMAP_CUDA
+
+// Fills a table of level m: where its rows begin, and the column of each cell.
+TMAP_DEVICE void tmapi_rows_starts_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
+                                        tmap_u32 rank, tmap_u32 threads, tmap_u32 *starts) {
+    for (tmap_u32 y = rank; y < tmapi_rows_starts(f, m); y += threads)
+        starts[y] = tmapi_rows_above(f, m, y, replicas);
+}
+TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
+                                       tmap_u32 rank, tmap_u32 threads, const tmap_u32 *starts,
+                                       unsigned char *x) {
+    for (tmap_u32 cell = rank; cell < tmapi_pow32(f.k, m); cell += threads) {
+        tmap_u32 i = cell, cx = 0, cy = 0, side_x = 1, side_y = 1, place = 0, copies = 1;
+        for (tmap_u32 mu = 0; mu < m; ++mu) {
+            tmap_u32 beta = i % f.k, strip = replicas[16 + beta], first = replicas[32 + strip];
+            i /= f.k;
+            cx += replicas[beta] * side_x, side_x *= f.sx;
+            cy += strip * side_y, side_y *= f.sy;
+            place += (beta - first) * copies; // among the cells of its row
+            copies *= replicas[33 + strip] - first;
+        }
+        x[starts[cy] + place] = (unsigned char)cx;
+    }
+}
+
+// The tables of fractal f of level r <= tmap_rows_level_max(f) in tmap_rows_bytes(f, r) bytes of
+// shared memory. Collective for the block, with barriers. Cost: a few dozen instructions for each
+// of k^ceil(r/2) cells, shared by the block's threads; so blocks should be large and few.
+TMAP_DEVICE tmap_rows tmap_rows_make(tmap_nbb f, tmap_u32 r, tmap_u32 *shared) {
+    tmap_u32 low = r - r / 2, high = r / 2, rank = threadIdx.x + blockDim.x * threadIdx.y;
+    tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, *starts_low, *starts_high;
+    unsigned char *x_low, *x_high;
+    tmap_rows rows;
+    rank += blockDim.x * blockDim.y * threadIdx.z;
+    starts_low = shared + TMAP_ROWS_WORDS;
+    starts_high = high == low ? starts_low : starts_low + tmapi_rows_starts(f, low);
+    x_low = (unsigned char *)(starts_high + tmapi_rows_starts(f, high));
+    x_high = high == low ? x_low : x_low + tmapi_pow32(f.k, low);
+    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, shared);
+    __syncthreads();
+    tmapi_rows_starts_make(f, low, shared, rank, threads, starts_low);
+    if (high != low) tmapi_rows_starts_make(f, high, shared, rank, threads, starts_high);
+    __syncthreads();
+    tmapi_rows_cells_make(f, low, shared, rank, threads, starts_low, x_low);
+    if (high != low) tmapi_rows_cells_make(f, high, shared, rank, threads, starts_high, x_high);
+    __syncthreads();
+    rows.side_x = tmapi_pow32(f.sx, low), rows.side_y = tmapi_pow32(f.sy, low);
+    rows.cells = tmapi_pow32(f.k, low), rows.height = tmapi_pow32(f.sy, high);
+    rows.low = starts_low, rows.high = starts_high;
+    rows.x_low = x_low, rows.x_high = x_high;
+    return rows;
+}
+
+#endif // TMAP_CUDA
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// fractal/warp.h: lambda computed by a whole warp, one level per lane.
+//
+// All lanes of a warp ask for the same omega, lane l works out the offset of level mu = l + 1, and
+// the warp adds the offsets up: by shuffles as the paper does it, by the integer reduction
+// instruction, or, where s = 2, by two ballots, which are the two coordinates. A warp of fewer
+// lanes than levels gives each lane several levels, so every block size works, down to one thread.
+//
+// Source: Navarro et al., FGCS 113 (2020), theorem 1 and section 6.2; the ballot form is this
+// library's.
+//
+// Every function here is collective: all lanes that `warp` counts must call it together with equal
+// arguments, and all get the result. The ranges of omega and r are those of tmap_nbb_lambda and
+// tmap_nbb_lambda64.
+#ifndef TMAP_FRACTAL_WARP_H
+#define TMAP_FRACTAL_WARP_H
+
+#include "../warp.h"
+#include "nbb.h"
+
+#if TMAP_CUDA
+
+// ---- lambda -------------------------------------------------------------------------------------
+
+// The offsets that this lane adds to lambda: of the levels lane + 1, lane + 1 + lanes, ... up to r.
+TMAP_DEVICE tmap_xy tmapi_warp_offset(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                      tmap_u32 r) {
+    tmap_xy sum = {0, 0};
+    for (tmap_u32 mu = w.lane + 1; mu <= r; mu += w.lanes) {
+        tmap_xy d = tmap_nbb_delta(f, tmap_nbb_beta(f, wx, wy, mu), mu);
+        sum.x += d.x;
+        sum.y += d.y;
+    }
+    return sum;
+}
+
+// Lambda by warp shuffles. Cost: a power and two divisions a lane, 10 shuffles.
+TMAP_DEVICE tmap_xy tmap_warp_lambda_shuffle(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                             tmap_u32 r) {
+    tmap_xy cell = tmapi_warp_offset(w, f, wx, wy, r);
+    cell.x = tmap_warp_sum_shuffle(w, cell.x);
+    cell.y = tmap_warp_sum_shuffle(w, cell.y);
+    return cell;
+}
+
+// The same with 64-bit coordinates.
+TMAP_DEVICE tmap_xy64 tmap_warp_lambda_shuffle64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
+                                                 tmap_u32 r) {
+    tmap_xy64 cell = {0, 0};
+    for (tmap_u32 mu = w.lane + 1; mu <= r; mu += w.lanes) {
+        tmap_xy64 d = tmap_nbb_delta64(f, tmap_nbb_beta64(f, wx, wy, mu), mu);
+        cell.x += d.x;
+        cell.y += d.y;
+    }
+    cell.x = tmap_warp_sum_shuffle64(w, cell.x);
+    cell.y = tmap_warp_sum_shuffle64(w, cell.y);
+    return cell;
+}
+
+// Lambda by the integer reduction instruction, two of them (sm_80 and later; shuffles before).
+TMAP_DEVICE tmap_xy tmap_warp_lambda_redux(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                           tmap_u32 r) {
+    tmap_xy cell = tmapi_warp_offset(w, f, wx, wy, r);
+    cell.x = tmap_warp_sum_redux(w, cell.x);
+    cell.y = tmap_warp_sum_redux(w, cell.y);
+    return cell;
+}
+
+// Lambda by ballot, for sx, sy <= 2: bit mu - 1 of a coordinate is the offset of level mu, which
+// lane mu - 1 holds, so the ballots over the lanes' offsets are the coordinates. Other fractals are
+// mapped by shuffles.
+// Cost: a power and two divisions a lane, two ballots for each `lanes` levels.
+TMAP_DEVICE tmap_xy tmap_warp_lambda_ballot(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                            tmap_u32 r) {
+    tmap_xy cell = {0, 0};
+    if (!tmap_nbb_has_ballot(f)) return tmap_warp_lambda_shuffle(w, f, wx, wy, r);
+    for (tmap_u32 first = 0; first < r && first < 32; first += w.lanes) {
+        tmap_u32 mu = first + w.lane + 1;
+        tmap_xy tau = {0, 0};
+        if (mu <= r) tau = tmap_nbb_tau(f, tmap_nbb_beta(f, wx, wy, mu));
+        cell.x |= __ballot_sync(w.mask, (int)tau.x) << first;
+        cell.y |= __ballot_sync(w.mask, (int)tau.y) << first;
+    }
+    return cell;
+}
+
+// The same with 64-bit coordinates.
+TMAP_DEVICE tmap_xy64 tmap_warp_lambda_ballot64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
+                                                tmap_u32 r) {
+    tmap_xy64 cell = {0, 0};
+    if (!tmap_nbb_has_ballot(f)) return tmap_warp_lambda_shuffle64(w, f, wx, wy, r);
+    for (tmap_u32 first = 0; first < r && first < 64; first += w.lanes) {
+        tmap_u32 mu = first + w.lane + 1;
+        tmap_xy tau = {0, 0};
+        if (mu <= r) tau = tmap_nbb_tau(f, tmap_nbb_beta64(f, wx, wy, mu));
+        cell.x |= (tmap_u64)__ballot_sync(w.mask, (int)tau.x) << first;
+        cell.y |= (tmap_u64)__ballot_sync(w.mask, (int)tau.y) << first;
+    }
+    return cell;
+}
+
+// ---- lambda for many omega ----------------------------------------------------------------------
+//
+// A warp that maps one omega after another prepares its levels once, and a digit then costs three
+// multiplications. tmap_warp_level is right for the same ranges as the functions above.
+
+// What a lane knows of its level, mu = lane + 1.
+typedef struct tmap_warp_level {
+    tmap_warp warp;
+    tmap_u32 r;
+    int several;             // more levels than lanes: the functions above do the work
+    tmap_u32 reads_y;        // even levels read wy
+    tmap_u64 reciprocal;     // ceil(2^64 / p), see tmapi_warp_level_beta
+    tmap_u32 side_x, side_y; // sx^(mu-1), sy^(mu-1); 0 for a lane without a level
+} tmap_warp_level;
+
+TMAP_DEVICE tmap_warp_level tmapi_warp_level_make(tmap_warp w, tmap_nbb f, tmap_u32 r,
+                                                  tmap_u32 digit, tmap_u32 reads_y) {
+    tmap_warp_level l;
+    tmap_u32 mu = w.lane + 1;
+    tmap_u64 power = tmapi_pow64(f.k, digit + 1);
+    l.warp = w;
+    l.r = r;
+    l.several = r > w.lanes;
+    l.reads_y = reads_y;
+    l.reciprocal = power ? ~0ull / power + 1 : 0; // 0 too for k = 1, whose digits are 0
+    l.side_x = mu <= r ? tmapi_pow32(f.sx, mu - 1) : 0;
+    l.side_y = mu <= r ? tmapi_pow32(f.sy, mu - 1) : 0;
+    return l;
+}
+
+// Prepares this lane for fractal f of level r. Cost: a 64-bit division and three powers.
+TMAP_DEVICE tmap_warp_level tmap_warp_level_make(tmap_warp w, tmap_nbb f, tmap_u32 r) {
+    return tmapi_warp_level_make(w, f, r, w.lane / 2, w.lane & 1);
+}
+
+// The same for linear indices: the functions below then take the index as both wx and wy. Not for
+// more levels than lanes (`several`): ask tmap_nbb_lambda_linear then.
+TMAP_DEVICE tmap_warp_level tmap_warp_level_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r) {
+    return tmapi_warp_level_make(w, f, r, w.lane, 0);
+}
+
+// beta of this lane's level: with p = k^ceil(mu/2) (linear: k^mu), the digit is the whole part of k
+// * frac(w / p). The fraction is taken in 64 bits from a reciprocal rounded up; its error, below w
+// / 2^64 < 2^-32, cannot reach the next multiple of 1 / p while p <= 2^32.
+TMAP_DEVICE tmap_u32 tmapi_warp_level_beta(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
+                                           tmap_u32 wy) {
+    tmap_u64 fraction = (l->reads_y ? wy : wx) * l->reciprocal;
+    return (tmap_u32)__umul64hi(fraction, f.k);
+}
+
+TMAP_DEVICE tmap_xy tmapi_warp_level_offset(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
+                                            tmap_u32 wy) {
+    tmap_xy d = tmap_nbb_tau(f, tmapi_warp_level_beta(l, f, wx, wy));
+    d.x *= l->side_x;
+    d.y *= l->side_y;
+    return d;
+}
+
+// Lambda by shuffles, by the reduction instruction, and by ballot, of a prepared warp.
+TMAP_DEVICE tmap_xy tmap_warp_level_shuffle(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
+                                            tmap_u32 wy) {
+    tmap_xy cell;
+    if (l->several) return tmap_warp_lambda_shuffle(l->warp, f, wx, wy, l->r);
+    cell = tmapi_warp_level_offset(l, f, wx, wy);
+    cell.x = tmap_warp_sum_shuffle(l->warp, cell.x);
+    cell.y = tmap_warp_sum_shuffle(l->warp, cell.y);
+    return cell;
+}
+
+TMAP_DEVICE tmap_xy tmap_warp_level_redux(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
+                                          tmap_u32 wy) {
+    tmap_xy cell;
+    if (l->several) return tmap_warp_lambda_redux(l->warp, f, wx, wy, l->r);
+    cell = tmapi_warp_level_offset(l, f, wx, wy);
+    cell.x = tmap_warp_sum_redux(l->warp, cell.x);
+    cell.y = tmap_warp_sum_redux(l->warp, cell.y);
+    return cell;
+}
+
+TMAP_DEVICE tmap_xy tmap_warp_level_ballot(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
+                                           tmap_u32 wy) {
+    tmap_xy cell, tau;
+    if (!tmap_nbb_has_ballot(f)) return tmap_warp_level_shuffle(l, f, wx, wy);
+    if (l->several) return tmap_warp_lambda_ballot(l->warp, f, wx, wy, l->r);
+    tau = tmap_nbb_tau(f, tmapi_warp_level_beta(l, f, wx, wy));
+    cell.x = __ballot_sync(l->warp.mask, tau.x && l->side_x);
+    cell.y = __ballot_sync(l->warp.mask, tau.y && l->side_x);
+    return cell;
+}
+
+#endif // TMAP_CUDA
+#endif

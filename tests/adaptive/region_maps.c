@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+// region_maps.c: the boundaries of regions, compared element by element with parts that are dealt
+// out by hand; the number of levels; canonical and Morton order compared with counting and with
+// single bits; and arguments outside every range (run under UBSan).
+//
+// usage: region_maps [NUMBERS]   how many random numbers to try (1000000)
+#include <threadmap/adaptive/region.h>
+
+#include "fractal/brute.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+#define MAX64 0xffffffffffffffffull
+#define N_MAX 48
+
+// ---- boundaries ---------------------------------------------------------------------------------
+
+// first[i], i = 0..parts: where part i begins, the largest e with e parts <= n i; found by counting.
+static void deal(tmap_u64 n, tmap_u64 parts, tmap_u64 *first) {
+    tmap_u64 e = 0;
+    for (tmap_u64 i = 0; i <= parts; ++i) {
+        while ((e + 1) * parts <= i * n) ++e; // one more fits
+        first[i] = e;
+    }
+}
+
+static void check_edges(tmap_u64 n, tmap_u64 parts) {
+    tmap_u64 first[N_MAX * 9 + 1];
+    tmap_region_axis axis = tmap_region_axis_make(n, parts);
+    deal(n, parts, first);
+    CHECK(first[0] == 0 && first[parts] == n, "n=%llu parts=%llu", n, parts);
+    for (tmap_u64 i = 0; i <= parts; ++i) {
+        CHECK(tmap_region_edge(n, parts, i) == first[i], "n=%llu parts=%llu i=%llu: %llu, not %llu",
+              n, parts, i, tmap_region_edge(n, parts, i), first[i]);
+        CHECK(tmap_region_axis_edge(axis, i) == first[i], "n=%llu parts=%llu i=%llu", n, parts, i);
+        if (i == parts) break;
+        tmap_u64 side = first[i + 1] - first[i];
+        CHECK(side == n / parts || side == n / parts + 1, "n=%llu parts=%llu: %llu", n, parts,
+              side);
+        CHECK(side <= tmap_region_side_max(n, parts), "n=%llu parts=%llu", n, parts);
+        for (tmap_u64 e = first[i]; e < first[i + 1]; ++e)
+            CHECK(tmap_region_find(n, parts, e) == i, "n=%llu parts=%llu e=%llu: %llu, not %llu", n,
+                  parts, e, tmap_region_find(n, parts, e), i);
+    }
+    CHECK(tmap_region_edge(n, parts, parts + 1) == n, "n=%llu parts=%llu", n, parts);
+}
+
+// Elements labelled level by level: a region's children hold its elements and no others. The owner
+// of each element of an n-element axis, level after level.
+static void check_children(tmap_u64 n, tmap_u64 g, tmap_u32 r, tmap_u32 levels) {
+    tmap_u64 owner[N_MAX];
+    for (tmap_u32 l = 0; l < levels; ++l) {
+        tmap_u64 parts = g, taken = 0;
+        for (tmap_u32 i = 0; i < l; ++i) parts *= r;
+        CHECK(tmap_region_parts(g, r, l) == parts, "g=%llu r=%u l=%u", g, r, l);
+        for (tmap_u64 i = 0; i < parts; ++i)
+            for (tmap_u64 e = tmap_region_edge(n, parts, i); e < tmap_region_edge(n, parts, i + 1);
+                 ++e, ++taken) {
+                CHECK(e < n && e == taken, "n=%llu parts=%llu i=%llu e=%llu", n, parts, i, e);
+                if (l) CHECK(owner[e] == i / r, "n=%llu g=%llu r=%u l=%u e=%llu", n, g, r, l, e);
+                owner[e] = i;
+            }
+        CHECK(taken == n, "n=%llu g=%llu r=%u l=%u: %llu", n, g, r, l, taken);
+    }
+}
+
+// Large n and parts: the product in two halves, divided as on paper, the upper half first.
+static void check_large_edges(brute_u64 *state, unsigned count) {
+    for (unsigned k = 0; k < count; ++k) {
+        tmap_u64 n = brute_random(state) >> brute_random(state) % 64;
+        tmap_u64 parts = 1 + (brute_random(state) >> (32 + brute_random(state) % 32));
+        tmap_u64 i = brute_random(state) % (parts + 1), r = 1 + brute_random(state) % 16;
+        tmap_u64 e = tmap_region_edge(n, parts, i);
+        tmap_u64 high = (n >> 32) * i, low = (n & 0xffffffffull) * i;
+        high += low >> 32;
+        low &= 0xffffffffull;
+        tmap_u64 want_high = high / parts, rest = high % parts;
+        tmap_u64 want = (want_high << 32) + ((rest << 32) + low) / parts;
+        if (rest >> 32 == 0)
+            CHECK(e == want, "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i, e, want);
+        if (parts * r <= 1ull << 32)
+            CHECK(tmap_region_edge(n, parts * r, i * r) == e, "n=%llu parts=%llu r=%llu i=%llu", n,
+                  parts, r, i);
+        if (n && n <= 1ull << 32) {
+            tmap_u64 x = brute_random(state) % n, at = tmap_region_find(n, parts, x);
+            CHECK(tmap_region_edge(n, parts, at) <= x && x < tmap_region_edge(n, parts, at + 1),
+                  "n=%llu parts=%llu e=%llu: %llu", n, parts, x, at);
+        }
+    }
+    CHECK(tmap_region_edge(MAX64, 1ull << 32, 1ull << 32) == MAX64, "%s", "the last edge");
+    CHECK(tmap_region_edge(MAX64, 1ull << 32, (1ull << 32) - 1) == MAX64 - (1ull << 32), "%s",
+          "the last edge but one");
+}
+
+// All elements of a box belong to one region of each level, the child of the one before.
+static void check_box(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 g, tmap_u32 r) {
+    for (tmap_u32 z = 0; z < nz; ++z)
+        for (tmap_u32 y = 0; y < ny; ++y)
+            for (tmap_u32 x = 0; x < nx; ++x) {
+                tmap_xyz before = {0, 0, 0};
+                tmap_u64 parts = g;
+                for (tmap_u32 l = 0; l < 3; ++l, parts *= r) {
+                    tmap_xyz p;
+                    tmap_u32 children = 0;
+                    p.x = (tmap_u32)tmap_region_find(nx, parts, x);
+                    p.y = (tmap_u32)tmap_region_find(ny, parts, y);
+                    p.z = (tmap_u32)tmap_region_find(nz, parts, z);
+                    for (tmap_u32 c = 0; l && c < r * r * r; ++c) {
+                        tmap_xyz q = tmap_region_child3(before, r, c);
+                        tmap_xyz up = tmap_region_parent3(q, r);
+                        children += q.x == p.x && q.y == p.y && q.z == p.z;
+                        CHECK(up.x == before.x && up.y == before.y && up.z == before.z, "child %u",
+                              c);
+                    }
+                    CHECK(!l || children == 1, "(%u,%u,%u) level %u: %u", x, y, z, l, children);
+                    before = p;
+                }
+            }
+}
+
+static void check_boundaries(void) {
+    tmap_u64 n, parts;
+    for (n = 0; n <= N_MAX; ++n)
+        for (parts = 1; parts <= N_MAX * 9; parts = parts < 2 * N_MAX ? parts + 1 : 2 * parts)
+            check_edges(n, parts);
+    for (n = 0; n <= N_MAX; ++n)
+        for (tmap_u64 g = 1; g <= 11; ++g)
+            for (tmap_u32 r = 2; r <= 7; ++r) check_children(n, g, r, 4);
+    check_box(7, 7, 7, 2, 2);
+    check_box(10, 3, 5, 3, 2);
+    check_box(1, 9, 4, 2, 3);
+    CHECK(tmap_region_edge(10, 4, 1) == 2 && tmap_region_edge(10, 4, 3) == 7, "%s", "the example");
+}
+
+// ---- levels -------------------------------------------------------------------------------------
+
+// tau by its definition: the largest t >= 1 with g B r^t <= n.
+static tmap_u32 count_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 B) {
+    tmap_u32 t = 0;
+    tmap_u64 power = g * B;
+    while (power <= n / r && power * r <= n) power *= r, ++t;
+    return t ? t : 1;
+}
+
+static void check_levels(void) {
+    for (tmap_u64 n = 1; n <= 300; ++n)
+        for (tmap_u64 g = 1; g <= 12; ++g)
+            for (tmap_u64 r = 2; r <= 6; ++r)
+                for (tmap_u64 B = 1; B <= n / g; ++B) {
+                    tmap_u32 tau = tmap_region_levels(n, g, r, B);
+                    CHECK(tau == count_levels(n, g, r, B), "n=%llu g=%llu r=%llu B=%llu: %u", n, g,
+                          r, B, tau);
+                    CHECK(tmap_region_check(n, g, r, B) == 0, "n=%llu g=%llu B=%llu", n, g, B);
+                }
+    // Whole powers, one less and one more, of every base, which rounded logarithms get wrong.
+    for (tmap_u64 r = 2; r <= 40; ++r) {
+        tmap_u64 power = r;
+        for (tmap_u32 e = 1; power < 1ull << 50; ++e, power *= r)
+            for (tmap_u64 g = 1; g <= 5; ++g) {
+                tmap_u64 n = power * g * 7;
+                CHECK(tmap_region_levels(n, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
+                CHECK(tmap_region_levels(n - 1, g, r, 7) == (e > 1 ? e - 1 : 1), "r=%llu^%u", r, e);
+                CHECK(tmap_region_levels(n + 1, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
+            }
+    }
+    CHECK(tmap_region_levels(65536, 32, 2, 32) == 6, "%s", "the example");
+    CHECK(tmap_region_levels(MAX64, 1, 2, 1) == 63, "%s", "2^64 - 1");
+    CHECK(tmap_region_check(0, 1, 2, 1) == TMAP_EINVAL, "%s", "n = 0");
+    CHECK(tmap_region_check(8, 0, 2, 1) == TMAP_EINVAL, "%s", "g = 0");
+    CHECK(tmap_region_check(8, 1, 1, 1) == TMAP_EINVAL, "%s", "r = 1");
+    CHECK(tmap_region_check(8, 1, 2, 0) == TMAP_EINVAL, "%s", "B = 0");
+    CHECK(tmap_region_check(8, 2, 2, 5) == TMAP_ERANGE, "%s", "B > n / g");
+    CHECK(tmap_region_check(8, 9, 2, 1) == TMAP_ERANGE, "%s", "g > n");
+    CHECK(tmap_region_check(MAX64, (1ull << 32) + 1, 2, 1) == TMAP_ERANGE, "%s", "g > 2^32");
+    CHECK(tmap_region_check(8, 8, 2, 1) == TMAP_OK, "%s", "g = n");
+    CHECK(tmap_region_olt_size(1024, 2, 2) == 4096, "%s", "equation 26");
+    CHECK(tmap_region_olt_size(1024, 2, 3) == 8192, "%s", "equation 27");
+    CHECK(tmap_region_olt_size(5, 3, 6) == 5 * 729, "%s", "equation 28");
+    CHECK(tmap_region_olt_size(1ull << 60, 3, 2) == 9ull << 60, "%s", "below 2^64");
+    CHECK(tmap_region_olt_size(1ull << 60, 2, 4) == MAX64, "%s", "saturates");
+    CHECK(tmap_region_olt_size(MAX64 / 2, 2, 1) == MAX64 - 1, "%s", "the last that fits");
+    CHECK(tmap_region_olt_size(0, 2, 64) == 0, "%s", "no regions");
+}
+
+// ---- canonical order ----------------------------------------------------------------------------
+
+// All regions of k axes with sides 1 to 3, or so, walked with the first axis fastest.
+static void walk_canonical(tmap_u32 k, const tmap_u32 *n) {
+    tmap_u32 x[6] = {0, 0, 0, 0, 0, 0}, y[6];
+    tmap_u64 s = 0;
+    for (tmap_u32 axis = 0; axis < k; ++s) {
+        CHECK(tmap_region_canonical(k, x, n) == s, "k=%u: %llu, not %llu", k,
+              tmap_region_canonical(k, x, n), s);
+        memset(y, 0x5a, sizeof y);
+        tmap_region_canonical_at(k, s, n, y);
+        CHECK(memcmp(x, y, k * sizeof *x) == 0, "k=%u: %llu", k, s);
+        CHECK(k == 6 || y[k] == 0x5a5a5a5au, "k=%u: writes past its end", k);
+        if (k == 2) {
+            tmap_xy p = tmap_region_canonical2_at(s, n[0]);
+            CHECK(p.x == x[0] && p.y == x[1] && tmap_region_canonical2(p, n[0]) == s, "%llu", s);
+        }
+        if (k == 3) {
+            tmap_xyz p = tmap_region_canonical3_at(s, n[0], n[1]);
+            CHECK(p.x == x[0] && p.y == x[1] && p.z == x[2], "(%u,%u,%u)", p.x, p.y, p.z);
+            CHECK(tmap_region_canonical3(p, n[0], n[1]) == s, "%llu", s);
+        }
+        for (axis = 0; axis < k && ++x[axis] == n[axis]; ++axis) x[axis] = 0;
+    }
+    tmap_u64 all = 1;
+    for (tmap_u32 i = 0; i < k; ++i) all *= n[i];
+    CHECK(s == all, "k=%u: %llu of %llu", k, s, all);
+}
+
+static void check_canonical(brute_u64 *state, unsigned count) {
+    static const tmap_u32 last[6] = {31, 17, 5, 9, 2, 3};
+    for (tmap_u32 k = 1; k <= 6; ++k)
+        for (unsigned i = 0; i < 200; ++i) {
+            tmap_u32 n[6];
+            for (tmap_u32 a = 0; a < 6; ++a) n[a] = 1 + brute_below(state, 5);
+            walk_canonical(k, n);
+        }
+    walk_canonical(6, last);
+    for (unsigned i = 0; i < count; ++i) {
+        tmap_xy p = {(tmap_u32)brute_random(state), (tmap_u32)brute_random(state)};
+        tmap_u32 nx = p.x == 0xffffffffu ? p.x : p.x + 1 + brute_below(state, ~p.x);
+        tmap_u64 s = tmap_region_canonical2(p, nx);
+        tmap_xy q = tmap_region_canonical2_at(s, nx);
+        if (p.x < nx) CHECK(p.x == q.x && p.y == q.y, "(%u,%u) of %u", p.x, p.y, nx);
+    }
+    CHECK(tmap_region_canonical2_at(17, 5).x == 2 && tmap_region_canonical2_at(17, 5).y == 3, "%s",
+          "the example");
+}
+
+// ---- Morton order -------------------------------------------------------------------------------
+
+static tmap_u64 bit(tmap_u64 v, int i) { return v >> i & 1; }
+
+static tmap_u64 interleave(const tmap_u32 *x, int k, int bits) {
+    tmap_u64 s = 0;
+    for (int i = 0; i < bits; ++i)
+        for (int a = 0; a < k; ++a) s |= bit(x[a], i) << (k * i + a);
+    return s;
+}
+
+static void check_morton_pair(tmap_u32 x, tmap_u32 y) {
+    tmap_xy p = {x, y}, q;
+    tmap_u32 both[2] = {x, y};
+    tmap_u64 s = tmap_region_morton2(p);
+    q = tmap_region_morton2_at(s);
+    CHECK(s == interleave(both, 2, 32), "(%u,%u): %llu", x, y, s);
+    CHECK(q.x == x && q.y == y, "(%u,%u): (%u,%u)", x, y, q.x, q.y);
+}
+
+static void check_morton_triple(tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    tmap_xyz p = {x, y, z}, q;
+    tmap_u32 all[3] = {x, y, z};
+    tmap_u64 s = tmap_region_morton3(p);
+    q = tmap_region_morton3_at(s | 1ull << 63);
+    CHECK(s == interleave(all, 3, 21), "(%u,%u,%u): %llu", x, y, z, s);
+    CHECK(q.x == (x & 0x1fffff) && q.y == (y & 0x1fffff) && q.z == (z & 0x1fffff),
+          "(%u,%u,%u): (%u,%u,%u)", x, y, z, q.x, q.y, q.z);
+}
+
+static void check_morton(brute_u64 *state, unsigned count) {
+    for (tmap_u32 x = 0; x < 64; ++x)
+        for (tmap_u32 y = 0; y < 64; ++y) {
+            tmap_xy p = {x, y};
+            check_morton_pair(x, y);
+            for (tmap_u32 c = 0; c < 4; ++c)
+                CHECK(tmap_region_morton2(tmap_region_child2(p, 2, c)) ==
+                          4 * tmap_region_morton2(p) + c,
+                      "(%u,%u) child %u", x, y, c);
+            for (tmap_u32 z = 0; z < 8; ++z) {
+                tmap_xyz t = {x, y, z};
+                check_morton_triple(x, y, z);
+                for (tmap_u32 c = 0; c < 8; ++c)
+                    CHECK(tmap_region_morton3(tmap_region_child3(t, 2, c)) ==
+                              8 * tmap_region_morton3(t) + c,
+                          "(%u,%u,%u) child %u", x, y, z, c);
+            }
+        }
+    for (int i = 0; i < 32; ++i) {
+        check_morton_pair(1u << i, 0), check_morton_pair(0, 1u << i);
+        check_morton_triple(1u << i, 0, 0), check_morton_triple(0, 1u << i, 0);
+        check_morton_triple(0, 0, 1u << i);
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        tmap_u64 s = brute_random(state);
+        CHECK(tmap_region_morton2(tmap_region_morton2_at(s)) == s, "%llu", s);
+        CHECK(tmap_region_morton3(tmap_region_morton3_at(s)) == (s & MAX64 >> 1), "%llu", s);
+        check_morton_pair((tmap_u32)s, (tmap_u32)(s >> 32));
+        check_morton_triple((tmap_u32)s, (tmap_u32)(s >> 21), (tmap_u32)(s >> 42));
+    }
+    CHECK(tmap_region_morton2(tmap_region_morton2_at(39)) == 39 &&
+              tmap_region_morton2_at(39).x == 3 && tmap_region_morton2_at(39).y == 5,
+          "%s", "the example");
+    CHECK(tmap_region_morton3_at(53).x == 1 && tmap_region_morton3_at(53).y == 2 &&
+              tmap_region_morton3_at(53).z == 3,
+          "%s", "the example");
+}
+
+// Every function is total: whatever the arguments, it returns.
+static void check_total(void) {
+    static const tmap_u64 near[] = {0, 1ull << 16, 1ull << 31, 1ull << 32, 1ull << 33, 1ull << 63};
+    const int n = 5 * (int)(sizeof near / sizeof *near);
+    tmap_u64 sum = 0;
+    for (int i = 0; i < n * n * n; ++i) {
+        tmap_u64 a = near[i % n / 5] + (tmap_u64)(i % n % 5) - 2;
+        tmap_u64 b = near[i / n % n / 5] + (tmap_u64)(i / n % n % 5) - 2;
+        tmap_u64 c = near[i / n / n / 5] + (tmap_u64)(i / n / n % 5) - 2;
+        tmap_u32 a32 = (tmap_u32)a, b32 = (tmap_u32)b, c32 = (tmap_u32)c;
+        tmap_u32 x[3] = {a32, b32, c32}, sides[3] = {b32, c32, a32}, back[3];
+        tmap_xyz p = {a32, b32, c32};
+        tmap_xy q = {a32, b32};
+        tmap_region_axis axis = tmap_region_axis_make(a, b);
+        sum += tmap_region_edge(a, b, c) + tmap_region_find(a, b, c) + tmap_region_side_max(a, b);
+        sum += tmap_region_axis_edge(tmap_region_axis_next(axis, a, c32), c);
+        sum += (tmap_u64)tmap_region_check(a, b, c, a) + tmap_region_levels(a, b, c, 1);
+        sum += tmap_region_parts(a, b, c32) + tmap_region_olt_size(a, b, c32);
+        sum += tmap_region_canonical(3, x, sides);
+        sum += tmap_region_child2(q, b32, c32).y + tmap_region_parent2(q, c32).x;
+        sum += tmap_region_child3(p, b32, c32).z + tmap_region_parent3(p, c32).x;
+        sum += tmap_region_canonical2(q, c32) + tmap_region_canonical2_at(a, c32).y;
+        sum += tmap_region_canonical3(p, b32, c32) + tmap_region_canonical3_at(a, b32, c32).z;
+        tmap_region_canonical_at(3, a, sides, back);
+        tmap_region_canonical_at(0, a, sides, back);
+        sum += back[0] + tmap_region_canonical(0, x, sides);
+    }
+    printf("every call returned (%llx)\n", sum);
+}
+
+int main(int argc, char **argv) {
+    unsigned count = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000000;
+    brute_u64 state = 5;
+    check_boundaries();
+    check_large_edges(&state, count);
+    check_levels();
+    check_canonical(&state, count);
+    check_morton(&state, count);
+    check_total();
+    return check_result("region_maps");
+}

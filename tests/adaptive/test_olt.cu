@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// test_olt: the four ways of inserting into an offset lookup table, in grids and blocks of many
+// shapes, with room for all and for fewer: what is stored is what was wanted, each once, without
+// gaps; each refusal is told to its caller and counted; the ordered form is sorted.
+#include <threadmap/adaptive/olt.h>
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        cudaError_t check_error = (call); \
+        if (check_error != cudaSuccess) { \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
+            exit(1); \
+        } \
+    } while (0)
+
+enum { ONE, WARP, BLOCK, ORDERED, FORMS, MOST = 1 << 16 };
+static const char *const names[FORMS] = {"one", "warp", "block", "ordered"};
+
+static int failures, cases;
+
+static void expect(int ok, const char *what, int form, unsigned candidates, unsigned capacity,
+                   dim3 block) {
+    ++cases;
+    if (!ok && ++failures <= 20)
+        printf("FAIL %s: %s, %u candidates, capacity %u, block %ux%ux%u\n", what, names[form],
+               candidates, capacity, block.x, block.y, block.z);
+}
+
+// Candidate i wants a place if its hash says so: about one in `rarity`; rarity 0: none.
+TMAP_FN int wanted(tmap_u32 i, tmap_u32 rarity) {
+    tmap_u32 h = i * 2654435761u;
+    return rarity && (h ^ h >> 15) % rarity == 0;
+}
+
+// Candidates are taken in turns by the whole grid; the value of candidate i is i + 2^40. told[i]: 1
+// if it was stored, 0 if not.
+static __global__ void insert(int form, tmap_olt t, tmap_u32 candidates, tmap_u32 rarity,
+                              tmap_u32 *ticket, tmap_u64 *chain, unsigned char *told) {
+    __shared__ __align__(8) tmap_u32 scratch[36];
+    tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, rank = tmap_thread_rank();
+    tmap_u32 tiles = (candidates + threads - 1) / threads, tile = blockIdx.x;
+    tmap_warp w = tmap_warp_self();
+    if (form == ORDERED) tile = tmap_olt_tile(ticket, scratch);
+    while (tile < tiles) {
+        tmap_u32 i = tile * threads + rank;
+        int want = i < candidates && wanted(i, rarity), stored = 0;
+        tmap_u64 value = i + (1ull << 40);
+        if (form == ONE && want) stored = tmap_olt_insert(t, value);
+        if (form == WARP) stored = tmap_olt_insert_warp(w, t, want, value);
+        if (form == BLOCK) {
+            stored = tmap_olt_insert_block(t, want, value, scratch);
+            __syncthreads();
+        }
+        if (form == ORDERED) stored = tmap_olt_insert_ordered(t, chain, tile, want, value, scratch);
+        if (i < candidates) told[i] = (unsigned char)stored;
+        tile = form == ORDERED ? tmap_olt_tile(ticket, scratch) : tile + gridDim.x;
+    }
+}
+
+static __global__ void sizes(tmap_olt t, tmap_u64 *out) {
+    out[0] = tmap_olt_stored(t);
+    out[1] = tmap_olt_refused(t);
+}
+
+static void run(int form, unsigned candidates, unsigned rarity, unsigned capacity, unsigned grid,
+                dim3 block) {
+    static tmap_u64 entries[MOST + 1];
+    static unsigned char told[MOST], seen[MOST];
+    tmap_u64 *entries_d, *chain, *count, size[2];
+    tmap_u32 *ticket;
+    unsigned char *told_d;
+    tmap_olt t;
+    unsigned want = 0, bad = 0, stored, out_of_order = 0;
+    CHECK(cudaMalloc((void **)&entries_d, (capacity + 1) * sizeof(tmap_u64)));
+    CHECK(cudaMalloc((void **)&chain, MOST * sizeof(tmap_u64)));
+    CHECK(cudaMalloc((void **)&count, 3 * sizeof(tmap_u64)));
+    CHECK(cudaMalloc((void **)&ticket, sizeof(tmap_u32)));
+    CHECK(cudaMalloc((void **)&told_d, MOST));
+    CHECK(cudaMemset(entries_d, 0x5a, (capacity + 1) * sizeof(tmap_u64)));
+    CHECK(cudaMemset(chain, 0, MOST * sizeof(tmap_u64)));
+    CHECK(cudaMemset(count, 0, 3 * sizeof(tmap_u64)));
+    CHECK(cudaMemset(ticket, 0, sizeof(tmap_u32)));
+    CHECK(cudaMemset(told_d, 0x5a, MOST));
+    t.entries = entries_d, t.count = count, t.capacity = capacity;
+    insert<<<grid, block>>>(form, t, candidates, rarity, ticket, chain, told_d);
+    CHECK(cudaGetLastError());
+    sizes<<<1, 1>>>(t, count + 1);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(size, count + 1, sizeof size, cudaMemcpyDeviceToHost));
+    CHECK(
+        cudaMemcpy(entries, entries_d, (capacity + 1) * sizeof(tmap_u64), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(told, told_d, MOST, cudaMemcpyDeviceToHost));
+    memset(seen, 0, sizeof seen);
+    for (unsigned i = 0; i < candidates; ++i) want += wanted(i, rarity) != 0;
+    stored = want < capacity ? want : capacity;
+    expect(size[0] == stored, "stored", form, candidates, capacity, block);
+    expect(size[1] == want - stored, "refused", form, candidates, capacity, block);
+    for (unsigned i = 0; i < stored; ++i) {
+        tmap_u64 v = entries[i] - (1ull << 40);
+        if (v >= candidates || !wanted((tmap_u32)v, rarity) || seen[v]++)
+            ++bad;
+        else
+            bad += told[v] != 1;
+        out_of_order += i && entries[i] <= entries[i - 1];
+    }
+    for (unsigned i = 0; i < candidates; ++i) bad += told[i] != seen[i];
+    expect(bad == 0, "entries", form, candidates, capacity, block);
+    expect(entries[capacity] == 0x5a5a5a5a5a5a5a5aull, "beyond the table", form, candidates,
+           capacity, block);
+    // The first `capacity` that are wanted, in their order: known without running anything else.
+    if (form == ORDERED) {
+        unsigned at = 0;
+        for (unsigned i = 0; i < candidates && at < stored; ++i)
+            if (wanted(i, rarity)) out_of_order += entries[at++] != i + (1ull << 40);
+        expect(out_of_order == 0, "order", form, candidates, capacity, block);
+    }
+    CHECK(cudaFree(entries_d));
+    CHECK(cudaFree(chain));
+    CHECK(cudaFree(count));
+    CHECK(cudaFree(ticket));
+    CHECK(cudaFree(told_d));
+}
+
+// Which table a level fills and which it reads.
+static void run_pair(void) {
+    tmap_u64 words[64], even, odd;
+    tmap_olt_pair p = {&even, &odd, words, 10, 3};
+    dim3 none(1, 1, 1);
+    for (tmap_u32 level = 1; level < 10; ++level) {
+        tmap_olt r = tmap_olt_read(p, level), w = tmap_olt_written(p, level);
+        expect(r.entries != w.entries && r.count == words + 3 * (level - 1) &&
+                   w.count == words + 3 * level && w.capacity == 10 &&
+                   w.entries == (level & 1 ? &odd : &even),
+               "pair", 0, level, 10, none);
+    }
+}
+
+int main(void) {
+    const unsigned candidates[] = {0, 1, 31, 33, 1000, 20000};
+    const unsigned rarities[] = {0, 1, 3, 40};
+    const dim3 blocks[] = {dim3(32, 1, 1),  dim3(1, 1, 1),   dim3(7, 3, 2),
+                           dim3(100, 1, 1), dim3(16, 16, 1), dim3(1024, 1, 1)};
+    struct cudaDeviceProp device;
+    int devices = 0, small = getenv("TMAP_TEST_SMALL") || getenv("SIMT_SEED");
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    run_pair();
+    for (int form = 0; form < FORMS; ++form)
+        for (unsigned c = 0; c < (small ? 5u : 6u); ++c)
+            for (unsigned r = 0; r < 4; ++r)
+                for (unsigned b = 0; b < 6; ++b) {
+                    run(form, candidates[c], rarities[r], MOST, 5, blocks[b]);
+                    run(form, candidates[c], rarities[r], 20, 3, blocks[b]);
+                    run(form, candidates[c], rarities[r], 0, 2, blocks[b]);
+                }
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// test_region: region.h and the cost models in a kernel give what they give on the host, whole
+// numbers bit for bit and the others to 12 digits, for random arguments of all sizes.
+#include <threadmap/rivals/ask_predict.h>
+
+#include "fractal/brute.h"
+#include "check.h"
+
+#include <cuda_runtime.h>
+
+enum { QUERIES = 2000, WHOLE = 22, REAL = 8 };
+
+typedef struct query {
+    tmap_u64 a, b, c;
+} query;
+
+typedef struct answer {
+    tmap_u64 whole[WHOLE];
+    double real[REAL];
+} answer;
+
+TMAP_FN void ask_axes(const query *q, tmap_u64 *out) {
+    tmap_u32 a = (tmap_u32)q->a, b = (tmap_u32)q->b, c = (tmap_u32)q->c;
+    tmap_u32 x[4], n[4], back[4];
+    tmap_xy p = {a, b};
+    tmap_xyz s = {a, b, c};
+    x[0] = a % 5, x[1] = b % 7, x[2] = c % 3, x[3] = a % 2;
+    n[0] = 5, n[1] = 7, n[2] = 3, n[3] = 2;
+    out[0] = tmap_region_canonical(4, x, n);
+    tmap_region_canonical_at(4, q->a, n, back);
+    out[1] = (tmap_u64)back[0] << 32 | back[1];
+    out[2] = (tmap_u64)back[2] << 32 | back[3];
+    out[3] = tmap_region_canonical2(p, c);
+    p = tmap_region_canonical2_at(q->a, c);
+    out[4] = (tmap_u64)p.x << 32 | p.y;
+    out[5] = tmap_region_canonical3(s, b, c);
+    s = tmap_region_canonical3_at(q->a, b, c);
+    out[6] = ((tmap_u64)s.x << 32 | s.y) ^ s.z;
+    p.x = a, p.y = b;
+    out[7] = tmap_region_morton2(p);
+    p = tmap_region_morton2_at(q->a);
+    out[8] = (tmap_u64)p.x << 32 | p.y;
+    s.x = a, s.y = b, s.z = c;
+    out[9] = tmap_region_morton3(s);
+    s = tmap_region_morton3_at(q->a);
+    out[10] = ((tmap_u64)s.x << 40 | (tmap_u64)s.y << 20) ^ s.z;
+    p = tmap_region_child2(p, 2 + b % 15, c % 200);
+    out[11] = (tmap_u64)p.x << 32 | p.y;
+    s = tmap_region_child3(s, 2 + b % 15, c % 200);
+    out[12] = ((tmap_u64)s.x << 32 | s.y) ^ s.z;
+}
+
+// Boundaries as of a launch: n and parts of 32 bits, or of all.
+TMAP_FN void ask_sizes(const query *q, tmap_u64 *out) {
+    tmap_u64 parts = 1 + (tmap_u32)q->b, i = q->c % (parts + 1);
+    tmap_region_axis axis = tmap_region_axis_make(q->a, parts);
+    out[0] = tmap_region_edge(q->a, parts, i);
+    out[1] = tmap_region_axis_edge(axis, i);
+    out[2] = tmap_region_find((tmap_u32)q->a, parts, q->c % ((tmap_u32)q->a | 1));
+    out[3] = tmap_region_side_max(q->a, parts);
+    out[4] = tmap_region_levels(q->a, 1 + q->b % 64, 2 + q->b % 9, 1 + q->c % 64);
+    out[5] = (tmap_u64)tmap_region_check(q->a, q->b % 64, q->b % 9, q->c % 64);
+    out[6] = tmap_region_parts(1 + q->b % 64, 2 + q->b % 9, (tmap_u32)(q->c % 70));
+    out[7] = tmap_region_olt_size(q->a, 2 + q->b % 9, (tmap_u32)(q->c % 7));
+    axis = tmap_region_axis_next(axis, q->a, 2 + (tmap_u32)(q->b % 9));
+    out[8] = axis.step ^ axis.rest;
+}
+
+TMAP_FN void ask_costs(const query *q, double *out) {
+    const double side[3] = {512, 64, 8}, count[3] = {3, 100, 1500}, work[3] = {200, 120, 60};
+    tmap_ask_curve curve = {side, count, work, 3, 1024, 210};
+    tmap_ask_rates rates = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31};
+    tmap_ask_plan plan = {1024, 700, 0, 0, 0, 0, 0};
+    tmap_ask_model m = {1024, 0, 0, 0, 500, 0.7, 20, 132, 128};
+    tmap_ask_prediction p;
+    plan.g = m.g = 1 + q->a % 64, plan.r = m.r = 2 + q->b % 7, plan.B = m.B = 1 + q->c % 16;
+    plan.shared = (int)(q->a >> 40 & 1);
+    out[0] = tmap_ask_model_mandelbrot(&m);
+    out[1] = tmap_ask_model_mandelbrot_sum(&m);
+    out[2] = tmap_ask_model_omega_bound(&m);
+    out[3] = tmap_ask_model_speedup_sbr(&m);
+    out[4] = tmap_ask_model_speedup_mbr(&m);
+    out[5] = tmap_ask_predict_curve(&plan, &curve, &rates, &p) ? -1 : p.time;
+    out[6] = tmap_ask_curve_count(&curve, 1 + (double)(q->b % 1000));
+    out[7] = tmap_ask_curve_work(&curve, 1 + (double)(q->b % 1000));
+}
+
+TMAP_FN void ask_all(const query *q, answer *a) {
+    ask_axes(q, a->whole);
+    ask_sizes(q, a->whole + 13);
+    ask_costs(q, a->real);
+}
+
+static __global__ void ask(const query *in, answer *out) {
+    tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < QUERIES) ask_all(&in[i], &out[i]);
+}
+
+static void must(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver) {
+        printf("SKIP: no GPU (%s)\n", cudaGetErrorString(error));
+        exit(77);
+    }
+    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+    exit(1);
+}
+
+static query queries[QUERIES];
+static answer answers[QUERIES], want;
+
+int main(void) {
+    query *queries_d;
+    answer *answers_d;
+    brute_u64 state = 11;
+    int devices = 0;
+    must(cudaGetDeviceCount(&devices), "device count");
+    for (int i = 0; i < QUERIES; ++i) {
+        queries[i].a = brute_random(&state) >> brute_below(&state, 64);
+        queries[i].b = brute_random(&state) >> brute_below(&state, 64);
+        queries[i].c = brute_random(&state) >> brute_below(&state, 64);
+    }
+    must(cudaMalloc((void **)&queries_d, sizeof queries), "queries");
+    must(cudaMalloc((void **)&answers_d, sizeof answers), "answers");
+    must(cudaMemcpy(queries_d, queries, sizeof queries, cudaMemcpyHostToDevice), "copy");
+    must(cudaMemset(answers_d, 0x5a, sizeof answers), "poison");
+    ask<<<(QUERIES + 127) / 128, 128>>>(queries_d, answers_d);
+    must(cudaGetLastError(), "launch");
+    must(cudaMemcpy(answers, answers_d, sizeof answers, cudaMemcpyDeviceToHost), "kernel");
+    for (int i = 0; i < QUERIES; ++i) {
+        ask_all(&queries[i], &want);
+        for (int k = 0; k < WHOLE; ++k)
+            CHECK(answers[i].whole[k] == want.whole[k], "query %d, whole %d: %llu, not %llu", i, k,
+                  answers[i].whole[k], want.whole[k]);
+        for (int k = 0; k < REAL; ++k) {
+            double got = answers[i].real[k], size = want.real[k], off = got - size;
+            CHECK(off * off <= 1e-24 * size * size, "query %d, real %d: %.15g, not %.15g", i, k,
+                  got, size);
+        }
+    }
+    must(cudaFree(queries_d), "free");
+    must(cudaFree(answers_d), "free");
+    return check_result("test_region");
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// fractal_check.h: inputs for SW, RD and CA and the check of every place of what they wrote, on the
+// device.
+//
+// The checks ask tmap_nbb_contains64 of each place, never lambda, and contains is held against
+// brute force by the map tests. Tests and benchmarks both use them.
+#ifndef TESTS_FRACTAL_CHECK_H
+#define TESTS_FRACTAL_CHECK_H
+
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/ca.h>
+#include <threadmap/fractal/size.h>
+
+#include <cuda_runtime.h>
+
+// What fills the places that a kernel must not write, and those that it must.
+#define CHECK_POISON_I32 0x5a5a5a5a
+#define CHECK_POISON_U8  0xee
+
+// A well-mixed word for place i (the finaliser of MurmurHash3).
+TMAP_FN tmap_u32 check_hash(tmap_u64 i, tmap_u32 seed) {
+    tmap_u64 h = i + 0x9e3779b97f4a7c15ull * (seed + 1);
+    h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ull;
+    return (tmap_u32)(h ^ h >> 33);
+}
+
+// Every place of an embedding by the whole grid: blocks take rows, threads columns.
+#define CHECK_EACH_PLACE(x, y, width, height) \
+    for (tmap_u64 y = blockIdx.x; y < (height); y += gridDim.x) \
+        for (tmap_u64 x = threadIdx.x + (tmap_u64)blockDim.x * blockIdx.y; x < (width); \
+             x += (tmap_u64)blockDim.x * gridDim.y)
+
+// Cells: random integers of both signs. Elsewhere: poison.
+static __global__ void check_fill_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                      tmap_u32 seed, int *out) {
+    CHECK_EACH_PLACE(x, y, width, height) {
+        tmap_u64 i = y * width + x;
+        out[i] = tmap_nbb_contains64(f, x, y, r) ? (int)check_hash(i, seed) : CHECK_POISON_I32;
+    }
+}
+
+// Adds the sum of all cells to *sum.
+static __global__ void check_sum_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                     const int *in, tmap_u64 *sum) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height)
+    if (tmap_nbb_contains64(f, x, y, r)) mine += (tmap_u64)(tmap_i64)in[y * width + x];
+    if (mine) atomicAdd(sum, mine);
+}
+
+// Counts the places that do not hold `value` (cells) or poison (elsewhere).
+static __global__ void check_written_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                         int value, const int *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height)
+    mine += out[y * width + x] != (tmap_nbb_contains64(f, x, y, r) ? value : CHECK_POISON_I32);
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// The same for whole sectors: places of a 32-byte sector that holds a cell may hold `value` too.
+static __global__ void check_sectors_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                         int value, const int *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height) {
+        tmap_u64 i = y * width + x, all = width * height;
+        int cell = tmap_nbb_contains64(f, x, y, r), beside = 0;
+        for (tmap_u64 j = i & ~7ull; out[i] == value && !cell && j < (i | 7) + 1 && j < all; ++j)
+            beside |= tmap_nbb_contains64(f, j % width, j / width, r);
+        mine += out[i] != (cell || beside ? value : CHECK_POISON_I32);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// Cells: alive or dead at random, one in `one_in` alive. Elsewhere: 0.
+static __global__ void check_fill_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                     tmap_u32 seed, tmap_u32 one_in, unsigned char *out) {
+    CHECK_EACH_PLACE(x, y, width, height) {
+        tmap_u64 i = y * width + x;
+        out[i] = tmap_nbb_contains64(f, x, y, r) && check_hash(i, seed) % one_in == 0;
+    }
+}
+
+// Counts the places of `out` that are not the next state of `in` (cells), or not poison or 0
+// (elsewhere).
+// Neighbours are counted from the definition: the eight around a cell that are cells themselves and
+// alive.
+static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
+                                     tmap_ca_rule rule, const unsigned char *in,
+                                     const unsigned char *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height) {
+        unsigned char got = out[y * width + x], want = got == 0 ? 0 : CHECK_POISON_U8;
+        if (tmap_nbb_contains64(f, x, y, r)) {
+            tmap_u32 neighbours = 0;
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    tmap_u64 u = x + (tmap_u64)(tmap_i64)dx, v = y + (tmap_u64)(tmap_i64)dy;
+                    if ((dx || dy) && u < width && v < height && tmap_nbb_contains64(f, u, v, r))
+                        neighbours += in[v * width + u] != 0;
+                }
+            tmap_u32 masks = in[y * width + x] ? rule.survive : rule.born;
+            want = (unsigned char)(masks >> neighbours & 1);
+        }
+        mine += got != want;
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// Counts the memory granules of `per_granule` neighbouring places (of the row-major matrix) that
+// hold a cell, or, with reach = 1, a cell or a neighbour of one: what a kernel must at least write
+// or read.
+[[maybe_unused]] static __global__ void check_granules(tmap_nbb f, tmap_u32 r, tmap_u64 width,
+                                                       tmap_u64 height, tmap_u32 per_granule,
+                                                       int reach, tmap_u64 *count) {
+    tmap_u64 all = (width * height + per_granule - 1) / per_granule, mine = 0;
+    for (tmap_u64 g = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; g < all;
+         g += (tmap_u64)gridDim.x * blockDim.x) {
+        tmap_u64 y = g * per_granule / width, x = g * per_granule % width;
+        int touched = 0;
+        for (tmap_u32 i = 0; i < per_granule && y < height && !touched; ++i) {
+            for (int dy = -reach; dy <= reach; ++dy)
+                for (int dx = -reach; dx <= reach; ++dx) {
+                    tmap_u64 u = x + (tmap_u64)(tmap_i64)dx, v = y + (tmap_u64)(tmap_i64)dy;
+                    touched |= u < width && v < height && tmap_nbb_contains64(f, u, v, r);
+                }
+            if (++x == width) x = 0, ++y;
+        }
+        mine += (tmap_u64)touched;
+    }
+    if (mine) atomicAdd(count, mine);
+}
+
+#endif

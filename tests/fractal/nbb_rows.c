@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// nbb_rows.c: fractals from text: the catalogue against its rows, own rows in every way to write
+// them, each error with its code and nothing written; the version.
+#include "check.h"
+
+#include <string.h>
+
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/version.h>
+
+#define R16 "################"
+#define D16 "................"
+#define C16 "#..............."
+
+// What an output is filled with, to see that an error leaves it alone.
+static tmap_nbb poison(void) {
+    return tmap_nbb_make(0xdeadbeefu, 0xdeadbeefu, 0xdeadbeefu, 0xdeadbeefdeadbeefull,
+                         0xdeadbeefdeadbeefull);
+}
+
+static void check_code(int (*read)(const char *, tmap_nbb *), const char *text, int want) {
+    tmap_nbb f = poison();
+    int code = read(text, &f);
+    CHECK(code == want, "\"%s\": %s, not %s", text ? text : "(null)", tmap_strerror(code),
+          tmap_strerror(want));
+    CHECK(tmap_nbb_equal(f, poison()) == (want != TMAP_OK), "\"%s\"", text ? text : "(null)");
+}
+
+static void check_same(const char *text, tmap_nbb want) {
+    tmap_nbb f = poison(), g = poison();
+    CHECK(tmap_nbb_from_rows(text, &f) == TMAP_OK && tmap_nbb_equal(f, want), "\"%s\"", text);
+    CHECK(tmap_fractal_from_text(text, &g) == TMAP_OK && tmap_nbb_equal(g, want), "\"%s\"", text);
+}
+
+// The constants of the catalogue are what its rows say, by from_rows and by reading them here.
+static void check_catalogue(void) {
+    int i = 0;
+#define FRACTAL_CHECK(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    check_same(rows, tmap_fractal_##name()); \
+    CHECK(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_##name()), "%d", i); \
+    CHECK(strcmp(tmap_fractal_name(i), #name) == 0, "%d", i); \
+    CHECK(strcmp(tmap_fractal_title(i), title) == 0, "%d", i); \
+    CHECK(tmap_fractal_index(tmap_fractal_##name()) == i, "%d", i); \
+    ++i;
+    TMAP_FRACTALS(FRACTAL_CHECK)
+    CHECK(i == TMAP_FRACTAL_COUNT, "%d", i);
+
+    for (i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
+        tmap_nbb f = poison();
+        CHECK(tmap_fractal_from_text(tmap_fractal_name(i), &f) == TMAP_OK, "%d", i);
+        CHECK(tmap_nbb_equal(f, tmap_fractal_at(i)), "%s", tmap_fractal_name(i));
+    }
+    for (i = -1; i <= TMAP_FRACTAL_COUNT; i += TMAP_FRACTAL_COUNT + 1) {
+        CHECK(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_gasket()), "%d", i);
+        CHECK(strcmp(tmap_fractal_name(i), "own") == 0, "%d", i);
+        CHECK(strcmp(tmap_fractal_title(i), "own fractal") == 0, "%d", i);
+    }
+    CHECK(tmap_fractal_index(tmap_nbb_make(1, 1, 1, 0, 0)) == -1, "%s", "own");
+}
+
+static void check_boxes(tmap_nbb f, const tmap_u32 (*boxes)[2]) {
+    for (tmap_u32 beta = 0; beta < f.k; ++beta) {
+        tmap_xy t = tmap_nbb_tau(f, beta);
+        CHECK(t.x == boxes[beta][0] && t.y == boxes[beta][1], "replica %u", beta);
+    }
+}
+
+// Each map's line of data in its comment, and the numbers of table 1 written out by hand.
+static void check_examples(void) {
+    static const tmap_u32 gasket[][2] = {{0, 0}, {0, 1}, {1, 1}};
+    static const tmap_u32 carpet[][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1},
+                                         {2, 1}, {0, 2}, {1, 2}, {2, 2}};
+    static const tmap_u32 vicsek[][2] = {{1, 0}, {0, 1}, {1, 1}, {2, 1}, {1, 2}};
+    static const tmap_u32 chandelier[][2] = {{1, 0}, {0, 1}, {1, 1}, {2, 1}};
+    check_boxes(tmap_fractal_gasket(), gasket);
+    check_boxes(tmap_fractal_carpet(), carpet);
+    check_boxes(tmap_fractal_vicsek(), vicsek);
+    check_boxes(tmap_fractal_chandelier(), chandelier);
+    CHECK(tmap_nbb_replica(tmap_fractal_gasket(), 1, 0) == 3, "%s", "an empty box gives k");
+    CHECK(tmap_nbb_nu(tmap_fractal_carpet(), 2, 1, 1).x == 4, "%s", "carpet, (2,1) -> (4,0)");
+    CHECK(tmap_nbb_nu_linear(tmap_fractal_gasket(), 1, 3, 2) == 5, "%s", "gasket, (1,3) -> 5");
+    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 1, 1, 2) == 1, "%s", "(1,1) -> 1");
+    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 1, 2, 2) == 0, "%s", "(1,2) -> 0");
+    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 4, 0, 2) == 0, "%s", "(4,0) -> 0");
+}
+
+static void check_separators(void) {
+    tmap_nbb gasket = tmap_fractal_gasket(), point = tmap_nbb_make(1, 1, 1, 0, 0);
+    check_same("#.\n##", gasket);
+    check_same("#./##", gasket);
+    check_same("#.\\n##", gasket);  // as a shell passes it on
+    check_same("#.\n##\n", gasket); // one separator at the end is allowed
+    check_same("#./##/", gasket);
+    check_same("#.\\n##\\n", gasket);
+    check_same("#", point);
+    check_same("#\n", point);
+    check_same("#.#\n.#.\n#.#", tmap_fractal_x());
+    check_same(R16, tmap_nbb_make(16, 16, 1, 0xfedcba9876543210ull, 0));
+    check_same("#/#/#/#/#/#/#/#/#/#/#/#/#/#/#/#",
+               tmap_nbb_make(16, 1, 16, 0, 0xfedcba9876543210ull));
+    check_same("#/#/#/#/#/#/#/#/#/#/#/#/#/#/#/#/",
+               tmap_nbb_make(16, 1, 16, 0, 0xfedcba9876543210ull));
+}
+
+static void check_errors(int (*read)(const char *, tmap_nbb *)) {
+    tmap_nbb f;
+    check_code(read, NULL, TMAP_EINVAL);
+    CHECK(read("#", NULL) == TMAP_EINVAL, "%s", "no output");
+    CHECK(read(NULL, NULL) == TMAP_EINVAL, "%s", "nothing");
+    (void)f;
+    check_code(read, "##\n#", TMAP_EUNEQUAL);
+    check_code(read, "#\n##", TMAP_EUNEQUAL);
+    check_code(read, "##//##", TMAP_EUNEQUAL); // an empty row
+    check_code(read, "/##", TMAP_EUNEQUAL);
+    check_code(read, "##//", TMAP_EUNEQUAL); // two separators at the end
+    check_code(read, "# #", TMAP_ECHARACTER);
+    check_code(read, "#x", TMAP_ECHARACTER);
+    check_code(read, "##\\m", TMAP_ECHARACTER);
+    check_code(read, "##\\", TMAP_ECHARACTER);
+    check_code(read, "##\r\n##", TMAP_ECHARACTER);
+    check_code(read, "", TMAP_EEMPTY);
+    check_code(read, ".", TMAP_EEMPTY);
+    check_code(read, "..\n..", TMAP_EEMPTY);
+    check_code(read, "/", TMAP_EEMPTY);
+    check_code(read, "#####/#####/#####/##...", TMAP_EREPLICAS); // 17
+    check_code(read, "####/####/####/####", TMAP_OK);            // 16
+    check_code(read, R16 "/" C16, TMAP_EREPLICAS);
+    check_code(read, R16 "#", TMAP_ESIDE);
+    check_code(read, "." D16, TMAP_ESIDE);
+    check_code(read, D16 "/" C16, TMAP_OK);
+    check_code(read, "#/#/#/#/#/#/#/#/#/#/#/#/#/#/#/#/#", TMAP_ESIDE);
+    check_code(read, "#/./#/./#/./#/./#/./#/./#/./#/./", TMAP_OK);
+    check_code(read, "#/./#/./#/./#/./#/./#/./#/./#/././", TMAP_ESIDE);
+}
+
+static void check_version(void) {
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", TMAP_VERSION_MAJOR, TMAP_VERSION_MINOR,
+             TMAP_VERSION_PATCH);
+    CHECK(strcmp(text, TMAP_VERSION_STRING) == 0, "%s", TMAP_VERSION_STRING);
+    CHECK(TMAP_VERSION ==
+              TMAP_VERSION_MAJOR * 1000000 + TMAP_VERSION_MINOR * 1000 + TMAP_VERSION_PATCH,
+          "%d", TMAP_VERSION);
+}
+
+static void check_strerror(void) {
+    for (int a = 0; a >= -7; --a) {
+        CHECK(strcmp(tmap_strerror(a), tmap_strerror(1)) != 0, "code %d has no text", a);
+        for (int b = a + 1; b <= 0; ++b)
+            CHECK(strcmp(tmap_strerror(a), tmap_strerror(b)) != 0, "codes %d and %d", a, b);
+    }
+    CHECK(tmap_strerror(-1000000) != NULL, "%s", "total");
+}
+
+int main(void) {
+    check_catalogue();
+    check_examples();
+    check_separators();
+    check_errors(tmap_nbb_from_rows);
+    check_errors(tmap_fractal_from_text);
+    check_code(tmap_fractal_from_text, "gaske", TMAP_ECHARACTER);
+    check_code(tmap_fractal_from_text, "gaskets", TMAP_ECHARACTER);
+    check_code(tmap_fractal_from_text, "Carpet", TMAP_ECHARACTER);
+    check_code(tmap_nbb_from_rows, "carpet", TMAP_ECHARACTER);
+    check_strerror();
+    check_version();
+    return check_result("nbb_rows");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// ptx_kernels.cu: one kernel for each map and each constant fractal, for ptx_test.py to read their
+// PTX. Levels and indices are kernel arguments, so that every other load would be the map's own.
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/gasket.h>
+
+// map_NAME: a kernel that stores what the expression `value`, of type `type`, says of (a, b, r).
+#define KERNEL(name, integer, type, value) \
+    extern "C" __global__ void map_##name(type *out, integer a, integer b, tmap_u32 r) { \
+        *out = value; \
+    }
+
+#define FRACTAL(name) tmap_fractal_##name()
+#define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    KERNEL(tau_##name, tmap_u32, tmap_xy, tmap_nbb_tau(FRACTAL(name), a)) \
+    KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb_replica(FRACTAL(name), a, b)) \
+    KERNEL(delta_##name, tmap_u32, tmap_xy, tmap_nbb_delta(FRACTAL(name), a, r)) \
+    KERNEL(delta64_##name, tmap_u32, tmap_xy64, tmap_nbb_delta64(FRACTAL(name), a, r)) \
+    KERNEL(lambda_##name, tmap_u32, tmap_xy, tmap_nbb_lambda(FRACTAL(name), a, b, r)) \
+    KERNEL(lambda64_##name, tmap_u64, tmap_xy64, tmap_nbb_lambda64(FRACTAL(name), a, b, r)) \
+    KERNEL(lambda_linear_##name, tmap_u32, tmap_xy, tmap_nbb_lambda_linear(FRACTAL(name), a, r)) \
+    KERNEL(lambda_linear64_##name, tmap_u64, tmap_xy64, \
+           tmap_nbb_lambda_linear64(FRACTAL(name), a, r)) \
+    KERNEL(nu_##name, tmap_u32, tmap_xy, tmap_nbb_nu(FRACTAL(name), a, b, r)) \
+    KERNEL(nu64_##name, tmap_u64, tmap_xy64, tmap_nbb_nu64(FRACTAL(name), a, b, r)) \
+    KERNEL(nu_linear_##name, tmap_u32, tmap_u32, tmap_nbb_nu_linear(FRACTAL(name), a, b, r)) \
+    KERNEL(nu_linear64_##name, tmap_u64, tmap_u64, tmap_nbb_nu_linear64(FRACTAL(name), a, b, r)) \
+    KERNEL(contains_##name, tmap_u32, int, tmap_nbb_contains(FRACTAL(name), a, b, r)) \
+    KERNEL(contains64_##name, tmap_u64, int, tmap_nbb_contains64(FRACTAL(name), a, b, r))
+TMAP_FRACTALS(KERNELS)
+
+KERNEL(own_constant, tmap_u32, tmap_xy,
+       tmap_nbb_lambda(tmap_nbb_make(4, 4, 2, 0x2130, 0x1100), a, b, r))
+
+KERNEL(gasket_hash, tmap_u32, tmap_xy, tmap_gasket_hash(a))
+KERNEL(gasket_contains, tmap_u32, int, tmap_gasket_contains(a, b, r))
+KERNEL(gasket_lambda, tmap_u32, tmap_xy, tmap_gasket_lambda(a, b, r))
+KERNEL(gasket_lambda_linear, tmap_u32, tmap_xy, tmap_gasket_lambda_linear(a, r))
+KERNEL(gasket_nu, tmap_u32, tmap_xy, tmap_gasket_nu(a, b, r))
+KERNEL(gasket_nu_linear, tmap_u32, tmap_u32, tmap_gasket_nu_linear(a, b, r))
+
+// ---- controls: each must break the rule in its name, or the test sees nothing -------------------
+
+extern "C" __global__ void control_div(tmap_xy *out, tmap_nbb f, tmap_u32 a, tmap_u32 b,
+                                       tmap_u32 r) {
+    *out = tmap_nbb_lambda(f, a, b, r); // a fractal filled at run time
+}
+
+extern "C" __global__ void control_rem(tmap_u64 *out, tmap_u64 a, tmap_u64 b) { *out = a % b; }
+
+__constant__ tmap_u32 control_table[16];
+extern "C" __global__ void control_load(tmap_u32 *out, tmap_u32 a) { *out = control_table[a & 15]; }
+
+extern "C" __global__ void control_local(tmap_u32 *out, tmap_u32 a, tmap_u32 r) {
+    tmap_u32 digits[32];
+    for (tmap_u32 mu = 0; mu < r; ++mu) digits[mu & 31] = a += a << (mu & 31);
+    *out = digits[a & 31];
+}
+
+__device__ __noinline__ tmap_u32 control_callee(tmap_u32 a) { return a * a + 1; }
+extern "C" __global__ void control_call(tmap_u32 *out, tmap_u32 a) { *out = control_callee(a); }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// triangle_rivals.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly
+// once, for every side up to SIDE_MAX and every smallest triangle of REC.
+#include "check.h"
+#include "triangle/triangle_kat.h"
+
+#include <string.h>
+
+enum { SIDE_MAX = 130 };
+
+static unsigned char seen[SIDE_MAX][SIDE_MAX];
+
+static void visit(const char *what, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
+    CHECK(i < n && j < n, "%s, n=%u: (%u,%u)", what, n, i, j);
+    if (i < n && j < n) ++seen[i][j];
+}
+
+// Every cell j <= i (j < i: strict) once, and no other; then forgets them.
+static void check_seen(const char *what, tmap_u32 n, int strict) {
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (tmap_u32 j = 0; j < n; ++j)
+            CHECK(seen[i][j] == (strict ? j < i : j <= i), "%s, n=%u: (%u,%u) %d times", what, n, i,
+                  j, seen[i][j]);
+    memset(seen, 0, sizeof seen);
+}
+
+static void check_bb(tmap_u32 n) {
+    for (tmap_u32 y = 0; y < n; ++y)
+        for (tmap_u32 x = 0; x < n; ++x)
+            if (tmap_triangle_bb_contains(x, y)) visit("BB", n, y, x);
+    check_seen("BB", n, 0);
+}
+
+static void check_rb(tmap_u32 n) {
+    tmap_xy grid = tmap_triangle_rb_grid(n);
+    CHECK((tmap_u64)grid.x * grid.y == tmap_triangle_cells(n), "n=%u: %u x %u", n, grid.x, grid.y);
+    for (tmap_u32 y = 0; y < grid.y; ++y)
+        for (tmap_u32 x = 0; x < grid.x; ++x) {
+            tmap_pair p = tmap_triangle_rb_map(x, y, n);
+            visit("RB", n, p.i, p.j);
+        }
+    check_seen("RB", n, 0);
+    for (tmap_u32 y = 0; n && y < tmap_triangle_rb_grid(n - 1).y; ++y) // without the diagonal
+        for (tmap_u32 x = 0; x < tmap_triangle_rb_grid(n - 1).x; ++x) {
+            tmap_pair p = tmap_triangle_rb_map(x, y, n - 1);
+            visit("RB strict", n, p.i + 1, p.j);
+        }
+    check_seen("RB strict", n, 1);
+}
+
+static void check_rec(tmap_u32 n, tmap_u32 m0) {
+    tmap_triangle_rec rec = tmap_triangle_rec_make(n, m0);
+    tmap_u64 threads = 0;
+    CHECK((tmap_u64)rec.m << rec.k == n, "n=%u m0=%u: m=%u k=%u", n, m0, rec.m, rec.k);
+    CHECK(n == 0 || rec.k == 0 || rec.m % (m0 ? m0 : 1) == 0, "n=%u m0=%u: m=%u", n, m0, rec.m);
+    for (tmap_u32 q = 0; q < tmap_triangle_rec_triangles(rec); ++q)
+        for (tmap_u32 y = 0; y < rec.m; ++y)
+            for (tmap_u32 x = 0; x <= y; ++x) {
+                tmap_pair p = tmap_triangle_rec_diagonal(rec, x, y, q);
+                visit("REC diagonal", n, p.i, p.j);
+                ++threads;
+            }
+    for (tmap_u32 l = 0; l < rec.k; ++l) {
+        tmap_xy grid = tmap_triangle_rec_grid(rec, l);
+        CHECK((tmap_u64)grid.x * grid.y * 2 == n, "n=%u l=%u: %u %u", n, l, grid.x, grid.y);
+        for (tmap_u32 q = 0; q < grid.y; ++q)
+            for (tmap_u32 y = 0; y < grid.x; ++y)
+                for (tmap_u32 x = 0; x < grid.x; ++x) {
+                    tmap_pair p = tmap_triangle_rec_map(rec, l, x, y, q);
+                    visit("REC", n, p.i, p.j);
+                    ++threads;
+                }
+    }
+    CHECK(threads == tmap_triangle_cells(n), "n=%u m0=%u", n, m0);
+    CHECK(tmap_triangle_rec_grid(rec, rec.k).y == 0, "n=%u", n);
+    check_seen("REC", n, 0);
+}
+
+// UTM: a < b of threads and a <= b of blocks, transposed into the lower triangle.
+static void check_utm(tmap_u32 n) {
+    for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
+        tmap_pair p = tmap_triangle_utm_map(k, n), c = tmap_condensed_map(k, n);
+        tmap_pair s = tmap_triangle_utm_sqrt(k, n);
+        CHECK(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        CHECK(p.i == s.i && p.j == s.j, "n=%u k=%u: (%u,%u)", n, k, s.i, s.j);
+        visit("UTM", n, p.j, p.i);
+    }
+    check_seen("UTM", n, 1);
+    for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
+        tmap_pair p = tmap_triangle_utm_blocks(k, n), c = tmap_upper_map(k, n);
+        CHECK(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        visit("UTM blocks", n, p.j, p.i);
+    }
+    check_seen("UTM blocks", n, 0);
+}
+
+// The data of the comments in triangle_rivals.h.
+static void check_examples(void) {
+    static const tmap_u32 rb4[5][2][2] = {
+        {{3, 3}, {3, 2}}, {{0, 0}, {2, 2}}, {{1, 0}, {1, 1}}, {{2, 0}, {2, 1}}, {{3, 0}, {3, 1}}};
+    tmap_triangle_rec a = tmap_triangle_rec_make(1920, 1), b = tmap_triangle_rec_make(96, 16);
+    tmap_triangle_rec two = {1, 2}, pairs = {2, 2};
+    tmap_pair p;
+    for (tmap_u32 y = 0; y < 5; ++y)
+        for (tmap_u32 x = 0; x < 2; ++x) {
+            p = tmap_triangle_rb_map(x, y, 4);
+            CHECK(p.i == rb4[y][x][0] && p.j == rb4[y][x][1], "(%u,%u)", x, y);
+        }
+    CHECK(tmap_triangle_rb_grid(4).x == 2 && tmap_triangle_rb_grid(4).y == 5, "%d", 4);
+    CHECK(tmap_triangle_rb_grid(5).x == 3 && tmap_triangle_rb_grid(5).y == 5, "%d", 5);
+    CHECK(tmap_triangle_rb_grid(0).x == 0 && tmap_triangle_rb_grid(0).y == 1, "%d", 0);
+    CHECK(a.m == 15 && a.k == 7, "m=%u k=%u", a.m, a.k);
+    CHECK(b.m == 48 && b.k == 1, "m=%u k=%u", b.m, b.k);
+    CHECK(tmap_triangle_rec_grid(a, 6).x == 960 && tmap_triangle_rec_grid(a, 6).y == 1, "%d", 6);
+    p = tmap_triangle_rec_map(two, 0, 0, 0, 1);
+    CHECK(p.i == 3 && p.j == 2, "(%u,%u)", p.i, p.j);
+    p = tmap_triangle_rec_map(two, 1, 1, 0, 0);
+    CHECK(p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
+    p = tmap_triangle_rec_diagonal(pairs, 0, 1, 3);
+    CHECK(p.i == 7 && p.j == 6, "(%u,%u)", p.i, p.j);
+}
+
+int main(void) {
+    check_examples();
+    for (tmap_u32 n = 0; n <= SIDE_MAX; ++n) {
+        check_bb(n);
+        check_rb(n);
+        for (tmap_u32 m0 = 0; m0 <= 5; ++m0) check_rec(n, m0);
+        check_utm(n);
+    }
+    return check_result("triangle_rivals");
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// test_pdist: the distances of pdist.h: scipy's known answers; then every metric, layout and type
+// over many n and d, unaligned buffers among them, each value compared with double precision and
+// the bytes around the output with what they were; points that are hard for a product of points.
+// On a GPU up to n = 65537, every pair. Then what the launchers must refuse.
+#define TMAPI_PDIST_WHOLE 200 // so that small sizes take all of the larger kernels
+#include "triangle/pdist_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        cudaError_t check_error = (call); \
+        if (check_error != cudaSuccess) { \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
+            exit(1); \
+        } \
+    } while (0)
+
+enum { GUARD = 64 }; // values around an output
+static int failures, cases, on_gpu;
+static double worst[2][TMAP_PDIST_METRIC_COUNT];
+static int tensor; // whether pdist_tensor.h is used where it can be
+static double worst_tensor;
+
+typedef struct problem {
+    tmap_u64 n, d;
+    int wide, metric, layout, shift; // shift: points and output begin so many values further on
+} problem;
+
+static const char *const layouts[] = {"condensed", "square", "lower"};
+
+static void expect(int ok, const char *what, problem p) {
+    ++cases;
+    if (ok) return;
+    if (++failures <= 20)
+        printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d\n", what, p.n, p.d,
+               p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout],
+               p.shift);
+}
+
+// Whether a problem is solved in double precision.
+static int by_tensor(problem p) {
+    return tensor && !p.wide && p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_WHOLE &&
+           p.d >= TMAPI_PDIST_TENSOR_LEAST;
+}
+
+// Then the error, in places of the last bit, does not grow with d.
+static void expect_tensor(double error, problem p) {
+    expect(error <= 2, "error of pdist_tensor.h", p);
+    if (error > worst_tensor) worst_tensor = error;
+}
+
+// Nor does it in floats. Up to 2.2 places of a square and 1.4 of an absolute value come from
+// differences rounded to floats, the rest from their sum; a root has half of a square's and its own.
+static void expect_places(double error, problem p) {
+    const double most[] = {3, 5, 4};
+    if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error", p);
+}
+
+static void *offset(void *base, int wide, tmap_u64 values) {
+    return (char *)base + (values << (2 + wide));
+}
+
+static cudaError_t launch(problem p, const void *points, void *out) {
+    if (p.wide)
+        return tmap_pdist_f64((const double *)points, p.n, p.d, (double *)out, p.metric, p.layout,
+                              0);
+    return tmap_pdist_f32((const float *)points, p.n, p.d, (float *)out, p.metric, p.layout, 0);
+}
+
+// The output with its guards on the device, poisoned; the launch; the guards compared.
+static void *run_launch(problem p, const void *points, void **base) {
+    tmap_u64 values = tmap_pdist_values(p.n, p.layout), bytes = (values + 2 * GUARD + 8)
+                                                                << (2 + p.wide);
+    unsigned char guard[2][(GUARD + 8) * 8];
+    int touched = 0, before = (GUARD + p.shift) << (2 + p.wide),
+        after = (GUARD + 8 - p.shift) << (2 + p.wide);
+    CHECK(cudaMalloc(base, bytes));
+    CHECK(cudaMemset(*base, CHECK_POISON_BYTE, bytes));
+    void *out = offset(*base, p.wide, (tmap_u64)(GUARD + p.shift));
+    CHECK(launch(p, points, out));
+    CHECK(cudaMemcpy(guard[0], *base, (size_t)before, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(guard[1], offset(out, p.wide, values), (size_t)after, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < before; ++i) touched += guard[0][i] != CHECK_POISON_BYTE;
+    for (int i = 0; i < after; ++i) touched += guard[1][i] != CHECK_POISON_BYTE;
+    expect(touched == 0, "wrote outside", p);
+    return out;
+}
+
+// Random points; every value compared on the device.
+static void run_random(problem p) {
+    void *base, *points_base;
+    check_result result = {0, 0, 0}, *device;
+    tmap_u64 pairs = p.layout == TMAP_PDIST_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
+    CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
+    CHECK(cudaMalloc((void **)&device, sizeof *device));
+    CHECK(cudaMemset(device, 0, sizeof *device));
+    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
+    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
+    CHECK(cudaGetLastError());
+    void *out = run_launch(p, points, &base);
+    dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
+    check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
+    expect(result.checked == pairs && result.wrong == 0, "values", p);
+    if ((double)result.worst / 1000 > worst[p.wide][p.metric])
+        worst[p.wide][p.metric] = (double)result.worst / 1000;
+    expect_places((double)result.worst / 1000, p);
+    if (by_tensor(p)) expect_tensor((double)result.worst / 1000, p);
+    if (p.n > 1024)
+        printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
+               p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
+               layouts[p.layout], result.checked, result.wrong, (double)result.worst / 1000);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
+    CHECK(cudaFree(device));
+}
+
+// ---- hard points --------------------------------------------------------------------------------
+
+enum { HARD_N = 203, HARD_FEW = 149, HARD_MOST = 40, HARD_KINDS = 6 };
+
+// Coordinate c of point i. kind 0: NaN and infinity here and there; 1: every fifth point is there
+// twice; 2: scales from 1e-22 to 1e25; 3: a small cloud far from the origin; 4: points at 1e-6 of
+// each other in a wide cloud; 5: differences whose squares are not normal floats.
+static float hard_value(int kind, int i, int c) {
+    tmap_u32 h = (tmap_u32)(kind == 1 && i % 5 == 0 && i >= 7 ? i - 7 : i) * 1000003u + (tmap_u32)c;
+    float v, w;
+    h = (h ^ h >> 15) * 0x2c1b3c6du, h = (h ^ h >> 12) * 0x297a2d39u, h ^= h >> 15;
+    v = (float)(h >> 8) / 16777216.0f, w = (float)((i % 9 + 1) * (c % 7 + 1) % 11);
+    switch (kind) {
+    case 0: return h % 797 == 0 ? INFINITY : h % 797 == 1 ? NAN : h % 797 == 2 ? -INFINITY : v;
+    case 2: return v * (i % 3 == 0 ? 1e-22f : i % 3 == 1 ? 1e18f : 1e25f);
+    case 3: return v * 1e-3f + 1000;
+    case 4: return w + v * 1e-6f;
+    case 5: return v * 3e-20f;
+    default: return v;
+    }
+}
+
+// Every value compared on the host; (i, j) and (j, i) bit for bit.
+static void run_hard(int kind, problem p) {
+    static float points[HARD_N * HARD_MOST], values[HARD_N * HARD_N];
+    void *base, *points_base;
+    tmap_u64 n = p.n, d = p.d;
+    double most = 0;
+    int wrong = 0;
+    for (tmap_u64 at = 0; at < n * d; ++at)
+        points[at] = hard_value(kind, (int)(at / d), (int)(at % d));
+    CHECK(cudaMalloc(&points_base, (n * d + 8) * sizeof(float)));
+    void *device = offset(points_base, 0, (tmap_u64)p.shift);
+    CHECK(cudaMemcpy(device, points, n * d * sizeof(float), cudaMemcpyHostToDevice));
+    void *out = run_launch(p, device, &base);
+    CHECK(cudaMemcpy(values, out, tmap_pdist_values(n, p.layout) * sizeof(float),
+                     cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < n; ++i)
+        for (tmap_u64 j = 0; j < n; ++j) {
+            int condensed = p.layout == TMAP_PDIST_CONDENSED, exponent;
+            if (condensed ? j <= i : p.layout == TMAP_PDIST_LOWER && j > i) continue;
+            double got = values[condensed ? i * n + j - (i + 1) * (i + 2) / 2 : i * n + j];
+            double square = check_distance(points, 0, d, TMAP_PDIST_SQEUCLIDEAN, i, j);
+            double want = p.metric == TMAP_PDIST_EUCLIDEAN ? sqrt(square) : square;
+            if (p.layout == TMAP_PDIST_SQUARE && got == got)
+                wrong += memcmp(values + i * n + j, values + j * n + i, sizeof *values) != 0;
+            if (i == j || square == 0) {
+                wrong += got != 0;
+            } else if (square != square) {
+                wrong += got == got;
+            } else if (square > FLT_MAX) {
+                wrong += got != (double)INFINITY;
+            } else if (square < FLT_MIN) {
+                wrong += !(got >= 0 && got * got <= FLT_MIN * (1 + 1e-6));
+            } else {
+                wrong += !check_right(0, d, p.metric, got, want);
+                frexp(want, &exponent);
+                most = fmax(most, ldexp(fabs(got - want), 24 - exponent));
+            }
+        }
+    expect(wrong == 0, "hard points", p);
+    if (by_tensor(p)) expect_tensor(most, p);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
+}
+
+// ---- scipy's answers ----------------------------------------------------------------------------
+
+static double kat_points[4096], kat_want[4096];
+
+// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1.
+static void run_known(problem p) {
+    static float narrow[4096];
+    static double values[4096];
+    void *base, *points_base, *out;
+    tmap_u64 count = p.n * p.d, all = tmap_pdist_values(p.n, p.layout);
+    int wrong = 0;
+    CHECK(cudaMalloc(&points_base, (count + 8) << (2 + p.wide)));
+    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
+    for (tmap_u64 at = 0; at < count; ++at) narrow[at] = (float)kat_points[at];
+    CHECK(cudaMemcpy(points, p.wide ? (const void *)kat_points : (const void *)narrow,
+                     count << (2 + p.wide), cudaMemcpyHostToDevice));
+    out = run_launch(p, points, &base);
+    CHECK(cudaMemcpy(values, out, all << (2 + p.wide), cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
+        for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
+            tmap_u64 at = p.layout == TMAP_PDIST_CONDENSED ? k : j * p.n + i;
+            double got = check_value(values, p.wide, at), slack = 0;
+            if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
+            wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
+                     !(fabs(got - kat_want[k]) <= slack);
+            if (p.layout == TMAP_PDIST_SQUARE && got == got) // bit for bit the same
+                wrong += memcmp(offset(values, p.wide, at), offset(values, p.wide, i * p.n + j),
+                                (size_t)4 << p.wide) != 0;
+        }
+    for (tmap_u64 i = 0; i < p.n && p.layout != TMAP_PDIST_CONDENSED; ++i)
+        wrong += check_value(values, p.wide, i * p.n + i) != 0;
+    expect(wrong == 0, "scipy's answers", p);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points_base));
+}
+
+static int read_numbers(char *text, double *out, int most) {
+    int n = 0;
+    for (char *end = text; n < most; text = end, ++n) {
+        out[n] = strtod(text, &end);
+        if (end == text) break;
+    }
+    return n;
+}
+
+static void run_kat(void) {
+    static char path[1000], line[1 << 16];
+    const char *folder = getenv("TMAP_KAT");
+    problem p = {0, 0, 0, 0, 0, 0};
+    int lines = 0;
+    FILE *in;
+    snprintf(path, sizeof path, "%s/pdist.txt", folder ? folder : "tests/kat");
+    in = fopen(path, "r");
+    if (!in) {
+        perror(path);
+        exit(2);
+    }
+    while (fgets(line, sizeof line, in)) {
+        char *text = line + strcspn(line, " \n");
+        if (*line == '#' || *line == '\n') continue;
+        *text++ = 0;
+        if (strcmp(line, "points") == 0) {
+            p.n = strtoull(text, &text, 10), p.d = strtoull(text, &text, 10);
+            expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points", p);
+            continue;
+        }
+        for (p.metric = 0; strcmp(line, tmap_pdist_metric_name(p.metric)); ++p.metric)
+            if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
+        expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers", p);
+        ++lines;
+        for (p.layout = 0; p.layout < TMAP_PDIST_LAYOUT_COUNT; ++p.layout)
+            for (p.wide = 0; p.wide < 2; ++p.wide)
+                for (p.shift = 0; p.shift < 2; ++p.shift) run_known(p);
+    }
+    fclose(in);
+    expect(lines == 44, "lines of known answers", p);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void run_refusals(void) {
+    const struct {
+        problem p;
+        int points, out; // 0: null, 1: right, 2: one byte on
+        cudaError_t want;
+    } bad[] = {
+        {{4, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, -1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, -1, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, TMAP_PDIST_LAYOUT_COUNT, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0}, 0, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0}, 1, 0, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0}, 2, 1, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0}, 1, 2, cudaErrorInvalidValue},
+        {{8388480, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{8388608, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{5931642, 3, 0, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 31, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 32, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 63, 3, 1, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{0, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+        {{0, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 0, 0, cudaSuccess},
+        {{1, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+    };
+    unsigned char bytes[1024];
+    int touched = 0;
+    char *memory;
+    CHECK(cudaMalloc((void **)&memory, sizeof bytes));
+    CHECK(cudaMemset(memory, CHECK_POISON_BYTE, sizeof bytes));
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        const void *points = bad[i].points ? memory + bad[i].points - 1 : NULL;
+        void *out = bad[i].out ? memory + 512 + bad[i].out - 1 : NULL;
+        problem shown = bad[i].p;
+        if (shown.layout < 0 || shown.layout >= TMAP_PDIST_LAYOUT_COUNT) shown.layout = 0;
+        expect(launch(bad[i].p, points, out) == bad[i].want, "refusal", shown);
+    }
+    CHECK(cudaMemcpy(bytes, memory, sizeof bytes, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != CHECK_POISON_BYTE;
+    expect(touched == 0, "a refused launch wrote", bad[0].p);
+    expect(tmap_pdist_values(1ull << 32, TMAP_PDIST_SQUARE) == ~0ull &&
+               tmap_pdist_values(131072, TMAP_PDIST_CONDENSED) == 8589869056ull &&
+               tmap_pdist_values(46341, TMAP_PDIST_LOWER) == 2147488281ull &&
+               tmap_pdist_values(0, TMAP_PDIST_CONDENSED) == 0,
+           "values of a layout", bad[0].p);
+    CHECK(cudaFree(memory));
+}
+
+int main(void) {
+    const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
+    const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
+    const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
+    const tmap_u64 tensor_dims[] = {5, 8, 9, 12, 15, 16, 17, 32, 33, 64, 100};
+    const problem large[] = {
+        {4096, 3, 0, 0, 0, 1},   {4096, 16, 1, 0, 0, 0},  {4097, 100, 0, 3, 1, 1},
+        {30720, 1, 0, 0, 2, 0},  {30720, 4, 0, 0, 2, 0},  {30720, 3, 0, 0, 0, 0},
+        {30720, 16, 0, 0, 0, 0}, {30720, 16, 0, 2, 0, 0}, {20000, 100, 0, 0, 1, 0},
+        {30720, 9, 0, 1, 0, 1},  {30720, 33, 0, 0, 0, 0}, {20001, 64, 0, 0, 2, 1},
+        {46341, 3, 0, 0, 1, 0},  {46341, 2, 1, 1, 2, 1},  {65537, 3, 0, 0, 0, 0},
+        {65537, 5, 1, 0, 0, 1},  {65537, 3, 0, 3, 2, 0},
+    };
+    struct cudaDeviceProp device;
+    int devices = 0, turn = 0, full;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    on_gpu = strstr(device.name, "CPU") == NULL;
+    full = on_gpu && !getenv("TMAP_TEST_SMALL");
+    {
+        tmapi_pdist_kernel kernel = {tmapi_pdist_f32_euclidean_tensor, 0, 0};
+        tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor(&kernel);
+    }
+    run_kat();
+    for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
+        for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
+            for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+                problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4};
+                // The CPU machine and sanitizers take threads one by one: some of the larger ones.
+                if (full || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
+            }
+    for (unsigned a = 0; a < sizeof tensor_sizes / sizeof *tensor_sizes; ++a)
+        for (unsigned b = 0; b < sizeof tensor_dims / sizeof *tensor_dims; ++b)
+            for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2, c / 2, turn++ % 5 % 4};
+                int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
+                if (full || some) run_random(p);
+            }
+    for (int kind = 0; kind < HARD_KINDS; ++kind)
+        for (int c = 0; c < 4 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4};
+            int some = c == 4 + kind % 2 || (c == 7 && kind % 4 == 0) || turn % 41 == 0;
+            if (full || some) run_hard(kind, p);
+            p.n = HARD_FEW; // never on tensor cores
+            if (full || c == 7 - kind % 2) run_hard(kind, p);
+        }
+    run_refusals();
+    if (full)
+        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
+    CHECK(cudaDeviceSynchronize());
+    for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)
+        printf("%s: worst error %.2f ulp in f32, %.2f in f64\n", tmap_pdist_metric_name(m),
+               worst[0][m], worst[1][m]);
+    if (tensor)
+        printf("in double precision on tensor cores: worst error %.2f ulp in f32\n", worst_tensor);
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}

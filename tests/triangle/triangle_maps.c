@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// triangle_maps.c: the maps of triangles, of the upper triangle and of the simplex, walked cell by
+// cell from the first; rows beyond by random; the stated ranges of the paper's maps on the host;
+// and arguments outside every range (run under UBSan).
+//
+// usage: triangle_maps [NUMBERS]   how many numbers to walk (3000000)
+#include "check.h"
+#include "triangle/triangle_kat.h"
+
+#include <stdlib.h>
+
+#define MAX64 0xffffffffffffffffull
+
+// Every number from 0 on: the next cell is one to the right, or the first of the next row.
+static void walk_triangle(tmap_u32 count) {
+    tmap_u32 i = 0, j = 0;
+    for (tmap_u32 l = 0; l < count; ++l) {
+        tmap_pair p = tmap_triangle_map(l), s = tmap_triangle_map_strict(l);
+        tmap_pair64 q = tmap_triangle_map64(l), t = tmap_triangle_map_strict64(l);
+        CHECK(p.i == i && p.j == j, "%u: (%u,%u)", l, p.i, p.j);
+        CHECK(s.i == i + 1 && s.j == j, "%u: (%u,%u)", l, s.i, s.j);
+        CHECK(q.i == i && q.j == j, "%u: (%llu,%llu)", l, q.i, q.j);
+        CHECK(t.i == i + 1 && t.j == j, "%u: (%llu,%llu)", l, t.i, t.j);
+        CHECK(tmap_triangle_index(i, j) == l && tmap_triangle_index64(i, j) == l, "%u", l);
+        CHECK(tmap_triangle_index_strict(i + 1, j) == l, "%u", l);
+        CHECK(tmap_triangle_index_strict64(i + 1ull, j) == l, "%u", l);
+        if (j++ == i) ++i, j = 0;
+    }
+}
+
+static void walk_simplex(tmap_u32 count) {
+    tmap_u32 i = 0, j = 0, k = 0;
+    for (tmap_u32 l = 0; l < count; ++l) {
+        tmap_triple p = tmap_simplex_map(l), q = tmap_simplex_map64(l);
+        CHECK(p.i == i && p.j == j && p.k == k, "%u: (%u,%u,%u)", l, p.i, p.j, p.k);
+        CHECK(q.i == i && q.j == j && q.k == k, "%u: (%u,%u,%u)", l, q.i, q.j, q.k);
+        CHECK(tmap_simplex_index(i, j, k) == l, "%u", l);
+        if (k++ == j) {
+            k = 0;
+            if (j++ == i) ++i, j = 0;
+        }
+    }
+}
+
+// The upper triangle of n rows, its diagonal left out (gap 1) or not.
+static void walk_upper(tmap_u32 n, tmap_u32 gap) {
+    tmap_u32 k = 0;
+    for (tmap_u32 i = 0; i + gap < n; ++i)
+        for (tmap_u32 j = i + gap; j < n; ++j, ++k) {
+            tmap_pair p = gap ? tmap_condensed_map(k, n) : tmap_upper_map(k, n);
+            tmap_pair64 q = gap ? tmap_condensed_map64(k, n) : tmap_upper_map64(k, n);
+            tmap_u64 l = gap ? tmap_condensed_index(i, j, n) : tmap_upper_index(i, j, n);
+            CHECK(p.i == i && p.j == j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+            CHECK(q.i == i && q.j == j, "n=%u k=%u: (%llu,%llu)", n, k, q.i, q.j);
+            CHECK(l == k, "n=%u (%u,%u): %llu", n, i, j, l);
+        }
+    CHECK(k == (gap ? tmap_condensed_cells(n) : tmap_triangle_cells(n)), "n=%u", n);
+}
+
+// Random rows of every size up to the last: both ends, and the numbers beside them.
+static void check_ends(tmap_u32 count) {
+    tmap_u64 state = 7;
+    for (tmap_u32 n = 0; n < count; ++n) {
+        tmap_u64 i = 2 + kat_random(&state, 1 + n % 33) % (TMAP_TRIANGLE_ROWS_MAX64 - 2);
+        tmap_u64 first = (i % 2 ? (i + 1) / 2 * i : i / 2 * (i + 1));
+        tmap_pair64 a = tmap_triangle_map64(first), b = tmap_triangle_map64(first - 1);
+        tmap_pair64 c = tmap_triangle_map64(first + i), d = tmap_triangle_map64(first + i + 1);
+        CHECK(a.i == i && a.j == 0, "row %llu: (%llu,%llu)", i, a.i, a.j);
+        CHECK(b.i == i - 1 && b.j == i - 1, "row %llu: (%llu,%llu)", i, b.i, b.j);
+        CHECK(c.i == i && c.j == i, "row %llu: (%llu,%llu)", i, c.i, c.j);
+        CHECK(d.i == i + 1 && d.j == 0, "row %llu: (%llu,%llu)", i, d.i, d.j);
+        if (first + i < 1ull << 32) {
+            tmap_pair e = tmap_triangle_map((tmap_u32)first);
+            tmap_pair f = tmap_triangle_map((tmap_u32)(first + i));
+            CHECK(e.i == i && e.j == 0, "row %llu: (%u,%u)", i, e.i, e.j);
+            CHECK(f.i == i && f.j == i, "row %llu: (%u,%u)", i, f.i, f.j);
+        }
+    }
+}
+
+// The paper's maps are right for the rows that their header states, or that it states for hosts
+// that round products.
+typedef tmap_pair (*paper_map)(tmap_u32);
+static void check_paper(const char *name, paper_map map, paper_map strict, tmap_u32 rows) {
+    tmap_u32 i = 0, j = 0;
+    for (tmap_u32 l = 0; l < tmap_triangle_cells(rows); ++l) {
+        tmap_pair p = map(l), s = strict(l);
+        CHECK(p.i == i && p.j == j, "%s %u: (%u,%u)", name, l, p.i, p.j);
+        CHECK(s.i == i + 1 && s.j == j, "%s strict %u: (%u,%u)", name, l, s.i, s.j);
+        if (j++ == i) ++i, j = 0;
+    }
+}
+
+// UTM as printed, at both ends of each row of some n.
+static void check_utm_sqrt(void) {
+    for (tmap_u32 n = 2; n <= TMAP_TRIANGLE_UTM_SQRT_MAX; n = n < 40 ? n + 1 : n + 13)
+        for (tmap_u32 a = 0; a + 1 < n; ++a) {
+            tmap_u32 first = (tmap_u32)tmap_condensed_index(a, a + 1, n);
+            tmap_pair p = tmap_triangle_utm_sqrt(first, n);
+            tmap_pair q = tmap_triangle_utm_sqrt(first + (n - 2 - a), n);
+            CHECK(p.i == a && p.j == a + 1, "n=%u row %u: (%u,%u)", n, a, p.i, p.j);
+            CHECK(q.i == a && q.j == n - 1, "n=%u row %u: (%u,%u)", n, a, q.i, q.j);
+        }
+}
+
+// Maps are total: whatever the arguments, they return. What they return is not looked at, but kept.
+static tmap_u64 sum_pair(tmap_pair p) { return (tmap_u64)p.i + p.j; }
+static tmap_u64 sum_pair64(tmap_pair64 p) { return p.i + p.j; }
+static tmap_u64 sum_triple(tmap_triple t) { return (tmap_u64)t.i + t.j + t.k; }
+
+static tmap_u64 call_everything(tmap_u64 a, tmap_u64 b) {
+    tmap_u32 a32 = (tmap_u32)a, b32 = (tmap_u32)b;
+    tmap_triangle_tile t = tmap_triangle_tile_map(a32, b32, a32 ^ b32);
+    tmap_triangle_tile u = tmap_triangle_tile_map64(a, b32, a32);
+    tmap_triangle_rec rec = tmap_triangle_rec_make(a32, b32), odd = {a32, b32};
+    tmap_xy grid = tmap_triangle_rb_grid(a32), g = tmap_triangle_rec_grid(odd, a32 % 70);
+    tmap_u64 sum = sum_pair(tmap_triangle_map(a32)) + sum_pair(tmap_triangle_map_strict(a32));
+    sum += sum_pair64(tmap_triangle_map64(a)) + sum_pair64(tmap_triangle_map_strict64(a));
+    sum += tmap_triangle_index(a32, b32) + tmap_triangle_index_strict(a32, b32);
+    sum += tmap_triangle_index64(a, b) + tmap_triangle_index_strict64(a, b);
+    sum += sum_pair(tmap_condensed_map(a32, b32)) + sum_pair64(tmap_condensed_map64(a, b));
+    sum += sum_pair(tmap_upper_map(a32, b32)) + sum_pair64(tmap_upper_map64(a, b));
+    sum += tmap_condensed_index(a, b, a ^ b) + tmap_upper_index(a, b, a ^ b);
+    sum += sum_triple(tmap_simplex_map(a32)) + sum_triple(tmap_simplex_map64(a));
+    sum += tmap_simplex_index(a32, b32, a32) + tmap_simplex_cells(a);
+    sum += sum_pair(tmap_triangle_map_sqrt(a32)) + sum_pair(tmap_triangle_map_strict_sqrt(a32));
+    sum += sum_pair(tmap_triangle_map_newton(a32)) + sum_pair(tmap_triangle_map_strict_newton(a32));
+    sum += sum_pair(tmap_triangle_map_rsqrt(a32)) + sum_pair(tmap_triangle_map_strict_rsqrt(a32));
+    sum += sum_pair(tmap_triangle_rb_map(a32, b32, a32 ^ b32)) + grid.x + grid.y + g.x + g.y;
+    sum += sum_pair(tmap_triangle_rec_map(odd, b32, a32, b32, a32));
+    sum += sum_pair(tmap_triangle_rec_diagonal(odd, a32, b32, b32));
+    sum += sum_pair(tmap_triangle_utm_sqrt(a32, b32)) + sum_pair(tmap_triangle_utm_map(a32, b32));
+    sum += sum_pair(tmap_triangle_utm_blocks(a32, b32));
+    sum += rec.m + rec.k + tmap_triangle_rec_triangles(odd);
+    sum += t.rows + u.rows + tmap_triangle_tile_cells(t) + tmap_triangle_tile_cells_strict(u);
+    sum += tmap_triangle_tiles(a32, b32) + (tmap_u64)tmap_triangle_tile_contains(t, a32, b32);
+    return sum;
+}
+
+static void check_total(void) {
+    static const tmap_u64 near[] = {0,          1ull << 31, 1ull << 32, 1ull << 33,
+                                    1ull << 63, 6074000999, 92681,      4801278};
+    const int n = sizeof near / sizeof *near;
+    tmap_u64 sum = 0;
+    for (int i = 0; i < 5 * n; ++i)
+        for (int j = 0; j < 5 * n; ++j)
+            sum += call_everything(near[i / 5] + (tmap_u64)(i % 5) - 2,
+                                   near[j / 5] + (tmap_u64)(j % 5) - 2);
+    printf("every call returned (%llx)\n", sum);
+}
+
+int main(int argc, char **argv) {
+    tmap_u32 count = argc > 1 ? (tmap_u32)strtoul(argv[1], NULL, 10) : 3000000;
+    tmap_u32 newton = TMAP_TRIANGLE_ROWS_NEWTON_UNFUSED;
+    walk_triangle(count);
+    walk_simplex(count);
+    for (tmap_u32 n = 0; n < 70; ++n) walk_upper(n, 0), walk_upper(n, 1);
+    walk_upper(1000, 0);
+    walk_upper(1000, 1);
+    check_ends(count / 10);
+    check_paper("LTM-X", tmap_triangle_map_sqrt, tmap_triangle_map_strict_sqrt,
+                count < 1000000 ? 300 : TMAP_TRIANGLE_ROWS_SQRT);
+    check_paper("LTM-N", tmap_triangle_map_newton, tmap_triangle_map_strict_newton,
+                count < 1000000 ? 300 : newton);
+    check_paper("LTM-R", tmap_triangle_map_rsqrt, tmap_triangle_map_strict_rsqrt,
+                count < 1000000 ? 300 : TMAP_TRIANGLE_ROWS_RSQRT);
+    check_utm_sqrt();
+    check_total();
+    CHECK(tmap_triangle_index(0xffffffffu, 0xffffffffu) == (1ull << 63) + (1ull << 31) - 1, "%s",
+          "the last of 32-bit coordinates");
+    CHECK(tmap_triangle_map64(MAX64).i == TMAP_TRIANGLE_ROWS_MAX64, "%s", "the last row");
+    CHECK(tmap_triangle_map(0xffffffffu).i == TMAP_TRIANGLE_ROWS_MAX32, "%s", "the last row");
+    CHECK(tmap_simplex_map64(MAX64).i == TMAP_SIMPLEX_LAYERS_MAX64, "%s", "the last layer");
+    CHECK(tmap_simplex_map(0xffffffffu).i == TMAP_SIMPLEX_LAYERS_MAX32, "%s", "the last layer");
+    return check_result("triangle_maps");
+}
