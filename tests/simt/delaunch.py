@@ -9,6 +9,8 @@ Rewritten, outside comments and strings and without moving a line:
     k<<<grid, block, shared, stream>>>(...)   simt::launch(k, grid, block, shared, stream)(...)
     extern __shared__ T name[];               T *name = (the block's dynamic shared memory);
     __shared__ T name[n];                     the same, followed by SIMT_POISON(name);
+    static __shared__ alignas(n) T name;      alignas(n) __shared__ T name; SIMT_POISON(name);
+    __global__ void k(int a) {                the same, followed by SIMT_KERNEL((int a), k);
     __noinline__                              SIMT_NOINLINE
     #include "beside_the_source.h"            its rewritten text (also one found in a -I folder)
 
@@ -19,6 +21,8 @@ import argparse
 import hashlib
 import os
 import re
+
+import delaunch_kernels
 
 TOKEN = re.compile(r"""
     //(?:[^\\\n]|\\.)* | /\*.*?\*/                       # comments
@@ -31,6 +35,7 @@ TOKEN = re.compile(r"""
 """, re.S | re.X)
 
 OPENER = {")": "(", "]": "[", "}": "{"}
+WORD = re.compile(r"[A-Za-z_]\w*$")
 CONTROL = {"if", "for", "while", "switch", "return", "else", "do", "case", "throw"}
 
 
@@ -48,7 +53,7 @@ class Source:
 
     def blank(self, i):
         t = self.tokens[i]
-        return t.isspace() or t.startswith(("//", "/*", "\\\n"))
+        return not t.replace("\\\n", "").strip() or t.startswith(("//", "/*"))
 
     def before(self, i):
         """Index of the last token before i that says something, or -1."""
@@ -105,7 +110,7 @@ class Source:
                 start = self.match_back(i)
                 before = self.before(start)
                 t = self.token(before)
-                callee = re.match(r"[A-Za-z_]\w*$", t) and t not in CONTROL
+                callee = WORD.match(t) and t not in CONTROL
                 if t == ")":  # f(x)(y), unless the first is the condition of an if
                     word = self.token(self.before(self.match_back(before)))
                     callee = word not in CONTROL
@@ -123,7 +128,7 @@ class Source:
             elif t == "::":
                 outer = self.before(before)
                 word = self.token(outer)
-                if word == ">" or re.match(r"[A-Za-z_]\w*$", word) and word not in CONTROL:
+                if word == ">" or WORD.match(word) and word not in CONTROL:
                     i = outer
                 else:
                     return before
@@ -145,10 +150,23 @@ class Source:
             found.append((self.kernel_start(i), i, j))
         return found
 
+    def match(self, i):
+        """Index of the bracket that closes the opening one at i, or the end of the text."""
+        depth = 0
+        while i < len(self.tokens):
+            depth += (self.tokens[i] in ("(", "[", "{")) - (self.tokens[i] in OPENER)
+            if depth == 0:
+                break
+            i += 1
+        return i
+
+    def in_directive(self, i):
+        line = "".join(self.tokens[:i]).replace("\\\n", "  ").rsplit("\n", 1)[-1]
+        return line.lstrip().startswith("#")
+
     def declaration_end(self, i):
         """Index of the ; that ends the declaration at i, or -1: a macro that ends before."""
-        line = "".join(self.tokens[:i]).replace("\\\n", "  ").rsplit("\n", 1)[-1]
-        directive = line.lstrip().startswith("#")
+        directive = self.in_directive(i)
         depth = 0
         while i < len(self.tokens):
             t = self.tokens[i]
@@ -168,8 +186,7 @@ class Source:
         end = self.declaration_end(i)
         if end < 0:
             return
-        text = "".join("" if self.blank(k) and not tokens[k].isspace() else tokens[k]
-                       for k in range(i + 1, end))
+        text = self.one_line(i + 1, end - 1)
         other = self.before(i)
         if self.token(other) != "extern" and self.token(self.after(i)) == "extern":
             other = self.after(i)
@@ -187,6 +204,7 @@ class Source:
                 tokens[k] = ""
             tokens[end - 1] = f"{kind} {star} = ({cast})simt::machine.dynamic_shared" + "\n" * lines
             return
+        self.storage(i)
         names, piece, brackets, angles = [], "", 0, 0
         for t in [m.group() for m in TOKEN.finditer(text)] + [","]:
             if t in ("(", "[", "{"):
@@ -207,6 +225,30 @@ class Source:
                 piece += t
         tokens[end] = ";" + "".join(f" SIMT_POISON({n});" for n in names)
 
+    def storage(self, i):
+        """Makes what stands around the __shared__ at i fit the `static` that it becomes: no second
+        one, and alignas in front of it all."""
+        first, k, aligned = i, self.after(i), ""
+        while self.token(self.before(first)) in ("static", "const", "volatile"):
+            first = self.before(first)
+            self.drop(first, first, "static")
+        while self.token(k) in ("static", "const", "volatile", "alignas"):
+            end = self.match(self.after(k)) if self.token(k) == "alignas" else k
+            if end > k:
+                aligned += self.one_line(k, end) + " "
+            self.drop(k, end, "static", "alignas")
+            k = self.after(end)
+        self.tokens[first] = aligned + self.tokens[first]
+
+    def drop(self, first, last, *words):
+        """Takes away these tokens, if the first is one of the words."""
+        if self.token(first) in words:
+            for k in range(first, last + 1):
+                self.tokens[k] = self.tokens[k] if self.blank(k) else ""
+
+    def one_line(self, first, last):
+        return "".join(" " if self.blank(k) else self.tokens[k] for k in range(first, last + 1))
+
     def include(self, i):
         """Puts the text of the file that the string at i names in place of the directive."""
         for folder in [os.path.dirname(self.name), *self.folders]:
@@ -226,11 +268,14 @@ class Source:
     def rewrite(self):
         tokens = self.tokens
         launches = self.launches()
+        listings = delaunch_kernels.listings(self)
         for i, t in enumerate(tokens):
             if t == "__shared__":
                 self.shared(i)
             elif t == "__noinline__" and self.token(self.before(i)) != "(":
                 tokens[i] = "SIMT_NOINLINE"
+        for i, text in listings:
+            tokens[i] = text
         for start, opening, closing in launches:
             tokens[start] = "simt::launch(" + tokens[start]
             tokens[opening] = ", "
@@ -258,7 +303,8 @@ def write_if_changed(path, text):
 
 def write_depfile(path, output, inputs):
     with open(path, "w", encoding="utf-8") as f:
-        f.write(f"{output}: " + " ".join(p.replace(" ", "\\ ") for p in inputs) + "\n")
+        names = [*inputs, delaunch_kernels.__file__]
+        f.write(f"{output}: " + " ".join(p.replace(" ", "\\ ") for p in names) + "\n")
 
 
 def mirror(source, target, stamp, depfile):

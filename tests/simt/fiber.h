@@ -28,7 +28,9 @@ extern "C" void __sanitizer_finish_switch_fiber(void *, const void **, size_t *)
 
 namespace simt {
 
+constexpr unsigned max_fibers = 1025;      // one for every thread of a block, and one that looks on
 constexpr size_t stack_bytes = 256 * 1024; // address space; pages are committed when touched
+constexpr size_t fiber_guard_bytes = 4096; // at the bottom: a page that faults
 
 struct Fiber {
 #if SIMT_UCONTEXT
@@ -36,12 +38,22 @@ struct Fiber {
 #else
     void *sp;
 #endif
-    const void *bottom; // of the stack, for AddressSanitizer
-    size_t size;
-    void *fake; // AddressSanitizer's own stack of this fiber
+    char *bottom; // of the stack
 };
 
-inline Fiber *left_fiber, *entered_fiber; // by the last switch
+// All fibers run within one `place` of stacks. To AddressSanitizer this is a single stack, which is
+// told when it is entered from the stack of main and when it is left, not at every switch.
+struct Fibers {
+    unsigned count;
+    Fiber main, all[max_fibers]; // close to each other: one is looked up at every switch
+    Fiber *newest;
+    char *place;
+    bool from_main; // entered a moment ago
+    const void *main_bottom;
+    size_t main_size;
+    void *main_fake, *own_fake; // AddressSanitizer's other stacks
+};
+inline Fibers fibers;
 
 #if !SIMT_UCONTEXT
 // Saves the six registers and the stack pointer that a call preserves, and takes up those of `to`.
@@ -64,58 +76,74 @@ __attribute__((naked, noinline)) inline void swap_stacks(void ** /*save*/, void 
 }
 #endif
 
-inline void switch_fiber(Fiber &from, Fiber &to) {
-    left_fiber = &from;
-    entered_fiber = &to;
-#if SIMT_ASAN
-    __sanitizer_start_switch_fiber(&from.fake, to.bottom, to.size);
-#endif
+SIMT_UNCHECKED inline void switch_fiber(Fiber &from, Fiber &to) {
 #if SIMT_UCONTEXT
     swapcontext(&from.context, &to.context);
 #else
     swap_stacks(&from.sp, to.sp);
 #endif
-#if SIMT_ASAN
-    __sanitizer_finish_switch_fiber(from.fake, nullptr, nullptr);
+}
+
+// Asks for the memory that a switch to this fiber reads first: one stack of hundreds is far away.
+SIMT_UNCHECKED inline void prefetch_fiber(const Fiber &f) {
+#if !SIMT_UCONTEXT
+    __builtin_prefetch(f.sp);
+    __builtin_prefetch((const char *)f.sp + 64);
+#else
+    (void)f;
 #endif
 }
 
-// First words of a fiber. The stack of `main` is not ours, so its bounds are learned here.
-inline void fiber_entered(Fiber &main) {
+// From main to a fiber; returns when one leaves for main.
+SIMT_UNCHECKED inline void enter_fibers(Fiber &to) {
+    fibers.from_main = true;
 #if SIMT_ASAN
-    const void *bottom;
-    size_t size;
-    __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
-    if (left_fiber == &main) {
-        main.bottom = bottom;
-        main.size = size;
-    }
-#else
-    (void)main;
+    __sanitizer_start_switch_fiber(&fibers.main_fake, fibers.place, max_fibers * stack_bytes);
 #endif
+    switch_fiber(fibers.main, to);
+#if SIMT_ASAN
+    __sanitizer_finish_switch_fiber(fibers.main_fake, nullptr, nullptr);
+#endif
+}
+// The first words of a fiber that may have been entered from main.
+SIMT_UNCHECKED inline void fiber_entered() {
+#if SIMT_ASAN
+    if (fibers.from_main)
+        __sanitizer_finish_switch_fiber(fibers.own_fake, &fibers.main_bottom, &fibers.main_size);
+#endif
+    fibers.from_main = false;
+}
+SIMT_UNCHECKED inline void leave_fibers(Fiber &from) {
+#if SIMT_ASAN
+    __sanitizer_start_switch_fiber(&fibers.own_fake, fibers.main_bottom, fibers.main_size);
+#endif
+    switch_fiber(from, fibers.main);
 }
 
 // A fiber that will start in `entry`, which must never return.
 inline Fiber *make_fiber(void (*entry)()) {
-    static unsigned count;
-    char *stack = (char *)mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED || mprotect(stack, 4096, PROT_NONE)) {
+    const unsigned number = fibers.count++;
+    const size_t all = max_fibers * stack_bytes;
+    Fiber *f = fibers.newest = &fibers.all[number];
+    if (!fibers.place)
+        fibers.place = (char *)mmap(nullptr, all, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    f->bottom = fibers.place + all - (number + 1) * stack_bytes;
+    if (fibers.place == MAP_FAILED ||
+        mprotect(f->bottom + fiber_guard_bytes, stack_bytes - fiber_guard_bytes,
+                 PROT_READ | PROT_WRITE)) {
         perror("simt: no stack for a thread");
         abort();
     }
-    Fiber *f = (Fiber *)calloc(1, sizeof(Fiber));
-    f->bottom = stack;
-    f->size = stack_bytes;
     // Tops 17 cache lines apart: at equal addresses modulo 4096 all stacks would share one L1 set.
-    size_t top = stack_bytes - count++ % 64 * 17 * 64;
+    size_t top = stack_bytes - number % 64 * 17 * 64;
 #if SIMT_UCONTEXT
     getcontext(&f->context);
-    f->context.uc_stack.ss_sp = stack;
+    f->context.uc_stack.ss_sp = f->bottom;
     f->context.uc_stack.ss_size = top;
     makecontext(&f->context, entry, 0);
 #else
-    void **sp = (void **)(stack + top - 8); // a function starts 8 bytes off 16-byte alignment
+    void **sp = (void **)(f->bottom + top - 8); // a function starts 8 bytes off 16-byte alignment
     *--sp = (void *)entry;
     f->sp = sp - 6;
 #endif

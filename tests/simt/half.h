@@ -97,6 +97,19 @@ inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 
+// Of the atomics, addition. That of a __half2 is one of each half.
+#define SIMT_HALF_ATOMIC(H)                                                                        \
+    inline H atomicAdd(H *p, H v) {                                                                \
+        H old = *p;                                                                                \
+        *p = old + v;                                                                              \
+        return old;                                                                                \
+    }                                                                                              \
+    inline H atomicAdd_block(H *p, H v) { return atomicAdd(p, v); }                                \
+    inline H atomicAdd_system(H *p, H v) { return atomicAdd(p, v); }
+SIMT_HALF_ATOMIC(__half)
+SIMT_HALF_ATOMIC(__half2)
+#undef SIMT_HALF_ATOMIC
+
 inline float __half2float(__half h) { return h; }
 inline __half __float2half(float v) { return __half(v); }
 inline __half __double2half(double v) { return __half(v); }

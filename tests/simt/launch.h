@@ -29,16 +29,7 @@ inline cudaError_t check(const Config &c) {
     return c.shared > shared_limit(c.kernel) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-// Exactly as many bytes as asked for, so that AddressSanitizer sees the first one beyond. Where
-// none were asked for, a page that faults.
-inline void *allocate_dynamic_shared(size_t bytes) {
-    static void *nothing = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    void *p = nothing;
-    if (bytes && posix_memalign(&p, 1024, bytes)) fail("no memory for dynamic shared memory");
-    return p;
-}
-
-inline void run_grid(const Config &c, void (*body)(void *), void *argument) {
+SIMT_UNCHECKED inline void run_grid(const Config &c, void (*body)(void *), void *argument) {
     Machine &m = machine;
     const char *seed = getenv("SIMT_SEED");
     m.seed = seed ? strtoull(seed, nullptr, 0) : 0;
@@ -47,25 +38,26 @@ inline void run_grid(const Config &c, void (*body)(void *), void *argument) {
     m.count = count;
     m.block_dim = c.block;
     m.grid_dim = c.grid;
+    m.kernel = c.kernel;
     m.body = body;
     m.argument = argument;
     m.running = true;
+    catch_traps();
     if (!same_shape || m.seed)
         for (unsigned i = 0; i < count; i++) {
             m.threads[i].index = {i % c.block.x, i / c.block.x % c.block.y,
                                   i / (c.block.x * c.block.y)};
             m.threads[i].linear = m.order[i] = i;
         }
-    m.dynamic_shared = allocate_dynamic_shared(c.shared);
-    m.dynamic_bytes = c.shared;
+    begin_dynamic_shared(c.shared);
     for (unsigned z = 0; z < c.grid.z; z++)
         for (unsigned y = 0; y < c.grid.y; y++)
             for (unsigned x = 0; x < c.grid.x; x++) {
                 m.block_index = {x, y, z};
                 run_block();
             }
-    if (c.shared) free(m.dynamic_shared);
     m.running = false;
+    end_dynamic_shared();
 }
 
 // Launches made by kernels run after the grid that made them, first come first served.
@@ -79,8 +71,10 @@ inline Child *first_child, **last_child = &first_child;
 template <class... P> struct Launch : Config {
     void (*function)(P...);
 
-    void operator()(P... arguments) const {
-        if (report(check(*this)) != cudaSuccess) return;
+    void operator()(P... arguments) const { report(start(arguments...)); }
+
+    cudaError_t start(P... arguments) const {
+        if (cudaError_t e = check(*this)) return e;
         auto body = [=, f = function] { f(arguments...); };
         if (machine.running) {
             struct Deferred : Child {
@@ -91,7 +85,7 @@ template <class... P> struct Launch : Config {
             };
             *last_child = new Deferred(*this, body);
             last_child = &(*last_child)->next;
-            return;
+            return cudaSuccess;
         }
         run_grid(*this, call<decltype(body)>, &body);
         while (Child *child = first_child) {
@@ -100,10 +94,11 @@ template <class... P> struct Launch : Config {
             if (!first_child) last_child = &first_child;
             delete child;
         }
+        return cudaSuccess;
     }
 
   private:
-    template <class Body> static void call(void *body) { (*(const Body *)body)(); }
+    template <class Body> SIMT_UNCHECKED static void call(void *body) { (*(const Body *)body)(); }
 };
 
 template <class... P>

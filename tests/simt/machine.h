@@ -7,6 +7,7 @@
 namespace simt {
 
 constexpr unsigned warp_lanes = 32, max_threads = 1024, max_warps = max_threads / warp_lanes;
+static_assert(max_fibers > max_threads, "a fiber for each thread, and one that none of them keeps");
 constexpr int fault_exit_code = 86; // the machine stopped the program: a fault in a kernel
 
 // Where a barrier or collective was called; the compiler fills it in as a default argument.
@@ -14,7 +15,7 @@ struct Site {
     const char *what, *file;
     int line;
 };
-inline bool same_site(const Site &a, const Site &b) {
+SIMT_UNCHECKED inline bool same_site(const Site &a, const Site &b) {
     return a.line == b.line && (a.file == b.file || !strcmp(a.file, b.file));
 }
 
@@ -22,17 +23,16 @@ struct Thread {
     uint3 index;
     unsigned linear;
     Fiber *fiber;
-    bool waits;
-    Site site;                          // of the barrier or collective it waits at
-    alignas(16) unsigned char in[16];   // a collective's operand ...
-    alignas(16) unsigned char out[16];  // ... and its result, written by the last lane to come
+    const Site *site; // of the barrier or collective it waits at, or null
     int argument;
+    alignas(16) unsigned char in[16];  // a collective's operand ...
+    alignas(16) unsigned char out[16]; // ... and its result, written by the last lane to come
 };
 
 // Lanes of a warp that wait for each other. `finish` computes the result of all of them.
 struct Meeting {
     unsigned mask, arrived;
-    Site site;
+    const Site *site; // of the first lane to come, which waits there
     void (*finish)(Thread *warp, unsigned lanes);
 };
 struct Warp {
@@ -44,13 +44,14 @@ struct Warp {
 struct Barrier {
     unsigned waiting;
     int sum, result; // of the predicates: being counted, and of the last barrier passed
-    Site site;
+    const Site *site;
 };
 
 struct Machine {
     // The running launch.
     uint3 thread_index, block_index;
     dim3 block_dim, grid_dim;
+    const void *kernel;
     void (*body)(void *);
     void *argument;
     bool running;
@@ -67,11 +68,10 @@ struct Machine {
     Thread threads[max_threads];
     Warp warps[max_warps];
     void *dynamic_shared;
-    size_t dynamic_bytes;
+    size_t dynamic_bytes, dynamic_room; // asked for; up to where it is checked
 
-    Fiber main;
     unsigned idle_count;
-    Fiber *idle[max_threads + 1];
+    Fiber *idle[max_fibers];
 };
 inline Machine machine;
 
@@ -80,94 +80,110 @@ inline Machine machine;
     _Exit(fault_exit_code);
 }
 
-// Ends the program: what went wrong, in which block and thread.
-template <class... A> [[noreturn]] inline void fail(const char *format, A... a) {
-    const Machine &m = machine;
+inline void print_kernel_name(); // kernels.h
+template <class... A> inline void print_fault(const char *format, A... a) {
     fflush(stdout);
     fprintf(stderr, "simt: ");
     if constexpr (sizeof...(A) == 0) fputs(format, stderr);
     else fprintf(stderr, format, a...);
-    if (m.running)
-        fprintf(stderr, " [block (%u,%u,%u) thread (%u,%u,%u)]", m.block_index.x, m.block_index.y,
-                m.block_index.z, m.thread_index.x, m.thread_index.y, m.thread_index.z);
+    if (!machine.running) return;
+    const uint3 b = machine.block_index;
+    fprintf(stderr, " [");
+    print_kernel_name();
+    fprintf(stderr, "block (%u,%u,%u)", b.x, b.y, b.z);
+}
+inline void print_thread() {
+    const uint3 t = machine.thread_index;
+    if (machine.running) fprintf(stderr, " thread (%u,%u,%u)]", t.x, t.y, t.z);
     fputc('\n', stderr);
+}
+// End the program: what went wrong, in which kernel and block, and which thread did it.
+template <class... A> [[noreturn]] inline void fail_in_block(const char *format, A... a) {
+    print_fault(format, a...);
+    fputs(machine.running ? "]\n" : "\n", stderr);
+    stop();
+}
+template <class... A> [[noreturn]] inline void fail(const char *format, A... a) {
+    print_fault(format, a...);
+    print_thread();
     stop();
 }
 
-inline unsigned random_below(unsigned n) {
+SIMT_UNCHECKED inline unsigned random_below(unsigned n) {
     machine.seed = machine.seed * 6364136223846793005ULL + 1442695040888963407ULL;
     return (unsigned)((machine.seed >> 33) % n);
 }
 
-inline void make_ready(Thread &t) {
-    t.waits = false;
-    machine.ready[machine.ready_count++] = &t;
+// With a seed the stack is kept in random order.
+SIMT_UNCHECKED inline void make_ready(Thread &t) {
+    Machine &m = machine;
+    unsigned last = m.ready_count++, place = m.seed ? random_below(last + 1) : last;
+    t.site = nullptr;
+    m.ready[last] = m.ready[place];
+    m.ready[place] = &t;
 }
 
 // Nothing can run any more: say who waits where, each place once.
 [[noreturn]] inline void report_deadlock() {
     const Machine &m = machine;
     fflush(stdout);
-    fprintf(stderr, "simt: deadlock in block (%u,%u,%u): of %u threads, %u have exited\n",
-            m.block_index.x, m.block_index.y, m.block_index.z, m.count, m.count - m.alive);
+    fprintf(stderr, "simt: deadlock in ");
+    print_kernel_name();
+    fprintf(stderr, "block (%u,%u,%u): of %u threads, %u have exited\n", m.block_index.x,
+            m.block_index.y, m.block_index.z, m.count, m.count - m.alive);
     for (unsigned i = 0, places = 0; i < m.count && places < 8; i++) {
         const Thread &t = m.threads[i];
-        if (!t.waits) continue;
+        if (!t.site) continue;
         unsigned same = 0;
         bool first = true;
         for (unsigned j = 0; j < m.count; j++) {
             const Thread &u = m.threads[j];
-            if (!u.waits || !same_site(t.site, u.site)) continue;
+            if (!u.site || !same_site(*t.site, *u.site)) continue;
             if (j < i) first = false;
             same++;
         }
         if (!first) continue;
         places++;
         fprintf(stderr, "simt:   %u wait at %s, %s:%d; the first is thread (%u,%u,%u)\n", same,
-                t.site.what, t.site.file, t.site.line, t.index.x, t.index.y, t.index.z);
+                t.site->what, t.site->file, t.site->line, t.index.x, t.index.y, t.index.z);
     }
     stop();
 }
 
 inline void fiber_main();
 
-// The fiber to go on with: of a thread that may go on, or one to start a new thread on.
-inline Fiber *next_fiber() {
+// The fiber to go on with: of a thread that may go on, or one to start a new thread on, at once if
+// `eager`.
+SIMT_UNCHECKED inline Fiber *next_fiber(bool eager = false) {
     Machine &m = machine;
     bool start = m.next < m.count;
-    if (m.ready_count && !(m.seed && start && random_below(2))) {
-        unsigned last = --m.ready_count;
-        if (m.seed) {
-            unsigned pick = random_below(last + 1);
-            Thread *t = m.ready[pick];
-            m.ready[pick] = m.ready[last];
-            return t->fiber;
-        }
-        return m.ready[last]->fiber;
+    if (m.ready_count && !(start && (eager || (m.seed && random_below(2))))) {
+        Fiber *next = m.ready[--m.ready_count]->fiber;
+        if (m.ready_count) prefetch_fiber(*m.ready[m.ready_count - 1]->fiber);
+        return next;
     }
     if (start) return m.idle_count ? m.idle[--m.idle_count] : make_fiber(fiber_main);
-    if (m.alive == 0) return &m.main;
+    if (m.alive == 0) return &fibers.main;
     report_deadlock();
 }
 
 // Lets others run; comes back when some thread picks this one from the ready list.
-inline void give_way() {
+SIMT_UNCHECKED inline void give_way(bool eager = false) {
     Machine &m = machine;
     Thread *me = m.current;
-    Fiber *to = next_fiber();
+    Fiber *to = next_fiber(eager);
     if (to != me->fiber) switch_fiber(*me->fiber, *to);
     m.current = me;
     m.thread_index = me->index;
 }
 
-inline void wait_at(const Site &site) {
-    machine.current->site = site;
-    machine.current->waits = true;
+SIMT_UNCHECKED inline void wait_at(const Site &site) {
+    machine.current->site = &site;
     give_way();
 }
 
 // With a seed, the last to come must not always be the first to go on.
-inline void maybe_give_way() {
+SIMT_UNCHECKED inline void maybe_give_way() {
     if (machine.seed && random_below(2)) {
         make_ready(*machine.current);
         give_way();
@@ -175,11 +191,12 @@ inline void maybe_give_way() {
 }
 
 inline void thread_exited(Thread &t); // sync.h: an exited thread holds up nobody
+inline void check_dynamic_shared();   // dynamic_shared.h
 
-inline void fiber_main() {
+SIMT_UNCHECKED inline void fiber_main() {
     Machine &m = machine;
-    Fiber *self = entered_fiber;
-    fiber_entered(m.main);
+    Fiber *self = fibers.newest; // made a moment ago
+    fiber_entered();
     for (;;) {
         do {
             if (m.next == m.count) break;
@@ -192,12 +209,14 @@ inline void fiber_main() {
         } while (!m.ready_count);
         m.idle[m.idle_count++] = self;
         Fiber *to = next_fiber();
-        if (to != self) switch_fiber(*self, *to);
+        if (to == &fibers.main) leave_fibers(*self);
+        else if (to != self) switch_fiber(*self, *to);
+        fiber_entered();
     }
 }
 
 // Runs all threads of one block.
-inline void run_block() {
+SIMT_UNCHECKED inline void run_block() {
     Machine &m = machine;
     m.block_serial++;
     m.next = 0;
@@ -208,14 +227,15 @@ inline void run_block() {
         unsigned lanes = min(m.count - w * warp_lanes, warp_lanes);
         m.warps[w].exited = lanes == warp_lanes ? 0 : ~0u << lanes;
     }
-    if (m.dynamic_bytes) memset(m.dynamic_shared, 0xA5, m.dynamic_bytes);
+    if (m.dynamic_room) memset(m.dynamic_shared, 0xA5, m.dynamic_room);
     if (m.seed)
         for (unsigned i = m.count - 1; i; i--) {
             unsigned j = random_below(i + 1), t = m.order[i];
             m.order[i] = m.order[j];
             m.order[j] = t;
         }
-    switch_fiber(m.main, *next_fiber());
+    enter_fibers(*next_fiber());
+    if (m.dynamic_room > m.dynamic_bytes) check_dynamic_shared();
 }
 
 } // namespace simt

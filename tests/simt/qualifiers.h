@@ -19,6 +19,9 @@
 // this in its place instead.
 #define SIMT_NOINLINE __attribute__((noinline))
 
+// For the machine itself: what runs at every barrier and collective is not slowed by sanitizers.
+#define SIMT_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
 // One block runs at a time, so its shared variables can be statics. As globals they get red zones
 // from AddressSanitizer. delaunch.py follows each declaration by SIMT_POISON.
 #define __shared__ static

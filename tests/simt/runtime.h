@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rest of the CUDA runtime: errors, the one device, streams and events, kernel attributes.
-// Everything has happened when a call returns.
+// The rest of the CUDA runtime: errors, the one device, streams and events. Everything has
+// happened when a call returns.
 #ifndef SIMT_RUNTIME_H
 #define SIMT_RUNTIME_H
 
@@ -32,7 +32,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     p->totalGlobalMem = simt::memory.capacity;
     p->sharedMemPerBlock = simt::shared_bytes;
     p->sharedMemPerBlockOptin = simt::shared_optin_bytes;
-    p->sharedMemPerMultiprocessor = 228 * 1024;
+    p->sharedMemPerMultiprocessor = simt::shared_multiprocessor_bytes;
     p->reservedSharedMemPerBlock = 1024;
     p->regsPerBlock = p->regsPerMultiprocessor = 65536;
     p->warpSize = 32;
@@ -45,6 +45,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     p->totalConstMem = 65536;
     p->major = 9;
     p->multiProcessorCount = simt::multiprocessors;
+    p->cooperativeLaunch = 1; // of one block: see kernels.h
     p->unifiedAddressing = p->managedMemory = p->canMapHostMemory = 1;
     p->l2CacheSize = 1 << 20;
     p->memoryBusWidth = 64;
@@ -67,22 +68,32 @@ inline cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int 
     case cudaDevAttrMaxGridDimZ: *v = p.maxGridSize[2]; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *v = (int)p.sharedMemPerBlock; break;
     case cudaDevAttrTotalConstantMemory: *v = (int)p.totalConstMem; break;
-    case cudaDevAttrWarpSize: *v = 32; break;
+    case cudaDevAttrWarpSize: *v = p.warpSize; break;
+    case cudaDevAttrMaxPitch: *v = (int)p.memPitch; break;
     case cudaDevAttrMaxRegistersPerBlock: *v = p.regsPerBlock; break;
     case cudaDevAttrClockRate: *v = 1000000; break; // kHz: clock64 counts nanoseconds
     case cudaDevAttrMemoryClockRate: *v = 1000000; break;
     case cudaDevAttrMultiProcessorCount: *v = p.multiProcessorCount; break;
-    case cudaDevAttrConcurrentKernels: *v = 0; break;
+    case cudaDevAttrIntegrated: *v = p.integrated; break;
+    case cudaDevAttrCanMapHostMemory: *v = p.canMapHostMemory; break;
+    case cudaDevAttrConcurrentKernels: *v = p.concurrentKernels; break;
+    case cudaDevAttrEccEnabled: *v = p.ECCEnabled; break;
     case cudaDevAttrGlobalMemoryBusWidth: *v = p.memoryBusWidth; break;
     case cudaDevAttrL2CacheSize: *v = p.l2CacheSize; break;
+    case cudaDevAttrAsyncEngineCount: *v = p.asyncEngineCount; break;
+    case cudaDevAttrUnifiedAddressing: *v = p.unifiedAddressing; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *v = p.maxThreadsPerMultiProcessor; break;
     case cudaDevAttrComputeCapabilityMajor: *v = p.major; break;
     case cudaDevAttrComputeCapabilityMinor: *v = p.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *v = 228 * 1024; break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *v = 65536; break;
-    case cudaDevAttrManagedMemory: *v = 1; break;
-    case cudaDevAttrCooperativeLaunch: *v = 1; break; // of one block: see below
+    case cudaDevAttrStreamPrioritiesSupported: *v = p.streamPrioritiesSupported; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *v = (int)p.sharedMemPerMultiprocessor;
+        break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *v = p.regsPerMultiprocessor; break;
+    case cudaDevAttrManagedMemory: *v = p.managedMemory; break;
+    case cudaDevAttrCooperativeLaunch: *v = p.cooperativeLaunch; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *v = (int)p.sharedMemPerBlockOptin; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: *v = (int)p.reservedSharedMemPerBlock; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *v = p.maxBlocksPerMultiProcessor; break;
     default: return simt::report(cudaErrorInvalidValue);
     }
@@ -128,63 +139,6 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t
     if (!from || !to || from->nanoseconds < 0 || to->nanoseconds < 0)
         return simt::report(cudaErrorInvalidResourceHandle);
     *ms = (float)((double)(to->nanoseconds - from->nanoseconds) * 1e-6);
-    return cudaSuccess;
-}
-
-template <class... P>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (value < 0 || (size_t)value > simt::shared_optin_bytes)
-        return simt::report(cudaErrorInvalidValue);
-    simt::shared_limits[(const void *)kernel] = (size_t)value;
-    return cudaSuccess;
-}
-// Blocks run one after another, so they cannot wait for each other: a grid has one block.
-namespace simt {
-template <class... P, size_t... I>
-void launch_with(void (*kernel)(P...), dim3 block, size_t shared, void **arguments,
-                 std::index_sequence<I...>) {
-    launch(kernel, dim3(1), block, shared)(*(P *)arguments[I]...);
-}
-} // namespace simt
-template <class... P>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block,
-                                        void **arguments, size_t shared = 0,
-                                        cudaStream_t = nullptr) {
-    if (grid.x != 1 || grid.y != 1 || grid.z != 1)
-        return simt::report(cudaErrorCooperativeLaunchTooLarge);
-    cudaError_t before = cudaGetLastError();
-    simt::launch_with(kernel, block, shared, arguments, std::index_sequence_for<P...>());
-    cudaError_t status = cudaPeekAtLastError();
-    if (status == cudaSuccess) simt::report(before);
-    return status;
-}
-template <class... P> cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) {
-    return cudaSuccess;
-}
-template <class... P>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, void (*kernel)(P...)) {
-    memset(a, 0, sizeof *a);
-    a->maxThreadsPerBlock = 1024;
-    a->numRegs = 32;
-    a->ptxVersion = a->binaryVersion = 90;
-    a->maxDynamicSharedSizeBytes = (int)simt::shared_limit((const void *)kernel);
-    return cudaSuccess;
-}
-template <class... P>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
-                                                          int threads, size_t shared) {
-    if (threads < 1 || threads > 1024 || shared > simt::shared_limit((const void *)kernel))
-        return *blocks = 0, simt::report(cudaErrorInvalidValue);
-    *blocks = min(32, 2048 / ((threads + 31) / 32 * 32));
-    *blocks = min(*blocks, (int)(228 * 1024 / (shared + 1024)));
-    return cudaSuccess;
-}
-template <class... P>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, void (*)(P...),
-                                               size_t = 0, int limit = 0) {
-    *block = limit ? min(limit, 1024) : 1024;
-    *grid = simt::multiprocessors * (2048 / *block);
     return cudaSuccess;
 }
 

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include <map>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -43,8 +44,13 @@
 
 #include "memory.h"
 
+#include "dynamic_shared.h"
+#include "traps.h"
+
 #include "launch.h"
 #include "runtime.h"
+
+#include "kernels.h"
 
 #define __CUDACC__ 1
 

@@ -15,23 +15,23 @@ constexpr int warpSize = 32;
 
 namespace simt {
 
-inline void open_barrier() {
+SIMT_UNCHECKED inline void open_barrier() {
     Machine &m = machine;
     m.barrier.waiting = 0;
     m.barrier.result = m.barrier.sum;
     m.barrier.sum = 0;
     for (unsigned i = m.count; i--;) // backwards: the ready list is a stack
-        if (m.threads[i].waits) make_ready(m.threads[i]);
+        if (m.threads[i].site) make_ready(m.threads[i]);
 }
 
 // Returns for how many threads of the block the predicate holds.
-inline int block_barrier(bool predicate, const Site &site) {
+SIMT_UNCHECKED inline int block_barrier(bool predicate, const Site &site) {
     Machine &m = machine;
     Barrier &b = m.barrier;
-    if (b.waiting == 0) b.site = site;
-    else if (!same_site(b.site, site))
+    if (b.waiting == 0) b.site = &site;
+    else if (!same_site(*b.site, site))
         fail("divergent barrier: %s at %s:%d, but other threads of the block wait at %s, %s:%d",
-             site.what, site.file, site.line, b.site.what, b.site.file, b.site.line);
+             site.what, site.file, site.line, b.site->what, b.site->file, b.site->line);
     b.sum += predicate;
     if (++b.waiting < m.alive) {
         wait_at(site);
@@ -42,10 +42,12 @@ inline int block_barrier(bool predicate, const Site &site) {
     return b.result;
 }
 
-inline bool complete(const Warp &w, const Meeting &m) { return !(m.mask & ~w.exited & ~m.arrived); }
+SIMT_UNCHECKED inline bool complete(const Warp &w, const Meeting &m) {
+    return !(m.mask & ~w.exited & ~m.arrived);
+}
 
 // Computes the results and lets the waiting lanes go; `self` is the lane that runs, or -1.
-inline void close_meeting(Warp &w, unsigned i, int self) {
+SIMT_UNCHECKED inline void close_meeting(Warp &w, unsigned i, int self) {
     Meeting done = w.meetings[i];
     w.meetings[i] = w.meetings[--w.open];
     Thread *warp = machine.threads + (&w - machine.warps) * warp_lanes;
@@ -55,7 +57,8 @@ inline void close_meeting(Warp &w, unsigned i, int self) {
 }
 
 // Waits for all lanes in the mask that have not exited. `in` of the current thread is the operand.
-inline void meet(unsigned mask, const Site &site, void (*finish)(Thread *, unsigned)) {
+SIMT_UNCHECKED inline void meet(unsigned mask, const Site &site,
+                                void (*finish)(Thread *, unsigned)) {
     Thread &me = *machine.current;
     Warp &w = machine.warps[me.linear / warp_lanes];
     unsigned lane = me.linear % warp_lanes, bit = 1u << lane, i = w.open;
@@ -68,15 +71,15 @@ inline void meet(unsigned mask, const Site &site, void (*finish)(Thread *, unsig
         else if ((m.mask & bit) && (m.arrived & mask)) // each waits for the other, elsewhere
             fail("divergent collective: lane %u calls %s at %s:%d with mask 0x%08x, but lanes "
                  "0x%08x wait for it in %s at %s:%d with mask 0x%08x", lane, site.what, site.file,
-                 site.line, mask, m.arrived, m.site.what, m.site.file, m.site.line, m.mask);
+                 site.line, mask, m.arrived, m.site->what, m.site->file, m.site->line, m.mask);
     }
-    if (i == w.open) w.meetings[w.open++] = Meeting{mask, 0, site, finish};
+    if (i == w.open) w.meetings[w.open++] = Meeting{mask, 0, &site, finish};
     Meeting &m = w.meetings[i];
     // __syncwarp (no finish) may be called from different places; what exchanges data may not.
-    if (m.finish != finish || (finish && !same_site(m.site, site)))
+    if (m.finish != finish || (finish && !same_site(*m.site, site)))
         fail("divergent collective: lane %u calls %s at %s:%d, but lanes 0x%08x wait in %s at "
-             "%s:%d", lane, site.what, site.file, site.line, m.arrived, m.site.what, m.site.file,
-             m.site.line);
+             "%s:%d", lane, site.what, site.file, site.line, m.arrived, m.site->what, m.site->file,
+             m.site->line);
     m.arrived |= bit;
     if (complete(w, m)) {
         close_meeting(w, i, (int)lane);
@@ -86,7 +89,7 @@ inline void meet(unsigned mask, const Site &site, void (*finish)(Thread *, unsig
     }
 }
 
-inline void thread_exited(Thread &t) {
+SIMT_UNCHECKED inline void thread_exited(Thread &t) {
     Machine &m = machine;
     Warp &w = m.warps[t.linear / warp_lanes];
     w.exited |= 1u << t.linear % warp_lanes;
@@ -98,17 +101,19 @@ inline void thread_exited(Thread &t) {
 
 } // namespace simt
 
-inline void __syncthreads(SIMT_CALLER) { simt::block_barrier(false, SIMT_SITE("__syncthreads")); }
-inline int __syncthreads_count(int p, SIMT_CALLER) {
+SIMT_UNCHECKED inline void __syncthreads(SIMT_CALLER) {
+    simt::block_barrier(false, SIMT_SITE("__syncthreads"));
+}
+SIMT_UNCHECKED inline int __syncthreads_count(int p, SIMT_CALLER) {
     return simt::block_barrier(p != 0, SIMT_SITE("__syncthreads_count"));
 }
-inline int __syncthreads_or(int p, SIMT_CALLER) {
+SIMT_UNCHECKED inline int __syncthreads_or(int p, SIMT_CALLER) {
     return simt::block_barrier(p != 0, SIMT_SITE("__syncthreads_or")) != 0;
 }
-inline int __syncthreads_and(int p, SIMT_CALLER) {
+SIMT_UNCHECKED inline int __syncthreads_and(int p, SIMT_CALLER) {
     return simt::block_barrier(p == 0, SIMT_SITE("__syncthreads_and")) == 0;
 }
-inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_CALLER) {
+SIMT_UNCHECKED inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_CALLER) {
     simt::meet(mask, SIMT_SITE("__syncwarp"), nullptr);
 }
 
@@ -117,10 +122,13 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
-// A thread that spins until another of its block has done something must say so by sleeping.
-inline void __nanosleep(unsigned) {
-    simt::make_ready(*simt::machine.current);
-    simt::give_way();
+// A thread that spins until another of its block has done something must say so by sleeping. All
+// others go first: those that have not started, then those that are ready.
+SIMT_UNCHECKED inline void __nanosleep(unsigned) {
+    simt::Machine &m = simt::machine;
+    simt::make_ready(*m.current);
+    std::swap(m.ready[0], m.ready[m.ready_count - 1]);
+    simt::give_way(true);
 }
 
 [[noreturn]] inline void __trap(SIMT_CALLER) { simt::fail("__trap at %s:%d", file, line); }

@@ -65,6 +65,20 @@ __global__ void shape(unsigned *out) {
     out[block * n + thread] += thread % 32 == __popc(__ballot_sync(~0u, 1)) - 1u ? 2 : 1;
 }
 
+// Threads that spin sleep meanwhile: until a thread of a later warp comes, then one of an earlier.
+__global__ void sleepers(volatile int *flags) {
+    int t = (int)threadIdx.x;
+    if (t == 0) {
+        while (!flags[0]) __nanosleep(20);
+        flags[1] = 1;
+    }
+    if (t == 70) flags[0] = 1;
+    if (t == 40 || t == 90)
+        while (!flags[1]) __nanosleep(20);
+    __syncthreads();
+    if (t == 90) flags[2] = 1;
+}
+
 static int last_lanes(unsigned n) { return (int)(n / 32 + (n % 32 != 0)); }
 
 int main(void) {
@@ -119,6 +133,11 @@ int main(void) {
         twos += h[i] == 2;
     }
     CHECK_EQUAL(twos, 24 * last_lanes(45)); // one last lane a warp
+
+    CHECK_CUDA(cudaMemset(out, 0, sizeof h));
+    sleepers<<<1, 96>>>(out);
+    CHECK_CUDA(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK(h[0] && h[1] && h[2]);
 
     CHECK_CUDA(cudaGetLastError());
     CHECK_CUDA(cudaFree(in));

@@ -38,6 +38,13 @@ __global__ void dynamic_bounds(int *p, int n) {
     *p = a[0];
 }
 __global__ void global_bounds(int *p, int n) { p[n] = 1; }
+__global__ void local_bounds(int *p, int n) {
+    int a[8], *volatile q = a;
+    for (int i = 0; i < 8; i++) a[i] = i;
+    __syncthreads(); // on to other stacks
+    if (threadIdx.x == 9) q[n] = 1;
+    p[threadIdx.x] = q[threadIdx.x % 8];
+}
 __global__ void misaligned(int *p) { *(int4 *)(p + 1) = make_int4(1, 2, 3, 4); }
 __global__ void deep(int *p, int n) {
     volatile char big[4096];
@@ -45,6 +52,13 @@ __global__ void deep(int *p, int n) {
     if (n) deep(p, n - 1);
     *p += big[n % 4096];
 }
+__global__ void divide(int *p, int by) {
+    if (threadIdx.x == 5 && blockIdx.y == 1) p[0] = p[1] / by;
+}
+__global__ void null_pointer(int *p) {
+    if (threadIdx.x == 3) *(volatile int *)p = 1;
+}
+__global__ void cast(int *p, float v) { p[0] = (int)v; }
 
 // Right only if a barrier stands between the write and the read.
 __global__ void shift(int *p, int barrier) {
@@ -84,8 +98,14 @@ int main(int argc, char **argv) {
     else if (IS("assumption")) assumption<<<1, 1>>>(p);
     else if (IS("fixed_bounds")) fixed_bounds<<<1, 32>>>(p, 32);
     else if (IS("dynamic_bounds")) dynamic_bounds<<<1, 1, 10 * sizeof(int)>>>(p, 10);
+    else if (IS("dynamic_far")) dynamic_bounds<<<1, 1, 10 * sizeof(int)>>>(p, 4096);
     else if (IS("no_dynamic")) dynamic_bounds<<<1, 1>>>(p, 0);
+    else if (IS("no_dynamic_far")) dynamic_bounds<<<dim3(1, 2), 1>>>(p, 10000);
+    else if (IS("divide")) divide<<<dim3(1, 2), 8>>>(p, 0);
+    else if (IS("null_pointer")) null_pointer<<<1, 8>>>(NULL);
+    else if (IS("cast")) cast<<<1, 1>>>(p, 3e9f);
     else if (IS("global_bounds")) global_bounds<<<1, 1>>>(p, 64);
+    else if (IS("local_bounds")) local_bounds<<<1, 32>>>(p, 8);
     else if (IS("misaligned")) misaligned<<<1, 1>>>(p);
     else if (IS("deep")) deep<<<1, 1>>>(p, 1000);
     else if (IS("shift")) shift<<<1, 64>>>(p, 0);

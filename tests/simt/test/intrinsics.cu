@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 64, OPS = 28 };
+enum { N = 64, OPS = 37 };
 typedef unsigned long long u64;
 
 __constant__ int constant_table[4];
@@ -42,8 +42,17 @@ __global__ void integers(const u64 *in, u64 *out) {
     PUT(max(x, y));
     PUT(__ldg(&in[t]));
     PUT(__ldcs(&in[t]));
+    PUT(__ldca(&in[t]));
+    PUT(__ldcg(&in[t]));
+    PUT(__ldcv(&in[t]));
+    PUT(__ldcg((const uint2 *)in + t).y);
+    PUT((unsigned char)__ldg((const signed char *)&in[t]));
+    PUT(__ldcs((const ushort4 *)&in[t]).z);
+    PUT(__double_as_longlong(__ldca((const double *)&in[t])));
     __stcs(&out[i * N + t], a + 1), i++;
     __stcg(&out[i * N + t], a + 2), i++;
+    __stwt(&out[i * N + t], a + 3), i++;
+    __stwb((uint2 *)&out[i * N + t], make_uint2(x, x)), i++;
     PUT(constant_table[t % 4]);
     PUT(__double2hiint(__longlong_as_double((long long)a)));
     PUT(__float_as_uint(__uint_as_float(x & 0xbfffffffu)));
@@ -93,7 +102,8 @@ static void check_integers(const u64 *in, const u64 *out) {
             (u64)(int)((long long)(int)x * (int)y >> 32), high(a, b), signed_high,
             (x & 0xffffff) * (y & 0xffffff), (x > y ? x - y : y - x) + 5u, ((u64)x + y) / 2,
             permuted, s ? y << s | x >> (32 - s) : y, s ? x >> s | y << (32 - s) : x, (u64)dot,
-            (u64)((int)x < (int)y ? (int)x : (int)y), x > y ? x : y, a, a, a + 1, a + 2,
+            (u64)((int)x < (int)y ? (int)x : (int)y), x > y ? x : y, a, a, a, a, a,
+            a >> 32, a & 0xff, a >> 32 & 0xffff, a, a + 1, a + 2, a + 3, (u64)x << 32 | x,
             (u64)(t % 4 * 11), (u64)(int)(a >> 32), x & 0xbfffffffu};
         for (int i = 0; i < OPS; i++)
             if (out[i * N + t] != want[i]) {
@@ -181,6 +191,8 @@ __global__ void atomics(int *i, unsigned *u, u64 *l, float *f, double *d) {
     atomicMax(&u[6], (unsigned)t);
     atomicAdd(&l[0], 1ull << 33);
     atomicMax(&l[1], (u64)t << 33);
+    atomicCAS_block(&u[7], 0u, 7u);
+    atomicCAS_system(&u[7], 7u, 8u);
     atomicOr(&l[2], 1ull << t % 64);
     atomicAdd(f, 0.5f);
     atomicAdd(d, 0.25);
@@ -236,6 +248,7 @@ int main(void) {
     CHECK_EQUAL(h.u[4], T % 10);
     CHECK_EQUAL(h.u[5], 0);
     CHECK_EQUAL(h.u[6], T - 1);
+    CHECK_EQUAL(h.u[7], 8);
     CHECK_EQUAL(h.l[0], (u64)T << 33);
     CHECK_EQUAL(h.l[1], (u64)(T - 1) << 33);
     CHECK_EQUAL(h.l[2], ~0ull);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrix fragments of every shape and element type against a triple loop; half conversions.
+// Matrix fragments of every shape and element type against a triple loop; half conversions and
+// atomics.
 #include "check.h"
 
 #include <cuda_fp16.h>
@@ -106,6 +107,23 @@ __global__ void half_arithmetic(float *out) {
     out[8] = __half2float(__shfl_sync(1u, b, 0));
 }
 
+__global__ void half_atomics(half *sum, half2 *sums) {
+    atomicAdd(sum, __float2half(0.5f));
+    half2 before = atomicAdd(sums, __floats2half2_rn(1.0f, -2.0f));
+    if (__high2float(before) != -2 * __low2float(before)) *sum = __float2half(-1000);
+}
+static void check_half_atomics(void) {
+    struct { half2 sums; half sum; } h, *p;
+    CHECK_CUDA(cudaMalloc(&p, sizeof h));
+    CHECK_CUDA(cudaMemset(p, 0, sizeof h));
+    half_atomics<<<3, 64>>>(&p->sum, &p->sums);
+    CHECK_CUDA(cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK_EQUAL(__half2float(h.sum), 96);
+    CHECK_EQUAL(__low2float(h.sums), 192);
+    CHECK_EQUAL(__high2float(h.sums), -384);
+    CHECK_CUDA(cudaFree(p));
+}
+
 int main(void) {
     check_shapes<half, float>();
     check_shapes<half, half>();
@@ -150,6 +168,7 @@ int main(void) {
     const float want[9] = {2048, 2048, 1024, 0.75f, 3, -4, -3, 1, 0.5f};
     for (int i = 0; i < 9; i++) CHECK_EQUAL(all[i] * 4, want[i] * 4);
 
+    check_half_atomics();
     CHECK_CUDA(cudaGetLastError());
     CHECK_CUDA(cudaFree(d_in));
     CHECK_CUDA(cudaFree(d_out));
