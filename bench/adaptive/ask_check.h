@@ -11,6 +11,7 @@
 
 #include "../../tests/adaptive/ask_reference.h"
 #include <threadmap/adaptive/mandelbrot.h>
+#include <threadmap/warp.h>
 
 enum { ASK_POISON_BYTE = 0x5a, ASK_POISON = 0x5a5a5a5a };
 
@@ -117,7 +118,7 @@ static int ask_counts_equal(const tmap_ask_counts *got, const ask_counts *want) 
 // Runs the serial algorithm; what it counted goes to *want.
 static void ask_serial_run(ask_serial *s, tmap_ask_params a, ask_counts *want) {
     ask_split split;
-    if (ask_split_make(s->n, s->n, a.g, a.r, a.B, &split)) memset(&split, 0, sizeof split);
+    if (ask_split_make(s->n, s->n, a.g, a.r, a.b, &split)) memset(&split, 0, sizeof split);
     split.shared = 1;
     ask_reference(split, ask_serial_dwell, s, s->picture, want);
 }

@@ -11,10 +11,10 @@
 #endif
 
 #if BENCH_DP
-// form: a tmap_ask_form. *lost, in device memory, becomes the number of launches that found no
-// place among the pending ones.
-cudaError_t ask_dp_run(const tmap_mandelbrot *m, int form, tmap_ask_params a, tmap_u64 *lost,
-                       int *out);
+// form: a tmap_ask_form. columns: memory for those of borders, or null. *lost, in device memory,
+// becomes the number of launches that found no place among the pending ones.
+cudaError_t ask_dp_run(const tmap_mandelbrot *m, int form, tmap_ask_params a, int *columns,
+                       tmap_u64 *lost, int *out);
 #endif
 
 #endif

@@ -12,11 +12,13 @@
 #include "../options.h"
 #include "../results.h"
 
+#include <threadmap/rivals/mandelbrot_approaches.h>
+
 enum { RUNS = 4096, SIZES = BENCH_NUMBERS };
 enum { DRIVERS = 1, OPTIONS = 2, DP = 4, MODEL = 8, ENERGY = 16 };
 static const char *const part_names[] = {"drivers", "options", "dp", "model", "energy"};
 
-// What draws a picture: the approaches of mandelbrot.h, then the baseline and DP.
+// What draws a picture: the approaches of mandelbrot_approaches.h, then the baseline and DP.
 enum {
     UNROLLED = TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED,
     SBR = TMAP_MANDELBROT_ASK_SBR,
@@ -90,6 +92,8 @@ typedef struct job {
     int variant, driver, shape; // shape: of PLAIN
     tmap_ask_params a;
     tmap_ask_workspace workspace;
+    tmap_mandelbrot_approaches_f32 plan;
+    int *columns; // of borders, of DP
 #if TMAP_ASK_GRAPHS
     cudaGraphExec_t exec; // of CAPTURED
 #endif
@@ -102,14 +106,14 @@ static void job_run(void *context) {
         ask_plain_run(&j->m, j->shape, j->s->out);
     } else if (j->variant >= DP_SBR) {
 #if BENCH_DP
-        CHECK(ask_dp_run(&j->m, j->variant - DP_SBR, j->a, j->s->lost, j->s->out));
+        CHECK(ask_dp_run(&j->m, j->variant - DP_SBR, j->a, j->columns, j->s->lost, j->s->out));
 #endif
     } else if (j->driver == CAPTURED) {
 #if TMAP_ASK_GRAPHS
         CHECK(cudaGraphLaunch(j->exec, 0));
 #endif
     } else {
-        CHECK(tmap_mandelbrot_f32(&j->m, j->variant, j->a, j->driver, &j->workspace, j->s->out, 0));
+        CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, NULL, j->s->out, 0));
     }
 }
 
@@ -117,7 +121,7 @@ static tmap_u64 pixels_of(const job *j) { return (tmap_u64)j->m.nx * j->m.ny; }
 
 static void wrong(const job *j, const char *what, tmap_u64 count) {
     fprintf(stderr, "%s n=%u (%u,%u,%u) %s: WRONG, %s: %llu\n", variant_name(j->variant), j->m.nx,
-            j->a.g, j->a.r, j->a.B, driver_name(j->driver), what, count);
+            j->a.g, j->a.r, j->a.b, driver_name(j->driver), what, count);
     exit(1);
 }
 
@@ -125,19 +129,22 @@ static void wrong(const job *j, const char *what, tmap_u64 count) {
 
 static int is_ask(int variant) { return variant == SBR || variant == MBR; }
 
-// 0 if this subdivision does not exist, or its tables do not fit.
+// The plan of the exhaustive approaches, which have no workspace.
+static void job_plan(job *j) { CHECK(tmap_mandelbrot_approaches_make_f32(&j->m, NULL, &j->plan)); }
+
+// Makes the workspace and the plans of a job; 0 if this subdivision does not exist, or its tables do
+// not fit. Columns of borders have memory behind the tables, if that fits, too.
 static int job_prepare(job *j) {
-    tmap_u64 need = tmap_ask_workspace_bytes(j->m.nx, j->m.ny, 0, j->a, 0);
-    if (!need || need > j->s->memory_bytes) return 0;
-    if (tmap_ask_workspace_set(j->m.nx, j->m.ny, 0, j->a, 0, j->s->memory, j->s->memory_bytes,
-                               &j->workspace))
+    const tmap_mandelbrot *m = &j->m;
+    sweep *s = j->s;
+    tmap_u64 need = tmap_ask_workspace_bytes(m->nx, m->ny, 0, j->a, 0);
+    if (!need || need > s->memory_bytes) return 0;
+    if (tmap_mandelbrot_workspace_set(m, j->a, 0, s->memory, s->memory_bytes, &j->workspace) &&
+        tmap_ask_workspace_set(m->nx, m->ny, 0, j->a, 0, s->memory, need, &j->workspace))
         return 0;
-    // Columns of borders after the tables, if they fit.
-    need = (need + 255) / 256 * 256;
-    j->m.columns = need + tmap_mandelbrot_columns_bytes(&j->m, j->a) <= j->s->memory_bytes
-                       ? (int *)((char *)j->s->memory + need)
-                       : NULL;
-    j->workspace.cooperative_blocks = (tmap_u32)j->s->cpu;
+    CHECK(tmap_mandelbrot_approaches_make_f32(m, &j->workspace, &j->plan));
+    j->columns = j->plan.job.columns;
+    if (s->cpu) j->plan.ask.cooperative.all.blocks = 1;
     return 1;
 }
 
@@ -147,8 +154,8 @@ static void job_capture(job *j) {
     cudaGraph_t graph;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    CHECK(tmap_mandelbrot_f32(&j->m, j->variant, j->a, TMAP_ASK_STREAM, &j->workspace, j->s->out,
-                              stream));
+    CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM, NULL, j->s->out,
+                                       stream));
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&j->exec, graph, 0));
     CHECK(cudaGraphDestroy(graph));
@@ -162,7 +169,7 @@ static void job_capture(job *j) {
 static int driver_here(const job *j) {
     cudaError_t status;
     if (j->driver == CAPTURED) return TMAP_ASK_GRAPHS;
-    status = tmap_mandelbrot_f32(&j->m, j->variant, j->a, j->driver, &j->workspace, j->s->out, 0);
+    status = tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, NULL, j->s->out, 0);
     if (status != cudaErrorNotSupported) return 1;
     (void)cudaGetLastError();
     return 0;
@@ -231,7 +238,7 @@ static void job_row(const job *j, bench_time t, const ask_tally *tally, double m
                            ask_plain_shapes[j->shape][0], ask_plain_shapes[j->shape][1]);
     else if (j->variant != UNROLLED)
         length += snprintf(row + length, sizeof row - (size_t)length,
-                           ", \"g\": %u, \"r\": %u, \"B\": %u", j->a.g, j->a.r, j->a.B);
+                           ", \"g\": %u, \"r\": %u, \"B\": %u", j->a.g, j->a.r, j->a.b);
     if (is_ask(j->variant))
         length += snprintf(row + length, sizeof row - (size_t)length, ", \"driver\": \"%s\"",
                            driver_name(j->driver));
@@ -249,7 +256,7 @@ static void print_row(const job *j, bench_time t, tmap_u64 differ) {
     for (int i = 0; i < j->s->o.n.count; ++i, ++z)
         if (z->n == j->m.nx) plain = z->plain_ms;
     printf("| %u | %s | (%u, %u, %u) | %s | %s | %.4f | %.1f | %.2f | %llu | %.1f |\n", j->m.nx,
-           variant_name(j->variant), j->a.g, j->a.r, j->a.B,
+           variant_name(j->variant), j->a.g, j->a.r, j->a.b,
            is_ask(j->variant) ? driver_name(j->driver) : "", options_name(j->m.options), t.ms,
            t.noise_pct, plain / t.ms, differ, 100 * limit_ms(j) / t.ms);
     fflush(stdout);

@@ -27,12 +27,12 @@ static void dp_losses(sweep *s, job *j) {
              "\"work\": \"dp_lost\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": "
              "%u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"pending\": %d, "
              "\"launches_lost\": %llu, \"pixels_lost\": %llu",
-             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.B,
+             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.b,
              PENDING_DEFAULT, lost, t.poison);
     bench_results_row(&s->results, row);
     if (lost || t.poison)
         printf("| %u | %s | (%u, %u, %u) | %d pending launches: %llu lost, %llu pixels |\n",
-               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, PENDING_DEFAULT, lost,
+               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, PENDING_DEFAULT, lost,
                t.poison);
 }
 
@@ -47,12 +47,12 @@ static double dp_run(sweep *s, job *j) {
     ask.variant = MBR, ask.driver = TMAP_ASK_STREAM;
     if (!job_prepare(&ask)) return 0;
     of_ask = job_verify(&ask, 0);
-    j->m.columns = ask.m.columns; // DP has the same memory
+    j->columns = ask.columns; // DP has the same memory
     t = job_draw(j);
     CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
     if (lost) {
         printf("| %u | %s | (%u, %u, %u) | %llu launches lost at the raised limit: no time |\n",
-               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.B, lost);
+               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, lost);
         return 0;
     }
     if (t.poison || t.hash != of_ask.hash) wrong(j, "not the picture of ASK", t.poison);
@@ -75,7 +75,7 @@ static void sweep_dp(sweep *s, job j, size *z) {
         memcpy(candidates, all, sizeof all);
         if (z->n > 16384 && s->dp_best[form].g) { // what was best up to there, also coarser
             count = 3;
-            for (int i = 0; i < count; ++i) candidates[i] = s->dp_best[form], candidates[i].B <<= i;
+            for (int i = 0; i < count; ++i) candidates[i] = s->dp_best[form], candidates[i].b <<= i;
         }
         j.variant = form ? DP_MBR : DP_SBR;
         dp_limit(PENDING_RAISED);

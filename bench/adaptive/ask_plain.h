@@ -14,7 +14,7 @@ static const unsigned ask_plain_shapes[ASK_PLAIN_SHAPES][2] = {{16, 16}, {8, 8},
                                                                {32, 4},  {32, 8}, {64, 4}};
 
 // The library's step, with fused multiply-adds: two operations for |z|^2, four for z^2 + c.
-static __global__ void ask_plain_kernel(tmapi_mandelbrot_f32_params p) {
+static __global__ void ask_plain_kernel(tmapi_mandelbrot_f32_job p) {
     tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x;
     tmap_u32 y = blockIdx.y * blockDim.y + threadIdx.y;
     tmapi_mandelbrot_f32_point a;
@@ -31,7 +31,9 @@ static __global__ void ask_plain_kernel(tmapi_mandelbrot_f32_params p) {
 static void ask_plain_run(const tmap_mandelbrot *m, int shape, int *out) {
     dim3 block(ask_plain_shapes[shape][0], ask_plain_shapes[shape][1]);
     dim3 grid((m->nx + block.x - 1) / block.x, (m->ny + block.y - 1) / block.y);
-    ask_plain_kernel<<<grid, block>>>(tmapi_mandelbrot_f32_make(m, out));
+    tmapi_mandelbrot_f32_job job = tmapi_mandelbrot_f32_job_make(m);
+    job.out = out;
+    ask_plain_kernel<<<grid, block>>>(job);
     CHECK(cudaGetLastError());
 }
 

@@ -8,8 +8,8 @@
 
 #include <threadmap/rivals/ask_fit.h>
 
-static tmap_ask_plan plan_of(tmap_u32 n, tmap_ask_params a) {
-    tmap_ask_plan p = {n, n, 0, a.g, a.r, a.B, 2};
+static tmap_ask_case plan_of(tmap_u32 n, tmap_ask_params a) {
+    tmap_ask_case p = {n, n, 0, a.g, a.r, a.b, 2};
     return p;
 }
 
@@ -41,8 +41,8 @@ static void predict(sweep *s, size *z, int variant, const tmap_ask_rates *rates,
     *measured = *predicted = 0;
     for (int i = 0; best && i < s->run_count; ++i) {
         const run *r = &s->runs[i];
-        tmap_ask_plan plan = plan_of(z->n, r->a);
-        tmap_ask_model m = {z->n, r->a.g, r->a.r, r->a.B, 0, 0, 10, 132, 128};
+        tmap_ask_case plan = plan_of(z->n, r->a);
+        tmap_ask_model m = {z->n, r->a.g, r->a.r, r->a.b, 0, 0, 10, 132, 128};
         double steps;
         if (r->size != (int)(z - s->sizes) || r->variant != variant) continue;
         if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), rates, &p)) continue;
@@ -68,18 +68,18 @@ static void predict(sweep *s, size *z, int variant, const tmap_ask_rates *rates,
         "\"g\": %u, \"r\": %u, \"B\": %u, \"predicted_ms\": %.5f, \"ms\": %.5f, \"best_g\": %u, "
         "\"best_r\": %u, \"best_B\": %u, \"best_ms\": %.5f, \"ratio\": %.4f",
         variant_name(variant), z->n, z->n, s->o.dwell, seen, samples, 100 * off / seen, chosen->a.g,
-        chosen->a.r, chosen->a.B, least, chosen->ms, best->a.g, best->a.r, best->a.B, best_ms,
+        chosen->a.r, chosen->a.b, least, chosen->ms, best->a.g, best->a.r, best->a.b, best_ms,
         chosen->ms / best_ms);
     snprintf(row + length, sizeof row - (size_t)length,
              ", \"paper_g\": %u, \"paper_r\": %u, \"paper_B\": %u, \"paper_ratio\": %.4f, "
              "\"measured\": [%s], \"predicted\": [%s]",
-             paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms, measured, predicted);
+             paper->a.g, paper->a.r, paper->a.b, paper->ms / best_ms, measured, predicted);
     bench_results_row(&s->results, row);
     printf("| %u | %s | (%u, %u, %u) | %.4f | %.4f | (%u, %u, %u) | %.4f | %.3f | %.1f%% | (%u, "
            "%u, %u) %.3f |\n",
-           z->n, variant_name(variant), chosen->a.g, chosen->a.r, chosen->a.B, least, chosen->ms,
-           best->a.g, best->a.r, best->a.B, best_ms, chosen->ms / best_ms, 100 * off / seen,
-           paper->a.g, paper->a.r, paper->a.B, paper->ms / best_ms);
+           z->n, variant_name(variant), chosen->a.g, chosen->a.r, chosen->a.b, least, chosen->ms,
+           best->a.g, best->a.r, best->a.b, best_ms, chosen->ms / best_ms, 100 * off / seen,
+           paper->a.g, paper->a.r, paper->a.b, paper->ms / best_ms);
 }
 
 // Rates of a form from the few candidates of all sizes; then predictions for all that was run.
@@ -99,7 +99,7 @@ static void sweep_model(sweep *s) {
         for (int i = 0; i < s->run_count; ++i) {
             run *r = &s->runs[i];
             size *z = &s->sizes[r->size];
-            tmap_ask_plan plan = plan_of(z->n, r->a);
+            tmap_ask_case plan = plan_of(z->n, r->a);
             if (!r->few || r->variant != variant) continue;
             if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), NULL, &counted[samples]))
                 continue;

@@ -93,7 +93,7 @@ enum { FEW = sizeof few_candidates / sizeof *few_candidates };
 
 static int is_few(tmap_ask_params a) {
     for (int i = 0; i < FEW; ++i)
-        if (few_candidates[i].g == a.g && few_candidates[i].r == a.r && few_candidates[i].B == a.B)
+        if (few_candidates[i].g == a.g && few_candidates[i].r == a.r && few_candidates[i].b == a.b)
             return 1;
     return 0;
 }
@@ -113,7 +113,7 @@ static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
     for (int i = 0; landscape && i < o->g.count; ++i)
         for (int k = 0; k < o->r.count; ++k)
             for (int l = 0; l < o->B.count; ++l) {
-                j.a.g = o->g.value[i], j.a.r = o->r.value[k], j.a.B = o->B.value[l];
+                j.a.g = o->g.value[i], j.a.r = o->r.value[k], j.a.b = o->B.value[l];
                 sweep_both(s, &j, z, is_few(j.a), o->budget_ms / 4);
             }
     for (int i = 0; i < FEW; ++i) {
@@ -121,7 +121,7 @@ static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
         j.a = few_candidates[i];
         for (int k = 0; k < s->run_count; ++k)
             known |= s->runs[k].size == (int)(z - s->sizes) && s->runs[k].a.g == j.a.g &&
-                     s->runs[k].a.r == j.a.r && s->runs[k].a.B == j.a.B;
+                     s->runs[k].a.r == j.a.r && s->runs[k].a.b == j.a.b;
         if (!known) sweep_both(s, &j, z, 1, o->budget_ms / 4);
     }
 }
@@ -150,6 +150,7 @@ static void sweep_best(sweep *s, job j, size *z, int variant) {
     j.driver = TMAP_ASK_STREAM, j.part = "options";
     if (s->o.parts & OPTIONS) {
         j.m.options = TMAP_MANDELBROT_BULBS;
+        if (!job_prepare(&j)) return;
         t = job_verify(&j, 0); // a disc told by its formula may have pixels that do not stay
         time = bench_measure(job_run, &j, s->o.budget_ms);
         job_row(&j, time, &t, 0);
@@ -184,7 +185,7 @@ static void sweep_levels(sweep *s, job j, size *z, int variant) {
                       "\"size\": %u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, "
                       "\"regions\": [%s], \"subdivided\": [%s], \"filled\": [%s], \"P\": [%s], "
                       "\"whole\": %.3f, \"verified\": true",
-                      variant_name(variant), z->n, z->n, s->o.dwell, j.a.g, j.a.r, j.a.B, list[0],
+                      variant_name(variant), z->n, z->n, s->o.dwell, j.a.g, j.a.r, j.a.b, list[0],
                       list[1], list[2], list[3], (double)z->work / (double)pixels_of(&j));
     if (s->serial.n == z->n) {
         job_verify_serially(&j, &want);
@@ -211,6 +212,7 @@ static void sweep_size(sweep *s, size *z) {
     memset(&j, 0, sizeof j);
     j.s = s;
     j.m = tmap_mandelbrot_make(z->n, z->n, s->o.dwell);
+    job_plan(&j);
     for (int v = 0; v < VARIANTS; ++v) z->best[v] = -1;
     sweep_exhaustive(s, j, z);
     if (z->n <= 16384) s->serial = ask_serial_make(z->n, s->truth);
@@ -230,11 +232,13 @@ static void sweep_size(sweep *s, size *z) {
         bench_time time;
         j.variant = UNROLLED, j.part = "options";
         j.m.options = TMAP_MANDELBROT_BULBS;
+        job_plan(&j);
         t = job_draw(&j);
         time = bench_measure(job_run, &j, s->o.budget_ms);
         job_row(&j, time, &t, 0);
         print_row(&j, time, t.differ);
         j.m.options = 0;
+        job_plan(&j);
     }
     if (s->o.parts & DP) sweep_dp(s, j, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);

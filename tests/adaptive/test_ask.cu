@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // test_ask: adaptive subdivision of the Mandelbrot set against the serial one on the host, pixel by
 // pixel and count by count: both forms, all drivers, domains and parameters that divide each other
-// or do not, tables that are too small, and what must be refused.
+// or do not, tables that are too small, borders beside the picture and in it, and what must be
+// refused.
 #include "adaptive/ask_reference.h"
-#include <threadmap/adaptive/mandelbrot.h>
+#include <threadmap/rivals/mandelbrot_approaches.h>
+#include <threadmap/rivals/mandelbrot_approaches_f64.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -34,7 +36,7 @@ static void expect(int ok, const char *what, const problem *p, int approach, int
     ++cases;
     if (!ok && ++failures <= 20)
         printf("FAIL %s: %ux%u dwell %u options %u, (%u,%u,%u), %s, %s, %s\n", what, p->m.nx,
-               p->m.ny, p->m.dwell, p->m.options, p->a.g, p->a.r, p->a.B, p->wide ? "f64" : "f32",
+               p->m.ny, p->m.dwell, p->m.options, p->a.g, p->a.r, p->a.b, p->wide ? "f64" : "f32",
                tmap_mandelbrot_approach_name(approach), tmap_ask_driver_name(driver));
 }
 
@@ -71,18 +73,42 @@ static int library_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
                    : tmap_mandelbrot_dwell_f32(&p->m, x, y);
 }
 
-static cudaError_t launch(const problem *p, int approach, int driver, const tmap_ask_workspace *s,
-                          int *out) {
-    return p->wide ? tmap_mandelbrot_f64(&p->m, approach, p->a, driver, s, out, 0)
-                   : tmap_mandelbrot_f32(&p->m, approach, p->a, driver, s, out, 0);
+// The plans of a problem, in its type: those that people call, and all that are compared.
+typedef struct plans {
+    tmap_mandelbrot_plan_f32 f32;
+    tmap_mandelbrot_plan_f64 f64;
+    tmap_mandelbrot_approaches_f32 all32;
+    tmap_mandelbrot_approaches_f64 all64;
+} plans;
+
+static cudaError_t plans_make(const problem *p, const tmap_ask_workspace *w, plans *out) {
+    cudaError_t status = p->wide ? tmap_mandelbrot_approaches_make_f64(&p->m, w, &out->all64)
+                                 : tmap_mandelbrot_approaches_make_f32(&p->m, w, &out->all32);
+    if (status != cudaSuccess || !w) return status;
+    return p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, w, &out->f64)
+                   : tmap_mandelbrot_plan_make_f32(&p->m, w, &out->f32);
+}
+
+// level_ms: of the host driver, or null.
+static cudaError_t launch(const problem *p, const plans *plan, int approach, int driver,
+                          float *level_ms, int *out) {
+    if (approach == TMAP_MANDELBROT_ASK_MBR && driver == TMAP_ASK_STREAM)
+        return p->wide ? tmap_mandelbrot_f64(&plan->f64, out, 0)
+                       : tmap_mandelbrot_f32(&plan->f32, out, 0);
+    if (approach == TMAP_MANDELBROT_ASK_MBR && driver == TMAP_ASK_HOST)
+        return p->wide ? tmap_mandelbrot_host_f64(&plan->f64, out, level_ms, 0)
+                       : tmap_mandelbrot_host_f32(&plan->f32, out, level_ms, 0);
+    return p->wide ? tmap_mandelbrot_approach_f64(&plan->all64, approach, driver, level_ms, out, 0)
+                   : tmap_mandelbrot_approach_f32(&plan->all32, approach, driver, level_ms, out, 0);
 }
 
 // Runs an approach on a poisoned picture and fetches it. Pixels around it must stay poisoned.
-static cudaError_t run(const problem *p, int approach, int driver, const tmap_ask_workspace *s) {
+static cudaError_t run(const problem *p, const plans *plan, int approach, int driver) {
+    float level_ms[TMAP_ASK_LEVELS_MAX + 1];
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     cudaError_t status;
     CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
-    status = launch(p, approach, driver, s, device_out + 32);
+    status = launch(p, plan, approach, driver, pixels & 1 ? NULL : level_ms, device_out + 32);
     if (status != cudaSuccess) return status;
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
@@ -104,30 +130,33 @@ static void compare_counts(const problem *p, int approach, int driver, const ask
     expect(same, "counts", p, approach, driver);
 }
 
-// columns: 1 where columns of borders have memory of their own.
-static void run_ask(const problem *problem_, tmap_u64 capacity, int columns,
-                    const ask_counts *reference) {
-    const tmap_u64 bytes = tmap_mandelbrot_columns_bytes(&problem_->m, problem_->a);
-    problem own = *problem_;
-    const problem *p = &own;
+// columns: 1 where columns of borders have memory of their own. Nothing behind the workspace is
+// written.
+static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_counts *reference) {
+    const tmap_u64 bytes = columns ? tmap_mandelbrot_workspace_bytes(&p->m, p->a, capacity)
+                                   : tmap_ask_workspace_bytes(p->m.nx, p->m.ny, 0, p->a, capacity);
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     tmap_ask_workspace s;
-    if (columns) {
-        CHECK(cudaMalloc((void **)&own.m.columns, bytes + 256));
-        CHECK(cudaMemset(own.m.columns, 0x5a, bytes + 256));
+    plans plan;
+    void *memory;
+    CHECK(cudaMalloc(&memory, bytes + 256));
+    CHECK(cudaMemset(memory, 0xa5, bytes));
+    CHECK(cudaMemset((char *)memory + bytes, 0x5a, 256));
+    expect(tmap_mandelbrot_workspace_set(&p->m, p->a, capacity, memory, bytes, &s) == TMAP_OK ||
+               (!columns && tmap_ask_workspace_set(p->m.nx, p->m.ny, 0, p->a, capacity, memory,
+                                                   bytes, &s) == TMAP_OK),
+           "workspace", p, 0, 0);
+    CHECK(plans_make(p, &s, &plan));
+    if (!on_gpu || small) { // a CPU machine has one block; a sanitizer's code needs more registers
+        plan.all32.ask.cooperative.all.blocks = on_gpu ? 16 : 1;
+        plan.all64.ask.cooperative.all.blocks = on_gpu ? 16 : 1;
     }
-    CHECK(tmap_ask_workspace_create(p->m.nx, p->m.ny, 0, p->a, capacity, &s));
-    CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
-    if (!on_gpu) s.cooperative_blocks = 1;
-    if (on_gpu && small) s.cooperative_blocks = 16; // a sanitizer's code needs more registers
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach)
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
-            float ms[TMAP_ASK_LEVELS_MAX + 1];
             tmap_ask_counts counts;
             cudaError_t status;
             if (driver == TMAP_ASK_GRAPH && on_gpu && small) continue; // racecheck crashes on loops
-            s.level_ms = driver == TMAP_ASK_HOST ? ms : NULL;
-            status = run(p, approach, driver, &s);
+            status = run(p, &plan, approach, driver);
             if (driver == TMAP_ASK_GRAPH && !TMAP_ASK_GRAPHS) {
                 expect(status == cudaErrorNotSupported, "no graphs", p, approach, driver);
                 continue;
@@ -149,32 +178,33 @@ static void run_ask(const problem *problem_, tmap_u64 capacity, int columns,
                 expect((counts.refused != 0) == (reference->level[0].subdivided > 1),
                        "refusals are counted", p, approach, driver);
         }
-    if (columns) {
-        CHECK(cudaMemcpy(got, (char *)own.m.columns + bytes, 256, cudaMemcpyDeviceToHost));
-        for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "beyond the columns", p, 0, 0);
-        CHECK(cudaFree(own.m.columns));
-    }
-    CHECK(tmap_ask_workspace_destroy(&s));
+    CHECK(cudaMemcpy(got, (char *)memory + bytes, 256, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "behind the workspace", p, 0, 0);
+    CHECK(cudaFree(memory));
 }
 
 // The stream driver captured into a graph, which is launched twice; and a graph with a loop.
 static void run_graphs(const problem *p) {
 #if TMAP_ASK_GRAPHS
     size_t pixels = (size_t)p->m.nx * p->m.ny;
-    const tmapi_mandelbrot_f32_params params = tmapi_mandelbrot_f32_make(&p->m, device_out);
     tmap_ask_workspace s;
+    tmap_mandelbrot_approaches_f32 plan;
+    tmapi_mandelbrot_f32_job job;
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    CHECK(tmap_ask_workspace_create(p->m.nx, p->m.ny, 0, p->a, 0, &s));
+    CHECK(tmap_mandelbrot_workspace_create(&p->m, p->a, 0, &s));
+    CHECK(tmap_mandelbrot_approaches_make_f32(&p->m, &s, &plan));
     CHECK(cudaStreamCreate(&stream));
+    job = plan.job;
+    job.out = device_out;
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
         for (int loop = 0; loop < 2; ++loop) {
             if (loop) {
-                CHECK(tmapi_mandelbrot_f32_ask_graph_make(&params, form, &s, &exec));
+                CHECK(tmap_ask_graph_make(&plan.ask.form[form], &job, &exec));
             } else {
                 CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-                CHECK(tmapi_mandelbrot_f32_ask_stream(&params, form, &s, stream));
+                CHECK(tmap_ask_stream(&plan.ask.form[form], &job, stream));
                 CHECK(cudaStreamEndCapture(stream, &graph));
                 CHECK(cudaGraphInstantiate(&exec, graph, 0));
                 CHECK(cudaGraphDestroy(graph));
@@ -196,35 +226,38 @@ static void run_graphs(const problem *p) {
 #endif
 }
 
-static void run_problem(const problem *p) {
+// ways: bit 0: borders in the picture; 1: beside it; 2 and 3: tables with a place or a few.
+static void run_problem(const problem *p, int ways) {
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     ask_split split;
     ask_counts counts;
+    plans plan;
     const ask_dwell dwell = p->m.options & TMAP_MANDELBROT_BULBS ? library_dwell : brute_dwell;
-    if (ask_split_make(p->m.nx, p->m.ny, p->a.g, p->a.r, p->a.B, &split)) {
+    if (ask_split_make(p->m.nx, p->m.ny, p->a.g, p->a.r, p->a.b, &split)) {
         expect(0, "refused", p, 0, 0);
         return;
     }
     split.shared = 1;
     ask_reference(split, dwell, p, want, &counts);
     ask_exhaustive(p->m.nx, p->m.ny, dwell, p, exhaustive);
+    CHECK(plans_make(p, NULL, &plan));
     for (int approach = 0; approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED; ++approach) {
-        CHECK(run(p, approach, 0, NULL));
+        CHECK(run(p, &plan, approach, 0));
         expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels", p, approach, 0);
     }
-    run_ask(p, 0, 0, &counts);
-    run_ask(p, 0, 1, &counts);
-    run_ask(p, 1, 0, &counts);
-    run_ask(p, 7, 1, &counts);
+    if (ways & 1) run_ask(p, 0, 0, &counts);
+    if (ways & 2) run_ask(p, 0, 1, &counts);
+    if (ways & 4) run_ask(p, 1, 0, &counts);
+    if (ways & 8) run_ask(p, 7, 1, &counts);
     if (on_gpu && !small && !p->wide) run_graphs(p);
 }
 
-static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 B,
+static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                     tmap_u32 options, int wide) {
     problem p;
     p.m = tmap_mandelbrot_make(nx, ny, dwell);
     p.m.options = options;
-    p.a.g = g, p.a.r = r, p.a.B = B;
+    p.a.g = g, p.a.r = r, p.a.b = b;
     p.wide = wide;
     return p;
 }
@@ -232,20 +265,31 @@ static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u
 // Everything that must be refused; nothing may be written.
 static void run_refusals(void) {
     const problem good = make(64, 64, 100, 4, 2, 4, 0, 0);
+    const tmap_ask_params finer = {8, 2, 1};
     const double nan = strtod("nan", NULL), inf = strtod("inf", NULL);
+    const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(&good.m, good.a, 0);
     tmap_ask_workspace s, other;
     tmap_ask_counts counts;
+    plans plan, unused;
     problem bad;
-    CHECK(tmap_ask_workspace_create(64, 64, 0, good.a, 0, &s));
+    CHECK(tmap_mandelbrot_workspace_create(&good.m, good.a, 0, &s));
     CHECK(cudaMemset(device_out, 0x5a, 4096 * sizeof(int)));
+    CHECK(plans_make(&good, &s, &plan));
 #define REFUSED(change) \
     do { \
         bad = good; \
         change; \
-        for (int approach = 0; approach < TMAP_MANDELBROT_APPROACH_COUNT; ++approach) \
-            expect(launch(&bad, approach, TMAP_ASK_STREAM, &s, device_out) == \
+        expect(tmap_mandelbrot_plan_make_f32(&bad.m, &s, &unused.f32) == cudaErrorInvalidValue, \
+               #change, &bad, TMAP_MANDELBROT_ASK_MBR, 0); \
+        expect(tmap_mandelbrot_approaches_make_f32(&bad.m, &s, &unused.all32) == \
+                   cudaErrorInvalidValue, \
+               #change, &bad, 0, 0); \
+        expect(tmap_mandelbrot_workspace_bytes(&bad.m, bad.a, 0) == 0 && \
+                   tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, s.bytes, &other) == \
+                       TMAP_EINVAL && \
+                   tmap_mandelbrot_workspace_create(&bad.m, bad.a, 0, &other) == \
                        cudaErrorInvalidValue, \
-                   #change, &bad, approach, TMAP_ASK_STREAM); \
+               "workspace: " #change, &bad, 0, 0); \
     } while (0)
     REFUSED(bad.m.nx = 0);
     REFUSED(bad.m.ny = 0);
@@ -259,37 +303,62 @@ static void run_refusals(void) {
     REFUSED(bad.m.x0 = nan);
     REFUSED(bad.m.y1 = nan);
     REFUSED(bad.m.x1 = inf);
-    REFUSED(bad.m.columns = (int *)((char *)device_out + 2));
 #undef REFUSED
+    bad = good;
+    bad.m.nx = 65; // the workspace is for another picture
+    expect(plans_make(&bad, &s, &unused) == cudaErrorInvalidValue, "nx", &bad, 0, 0);
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach) {
-        const tmap_ask_params wrong[] = {{4, 2, 17}, {4, 1, 4},  {4, 0, 4}, {0, 2, 4},
-                                         {4, 2, 0},  {65, 2, 1}, {8, 2, 4}};
+        const tmap_ask_params wrong[] = {{4, 2, 17}, {4, 1, 4}, {4, 0, 4},
+                                         {0, 2, 4},  {4, 2, 0}, {65, 2, 1}};
         for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-            bad = good;
-            bad.a = wrong[i]; // the last is right, but the workspace is for another
-            expect(launch(&bad, approach, TMAP_ASK_STREAM, &s, device_out) == cudaErrorInvalidValue,
-                   "subdivision", &bad, approach, TMAP_ASK_STREAM);
+            expect(tmap_ask_workspace_bytes(64, 64, 0, wrong[i], 0) == 0, "bytes", &good, approach,
+                   0);
+            expect(tmap_ask_workspace_create(64, 64, 0, wrong[i], 0, &other) ==
+                       cudaErrorInvalidValue,
+                   "subdivision", &good, approach, 0);
+            expect(tmap_mandelbrot_workspace_create(&good.m, wrong[i], 0, &other) ==
+                       cudaErrorInvalidValue,
+                   "subdivision", &good, approach, 0);
         }
-        expect(launch(&good, approach, 4, &s, device_out) == cudaErrorInvalidValue, "driver", &good,
-               approach, 4);
-        expect(launch(&good, approach, -1, &s, device_out) == cudaErrorInvalidValue, "driver",
-               &good, approach, -1);
-        expect(launch(&good, approach, 0, NULL, device_out) == cudaErrorInvalidValue, "workspace",
-               &good, approach, 0);
-        expect(launch(&good, approach, 0, &s, NULL) == cudaErrorInvalidValue, "out", &good,
-               approach, 0);
+        expect(launch(&good, &plan, approach, 4, NULL, device_out) == cudaErrorInvalidValue,
+               "driver", &good, approach, 4);
+        expect(launch(&good, &plan, approach, -1, NULL, device_out) == cudaErrorInvalidValue,
+               "driver", &good, approach, -1);
+        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
+            expect(launch(&good, &plan, approach, driver, NULL, NULL) == cudaErrorInvalidValue,
+                   "out", &good, approach, driver);
+            expect(launch(&good, &plan, approach, driver, NULL, (int *)((char *)device_out + 2)) ==
+                       cudaErrorInvalidValue,
+                   "out", &good, approach, driver);
+        }
+        CHECK(plans_make(&good, NULL, &unused));
+        expect(tmap_mandelbrot_approach_f32(&unused.all32, approach, 0, NULL, device_out, 0) ==
+                   cudaErrorInvalidValue,
+               "no workspace", &good, approach, 0);
     }
-    expect(launch(&good, TMAP_MANDELBROT_APPROACH_COUNT, 0, &s, device_out) ==
+    expect(launch(&good, &plan, TMAP_MANDELBROT_APPROACH_COUNT, 0, NULL, device_out) ==
                cudaErrorInvalidValue,
            "approach", &good, 4, 0);
-    expect(launch(&good, -1, 0, &s, device_out) == cudaErrorInvalidValue, "approach", &good, -1, 0);
-    expect(tmap_ask_workspace_bytes(64, 64, 0, bad.a, 0) != 0, "bytes", &good, 0, 0);
-    bad.a.r = 1;
-    expect(tmap_ask_workspace_bytes(64, 64, 0, bad.a, 0) == 0, "bytes", &bad, 0, 0);
-    expect(tmap_ask_workspace_create(64, 64, 0, bad.a, 0, &other) == cudaErrorInvalidValue,
-           "workspace", &bad, 0, 0);
-    expect(tmap_ask_workspace_set(64, 64, 0, good.a, 0, s.memory, s.bytes - 1, &other) ==
+    expect(launch(&good, &plan, -1, 0, NULL, device_out) == cudaErrorInvalidValue, "approach",
+           &good, -1, 0);
+    expect(tmap_mandelbrot_plan_make_f32(&good.m, NULL, &unused.f32) == cudaErrorInvalidValue,
+           "workspace", &good, 0, 0);
+    expect(tmap_mandelbrot_f32(NULL, device_out, 0) == cudaErrorInvalidValue, "plan", &good, 0, 0);
+    expect(tmap_ask_workspace_bytes(64, 64, 0, good.a, 0) != 0, "bytes", &good, 0, 0);
+    // The memory for one subdivision does not do for a finer one.
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, s.memory, bytes, &other) == TMAP_OK,
+           "bytes of a workspace", &good, 0, 0);
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, s.memory, bytes - 1, &other) ==
                TMAP_EINVAL,
+           "bytes of a workspace", &good, 0, 0);
+    expect(tmap_mandelbrot_workspace_set(&good.m, finer, 0, s.memory, bytes, &other) == TMAP_EINVAL,
+           "a finer subdivision", &good, 0, 0);
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, (char *)s.memory + 128, bytes,
+                                         &other) == TMAP_EINVAL,
+           "a misaligned workspace", &good, 0, 0);
+    expect(tmap_ask_workspace_set(64, 64, 0, good.a, 0, s.memory,
+                                  tmap_ask_workspace_bytes(64, 64, 0, good.a, 0) - 1,
+                                  &other) == TMAP_EINVAL,
            "bytes of a workspace", &good, 0, 0);
     expect(tmap_ask_counts_read(NULL, &counts, 0) == cudaErrorInvalidValue, "counts", &good, 0, 0);
     CHECK(cudaMemcpy(got, device_out, 4096 * sizeof(int), cudaMemcpyDeviceToHost));
@@ -321,7 +390,7 @@ int main(void) {
             make(96, 96, 33, 2, 4, 3, 1, 0),   make(63, 65, 5, 1, 5, 1, 1, 0),
             make(40, 2, 30, 20, 2, 1, 0, 0),   make(3, 70, 40, 5, 2, 2, 1, 1),
         };
-        for (unsigned i = 0; i < sizeof few / sizeof *few; ++i) run_problem(&few[i]);
+        for (unsigned i = 0; i < sizeof few / sizeof *few; ++i) run_problem(&few[i], 15);
     }
     {
         // Around c = -2, where what has escaped may come back within 2 by rounding; points beyond
@@ -335,25 +404,26 @@ int main(void) {
             problem p = make(64, 64, 150, 4, 2, 4, 0, i & 1);
             p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
-            run_problem(&p);
+            run_problem(&p, 2 | 4); // what differs is how a pixel is computed
         }
     }
     run_refusals();
     if (!small) {
         const problem some[] = {
-            make(512, 512, 512, 8, 2, 8, 0, 0),
-            make(512, 512, 512, 4, 4, 16, 0, 0),
-            make(500, 300, 200, 7, 3, 5, 0, 1),
+            make(256, 256, 512, 4, 2, 8, 0, 0),
+            make(256, 256, 512, 2, 4, 8, 0, 0),
+            make(250, 150, 300, 7, 3, 2, 0, 1),
         };
-        for (unsigned i = 0; i < sizeof some / sizeof *some; ++i) run_problem(&some[i]);
+        for (unsigned i = 0; i < sizeof some / sizeof *some; ++i)
+            run_problem(&some[i], on_gpu ? 15 : 2 | 8);
     }
     if (on_gpu && !small) {
         const problem large[] = {
-            make(4096, 4096, 512, 16, 4, 16, 0, 0),
-            make(4096, 4096, 512, 32, 2, 32, 0, 0),
-            make(3001, 2003, 512, 13, 3, 7, 0, 1),
+            make(512, 512, 512, 4, 4, 16, 0, 0),   make(500, 300, 200, 7, 3, 5, 0, 1),
+            make(2048, 2048, 512, 4, 4, 8, 0, 0),  make(2048, 2048, 512, 32, 2, 16, 0, 0),
+            make(1501, 1003, 512, 13, 3, 7, 0, 1),
         };
-        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_problem(&large[i]);
+        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_problem(&large[i], 15);
     }
     free(got), free(want), free(exhaustive);
     CHECK(cudaFree(device_out));

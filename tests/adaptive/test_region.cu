@@ -70,7 +70,7 @@ TMAP_FN void ask_costs(const query *q, double *out) {
     const double side[3] = {512, 64, 8}, count[3] = {3, 100, 1500}, work[3] = {200, 120, 60};
     tmap_ask_curve curve = {side, count, work, 3, 1024, 210};
     tmap_ask_rates rates = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31};
-    tmap_ask_plan plan = {1024, 700, 0, 0, 0, 0, 0};
+    tmap_ask_case plan = {1024, 700, 0, 0, 0, 0, 0};
     tmap_ask_model m = {1024, 0, 0, 0, 500, 0.7, 20, 132, 128};
     tmap_ask_prediction p;
     plan.g = m.g = 1 + q->a % 64, plan.r = m.r = 2 + q->b % 7, plan.B = m.B = 1 + q->c % 16;

@@ -108,7 +108,7 @@ static void check_simple(void) {
 static double whole; // mean dwell of the picture
 static ask_counts run;
 
-static void run_plan(const picture *p, const tmap_ask_plan *plan, int *out) {
+static void run_plan(const picture *p, const tmap_ask_case *plan, int *out) {
     ask_split split;
     if (ask_split_make((tmap_u32)plan->nx, (tmap_u32)plan->ny, (tmap_u32)plan->g, (tmap_u32)plan->r,
                        (tmap_u32)plan->B, &split))
@@ -123,9 +123,9 @@ static double several(tmap_u32 level) {
 
 // Equation 16 with the P and costs that were counted: E[G_i], K_i and W_S are those of the run. The
 // model's last level computes all of its regions, so A is that level's work for each of its pixels.
-static void check_general(const tmap_ask_plan *plan) {
+static void check_general(const tmap_ask_case *plan) {
     double P[64], R[64], Q[64], S[64], T[64], elements = (double)SIDE * SIDE, area, k = 0;
-    tmap_u32 tau = tmap_ask_plan_levels(plan), last = tau - 1;
+    tmap_u32 tau = tmap_ask_case_levels(plan), last = tau - 1;
     const ask_level *v = run.level;
     double A, fill = 0;
     for (tmap_u32 i = 0; i < tau; ++i) {
@@ -143,7 +143,7 @@ static void check_general(const tmap_ask_plan *plan) {
         }
     }
     area =
-        (double)v[last].regions * tmap_ask_plan_side(plan, last) * tmap_ask_plan_side(plan, last);
+        (double)v[last].regions * tmap_ask_case_side(plan, last) * tmap_ask_case_side(plan, last);
     A = (double)(v[last].border_work + v[last].leaf_work) / area;
     CHECK(
         relative(tmap_ask_model_work(elements, A, (double)(plan->g * plan->g), tau, P, R, Q, S, T),
@@ -154,13 +154,13 @@ static void check_general(const tmap_ask_plan *plan) {
 }
 
 static void same(const char *what, double got, double want, double grant,
-                 const tmap_ask_plan *plan) {
+                 const tmap_ask_case *plan) {
     CHECK(relative(got, want) <= grant, "%s of (%llu,%llu,%llu): %.9g, not %.9g", what, plan->g,
           plan->r, plan->B, got, want);
 }
 
-// A prediction against the run.
-static void compare(const tmap_ask_prediction *p, const tmap_ask_plan *plan, double grant) {
+// A prediction against the run: all but the work on borders.
+static void compare_counts(const tmap_ask_prediction *p, const tmap_ask_case *plan, double grant) {
     double regions = 0, cut = 0, filled = 0, leaf_work = 0, leaves = 0;
     for (tmap_u32 i = 0; i < run.levels; ++i) {
         const ask_level *v = &run.level[i];
@@ -177,16 +177,21 @@ static void compare(const tmap_ask_prediction *p, const tmap_ask_plan *plan, dou
     same("filled elements", p->fill_elements, (double)run.filled_pixels, grant, plan);
     same("leaf elements", p->leaf_elements, (double)run.leaf_pixels, grant, plan);
     same("leaf work", p->leaf_work, leaf_work, grant, plan);
+}
+
+static void compare(const tmap_ask_prediction *p, const tmap_ask_case *plan, double grant) {
+    compare_counts(p, plan, grant);
     same("work", p->work, (double)run.work, grant, plan);
     same("omega", p->omega, whole * SIDE * SIDE / (double)run.work, grant, plan);
 }
 
-static void check_levels(const tmap_ask_plan *plan) {
+static void check_levels(const tmap_ask_case *plan) {
     double P[64], leaf_work = (double)run.level[run.levels - 1].leaf_work;
     tmap_ask_costs costs;
     tmap_ask_prediction p;
     memset(&p, 0, sizeof p);
-    for (tmap_u32 i = 0; i < run.levels; ++i) P[i] = several(i) / (double)run.level[i].regions;
+    for (tmap_u32 i = 0; i < run.levels; ++i)
+        P[i] = run.level[i].regions ? several(i) / (double)run.level[i].regions : 0;
     costs.whole = whole;
     costs.border = ((double)run.work - leaf_work) / (double)run.border_pixels;
     costs.leaf = run.leaf_pixels ? leaf_work / (double)run.leaf_pixels : 0;
@@ -197,7 +202,7 @@ static void check_levels(const tmap_ask_plan *plan) {
 }
 
 // The curve of the last run.
-static tmap_ask_curve measure(const tmap_ask_plan *plan, double room[3][64]) {
+static tmap_ask_curve measure(const tmap_ask_case *plan, double room[3][64]) {
     double cut[64], elements[64], work[64];
     tmap_ask_curve curve = {NULL, NULL, NULL, 0, 0, 0};
     for (tmap_u32 i = 0; i < run.levels; ++i) {
@@ -212,9 +217,28 @@ static tmap_ask_curve measure(const tmap_ask_plan *plan, double room[3][64]) {
     return curve;
 }
 
+// The laws of a curve on the plan that measured it: what was counted comes out again, but for the
+// work of level 0, whose borders are taken to cost what the whole domain does.
+static void check_curve(const tmap_ask_case *plan) {
+    double room[3][64], above, level0 = (double)run.level[0].border_pixels * whole;
+    tmap_ask_curve curve = measure(plan, room);
+    tmap_ask_prediction p;
+    memset(&p, 0, sizeof p);
+    for (tmap_u32 k = 0; k < curve.points; ++k) {
+        CHECK(tmap_ask_curve_count(&curve, curve.side[k]) == curve.count[k], "(%llu,%llu,%llu) %u",
+              plan->g, plan->r, plan->B, k);
+        CHECK(tmap_ask_curve_work(&curve, curve.side[k]) == curve.work[k], "(%llu,%llu,%llu) %u",
+              plan->g, plan->r, plan->B, k);
+    }
+    CHECK(tmap_ask_predict_curve(plan, &curve, NULL, &p) == TMAP_OK, "%s", "curve");
+    compare_counts(&p, plan, 1e-12);
+    above = (double)run.work - (double)run.level[0].border_work;
+    same("work below level 0", p.work - level0, above, 1e-12, plan);
+}
+
 // Border pixels that no ancestor has computed, counted in a picture: a level's borders, less those
 // of the levels above.
-static tmap_u64 new_border_pixels(const tmap_ask_plan *plan) {
+static tmap_u64 new_border_pixels(const tmap_ask_case *plan) {
     tmap_u64 all = run.border_pixels;
     for (tmap_u32 l = 0; l + 1 < run.levels; ++l) {
         // each region that was cut hands its ring down, and all of its ring is rings of children
@@ -227,11 +251,11 @@ static tmap_u64 new_border_pixels(const tmap_ask_plan *plan) {
 // What a machine of 1056 places for blocks of 256 threads could take for the run, in microseconds:
 // each level a launch, and the longer of its work on all places and its slowest region. Not the form
 // of a prediction, which adds the two.
-static double simulated_time(const tmap_ask_plan *plan) {
+static double simulated_time(const tmap_ask_case *plan) {
     double time = 10;
     for (tmap_u32 l = 0; l < run.levels; ++l) {
         const ask_level *v = &run.level[l];
-        double side = tmap_ask_plan_side(plan, l), rounds = tmapi_ask_ceil(4 * side / 256);
+        double side = tmap_ask_case_side(plan, l), rounds = tmapi_ask_ceil(4 * side / 256);
         double inside = v->leaves ? tmapi_ask_ceil(side * side / 256) : 0;
         double all = (double)(v->border_work + v->leaf_work) / 2e6 +
                      (double)(v->border_pixels + v->filled_pixels + v->leaf_pixels) / 5e5 +
@@ -244,7 +268,7 @@ static double simulated_time(const tmap_ask_plan *plan) {
 
 // Rates fitted to every fourth plan, by counts from the curve alone, find a plan whose time is
 // within 10% of the best of all.
-static void check_fit(const tmap_ask_curve *curve, const tmap_ask_plan *plans, const double *time,
+static void check_fit(const tmap_ask_curve *curve, const tmap_ask_case *plans, const double *time,
                       unsigned count) {
     static tmap_ask_prediction some[256];
     static double some_time[256];
@@ -278,21 +302,21 @@ static void check_transfer(const picture *p, const tmap_ask_curve *curve, int *o
     static const tmap_u32 gs[] = {4, 6, 8, 12, 16, 24, 32, 48, 64}, rs[] = {2, 3, 4, 5, 8},
                           Bs[] = {2, 4, 8, 16, 32};
     tmap_ask_candidates all = {gs, rs, Bs, 9, 5, 5};
-    tmap_ask_plan best = {SIDE, SIDE, 0, 0, 0, 0, 0};
+    tmap_ask_case best = {SIDE, SIDE, 0, 0, 0, 0, 0};
     tmap_ask_prediction predicted, prediction;
     double least = 1e300, chosen = 0, worst = 0, mean = 0, worst_even = 0;
     unsigned plans = 0, runs = 0;
-    static tmap_ask_plan tried[256];
+    static tmap_ask_case tried[256];
     static double time[256];
     CHECK(tmap_ask_predict_search(&best, &all, curve, NULL, &predicted) == TMAP_OK, "%s", "search");
     for (int i = 0; i < 9 * 5 * 5; ++i) {
-        tmap_ask_plan plan = {SIDE, SIDE, 0, gs[i / 25], rs[i / 5 % 5], Bs[i % 5], 0};
+        tmap_ask_case plan = {SIDE, SIDE, 0, gs[i / 25], rs[i / 5 % 5], Bs[i % 5], 0};
         double side, error;
         if (tmap_ask_predict_curve(&plan, curve, NULL, &prediction)) continue;
         run_plan(p, &plan, out);
         tried[runs] = plan;
         time[runs++] = simulated_time(&plan);
-        side = tmap_ask_plan_side(&plan, run.levels - 1);
+        side = tmap_ask_case_side(&plan, run.levels - 1);
         error = relative(prediction.work, (double)run.work);
         CHECK(prediction.work >= predicted.work, "(%llu,%llu,%llu)", plan.g, plan.r, plan.B);
         if ((double)run.work < least) least = (double)run.work;
@@ -322,10 +346,10 @@ static void check_counted(void) {
     picture p = {SIDE, SIDE, NULL};
     size_t n = (size_t)SIDE * SIDE;
     int *out = (int *)malloc(n * sizeof *out);
-    tmap_ask_plan fine = {SIDE, SIDE, 0, 2, 2, 1, 0}, others[] = {{SIDE, SIDE, 0, 32, 2, 8, 0},
-                                                                  {SIDE, SIDE, 0, 4, 4, 8, 0},
-                                                                  {SIDE, SIDE, 0, 8, 8, 2, 0},
-                                                                  {SIDE, SIDE, 0, 16, 2, 64, 0}};
+    tmap_ask_case fine = {SIDE, SIDE, 0, 2, 2, 1, 0},
+                  others[] = {{SIDE, SIDE, 0, 32, 2, 8, 0}, {SIDE, SIDE, 0, 4, 4, 8, 0},
+                              {SIDE, SIDE, 0, 8, 8, 2, 0},  {SIDE, SIDE, 0, 16, 2, 64, 0},
+                              {SIDE, SIDE, 0, 1, 2, 8, 0},  {SIDE, SIDE, 0, 1, 4, 300, 0}};
     double room[3][64];
     tmap_ask_curve curve;
     tmap_ask_prediction once, shared;
@@ -348,10 +372,7 @@ static void check_counted(void) {
     check_general(&fine);
     check_levels(&fine);
     curve = measure(&fine, room);
-    for (tmap_u32 k = 0; k < curve.points; ++k) {
-        CHECK(tmap_ask_curve_count(&curve, curve.side[k]) == curve.count[k], "point %u", k);
-        CHECK(tmap_ask_curve_work(&curve, curve.side[k]) == curve.work[k], "point %u", k);
-    }
+    check_curve(&fine);
     CHECK(tmap_ask_predict_curve(&fine, &curve, NULL, &once) == TMAP_OK, "%s", "curve");
     same("border elements by the curve", once.border_elements, (double)run.border_pixels, 1e-12,
          &fine);
@@ -363,18 +384,39 @@ static void check_counted(void) {
     same("new border elements", shared.border_elements, (double)new_border_pixels(&fine), 1e-12,
          &fine);
     CHECK(shared.work < once.work && shared.leaf_work == once.leaf_work, "%s", "shared borders");
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 6; ++i) {
         run_plan(&p, &others[i], out);
         check_general(&others[i]);
         check_levels(&others[i]);
+        check_curve(&others[i]);
     }
     check_transfer(&p, &curve, out);
     free(p.pixels);
     free(out);
 }
 
+// One region at first, on whose border there is one value: the curve says 0 at the domain's side.
+static void check_flat(void) {
+    const tmap_ask_case plans[] = {{SIDE, SIDE, 0, 1, 2, 16, 0}, {SIDE, SIDE, 0, 1, 2, SIDE, 0}};
+    picture p = {SIDE, SIDE, NULL};
+    size_t n = (size_t)SIDE * SIDE;
+    int *out = (int *)malloc(n * sizeof *out);
+    p.pixels = (int *)malloc(n * sizeof *p.pixels);
+    if (!out || !p.pixels) exit(2);
+    whole = (double)ask_exhaustive(SIDE, SIDE, flat, &p, p.pixels) / (double)n;
+    for (int i = 0; i < 2; ++i) {
+        run_plan(&p, &plans[i], out);
+        CHECK(run.level[0].filled == 1, "plan %d", i);
+        check_levels(&plans[i]);
+        check_curve(&plans[i]);
+    }
+    free(p.pixels);
+    free(out);
+}
+
 int main(void) {
     check_simple();
+    check_flat();
     check_counted();
     return check_result("ask_predict");
 }

@@ -77,8 +77,8 @@ static void count_box(octants *o, int level, int levels, const tmap_u32 *from, c
 }
 
 static void check_solid(void) {
-    tmap_ask_plan plan = {32, 16, 64, 2, 2, 4, 0};
-    tmap_u32 levels = tmap_ask_plan_levels(&plan);
+    tmap_ask_case plan = {32, 16, 64, 2, 2, 4, 0};
+    tmap_u32 levels = tmap_ask_case_levels(&plan);
     double side[8], count[8], work[8], border = 0, known = 0, work_borders = 0, all = 0;
     tmap_ask_curve curve = {side, count, work, 0, 0, 0};
     tmap_ask_prediction p;
@@ -117,7 +117,7 @@ static void check_solid(void) {
 static void check_lines(void) {
     static const double count[] = {4, 36}, work[] = {1, 1}, side[] = {48, 16};
     const tmap_ask_curve curve = {side, count, work, 2, 96, 1};
-    const tmap_ask_plan plan = {96, 96, 0, 2, 3, 5, 2};
+    const tmap_ask_case plan = {96, 96, 0, 2, 3, 5, 2};
     tmap_ask_prediction p;
     int lines = 0;
     for (int y = 0; y < 96; ++y)
@@ -134,7 +134,7 @@ static void check_lines(void) {
 static void check_curve(void) {
     double side[10], count[10], work[10];
     tmap_ask_curve c = {side, count, work, 10, 1024, 100};
-    tmap_ask_plan plan = {1024, 512, 0, 2, 2, 200, 0}, search = {1024, 1024, 0, 0, 0, 0, 0};
+    tmap_ask_case plan = {1024, 512, 0, 2, 2, 200, 0}, search = {1024, 1024, 0, 0, 0, 0, 0};
     tmap_ask_rates rates = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31};
     tmap_ask_prediction p, q;
     static const tmap_u32 g[] = {2000, 4}, r[] = {1, 2}, B[] = {0, 16};
@@ -195,9 +195,9 @@ static void check_curve(void) {
     c.points = 0;
     CHECK(tmap_ask_curve_check(&c) == TMAP_EINVAL, "%s", "no point");
     plan.ny = 0;
-    CHECK(tmap_ask_plan_check(&plan) == TMAP_EINVAL, "%s", "ny = 0");
+    CHECK(tmap_ask_case_check(&plan) == TMAP_EINVAL, "%s", "ny = 0");
     plan.ny = 1024, plan.B = 513;
-    CHECK(tmap_ask_plan_check(&plan) == TMAP_ERANGE, "%s", "B > n / g");
+    CHECK(tmap_ask_case_check(&plan) == TMAP_ERANGE, "%s", "B > n / g");
 }
 
 // Rates from times that are exactly of the form, and what the fit refuses.
@@ -210,7 +210,7 @@ static void check_exact_fit(void) {
     for (tmap_u64 g = 2; g <= 64; g *= 2)
         for (tmap_u64 r = 2; r <= 8; r *= 2)
             for (tmap_u64 B = 2; B <= 16; B *= 2) {
-                tmap_ask_plan plan = {1024, 1024, 0, g, r, B, (int)(B & 2)};
+                tmap_ask_case plan = {1024, 1024, 0, g, r, B, (int)(B & 2)};
                 if (n == 60 || tmap_ask_predict_curve(&plan, &c, &rates, &counted[n])) continue;
                 time[n] = counted[n].time;
                 ++n;
@@ -237,12 +237,12 @@ static void check_time_search(void) {
     tmap_ask_curve c = {side, count, work, 3, 16384, 200};
     tmap_ask_rates rates = {1e-9, 6e-10, 1e-9, 2e-10, 1e-9, 1e-8, 1e-8, 5e-6, 3e-5, 2e-8, 1e-8};
     for (int shared = 0; shared < 2; ++shared) {
-        tmap_ask_plan best = {16384, 16384, 0, 0, 0, 0, shared};
+        tmap_ask_case best = {16384, 16384, 0, 0, 0, 0, shared};
         tmap_ask_prediction p, one;
         memset(&one, 0, sizeof one);
         CHECK(tmap_ask_predict_search(&best, &all, &c, &rates, &p) == TMAP_OK, "%s", "search");
         for (int i = 0; i < 60; ++i) {
-            tmap_ask_plan plan = {16384, 16384, 0, gs[i / 12], rs[i / 4 % 3], Bs[i % 4], shared};
+            tmap_ask_case plan = {16384, 16384, 0, gs[i / 12], rs[i / 4 % 3], Bs[i % 4], shared};
             CHECK(tmap_ask_predict_curve(&plan, &c, &rates, &one) == TMAP_OK, "%d", i);
             CHECK(one.time >= p.time, "%d: %g < %g", i, one.time, p.time);
             if (plan.g == best.g && plan.r == best.r && plan.B == best.B)

@@ -39,31 +39,31 @@ static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_
     ++cases;
     if (!ok && ++failures <= 20)
         printf("FAIL %s: %ux%u dwell %u, (%u,%u,%u), %s, %s\n", what, m->nx, m->ny, m->dwell, a.g,
-               a.r, a.B, tmap_ask_form_name(form), wide ? "f64" : "f32");
+               a.r, a.b, tmap_ask_form_name(form), wide ? "f64" : "f32");
 }
 
-static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 B,
+static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                 tmap_u64 pending) {
     tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
-    const tmap_ask_params a = {g, r, B};
+    const tmap_ask_params a = {g, r, b};
     size_t pixels = (size_t)nx * ny;
     int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
     int *out, *columns;
     ask_split split;
     ask_counts counts;
     CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
-    CHECK(cudaMalloc((void **)&columns, tmap_mandelbrot_columns_bytes(&m, a)));
-    if (ask_split_make(nx, ny, g, r, B, &split)) exit(1);
+    CHECK(cudaMalloc((void **)&columns, tmap_mandelbrot_dp_columns_bytes(&m, a) + 4));
+    if (ask_split_make(nx, ny, g, r, b, &split)) exit(1);
     split.shared = 1;
     for (int turn = 0; turn < 4; ++turn) {
         const int wide = turn & 1;
-        m.columns = turn & 2 ? columns : NULL;
+        int *beside = turn & 2 ? columns : NULL; // where columns of borders are kept
         ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
             tmap_u64 lost = 1, wrong = 0, missing = 0;
             CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
-            CHECK(wide ? tmap_mandelbrot_dp_f64(&m, form, a, pending, lost_d, out, 0)
-                       : tmap_mandelbrot_dp_f32(&m, form, a, pending, lost_d, out, 0));
+            CHECK(wide ? tmap_mandelbrot_dp_f64(&m, form, a, pending, beside, lost_d, out, 0)
+                       : tmap_mandelbrot_dp_f32(&m, form, a, pending, beside, lost_d, out, 0));
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
             CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
@@ -91,18 +91,20 @@ static void run_refusals(void) {
     tmap_mandelbrot bad = good;
     int *out = (int *)lost_d; // not written
     bad.dwell = 0;
-    expect(tmap_mandelbrot_dp_f32(&bad, 0, a, 0, lost_d, out, 0) == cudaErrorInvalidValue, "dwell",
-           &bad, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 2, a, 0, lost_d, out, 0) == cudaErrorInvalidValue, "form",
-           &good, a, 2, 0);
-    expect(tmap_mandelbrot_dp_f64(&good, 0, wrong, 0, lost_d, out, 0) == cudaErrorInvalidValue, "r",
-           &good, wrong, 0, 1);
-    expect(tmap_mandelbrot_dp_f64(&good, 0, large, 0, lost_d, out, 0) == cudaErrorInvalidValue, "B",
-           &good, large, 0, 1);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, NULL, out, 0) == cudaErrorInvalidValue, "lost",
-           &good, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, lost_d, NULL, 0) == cudaErrorInvalidValue, "out",
-           &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&bad, 0, a, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
+           "dwell", &bad, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 2, a, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
+           "form", &good, a, 2, 0);
+    expect(tmap_mandelbrot_dp_f64(&good, 0, wrong, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "r", &good, wrong, 0, 1);
+    expect(tmap_mandelbrot_dp_f64(&good, 0, large, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "B", &good, large, 0, 1);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, NULL, NULL, out, 0) == cudaErrorInvalidValue,
+           "lost", &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, NULL, lost_d, NULL, 0) == cudaErrorInvalidValue,
+           "out", &good, a, 0, 0);
 }
 
 int main(void) {

@@ -1,120 +1,35 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_stamp.h: the functions of mandelbrot.h for one type of numbers. Included by
-// mandelbrot.h, once for float and once for double; defines nothing without TMAPI_MANDELBROT_REAL.
+// mandelbrot_stamp.h: the functions and kernels of mandelbrot.h for one type of numbers. It is
+// included by mandelbrot.h for float and by mandelbrot_f64.h for double, and defines nothing
+// without TMAPI_MANDELBROT_REAL.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 #define TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 
-#define TMAPI_MANDELBROT_PASTE2(a, b) a##_##b
-#define TMAPI_MANDELBROT_PASTE(a, b)  TMAPI_MANDELBROT_PASTE2(a, b)
-// A function of this type: tmapi_mandelbrot_f32_dwell, ...
-#define TMAPI_MANDELBROT(name)  TMAPI_MANDELBROT_PASTE(TMAPI_MANDELBROT_NAME, name)
-#define TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(params)
+#include "mandelbrot_picture.h"
+
+// The first steps of a pixel, and those between two tests of them, powers of two.
+#define TMAPI_MANDELBROT_FIRST 64
+#define TMAPI_MANDELBROT_SHORT 8
+// The steps between two tests from then on, a power of two, and in how many parts they are taken:
+// z is known after each, so that only a part need be taken again to find the last step.
+#define TMAPI_MANDELBROT_STEPS 64
+#define TMAPI_MANDELBROT_PARTS 4
+// Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
+#define TMAPI_MANDELBROT_WAIT 16
+// Reads of a border that a lane has in flight.
+#define TMAPI_MANDELBROT_READS 4
 
 #endif
 
+#include "mandelbrot_dwell_stamp.h"
+
 #if defined(TMAPI_MANDELBROT_REAL)
-
-// A picture, as kernels get it: c = (x0 + dx x, y0 + dy y), rounded once each.
-typedef struct TMAPI_MANDELBROT_PARAMS {
-    TMAPI_MANDELBROT_REAL x0, y0, dx, dy;
-    tmap_u32 nx, ny;
-    int dwell;
-    tmap_u32 options;
-    int *out, *columns;
-    tmap_u32 pitch; // of columns
-    int special;    // 0: every pixel is steady, and none is told by a formula
-} TMAPI_MANDELBROT_PARAMS;
-
-// A point c, and z on its way.
-typedef struct TMAPI_MANDELBROT(point) {
-    TMAPI_MANDELBROT_REAL cr, ci, zr, zi;
-} TMAPI_MANDELBROT(point);
-
-// |z|^2
-TMAP_FN TMAPI_MANDELBROT_REAL TMAPI_MANDELBROT(norm)(TMAPI_MANDELBROT_REAL zr,
-                                                     TMAPI_MANDELBROT_REAL zi) {
-    return TMAPI_MANDELBROT_FMA(zr, zr, TMAPI_MANDELBROT_MUL(zi, zi));
-}
-
-// z = z^2 + c in four operations, each rounded once: zr + zr is exact.
-TMAP_FN void TMAPI_MANDELBROT(step)(TMAPI_MANDELBROT(point) * a) {
-    TMAPI_MANDELBROT_REAL twice = a->zr + a->zr, t = TMAPI_MANDELBROT_FMA(a->zr, a->zr, a->cr);
-    a->zr = TMAPI_MANDELBROT_FMA(-a->zi, a->zi, t);
-    a->zi = TMAPI_MANDELBROT_FMA(twice, a->zi, a->ci);
-}
-
-// The point of pixel (x, y), at its beginning z = c.
-TMAP_FN TMAPI_MANDELBROT(point)
-    TMAPI_MANDELBROT(begin)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y) {
-    TMAPI_MANDELBROT(point) a;
-    a.zr = a.cr = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)x, p->dx, p->x0);
-    a.zi = a.ci = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)y, p->dy, p->y0);
-    return a;
-}
-
-// 1 if c lies in the main cardioid or in the disc of period 2, from which nothing escapes.
-TMAP_FN int TMAPI_MANDELBROT(bulbs)(TMAPI_MANDELBROT_REAL cr, TMAPI_MANDELBROT_REAL ci) {
-    TMAPI_MANDELBROT_REAL x = cr - (TMAPI_MANDELBROT_REAL)0.25, y2 = TMAPI_MANDELBROT_MUL(ci, ci);
-    TMAPI_MANDELBROT_REAL q = TMAPI_MANDELBROT_FMA(x, x, y2), x1 = cr + 1;
-    return TMAPI_MANDELBROT_MUL(q, q + x) <= y2 * (TMAPI_MANDELBROT_REAL)0.25 ||
-           TMAPI_MANDELBROT_FMA(x1, x1, y2) <= (TMAPI_MANDELBROT_REAL)0.0625;
-}
-
-// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, and
-// NaN has escaped.
-TMAP_FN int TMAPI_MANDELBROT(tested)(TMAPI_MANDELBROT(point) a, int d, int dwell) {
-    for (; d < dwell; ++d) {
-        if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
-        TMAPI_MANDELBROT(step)(&a);
-    }
-    return d;
-}
-
-// 1 if the dwell of this point can be told without a step.
-TMAP_FN int TMAPI_MANDELBROT(known)(const TMAPI_MANDELBROT_PARAMS *p, TMAPI_MANDELBROT(point) a) {
-    return (p->options & TMAP_MANDELBROT_BULBS) && TMAPI_MANDELBROT(bulbs)(a.cr, a.ci);
-}
-
-// The dwell of pixel (x, y) with a test in every step.
-TMAP_FN int TMAPI_MANDELBROT(dwell)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y) {
-    TMAPI_MANDELBROT(point) a = TMAPI_MANDELBROT(begin)(p, x, y);
-    return TMAPI_MANDELBROT(known)(p, a) ? p->dwell : TMAPI_MANDELBROT(tested)(a, 0, p->dwell);
-}
-
-// 1 if what has once escaped is beyond 2 in every later step, whatever the rounding: then steps may
-// be taken without a test. |z'| >= |z|^2 - |c| grows by a margin that rounding cannot take away if
-// |c| is not close to 2.
-TMAP_FN int TMAPI_MANDELBROT(steady)(TMAPI_MANDELBROT(point) a) {
-    return TMAPI_MANDELBROT(norm)(a.cr, a.ci) < (TMAPI_MANDELBROT_REAL)3.9;
-}
-
 #if TMAP_CUDA
 
-// The same dwell with a test in every TMAPI_MANDELBROT_UNROLLED steps; the last ones are taken
-// again with tests.
-TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x,
-                                                 tmap_u32 y) {
-    TMAPI_MANDELBROT(point) a = TMAPI_MANDELBROT(begin)(p, x, y), saved;
-    int d = 0;
-    if (TMAPI_MANDELBROT(known)(p, a)) return p->dwell;
-    if (TMAPI_MANDELBROT(steady)(a))
-        while (d <= p->dwell - TMAPI_MANDELBROT_UNROLLED) {
-            saved = a;
-#pragma unroll
-            for (int i = 0; i < TMAPI_MANDELBROT_UNROLLED; ++i) TMAPI_MANDELBROT(step)(&a);
-            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) {
-                a = saved;
-                break;
-            }
-            d += TMAPI_MANDELBROT_UNROLLED;
-        }
-    return TMAPI_MANDELBROT(tested)(a, d, p->dwell);
-}
-
-// ---- the functions of the subdivision -----------------------------------------------------------
+// ---- asking and filling -------------------------------------------------------------------------
 
 // Where pixel (x, y) is kept: column is TMAPI_MANDELBROT_PICTURE or the number of a column.
-TMAP_DEVICE int *TMAPI_MANDELBROT(kept)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u32 x, tmap_u32 y,
+TMAP_DEVICE int *TMAPI_MANDELBROT(kept)(const TMAPI_MANDELBROT_JOB *p, tmap_u32 x, tmap_u32 y,
                                         tmap_u32 column) {
     return column != TMAPI_MANDELBROT_PICTURE && p->columns
                ? p->columns + (tmap_u64)column * p->pitch + y + TMAPI_MANDELBROT_ABOVE
@@ -124,12 +39,11 @@ TMAP_DEVICE int *TMAPI_MANDELBROT(kept)(const TMAPI_MANDELBROT_PARAMS *p, tmap_u
 // What a thread finds on its part of a region's border, which has four sides: rows y0 and y1 and
 // columns x0 and x1. A quarter of the team walks each of them, with TMAPI_MANDELBROT_READS reads in
 // flight, of four pixels each where they stand side by side at a multiple of 16 bytes.
-TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS *p,
-                                                   const tmap_ask_region *region, tmap_u32 rank,
-                                                   tmap_u32 size) {
+TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const void *job, const tmap_ask_region *region,
+                                                   tmap_ask_team team) {
+    const TMAPI_MANDELBROT_JOB *p = (const TMAPI_MANDELBROT_JOB *)job;
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, region);
-    const tmap_u32 lane = threadIdx.x & 31u, side = rank % 4, part = rank / 4, parts = size / 4;
-    const tmap_u32 lanes = size < 32 ? ((1u << size) - 1) << (lane & (0u - size)) : 0xffffffffu;
+    const tmap_u32 side = team.rank % 4, part = team.rank / 4, parts = team.size / 4;
     const int column = side >= 2, last = side & 1;
     const tmap_u32 high = box.y1 > box.y0 ? box.y1 - box.y0 - 1 : 0;
     const tmap_u32 count = column ? high : box.x1 - box.x0 + 1; // corners are in rows
@@ -143,7 +57,7 @@ TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS
                                                   : TMAPI_MANDELBROT_PICTURE);
     const tmap_u64 step = column && !p->columns ? p->nx : 1;
     // Of all sides or of none, so that lanes stay together: a level's regions are much alike.
-    const int wide = __all_sync(lanes, step == 1 && (tmap_u64)at % 16 == 0);
+    const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
     const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
     const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)box.y0 * p->nx + box.x0];
     tmap_ask_range range = {corner, corner};
@@ -168,54 +82,38 @@ TMAP_DEVICE tmap_ask_range TMAPI_MANDELBROT(query)(const TMAPI_MANDELBROT_PARAMS
             range = tmap_ask_range_add(range, (tmap_u32)v[k].z);
             range = tmap_ask_range_add(range, (tmap_u32)v[k].w);
         }
-        if (__any_sync(lanes, range.least != range.most)) break;
+        if (__any_sync(team.lanes, range.least != range.most)) break;
     }
     return range;
 }
 
-TMAP_DEVICE void TMAPI_MANDELBROT(terminal)(const TMAPI_MANDELBROT_PARAMS *p,
-                                            const tmap_ask_region *region, tmap_u32 value,
-                                            tmap_u32 rank, tmap_u32 size) {
-    tmapi_fill_rows(p->out, p->nx, region->x0, region->x1, region->y0, region->y1, (int)value, rank,
-                    size);
+TMAP_DEVICE void TMAPI_MANDELBROT(terminal)(const void *job, const tmap_ask_region *region,
+                                            tmap_u32 value, tmap_ask_team team) {
+    const TMAPI_MANDELBROT_JOB *p = (const TMAPI_MANDELBROT_JOB *)job;
+    tmap_fill_i32(p->out, p->nx, region, (int)value, team);
 }
 
-// z without its c.
-typedef struct TMAPI_MANDELBROT(z) {
-    TMAPI_MANDELBROT_REAL zr, zi;
-} TMAPI_MANDELBROT(z);
+// ---- pixels by the shortest code: of regions that found no place in a table ---------------------
 
-// `count` steps, a constant; *after: where they lead to, unless it is null.
-TMAP_DEVICE void TMAPI_MANDELBROT(steps)(TMAPI_MANDELBROT(point) * a, const int count,
-                                         TMAPI_MANDELBROT(z) * after) {
-#pragma unroll
-    for (int i = 0; i < count; ++i) TMAPI_MANDELBROT(step)(a);
-    if (after) after->zr = a->zr, after->zi = a->zi;
+TMAP_DEVICE void TMAPI_MANDELBROT(terminal_short)(const void *job, const tmap_ask_region *region,
+                                                  tmap_u32 value, tmap_ask_team team) {
+    const TMAPI_MANDELBROT_JOB *p = (const TMAPI_MANDELBROT_JOB *)job;
+    for (tmap_u32 y = region->y0; y < region->y1; ++y)
+        for (tmap_u32 x = region->x0 + team.rank; x < region->x1; x += team.size)
+            p->out[(tmap_u64)y * p->nx + x] = (int)value;
 }
 
-// Where |z| < 2 still holds after `steps` steps more, known as `after`, *a goes there. Returns the
-// steps that it took: those or none.
-TMAP_DEVICE int TMAPI_MANDELBROT(jump)(TMAPI_MANDELBROT(point) * a, TMAPI_MANDELBROT(z) after,
-                                       int steps) {
-    const int inside = TMAPI_MANDELBROT(norm)(after.zr, after.zi) < 4;
-    a->zr = inside ? after.zr : a->zr;
-    a->zi = inside ? after.zi : a->zi;
-    return inside ? steps : 0;
+// The region's first row is in the picture, and may be another's last one.
+TMAP_DEVICE void TMAPI_MANDELBROT(leaf_short)(const void *job, tmap_ask_work *work) {
+    const TMAPI_MANDELBROT_JOB *p = (const TMAPI_MANDELBROT_JOB *)job;
+    tmap_u32 i;
+    tmap_xyz at;
+    while (tmap_ask_take(work, &i))
+        if (tmap_ask_element(work, i, &at) && at.y > work->region.y0)
+            p->out[(tmap_u64)at.y * p->nx + at.x] = TMAPI_MANDELBROT(dwell)(p, at.x, at.y);
 }
 
-// How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
-// and not all are: halving, as what has escaped stays escaped.
-TMAP_DEVICE int TMAPI_MANDELBROT(last_steps)(TMAPI_MANDELBROT(point) a, int steps) {
-    int taken = 1;
-#pragma unroll
-    for (int half = steps / 2; half; half /= 2) {
-        TMAPI_MANDELBROT(point) b = a;
-        TMAPI_MANDELBROT(z) after;
-        TMAPI_MANDELBROT(steps)(&b, half, &after);
-        taken += TMAPI_MANDELBROT(jump)(&a, after, half);
-    }
-    return taken;
-}
+// ---- pixels by the quickest code: of leaves and of lines between children -----------------------
 
 // A pixel that is not through after its first steps, kept in shared memory until a lane is free.
 typedef struct TMAPI_MANDELBROT(survivor) {
@@ -223,9 +121,12 @@ typedef struct TMAPI_MANDELBROT(survivor) {
     tmap_u32 x, y, column;
 } TMAPI_MANDELBROT(survivor);
 
+// A negative array size here means that 64 of them do not fit the scratch of a warp.
+typedef char TMAPI_MANDELBROT(
+    survivors_fit)[64 * sizeof(TMAPI_MANDELBROT(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
+
 // Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x`
-// along line number y of an axis, line number `end` being the region's last one; `border` is where
-// the region's border is.
+// along line number y of an axis, y below `end`; `border` is where the region's border is.
 typedef struct TMAPI_MANDELBROT(run) {
     TMAPI_MANDELBROT_REAL cr;
     tmap_u32 x, y, end;
@@ -240,7 +141,7 @@ typedef struct TMAPI_MANDELBROT(run) {
 // Begins element i of a leaf, and makes the copies that go with it: of the leaf's first column, and
 // of the picture's last one where the leaf ends there. The lanes of a leaf share out its rows among
 // them. The first copy of a lane is left for later, as what it reads takes time to come.
-TMAP_DEVICE void TMAPI_MANDELBROT(leaf_begin)(const TMAPI_MANDELBROT_PARAMS *p,
+TMAP_DEVICE void TMAPI_MANDELBROT(leaf_begin)(const TMAPI_MANDELBROT_JOB *p,
                                               const tmap_ask_work *work, tmapi_ask_divider wide,
                                               tmap_u32 parts, tmap_u32 i,
                                               TMAPI_MANDELBROT(run) * run) {
@@ -265,40 +166,40 @@ TMAP_DEVICE void TMAPI_MANDELBROT(leaf_begin)(const TMAPI_MANDELBROT_PARAMS *p,
 }
 
 // Begins element i of the lines between children: rows with their ends, columns without. Where they
-// cross, pixels are computed twice.
-TMAP_DEVICE void TMAPI_MANDELBROT(share_begin)(const TMAPI_MANDELBROT_PARAMS *p,
+// cross, pixels are computed twice. The whole domain has its first and its last line, too.
+TMAP_DEVICE void TMAPI_MANDELBROT(share_begin)(const TMAPI_MANDELBROT_JOB *p,
                                                const tmap_ask_work *work, tmapi_ask_divider wide,
                                                tmap_u32 i, TMAPI_MANDELBROT(run) * run) {
     const tmap_ask_region *t = &work->region;
     const tmapi_mandelbrot_box box = tmapi_mandelbrot_closed(p->nx, p->ny, t);
-    tmap_u32 rest, line = 1 + tmapi_ask_divide(wide, i, &rest);
-    run->upright = rest > work->sides.x;
+    const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
+    tmap_u32 rest, line = 1 - whole + tmapi_ask_divide(wide, i, &rest);
+    run->upright = rest > work->extent.sides.x;
     if (run->upright) {
-        run->x = t->y0 + rest - work->sides.x;
-        run->y = t->px * work->r + line, run->end = (t->px + 1) * work->r;
-        run->axis = work->plan->child.x, run->border = box.x1;
+        run->x = t->y0 + rest - work->extent.sides.x;
+        run->y = t->px * parts + line, run->end = (t->px + 1) * parts + whole;
+        run->axis = work->common->child.x, run->border = box.x1;
         if (run->x >= box.y1) run->end = 0;
     } else {
         run->x = t->x0 + rest;
-        run->y = t->py * work->r + line, run->end = (t->py + 1) * work->r;
-        run->axis = work->plan->child.y, run->border = box.y1;
+        run->y = t->py * parts + line, run->end = (t->py + 1) * parts + whole;
+        run->axis = work->common->child.y, run->border = box.y1;
         if (run->x > box.x1) run->end = 0;
     }
 }
 
 // The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
-// here (n = 16384, (16, 2, 8): three of four within 32 steps), without the price of coming and
-// going one by one; the others are queued. Returns how many are. *more becomes 0 when there are no
-// new pixels. *run: where the lanes are in their elements; its `left` and `copy` are 0 at first.
-// Collective.
+// here, without the price of coming and going one by one; the others are queued. Returns how many
+// are. *more becomes 0 when there are no new pixels. *run: where the lanes are in their elements;
+// its `left` and `copy` are 0 at first. Collective.
 TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(
-    const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work, const tmapi_mandelbrot_runs *runs,
+    const TMAPI_MANDELBROT_JOB *p, tmap_ask_work *work, const tmapi_mandelbrot_runs *runs,
     tmapi_ask_divider wide, int kind, TMAPI_MANDELBROT(run) * run, int *more,
     TMAPI_MANDELBROT(survivor) * queue, tmap_u32 queued) {
     TMAPI_MANDELBROT(point) a, b;
     tmap_u32 i, survivors, column = TMAPI_MANDELBROT_PICTURE;
-    tmap_xy place = {0, 0};
-    int mine = 0, known = 0, alive;
+    tmap_xy place;
+    int mine, known = 0, alive;
     if (run->left == 0) {
         if (kind == TMAPI_MANDELBROT_LEAF && run->copy)
             p->out[(tmap_u64)run->copy * p->nx + work->region.x0] = run->copied;
@@ -306,34 +207,28 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(
         *more = tmap_ask_take(work, &i);
         if (!*more) return queued;
         run->end = 0;
-        run->left = kind == TMAPI_MANDELBROT_BORDER ? 1 : runs->rows;
+        run->left = runs->rows;
         if (i != TMAP_ASK_NO_ELEMENT) {
             if (kind == TMAPI_MANDELBROT_LEAF)
                 TMAPI_MANDELBROT(leaf_begin)(p, work, wide, runs->parts, i, run);
-            else if (kind == TMAPI_MANDELBROT_SHARE)
-                TMAPI_MANDELBROT(share_begin)(p, work, wide, i, run);
             else
-                mine = tmapi_mandelbrot_place(work, p->nx, p->ny, i, &place, &column);
+                TMAPI_MANDELBROT(share_begin)(p, work, wide, i, run);
         }
     }
     --run->left;
+    mine = run->y < run->end;
     if (kind == TMAPI_MANDELBROT_LEAF) {
         place.x = run->x, place.y = run->y;
-        mine = run->y < run->end;
-        run->y += runs->parts;
         a.zr = a.cr = run->cr;
         a.zi = a.ci = TMAPI_MANDELBROT_FMA((TMAPI_MANDELBROT_REAL)place.y, p->dy, p->y0);
     } else {
-        if (kind == TMAPI_MANDELBROT_SHARE) {
-            tmap_u32 at = tmapi_ask_edge(run->axis, run->y);
-            if (at > run->border) at = run->border;
-            place.x = run->upright ? at : run->x, place.y = run->upright ? run->x : at;
-            if (run->upright) column = run->y * work->plan->child.fine;
-            mine = run->y < run->end;
-            run->y += runs->parts;
-        }
+        tmap_u32 at = tmapi_ask_edge(run->axis, run->y);
+        if (at > run->border) at = run->border;
+        place.x = run->upright ? at : run->x, place.y = run->upright ? run->x : at;
+        if (run->upright) column = run->y * work->common->child.fine;
         a = TMAPI_MANDELBROT(begin)(p, place.x, place.y);
     }
+    run->y += runs->parts;
     alive = mine;
     if (p->special && mine) {
         alive = TMAPI_MANDELBROT(steady)(a) && !TMAPI_MANDELBROT(known)(p, a);
@@ -380,20 +275,16 @@ TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(first_steps)(
     return queued + (tmap_u32)__popc(survivors);
 }
 
-// Computes the elements of `work`, of one of the three kinds: the first steps of all, then the
-// others of those that need them. There, lanes take TMAPI_MANDELBROT_STEPS steps without a test,
-// then look once. A lane that is through waits, taking those steps again from the z before them,
-// until TMAPI_MANDELBROT_WAIT lanes are without a pixel in progress; then they find their last
-// step, store and take new pixels, while the others keep theirs. No branch in the inner loop. Where
-// z is known between the steps, a quarter of them is left to find the last one in. (H200, n =
-// 16384: all 32 steps halved 1.20 ms, with quarters 1.15, 64 steps 1.13.)
-TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work,
+// Computes the elements of `work`: the first steps of all, then the others of those that need them.
+// There, lanes take TMAPI_MANDELBROT_STEPS steps without a test, then look once. A lane that is
+// through waits, taking those steps again from the z before them, until TMAPI_MANDELBROT_WAIT lanes
+// are without a pixel in progress; then they find their last step, store and take new pixels, while
+// the others keep theirs. No branch in the inner loop. kind: a constant.
+TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_JOB *p, tmap_ask_work *work,
                                            int kind) {
-    __shared__ TMAPI_MANDELBROT(survivor) queues[TMAPI_ASK_THREADS / 32][64];
-    const tmapi_mandelbrot_runs runs =
-        tmapi_mandelbrot_runs_of(&work->sides, work->r, work->regions, work->warps, kind);
+    const tmapi_mandelbrot_runs runs = tmapi_mandelbrot_runs_of(&work->extent, kind);
     const tmapi_ask_divider wide = tmapi_ask_divider_make(runs.wide);
-    TMAPI_MANDELBROT(survivor) *queue = queues[threadIdx.x / 32];
+    TMAPI_MANDELBROT(survivor) *queue = (TMAPI_MANDELBROT(survivor) *)work->scratch;
     TMAPI_MANDELBROT(point) a = {0, 0, 0, 0};
     TMAPI_MANDELBROT_REAL zr = 0, zi = 0; // before the last steps
     // After each part of them but the last one.
@@ -441,9 +332,9 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
                 TMAPI_MANDELBROT(steps)(&a, part, i + 1 < TMAPI_MANDELBROT_PARTS ? between + i : 0);
             after = TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
             // Where z is what it was before these steps, it comes back for ever: as good as through
-            // with all of them. Nearly half of the steps of level 0, whose borders cross the set;
-            // later ones meet the set at its edge, where z takes too long to settle.
-            if (kind == TMAPI_MANDELBROT_BORDER && left > 0 && a.zr == zr && a.zi == zi)
+            // with all of them. Nearly half of the steps of the lines of level 0, which cross the
+            // set; later ones meet the set at its edge, where z takes too long to settle.
+            if (kind == TMAPI_MANDELBROT_SHARE && left > 0 && a.zr == zr && a.zi == zi)
                 left = after = 0;
             left = after > 0 ? after : left < -left ? left : -left;
         }
@@ -467,112 +358,95 @@ TMAP_DEVICE void TMAPI_MANDELBROT(compute)(const TMAPI_MANDELBROT_PARAMS *p, tma
     }
 }
 
-TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(border_elements)(const TMAPI_MANDELBROT_PARAMS *,
-                                                       const tmap_ask_sides *sides) {
-    return tmapi_mandelbrot_border_elements(sides);
-}
-TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(share_elements)(const TMAPI_MANDELBROT_PARAMS *,
-                                                      const tmap_ask_sides *sides,
-                                                      const tmap_ask_sides *, tmap_u32 r,
-                                                      tmap_u32 regions, tmap_u32 warps) {
-    const tmapi_mandelbrot_runs a =
-        tmapi_mandelbrot_runs_of(sides, r, regions, warps, TMAPI_MANDELBROT_SHARE);
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(share_elements)(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_SHARE);
     return a.wide * a.parts;
 }
-TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(leaf_elements)(const TMAPI_MANDELBROT_PARAMS *,
-                                                     const tmap_ask_sides *sides, tmap_u32 regions,
-                                                     tmap_u32 warps) {
-    const tmapi_mandelbrot_runs a =
-        tmapi_mandelbrot_runs_of(sides, 2, regions, warps, TMAPI_MANDELBROT_LEAF);
+TMAP_DEVICE tmap_u32 TMAPI_MANDELBROT(leaf_elements)(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_LEAF);
     return a.wide * a.parts;
 }
-TMAP_DEVICE void TMAPI_MANDELBROT(border)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
-    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_BORDER);
+TMAP_DEVICE void TMAPI_MANDELBROT(share)(const void *job, tmap_ask_work *work) {
+    TMAPI_MANDELBROT(compute)((const TMAPI_MANDELBROT_JOB *)job, work, TMAPI_MANDELBROT_SHARE);
 }
-TMAP_DEVICE void TMAPI_MANDELBROT(share)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
-    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_SHARE);
-}
-TMAP_DEVICE void TMAPI_MANDELBROT(leaf)(const TMAPI_MANDELBROT_PARAMS *p, tmap_ask_work *work) {
-    TMAPI_MANDELBROT(compute)(p, work, TMAPI_MANDELBROT_LEAF);
+TMAP_DEVICE void TMAPI_MANDELBROT(leaf)(const void *job, tmap_ask_work *work) {
+    TMAPI_MANDELBROT(compute)((const TMAPI_MANDELBROT_JOB *)job, work, TMAPI_MANDELBROT_LEAF);
 }
 
 #endif // TMAP_CUDA
 
-#define TMAP_ASK_NAME   TMAPI_MANDELBROT_NAME
-#define TMAP_ASK_PARAMS TMAPI_MANDELBROT_PARAMS
-#define TMAP_ASK_DIMS   2
-#define TMAP_ASK_SHARES 1
-#include "ask_stamp.h"
-
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// ---- exhaustive ---------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
+//
+// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory; three for the
+// others, which have registers enough then.
 
-// A thread for each pixel, a test in every step.
-static __global__ void __launch_bounds__(256)
-    TMAPI_MANDELBROT(plain_kernel)(TMAPI_MANDELBROT_PARAMS p) {
-    tmap_u32 x = blockIdx.x * 16 + threadIdx.x % 16, y = blockIdx.y * 16 + threadIdx.x / 16;
-    if (x >= p.nx) return;
-    for (; y < p.ny; y += 16 * gridDim.y)
-        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell)(&p, x, y);
+static __global__ void __launch_bounds__(256, 4)
+    TMAPI_MANDELBROT(query_kernel)(tmap_ask_run run, TMAPI_MANDELBROT_JOB job) {
+    run.workspace.domain.dims = 2; // a constant: no third axis is computed
+    tmap_ask_query(&run, TMAPI_MANDELBROT(query), TMAPI_MANDELBROT(terminal_short),
+                   tmap_ask_every_element, TMAPI_MANDELBROT(leaf_short), &job);
 }
 
-// The same with a test once in TMAPI_MANDELBROT_UNROLLED steps. A warp has 8 x 4 pixels, whose
-// dwells differ less than those of 32 in a row.
-static __global__ void __launch_bounds__(256)
-    TMAPI_MANDELBROT(unrolled_kernel)(TMAPI_MANDELBROT_PARAMS p) {
-    tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    tmap_u32 x = blockIdx.x * 16 + warp % 2 * 8 + lane % 8;
-    tmap_u32 y = blockIdx.y * 16 + warp / 2 * 4 + lane / 8;
-    if (x >= p.nx) return;
-    for (; y < p.ny; y += 16 * gridDim.y)
-        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell_unrolled)(&p, x, y);
+static __global__ void __launch_bounds__(256, 3)
+    TMAPI_MANDELBROT(share_kernel)(tmap_ask_run run, TMAPI_MANDELBROT_JOB job) {
+    run.workspace.domain.dims = 2; // a constant: no third axis is computed
+    tmap_ask_share(&run, TMAPI_MANDELBROT(share_elements), TMAPI_MANDELBROT(share), &job);
 }
 
-// The picture in numbers of this type; the pixel's side is divided in double.
-static inline TMAPI_MANDELBROT_PARAMS TMAPI_MANDELBROT(make)(const tmap_mandelbrot *m, int *out) {
-    TMAPI_MANDELBROT_PARAMS p;
-    p.x0 = (TMAPI_MANDELBROT_REAL)m->x0, p.y0 = (TMAPI_MANDELBROT_REAL)m->y0;
-    p.dx = (TMAPI_MANDELBROT_REAL)((m->x1 - m->x0) / m->nx);
-    p.dy = (TMAPI_MANDELBROT_REAL)((m->y1 - m->y0) / m->ny);
-    p.nx = m->nx, p.ny = m->ny;
-    p.dwell = (int)m->dwell;
-    p.options = m->options;
-    p.out = out;
-    p.columns = m->columns;
-    p.pitch = tmapi_mandelbrot_pitch(m->ny);
-    // The largest |c| is at a corner.
-    p.special = (m->options & TMAP_MANDELBROT_BULBS) != 0;
-    for (int corner = 0; corner < 4; ++corner)
-        p.special |= !TMAPI_MANDELBROT(steady)(
-            TMAPI_MANDELBROT(begin)(&p, corner & 1 ? m->nx - 1 : 0, corner & 2 ? m->ny - 1 : 0));
-    return p;
+static __global__ void __launch_bounds__(256, 3)
+    TMAPI_MANDELBROT(finish_kernel)(tmap_ask_run run, TMAPI_MANDELBROT_JOB job) {
+    run.workspace.domain.dims = 2; // a constant: no third axis is computed
+    tmap_ask_finish(&run, TMAPI_MANDELBROT(terminal), TMAPI_MANDELBROT(leaf_elements),
+                    TMAPI_MANDELBROT(leaf), &job);
 }
 
-static inline cudaError_t TMAPI_MANDELBROT(launch)(const tmap_mandelbrot *m, int approach,
-                                                   tmap_ask_params a, int driver,
-                                                   const tmap_ask_workspace *s, int *out,
-                                                   cudaStream_t stream) {
-    TMAPI_MANDELBROT_PARAMS p;
-    int error = tmap_mandelbrot_check(m);
-    if (error || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
-    if (approach < 0 || approach >= TMAP_MANDELBROT_APPROACH_COUNT) return cudaErrorInvalidValue;
-    p = TMAPI_MANDELBROT(make)(m, out);
-    if (approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED) {
-        tmap_u32 columns = (m->nx + 15) / 16, rows = (m->ny + 15) / 16;
-        dim3 grid(columns, rows < 65535 ? rows : 65535, 1);
-        if (approach == TMAP_MANDELBROT_EXHAUSTIVE)
-            TMAPI_MANDELBROT(plain_kernel)<<<grid, 256, 0, stream>>>(p);
-        else
-            TMAPI_MANDELBROT(unrolled_kernel)<<<grid, 256, 0, stream>>>(p);
-        return cudaGetLastError();
-    }
-    if (!tmapi_mandelbrot_fits(m, a, s)) return cudaErrorInvalidValue;
-    // With more columns of regions than of pixels some would fall onto others: they have no memory
-    // of their own then.
-    if (tmap_region_parts(a.g, a.r, s->domain.levels - 1) > m->nx) p.columns = 0;
-    return TMAPI_MANDELBROT(ask)(
-        &p, approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR, driver, s, stream);
+// ---- the host's part ----------------------------------------------------------------------------
+
+typedef struct TMAPI_MANDELBROT(plan) {
+    tmap_ask_plan ask;
+    TMAPI_MANDELBROT_JOB job; // without `out`
+} TMAPI_MANDELBROT(plan);
+
+// The job of a picture in this workspace.
+static inline cudaError_t TMAPI_MANDELBROT(job_in)(const tmap_mandelbrot *m,
+                                                   const tmap_ask_workspace *w,
+                                                   TMAPI_MANDELBROT_JOB *job) {
+    tmap_u64 bytes;
+    if (tmap_mandelbrot_check(m) || !w || w->domain.dims != 2 || w->domain.nx != m->nx ||
+        w->domain.ny != m->ny)
+        return cudaErrorInvalidValue;
+    *job = TMAPI_MANDELBROT(job_make)(m);
+    bytes = tmapi_mandelbrot_columns(&w->domain);
+    if (bytes && bytes <= w->rest_bytes) job->columns = (int *)w->rest;
+    return cudaSuccess;
+}
+
+static inline cudaError_t TMAPI_MANDELBROT(plan_make)(const tmap_mandelbrot *m,
+                                                      const tmap_ask_workspace *w,
+                                                      TMAPI_MANDELBROT(plan) * out) {
+    const tmap_ask_kernels kernels = {
+        (const void *)TMAPI_MANDELBROT(query_kernel), (const void *)TMAPI_MANDELBROT(finish_kernel),
+        (const void *)TMAPI_MANDELBROT(share_kernel), 256, TMAPI_MANDELBROT_SCRATCH};
+    TMAPI_MANDELBROT(plan) p;
+    cudaError_t status;
+    if (!out) return cudaErrorInvalidValue;
+    status = TMAPI_MANDELBROT(job_in)(m, w, &p.job);
+    if (status == cudaSuccess) status = tmap_ask_plan_make(w, &kernels, &p.ask);
+    if (status == cudaSuccess) *out = p;
+    return status;
+}
+
+// host: by the host driver.
+static inline cudaError_t TMAPI_MANDELBROT(launch)(const TMAPI_MANDELBROT(plan) * p, int *out,
+                                                   int host, float *level_ms, cudaStream_t stream) {
+    TMAPI_MANDELBROT_JOB job;
+    if (!p || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
+    job = p->job;
+    job.out = out;
+    return host ? tmap_ask_host(&p->ask, &job, level_ms, stream)
+                : tmap_ask_stream(&p->ask, &job, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -92,27 +92,27 @@ TMAP_FN tmap_u64 tmap_region_axis_edge(tmap_region_axis a, tmap_u64 i) {
 
 // ---- how many levels, parts and regions ---------------------------------------------------------
 
-// Whether a subdivision is possible: 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or B = 0; TMAP_ERANGE
-// for B > n / g, regions that are too small before the first cut, and for g > 2^32. n: elements
-// along the longest axis; g: parts of level 0 along it; r: parts into which a part is cut; B: the
+// Whether a subdivision is possible: 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE
+// for b > n / g, regions that are too small before the first cut, and for g > 2^32. n: elements
+// along the longest axis; g: parts of level 0 along it; r: parts into which a part is cut; b: the
 // side, in elements, at which cutting ends.
-TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 B) {
-    if (n == 0 || g == 0 || r < 2 || B == 0) return TMAP_EINVAL;
-    if (g > 1ull << 32 || B > n / g) return TMAP_ERANGE;
+TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
+    if (n == 0 || g == 0 || r < 2 || b == 0) return TMAP_EINVAL;
+    if (g > 1ull << 32 || b > n / g) return TMAP_ERANGE;
     return TMAP_OK;
 }
 
-// The number of levels tau = floor(log_r(n / (g B))), assumption iii of section 4.2.1, and at least
-// 1: the largest t with g B r^t <= n. Levels are 0 to tau - 1. Regions of the last one, which are
-// not cut any more, have r B elements a side or more, below r^2 B; where n < g B r there is only
-// level 0, and they have B or more. Arguments as for tmap_region_check; what that refuses gives 1.
+// The number of levels tau = floor(log_r(n / (g b))), assumption iii of section 4.2.1, and at least
+// 1: the largest t with g b r^t <= n. Levels are 0 to tau - 1. Regions of the last one, which are
+// not cut any more, have r b elements a side or more, below r^2 b; where n < g b r there is only
+// level 0, and they have b or more. Arguments as for tmap_region_check; what that refuses gives 1.
 // Counted in integers, as the quotient of two rounded logarithms falls short of a whole number
-// where n / (g B) is 3^5 or 10^3. Example: n = 65536, g = 32, r = 2, B = 32: 6.
-TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 B) {
+// where n / (g b) is 3^5 or 10^3. Example: n = 65536, g = 32, r = 2, b = 32: 6.
+TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     tmap_u32 tau = 0;
     tmap_u64 left;
-    if (tmap_region_check(n, g, r, B)) return 1;
-    for (left = n / g / B / r; left; left /= r) ++tau; // floors of floors are the floor of it all
+    if (tmap_region_check(n, g, r, b)) return 1;
+    for (left = n / g / b / r; left; left /= r) ++tau; // floors of floors are the floor of it all
     return tau ? tau : 1;
 }
 

@@ -9,9 +9,9 @@
 // each of which does one unit of work in a step.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), equations 1 to 25; 26 to 28 and tau are in region.h. The
-// model has one cost A for all elements and no query at the last level; ask_predict.h drops both
-// simplifications and predicts from measured counts and costs.
+// density workloads", FGCS 145 (2023), equations 1 to 25; 26 to 28 and tau are in
+// adaptive/region.h. The model has one cost A for all elements and no query at the last level;
+// ask_predict.h drops both simplifications and predicts from measured counts and costs.
 //
 // Plain double arithmetic. Every function is total: arguments that tmap_ask_model_check refuses
 // give some number.

@@ -32,14 +32,14 @@
 
 // A subdivision of nx x ny or nx x ny x nz elements, g regions along each axis at level 0; tau from
 // the longest axis.
-typedef struct tmap_ask_plan {
+typedef struct tmap_ask_case {
     tmap_u64 nx, ny, nz; // nz = 0: two axes
     tmap_u64 g, r, B;
     // 0: each region computes its whole border, its outermost elements. 1: a border element is
     // computed once, and the borders below know it. 2: besides, neighbours share the line between
     // them: a region has one line of its own on each axis, and borders the next region's.
     int shared;
-} tmap_ask_plan;
+} tmap_ask_case;
 
 // Mean work of an element: of all, of border elements, of elements inside leaves.
 // Example: Mandelbrot set, n = 16384, dwell 512: 200.0, 95.5, 60.9.
@@ -71,35 +71,35 @@ typedef struct tmap_ask_prediction {
 } tmap_ask_prediction;
 
 // The longest axis, in elements.
-TMAP_FN tmap_u64 tmap_ask_plan_longest(const tmap_ask_plan *p) {
+TMAP_FN tmap_u64 tmap_ask_case_longest(const tmap_ask_case *p) {
     tmap_u64 n = p->nx > p->ny ? p->nx : p->ny;
     return n > p->nz ? n : p->nz;
 }
 
 // 0, TMAP_EINVAL or TMAP_ERANGE, as tmap_region_check.
-TMAP_FN int tmap_ask_plan_check(const tmap_ask_plan *p) {
+TMAP_FN int tmap_ask_case_check(const tmap_ask_case *p) {
     if (p->nx == 0 || p->ny == 0) return TMAP_EINVAL;
-    return tmap_region_check(tmap_ask_plan_longest(p), p->g, p->r, p->B);
+    return tmap_region_check(tmap_ask_case_longest(p), p->g, p->r, p->B);
 }
 
-TMAP_FN tmap_u32 tmap_ask_plan_levels(const tmap_ask_plan *p) {
-    return tmap_region_levels(tmap_ask_plan_longest(p), p->g, p->r, p->B);
+TMAP_FN tmap_u32 tmap_ask_case_levels(const tmap_ask_case *p) {
+    return tmap_region_levels(tmap_ask_case_longest(p), p->g, p->r, p->B);
 }
 
 // The longest side of the regions of a level, in elements: n / (g r^level).
-TMAP_FN double tmap_ask_plan_side(const tmap_ask_plan *p, tmap_u32 level) {
-    return (double)tmap_ask_plan_longest(p) / ((double)p->g * tmapi_ask_pow((double)p->r, level));
+TMAP_FN double tmap_ask_case_side(const tmap_ask_case *p, tmap_u32 level) {
+    return (double)tmap_ask_case_longest(p) / ((double)p->g * tmapi_ask_pow((double)p->r, level));
 }
 
 // ---- one level after the other ------------------------------------------------------------------
 
 // x^k for the k axes of a plan.
-TMAP_FN double tmapi_ask_axes(const tmap_ask_plan *p, tmap_u64 x) {
+TMAP_FN double tmapi_ask_axes(const tmap_ask_case *p, tmap_u64 x) {
     return tmapi_ask_pow((double)x, p->nz ? 3 : 2);
 }
 
 // Elements of a region that has 1 / parts of each axis, without `rim` of them along each.
-TMAP_FN double tmapi_ask_volume(const tmap_ask_plan *p, double parts, double rim) {
+TMAP_FN double tmapi_ask_case_volume(const tmap_ask_case *p, double parts, double rim) {
     double x = (double)p->nx / parts - rim, y = (double)p->ny / parts - rim;
     double z = p->nz ? (double)p->nz / parts - rim : 1;
     return x > 0 && y > 0 && z > 0 ? x * y * z : 0;
@@ -108,15 +108,16 @@ TMAP_FN double tmapi_ask_volume(const tmap_ask_plan *p, double parts, double rim
 // Adds level `level`: `regions` looked at, `several` of them with several values on their border.
 // With shared borders, a region does not compute what its parent's border has of its own: only what
 // lies inside that. Where lines are shared, too, the domain's last ones are left out.
-TMAP_FN void tmapi_ask_add_level(tmap_ask_prediction *out, const tmap_ask_plan *p, tmap_u32 level,
+TMAP_FN void tmapi_ask_add_level(tmap_ask_prediction *out, const tmap_ask_case *p, tmap_u32 level,
                                  double regions, double several, double border_cost,
                                  double leaf_cost) {
     double r = (double)p->r, parts = (double)p->g * tmapi_ask_pow(r, level);
-    double rim = p->shared == 2 ? 1 : 2, inside = tmapi_ask_volume(p, parts, rim), elements;
+    double rim = p->shared == 2 ? 1 : 2, inside = tmapi_ask_case_volume(p, parts, rim), elements;
     if (!(regions > 0)) return;
-    elements = (p->shared && level ? tmapi_ask_volume(p, parts / r, rim) / tmapi_ask_axes(p, p->r)
-                                   : tmapi_ask_volume(p, parts, 0)) -
-               inside;
+    elements =
+        (p->shared && level ? tmapi_ask_case_volume(p, parts / r, rim) / tmapi_ask_axes(p, p->r)
+                            : tmapi_ask_case_volume(p, parts, 0)) -
+        inside;
     out->regions += regions;
     out->border_elements += regions * elements;
     out->border_work += regions * elements * border_cost;
@@ -153,22 +154,22 @@ TMAP_FN double tmap_ask_predict_time(const tmap_ask_prediction *c, const tmap_as
            rates->border_depth * c->border_depth + rates->leaf_depth * c->leaf_depth;
 }
 
-TMAP_FN void tmapi_ask_end(tmap_ask_prediction *out, const tmap_ask_plan *p, double whole,
+TMAP_FN void tmapi_ask_end(tmap_ask_prediction *out, const tmap_ask_case *p, double whole,
                            const tmap_ask_rates *rates) {
     out->work = out->border_work + out->leaf_work;
-    if (out->work > 0) out->omega = whole * tmapi_ask_volume(p, 1, 0) / out->work;
+    if (out->work > 0) out->omega = whole * tmapi_ask_case_volume(p, 1, 0) / out->work;
     out->time = rates ? tmap_ask_predict_time(out, rates) : 0;
 }
 
 // ---- from P of each level and three costs -------------------------------------------------------
 
-// P: tmap_ask_plan_levels(p) fractions, of the regions of each level that have several values on
+// P: tmap_ask_case_levels(p) fractions, of the regions of each level that have several values on
 // their border, the last level too. rates: may be null, and then the time is 0. Returns 0,
 // TMAP_EINVAL or TMAP_ERANGE for a bad plan, TMAP_EINVAL for null pointers, a P outside 0 to 1 or a
 // negative cost; *out is written only on success.
 // Law: with the P and the mean costs that a run on a domain has counted, and parts that divide it,
 // the regions, elements and work of each kind are those of the run.
-TMAP_FN int tmap_ask_predict_levels(const tmap_ask_plan *p, const double *P,
+TMAP_FN int tmap_ask_predict_levels(const tmap_ask_case *p, const double *P,
                                     const tmap_ask_costs *costs, const tmap_ask_rates *rates,
                                     tmap_ask_prediction *out) {
     tmap_ask_prediction sum;
@@ -176,10 +177,10 @@ TMAP_FN int tmap_ask_predict_levels(const tmap_ask_plan *p, const double *P,
     tmap_u32 i;
     int error;
     if (!p || !P || !costs || !out) return TMAP_EINVAL;
-    error = tmap_ask_plan_check(p);
+    error = tmap_ask_case_check(p);
     if (error) return error;
     if (!(costs->whole >= 0 && costs->border >= 0 && costs->leaf >= 0)) return TMAP_EINVAL;
-    sum = tmapi_ask_begin(tmap_ask_plan_levels(p));
+    sum = tmapi_ask_begin(tmap_ask_case_levels(p));
     regions = tmapi_ask_axes(p, p->g);
     for (i = 0; i < sum.levels; ++i) {
         if (!(P[i] >= 0 && P[i] <= 1)) return TMAP_EINVAL;
@@ -256,14 +257,14 @@ TMAP_FN tmap_u32 tmapi_ask_curve_find(const tmap_ask_curve *c, double side, doub
     return k;
 }
 
-// N(side): how many regions of that side have several values; 1 from the side of the domain on.
-// Between points, and below the last one, on a straight line of logarithms; where a count is 0, on
-// a line against the logarithm of the side.
+// N(side): how many regions of that side have several values; from the side n of the domain on the
+// count that was measured there (g = 1), or else 1. Between points, and below the last one, on a
+// straight line of logarithms; where a count is 0, on a line against the logarithm of the side.
 // Law: N(side[k]) == count[k]. Example: count 16 at side 64, 64 at side 16: 32 at side 32.
 TMAP_FN double tmap_ask_curve_count(const tmap_ask_curve *c, double side) {
     double t, a, b, mixed;
     tmap_u32 k;
-    if (side >= c->n) return 1;
+    if (side >= c->n) return c->side[0] < c->n ? 1 : c->count[0];
     k = tmapi_ask_curve_find(c, side, &t);
     a = k ? c->count[k - 1] : 1, b = c->count[k];
     if (t == 1) return b;
@@ -272,12 +273,13 @@ TMAP_FN double tmap_ask_curve_count(const tmap_ask_curve *c, double side) {
     return mixed > 0 ? mixed : 0;
 }
 
-// M(side): the mean work of an element in those regions. Between points on a straight line against
-// the logarithm of the side; the last point's below it. Law: M(side[k]) == work[k].
+// M(side): the mean work of an element in those regions; from the side n of the domain on what was
+// measured there (g = 1), or else the domain's. Between points on a straight line against the
+// logarithm of the side; the last point's below it. Law: M(side[k]) == work[k].
 TMAP_FN double tmap_ask_curve_work(const tmap_ask_curve *c, double side) {
     double t, a;
     tmap_u32 k;
-    if (side >= c->n) return c->whole;
+    if (side >= c->n) return c->side[0] < c->n ? c->whole : c->work[0];
     k = tmapi_ask_curve_find(c, side, &t);
     if (t >= 1) return c->work[k];
     a = k ? c->work[k - 1] : c->whole;
@@ -289,8 +291,8 @@ TMAP_FN double tmap_ask_curve_work(const tmap_ask_curve *c, double side) {
 // leaves leaf_elements and leaf_work. whole: mean work of an element of the domain. side, count and
 // work: tau numbers each, to which *curve will point. Borders of level i + 1 lie in the regions cut
 // at level i, and tell the M of these. Where nothing was counted, M is that of the level before.
-// Returns 0, or as tmap_ask_plan_check and tmap_ask_curve_check.
-TMAP_FN int tmap_ask_curve_from_run(const tmap_ask_plan *p, const double *cut,
+// Returns 0, or as tmap_ask_case_check and tmap_ask_curve_check.
+TMAP_FN int tmap_ask_curve_from_run(const tmap_ask_case *p, const double *cut,
                                     const double *border_elements, const double *border_work,
                                     double leaf_elements, double leaf_work, double whole,
                                     double *side, double *count, double *work,
@@ -300,18 +302,18 @@ TMAP_FN int tmap_ask_curve_from_run(const tmap_ask_plan *p, const double *cut,
     int error;
     if (!p || !cut || !border_elements || !border_work || !side || !count || !work || !curve)
         return TMAP_EINVAL;
-    error = tmap_ask_plan_check(p);
+    error = tmap_ask_case_check(p);
     if (error) return error;
-    c.points = tmap_ask_plan_levels(p);
+    c.points = tmap_ask_case_levels(p);
     for (i = 0; i < c.points; ++i) {
         double elements = i + 1 < c.points ? border_elements[i + 1] : leaf_elements;
         double sum = i + 1 < c.points ? border_work[i + 1] : leaf_work;
-        side[i] = tmap_ask_plan_side(p, i);
+        side[i] = tmap_ask_case_side(p, i);
         count[i] = cut[i];
         work[i] = elements > 0 ? sum / elements : i ? work[i - 1] : whole;
     }
     c.side = side, c.count = count, c.work = work;
-    c.n = (double)tmap_ask_plan_longest(p);
+    c.n = (double)tmap_ask_case_longest(p);
     c.whole = whole;
     error = tmap_ask_curve_check(&c);
     if (!error) *curve = c;
@@ -320,28 +322,28 @@ TMAP_FN int tmap_ask_curve_from_run(const tmap_ask_plan *p, const double *cut,
 
 // ---- from a curve -------------------------------------------------------------------------------
 
-// p: any plan on the curve's domain. rates: may be null. Returns 0, or as tmap_ask_plan_check and
+// p: any plan on the curve's domain. rates: may be null. Returns 0, or as tmap_ask_case_check and
 // tmap_ask_curve_check; *out is written only on success.
 // Law: for the plan that measured the curve, and parts that divide the domain, regions, elements
 // and work of each kind are those of the run, but for the work of level 0, whose borders are taken
 // to cost what the whole domain does. Other plans: Mandelbrot set, n = 1024, dwell 512, curve of
 // (2, 2, 1): the work of 170 plans with leaves of side 64 and less is 1.0% off on average, 9% at
 // worst, and 1.5% at worst where all sides are powers of two.
-TMAP_FN int tmap_ask_predict_curve(const tmap_ask_plan *p, const tmap_ask_curve *curve,
+TMAP_FN int tmap_ask_predict_curve(const tmap_ask_case *p, const tmap_ask_curve *curve,
                                    const tmap_ask_rates *rates, tmap_ask_prediction *out) {
     tmap_ask_prediction sum;
     double regions, cost;
     tmap_u32 i;
     int error;
     if (!p || !out) return TMAP_EINVAL;
-    error = tmap_ask_plan_check(p);
+    error = tmap_ask_case_check(p);
     if (!error) error = tmap_ask_curve_check(curve);
     if (error) return error;
-    sum = tmapi_ask_begin(tmap_ask_plan_levels(p));
+    sum = tmapi_ask_begin(tmap_ask_case_levels(p));
     regions = tmapi_ask_axes(p, p->g);
     cost = curve->whole; // of the borders of level 0, which are anywhere in the domain
     for (i = 0; i < sum.levels; ++i) {
-        double side = tmap_ask_plan_side(p, i), several = tmap_ask_curve_count(curve, side);
+        double side = tmap_ask_case_side(p, i), several = tmap_ask_curve_count(curve, side);
         double inside = tmap_ask_curve_work(curve, side);
         if (several > regions) several = regions;
         tmapi_ask_add_level(&sum, p, i, regions, several, cost, inside);
@@ -357,10 +359,10 @@ TMAP_FN int tmap_ask_predict_curve(const tmap_ask_plan *p, const tmap_ask_curve 
 // nz and shared are read; g, r and B are set on success, to the first of several as good. *out: its
 // prediction. Impossible candidates are passed over. Returns 0, TMAP_EINVAL for null pointers, a
 // domain of no element or a bad curve, TMAP_ERANGE if no candidate is possible.
-TMAP_FN int tmap_ask_predict_search(tmap_ask_plan *p, const tmap_ask_candidates *list,
+TMAP_FN int tmap_ask_predict_search(tmap_ask_case *p, const tmap_ask_candidates *list,
                                     const tmap_ask_curve *curve, const tmap_ask_rates *rates,
                                     tmap_ask_prediction *out) {
-    tmap_ask_plan now;
+    tmap_ask_case now;
     tmap_ask_prediction try_out;
     tmap_u32 i, j, k;
     int found = 0;

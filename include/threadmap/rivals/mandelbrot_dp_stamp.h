@@ -4,131 +4,144 @@
 // TMAPI_MANDELBROT_NAME.
 #ifndef TMAP_RIVALS_MANDELBROT_DP_STAMP_H
 #define TMAP_RIVALS_MANDELBROT_DP_STAMP_H
-#include "../adaptive/mandelbrot.h"
+#include "../adaptive/mandelbrot_picture.h"
+#include "ask_sbr.h"
+
+// Threads of a block, and its shared memory.
+#define TMAPI_MANDELBROT_DP_THREADS 256
+#define TMAPI_MANDELBROT_DP_SHARED \
+    (tmapi_ask_scratch_first(TMAPI_MANDELBROT_DP_THREADS) + \
+     TMAPI_MANDELBROT_DP_THREADS / 32 * TMAPI_MANDELBROT_SCRATCH)
+
 #endif
 
 #if defined(TMAPI_MANDELBROT_NAME)
 
+// In all kernels run.level is the level of the regions that are asked or finished.
+
 // DP-MBR: many blocks for the leaf work of one region.
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
-    TMAPI_MANDELBROT(dp_leaf_kernel)(TMAPI_MANDELBROT_PARAMS p, tmap_ask_domain d, tmap_u64 scalar,
-                                     tmap_u32 level) {
-    const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, level);
-    const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
-    const tmap_u32 warps = gridDim.x * blockDim.x / 32;
-    tmap_ask_work work;
-    tmapi_ask_work_begin(&work, &d, 2, &grid, &scalar, 1,
-                         TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, warps), 0,
-                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps);
-    TMAPI_MANDELBROT(leaf)(&p, &work);
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
+    TMAPI_MANDELBROT(dp_leaf_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar) {
+    const tmapi_ask_workers all = tmapi_ask_all_workers(0);
+    run.workspace.domain.dims = 2;
+    tmapi_ask_leaf_now(&run, run.level, scalar, all.warp, all.warps,
+                       TMAPI_MANDELBROT(leaf_elements), TMAPI_MANDELBROT(leaf), &job);
 }
 
 // DP-MBR: many blocks for the terminal work of one region.
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
-    TMAPI_MANDELBROT(dp_fill_kernel)(TMAPI_MANDELBROT_PARAMS p, tmap_ask_domain d, tmap_u64 scalar,
-                                     tmap_u32 level, tmap_u32 value) {
-    const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, level);
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
+    TMAPI_MANDELBROT(dp_fill_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar,
+                                     tmap_u32 value) {
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(&run.workspace.domain, run.level);
+    const tmap_ask_team team = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
+                                0xffffffffu, tmapi_ask_scratch(&run)};
     tmap_ask_region region;
     if (tmapi_ask_region(2, &grid, scalar, &region)) TMAPI_MANDELBROT(terminal)
-    (&p, &region, value, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
+    (&job, &region, value, team);
 }
 
-// A block asks one region: at level 0 that of its block numbers, else that child of `parent`.
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
-    TMAPI_MANDELBROT(dp_kernel)(TMAPI_MANDELBROT_PARAMS p, tmap_ask_domain d, tmap_u64 parent,
-                                tmap_u32 level, int form, tmap_u64 *lost) {
-    __shared__ tmap_u32 scratch[64];
+// A block asks one region: at level 0 that of its block numbers, else that child of `parent`. In
+// float, three blocks are at home on a multiprocessor.
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
+                                         sizeof(TMAPI_MANDELBROT(z)) > 8 ? 2 : 3)
+    TMAPI_MANDELBROT(dp_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 parent,
+                                int form, tmap_u64 *lost) {
+    const tmap_ask_domain *d = &run.workspace.domain;
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, level);
-    const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
-    const tmap_u32 leaf_elements = TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, warps);
-    const tmap_u64 scalar = level ? tmapi_ask_child(2, d.r, parent, blockIdx.y * d.r + blockIdx.x)
-                                  : tmapi_ask_pack(2, blockIdx.x, blockIdx.y, 0);
-    tmap_ask_work work;
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(d, run.level);
+    const tmap_u64 scalar = run.level
+                                ? tmapi_ask_child(2, d->r, parent, blockIdx.y * d->r + blockIdx.x)
+                                : tmapi_ask_pack(2, blockIdx.x, blockIdx.y, 0);
+    const tmap_ask_team team = {threadIdx.x, blockDim.x, 0xffffffffu, tmapi_ask_scratch(&run)};
     tmap_ask_region region;
     tmap_ask_range range;
     if (!tmapi_ask_region(2, &grid, scalar, &region)) return; // the same in all threads
-    range = TMAPI_MANDELBROT(query)(&p, &region, threadIdx.x, blockDim.x);
-    range = tmapi_ask_range_block(range, scratch);
+    run.workspace.domain.dims = 2;
+    range = tmapi_ask_range_block(TMAPI_MANDELBROT(query)(&job, &region, team));
     if (range.least == range.most) {
         if (form == TMAP_ASK_SBR)
-            TMAPI_MANDELBROT(terminal)(&p, &region, range.least, threadIdx.x, blockDim.x);
+            TMAPI_MANDELBROT(terminal)(&job, &region, range.least, team);
         else if (threadIdx.x == 0) {
-            unsigned blocks = (region.x1 - region.x0) * (region.y1 - region.y0) / 4096 + 1;
+            unsigned blocks = tmap_ask_region_elements(&region) / 4096 + 1;
             TMAPI_MANDELBROT(
-                dp_fill_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, TMAPI_MANDELBROT_DP_STREAM>>>(
-                p, d, scalar, level, range.least);
+                dp_fill_kernel)<<<blocks, TMAPI_MANDELBROT_DP_THREADS, TMAPI_MANDELBROT_DP_SHARED,
+                                  TMAPI_MANDELBROT_DP_STREAM>>>(job, run, scalar, range.least);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
-    } else if (level + 1 == d.levels) {
+    } else if (run.level + 1 == d->levels) {
         if (form == TMAP_ASK_SBR) {
-            tmapi_ask_work_begin(&work, &d, 2, &grid, &scalar, 1, leaf_elements, 0, warp, warps);
-            TMAPI_MANDELBROT(leaf)(&p, &work);
+            tmapi_ask_leaf_now(&run, run.level, scalar, warp, warps,
+                               TMAPI_MANDELBROT(leaf_elements), TMAPI_MANDELBROT(leaf), &job);
         } else if (threadIdx.x == 0) {
-            const tmap_u32 pixels = TMAPI_MANDELBROT(leaf_elements)(&p, &sides, 1, 0xffffffffu);
-            unsigned blocks = pixels / TMAPI_ASK_THREADS + 1;
+            const tmap_u32 pixels = (region.x1 - region.x0 - 1) * (region.y1 - region.y0 - 1);
+            unsigned blocks = pixels / TMAPI_MANDELBROT_DP_THREADS + 1;
             TMAPI_MANDELBROT(
-                dp_leaf_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, TMAPI_MANDELBROT_DP_STREAM>>>(
-                p, d, scalar, level);
+                dp_leaf_kernel)<<<blocks, TMAPI_MANDELBROT_DP_THREADS, TMAPI_MANDELBROT_DP_SHARED,
+                                  TMAPI_MANDELBROT_DP_STREAM>>>(job, run, scalar);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
     } else {
-        const tmapi_ask_grid child = tmapi_ask_grid_make(&d, 2, level + 1);
-        const tmap_ask_sides child_sides = tmapi_ask_grid_sides(&child);
-        tmapi_ask_work_begin(
-            &work, &d, 2, &grid, &scalar, 1,
-            TMAPI_MANDELBROT(share_elements)(&p, &sides, &child_sides, d.r, 1, warps), 0, warp,
-            warps);
-        TMAPI_MANDELBROT(share)(&p, &work);
+        const tmapi_ask_workers workers = {warp, warps, 0};
+        tmap_ask_work work;
+        tmapi_ask_work_begin(&work, &run, run.level, 0, scalar, 1, d->r, workers,
+                             TMAPI_MANDELBROT(share_elements), &job);
+        TMAPI_MANDELBROT(share)(&job, &work);
         __syncthreads(); // a child sees what its parent's block wrote before
         if (threadIdx.x == 0) {
-            TMAPI_MANDELBROT(
-                dp_kernel)<<<dim3(d.r, d.r, 1), TMAPI_ASK_THREADS, 0, TMAPI_MANDELBROT_DP_STREAM>>>(
-                p, d, scalar, level + 1, form, lost);
+            ++run.level;
+            TMAPI_MANDELBROT(dp_kernel)<<<dim3(d->r, d->r, 1), TMAPI_MANDELBROT_DP_THREADS,
+                                          TMAPI_MANDELBROT_DP_SHARED, TMAPI_MANDELBROT_DP_STREAM>>>(
+                job, run, scalar, form, lost);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
     }
 }
 
 // The borders of the regions of level 0, by all warps of the grid.
-static __global__ void __launch_bounds__(TMAPI_ASK_THREADS)
-    TMAPI_MANDELBROT(dp_border_kernel)(TMAPI_MANDELBROT_PARAMS p, tmap_ask_domain d) {
-    const tmapi_ask_grid grid = tmapi_ask_grid_make(&d, 2, 0);
-    const tmap_ask_sides sides = tmapi_ask_grid_sides(&grid);
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
+    TMAPI_MANDELBROT(dp_border_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run) {
     tmap_ask_work work;
-    tmapi_ask_work_begin(&work, &d, 2, &grid, 0, d.g * d.g,
-                         TMAPI_MANDELBROT(border_elements)(&p, &sides), 0,
-                         (blockIdx.x * blockDim.x + threadIdx.x) / 32, gridDim.x * blockDim.x / 32);
-    TMAPI_MANDELBROT(border)(&p, &work);
+    run.workspace.domain.dims = 2;
+    tmapi_ask_work_begin(&work, &run, TMAP_ASK_WHOLE, 0, 0, 1, run.workspace.domain.g,
+                         tmapi_ask_all_workers(0), TMAPI_MANDELBROT(share_elements), &job);
+    TMAPI_MANDELBROT(share)(&job, &work);
 }
 
 static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, int form,
                                                       tmap_ask_params a, tmap_u64 pending,
-                                                      tmap_u64 *lost, int *out,
+                                                      int *columns, tmap_u64 *lost, int *out,
                                                       cudaStream_t stream) {
-    TMAPI_MANDELBROT_PARAMS p;
-    tmap_ask_domain d;
+    TMAPI_MANDELBROT_JOB job;
+    tmap_ask_run run;
+    tmap_ask_launch border;
+    tmap_u64 parent = 0;
+    tmap_ask_domain *d = &run.workspace.domain;
+    void *border_arguments[] = {&job, &run}, *arguments[] = {&job, &run, &parent, &form, &lost};
     cudaError_t status;
-    unsigned blocks;
+    memset(&run, 0, sizeof run);
     if (tmap_mandelbrot_check(m) || form < 0 || form >= TMAP_ASK_FORM_COUNT || !lost || !out ||
-        (tmap_u64)out % sizeof *out || tmap_ask_domain_make(m->nx, m->ny, 1, 2, a, &d) ||
-        d.g > 65535)
+        (tmap_u64)out % sizeof *out || (tmap_u64)columns % sizeof *columns ||
+        tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, d) || d->g > 65535)
         return cudaErrorInvalidValue;
-    p = TMAPI_MANDELBROT(make)(m, out);
-    if (tmap_region_parts(d.g, d.r, d.levels - 1) > d.nx) p.columns = 0; // as in ASK
+    run.tuning = tmap_ask_tuning_make();
+    run.scratch = TMAPI_MANDELBROT_SCRATCH;
+    job = TMAPI_MANDELBROT(job_make)(m);
+    job.out = out;
+    if (tmapi_mandelbrot_columns(d)) job.columns = columns;
     if (pending) {
         status = cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, (size_t)pending);
         if (status != cudaSuccess) return status;
     }
     if ((status = cudaMemsetAsync(lost, 0, sizeof *lost, stream)) != cudaSuccess) return status;
-    status = tmapi_ask_blocks(2 * ((tmap_u64)d.nx + d.ny) * d.g, TMAPI_ASK_THREADS,
-                              TMAPI_ASK_BLOCKS, &blocks);
+    status = tmapi_ask_launch_make((const void *)TMAPI_MANDELBROT(dp_border_kernel),
+                                   TMAPI_MANDELBROT_DP_THREADS, run.scratch, &border);
     if (status != cudaSuccess) return status;
-    TMAPI_MANDELBROT(dp_border_kernel)<<<blocks, TMAPI_ASK_THREADS, 0, stream>>>(p, d);
-    if ((status = cudaGetLastError()) != cudaSuccess) return status;
-    TMAPI_MANDELBROT(dp_kernel)<<<dim3(d.g, d.g, 1), TMAPI_ASK_THREADS, 0, stream>>>(p, d, 0, 0,
-                                                                                     form, lost);
-    return cudaGetLastError();
+    status = cudaLaunchKernel(border.kernel, dim3(border.blocks, 1, 1), dim3(border.threads, 1, 1),
+                              border_arguments, border.shared, stream);
+    if (status != cudaSuccess) return status;
+    return cudaLaunchKernel((const void *)TMAPI_MANDELBROT(dp_kernel), dim3(d->g, d->g, 1),
+                            dim3(TMAPI_MANDELBROT_DP_THREADS, 1, 1), arguments,
+                            TMAPI_MANDELBROT_DP_SHARED, stream);
 }
 
 #undef TMAPI_MANDELBROT_NAME

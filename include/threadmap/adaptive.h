@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// adaptive.h: domains whose regions are found at run time: their maps, and the engine (ASK) that
+// subdivides a domain by functions of the user's.
+//
+// No ready kernel is in it: the Mandelbrot set is in adaptive/mandelbrot.h.
+#ifndef TMAP_ADAPTIVE_H
+#define TMAP_ADAPTIVE_H
+
+#include "adaptive/ask.h"
+#include "adaptive/olt.h"
+#include "adaptive/region.h"
+
+#endif

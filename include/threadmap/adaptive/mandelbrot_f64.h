@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// mandelbrot_f64.h: mandelbrot.h in double, for windows whose pixels float does not tell apart. The
+// picture, its subdivision and its workspace are the same; a header of its own, so that nobody
+// compiles the kernels who does not call them.
+#ifndef TMAP_ADAPTIVE_MANDELBROT_F64_H
+#define TMAP_ADAPTIVE_MANDELBROT_F64_H
+
+#include "mandelbrot_stamp.h"
+
+#if TMAP_CUDA
+
+TMAP_FN double tmapi_mandelbrot_fma_f64(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+    return __fma_rn(a, b, c);
+#else
+    return fma(a, b, c);
+#endif
+}
+
+// A product that no compiler joins with an addition.
+TMAP_FN double tmapi_mandelbrot_mul_f64(double a, double b) {
+#if defined(__CUDA_ARCH__)
+    return __dmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+
+#define TMAPI_MANDELBROT_REAL double
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f64
+#define TMAPI_MANDELBROT_FMA  tmapi_mandelbrot_fma_f64
+#define TMAPI_MANDELBROT_MUL  tmapi_mandelbrot_mul_f64
+#include "mandelbrot_stamp.h"
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The plan of a picture in double: tmap_mandelbrot_plan_f32.
+typedef tmapi_mandelbrot_f64_plan tmap_mandelbrot_plan_f64;
+
+// tmap_mandelbrot_plan_make_f32 in double.
+static inline cudaError_t tmap_mandelbrot_plan_make_f64(const tmap_mandelbrot *m,
+                                                        const tmap_ask_workspace *w,
+                                                        tmap_mandelbrot_plan_f64 *out) {
+    return tmapi_mandelbrot_f64_plan_make(m, w, out);
+}
+
+// tmap_mandelbrot_f32 in double: the same picture but for pixels where rounding tells.
+static inline cudaError_t tmap_mandelbrot_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
+                                              cudaStream_t stream) {
+    return tmapi_mandelbrot_f64_launch(plan, out, 0, 0, stream);
+}
+
+// tmap_mandelbrot_host_f32 in double.
+static inline cudaError_t tmap_mandelbrot_host_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
+                                                   float *level_ms, cudaStream_t stream) {
+    return tmapi_mandelbrot_f64_launch(plan, out, 1, level_ms, stream);
+}
+
+// The dwell of pixel (x, y) on the host: bit by bit that of the kernels. m: as
+// tmap_mandelbrot_check has it.
+// Example: 4 x 4 pixels, dwell 100: pixel (3, 2), c = 0, 100; pixel (0, 0), c = -1.5 - i, 1.
+static inline int tmap_mandelbrot_dwell_f64(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
+    const tmapi_mandelbrot_f64_job p = tmapi_mandelbrot_f64_job_make(m);
+    return tmapi_mandelbrot_f64_dwell(&p, x, y);
+}
+
+#endif
+#endif

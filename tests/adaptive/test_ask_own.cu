@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: MIT
+// test_ask_own: problems of one's own through ask.h, against every element by itself: the elements
+// of a ball or disc, each written once; slabs whose regions share their faces in 3D; both forms, all
+// drivers, blocks of many sizes, few blocks, all numbers of tuning at their ends, tables without
+// places; that each level has the children of those that the level before subdivided; that an error
+// of the caller's stays the caller's; and what must be refused.
+#include <threadmap/rivals/ask_drivers.h>
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        cudaError_t check_error = (call); \
+        if (check_error != cudaSuccess) { \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
+            exit(1); \
+        } \
+    } while (0)
+
+static int failures, cases, on_gpu, small;
+
+// What is run, for messages.
+static char what_runs[200];
+
+static void expect(int ok, const char *what) {
+    ++cases;
+    if (!ok && ++failures <= 20) printf("FAIL %s: %s\n", what, what_runs);
+}
+
+// ---- a ball or disc: no shared borders ----------------------------------------------------------
+
+// The elements within `radius` of the middle of an nx x ny x nz box, in halves of an element.
+typedef struct solid {
+    int nx, ny, nz, radius;
+    unsigned char *out;
+} solid;
+
+TMAP_FN int solid_inside(const solid *p, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    tmap_i64 dx = 2 * (tmap_i64)x + 1 - p->nx, dy = 2 * (tmap_i64)y + 1 - p->ny;
+    tmap_i64 dz = 2 * (tmap_i64)z + 1 - p->nz;
+    return dx * dx + dy * dy + dz * dz <= (tmap_i64)p->radius * p->radius;
+}
+
+TMAP_DEVICE unsigned char *solid_at(const solid *p, tmap_xyz at) {
+    return p->out + ((tmap_u64)at.z * (tmap_u32)p->ny + at.y) * (tmap_u32)p->nx + at.x;
+}
+
+// Asks every element: the query is exact.
+TMAP_DEVICE tmap_ask_range solid_query(const void *job, const tmap_ask_region *t,
+                                       tmap_ask_team team) {
+    const solid *p = (const solid *)job;
+    tmap_ask_range range = tmap_ask_range_none();
+    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(t); i += team.size) {
+        tmap_xyz at = tmap_ask_region_at(t, i);
+        range = tmap_ask_range_add(range, (tmap_u32)solid_inside(p, at.x, at.y, at.z));
+    }
+    return range;
+}
+
+// Adds, so that an element that is written twice shows.
+TMAP_DEVICE void solid_terminal(const void *job, const tmap_ask_region *t, tmap_u32 value,
+                                tmap_ask_team team) {
+    const solid *p = (const solid *)job;
+    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(t); i += team.size)
+        *solid_at(p, tmap_ask_region_at(t, i)) += (unsigned char)(1 + value);
+}
+
+// Values go through the warp's scratch, so that two warps that share one show.
+TMAP_DEVICE void solid_leaf(const void *job, tmap_ask_work *work) {
+    const solid *p = (const solid *)job;
+    tmap_u32 *scratch = (tmap_u32 *)work->scratch, i, lane = threadIdx.x % 32;
+    tmap_xyz at;
+    while (tmap_ask_take(work, &i)) {
+        const int mine = tmap_ask_element(work, i, &at);
+        scratch[lane] = mine ? 1 + (tmap_u32)solid_inside(p, at.x, at.y, at.z) : 0;
+        __syncwarp();
+        if (mine) *solid_at(p, at) += (unsigned char)scratch[lane];
+        __syncwarp();
+    }
+}
+
+static __global__ void __launch_bounds__(1024) solid_ask(tmap_ask_run run, solid job) {
+    tmap_ask_query(&run, solid_query, solid_terminal, tmap_ask_every_element, solid_leaf, &job);
+}
+static __global__ void __launch_bounds__(1024) solid_end(tmap_ask_run run, solid job) {
+    tmap_ask_finish(&run, solid_terminal, tmap_ask_every_element, solid_leaf, &job);
+}
+static __global__ void solid_blocks(tmap_ask_run run, solid job) {
+    tmap_ask_blocks(&run, solid_query, solid_terminal, tmap_ask_every_element, solid_leaf, 0, 0,
+                    &job);
+}
+static __global__ void solid_all(tmap_ask_run run, solid job) {
+    tmap_ask_all_levels(&run, solid_query, solid_terminal, tmap_ask_every_element, solid_leaf,
+                        tmap_ask_every_element, solid_leaf, 0, 0, &job);
+}
+
+static const tmap_ask_kernels solid_kernels = {(const void *)solid_ask, (const void *)solid_end, 0,
+                                               0, 32 * sizeof(tmap_u32)};
+
+// The elements of the last run, and what it counted at its levels.
+static void solid_check(const solid *p, const tmap_ask_workspace *s, int refused) {
+    const tmap_ask_domain *d = &s->domain;
+    const tmap_u64 axes = d->dims == 3 ? 3 : 2;
+    size_t count = (size_t)p->nx * p->ny * p->nz, wrong = 0, i = 0;
+    unsigned char *got = (unsigned char *)malloc(count);
+    tmap_ask_counts c;
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(got, p->out, count, cudaMemcpyDeviceToHost));
+    for (tmap_u32 z = 0; z < (tmap_u32)p->nz; ++z)
+        for (tmap_u32 y = 0; y < (tmap_u32)p->ny; ++y)
+            for (tmap_u32 x = 0; x < (tmap_u32)p->nx; ++x, ++i)
+                wrong += got[i] != 1 + solid_inside(p, x, y, z);
+    free(got);
+    expect(wrong == 0, "elements, each once");
+    CHECK(tmap_ask_counts_read(s, &c, 0));
+    expect(c.levels == d->levels, "levels");
+    expect(c.level[0].regions + c.level[0].empty == tmap_region_olt_size(1, d->g, (tmap_u32)axes),
+           "regions of level 0");
+    for (tmap_u32 l = 0; l + 1 < c.levels; ++l)
+        expect(c.level[l].subdivided * tmap_region_olt_size(1, d->r, (tmap_u32)axes) ==
+                   c.level[l + 1].regions + c.level[l + 1].empty,
+               "regions of a level");
+    expect((c.refused != 0) == refused, "refused");
+}
+
+static void solid_clear(const solid *p) {
+    CHECK(cudaMemset(p->out, 0, (size_t)p->nx * p->ny * p->nz));
+}
+
+static solid solid_make(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
+                        tmap_u64 capacity, tmap_ask_workspace *s) {
+    const tmap_ask_params a = {g, r, b};
+    solid p = {nx, ny, nz ? nz : 1, radius, NULL};
+    CHECK(cudaMalloc((void **)&p.out, (size_t)p.nx * p.ny * p.nz));
+    CHECK(tmap_ask_workspace_create((tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz, a, capacity, s));
+    CHECK(cudaMemset(s->memory, 0xa5, s->bytes));
+    snprintf(what_runs, sizeof what_runs, "%dx%dx%d, (%u,%u,%u), capacity %llu", nx, ny, nz, g, r,
+             b, capacity);
+    return p;
+}
+
+static void solid_free(solid *p, tmap_ask_workspace *s) {
+    CHECK(tmap_ask_workspace_destroy(s));
+    CHECK(cudaFree(p->out));
+}
+
+// Both forms, by all drivers. capacity: of tables, 0 or so little that regions are refused.
+static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
+                        tmap_u64 capacity) {
+    tmap_ask_workspace s;
+    solid p = solid_make(nx, ny, nz, radius, g, r, b, capacity, &s);
+    const size_t length = strlen(what_runs);
+    tmap_ask_drivers_plan plan;
+    CHECK(tmap_ask_drivers_plan_make(&s, &solid_kernels, (const void *)solid_blocks,
+                                     (const void *)solid_all, &plan));
+    if (!on_gpu || small) // a CPU machine has one block; a sanitizer's code needs more registers
+        plan.cooperative.all.blocks = on_gpu ? 16 : 1;
+    for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
+        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
+            cudaError_t status;
+            // racecheck crashes on loops in graphs
+            if (driver == TMAP_ASK_GRAPH && on_gpu && small) continue;
+            snprintf(what_runs + length, sizeof what_runs - length, ", %s, %s",
+                     tmap_ask_form_name(form), tmap_ask_driver_name(driver));
+            solid_clear(&p);
+            status = tmap_ask_drive(&plan, form, driver, &p, NULL, 0);
+            if (driver == TMAP_ASK_GRAPH && !TMAP_ASK_GRAPHS) {
+                expect(status == cudaErrorNotSupported, "no graphs");
+                continue;
+            }
+            CHECK(status);
+            solid_check(&p, &s, capacity != 0);
+        }
+    expect(tmap_ask_drive(&plan, 2, TMAP_ASK_STREAM, &p, NULL, 0) == cudaErrorInvalidValue, "form");
+    expect(tmap_ask_drive(&plan, TMAP_ASK_MBR, 4, &p, NULL, 0) == cudaErrorInvalidValue, "driver");
+    solid_free(&p, &s);
+}
+
+// Blocks of all sizes, as many as there are and one; the numbers of tuning at their ends. None may
+// change what comes out.
+static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b) {
+    static const tmap_u32 threads[] = {32, 96, 256, 1024};
+    enum { BLOCKS = sizeof threads / sizeof *threads, TUNINGS = 9 };
+    tmap_ask_workspace s;
+    solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
+    const size_t length = strlen(what_runs);
+    tmap_ask_tuning *t;
+    tmap_ask_plan plan;
+    for (int i = 0; i < 2 * BLOCKS + TUNINGS; ++i) {
+        tmap_ask_kernels kernels = solid_kernels;
+        if (i < 2 * BLOCKS) kernels.threads = threads[i / 2];
+        CHECK(tmap_ask_plan_make(&s, &kernels, &plan));
+        if (i < 2 * BLOCKS && i % 2) plan.query.blocks = plan.finish.blocks = 1;
+        t = &plan.run.tuning;
+        switch (i - 2 * BLOCKS) {
+        case 0: t->chunk = t->chunks = t->chunks_last = 1; break;
+        case 1: t->chunk = t->chunks = t->chunks_last = 0xffffffffu; break;
+        case 2: t->fill_elements = t->fill_warps = 1, t->fill_eight = 0; break;
+        case 3: t->fill_elements = t->fill_warps = t->fill_eight = 0xffffffffu; break;
+        case 4: t->warp_sides = 0; break; // a block for each region
+        case 5: t->warp_sides = t->four_sides = 0xffffffffu; break;
+        case 6: t->warp_sides = t->eight_sides = 0xffffffffu, t->four_sides = 0; break;
+        case 7: t->warp_sides = 0xffffffffu, t->four_sides = t->eight_sides = 0; break;
+        case 8: t->fill_elements = 50, t->fill_eight = 20, t->fill_warps = 3; break;
+        default: break;
+        }
+        snprintf(what_runs + length, sizeof what_runs - length,
+                 ", %u threads, %u blocks, tuning %d", plan.query.threads, plan.query.blocks,
+                 i - 2 * BLOCKS);
+        solid_clear(&p);
+        CHECK(tmap_ask_stream(&plan, &p, 0));
+        solid_check(&p, &s, 0);
+    }
+    solid_free(&p, &s);
+}
+
+// An error of the caller's before a run, which it does not know about: the run is right all the
+// same, and the error is still there.
+static void run_error(void) {
+    tmap_ask_workspace s;
+    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    const size_t length = strlen(what_runs);
+    tmap_ask_drivers_plan plan;
+    void *memory;
+    for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
+        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
+            if (driver == TMAP_ASK_GRAPH && (!TMAP_ASK_GRAPHS || small)) continue;
+            snprintf(what_runs + length, sizeof what_runs - length, ", an error before, %s, %s",
+                     tmap_ask_form_name(form), tmap_ask_driver_name(driver));
+            solid_clear(&p);
+            expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
+            CHECK(tmap_ask_drivers_plan_make(&s, &solid_kernels, (const void *)solid_blocks,
+                                             (const void *)solid_all, &plan));
+            if (!on_gpu || small) plan.cooperative.all.blocks = on_gpu ? 16 : 1;
+            expect(tmap_ask_drive(&plan, form, driver, &p, NULL, 0) == cudaSuccess, "an old error");
+            solid_check(&p, &s, 0);
+            expect(cudaGetLastError() == cudaErrorMemoryAllocation, "the caller's error is gone");
+        }
+    solid_free(&p, &s);
+}
+
+static void run_refusals(void) {
+    tmap_ask_workspace s, none;
+    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    const tmap_ask_kernels good = solid_kernels;
+    tmap_ask_kernels bad;
+    tmap_ask_plan plan, other;
+    tmap_ask_domain d;
+    const tmap_ask_params a = {4, 2, 4};
+    none = s;
+    none.memory = NULL;
+    solid_clear(&p);
+    expect(tmap_ask_plan_make(&s, &good, &plan) == cudaSuccess, "a plan");
+    expect(tmap_ask_plan_make(NULL, &good, &other) == cudaErrorInvalidValue, "no workspace");
+    expect(tmap_ask_plan_make(&none, &good, &other) == cudaErrorInvalidValue, "no memory");
+    expect(tmap_ask_plan_make(&s, NULL, &other) == cudaErrorInvalidValue, "no kernels");
+    expect(tmap_ask_plan_make(&s, &good, NULL) == cudaErrorInvalidValue, "no plan");
+#define REFUSED(change) \
+    do { \
+        bad = good; \
+        change; \
+        expect(tmap_ask_plan_make(&s, &bad, &other) == cudaErrorInvalidValue, #change); \
+    } while (0)
+    REFUSED(bad.query = NULL);
+    REFUSED(bad.finish = NULL);
+    REFUSED(bad.threads = 33);
+    REFUSED(bad.threads = 1056);
+    REFUSED(bad.scratch = 4097);
+#undef REFUSED
+    for (int driver = 0; driver < 2; ++driver)
+        for (int i = 0; i < 7; ++i) {
+            other = plan;
+            if (i == 0) other.run.tuning.chunk = 0;
+            if (i == 1) other.run.tuning.chunks = 0;
+            if (i == 2) other.run.tuning.chunks_last = 0;
+            if (i == 3) other.run.tuning.fill_elements = 0;
+            if (i == 4) other.run.tuning.fill_warps = 0;
+            expect((driver ? tmap_ask_stream(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)
+                           : tmap_ask_host(i == 5 ? NULL : &other, i == 6 ? NULL : &p, NULL, 0)) ==
+                       cudaErrorInvalidValue,
+                   "a bad plan");
+        }
+    expect(tmap_ask_domain_make(64, 64, 0, 2, a, NULL) == TMAP_EINVAL, "no domain");
+    expect(tmap_ask_domain_make(64, 64, 0, 4, a, &d) == TMAP_EINVAL, "axes");
+    expect(tmap_ask_domain_make(1ull << 31, 1, 0, 2, a, &d) == TMAP_ERANGE, "a side of 2^31");
+    expect(tmap_ask_domain_make((1ull << 31) - 1, 1, 0, 2, a, &d) == TMAP_ERANGE, "2^31 elements");
+    expect(tmap_ask_domain_make(4 * 46309, 4 * 46309, 0, 2, a, &d) == TMAP_OK &&
+               tmap_ask_domain_make(4 * 46310, 4 * 46310, 0, 2, a, &d) == TMAP_ERANGE,
+           "regions of 46340^2 elements with their frames");
+    solid_free(&p, &s);
+}
+
+// ---- slabs: regions share their faces -----------------------------------------------------------
+
+// Elements of three axes have value (3 x + 5 y + 2 z) / thick, so that a region whose faces have one
+// value has no other inside. Neighbours share the face between them: the faces of [x0, x1) are x0
+// and x1, or the box's last one.
+typedef struct slabs {
+    tmap_u32 n[3];
+    tmap_u32 thick;
+    int *out;
+    tmap_u32 *unwritten; // elements that a query found unwritten
+} slabs;
+
+enum { POISON = 0x5a5a5a5a };
+
+TMAP_FN int slabs_value(const slabs *p, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    return (int)((3 * x + 5 * y + 2 * z) / p->thick);
+}
+
+TMAP_DEVICE int *slabs_at(const slabs *p, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    return p->out + ((tmap_u64)z * p->n[1] + y) * p->n[0] + x;
+}
+
+// The last element of a region's border along an axis.
+TMAP_DEVICE tmap_u32 slabs_last(tmap_u32 end, tmap_u32 n) { return end < n ? end : n - 1; }
+
+TMAP_DEVICE tmap_ask_range slabs_query(const void *job, const tmap_ask_region *t,
+                                       tmap_ask_team team) {
+    const slabs *p = (const slabs *)job;
+    tmap_ask_region closed = *t;
+    tmap_ask_range range = tmap_ask_range_none();
+    closed.x1 = slabs_last(t->x1, p->n[0]) + 1, closed.y1 = slabs_last(t->y1, p->n[1]) + 1;
+    closed.z1 = slabs_last(t->z1, p->n[2]) + 1;
+    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(&closed); i += team.size) {
+        const tmap_xyz at = tmap_ask_region_at(&closed, i);
+        int value;
+        if (at.x > closed.x0 && at.x + 1 < closed.x1 && at.y > closed.y0 && at.y + 1 < closed.y1 &&
+            at.z > closed.z0 && at.z + 1 < closed.z1)
+            continue;
+        value = *slabs_at(p, at.x, at.y, at.z);
+        if (value == POISON) atomicAdd(p->unwritten, 1u);
+        range = tmap_ask_range_add(range, (tmap_u32)value);
+    }
+    return range;
+}
+
+TMAP_DEVICE void slabs_terminal(const void *job, const tmap_ask_region *t, tmap_u32 value,
+                                tmap_ask_team team) {
+    const slabs *p = (const slabs *)job;
+    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(t); i += team.size) {
+        const tmap_xyz at = tmap_ask_region_at(t, i);
+        *slabs_at(p, at.x, at.y, at.z) = (int)value;
+    }
+}
+
+TMAP_DEVICE void slabs_leaf(const void *job, tmap_ask_work *work) {
+    const slabs *p = (const slabs *)job;
+    tmap_xyz at;
+    tmap_u32 i;
+    while (tmap_ask_take(work, &i))
+        if (tmap_ask_element(work, i, &at))
+            *slabs_at(p, at.x, at.y, at.z) = slabs_value(p, at.x, at.y, at.z);
+}
+
+// Faces between children, and the first and last ones of the box: `parts` + 1 along each axis, as if
+// a region of the most sides had one element more along each.
+TMAP_DEVICE tmap_u32 slabs_face(const tmap_ask_sides *s, int axis) {
+    return axis == 0   ? (s->y + 1) * (s->z + 1)
+           : axis == 1 ? (s->x + 1) * (s->z + 1)
+                       : (s->x + 1) * (s->y + 1);
+}
+
+TMAP_DEVICE tmap_u32 slabs_share_elements(const void *, const tmap_ask_extent *e) {
+    return (e->parts + 1) *
+           (slabs_face(&e->sides, 0) + slabs_face(&e->sides, 1) + slabs_face(&e->sides, 2));
+}
+
+TMAP_DEVICE void slabs_share(const void *job, tmap_ask_work *work) {
+    const slabs *p = (const slabs *)job;
+    const tmap_ask_sides *s = &work->extent.sides;
+    const tmap_u32 parts = work->extent.parts;
+    tmap_u32 i;
+    while (tmap_ask_take(work, &i)) {
+        const tmap_ask_region *t = &work->region;
+        tmap_u32 at[3], cut, wide;
+        int axis = 0;
+        if (i == TMAP_ASK_NO_ELEMENT) continue;
+        for (; axis < 2 && i >= (parts + 1) * slabs_face(s, axis); ++axis)
+            i -= (parts + 1) * slabs_face(s, axis);
+        cut = i / slabs_face(s, axis), i %= slabs_face(s, axis);
+        if (t->level != TMAP_ASK_WHOLE && (cut == 0 || cut == parts)) continue; // there already
+        wide = axis == 0 ? s->y + 1 : s->x + 1;
+        at[0] = t->x0 + (axis == 0 ? 0 : i % wide);
+        at[1] = t->y0 + (axis == 0 ? i % wide : axis == 1 ? 0 : i / wide);
+        at[2] = t->z0 + (axis == 2 ? 0 : i / wide);
+        if (at[0] > slabs_last(t->x1, p->n[0]) || at[1] > slabs_last(t->y1, p->n[1]) ||
+            at[2] > slabs_last(t->z1, p->n[2]))
+            continue;
+        at[axis] = slabs_last(axis == 0   ? tmap_ask_child_x(work, cut)
+                              : axis == 1 ? tmap_ask_child_y(work, cut)
+                                          : tmap_ask_child_z(work, cut),
+                              p->n[axis]);
+        *slabs_at(p, at[0], at[1], at[2]) = slabs_value(p, at[0], at[1], at[2]);
+    }
+}
+
+static __global__ void slabs_ask(tmap_ask_run run, slabs job) {
+    tmap_ask_query(&run, slabs_query, slabs_terminal, tmap_ask_every_element, slabs_leaf, &job);
+}
+static __global__ void slabs_end(tmap_ask_run run, slabs job) {
+    tmap_ask_finish(&run, slabs_terminal, tmap_ask_every_element, slabs_leaf, &job);
+}
+static __global__ void slabs_faces(tmap_ask_run run, slabs job) {
+    tmap_ask_share(&run, slabs_share_elements, slabs_share, &job);
+}
+static __global__ void slabs_blocks(tmap_ask_run run, slabs job) {
+    tmap_ask_blocks(&run, slabs_query, slabs_terminal, tmap_ask_every_element, slabs_leaf,
+                    slabs_share_elements, slabs_share, &job);
+}
+static __global__ void slabs_all(tmap_ask_run run, slabs job) {
+    tmap_ask_all_levels(&run, slabs_query, slabs_terminal, tmap_ask_every_element, slabs_leaf,
+                        tmap_ask_every_element, slabs_leaf, slabs_share_elements, slabs_share,
+                        &job);
+}
+
+static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tmap_u32 g, tmap_u32 r,
+                      tmap_u32 b, tmap_u64 capacity) {
+    const tmap_ask_kernels kernels = {(const void *)slabs_ask, (const void *)slabs_end,
+                                      (const void *)slabs_faces, 0, 0};
+    const tmap_ask_params a = {g, r, b};
+    const size_t count = (size_t)nx * ny * nz;
+    slabs p = {{nx, ny, nz}, thick, NULL, NULL};
+    int *got = (int *)malloc(count * sizeof(int));
+    tmap_ask_drivers_plan plan;
+    tmap_ask_workspace s;
+    CHECK(cudaMalloc((void **)&p.out, count * sizeof(int)));
+    CHECK(cudaMalloc((void **)&p.unwritten, sizeof(tmap_u32)));
+    CHECK(cudaMemset(p.unwritten, 0, sizeof(tmap_u32)));
+    CHECK(tmap_ask_workspace_create(nx, ny, nz, a, capacity, &s));
+    CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
+    CHECK(tmap_ask_drivers_plan_make(&s, &kernels, (const void *)slabs_blocks,
+                                     (const void *)slabs_all, &plan));
+    if (!on_gpu || small) plan.cooperative.all.blocks = on_gpu ? 16 : 1;
+    for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
+        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
+            size_t wrong = 0, i = 0;
+            tmap_u32 unwritten;
+            tmap_ask_counts c;
+            if (driver == TMAP_ASK_GRAPH && (!TMAP_ASK_GRAPHS || (on_gpu && small))) continue;
+            snprintf(what_runs, sizeof what_runs, "slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx,
+                     ny, nz, g, r, b, capacity, tmap_ask_form_name(form),
+                     tmap_ask_driver_name(driver));
+            CHECK(cudaMemset(p.out, 0x5a, count * sizeof(int)));
+            CHECK(tmap_ask_drive(&plan, form, driver, &p, NULL, 0));
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaMemcpy(got, p.out, count * sizeof(int), cudaMemcpyDeviceToHost));
+            CHECK(cudaMemcpy(&unwritten, p.unwritten, sizeof unwritten, cudaMemcpyDeviceToHost));
+            for (tmap_u32 z = 0; z < nz; ++z)
+                for (tmap_u32 y = 0; y < ny; ++y)
+                    for (tmap_u32 x = 0; x < nx; ++x, ++i)
+                        wrong += got[i] != slabs_value(&p, x, y, z);
+            expect(wrong == 0, "elements");
+            expect(unwritten == 0, "faces that were asked and not written");
+            CHECK(tmap_ask_counts_read(&s, &c, 0));
+            expect((c.refused != 0) == (capacity != 0), "refused");
+        }
+    CHECK(tmap_ask_workspace_destroy(&s));
+    CHECK(cudaFree(p.out));
+    CHECK(cudaFree(p.unwritten));
+    free(got);
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    on_gpu = strstr(device.name, "CPU") == NULL;
+    small = getenv("TMAP_TEST_SMALL") != NULL || getenv("SIMT_SEED") != NULL;
+    run_drivers(32, 32, 32, 24, 2, 2, 2, 0);
+    run_drivers(33, 17, 40, 24, 3, 2, 1, 0);
+    run_drivers(27, 27, 27, 20, 3, 3, 1, 0);
+    run_drivers(20, 3, 9, 8, 4, 2, 1, 0);
+    run_drivers(40, 40, 40, 30, 2, 2, 1, 2);
+    run_drivers(100, 80, 0, 60, 3, 2, 2, 0);
+    run_drivers(128, 128, 0, 300, 4, 2, 4, 0); // uniform: empty levels
+    run_drivers(65, 200, 0, 90, 5, 3, 2, 1);
+    run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
+    run_tuning(33, 17, 40, 24, 3, 2, 1);
+    run_tuning(100, 80, 0, 60, 3, 2, 2);
+    run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
+    run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
+    run_slabs(19, 26, 7, 30, 2, 3, 1, 3);
+    if (!on_gpu || !small) run_error(); // a sanitizer reports the error, too
+    run_refusals();
+    if (on_gpu) {
+        run_drivers(256, 200, 300, 180, 4, 2, 4, 0);
+        run_tuning(300, 257, 190, 200, 3, 2, 2);
+        run_slabs(200, 150, 170, 300, 4, 2, 2, 0);
+    }
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}
