@@ -84,13 +84,13 @@ static bench_time bench_measure_go(bench_body body, void *context, double budget
 }
 
 // Single calls, the host's part in each.
-static bench_time bench_measure(bench_body body, void *context, double budget_ms) {
+static inline bench_time bench_measure(bench_body body, void *context, double budget_ms) {
     return bench_measure_go(body, context, budget_ms, NULL);
 }
 
 // Queued calls: the device's time alone. (The CPU machine of the tests, which is no device that does
 // things side by side, runs a launch before it goes on.)
-static bench_time bench_measure_queued(bench_body body, void *context, double budget_ms) {
+static inline bench_time bench_measure_queued(bench_body body, void *context, double budget_ms) {
     void *go;
     int device, concurrent;
     bench_time t;

@@ -1,88 +1,173 @@
 // SPDX-License-Identifier: MIT
-// bench_fractal: single write, reduction and cellular automaton on embedded fractals: the bounding
-// box, a list of the cells in memory, and each form of lambda, over levels and block sizes, and the
-// limits of this GPU's memory, all in one run.
+// bench_fractal: work on the cells of embedded fractals through the library's engine, as a user calls
+// it, beside the bounding box, the paper's lambda, the plain map and a list of the cells in memory,
+// over levels and block sizes; and the limits of this GPU's memory, all in one run.
 //
-// The experiments of Navarro et al., FGCS 113 (2020), section 6.2. Every variant is verified, place
-// by place, before it is timed; one that is wrong ends the run with status 1.
+// The experiments of Navarro et al., FGCS 113 (2020), section 6.2, and two more: an update in place
+// and a stencil. Every variant is verified, place by place, before it is timed; one that is wrong ends
+// the run with status 1.
 //
-// usage: bench_fractal [--fractal NAME|ROWS|all] [--levels A:B|top] [--rho N,N,...] [--work
-// sw,rd,ca]
-//                      [--budget MS] [--bytes N] [--out FILE]
+// usage: bench_fractal [--fractal NAME|ROWS|all] [--levels A:B|top] [--rho N,N,...]
+//                      [--work sw,update,rd,ca] [--variants NAME,...] [--budget MS] [--bytes N]
+//                      [--out FILE]
 // Without --fractal: the gasket at every level up to 17 and every rho, then all fractals at each
 // level up to the one whose side is nearest below 60000, with rho = 32. --levels top: that level
 // alone.
-#include "dummy.h"
-#include "list.h"
 #include "../options.h"
 #include "../results.h"
+#include "dummy.h"
+#include "engine.h"
+#include "list.h"
 #include "tile_forms.h"
 
 #include "../../tests/fractal/fractal_check.h"
-#include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/rd.h>
-#include <threadmap/fractal/sw.h>
+#include <threadmap/fractal/life.h>
+#include <threadmap/rivals/box_kernels.h>
 
-enum { SW, RD, CA, WORKS };
-static const char *const work_names[WORKS] = {"sw", "rd", "ca"};
+#include <time.h>
 
-// Variants: the maps of launch.h, then what has no map of its own.
-enum { LIST = TMAP_MAP_COUNT, TILE_SECTORS, TILE_FORM, VARIANTS = TILE_FORM + FORMS };
+// What is done to the cells. In a task of two matrices the second one is written.
+enum { SW_I32, SW_U8, UPDATE_F32, RD_I32, RD_F32, RD_U8, CA_U8, CA_F32, TASKS };
+static const struct {
+    const char *work, *dtype, *engine; // the engine's variant
+    tmap_u32 size;                     // of an element
+    int matrices;
+} tasks[TASKS] = {
+    {"sw", "i32", "each", 4, 1},    {"sw", "u8", "each", 1, 1},  {"update", "f32", "update", 4, 1},
+    {"rd", "i32", "fold", 4, 1},    {"rd", "f32", "fold", 4, 1}, {"rd", "u8", "fold", 1, 1},
+    {"ca", "u8", "stencil", 1, 2},  // the Game of Life
+    {"ca", "f32", "stencil", 4, 2}, // heat, which flows between four neighbours
+};
+
+// 1 for the three tests of the paper, which all variants do; the others are the engine's alone.
+static int task_is_old(int task) { return task == SW_I32 || task == RD_I32 || task == CA_U8; }
+
+// Variants: the maps of box.h, then the others.
+enum { LINEAR = TMAP_BOX_MAP_COUNT, LIST, TILE_FORM, ENGINE = TILE_FORM + FORMS, LIFE, VARIANTS };
 
 static const char *variant_name(int variant) {
-    static const char *const forms[FORMS] = {"tile_shuffle", "tile_redux", "tile_ballot",
-                                             "tile_mma"};
-    if (variant >= TILE_FORM) return forms[variant - TILE_FORM];
-    if (variant == LIST) return "list";
-    return variant == TILE_SECTORS ? "tile_sectors" : tmap_map_name(variant);
+    static const char *const names[VARIANTS - LINEAR] = {
+        "lambda_linear", "list",     "tile_shuffle", "tile_redux",
+        "tile_ballot",   "tile_mma", "engine",       "life"};
+    return variant < LINEAR ? tmap_box_map_name(variant) : names[variant - LINEAR];
 }
 
-// One variant at one size.
+// One variant of a task at one size.
 typedef struct job {
     tmap_nbb f;
     tmap_u32 r, rho;
-    int work, variant;
+    int task, variant;
     bench_list list;
-    void *in, *out; // the embedding before (RD: the cells) and after
-    tmap_i64 *sum;  // of RD
+    tmap_each_plan plan; // of the engine
+    tmap_life_plan life;
+    void *in, *out; // the matrix before and after; the same one where there is one
+    void *sum, *blocks;
+    float factor; // of the update
     int processors;
-    tmap_u64 places, width, height;
+    tmap_u64 cells, places, width, height;
     double limit_ms; // what the memory needs at least
 } job;
+
+// The name of a variant in results: the engine's is that of its verb.
+static const char *job_variant(const job *j) {
+    return j->variant == ENGINE ? tasks[j->task].engine : variant_name(j->variant);
+}
 
 static void list_run(job *j) {
     const bench_list *l = &j->list;
     unsigned blocks = (unsigned)((l->cells + 255) / 256), few = blocks < 1056 ? blocks : 1056;
-    if (j->work == SW)
+    if (j->task == SW_I32)
         list_sw<<<blocks, 256>>>(l->entries, l->wide, l->cells, j->width, 7, (int *)j->out);
-    if (j->work == RD) {
-        CHECK(cudaMemsetAsync(j->sum, 0, sizeof *j->sum, 0));
-        list_rd<<<few, 256>>>(l->entries, l->wide, l->cells, j->width, (const int *)j->in, j->sum);
+    if (j->task == RD_I32) {
+        CHECK(cudaMemsetAsync(j->sum, 0, 8, 0));
+        list_rd<<<few, 256>>>(l->entries, l->wide, l->cells, j->width, (const int *)j->in,
+                              (tmap_i64 *)j->sum);
     }
-    if (j->work == CA)
+    if (j->task == CA_U8)
         list_ca<<<blocks, 256>>>(l->entries, l->wide, l->cells, j->width, j->height, tmap_ca_life(),
                                  (const unsigned char *)j->in, (unsigned char *)j->out);
     CHECK(cudaGetLastError());
 }
 
+static void linear_run(job *j) {
+    unsigned blocks = (unsigned)((j->cells + 255) / 256), few = blocks < 1056 ? blocks : 1056;
+    if (j->task == SW_I32)
+        plain_write<<<blocks, 256>>>(j->f, j->r, j->cells, j->width, 7, (int *)j->out);
+    if (j->task == RD_I32) {
+        CHECK(cudaMemsetAsync(j->sum, 0, 8, 0));
+        plain_sum<<<few, 256>>>(j->f, j->r, j->cells, j->width, (const int *)j->in,
+                                (tmap_i64 *)j->sum);
+    }
+    if (j->task == CA_U8)
+        plain_life<<<blocks, 256>>>(j->f, j->r, j->cells, j->width, j->height, tmap_ca_life(),
+                                    (const unsigned char *)j->in, (unsigned char *)j->out);
+    CHECK(cudaGetLastError());
+}
+
+static void box_run(job *j) {
+    if (j->task == SW_I32)
+        CHECK(tmap_box_sw_i32(j->f, j->r, j->rho, j->variant, 7, (int *)j->out, 0));
+    else if (j->task == RD_I32)
+        CHECK(tmap_box_rd_i32(j->f, j->r, j->rho, j->variant, (const int *)j->in,
+                              (tmap_i64 *)j->sum, 0));
+    else
+        CHECK(tmap_box_ca_u8(j->f, j->r, j->rho, j->variant, tmap_ca_life(),
+                             (const unsigned char *)j->in, (unsigned char *)j->out, 0));
+}
+
+// The plan of the task's kernel. Made once, before anything is timed.
+static void engine_prepare(job *j) {
+    static const void *const kernels[TASKS] = {
+        (const void *)engine_write_i32, (const void *)engine_write_u8, (const void *)engine_update,
+        (const void *)engine_sum_i32,   (const void *)engine_sum_f32,  (const void *)engine_sum_u8,
+        (const void *)engine_life,      (const void *)engine_heat};
+    const void *kernel = kernels[j->task];
+    if (j->task <= SW_U8)
+        CHECK(tmap_each_plan_make(j->f, j->r, 0, kernel, &j->plan));
+    else if (j->task == UPDATE_F32)
+        CHECK(tmap_update_plan_make(j->f, j->r, 0, kernel, &j->plan));
+    else if (j->task <= RD_U8)
+        CHECK(tmap_fold_plan_make(j->f, j->r, 0, kernel, &j->plan));
+    else
+        CHECK(tmap_stencil_plan_make(j->f, j->r, 0, kernel, &j->plan));
+    CHECK(cudaMalloc(&j->blocks, tmap_fold_grid_bytes(&j->plan, 8)));
+    CHECK(cudaMemset(j->blocks, 0, 16));
+}
+
+#define HEAT_RATE 0.125f
+
+static void engine_run(job *j) {
+    const write_i32 words = {(int *)j->out, 7};
+    const write_u8 bytes = {(unsigned char *)j->out, 7};
+    const scaling scale = {(float *)j->out, j->factor};
+    const summing sum = {j->in, j->sum, j->blocks};
+    const heat_step heat = {(const float *)j->in, (float *)j->out, HEAT_RATE};
+    const life_step life = {(const unsigned char *)j->in, (unsigned char *)j->out};
+    const void *const jobs[TASKS] = {&words, &bytes, &scale, &sum, &sum, &sum, &life, &heat};
+    CHECK(tmap_each_launch(&j->plan, jobs[j->task], 0));
+}
+
 static void job_run(void *context) {
     job *j = (job *)context;
-    if (j->variant >= TILE_FORM && j->work == SW)
-        CHECK(form_sw(j->variant - TILE_FORM, j->r, 7, (int *)j->out, j->processors));
-    else if (j->variant >= TILE_FORM)
-        CHECK(form_rd(j->variant - TILE_FORM, j->r, (const int *)j->in, j->sum, j->processors));
+    if (j->variant < LINEAR)
+        box_run(j);
+    else if (j->variant == LINEAR)
+        linear_run(j);
     else if (j->variant == LIST)
         list_run(j);
-    else if (j->variant == TILE_SECTORS)
-        CHECK(tmap_sw_sectors_i32(j->f, j->r, 7, (int *)j->out, 0));
-    else if (j->work == SW)
-        CHECK(tmap_sw_i32(j->f, j->r, j->rho, j->variant, 7, (int *)j->out, 0));
-    else if (j->work == RD)
-        CHECK(tmap_rd_i32(j->f, j->r, j->rho, j->variant, (const int *)j->in, j->sum, 0));
+    else if (j->variant == ENGINE)
+        engine_run(j);
+    else if (j->variant == LIFE)
+        CHECK(tmap_life(&j->life, tmap_ca_life(), (const unsigned char *)j->in,
+                        (unsigned char *)j->out, 0));
+    else if (j->task == SW_I32)
+        CHECK(form_sw(j->variant - TILE_FORM, j->r, 7, (int *)j->out, j->processors));
     else
-        CHECK(tmap_ca_u8(j->f, j->r, j->rho, j->variant, tmap_ca_life(),
-                         (const unsigned char *)j->in, (unsigned char *)j->out, 0));
+        CHECK(form_rd(j->variant - TILE_FORM, j->r, (const int *)j->in, (tmap_i64 *)j->sum,
+                      j->processors));
 }
+
+// ---- inputs and checks --------------------------------------------------------------------------
 
 static dim3 check_grid(const job *j) {
     tmap_u64 columns = (j->width + 255) / 256, rows = j->height;
@@ -95,52 +180,88 @@ static tmap_u64 fetch_u64(const void *device) {
     return value;
 }
 
-// Runs the job once on poisoned memory and compares every place.
-static int job_verify(job *j, tmap_u64 *counter) {
-    dim3 grid = check_grid(j);
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
-    if (j->work == SW) {
-        CHECK(cudaMemset(j->out, CHECK_POISON_I32 & 0xff, j->places * sizeof(int)));
-        job_run(j);
-        if (j->variant == TILE_SECTORS)
-            check_sectors_i32<<<grid, 256>>>(j->f, j->r, j->width, j->height, 7,
-                                             (const int *)j->out, counter);
-        else
-            check_written_i32<<<grid, 256>>>(j->f, j->r, j->width, j->height, 7,
-                                             (const int *)j->out, counter);
-    } else if (j->work == RD) {
-        CHECK(cudaMemset(j->sum, CHECK_POISON_U8, sizeof *j->sum));
-        job_run(j);
-        check_sum_i32<<<grid, 256>>>(j->f, j->r, j->width, j->height, (const int *)j->in, counter);
-        CHECK(cudaGetLastError());
-        return fetch_u64(counter) == fetch_u64(j->sum);
-    } else {
-        CHECK(cudaMemset(j->out, CHECK_POISON_U8, j->places));
-        job_run(j);
-        check_step_u8<<<grid, 256>>>(j->f, j->r, j->width, j->height, tmap_ca_life(),
-                                     (const unsigned char *)j->in, (const unsigned char *)j->out,
-                                     counter);
+// What a task reads.
+static void job_fill(job *j) {
+    const dim3 grid = check_grid(j);
+    if (j->task == RD_I32)
+        check_fill_i32<<<grid, 256>>>(j->f, j->r, j->width, j->height, 1, (int *)j->in);
+    if (j->task == RD_U8)
+        check_fill_u8<<<grid, 256>>>(j->f, j->r, j->width, j->height, 1, (unsigned char *)j->in);
+    if (j->task == UPDATE_F32 || j->task == RD_F32 || j->task == CA_F32)
+        check_fill_f32<<<grid, 256>>>(j->f, j->r, j->width, j->height, 1, (float *)j->in);
+    if (j->task == CA_U8)
+        check_fill_alive<<<grid, 256>>>(j->f, j->r, j->width, j->height, 2, 2,
+                                        (unsigned char *)j->in);
+    CHECK(cudaGetLastError());
+}
+
+// Adds what is wrong with a matrix, or the sum that is right, to *counter.
+static void job_check(const job *j, tmap_u64 *counter) {
+    const dim3 grid = check_grid(j);
+    const tmap_nbb f = j->f;
+    const tmap_u32 r = j->r;
+    const tmap_u64 w = j->width, h = j->height;
+    switch (j->task) {
+    case SW_I32:
+        check_written_i32<<<grid, 256>>>(f, r, w, h, 7, (const int *)j->out, counter);
+        break;
+    case SW_U8:
+        check_written_u8<<<grid, 256>>>(f, r, w, h, 7, (const unsigned char *)j->out, counter);
+        break;
+    case UPDATE_F32:
+        check_doubled_f32<<<grid, 256>>>(f, r, w, h, 1, (const float *)j->out, counter);
+        break;
+    case RD_I32: check_sum_i32<<<grid, 256>>>(f, r, w, h, (const int *)j->in, counter); break;
+    case RD_F32:
+        check_sum_f32<<<grid, 256>>>(f, r, w, h, (const float *)j->in, (double *)counter);
+        break;
+    case RD_U8:
+        check_sum_u8<<<grid, 256>>>(f, r, w, h, (const unsigned char *)j->in, counter);
+        break;
+    case CA_U8:
+        check_step_u8<<<grid, 256>>>(f, r, w, h, tmap_ca_life(), (const unsigned char *)j->in,
+                                     (const unsigned char *)j->out, counter);
+        break;
+    default:
+        check_heat_f32<<<grid, 256>>>(f, r, w, h, HEAT_RATE, (const float *)j->in,
+                                      (const float *)j->out, counter);
     }
     CHECK(cudaGetLastError());
-    return fetch_u64(counter) == 0;
+}
+
+// Runs the job once, on poisoned memory where it writes, and compares every place.
+static int job_verify(job *j, tmap_u64 *counter) {
+    int right;
+    CHECK(cudaMemset(counter, 0, sizeof *counter));
+    if (j->task <= SW_U8 || j->task >= CA_U8)
+        CHECK(cudaMemset(j->out, CHECK_POISON_U8, j->places * tasks[j->task].size));
+    CHECK(cudaMemset(j->sum, CHECK_POISON_U8, 8));
+    j->factor = 2;
+    job_run(j);
+    j->factor = 1;
+    job_check(j, counter);
+    right = fetch_u64(counter) == (j->task >= RD_I32 && j->task <= RD_U8 ? fetch_u64(j->sum) : 0);
+    if (j->task == UPDATE_F32) job_fill(j);
+    return right;
 }
 
 // Bytes of the granules of `bytes` bytes that hold a cell (reach 0) or a cell or a neighbour of one
 // (reach 1).
-static double granule_bytes(const job *j, tmap_u32 bytes, tmap_u32 element, int reach,
-                            tmap_u64 *counter) {
+static double granule_bytes(const job *j, tmap_u32 bytes, int reach, tmap_u64 *counter) {
     CHECK(cudaMemset(counter, 0, sizeof *counter));
-    check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, bytes / element, reach, counter);
+    check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, bytes / tasks[j->task].size,
+                                  reach, counter);
     CHECK(cudaGetLastError());
     return (double)bytes * (double)fetch_u64(counter);
 }
 
 // Writes go to memory in sectors of 32 bytes, reads come from it in pairs of them.
 static double job_limit_ms(const job *j, bench_ceilings c, tmap_u64 *counter) {
-    if (j->work == SW) return 1e-9 * granule_bytes(j, 32, 4, 0, counter) / c.fill_tbs;
-    if (j->work == RD) return 1e-9 * granule_bytes(j, 64, 4, 0, counter) / c.read_tbs;
-    return 1e-9 * granule_bytes(j, 64, 1, 1, counter) / c.read_tbs +
-           1e-9 * granule_bytes(j, 32, 1, 0, counter) / c.fill_tbs;
+    double ms = 0;
+    if (j->task > SW_U8) ms += 1e-9 * granule_bytes(j, 64, j->task == CA_U8, counter) / c.read_tbs;
+    if (j->task < RD_I32 || j->task > RD_U8)
+        ms += 1e-9 * granule_bytes(j, 32, 0, counter) / c.fill_tbs;
+    return ms;
 }
 
 // ---- the sweep ----------------------------------------------------------------------------------
@@ -149,7 +270,7 @@ typedef struct options {
     const char *fractal, *out;
     tmap_u32 from, to; // from > to: the top level alone
     tmap_u32 rho[8];
-    int rhos, works[WORKS], variants[VARIANTS];
+    int rhos, tasks[TASKS], variants[VARIANTS];
     double budget_ms;
     tmap_u64 bytes;
 } options;
@@ -163,124 +284,174 @@ typedef struct sweep {
 
 static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_fractal_index(f)); }
 
-// Does this variant exist for the job's work and rho? Those that take no rho run once, with 32.
+// Does this variant exist for the job's task and rho? Those that take no rho run once, with 32.
 static int variant_runs(const sweep *s, const job *j, tmap_u32 rho, tmap_box *box) {
     if (!s->o.variants[j->variant]) return 0;
+    if (j->variant >= LINEAR && rho != 32) return 0;
+    if (j->variant == ENGINE) return 1;
+    if (j->variant == LIFE) return j->task == CA_U8 && tmap_life_fits(j->f, j->r);
+    if (!task_is_old(j->task)) return 0;
+    if (j->variant == LINEAR || j->variant == LIST) return 1;
     if (j->variant >= TILE_FORM) // on the gasket alone
-        return rho == 32 && j->work != CA && j->r >= 6 &&
-               tmap_nbb_equal(j->f, tmap_fractal_gasket()) &&
-               tmap_box_make(j->f, j->r, 32, TMAP_MAP_TILE, box) == TMAP_OK;
-    if (j->variant == LIST) return rho == 32;
-    if (j->variant == TILE_SECTORS && (j->work != SW || rho != 32)) return 0;
-    if (tmap_box_make(j->f, j->r, rho, j->variant == TILE_SECTORS ? TMAP_MAP_TILE : j->variant,
-                      box) != TMAP_OK)
-        return 0;
+        return j->task != CA_U8 && j->r >= 6 && j->r <= 17 &&
+               tmap_nbb_equal(j->f, tmap_fractal_gasket());
+    if (tmap_box_make(j->f, j->r, rho, j->variant, box) != TMAP_OK) return 0;
     // A GPU starts about 1.7 blocks in a nanosecond: more than these take longer than they tell.
-    return j->variant != TMAP_MAP_BB || box->columns * box->rows <= 5000000000ull;
+    return j->variant != TMAP_BOX_BB || box->columns * box->rows <= 5000000000ull;
 }
 
 // Times and records one variant. Returns its time in milliseconds.
 static double sweep_job(sweep *s, job *j, tmap_box box, tmap_u64 *counter) {
     char row[640];
     bench_time t;
-    double cells = (double)tmap_nbb_cells(j->f, j->r), threads = cells;
+    const double cells = (double)j->cells;
+    const double threads = j->variant < LINEAR ? (double)tmap_box_threads(box) : cells;
     if (!job_verify(j, counter)) {
-        fprintf(stderr, "%s %s %s r=%u rho=%u: WRONG\n", work_names[j->work],
-                variant_name(j->variant), fractal_name(j->f), j->r, j->rho);
+        fprintf(stderr, "%s %s %s %s r=%u rho=%u: WRONG\n", tasks[j->task].work,
+                tasks[j->task].dtype, job_variant(j), fractal_name(j->f), j->r, j->rho);
         exit(1);
     }
     t = bench_measure_queued(job_run, j, s->o.budget_ms);
-    if (j->variant != LIST) threads = (double)tmap_box_threads(box);
     snprintf(row, sizeof row,
              "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
              "\"n\": %.0f, \"rho\": %u, \"dtype\": \"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, "
              "\"limit_ms\": %.5f, \"limit_pct\": %.1f, \"threads\": %.0f, \"useful\": %.4g, "
              "\"cells\": %.0f, \"verified\": true",
-             work_names[j->work], variant_name(j->variant), fractal_name(j->f), j->r,
-             (double)j->width, j->rho, j->work == CA ? "u8" : "i32", t.ms, t.noise_pct, j->limit_ms,
-             100 * j->limit_ms / t.ms, threads, cells / threads, cells);
+             tasks[j->task].work, job_variant(j), fractal_name(j->f), j->r, (double)j->width,
+             j->rho, tasks[j->task].dtype, t.ms, t.noise_pct, j->limit_ms, 100 * j->limit_ms / t.ms,
+             threads, cells / threads, cells);
     if (j->variant == LIST)
         snprintf(row + strlen(row), sizeof row - strlen(row), ", \"extra_bytes\": %.0f",
                  (double)j->list.bytes);
+    if (j->variant == ENGINE)
+        snprintf(row + strlen(row), sizeof row - strlen(row), ", \"loop\": \"%s\"",
+                 tmap_each_loop_name((int)j->plan.loop));
     bench_results_row(&s->results, row);
     return t.ms;
 }
 
-// All variants of one work at one size: a row of the table for each rho, and one of the best.
+// All variants of one task at one size: a row of the table for each rho, and one of the best.
 static void sweep_size(sweep *s, job *j, tmap_u64 *counter) {
-    double best[VARIANTS] = {0}, lambda = 0;
-    tmap_u32 best_rho[VARIANTS] = {0};
-    int winner = TMAP_MAP_LAMBDA;
+    double best[VARIANTS] = {0}, engine;
     j->limit_ms = job_limit_ms(j, s->ceilings, counter);
     for (int i = 0; i < s->o.rhos; ++i) {
-        printf("| %s | %s | %u | %u |", work_names[j->work], fractal_name(j->f), j->r, s->o.rho[i]);
+        if (!task_is_old(j->task) && s->o.rho[i] != 32) {
+            s->done += VARIANTS;
+            continue;
+        }
+        printf("| %s | %s | %s | %u | %u |", tasks[j->task].work, tasks[j->task].dtype,
+               fractal_name(j->f), j->r, s->o.rho[i]);
         for (j->variant = 0; j->variant < VARIANTS; ++j->variant) {
             tmap_box box;
             double ms;
+            memset(&box, 0, sizeof box);
             j->rho = s->o.rho[i];
-            bench_progress(s->done++, s->all, variant_name(j->variant));
+            bench_progress(s->done++, s->all, job_variant(j));
             if (!variant_runs(s, j, j->rho, &box)) {
                 printf(" - |");
                 continue;
             }
             ms = sweep_job(s, j, box, counter);
             printf(" %.4f |", ms);
-            if (best[j->variant] == 0 || ms < best[j->variant])
-                best[j->variant] = ms, best_rho[j->variant] = j->rho;
+            if (best[j->variant] == 0 || ms < best[j->variant]) best[j->variant] = ms;
         }
         printf("\n");
     }
-    for (int v = TMAP_MAP_LAMBDA; v < LIST; ++v) // exact forms of lambda
-        if (best[v] > 0 && (lambda == 0 || best[v] < lambda)) lambda = best[v], winner = v;
-    if (best[TMAP_MAP_BB] > 0 && lambda > 0)
-        printf("| %s | %s | %u | best: %s, rho %u | **%.4f** | %.2fx bb | %.2fx bb_walk | %.2fx "
-               "list | "
-               "%.1f%% of the limit, %.4f | | | | |\n",
-               work_names[j->work], fractal_name(j->f), j->r, variant_name(winner),
-               best_rho[winner], lambda, best[TMAP_MAP_BB] / lambda,
-               best[TMAP_MAP_BB_WALK] / lambda, best[LIST] / lambda, 100 * j->limit_ms / lambda,
-               j->limit_ms);
+    engine = best[LIFE] > 0 ? best[LIFE] : best[ENGINE];
+    if (engine > 0) {
+        static const int others[] = {TMAP_BOX_BB, TMAP_BOX_BB_WALK, TMAP_BOX_LAMBDA, LINEAR, LIST};
+        printf("| %s | %s | %s | %u | engine | **%.4f**, %.1f%% of the limit, %.4f |",
+               tasks[j->task].work, tasks[j->task].dtype, fractal_name(j->f), j->r, engine,
+               100 * j->limit_ms / engine, j->limit_ms);
+        for (unsigned i = 0; i < sizeof others / sizeof *others; ++i)
+            if (best[others[i]] > 0)
+                printf(" %.2fx %s |", best[others[i]] / engine, variant_name(others[i]));
+        printf("\n");
+    }
     fflush(stdout);
 }
 
-// One fractal at one level: allocates, fills, and runs the works that fit the memory.
+// One fractal at one level: allocates, fills, and runs the tasks that fit the memory.
 static void sweep_level(sweep *s, tmap_nbb f, tmap_u32 r) {
     job j;
     tmap_u64 *counter;
     memset(&j, 0, sizeof j);
-    j.f = f, j.r = r;
+    j.f = f, j.r = r, j.factor = 1;
     CHECK(cudaDeviceGetAttribute(&j.processors, cudaDevAttrMultiProcessorCount, 0));
     j.width = tmap_nbb_side_x(f, r), j.height = tmap_nbb_side_y(f, r);
-    j.places = tmap_mul_saturate(j.width, j.height);
+    j.places = tmap_mul_saturate(j.width, j.height), j.cells = tmap_nbb_cells(f, r);
     CHECK(cudaMalloc((void **)&counter, sizeof *counter));
-    CHECK(cudaMalloc((void **)&j.sum, sizeof *j.sum));
-    for (j.work = 0; j.work < WORKS; ++j.work) {
-        // SW and RD use one matrix of integers, CA two of bytes; the list is made for each.
-        tmap_u64 need = tmap_mul_saturate(j.places, j.work == CA ? 2 : sizeof(int));
+    CHECK(cudaMalloc(&j.sum, 8));
+    for (j.task = 0; j.task < TASKS; ++j.task) {
+        const tmap_u64 matrix = tmap_mul_saturate(j.places, tasks[j.task].size);
+        const tmap_u64 need = tmap_mul_saturate(matrix, (tmap_u64)tasks[j.task].matrices);
+        const int list = task_is_old(j.task);
         size_t free_bytes, total;
         CHECK(cudaMemGetInfo(&free_bytes, &total));
-        if (!s->o.works[j.work]) continue;
-        if (need > free_bytes || tmap_nbb_cells(f, r) * 8 > free_bytes - need) {
-            printf("| %s | %s | %u | needs %.1f GB: left out |\n", work_names[j.work],
-                   fractal_name(f), r, 1e-9 * (double)need);
+        if (!s->o.tasks[j.task]) continue;
+        if (need > free_bytes || (list && j.cells * 8 > free_bytes - need)) {
+            printf("| %s | %s | %s | %u | needs %.1f GB: left out |\n", tasks[j.task].work,
+                   tasks[j.task].dtype, fractal_name(f), r, 1e-9 * (double)need);
             s->done += s->o.rhos * VARIANTS;
             continue;
         }
-        CHECK(cudaMalloc(&j.in, need + 64)); // CA: `out` begins at a sector
-        j.list = list_make(f, r);
-        j.out = j.work == CA ? (char *)j.in + (j.places + 31) / 32 * 32 : (char *)j.in;
-        if (j.work == RD)
-            check_fill_i32<<<check_grid(&j), 256>>>(f, r, j.width, j.height, 1, (int *)j.in);
-        if (j.work == CA)
-            check_fill_u8<<<check_grid(&j), 256>>>(f, r, j.width, j.height, 2, 2,
-                                                   (unsigned char *)j.in);
-        CHECK(cudaGetLastError());
+        CHECK(cudaMalloc(&j.in, need + 64)); // `out` begins at a sector
+        j.out = tasks[j.task].matrices == 2 ? (char *)j.in + (matrix + 31) / 32 * 32 : j.in;
+        if (list && s->o.variants[LIST]) j.list = list_make(f, r);
+        engine_prepare(&j);
+        if (tmap_life_fits(f, r)) CHECK(tmap_life_plan_make(f, r, &j.life));
+        job_fill(&j);
         sweep_size(s, &j, counter);
-        list_free(&j.list);
+        if (j.list.entries) list_free(&j.list);
+        CHECK(cudaFree(j.blocks));
         CHECK(cudaFree(j.in));
     }
     CHECK(cudaFree(j.sum));
     CHECK(cudaFree(counter));
+}
+
+// ---- the host's part ----------------------------------------------------------------------------
+
+// Microseconds of the host for a launch by a plan, of `count` in a row on a small fractal, and for an
+// empty kernel by angle brackets. Fewer than a device's queue holds, so that none waits.
+static __global__ void nothing(void) {}
+
+static double host_us(const tmap_each_plan *plan, const void *work, int count) {
+    struct timespec begin, end;
+    for (int turn = 0; turn < 3; ++turn) { // the first one warms up
+        CHECK(cudaDeviceSynchronize());
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        for (int i = 0; i < count; ++i)
+            if (plan)
+                CHECK(tmap_each_launch(plan, work, 0));
+            else
+                nothing<<<1, 32>>>();
+        clock_gettime(CLOCK_MONOTONIC, &end);
+    }
+    CHECK(cudaDeviceSynchronize());
+    return (1e6 * (double)(end.tv_sec - begin.tv_sec) +
+            1e-3 * (double)(end.tv_nsec - begin.tv_nsec)) /
+           count;
+}
+
+static void sweep_host(sweep *s) {
+    enum { COUNT = 400 };
+    const tmap_nbb f = tmap_fractal_gasket();
+    tmap_each_plan plan;
+    write_i32 job = {NULL, 7};
+    char row[256];
+    CHECK(cudaMalloc((void **)&job.out, 32 * 32 * sizeof(int)));
+    CHECK(tmap_each_plan_make(f, 5, 0, (const void *)engine_write_i32, &plan));
+    for (int planned = 0; planned < 2; ++planned) {
+        const double us = host_us(planned ? &plan : NULL, &job, COUNT);
+        printf("| launch | %s | %.2f us of the host |\n", planned ? "each" : "empty kernel", us);
+        snprintf(row, sizeof row,
+                 "\"work\": \"launch\", \"variant\": \"%s\", \"domain\": \"gasket\", \"size\": 5, "
+                 "\"ms\": %.6f, \"verified\": true",
+                 planned ? "each" : "empty", 1e-3 * us);
+        bench_results_row(&s->results, row);
+    }
+    CHECK(cudaFree(job.out));
 }
 
 // ---- the maps alone -----------------------------------------------------------------------------
@@ -377,7 +548,7 @@ static void parse(options *o, int argc, char **argv) {
                 o->variants[v] = strstr(padded, name) != NULL;
             }
         } else if (!strcmp(option, "--work")) {
-            for (int w = 0; w < WORKS; ++w) o->works[w] = strstr(p, work_names[w]) != NULL;
+            for (int t = 0; t < TASKS; ++t) o->tasks[t] = strstr(p, tasks[t].work) != NULL;
         } else {
             bench_bad(option, p);
         }
@@ -386,10 +557,11 @@ static void parse(options *o, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     sweep s = {};
-    options o = {NULL, NULL, 0, 17, {1, 2, 4, 8, 16, 32}, 6, {1, 1, 1}, {0}, 60, 4ull << 30};
+    options o = {NULL, NULL, 0, 17, {1, 2, 4, 8, 16, 32}, 6, {0}, {0}, 60, 4ull << 30};
     tmap_nbb own = tmap_fractal_gasket();
-    int devices = 0, all, works = 0;
+    int devices = 0, all, works = 0; // tasks that are asked for
     for (int v = 0; v < VARIANTS; ++v) o.variants[v] = 1;
+    for (int t = 0; t < TASKS; ++t) o.tasks[t] = 1;
     bench_program = "bench_fractal";
     parse(&o, argc, argv);
     all = o.fractal && !strcmp(o.fractal, "all");
@@ -399,7 +571,7 @@ int main(int argc, char **argv) {
         printf("SKIP: no GPU\n");
         return 77;
     }
-    for (int w = 0; w < WORKS; ++w) works += o.works[w];
+    for (int t = 0; t < TASKS; ++t) works += o.tasks[t];
     s.o = o;
     s.all = (all ? TMAP_FRACTAL_COUNT : 1) * (o.from > o.to ? 1 : (int)(o.to - o.from + 1)) *
             works * o.rhos * VARIANTS;
@@ -410,9 +582,9 @@ int main(int argc, char **argv) {
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s; times in ms\n\n", s.ceilings.copy_tbs,
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
     if (bench_results_open(&s.results, o.out, "fractal", s.ceilings)) bench_bad("--out", o.out);
-    printf("| work | fractal | r | rho |");
+    printf("| work | dtype | fractal | r | rho |");
     for (int v = 0; v < VARIANTS; ++v) printf(" %s |", variant_name(v));
-    printf("\n| --- | --- | --- | --- |");
+    printf("\n| --- | --- | --- | --- | --- |");
     for (int v = 0; v < VARIANTS; ++v) printf(" --- |");
     printf("\n");
     if (!all) sweep_fractal(&s, own);
@@ -421,6 +593,7 @@ int main(int argc, char **argv) {
         if (!o.fractal) s.o.from = 0, s.o.to = top_level(f), s.o.rhos = 1, s.o.rho[0] = 32;
         sweep_fractal(&s, f);
     }
+    sweep_host(&s);
     if (!o.fractal) {
         sweep_dummy(&s, tmap_fractal_gasket(), 11, 64); // the tiles of r = 16
         sweep_dummy(&s, tmap_fractal_gasket(), 16, 1);

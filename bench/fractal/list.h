@@ -10,7 +10,10 @@
 
 #include "../timing.h"
 
-#include <threadmap/fractal/ca.h>
+#include <threadmap/fractal/ca_rule.h>
+#include <threadmap/fractal/nbb.h>
+#include <threadmap/fractal/size.h>
+#include <threadmap/warp.h>
 
 typedef struct bench_list {
     void *entries; // of tmap_u32, y << 16 | x, or of uint2

@@ -2,12 +2,12 @@
 // tile_forms.h: SW and RD on the gasket by persistent tiles, each the same kernel around four forms
 // of the map: shuffles, the reduction instruction, ballots, and tensor cores, 32 tiles at a time by
 // two multiplications. What a form saves shows here against a whole kernel; dummy.h has the maps alone.
-// The kernels are the library's: SW by rows of tiles of 32 x 32, RD by groups of four columns of
-// tiles of 64 x 64.
+// SW goes down the columns of tiles of 32 x 32, RD by groups of four columns of tiles of 64 x 64.
 #ifndef BENCH_TILE_FORMS_H
 #define BENCH_TILE_FORMS_H
 
-#include <threadmap/fractal/rd.h>
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/tile.h>
 #include <threadmap/rivals/mma.h>
 
 #include <cuda_runtime.h>
@@ -59,19 +59,51 @@ TMAP_DEVICE void form_sw_walk(int form, tmap_u32 r, int value, int *out) {
     }
 }
 
-// RD: the sum of a tile's groups.
-TMAP_DEVICE tmap_i64 form_rd_tile(tmap_xy tile, const tmap_groups *cells, tmap_u64 width,
+// RD: of a tile of 64 x 64 a lane takes four columns of 32 rows. bits: its cells, four of a row.
+typedef struct form_group {
+    tmap_u32 bits[4];
+} form_group;
+
+TMAP_DEVICE form_group form_group_make(tmap_nbb f, tmap_u32 lane) {
+    form_group g = {{0, 0, 0, 0}};
+#pragma unroll
+    for (tmap_u32 y = 0; y < 32; ++y) {
+        const tmap_u64 row = tmap_tile_row(f, 6, lane / 16 * 32 + y) >> (lane % 16 * 4);
+        g.bits[y / 8] |= (tmap_u32)(row & 15) << (y % 8 * 4);
+    }
+    return g;
+}
+
+TMAP_DEVICE tmap_i64 form_rd_tile(tmap_xy tile, const form_group *group, tmap_u64 width,
                                   tmap_u32 lane, const int *in) {
-    return tmapi_rd_groups_tile(
-        cells, 32, in + (tile.y * 64ull + lane / 16 * 32) * width + tile.x * 64ull + lane % 16 * 4,
-        width);
+    const int *p = in + (tile.y * 64ull + lane / 16 * 32) * width + tile.x * 64ull + lane % 16 * 4;
+    tmap_i64 sum = 0;
+#pragma unroll
+    for (tmap_u32 half = 0; half < 2; ++half) {
+        int4 v[16];
+#pragma unroll
+        for (tmap_u32 j = 0; j < 16; ++j) {
+            const tmap_u32 y = 16 * half + j;
+            if (group->bits[y / 8] >> y % 8 * 4 & 15) v[j] = *(const int4 *)(p + y * width);
+        }
+#pragma unroll
+        for (tmap_u32 j = 0; j < 16; ++j) {
+            const tmap_u32 y = 16 * half + j, bits = group->bits[y / 8] >> y % 8 * 4;
+            if (bits & 1) sum += v[j].x;
+            if (bits & 2) sum += v[j].y;
+            if (bits & 4) sum += v[j].z;
+            if (bits & 8) sum += v[j].w;
+        }
+    }
+    return sum;
 }
 
 TMAP_DEVICE void form_rd_walk(int form, tmap_u32 r, const int *in, tmap_i64 *sum) {
     const tmap_nbb f = tmap_fractal_gasket();
     tmap_tiles tiles = tmap_tiles_begin(f, r, 6);
     tmap_u32 lane = tiles.level.warp.lane;
-    tmap_groups cells = tmap_groups_make(f, 6, lane % 16, lane / 16 * 32, 32);
+    const form_group cells = form_group_make(f, lane);
+    __shared__ tmap_i64 scratch[32];
     tmap_u64 width = 1ull << r;
     tmap_i64 mine = 0;
     if (form == FORM_MMA) {
@@ -85,7 +117,8 @@ TMAP_DEVICE void form_rd_walk(int form, tmap_u32 r, const int *in, tmap_i64 *sum
         for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride)
             mine += form_rd_tile(form_map(form, &tiles, f, t), &cells, width, lane, in);
     }
-    tmapi_rd_end(tmap_warp_full(), mine, sum);
+    mine = tmap_block_sum_i64(mine, scratch);
+    if (threadIdx.x == 0) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
 }
 
 #define FORM_KERNELS(name, form) \

@@ -24,17 +24,29 @@
 #endif
 
 // TMAP_FN: a pure function for host and device. TMAP_DEVICE: a function for device code only.
+// TMAPI_DEVICE_CALL: one that stays a call, for long code that runs once in a launch.
 // The qualifiers never depend on __CUDA_ARCH__, as host and device passes must agree on them;
 // bodies may.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#define TMAP_FN     static __inline__ __host__ __device__
-#define TMAP_DEVICE static __inline__ __device__
+#define TMAP_FN           static __inline__ __host__ __device__
+#define TMAP_DEVICE       static __inline__ __device__
+#define TMAPI_DEVICE_CALL static __inline__ __noinline__ __device__
 #elif TMAP_CUDA
-#define TMAP_FN     static __inline__ __attribute__((host)) __attribute__((device))
-#define TMAP_DEVICE static __inline__ __attribute__((device))
+#define TMAP_FN           static __inline__ __attribute__((host)) __attribute__((device))
+#define TMAP_DEVICE       static __inline__ __attribute__((device))
+#define TMAPI_DEVICE_CALL static __inline__ __attribute__((noinline)) __attribute__((device))
 #else
-#define TMAP_FN     static inline
-#define TMAP_DEVICE static inline
+#define TMAP_FN           static inline
+#define TMAP_DEVICE       static inline
+#define TMAPI_DEVICE_CALL static inline
+#endif
+
+// Before a loop that runs once in a launch: a kernel's instructions come from memory, and compiling
+// them takes time, so that nobody wants four copies of it.
+#if defined(__CUDA_ARCH__)
+#define TMAPI_NO_UNROLL _Pragma("unroll 1")
+#else
+#define TMAPI_NO_UNROLL
 #endif
 
 // ---- types --------------------------------------------------------------------------------------
@@ -68,6 +80,8 @@ typedef struct tmap_xy64 {
 #define TMAP_EEMPTY     (-5) // a fractal without a single '#'
 #define TMAP_EREPLICAS  (-6) // a fractal of more than 16 replicas
 #define TMAP_ESIDE      (-7) // a fractal more than 16 wide or high
+#define TMAP_EOUTSIDE   (-8) // a replica outside the fractal's grid
+#define TMAP_ETWICE     (-9) // two replicas in one box of the fractal's grid
 
 // The text of an error code, a lower-case clause without a full stop ("rows differ in length").
 // Total.
@@ -81,6 +95,8 @@ TMAP_FN const char *tmap_strerror(int code) {
     case TMAP_EEMPTY: return "no '#' in the rows";
     case TMAP_EREPLICAS: return "more than 16 replicas";
     case TMAP_ESIDE: return "more than 16 wide or high";
+    case TMAP_EOUTSIDE: return "a replica outside the grid";
+    case TMAP_ETWICE: return "two replicas in one box";
     default: return "unknown error code";
     }
 }

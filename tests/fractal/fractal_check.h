@@ -8,14 +8,15 @@
 #define TESTS_FRACTAL_CHECK_H
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/ca.h>
+#include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/size.h>
 
 #include <cuda_runtime.h>
 
 // What fills the places that a kernel must not write, and those that it must.
 #define CHECK_POISON_I32 0x5a5a5a5a
-#define CHECK_POISON_U8  0xee
+#define CHECK_POISON_U8  0x5a
+#define CHECK_POISON_F32 1.5369e16f // near the float whose bytes are 0x5a
 
 // A well-mixed word for place i (the finaliser of MurmurHash3).
 TMAP_FN tmap_u32 check_hash(tmap_u64 i, tmap_u32 seed) {
@@ -31,50 +32,42 @@ TMAP_FN tmap_u32 check_hash(tmap_u64 i, tmap_u32 seed) {
         for (tmap_u64 x = threadIdx.x + (tmap_u64)blockDim.x * blockIdx.y; x < (width); \
              x += (tmap_u64)blockDim.x * gridDim.y)
 
-// Cells: random integers of both signs. Elsewhere: poison.
-static __global__ void check_fill_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                      tmap_u32 seed, int *out) {
-    CHECK_EACH_PLACE(x, y, width, height) {
-        tmap_u64 i = y * width + x;
-        out[i] = tmap_nbb_contains64(f, x, y, r) ? (int)check_hash(i, seed) : CHECK_POISON_I32;
+// One type of element: cells are `value`, of a random word h, and other places are poison, until a
+// kernel writes to them; the sum of the cells is added to *sum; and places are counted that do not
+// hold `want` (cells) or poison (elsewhere). Sums of floats are exact: small multiples of 1/8.
+#define CHECK_ELEMENT(name, type, poison, total, value) \
+    [[maybe_unused]] static __global__ void check_fill_##name( \
+        tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height, tmap_u32 seed, type *out) { \
+        CHECK_EACH_PLACE(x, y, width, height) { \
+            const tmap_u64 i = y * width + x; \
+            const tmap_u32 h = check_hash(i, seed); \
+            out[i] = tmap_nbb_contains64(f, x, y, r) ? value : poison; \
+        } \
+    } \
+    [[maybe_unused]] static __global__ void check_sum_##name( \
+        tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height, const type *in, total *sum) { \
+        total mine = 0; \
+        CHECK_EACH_PLACE(x, y, width, height) \
+        if (tmap_nbb_contains64(f, x, y, r)) mine += (total)in[y * width + x]; \
+        if (mine != 0) atomicAdd(sum, mine); \
+    } \
+    [[maybe_unused]] static __global__ void check_written_##name( \
+        tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height, type want, const type *out, \
+        tmap_u64 *wrong) { \
+        tmap_u64 mine = 0; \
+        CHECK_EACH_PLACE(x, y, width, height) \
+        mine += out[y * width + x] != (tmap_nbb_contains64(f, x, y, r) ? want : poison); \
+        if (mine) atomicAdd(wrong, mine); \
     }
-}
-
-// Adds the sum of all cells to *sum.
-static __global__ void check_sum_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                     const int *in, tmap_u64 *sum) {
-    tmap_u64 mine = 0;
-    CHECK_EACH_PLACE(x, y, width, height)
-    if (tmap_nbb_contains64(f, x, y, r)) mine += (tmap_u64)(tmap_i64)in[y * width + x];
-    if (mine) atomicAdd(sum, mine);
-}
-
-// Counts the places that do not hold `value` (cells) or poison (elsewhere).
-static __global__ void check_written_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                         int value, const int *out, tmap_u64 *wrong) {
-    tmap_u64 mine = 0;
-    CHECK_EACH_PLACE(x, y, width, height)
-    mine += out[y * width + x] != (tmap_nbb_contains64(f, x, y, r) ? value : CHECK_POISON_I32);
-    if (mine) atomicAdd(wrong, mine);
-}
-
-// The same for whole sectors: places of a 32-byte sector that holds a cell may hold `value` too.
-static __global__ void check_sectors_i32(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                         int value, const int *out, tmap_u64 *wrong) {
-    tmap_u64 mine = 0;
-    CHECK_EACH_PLACE(x, y, width, height) {
-        tmap_u64 i = y * width + x, all = width * height;
-        int cell = tmap_nbb_contains64(f, x, y, r), beside = 0;
-        for (tmap_u64 j = i & ~7ull; out[i] == value && !cell && j < (i | 7) + 1 && j < all; ++j)
-            beside |= tmap_nbb_contains64(f, j % width, j / width, r);
-        mine += out[i] != (cell || beside ? value : CHECK_POISON_I32);
-    }
-    if (mine) atomicAdd(wrong, mine);
-}
+CHECK_ELEMENT(i32, int, CHECK_POISON_I32, tmap_u64, (int)h)
+CHECK_ELEMENT(u8, unsigned char, CHECK_POISON_U8, tmap_u64, (unsigned char)h)
+CHECK_ELEMENT(f32, float, CHECK_POISON_F32, double, (float)(int)(h % 2001) / 8 - 100)
+#undef CHECK_ELEMENT
 
 // Cells: alive or dead at random, one in `one_in` alive. Elsewhere: 0.
-static __global__ void check_fill_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                     tmap_u32 seed, tmap_u32 one_in, unsigned char *out) {
+[[maybe_unused]] static __global__ void check_fill_alive(tmap_nbb f, tmap_u32 r, tmap_u64 width,
+                                                         tmap_u64 height, tmap_u32 seed,
+                                                         tmap_u32 one_in, unsigned char *out) {
     CHECK_EACH_PLACE(x, y, width, height) {
         tmap_u64 i = y * width + x;
         out[i] = tmap_nbb_contains64(f, x, y, r) && check_hash(i, seed) % one_in == 0;
@@ -85,9 +78,10 @@ static __global__ void check_fill_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tma
 // (elsewhere).
 // Neighbours are counted from the definition: the eight around a cell that are cells themselves and
 // alive.
-static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height,
-                                     tmap_ca_rule rule, const unsigned char *in,
-                                     const unsigned char *out, tmap_u64 *wrong) {
+[[maybe_unused]] static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width,
+                                                      tmap_u64 height, tmap_ca_rule rule,
+                                                      const unsigned char *in,
+                                                      const unsigned char *out, tmap_u64 *wrong) {
     tmap_u64 mine = 0;
     CHECK_EACH_PLACE(x, y, width, height) {
         unsigned char got = out[y * width + x], want = got == 0 ? 0 : CHECK_POISON_U8;
@@ -103,6 +97,43 @@ static __global__ void check_step_u8(tmap_nbb f, tmap_u32 r, tmap_u64 width, tma
             want = (unsigned char)(masks >> neighbours & 1);
         }
         mine += got != want;
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// Counts the places of `out` that are not `in` (elsewhere) or twice that (cells), where `in` is what
+// check_fill_f32 made of `seed`.
+[[maybe_unused]] static __global__ void check_doubled_f32(tmap_nbb f, tmap_u32 r, tmap_u64 width,
+                                                          tmap_u64 height, tmap_u32 seed,
+                                                          const float *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height) {
+        const tmap_u64 i = y * width + x;
+        const float before = (float)(int)(check_hash(i, seed) % 2001) / 8 - 100;
+        mine += out[i] != (tmap_nbb_contains64(f, x, y, r) ? 2 * before : CHECK_POISON_F32);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// Counts the places of `out` that are not a step of heat from `in` (cells), give or take rounding, or
+// not poison (elsewhere).
+[[maybe_unused]] static __global__ void check_heat_f32(tmap_nbb f, tmap_u32 r, tmap_u64 width,
+                                                       tmap_u64 height, float rate, const float *in,
+                                                       const float *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    CHECK_EACH_PLACE(x, y, width, height) {
+        const tmap_u64 i = y * width + x;
+        if (tmap_nbb_contains64(f, x, y, r)) {
+            const float here = in[i];
+            float sum = 0;
+            if (tmap_nbb_contains64(f, x, y - 1, r)) sum += in[i - width] - here;
+            if (tmap_nbb_contains64(f, x - 1, y, r)) sum += in[i - 1] - here;
+            if (tmap_nbb_contains64(f, x + 1, y, r)) sum += in[i + 1] - here;
+            if (tmap_nbb_contains64(f, x, y + 1, r)) sum += in[i + width] - here;
+            mine += !(fabsf(here + rate * sum - out[i]) <= 1e-4f);
+        } else {
+            mine += __float_as_int(out[i]) != CHECK_POISON_I32;
+        }
     }
     if (mine) atomicAdd(wrong, mine);
 }

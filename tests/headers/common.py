@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the header tests share: the list of public headers, found at each run, and compilers."""
 import concurrent.futures
+import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +12,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INCLUDE = os.path.join(ROOT, "include")
 
 
+@functools.lru_cache(maxsize=None)
 def headers():
-    """All public headers, as a user includes them: threadmap/nbb.h, threadmap/kernels/sw.h, ..."""
+    """All public headers, as a user includes them: threadmap/core.h, threadmap/fractal/sw.h, ..."""
     found = [os.path.relpath(os.path.join(folder, name), INCLUDE)
              for folder, _, names in os.walk(os.path.join(INCLUDE, "threadmap"))
              for name in names]
@@ -19,6 +22,13 @@ def headers():
     if strange or len(found) < 5:
         sys.exit(f"not a header, or too few of them: {strange or found}")
     return sorted(found)
+
+
+def included(text):
+    """(line number, '"' or '<', name) of each #include in a text."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := re.match(r'\s*#\s*include\s*(["<])([^">]*)[">]', line):
+            yield number, *match.groups()
 
 
 def skip(reason):

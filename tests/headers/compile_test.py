@@ -17,7 +17,9 @@ import tempfile
 from common import INCLUDE, each, find, headers, run, skip, write
 from floors import floor
 
-STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# What no header may show in a program of a user's who asks for it.
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wsign-conversion", "-Wdouble-promotion"]
+STRICT = [*WARNINGS, "-Wpedantic", "-Werror"]
 
 
 def twice(included):

@@ -1,28 +1,58 @@
 # SPDX-License-Identifier: MIT
 """The floors of include/threadmap: a header includes only those of its floor or of lower ones, and
-no header outside rivals/ includes one of rivals/."""
+no header outside rivals/ includes one of rivals/.
+
+0 ground, 1 maps, 2 cooperative code, 3 engines, 4 clients. A header that is on no list is held to
+the rules of a pure map, floor 1.
+"""
+
+
+def paths(*names):
+    return {f"threadmap/{name}.h" for name in names}
+
 
 # 0: portability and versions
-GROUND = {"threadmap/core.h", "threadmap/version.h"}
-# 2: cooperative: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = {"threadmap/warp.h", "threadmap/mma.h", "threadmap/reduce.h",
-               "threadmap/fractal/warp.h", "threadmap/fractal/tile.h", "threadmap/fractal/rows.h",
-               "threadmap/fractal/rows_tables.h", "threadmap/adaptive/olt.h",
-               "threadmap/rivals/group.h", "threadmap/rivals/mma.h", "threadmap/rivals/mma_nu.h",
-               "threadmap/rivals/block.h"}
-# 3: engines and ready kernels, with their launches
-KERNELS = {"fractal": {"sw", "rd", "ca", "ca_cell", "life", "small"},
-           "triangle": {"pdist", "pdist_out", "pdist_tensor"},
-           "adaptive": {"ask", "ask_domain", "ask_work", "ask_stamp", "ask_stamp_host", "fill_rows",
-                        "mandelbrot", "mandelbrot_stamp"},
-           "rivals": {"box", "mandelbrot_dp", "mandelbrot_dp_stamp"}}
+GROUND = paths("core", "version")
+
+# 2: a warp, a block, tiles; in CUDA code alone
+COOPERATIVE = paths("warp", "mma", "reduce",
+                    "fractal/warp", "fractal/tile", "fractal/rows",
+                    "adaptive/olt",
+                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box")
+
+# 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
+# a wing
+ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_value", "fractal/each_walk",
+                "fractal/fold", "fractal/stencil", "fractal/update",
+                "adaptive/ask", "adaptive/ask_finish", "adaptive/ask_plan", "adaptive/ask_query",
+                "adaptive/ask_region", "adaptive/ask_run", "adaptive/ask_share",
+                "adaptive/ask_work", "adaptive/ask_workspace", "adaptive/fill",
+                "rivals/ask_cooperative", "rivals/ask_drivers", "rivals/ask_graph",
+                "rivals/ask_sbr")
+WINGS = paths("fractal", "triangle", "adaptive")
+
+# 4: ready kernels with their launches
+CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
+                "triangle/pdist", "triangle/pdist_out", "triangle/pdist_tensor",
+                "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
+                "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
+                "rivals/box_kernels", "rivals/mandelbrot_approaches",
+                "rivals/mandelbrot_approaches_f64", "rivals/mandelbrot_approaches_stamp",
+                "rivals/mandelbrot_dp", "rivals/mandelbrot_dp_stamp")
+
+# What serves clients alone, and so is in no include of a wing either.
+SERVING = paths("fractal/ca_rule", "adaptive/fill")
 
 
 def floor(header):
-    """The floor of a header. One that is on no list is held to the rules of a pure map, floor 1."""
     if header in GROUND:
         return 0
     if header in COOPERATIVE:
         return 2
-    parts = header[:-len(".h")].split("/")
-    return 3 if len(parts) == 3 and parts[2] in KERNELS.get(parts[1], ()) else 1
+    if header in ENGINES or header in WINGS:
+        return 3
+    return 4 if header in CLIENTS else 1
+
+
+def is_rival(header):
+    return header.startswith("threadmap/rivals/")

@@ -29,8 +29,9 @@ ENDS = {"()", ";", "=", "[", "{}", ","}  # what follows a name where it is decla
 
 def file_scope(text):
     """The tokens outside all braces and parentheses; '()' and '{}' stand for what was inside. The
-    inside of an enum and of extern "C" stays."""
+    inside of an enum and of extern "C" stays, and so does the name in (*name), a function's type."""
     out, stack = [], []
+    text = re.sub(r"\(\s*\*\s*(\w+)\s*\)", r"\1", text)
     for token in re.findall(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]', text):
         if token in "({":
             stays = token == "{" and ("enum" in out[-2:] or out[-2:] == ["extern", '"C"'])
@@ -82,8 +83,9 @@ def self_test():
         enum { E1, E2 = 3 };
         extern "C" { int h(void); }
         static const int v[2] = {1, 2};
+        typedef void (*fn)(void *job, int (*g)(int));
         enum e { E3 };"""
-    want = {"s", "t", "f", "E1", "E2", "h", "v", "e", "E3"}
+    want = {"s", "t", "f", "E1", "E2", "h", "v", "fn", "e", "E3"}
     seen = set(declared(text))
     if seen != want:
         sys.exit(f"the test itself is wrong: it sees {sorted(seen)}")

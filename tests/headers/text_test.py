@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the text of each public header: licence line, width, guard, includes, floor (floors.py)."""
+"""Reads the text of each public header: licence line, title, width, guard, includes, floor
+(floors.py), and whether the headers that it speaks of exist."""
 import os
 import re
 
-from common import INCLUDE, each, headers
+from common import INCLUDE, each, headers, included
 from floors import floor
 
-# CUDA's own headers: cooperative ones need these two; a kernel with its launcher needs the runtime.
+# CUDA's own headers: cooperative ones need these two; a plan or a launcher needs the runtime.
 SYSTEM = {2: {"mma.h", "cooperative_groups.h"}}
-SYSTEM[3] = SYSTEM[2] | {"cuda_runtime.h", "cuda_fp16.h"}
+SYSTEM[3] = SYSTEM[4] = SYSTEM[2] | {"cuda_runtime.h", "cuda_fp16.h"}
+# Headers of others that a comment may name.
+FOREIGN = {"stdint.h", "math.h", "cuda_runtime.h", "cuda_fp16.h"}
 
 
 def check(header):
@@ -19,11 +22,12 @@ def check(header):
     wrong = []
     if not re.match(r"(//|/\*) SPDX-License-Identifier: MIT$", lines[0]):
         wrong.append("line 1 is not the SPDX line")
-    if os.path.basename(header) not in lines[1]:
+    path = header.split("/", 1)[1]
+    if not re.match(rf"(//| \*) ({path}|{os.path.basename(path)})(:| -) ", lines[1]):
         wrong.append("line 2 does not begin with the file's name and what it is for")
     if not text.endswith("\n") or text.endswith("\n\n"):
         wrong.append("does not end with one line feed")
-    guard = "TMAP_" + re.sub(r"\W", "_", header.split("/", 1)[1]).upper()
+    guard = "TMAP_" + re.sub(r"\W", "_", path).upper()
     if f"#ifndef {guard}\n#define {guard}\n" not in text:
         wrong.append(f"no include guard {guard}")
     for number, line in enumerate(lines, 1):
@@ -31,9 +35,19 @@ def check(header):
             wrong.append(f"line {number}: {len(line)} columns")
         if line != line.rstrip() or "\t" in line:
             wrong.append(f"line {number}: a tab, or a blank at its end")
-        if match := re.match(r'\s*#\s*include\s*(["<])([^">]*)[">]', line):
-            wrong += [f"line {number}: {what}" for what in check_include(header, *match.groups())]
+        if not re.match(r"\s*#\s*include|//    ", line):  # nor code in a comment
+            wrong += [f"line {number}: there is no {name}"
+                      for name in re.findall(r"[\w./]*\w\.h\b", line.partition("//")[2])
+                      if not exists(header, name)]
+    wrong += [f"line {number}: {what}" for number, quote, name in included(text)
+              for what in check_include(header, quote, name)]
     return "\n".join(wrong)
+
+
+def exists(header, name):
+    """A name in a comment: from the header's own folder, or from include/threadmap."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(header), name))
+    return name in FOREIGN or not {beside, f"threadmap/{name}", name}.isdisjoint(headers())
 
 
 def check_include(header, quote, name):

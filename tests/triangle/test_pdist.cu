@@ -2,7 +2,8 @@
 // test_pdist: the distances of pdist.h: scipy's known answers; then every metric, layout and type
 // over many n and d, unaligned buffers among them, each value compared with double precision and
 // the bytes around the output with what they were; points that are hard for a product of points.
-// On a GPU up to n = 65537, every pair. Then what the launchers must refuse.
+// On a GPU up to n = 65537, every pair. Then what the launchers must refuse, and an error that an
+// earlier call has left.
 #define TMAPI_PDIST_WHOLE 200 // so that small sizes take all of the larger kernels
 #include "triangle/pdist_check.h"
 
@@ -90,23 +91,31 @@ static void *run_launch(problem p, const void *points, void **base) {
     return out;
 }
 
-// Random points; every value compared on the device.
-static void run_random(problem p) {
-    void *base, *points_base;
+// Every value compared on the device.
+static check_result compare(problem p, const void *points, const void *out) {
+    const dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
     check_result result = {0, 0, 0}, *device;
     tmap_u64 pairs = p.layout == TMAP_PDIST_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
-    CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
     CHECK(cudaMalloc((void **)&device, sizeof *device));
     CHECK(cudaMemset(device, 0, sizeof *device));
-    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
-    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
-    CHECK(cudaGetLastError());
-    void *out = run_launch(p, points, &base);
-    dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
     check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
     expect(result.checked == pairs && result.wrong == 0, "values", p);
+    CHECK(cudaFree(device));
+    return result;
+}
+
+// Random points.
+static void run_random(problem p) {
+    void *base, *points_base;
+    check_result result;
+    CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
+    void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
+    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
+    CHECK(cudaGetLastError());
+    void *out = run_launch(p, points, &base);
+    result = compare(p, points, out);
     if ((double)result.worst / 1000 > worst[p.wide][p.metric])
         worst[p.wide][p.metric] = (double)result.worst / 1000;
     expect_places((double)result.worst / 1000, p);
@@ -117,7 +126,6 @@ static void run_random(problem p) {
                layouts[p.layout], result.checked, result.wrong, (double)result.worst / 1000);
     CHECK(cudaFree(base));
     CHECK(cudaFree(points_base));
-    CHECK(cudaFree(device));
 }
 
 // ---- hard points --------------------------------------------------------------------------------
@@ -314,7 +322,26 @@ static void run_refusals(void) {
     CHECK(cudaFree(memory));
 }
 
+// What went wrong before a launch is not its error: it runs, and leaves the other to be asked for.
+static void run_after_error(problem p) {
+    void *points, *out, *much = NULL;
+    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
+    CHECK(cudaMalloc(&out, tmap_pdist_values(p.n, p.layout) << (2 + p.wide)));
+    CHECK(cudaMemset(out, CHECK_POISON_BYTE, tmap_pdist_values(p.n, p.layout) << (2 + p.wide)));
+    check_points<<<1, 64>>>(p.n, p.d, p.wide, 7, points);
+    CHECK(cudaGetLastError());
+    expect(cudaMalloc(&much, (size_t)1 << 60) == cudaErrorMemoryAllocation, "a huge allocation", p);
+    expect(launch(p, points, out) == cudaSuccess, "an earlier error is returned", p);
+    expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error is gone", p);
+    expect(cudaGetLastError() == cudaSuccess, "the launch leaves an error", p);
+    compare(p, points, out);
+    CHECK(cudaFree(points));
+    CHECK(cudaFree(out));
+}
+
 int main(void) {
+    const problem after_error[] = {
+        {3, 1, 0, 0, 0, 0}, {3, 3, 1, 2, 1, 0}, {140, 9, 0, 3, 2, 0}, {203, 8, 0, 0, 0, 0}};
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
     const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
     const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
@@ -364,6 +391,8 @@ int main(void) {
             if (full || c == 7 - kind % 2) run_hard(kind, p);
         }
     run_refusals();
+    for (unsigned i = 0; i < sizeof after_error / sizeof *after_error; ++i)
+        run_after_error(after_error[i]);
     if (full)
         for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
     CHECK(cudaDeviceSynchronize());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ca_cell.h: one cell of the cellular automaton of ca.h: its rule and its next state.
-#ifndef TMAP_FRACTAL_CA_CELL_H
-#define TMAP_FRACTAL_CA_CELL_H
+// ca_rule.h: rules of the cellular automata of ca.h and life.h, and the next state of one cell.
+#ifndef TMAP_FRACTAL_CA_RULE_H
+#define TMAP_FRACTAL_CA_RULE_H
 
 #include "../core.h"
 
@@ -48,7 +48,7 @@ TMAP_FN int tmap_ca_next(tmap_ca_rule rule, int alive, tmap_u32 neighbours) {
 // embedding counts as dead.
 TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap_u64 height,
                                    tmap_u64 x, tmap_u64 y, tmap_ca_rule rule) {
-    tmap_u32 neighbours = 0;
+    int neighbours = 0;
     const unsigned char *row = in + y * width + x;
     int left = x > 0, right = x + 1 < width;
     if (y > 0) {
@@ -60,17 +60,7 @@ TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap
         const unsigned char *down = row + width;
         neighbours += (left && down[-1]) + (down[0] != 0) + (right && down[1]);
     }
-    return (unsigned char)tmap_ca_next(rule, row[0] != 0, neighbours);
+    return (unsigned char)tmap_ca_next(rule, row[0] != 0, (tmap_u32)neighbours);
 }
 
-#if TMAP_CUDA
-
-// Each byte 1 where it is not 0.
-TMAP_DEVICE tmap_u32 tmapi_ca_alive4(tmap_u32 v) {
-    v |= v >> 4 & 0x0f0f0f0fu;
-    v |= v >> 2 & 0x03030303u;
-    return (v | (v >> 1 & 0x01010101u)) & 0x01010101u;
-}
-
-#endif // TMAP_CUDA
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// life.h: the cellular automaton of ca.h by whole sectors of memory and by bits: of any fractal
-// with tiles at least a sector wide, for matrices that begin in the same place of a sector.
+// life.h: a step of a two-state cellular automaton on bytes, by whole sectors of memory and by
+// bits: of any fractal with tiles at least a sector wide, in matrices that are as wide as the
+// fractal and begin in the same place of a sector. ca.h chooses it where it can.
 //
 // A cell written alone changes a part of a sector, 32 bytes, which memory reads, merges and writes
 // back. A step may write 0 beside cells; so here each touched sector is read whole, once for each
@@ -12,26 +13,23 @@
 // and computes those that hold a cell. A sector across the border of two tiles belongs to the left
 // one. Only at the borders of the matrix, where a sector has places of two rows, cells are written
 // alone.
-//
-// (H200, r = 10, ms: carpet 1.43, four places a lane 4.34; H 0.785, 1.89; bottles 0.636, 1.41;
-// Vicsek 0.0917, single cells 0.170; X 0.119, 0.216.)
 #ifndef TMAP_FRACTAL_LIFE_H
 #define TMAP_FRACTAL_LIFE_H
 
+#include "ca_rule.h"
 #include "size.h"
 #include "warp.h"
-#include "ca_cell.h"
 
 // The sides of a tile and of what a block keeps of it. Bit c + 1 of a row is column c: bit 0 is the
 // last column of a tile to the left, and those past the tile are the first 32 of one to the right.
-typedef struct tmapi_ca_tile {
+typedef struct tmapi_life_tile {
     tmap_u32 m, width, height; // its level; places
     tmap_u32 sectors;          // that a row with the places around it can touch
     tmap_u32 mask, live;       // words of a row: its cells; its living ones
-} tmapi_ca_tile;
+} tmapi_life_tile;
 
-TMAP_FN tmapi_ca_tile tmapi_ca_tile_make(tmap_nbb f) {
-    tmapi_ca_tile t;
+TMAP_FN tmapi_life_tile tmapi_life_tile_make(tmap_nbb f) {
+    tmapi_life_tile t;
     t.m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 254);
     t.width = tmapi_pow32(f.sx, t.m), t.height = tmapi_pow32(f.sy, t.m);
     t.sectors = (31 + t.width + 33 + 31) / 32;
@@ -40,170 +38,243 @@ TMAP_FN tmapi_ca_tile tmapi_ca_tile_make(tmap_nbb f) {
     return t;
 }
 
+// A tile's place among the tiles, and whether those to its left and right belong to the fractal:
+// two bits of `beside`.
+typedef struct tmapi_life_place {
+    tmap_u32 x, y, beside;
+} tmapi_life_place;
+
+// Of a block; each finds the place of one tile in turn.
+#define TMAPI_LIFE_WARPS_MOST 16
+
 // Bytes of shared memory, less than 32 KB.
-TMAP_FN tmap_u32 tmapi_ca_bits_bytes(tmapi_ca_tile t) {
-    return (t.height + 2) * (4 * (t.mask + t.live) + 2 * t.sectors) + 16;
+TMAP_FN tmap_u32 tmapi_life_bytes(tmapi_life_tile t) {
+    return (t.height + 2) * (4 * (t.mask + t.live) + 2 * t.sectors) + 16 +
+           TMAPI_LIFE_WARPS_MOST * (tmap_u32)sizeof(tmapi_life_place);
 }
 
-// 1 if a step goes by bits: the fractal has such a tile, sides and tiles fit 32 bits, and sectors
-// of both matrices begin together.
-TMAP_FN int tmapi_ca_bits_fit(tmap_nbb f, tmap_u32 r, const void *in, const void *out) {
-    tmapi_ca_tile t = tmapi_ca_tile_make(f);
-    return t.width >= 32 && r >= t.m && tmap_nbb_side_x(f, r) <= 0xffffffffull &&
-           tmap_nbb_side_y(f, r) <= 0xffffffffull && tmap_nbb_cells(f, r - t.m) <= 0x7fffffffull &&
-           (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0;
+// 1 if a step can go this way: the fractal has such a tile, and sides and tiles fit 32 bits.
+TMAP_FN int tmap_life_fits(tmap_nbb f, tmap_u32 r) {
+    const tmapi_life_tile t = tmapi_life_tile_make(f);
+    return tmap_nbb_check(f) == TMAP_OK && t.width >= 32 && r >= t.m &&
+           tmap_nbb_side_x(f, r) <= 0xffffffffull && tmap_nbb_side_y(f, r) <= 0xffffffffull &&
+           tmap_nbb_cells(f, r - t.m) <= 0x7fffffffull;
 }
+
+// A launch for one fractal and level, passed to the kernel by value.
+typedef struct tmap_life_plan {
+    tmap_nbb f;
+    tmap_u32 r, width, height; // of the fractal
+    tmapi_life_tile tile;
+    tmap_u32 tiles;
+    tmap_u32 grid, block, shared;
+} tmap_life_plan;
 
 #if TMAP_CUDA
 
 // 32 bits of a row from bit `first` >= -32 on.
-TMAP_DEVICE tmap_u32 tmapi_ca_bits(const tmap_u32 *row, int first) {
+TMAP_DEVICE tmap_u32 tmapi_life_bits(const tmap_u32 *row, int first) {
     tmap_u32 at = (tmap_u32)(first + 32), i = at >> 5;
     return __funnelshift_r(row[i], row[i + 1], at & 31);
 }
 
-// Up to 32 bits from bit `first` >= -32 on become set where `bits` has them.
-TMAP_DEVICE void tmapi_ca_bits_set(tmap_u32 *row, tmap_u32 first, tmap_u32 bits) {
-    tmap_u32 at = first + 32;
-    row[at >> 5] |= bits << (at & 31);
-    if (at & 31) row[(at >> 5) + 1] |= bits >> (32 - (at & 31));
+// Those of 32 bits from bit `first` on that lie below bit `end`.
+TMAP_DEVICE tmap_u32 tmapi_life_below(int first, tmap_u32 end) {
+    int n = (int)end - first;
+    return n >= 32 ? ~0u : n <= 0 ? 0u : (1u << n) - 1;
 }
 
-// The cells of row y - 1 of a tile, by one thread; the rows above and below it as those of a tile
-// there. The lowest levels, up to 32 places, are a word; the upper ones say where it stands.
-TMAP_DEVICE void tmapi_ca_mask_row(tmap_nbb f, tmapi_ca_tile t, tmap_u32 y, tmap_u32 *row) {
-    tmap_u32 bits = 1, side = 1, low = 0, rest = (y + t.height - 1) % t.height;
-    for (tmap_u32 i = 0; i < t.mask; ++i) row[i] = 0;
-    for (; side * f.sx <= 32 && low < t.m; ++low, side *= f.sx, rest /= f.sy) {
-        tmap_u32 next = 0;
-        for (tmap_u32 beta = 0; beta < f.k; ++beta) {
-            tmap_xy tau = tmap_nbb_tau(f, beta);
-            if (tau.y == rest % f.sy) next |= bits << tau.x * side;
+// 32 bits of a row of `width` bits from any bit on; 0 outside.
+TMAP_DEVICE tmap_u32 tmapi_life_take(const tmap_u32 *row, int first, tmap_u32 width) {
+    return first > -32 && first < (int)width ? tmapi_life_bits(row, first) : 0;
+}
+
+// The tile's cells, row by row, into mask[0..height+1]: row 0 and row height + 1 are those of tiles
+// above and below, and each row has the last column of a tile to the left as bit 0 and the first 32
+// of one to the right behind its own. They grow level by level: a row of one level is that row of
+// the level below, once for each replica in its strip. Levels stand in `mask` and in `other` in
+// turn, the last one in `other`, each row with a word of zeros before it and some behind.
+// Collective for the block, with barriers.
+TMAPI_DEVICE_CALL void tmapi_life_mask(tmap_nbb f, tmapi_life_tile t, tmap_u32 *mask,
+                                       tmap_u32 *other) {
+    const tmap_u32 words = t.mask; // of a row
+    tmap_u32 width = 1, height = 1, *from = mask, *to = t.m & 1 ? mask : other;
+    for (tmap_u32 i = threadIdx.x; i < words; i += blockDim.x) to[i] = i == 1;
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < t.m; ++level) {
+        tmap_u32 *last = to;
+        to = last == mask ? other : mask, from = last;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = threadIdx.x; i < height * f.sy * words; i += blockDim.x) {
+            const tmap_u32 y = i / words, w = i - y * words, strip = y / height;
+            const tmap_u32 *row = from + (y - strip * height) * words;
+            tmap_u32 bits = 0;
+            TMAPI_NO_UNROLL
+            for (tmap_u32 beta = 0; beta < f.k; ++beta) {
+                const tmap_xy tau = tmap_nbb_tau(f, beta);
+                if (tau.y == strip)
+                    bits |= tmapi_life_take(row, (int)(32 * w) - 32 - (int)(tau.x * width), width);
+            }
+            to[i] = bits;
         }
-        bits = next;
+        width *= f.sx, height *= f.sy;
+        __syncthreads();
     }
-    for (tmap_u32 i = 0; i < tmapi_pow32(f.k, t.m - low); ++i) {
-        tmap_xy p = tmap_nbb_lambda_linear(f, i, t.m - low);
-        if (p.y == rest) tmapi_ca_bits_set(row, 1 + p.x * side, bits);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = threadIdx.x; i < (height + 2) * words; i += blockDim.x) {
+        const tmap_u32 y = i / words, w = i - y * words;
+        const tmap_u32 *row = to + (y == 0 ? height - 1 : y == height + 1 ? 0 : y - 1) * words;
+        const int first = (int)(32 * w) - 32; // bit of the mask
+        tmap_u32 bits = tmapi_life_take(row, first - 1, width);
+        bits |= tmapi_life_take(row, first - 1 - (int)width, width) &
+                tmapi_life_below(first, width + 33);
+        if (first == 0) bits |= tmapi_life_take(row, (int)width - 1, width) & 1;
+        mask[i] = bits;
     }
-    bits = tmapi_ca_bits(row, 1); // before bit 0 may become part of it
-    row[1] |= tmapi_ca_bits(row, (int)t.width) & 1;
-    tmapi_ca_bits_set(row, t.width + 1, bits);
+    __syncthreads();
+}
+
+// Each byte 1 where it is not 0.
+TMAP_DEVICE tmap_u32 tmapi_life_alive4(tmap_u32 v) {
+    v |= v >> 4 & 0x0f0f0f0fu;
+    v |= v >> 2 & 0x03030303u;
+    return (v | (v >> 1 & 0x01010101u)) & 0x01010101u;
 }
 
 // The bits of 32 bytes, each 1 where a byte is not 0.
-TMAP_DEVICE tmap_u32 tmapi_ca_pack4(tmap_u32 v) { return v * 0x10204080u >> 28; }
-TMAP_DEVICE tmap_u32 tmapi_ca_pack(uint4 a, uint4 b) {
+TMAP_DEVICE tmap_u32 tmapi_life_pack4(tmap_u32 v) { return v * 0x10204080u >> 28; }
+TMAP_DEVICE tmap_u32 tmapi_life_pack(uint4 a, uint4 b) {
     if ((a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) & 0xfefefefeu) { // never after a step
-        a.x = tmapi_ca_alive4(a.x), a.y = tmapi_ca_alive4(a.y), a.z = tmapi_ca_alive4(a.z);
-        a.w = tmapi_ca_alive4(a.w), b.x = tmapi_ca_alive4(b.x), b.y = tmapi_ca_alive4(b.y);
-        b.z = tmapi_ca_alive4(b.z), b.w = tmapi_ca_alive4(b.w);
+        a.x = tmapi_life_alive4(a.x), a.y = tmapi_life_alive4(a.y), a.z = tmapi_life_alive4(a.z);
+        a.w = tmapi_life_alive4(a.w), b.x = tmapi_life_alive4(b.x), b.y = tmapi_life_alive4(b.y);
+        b.z = tmapi_life_alive4(b.z), b.w = tmapi_life_alive4(b.w);
     }
-    return tmapi_ca_pack4(a.x) | tmapi_ca_pack4(a.y) << 4 | tmapi_ca_pack4(a.z) << 8 |
-           tmapi_ca_pack4(a.w) << 12 | tmapi_ca_pack4(b.x) << 16 | tmapi_ca_pack4(b.y) << 20 |
-           tmapi_ca_pack4(b.z) << 24 | tmapi_ca_pack4(b.w) << 28;
+    return tmapi_life_pack4(a.x) | tmapi_life_pack4(a.y) << 4 | tmapi_life_pack4(a.z) << 8 |
+           tmapi_life_pack4(a.w) << 12 | tmapi_life_pack4(b.x) << 16 | tmapi_life_pack4(b.y) << 20 |
+           tmapi_life_pack4(b.z) << 24 | tmapi_life_pack4(b.w) << 28;
 }
 
 // Bits 4 * i .. 4 * i + 3 as bytes.
-TMAP_DEVICE tmap_u32 tmapi_ca_spread(tmap_u32 bits, int i) {
+TMAP_DEVICE tmap_u32 tmapi_life_spread(tmap_u32 bits, int i) {
     return (bits >> (4 * i) & 15) * 0x00204081u & 0x01010101u;
 }
 
 // 32 places of a row, and those to the left and to the right of each.
-typedef struct tmapi_ca_three {
+typedef struct tmapi_life_three {
     tmap_u32 left, here, right;
-} tmapi_ca_three;
-TMAP_DEVICE tmapi_ca_three tmapi_ca_window(const tmap_u32 *row, int first) { // first >= -31
+} tmapi_life_three;
+TMAP_DEVICE tmapi_life_three tmapi_life_window(const tmap_u32 *row, int first) { // first >= -31
     tmap_u32 at = (tmap_u32)(first + 31), i = at >> 5, high;
-    tmapi_ca_three t;
+    tmapi_life_three t;
     high = __funnelshift_r(row[i + 1], row[i + 2], at & 31);
     t.left = __funnelshift_r(row[i], row[i + 1], at & 31);
     t.here = __funnelshift_r(t.left, high, 1), t.right = __funnelshift_r(t.left, high, 2);
     return t;
 }
 
-TMAP_DEVICE tmap_u32 tmapi_ca_carry(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
+TMAP_DEVICE tmap_u32 tmapi_life_carry(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
     return (a & b) | (a & c) | (b & c);
 }
-TMAP_DEVICE tmap_u32 tmapi_ca_pick(tmap_u32 s, tmap_u32 one, tmap_u32 zero) {
+TMAP_DEVICE tmap_u32 tmapi_life_pick(tmap_u32 s, tmap_u32 one, tmap_u32 zero) {
     return (s & one) | (~s & zero);
 }
 
+// A rule as masks of a word: element n is all ones where n living neighbours bring a dead place to
+// life or keep a living one alive, else 0.
+typedef struct tmapi_life_rule {
+    tmap_u32 born[9], survive[9];
+} tmapi_life_rule;
+
 // The next states of 32 places from three rows: the neighbours of each are added up as four-bit
-// numbers, bit by bit of all places at once, and pick one of nine answers. next: born | survive <<
-// 16.
-TMAP_DEVICE tmap_u32 tmapi_ca_next32(tmapi_ca_three u, tmapi_ca_three c, tmapi_ca_three d,
-                                     tmap_u32 next) {
-    tmap_u32 u0 = u.left ^ u.here ^ u.right, u1 = tmapi_ca_carry(u.left, u.here, u.right);
-    tmap_u32 d0 = d.left ^ d.here ^ d.right, d1 = tmapi_ca_carry(d.left, d.here, d.right);
+// numbers, bit by bit of all places at once, and pick one of nine answers.
+TMAP_DEVICE tmap_u32 tmapi_life_next32(tmapi_life_three u, tmapi_life_three c, tmapi_life_three d,
+                                       const tmapi_life_rule *rule) {
+    tmap_u32 u0 = u.left ^ u.here ^ u.right, u1 = tmapi_life_carry(u.left, u.here, u.right);
+    tmap_u32 d0 = d.left ^ d.here ^ d.right, d1 = tmapi_life_carry(d.left, d.here, d.right);
     tmap_u32 c0 = c.left ^ c.right, c1 = c.left & c.right;
-    tmap_u32 n0 = u0 ^ d0 ^ c0, carry0 = tmapi_ca_carry(u0, d0, c0);
-    tmap_u32 sum = u1 ^ d1 ^ c1, carry = tmapi_ca_carry(u1, d1, c1);
+    tmap_u32 n0 = u0 ^ d0 ^ c0, carry0 = tmapi_life_carry(u0, d0, c0);
+    tmap_u32 sum = u1 ^ d1 ^ c1, carry = tmapi_life_carry(u1, d1, c1);
     tmap_u32 n1 = sum ^ carry0, carry1 = sum & carry0, n2 = carry ^ carry1, n3 = carry & carry1;
     tmap_u32 v[9];
 #pragma unroll
-    for (int n = 0; n < 9; ++n)
-        v[n] = tmapi_ca_pick(c.here, 0u - (next >> (16 + n) & 1), 0u - (next >> n & 1));
-    v[0] = tmapi_ca_pick(n0, v[1], v[0]), v[2] = tmapi_ca_pick(n0, v[3], v[2]);
-    v[4] = tmapi_ca_pick(n0, v[5], v[4]), v[6] = tmapi_ca_pick(n0, v[7], v[6]);
-    v[0] = tmapi_ca_pick(n1, v[2], v[0]), v[4] = tmapi_ca_pick(n1, v[6], v[4]);
-    return tmapi_ca_pick(n3, v[8], tmapi_ca_pick(n2, v[4], v[0]));
+    for (int n = 0; n < 9; ++n) v[n] = tmapi_life_pick(c.here, rule->survive[n], rule->born[n]);
+    v[0] = tmapi_life_pick(n0, v[1], v[0]), v[2] = tmapi_life_pick(n0, v[3], v[2]);
+    v[4] = tmapi_life_pick(n0, v[5], v[4]), v[6] = tmapi_life_pick(n0, v[7], v[6]);
+    v[0] = tmapi_life_pick(n1, v[2], v[0]), v[4] = tmapi_life_pick(n1, v[6], v[4]);
+    return tmapi_life_pick(n3, v[8], tmapi_life_pick(n2, v[4], v[0]));
 }
 
 // Where a tile stands, and what a sector of it needs to know.
-typedef struct tmapi_ca_here {
+typedef struct tmapi_life_here {
     tmap_i64 begin;               // the place of bit 0 of row 0, the corner of what is around it
     tmap_u32 start, width, rows;  // its address modulo 32; of the matrix
     int west, east, north, south; // 1 at a border of the matrix
     int left, right;              // 1 if the tile beside belongs to the fractal
-} tmapi_ca_here;
+} tmapi_life_here;
 
 // The bit of a row at which its sector s begins.
-TMAP_DEVICE int tmapi_ca_first(const tmapi_ca_here *h, tmap_u32 row, tmap_u32 s) {
+TMAP_DEVICE int tmapi_life_first(const tmapi_life_here *h, tmap_u32 row, tmap_u32 s) {
     return (int)(32 * s) - (int)((h->start + row * h->width) & 31);
 }
 
-// Those of 32 bits from bit `first` on that lie below bit `end`.
-TMAP_DEVICE tmap_u32 tmapi_ca_below(int first, tmap_u32 end) {
-    int n = (int)end - first;
-    return n >= 32 ? ~0u : n <= 0 ? 0u : (1u << n) - 1;
+// The sectors of a row that hold a cell, a bit each; none is alive in the others.
+TMAP_DEVICE tmap_u32 tmapi_life_list(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
+                                     const tmap_u32 *mask, tmap_u32 *live) {
+    const int none = (row == 0 && h->north) || (row == t.height + 1 && h->south);
+    const tmap_u32 end = h->right ? 1u << 30 : t.width + 2;
+    int first = tmapi_life_first(h, row, 0);
+    const tmap_u32 at = (tmap_u32)(first + 32), shift = at & 31;
+    tmap_u32 found = 0, word = mask[at >> 5];
+    mask += at >> 5;
+    for (tmap_u32 s = 0; s < t.sectors; ++s, first += 32) {
+        const tmap_u32 next = mask[s + 1];
+        const tmap_u32 bits = __funnelshift_r(word, next, shift) & tmapi_life_below(first, end);
+        if (bits && !none)
+            found |= 1u << s;
+        else
+            live[1 + s] = 0;
+        word = next;
+    }
+    return found;
 }
 
 // The living places of a sector, as bits.
-TMAP_DEVICE tmap_u32 tmapi_ca_read(tmapi_ca_tile t, const tmapi_ca_here *h, tmap_u32 row, int first,
-                                   const unsigned char *in) {
+TMAP_DEVICE tmap_u32 tmapi_life_read(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
+                                     int first, const unsigned char *in) {
     const tmap_i64 at = h->begin + (tmap_i64)((tmap_u64)row * h->width) + first;
     const tmap_u64 places = (tmap_u64)h->width * h->rows;
     tmap_u32 bits = 0;
     if (at >= 0 && (tmap_u64)at + 32 <= places) {
         const uint4 *p = (const uint4 *)(in + at);
-        bits = tmapi_ca_pack(p[0], p[1]);
+        bits = tmapi_life_pack(p[0], p[1]);
     } else {
+        TMAPI_NO_UNROLL
         for (int b = 0; b < 32; ++b)
             if (at + b >= 0 && (tmap_u64)(at + b) < places) bits |= (in[at + b] ? 1u : 0u) << b;
     }
     // The column before the first one and that after the last one are of other rows.
     if (h->west && first <= 0) bits &= ~(1u << -first);
-    if (h->east) bits &= tmapi_ca_below(first, t.width + 1);
+    if (h->east) bits &= tmapi_life_below(first, t.width + 1);
     return bits;
 }
 
 // The next states of a sector, unless the tile to the left writes them.
-TMAP_DEVICE void tmapi_ca_write(tmapi_ca_tile t, const tmapi_ca_here *h, tmap_u32 row, tmap_u32 s,
-                                const tmap_u32 *mask, const tmap_u32 *live, tmap_u32 next,
-                                unsigned char *out) {
+TMAP_DEVICE void tmapi_life_write(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
+                                  tmap_u32 s, const tmap_u32 *mask, const tmap_u32 *live,
+                                  const tmapi_life_rule *rule, unsigned char *out) {
     const tmap_u32 skew = (h->start + row * h->width) & 31;
     const int first = (int)(32 * s) - (int)skew;
     tmap_u32 cells, now;
     if (row == 0 || row == t.height + 1 || first > (int)t.width || (first <= 0 && h->left)) return;
-    cells = tmapi_ca_bits(mask, first);
+    cells = tmapi_life_bits(mask, first);
     if (first <= 0) cells &= ~(1u << -first);
-    if (!h->right) cells &= tmapi_ca_below(first, t.width + 1);
+    if (!h->right) cells &= tmapi_life_below(first, t.width + 1);
     if (!cells) return;
-    now = tmapi_ca_next32(tmapi_ca_window(live - t.live, first + (int)((skew - h->width) & 31)),
-                          tmapi_ca_window(live, (int)(32 * s)),
-                          tmapi_ca_window(live + t.live, first + (int)((skew + h->width) & 31)),
-                          next) &
+    now = tmapi_life_next32(tmapi_life_window(live - t.live, first + (int)((skew - h->width) & 31)),
+                            tmapi_life_window(live, (int)(32 * s)),
+                            tmapi_life_window(live + t.live, first + (int)((skew + h->width) & 31)),
+                            rule) &
           cells;
     out += h->begin + (tmap_i64)((tmap_u64)row * h->width) + first;
     if ((h->west && first <= 0) || (h->east && first + 32 > (int)t.width + 1)) {
@@ -212,69 +283,86 @@ TMAP_DEVICE void tmapi_ca_write(tmapi_ca_tile t, const tmapi_ca_here *h, tmap_u3
             out[b] = (unsigned char)(now >> b & 1);
         }
     } else {
-        ((uint4 *)out)[0] = make_uint4(tmapi_ca_spread(now, 0), tmapi_ca_spread(now, 1),
-                                       tmapi_ca_spread(now, 2), tmapi_ca_spread(now, 3));
-        ((uint4 *)out)[1] = make_uint4(tmapi_ca_spread(now, 4), tmapi_ca_spread(now, 5),
-                                       tmapi_ca_spread(now, 6), tmapi_ca_spread(now, 7));
+        ((uint4 *)out)[0] = make_uint4(tmapi_life_spread(now, 0), tmapi_life_spread(now, 1),
+                                       tmapi_life_spread(now, 2), tmapi_life_spread(now, 3));
+        ((uint4 *)out)[1] = make_uint4(tmapi_life_spread(now, 4), tmapi_life_spread(now, 5),
+                                       tmapi_life_spread(now, 6), tmapi_life_spread(now, 7));
     }
 }
 
-// Blocks of whole warps.
-TMAP_DEVICE void tmapi_ca_by_bits(tmap_nbb f, tmap_u32 r, tmap_u32 width, tmap_u32 height,
-                                  tmap_u32 next, const unsigned char *in, unsigned char *out) {
-    extern __shared__ tmap_u32 tmapi_ca_shared[];
-    const tmapi_ca_tile t = tmapi_ca_tile_make(f);
-    const tmap_u32 tiles = (tmap_u32)tmap_nbb_cells(f, r - t.m), lane = threadIdx.x % 32;
-    const tmap_u32 tasks = (t.height + 2) * t.sectors;
-    tmap_u32 *mask = tmapi_ca_shared, *live = mask + (t.height + 2) * t.mask;
-    tmap_u32 *count = live + (t.height + 2) * t.live;
-    unsigned short *list = (unsigned short *)(count + 4); // 16 * row + sector
-    for (tmap_u32 i = threadIdx.x; i < t.height + 2; i += blockDim.x)
-        tmapi_ca_mask_row(f, t, i, mask + i * t.mask);
+// Finds a tile's place. Collective for a full warp.
+TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmap_life_plan *plan,
+                                             const tmap_warp_level *level, tmap_u32 tile) {
+    const tmap_u32 lane = threadIdx.x % 32, levels = plan->r - plan->tile.m;
+    const tmap_xy p = tmap_nbb_has_ballot(plan->f)
+                          ? tmap_warp_level_ballot(level, plan->f, tile, tile)
+                          : tmap_warp_level_redux(level, plan->f, tile, tile);
+    tmapi_life_place place;
+    place.x = p.x, place.y = p.y;
+    place.beside = __ballot_sync(
+        0xffffffffu, lane < 2 && tmap_nbb_contains(plan->f, p.x + 2 * lane - 1, p.y, levels));
+    return place;
+}
+
+// Blocks of whole warps, of one axis.
+TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_rule *rule,
+                                 const unsigned char *in, unsigned char *out) {
+    extern __shared__ tmap_u32 tmapi_life_shared[];
+    const tmapi_life_tile t = plan->tile;
+    const tmap_u32 width = plan->width, height = plan->height, lane = threadIdx.x % 32;
+    const tmap_u32 warps = blockDim.x / 32, warp = threadIdx.x / 32;
+    const tmap_warp_level level =
+        tmap_warp_level_make_linear(tmap_warp_full(), plan->f, plan->r - t.m);
+    tmap_u32 *mask = tmapi_life_shared, *live = mask + (t.height + 2) * t.mask;
+    tmap_u32 *count = live + (t.height + 2) * t.live, turn = 0;
+    tmapi_life_place *places = (tmapi_life_place *)(count + 4);
+    unsigned short *list = (unsigned short *)(places + TMAPI_LIFE_WARPS_MOST); // 16 * row + sector
+    tmapi_life_mask(plan->f, t, mask, live);
     for (tmap_u32 i = threadIdx.x; i < (t.height + 2) * t.live; i += blockDim.x) live[i] = 0;
-    for (tmap_u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        tmap_xy p = tmap_nbb_lambda_linear(f, tile, r - t.m);
-        tmap_u32 beside = __ballot_sync(
-            0xffffffffu, lane < 2 && tmap_nbb_contains(f, p.x + 2 * lane - 1, p.y, r - t.m));
-        const tmap_u32 x0 = p.x * t.width, y0 = p.y * t.height;
-        tmapi_ca_here h;
+    for (tmap_u32 tile = blockIdx.x; tile < plan->tiles; tile += gridDim.x, ++turn) {
+        tmapi_life_place place;
+        tmapi_life_here h;
+        tmap_u32 x0, y0;
+        __syncthreads(); // the last tile's list is read
+        if (threadIdx.x == 0) *count = 0;
+        if (turn == warps) turn = 0;
+        if (turn == 0) { // the places of as many tiles as there are warps
+            place = tmapi_life_find(plan, &level, tile + warp * gridDim.x);
+            if (lane == 0) places[warp] = place;
+        }
+        __syncthreads();
+        place = places[turn], x0 = place.x * t.width, y0 = place.y * t.height;
         h.begin = ((tmap_i64)y0 - 1) * width + x0 - 1;
         h.start = (tmap_u32)((tmap_u64)in + (tmap_u64)h.begin), h.width = width, h.rows = height;
         h.west = x0 == 0, h.east = x0 + t.width == width;
         h.north = y0 == 0, h.south = y0 + t.height == height;
-        h.left = beside & 1, h.right = beside >> 1 & 1;
-        __syncthreads(); // the last tile's list is read
-        if (threadIdx.x == 0) *count = 0;
-        __syncthreads();
-        for (tmap_u32 base = 0; base < tasks; base += blockDim.x) {
-            tmap_u32 i = base + threadIdx.x, row = i / t.sectors, s = i - row * t.sectors;
-            tmap_u32 bits = 0, all, at = 0;
-            if (i < tasks) {
-                int first = tmapi_ca_first(&h, row, s);
-                bits = tmapi_ca_bits(mask + row * t.mask, first);
-                if (!h.right) bits &= tmapi_ca_below(first, t.width + 2);
-                if ((row == 0 && h.north) || (row == t.height + 1 && h.south)) bits = 0;
-                if (!bits) live[row * t.live + 1 + s] = 0;
-            }
-            all = __ballot_sync(0xffffffffu, bits != 0);
-            if (lane == 0 && all) at = atomicAdd(count, (tmap_u32)__popc((int)all));
-            at =
-                __shfl_sync(0xffffffffu, at, 0) + (tmap_u32)__popc((int)(all & ((1u << lane) - 1)));
-            if (bits) list[at] = (unsigned short)(row * 16 + s);
+        h.left = place.beside & 1, h.right = place.beside >> 1 & 1;
+        for (tmap_u32 row = threadIdx.x; row < t.height + 2; row += blockDim.x) {
+            tmap_u32 found = tmapi_life_list(t, &h, row, mask + row * t.mask, live + row * t.live);
+            tmap_u32 at = atomicAdd(count, (tmap_u32)__popc((int)found));
+            for (; found; found &= found - 1)
+                list[at++] = (unsigned short)(row * 16 + (tmap_u32)__ffs((int)found) - 1);
         }
         __syncthreads();
         const tmap_u32 listed = *count;
 #pragma unroll 2
         for (tmap_u32 j = threadIdx.x; j < listed; j += blockDim.x) {
             tmap_u32 row = list[j] / 16, s = list[j] % 16;
-            live[row * t.live + 1 + s] = tmapi_ca_read(t, &h, row, tmapi_ca_first(&h, row, s), in);
+            live[row * t.live + 1 + s] =
+                tmapi_life_read(t, &h, row, tmapi_life_first(&h, row, s), in);
         }
         __syncthreads();
         for (tmap_u32 j = threadIdx.x; j < listed; j += blockDim.x) {
             tmap_u32 row = list[j] / 16, s = list[j] % 16;
-            tmapi_ca_write(t, &h, row, s, mask + row * t.mask, live + row * t.live, next, out);
+            tmapi_life_write(t, &h, row, s, mask + row * t.mask, live + row * t.live, rule, out);
         }
     }
+}
+
+static __global__ void __launch_bounds__(512, 4)
+    tmapi_life_kernel(tmap_life_plan plan, tmapi_life_rule rule,
+                      const unsigned char *__restrict__ in, unsigned char *__restrict__ out) {
+    tmapi_life_step(&plan, &rule, in, out);
 }
 
 #endif // TMAP_CUDA
@@ -282,18 +370,60 @@ TMAP_DEVICE void tmapi_ca_by_bits(tmap_nbb f, tmap_u32 r, tmap_u32 width, tmap_u
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The launch: blocks of 512 threads, or where tiles are small of 256 (gasket 0.216 ms, of 512
-// 0.316), and eight times as many as a multiprocessor holds, so that the quicker ones take more of
-// them (r = 10, once and eight times as many, ms: carpet 1.91 and 1.54, H 0.940 and 0.826, X 0.127
-// and 0.120).
-static inline void tmapi_ca_bits_grid(tmap_nbb f, tmap_u32 r, tmap_u64 processors, dim3 *grid,
-                                      dim3 *block) {
-    const tmapi_ca_tile t = tmapi_ca_tile_make(f);
-    const int small = t.width <= 128, dense = 4 * tmap_nbb_cells(f, t.m) >= t.width * t.height;
-    const tmap_u64 tiles = tmap_nbb_cells(f, r - t.m);
-    const tmap_u64 most = 8 * processors * (small ? 8 : dense ? 2 : 3);
-    *block = dim3(small ? 256 : 512, 1, 1);
-    *grid = dim3((unsigned)(tiles < most ? tiles : most), 1, 1);
+// A plan for tmap_life, for fractal f of level r in matrices without a place between their rows.
+// Returns cudaErrorInvalidValue for a null pointer and where tmap_life_fits is 0; else a CUDA
+// error. *out is written only on success.
+static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_plan *out) {
+    tmapi_life_tile t;
+    tmap_life_plan p;
+    int device, processors, resident = 0;
+    tmap_u64 held, waves;
+    cudaError_t error;
+    if (!out || !tmap_life_fits(f, r)) return cudaErrorInvalidValue;
+    t = tmapi_life_tile_make(f);
+    p.f = f, p.r = r;
+    p.width = (tmap_u32)tmap_nbb_side_x(f, r), p.height = (tmap_u32)tmap_nbb_side_y(f, r);
+    p.block = t.width <= 128 ? 256 : 512; // small tiles have fewer sectors than 512
+    p.shared = tmapi_life_bytes(t);
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &resident, (const void *)tmapi_life_kernel, (int)p.block, p.shared);
+    if (error) return error;
+    p.tile = t, p.tiles = (tmap_u32)tmap_nbb_cells(f, r - t.m);
+    // Multiprocessors are not equally quick at writing: of more blocks than they hold at once the
+    // quicker ones take more. But every block makes a mask, which should serve a good many tiles.
+    held = (tmap_u64)processors * (tmap_u64)resident;
+    waves = held ? p.tiles / (16 * held) : 0;
+    held *= waves < 1 ? 1 : waves > 8 ? 8 : waves;
+    p.grid = (tmap_u32)(p.tiles < held ? p.tiles : held);
+    if (!p.grid) return cudaErrorInvalidConfiguration;
+    *out = p;
+    return cudaSuccess;
+}
+
+// One step: out = rule(in) for every cell; other places of `out` are left alone or set to 0. in,
+// out: the matrices in device memory, a byte for each place, not overlapping and at the same
+// distance from a multiple of 32; a cell is alive where `in` is not 0, and `in` holds 0 outside the
+// fractal. Live cells are written as 1, dead ones as 0.
+// Returns cudaErrorInvalidValue for a null pointer, equal or differently aligned matrices, and a
+// rule past nine bits; else the launch's own error.
+static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rule,
+                                    const unsigned char *in, unsigned char *out,
+                                    cudaStream_t stream) {
+    tmapi_life_rule masks;
+    void *arguments[4];
+    if (!plan || !in || !out || in == out || (((tmap_u64)in ^ (tmap_u64)out) & 31))
+        return cudaErrorInvalidValue;
+    if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
+    for (tmap_u32 n = 0; n < 9; ++n) {
+        masks.born[n] = 0u - (rule.born >> n & 1);
+        masks.survive[n] = 0u - (rule.survive >> n & 1);
+    }
+    arguments[0] = (void *)plan, arguments[1] = &masks, arguments[2] = &in, arguments[3] = &out;
+    return cudaLaunchKernel((const void *)tmapi_life_kernel, dim3(plan->grid), dim3(plan->block),
+                            arguments, plan->shared, stream);
 }
 
 #endif

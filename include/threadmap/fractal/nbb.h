@@ -15,9 +15,9 @@
 // Every function here is total: nothing traps, and an argument outside its range gives some defined
 // value. Functions without a suffix compute in 32 bits and are right up to level
 // tmap_nbb_level_max32(f) (_linear: linear_level_max32); those ending in 64 up to
-// tmap_nbb_level_max64(f). nbb_size.h has these limits, sides and cell counts.
+// tmap_nbb_level_max64(f). size.h has these limits, sides and cell counts.
 //
-// Cost: a constant fractal (a constructor of fractals.h, or tmap_nbb_make with constants) folds to
+// Cost: a constant fractal (a constructor of catalogue.h, or tmap_nbb_make with constants) folds to
 // multiplications and shifts, without division, table or memory access. A fractal filled at run
 // time costs a real division for each level.
 #ifndef TMAP_FRACTAL_NBB_H
@@ -30,14 +30,14 @@
 
 // An NBB fractal: k replicas in a grid sx wide and sy high. Digit beta of tau_x and tau_y, four
 // bits each from the lowest, is the column and row of replica beta. Make one with a constructor of
-// fractals.h, with tmap_nbb_from_rows, or with tmap_nbb_make. 1 <= k <= 16, 1 <= sx, sy <= 16, and
+// catalogue.h, with tmap_nbb_from_rows, or with tmap_nbb_make. 1 <= k <= 16, 1 <= sx, sy <= 16, and
 // no two replicas share a box.
 typedef struct tmap_nbb {
     tmap_u32 k, sx, sy;
     tmap_u64 tau_x, tau_y;
 } tmap_nbb;
 
-// The fractal of these numbers, taken as they are.
+// The fractal of these numbers, taken as they are: tmap_nbb_check says whether they are one.
 // Example: the gasket, "#. / ##", is tmap_nbb_make(3, 2, 2, 0x100, 0x110): replicas (0,0), (0,1),
 // (1,1).
 TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 tau_x,
@@ -47,7 +47,34 @@ TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 ta
     return f;
 }
 
+// TMAP_OK if f is an NBB fractal: 1 <= k <= 16 replicas, TMAP_EREPLICAS else; sides of 1 to 16,
+// TMAP_ESIDE else; every replica in a box of the grid, TMAP_EOUTSIDE else; and no two replicas in
+// one box, TMAP_ETWICE else. Digits of tau past replica k - 1 do not count.
+// Example: tmap_nbb_make(3, 2, 2, 0x300, 0x110) has a replica in column 3 of two: TMAP_EOUTSIDE.
+TMAP_FN int tmap_nbb_check(tmap_nbb f) {
+    if (f.k < 1 || f.k > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
+    if (f.sx < 1 || f.sx > TMAP_SIDE_MAX || f.sy < 1 || f.sy > TMAP_SIDE_MAX) return TMAP_ESIDE;
+    for (tmap_u32 i = 0; i < f.k; ++i) {
+        const tmap_u32 x = (tmap_u32)(f.tau_x >> 4 * i) & 15u,
+                       y = (tmap_u32)(f.tau_y >> 4 * i) & 15u;
+        if (x >= f.sx || y >= f.sy) return TMAP_EOUTSIDE;
+        for (tmap_u32 j = 0; j < i; ++j)
+            if (((f.tau_x >> 4 * j) & 15u) == x && ((f.tau_y >> 4 * j) & 15u) == y)
+                return TMAP_ETWICE;
+    }
+    return TMAP_OK;
+}
+
 // ---- the pieces of the map ----------------------------------------------------------------------
+
+// The fractal with 1 in the place of every 0 that a map divides by, so that a struct of zeros,
+// which is no fractal, does not trap. A constant fractal is what it was.
+TMAP_FN tmap_nbb tmapi_nbb_total(tmap_nbb f) {
+    f.k = f.k ? f.k : 1;
+    f.sx = f.sx ? f.sx : 1;
+    f.sy = f.sy ? f.sy : 1;
+    return f;
+}
 
 // Digit `beta` of a packed offset. Up to 8 replicas fit 32 bits, which halves the shift on a GPU.
 TMAP_FN tmap_u32 tmapi_nbb_digit(tmap_u32 k, tmap_u64 tau, tmap_u32 beta) {
@@ -84,6 +111,7 @@ TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
 // mu: 1..level_max32. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power
 // and two divisions; a loop over levels is cheaper with lambda, which peels the digits one by one.
 TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu) {
+    f = tmapi_nbb_total(f);
     tmap_u32 p = tmapi_pow32(f.k, (mu + 1) / 2 - 1);
     return p ? (mu & 1 ? wx : wy) / p % f.k
              : 0; // p == 0: a level past the range, where every digit is 0
@@ -91,6 +119,7 @@ TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu
 
 // The same for a 64-bit orthotope. mu: 1..level_max64.
 TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 mu) {
+    f = tmapi_nbb_total(f);
     tmap_u64 p = tmapi_pow64(f.k, (mu + 1) / 2 - 1);
     return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
 }
@@ -158,6 +187,7 @@ TMAP_FN int tmap_nbb_has_ballot(tmap_nbb f) { return f.sx <= 2 && f.sy <= 2; }
 // Cost: r times a multiplication-high, a shift and two multiply-adds for a constant fractal.
 // Example: carpet, r = 1: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy cell = {0, 0};
     tmap_u32 side_x = 1, side_y = 1; // sx^(mu-1), sy^(mu-1)
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -172,6 +202,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
 
 // The same with 64-bit coordinates. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
     tmap_u64 side_x = 1, side_y = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -190,6 +221,7 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u
 // Laws: a bijection from 0..k^r-1 onto the cells; tmap_nbb_nu_linear(f, lambda_linear(i), r) == i.
 // Example: gasket, r = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(0,3)(1,3)(2,2)(2,3)(3,3).
 TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy cell = {0, 0};
     tmap_u32 side_x = 1, side_y = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -203,6 +235,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
 
 // The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
     tmap_u64 side_x = 1, side_y = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -222,6 +255,7 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
 // for every cell.
 // Example: carpet, r = 1: (2,1) -> (4,0).
 TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy w = {0, 0};
     tmap_u32 power = 1; // k^(ceil(mu/2)-1)
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -237,6 +271,7 @@ TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
 
 // The same with 64-bit coordinates. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_xy64 w = {0, 0};
     tmap_u64 power = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
@@ -254,6 +289,7 @@ TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) 
 // The inverse of lambda_linear: the index of cell (x, y). r <= linear_level_max32.
 // Example: gasket, r = 2: (1,3) -> 5.
 TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_u32 i = 0, power = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
         i += tmapi_nbb_match_beta(f.k, tmapi_nbb_match(f, x % f.sx, y % f.sy)) * power;
@@ -264,6 +300,7 @@ TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32
 
 // The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
 TMAP_FN tmap_u64 tmap_nbb_nu_linear64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     tmap_u64 i = 0, power = 1;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
         tmap_u64 match = tmapi_nbb_match(f, (tmap_u32)(x % f.sx), (tmap_u32)(y % f.sy));
@@ -287,11 +324,9 @@ TMAP_FN int tmapi_nbb_contains_bits(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32
     return outside == 0;
 }
 
-// 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
-// Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
-TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
-    if (f.sx == 2 && f.sy == 2)
-        return tmapi_nbb_contains_bits(f, x, y, r < 32 ? (1u << r) - 1 : 0xffffffffu);
+// Membership level by level.
+TMAP_FN int tmapi_nbb_contains_levels(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
         if (!tmapi_nbb_match(f, x % f.sx, y % f.sy)) return 0;
         x /= f.sx, y /= f.sy;
@@ -299,8 +334,23 @@ TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return (x | y) == 0;
 }
 
+// 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
+// Cost of a run-time fractal: sides of 2 and 3 are told apart, so that only others are divided by
+// at run time.
+// Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
+TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    if (f.sx == 2 && f.sy == 2)
+        return tmapi_nbb_contains_bits(f, x, y, r < 32 ? (1u << r) - 1 : 0xffffffffu);
+    if (f.sx == 3 && f.sy == 3) {
+        f.sx = f.sy = 3; // constants from here on
+        return tmapi_nbb_contains_levels(f, x, y, r);
+    }
+    return tmapi_nbb_contains_levels(f, x, y, r);
+}
+
 // The same with 64-bit coordinates. r <= level_max64.
 TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
+    f = tmapi_nbb_total(f);
     if (f.sx == 2 && f.sy == 2) {
         tmap_u64 levels = r < 64 ? (1ull << r) - 1 : ~0ull;
         return tmapi_nbb_contains_bits(f, (tmap_u32)x, (tmap_u32)y, (tmap_u32)levels) &&

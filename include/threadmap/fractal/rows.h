@@ -16,8 +16,32 @@
 #ifndef TMAP_FRACTAL_ROWS_H
 #define TMAP_FRACTAL_ROWS_H
 
-#include "rows_cell.h"
+#include "size.h"
 #include "warp.h"
+
+// The replicas of a fractal in the order of rows, whatever their numbering: 16 columns, the 16 rows
+// that go with them, and for each of up to 17 rows the replicas above it.
+#define TMAP_ROWS_WORDS 49
+
+// Entry `i` of it: call with i = 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
+TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
+    if (i < f.k) { // replica i, to its place among the others
+        tmap_xy t = tmap_nbb_tau(f, i);
+        tmap_u32 place = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 j = 0; j < f.k; ++j) {
+            tmap_xy u = tmap_nbb_tau(f, j);
+            place += u.y < t.y || (u.y == t.y && u.x < t.x);
+        }
+        rows[place] = t.x;
+        rows[16 + place] = t.y;
+    } else if (i >= 32 && i < TMAP_ROWS_WORDS) {
+        tmap_u32 above = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 j = 0; j < f.k; ++j) above += tmap_nbb_tau(f, j).y < i - 32;
+        rows[i] = above;
+    }
+}
 
 // The most cells in a table: with its rows' beginnings and a second table it stays below the 48 KB
 // of shared memory that any launch may ask for.
@@ -41,7 +65,7 @@ TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
 }
 
 // Bytes of shared memory for the rows of fractal f of level r, less than 48 KB; 0 if r is above
-// tmap_rows_level_max. Example: gasket, r = 10: 1668.
+// tmap_rows_level_max. Example: gasket, r = 10: 572.
 TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
     tmap_u32 low = r - r / 2, high = r / 2, words, bytes;
     if (r > tmap_rows_level_max(f)) return 0;
@@ -55,6 +79,7 @@ TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
 TMAP_FN tmap_u32 tmapi_rows_above(tmap_nbb f, tmap_u32 m, tmap_u32 y, const tmap_u32 *rows) {
     tmap_u32 side = tmapi_pow32(f.sy, m), cells = tmapi_pow32(f.k, m), copies = 1, above = 0;
     if (y >= side) return cells;
+    TMAPI_NO_UNROLL
     for (; m; --m) {
         tmap_u32 strip;
         side /= f.sy, cells /= f.k;
@@ -86,6 +111,7 @@ typedef struct tmap_row {
 // The last row that begins at or before cell i; `n` rows, starts[0] == 0.
 TMAP_FN tmap_u32 tmapi_rows_search(const tmap_u32 *starts, tmap_u32 n, tmap_u32 i) {
     tmap_u32 y = 0, end = n; // starts[y] <= i, and i < starts[end] or end == n
+    TMAPI_NO_UNROLL
     while (end - y > 1) {
         tmap_u32 middle = (y + end) / 2;
         if (starts[middle] <= i)
@@ -151,17 +177,23 @@ TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u3
 // Fills a table of level m: where its rows begin, and the column of each cell.
 TMAP_DEVICE void tmapi_rows_starts_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
                                         tmap_u32 rank, tmap_u32 threads, tmap_u32 *starts) {
+    TMAPI_NO_UNROLL
     for (tmap_u32 y = rank; y < tmapi_rows_starts(f, m); y += threads)
         starts[y] = tmapi_rows_above(f, m, y, replicas);
 }
 TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
                                        tmap_u32 rank, tmap_u32 threads, const tmap_u32 *starts,
                                        unsigned char *x) {
+    // i / k = i by_k / 2^32, rounded down, as i is below 2^16; k = 1 has cell 0 alone.
+    const tmap_u32 by_k = f.k > 1 ? 0xffffffffu / f.k + 1 : 0;
+    TMAPI_NO_UNROLL
     for (tmap_u32 cell = rank; cell < tmapi_pow32(f.k, m); cell += threads) {
         tmap_u32 i = cell, cx = 0, cy = 0, side_x = 1, side_y = 1, place = 0, copies = 1;
+        TMAPI_NO_UNROLL
         for (tmap_u32 mu = 0; mu < m; ++mu) {
-            tmap_u32 beta = i % f.k, strip = replicas[16 + beta], first = replicas[32 + strip];
-            i /= f.k;
+            tmap_u32 rest = (tmap_u32)((tmap_u64)i * by_k >> 32), beta = i - rest * f.k;
+            tmap_u32 strip = replicas[16 + beta], first = replicas[32 + strip];
+            i = rest;
             cx += replicas[beta] * side_x, side_x *= f.sx;
             cy += strip * side_y, side_y *= f.sy;
             place += (beta - first) * copies; // among the cells of its row
@@ -171,31 +203,40 @@ TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *r
     }
 }
 
+// Fills the tables of the levels `low` and `high`, which is `low` or one less, in shared memory.
+TMAPI_DEVICE_CALL void tmapi_rows_tables(tmap_nbb f, tmap_u32 low, tmap_u32 high,
+                                         tmap_u32 *shared) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    tmap_u32 *starts = shared + TMAP_ROWS_WORDS;
+    unsigned char *x = (unsigned char *)(starts + tmapi_rows_starts(f, low) +
+                                         (high == low ? 0 : tmapi_rows_starts(f, high)));
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, shared);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 m = low;; m = high) {
+        __syncthreads();
+        tmapi_rows_starts_make(f, m, shared, rank, threads, starts);
+        __syncthreads();
+        tmapi_rows_cells_make(f, m, shared, rank, threads, starts, x);
+        if (m == high) break;
+        starts += tmapi_rows_starts(f, m), x += tmapi_pow32(f.k, m);
+    }
+    __syncthreads();
+}
+
 // The tables of fractal f of level r <= tmap_rows_level_max(f) in tmap_rows_bytes(f, r) bytes of
 // shared memory. Collective for the block, with barriers. Cost: a few dozen instructions for each
 // of k^ceil(r/2) cells, shared by the block's threads; so blocks should be large and few.
 TMAP_DEVICE tmap_rows tmap_rows_make(tmap_nbb f, tmap_u32 r, tmap_u32 *shared) {
-    tmap_u32 low = r - r / 2, high = r / 2, rank = threadIdx.x + blockDim.x * threadIdx.y;
-    tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, *starts_low, *starts_high;
-    unsigned char *x_low, *x_high;
+    const tmap_u32 low = r - r / 2, high = r / 2;
     tmap_rows rows;
-    rank += blockDim.x * blockDim.y * threadIdx.z;
-    starts_low = shared + TMAP_ROWS_WORDS;
-    starts_high = high == low ? starts_low : starts_low + tmapi_rows_starts(f, low);
-    x_low = (unsigned char *)(starts_high + tmapi_rows_starts(f, high));
-    x_high = high == low ? x_low : x_low + tmapi_pow32(f.k, low);
-    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, shared);
-    __syncthreads();
-    tmapi_rows_starts_make(f, low, shared, rank, threads, starts_low);
-    if (high != low) tmapi_rows_starts_make(f, high, shared, rank, threads, starts_high);
-    __syncthreads();
-    tmapi_rows_cells_make(f, low, shared, rank, threads, starts_low, x_low);
-    if (high != low) tmapi_rows_cells_make(f, high, shared, rank, threads, starts_high, x_high);
-    __syncthreads();
+    tmapi_rows_tables(f, low, high, shared);
+    rows.low = shared + TMAP_ROWS_WORDS;
+    rows.high = high == low ? rows.low : rows.low + tmapi_rows_starts(f, low);
+    rows.x_low = (const unsigned char *)(rows.high + tmapi_rows_starts(f, high));
+    rows.x_high = high == low ? rows.x_low : rows.x_low + tmapi_pow32(f.k, low);
     rows.side_x = tmapi_pow32(f.sx, low), rows.side_y = tmapi_pow32(f.sy, low);
     rows.cells = tmapi_pow32(f.k, low), rows.height = tmapi_pow32(f.sy, high);
-    rows.low = starts_low, rows.high = starts_high;
-    rows.x_low = x_low, rows.x_high = x_high;
     return rows;
 }
 

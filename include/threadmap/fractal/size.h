@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nbb_size.h: how large an NBB fractal and its launches are: sides, cells, the orthotope, the
+// fractal/size.h: how large an NBB fractal and its launches are: sides, cells, the orthotope, the
 // largest level that fits.
 //
 // Everything is computed in 64 bits; a value that does not fit saturates at 2^64 - 1 and never
@@ -90,6 +90,7 @@ TMAP_FN tmap_u32 tmap_nbb_linear_level_max64(tmap_nbb f) {
 TMAP_FN tmap_u32 tmap_nbb_tile_level(tmap_nbb f, tmap_u32 r, tmap_u32 rho) {
     tmap_u32 m = 0;
     tmap_u64 side = 1, s = f.sx > f.sy ? f.sx : f.sy;
+    if (rho == 0) rho = 1;
     while (m < r && side * s <= rho) side *= s, ++m;
     return m;
 }

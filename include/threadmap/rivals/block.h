@@ -35,8 +35,9 @@
 #ifndef TMAP_RIVALS_BLOCK_H
 #define TMAP_RIVALS_BLOCK_H
 
+#include "../fractal/rows.h"
 #include "../fractal/size.h"
-#include "../fractal/tile.h"
+#include "../warp.h"
 
 // The three maps: sections 5.1, 5.2 and 5.3 of the paper.
 typedef enum tmap_block_form {
@@ -84,7 +85,7 @@ TMAP_FN tmap_u64 tmap_block_threads(int form, tmap_nbb f, tmap_u32 m) {
 // Example: gasket, m = 2: i = 0..8 -> (0,0)(0,1)(1,1)(0,2)(0,3)(1,3)(2,2)(2,3)(3,3).
 TMAP_FN tmap_block_place tmap_block_unroll(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
     tmap_xy p = tmap_nbb_lambda_linear(f, i, m);
-    return tmapi_block_place(p.x, p.y, i < tmapi_pow32(f.k, m));
+    return tmapi_block_place(p.x, p.y, i < tmapi_pow64(f.k, m));
 }
 
 // Bounding sub-boxes: the i-th place of the box row by row, and whether it is a cell. Where s = 2,
@@ -110,7 +111,7 @@ TMAP_FN tmap_block_place tmap_block_subbox(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
 // ---- the lookup table ---------------------------------------------------------------------------
 
 // Words of shared memory for the table of a tile with `cells` = k^m cells.
-#define TMAP_BLOCK_TABLE_WORDS(cells) TMAP_TILE_TABLE_WORDS(cells)
+#define TMAP_BLOCK_TABLE_WORDS(cells) ((cells) + TMAP_ROWS_WORDS)
 
 // A row of the table in units of places; an entry is y * this + x.
 #define TMAPI_BLOCK_PITCH 0x10000u
@@ -122,9 +123,44 @@ TMAP_FN tmap_block_place tmap_block_subbox(tmap_nbb f, tmap_u32 m, tmap_u32 i) {
 // Example: gasket, m = 2: i = 0..8 -> (0,0)(0,1)(1,1)(0,2)(2,2)(0,3)(1,3)(2,3)(3,3).
 TMAP_FN tmap_block_place tmap_block_table(tmap_nbb f, tmap_u32 m, tmap_u32 i,
                                           const tmap_u32 *table) {
-    int inside = i < tmapi_pow32(f.k, m);
+    int inside = i < tmapi_pow64(f.k, m);
     tmap_u32 entry = inside ? table[i] : 0;
     return tmapi_block_place(entry % TMAPI_BLOCK_PITCH, entry / TMAPI_BLOCK_PITCH, inside);
+}
+
+// The cell of a fractal of level m that comes i-th row by row: by rows downwards, in a row to the
+// right. i < k^m < 2^32, m <= tmap_nbb_level_max32; larger i give some cell. rows: filled by
+// tmapi_rows_fill. The rows of a level are strips of n replicas side by side, whose cells are n
+// times those of a row below: so the strips of all levels are found from the top, then the replica
+// in each strip.
+// Example: gasket, m = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(2,2)(0,3)(1,3)(2,3)(3,3).
+TMAP_FN tmap_xy tmapi_block_cell_by_rows(tmap_nbb f, tmap_u32 m, tmap_u32 i, const tmap_u32 *rows) {
+    tmap_u32 copies = 1, power = tmapi_pow32(f.k, m), side_x = 1, side_y = 1;
+    tmap_u64 strips =
+        0; // a row of the grid for each level, in as many bits as the levels leave room
+    tmap_u32 bits = f.sy <= 2 ? 1 : f.sy <= 4 ? 2 : 4, mask = (1u << bits) - 1;
+    tmap_xy cell = {0, 0};
+    for (tmap_u32 mu = m; mu >= 1; --mu) {
+        tmap_u32 unit, place, strip;
+        power /= f.k;
+        unit = copies * power;
+        place = i / unit;
+        strip = rows[16 + (place < f.k ? place : f.k - 1)];
+        i -= rows[32 + strip] * unit;
+        copies *= rows[33 + strip] - rows[32 + strip];
+        strips = strips << bits | strip;
+    }
+    // From the bottom, whose strip is the last: the cells of a row count through the levels, the
+    // lowest one fastest.
+    for (tmap_u32 mu = 1; mu <= m; ++mu, strips >>= bits) {
+        tmap_u32 strip = (tmap_u32)strips & mask, first = rows[32 + strip];
+        tmap_u32 n = rows[33 + strip] - first, rest = i / n;
+        cell.x += rows[first + (i - rest * n)] * side_x;
+        cell.y += strip * side_y;
+        side_x *= f.sx, side_y *= f.sy;
+        i = rest;
+    }
+    return cell;
 }
 
 #if TMAP_CUDA
@@ -134,7 +170,15 @@ TMAP_FN tmap_block_place tmap_block_table(tmap_nbb f, tmap_u32 m, tmap_u32 i,
 // table: TMAP_BLOCK_TABLE_WORDS(k^m) words of shared memory. sx^m and sy^m <= 65536.
 // Cost: k comparisons for each replica, then 2 m divisions for each cell, shared by the threads.
 TMAP_DEVICE void tmap_block_table_make(tmap_nbb f, tmap_u32 m, tmap_u32 *table) {
-    tmap_tile_table_make(f, m, TMAPI_BLOCK_PITCH, table);
+    tmap_u32 cells = tmapi_pow32(f.k, m), *rows = table + cells;
+    tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    for (tmap_u32 i = rank; i < TMAP_ROWS_WORDS; i += threads) tmapi_rows_fill(f, i, rows);
+    __syncthreads();
+    for (tmap_u32 i = rank; i < cells; i += threads) {
+        tmap_xy p = tmapi_block_cell_by_rows(f, m, i, rows);
+        table[i] = p.y * TMAPI_BLOCK_PITCH + p.x;
+    }
+    __syncthreads();
 }
 
 // ---- one call for all forms ---------------------------------------------------------------------

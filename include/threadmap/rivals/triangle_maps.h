@@ -113,7 +113,7 @@ TMAP_FN tmap_pair tmap_triangle_rec_map(tmap_triangle_rec rec, tmap_u32 l, tmap_
 
 // ---- UTM: the upper-triangular mapping ----------------------------------------------------------
 //
-// Pairs a < b < n by rows, the order of condensed.h:
+// Pairs a < b < n by rows, the order of triangle/condensed.h:
 // a = floor(((2n+1) - sqrt(4n^2 - 4n - 8k + 1)) / 2), b = a + 1 + k - (a-1)(2n-a)/2, where k counts
 // from 0 and a and b, in this formula alone, from 1. The functions return them counted from 0.
 

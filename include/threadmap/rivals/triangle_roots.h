@@ -5,7 +5,7 @@
 // They differ in the root alone: i = floor(sqrt(1/4 + 2 lambda) - 1/2 + epsilon), j = lambda -
 // i(i+1)/2, and without the diagonal i = floor(sqrt(1/4 + 2 lambda) + 1/2 + epsilon), j = lambda -
 // i(i-1)/2 (the printed column, lambda - i(i+1)/2, is a slip: docs/errata.md). For a map that is
-// exact for every lambda, at no higher cost, use triangle.h.
+// exact for every lambda, at no higher cost, use triangle/map.h.
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2014), equations 9, 10 and 16, section III.A. The paper finds LTM-N and LTM-R exact up

@@ -2,7 +2,7 @@
 // condensed.h: the upper triangle row by row: scipy's condensed order of pairs i < j, and the
 // packed order of i <= j.
 //
-// The map is that of triangle.h with all indices reversed: the last cell of the upper triangle is
+// The map is that of map.h with all indices reversed: the last cell of the upper triangle is
 // the first of the lower one, and rows grow from there by one cell each.
 //
 // `condensed` is the order of scipy.spatial.distance.pdist and of itertools.combinations: n = 4:

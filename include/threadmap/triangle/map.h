@@ -8,8 +8,8 @@
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2014), equations 9 and 10. In equation 10 the printed column is that of the map with
 // the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md). The paper's own ways to the root,
-// which are exact for the first few thousand rows, are in triangle_paper.h. Here a root of any
-// rounding is followed by one integer step, which makes the result right and the same on every
+// which are exact for the first few thousand rows, are in rivals/triangle_roots.h. Here a root of
+// any rounding is followed by one integer step, which makes the result right and the same on every
 // machine:
 //
 //   floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 < sqrt(2 lambda) < i + 1.5 from row 1 on,
@@ -17,7 +17,7 @@
 //   the remainder 2 lambda - i(i+1), which is small and so can be computed modulo 2^32.
 //
 // Every function is total; those of this file are right for every argument of their type unless
-// they say otherwise. triangle_size.h has counts and tiles, condensed.h the upper triangle.
+// they say otherwise. size.h has counts and tiles, condensed.h the upper triangle.
 #ifndef TMAP_TRIANGLE_MAP_H
 #define TMAP_TRIANGLE_MAP_H
 

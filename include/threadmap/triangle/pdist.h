@@ -5,7 +5,7 @@
 // themselves, in which the difference of two near points is lost. The one exception is in double
 // precision, for points that are not near: pdist_tensor.h, on GPUs whose tensor cores make it
 // faster. What is written is a triangle, so blocks are sent to its tiles of 128 x 128 or 256 x 256
-// pairs by the exact map of triangle.h.
+// pairs by the exact map of map.h.
 //
 // The time goes into stores, and memory takes whole sectors of 32 bytes at less than half the price
 // of parts of them. But a row of a condensed matrix begins anywhere. Where it begins in its sector
@@ -450,6 +450,7 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
     tmap_u64 side;
     tmapi_pdist p;
     tmap_u64 rows, blocks;
+    void *arguments[1];
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < 0 ||
         layout >= TMAP_PDIST_LAYOUT_COUNT || d == 0)
         return cudaErrorInvalidValue;
@@ -472,8 +473,9 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
     if (layout == TMAP_PDIST_SQUARE) blocks = rows * p.tiles;
     if (layout == TMAP_PDIST_LOWER) blocks = tmap_triangle_cells(rows + p.skew) - p.skew;
     if (blocks > 0x7fffffffull) return cudaErrorInvalidConfiguration;
-    kernel.run<<<(unsigned)blocks, kernel.threads, 0, stream>>>(p);
-    return cudaGetLastError();
+    arguments[0] = &p;
+    return cudaLaunchKernel((const void *)kernel.run, dim3((unsigned)blocks), dim3(kernel.threads),
+                            arguments, 0, stream);
 }
 
 // Writes the distances of all pairs of n points in d dimensions.
@@ -483,7 +485,8 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
 // n: any whose matrix fits memory; the grid allows 8388352, or 5931520 of a square. n = 0 does
 // nothing, nor does a condensed n = 1. d: 1 or more, any number; 1 to 4 have kernels of their own.
 // Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, a null or misaligned
-// pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's error.
+// pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's own error: one
+// that an earlier call has left is neither reported nor cleared.
 // Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
 // and infinity go through as in scipy.
 // Cost: 2 d to 2.6 d instructions and a root a pair, one store. Euclidean metrics of 5 coordinates

@@ -47,7 +47,8 @@ TMAP_FN float tmapi_sqrt(float x) {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 #else
-    return x * tmapi_rsqrt_newton(x);
+    // For 0 the iterations would square a number near 2^64, which -ffast-math takes to infinity.
+    return x * tmapi_rsqrt_newton(x == 0.0f ? 1.0f : x);
 #endif
 }
 
@@ -60,10 +61,10 @@ TMAP_FN float tmapi_sqrt_nearest(float x) {
     asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 #else
-    double s = x * tmapi_rsqrt_newton(x);
+    double s = (double)(x * tmapi_rsqrt_newton(x)), wide = (double)x;
     if (x == 0.0f) return 0.0f;
-    s = 0.5 * (s + x / s);
-    s = 0.5 * (s + x / s);
+    s = 0.5 * (s + wide / s);
+    s = 0.5 * (s + wide / s);
     return (float)s;
 #endif
 }
@@ -73,9 +74,9 @@ TMAP_FN float tmapi_rsqrt_nearest(float x) {
 #if defined(__CUDA_ARCH__)
     return tmapi_rsqrt(x);
 #else
-    double y = tmapi_rsqrt_newton(x);
-    y *= 1.5 - 0.5 * x * y * y;
-    return (float)(y * (1.5 - 0.5 * x * y * y));
+    double y = (double)tmapi_rsqrt_newton(x), half = 0.5 * (double)x;
+    y *= 1.5 - half * y * y;
+    return (float)(y * (1.5 - half * y * y));
 #endif
 }
 

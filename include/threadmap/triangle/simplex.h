@@ -2,13 +2,13 @@
 // simplex.h: the map of the 3-simplex, triples i >= j >= k, exact for every number, and its
 // inverse.
 //
-// Triples are numbered layer by layer, a layer i being the triangle of triangle.h:
+// Triples are numbered layer by layer, a layer i being the triangle of map.h:
 // lambda = i(i+1)(i+2)/6 + j(j+1)/2 + k. So n(n+1)(n+2)/6 threads cover all triples below n, where
 // a box of n^3 launches six times as many. For triples i > j > k of different numbers, take
 // (i + 2, j + 1, k): the map without its diagonals.
 //
 // The layer comes from a cube root, (i+1)^3 - (i+1) = 6 lambda at a layer's first triple, and one
-// integer step on the exact remainder, as in triangle.h; row and column from tmap_triangle_map.
+// integer step on the exact remainder, as in map.h; row and column from tmap_triangle_map.
 #ifndef TMAP_TRIANGLE_SIMPLEX_H
 #define TMAP_TRIANGLE_SIMPLEX_H
 

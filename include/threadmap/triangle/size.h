@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// triangle_size.h: how large triangles and their launches are: cells, the most rows that fit, and
+// triangle/size.h: how large triangles and their launches are: cells, the most rows that fit, and
 // tiles with the ragged ones at the edge.
 //
 // Counts are 64-bit; one that does not fit saturates at 2^64 - 1 and never wraps.

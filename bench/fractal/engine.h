@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// engine.h: the work of the benchmark through the library's engine, as a user writes it: a function
+// for a cell, a kernel of one's own, and a plan.
+#ifndef BENCH_FRACTAL_ENGINE_H
+#define BENCH_FRACTAL_ENGINE_H
+
+#include <threadmap/fractal.h>
+#include <threadmap/fractal/ca_rule.h>
+
+// ---- single write -------------------------------------------------------------------------------
+
+#define ENGINE_WRITE(name, type) \
+    typedef struct write_##name { \
+        type *out; \
+        type value; \
+    } write_##name; \
+    static __device__ void write_cell_##name(void *job, tmap_cell cell) { \
+        write_##name *w = (write_##name *)job; \
+        w->out[cell.at] = w->value; \
+    } \
+    static __global__ void __launch_bounds__(512, 2) \
+        engine_write_##name(tmap_each_plan plan, write_##name w) { \
+        tmap_each_into(&plan, w.out, sizeof *w.out, write_cell_##name, &w); \
+    }
+ENGINE_WRITE(i32, int)
+ENGINE_WRITE(u8, unsigned char)
+#undef ENGINE_WRITE
+
+// ---- update -------------------------------------------------------------------------------------
+
+// a[c] *= s. The benchmark's s is 1, so that any number of runs leaves the same.
+typedef struct scaling {
+    float *a;
+    float s;
+} scaling;
+
+static __device__ void scaling_read(void *job, tmap_cell cell, void *value) {
+    *(float *)value = ((scaling *)job)->a[cell.at];
+}
+static __device__ void scaling_use(void *job, tmap_cell cell, const void *value) {
+    scaling *j = (scaling *)job;
+    j->a[cell.at] = j->s * *(const float *)value;
+}
+static __global__ void __launch_bounds__(512, 2) engine_update(tmap_each_plan plan, scaling j) {
+    tmap_update(&plan, scaling_read, scaling_use, &j);
+}
+
+// ---- reduction ----------------------------------------------------------------------------------
+
+typedef struct summing {
+    const void *in;
+    void *sum, *blocks;
+} summing;
+
+#define ENGINE_SUM(name, type, total) \
+    static __device__ void sum_add_##name(void *job, void *sum, tmap_cell cell, \
+                                          const void *value) { \
+        (void)job, (void)cell; \
+        *(total *)sum += *(const type *)value; \
+    } \
+    static __device__ void sum_join_##name(void *job, void *sum, const void *other) { \
+        (void)job; \
+        *(total *)sum += *(const total *)other; \
+    } \
+    static __global__ void __launch_bounds__(512, 2) \
+        engine_sum_##name(tmap_each_plan plan, summing j) { \
+        __shared__ total scratch[32]; \
+        total sum = 0, zero = 0; \
+        tmap_fold(&plan, j.in, sizeof(type), sum_add_##name, &sum, 0); \
+        tmap_fold_grid(&sum, &zero, sizeof sum, sum_join_##name, 0, scratch, j.blocks, j.sum); \
+    }
+ENGINE_SUM(i32, int, tmap_i64)
+ENGINE_SUM(u8, unsigned char, tmap_i64)
+ENGINE_SUM(f32, float, double)
+#undef ENGINE_SUM
+
+// ---- stencils -----------------------------------------------------------------------------------
+
+// Heat flows between neighbours that are cells, and nowhere else.
+typedef struct heat_step {
+    const float *in;
+    float *out;
+    float rate;
+} heat_step;
+
+static __device__ void heat_rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+                                 void *next) {
+    const float *v = (const float *)nine, here = v[TMAP_HERE];
+    float sum = 0;
+    (void)cell;
+    if (around >> TMAP_NORTH & 1) sum += v[TMAP_NORTH] - here;
+    if (around >> TMAP_WEST & 1) sum += v[TMAP_WEST] - here;
+    if (around >> TMAP_EAST & 1) sum += v[TMAP_EAST] - here;
+    if (around >> TMAP_SOUTH & 1) sum += v[TMAP_SOUTH] - here;
+    *(float *)next = here + ((heat_step *)job)->rate * sum;
+}
+static __global__ void __launch_bounds__(512, 2) engine_heat(tmap_each_plan plan, heat_step s) {
+    tmap_stencil(&plan, s.in, s.out, sizeof *s.in, heat_rule, &s);
+}
+
+// The Game of Life as a rule of the user's own: what life.h does by sectors, in general form.
+typedef struct life_step {
+    const unsigned char *in;
+    unsigned char *out;
+} life_step;
+
+static __device__ void life_rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+                                 void *next) {
+    const unsigned char *v = (const unsigned char *)nine;
+    tmap_u32 neighbours = 0;
+    (void)job, (void)cell, (void)around;
+    for (int i = 0; i < 9; ++i) neighbours += i != TMAP_HERE && v[i];
+    *(unsigned char *)next = neighbours == 3 || (neighbours == 2 && v[TMAP_HERE]);
+}
+static __global__ void __launch_bounds__(512, 2) engine_life(tmap_each_plan plan, life_step s) {
+    tmap_stencil(&plan, s.in, s.out, 1, life_rule, &s);
+}
+
+// ---- the plain map ------------------------------------------------------------------------------
+
+// A thread for each cell by its linear index, which is all that a kernel without the engine needs.
+TMAP_DEVICE tmap_xy64 plain_cell(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
+    if (i >> 32) return tmap_nbb_lambda_linear64(f, i, r);
+    const tmap_xy cell = tmap_nbb_lambda_linear(f, (tmap_u32)i, r);
+    const tmap_xy64 wide = {cell.x, cell.y};
+    return wide;
+}
+static __global__ void plain_write(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
+                                   int value, int *out) {
+    const tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    if (i >= cells) return;
+    const tmap_xy64 cell = plain_cell(f, i, r);
+    out[cell.y * width + cell.x] = value;
+}
+// Four cells a thread and turn, so that as many reads are in flight; one atomic a block.
+static __global__ void plain_sum(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
+                                 const int *in, tmap_i64 *sum) {
+    __shared__ tmap_i64 scratch[32];
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    tmap_i64 mine = 0;
+#pragma unroll 4
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells; i += stride) {
+        const tmap_xy64 cell = plain_cell(f, i, r);
+        mine += in[cell.y * width + cell.x];
+    }
+    mine = tmap_block_sum_i64(mine, scratch);
+    if (threadIdx.x == 0) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
+}
+static __global__ void plain_life(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
+                                  tmap_u64 height, tmap_ca_rule rule,
+                                  const unsigned char *__restrict__ in,
+                                  unsigned char *__restrict__ out) {
+    const tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    if (i >= cells) return;
+    const tmap_xy64 cell = plain_cell(f, i, r);
+    out[cell.y * width + cell.x] = tmap_ca_cell(in, width, height, cell.x, cell.y, rule);
+}
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// fractal.h: fractals: their maps, and the engine that runs a function of the user's on every cell.
+//
+// No ready kernel is in it: those have headers of their own, fractal/sw.h, fractal/rd.h,
+// fractal/ca.h.
+#ifndef TMAP_FRACTAL_H
+#define TMAP_FRACTAL_H
+
+#include "fractal/catalogue.h"
+#include "fractal/each.h"
+#include "fractal/fold.h"
+#include "fractal/gasket.h"
+#include "fractal/nbb.h"
+#include "fractal/rows.h"
+#include "fractal/size.h"
+#include "fractal/stencil.h"
+#include "fractal/tile.h"
+#include "fractal/update.h"
+#include "fractal/warp.h"
+
+#endif

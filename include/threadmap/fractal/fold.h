@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// fold.h: an array's elements at the cells of a fractal, folded into one value by a function of the
+// user's: sums, minima, histograms, the place of the largest.
+//
+//     typedef long long total;
+//     static __device__ void add(void *job, void *sum, tmap_cell cell, const void *value) {
+//         *(total *)sum += *(const int *)value;
+//     }
+//     static __device__ void join(void *job, void *sum, const void *other) {
+//         *(total *)sum += *(const total *)other;
+//     }
+//     typedef struct summing { const int *in; total *out; void *blocks; } summing;
+//     __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each_plan plan, summing j) {
+//         __shared__ total scratch[32];
+//         total sum = 0, zero = 0;
+//         tmap_fold(&plan, j.in, sizeof *j.in, add, &sum, 0); // a thread's own cells
+//         tmap_fold_grid(&sum, &zero, sizeof sum, join, 0, scratch, j.blocks, j.out); // all
+//     }
+//     ... tmap_fold_plan_make(f, r, 0, (const void *)sum_cells, &plan);
+//     ... cudaMalloc(&j.blocks, tmap_fold_grid_bytes(&plan, sizeof(total))); and clear it once
+//     ... tmap_each_launch(&plan, &j, stream);
+//
+// The engine loads the elements itself, several at a time for each lane, and 16 bytes at once where
+// the fractal's sides are powers of two and the matrix's rows begin at multiples of 16 bytes.
+//
+// Which cells a thread gets hangs on the plan alone, and values are joined in a fixed order: sums
+// of floats are the same in every run of one plan.
+#ifndef TMAP_FRACTAL_FOLD_H
+#define TMAP_FRACTAL_FOLD_H
+
+#include "each_walk.h"
+
+#if TMAP_CUDA
+
+// value: the element at the cell, of the user's type. accumulator: what the thread has so far.
+typedef void (*tmap_fold_add)(void *job, void *accumulator, tmap_cell cell, const void *value);
+// Adds what another thread has to the accumulator.
+typedef void (*tmap_fold_join)(void *job, void *accumulator, const void *other);
+
+// ---- the loops ----------------------------------------------------------------------------------
+
+typedef struct tmapi_fold {
+    const unsigned char *array;
+    tmap_u32 size;
+    tmap_fold_add add;
+    void *accumulator, *job;
+} tmapi_fold;
+
+TMAP_DEVICE void tmapi_fold_read(void *job, tmap_cell cell, void *value) {
+    const tmapi_fold *fold = (const tmapi_fold *)job;
+    tmapi_each_copy(value, fold->array + cell.at * fold->size, fold->size);
+}
+
+TMAP_DEVICE void tmapi_fold_use(void *job, tmap_cell cell, const void *value) {
+    const tmapi_fold *fold = (const tmapi_fold *)job;
+    fold->add(fold->job, fold->accumulator, cell, value);
+}
+
+// A group: `places` places of a row of a tile side by side, of which some are cells.
+typedef struct tmapi_fold_group {
+    tmap_u32 offset; // in bytes, from the tile's corner
+    tmap_u32 cells;  // row << 22 | first place << 16 | the cells, a bit each; 0: no group
+} tmapi_fold_group;
+
+// Groups of a lane in flight.
+#define TMAPI_FOLD_BATCH 4
+
+// What is made of the block's shared memory: the rows of a tile, how many groups each has, and the
+// groups.
+typedef struct tmapi_fold_table {
+    tmap_u64 row[64];
+    alignas(16) tmap_u32 count[64];
+    tmapi_fold_group group[1];
+} tmapi_fold_table;
+
+// The groups of a tile that hold a cell, in the order of rows; then as many empty ones as a warp
+// may read beyond. places: 1, 2, 4, 8 or 16. row_bytes: from a row to the next. Returns their
+// number.
+// Collective for the block.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 places,
+                                             tmap_u32 row_bytes, tmap_u32 size,
+                                             tmapi_fold_table *table) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, rank = tmap_thread_rank();
+    const tmap_u32 mask = (1u << places) - 1;
+    tmap_u32 all = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = rank; y < 64; y += threads) {
+        tmap_u64 row = tmap_tile_row(f, m, y); // 0 past the tile
+        tmap_u32 count = 0;
+        table->row[y] = row;
+        TMAPI_NO_UNROLL
+        for (; row; row >>= places) count += (row & mask) != 0;
+        table->count[y] = count;
+    }
+    __syncthreads();
+#pragma unroll 16
+    for (tmap_u32 y = 0; y < 64; ++y) all += table->count[y];
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = rank; y < 64; y += threads) {
+        tmap_u64 row = table->row[y];
+        tmap_u32 at = 0;
+#pragma unroll 16
+        for (tmap_u32 above = 0; above < 64; ++above) at += above < y ? table->count[above] : 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 x = 0; row; row >>= places, x += places)
+            if (row & mask) {
+                table->group[at].offset = y * row_bytes + x * size;
+                table->group[at++].cells = y << 22 | x << 16 | ((tmap_u32)row & mask);
+            }
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < 32 * TMAPI_FOLD_BATCH; i += threads)
+        table->group[all + i].cells = 0;
+    __syncthreads();
+    return all;
+}
+
+// A warp's tiles, a lane for each group of `places` places, a constant, several groups in flight.
+TMAP_DEVICE void tmapi_fold_tiles(const tmap_each_plan *plan, const tmapi_fold *fold,
+                                  tmap_u32 places) {
+    extern __shared__ uint4 tmapi_each_shared[];
+    const tmap_u32 m = plan->tile_level, rank = tmap_thread_rank(), lane = rank % 32;
+    const tmap_u32 width = tmapi_pow32(plan->f.sx, m), height = tmapi_pow32(plan->f.sy, m);
+    tmapi_fold_table *table = (tmapi_fold_table *)tmapi_each_shared;
+    const tmap_u32 count = tmapi_fold_groups(plan->f, m, places, (tmap_u32)plan->pitch * fold->size,
+                                             fold->size, table);
+    tmap_tiles tiles;
+    if (rank / 32 >= tmapi_each_warps()) return;
+    tiles = tmap_tiles_begin(plan->f, plan->r, m);
+    for (tmap_u64 t = plan->first + tiles.first; t < plan->first + plan->count; t += tiles.stride) {
+        const tmap_xy tile = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
+        const tmap_cell corner = tmapi_each_cell(plan, tile.x * width, tile.y * height);
+        const unsigned char *from = fold->array + corner.at * fold->size;
+        for (tmap_u32 i = lane; i - lane < count; i += 32 * TMAPI_FOLD_BATCH) {
+            tmapi_each_value value[TMAPI_FOLD_BATCH];
+            tmap_u32 cells[TMAPI_FOLD_BATCH];
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_FOLD_BATCH; ++j) {
+                const tmapi_fold_group group = table->group[i + 32 * j];
+                cells[j] = group.cells;
+                if (cells[j]) tmapi_each_copy(&value[j], from + group.offset, places * fold->size);
+            }
+            __syncwarp(); // keeps reads and uses apart
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_FOLD_BATCH; ++j) {
+                const tmap_u32 x = cells[j] >> 16 & 63, y = cells[j] >> 22;
+                tmap_cell cell = tmapi_each_cell(plan, corner.x + x, corner.y + y);
+#pragma unroll
+                for (tmap_u32 c = 0; c < places; ++c, ++cell.x, ++cell.at)
+                    if (cells[j] >> c & 1)
+                        fold->add(fold->job, fold->accumulator, cell,
+                                  value[j].bytes + c * fold->size);
+            }
+        }
+    }
+}
+
+// The same by groups of 16 bytes, where these begin at multiples of 16 in every row, else by single
+// places. A tile's bytes are counted in 32 bits.
+TMAP_DEVICE void tmapi_fold_groups_walk(const tmap_each_plan *plan, const tmapi_fold *fold) {
+    const tmap_u32 places = 16 / fold->size, width = tmapi_pow32(plan->f.sx, plan->tile_level);
+    if (width % places == 0 && plan->pitch % places == 0 &&
+        ((tmap_u64)fold->array + plan->offset * fold->size) % 16 == 0)
+        tmapi_fold_tiles(plan, fold, places);
+    else
+        tmapi_fold_tiles(plan, fold, 1);
+}
+
+// Calls add(job, accumulator, cell, &array[cell.at]) for every cell of the plan's share, for each
+// thread those that are its own. All threads of all blocks call it.
+// array: the matrix's element 0, whatever plan->offset is. size: of an element, 1, 2, 4 or 8 bytes,
+// a constant. accumulator: the thread's own variable, which the caller has set to the zero of the
+// operation. add: without barriers and collectives; value is an element of the array's type.
+// Cost: for cells that memory delivers, the time of reading them (gasket, r = 16: nine tenths of
+// it).
+// Registers: about 56; __launch_bounds__(512, 2) holds a kernel to 64.
+TMAP_DEVICE void tmap_fold(const tmap_each_plan *plan, const void *array, tmap_u32 size,
+                           tmap_fold_add add, void *accumulator, void *job) {
+    tmapi_fold fold;
+    tmapi_each_calls calls;
+    fold.array = (const unsigned char *)array, fold.size = size, fold.add = add;
+    fold.accumulator = accumulator, fold.job = job;
+    calls.visit = 0, calls.read = tmapi_fold_read, calls.use = tmapi_fold_use, calls.job = &fold;
+    calls.into = 0, calls.size = 0;
+    if (plan->loop == TMAP_EACH_GROUPS && plan->pitch < (1u << 26) / size)
+        tmapi_fold_groups_walk(plan, &fold);
+    else if (plan->loop == TMAP_EACH_ROWS)
+        tmapi_each_rows(plan, calls);
+    else
+        tmapi_each_linear(plan, calls);
+}
+
+// ---- from threads to one value ------------------------------------------------------------------
+
+// The largest accumulator that the functions below take, in bytes.
+#define TMAP_FOLD_BYTES_MAX 64
+
+typedef struct tmapi_fold_words {
+    alignas(16) tmap_u32 word[TMAP_FOLD_BYTES_MAX / 4];
+} tmapi_fold_words;
+
+// Joins the accumulators of the first `lanes` lanes of a full warp; lane 0 has the result.
+TMAP_DEVICE void tmapi_fold_join_lanes(void *accumulator, tmap_u32 size, tmap_fold_join join,
+                                       void *job, tmap_u32 lanes) {
+    const tmap_u32 lane = tmap_thread_rank() % 32;
+#pragma unroll
+    for (tmap_u32 step = 16; step; step >>= 1) {
+        tmapi_fold_words other;
+#pragma unroll
+        for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
+            if (i < size / 4)
+                other.word[i] =
+                    __shfl_down_sync(0xffffffffu, ((const tmapi_each_u32 *)accumulator)[i], step);
+        if (lane < step && lane + step < lanes) join(job, accumulator, &other);
+    }
+}
+
+// Joins the accumulators of a full warp, in a fixed order; lane 0 has the result, the others have
+// parts of it. size: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant.
+// Collective for the warp. Cost: five times size / 4 shuffles.
+TMAP_DEVICE void tmap_fold_warp(void *accumulator, tmap_u32 size, tmap_fold_join join, void *job) {
+    tmapi_fold_join_lanes(accumulator, size, join, job, 32);
+}
+
+TMAP_DEVICE void tmapi_fold_move(void *to, const void *from, tmap_u32 size) {
+#pragma unroll
+    for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
+        if (i < size / 4) ((tmapi_each_u32 *)to)[i] = ((const tmapi_each_u32 *)from)[i];
+}
+
+// The same from memory that other blocks have written.
+TMAP_DEVICE void tmapi_fold_fetch(void *to, const void *from, tmap_u32 size) {
+#pragma unroll
+    for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
+        if (i < size / 4) ((tmapi_each_u32 *)to)[i] = ((const volatile tmapi_each_u32 *)from)[i];
+}
+
+// Joins the accumulators of a block of whole warps, in a fixed order; thread 0 has the result.
+// scratch: `size` bytes of shared memory for each warp, free again after the next __syncthreads().
+// Collective for the block. size: as for tmap_fold_warp.
+TMAP_DEVICE void tmap_fold_block(void *accumulator, tmap_u32 size, tmap_fold_join join, void *job,
+                                 void *scratch) {
+    const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_each_warps();
+    unsigned char *parts = (unsigned char *)scratch;
+    tmap_fold_warp(accumulator, size, join, job);
+    if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * size, accumulator, size);
+    __syncthreads();
+    if (rank < 32) {
+        if (rank < warps) tmapi_fold_move(accumulator, parts + rank * size, size);
+        tmapi_fold_join_lanes(accumulator, size, join, job, warps);
+    }
+}
+
+// Bytes of device memory that tmap_fold_grid needs: a word that counts blocks, and a part for each.
+TMAP_FN tmap_u64 tmap_fold_grid_bytes(const tmap_each_plan *plan, tmap_u32 size) {
+    return 16 + (tmap_u64)plan->grid * size;
+}
+
+// Joins the accumulators of all threads of the launch, in a fixed order, and writes the result to
+// *result, which is done by the last block that comes here.
+// zero: what every thread's accumulator began with; it is joined any number of times. blocks:
+// tmap_fold_grid_bytes bytes of device memory at a multiple of 16, of which the first 16 are zero
+// before the first launch that uses them; each launch leaves them so. Launches that run at the same
+// time need memory of their own. result: device memory for one accumulator. Otherwise as
+// tmap_fold_block; the launch has one axis.
+TMAP_DEVICE void tmap_fold_grid(void *accumulator, const void *zero, tmap_u32 size,
+                                tmap_fold_join join, void *job, void *scratch, void *blocks,
+                                void *result) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = 32 * tmapi_each_warps();
+    unsigned char *parts = (unsigned char *)blocks + 16;
+    int last = gridDim.x == 1;
+    tmap_fold_block(accumulator, size, join, job, scratch);
+    if (!last) {
+        if (rank == 0) {
+            tmapi_fold_move(parts + blockIdx.x * (tmap_u64)size, accumulator, size);
+            __threadfence(); // the part is there before the block is counted
+            last = atomicAdd((tmap_u32 *)blocks, 1u) == gridDim.x - 1;
+        }
+        last = __syncthreads_or(last);
+        if (!last) return;
+        __threadfence();
+        tmapi_fold_move(accumulator, zero, size);
+        for (tmap_u32 i = rank; i < gridDim.x; i += threads) {
+            tmapi_fold_words other;
+            tmapi_fold_fetch(&other, parts + i * (tmap_u64)size, size);
+            join(job, accumulator, &other);
+        }
+        tmap_fold_block(accumulator, size, join, job, scratch);
+        if (rank == 0) *(tmap_u32 *)blocks = 0;
+    }
+    if (rank == 0) tmapi_fold_move(result, accumulator, size);
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The plan of a kernel that calls tmap_fold. Parameters and errors: as tmap_each_plan_make.
+static inline cudaError_t tmap_fold_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                              const void *kernel, tmap_each_plan *out) {
+    return tmapi_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, kernel, out);
+}
+
+#endif
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// stencil.h: a cell's next value from its own and those of its eight neighbours, by a rule of the
+// user's: heat, waves, automata with any number of states.
+//
+//     typedef struct heat { float rate; } heat;
+//     static __device__ void flow(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+//                                 void *next) {
+//         const float *v = (const float *)nine, here = v[TMAP_HERE];
+//         float sum = 0;
+//         if (around >> TMAP_NORTH & 1) sum += v[TMAP_NORTH] - here; // no flow to empty places
+//         if (around >> TMAP_WEST & 1) sum += v[TMAP_WEST] - here;
+//         if (around >> TMAP_EAST & 1) sum += v[TMAP_EAST] - here;
+//         if (around >> TMAP_SOUTH & 1) sum += v[TMAP_SOUTH] - here;
+//         *(float *)next = here + ((heat *)job)->rate * sum;
+//     }
+//     typedef struct step { const float *in; float *out; heat h; } step;
+//     __global__ void __launch_bounds__(512, 2) step_cells(tmap_each_plan plan, step s) {
+//         tmap_stencil(&plan, s.in, s.out, sizeof *s.in, flow, &s.h);
+//     }
+//     ... tmap_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
+//     ... tmap_each_launch(&plan, &s, stream);
+//
+// A warp goes down a tile with a lane on each column, keeps three rows of values, and lanes take
+// those beside them from their neighbours: a value is loaded once for its tile, and once more at a
+// border of a tile. Which neighbours are cells is known from the tile's pattern and from which of
+// the eight tiles around it there are, asked once a tile.
+#ifndef TMAP_FRACTAL_STENCIL_H
+#define TMAP_FRACTAL_STENCIL_H
+
+#include "each.h"
+
+// The places around a cell in reading order: bits of `around`, and elements of `nine`.
+enum {
+    TMAP_NORTH_WEST,
+    TMAP_NORTH,
+    TMAP_NORTH_EAST,
+    TMAP_WEST,
+    TMAP_HERE,
+    TMAP_EAST,
+    TMAP_SOUTH_WEST,
+    TMAP_SOUTH,
+    TMAP_SOUTH_EAST
+};
+
+#if TMAP_CUDA
+
+// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
+// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
+// next: where the cell's new value goes, of the same type.
+typedef void (*tmap_stencil_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+                                  void *next);
+
+typedef struct tmapi_stencil {
+    const unsigned char *in;
+    unsigned char *out;
+    tmap_u32 size;
+    tmap_stencil_rule rule;
+    void *job;
+    const tmap_each_plan *plan;
+} tmapi_stencil;
+
+typedef struct tmapi_stencil_nine {
+    alignas(16) unsigned char bytes[9 * 16];
+} tmapi_stencil_nine;
+
+// ---- cell by cell, for plans whose loop is not that of tiles ------------------------------------
+
+// Short code that is right; the loop over places is not unrolled, and puts values on the stack.
+TMAP_DEVICE void tmapi_stencil_cell(const tmapi_stencil *s, tmap_cell cell) {
+    tmapi_stencil_nine nine;
+    tmapi_each_value next;
+    tmap_u32 around = 0;
+#pragma unroll 1
+    for (tmap_u32 i = 0; i < 9; ++i) {
+        const tmap_u64 right = i % 3, down = i / 3; // one more than from the cell
+        const tmap_u64 at = cell.at + (down - 1) * s->plan->pitch + right - 1;
+        const int inside =
+            tmap_nbb_contains64(s->plan->f, cell.x + right - 1, cell.y + down - 1, s->plan->r);
+        around |= (tmap_u32)inside << i;
+        tmapi_each_zero(nine.bytes + i * s->size, s->size);
+        if (inside) tmapi_each_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
+    }
+    s->rule(s->job, cell, around, &nine, &next);
+    tmapi_each_copy(s->out + cell.at * s->size, &next, s->size);
+}
+
+TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_stencil *s) {
+    const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u64 of_item = tmapi_pow64(plan->f.k, plan->tile_level);
+    const tmap_u64 end = (plan->first + plan->count) * of_item;
+    const int by_rows = plan->loop == TMAP_EACH_ROWS;
+    tmap_u64 i = plan->first * of_item + blockIdx.x * threads + tmap_thread_rank();
+    tmap_rows rows;
+    if (by_rows) rows = tmapi_each_rows_make(plan);
+    for (; i < end; i += gridDim.x * threads) {
+        tmap_cell cell;
+        if (by_rows) {
+            const tmap_row row = tmap_rows_seek(&rows, (tmap_u32)i);
+            cell = tmapi_each_cell(plan, tmap_rows_x(&rows, &row, 0), row.y);
+        } else {
+            cell = tmapi_each_linear_cell(plan, i);
+        }
+        tmapi_stencil_cell(s, cell);
+    }
+}
+
+// ---- by tiles -----------------------------------------------------------------------------------
+
+// The rows of a lane's band and the two beside it: bit i is row i - 1 of the band. west, here,
+// east: the cells in the column to the left, in its own, to the right. own: the band's own cells.
+typedef struct tmapi_stencil_lane {
+    tmap_u64 west, here, east, own;
+    int first, last; // 1 in the first and the last column of a tile: beside it is another tile
+} tmapi_stencil_lane;
+
+// The same from some row on, in words. edge: those beside that no lane of this warp has.
+typedef struct tmapi_stencil_window {
+    tmap_u32 west, here, east, own, edge;
+} tmapi_stencil_window;
+
+TMAP_DEVICE tmapi_stencil_window tmapi_stencil_window_at(const tmapi_stencil_lane *lane,
+                                                         tmap_u32 row) {
+    const tmap_u64 near = lane->own | lane->own << 1 | lane->own >> 1;
+    tmapi_stencil_window w;
+    w.west = (tmap_u32)(lane->west >> row), w.here = (tmap_u32)(lane->here >> row);
+    w.east = (tmap_u32)(lane->east >> row), w.own = (tmap_u32)(lane->own >> row);
+    w.edge = (lane->first ? w.west : lane->last ? w.east : 0) & (tmap_u32)(near >> row);
+    return w;
+}
+
+// A column's cells, from the pattern of its rows in a tile: tiles & 1 is 1 if there is a tile
+// above, tiles >> 3 & 1 one here, tiles >> 6 & 1 one below.
+TMAP_DEVICE tmap_u64 tmapi_stencil_column(const tmapi_each_tile *t, tmap_u32 rows, tmap_u32 tiles) {
+    const tmap_u64 own = tiles >> 3 & 1 ? (tmap_u64)rows << 1 : 0;
+    const tmap_u64 above = tiles & rows >> (t->height - 1) & 1;
+    const tmap_u64 below = (tmap_u64)(tiles >> 6 & rows & 1) << (t->height + 1);
+    return (own | above | below) >> t->row;
+}
+
+// Loads a value, or zeros where there is no cell.
+TMAP_DEVICE void tmapi_stencil_load(const unsigned char *from, tmap_u32 size, tmap_u32 cell,
+                                    tmapi_each_value *value) {
+    tmapi_each_zero(value, size);
+    if (cell & 1) tmapi_each_copy(value, from, size);
+}
+
+// A row's values: to the left, here and to the right. west, before tmapi_stencil_row_share: the
+// value beside this lane in another tile.
+typedef struct tmapi_stencil_row {
+    tmapi_each_value west, here, east;
+} tmapi_stencil_row;
+
+// Loads row `row` of a window. from: the element here.
+TMAP_DEVICE void tmapi_stencil_row_load(const unsigned char *from, tmap_u32 size,
+                                        const tmapi_stencil_lane *lane, tmapi_stencil_window w,
+                                        tmap_u32 row, tmapi_stencil_row *to) {
+    tmapi_stencil_load(from, size, w.here >> row, &to->here);
+    tmapi_stencil_load(lane->first ? from - size : from + size, size, w.edge >> row, &to->west);
+}
+
+// Takes the values beside from the lanes that have them. Collective for the warp.
+TMAP_DEVICE void tmapi_stencil_row_share(tmap_u32 size, const tmapi_stencil_lane *lane,
+                                         tmapi_stencil_row *row) {
+    const tmapi_each_value edge = row->west;
+    tmapi_each_value left, right;
+    tmapi_each_shuffle(&left, &row->here, size, 0);
+    tmapi_each_shuffle(&right, &row->here, size, 1);
+    tmapi_each_pick(&row->west, lane->first, &edge, &left, size);
+    tmapi_each_pick(&row->east, lane->last, &edge, &right, size);
+}
+
+// The rule at a cell, whose row is row + 1 of a window.
+TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_window w, tmap_u32 row,
+                                     tmap_cell cell, const tmapi_stencil_row *north,
+                                     const tmapi_stencil_row *here, const tmapi_stencil_row *south,
+                                     unsigned char *to) {
+    const tmap_u32 size = s->size;
+    tmap_u32 around = 0;
+    tmapi_stencil_nine nine;
+    tmapi_each_value next;
+#pragma unroll
+    for (tmap_u32 i = 0; i < 3; ++i)
+        around |= ((w.west >> (row + i) & 1) | (w.here >> (row + i) & 1) << 1 |
+                   (w.east >> (row + i) & 1) << 2)
+                  << 3 * i;
+    tmapi_each_copy(nine.bytes + TMAP_NORTH_WEST * size, &north->west, size);
+    tmapi_each_copy(nine.bytes + TMAP_NORTH * size, &north->here, size);
+    tmapi_each_copy(nine.bytes + TMAP_NORTH_EAST * size, &north->east, size);
+    tmapi_each_copy(nine.bytes + TMAP_WEST * size, &here->west, size);
+    tmapi_each_copy(nine.bytes + TMAP_HERE * size, &here->here, size);
+    tmapi_each_copy(nine.bytes + TMAP_EAST * size, &here->east, size);
+    tmapi_each_copy(nine.bytes + TMAP_SOUTH_WEST * size, &south->west, size);
+    tmapi_each_copy(nine.bytes + TMAP_SOUTH * size, &south->here, size);
+    tmapi_each_copy(nine.bytes + TMAP_SOUTH_EAST * size, &south->east, size);
+    s->rule(s->job, cell, around, &nine, &next);
+    tmapi_each_copy(to, &next, size);
+}
+
+// Rows of a batch.
+#define TMAPI_STENCIL_BATCH 4
+
+// One tile, in which the first place of this lane's band is `cell`.
+TMAP_DEVICE void tmapi_stencil_tile(const tmapi_stencil *s, const tmapi_stencil_lane *lane,
+                                    tmap_u32 rows, tmap_cell cell) {
+    const tmap_u32 size = s->size;
+    const tmap_u64 pitch = s->plan->pitch, step = pitch * size;
+    const unsigned char *from = s->in + cell.at * size - step; // the row above
+    unsigned char *to = s->out + cell.at * size;
+    tmapi_stencil_row row[TMAPI_STENCIL_BATCH + 2];
+    tmapi_stencil_window w = tmapi_stencil_window_at(lane, 0);
+    if (s->plan->dense) {
+        const tmap_u32 own = (tmap_u32)(lane->own >> 1);
+        const unsigned char *place = to;
+#pragma unroll 8
+        for (tmap_u32 y = 0; y < rows; ++y, place += step)
+            if (own >> y & 1) tmapi_each_fetch(place);
+    }
+#pragma unroll
+    for (tmap_u32 j = 0; j < 2; ++j, from += step)
+        tmapi_stencil_row_load(from, size, lane, w, j, &row[j]);
+#pragma unroll
+    for (tmap_u32 j = 0; j < 2; ++j) tmapi_stencil_row_share(size, lane, &row[j]);
+    for (tmap_u32 y = 0; y < rows; y += TMAPI_STENCIL_BATCH) {
+        w = tmapi_stencil_window_at(lane, y);
+#pragma unroll
+        for (tmap_u32 j = 2; j < TMAPI_STENCIL_BATCH + 2; ++j, from += step)
+            tmapi_stencil_row_load(from, size, lane, w, j, &row[j]);
+        __syncwarp(); // keeps reads and stores apart
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL_BATCH; ++j, ++cell.y, cell.at += pitch, to += step) {
+            tmapi_stencil_row_share(size, lane, &row[j + 2]);
+            if (w.own >> (j + 1) & 1)
+                tmapi_stencil_apply(s, w, j, cell, &row[j], &row[j + 1], &row[j + 2], to);
+        }
+        row[0] = row[TMAPI_STENCIL_BATCH];
+        row[1] = row[TMAPI_STENCIL_BATCH + 1];
+    }
+}
+
+TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_stencil *s) {
+    const tmap_u32 m = plan->tile_level, lane = tmap_thread_rank() % 32;
+    tmapi_each_tile t;
+    tmapi_stencil_lane l;
+    tmap_u32 west, east, cells_west, cells_east;
+    tmap_u64 read;
+    if (tmap_thread_rank() / 32 >= tmapi_each_warps()) return;
+    t = tmapi_each_tile_begin(plan);
+    l.first = t.column == 0, l.last = t.column == t.width - 1;
+    l.own = (tmap_u64)t.bits << 1;
+    west = l.first ? lane + t.width - 1 : lane - 1, east = l.last ? lane + 1 - t.width : lane + 1;
+    cells_west = __shfl_sync(0xffffffffu, t.cells, (int)(west & 31));
+    cells_east = __shfl_sync(0xffffffffu, t.cells, (int)(east & 31));
+    // What this lane reads: rows at or beside a cell of its own or of a lane beside it.
+    read =
+        t.bits | __shfl_up_sync(0xffffffffu, t.bits, 1) | __shfl_down_sync(0xffffffffu, t.bits, 1);
+    read = read | read << 1 | read << 2;
+    for (tmap_u64 i = plan->first + t.tiles.first; i < plan->first + plan->count;
+         i += t.tiles.stride) {
+        const tmap_xy tile = tmap_tiles_at(&t.tiles, plan->f, (tmap_u32)i);
+        // Lane p asks for tile p of the nine here, in reading order; a coordinate of -1 is none.
+        const tmap_u32 nine = __ballot_sync(
+            0xffffffffu, lane < 9 && tmap_nbb_contains(plan->f, tile.x + lane % 3 - 1,
+                                                       tile.y + lane / 3 - 1, plan->r - m));
+        l.west = tmapi_stencil_column(&t, cells_west, nine >> (l.first ? 0 : 1));
+        l.here = tmapi_stencil_column(&t, t.cells, nine >> 1) & read;
+        l.east = tmapi_stencil_column(&t, cells_east, nine >> (l.last ? 2 : 1));
+        tmapi_stencil_tile(
+            s, &l, t.rows,
+            tmapi_each_cell(plan, tile.x * t.width + t.column, tile.y * t.height + t.row));
+    }
+}
+
+// Calls rule(job, cell, around, nine, next) once for every cell of the plan's share and writes what
+// it has put into *next to the cell's element of `out`. Places that are no cells are neither read
+// nor written. All threads of all blocks call it. in, out: the matrices' elements 0, which must not
+// overlap. size: of an element, 1, 2, 4, 8 or 16 bytes, a constant. rule: without collectives.
+// Cost: by plans of tmap_stencil_plan_make about what memory takes to read the one matrix and write
+// the other; by other plans a test of membership for each neighbour. Registers: about 64 with
+// floats and four neighbours.
+// Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
+TMAP_DEVICE void tmap_stencil(const tmap_each_plan *plan, const void *in, void *out, tmap_u32 size,
+                              tmap_stencil_rule rule, void *job) {
+    tmapi_stencil s;
+    s.in = (const unsigned char *)in, s.out = (unsigned char *)out, s.size = size;
+    s.rule = rule, s.job = job, s.plan = plan;
+    if (plan->loop == TMAP_EACH_COLUMNS)
+        tmapi_stencil_tiles(plan, &s);
+    else
+        tmapi_stencil_cells(plan, &s);
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The plan of a kernel that calls tmap_stencil. Parameters and errors: as tmap_each_plan_make.
+static inline cudaError_t tmap_stencil_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                                 const void *kernel, tmap_each_plan *out) {
+    return tmapi_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, kernel, out);
+}
+
+#endif
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// box_kernels.h: the three tests of the paper (single write, reduction, cellular automaton) by each
+// map of box.h.
+//
+// The gasket's kernels have it as a constant, as the paper's have; those of other fractals take
+// theirs at run time.
+#ifndef TMAP_RIVALS_BOX_KERNELS_H
+#define TMAP_RIVALS_BOX_KERNELS_H
+
+#include "../fractal/ca_rule.h"
+#include "../fractal/catalogue.h"
+#include "box.h"
+
+#if TMAP_CUDA
+
+// ---- single write -------------------------------------------------------------------------------
+
+TMAP_DEVICE void tmapi_box_sw_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, int value,
+                                   int *out) {
+    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
+        tmap_xy64 p;
+        if (tmapi_box_walk_place(&walk, map, f, b, wy, &p)) out[p.y * b.width + p.x] = value;
+    }
+}
+
+TMAP_DEVICE void tmapi_box_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out) {
+    tmap_xy p;
+    if (map != TMAP_BOX_BB)
+        tmapi_box_full() ? tmapi_box_sw_walk(map, f, b, tmap_warp_full(), value, out)
+                         : tmapi_box_sw_walk(map, f, b, tmap_warp_self(), value, out);
+    else if (tmapi_box_bb_place(f, b, row, &p))
+        out[p.y * b.width + p.x] = value;
+}
+
+// ---- reduction ----------------------------------------------------------------------------------
+
+// Cells are added up in registers, then over the block, then to the total: one atomic a block. Four
+// rows of a walk at a time keep four loads in flight.
+TMAP_DEVICE void tmapi_box_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, const int *in,
+                                   tmap_i64 *sum) {
+    __shared__ tmap_i64 scratch[32];
+    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    tmap_i64 mine = 0;
+#pragma unroll 4
+    for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
+        tmap_xy64 p;
+        if (tmapi_box_walk_place(&walk, map, f, b, wy, &p)) mine += in[p.y * b.width + p.x];
+    }
+    mine = tmapi_block_sum(warp, tmap_warp_sum_i64(warp, mine), scratch);
+    if (tmap_thread_rank() == 0 && mine) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
+}
+
+// BB adds up by warps: most have no cell and end at once, where a barrier would hold them all.
+TMAP_DEVICE void tmapi_box_rd(int map, tmap_nbb f, tmap_box b, tmap_u32 row, const int *in,
+                              tmap_i64 *sum) {
+    if (map != TMAP_BOX_BB) {
+        tmapi_box_full() ? tmapi_box_rd_walk(map, f, b, tmap_warp_full(), in, sum)
+                         : tmapi_box_rd_walk(map, f, b, tmap_warp_self(), in, sum);
+    } else {
+        tmap_xy p;
+        int cell = tmapi_box_bb_place(f, b, row, &p);
+        if (__any_sync(0xffffffffu, cell)) { // lanes past the block's last thread count as exited
+            tmap_warp warp = tmap_warp_self();
+            tmap_i64 part = tmap_warp_sum_i32(warp, cell ? in[p.y * b.width + p.x] : 0);
+            if (warp.lane == 0) atomicAdd((tmap_u64 *)sum, (tmap_u64)part);
+        }
+    }
+}
+
+// ---- cellular automaton -------------------------------------------------------------------------
+
+TMAP_DEVICE void tmapi_box_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp,
+                                   tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
+    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
+        tmap_xy64 p;
+        if (tmapi_box_walk_place(&walk, map, f, b, wy, &p))
+            out[p.y * b.width + p.x] = tmap_ca_cell(in, b.width, b.height, p.x, p.y, rule);
+    }
+}
+
+TMAP_DEVICE void tmapi_box_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule,
+                              const unsigned char *in, unsigned char *out) {
+    tmap_xy p;
+    if (map != TMAP_BOX_BB)
+        tmapi_box_full() ? tmapi_box_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
+                         : tmapi_box_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);
+    else if (tmapi_box_bb_place(f, b, row, &p))
+        out[p.y * b.width + p.x] = tmap_ca_cell(in, b.width, b.height, p.x, p.y, rule);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// A kernel for each map, of the gasket and of any fractal: tmapi_box_sw_bb_gasket, ...
+#define TMAPI_BOX_KERNEL(map, name, which, fractal) \
+    static __global__ void tmapi_box_sw_##name##_##which(tmap_nbb f, tmap_box b, tmap_u32 row, \
+                                                         int value, int *out) { \
+        f = fractal; \
+        tmapi_box_sw(map, f, b, row, value, out); \
+    } \
+    static __global__ void tmapi_box_rd_##name##_##which(tmap_nbb f, tmap_box b, tmap_u32 row, \
+                                                         const int *in, tmap_i64 *sum) { \
+        f = fractal; \
+        tmapi_box_rd(map, f, b, row, in, sum); \
+    } \
+    static __global__ void tmapi_box_ca_##name##_##which( \
+        tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule, \
+        const unsigned char *__restrict__ in, unsigned char *__restrict__ out) { \
+        f = fractal; \
+        tmapi_box_ca(map, f, b, row, rule, in, out); \
+    }
+#define TMAPI_BOX_KERNELS(which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_BB, bb, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_BB_WALK, bb_walk, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA, lambda, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_SHUFFLE, shuffle, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_REDUX, redux, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_BALLOT, ballot, which, fractal)
+TMAPI_BOX_KERNELS(gasket, tmap_fractal_gasket())
+TMAPI_BOX_KERNELS(any, f)
+
+// The kernels of one piece of work in the order of tmap_box_map, those of the gasket first.
+#define TMAPI_BOX_ROW(work, which) \
+    { \
+        (const void *)work##_bb_##which, (const void *)work##_bb_walk_##which, \
+            (const void *)work##_lambda_##which, (const void *)work##_shuffle_##which, \
+            (const void *)work##_redux_##which, (const void *)work##_ballot_##which \
+    }
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// Launches a kernel over its box: BB once for each 65535 rows of blocks, the most that a grid has;
+// the others once, with as many rows of blocks as make `waves` times what a device of 2048 threads
+// a multiprocessor holds. arguments: of the kernel, the first three of which are set here.
+static inline cudaError_t tmapi_box_launch(const void *const kernels[2][TMAP_BOX_MAP_COUNT],
+                                           tmap_nbb f, tmap_box b, int map, tmap_u64 waves,
+                                           void **arguments, cudaStream_t stream) {
+    const void *kernel = kernels[!tmap_nbb_equal(f, tmap_fractal_gasket())][map];
+    const dim3 block(b.bx, b.by, 1);
+    tmap_u64 rows = b.rows;
+    tmap_u32 row = 0;
+    cudaError_t error = cudaSuccess;
+    arguments[0] = &f, arguments[1] = &b, arguments[2] = &row;
+    if (map != TMAP_BOX_BB) {
+        int device, processors;
+        const tmap_u64 threads = (tmap_u64)b.bx * b.by;
+        if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        if (error) return error;
+        rows = waves * (tmap_u64)processors * (threads > 64 ? 2048 / threads : 32) / b.columns;
+        if (rows > b.rows) rows = b.rows;
+        if (rows > 65535) rows = 65535;
+        if (rows < 1) rows = 1;
+        return cudaLaunchKernel(kernel, dim3((unsigned)b.columns, (unsigned)rows, 1), block,
+                                arguments, 0, stream);
+    }
+    for (; row < b.rows && !error; row += 65535) {
+        rows = b.rows - row < 65535 ? b.rows - row : 65535;
+        error = cudaLaunchKernel(kernel, dim3((unsigned)b.columns, (unsigned)rows, 1), block,
+                                 arguments, 0, stream);
+    }
+    return error;
+}
+
+// The CUDA error for a refused box.
+static inline cudaError_t tmapi_box_error(int code) {
+    return code == TMAP_ERANGE ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+}
+
+// Writes `value` to every cell of fractal f of level r and to no other place, in blocks of side
+// rho. out: sx^r x sy^r integers in device memory, row by row. Returns cudaErrorInvalidValue or
+// cudaErrorInvalidConfiguration for what tmap_box_make refuses, else the launch's error.
+static inline cudaError_t tmap_box_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int value,
+                                          int *out, cudaStream_t stream) {
+    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_sw, gasket),
+                                                               TMAPI_BOX_ROW(tmapi_box_sw, any)};
+    void *arguments[5] = {0, 0, 0, &value, &out};
+    tmap_box b;
+    int error = tmap_box_make(f, r, rho, map, &b);
+    if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    return tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+}
+
+// Sets *sum to the sum of the cells, modulo 2^64. Otherwise as above.
+static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
+                                          const int *in, tmap_i64 *sum, cudaStream_t stream) {
+    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_rd, gasket),
+                                                               TMAPI_BOX_ROW(tmapi_box_rd, any)};
+    void *arguments[5] = {0, 0, 0, &in, &sum};
+    tmap_box b;
+    cudaError_t status;
+    int error = tmap_box_make(f, r, rho, map, &b);
+    if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    status = cudaMemsetAsync(sum, 0, sizeof *sum, stream);
+    return status ? status : tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+}
+
+// One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone.
+// in, out: bytes in device memory, not overlapping; `in` holds 0 outside the fractal. Otherwise as
+// above; equal or null buffers and rules past nine bits are cudaErrorInvalidValue.
+static inline cudaError_t tmap_box_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
+                                         tmap_ca_rule rule, const unsigned char *in,
+                                         unsigned char *out, cudaStream_t stream) {
+    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_ca, gasket),
+                                                               TMAPI_BOX_ROW(tmapi_box_ca, any)};
+    const int fits = in && out && in != out && rule.born <= 0x1ff && rule.survive <= 0x1ff;
+    void *arguments[6] = {0, 0, 0, &rule, &in, &out};
+    tmap_box b;
+    int error = tmap_box_make(f, r, rho, map, &b);
+    if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);
+    return tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+}
+
+#endif
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// triangle.h: triangles of pairs and tetrahedra of triples: the maps of all of them.
+//
+// No ready kernel is in it: pairwise distances are in triangle/pdist.h.
+#ifndef TMAP_TRIANGLE_H
+#define TMAP_TRIANGLE_H
+
+#include "triangle/condensed.h"
+#include "triangle/map.h"
+#include "triangle/simplex.h"
+#include "triangle/size.h"
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they go
+// through, matrices that stand anywhere in memory, and what is said of a failure.
+#ifndef TESTS_FRACTAL_ENGINE_H
+#define TESTS_FRACTAL_ENGINE_H
+
+#include "fractal/fractal_check.h"
+#include <threadmap/fractal.h>
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        cudaError_t check_error = (call); \
+        if (check_error != cudaSuccess) { \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
+            exit(1); \
+        } \
+    } while (0)
+
+static int failures, cases;
+
+// Counts a case; says of the first failures which plan they are of.
+static inline void expect(int ok, const char *what, const tmap_each_plan *plan) {
+    ++cases;
+    if (ok || ++failures > 20) return;
+    printf("FAIL %s: fractal k=%u s=%ux%u tau %llx %llx, r=%u, %s, pitch %llu, offset %llu, items "
+           "%llu from %llu of %llu, %u x %u threads\n",
+           what, plan->f.k, plan->f.sx, plan->f.sy, plan->f.tau_x, plan->f.tau_y, plan->r,
+           tmap_each_loop_name((int)plan->loop), plan->pitch, plan->offset, plan->count,
+           plan->first, plan->items, plan->grid, plan->block);
+}
+
+// ---- fractals -----------------------------------------------------------------------------------
+
+#define ENGINE_OWN    12
+#define ENGINE_RANDOM 12
+#define ENGINE_COUNT  (TMAP_FRACTAL_COUNT + ENGINE_OWN + ENGINE_RANDOM)
+
+// Fractal i: the catalogue, own ones with what a catalogue lacks (one replica, one row, empty edges,
+// replicas in any order, sides of 16), and random ones.
+static inline tmap_nbb engine_fractal(int i) {
+    static const char *const own[ENGINE_OWN - 1] = {"#.#/.#.",
+                                                    "##",
+                                                    "#/#",
+                                                    "#",
+                                                    ".#",
+                                                    "../.#",
+                                                    "##/##",
+                                                    ".#.#/####",
+                                                    "###############.",
+                                                    "#......./.......#",
+                                                    "#.............../.##############."};
+    tmap_nbb f = tmap_fractal_gasket();
+    if (i < TMAP_FRACTAL_COUNT) return tmap_fractal_at(i);
+    i -= TMAP_FRACTAL_COUNT;
+    if (i < ENGINE_OWN - 1) {
+        if (tmap_nbb_from_rows(own[i], &f) != TMAP_OK) exit(1);
+    } else if (i == ENGINE_OWN - 1) {
+        f = tmap_nbb_make(3, 2, 2, 0x001, 0x011); // the gasket's replicas, not row by row
+    } else {
+        const tmap_u32 seed = check_hash((tmap_u64)i, 9), sx = 1 + seed % 5,
+                       sy = 1 + (seed >> 8) % 5, most = 1 + (seed >> 16) % 16;
+        tmap_u64 tau_x = 0, tau_y = 0;
+        tmap_u32 k = 0;
+        for (tmap_u32 n = 0; n < 64 && k < most; ++n) {
+            const tmap_u64 x = check_hash(n, seed) % sx, y = check_hash(n + 64, seed) % sy;
+            tmap_u32 j = 0;
+            while (j < k && ((tau_x >> 4 * j & 15) != x || (tau_y >> 4 * j & 15) != y)) ++j;
+            if (j < k) continue; // taken
+            tau_x |= x << 4 * k, tau_y |= y << 4 * k, ++k;
+        }
+        f = tmap_nbb_make(k, sx, sy, tau_x, tau_y);
+    }
+    return f;
+}
+
+// ---- matrices -----------------------------------------------------------------------------------
+
+// The largest fractals of a run, in places. The CPU machine and the sanitizers take threads one by
+// one.
+static tmap_u64 engine_places = 1u << 18;
+static int engine_small, engine_cpu;
+
+// 77 if there is no GPU, else 0.
+static inline int engine_begin(void) {
+    struct cudaDeviceProp device;
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    engine_cpu = strstr(device.name, "CPU") != NULL;
+    engine_small = getenv("TMAP_TEST_SMALL") != NULL;
+    engine_places = engine_small ? 600 : engine_cpu ? 20000 : 1u << 18;
+    printf("%s: ", device.name);
+    return 0;
+}
+
+static inline int engine_end(const char *name) {
+    CHECK(cudaDeviceSynchronize());
+    printf("%s: %d cases, %d failures\n", name, cases, failures);
+    return failures != 0;
+}
+
+// 1 if fractal f of level r is small enough for this run, or of the least level.
+static inline int engine_fits(tmap_nbb f, tmap_u32 r) {
+    return r <= 12 &&
+           tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) <= engine_places;
+}
+
+// Where the matrix of case number n stands in its memory, and how far its rows are apart: without a
+// gap and from the start, and otherwise.
+static inline tmap_u64 engine_pitch(int n, tmap_u64 width) {
+    static const tmap_u64 more[4] = {0, 0, 3, 16};
+    return width + more[n & 3];
+}
+static inline tmap_u64 engine_offset(int n) {
+    static const tmap_u64 offsets[3] = {0, 5, 64};
+    return offsets[n % 3];
+}
+
+// Places of memory for a plan's matrix and some behind it.
+static inline tmap_u64 engine_room(const tmap_each_plan *plan) {
+    return plan->offset + tmap_each_plan_places(plan) + 19;
+}
+
+// The cell whose element is place i of the memory of a plan's matrix; 0 if that is none.
+TMAP_FN int engine_cell(const tmap_each_plan *plan, tmap_u64 i, tmap_xy64 *cell) {
+    if (i < plan->offset) return 0;
+    cell->y = (i - plan->offset) / plan->pitch, cell->x = (i - plan->offset) % plan->pitch;
+    return tmap_nbb_contains64(plan->f, cell->x, cell->y, plan->r);
+}
+
+// Every place of a memory of `n` by the whole launch.
+#define ENGINE_EACH_PLACE(i, n) \
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
+         i += (tmap_u64)gridDim.x * blockDim.x)
+
+static tmap_u64 *engine_counter; // in device memory, 0 between cases
+
+// What a check has counted.
+static inline tmap_u64 engine_counted(void) {
+    tmap_u64 n;
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&n, engine_counter, sizeof n, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemset(engine_counter, 0, sizeof n));
+    return n;
+}
+
+// Memory that a test asks for again and again.
+static inline void *engine_memory(int slot, tmap_u64 bytes) {
+    static void *memory[4];
+    static tmap_u64 size[4];
+    if (!engine_counter) {
+        CHECK(cudaMalloc((void **)&engine_counter, 64));
+        CHECK(cudaMemset(engine_counter, 0, 64));
+    }
+    if (size[slot] < bytes) {
+        CHECK(cudaFree(memory[slot]));
+        CHECK(cudaMalloc(&memory[slot], bytes));
+        size[slot] = bytes;
+    }
+    return memory[slot];
+}
+
+// Host memory of the same kind.
+static inline void *engine_host(tmap_u64 bytes) {
+    static void *memory;
+    free(memory);
+    memory = bytes < 1ull << 32 ? malloc(bytes) : NULL;
+    if (!memory) exit(1);
+    return memory;
+}
+
+// Threads for checks.
+#define ENGINE_GRID (engine_cpu ? 4u : 256u), 64u
+
+// Launches a kernel whose name a macro makes, which the CPU machine does not know how to read in a
+// launch by angle brackets.
+static inline void engine_launch(const void *kernel, void **arguments) {
+    CHECK(cudaLaunchKernel(kernel, dim3(engine_cpu ? 4 : 256), dim3(64), arguments, 0, 0));
+}
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// test_ca: tmap_sw for every size of element, and the automata: tmap_ca with cells of one and four
+// bytes and any rule, by the stencil and by whole sectors of memory (life.h), whose matrices begin
+// anywhere in a sector; rules as text; and what is refused.
+#include "fractal/engine.h"
+#include <threadmap/fractal/ca.h>
+#include <threadmap/fractal/sw.h>
+
+static const tmap_ca_rule rules[3] = {{8, 12}, // Life
+                                      {1u << 1 | 1u << 2, 1u << 0 | 1u << 8 | 1u << 3},
+                                      {1u << 1 | 1u << 2 | 1u << 4, 1u << 0 | 1u << 3 | 1u << 8}};
+
+// ---- single write -------------------------------------------------------------------------------
+
+// Adds the bytes that are not those of `value` (cells) or poison (elsewhere).
+static __global__ void check_written(tmap_each_plan plan, tmap_u64 n, tmap_u32 size, tmap_u64 value,
+                                     const unsigned char *out, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        const int is = engine_cell(&plan, i, &cell);
+        for (tmap_u32 b = 0; b < size; ++b)
+            mine += out[i * size + b] != (is ? (unsigned char)(value >> 8 * (b & 7)) : 0x5a);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
+    const tmap_u32 size = 1u << n % 5;
+    const tmap_u64 value[2] = {0x0123456789abcdefull, 0x0123456789abcdefull};
+    tmap_each_plan plan;
+    tmap_u64 room;
+    unsigned char *out;
+    CHECK(tmap_sw_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)), size, &plan));
+    plan.offset = engine_offset(n), room = engine_room(&plan);
+    out = (unsigned char *)engine_memory(0, (room + 1) * size) + (n % 2 ? size : 0);
+    CHECK(cudaMemset(out, 0x5a, room * size));
+    CHECK(tmap_sw(&plan, value, out, 0));
+    check_written<<<ENGINE_GRID>>>(plan, room, size, value[0], out, engine_counter);
+    expect(engine_counted() == 0, "sw", &plan);
+}
+
+// ---- automata -----------------------------------------------------------------------------------
+
+// Cells: alive or not at random, as 1, or as any number but 0 where `wide`; elsewhere 0.
+#define CA(type) \
+    static __global__ void fill_##type(tmap_each_plan plan, tmap_u64 n, int wide, type *a) { \
+        ENGINE_EACH_PLACE(i, n) { \
+            tmap_xy64 cell; \
+            const tmap_u32 h = check_hash(i, 4); \
+            a[i] = (type)(!engine_cell(&plan, i, &cell) || h % 2 ? 0 : wide ? 1 + h % 255 : 1); \
+        } \
+    } \
+    static __global__ void check_##type(tmap_each_plan plan, tmap_u64 n, tmap_ca_rule rule, \
+                                        const type *in, const type *out, tmap_u64 *wrong) { \
+        tmap_u64 mine = 0; \
+        ENGINE_EACH_PLACE(i, n) { \
+            tmap_xy64 cell; \
+            tmap_u32 neighbours = 0; \
+            type poison; \
+            memset(&poison, 0x5a, sizeof poison); \
+            if (!engine_cell(&plan, i, &cell)) { \
+                mine += out[i] != poison && out[i] != 0; \
+                continue; \
+            } \
+            for (tmap_u32 p = 0; p < 9; ++p) \
+                neighbours += \
+                    p != 4 && \
+                    tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, cell.y + p / 3 - 1, plan.r) && \
+                    in[i + p / 3 * plan.pitch - plan.pitch + p % 3 - 1] != 0; \
+            mine += out[i] != ((in[i] ? rule.survive : rule.born) >> neighbours & 1); \
+        } \
+        if (mine) atomicAdd(wrong, mine); \
+    } \
+    static void run_##type(const tmap_ca_plan *plan, int wide, tmap_ca_rule rule, type *in, \
+                           type *out) { \
+        const tmap_u64 n = tmap_each_plan_places(&plan->each); \
+        { \
+            void *arguments[] = {(void *)&plan->each, (void *)&n, (void *)&wide, (void *)&in}; \
+            engine_launch((const void *)fill_##type, arguments); \
+        } \
+        CHECK(cudaMemset(out, 0x5a, n * sizeof(type))); \
+        CHECK(tmap_ca(plan, rule, in, out, 0)); \
+        { \
+            void *arguments[] = {(void *)&plan->each, (void *)&n,   (void *)&rule, \
+                                 (void *)&in,         (void *)&out, (void *)&engine_counter}; \
+            engine_launch((const void *)check_##type, arguments); \
+        } \
+        expect(engine_counted() == 0, plan->by_sectors ? "ca by sectors" : "ca", &plan->each); \
+    }
+
+typedef unsigned char u8;
+typedef tmap_u32 u32;
+CA(u8)
+CA(u32)
+
+static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
+    const tmap_u64 pitch = engine_pitch(n, tmap_nbb_side_x(f, r));
+    tmap_ca_plan plan;
+    tmap_u64 places;
+    CHECK(tmap_ca_plan_make(f, r, pitch, 4, &plan));
+    places = tmap_each_plan_places(&plan.each);
+    run_u32(&plan, n % 2, rules[n % 3], (u32 *)engine_memory(0, places * 4),
+            (u32 *)engine_memory(1, places * 4));
+    CHECK(tmap_ca_plan_make(f, r, pitch, 1, &plan));
+    expect(plan.by_sectors == (pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r)),
+           "ca by sectors", &plan.each);
+    // Matrices that begin anywhere in a sector, in the same place of one or not, and end with their
+    // memory.
+    for (int i = 0; i < 3; ++i) {
+        const tmap_u64 room = places + 64, before = i ? room - places : 0,
+                       after = i == 1 ? room - places : i;
+        run_u8(&plan, i == 1, rules[(n + i) % 3], (u8 *)engine_memory(0, room) + before,
+               (u8 *)engine_memory(1, room) + after);
+    }
+}
+
+// By whole sectors: the smallest matrix of one tile and of several, with tiles of up to 256 places.
+static void run_life(tmap_nbb f) {
+    const tmap_u64 most = engine_small ? 1u << 16 : 1u << 20;
+    const tmap_u32 m = tmapi_life_tile_make(f).m;
+    for (tmap_u32 r = m; r <= m + 1; ++r) {
+        tmap_ca_plan plan;
+        const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
+        const tmap_u64 shift = r == m ? 5 : 64;
+        if (!tmap_life_fits(f, r) || places > most || (engine_cpu && r > m && places > 1u << 18))
+            break;
+        CHECK(tmap_ca_plan_make(f, r, 0, 1, &plan));
+        expect(plan.by_sectors, "ca by sectors", &plan.each);
+        run_u8(&plan, r == m, rules[2], (u8 *)engine_memory(0, places + 64) + shift,
+               (u8 *)engine_memory(1, places + 64) + shift);
+    }
+}
+
+// ---- rules and refusals -------------------------------------------------------------------------
+
+static void run_rules(const tmap_each_plan *plan) {
+    const struct {
+        const char *text;
+        int code;
+        tmap_u32 born, survive;
+    } texts[] = {{"B3/S23", TMAP_OK, 8, 12},
+                 {"b36/s23", TMAP_OK, 0x48, 12},
+                 {"B/S012345678", TMAP_OK, 0, 0x1ff},
+                 {"B/S", TMAP_OK, 0, 0},
+                 {"", TMAP_EINVAL, 0, 0},
+                 {"B3", TMAP_EINVAL, 0, 0},
+                 {"B3/S23x", TMAP_EINVAL, 0, 0},
+                 {"B9/S2", TMAP_EINVAL, 0, 0},
+                 {"B33/S2", TMAP_EINVAL, 0, 0},
+                 {"S23/B3", TMAP_EINVAL, 0, 0},
+                 {"B3S23", TMAP_EINVAL, 0, 0},
+                 {NULL, TMAP_EINVAL, 0, 0}};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        tmap_ca_rule rule = {77, 77};
+        const int code = tmap_ca_rule_from_text(texts[i].text, &rule);
+        const int same = code == TMAP_OK
+                             ? rule.born == texts[i].born && rule.survive == texts[i].survive
+                             : rule.born == 77 && rule.survive == 77;
+        expect(code == texts[i].code && same, "a rule's text", plan);
+    }
+}
+
+static void run_refusals(void) {
+    const tmap_nbb f = tmap_fractal_gasket(), outside = tmap_nbb_make(3, 2, 2, 0x300, 0x110);
+    const tmap_ca_rule life = tmap_ca_life(), nine = {1u << 9, 0}, ten = {0, 1u << 10};
+    u8 *a = (u8 *)engine_memory(0, 1 << 16), *b = (u8 *)engine_memory(1, 1 << 16);
+    const tmap_u32 value = 1;
+    tmap_ca_plan plan, words, untouched, same;
+    tmap_life_plan by_life;
+    tmap_each_plan sw, other;
+    u8 bytes[4096];
+    int touched = 0;
+    memset(&untouched, 0x77, sizeof untouched);
+    same = untouched;
+    CHECK(tmap_ca_plan_make(f, 3, 0, 1, &plan));
+    CHECK(tmap_ca_plan_make(f, 3, 0, 4, &words));
+    CHECK(tmap_sw_plan_make(f, 3, 0, 4, &sw));
+    CHECK(cudaMemset(b, 0x5a, sizeof bytes));
+#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, &plan.each)
+    REFUSED(tmap_ca_plan_make(f, 3, 0, 2, &untouched));
+    REFUSED(tmap_ca_plan_make(f, 3, 0, 0, &untouched));
+    REFUSED(tmap_ca_plan_make(f, 3, 7, 1, &untouched));
+    REFUSED(tmap_ca_plan_make(outside, 3, 0, 1, &untouched));
+    REFUSED(tmap_ca_plan_make(f, 3, 0, 1, NULL));
+    expect(memcmp(&untouched, &same, sizeof same) == 0, "a refusal made a plan", &plan.each);
+    REFUSED(tmap_ca(NULL, life, a, b, 0));
+    REFUSED(tmap_ca(&plan, life, NULL, b, 0));
+    REFUSED(tmap_ca(&plan, life, a, NULL, 0));
+    REFUSED(tmap_ca(&plan, life, b, b, 0));
+    REFUSED(tmap_ca(&plan, nine, a, b, 0));
+    REFUSED(tmap_ca(&plan, ten, a, b, 0));
+    REFUSED(tmap_ca(&words, life, a + 1, b, 0));
+    REFUSED(tmap_ca(&words, life, a, b + 2, 0));
+    REFUSED(tmap_life_plan_make(f, 3, &by_life)); // smaller than a tile
+    REFUSED(tmap_life_plan_make(outside, 9, &by_life));
+    REFUSED(tmap_life_plan_make(f, 9, NULL));
+    CHECK(tmap_life_plan_make(f, 7, &by_life));
+    REFUSED(tmap_life(NULL, life, a, b, 0));
+    REFUSED(tmap_life(&by_life, life, NULL, b, 0));
+    REFUSED(tmap_life(&by_life, life, a, NULL, 0));
+    REFUSED(tmap_life(&by_life, life, b, b, 0));
+    REFUSED(tmap_life(&by_life, life, a + 1, b, 0));
+    REFUSED(tmap_life(&by_life, nine, a, b, 0));
+    REFUSED(tmap_sw_plan_make(f, 3, 0, 3, &other));
+    REFUSED(tmap_sw_plan_make(f, 3, 0, 0, &other));
+    REFUSED(tmap_sw_plan_make(f, 3, 0, 32, &other));
+    REFUSED(tmap_sw(NULL, &value, b, 0));
+    REFUSED(tmap_sw(&sw, NULL, b, 0));
+    REFUSED(tmap_sw(&sw, &value, NULL, 0));
+    REFUSED(tmap_sw(&sw, &value, b + 1, 0));
+    REFUSED(tmap_sw(&plan.each, &value, b, 0)); // another maker's plan
+    CHECK(cudaMemcpy(bytes, b, sizeof bytes, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != 0x5a;
+    expect(touched == 0, "a refused launch wrote", &plan.each);
+    run_rules(&plan.each);
+}
+
+int main(void) {
+    const char *own[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
+    const int skip = engine_begin();
+    if (skip) return skip;
+    engine_memory(0, 64);
+    for (int i = 0, n = 0; i < ENGINE_COUNT; ++i) {
+        const tmap_nbb f = engine_fractal(i);
+        if (engine_small && i % 4) continue;
+        for (tmap_u32 r = 0; engine_fits(f, r); ++r, ++n) run_sw(f, r, n), run_ca(f, r, n);
+        run_life(f);
+    }
+    for (int i = 0; i < 3; ++i) {
+        tmap_nbb f;
+        if (tmap_nbb_from_rows(own[i], &f) != TMAP_OK) return 1;
+        run_life(f);
+    }
+    run_refusals();
+    return engine_end("test_ca");
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// test_each: tmap_each, tmap_each_into and tmap_update by every loop: each cell once and no other
+// place, in matrices of any pitch and offset, blocks of any shape, shares that add up; levels past 32
+// bits; and what the plan makers refuse.
+#include "fractal/engine.h"
+
+// ---- visits -------------------------------------------------------------------------------------
+
+// How often each place was visited, and how many visits had a wrong cell.
+typedef struct tally {
+    tmap_u32 *visits;
+    tmap_u64 *wrong;
+    tmap_each_plan plan;
+} tally;
+
+static __device__ void count_visit(void *job, tmap_cell cell) {
+    tally *t = (tally *)job;
+    if (!tmap_nbb_contains64(t->plan.f, cell.x, cell.y, t->plan.r) ||
+        cell.at != t->plan.offset + cell.y * t->plan.pitch + cell.x)
+        atomicAdd(t->wrong, 1ull);
+    else
+        atomicAdd(&t->visits[cell.at], 1u);
+}
+
+static __global__ void __launch_bounds__(512, 2) visit_cells(tmap_each_plan plan, tally t) {
+    tmap_each(&plan, count_visit, &t);
+}
+
+// Adds the places that are not visited `times` times, if they are cells, else never.
+static __global__ void check_visits(tmap_each_plan plan, tmap_u32 times, tmap_u64 n,
+                                    const tmap_u32 *visits, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        mine += visits[i] != (engine_cell(&plan, i, &cell) ? times : 0);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+static tally tally_of(const tmap_each_plan *plan) {
+    tally t;
+    const tmap_u64 room = engine_room(plan);
+    t.visits = (tmap_u32 *)engine_memory(0, room * 4);
+    t.wrong = engine_counter, t.plan = *plan;
+    CHECK(cudaMemset(t.visits, 0, room * 4));
+    return t;
+}
+
+static void run_visits(const tmap_each_plan *plan) {
+    tally t = tally_of(plan);
+    CHECK(tmap_each_launch(plan, &t, 0));
+    check_visits<<<ENGINE_GRID>>>(*plan, 1, engine_room(plan), t.visits, t.wrong);
+    expect(engine_counted() == 0, "visits", plan);
+}
+
+// Shares of the items, which together are all of them.
+static void run_shares(const tmap_each_plan *whole) {
+    tally t = tally_of(whole);
+    tmap_u64 first = 0;
+    for (tmap_u32 i = 0; first < whole->items; ++i) {
+        tmap_each_plan part = *whole;
+        tmap_u64 count = 1 + check_hash(i, whole->loop) % (whole->items / 3 + 1);
+        if (count > whole->items - first) count = whole->items - first;
+        CHECK(tmap_each_plan_share(&part, first, count));
+        CHECK(tmap_each_launch(&part, &t, 0));
+        first += count;
+    }
+    check_visits<<<ENGINE_GRID>>>(*whole, 1, engine_room(whole), t.visits, t.wrong);
+    expect(engine_counted() == 0, "shares", whole);
+}
+
+// Blocks of other shapes than the plan's, as a user may launch them.
+static void run_shapes(const tmap_each_plan *plan) {
+    const dim3 shapes[] = {dim3(32), dim3(32, 8), dim3(8, 9), dim3(3, 5, 7)};
+    tally t = tally_of(plan);
+    const unsigned count = sizeof shapes / sizeof *shapes;
+    for (unsigned i = 0; i < count; ++i) visit_cells<<<3, shapes[i], plan->shared>>>(*plan, t);
+    check_visits<<<ENGINE_GRID>>>(*plan, count, engine_room(plan), t.visits, t.wrong);
+    expect(engine_counted() == 0, "blocks of other shapes", plan);
+}
+
+// ---- single write -------------------------------------------------------------------------------
+
+typedef struct paint {
+    tmap_u32 *out;
+    tmap_u32 colour;
+} paint;
+
+static __device__ void dab(void *job, tmap_cell cell) {
+    paint *p = (paint *)job;
+    p->out[cell.at] = p->colour;
+}
+
+static __global__ void __launch_bounds__(512, 2) paint_cells(tmap_each_plan plan, paint p) {
+    tmap_each_into(&plan, p.out, sizeof *p.out, dab, &p);
+}
+
+static void run_paint(const tmap_each_plan *visits) {
+    tmap_each_plan plan;
+    paint p;
+    const tmap_u64 room = engine_room(visits);
+    CHECK(
+        tmap_each_plan_make(visits->f, visits->r, visits->pitch, (const void *)paint_cells, &plan));
+    if (tmap_each_plan_loop(&plan, (int)visits->loop)) return;
+    plan.offset = visits->offset;
+    p.out = (tmap_u32 *)engine_memory(0, room * 4), p.colour = 1;
+    CHECK(cudaMemset(p.out, 0, room * 4));
+    CHECK(tmap_each_launch(&plan, &p, 0));
+    check_visits<<<ENGINE_GRID>>>(plan, 1, room, p.out, engine_counter);
+    expect(engine_counted() == 0, "single write", &plan);
+}
+
+// ---- update -------------------------------------------------------------------------------------
+
+typedef struct big {
+    tmap_u64 low, high;
+} big;
+
+// What place i holds before, and a cell after.
+TMAP_FN tmap_u64 before(tmap_u64 i) { return check_hash(i, 3) | (tmap_u64)check_hash(i, 4) << 32; }
+TMAP_FN tmap_u64 after(tmap_u64 value, tmap_u64 x, tmap_u64 y) { return value * 5 + 3 * x + y; }
+
+#define SET_WORD(word, value) (word) = (value)
+#define GET_WORD(word)        ((tmap_u64)(word))
+#define SET_BIG(word, value)  (word).low = (value), (word).high = ~(value)
+#define GET_BIG(word)         ((word).high == ~(word).low ? (word).low : ~0ull)
+
+#define UPDATE(name, type, set, get) \
+    typedef struct job_##name { \
+        type *a; \
+    } job_##name; \
+    static __device__ void read_##name(void *job, tmap_cell cell, void *value) { \
+        *(type *)value = ((job_##name *)job)->a[cell.at]; \
+    } \
+    static __device__ void use_##name(void *job, tmap_cell cell, const void *value) { \
+        type *a = ((job_##name *)job)->a; \
+        set(a[cell.at], (type##_word)after(get(*(const type *)value), cell.x, cell.y)); \
+    } \
+    static __global__ void __launch_bounds__(512, 2) \
+        update_##name(tmap_each_plan plan, job_##name j) { \
+        tmap_update(&plan, read_##name, use_##name, &j); \
+    } \
+    static __global__ void fill_##name(tmap_u64 n, type *a) { \
+        ENGINE_EACH_PLACE(i, n) { set(a[i], (type##_word)before(i)); } \
+    } \
+    static __global__ void check_##name(tmap_each_plan plan, tmap_u64 n, const type *a, \
+                                        tmap_u64 *wrong) { \
+        tmap_u64 mine = 0; \
+        ENGINE_EACH_PLACE(i, n) { \
+            tmap_xy64 cell; \
+            tmap_u64 want = (type##_word)before(i); \
+            if (engine_cell(&plan, i, &cell)) \
+                want = (type##_word)after((type##_word)before(i), cell.x, cell.y); \
+            mine += get(a[i]) != want; \
+        } \
+        if (mine) atomicAdd(wrong, mine); \
+    } \
+    static void run_##name(const tmap_each_plan *visits) { \
+        tmap_each_plan plan; \
+        job_##name j; \
+        const tmap_u64 room = engine_room(visits); \
+        CHECK(tmap_update_plan_make(visits->f, visits->r, visits->pitch, \
+                                    (const void *)update_##name, &plan)); \
+        if (tmap_each_plan_loop(&plan, (int)visits->loop)) return; \
+        plan.offset = visits->offset; \
+        j.a = (type *)engine_memory(0, room * sizeof(type)); \
+        { \
+            void *arguments[] = {(void *)&room, (void *)&j.a}; \
+            engine_launch((const void *)fill_##name, arguments); \
+        } \
+        CHECK(tmap_each_launch(&plan, &j, 0)); \
+        { \
+            void *arguments[] = {(void *)&plan, (void *)&room, (void *)&j.a, \
+                                 (void *)&engine_counter}; \
+            engine_launch((const void *)check_##name, arguments); \
+        } \
+        expect(engine_counted() == 0, "update of " #type, &plan); \
+    }
+
+typedef unsigned char u8, u8_word;
+typedef unsigned short u16, u16_word;
+typedef tmap_u32 u32, u32_word;
+typedef tmap_u64 u64, u64_word;
+typedef tmap_u64 big_word;
+UPDATE(u8, u8, SET_WORD, GET_WORD)
+UPDATE(u16, u16, SET_WORD, GET_WORD)
+UPDATE(u32, u32, SET_WORD, GET_WORD)
+UPDATE(u64, u64, SET_WORD, GET_WORD)
+UPDATE(big, big, SET_BIG, GET_BIG)
+
+// ---- all of it ----------------------------------------------------------------------------------
+
+static void run_fractal(int n, tmap_nbb f) {
+    for (tmap_u32 r = 0; engine_fits(f, r); ++r)
+        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
+            tmap_each_plan plan;
+            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)),
+                                      (const void *)visit_cells, &plan));
+            if (tmap_each_plan_loop(&plan, loop)) {
+                expect(loop == TMAP_EACH_ROWS && r > tmap_rows_level_max(f), "a loop", &plan);
+                continue;
+            }
+            expect(plan.loop == (tmap_u32)loop && plan.count == plan.items, "a loop", &plan);
+            plan.offset = engine_offset(n);
+            run_visits(&plan);
+            run_paint(&plan);
+            run_u32(&plan);
+            if (n % 3 == 0) run_shares(&plan);
+            if (n % 3 == 1) run_shapes(&plan);
+            switch (n % 4) {
+            case 0: run_u8(&plan); break;
+            case 1: run_u16(&plan); break;
+            case 2: run_u64(&plan); break;
+            default: run_big(&plan);
+            }
+        }
+}
+
+// ---- levels past what a matrix of this machine holds ---------------------------------------------
+
+// Marks the cell's number by tmap_nbb_nu_linear64, less `first`.
+typedef struct marks {
+    tmap_u32 *mark;
+    tmap_u64 first, count, *wrong;
+    tmap_each_plan plan;
+} marks;
+
+static __device__ void mark_cell(void *job, tmap_cell cell) {
+    marks *m = (marks *)job;
+    tmap_u64 i = ~0ull;
+    if (tmap_nbb_contains64(m->plan.f, cell.x, cell.y, m->plan.r) &&
+        cell.at == cell.y * m->plan.pitch + cell.x)
+        i = tmap_nbb_nu_linear64(m->plan.f, cell.x, cell.y, m->plan.r) - m->first;
+    if (i < m->count)
+        atomicAdd(&m->mark[i], 1u);
+    else
+        atomicAdd(m->wrong, 1ull);
+}
+
+static __global__ void __launch_bounds__(512, 2) mark_cells(tmap_each_plan plan, marks m) {
+    tmap_each(&plan, mark_cell, &m);
+}
+
+static __global__ void check_marks(tmap_u64 n, const tmap_u32 *mark, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) mine += mark[i] != 1;
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// The last `count` items, or all, of a loop that numbers cells as the linear index does.
+static void run_marks(tmap_nbb f, tmap_u32 r, int loop, tmap_u64 count) {
+    tmap_each_plan plan;
+    marks m;
+    tmap_u64 of_item;
+    CHECK(tmap_each_plan_make(f, r, 0, (const void *)mark_cells, &plan));
+    CHECK(tmap_each_plan_loop(&plan, loop));
+    if (count > plan.items) count = plan.items;
+    CHECK(tmap_each_plan_share(&plan, plan.items - count, count));
+    of_item = tmap_nbb_cells(f, plan.tile_level);
+    m.first = plan.first * of_item, m.count = plan.count * of_item, m.plan = plan;
+    m.mark = (tmap_u32 *)engine_memory(0, m.count * 4), m.wrong = engine_counter;
+    CHECK(cudaMemset(m.mark, 0, m.count * 4));
+    CHECK(tmap_each_launch(&plan, &m, 0));
+    check_marks<<<ENGINE_GRID>>>(m.count, m.mark, m.wrong);
+    expect(engine_counted() == 0, "a large level", &plan);
+}
+
+static void run_large(void) {
+    const tmap_u64 some = engine_small ? 40 : engine_cpu ? 300 : 100000;
+    const tmap_u64 all = engine_cpu ? some : ~0ull;
+    // Widths past 2^32 / 4: all 2^21 and 2^22 cells of the Cantor set.
+    for (tmap_u32 r = 20; r <= 22; ++r)
+        for (int loop = 0; loop < 2; ++loop) {
+            if (r > tmap_nbb_level_max32(tmap_fractal_cantor())) continue;
+            run_marks(tmap_fractal_cantor(), r, loop, all);
+        }
+    // More than 2^32 cells, and matrices of more than 2^32 places.
+    run_marks(tmap_fractal_gasket(), 21, TMAP_EACH_LINEAR, some);
+    run_marks(tmap_fractal_gasket(), 25, TMAP_EACH_COLUMNS, some / 32);
+    run_marks(tmap_fractal_gasket(), 31, TMAP_EACH_LINEAR, some);
+    run_marks(tmap_fractal_carpet(), 13, TMAP_EACH_COLUMNS, some / 32);
+    run_marks(tmap_fractal_carpet(), 20, TMAP_EACH_LINEAR, some);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static __global__ void never(tmap_each_plan plan, int job) { (void)plan, (void)job; }
+
+static void run_refusals(void) {
+    const tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet();
+    const void *kernel = (const void *)never;
+    const struct {
+        tmap_nbb f;
+        tmap_u32 r;
+        tmap_u64 pitch;
+        cudaError_t want;
+    } bad[] = {
+        {gasket, 3, 7, cudaErrorInvalidValue}, // below the width
+        {gasket, 33, 0, cudaErrorInvalidConfiguration},
+        {gasket, 32, 1ull << 62, cudaErrorInvalidConfiguration},
+        {carpet, 21, 0, cudaErrorInvalidConfiguration},
+        {gasket, ~0u, 0, cudaErrorInvalidConfiguration},
+        {tmap_nbb_make(0, 2, 2, 0, 0), 3, 0, cudaErrorInvalidValue},
+        {tmap_nbb_make(3, 0, 2, 0, 0), 3, 0, cudaErrorInvalidValue},
+        {tmap_nbb_make(17, 2, 2, 0, 0), 3, 0, cudaErrorInvalidValue},
+        {tmap_nbb_make(3, 2, 2, 0x300, 0x110), 3, 0, cudaErrorInvalidValue}, // outside the grid
+        {tmap_nbb_make(3, 2, 2, 0x100, 0x410), 3, 0, cudaErrorInvalidValue},
+        {tmap_nbb_make(3, 2, 2, 0x110, 0x110), 3, 0, cudaErrorInvalidValue}, // a replica twice
+        {tmap_nbb_make(3, 17, 17, 0x100, 0x110), 3, 0, cudaErrorInvalidValue},
+    };
+    tmap_each_plan plan, same, good;
+    int job = 0;
+    memset(&plan, 0x77, sizeof plan);
+    same = plan;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        const cudaError_t got =
+            tmap_each_plan_make(bad[i].f, bad[i].r, bad[i].pitch, kernel, &plan);
+        ++cases;
+        if (got != bad[i].want || memcmp(&plan, &same, sizeof plan) != 0)
+            ++failures, printf("FAIL refusal %u: %s\n", i, cudaGetErrorString(got));
+    }
+    CHECK(tmap_each_plan_make(gasket, 3, 0, kernel, &good));
+    expect(tmap_each_plan_make(gasket, 3, 0, NULL, &plan) == cudaErrorInvalidValue, "null", &good);
+    expect(tmap_each_plan_make(gasket, 3, 0, kernel, NULL) == cudaErrorInvalidValue, "null", &good);
+    expect(tmap_each_plan_share(NULL, 0, 1) == cudaErrorInvalidValue, "null", &good);
+    expect(tmap_each_plan_loop(NULL, 0) == cudaErrorInvalidValue, "null", &good);
+    expect(tmap_each_launch(NULL, &job, 0) == cudaErrorInvalidValue, "null", &good);
+    expect(tmap_each_launch(&good, NULL, 0) == cudaErrorInvalidValue, "null", &good);
+    plan = good;
+    expect(tmap_each_plan_share(&plan, plan.items, 1) == cudaErrorInvalidValue, "share", &plan);
+    expect(tmap_each_plan_share(&plan, 1, plan.items) == cudaErrorInvalidValue, "share", &plan);
+    expect(tmap_each_plan_share(&plan, 1, ~0ull) == cudaErrorInvalidValue, "share", &plan);
+    expect(tmap_each_plan_loop(&plan, -1) == cudaErrorInvalidConfiguration, "loop", &plan);
+    expect(tmap_each_plan_loop(&plan, TMAP_EACH_LOOP_COUNT) == cudaErrorInvalidConfiguration,
+           "loop", &plan);
+    expect(memcmp(&plan, &good, sizeof plan) == 0, "a refusal changed the plan", &plan);
+    // No items: no launch, and no error.
+    CHECK(tmap_each_plan_share(&plan, 5, 0));
+    CHECK(tmap_each_launch(&plan, &job, 0));
+    // What else went wrong before is not this launch's error, and stays to be asked for.
+    {
+        void *much = NULL;
+        expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation", &good);
+        expect(tmap_each_launch(&good, &job, 0) == cudaSuccess, "an earlier error", &good);
+        expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error", &good);
+    }
+}
+
+int main(void) {
+    const int skip = engine_begin();
+    if (skip) return skip;
+    engine_memory(0, 64);
+    for (int i = 0; i < ENGINE_COUNT; ++i)
+        if (!engine_small || i % 4 == 0) run_fractal(i, engine_fractal(i));
+    run_large();
+    run_refusals();
+    return engine_end("test_each");
+}

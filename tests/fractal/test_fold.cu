@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// test_fold: tmap_fold by every loop, for elements of 1, 2, 4 and 8 bytes that begin anywhere, and
+// accumulators of 4 to 64 bytes, joined over warps, blocks and grids; and tmap_rd.
+//
+// A fold here adds up a hash of the element and of its cell's coordinates, so that a cell that is
+// left out, taken twice or misnamed changes the result.
+#include "fractal/engine.h"
+#include <threadmap/fractal/rd.h>
+
+TMAP_FN tmap_u64 hash_of(tmap_u64 value, tmap_u64 x, tmap_u64 y, tmap_u64 at) {
+    return (value + 1) * 0x9e3779b97f4a7c15ull + (x << 17) * 31 + (y << 9) * 17 + at * 7;
+}
+
+typedef struct fold_job {
+    const void *in;
+    void *out, *blocks;
+} fold_job;
+
+static __device__ void join_sums(void *job, void *sum, const void *other) {
+    (void)job;
+    *(tmap_u64 *)sum += *(const tmap_u64 *)other;
+}
+
+// One type of element: the kernel, what fills a memory, the sum by definition, and the comparison.
+#define FOLD(type) \
+    static __device__ void add_##type(void *job, void *sum, tmap_cell cell, const void *value) { \
+        (void)job; \
+        *(tmap_u64 *)sum += hash_of(*(const type *)value, cell.x, cell.y, cell.at); \
+    } \
+    static __global__ void __launch_bounds__(512, 2) \
+        fold_##type(tmap_each_plan plan, fold_job j) { \
+        __shared__ tmap_u64 scratch[32]; \
+        tmap_u64 sum = 0, zero = 0; \
+        tmap_fold(&plan, j.in, sizeof(type), add_##type, &sum, 0); \
+        tmap_fold_grid(&sum, &zero, sizeof sum, join_sums, 0, scratch, j.blocks, j.out); \
+    } \
+    static __global__ void fill_##type(tmap_u64 n, type *a) { \
+        ENGINE_EACH_PLACE(i, n) a[i] = (type)(check_hash(i, 6) * 0x100000001ull); \
+    } \
+    static __global__ void check_##type(tmap_each_plan plan, tmap_u64 n, const type *a, \
+                                        tmap_u64 *sum) { \
+        tmap_u64 mine = 0; \
+        ENGINE_EACH_PLACE(i, n) { \
+            tmap_xy64 cell; \
+            if (engine_cell(&plan, i, &cell)) mine += hash_of(a[i], cell.x, cell.y, i); \
+        } \
+        if (mine) atomicAdd(sum, mine); \
+    } \
+    static void run_##type(const tmap_each_plan *like, int skip) { \
+        tmap_each_plan plan; \
+        const tmap_u64 room = engine_room(like); \
+        type *a = (type *)engine_memory(0, (room + 16) * sizeof(type)) + skip; \
+        fold_job j; \
+        CHECK( \
+            tmap_fold_plan_make(like->f, like->r, like->pitch, (const void *)fold_##type, &plan)); \
+        if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
+        plan.offset = like->offset; \
+        j.in = a, j.out = engine_memory(1, 64); \
+        j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8)); \
+        { \
+            void *arguments[] = {(void *)&room, (void *)&a}; \
+            engine_launch((const void *)fill_##type, arguments); \
+        } \
+        { \
+            void *arguments[] = {(void *)&plan, (void *)&room, (void *)&a, \
+                                 (void *)&engine_counter}; \
+            engine_launch((const void *)check_##type, arguments); \
+        } \
+        same_sum(&plan, &j, "fold of " #type); \
+    }
+
+// Memory for tmap_fold_grid, whose first bytes are cleared once and for all.
+static void *blocks_for(tmap_u64 bytes) {
+    static void *last;
+    void *blocks = engine_memory(2, bytes);
+    if (blocks != last) CHECK(cudaMemset(blocks, 0, 16));
+    return last = blocks;
+}
+
+// Launches a fold twice, whole, and then in two shares; compares with what a check has counted.
+static void same_sum(const tmap_each_plan *plan, fold_job *j, const char *what) {
+    const tmap_u64 want = engine_counted();
+    tmap_u64 got, parts = 0;
+    for (int i = 0; i < 2; ++i) {
+        CHECK(cudaMemset(j->out, 0x5a, 8));
+        CHECK(tmap_each_launch(plan, j, 0));
+        CHECK(cudaMemcpy(&got, j->out, 8, cudaMemcpyDeviceToHost));
+        expect(got == want, what, plan);
+    }
+    for (int i = 0; i < 2; ++i) {
+        tmap_each_plan share = *plan;
+        const tmap_u64 half = plan->items / 3;
+        CHECK(tmap_each_plan_share(&share, i ? half : 0, i ? plan->items - half : half));
+        CHECK(cudaMemset(j->out, 0, 8));
+        CHECK(tmap_each_launch(&share, j, 0));
+        CHECK(cudaMemcpy(&got, j->out, 8, cudaMemcpyDeviceToHost));
+        parts += got;
+    }
+    expect(parts == want, what, plan);
+}
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef tmap_u32 u32;
+typedef tmap_u64 u64;
+FOLD(u8)
+FOLD(u16)
+FOLD(u32)
+FOLD(u64)
+
+static __global__ void any_kernel(tmap_each_plan plan, int job) { (void)plan, (void)job; }
+
+static void run_fractal(int n, tmap_nbb f) {
+    for (tmap_u32 r = 0; engine_fits(f, r); ++r)
+        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
+            tmap_each_plan like;
+            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)),
+                                      (const void *)any_kernel, &like));
+            if (tmap_each_plan_loop(&like, loop)) continue;
+            like.offset = engine_offset(n);
+            // At a multiple of 16 bytes, and elsewhere.
+            run_u32(&like, n % 5 ? 0 : 1);
+            switch (n % 3) {
+            case 0: run_u8(&like, n % 2 ? 0 : 3); break;
+            case 1: run_u16(&like, n % 2 ? 0 : 3); break;
+            default: run_u64(&like, n % 2 ? 0 : 1);
+            }
+        }
+}
+
+// ---- accumulators of other sizes, and joins of warps and blocks ----------------------------------
+
+// How many cells have each of 16 values: 64 bytes.
+typedef struct histogram {
+    tmap_u32 bin[16];
+} histogram;
+
+static __device__ void add_histogram(void *job, void *sum, tmap_cell cell, const void *value) {
+    (void)job, (void)cell;
+    ++((histogram *)sum)->bin[*(const u8 *)value & 15];
+}
+static __device__ void join_histograms(void *job, void *sum, const void *other) {
+    (void)job;
+    for (int i = 0; i < 16; ++i) ((histogram *)sum)->bin[i] += ((const histogram *)other)->bin[i];
+}
+static __global__ void __launch_bounds__(256) fold_histogram(tmap_each_plan plan, fold_job j) {
+    __shared__ histogram scratch[16];
+    histogram sum, zero;
+    for (int i = 0; i < 16; ++i) sum.bin[i] = zero.bin[i] = 0;
+    tmap_fold(&plan, j.in, 1, add_histogram, &sum, 0);
+    tmap_fold_grid(&sum, &zero, sizeof sum, join_histograms, 0, scratch, j.blocks, j.out);
+}
+
+// The smallest element and where it stands, 12 bytes: the first of equal ones.
+typedef struct smallest {
+    tmap_u32 value, x, y;
+} smallest;
+
+static __device__ void take_smaller(smallest *a, smallest b) {
+    if (b.value < a->value || (b.value == a->value && (b.y < a->y || (b.y == a->y && b.x < a->x))))
+        *a = b;
+}
+static __device__ void add_smallest(void *job, void *sum, tmap_cell cell, const void *value) {
+    const tmap_u32 bits = *(const tmap_u32 *)job;
+    const smallest here = {*(const u32 *)value & bits, cell.x, cell.y};
+    take_smaller((smallest *)sum, here);
+}
+static __device__ void join_smallest(void *job, void *sum, const void *other) {
+    (void)job;
+    take_smaller((smallest *)sum, *(const smallest *)other);
+}
+static __global__ void __launch_bounds__(512, 2)
+    fold_smallest(tmap_each_plan plan, fold_job j, tmap_u32 bits) {
+    __shared__ smallest scratch[32];
+    const smallest zero = {~0u, ~0u, ~0u};
+    smallest least = zero;
+    tmap_fold(&plan, j.in, 4, add_smallest, &least, &bits);
+    tmap_fold_grid(&least, &zero, sizeof least, join_smallest, 0, scratch, j.blocks, j.out);
+}
+
+// The sum over every warp and over every block, each added to one counter.
+static __global__ void __launch_bounds__(512)
+    fold_parts(tmap_each_plan plan, fold_job j, tmap_u64 *sums) {
+    __shared__ tmap_u64 scratch[16];
+    tmap_u64 sum = 0, same;
+    tmap_fold(&plan, j.in, 4, add_u32, &sum, 0);
+    same = sum;
+    tmap_fold_warp(&sum, 8, join_sums, 0);
+    if (tmap_thread_rank() % 32 == 0) atomicAdd(&sums[0], sum);
+    tmap_fold_block(&same, 8, join_sums, 0, scratch);
+    if (tmap_thread_rank() == 0) atomicAdd(&sums[1], same);
+}
+
+static void run_accumulators(tmap_nbb f, tmap_u32 r) {
+    tmap_each_plan plan;
+    histogram got, want;
+    smallest least, want_least = {~0u, ~0u, ~0u};
+    tmap_u32 bits = 0xff;
+    tmap_u64 *sums = (tmap_u64 *)engine_memory(3, 16), host[2], all = 0, room;
+    u32 *words;
+    fold_job j;
+    void *arguments[3];
+    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_histogram, &plan));
+    room = tmap_each_plan_places(&plan);
+    words = (u32 *)engine_host(room * 4);
+    j.in = engine_memory(0, room * 4), j.out = engine_memory(1, 64);
+    fill_u32<<<ENGINE_GRID>>>(room, (u32 *)j.in);
+    CHECK(cudaMemcpy(words, j.in, room * 4, cudaMemcpyDeviceToHost));
+    memset(&want, 0, sizeof want);
+    for (tmap_u64 i = 0; i < room; ++i) {
+        tmap_xy64 cell;
+        if (!engine_cell(&plan, i, &cell)) continue;
+        ++want.bin[((const unsigned char *)words)[i] & 15];
+        all += hash_of(words[i], cell.x, cell.y, i);
+        if ((words[i] & bits) < want_least.value)
+            want_least.value = words[i] & bits, want_least.x = (u32)cell.x,
+            want_least.y = (u32)cell.y;
+    }
+    for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop) {
+        if (tmap_each_plan_loop(&plan, loop)) continue;
+        j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, sizeof got));
+        CHECK(tmap_each_launch(&plan, &j, 0));
+        CHECK(cudaMemcpy(&got, j.out, sizeof got, cudaMemcpyDeviceToHost));
+        expect(memcmp(&got, &want, sizeof got) == 0, "histogram", &plan);
+    }
+    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_smallest, &plan));
+    j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, sizeof least));
+    arguments[0] = &plan, arguments[1] = &j, arguments[2] = &bits;
+    CHECK(cudaLaunchKernel(plan.kernel, dim3(plan.grid), dim3(plan.block), arguments, plan.shared,
+                           0));
+    CHECK(cudaMemcpy(&least, j.out, sizeof least, cudaMemcpyDeviceToHost));
+    expect(memcmp(&least, &want_least, sizeof least) == 0, "smallest", &plan);
+    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_parts, &plan));
+    for (int i = 0; i < 3; ++i) { // of whole warps in any shape
+        const dim3 blocks[] = {dim3(plan.block), dim3(8, 12), dim3(32)};
+        CHECK(cudaMemset(sums, 0, 16));
+        fold_parts<<<3, blocks[i], plan.shared>>>(plan, j, sums);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(host, sums, 16, cudaMemcpyDeviceToHost));
+        expect(host[0] == all && host[1] == all, "warps and blocks", &plan);
+    }
+}
+
+// Rows so far apart that a tile's bytes do not fit 32 bits, 4 GB of them where there is so much.
+static void run_far(void) {
+    const tmap_nbb f = tmap_fractal_gasket();
+    const tmap_u32 r = engine_cpu || engine_small ? 1 : 6, side = 1u << r;
+    const tmap_u64 pitch = 1ull << 26;
+    tmap_each_plan plan;
+    fold_job j;
+    u8 *a;
+    tmap_u64 got, want = 0;
+    CHECK(tmap_fold_plan_make(f, r, pitch, (const void *)fold_u8, &plan));
+    CHECK(tmap_each_plan_loop(&plan, TMAP_EACH_GROUPS));
+    a = (u8 *)engine_memory(0, engine_room(&plan));
+    for (tmap_u32 y = 0; y < side; ++y) {
+        CHECK(cudaMemset(a + y * pitch, (int)y + 1, side));
+        for (tmap_u32 x = 0; x < side; ++x)
+            if (tmap_nbb_contains(f, x, y, r)) want += hash_of(y + 1, x, y, y * pitch + x);
+    }
+    j.in = a, j.out = engine_memory(1, 64), j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8));
+    CHECK(tmap_each_launch(&plan, &j, 0));
+    CHECK(cudaMemcpy(&got, j.out, 8, cudaMemcpyDeviceToHost));
+    expect(got == want, "rows far apart", &plan);
+}
+
+// ---- tmap_rd ------------------------------------------------------------------------------------
+
+// Sums by definition, and by tmap_rd, of one type of element.
+#define RD(type, sum_type, which, value_of) \
+    static void run_rd_##which(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop) { \
+        tmap_each_plan plan; \
+        sum_type want = 0, got[2], *sum = (sum_type *)engine_memory(1, 64); \
+        void *blocks; \
+        type *host, *a; \
+        tmap_u64 room; \
+        CHECK(tmap_rd_plan_make(f, r, pitch, TMAP_RD_##which, &plan)); \
+        if (tmap_each_plan_loop(&plan, loop)) return; \
+        room = tmap_each_plan_places(&plan); \
+        host = (type *)engine_host(room * sizeof(type)), a = (type *)engine_memory(0, room * 8); \
+        for (tmap_u64 i = 0; i < room; ++i) { \
+            tmap_xy64 cell; \
+            const tmap_u32 h = check_hash(i, 8); \
+            host[i] = value_of; \
+            if (engine_cell(&plan, i, &cell)) want += (sum_type)host[i]; \
+        } \
+        CHECK(cudaMemcpy(a, host, room * sizeof(type), cudaMemcpyHostToDevice)); \
+        blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8)); \
+        for (int i = 0; i < 2; ++i) { \
+            CHECK(tmap_rd(&plan, a, sum, blocks, 0)); \
+            CHECK(cudaMemcpy(&got[i], sum, 8, cudaMemcpyDeviceToHost)); \
+        } \
+        expect(memcmp(&got[0], &got[1], 8) == 0, "the same sum again", &plan); \
+        /* Floats here are small multiples of 1/8: every order adds them up exactly. */ \
+        expect(got[0] == want, "rd of " #which, &plan); \
+    }
+RD(signed char, tmap_i64, I8, (signed char)h)
+RD(unsigned char, tmap_u64, U8, (unsigned char)h)
+RD(int, tmap_i64, I32, h % 4 ? (int)h : (int)0x80000000)
+RD(tmap_u32, tmap_u64, U32, h)
+RD(float, double, F32, (float)(int)(h % 20001) / 8 - 1000)
+RD(double, double, F64, (double)(int)(h % 2000001) / 8 - 100000)
+
+static void run_rd(tmap_nbb f) {
+    for (tmap_u32 r = 0, n = 0; engine_fits(f, r); ++r)
+        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
+            const tmap_u64 pitch = engine_pitch((int)n, tmap_nbb_side_x(f, r));
+            switch (n % 6) {
+            case 0: run_rd_I8(f, r, pitch, loop); break;
+            case 1: run_rd_F32(f, r, pitch, loop); break;
+            case 2: run_rd_U8(f, r, pitch, loop); break;
+            case 3: run_rd_I32(f, r, pitch, loop); break;
+            case 4: run_rd_F64(f, r, pitch, loop); break;
+            default: run_rd_U32(f, r, pitch, loop);
+            }
+        }
+}
+
+static void run_refusals(void) {
+    const tmap_nbb f = tmap_fractal_gasket();
+    tmap_each_plan plan, other, same;
+    char *a = (char *)engine_memory(0, 4096), *sum = (char *)engine_memory(1, 64);
+    char *blocks = (char *)blocks_for(4096);
+    memset(&other, 0x77, sizeof other);
+    same = other;
+    CHECK(tmap_rd_plan_make(f, 3, 0, TMAP_RD_F64, &plan));
+    expect(tmap_rd_plan_make(f, 3, 0, -1, &other) == cudaErrorInvalidValue, "type", &plan);
+    expect(tmap_rd_plan_make(f, 3, 0, TMAP_RD_TYPE_COUNT, &other) == cudaErrorInvalidValue, "type",
+           &plan);
+    expect(tmap_rd_plan_make(f, 3, 7, TMAP_RD_I8, &other) == cudaErrorInvalidValue, "pitch", &plan);
+    expect(memcmp(&other, &same, sizeof same) == 0, "a refusal made a plan", &plan);
+    expect(tmap_rd(NULL, a, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, NULL, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a, NULL, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a, sum, NULL, 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a + 4, sum, blocks, 0) == cudaErrorInvalidValue, "alignment", &plan);
+    expect(tmap_rd(&plan, a, sum + 4, blocks, 0) == cudaErrorInvalidValue, "alignment", &plan);
+    expect(tmap_rd(&plan, a, sum, blocks + 8, 0) == cudaErrorInvalidValue, "alignment", &plan);
+    CHECK(tmap_fold_plan_make(f, 3, 0, (const void *)fold_u8, &other));
+    expect(tmap_rd(&other, a, sum, blocks, 0) == cudaErrorInvalidValue, "another plan", &plan);
+}
+
+int main(void) {
+    const int skip = engine_begin();
+    if (skip) return skip;
+    engine_memory(0, 64);
+    for (int i = 0; i < ENGINE_COUNT; ++i) {
+        const tmap_nbb f = engine_fractal(i);
+        if (engine_small && i % 4) continue;
+        run_fractal(i, f);
+        run_rd(f);
+    }
+    run_accumulators(tmap_fractal_gasket(), engine_cpu ? 5 : 8);
+    run_accumulators(tmap_fractal_carpet(), engine_cpu ? 3 : 5);
+    run_far();
+    run_refusals();
+    return engine_end("test_fold");
+}

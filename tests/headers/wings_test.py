@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Who includes whom, directly or through others: no header outside rivals/ includes one of rivals/,
+and the include of a wing (fractal.h, ...) has every map and engine of its folder and no client.
+
+What it leaves out is listed once, in floors.py: CLIENTS and SERVING. That it compiles alone is shown
+by compile_test.py, as for every header.
+"""
+import os
+import sys
+
+from common import INCLUDE, each, headers, included
+from floors import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_rival
+
+
+def graph():
+    """header -> the headers of ours that it includes."""
+    found = {}
+    for header in headers():
+        with open(os.path.join(INCLUDE, header), encoding="utf-8") as file:
+            found[header] = [os.path.normpath(os.path.join(os.path.dirname(header), name))
+                             for _, quote, name in included(file.read()) if quote == '"']
+    return found
+
+
+def reached(edges, start):
+    """{header: the way to it} for all that `start` includes."""
+    ways, todo = {start: start}, [start]
+    while todo:
+        header = todo.pop()
+        for target in edges.get(header, ()):
+            if target not in ways:
+                ways[target] = f"{ways[header]} > {target}"
+                todo.append(target)
+    return ways
+
+
+def check(edges, header):
+    ways = reached(edges, header)
+    wrong = []
+    if not is_rival(header):
+        wrong += [f"a rival: {way}" for target, way in sorted(ways.items()) if is_rival(target)]
+    if header in WINGS:
+        folder = header[:-len(".h")] + "/"
+        for target in sorted(edges):
+            aside = target in CLIENTS or target in SERVING
+            if aside and target in ways:
+                wrong.append(f"a client: {ways[target]}")
+            if target.startswith(folder) and not aside and target not in ways:
+                wrong.append(f"does not include {target}")
+    return "\n".join(wrong)
+
+
+def self_test():
+    """What must be seen: a rival behind another header, a client, and a header left out."""
+    edges = {"threadmap/triangle.h": ["threadmap/triangle/a.h"],
+             "threadmap/triangle/a.h": ["threadmap/core.h", "threadmap/rivals/b.h"],
+             "threadmap/rivals/b.h": ["threadmap/triangle/pdist.h"],
+             "threadmap/triangle/pdist.h": [], "threadmap/triangle/c.h": []}
+    seen = check(edges, "threadmap/triangle.h")
+    for what in ("a rival: threadmap/triangle.h > threadmap/triangle/a.h > threadmap/rivals/b.h",
+                 "a client: ", "does not include threadmap/triangle/c.h"):
+        if what not in seen:
+            sys.exit(f"the test itself is wrong: it does not see '{what}'")
+
+
+def main():
+    self_test()
+    listed = GROUND | COOPERATIVE | ENGINES | WINGS | CLIENTS | SERVING
+    gone = sorted(listed - set(headers()))
+    if gone:
+        sys.exit(f"floors.py lists headers that are gone: {gone}")
+    edges = graph()
+    each(headers(), lambda header: check(edges, header))
+
+
+main()
