@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the figures of the papers, and makes the tables of docs/performance.md, from results.
+"""Draws the figures of the papers, and makes the tables of documents, from results.
 
     plot.py [--results DIR] [--out DIR] [--format png|svg]   draws (needs matplotlib)
     plot.py --tables [--results DIR]                         prints all tables as Markdown
-    plot.py --update FILE... [--results DIR]                 refills the tables of documents
+    plot.py --update [FILE...] [--results DIR]               refills the tables of documents
 
 DIR of results is bench/results/h200, or the only folder in bench/results; --out is docs/img. In a
 document, what stands between `<!-- table: NAME -->` and `<!-- /table -->` is replaced by the table
 of that name, and likewise `<!-- picture: NAME -->` and `<!-- /picture -->`. What results lack is
-left out of tables and pictures, and said. Exit status: 0, 1 (no matplotlib), 2 (bad input).
+left out of tables and pictures, and said. All tables stand in tables.md beside the results, some in
+documents; --update without a file refills all of these. Exit status: 0, 1 (no matplotlib), 2 (bad input).
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOTHING = "Not measured yet."
+DOCUMENTS = ("README.md", "docs/performance.md", "docs/notebook.md", "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.
 FRACTALS = {
@@ -30,8 +32,14 @@ FRACTALS = {
     "bottles": ("Empty bottles", 7, 3, 3),
 }
 WORKS = {"sw": "Single write (SW)", "rd": "Reduction (RD)", "ca": "Cellular automaton (CA)"}
+DTYPES = {"sw": "i32", "rd": "i32", "ca": "u8"}  # of the paper's three tests
 BASES = {"bb": "BB", "bb_walk": "BB walking", "list": "list"}
-SECTORS = "tile_sectors"  # writes empty cells too: not an exact form
+PLAIN = "lambda_linear"   # a kernel of one's own on the plain map
+ENGINE = ("each", "update", "fold", "life", "stencil")
+# What the engine is measured with: work, dtype, title.
+TASKS = (("sw", "i32", "write, i32"), ("sw", "u8", "write, u8"), ("update", "f32", "update, f32"),
+         ("rd", "i32", "sum, i32"), ("rd", "f32", "sum, f32"), ("rd", "u8", "sum, u8"),
+         ("ca", "u8", "life, u8"), ("ca", "f32", "heat, f32"))
 MAPS_ONLY = ("tile_shuffle", "tile_redux", "tile_ballot", "tile_mma")  # of the benchmark alone
 TOP_SIDE = 65536          # the side up to which fractals are compared, as in the paper
 RHOS = (1, 2, 4, 8, 16, 32)
@@ -46,6 +54,9 @@ class Results:
         self.meta, self.rows = data.get("meta", {}), data.get("rows", [])
         self.places = {}  # rows of a work, of a work and domain, of a work, domain and size
         for row in self.rows:
+            work = row.get("work")
+            if row.get("dtype", DTYPES.get(work)) != DTYPES.get(work, row.get("dtype")):
+                continue  # not one of the paper's tests: the engine's alone
             key = row.get("work"), row.get("domain"), row.get("size")
             for length in (1, 2, 3):
                 self.places.setdefault(key[:length], []).append(row)
@@ -73,12 +84,20 @@ class Results:
         return min(rows, key=lambda row: row["ms"], default=None)
 
     def forms(self, work):
-        """The exact forms of lambda."""
-        return [v for v in self.variants(work)
-                if v not in BASES and v != SECTORS and v not in MAPS_ONLY]
+        """The forms of lambda, the engine's among them."""
+        return [v for v in self.variants(work) if v not in BASES and v not in MAPS_ONLY]
 
     def best_form(self, work, domain, size):
-        return self.best(work, domain, size, self.forms(work))
+        """What a user of the engine gets; without one, the best form."""
+        return self.best(work, domain, size, ENGINE) or \
+            self.best(work, domain, size, self.forms(work))
+
+    def task(self, work, dtype, domain, size):
+        """The engine's row of a task, or None."""
+        rows = [row for row in self.rows if row.get("work") == work and row.get("dtype") == dtype
+                and row.get("domain") == domain and row.get("size") == size
+                and row.get("variant") in ENGINE]
+        return min(rows, key=lambda row: row["ms"], default=None)
 
     def top(self, work, domain):
         """The largest level that the bounding box could do, of a side of at most TOP_SIDE."""
@@ -103,7 +122,7 @@ def ratio(slow, fast):
 
 
 def n_0(results, work, domain):
-    """(n_0, largest n): the smallest measured n from which on the best form is faster than the best
+    """(n_0, largest n): the smallest measured n from which on the engine is faster than the best
     bounding box at every larger measured n. n_0 is None where the largest n is not."""
     found = largest = None
     for size in reversed(results.sizes(work, domain)):
@@ -228,20 +247,30 @@ def gains(results, work, domain, size, row):
 
 
 def table_summary(data):
-    """The gasket at its top level."""
+    """The gasket at its top level: each task by the engine."""
     results, rows = data.get("fractal"), []
-    for work in WORKS if results else ():
-        size = results.top(work, "gasket")
-        if size is None:
-            continue
-        best = [results.best_form(work, "gasket", size)]
-        sectors = results.best(work, "gasket", size, (SECTORS,))
-        for row in best + ([sectors] if sectors else []):
-            what = WORKS[work] + (", whole sectors written" if row is sectors else "")
-            rows.append([what, str(size), code(row["variant"]), bold(ms(row)),
-                         *(sig(gain) for gain in gains(results, work, "gasket", size, row)),
-                         percent(row)])
-    return table(["work", "r", "form ", "ms", "× BB", "× BB walking", "× list", "% of limit"], rows)
+    size = results.top("sw", "gasket") if results else None
+    for work, dtype, title in TASKS if size is not None else ():
+        row = results.task(work, dtype, "gasket", size)
+        if row:
+            others = (*BASES, PLAIN) if DTYPES.get(work) == dtype else ()
+            found = {v: results.best(work, "gasket", size, (v,)) for v in others}
+            rows.append([title, code(row["variant"]), bold(ms(row)), percent(row),
+                         *(sig(ratio(found.get(v), row)) for v in (*BASES, PLAIN))])
+    return table(["work", "engine ", "ms", "% of limit", "× BB", "× BB walking", "× list",
+                  "× plain map"], rows)
+
+
+def table_engine(data):
+    """All fractals at their top level: each task by the engine, with its percentage of the limit."""
+    results, rows = data.get("fractal"), []
+    for domain in results.domains("sw") if results else ():
+        size = results.top("sw", domain)
+        found = [results.task(work, dtype, domain, size) for work, dtype, _ in TASKS]
+        if size is not None and any(found):
+            rows.append([FRACTALS[domain][0], str(size), str(side(domain, size)),
+                         *(f"{ms(row)} ({percent(row)})" if row else "-" for row in found)])
+    return table(["fractal", "r", "n", *(title for _, _, title in TASKS)], rows)
 
 
 def table_gasket(work):
@@ -292,15 +321,16 @@ def table_fractals(work):
             size = results.top(work, domain)
             if size is None:
                 continue
-            bases = [results.best(work, domain, size, (base,)) for base in BASES]
+            bases = [results.best(work, domain, size, (base,)) for base in (*BASES, PLAIN)]
             best = results.best_form(work, domain, size)
             rows.append([FRACTALS[domain][0], str(size), str(side(domain, size)),
                          f"{FRACTALS[domain][1]**size:,}", *(ms(row) for row in bases),
                          code(best["variant"]), bold(ms(best)),
                          *(sig(ratio(row, best)) for row in bases), percent(best),
                          memory(bases[2].get("extra_bytes")) if bases[2] else "-"])
-        return table(["fractal", "r", "n", "cells", "BB", "BB walking", "list", "best form ", "ms",
-                      "× BB", "× BB walking", "× list", "% of limit", "list's memory"], rows)
+        return table(["fractal", "r", "n", "cells", "BB", "BB walking", "list", "plain map",
+                      "engine ", "ms", "× BB", "× BB walking", "× list", "× plain map",
+                      "% of limit", "list's memory"], rows)
     return make
 
 
@@ -361,6 +391,15 @@ def table_triangle(data):
             rows.append([group_title(key), str(n), code(name), str(row.get("rho", "-")), ms(row),
                          sig(ratio(best.get("bb"), row)), percent(row)])
     return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
+
+
+def table_pdist(data):
+    """The library's distances at their largest n."""
+    found = data["triangle"].at("pdist") if "triangle" in data else []
+    n = max((row["size"] for row in found), default=None)
+    return table(["coordinates", "output ", "n", "ms", "% of limit"],
+                 [[str(row.get("d", "-")), code(row["variant"]), str(n), ms(row), percent(row)]
+                  for row in found if row["size"] == n])
 
 
 def table_block(data):
@@ -559,11 +598,11 @@ ASK_TABLES = {
 
 TABLES = {
     **ASK_TABLES,
-    "meta": table_meta, "summary": table_summary,
+    "meta": table_meta, "summary": table_summary, "engine": table_engine,
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
-    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle,
+    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
     "block": table_block, "reduce": table_reduce,
 }
 
@@ -701,7 +740,7 @@ def draw_speedup(pyplot, data):
                   linestyle=(0, (2, 1.5)))
             curve(right, [(n, row and row["ms"]) for n, row in zip(sides, form)], **thin)
         bold_lines = (
-            (best, INK, "-", "o", "best form of lambda"),
+            (best, INK, "-", "o", "the engine"),
             (line(("bb",)), RED, "-", None, "best BB"),
             (line(("bb_walk",)), RED, (0, (4, 2)), None, "BB walking"),
             (line(("list",)), SKY, "-", None, "list"),
@@ -714,7 +753,7 @@ def draw_speedup(pyplot, data):
                 note(f"{work}: no curve for {label}")
             if rows is not best:
                 curve(left, zip(sides, map(ratio, rows, best)), **heavy,
-                      label=f"times faster (left): best form over {label}")
+                      label=f"times faster (left): the engine over {label}")
         curve(right, [(n, row and row.get("limit_ms")) for n, row in zip(sides, best)], color=GREY,
               linestyle=":", linewidth=2, label="time (right): the memory's limit")
         left.axhline(1, color=GREY, linewidth=1)
@@ -763,7 +802,7 @@ def draw_theory(pyplot, data):
                            results.best_form(work, "gasket", size)))
                     for size in results.sizes(work, "gasket")] if results else []
         if not curve(left, gains_of, color=colour, marker=marker, linewidth=1,
-                     label=f"measured, {work.upper()}: best form over best BB"):
+                     label=f"measured, {work.upper()}: the engine over best BB"):
             note(f"theory: nothing measured for {work}")
     left.set_title("Sierpinski gasket")
     left.set_ylabel("times less, times faster")
@@ -893,7 +932,7 @@ def draw_fractals(pyplot, data):
             if not any(got):
                 note(f"fractals: no {base} for {work}")
             left.bar([p + (i - 1) * 0.27 for p in places], [g and g - 1 or 0 for g in got], 0.27,
-                     bottom=1, color=colour, label=f"best form over {BASES[base]}")
+                     bottom=1, color=colour, label=f"the engine over {BASES[base]}")
         left.set_yscale("log")
         plain_ticks(left.yaxis)
         left.axhline(1, color=INK, linewidth=1)
@@ -1188,7 +1227,7 @@ def main(argv):
     parser.add_argument("--out", metavar="DIR", default=os.path.join(ROOT, "docs", "img"))
     parser.add_argument("--format", choices=("png", "svg"), default="png")
     parser.add_argument("--tables", action="store_true", help="print all tables")
-    parser.add_argument("--update", metavar="FILE", nargs="+", help="refill these documents")
+    parser.add_argument("--update", metavar="FILE", nargs="*", help="refill these documents")
     options = parser.parse_args(argv)
     folder = options.results or default_results()
     try:
@@ -1196,12 +1235,14 @@ def main(argv):
     except (OSError, ValueError) as error:
         note(f"{folder}: {error}")
         return 2
-    if not data and not options.update:
+    if not data and options.update is None:
         note(f"no results in {folder or os.path.join(ROOT, 'bench', 'results')}"
              " (bench/run makes them)")
         return 2
     if options.tables:
         print("\n\n".join(f"{name}:\n\n{make(data)}" for name, make in TABLES.items()))
+    if options.update == []:
+        options.update = [os.path.join(ROOT, name) for name in DOCUMENTS]
     for path in options.update or ():
         images = os.path.relpath(options.out, os.path.dirname(os.path.abspath(path)))
         try:
