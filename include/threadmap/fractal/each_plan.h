@@ -138,7 +138,7 @@ static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap
     const int first = small ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
     const int fold = small ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
     const tmapi_each_wish wishes[4] = {
-        {16, 256, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
+        {16, 1024, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
         {32, 2048, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
         {32, 4096, 4, {fold, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
         {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},

@@ -218,19 +218,39 @@ TMAP_DEVICE int tmapi_life_first(const tmapi_life_here *h, tmap_u32 row, tmap_u3
     return (int)(32 * s) - (int)((h->start + row * h->width) & 31);
 }
 
-// The sectors of a row that hold a cell, a bit each; none is alive in the others.
+// The bit of a row behind the last sector that the tile writes there.
+TMAP_DEVICE int tmapi_life_end(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row) {
+    const tmap_u32 skew = (h->start + row * h->width) & 31;
+    return (int)((t.width + skew) / 32 * 32 + 32 - skew);
+}
+
+// 1 if a cell that the tile writes lies beside a sector that begins behind the tile: it does not
+// where, as in the gasket, a tile's last column is nearly empty.
+TMAP_DEVICE int tmapi_life_near(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
+                                int first, const tmap_u32 *mask) {
+    tmap_u32 cells = 0;
+    for (int y = -1; y <= 1; ++y) {
+        const tmap_u32 beside = row + (tmap_u32)y; // its cells are written if it is of the tile
+        if (beside == 0 || beside > t.height) continue;
+        cells |= tmapi_life_bits(mask + y * (int)t.mask, first - 1) &
+                 tmapi_life_below(first - 1, (tmap_u32)tmapi_life_end(t, h, beside));
+    }
+    return cells != 0;
+}
+
+// The sectors of a row that the step has to read, a bit each; none is alive in the others.
 TMAP_DEVICE tmap_u32 tmapi_life_list(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
-                                     const tmap_u32 *mask, tmap_u32 *live) {
+                                     const tmap_u32 *cells, tmap_u32 *live) {
     const int none = (row == 0 && h->north) || (row == t.height + 1 && h->south);
     const tmap_u32 end = h->right ? 1u << 30 : t.width + 2;
     int first = tmapi_life_first(h, row, 0);
     const tmap_u32 at = (tmap_u32)(first + 32), shift = at & 31;
-    tmap_u32 found = 0, word = mask[at >> 5];
-    mask += at >> 5;
+    const tmap_u32 *mask = cells + (at >> 5);
+    tmap_u32 found = 0, word = *mask;
     for (tmap_u32 s = 0; s < t.sectors; ++s, first += 32) {
         const tmap_u32 next = mask[s + 1];
         const tmap_u32 bits = __funnelshift_r(word, next, shift) & tmapi_life_below(first, end);
-        if (bits && !none)
+        if (bits && !none && (first <= (int)t.width || tmapi_life_near(t, h, row, first, cells)))
             found |= 1u << s;
         else
             live[1 + s] = 0;
@@ -359,7 +379,18 @@ TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_ru
     }
 }
 
-static __global__ void __launch_bounds__(512, 4)
+// Blocks that a multiprocessor should hold: as many as its 2048, 1536 or 1024 threads are. ptxas
+// warns of more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define TMAPI_LIFE_RESIDENT 2
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ / 100 != 9 && \
+    __CUDA_ARCH__ / 100 != 10
+#define TMAPI_LIFE_RESIDENT 3
+#else
+#define TMAPI_LIFE_RESIDENT 4
+#endif
+
+static __global__ void __launch_bounds__(512, TMAPI_LIFE_RESIDENT)
     tmapi_life_kernel(tmap_life_plan plan, tmapi_life_rule rule,
                       const unsigned char *__restrict__ in, unsigned char *__restrict__ out) {
     tmapi_life_step(&plan, &rule, in, out);
