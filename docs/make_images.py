@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Draws docs/img: a picture of each fractal of the catalogue, and all of them with their names.
 
-    python3 docs/make_images.py PROGRAM
+    python3 docs/make_images.py
 
-PROGRAM is sample 02 built with libpng, for the GPU or the CPU machine; every cell drawn is one that
-it wrote and checked. Needs Pillow. Users of the headers need neither this script nor Pillow.
+A small C program draws the cells, by the maps of the headers. Needs a C compiler and Pillow; users
+of the headers need neither this script nor Pillow.
 """
+import io
 import os
 import subprocess
 import sys
@@ -21,25 +22,59 @@ FRACTALS = [
     ('cantor', 'Cantor set', 5), ('chandelier', 'Chandelier', 5), ('candy', 'Candy', 4),
     ('bottles', 'Empty bottles', 5),
 ]
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/size.h>
+
+int main(int argc, char **argv) { /* NAME LEVEL: a portable graymap, cells black */
+    tmap_nbb f;
+    if (argc != 3 || tmap_fractal_from_text(argv[1], &f)) return 2;
+    const tmap_u32 r = (tmap_u32)atoi(argv[2]);
+    const size_t width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r);
+    unsigned char *out = memset(malloc(width * height), 255, width * height);
+    for (tmap_u32 i = 0; i < tmap_nbb_cells(f, r); ++i) {
+        const tmap_xy cell = tmap_nbb_lambda_linear(f, i, r);
+        out[cell.y * width + cell.x] = 0;
+    }
+    printf("P5\n%zu %zu\n255\n", width, height);
+    return fwrite(out, 1, width * height, stdout) != width * height;
+}
+"""
 INK, PAPER, TEXT = (23, 63, 95), (255, 255, 255), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
 
 
-def drawn(program, folder, name, level):
-    path = os.path.join(folder, f'{name}{level}.png')
-    subprocess.run([program, '--fractal', name, '--level', str(level), '--picture', path],
-                   check=True, stdout=subprocess.DEVNULL)
-    return Image.open(path).convert('RGB')
+def build(folder):
+    """The program, compiled."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    source, program = os.path.join(folder, 'draw.c'), os.path.join(folder, 'draw')
+    with open(source, 'w', encoding='utf-8') as file:
+        file.write(PROGRAM)
+    subprocess.run(['cc', '-std=c11', '-I', os.path.join(here, '..', 'include'), source,
+                    '-o', program], check=True)
+    return program
 
 
-def picture(program, folder, name, level):
+def drawn(program, name, level):
+    """A fractal, each place magnified by whole numbers to 512 pixels or some more a side."""
+    done = subprocess.run([program, name, str(level)], check=True, stdout=subprocess.PIPE)
+    cells = Image.open(io.BytesIO(done.stdout))
+    image = Image.new('RGB', cells.size, PAPER)
+    image.paste(INK, mask=cells.point(lambda v: 255 - v))
+    return image.resize(tuple(side * -(-512 // side) for side in cells.size), Image.NEAREST)
+
+
+def picture(program, name, level):
     """One picture, at most 768 wide."""
     if name != 'cantor':
-        return drawn(program, folder, name, level)
+        return drawn(program, name, level)
     # One place high: the usual picture has a row for each level.
     sheet = Image.new('RGB', (729, 81 * (level + 1) - 41), PAPER)
     for r in range(level + 1):
-        row = drawn(program, folder, name, r)
+        row = drawn(program, name, r)
         sheet.paste(row.resize((729, 40), Image.NEAREST), (0, 81 * r))
     return sheet
 
@@ -54,7 +89,7 @@ def small(image, name, level):
     return image.resize((SIZE // side * side,) * 2, Image.NEAREST)
 
 
-def main(program):
+def main():
     out = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'img')
     os.makedirs(out, exist_ok=True)
     try:
@@ -65,8 +100,9 @@ def main(program):
     grid = Image.new('RGB', (3 * cell[0] + GAP, 3 * cell[1] + GAP // 2), PAPER)
     draw = ImageDraw.Draw(grid)
     with tempfile.TemporaryDirectory() as folder:
+        program = build(folder)
         for i, (name, title, level) in enumerate(FRACTALS):
-            image = picture(program, folder, name, level)
+            image = picture(program, name, level)
             save(image, os.path.join(out, name + '.png'))
             little = small(image, name, level)
             x = GAP + i % 3 * cell[0]
@@ -81,6 +117,6 @@ def save(image, path):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 1:
         sys.exit(__doc__)
-    main(os.path.abspath(sys.argv[1]))
+    main()

@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles the code of README.md and docs/*.md, and compares it with its samples and its output.
+"""Compiles the code of all documents (*.md), and compares it with its samples and its output.
 
-    snippets.py [ROOT]     ROOT: a checkout ($TMAP_ROOT, else the one that this file lies in)
+    snippets.py [--update] [ROOT]
+        ROOT: a checkout ($TMAP_ROOT, else the one that this file lies in)
+        --update: first writes what samples have into the blocks that come from them
 
 Each ```c block is compiled as C11 without a warning; one with a main is run, and must return 0.
-Each ```cuda block is compiled by nvcc, or for the CPU machine where there is no nvcc. A block
-without #include gets the map headers. In the text around blocks:
+Each ```cuda block is compiled by nvcc, or for the CPU machine where there is no nvcc. In the text
+around blocks:
 
-    <!-- from samples/01_first_map.cu: NAME -->   the block that follows is what stands in that file
-                                                 between `// [snippet: NAME]` and `// [/snippet]`
-    <!-- output -->                              the ```text block or the table that follows is what
-                                                 the program before it prints
-    <!-- link nvrtc -->                          the program that follows needs <nvrtc.h> and
-                                                 -lnvrtc, and is left out where they are missing
+    <!-- from samples/WING/FILE.cu: NAME -->  the block that follows is what stands in that file
+                                              between `// [snippet: NAME]` and `// [/snippet]`, but
+                                              for its indentation; it is compiled as its sample is
+    <!-- output -->                           the ```text block or the table that follows is what
+                                              the program before it prints
+    <!-- link nvrtc -->                       the program that follows needs <nvrtc.h> and -lnvrtc,
+                                              and is left out where they are missing
+    <!-- old names -->                        the first column of the table that follows has names
+                                              and headers that are gone
 
-Also: no unknown kind of block, no name tmap_... that no header has, no link to a missing file.
-Before that, documents with one fault each are shown to fail. Exit status: 0, 1 or 77.
+Also: no unknown kind of block, no name tmap_... or TMAP_... that no header has, no `name.h` that is
+nowhere, no link to a missing file or to a heading that its document does not have; in sources no
+document docs/... that is not there, and no marker of a snippet without its other half. Before that,
+documents with one fault each are shown to fail. Exit status: 0, 1 or 77.
 """
 import concurrent.futures
 import glob
@@ -26,12 +33,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OTHER_KINDS = {"sh", "text", "meson", "cmake", "ini", "python", "bibtex", "json"}
-MAPS = "".join(f"#include <threadmap/{name}.h>\n"
-               for name in ("fractals", "gasket", "nbb_size", "version"))
-NAME = r"\btmap_[a-z0-9_]+|\bTMAP_(?:E|MAP_)[A-Z_]+"  # of a function, an error or a map
+FOLDERS = ("docs", "samples", "bench", "tests")  # with documents, beside the root's own
+HISTORY = ("CHANGELOG.md", "docs/notebook.md")  # may name what there was once
+NAME = r"\btmap_[a-z0-9_]*[a-z0-9]\b|\bTMAP_[A-Z0-9_]*[A-Z0-9]\b(?!\*)"  # not TMAP_E*
+VARIABLES = {"TMAP_ROOT", "TMAP_OUT", "TMAP_KAT"}  # of the environment, not of a header
+SYSTEM = {"cuda_runtime.h", "cuda_fp16.h", "mma.h", "nvrtc.h", "stdint.h", "math.h", "stdio.h"}
+MARKER = r"^[ \t]*// \[snippet: (\S+)\]\n(.*?)^[ \t]*// \[/snippet\]$"
+OLD_NAMES = "<!-- old names -->"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
 
 
@@ -97,7 +109,7 @@ def parse(name, text):
                 output = blocks[-1]
             elif line == "<!-- link nvrtc -->":
                 link = "nvrtc"
-            elif re.match(r"<!--\s*(from|output|link)\b", line):
+            elif line != OLD_NAMES and re.match(r"<!--\s*(from|output|link|old)\b", line):
                 faults.append(f"{name}:{number}: a comment that says nothing here: {line}")
         elif line.strip() and (source or link or output):
             faults.append(f"{name}:{number}: a comment that no block follows")
@@ -107,17 +119,45 @@ def parse(name, text):
     return blocks, faults
 
 
+def snippet(root, path, name):
+    """(the text of a snippet, '') or (None, what is wrong)."""
+    file = os.path.join(root, path)
+    if not os.path.isfile(file):
+        return None, f"no file {path}"
+    found = [textwrap.dedent(text) for marker, text in re.findall(MARKER, read(file), re.S | re.M)
+             if marker == name]
+    if len(found) != 1:
+        return None, f"{path} has {len(found)} snippets {name}"
+    return found[0], ""
+
+
 def check_source(root, block):
     """A block that claims to come from a sample: '' or what is wrong."""
     path, name = block.source
-    file = os.path.join(root, path)
-    if not os.path.isfile(file):
-        return f"no file {path}"
-    found = re.findall(r"^// \[snippet: " + re.escape(name) + r"\]\n(.*?)^// \[/snippet\]$",
-                       read(file), re.S | re.M)
-    if len(found) != 1:
-        return f"{path} has {len(found)} snippets {name}"
-    return "" if found[0] == block.text else f"differs from {path}: {name}, which is\n{found[0]}"
+    text, wrong = snippet(root, path, name)
+    if text is None or text == block.text:
+        return wrong
+    return f"differs from {path}: {name}, which is\n{text}"
+
+
+def updated(root, text):
+    """A document with the blocks that come from samples as these have them now."""
+    def put(found):
+        now = snippet(root, found[2], found[3])[0]
+        return found[1] + (found[4] if now is None else now) + "```\n"
+    return re.sub(r"^(<!-- from (\S+): (\S+) -->\n```\w+\n)(.*?)^```\n", put, text,
+                  flags=re.S | re.M)
+
+
+def check_source_text(root, path, text):
+    """What a source says of documents: markers that are not pairs, files that are not there."""
+    left = re.sub(MARKER, lambda pair: "twice [snippet:" if "[snippet:" in pair[2] else "", text,
+                  flags=re.S | re.M)
+    if re.search(r"^[ \t]*// \[/?snippet|twice \[snippet", left, re.M):
+        yield f"{path}: a marker of a snippet without its other half"
+    for name in re.findall(r"\bdocs/[\w/]+\.md\b", text):
+        if not os.path.isfile(os.path.join(root, name)):
+            yield f"{path}: there is no {name}"
 
 
 def check_program(root, folder, block, file):
@@ -179,30 +219,81 @@ def check_cuda(root, folder, file):
     return text if code else ""
 
 
-def check_words(root, name, text):
-    """Names that no header has, and links to files that are not there."""
-    declared = set()
+def declared_names(root):
+    """What headers declare: every name in their code, comments left out."""
+    names = set(VARIABLES)
     for path in glob.glob(os.path.join(root, "include", "threadmap", "**", "*.h"), recursive=True):
-        declared |= set(re.findall(NAME, read(path)))
+        text = re.sub(r"//[^\n]*|/\*.*?\*/", "", read(path), flags=re.S)
+        names |= set(re.findall(NAME, text))
         if path.endswith("catalogue.h"):
-            declared |= {"tmap_fractal_" + fractal
-                         for fractal in re.findall(r"^    X\((\w+),", read(path), re.M)}
+            names |= {"tmap_fractal_" + fractal
+                      for fractal in re.findall(r"^    X\((\w+),", text, re.M)}
+    return names
+
+
+def header_files(root):
+    """The headers of the repository, as paths below its root."""
+    return ["/" + os.path.relpath(path, root) for folder in ("include", *FOLDERS)
+            for path in glob.glob(os.path.join(root, folder, "**", "*.h"), recursive=True)]
+
+
+def without_old_names(text):
+    """A document without the first columns of its tables of old names."""
+    def cut(found):
+        return re.sub(r"^\|[^|]*\|", "|", found[0], flags=re.M)
+    return re.sub(rf"^{OLD_NAMES}\n(?:\|.*\n)+", cut, text, flags=re.M)
+
+
+def anchors(text):
+    """The anchors that a page of this document has, as GitHub makes them of headings."""
+    found = set()
+    for heading in re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M),
+                              re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+        number = 0
+        while (slug if number == 0 else f"{slug}-{number}") in found:
+            number += 1
+        found.add(slug if number == 0 else f"{slug}-{number}")
+    return found
+
+
+def check_words(name, text, declared, files):
+    """Names and headers that are nowhere. files: the headers of the repository."""
+    text = without_old_names(text)
     for word in sorted(set(re.findall(NAME, text)) - declared):
         yield f"{name}: no header has {word}"
+    inline = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    for header in sorted(set(re.findall(r"`<?([a-z0-9_/]+\.h)>?`", inline)) - SYSTEM):
+        if not any(path.endswith("/" + header) for path in files):
+            yield f"{name}: there is no {header}"
+
+
+def check_links(root, name, text):
+    """Links to files, and to headings in them, that are not there."""
     folder = os.path.join(root, os.path.dirname(name))
-    for link in re.findall(r"\]\(([^)#\s]+)", re.sub(r"```.*?```", "", text, flags=re.S)):
-        if "://" not in link and not os.path.exists(os.path.join(folder, link)):
-            yield f"{name}: a link to {link}, which is not there"
+    for link in re.findall(r"\]\(([^)\s]+)", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = os.path.join(folder, path) if path else None
+        if target and not os.path.exists(target):
+            yield f"{name}: a link to {path}, which is not there"
+        elif anchor and anchor not in anchors(read(target) if target else text):
+            yield f"{name}: a link to {link}, a heading that is not there"
 
 
 def check(root, documents, folder):
     """(faults, blocks compiled, blocks left out) of {name: text}."""
     faults, jobs = [], []
+    declared, files = declared_names(root), header_files(root)
     for name, text in documents.items():
         blocks, wrong = parse(name, text)
-        faults += [*wrong, *check_words(root, name, text)]
+        faults += [*wrong, *check_links(root, name, text)]
+        if name not in HISTORY:
+            faults += check_words(name, text, declared, files)
         jobs += [block for block in blocks if block.kind in ("c", "cuda")]
-    cuda = any(block.kind == "cuda" for block in jobs)
+    cuda = any(block.kind == "cuda" and not block.source for block in jobs)
     if cuda and not shutil.which("nvcc"):
         run([sys.executable, os.path.join(root, "tests", "simt", "delaunch.py"), "--tree",
              os.path.join(root, "include"), os.path.join(folder, "mirror")])
@@ -210,21 +301,16 @@ def check(root, documents, folder):
     def work(number):
         block = jobs[number]
         if block.source:
-            wrong = check_source(root, block)
-            if wrong:
-                return wrong
+            return check_source(root, block)
         file = os.path.join(folder, f"block{number}." + ("c" if block.kind == "c" else "cu"))
         with open(file, "w", encoding="utf-8") as out:
-            text = block.text if "#include" in block.text else MAPS + block.text
-            out.write(f'#line {block.line + 1 - text[:-len(block.text)].count(chr(10))} '
-                      f'"{block.name}"\n{text}')
+            out.write(f'#line {block.line + 1} "{block.name}"\n{block.text}')
         if block.kind == "c":
             return check_program(root, folder, block, file)
         return check_cuda(root, folder, file)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        order = sorted(range(len(jobs)), key=lambda n: ("kernels/" not in jobs[n].text,
-                                                        jobs[n].kind != "cuda"))  # slowest first
+        order = sorted(range(len(jobs)), key=lambda n: jobs[n].kind != "cuda")  # slowest first
         answers = dict(zip(order, pool.map(work, order)))
     faults += [f"{jobs[n].where()}: {answers[n]}" for n in sorted(answers) if answers[n]]
     left_out = sum(answer is None for answer in answers.values())
@@ -232,41 +318,80 @@ def check(root, documents, folder):
 
 
 PROGRAM = "```c\n#include <stdio.h>\nint main(void) { return puts(\"1\") < 0; }\n```\n"
-FAULTS = {
-    "does not compile": "```c\nint f(void) { return tmap_nbb_side_x(1); }\n```\n",
-    "warns": "```c\nint f(void) { int unused; return 0; }\n```\n",
-    "fails": "```c\nint main(void) { return 1; }\n```\n",
-    "prints something else": PROGRAM + "<!-- output -->\n```text\n2\n```\n",
-    "prints another table": PROGRAM + "<!-- output -->\n| 1 |\n",
-    "prints what it does not show": PROGRAM,
-    "names no sample": "<!-- from samples/00_none.cu: a -->\n```c\nint a;\n```\n",
-    "differs from its sample":
-        "<!-- from samples/01_first_map.cu: first-map -->\n```c\nint a;\n```\n",
-    "has an unknown kind of block": "```cdua\nint a;\n```\n",
-    "ends in a block": "```c\nint a;\n",
-    "has a comment for no block": PROGRAM + "<!-- output -->\n",
-    "has a misspelt comment": "<!-- from samples/01_first_map.cu -->\n",
-    "names no function": "`tmap_nbb_lamda`\n",
-    "links to nothing": "[maps](maps-missing.md)\n",
+QUOTE = "<!-- from samples/fractal/01_first_map.cu: first-map -->\n```cuda\nint a;\n```\n"
+NBB = "#include <threadmap/fractal/nbb.h>\n"
+FAULTS = {  # a document, and what must be said about it
+    f"```c\n{NBB}int f(void) {{ return tmap_nbb_tau(1); }}\n```\n": "incompatible type",
+    f"```cuda\n{NBB}__device__ int f() {{ return undeclared; }}\n```\n": "undeclared",
+    "```c\nint f(void) { int unused; return 0; }\n```\n": "unused variable",
+    "```c\nint main(void) { return 1; }\n```\n": "exit status 1",
+    PROGRAM + "<!-- output -->\n```text\n2\n```\n": "prints\n1",
+    PROGRAM + "<!-- output -->\n| 1 |\n": "prints\n1",
+    PROGRAM: "prints\n1",
+    QUOTE.replace("01_first", "00_none"): "no file samples/fractal/00_none",
+    QUOTE.replace("first-map", "no-map"): "has 0 snippets no-map",
+    QUOTE: "differs from samples/fractal/01_first_map.cu",
+    "```cdua\nint a;\n```\n": "unknown kind of block 'cdua'",
+    "```c\nint a;\n": "ends inside a block",
+    PROGRAM + "<!-- output -->\n": "ends inside a block, or after a comment",
+    "<!-- output -->\nText.\n": "says nothing here",
+    "<!-- from samples/fractal/01_first_map.cu -->\n": "says nothing here",
+    "<!-- link nvrtc -->\nText.\n": "a comment that no block follows",
+    "`tmap_nbb_lamda`\n": "no header has tmap_nbb_lamda",
+    f"{OLD_NAMES}\n| `tmap_nbb_old` | `tmap_nbb_lamda` |\n": "no header has tmap_nbb_lamda",
+    "`fractal/nnb.h`\n": "there is no fractal/nnb.h",
+    "[maps](maps-missing.md)\n": "a link to maps-missing.md",
+    "[errata](errata.md#z9-nothing)\n": "a heading that is not there",
+    "# One\n[here](#two)\n": "a heading that is not there",
 }
+SOUND = (f"# The ρ of `x`, 3 × 3\n[a](#the-ρ-of-x-3--3)\n{OLD_NAMES}\n"
+         "| old | new |\n| --- | --- |\n| `tmap_nbb_old`, `old/nbb.h` | `tmap_nbb_nu` |\n\n"
+         + PROGRAM + "<!-- output -->\n```text\n1\n```\n")
+WRONG_SOURCES = ("// [snippet: a]\n", "// [/snippet]\n",
+                 "// [snippet: a]\n// [snippet: b]\n// [/snippet]\n", "// see docs/none.md\n")
+SOUND_SOURCE = "    // [snippet: a]\n    int a; // docs/errata.md\n    // [/snippet]\n"
+
+
+def self_test(root, folder):
+    """What is wrong with the checks themselves."""
+    for number, (text, said) in enumerate(FAULTS.items()):
+        faults = check(root, {"docs/x.md": text}, folder)[0]
+        if not any(said in fault for fault in faults):
+            yield f"fault {number}, '{said}', is not seen, but: {faults}"
+    yield from check(root, {"docs/x.md": SOUND}, folder)[0]
+    yield from check(root, {"docs/x.md": updated(root, QUOTE)}, folder)[0]
+    for text in WRONG_SOURCES:
+        if not list(check_source_text(root, "x.cu", text)):
+            yield f"a source is not seen to be wrong: {text}"
+    yield from check_source_text(root, "x.cu", SOUND_SOURCE)
 
 
 def main():
-    root = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TMAP_ROOT") or \
+    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
+    root = arguments[0] if arguments else os.environ.get("TMAP_ROOT") or \
         os.path.dirname(os.path.dirname(HERE))
     if not shutil.which("gcc"):
         print("SKIP: no gcc")
         sys.exit(77)
-    names = [name for name in ["README.md"] + sorted(
-        os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "docs", "*.md")))
-        if os.path.isfile(os.path.join(root, name))]
-    documents = {name: read(os.path.join(root, name)) for name in names}
+    names = glob.glob("*.md", root_dir=root) + [
+        path for folder in FOLDERS
+        for path in glob.glob(os.path.join(folder, "**", "*.md"), root_dir=root, recursive=True)]
+    documents = {name: read(os.path.join(root, name)) for name in sorted(names)}
+    if "--update" in sys.argv:
+        for name, text in documents.items():
+            documents[name] = updated(root, text)
+            if documents[name] != text:
+                with open(os.path.join(root, name), "w", encoding="utf-8") as file:
+                    file.write(documents[name])
+    sources = [path for folder in ("include", *FOLDERS) for end in ("h", "c", "cu", "py")
+               for path in glob.glob(os.path.join(folder, "**", "*." + end), root_dir=root,
+                                     recursive=True)
+               if not os.path.samefile(os.path.join(root, path), __file__)]
     with tempfile.TemporaryDirectory(prefix="snippets-") as folder:
-        wrong = []
-        for what, text in FAULTS.items():
-            if not check(root, {"docs/x.md": text}, folder)[0]:
-                wrong.append(f"a document that {what} would pass")
+        wrong = list(self_test(root, folder))
         faults, compiled, left_out = check(root, documents, folder)
+    for path in sorted(sources):
+        wrong += check_source_text(root, path, read(os.path.join(root, path)))
     wrong += faults
     if compiled == 0:
         wrong.append("no block was found")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_each: tmap_each, tmap_each_into and tmap_update by every loop: each cell once and no other
 // place, in matrices of any pitch and offset, blocks of any shape, shares that add up; levels past 32
-// bits; and what the plan makers refuse.
+// bits; a launch in a graph; and what the plan makers refuse.
 #include "fractal/engine.h"
 
 // ---- visits -------------------------------------------------------------------------------------
@@ -282,6 +282,33 @@ static void run_large(void) {
     run_marks(tmap_fractal_carpet(), 20, TMAP_EACH_LINEAR, some);
 }
 
+// ---- graphs -------------------------------------------------------------------------------------
+
+// A planned launch captured into a graph, which runs twice. Not on the CPU machine, which has none.
+static void run_graph(void) {
+#if defined(__CUDACC_VER_MAJOR__)
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    tmap_each_plan plan;
+    tally t;
+    CHECK(tmap_each_plan_make(tmap_fractal_carpet(), 6, 0, (const void *)visit_cells, &plan));
+    t = tally_of(&plan);
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    CHECK(tmap_each_launch(&plan, &t, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    check_visits<<<ENGINE_GRID>>>(plan, 2, engine_room(&plan), t.visits, t.wrong);
+    expect(engine_counted() == 0, "a graph, launched twice", &plan);
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamDestroy(stream));
+#endif
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 static __global__ void never(tmap_each_plan plan, int job) { (void)plan, (void)job; }
@@ -334,6 +361,11 @@ static void run_refusals(void) {
     expect(tmap_each_plan_loop(&plan, TMAP_EACH_LOOP_COUNT) == cudaErrorInvalidConfiguration,
            "loop", &plan);
     expect(memcmp(&plan, &good, sizeof plan) == 0, "a refusal changed the plan", &plan);
+    CHECK(tmap_each_plan_make(gasket, 27, 0, kernel, &plan)); // more tiles than 32 bits can count
+    expect(plan.loop == TMAP_EACH_LINEAR && plan.items == 7625597484987ull, "many cells", &plan);
+    expect(tmap_each_plan_loop(&plan, TMAP_EACH_COLUMNS) == cudaErrorInvalidConfiguration, "many",
+           &plan);
+    plan = good;
     // No items: no launch, and no error.
     CHECK(tmap_each_plan_share(&plan, 5, 0));
     CHECK(tmap_each_launch(&plan, &job, 0));
@@ -353,6 +385,7 @@ int main(void) {
     for (int i = 0; i < ENGINE_COUNT; ++i)
         if (!engine_small || i % 4 == 0) run_fractal(i, engine_fractal(i));
     run_large();
+    run_graph();
     run_refusals();
     return engine_end("test_each");
 }
