@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs threadmap into an empty folder, moves that folder, and builds a program against it
-# through pkg-config and through CMake's find_package; then builds a project that has it as a
-# subproject.
+# Installs threadmap into an empty folder, compares the headers there with those of include/, moves
+# that folder, and builds a program against it through pkg-config and through CMake's find_package,
+# and a kernel of each wing with nvcc; then builds a project that has it as a subproject.
 set -eu
 
 root=${TMAP_ROOT:?}
@@ -20,7 +20,8 @@ run_meson setup "$tmp/b" "$root" --prefix "$tmp/p" -Dcuda=disabled -Dpng=disable
   -Dsamples=false -Dbench=false -Dpkgconfig.relocatable=true >log 2>&1 || { cat log; exit 1; }
 run_meson install -C "$tmp/b" >log 2>&1 || { cat log; exit 1; }
 mv p moved
-test -f moved/include/threadmap/version.h
+# Every header, in its wing, and nothing else.
+diff -r "$root/include/threadmap" moved/include/threadmap
 
 cat >user.c <<'END'
 #include <stdio.h>
@@ -65,6 +66,32 @@ END
   done
 else
   echo "without CMake: not tried"
+fi
+
+if command -v nvcc >/dev/null; then
+  echo "kernels"
+  cat >kernels.cu <<'END'
+#include <threadmap/adaptive.h>
+#include <threadmap/fractal.h>
+#include <threadmap/triangle.h>
+typedef struct job { char *out; } job;
+static __device__ void draw(void *j, tmap_cell cell) { ((job *)j)->out[cell.at] = '#'; }
+__global__ void draw_cells(tmap_each_plan plan, job j) { tmap_each(&plan, draw, &j); }
+__global__ void pairs(uint2 *out) {
+    tmap_pair p = tmap_triangle_map(blockIdx.x * blockDim.x + threadIdx.x);
+    out[tmap_triangle_index(p.i, p.j)] = make_uint2(p.i, p.j);
+}
+__global__ void levels(tmap_u64 n, tmap_u32 *out) { *out = tmap_region_levels(n, 2, 2, 1); }
+int main(void) {
+    tmap_each_plan plan;
+    return tmap_each_plan_make(tmap_fractal_gasket(), 99, 0, (const void *)draw_cells, &plan) !=
+           cudaErrorInvalidConfiguration;
+}
+END
+  nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I moved/include kernels.cu -o kernels
+  ./kernels # refused by the library, before it asks for a GPU
+else
+  echo "without nvcc: kernels not tried"
 fi
 
 echo "subproject"

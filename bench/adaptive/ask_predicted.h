@@ -47,8 +47,8 @@ static void predict(sweep *s, size *z, int variant, const tmap_ask_rates *rates,
         if (r->size != (int)(z - s->sizes) || r->variant != variant) continue;
         if (tmap_ask_predict_curve(&plan, ask_curve_at(&z->curve), rates, &p)) continue;
         // the model of one cost A and one P, with the mean of the picture and of the levels
-        m.A = z->curve.curve.whole;
-        m.P = p.regions > 0 ? (p.cut + p.leaves) / p.regions : 0;
+        m.element_cost = z->curve.curve.whole;
+        m.chance = p.regions > 0 ? (p.cut + p.leaves) / p.regions : 0;
         steps = variant == SBR ? tmap_ask_model_time_sbr(&m) : tmap_ask_model_time_mbr(&m);
         if (!paper || steps < least_steps) paper = r, least_steps = steps;
         off += p.time > r->ms ? p.time / r->ms - 1 : 1 - p.time / r->ms;

@@ -28,12 +28,12 @@ static double ask_theory_best(const ask_theory *t, tmap_u64 n, tmap_u32 fixed) {
                                 ASK_THEORY_VALUES, ASK_THEORY_VALUES, ASK_THEORY_VALUES};
     tmap_ask_model m = {n, 0, 0, 0, 512, 0.7, 100, 128, 64};
     double value = 0;
-    if (t->parameter[0] == 'P') m.P = t->value;
-    if (t->parameter[0] == 'A') m.A = t->value;
+    if (t->parameter[0] == 'P') m.chance = t->value;
+    if (t->parameter[0] == 'A') m.element_cost = t->value;
     if (t->parameter[0] == 'l') m.lambda = t->value;
     if (t->axis[0] == 'g') list.g = &fixed, list.g_count = 1;
     if (t->axis[0] == 'r') list.r = &fixed, list.r_count = 1;
-    if (t->axis[0] == 'B') list.B = &fixed, list.B_count = 1;
+    if (t->axis[0] == 'B') list.b = &fixed, list.b_count = 1;
     return tmap_ask_model_search(&m, &list, t->goal, &value) ? 0 : value;
 }
 

@@ -73,7 +73,7 @@ TMAP_FN void ask_costs(const query *q, double *out) {
     tmap_ask_case plan = {1024, 700, 0, 0, 0, 0, 0};
     tmap_ask_model m = {1024, 0, 0, 0, 500, 0.7, 20, 132, 128};
     tmap_ask_prediction p;
-    plan.g = m.g = 1 + q->a % 64, plan.r = m.r = 2 + q->b % 7, plan.B = m.B = 1 + q->c % 16;
+    plan.g = m.g = 1 + q->a % 64, plan.r = m.r = 2 + q->b % 7, plan.b = m.b = 1 + q->c % 16;
     plan.shared = (int)(q->a >> 40 & 1);
     out[0] = tmap_ask_model_mandelbrot(&m);
     out[1] = tmap_ask_model_mandelbrot_sum(&m);

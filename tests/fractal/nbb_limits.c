@@ -103,6 +103,8 @@ static void check_tiles(const brute *b, tmap_nbb f) {
             CHECK(tmap_nbb_block_level(f, r, rho) == r - m, "%s r=%u rho=%u", b->text, r, rho);
         }
     CHECK(tmap_nbb_tile_level(f, 3, 0xffffffffu) == 3, "%s", b->text);
+    for (tmap_u32 r = 0; r <= 3; ++r) // 0 counts as 1, a tile that a fractal of side 1 always fits
+        CHECK(tmap_nbb_tile_level(f, r, 0) == (side == 1 ? r : 0), "%s r=%u", b->text, r);
 }
 
 static void check_fractal(const brute *b) {
@@ -138,6 +140,9 @@ static tmap_u64 call_everything(tmap_nbb f, tmap_u64 a, tmap_u64 c, tmap_u32 r) 
     sum += (tmap_u64)(tmap_nbb_contains(f, a32, c32, r) + tmap_nbb_contains64(f, a, c, r));
     sum += tmap_nbb_side_x(f, r) + tmap_nbb_side_y(f, r) + tmap_nbb_cells(f, r);
     sum += tmap_nbb_block_level(f, r, a32);
+    sum += tmap_nbb_level_max32(f) + tmap_nbb_level_max64(f);
+    sum += tmap_nbb_linear_level_max32(f) + tmap_nbb_linear_level_max64(f);
+    sum += (tmap_u64)tmap_nbb_check(f);
     return sum;
 }
 
@@ -173,6 +178,12 @@ int main(void) {
         check_fractal(&b);
         if (i < 40 && tmap_nbb_from_rows(b.text, &f) == TMAP_OK) check_total(f, &sum);
     }
+    // No fractals, and still nothing traps.
+    check_total(tmap_nbb_make(0, 0, 0, 0, 0), &sum);
+    check_total(tmap_nbb_make(0, 2, 3, 0x100, 0x110), &sum);
+    check_total(tmap_nbb_make(3, 0, 2, 0x100, 0x110), &sum);
+    check_total(tmap_nbb_make(3, 2, 0, 0x100, 0x110), &sum);
+    check_total(tmap_nbb_make(~0u, ~0u, ~0u, MAX64, MAX64), &sum);
     CHECK(tmap_mul_saturate(0, MAX64) == 0 && tmap_mul_saturate(MAX64, 0) == 0, "%s", "zero");
     CHECK(tmap_mul_saturate(MAX64, 1) == MAX64 && tmap_mul_saturate(1, MAX64) == MAX64, "%s",
           "one");

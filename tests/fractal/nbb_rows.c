@@ -133,6 +133,34 @@ static void check_errors(int (*read)(const char *, tmap_nbb *)) {
     check_code(read, "#/./#/./#/./#/./#/./#/./#/./#/././", TMAP_ESIDE);
 }
 
+// What tmap_nbb_check says of numbers that need not be a fractal.
+static void check_numbers(void) {
+    const struct {
+        tmap_nbb f;
+        int want;
+    } cases[] = {
+        {tmap_nbb_make(3, 2, 2, 0x100, 0x110), TMAP_OK},
+        {tmap_nbb_make(3, 2, 2, 0x90100, 0x90110), TMAP_OK}, // digits past the last replica
+        {tmap_nbb_make(16, 16, 1, 0xfedcba9876543210ull, 0), TMAP_OK},
+        {tmap_nbb_make(0, 0, 0, 0, 0), TMAP_EREPLICAS},
+        {tmap_nbb_make(17, 16, 16, 0, 0), TMAP_EREPLICAS},
+        {tmap_nbb_make(~0u, 2, 2, 0, 0), TMAP_EREPLICAS},
+        {tmap_nbb_make(3, 0, 2, 0x100, 0x110), TMAP_ESIDE},
+        {tmap_nbb_make(3, 2, 0, 0x100, 0x110), TMAP_ESIDE},
+        {tmap_nbb_make(3, 17, 2, 0x100, 0x110), TMAP_ESIDE},
+        {tmap_nbb_make(3, 2, 17, 0x100, 0x110), TMAP_ESIDE},
+        {tmap_nbb_make(3, 2, 2, 0x300, 0x110), TMAP_EOUTSIDE},
+        {tmap_nbb_make(3, 2, 2, 0x100, 0x310), TMAP_EOUTSIDE},
+        {tmap_nbb_make(3, 2, 2, 0x110, 0x110), TMAP_ETWICE},
+        {tmap_nbb_make(16, 16, 1, 0x0edcba9876543210ull, 0), TMAP_ETWICE},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i)
+        CHECK(tmap_nbb_check(cases[i].f) == cases[i].want, "case %u: %s", i,
+              tmap_strerror(tmap_nbb_check(cases[i].f)));
+    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
+        CHECK(tmap_nbb_check(tmap_fractal_at(i)) == TMAP_OK, "%s", tmap_fractal_name(i));
+}
+
 static void check_version(void) {
     char text[40];
     snprintf(text, sizeof text, "%d.%d.%d", TMAP_VERSION_MAJOR, TMAP_VERSION_MINOR,
@@ -144,7 +172,7 @@ static void check_version(void) {
 }
 
 static void check_strerror(void) {
-    for (int a = 0; a >= -7; --a) {
+    for (int a = 0; a >= TMAP_ETWICE; --a) {
         CHECK(strcmp(tmap_strerror(a), tmap_strerror(1)) != 0, "code %d has no text", a);
         for (int b = a + 1; b <= 0; ++b)
             CHECK(strcmp(tmap_strerror(a), tmap_strerror(b)) != 0, "codes %d and %d", a, b);
@@ -162,6 +190,7 @@ int main(void) {
     check_code(tmap_fractal_from_text, "gaskets", TMAP_ECHARACTER);
     check_code(tmap_fractal_from_text, "Carpet", TMAP_ECHARACTER);
     check_code(tmap_nbb_from_rows, "carpet", TMAP_ECHARACTER);
+    check_numbers();
     check_strerror();
     check_version();
     return check_result("nbb_rows");

@@ -183,6 +183,14 @@ static void run_refusals(void) {
     REFUSED(tmap_ca_plan_make(f, 3, 7, 1, &untouched));
     REFUSED(tmap_ca_plan_make(outside, 3, 0, 1, &untouched));
     REFUSED(tmap_ca_plan_make(f, 3, 0, 1, NULL));
+    REFUSED(tmap_sw_plan_make(outside, 3, 0, 4, &untouched.each));
+    for (tmap_u32 r = 21; r <= 22; ++r) { // few cells, but 3^21 columns do not fit 32 bits
+        const tmap_nbb wide = tmap_fractal_cantor();
+        expect(tmap_sw_plan_make(wide, r, 0, 4, &untouched.each) == cudaErrorInvalidConfiguration &&
+                   tmap_ca_plan_make(wide, r, 0, 1, &untouched) == cudaErrorInvalidConfiguration,
+               "a width past 32 bits", &plan.each);
+        REFUSED(tmap_life_plan_make(wide, r, &by_life));
+    }
     expect(memcmp(&untouched, &same, sizeof same) == 0, "a refusal made a plan", &plan.each);
     REFUSED(tmap_ca(NULL, life, a, b, 0));
     REFUSED(tmap_ca(&plan, life, NULL, b, 0));

@@ -268,12 +268,8 @@ static void run_marks(tmap_nbb f, tmap_u32 r, int loop, tmap_u64 count) {
 static void run_large(void) {
     const tmap_u64 some = engine_small ? 40 : engine_cpu ? 300 : 100000;
     const tmap_u64 all = engine_cpu ? some : ~0ull;
-    // Widths past 2^32 / 4: all 2^21 and 2^22 cells of the Cantor set.
-    for (tmap_u32 r = 20; r <= 22; ++r)
-        for (int loop = 0; loop < 2; ++loop) {
-            if (r > tmap_nbb_level_max32(tmap_fractal_cantor())) continue;
-            run_marks(tmap_fractal_cantor(), r, loop, all);
-        }
+    // The Cantor set's last level, 3^20 wide: all 2^20 cells.
+    for (int loop = 0; loop < 2; ++loop) run_marks(tmap_fractal_cantor(), 20, loop, all);
     // More than 2^32 cells, and matrices of more than 2^32 places.
     run_marks(tmap_fractal_gasket(), 21, TMAP_EACH_LINEAR, some);
     run_marks(tmap_fractal_gasket(), 25, TMAP_EACH_COLUMNS, some / 32);
@@ -326,6 +322,8 @@ static void run_refusals(void) {
         {gasket, 33, 0, cudaErrorInvalidConfiguration},
         {gasket, 32, 1ull << 62, cudaErrorInvalidConfiguration},
         {carpet, 21, 0, cudaErrorInvalidConfiguration},
+        {tmap_fractal_cantor(), 21, 0, cudaErrorInvalidConfiguration}, // few cells, too wide
+        {tmap_fractal_cantor(), 22, 0, cudaErrorInvalidConfiguration},
         {gasket, ~0u, 0, cudaErrorInvalidConfiguration},
         {tmap_nbb_make(0, 2, 2, 0, 0), 3, 0, cudaErrorInvalidValue},
         {tmap_nbb_make(3, 0, 2, 0, 0), 3, 0, cudaErrorInvalidValue},

@@ -328,6 +328,13 @@ static void run_refusals(void) {
     expect(tmap_rd_plan_make(f, 3, 0, TMAP_RD_TYPE_COUNT, &other) == cudaErrorInvalidValue, "type",
            &plan);
     expect(tmap_rd_plan_make(f, 3, 7, TMAP_RD_I8, &other) == cudaErrorInvalidValue, "pitch", &plan);
+    expect(tmap_rd_plan_make(tmap_nbb_make(3, 2, 2, 0x300, 0x110), 3, 0, TMAP_RD_I8, &other) ==
+               cudaErrorInvalidValue,
+           "a replica outside the grid", &plan);
+    for (tmap_u32 r = 21; r <= 22; ++r) // few cells, but 3^21 columns do not fit 32 bits
+        expect(tmap_rd_plan_make(tmap_fractal_cantor(), r, 0, TMAP_RD_I32, &other) ==
+                   cudaErrorInvalidConfiguration,
+               "a width past 32 bits", &plan);
     expect(memcmp(&other, &same, sizeof same) == 0, "a refusal made a plan", &plan);
     expect(tmap_rd(NULL, a, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
     expect(tmap_rd(&plan, NULL, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);

@@ -10,6 +10,11 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = os.path.join(ROOT, "include")
+# What no header may show in a program of a user's who asks for it.
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wsign-conversion", "-Wdouble-promotion"]
+STRICT = [*WARNINGS, "-Wpedantic", "-Werror"]
+# The same for the host's compiler behind nvcc. It gets code of nvcc's own, which is not pedantic.
+STRICT_HOST = [*WARNINGS, "-Werror"]
 
 
 @functools.lru_cache(maxsize=None)
@@ -29,6 +34,11 @@ def included(text):
     for number, line in enumerate(text.split("\n"), 1):
         if match := re.match(r'\s*#\s*include\s*(["<])([^">]*)[">]', line):
             yield number, *match.groups()
+
+
+def twice(names):
+    """The text of a file that includes each header twice."""
+    return "".join(f"#include <{header}>\n#include <{header}>\n" for header in names)
 
 
 def skip(reason):
@@ -60,5 +70,5 @@ def each(items, check):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(check, items))
     wrong = [f"{item}:\n{answer}" for item, answer in zip(items, answers) if answer]
-    print("\n".join(wrong + [f"{len(items)} headers, {len(wrong)} wrong"]))
+    print("\n".join(wrong + [f"{len(items)} checked, {len(wrong)} wrong"]))
     sys.exit(1 if wrong else 0)

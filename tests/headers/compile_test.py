@@ -4,8 +4,8 @@
 
     compile_test.py c11 COMPILER       as C11: gcc, clang
     compile_test.py cpp17 COMPILER     as C++17: g++, clang++
-    compile_test.py nvcc               with nvcc, to PTX; and two files of a program that have all
-    compile_test.py nvrtc COMMAND      with NVRTC, through the command nvrtc_compile
+    compile_test.py nvcc               with nvcc, to PTX: what cost_test.py leaves out; and two
+                                       files of a program that have all headers
     compile_test.py clang-cuda         in clang's CUDA mode without its wrapper headers, host and
                                        device side; pure map headers only (a header that needs
                                        CUDA's own ones cannot be compiled so)
@@ -14,16 +14,8 @@ import os
 import sys
 import tempfile
 
-from common import INCLUDE, each, find, headers, run, skip, write
-from floors import floor
-
-# What no header may show in a program of a user's who asks for it.
-WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wsign-conversion", "-Wdouble-promotion"]
-STRICT = [*WARNINGS, "-Wpedantic", "-Werror"]
-
-
-def twice(included):
-    return "".join(f"#include <{header}>\n#include <{header}>\n" for header in included)
+from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, twice, write
+from floors import HEAVY, floor, is_rival
 
 
 def program(folder, suffix, included):
@@ -44,16 +36,16 @@ def check_program(command, folder, suffix, included):
     return text or f"exit status {code}" if code else ""
 
 
-def check_alone(command, folder, suffix, header, after=()):
-    """One file, compiled only; command is followed by the file, then by `after`."""
+def check_alone(command, folder, suffix, header):
+    """One file, compiled only."""
     file = write(os.path.join(folder, header.replace("/", "_") + suffix), twice([header]))
-    code, text = run([*command, file, *after])
+    code, text = run([*command, file])
     return text or f"exit status {code}" if code else ""
 
 
 def main():
     mode, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "nvrtc": 1, "clang-cuda": 0}.get(mode, -1):
+    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "clang-cuda": 0}.get(mode, -1):
         sys.exit(__doc__)
     folder = tempfile.mkdtemp(prefix="headers-")
     try:
@@ -70,6 +62,7 @@ def test(mode, rest, folder):
     if mode == "nvcc":
         # PTX, and no optimizer: names, types and warnings are the front end's, and it is 6 x faster
         command = [find("nvcc"), "-std=c++17", "-Werror", "all-warnings", "-Xcicc", "-O0",
+                   f"-Xcompiler={','.join(STRICT_HOST)}",
                    "-gencode=arch=compute_75,code=compute_75"]
         everything = " and ".join(headers())
 
@@ -78,13 +71,8 @@ def test(mode, rest, folder):
                 return check_program(command, folder, ".cu", headers())
             return check_alone([*command, "-ptx", "-I", INCLUDE, "-o", os.devnull], folder, ".cu",
                                item)
-        each([everything, *headers()], check)
-    if mode == "nvrtc":
-        code, text = run([rest[0], write(os.path.join(folder, "empty.cu"), "\n")])
-        if code == 77:
-            skip(text.replace("SKIP: ", "").strip())
-        options = [f"--include-path={INCLUDE}", "--gpu-architecture=compute_75"]
-        each(headers(), lambda header: check_alone([rest[0]], folder, ".cu", header, options))
+        each([everything, *(header for header in headers() if is_rival(header) or header in HEAVY)],
+             check)
     if mode == "clang-cuda":
         # clang looks at the installed CUDA even where it is told to use none of it
         base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",

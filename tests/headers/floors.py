@@ -40,6 +40,10 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "rivals/mandelbrot_approaches_f64", "rivals/mandelbrot_approaches_stamp",
                 "rivals/mandelbrot_dp", "rivals/mandelbrot_dp_stamp")
 
+# pdist.h has 52 kernels, one for each metric, type and shape, until there is an engine for pairs;
+# the limits of cost_test.py are not for it.
+HEAVY = paths("triangle/pdist", "triangle/pdist_tensor")
+
 # What serves clients alone, and so is in no include of a wing either.
 SERVING = paths("fractal/ca_rule", "adaptive/fill")
 

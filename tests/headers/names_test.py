@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No name without our prefix survives a header: macros TMAP_ or TMAPI_; functions, types, variables
-and enumeration constants at file scope tmap_, tmapi_, TMAP_ or TMAPI_.
+and enumeration constants at file scope tmap_, tmapi_, TMAP_ or TMAPI_. And no parameter, variable
+or field is a single capital, which many a user has a macro for.
 
 Every header is preprocessed as C, as CUDA, as the device pass of CUDA and as NVRTC, with empty
 files in the place of CUDA's own headers, so that what is left is ours.
@@ -54,6 +55,12 @@ def declared(text):
             yield name
 
 
+def capitals(text):
+    """The names of one capital in a preprocessed header, outside strings and characters."""
+    text = re.sub(r"""(["'])(?:\\.|(?!\1)[^\\])*\1""", "", text)
+    return set(re.findall(r"\b[A-Z]\b", text))
+
+
 def check(header, stubs):
     wrong = []
     source = f"#include <{header}>\n"
@@ -71,6 +78,7 @@ def check(header, stubs):
         code, text = run([*base, "-"], input=source)
         if code:
             return text
+        wrong += [f"{face}: {name}" for name in sorted(capitals(text))]
         names = sorted(set(declared(text)))
         wrong += [f"{face}: {name}" for name in names if not PREFIX.match(name)]
     return "\n".join(wrong)
@@ -89,6 +97,8 @@ def self_test():
     seen = set(declared(text))
     if seen != want:
         sys.exit(f"the test itself is wrong: it sees {sorted(seen)}")
+    if capitals("int f(int B, char c) { return c == 'Y' ? p->A : E1(\"X\"); }") != {"A", "B"}:
+        sys.exit("the test itself is wrong: capitals")
 
 
 def main():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Reads the text of each public header: licence line, title, width, guard, includes, floor
-(floors.py), and whether the headers that it speaks of exist."""
+(floors.py), whether the headers that it speaks of exist, how it launches, and that it tells no
+times of one machine."""
 import os
 import re
 
@@ -13,6 +14,14 @@ SYSTEM = {2: {"mma.h", "cooperative_groups.h"}}
 SYSTEM[3] = SYSTEM[4] = SYSTEM[2] | {"cuda_runtime.h", "cuda_fp16.h"}
 # Headers of others that a comment may name.
 FOREIGN = {"stdint.h", "math.h", "cuda_runtime.h", "cuda_fp16.h"}
+
+# A launch returns its own error only through cudaLaunchKernel and its like; <<<...>>> leaves it
+# where cudaGetLastError finds the user's earlier ones, too, and clears them. Kernels have nothing
+# else.
+LAUNCH = re.compile(r"<<<|\bcuda(GetLast|PeekAtLast)Error\b")
+LAUNCHES_FROM_KERNELS = {"threadmap/rivals/mandelbrot_dp_stamp.h"}
+# Times belong to a machine and a day, and so to docs/; a header says why.
+TIME = re.compile(r"\d ?(ms|us|ns)\b")
 
 
 def check(header):
@@ -35,9 +44,15 @@ def check(header):
             wrong.append(f"line {number}: {len(line)} columns")
         if line != line.rstrip() or "\t" in line:
             wrong.append(f"line {number}: a tab, or a blank at its end")
+        comment = line.partition("//")[2]
+        launch = LAUNCH.search(line)
+        if launch and header not in LAUNCHES_FROM_KERNELS:
+            wrong.append(f"line {number}: {launch.group()}")
+        if TIME.search(comment):
+            wrong.append(f"line {number}: a time")
         if not re.match(r"\s*#\s*include|//    ", line):  # nor code in a comment
             wrong += [f"line {number}: there is no {name}"
-                      for name in re.findall(r"[\w./]*\w\.h\b", line.partition("//")[2])
+                      for name in re.findall(r"[\w./]*\w\.h\b", comment)
                       if not exists(header, name)]
     wrong += [f"line {number}: {what}" for number, quote, name in included(text)
               for what in check_include(header, quote, name)]

@@ -89,16 +89,18 @@ static void check_size(const char *word, char *p) {
 
 static void check_model(char *p) {
     tmap_ask_model m;
-    m.n = whole(&p), m.g = whole(&p), m.r = whole(&p), m.B = whole(&p);
-    m.A = real(&p), m.P = real(&p), m.lambda = real(&p), m.q = real(&p), m.c = real(&p);
+    m.n = whole(&p), m.g = whole(&p), m.r = whole(&p), m.b = whole(&p);
+    m.element_cost = real(&p), m.chance = real(&p), m.lambda = real(&p), m.q = real(&p),
+    m.c = real(&p);
     CHECK(tmap_ask_model_check(&m) == 0, "%.60s", line_start);
-    SAME(&p, tmap_ask_model_exhaustive((double)m.n * (double)m.n, m.A));
+    SAME(&p, tmap_ask_model_exhaustive((double)m.n * (double)m.n, m.element_cost));
     double closed = tmap_ask_model_mandelbrot(&m), sum = tmap_ask_model_mandelbrot_sum(&m);
     CHECK(near(closed, sum, 1e-10), "%.60s ...: closed %.15g, sum %.15g", line_start, closed, sum);
     SAME(&p, sum);
     double omega = tmap_ask_model_omega(&m), bound = tmap_ask_model_omega_bound(&m);
-    CHECK(m.A < 1 || (omega <= bound * (1 + 1e-12) && bound <= m.A * (1 + 1e-12)),
-          "%.60s ...: %.15g <= %.15g <= %.15g", line_start, omega, bound, m.A);
+    CHECK(m.element_cost < 1 ||
+              (omega <= bound * (1 + 1e-12) && bound <= m.element_cost * (1 + 1e-12)),
+          "%.60s ...: %.15g <= %.15g <= %.15g", line_start, omega, bound, m.element_cost);
     double want = real(&p);
     CHECK(near(omega, want, 1e-10), "%.60s ...: Omega %.15g, not %.15g", line_start, omega, want);
     SAME(&p, bound);

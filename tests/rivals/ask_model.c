@@ -32,18 +32,21 @@ static void check_forms(void) {
                     tmap_u32 tau = tmap_ask_model_levels(&m);
                     if (tmap_ask_model_check(&m)) continue;
                     for (tmap_u32 l = 0; l < tau; ++l, parts *= (double)r) {
-                        P[l] = m.P, R[l] = (double)(r * r);
-                        Q[l] = 4 * m.A * n / parts, S[l] = m.lambda * m.A;
+                        P[l] = m.chance, R[l] = (double)(r * r);
+                        Q[l] = 4 * m.element_cost * n / parts, S[l] = m.lambda * m.element_cost;
                         T[l] = n * n / (parts * parts);
                     }
-                    general = tmap_ask_model_work(n * n, m.A, (double)(g * g), tau, P, R, Q, S, T);
-                    ssd = tmap_ask_model_ssd(n * n, m.A, (double)(g * g), (double)(r * r), tau, m.P,
-                                             Q, S, T);
+                    general = tmap_ask_model_work(n * n, m.element_cost, (double)(g * g), tau, P, R,
+                                                  Q, S, T);
+                    ssd = tmap_ask_model_ssd(n * n, m.element_cost, (double)(g * g),
+                                             (double)(r * r), tau, m.chance, Q, S, T);
                     CHECK(relative(work, sum) < 1e-10, "n=%g g=%llu r=%llu P=%g: %.12g %.12g", n, g,
-                          r, m.P, work, sum);
-                    CHECK(relative(general, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r, m.P);
-                    CHECK(relative(ssd, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r, m.P);
-                    if (tau == 1) CHECK(work == m.A * n * n, "n=%g g=%llu r=%llu", n, g, r);
+                          r, m.chance, work, sum);
+                    CHECK(relative(general, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r,
+                          m.chance);
+                    CHECK(relative(ssd, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r, m.chance);
+                    if (tau == 1)
+                        CHECK(work == m.element_cost * n * n, "n=%g g=%llu r=%llu", n, g, r);
                 }
     CHECK(cases > 1000, "%u cases", cases);
 }
@@ -66,7 +69,7 @@ static void check_golden(void) {
 // One number of a model spoilt at a time.
 static int spoilt(int which, double value) {
     tmap_ask_model m = {1024, 4, 2, 8, 512, 0.5, 10, 132, 128};
-    double *field[] = {&m.A, &m.P, &m.lambda, &m.q, &m.c};
+    double *field[] = {&m.element_cost, &m.chance, &m.lambda, &m.q, &m.c};
     if (which >= 0) *field[which] = value;
     return tmap_ask_model_check(&m);
 }
@@ -92,7 +95,7 @@ static void check_refusals(void) {
     m.n = 0;
     CHECK(tmap_ask_model_search(&m, &list, 0, &value) == TMAP_EINVAL, "%s", "n = 0");
     m.n = saved.n;
-    CHECK(value == -1 && m.g == saved.g && m.B == saved.B, "%s", "outputs of a failure");
+    CHECK(value == -1 && m.g == saved.g && m.b == saved.b, "%s", "outputs of a failure");
 }
 
 // The search against all candidates one by one.
@@ -106,13 +109,13 @@ static void check_search(void) {
             CHECK(tmap_ask_model_search(&m, &all, goal, &value) == TMAP_OK, "n=%llu", n);
             for (int i = 0; i < 343; ++i) {
                 double v;
-                one.g = list[i / 49], one.r = list[i / 7 % 7], one.B = list[i % 7];
-                if (one.g * one.B > n) continue;
+                one.g = list[i / 49], one.r = list[i / 7 % 7], one.b = list[i % 7];
+                if (one.g * one.b > n) continue;
                 v = goal == TMAP_ASK_OMEGA         ? tmap_ask_model_omega(&one)
                     : goal == TMAP_ASK_SPEEDUP_SBR ? tmap_ask_model_speedup_sbr(&one)
                                                    : tmap_ask_model_speedup_mbr(&one);
                 if (v > best) best = v;
-                if (one.g == m.g && one.r == m.r && one.B == m.B)
+                if (one.g == m.g && one.r == m.r && one.b == m.b)
                     CHECK(v == value, "n=%llu goal %d", n, goal);
             }
             CHECK(best == value, "n=%llu goal %d: %g, not %g", n, goal, value, best);

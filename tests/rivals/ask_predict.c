@@ -111,7 +111,7 @@ static ask_counts run;
 static void run_plan(const picture *p, const tmap_ask_case *plan, int *out) {
     ask_split split;
     if (ask_split_make((tmap_u32)plan->nx, (tmap_u32)plan->ny, (tmap_u32)plan->g, (tmap_u32)plan->r,
-                       (tmap_u32)plan->B, &split))
+                       (tmap_u32)plan->b, &split))
         exit(2);
     subdivide(p, split, &run, out);
 }
@@ -156,7 +156,7 @@ static void check_general(const tmap_ask_case *plan) {
 static void same(const char *what, double got, double want, double grant,
                  const tmap_ask_case *plan) {
     CHECK(relative(got, want) <= grant, "%s of (%llu,%llu,%llu): %.9g, not %.9g", what, plan->g,
-          plan->r, plan->B, got, want);
+          plan->r, plan->b, got, want);
 }
 
 // A prediction against the run: all but the work on borders.
@@ -168,7 +168,7 @@ static void compare_counts(const tmap_ask_prediction *p, const tmap_ask_case *pl
         filled += (double)v->filled, leaves += (double)v->leaves;
         leaf_work += (double)v->leaf_work;
     }
-    CHECK(p->levels == run.levels, "(%llu,%llu,%llu)", plan->g, plan->r, plan->B);
+    CHECK(p->levels == run.levels, "(%llu,%llu,%llu)", plan->g, plan->r, plan->b);
     same("regions", p->regions, regions, grant, plan);
     same("cut", p->cut, cut, grant, plan);
     same("filled", p->filled, filled, grant, plan);
@@ -197,7 +197,7 @@ static void check_levels(const tmap_ask_case *plan) {
     costs.leaf = run.leaf_pixels ? leaf_work / (double)run.leaf_pixels : 0;
     CHECK(tmap_ask_predict_levels(plan, P, &costs, NULL, &p) == TMAP_OK, "%s", "levels");
     compare(&p, plan, 1e-12);
-    printf("(%llu,%llu,%llu): border %.1f, leaf %.1f, omega %.2f\n", plan->g, plan->r, plan->B,
+    printf("(%llu,%llu,%llu): border %.1f, leaf %.1f, omega %.2f\n", plan->g, plan->r, plan->b,
            costs.border, costs.leaf, p.omega);
 }
 
@@ -226,9 +226,9 @@ static void check_curve(const tmap_ask_case *plan) {
     memset(&p, 0, sizeof p);
     for (tmap_u32 k = 0; k < curve.points; ++k) {
         CHECK(tmap_ask_curve_count(&curve, curve.side[k]) == curve.count[k], "(%llu,%llu,%llu) %u",
-              plan->g, plan->r, plan->B, k);
+              plan->g, plan->r, plan->b, k);
         CHECK(tmap_ask_curve_work(&curve, curve.side[k]) == curve.work[k], "(%llu,%llu,%llu) %u",
-              plan->g, plan->r, plan->B, k);
+              plan->g, plan->r, plan->b, k);
     }
     CHECK(tmap_ask_predict_curve(plan, &curve, NULL, &p) == TMAP_OK, "%s", "curve");
     compare_counts(&p, plan, 1e-12);
@@ -291,7 +291,7 @@ static void check_fit(const tmap_ask_curve *curve, const tmap_ask_case *plans, c
     printf("fitted to %u of %u times: mean error %.1f%%, worst of the fitted %.1f%%; the best by "
            "prediction takes %.1f%% longer than the best, (%llu,%llu,%llu)\n",
            n, count, 100 * mean, 100 * worst, 100 * (chosen / best - 1), plans[best_at].g,
-           plans[best_at].r, plans[best_at].B);
+           plans[best_at].r, plans[best_at].b);
     CHECK(chosen <= 1.1 * best, "%g, not %g", chosen, best);
     CHECK(mean < 0.1, "%g", mean);
 }
@@ -318,9 +318,9 @@ static void check_transfer(const picture *p, const tmap_ask_curve *curve, int *o
         time[runs++] = simulated_time(&plan);
         side = tmap_ask_case_side(&plan, run.levels - 1);
         error = relative(prediction.work, (double)run.work);
-        CHECK(prediction.work >= predicted.work, "(%llu,%llu,%llu)", plan.g, plan.r, plan.B);
+        CHECK(prediction.work >= predicted.work, "(%llu,%llu,%llu)", plan.g, plan.r, plan.b);
         if ((double)run.work < least) least = (double)run.work;
-        if (plan.g == best.g && plan.r == best.r && plan.B == best.B) chosen = (double)run.work;
+        if (plan.g == best.g && plan.r == best.r && plan.b == best.b) chosen = (double)run.work;
         if (side <= 64) {
             ++plans;
             mean += error;
@@ -333,7 +333,7 @@ static void check_transfer(const picture *p, const tmap_ask_curve *curve, int *o
     printf("%u plans with leaves of side 64 and less: mean error %.1f%%, worst %.1f%%, %.1f%% "
            "where sides are powers of two; the "
            "best by prediction, (%llu,%llu,%llu), needs %.1f%% more work than the best\n",
-           plans, 100 * mean, 100 * worst, 100 * worst_even, best.g, best.r, best.B,
+           plans, 100 * mean, 100 * worst, 100 * worst_even, best.g, best.r, best.b,
            100 * (chosen / least - 1));
     CHECK(plans > 100, "%u plans", plans);
     CHECK(mean < 0.02 && worst < 0.12 && worst_even < 0.03, "%g, %g, %g", mean, worst, worst_even);

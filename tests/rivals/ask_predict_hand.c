@@ -160,7 +160,7 @@ static void check_curve(void) {
     // 1024 x 512 in 2 x 2 regions of 512 x 256, and of those cut 2 x 2 of 256 x 128
     count[0] = 3;
     count[1] = 5;
-    plan.B = 128;
+    plan.b = 128;
     CHECK(tmap_ask_predict_curve(&plan, &c, &rates, &p) == TMAP_OK, "%s", "curve");
     CHECK(p.levels == 2 && p.regions == 16 && p.cut == 3 && p.filled == 8 && p.leaves == 5, "%s",
           "regions");
@@ -184,8 +184,8 @@ static void check_curve(void) {
     CHECK(q.filled == 1, "%g", q.filled);
     // the search passes over what is impossible: the one plan left is (4, 2, 16)
     CHECK(tmap_ask_predict_search(&search, &list, &c, &rates, &p) == TMAP_OK && search.g == 4 &&
-              search.r == 2 && search.B == 16,
-          "(%llu,%llu,%llu)", search.g, search.r, search.B);
+              search.r == 2 && search.b == 16,
+          "(%llu,%llu,%llu)", search.g, search.r, search.b);
     list.g_count = 1;
     CHECK(tmap_ask_predict_search(&search, &list, &c, &rates, &p) == TMAP_ERANGE, "%s", "g > n");
     CHECK(tmap_ask_predict_search(NULL, &list, &c, &rates, &p) == TMAP_EINVAL, "%s", "null");
@@ -196,7 +196,7 @@ static void check_curve(void) {
     CHECK(tmap_ask_curve_check(&c) == TMAP_EINVAL, "%s", "no point");
     plan.ny = 0;
     CHECK(tmap_ask_case_check(&plan) == TMAP_EINVAL, "%s", "ny = 0");
-    plan.ny = 1024, plan.B = 513;
+    plan.ny = 1024, plan.b = 513;
     CHECK(tmap_ask_case_check(&plan) == TMAP_ERANGE, "%s", "B > n / g");
 }
 
@@ -245,7 +245,7 @@ static void check_time_search(void) {
             tmap_ask_case plan = {16384, 16384, 0, gs[i / 12], rs[i / 4 % 3], Bs[i % 4], shared};
             CHECK(tmap_ask_predict_curve(&plan, &c, &rates, &one) == TMAP_OK, "%d", i);
             CHECK(one.time >= p.time, "%d: %g < %g", i, one.time, p.time);
-            if (plan.g == best.g && plan.r == best.r && plan.B == best.B)
+            if (plan.g == best.g && plan.r == best.r && plan.b == best.b)
                 CHECK(one.time == p.time, "%d", i);
         }
     }

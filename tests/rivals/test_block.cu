@@ -142,7 +142,7 @@ static void run_fractal(tmap_nbb f, int gpu) {
 static void run_examples(void) {
     const tmap_xy unrolled[9] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {0, 3},
                                  {1, 3}, {2, 2}, {2, 3}, {3, 3}};
-    tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet();
+    tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet(), full = gasket;
     tmap_block_place p;
     for (tmap_u32 i = 0; i < 9; ++i) {
         p = tmap_block_unroll(gasket, 2, i);
@@ -153,6 +153,10 @@ static void run_examples(void) {
     }
     map_expect(!tmap_block_unroll(gasket, 2, 9).cell, "past the end", gasket, 2, 9, 9);
     map_expect(!tmap_block_subbox(gasket, 2, 0xffffffffu).cell, "past the end", gasket, 2, 9, 0);
+    map_expect(tmap_nbb_from_rows("####/####/####/####", &full) == TMAP_OK, "rows", full, 8, 0, 0);
+    p = tmap_block_unroll(full, 8, 0xffffffffu); // 16^8 = 2^32 cells: every i is one
+    map_expect(p.cell && p.x == 0xffff && p.y == 0xffff, "2^32 cells", full, 8, 0, 0xffffffffu);
+    map_expect(tmap_block_unroll(full, 8, 0).cell, "2^32 cells", full, 8, 0, 0);
     map_expect(tmap_block_threads(-1, gasket, 2) == 0, "unknown form", gasket, 2, 0, 0);
     map_expect(tmap_block_threads(FORMS, gasket, 2) == 0, "unknown form", gasket, 2, 0, 0);
     map_expect(tmap_block_threads(TMAP_BLOCK_TABLE, carpet, 2) == 64, "64", carpet, 2, 0, 0);

@@ -60,9 +60,11 @@ struct KernelAddress {
     }
 };
 
+// An address that is no kernel's is taken for a handle of one, as CUDA 13.0 does: it is not valid.
 inline cudaError_t start_by_address(const Config &c, void **arguments) {
+    if (!c.kernel) return cudaErrorInvalidDeviceFunction;
     const KernelEntry *kernel = find_kernel(c.kernel);
-    return kernel ? kernel->start(c, arguments) : cudaErrorInvalidDeviceFunction;
+    return kernel ? kernel->start(c, arguments) : cudaErrorInvalidResourceHandle;
 }
 // Blocks run one after another, so they cannot wait for each other: a grid has one block.
 inline cudaError_t start_cooperative(const Config &c, void **arguments) {

@@ -21,7 +21,7 @@
 #include "life.h"
 #include "stencil.h"
 
-#if TMAP_CUDA
+#if TMAP_CUDA && !TMAP_NVRTC
 
 typedef struct tmapi_ca {
     const void *in;
@@ -59,10 +59,6 @@ static __global__ void __launch_bounds__(512, 2)
     tmapi_ca_u32_kernel(tmap_each_plan plan, tmapi_ca job) {
     tmap_stencil(&plan, job.in, job.out, 4, tmapi_ca_rule_u32, &job);
 }
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
 
 // A plan for tmap_ca.
 typedef struct tmap_ca_plan {

@@ -379,6 +379,11 @@ TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_ru
     }
 }
 
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
 // Blocks that a multiprocessor should hold: as many as its 2048, 1536 or 1024 threads are. ptxas
 // warns of more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
@@ -395,11 +400,6 @@ static __global__ void __launch_bounds__(512, TMAPI_LIFE_RESIDENT)
                       const unsigned char *__restrict__ in, unsigned char *__restrict__ out) {
     tmapi_life_step(&plan, &rule, in, out);
 }
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 // A plan for tmap_life, for fractal f of level r in matrices without a place between their rows.
 // Returns cudaErrorInvalidValue for a null pointer and where tmap_life_fits is 0; else a CUDA

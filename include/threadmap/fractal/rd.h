@@ -28,7 +28,7 @@ typedef enum tmap_rd_type {
 
 #define TMAP_RD_TYPE_COUNT 6
 
-#if TMAP_CUDA
+#if TMAP_CUDA && !TMAP_NVRTC
 
 typedef struct tmapi_rd {
     const void *in;
@@ -79,10 +79,6 @@ TMAPI_RD_KERNEL(u32, 4, tmap_u64, tmapi_rd_join_integer)
 TMAPI_RD_KERNEL(f32, 4, double, tmapi_rd_join_float)
 TMAPI_RD_KERNEL(f64, 8, double, tmapi_rd_join_float)
 #undef TMAPI_RD_KERNEL
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
 
 static inline const void *tmapi_rd_kernel(int type) {
     switch (type) {

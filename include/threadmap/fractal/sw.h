@@ -13,7 +13,7 @@
 
 #include "each.h"
 
-#if TMAP_CUDA
+#if TMAP_CUDA && !TMAP_NVRTC
 
 typedef struct tmapi_sw {
     tmapi_each_value value;
@@ -37,10 +37,6 @@ TMAPI_SW_KERNEL(4)
 TMAPI_SW_KERNEL(8)
 TMAPI_SW_KERNEL(16)
 #undef TMAPI_SW_KERNEL
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
 
 static inline const void *tmapi_sw_kernel(tmap_u32 size) {
     switch (size) {

@@ -51,7 +51,7 @@ TMAP_FN double tmapi_ask_counted(const tmap_ask_prediction *c, int k) {
 // entry are fitted, the others come out as 0, for what is known to cost nothing. sweeps: how often
 // all rates are set; 0 for 20000. *worst: the largest relative error that is left; may be null.
 // Returns 0, or TMAP_EINVAL for null pointers, n = 0, or a time that is not above 0; outputs are
-// written only on success. Cost: sweeps times 121 products; 20000 take 10 ms.
+// written only on success. Cost: sweeps times 121 products.
 // Example: all rates 1 on entry, plans timed at 2 a level and 3 a region: 2 and 3, the others 0.
 TMAP_FN int tmap_ask_rates_fit(const tmap_ask_prediction *counted, const double *time, tmap_u32 n,
                                tmap_u32 sweeps, tmap_ask_rates *rates, double *worst) {

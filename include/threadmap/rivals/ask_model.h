@@ -8,6 +8,9 @@
 // are in the unit of A, all results too; times count the steps of q multiprocessors of c cores,
 // each of which does one unit of work in a step.
 //
+// Equations below have the paper's letters; the code has words for them: A element_cost, P chance,
+// Q query_cost, S cut_cost, T finish_cost, G regions, R children.
+//
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), equations 1 to 25; 26 to 28 and tau are in
 // adaptive/region.h. The model has one cost A for all elements and no query at the last level;
@@ -51,58 +54,69 @@ TMAP_FN double tmapi_ask_ceil(double x) {
 // ---- any problem: probabilities and costs level by level ----------------------------------------
 
 // W_E = A n^2, equations 1 and 2: every element computed. elements: n^2.
-// Example: elements = 65536^2, A = 8: 34359738368.
-TMAP_FN double tmap_ask_model_exhaustive(double elements, double A) { return A * elements; }
+// Example: elements = 65536^2, element_cost = 8: 34359738368.
+TMAP_FN double tmap_ask_model_exhaustive(double elements, double element_cost) {
+    return element_cost * elements;
+}
 
-// E[G_i] = G prod_{j<i} P_j R_j, equations 9 to 11: the regions that are expected at level i. P, R:
-// of levels 0 to i - 1. Example: G = 4, P = 1, 0.875, R = 4, 4, i = 2: 56.
-TMAP_FN double tmap_ask_model_regions(double G, const double *P, const double *R, tmap_u32 i) {
+// E[G_i] = G prod_{j<i} P_j R_j, equations 9 to 11: the regions that are expected at level i.
+// chance, children: of levels 0 to i - 1.
+// Example: regions = 4, chance = 1, 0.875, children = 4, 4, i = 2: 56.
+TMAP_FN double tmap_ask_model_regions(double regions, const double *chance, const double *children,
+                                      tmap_u32 i) {
     tmap_u32 j;
-    for (j = 0; j < i; ++j) G *= P[j] * R[j];
-    return G;
+    for (j = 0; j < i; ++j) regions *= chance[j] * children[j];
+    return regions;
 }
 
 // K_i = E[G_i] (Q_i + P_i S_i + (1 - P_i) T_i), equations 5 to 8: the work of a level but the last.
-// regions: E[G_i]. Example: regions = 4, P = 0.5, Q = 10, S = 2, T = 6: 56.
-TMAP_FN double tmap_ask_model_level(double regions, double P, double Q, double S, double T) {
-    return regions * (Q + P * S + (1 - P) * T);
+// regions: E[G_i]. Example: regions = 4, chance = 0.5, costs 10, 2 and 6: 56.
+TMAP_FN double tmap_ask_model_level(double regions, double chance, double query_cost,
+                                    double cut_cost, double finish_cost) {
+    return regions * (query_cost + chance * cut_cost + (1 - chance) * finish_cost);
 }
 
-// L = A n^2 prod_{j<=tau-2} P_j, equations 13 and 14: the work of the last level. P: of levels 0 to
-// tau - 2. Example: elements = 64, A = 2, P = 0.5, 0.25, tau = 3: 16.
-TMAP_FN double tmap_ask_model_last(double elements, double A, const double *P, tmap_u32 tau) {
+// L = A n^2 prod_{j<=tau-2} P_j, equations 13 and 14: the work of the last level. chance: of levels
+// 0 to tau - 2. Example: elements = 64, element_cost = 2, chance = 0.5, 0.25, tau = 3: 16.
+TMAP_FN double tmap_ask_model_last(double elements, double element_cost, const double *chance,
+                                   tmap_u32 tau) {
     tmap_u32 j;
-    for (j = 0; j + 1 < tau; ++j) A *= P[j];
-    return A * elements;
+    for (j = 0; j + 1 < tau; ++j) element_cost *= chance[j];
+    return element_cost * elements;
 }
 
-// W_S, equations 3, 4, 12, 15 and 16: the expected work of a subdivision of tau >= 1 levels. P, R,
-// Q, S, T: of levels 0 to tau - 2, not read for tau = 1. Law: tau = 1 gives W_E.
-// Example: elements = 64, A = 10, G = 4, tau = 2, P = 0.5, R = 4, Q = 12, S = 1, T = 16: 402.
-TMAP_FN double tmap_ask_model_work(double elements, double A, double G, tmap_u32 tau,
-                                   const double *P, const double *R, const double *Q,
-                                   const double *S, const double *T) {
-    double work = tmap_ask_model_last(elements, A, P, tau);
+// W_S, equations 3, 4, 12, 15 and 16: the expected work of a subdivision of tau >= 1 levels. The
+// arrays: of levels 0 to tau - 2, not read for tau = 1. Law: tau = 1 gives W_E.
+// Example: elements = 64, element_cost = 10, regions = 4, tau = 2, chance = 0.5, children = 4,
+// costs 12, 1 and 16: 402.
+TMAP_FN double tmap_ask_model_work(double elements, double element_cost, double regions,
+                                   tmap_u32 tau, const double *chance, const double *children,
+                                   const double *query_cost, const double *cut_cost,
+                                   const double *finish_cost) {
+    double work = tmap_ask_model_last(elements, element_cost, chance, tau);
     tmap_u32 i;
     for (i = 0; i + 1 < tau; ++i) {
-        work += tmap_ask_model_level(G, P[i], Q[i], S[i], T[i]);
-        G *= P[i] * R[i];
+        work +=
+            tmap_ask_model_level(regions, chance[i], query_cost[i], cut_cost[i], finish_cost[i]);
+        regions *= chance[i] * children[i];
     }
     return work;
 }
 
 // ---- self-similar density (SSD): the same P and R at all levels ---------------------------------
 
-// W_S, equations 17 and 18: E[G_i] = G (P R)^i. Q, S, T: of levels 0 to tau - 2.
+// W_S, equations 17 and 18: E[G_i] = G (P R)^i. The three costs: of levels 0 to tau - 2.
 // Law: tmap_ask_model_work with P_i = P and R_i = R.
-TMAP_FN double tmap_ask_model_ssd(double elements, double A, double G, double R, tmap_u32 tau,
-                                  double P, const double *Q, const double *S, const double *T) {
-    double work = 0, left = A * elements;
+TMAP_FN double tmap_ask_model_ssd(double elements, double element_cost, double regions,
+                                  double children, tmap_u32 tau, double chance,
+                                  const double *query_cost, const double *cut_cost,
+                                  const double *finish_cost) {
+    double work = 0, left = element_cost * elements;
     tmap_u32 i;
     for (i = 0; i + 1 < tau; ++i) {
-        work += tmap_ask_model_level(G, P, Q[i], S[i], T[i]);
-        G *= P * R;
-        left *= P;
+        work += tmap_ask_model_level(regions, chance, query_cost[i], cut_cost[i], finish_cost[i]);
+        regions *= chance * children;
+        left *= chance;
     }
     return work + left;
 }
@@ -113,26 +127,27 @@ TMAP_FN double tmap_ask_model_ssd(double elements, double A, double G, double R,
 // border is filled, T_i = n^2 / (G R^i), one unit an element; S = lambda A (equation 19).
 
 typedef struct tmap_ask_model {
-    tmap_u64 n;       // elements along a side of the domain
-    tmap_u64 g, r, B; // as for tmap_region_check
-    double A;         // work of an element: the dwell
-    double P;         // probability that a region is cut, 0 to 1
-    double lambda;    // cost of cutting a region, in units of A
-    double q, c;      // multiprocessors; cores of one. Only times read them.
+    tmap_u64 n;          // elements along a side of the domain
+    tmap_u64 g, r, b;    // as for tmap_region_check
+    double element_cost; // A, the work of an element: the dwell
+    double chance;       // P, the probability that a region is cut, 0 to 1
+    double lambda;       // the cost of cutting a region, in units of A
+    double q, c;         // multiprocessors; cores of one. Only times read them.
 } tmap_ask_model;
 
-// 0; what tmap_region_check says about n, g, r and B; TMAP_EINVAL for A, q or c that is not above
-// 0, P outside 0 to 1, or lambda below 0.
+// 0; what tmap_region_check says about n, g, r and b; TMAP_EINVAL for an element_cost, q or c that
+// is not above 0, a chance outside 0 to 1, or lambda below 0.
 TMAP_FN int tmap_ask_model_check(const tmap_ask_model *m) {
-    int error = tmap_region_check(m->n, m->g, m->r, m->B);
+    int error = tmap_region_check(m->n, m->g, m->r, m->b);
     if (error) return error;
-    if (!(m->A > 0 && m->P >= 0 && m->P <= 1 && m->lambda >= 0)) return TMAP_EINVAL;
+    if (!(m->element_cost > 0 && m->chance >= 0 && m->chance <= 1 && m->lambda >= 0))
+        return TMAP_EINVAL;
     return m->q > 0 && m->c > 0 ? TMAP_OK : TMAP_EINVAL;
 }
 
 // The number of levels tau: tmap_region_levels.
 TMAP_FN tmap_u32 tmap_ask_model_levels(const tmap_ask_model *m) {
-    return tmap_region_levels(m->n, m->g, m->r, m->B);
+    return tmap_region_levels(m->n, m->g, m->r, m->b);
 }
 
 // W_S, equation 20, as the sum that it is. Cost: a loop over the levels.
@@ -141,12 +156,13 @@ TMAP_FN double tmap_ask_model_mandelbrot_sum(const tmap_ask_model *m) {
     double regions = (double)m->g * (double)m->g, reach = 1, work = 0; // reach: P^i
     tmap_u32 i, last = tmap_ask_model_levels(m) - 1;
     for (i = 0; i < last; ++i) {
-        work += tmap_ask_model_level(regions, m->P, 4 * m->A * side, m->lambda * m->A, side * side);
-        regions *= m->P * r * r;
-        reach *= m->P;
+        work += tmap_ask_model_level(regions, m->chance, 4 * m->element_cost * side,
+                                     m->lambda * m->element_cost, side * side);
+        regions *= m->chance * r * r;
+        reach *= m->chance;
         side /= r;
     }
-    return work + m->A * n * n * reach;
+    return work + m->element_cost * n * n * reach;
 }
 
 // W_S, equation 20, in closed form: with m = tau - 1 and the geometric sum s(x) = (x^m - 1) /
@@ -155,31 +171,33 @@ TMAP_FN double tmap_ask_model_mandelbrot_sum(const tmap_ask_model *m) {
 // Law: equal to tmap_ask_model_mandelbrot_sum to 10 digits.
 // Example: n = 65536, (g, r, B) = (32, 2, 32), A = 8, P = 0.7, lambda = 100: 1.013700998e10.
 TMAP_FN double tmap_ask_model_mandelbrot(const tmap_ask_model *m) {
-    double n = (double)m->n, g = (double)m->g, r = (double)m->r, P = m->P;
+    double n = (double)m->n, g = (double)m->g, r = (double)m->r, chance = m->chance;
     tmap_u32 last = tmap_ask_model_levels(m) - 1;
-    double reach = tmapi_ask_pow(P, last);
-    return 4 * m->A * n * g * tmapi_ask_geometric(P * r, last) +
-           m->lambda * m->A * P * g * g * tmapi_ask_geometric(P * r * r, last) +
-           n * n * (1 - reach) + m->A * n * n * reach;
+    double reach = tmapi_ask_pow(chance, last);
+    return 4 * m->element_cost * n * g * tmapi_ask_geometric(chance * r, last) +
+           m->lambda * m->element_cost * chance * g * g *
+               tmapi_ask_geometric(chance * r * r, last) +
+           n * n * (1 - reach) + m->element_cost * n * n * reach;
 }
 
 // Omega = W_E / W_S, equation 21: how many times less work subdivision is. Example: as above:
 // 3.389534.
 TMAP_FN double tmap_ask_model_omega(const tmap_ask_model *m) {
-    return tmap_ask_model_exhaustive((double)m->n * (double)m->n, m->A) /
+    return tmap_ask_model_exhaustive((double)m->n * (double)m->n, m->element_cost) /
            tmap_ask_model_mandelbrot(m);
 }
 
 // What Omega cannot exceed where A >= 1: A / (1 + (A - 1) P^m), m = tau - 1, since each element is
 // at least filled and the part P^m of them is computed. Never above A, the bound of section 4.2.2.
 TMAP_FN double tmap_ask_model_omega_bound(const tmap_ask_model *m) {
-    return m->A / (1 + (m->A - 1) * tmapi_ask_pow(m->P, tmap_ask_model_levels(m) - 1));
+    return m->element_cost /
+           (1 + (m->element_cost - 1) * tmapi_ask_pow(m->chance, tmap_ask_model_levels(m) - 1));
 }
 
 // T_E = A ceil(n^2 / (q c)), equation 22: steps of the exhaustive computation.
 // Example: n = 65536, A = 8, q = 128, c = 64: 4194304.
 TMAP_FN double tmap_ask_model_time_exhaustive(const tmap_ask_model *m) {
-    return m->A * tmapi_ask_ceil((double)m->n * (double)m->n / (m->q * m->c));
+    return m->element_cost * tmapi_ask_ceil((double)m->n * (double)m->n / (m->q * m->c));
 }
 
 // T_SBR, equation 23: steps of the subdivision when each region has one multiprocessor to itself
@@ -187,18 +205,19 @@ TMAP_FN double tmap_ask_model_time_exhaustive(const tmap_ask_model *m) {
 //   P^i ceil(G R^i / q) (ceil(4 A n / (g r^i c)) + P lambda A + (1 - P) ceil(n^2 / (G R^i c))),
 // and A P^m ceil(n^2 / (G R^m c)) ceil(G R^m / q).
 TMAP_FN double tmap_ask_model_time_sbr(const tmap_ask_model *m) {
-    double n = (double)m->n, P = m->P, reach = 1, steps = 0;
+    double n = (double)m->n, chance = m->chance, reach = 1, steps = 0;
     double parts = (double)m->g; // g r^i
     tmap_u32 i, last = tmap_ask_model_levels(m) - 1;
     for (i = 0; i < last; ++i) {
-        double query = tmapi_ask_ceil(4 * m->A * n / (parts * m->c));
+        double query = tmapi_ask_ceil(4 * m->element_cost * n / (parts * m->c));
         double fill = tmapi_ask_ceil(n * n / (parts * parts * m->c));
         double waves = tmapi_ask_ceil(parts * parts / m->q);
-        steps += reach * waves * (query + P * m->lambda * m->A + (1 - P) * fill);
+        steps +=
+            reach * waves * (query + chance * m->lambda * m->element_cost + (1 - chance) * fill);
         parts *= (double)m->r;
-        reach *= P;
+        reach *= chance;
     }
-    return steps + m->A * reach * tmapi_ask_ceil(n * n / (parts * parts * m->c)) *
+    return steps + m->element_cost * reach * tmapi_ask_ceil(n * n / (parts * parts * m->c)) *
                        tmapi_ask_ceil(parts * parts / m->q);
 }
 
@@ -207,17 +226,18 @@ TMAP_FN double tmap_ask_model_time_sbr(const tmap_ask_model *m) {
 //   P^i (A ceil(4 n / (g r^i c)) ceil(G R^i / q) + P lambda A ceil(G R^i / q) + (1 - P) H),
 // and A P^m H. That rounds the border before A is applied, where equation 23 rounds it after.
 TMAP_FN double tmap_ask_model_time_mbr(const tmap_ask_model *m) {
-    double n = (double)m->n, P = m->P, reach = 1, steps = 0;
+    double n = (double)m->n, chance = m->chance, reach = 1, steps = 0;
     double parts = (double)m->g, flat = tmapi_ask_ceil(n * n / (m->q * m->c));
     tmap_u32 i, last = tmap_ask_model_levels(m) - 1;
     for (i = 0; i < last; ++i) {
-        double query = m->A * tmapi_ask_ceil(4 * n / (parts * m->c));
+        double query = m->element_cost * tmapi_ask_ceil(4 * n / (parts * m->c));
         double waves = tmapi_ask_ceil(parts * parts / m->q);
-        steps += reach * (waves * (query + P * m->lambda * m->A) + (1 - P) * flat);
+        steps +=
+            reach * (waves * (query + chance * m->lambda * m->element_cost) + (1 - chance) * flat);
         parts *= (double)m->r;
-        reach *= P;
+        reach *= chance;
     }
-    return steps + m->A * reach * flat;
+    return steps + m->element_cost * reach * flat;
 }
 
 // S_SBR = T_E / T_SBR and S_MBR = T_E / T_MBR, equation 25. Example: n = 2^24, (8, 2, 8), A = 8,
@@ -233,8 +253,8 @@ TMAP_FN double tmap_ask_model_speedup_mbr(const tmap_ask_model *m) {
 
 // The values that are tried, each g with each r and each B.
 typedef struct tmap_ask_candidates {
-    const tmap_u32 *g, *r, *B;
-    tmap_u32 g_count, r_count, B_count;
+    const tmap_u32 *g, *r, *b;
+    tmap_u32 g_count, r_count, b_count;
 } tmap_ask_candidates;
 
 // What a search makes as large as it can.
@@ -248,7 +268,7 @@ TMAP_FN double tmapi_ask_model_value(const tmap_ask_model *m, int goal) {
                                           : tmap_ask_model_omega(m);
 }
 
-// The search of sections 4.2.2 and 4.3.3. m: g, r and B are not read and, on success, set to the
+// The search of sections 4.2.2 and 4.3.3. m: g, r and b are not read and, on success, set to the
 // candidates of the largest value, the first of them where several have it; *value is that value.
 // Candidates that are impossible for m->n are passed over. Returns 0; TMAP_EINVAL for null
 // pointers, an unknown goal or bad numbers in *m; TMAP_ERANGE if no candidate is possible.
@@ -260,19 +280,19 @@ TMAP_FN int tmap_ask_model_search(tmap_ask_model *m, const tmap_ask_candidates *
     if (!m || !list || !value || goal < TMAP_ASK_OMEGA || goal > TMAP_ASK_SPEEDUP_MBR)
         return TMAP_EINVAL;
     now = *m;
-    now.g = 1, now.r = 2, now.B = 1;
+    now.g = 1, now.r = 2, now.b = 1;
     if (tmap_ask_model_check(&now)) return TMAP_EINVAL;
     for (i = 0; i < list->g_count; ++i)
         for (j = 0; j < list->r_count; ++j)
-            for (k = 0; k < list->B_count; ++k) {
+            for (k = 0; k < list->b_count; ++k) {
                 double v;
-                now.g = list->g[i], now.r = list->r[j], now.B = list->B[k];
+                now.g = list->g[i], now.r = list->r[j], now.b = list->b[k];
                 if (tmap_ask_model_check(&now)) continue;
                 v = tmapi_ask_model_value(&now, goal);
                 if (found && !(v > *value)) continue;
                 found = 1;
                 *value = v;
-                m->g = now.g, m->r = now.r, m->B = now.B;
+                m->g = now.g, m->r = now.r, m->b = now.b;
             }
     return found ? TMAP_OK : TMAP_ERANGE;
 }

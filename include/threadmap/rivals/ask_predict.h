@@ -34,7 +34,7 @@
 // the longest axis.
 typedef struct tmap_ask_case {
     tmap_u64 nx, ny, nz; // nz = 0: two axes
-    tmap_u64 g, r, B;
+    tmap_u64 g, r, b;
     // 0: each region computes its whole border, its outermost elements. 1: a border element is
     // computed once, and the borders below know it. 2: besides, neighbours share the line between
     // them: a region has one line of its own on each axis, and borders the next region's.
@@ -79,11 +79,11 @@ TMAP_FN tmap_u64 tmap_ask_case_longest(const tmap_ask_case *p) {
 // 0, TMAP_EINVAL or TMAP_ERANGE, as tmap_region_check.
 TMAP_FN int tmap_ask_case_check(const tmap_ask_case *p) {
     if (p->nx == 0 || p->ny == 0) return TMAP_EINVAL;
-    return tmap_region_check(tmap_ask_case_longest(p), p->g, p->r, p->B);
+    return tmap_region_check(tmap_ask_case_longest(p), p->g, p->r, p->b);
 }
 
 TMAP_FN tmap_u32 tmap_ask_case_levels(const tmap_ask_case *p) {
-    return tmap_region_levels(tmap_ask_case_longest(p), p->g, p->r, p->B);
+    return tmap_region_levels(tmap_ask_case_longest(p), p->g, p->r, p->b);
 }
 
 // The longest side of the regions of a level, in elements: n / (g r^level).
@@ -163,29 +163,29 @@ TMAP_FN void tmapi_ask_end(tmap_ask_prediction *out, const tmap_ask_case *p, dou
 
 // ---- from P of each level and three costs -------------------------------------------------------
 
-// P: tmap_ask_case_levels(p) fractions, of the regions of each level that have several values on
-// their border, the last level too. rates: may be null, and then the time is 0. Returns 0,
-// TMAP_EINVAL or TMAP_ERANGE for a bad plan, TMAP_EINVAL for null pointers, a P outside 0 to 1 or a
-// negative cost; *out is written only on success.
+// chance: tmap_ask_case_levels(p) fractions, of the regions of each level that have several values
+// on their border, the last level too. rates: may be null, and then the time is 0. Returns 0,
+// TMAP_EINVAL or TMAP_ERANGE for a bad plan, TMAP_EINVAL for null pointers, a chance outside 0 to 1
+// or a negative cost; *out is written only on success.
 // Law: with the P and the mean costs that a run on a domain has counted, and parts that divide it,
 // the regions, elements and work of each kind are those of the run.
-TMAP_FN int tmap_ask_predict_levels(const tmap_ask_case *p, const double *P,
+TMAP_FN int tmap_ask_predict_levels(const tmap_ask_case *p, const double *chance,
                                     const tmap_ask_costs *costs, const tmap_ask_rates *rates,
                                     tmap_ask_prediction *out) {
     tmap_ask_prediction sum;
     double regions;
     tmap_u32 i;
     int error;
-    if (!p || !P || !costs || !out) return TMAP_EINVAL;
+    if (!p || !chance || !costs || !out) return TMAP_EINVAL;
     error = tmap_ask_case_check(p);
     if (error) return error;
     if (!(costs->whole >= 0 && costs->border >= 0 && costs->leaf >= 0)) return TMAP_EINVAL;
     sum = tmapi_ask_begin(tmap_ask_case_levels(p));
     regions = tmapi_ask_axes(p, p->g);
     for (i = 0; i < sum.levels; ++i) {
-        if (!(P[i] >= 0 && P[i] <= 1)) return TMAP_EINVAL;
-        tmapi_ask_add_level(&sum, p, i, regions, regions * P[i], costs->border, costs->leaf);
-        regions *= P[i] * tmapi_ask_axes(p, p->r);
+        if (!(chance[i] >= 0 && chance[i] <= 1)) return TMAP_EINVAL;
+        tmapi_ask_add_level(&sum, p, i, regions, regions * chance[i], costs->border, costs->leaf);
+        regions *= chance[i] * tmapi_ask_axes(p, p->r);
     }
     tmapi_ask_end(&sum, p, costs->whole, rates);
     *out = sum;
@@ -356,7 +356,7 @@ TMAP_FN int tmap_ask_predict_curve(const tmap_ask_case *p, const tmap_ask_curve 
 }
 
 // The candidates of the least predicted time, or of the least work where rates is null. p: nx, ny,
-// nz and shared are read; g, r and B are set on success, to the first of several as good. *out: its
+// nz and shared are read; g, r and b are set on success, to the first of several as good. *out: its
 // prediction. Impossible candidates are passed over. Returns 0, TMAP_EINVAL for null pointers, a
 // domain of no element or a bad curve, TMAP_ERANGE if no candidate is possible.
 TMAP_FN int tmap_ask_predict_search(tmap_ask_case *p, const tmap_ask_candidates *list,
@@ -371,8 +371,8 @@ TMAP_FN int tmap_ask_predict_search(tmap_ask_case *p, const tmap_ask_candidates 
     now = *p;
     for (i = 0; i < list->g_count; ++i)
         for (j = 0; j < list->r_count; ++j)
-            for (k = 0; k < list->B_count; ++k) {
-                now.g = list->g[i], now.r = list->r[j], now.B = list->B[k];
+            for (k = 0; k < list->b_count; ++k) {
+                now.g = list->g[i], now.r = list->r[j], now.b = list->b[k];
                 if (tmap_ask_predict_curve(&now, curve, rates, &try_out)) continue;
                 if (found && !(rates ? try_out.time < out->time : try_out.work < out->work))
                     continue;

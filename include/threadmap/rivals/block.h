@@ -21,7 +21,7 @@
 //         if (p.cell) out[(tile.y * SIDE + p.y) * pitch + tile.x * SIDE + p.x] = 1;
 //     }
 //     tmap_xy64 tiles = tmap_nbb_orthotope(f, r - M);
-//     write_ones<<<dim3(tiles.x, tiles.y), tmap_block_threads(FORM, f, M)>>>(r, pitch, out);
+//     ... a grid of dim3(tiles.x, tiles.y), blocks of tmap_block_threads(FORM, f, M) threads
 //
 // The sides of a tile may be any powers of sx and sy (3, 9, 27; 27 x 8), and a block may have more
 // threads than its tile needs, such as the next multiple of 32: those left over get no cell. With

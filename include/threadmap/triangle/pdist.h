@@ -30,8 +30,8 @@
 #ifndef TMAPI_PDIST_TENSOR
 #define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
 #endif
-// Coordinates from which on they are taken: faster from about 14 to 16, exact to a place always,
-// where sums of floats are off by 2 (H200, n = 30720, d = 8: 0.58 instead of 0.49 ms).
+// Coordinates from which on they are taken. They are faster only from about 14 to 16 on, but always
+// exact to a place of the last bit, where sums of floats are off by 2.
 #define TMAPI_PDIST_TENSOR_LEAST 5
 
 // What a block stages. columns: those of a tile and of a sector before it, and one place more for
@@ -341,6 +341,11 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
     }
 }
 
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
 // The kernels of one metric: for any number of coordinates, for 1 to 4, and for up to 64 bytes of
 // them. blocks: that must fit a multiprocessor, which limits the registers.
 #define TMAPI_PDIST_KERNEL(type, suffix, metric, number, name, dims, side, wide, warps, blocks) \
@@ -379,11 +384,6 @@ TMAP_DEVICE void tmapi_pdist_tile(tmapi_pdist p, const int metric, const int dim
     TMAPI_PDIST_METRIC(type, suffix, cosine, TMAP_PDIST_COSINE)
 TMAPI_PDIST_KERNELS(float, f32)
 TMAPI_PDIST_KERNELS(double, f64)
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 typedef struct tmapi_pdist_kernel {
     void (*run)(tmapi_pdist);
@@ -487,12 +487,11 @@ static inline cudaError_t tmapi_pdist_launch(const tmapi_pdist_kernel (*kernels)
 // Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, a null or misaligned
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid; else the launch's own error: one
 // that an earlier call has left is neither reported nor cleared.
-// Exactness: docs/maps.md. The result for (i, j) is that for (j, i), and 0 for (i, i), always; NaN
-// and infinity go through as in scipy.
+// Exactness: docs/maps/triangle.md. The result for (i, j) is that for (j, i), and 0 for (i, i),
+// always; NaN and infinity go through as in scipy.
 // Cost: 2 d to 2.6 d instructions and a root a pair, one store. Euclidean metrics of 5 coordinates
 // or more, n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of doubles on
-// tensor cores, and about 25 instructions. On an H200, condensed n = 30720: d = 3 in 0.42 ms, d = 8
-// in 0.58, d = 16 in 0.66; a fill of as many bytes takes 0.41.
+// tensor cores, and about 25 instructions. Up to d = 4 the stores take the time.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
 static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
                                          int metric, int layout, cudaStream_t stream) {

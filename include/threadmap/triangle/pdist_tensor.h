@@ -428,6 +428,10 @@ TMAP_DEVICE void tmapi_pdist_tensor_any(tmapi_pdist p, const int metric, double 
     }
 }
 
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
 // ---- kernels ------------------------------------------------------------------------------------
 
 // Compiled for 7.5, whose tensor cores know no doubles, they do nothing, and are not launched.
@@ -455,6 +459,6 @@ TMAP_DEVICE void tmapi_pdist_tensor_any(tmapi_pdist p, const int metric, double 
 TMAPI_PDIST_TENSOR_KERNELS(euclidean, TMAP_PDIST_EUCLIDEAN)
 TMAPI_PDIST_TENSOR_KERNELS(sqeuclidean, TMAP_PDIST_SQEUCLIDEAN)
 
-#endif // TMAP_CUDA
+#endif // TMAP_CUDA && !TMAP_NVRTC
 
 #endif

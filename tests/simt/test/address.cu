@@ -140,8 +140,8 @@ static void check_errors(int *p) {
     CHECK_EQUAL(cudaGetLastError(), refused);
     CHECK_CUDA(cudaGetLastError());
 
-    CHECK_EQUAL(run(&none, arguments), cudaErrorInvalidDeviceFunction);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
+    CHECK_EQUAL(run(&none, arguments), cudaErrorInvalidResourceHandle);
+    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidResourceHandle);
     none = plan_of(NULL);
     CHECK_EQUAL(run(&none, arguments), cudaErrorInvalidDeviceFunction);
     CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidDeviceFunction);

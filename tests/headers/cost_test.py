@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What it costs a program of a user's to include one header, and that it compiles there.
+
+    cost_test.py nvcc              with nvcc to an object for one architecture, without a warning
+                                   of any of its parts: every header outside rivals/ but the HEAVY
+                                   ones of floors.py, which compile_test.py compiles
+    cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header;
+                                   those of rivals/ at any price
+    cost_test.py [...] --table     prints what each costs
+
+Costs are user time of the CPU above that of an empty file, the least of up to four compilations: a
+loaded machine makes no compiler execute more, but its shared caches and cores make the same work
+longer, most often not four times. Limits are seconds of a machine that compiles an empty file by
+nvcc in 0.6; a slower one gets more in proportion.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from common import INCLUDE, STRICT_HOST, each, find, headers, run, skip, twice, write
+from floors import CLIENTS, HEAVY, is_rival
+
+EMPTY_SECONDS = 0.6
+TRIES = 4
+# Of maps and engines; of ready clients: seconds, kernels, bytes of the object.
+LIGHT = (0.5, 0, 10_000)
+CLIENT = (4.0, 10, 300 * 1024)
+# Where nobody can launch them, clients have no kernels.
+NVRTC_SECONDS = 0.5
+# Machine code for one architecture. (-arch=sm_90 would add its PTX.)
+NVCC = ["-std=c++17", "-gencode=arch=compute_90,code=sm_90", "-Werror", "all-warnings",
+        f"-Xcompiler={','.join(STRICT_HOST)}", "-Xptxas", "-v", "-I", INCLUDE, "-c"]
+
+
+def timed(command):
+    """(exit status, output, seconds of user time)"""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return process.returncode, out.read(), usage.ru_utime
+
+
+class Compiler:
+    """Compiles to objects, by nvcc or NVRTC, and knows what an empty file costs."""
+
+    def __init__(self, mode, command, folder):
+        self.mode, self.folder = mode, folder
+        if mode == "nvcc":
+            self.command = [find("nvcc"), *NVCC]
+        else:
+            self.command = [command, f"--include-path={INCLUDE}", "--gpu-architecture=compute_90"]
+        code, text, first = self.compile("empty", "\n")
+        if code == 77:
+            skip(text.replace("SKIP: ", "").strip())
+        if code:
+            sys.exit(text)
+        self.empty = min([first] + [self.compile("empty", "\n")[2] for _ in range(TRIES - 1)])
+        self.slow = max(1, self.empty / EMPTY_SECONDS) if mode == "nvcc" else 1
+
+    def path(self, name):
+        return os.path.join(self.folder, name.replace("/", "_"))
+
+    def compile(self, name, text):
+        file = write(self.path(name) + ".cu", text)
+        if self.mode == "nvcc":
+            return timed([*self.command, file, "-o", self.path(name) + ".o"])
+        return timed([self.command[0], file, *self.command[1:]])
+
+    def cost(self, header, limit):
+        """(what the compiler says if it fails, (seconds above the empty file's, kernels, bytes))"""
+        seconds = []
+        while len(seconds) < TRIES and (not seconds or min(seconds) > limit):
+            code, text, took = self.compile(header, twice([header]))
+            if code:
+                return text or f"exit status {code}", None
+            seconds.append(took - self.empty)
+        kernels = len(set(re.findall(r"Compiling entry function '(\w+)'", text)))
+        size = os.path.getsize(self.path(header) + ".o") if self.mode == "nvcc" else 0
+        return "", (min(seconds), kernels, size)
+
+    def limits(self, header):
+        if self.mode == "nvcc":
+            seconds, kernels, size = CLIENT if header in CLIENTS else LIGHT
+            return seconds * self.slow, kernels, size
+        return float("inf") if is_rival(header) else NVRTC_SECONDS, 0, 0
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--table"]
+    mode, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if len(rest) != {"nvcc": 0, "nvrtc": 1}.get(mode, -1):
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory(prefix="headers-") as folder:
+        compiler = Compiler(mode, *(rest or [None]), folder)
+        if "--table" in sys.argv:
+            print(f"| header | seconds above {compiler.empty:.2f} | kernels | KB |\n| --- | --- | "
+                  "--- | --- |")
+
+        def check(header):
+            limits = compiler.limits(header)
+            error, cost = compiler.cost(header, limits[0])
+            if error:
+                return error
+            if "--table" in sys.argv:
+                print(f"| {header} | {cost[0]:.2f} | {cost[1]} | {cost[2] / 1024:.0f} |")
+            return "\n".join(f"{what}: {got:.4g}, more than {limit:.4g}" for what, got, limit in
+                             zip(("seconds", "kernels", "bytes"), cost, limits) if got > limit)
+
+        each([header for header in headers() if mode == "nvrtc" or
+              not (is_rival(header) or header in HEAVY)], check)
+
+
+main()
