@@ -2,19 +2,18 @@
 // results.h: the results of one benchmark as JSON, in the form that bench/README.md describes, and
 // its progress bar.
 //
-// The file appears whole or not at all: it is written beside its place and moved there at the end.
+// The file appears whole or not at all (output.h).
 #ifndef BENCH_RESULTS_H
 #define BENCH_RESULTS_H
 
+#include "output.h"
 #include "timing.h"
 
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct bench_results {
-    FILE *file; // null: nothing is written
-    char path[4096], part[4104];
+    output to;
+    FILE *file; // that of `to`; null: nothing is written
     int rows;
 } bench_results;
 
@@ -43,11 +42,8 @@ static int bench_results_open(bench_results *out, const char *path, const char *
     const char *clock = getenv("TMAP_SM_CLOCK_MHZ");
     memset(out, 0, sizeof *out);
     if (!path) return 0;
-    if (strlen(path) >= sizeof out->path) return -1;
-    strcpy(out->path, path);
-    snprintf(out->part, sizeof out->part, "%s.part", path);
-    out->file = fopen(out->part, "w");
-    if (!out->file) return -1;
+    if (output_open(&out->to, path)) return -1;
+    out->file = out->to.file;
     CHECK(cudaGetDeviceProperties(&device, 0));
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     fputs("{\n  \"meta\": {\n", out->file);
@@ -81,8 +77,8 @@ static void bench_results_row(bench_results *out, const char *inside) {
 static int bench_results_close(bench_results *out) {
     if (!out->file) return 0;
     fputs("\n]\n}\n", out->file);
-    if (fclose(out->file) || rename(out->part, out->path)) return -1;
-    return 0;
+    out->file = NULL;
+    return output_close(&out->to, 1);
 }
 
 // A bar of `done` of `all` on stderr, redrawn in place; nothing where stderr is no

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Copies each sample and include/ into an empty folder and compiles it there with the line in its
-top comment; also checks that it is short and that its snippets are closed."""
+"""Compiles each sample, and explore, by the line in its top comment, a sample in a folder that holds
+nothing else but include/. Also checks that samples are short, numbered without gaps, and have the
+snippets that documents quote."""
 import concurrent.futures
+import glob
 import os
 import re
 import shutil
@@ -10,42 +12,88 @@ import subprocess
 import sys
 import tempfile
 
+LINES = range(30, 61)  # of a sample
+SNIPPETS = {
+    '01': ['first-map', 'first-launch'],
+    '02': ['each', 'each-launch'],
+    '03': ['update', 'fold', 'fold-launch'],
+    '04': ['life'],
+    '05': ['stencil', 'stencil-launch'],
+    '06': ['pairs', 'pairs-launch'],
+    '07': ['distances'],
+    '08': ['tile-map', 'tile-launch'],
+    '09': ['warp-sum'],
+    '10': ['tensor-sum'],
+    '11': ['ask', 'ask-launch'],
+    '12': ['mandelbrot'],
+    '13': [],
+}
 root = os.environ['TMAP_ROOT']
-samples = sorted(f for f in os.listdir(os.path.join(root, 'samples')) if f.endswith('.cu'))
+samples = sorted((os.path.relpath(path, root)
+                  for path in glob.glob(os.path.join(root, 'samples', '*', '[0-9]*.cu'))),
+                 key=os.path.basename)
+tool = os.path.join('samples', 'explore', 'explore.cu')
 nvcc = shutil.which('nvcc')
 
 
-def check(name):
-    """What is wrong with a sample."""
-    with open(os.path.join(root, 'samples', name), encoding='utf-8') as file:
-        text = file.read()
-    problems = []
-    if text.count('\n') >= 200:
-        problems.append('200 lines or more')
-    if len(re.findall(r'// \[snippet: ', text)) != text.count('// [/snippet]'):
-        problems.append('a snippet is not closed')
-    lines = re.findall(r'^// Compile: (nvcc .*)$', text, re.M)
-    if len(lines) != 1:
-        problems.append('no line that compiles it')
-    elif nvcc:
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(os.path.join(root, 'samples', name), folder)
-            shutil.copytree(os.path.join(root, 'include'), os.path.join(folder, 'include'))
-            r = subprocess.run(lines[0], shell=True, cwd=folder, capture_output=True, text=True,
-                               check=False)
-            if r.returncode or 'warning' in r.stderr:
-                problems.append(f'{lines[0]}\n{r.stdout}{r.stderr}')
-    return problems
+def text_of(path):
+    with open(os.path.join(root, path), encoding='utf-8') as file:
+        return file.read()
 
 
+def check_text(path):
+    """What is wrong with the text of a sample."""
+    text = text_of(path)
+    number = os.path.basename(path)[:2]
+    if text.count('\n') not in LINES:
+        yield f'{text.count(chr(10))} lines, not {LINES[0]} to {LINES[-1]}'
+    if re.search(r'#include "', text):
+        yield 'includes a file beside it'
+    if 'argc' in text or 'cudaEvent' in text:
+        yield 'has options or times'
+    inside = re.findall(r'^ *// \[snippet: (\S+)\]\n(?:(?! *// \[).*\n)+ *// \[/snippet\]$', text,
+                        re.M)
+    if inside != SNIPPETS.get(number) or len(re.findall(r'// \[/?snip', text)) != 2 * len(inside):
+        yield f'snippets {inside} instead of {SNIPPETS.get(number)}'
+
+
+def check_compile(path):
+    """What nvcc says to the line in the top comment, for an architecture that needs no GPU here."""
+    lines = re.findall(r'^// (nvcc .*)$', text_of(path), re.M)
+    name = r'samples/explore/\*' if path == tool else re.escape(path[:-3])
+    form = r'nvcc -O3 -arch=native -I include ' + name + r'\.cu -o \w+'
+    if len(lines) != 1 or not re.fullmatch(form, lines[0]):
+        return 'no line, or another one, that compiles it'
+    if not nvcc:
+        return ''
+    command = lines[0].replace('-arch=native', '-arch=sm_75 -Xcompiler -Wall,-Wextra')
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(os.path.join(root, 'include'), os.path.join(folder, 'include'))
+        if path == tool:  # which stands on the files of its folder, and writes as benchmarks do
+            shutil.copytree(os.path.join(root, 'samples'), os.path.join(folder, 'samples'))
+            os.mkdir(os.path.join(folder, 'bench'))
+            shutil.copy(os.path.join(root, 'bench', 'output.h'), os.path.join(folder, 'bench'))
+        else:
+            os.makedirs(os.path.dirname(os.path.join(folder, path)))
+            shutil.copy(os.path.join(root, path), os.path.join(folder, path))
+        r = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True,
+                           check=False)
+        said = (r.stdout + r.stderr).strip()
+        return f'{command}\n{said}' if r.returncode or said else ''
+
+
+problems = [f'{path}: {problem}' for path in samples for problem in check_text(path)]
+numbers = [os.path.basename(path)[:2] for path in samples]
+if numbers != sorted(SNIPPETS):
+    problems.append(f'samples {numbers}')
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    found = list(pool.map(check, samples))
-for name, problems in zip(samples, found):
-    for problem in problems:
-        print(f'{name}: {problem}')
-errors = sum(map(len, found))
-if not errors and not nvcc:
+    paths = [tool, *samples]  # the longest first
+    for path, problem in zip(paths, pool.map(check_compile, paths)):
+        if problem:
+            problems.append(f'{path}: {problem}')
+print('\n'.join(problems))
+if not problems and not nvcc:
     print('SKIP: no nvcc')
     sys.exit(77)
-print(f'{len(samples)} samples, {errors} problems')
-sys.exit(1 if errors else 0)
+print(f'{len(samples)} samples and explore, {len(problems)} problems')
+sys.exit(1 if problems else 0)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// distances.cu: explore distances: the distances of all pairs of points, by a thread a pair and by
+// the ready kernel, as an .npy file that scipy.spatial.distance.squareform opens, and a heat map.
+#include "picture.h"
+#include "points.h"
+
+#include <threadmap/triangle/pdist.h>
+
+static const char help[] =
+    "usage: explore distances [OPTION VALUE]...\n"
+    "Writes the distances of all pairs of points, (0,1) (0,2) ... (1,2) ..., and checks each.\n"
+    "  --input    .npy of float32 or float64, or text with a point a line (auto: a coil)\n"
+    "  --metric   euclidean, sqeuclidean, cityblock or cosine (euclidean)\n"
+    "  --out      .npy file for n(n-1)/2 float32 distances, or none (distances.npy)\n"
+    "  --picture  file of the heat map, or none (distances." PICTURE_TYPE ")\n"
+    "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
+
+enum { INPUT, METRIC, OUT, PICTURE };
+enum { THREADS, READY, WAYS };
+
+typedef struct distances_task {
+    int way, metric;
+    tmap_u64 n, d, pairs;
+    const float *points;
+    float *out;
+} distances_task;
+
+// What a user would write first: a thread for each pair.
+static __global__ void a_thread_a_pair(distances_task t) {
+    const tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    float sum = 0;
+    double uv = 0, uu = 0, vv = 0;
+    if (k >= t.pairs) return;
+    const tmap_pair64 p = tmap_condensed_map64(k, t.n);
+    for (tmap_u64 c = 0; c < t.d; ++c) {
+        const float u = t.points[p.i * t.d + c], v = t.points[p.j * t.d + c];
+        if (t.metric == TMAP_PDIST_COSINE)
+            uv += (double)u * v, uu += (double)u * u, vv += (double)v * v;
+        else
+            sum += t.metric == TMAP_PDIST_CITYBLOCK ? fabsf(u - v) : (u - v) * (u - v);
+    }
+    if (t.metric == TMAP_PDIST_EUCLIDEAN) sum = sqrtf(sum);
+    if (t.metric == TMAP_PDIST_COSINE) sum = (float)(1 - uv / sqrt(uu * vv));
+    t.out[k] = sum;
+}
+
+static void task_run(void *job) {
+    const distances_task *t = (const distances_task *)job;
+    if (t->way == READY) {
+        CHECK(tmap_pdist_f32(t->points, t->n, t->d, t->out, t->metric, TMAP_PDIST_CONDENSED, 0));
+    } else {
+        a_thread_a_pair<<<(unsigned)((t->pairs + 255) / 256), 256>>>(*t);
+        CHECK(cudaGetLastError());
+    }
+}
+
+// 1 if `got` is near the distance of points i and j, computed in double precision.
+static int right(int metric, const points *p, tmap_u64 i, tmap_u64 j, double got) {
+    double sum = 0, uv = 0, uu = 0, vv = 0, slack = 0, u = 6e-8; // u: half a place in a float
+    for (tmap_u64 k = 0; k < p->d; ++k) {
+        const double a = p->at[i * p->d + k], b = p->at[j * p->d + k], t = a - b;
+        sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;
+        uv += a * b, uu += a * a, vv += b * b;
+    }
+    if (metric == TMAP_PDIST_EUCLIDEAN) sum = sqrt(sum);
+    if (metric == TMAP_PDIST_COSINE) sum = 1 - uv / sqrt(uu * vv), slack = 4 * sqrt(fabs(sum));
+    if (sum != sum) return got != got; // the cosine of a point at 0
+    return fabs(got - sum) <= u * (sum * ((double)p->d + 8) + slack) + 1e-15 * (double)p->d;
+}
+
+// The square matrix, pale for near pairs, at most 1024 pixels wide, above a scale.
+static void picture_matrix(const float *distances, const points *p, const char *metric, output *o,
+                           const option *to) {
+    const unsigned side = p->n < 1024 ? (unsigned)p->n : 1024, grow = side < 512 ? 512 / side : 1;
+    const unsigned wide = side * grow;
+    canvas c = canvas_make(wide, wide + 3 * CANVAS_STRIP, to);
+    float most = 1e-30f;
+    char text[128];
+    for (tmap_u64 k = 0; k < p->n * (p->n - 1) / 2; ++k)
+        if (distances[k] > most) most = distances[k];
+    for (tmap_u64 y = 0; y < side; ++y)
+        for (tmap_u64 x = 0; x < side; ++x) {
+            const tmap_u64 i = (x < y ? x : y) * p->n / side, j = (x < y ? y : x) * p->n / side;
+            const float value = i == j ? 0 : distances[tmap_condensed_index(i, j, p->n)] / most;
+            canvas_fill(&c, (unsigned)x * grow, CANVAS_STRIP + (unsigned)y * grow, grow, grow,
+                        canvas_shade(value));
+        }
+    snprintf(text, sizeof text, "%s distances of %llu points", metric, p->n);
+    canvas_text(&c, 6, 6, text);
+    const double quarters[5] = {0, 0.25 * most, 0.5 * most, 0.75 * most, most};
+    canvas_scale(&c, 6, c.high - 34, wide - 12, quarters);
+    canvas_end(&c, o, to);
+}
+
+int explore_distances(int count, char **words) {
+    static const char *const ways[WAYS] = {"a thread a pair", "tmap_pdist_f32"};
+    option o[] = {{"--input", "auto"},
+                  {"--metric", "euclidean"},
+                  {"--out", "distances.npy"},
+                  {"--picture", "distances." PICTURE_TYPE},
+                  {NULL, NULL}};
+    float ms[WAYS];
+    int verified = 1;
+    output out, picture;
+    distances_task t;
+    options_read(o, count, words, help);
+    for (t.metric = 0; strcmp(o[METRIC].value, tmap_pdist_metric_name(t.metric)); ++t.metric)
+        if (t.metric == TMAP_PDIST_METRIC_COUNT - 1) bad("no such --metric", o[METRIC].value);
+    if (strcmp(o[INPUT].value, "auto")) {
+        files_differ(&o[INPUT], &o[OUT]);
+        files_differ(&o[INPUT], &o[PICTURE]);
+    }
+    files_differ(&o[OUT], &o[PICTURE]);
+    const machine m = machine_get();
+    points p = strcmp(o[INPUT].value, "auto") ? points_read(o[INPUT].value)
+                                              : points_coil(m.cpu ? 300 : 4096, 3);
+    if (p.n < 2) bad("fewer than two points in", o[INPUT].value);
+    file_begin(&out, &o[OUT]);
+    file_begin(&picture, &o[PICTURE]);
+    t.n = p.n, t.d = p.d, t.pairs = tmap_condensed_cells(p.n);
+    float *in = (float *)device_memory(p.values * sizeof(float), &o[INPUT]);
+    t.out = (float *)device_memory(t.pairs * sizeof(float), &o[INPUT]);
+    float *distances = (float *)host_memory(t.pairs * sizeof(float), &o[INPUT]);
+    CHECK(cudaMemcpy(in, p.at, p.values * sizeof(float), cudaMemcpyHostToDevice));
+    t.points = in;
+    printf("%llu points of %llu coordinates, %llu pairs, %s, on the %s\n", p.n, p.d, t.pairs,
+           o[METRIC].value, m.name);
+    rows_begin("pairs");
+    for (t.way = THREADS; t.way < WAYS; ++t.way) {
+        tmap_u64 wrong = 0;
+        CHECK(cudaMemset(t.out, 0x5a, t.pairs * sizeof(float)));
+        ms[t.way] = time_of(&m, task_run, &t);
+        CHECK(cudaMemcpy(distances, t.out, t.pairs * sizeof(float), cudaMemcpyDeviceToHost));
+        for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
+            for (tmap_u64 j = i + 1; j < p.n; ++j, ++k)
+                wrong += !right(t.metric, &p, i, j, distances[k]);
+        rows_add(ways[t.way], t.way == THREADS ? (double)t.pairs : 0, (double)t.pairs, ms[t.way],
+                 ms[THREADS], !wrong);
+        verified &= !wrong;
+    }
+    rows_end(&m);
+    if (verified && out.file) file_end(&out, npy_write(out.file, distances, t.pairs), &o[OUT]);
+    if (verified && picture.file)
+        picture_matrix(distances, &p, o[METRIC].value, &picture, &o[PICTURE]);
+    CHECK(cudaFree(in));
+    CHECK(cudaFree(t.out));
+    free(distances);
+    free(p.at);
+    return verified ? 0 : 1;
+}
