@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Set-up shared by tests/run, samples/run and bench/run, which source it.
+# Set-up shared by tests/run, tests/sanitize, samples/run and bench/run, which source it.
 #
 # What is on PATH and new enough is used; only what is missing is installed: system packages through
 # apt when root, everything else from pinned PyPI wheels into .venv of this checkout. When nothing
@@ -9,6 +9,8 @@
 # Variables it reads: CC, CXX, MESON (a command, may have arguments), NINJA, CUDA_HOME;
 # TMAP_OFFLINE=1 installs nothing.
 #
+# tmap_folder DIR      takes DIR as the build folder, or exits with 2 if it holds something else;
+#   TMAP_BUILD           is then its absolute path
 # tmap_setup           finds and installs; then these are set:
 #   TMAP_ROOT            the checkout
 #   TMAP_GPU             1 if there is an NVIDIA GPU
@@ -17,10 +19,12 @@
 #   TMAP_MESON           the Meson command, an array
 #   NINJA                Ninja
 #   TMAP_TMP             a scratch folder, removed at exit
-# tmap_configure DIR [OPTION...]   makes DIR a build folder of this checkout, if it is not one yet
-# tmap_has_cuda DIR                true if GPU targets are built in DIR
-# tmap_build DIR [TARGET...]       builds, with progress
-# tmap_say, tmap_die               a line of progress; a line of error and exit 1
+# tmap_configure [OPTION...]  makes TMAP_BUILD a build folder of this checkout, if it is none yet
+# tmap_has_cuda               true if GPU targets are built there
+# tmap_target PROGRAM         prints where PROGRAM is built, as samples/01_first_map; 1 if nowhere
+# tmap_build [TARGET...]      builds, with progress
+# tmap_say, tmap_die          a line of progress; a line of error and exit 1
+# tmap_bad                    a line of error and exit 2: bad input
 
 TMAP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -42,6 +46,10 @@ tmap_warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 tmap_die() {
   tmap_warn "$*"
   exit 1
+}
+tmap_bad() {
+  tmap_warn "$*"
+  exit 2
 }
 
 # tmapi_at_least HAVE WANTED: compares dotted version numbers
@@ -110,7 +118,8 @@ tmapi_system() {
   # What is only nice to have is tried once a day, so that a second run stays quick.
   if [ ${#wanted[@]} -gt 0 ] && [ -z "$(find "$tried" -mtime -1 2>/dev/null)" ]; then
     if ! tmapi_apt "${wanted[@]}" && [ -e "$TMAP_TMP/apt" ]; then
-      mkdir -p "$tmapi_venv" && touch "$tried"
+      [ -e "$tmapi_venv" ] || tmapi_empty_venv
+      touch "$tried"
     fi
   fi
   if ! tmapi_works_cc || ! tmapi_works_cxx || ! tmapi_works_python; then
@@ -122,19 +131,29 @@ tmapi_system() {
 
 # --- Python packages ---------------------------------------------------------------------------
 
+# An empty .venv, with an empty note that says whose it is.
+tmapi_empty_venv() {
+  rm -rf "$tmapi_venv"
+  mkdir -p "$tmapi_venv" && : >"$tmapi_venv/threadmap-pip"
+}
+
 # tmapi_pip REQUIREMENT...: installs into .venv, with whatever pip this machine has
 tmapi_pip() {
   local log=$TMAP_TMP/pip
   [ -z "${TMAP_OFFLINE:-}" ] || return 1
-  if [ ! -x "$tmapi_venv/bin/python" ] || [ ! -e "$tmapi_venv/threadmap-pip" ]; then
-    rm -rf "$tmapi_venv"
+  if [ ! -x "$tmapi_venv/bin/python" ] || [ ! -s "$tmapi_venv/threadmap-pip" ]; then
+    if [ ! -e "$tmapi_venv/threadmap-pip" ] && [ -n "$(ls -A "$tmapi_venv" 2>/dev/null)" ]; then
+      tmap_warn "$tmapi_venv was not made here, so nothing is installed there: $*"
+      return 1
+    fi
+    tmapi_empty_venv
     # Debian's Python comes without ensurepip; python3-venv brings it.
     if python3 -m venv "$tmapi_venv" >"$log" 2>&1 ||
-      { rm -rf "$tmapi_venv" && ! python3 -m pip --version >/dev/null 2>&1 &&
+      { tmapi_empty_venv && ! python3 -m pip --version >/dev/null 2>&1 &&
         tmapi_apt python3-venv && python3 -m venv "$tmapi_venv" >"$log" 2>&1; }; then
       echo venv >"$tmapi_venv/threadmap-pip"
     elif python3 -m pip --version >/dev/null 2>&1; then
-      rm -rf "$tmapi_venv"
+      tmapi_empty_venv
       python3 -m venv --without-pip "$tmapi_venv" >"$log" 2>&1 || return 1
       echo target >"$tmapi_venv/threadmap-pip"
     else
@@ -163,10 +182,10 @@ tmapi_site() {
 
 # --- Meson and Ninja ---------------------------------------------------------------------------
 
-# tmapi_is_meson COMMAND...: is it there and new enough?
+# tmapi_is_meson COMMAND...: is it there and new enough? Sets tmapi_meson_version.
 tmapi_is_meson() {
-  local version
-  version=$("$@" --version 2>/dev/null) && tmapi_at_least "$version" $tmapi_meson_min
+  tmapi_meson_version=$("$@" --version 2>/dev/null) &&
+    tmapi_at_least "$tmapi_meson_version" $tmapi_meson_min
 }
 
 tmapi_find_meson() {
@@ -319,50 +338,88 @@ tmap_setup() {
   if [ $TMAP_GPU = 1 ]; then gpu="GPU ${TMAP_GPU_NAME:-of unknown name}"; fi
   local cxx
   cxx=$(${CXX:-c++} --version | head -n 1)
-  tmap_say "meson $("${TMAP_MESON[@]}" --version), $cxx, $nvcc, $gpu"
+  tmap_say "meson $tmapi_meson_version, $cxx, $nvcc, $gpu"
 }
 
 tmap_nvcc_version() { "$TMAP_NVCC_PATH" --version | sed -n 's/.*release .*, V//p'; }
 
+# tmapi_is_ours DIR: is there nothing, or a build folder of this checkout?
+tmapi_is_ours() {
+  local source
+  [ -e "$1" ] || return 0
+  [ -d "$1" ] && [ -r "$1" ] || return 1
+  [ -n "$(ls -A "$1")" ] || return 0
+  [ "$(head -n 1 "$1/threadmap-state" 2>/dev/null)" -ef "$TMAP_ROOT" ] && return
+  # One that was configured by hand has no note of ours, but Meson's.
+  source=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["directories"]["source"])' \
+    "$1/meson-info/meson-info.json" 2>/dev/null) && [ "$source" -ef "$TMAP_ROOT" ]
+}
+
+tmap_folder() {
+  [ -n "$1" ] || tmap_bad "--build needs the name of a folder"
+  tmapi_is_ours "$1" ||
+    tmap_bad "$1 is no build folder of $TMAP_ROOT and not empty: it is left alone, name another"
+  case $1 in /*) TMAP_BUILD=$1 ;; *) TMAP_BUILD=$PWD/$1 ;; esac
+}
+
 tmap_configure() {
-  local dir=$1
-  shift
   local options=("-Dgpu_arch=${tmapi_gpu_arch:-90}" "$@")
+  # Without a GPU nvcc only has to accept the kernels; tests of what it makes call it themselves.
+  [ "$TMAP_GPU" = 1 ] || options+=(-Dgpu_check=true)
   # What a configured folder hangs on; if any of it has changed, it is made anew.
   local state="${TMAP_MESON[*]}|$NINJA|$TMAP_NVCC_PATH|${CC:-}|${CXX:-}|${options[*]}"
   if tmapi_works_png; then state+='|png'; fi
-  local log=$TMAP_TMP/setup
-  if [ -f "$dir/build.ninja" ]; then
+  local log=$TMAP_TMP/setup note=$TMAP_BUILD/threadmap-state
+  # The first line tells whose folder it is, even where Meson does not get to its end.
+  state=$TMAP_ROOT$'\n'$state
+  if [ -f "$TMAP_BUILD/build.ninja" ]; then
     # One without our note was configured by hand: it is used as it is.
-    if [ ! -f "$dir/threadmap-state" ] || [ "$(cat "$dir/threadmap-state")" = "$state" ]; then
-      return
+    if [ ! -f "$note" ] || [ "$(cat "$note")" = "$state" ]; then
+      # Targets are looked up in this file, which may be older than a meson.build.
+      tmap_build build.ninja >"$log" && return
+      cat "$log" >&2
+      tmap_die "cannot configure $TMAP_BUILD"
     fi
-    tmap_say "the set-up has changed: configuring $dir anew"
-    rm -rf "$dir"
+    tmap_say "the set-up has changed: configuring $TMAP_BUILD anew"
   else
-    tmap_say "configuring $dir"
+    tmap_say "configuring $TMAP_BUILD"
   fi
-  if ! "${TMAP_MESON[@]}" setup "${options[@]}" "$dir" "$TMAP_ROOT" >"$log" 2>&1; then
+  (
+    mkdir -p "$TMAP_BUILD" && cd "$TMAP_BUILD" || exit
+    # Compilers cannot be changed in a configured folder. What Meson and Ninja know of it goes, and
+    # nothing else: a file that someone put here stays, and what was built is built over.
+    rm -rf meson-private meson-info meson-logs build.ninja compile_commands.json \
+      .ninja_log .ninja_deps
+    printf '%s\n' "$state" >"$note" || exit
+    # Meson ignores its folder itself only if it finds it empty.
+    [ -e .gitignore ] || echo '*' >.gitignore
+  ) || tmap_die "cannot write to $TMAP_BUILD"
+  if ! "${TMAP_MESON[@]}" setup "${options[@]}" "$TMAP_BUILD" "$TMAP_ROOT" >"$log" 2>&1; then
     cat "$log" >&2
-    tmap_die "cannot configure $dir"
+    tmap_die "cannot configure $TMAP_BUILD"
   fi
-  printf '%s\n' "$state" >"$dir/threadmap-state"
-  if [ -n "$TMAP_NVCC_PATH" ] && ! tmap_has_cuda "$dir"; then
-    tmap_say "nvcc does not work (see $dir/meson-logs/meson-log.txt): nothing is built for the GPU"
+  if [ -n "$TMAP_NVCC_PATH" ] && ! tmap_has_cuda; then
+    tmap_say "nvcc does not work, so nothing is built for the GPU;" \
+      "see $TMAP_BUILD/meson-logs/meson-log.txt"
   fi
 }
 
-tmap_has_cuda() { grep -qs '^#define cuda 1$' "$1/threadmap-build.txt"; }
+tmap_has_cuda() { grep -qs '^#define cuda 1$' "$TMAP_BUILD/threadmap-build.txt"; }
+
+tmap_target() {
+  sed -n "s#^build \(\([^ :]*/\)\{0,1\}$1\):.*#\1#p" "$TMAP_BUILD/build.ninja" | grep . ||
+    tmap_die "$TMAP_BUILD does not build $1"
+}
 
 tmap_build() {
-  local dir=$1 status
-  shift
+  local status
   if [ -t 1 ]; then
-    "$NINJA" -C "$dir" "$@"
+    "$NINJA" -C "$TMAP_BUILD" "$@"
     return
   fi
   # Without a terminal: every 20th step, and whatever a compiler says.
-  NINJA_STATUS='[%f/%t] ' "$NINJA" -C "$dir" "$@" 2>&1 | awk '
+  NINJA_STATUS='[%f/%t] ' "$NINJA" -C "$TMAP_BUILD" "$@" 2>&1 | awk '
     /^ninja: (Entering|no work)/ { next }
     /^\[[0-9]+\/[0-9]+\] / { if (++steps % 20 == 0) { print; fflush() } next }
     { print; fflush() }'

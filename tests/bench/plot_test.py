@@ -193,7 +193,7 @@ def check_numbers(plot, data):
     expect("ask-energy", lines(plot.TABLES["ask-energy"](data)), [
         ["4096", "9000", "-", "-", "500", "-", "-", "18.0"]])
     expect("ask-summary", lines(plot.TABLES["ask-summary"](data)), [
-        ["4096 × 4096", "30.0", "-", "**3.00**", "10.0", "-"]])
+        ["4096 × 4096", "30.0", "20.0", "-", "**3.00**", "6.67", "-"]])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
