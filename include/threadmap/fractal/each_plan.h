@@ -90,10 +90,11 @@ TMAP_FN tmap_u32 tmapi_each_groups_level(tmap_nbb f, tmap_u32 r) {
     return tmap_nbb_tile_level(f, r, 64);
 }
 
-// Bytes of shared memory for their groups, of which there are at most as many as cells: 12 for each
-// of 64 rows, 8 for each group, and what four reads of a warp may see behind them.
+// Bytes of shared memory for their groups, of which there are at most as many as cells: 8 for each
+// of 64 rows, 4 for each of 128 counts, 8 for each group, and what four reads of a warp may see
+// behind them.
 TMAP_FN tmap_u32 tmapi_each_groups_bytes(tmap_nbb f, tmap_u32 m) {
-    return 12 * 64 + 8 * ((tmap_u32)tmap_nbb_cells(f, m) + 32 * 4);
+    return 8 * 64 + 4 * 128 + 8 * ((tmap_u32)tmap_nbb_cells(f, m) + 32 * 4);
 }
 
 // 1 if the loop exists for this fractal and level. *tile_level, *shared: what it takes then.

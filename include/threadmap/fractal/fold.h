@@ -65,52 +65,65 @@ typedef struct tmapi_fold_group {
 // Groups of a lane in flight.
 #define TMAPI_FOLD_BATCH 4
 
-// What is made of the block's shared memory: the rows of a tile, how many groups each has, and the
-// groups.
+// What is made of the block's shared memory: the rows of a tile, how many groups there are in each 32
+// places where one may be, and the groups.
 typedef struct tmapi_fold_table {
     tmap_u64 row[64];
-    alignas(16) tmap_u32 count[64];
+    alignas(16) tmap_u32 count[128];
     tmapi_fold_group group[1];
 } tmapi_fold_table;
 
+// The sum of the first `end` <= 128 counts. Collective for a full warp.
+TMAP_DEVICE tmap_u32 tmapi_fold_before(const tmap_u32 *count, tmap_u32 end) {
+    tmap_u32 sum = 0;
+#pragma unroll
+    for (tmap_u32 i = 0; i < 128; i += 32) {
+        const tmap_u32 at = i + tmap_thread_rank() % 32;
+        sum += at < end ? count[at] : 0;
+    }
+    return tmap_warp_sum_redux(tmap_warp_full(), sum);
+}
+
 // The groups of a tile that hold a cell, in the order of rows; then as many empty ones as a warp
 // may read beyond. places: 1, 2, 4, 8 or 16. row_bytes: from a row to the next. Returns their
-// number.
-// Collective for the block.
+// number, to whole warps. A warp looks at 32 places for a group at a time: all of them are at work,
+// since the first read of a cell waits for the table. Collective for the block.
 TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 places,
                                              tmap_u32 row_bytes, tmap_u32 size,
                                              tmapi_fold_table *table) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, rank = tmap_thread_rank();
-    const tmap_u32 mask = (1u << places) - 1;
+    const tmap_u32 mask = (1u << places) - 1, across = 64 / places, chunks = 2 * across;
+    const tmap_u32 lane = rank % 32, warps = threads / 32;
     tmap_u32 all = 0;
     TMAPI_NO_UNROLL
-    for (tmap_u32 y = rank; y < 64; y += threads) {
-        tmap_u64 row = tmap_tile_row(f, m, y); // 0 past the tile
-        tmap_u32 count = 0;
-        table->row[y] = row;
-        TMAPI_NO_UNROLL
-        for (; row; row >>= places) count += (row & mask) != 0;
-        table->count[y] = count;
-    }
+    for (tmap_u32 y = rank; y < 64; y += threads)
+        table->row[y] = tmap_tile_row(f, m, y); // 0 past the tile
     __syncthreads();
-#pragma unroll 16
-    for (tmap_u32 y = 0; y < 64; ++y) all += table->count[y];
     TMAPI_NO_UNROLL
-    for (tmap_u32 y = rank; y < 64; y += threads) {
-        tmap_u64 row = table->row[y];
-        tmap_u32 at = 0;
-#pragma unroll 16
-        for (tmap_u32 above = 0; above < 64; ++above) at += above < y ? table->count[above] : 0;
+    for (tmap_u32 write = 0; write < 2; ++write) { // first counts, then groups
         TMAPI_NO_UNROLL
-        for (tmap_u32 x = 0; row; row >>= places, x += places)
-            if (row & mask) {
+        for (tmap_u32 c = rank / 32; c < chunks && rank / 32 < warps; c += warps) {
+            const tmap_u32 i = 32 * c + lane, y = i / across, x = i % across * places;
+            const tmap_u32 cells = (tmap_u32)(table->row[y] >> x) & mask;
+            const tmap_u32 found = __ballot_sync(0xffffffffu, cells != 0);
+            if (write) {
+                const tmap_u32 at = tmapi_fold_before(table->count, c) +
+                                    (tmap_u32)__popc((int)(found & ((1u << lane) - 1)));
+                if (!cells) continue;
                 table->group[at].offset = y * row_bytes + x * size;
-                table->group[at++].cells = y << 22 | x << 16 | ((tmap_u32)row & mask);
+                table->group[at].cells = y << 22 | x << 16 | cells;
+            } else if (lane == 0) {
+                table->count[c] = (tmap_u32)__popc((int)found);
             }
+        }
+        __syncthreads();
     }
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < 32 * TMAPI_FOLD_BATCH; i += threads)
-        table->group[all + i].cells = 0;
+    if (rank / 32 < warps) {
+        all = tmapi_fold_before(table->count, chunks);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = rank; i < 32 * TMAPI_FOLD_BATCH; i += 32 * warps)
+            table->group[all + i].cells = 0;
+    }
     __syncthreads();
     return all;
 }

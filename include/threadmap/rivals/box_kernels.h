@@ -2,8 +2,9 @@
 // box_kernels.h: the three tests of the paper (single write, reduction, cellular automaton) by each
 // map of box.h.
 //
-// The gasket's kernels have it as a constant, as the paper's have; those of other fractals take
-// theirs at run time.
+// The bounding box has the catalogue's fractals as constants, as whoever writes its test for one
+// fractal would have; the forms of lambda have the gasket as one, as the paper's kernels do. Others
+// come at run time.
 #ifndef TMAP_RIVALS_BOX_KERNELS_H
 #define TMAP_RIVALS_BOX_KERNELS_H
 
@@ -92,41 +93,70 @@ TMAP_DEVICE void tmapi_box_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tma
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// A kernel for each map, of the gasket and of any fractal: tmapi_box_sw_bb_gasket, ...
+// The kernels of a map and a fractal: tmapi_box_sw_bb_gasket, ... Blocks have up to 1024 threads.
 #define TMAPI_BOX_KERNEL(map, name, which, fractal) \
-    static __global__ void tmapi_box_sw_##name##_##which(tmap_nbb f, tmap_box b, tmap_u32 row, \
-                                                         int value, int *out) { \
+    static __global__ void __launch_bounds__(1024) \
+        tmapi_box_sw_##name##_##which(tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out) { \
         f = fractal; \
         tmapi_box_sw(map, f, b, row, value, out); \
     } \
-    static __global__ void tmapi_box_rd_##name##_##which(tmap_nbb f, tmap_box b, tmap_u32 row, \
-                                                         const int *in, tmap_i64 *sum) { \
+    static __global__ void __launch_bounds__(1024) tmapi_box_rd_##name##_##which( \
+        tmap_nbb f, tmap_box b, tmap_u32 row, const int *in, tmap_i64 *sum) { \
         f = fractal; \
         tmapi_box_rd(map, f, b, row, in, sum); \
     } \
-    static __global__ void tmapi_box_ca_##name##_##which( \
+    static __global__ void __launch_bounds__(1024) tmapi_box_ca_##name##_##which( \
         tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule, \
         const unsigned char *__restrict__ in, unsigned char *__restrict__ out) { \
         f = fractal; \
         tmapi_box_ca(map, f, b, row, rule, in, out); \
     }
-#define TMAPI_BOX_KERNELS(which, fractal) \
+#define TMAPI_BOX_BOXES(which, fractal) \
     TMAPI_BOX_KERNEL(TMAP_BOX_BB, bb, which, fractal) \
-    TMAPI_BOX_KERNEL(TMAP_BOX_BB_WALK, bb_walk, which, fractal) \
+    TMAPI_BOX_KERNEL(TMAP_BOX_BB_WALK, bb_walk, which, fractal)
+#define TMAPI_BOX_LAMBDAS(which, fractal) \
     TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA, lambda, which, fractal) \
     TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_SHUFFLE, shuffle, which, fractal) \
     TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_REDUX, redux, which, fractal) \
     TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_BALLOT, ballot, which, fractal)
-TMAPI_BOX_KERNELS(gasket, tmap_fractal_gasket())
-TMAPI_BOX_KERNELS(any, f)
+#define TMAPI_BOX_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    TMAPI_BOX_BOXES(name, tmap_fractal_##name())
+TMAP_FRACTALS(TMAPI_BOX_FRACTAL)
+#undef TMAPI_BOX_FRACTAL
+TMAPI_BOX_BOXES(any, f)
+TMAPI_BOX_LAMBDAS(gasket, tmap_fractal_gasket())
+TMAPI_BOX_LAMBDAS(any, f)
 
-// The kernels of one piece of work in the order of tmap_box_map, those of the gasket first.
+// The kernel of one piece of work for a map and a fractal: tmapi_box_find_sw, ...
+#define TMAPI_BOX_SAME(work, name) \
+    if (tmap_nbb_equal(f, tmap_fractal_##name())) \
+        return map == TMAP_BOX_BB ? (const void *)tmapi_box_##work##_bb_##name \
+                                  : (const void *)tmapi_box_##work##_bb_walk_##name;
+#define TMAPI_BOX_SAME_sw(name, title, rows, k, sx, sy, tau_x, tau_y) TMAPI_BOX_SAME(sw, name)
+#define TMAPI_BOX_SAME_rd(name, title, rows, k, sx, sy, tau_x, tau_y) TMAPI_BOX_SAME(rd, name)
+#define TMAPI_BOX_SAME_ca(name, title, rows, k, sx, sy, tau_x, tau_y) TMAPI_BOX_SAME(ca, name)
 #define TMAPI_BOX_ROW(work, which) \
     { \
-        (const void *)work##_bb_##which, (const void *)work##_bb_walk_##which, \
-            (const void *)work##_lambda_##which, (const void *)work##_shuffle_##which, \
-            (const void *)work##_redux_##which, (const void *)work##_ballot_##which \
+        (const void *)tmapi_box_##work##_lambda_##which, \
+            (const void *)tmapi_box_##work##_shuffle_##which, \
+            (const void *)tmapi_box_##work##_redux_##which, \
+            (const void *)tmapi_box_##work##_ballot_##which \
     }
+#define TMAPI_BOX_FIND(work) \
+    static inline const void *tmapi_box_find_##work(tmap_nbb f, int map) { \
+        static const void *const lambdas[2][TMAP_BOX_MAP_COUNT - TMAP_BOX_LAMBDA] = { \
+            TMAPI_BOX_ROW(work, gasket), TMAPI_BOX_ROW(work, any)}; \
+        if (map >= TMAP_BOX_LAMBDA) \
+            return lambdas[!tmap_nbb_equal(f, tmap_fractal_gasket())][map - TMAP_BOX_LAMBDA]; \
+        TMAP_FRACTALS(TMAPI_BOX_SAME_##work) \
+        TMAPI_BOX_ANY(work) \
+    }
+#define TMAPI_BOX_ANY(work) \
+    return map == TMAP_BOX_BB ? (const void *)tmapi_box_##work##_bb_any \
+                              : (const void *)tmapi_box_##work##_bb_walk_any;
+TMAPI_BOX_FIND(sw)
+TMAPI_BOX_FIND(rd)
+TMAPI_BOX_FIND(ca)
 
 #endif // TMAP_CUDA
 
@@ -136,10 +166,8 @@ TMAPI_BOX_KERNELS(any, f)
 // Launches a kernel over its box: BB once for each 65535 rows of blocks, the most that a grid has;
 // the others once, with as many rows of blocks as make `waves` times what a device of 2048 threads
 // a multiprocessor holds. arguments: of the kernel, the first three of which are set here.
-static inline cudaError_t tmapi_box_launch(const void *const kernels[2][TMAP_BOX_MAP_COUNT],
-                                           tmap_nbb f, tmap_box b, int map, tmap_u64 waves,
-                                           void **arguments, cudaStream_t stream) {
-    const void *kernel = kernels[!tmap_nbb_equal(f, tmap_fractal_gasket())][map];
+static inline cudaError_t tmapi_box_launch(const void *kernel, tmap_nbb f, tmap_box b, int map,
+                                           tmap_u64 waves, void **arguments, cudaStream_t stream) {
     const dim3 block(b.bx, b.by, 1);
     tmap_u64 rows = b.rows;
     tmap_u32 row = 0;
@@ -176,27 +204,24 @@ static inline cudaError_t tmapi_box_error(int code) {
 // cudaErrorInvalidConfiguration for what tmap_box_make refuses, else the launch's error.
 static inline cudaError_t tmap_box_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int value,
                                           int *out, cudaStream_t stream) {
-    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_sw, gasket),
-                                                               TMAPI_BOX_ROW(tmapi_box_sw, any)};
     void *arguments[5] = {0, 0, 0, &value, &out};
     tmap_box b;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    return tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+    return tmapi_box_launch(tmapi_box_find_sw(f, map), f, b, map, 4, arguments, stream);
 }
 
 // Sets *sum to the sum of the cells, modulo 2^64. Otherwise as above.
 static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
                                           const int *in, tmap_i64 *sum, cudaStream_t stream) {
-    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_rd, gasket),
-                                                               TMAPI_BOX_ROW(tmapi_box_rd, any)};
     void *arguments[5] = {0, 0, 0, &in, &sum};
     tmap_box b;
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
     status = cudaMemsetAsync(sum, 0, sizeof *sum, stream);
-    return status ? status : tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+    return status ? status
+                  : tmapi_box_launch(tmapi_box_find_rd(f, map), f, b, map, 4, arguments, stream);
 }
 
 // One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone.
@@ -205,14 +230,12 @@ static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, 
 static inline cudaError_t tmap_box_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
                                          tmap_ca_rule rule, const unsigned char *in,
                                          unsigned char *out, cudaStream_t stream) {
-    static const void *const kernels[2][TMAP_BOX_MAP_COUNT] = {TMAPI_BOX_ROW(tmapi_box_ca, gasket),
-                                                               TMAPI_BOX_ROW(tmapi_box_ca, any)};
     const int fits = in && out && in != out && rule.born <= 0x1ff && rule.survive <= 0x1ff;
     void *arguments[6] = {0, 0, 0, &rule, &in, &out};
     tmap_box b;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    return tmapi_box_launch(kernels, f, b, map, 4, arguments, stream);
+    return tmapi_box_launch(tmapi_box_find_ca(f, map), f, b, map, 4, arguments, stream);
 }
 
 #endif
