@@ -65,8 +65,8 @@ typedef struct tmapi_fold_group {
 // Groups of a lane in flight.
 #define TMAPI_FOLD_BATCH 4
 
-// What is made of the block's shared memory: the rows of a tile, how many groups there are in each 32
-// places where one may be, and the groups.
+// What is made of the block's shared memory: the rows of a tile, how many groups there are in each
+// 32 places where one may be, and the groups.
 typedef struct tmapi_fold_table {
     tmap_u64 row[64];
     alignas(16) tmap_u32 count[128];

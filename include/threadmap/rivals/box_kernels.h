@@ -127,6 +127,11 @@ TMAPI_BOX_BOXES(any, f)
 TMAPI_BOX_LAMBDAS(gasket, tmap_fractal_gasket())
 TMAPI_BOX_LAMBDAS(any, f)
 
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
 // The kernel of one piece of work for a map and a fractal: tmapi_box_find_sw, ...
 #define TMAPI_BOX_SAME(work, name) \
     if (tmap_nbb_equal(f, tmap_fractal_##name())) \
@@ -157,11 +162,6 @@ TMAPI_BOX_LAMBDAS(any, f)
 TMAPI_BOX_FIND(sw)
 TMAPI_BOX_FIND(rd)
 TMAPI_BOX_FIND(ca)
-
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 // Launches a kernel over its box: BB once for each 65535 rows of blocks, the most that a grid has;
 // the others once, with as many rows of blocks as make `waves` times what a device of 2048 threads
