@@ -43,10 +43,10 @@ static inline int output_resolve(const char *path, char resolved[OUTPUT_PATH]) {
     strcpy(folder + length, ".");
     if (!realpath(folder, resolved)) return -1;
     length = strlen(resolved);
-    if ((size_t)snprintf(resolved + length, OUTPUT_PATH - length, "/%s", name) <
-        OUTPUT_PATH - length)
-        return 0;
-    return errno = ENAMETOOLONG, -1;
+    if (length + strlen(name) + 2 > OUTPUT_PATH) return errno = ENAMETOOLONG, -1;
+    resolved[length] = '/';
+    strcpy(resolved + length + 1, name);
+    return 0;
 }
 
 // 1 if two paths lead to one file, or to the same name where there is no file yet. Devices, which

@@ -274,7 +274,7 @@ static void check_fit(const tmap_ask_curve *curve, const tmap_ask_case *plans, c
     static double some_time[256];
     tmap_ask_rates rates = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     tmap_ask_prediction p;
-    double worst, best = 1e300, least = 1e300, chosen = 0, mean = 0;
+    double worst = 0, best = 1e300, least = 1e300, chosen = 0, mean = 0;
     unsigned n = 0, best_at = 0;
     for (unsigned i = 0; i < count; ++i) {
         if (time[i] < best) best = time[i], best_at = i;
@@ -303,7 +303,7 @@ static void check_transfer(const picture *p, const tmap_ask_curve *curve, int *o
                           Bs[] = {2, 4, 8, 16, 32};
     tmap_ask_candidates all = {gs, rs, Bs, 9, 5, 5};
     tmap_ask_case best = {SIDE, SIDE, 0, 0, 0, 0, 0};
-    tmap_ask_prediction predicted, prediction;
+    tmap_ask_prediction predicted = {0}, prediction;
     double least = 1e300, chosen = 0, worst = 0, mean = 0, worst_even = 0;
     unsigned plans = 0, runs = 0;
     static tmap_ask_case tried[256];

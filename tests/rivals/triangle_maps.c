@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// triangle_rivals.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly
+// triangle_maps.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly
 // once, for every side up to SIDE_MAX and every smallest triangle of REC.
 #include "check.h"
 #include "triangle/triangle_kat.h"
@@ -94,7 +94,7 @@ static void check_utm(tmap_u32 n) {
     check_seen("UTM blocks", n, 0);
 }
 
-// The data of the comments in triangle_rivals.h.
+// The data of the comments in triangle_maps.h.
 static void check_examples(void) {
     static const tmap_u32 rb4[5][2][2] = {
         {{3, 3}, {3, 2}}, {{0, 0}, {2, 2}}, {{1, 0}, {1, 1}}, {{2, 0}, {2, 1}}, {{3, 0}, {3, 1}}};
@@ -128,5 +128,5 @@ int main(void) {
         for (tmap_u32 m0 = 0; m0 <= 5; ++m0) check_rec(n, m0);
         check_utm(n);
     }
-    return check_result("triangle_rivals");
+    return check_result("triangle_maps");
 }
