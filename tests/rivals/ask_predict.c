@@ -303,11 +303,12 @@ static void check_transfer(const picture *p, const tmap_ask_curve *curve, int *o
                           Bs[] = {2, 4, 8, 16, 32};
     tmap_ask_candidates all = {gs, rs, Bs, 9, 5, 5};
     tmap_ask_case best = {SIDE, SIDE, 0, 0, 0, 0, 0};
-    tmap_ask_prediction predicted = {0}, prediction;
+    tmap_ask_prediction predicted, prediction;
     double least = 1e300, chosen = 0, worst = 0, mean = 0, worst_even = 0;
     unsigned plans = 0, runs = 0;
     static tmap_ask_case tried[256];
     static double time[256];
+    memset(&predicted, 0, sizeof predicted);
     CHECK(tmap_ask_predict_search(&best, &all, curve, NULL, &predicted) == TMAP_OK, "%s", "search");
     for (int i = 0; i < 9 * 5 * 5; ++i) {
         tmap_ask_case plan = {SIDE, SIDE, 0, gs[i / 25], rs[i / 5 % 5], Bs[i % 5], 0};
