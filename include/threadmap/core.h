@@ -70,6 +70,14 @@ typedef struct tmap_xy64 {
     tmap_u64 x, y;
 } tmap_xy64;
 
+// ---- numbers ------------------------------------------------------------------------------------
+
+// a * b, or 2^64 - 1 where that does not fit.
+TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
+    if (!((a | b) >> 32)) return a * b; // without a division, as launchers do this often
+    return b && a > ~0ull / b ? ~0ull : a * b;
+}
+
 // ---- errors of host helpers: 0 or a negative code; outputs are written only on success ----------
 
 #define TMAP_OK         0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// triangle.h: triangles of pairs and tetrahedra of triples: the maps of all of them.
+// triangle.h: triangles of pairs and tetrahedra of triples: the maps of all of them, and the engine
+// for pairs of points.
 //
 // No ready kernel is in it: pairwise distances are in triangle/pdist.h.
 #ifndef TMAP_TRIANGLE_H
@@ -7,6 +8,7 @@
 
 #include "triangle/condensed.h"
 #include "triangle/map.h"
+#include "triangle/pairs.h"
 #include "triangle/simplex.h"
 #include "triangle/size.h"
 

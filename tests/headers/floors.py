@@ -15,15 +15,19 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("warp", "mma", "reduce",
+COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
                     "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box")
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
-ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_value", "fractal/each_walk",
+ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",
+                "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_plan",
+                "triangle/pairs_rows", "triangle/pairs_rows_tile", "triangle/pairs_select",
+                "triangle/pairs_store", "triangle/pairs_store_sums", "triangle/pairs_store_tile",
+                "triangle/pairs_walk",
                 "adaptive/ask", "adaptive/ask_finish", "adaptive/ask_plan", "adaptive/ask_query",
                 "adaptive/ask_region", "adaptive/ask_run", "adaptive/ask_share",
                 "adaptive/ask_work", "adaptive/ask_workspace", "adaptive/fill",

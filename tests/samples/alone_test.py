@@ -27,6 +27,10 @@ SNIPPETS = {
     '11': ['ask', 'ask-launch'],
     '12': ['mandelbrot'],
     '13': [],
+    '14': ['each-pair', 'each-pair-launch'],
+    '15': ['farthest-pair', 'farthest-pair-launch'],
+    '16': ['radius-graph', 'radius-graph-launch'],
+    '17': ['rows'],
 }
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)

@@ -96,7 +96,7 @@ static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, c
                                   void *out, cudaStream_t stream) {
     tmapi_ca job;
     if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
-    if (!tmapi_each_size_fits(plan->size, in) || !tmapi_each_size_fits(plan->size, out))
+    if (!tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out))
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     if (plan->by_sectors && (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)

@@ -11,7 +11,7 @@
 #define TMAP_FRACTAL_EACH_WALK_H
 
 #include "each_plan.h"
-#include "each_value.h"
+#include "../value.h"
 
 // A cell: its coordinates in the fractal, and its element of the matrix, offset + y * pitch + x.
 typedef struct tmap_cell {
@@ -92,7 +92,7 @@ TMAP_DEVICE void tmapi_each_linear(const tmap_each_plan *plan, tmapi_each_calls 
     tmap_u64 i = plan->first * of_item + blockIdx.x * threads + tmap_thread_rank();
     for (; i < end; i += gridDim.x * threads) {
         const tmap_cell cell = tmapi_each_linear_cell(plan, i);
-        tmapi_each_value value;
+        tmapi_value value;
         if (calls.read) calls.read(calls.job, cell, &value);
         tmapi_each_second(calls, cell, &value);
     }
@@ -135,7 +135,7 @@ TMAP_DEVICE void tmapi_each_columns(const tmap_each_plan *plan, tmapi_each_calls
             tmapi_each_cell(plan, tile.x * t.width + t.column, tile.y * t.height + t.row);
         tmap_u32 bits = t.bits;
         for (tmap_u32 y = 0; y < t.rows; y += TMAPI_EACH_BATCH, bits >>= TMAPI_EACH_BATCH) {
-            tmapi_each_value value[TMAPI_EACH_BATCH];
+            tmapi_value value[TMAPI_EACH_BATCH];
             if (calls.read || calls.size) {
                 tmap_cell ahead = cell;
 #pragma unroll
@@ -167,7 +167,7 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
         const tmap_u32 count = end - first < chunk ? (tmap_u32)(end - first) : (tmap_u32)chunk;
         tmap_row row = tmap_rows_seek(&rows, (tmap_u32)first + lane);
         for (tmap_u32 i = lane; i - lane < count; i += 32 * TMAPI_EACH_BATCH) {
-            tmapi_each_value value[TMAPI_EACH_BATCH];
+            tmapi_value value[TMAPI_EACH_BATCH];
             tmap_cell cell[TMAPI_EACH_BATCH];
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j, tmap_rows_skip(&rows, 32, &row))

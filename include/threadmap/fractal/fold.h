@@ -28,14 +28,13 @@
 #ifndef TMAP_FRACTAL_FOLD_H
 #define TMAP_FRACTAL_FOLD_H
 
+#include "../fold.h"
 #include "each_walk.h"
 
 #if TMAP_CUDA
 
 // value: the element at the cell, of the user's type. accumulator: what the thread has so far.
 typedef void (*tmap_fold_add)(void *job, void *accumulator, tmap_cell cell, const void *value);
-// Adds what another thread has to the accumulator.
-typedef void (*tmap_fold_join)(void *job, void *accumulator, const void *other);
 
 // ---- the loops ----------------------------------------------------------------------------------
 
@@ -48,7 +47,7 @@ typedef struct tmapi_fold {
 
 TMAP_DEVICE void tmapi_fold_read(void *job, tmap_cell cell, void *value) {
     const tmapi_fold *fold = (const tmapi_fold *)job;
-    tmapi_each_copy(value, fold->array + cell.at * fold->size, fold->size);
+    tmapi_value_copy(value, fold->array + cell.at * fold->size, fold->size);
 }
 
 TMAP_DEVICE void tmapi_fold_use(void *job, tmap_cell cell, const void *value) {
@@ -145,13 +144,13 @@ TMAP_DEVICE void tmapi_fold_tiles(const tmap_each_plan *plan, const tmapi_fold *
         const tmap_cell corner = tmapi_each_cell(plan, tile.x * width, tile.y * height);
         const unsigned char *from = fold->array + corner.at * fold->size;
         for (tmap_u32 i = lane; i - lane < count; i += 32 * TMAPI_FOLD_BATCH) {
-            tmapi_each_value value[TMAPI_FOLD_BATCH];
+            tmapi_value value[TMAPI_FOLD_BATCH];
             tmap_u32 cells[TMAPI_FOLD_BATCH];
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_FOLD_BATCH; ++j) {
                 const tmapi_fold_group group = table->group[i + 32 * j];
                 cells[j] = group.cells;
-                if (cells[j]) tmapi_each_copy(&value[j], from + group.offset, places * fold->size);
+                if (cells[j]) tmapi_value_copy(&value[j], from + group.offset, places * fold->size);
             }
             __syncwarp(); // keeps reads and uses apart
 #pragma unroll
@@ -203,105 +202,9 @@ TMAP_DEVICE void tmap_fold(const tmap_each_plan *plan, const void *array, tmap_u
         tmapi_each_linear(plan, calls);
 }
 
-// ---- from threads to one value ------------------------------------------------------------------
-
-// The largest accumulator that the functions below take, in bytes.
-#define TMAP_FOLD_BYTES_MAX 64
-
-typedef struct tmapi_fold_words {
-    alignas(16) tmap_u32 word[TMAP_FOLD_BYTES_MAX / 4];
-} tmapi_fold_words;
-
-// Joins the accumulators of the first `lanes` lanes of a full warp; lane 0 has the result.
-TMAP_DEVICE void tmapi_fold_join_lanes(void *accumulator, tmap_u32 size, tmap_fold_join join,
-                                       void *job, tmap_u32 lanes) {
-    const tmap_u32 lane = tmap_thread_rank() % 32;
-#pragma unroll
-    for (tmap_u32 step = 16; step; step >>= 1) {
-        tmapi_fold_words other;
-#pragma unroll
-        for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-            if (i < size / 4)
-                other.word[i] =
-                    __shfl_down_sync(0xffffffffu, ((const tmapi_each_u32 *)accumulator)[i], step);
-        if (lane < step && lane + step < lanes) join(job, accumulator, &other);
-    }
-}
-
-// Joins the accumulators of a full warp, in a fixed order; lane 0 has the result, the others have
-// parts of it. size: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant.
-// Collective for the warp. Cost: five times size / 4 shuffles.
-TMAP_DEVICE void tmap_fold_warp(void *accumulator, tmap_u32 size, tmap_fold_join join, void *job) {
-    tmapi_fold_join_lanes(accumulator, size, join, job, 32);
-}
-
-TMAP_DEVICE void tmapi_fold_move(void *to, const void *from, tmap_u32 size) {
-#pragma unroll
-    for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-        if (i < size / 4) ((tmapi_each_u32 *)to)[i] = ((const tmapi_each_u32 *)from)[i];
-}
-
-// The same from memory that other blocks have written.
-TMAP_DEVICE void tmapi_fold_fetch(void *to, const void *from, tmap_u32 size) {
-#pragma unroll
-    for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-        if (i < size / 4) ((tmapi_each_u32 *)to)[i] = ((const volatile tmapi_each_u32 *)from)[i];
-}
-
-// Joins the accumulators of a block of whole warps, in a fixed order; thread 0 has the result.
-// scratch: `size` bytes of shared memory for each warp, free again after the next __syncthreads().
-// Collective for the block. size: as for tmap_fold_warp.
-TMAP_DEVICE void tmap_fold_block(void *accumulator, tmap_u32 size, tmap_fold_join join, void *job,
-                                 void *scratch) {
-    const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_each_warps();
-    unsigned char *parts = (unsigned char *)scratch;
-    tmap_fold_warp(accumulator, size, join, job);
-    if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * size, accumulator, size);
-    __syncthreads();
-    if (rank < 32) {
-        if (rank < warps) tmapi_fold_move(accumulator, parts + rank * size, size);
-        tmapi_fold_join_lanes(accumulator, size, join, job, warps);
-    }
-}
-
 // Bytes of device memory that tmap_fold_grid needs: a word that counts blocks, and a part for each.
 TMAP_FN tmap_u64 tmap_fold_grid_bytes(const tmap_each_plan *plan, tmap_u32 size) {
     return 16 + (tmap_u64)plan->grid * size;
-}
-
-// Joins the accumulators of all threads of the launch, in a fixed order, and writes the result to
-// *result, which is done by the last block that comes here.
-// zero: what every thread's accumulator began with; it is joined any number of times. blocks:
-// tmap_fold_grid_bytes bytes of device memory at a multiple of 16, of which the first 16 are zero
-// before the first launch that uses them; each launch leaves them so. Launches that run at the same
-// time need memory of their own. result: device memory for one accumulator. Otherwise as
-// tmap_fold_block; the launch has one axis.
-TMAP_DEVICE void tmap_fold_grid(void *accumulator, const void *zero, tmap_u32 size,
-                                tmap_fold_join join, void *job, void *scratch, void *blocks,
-                                void *result) {
-    const tmap_u32 rank = tmap_thread_rank(), threads = 32 * tmapi_each_warps();
-    unsigned char *parts = (unsigned char *)blocks + 16;
-    int last = gridDim.x == 1;
-    tmap_fold_block(accumulator, size, join, job, scratch);
-    if (!last) {
-        if (rank == 0) {
-            tmapi_fold_move(parts + blockIdx.x * (tmap_u64)size, accumulator, size);
-            __threadfence(); // the part is there before the block is counted
-            last = atomicAdd((tmap_u32 *)blocks, 1u) == gridDim.x - 1;
-        }
-        last = __syncthreads_or(last);
-        if (!last) return;
-        __threadfence();
-        tmapi_fold_move(accumulator, zero, size);
-        for (tmap_u32 i = rank; i < gridDim.x; i += threads) {
-            tmapi_fold_words other;
-            tmapi_fold_fetch(&other, parts + i * (tmap_u64)size, size);
-            join(job, accumulator, &other);
-        }
-        tmap_fold_block(accumulator, size, join, job, scratch);
-        if (rank == 0) *(tmap_u32 *)blocks = 0;
-    }
-    if (rank == 0) tmapi_fold_move(result, accumulator, size);
 }
 
 #endif // TMAP_CUDA

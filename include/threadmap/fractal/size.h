@@ -12,12 +12,6 @@
 // No function of this library is asked for a level above this one.
 #define TMAP_LEVEL_MAX 64
 
-// a * b, or 2^64 - 1 where that does not fit.
-TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
-    if (!((a | b) >> 32)) return a * b; // without a division, as launchers do this often
-    return b && a > ~0ull / b ? ~0ull : a * b;
-}
-
 // base^e, or 2^64 - 1 where that does not fit.
 TMAP_FN tmap_u64 tmapi_pow_saturate(tmap_u64 base, tmap_u32 e) {
     tmap_u64 p = 1;

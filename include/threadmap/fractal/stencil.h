@@ -68,7 +68,7 @@ typedef struct tmapi_stencil_nine {
 // Short code that is right; the loop over places is not unrolled, and puts values on the stack.
 TMAP_DEVICE void tmapi_stencil_cell(const tmapi_stencil *s, tmap_cell cell) {
     tmapi_stencil_nine nine;
-    tmapi_each_value next;
+    tmapi_value next;
     tmap_u32 around = 0;
 #pragma unroll 1
     for (tmap_u32 i = 0; i < 9; ++i) {
@@ -77,11 +77,11 @@ TMAP_DEVICE void tmapi_stencil_cell(const tmapi_stencil *s, tmap_cell cell) {
         const int inside =
             tmap_nbb_contains64(s->plan->f, cell.x + right - 1, cell.y + down - 1, s->plan->r);
         around |= (tmap_u32)inside << i;
-        tmapi_each_zero(nine.bytes + i * s->size, s->size);
-        if (inside) tmapi_each_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
+        tmapi_value_zero(nine.bytes + i * s->size, s->size);
+        if (inside) tmapi_value_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
     }
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_each_copy(s->out + cell.at * s->size, &next, s->size);
+    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
 }
 
 TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_stencil *s) {
@@ -139,15 +139,15 @@ TMAP_DEVICE tmap_u64 tmapi_stencil_column(const tmapi_each_tile *t, tmap_u32 row
 
 // Loads a value, or zeros where there is no cell.
 TMAP_DEVICE void tmapi_stencil_load(const unsigned char *from, tmap_u32 size, tmap_u32 cell,
-                                    tmapi_each_value *value) {
-    tmapi_each_zero(value, size);
-    if (cell & 1) tmapi_each_copy(value, from, size);
+                                    tmapi_value *value) {
+    tmapi_value_zero(value, size);
+    if (cell & 1) tmapi_value_copy(value, from, size);
 }
 
 // A row's values: to the left, here and to the right. west, before tmapi_stencil_row_share: the
 // value beside this lane in another tile.
 typedef struct tmapi_stencil_row {
-    tmapi_each_value west, here, east;
+    tmapi_value west, here, east;
 } tmapi_stencil_row;
 
 // Loads row `row` of a window. from: the element here.
@@ -161,12 +161,12 @@ TMAP_DEVICE void tmapi_stencil_row_load(const unsigned char *from, tmap_u32 size
 // Takes the values beside from the lanes that have them. Collective for the warp.
 TMAP_DEVICE void tmapi_stencil_row_share(tmap_u32 size, const tmapi_stencil_lane *lane,
                                          tmapi_stencil_row *row) {
-    const tmapi_each_value edge = row->west;
-    tmapi_each_value left, right;
-    tmapi_each_shuffle(&left, &row->here, size, 0);
-    tmapi_each_shuffle(&right, &row->here, size, 1);
-    tmapi_each_pick(&row->west, lane->first, &edge, &left, size);
-    tmapi_each_pick(&row->east, lane->last, &edge, &right, size);
+    const tmapi_value edge = row->west;
+    tmapi_value left, right;
+    tmapi_value_shuffle(&left, &row->here, size, 0);
+    tmapi_value_shuffle(&right, &row->here, size, 1);
+    tmapi_value_pick(&row->west, lane->first, &edge, &left, size);
+    tmapi_value_pick(&row->east, lane->last, &edge, &right, size);
 }
 
 // The rule at a cell, whose row is row + 1 of a window.
@@ -177,23 +177,23 @@ TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_windo
     const tmap_u32 size = s->size;
     tmap_u32 around = 0;
     tmapi_stencil_nine nine;
-    tmapi_each_value next;
+    tmapi_value next;
 #pragma unroll
     for (tmap_u32 i = 0; i < 3; ++i)
         around |= ((w.west >> (row + i) & 1) | (w.here >> (row + i) & 1) << 1 |
                    (w.east >> (row + i) & 1) << 2)
                   << 3 * i;
-    tmapi_each_copy(nine.bytes + TMAP_NORTH_WEST * size, &north->west, size);
-    tmapi_each_copy(nine.bytes + TMAP_NORTH * size, &north->here, size);
-    tmapi_each_copy(nine.bytes + TMAP_NORTH_EAST * size, &north->east, size);
-    tmapi_each_copy(nine.bytes + TMAP_WEST * size, &here->west, size);
-    tmapi_each_copy(nine.bytes + TMAP_HERE * size, &here->here, size);
-    tmapi_each_copy(nine.bytes + TMAP_EAST * size, &here->east, size);
-    tmapi_each_copy(nine.bytes + TMAP_SOUTH_WEST * size, &south->west, size);
-    tmapi_each_copy(nine.bytes + TMAP_SOUTH * size, &south->here, size);
-    tmapi_each_copy(nine.bytes + TMAP_SOUTH_EAST * size, &south->east, size);
+    tmapi_value_copy(nine.bytes + TMAP_NORTH_WEST * size, &north->west, size);
+    tmapi_value_copy(nine.bytes + TMAP_NORTH * size, &north->here, size);
+    tmapi_value_copy(nine.bytes + TMAP_NORTH_EAST * size, &north->east, size);
+    tmapi_value_copy(nine.bytes + TMAP_WEST * size, &here->west, size);
+    tmapi_value_copy(nine.bytes + TMAP_HERE * size, &here->here, size);
+    tmapi_value_copy(nine.bytes + TMAP_EAST * size, &here->east, size);
+    tmapi_value_copy(nine.bytes + TMAP_SOUTH_WEST * size, &south->west, size);
+    tmapi_value_copy(nine.bytes + TMAP_SOUTH * size, &south->here, size);
+    tmapi_value_copy(nine.bytes + TMAP_SOUTH_EAST * size, &south->east, size);
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_each_copy(to, &next, size);
+    tmapi_value_copy(to, &next, size);
 }
 
 // Rows of a batch.

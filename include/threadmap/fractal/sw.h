@@ -16,7 +16,7 @@
 #if TMAP_CUDA && !TMAP_NVRTC
 
 typedef struct tmapi_sw {
-    tmapi_each_value value;
+    tmapi_value value;
     unsigned char *out;
 } tmapi_sw;
 
@@ -25,7 +25,7 @@ typedef struct tmapi_sw {
     TMAP_DEVICE void tmapi_sw_cell_##size(void *job, tmap_cell cell) { \
         const tmapi_sw *s = (const tmapi_sw *)job; \
         unsigned char *place = s->out + cell.at * size; \
-        tmapi_each_copy(place, &s->value, size); \
+        tmapi_value_copy(place, &s->value, size); \
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_sw_kernel_##size(tmap_each_plan plan, tmapi_sw job) { \
@@ -66,7 +66,7 @@ static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 static inline cudaError_t tmap_sw(const tmap_each_plan *plan, const void *value, void *out,
                                   cudaStream_t stream) {
     tmapi_sw job;
-    if (!plan || !value || !out || !tmapi_each_size_fits(plan->type, out))
+    if (!plan || !value || !out || !tmapi_value_size_fits(plan->type, out))
         return cudaErrorInvalidValue;
     if (plan->kernel != tmapi_sw_kernel(plan->type)) return cudaErrorInvalidValue;
     for (tmap_u32 i = 0; i < 16; ++i)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// pairs_work.h: the work of bench_pairs through the library's engine, as a user writes it, and by a
+// thread for each pair.
+#ifndef BENCH_TRIANGLE_PAIRS_WORK_H
+#define BENCH_TRIANGLE_PAIRS_WORK_H
+
+#include <threadmap/triangle.h>
+#include <threadmap/triangle/pairs.h>
+
+typedef struct pairs_job {
+    const float *points;
+    float minus_r2; // of the radius
+    void *parts;
+    double *result;
+} pairs_job;
+
+// ---- pairs within a radius ----------------------------------------------------------------------
+
+// The sum of squares minus that of the radius: it is negative where a pair is near. The sign bit is
+// added, which costs an instruction; a comparison and a count cost three.
+TMAP_DEVICE tmap_u32 pairs_near(const float *u, const float *v, float minus_r2) {
+    const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+    return __float_as_uint(fmaf(z, z, fmaf(y, y, fmaf(x, x, minus_r2)))) >> 31;
+}
+// A thread's count of a tile fits 32 bits, that of a launch does not.
+typedef struct pairs_counts {
+    tmap_u32 part, none;
+    tmap_u64 sum;
+} pairs_counts;
+TMAP_DEVICE void pairs_near_add(void *job, void *sum, tmap_pair, const void *a, const void *b) {
+    ((pairs_counts *)sum)->part +=
+        pairs_near((const float *)a, (const float *)b, ((const pairs_job *)job)->minus_r2);
+}
+TMAP_DEVICE void pairs_count_join(void *, void *sum, const void *other) {
+    pairs_counts *s = (pairs_counts *)sum;
+    const pairs_counts *o = (const pairs_counts *)other;
+    s->sum += s->part + (o->part + o->sum), s->part = 0;
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    pairs_count(tmap_pairs_plan plan, pairs_job j) {
+    __shared__ pairs_counts scratch[TMAP_PAIRS_THREADS / 32];
+    const pairs_counts zero = {0, 0, 0};
+    pairs_counts sum;
+    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 3, pairs_near_add, &sum, &zero, sizeof sum,
+                    pairs_count_join, &j, scratch, j.parts, j.result);
+}
+static __global__ void pairs_count_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    tmap_u64 sum = 0;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, n);
+        sum += pairs_near(j.points + 3 * p.i, j.points + 3 * p.j, j.minus_r2);
+    }
+    sum = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)sum);
+    if (threadIdx.x % 32 == 0) atomicAdd((tmap_u64 *)j.result, sum);
+}
+
+// ---- terms of dRMSD -----------------------------------------------------------------------------
+
+// The GPU's root, off by a place, of numbers that are 0 or normal.
+TMAP_DEVICE float pairs_root(float x) {
+#if defined(__CUDA_ARCH__)
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
+}
+
+// A point is an atom in two frames. The terms of a thread in a tile are added as floats, the tiles'
+// sums in double.
+TMAP_DEVICE float pairs_drmsd(const float *u, const float *v) {
+    const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+    const float p = u[3] - v[3], q = u[4] - v[4], r = u[5] - v[5];
+    const float d = pairs_root(x * x + y * y + z * z) - pairs_root(p * p + q * q + r * r);
+    return d * d;
+}
+typedef struct pairs_terms {
+    float part;
+    tmap_u32 none;
+    double sum;
+} pairs_terms;
+TMAP_DEVICE void pairs_drmsd_add(void *, void *sum, tmap_pair, const void *a, const void *b) {
+    ((pairs_terms *)sum)->part += pairs_drmsd((const float *)a, (const float *)b);
+}
+TMAP_DEVICE void pairs_drmsd_join(void *, void *sum, const void *other) {
+    pairs_terms *s = (pairs_terms *)sum;
+    const pairs_terms *o = (const pairs_terms *)other;
+    s->sum += (double)s->part + ((double)o->part + o->sum), s->part = 0;
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    pairs_drmsd_sum(tmap_pairs_plan plan, pairs_job j) {
+    __shared__ pairs_terms scratch[TMAP_PAIRS_THREADS / 32];
+    const pairs_terms zero = {0, 0, 0};
+    pairs_terms sum;
+    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 6, pairs_drmsd_add, &sum, &zero, sizeof sum,
+                    pairs_drmsd_join, 0, scratch, j.parts, j.result);
+}
+static __global__ void pairs_drmsd_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    double sum = 0;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, n);
+        sum += (double)pairs_drmsd(j.points + 6 * p.i, j.points + 6 * p.j);
+    }
+    for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(j.result, sum);
+}
+
+#endif

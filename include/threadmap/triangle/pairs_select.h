@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// pairs_select.h: the pairs of n points to which a function of the user's says yes, as a list of
+// (i, j, value): radius graphs, contacts, candidates for something slower.
+//
+//     typedef struct near_job { const float *points; float r2; tmap_pairs_list list; } near_job;
+//     static __device__ int is_near(void *job, tmap_pair pair, const void *a, const void *b,
+//                                   void *value) {
+//         const float *u = (const float *)a, *v = (const float *)b;
+//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+//         const float squared = x * x + y * y + z * z;
+//         *(float *)value = sqrtf(squared);
+//         return squared < ((near_job *)job)->r2;
+//     }
+//     __global__ void __launch_bounds__(128) list_near(tmap_pairs_plan plan, near_job j) {
+//         tmap_pairs_select(&plan, j.points, 0, sizeof(float), 3, is_near, sizeof(float),
+//                           TMAP_PAIRS_FIXED_ORDER, &j, &j.list);
+//     }
+//     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
+//     ... cudaMalloc(&j.list.state, tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER));
+//     ... cleared once; j.list.pairs, values, capacity and count are the user's
+//     ... tmap_pairs_launch(&plan, &j, stream);
+//
+// A thread keeps what its function said of 32 pairs in one word, so that a hit costs nothing where
+// pairs are tested. Words that are not 0 go into a queue of the warp in shared memory, and are
+// taken apart when it is full or the tile is done: only then values are computed and places in the
+// list are taken. In the fixed order a tile's place is the number of hits of all tiles before it,
+// which blocks tell each other by decoupled look-back (Merrill and Garland 2016).
+#ifndef TMAP_TRIANGLE_PAIRS_SELECT_H
+#define TMAP_TRIANGLE_PAIRS_SELECT_H
+
+#include "../fold.h"
+#include "pairs_walk.h"
+
+// Orders of a list. ANY: it may differ from launch to launch. FIXED: it hangs on the plan's share
+// alone: tile by tile in the order of the plan's items, and in a tile by an order of its own.
+enum { TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER };
+
+// Where hits go; all of it is device memory.
+typedef struct tmap_pairs_list {
+    tmap_pair *pairs;  // `capacity` pairs at a multiple of 8
+    void *values;      // as many values at a multiple of their size; 0: they are not wanted
+    tmap_u64 capacity; // may be 0
+    tmap_u64 *count;   // how many hits there are, which may be more than the capacity
+    void *state;       // tmap_pairs_select_bytes bytes at a multiple of 8
+} tmap_pairs_list;
+
+// Bytes of device memory that tmap_pairs_select needs as list.state: 16, and in the fixed order 8
+// for each item of the plan's share. All are zero before the first launch that uses them; each
+// launch leaves them so. Launches that run at the same time need a state of their own.
+// Example: n = 131072, fixed order: 263184.
+TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
+    return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
+}
+
+#if TMAP_CUDA
+
+// Says whether a pair is one for the list: anything but 0. value: where the pair's value goes, 16
+// bytes; it counts only with a yes. The other arguments are those of tmap_pairs_visit.
+typedef int (*tmap_pairs_choose)(void *job, tmap_pair pair, const void *a, const void *b,
+                                 void *value);
+
+#define TMAPI_PAIRS_SELECT_ROWS  8u   // of a word
+#define TMAPI_PAIRS_SELECT_QUEUE 448u // words of a warp
+#define TMAPI_PAIRS_SELECT_WARPS (TMAP_PAIRS_THREADS / 32)
+
+// What a lane's function said of ROWS rows and its points, and where: first row / ROWS * 32 + lane.
+typedef struct tmapi_pairs_select_word {
+    alignas(8) tmap_u32 bits;
+    tmap_u32 from;
+} tmapi_pairs_select_word;
+
+// The block's shared memory.
+typedef struct tmapi_pairs_select_shared {
+    tmapi_pairs_select_word queue[TMAPI_PAIRS_SELECT_WARPS][TMAPI_PAIRS_SELECT_QUEUE];
+    tmap_u32 hits[TMAPI_PAIRS_SELECT_WARPS];
+    tmap_u64 tile, at;
+} tmapi_pairs_select_shared;
+
+// What a thread has, of a launch and of its tile.
+typedef struct tmapi_pairs_select {
+    const tmap_pairs_plan *plan;
+    tmapi_pairs p;
+    tmap_pairs_choose choose;
+    tmap_u32 bytes;
+    tmap_pairs_list list;
+    tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
+    tmap_u64 at;
+    const unsigned char *rows;      // the tile's points in shared memory
+    tmapi_pairs_select_word *queue; // the warp's
+    tmap_u32 words;                 // in the queue
+    tmap_u32 lower;                 // the lanes below this one
+    tmap_u32 hits;                  // of this thread since it was empty
+    int lost;                       // 1: words have been dropped
+} tmapi_pairs_select;
+
+// ---- taking the queue apart ---------------------------------------------------------------------
+
+// Writes hit number `at`, which is bit `bit` of a word.
+TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pairs_place place,
+                                          tmap_u32 from, tmap_u32 bit, tmap_u64 at) {
+    const tmap_u32 size = s->p.size, d = s->p.d, count = s->plan->n, warp = threadIdx.x / 32;
+    const tmap_u32 others = s->plan->others ? s->plan->others : count;
+    const tmap_u32 y = from / 32 * TMAPI_PAIRS_SELECT_ROWS + bit / TMAPI_PAIRS_MINE;
+    tmap_pair pair;
+    if (at >= s->list.capacity) return;
+    pair.i = place.i + y;
+    pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
+    if (s->bytes && s->list.values) {
+        const unsigned char *other = s->p.others + (place.set * others + pair.j) * d * size;
+        tmapi_pairs_point a, b;
+        tmapi_value value;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k) {
+            tmapi_value_copy(a.bytes + k * size, s->rows + (k * TMAP_PAIRS_SIDE + y) * size, size);
+            tmapi_value_copy(b.bytes + k * size, other + k * size, size);
+        }
+        s->choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
+        tmapi_value_copy((unsigned char *)s->list.values + at * s->bytes, &value, s->bytes);
+    }
+    pair.i += (tmap_u32)place.set * count, pair.j += (tmap_u32)place.set * others;
+    tmapi_value_copy(s->list.pairs + at, &pair, sizeof pair);
+}
+
+// Writes the hits of the queue and empties it. Collective for the warp.
+TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_place place) {
+    const tmap_u32 lane = threadIdx.x % 32, words = s->words;
+    __syncwarp();
+    if (s->total) {
+        const tmap_u32 all = tmap_warp_sum_redux(tmap_warp_full(), s->hits);
+        if (lane == 0 && all) s->at = atomicAdd(s->total, (tmap_u64)all);
+        s->at = __shfl_sync(0xffffffffu, s->at, 0);
+    }
+#pragma unroll 1
+    for (tmap_u32 first = 0; first < words; first += 32) {
+        tmapi_pairs_select_word word = {0, 0};
+        tmap_u32 sum;
+        tmap_u64 at;
+        if (first + lane < words) tmapi_value_copy(&word, &s->queue[first + lane], sizeof word);
+        sum = __popc(word.bits), at = s->at - sum;
+#pragma unroll
+        for (tmap_u32 step = 1; step < 32; step *= 2) {
+            const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
+            if (lane >= step) sum += before;
+        }
+#pragma unroll 1
+        for (at += sum; word.bits; word.bits &= word.bits - 1, ++at)
+            tmapi_pairs_select_write(s, place, word.from, (tmap_u32)__ffs((int)word.bits) - 1, at);
+        s->at += __shfl_sync(0xffffffffu, sum, 31);
+    }
+    __syncwarp();
+    s->words = 0, s->hits = 0;
+}
+
+// ---- filling it ---------------------------------------------------------------------------------
+
+// Adds a word of those lanes that `have` one, from row y on. Collective for the warp.
+TMAP_DEVICE void tmapi_pairs_select_add(tmapi_pairs_select *s, tmap_u32 y, tmap_u32 bits,
+                                        tmap_u32 have) {
+    tmapi_pairs_select_word *to = s->queue + s->words + __popc(have & s->lower);
+    if (bits) to->bits = bits, to->from = y / TMAPI_PAIRS_SELECT_ROWS * 32 + threadIdx.x % 32;
+    s->words += __popc(have);
+}
+
+// Adds two words of each lane to the queue, from rows y and y + ROWS on. write: 1: a full queue is
+// written before; 0: it is dropped, but its hits are counted. Collective for the warp.
+TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_place place, tmap_u32 y,
+                                         const tmap_u32 *bits, int write) {
+    const tmap_u32 a = __ballot_sync(0xffffffffu, bits[0] != 0);
+    const tmap_u32 b = __ballot_sync(0xffffffffu, bits[1] != 0);
+    if (!(a | b)) return;
+    if (s->words > TMAPI_PAIRS_SELECT_QUEUE - 64) {
+        if (write)
+            tmapi_pairs_select_flush(s, place);
+        else
+            s->words = 0, s->lost = 1;
+    }
+    tmapi_pairs_select_add(s, y, bits[0], a);
+    tmapi_pairs_select_add(s, y + TMAPI_PAIRS_SELECT_ROWS, bits[1], b);
+    s->hits += __popc(bits[0]) + __popc(bits[1]);
+}
+
+// A word with `bits` if `hit` is not 0: one predicated instruction. Compilers select and add.
+TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bits) {
+#if defined(__CUDA_ARCH__)
+    asm("{ .reg .pred hit; setp.ne.s32 hit, %1, 0; @hit or.b32 %0, %0, %2; }"
+        : "+r"(word)
+        : "r"(hit), "r"(bits));
+    return word;
+#else
+    return hit ? word | bits : word;
+#endif
+}
+
+// Asks of `16 / size` rows from row y of the tile on, whose coordinates are at `rows`; their bits
+// in a word begin with `bit`. whole: as for tmapi_pairs_rows.
+TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
+                                         const tmapi_pairs_point *mine, const unsigned char *rows,
+                                         tmap_u32 y, tmap_u32 bit, tmap_u32 *word, int whole) {
+    const tmap_u32 size = s->p.size, d = s->p.d, step = 16 / size;
+    const tmap_u32 count = s->plan->others ? s->plan->others : s->plan->n;
+    tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy(&vector[k], rows + k * TMAP_PAIRS_SIDE * size, 16);
+#pragma unroll
+    for (tmap_u32 r = 0; r < step; ++r) {
+        tmapi_pairs_point row;
+        tmapi_value value;
+        tmap_pair pair;
+        pair.i = place.i + y + r;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+#pragma unroll
+        for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+            pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
+            if (whole || (pair.i < s->plan->rows && pair.j < count &&
+                          (s->plan->others || pair.i < pair.j))) {
+                const int hit = s->choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes);
+                *word = tmapi_pairs_select_mark(*word, hit, 1u << (bit + r * TMAPI_PAIRS_MINE + c));
+            }
+        }
+    }
+}
+
+// All pairs of a tile. Collective for the warp.
+TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
+                                         const tmapi_pairs_point *mine, int write) {
+    const tmap_u32 size = s->p.size, step = 16 / size, left = s->plan->rows - place.i;
+    const tmap_u32 count = s->plan->others ? s->plan->others : s->plan->n;
+    const tmap_u32 height = left < TMAP_PAIRS_SIDE ? left : TMAP_PAIRS_SIDE;
+    const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
+    const unsigned char *rows = s->rows;
+    const int whole = height == TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
+                      (s->plan->others || place.i != place.j);
+    if (whole) {
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < TMAP_PAIRS_SIDE; y += at_once, rows += at_once * size) {
+            tmap_u32 bits[2] = {0, 0};
+#pragma unroll
+            for (tmap_u32 r = 0; r < at_once; r += step)
+                tmapi_pairs_select_rows(s, place, mine, rows + r * size, y + r,
+                                        r % TMAPI_PAIRS_SELECT_ROWS * TMAPI_PAIRS_MINE,
+                                        &bits[r / TMAPI_PAIRS_SELECT_ROWS], 1);
+            tmapi_pairs_select_push(s, place, y, bits, write);
+        }
+    } else {
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
+            tmap_u32 bits[2] = {0, 0};
+#pragma unroll 1
+            for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+#pragma unroll
+                for (tmap_u32 w = 0; w < 2; ++w)
+                    tmapi_pairs_select_rows(
+                        s, place, mine, rows + (w * TMAPI_PAIRS_SELECT_ROWS + r) * size,
+                        y + w * TMAPI_PAIRS_SELECT_ROWS + r, r * TMAPI_PAIRS_MINE, &bits[w], 0);
+            tmapi_pairs_select_push(s, place, y, bits, write);
+        }
+    }
+}
+
+// ---- places in the fixed order ------------------------------------------------------------------
+
+// What a tile's word of the state tells: nothing yet, its own hits, or its own and all before it.
+#define TMAPI_PAIRS_SELECT_OWN ((tmap_u64)1 << 62)
+#define TMAPI_PAIRS_SELECT_ALL ((tmap_u64)1 << 63)
+#define TMAPI_PAIRS_SELECT_SUM (TMAPI_PAIRS_SELECT_OWN - 1)
+
+// Tells the hits of tile number t of the share, and returns those of all before it. It waits for
+// blocks that have taken a tile before this one. words: one of each tile. Collective for the warp.
+TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
+    volatile tmap_u64 *told = words; // a word has its number and its kind in one access
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmap_u64 sum = 0, end = t, word;
+    int done = 0;
+    if (lane == 0) told[t] = hits | (t ? TMAPI_PAIRS_SELECT_OWN : TMAPI_PAIRS_SELECT_ALL);
+    while (end && !done) { // lane l looks at the tile l before `end`; before the first one are none
+        tmap_u32 all, none, nearest;
+        word = lane < end ? told[end - 1 - lane] : TMAPI_PAIRS_SELECT_ALL;
+        all = __ballot_sync(0xffffffffu, (word & TMAPI_PAIRS_SELECT_ALL) != 0);
+        none = __ballot_sync(0xffffffffu, word == 0);
+        nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // lanes up to the first one
+        if (none & nearest) continue;
+        word = nearest >> lane & 1 ? word & TMAPI_PAIRS_SELECT_SUM : 0;
+        sum += tmap_warp_sum_shuffle64(tmap_warp_full(), word);
+        done = all != 0, end -= 32;
+    }
+    if (lane == 0 && t) told[t] = (sum + hits) | TMAPI_PAIRS_SELECT_ALL;
+    return sum;
+}
+
+// A tile's place in the list, and in it this warp's. Collective for the block, with barriers.
+TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared, tmap_u64 *words,
+                                              tmap_u64 t, tmap_u32 hits) {
+    const tmap_u32 warp = threadIdx.x / 32, all = tmap_warp_sum_redux(tmap_warp_full(), hits);
+    tmap_u64 before = 0;
+    if (threadIdx.x % 32 == 0) shared->hits[warp] = all;
+    __syncthreads();
+    if (warp == 0) {
+        tmap_u64 of_tile = 0, at;
+        for (tmap_u32 w = 0; w < TMAPI_PAIRS_SELECT_WARPS; ++w) of_tile += shared->hits[w];
+        at = tmapi_pairs_select_before(words, t, of_tile);
+        if (threadIdx.x == 0) shared->at = at;
+    }
+    __syncthreads();
+    for (tmap_u32 w = 0; w < warp; ++w) before += shared->hits[w];
+    return shared->at + before;
+}
+
+// ---- the launch ---------------------------------------------------------------------------------
+
+// The number of the block's next tile in the share. Collective for the block, with a barrier.
+TMAP_DEVICE tmap_u64 tmapi_pairs_select_next(tmapi_pairs_select_shared *shared, tmap_u64 *ticket) {
+    __syncthreads(); // before the next tile's points come
+    if (threadIdx.x == 0) shared->tile = atomicAdd(ticket, 1ull);
+    __syncthreads();
+    return shared->tile;
+}
+
+// The last block writes how many hits there are and clears the state.
+TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
+                                        int order) {
+    tmap_u64 *state = (tmap_u64 *)list->state, *words = state + 2;
+    tmap_u64 all;
+    __syncthreads(); // thread 0 answers for what the others have written
+    if (!tmapi_fold_last(state, gridDim.x)) return;
+    all = *(volatile tmap_u64 *)(state + 1);
+    if (order == TMAP_PAIRS_FIXED_ORDER) {
+        all = 0;
+        if (plan->count) all = ((volatile tmap_u64 *)words)[plan->count - 1];
+        __syncthreads();
+        for (tmap_u64 i = threadIdx.x; i < plan->count; i += TMAP_PAIRS_THREADS) words[i] = 0;
+    }
+    if (threadIdx.x == 0) *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
+}
+
+// Lists the pairs of the plan's share to which choose(job, pair, a, b, &value) says yes, each once:
+// (i, j) in list->pairs and, where there are values, what `choose` made of it in list->values. It
+// writes the number of hits to *list->count, also when that is more than the capacity; then the
+// list has the first `capacity` hits, in any order some of them, and nothing is written behind it.
+// Of sets, i and j are the numbers of points in memory: point i of set b is b * n + i, and likewise
+// of the second ones, modulo 2^32; `choose` gets the pair's numbers within its set.
+// points, others, size, d: as for tmap_pairs_each. choose: a __device__ function of its arguments
+// alone, without barriers and collectives; it is called more than once for a pair that is listed.
+// bytes: of a value, 0, 4 or 8, a constant. order: TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER,
+// a constant. list: the same for all threads. All threads of all blocks call it, in blocks of
+// TMAP_PAIRS_THREADS threads, at most once in a launch.
+// Errors: a list whose pairs are null or not at a multiple of 8 counts as one of capacity 0, and
+// values that are null or not at a multiple of `bytes` are not written. Nothing at all is done
+// where the count or the state is null or not at a multiple of 8.
+// Cost: for each pair what choose costs without its value, and about two instructions; a comparison
+// as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
+// wait in the queue together share. In the fixed order a tile in which a warp has more words than
+// its queue holds is gone through twice: from about one hit in 120 pairs on, if they are evenly
+// spread; and blocks wait for tiles before their own. Shared memory: 14 KiB beside the plan's.
+// Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
+TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *points,
+                                   const void *others, tmap_u32 size, tmap_u32 d,
+                                   tmap_pairs_choose choose, tmap_u32 bytes, int order, void *job,
+                                   const tmap_pairs_list *list) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    __shared__ tmapi_pairs_select_shared shared;
+    const int fixed = order == TMAP_PAIRS_FIXED_ORDER;
+    tmap_u64 *state = (tmap_u64 *)list->state, t = blockIdx.x;
+    tmapi_pairs_select s;
+    if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
+    if (!list->count || !state) return;
+    s.plan = plan, s.p = tmapi_pairs_make(points, others, size, d, 0, 0, job);
+    s.choose = choose, s.bytes = bytes, s.list = *list, s.total = fixed ? 0 : state + 1;
+    if (!list->pairs || !tmapi_value_size_fits(8, list->pairs)) s.list.capacity = 0;
+    if (!tmapi_value_size_fits(bytes, list->values)) s.list.values = 0;
+    s.rows = (unsigned char *)tmapi_pairs_shared;
+    s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
+    if (fixed) t = tmapi_pairs_select_next(&shared, state + 1);
+    while (t < plan->count) {
+        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
+        tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
+        tmapi_pairs_load(plan, &s.p, place, (unsigned char *)tmapi_pairs_shared, mine);
+        s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
+#pragma unroll 1
+        for (int again = !fixed;; again = 1) {
+            tmapi_pairs_select_tile(&s, place, mine, again);
+            if (again) break;
+            s.at = tmapi_pairs_select_place(&shared, state + 2, t, s.hits);
+            if (!s.lost) break;
+            s.words = 0;
+        }
+        tmapi_pairs_select_flush(&s, place);
+        if (fixed) {
+            t = tmapi_pairs_select_next(&shared, state + 1);
+        } else {
+            __syncthreads(); // before the next tile's points come
+            t += gridDim.x;
+        }
+    }
+    tmapi_pairs_select_end(plan, list, order);
+}
+
+#endif // TMAP_CUDA
+#endif

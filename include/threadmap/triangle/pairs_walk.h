@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// pairs_walk.h: the loop behind tmap_pairs_each and tmap_pairs_fold: all pairs of a tile, handed to
+// a function of the user's.
+//
+// A block takes a tile of 512 x 512 pairs. Each of its 128 threads has four points j in registers;
+// the points i are in shared memory, coordinate by coordinate, and all threads read the same ones,
+// 16 bytes at a time, so that a point costs a fraction of an instruction for each pair.
+//
+// Private to the library.
+#ifndef TMAP_TRIANGLE_PAIRS_WALK_H
+#define TMAP_TRIANGLE_PAIRS_WALK_H
+
+#include "../value.h"
+#include "pairs_plan.h"
+
+#if TMAP_CUDA
+
+// pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
+typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, const void *a,
+                                 const void *b);
+
+// What is constant in a launch; sizes and functions are constants of the compiler's.
+typedef struct tmapi_pairs {
+    const unsigned char *points, *others; // `others` is `points` where there is one set
+    tmap_u32 size, d;
+    tmap_pairs_visit visit;
+    void *accumulator, *job;
+} tmapi_pairs;
+
+#define TMAPI_PAIRS_MINE (TMAP_PAIRS_SIDE / TMAP_PAIRS_THREADS) // points j of a thread
+
+typedef struct tmapi_pairs_point {
+    alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
+} tmapi_pairs_point;
+
+// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
+// exist are 0. Collective for the block, with a barrier.
+TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+                                  tmapi_pairs_place place, unsigned char *rows,
+                                  tmapi_pairs_point *mine) {
+    const tmap_u32 size = p->size, d = p->d, count = plan->others ? plan->others : plan->n;
+    const unsigned char *points = p->points + place.set * plan->n * d * size;
+    const unsigned char *others = p->others + place.set * count * d * size;
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
+        const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k) {
+            unsigned char *to = rows + (k * TMAP_PAIRS_SIDE + at) * size;
+            if (i < plan->n)
+                tmapi_value_copy(to, points + (i * d + k) * size, size);
+            else
+                tmapi_value_zero(to, size);
+            if (j < count)
+                tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
+            else
+                tmapi_value_zero(mine[c].bytes + k * size, size);
+        }
+    }
+    __syncthreads();
+}
+
+// `step` rows from row y of the tile on, by all of the thread's points. whole: all pairs are there;
+// else those below `end` rows and columns alone, and of one set those with i < j.
+TMAP_DEVICE void tmapi_pairs_rows(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+                                  tmapi_pairs_place place, const unsigned char *rows,
+                                  const tmapi_pairs_point *mine, tmap_u32 y, int whole) {
+    const tmap_u32 size = p->size, d = p->d, step = 16 / size;
+    const tmap_u32 count = plan->others ? plan->others : plan->n;
+    tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy(&vector[k], rows + (k * TMAP_PAIRS_SIDE + y) * size, 16);
+#pragma unroll
+    for (tmap_u32 r = 0; r < step; ++r) {
+        tmapi_pairs_point row;
+        tmap_pair pair;
+        pair.i = place.i + y + r;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+#pragma unroll
+        for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+            pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
+            if (whole ||
+                (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
+                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
+        }
+    }
+}
+
+// All pairs of a tile. rows: the block's shared memory, which all threads are through with after
+// the next barrier. Collective for the block.
+TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+                                  tmapi_pairs_place place, unsigned char *rows) {
+    const tmap_u32 step = 16 / p->size, count = plan->others ? plan->others : plan->n;
+    const tmap_u32 height =
+        plan->rows - place.i < TMAP_PAIRS_SIDE ? plan->rows - place.i : TMAP_PAIRS_SIDE;
+    tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
+    tmapi_pairs_load(plan, p, place, rows, mine);
+    if (height == TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
+        (plan->others || place.i != place.j)) {
+#pragma unroll 2
+        for (tmap_u32 y = 0; y < TMAP_PAIRS_SIDE; y += step)
+            tmapi_pairs_rows(plan, p, place, rows, mine, y, 1);
+    } else {
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < height; y += step)
+            tmapi_pairs_rows(plan, p, place, rows, mine, y, 0);
+    }
+}
+
+// The arguments of a launch, gathered.
+TMAP_DEVICE tmapi_pairs tmapi_pairs_make(const void *points, const void *others, tmap_u32 size,
+                                         tmap_u32 d, tmap_pairs_visit visit, void *accumulator,
+                                         void *job) {
+    tmapi_pairs p;
+    p.points = (const unsigned char *)points;
+    p.others = others ? (const unsigned char *)others : p.points;
+    p.size = size, p.d = d, p.visit = visit, p.accumulator = accumulator, p.job = job;
+    return p;
+}
+
+#endif // TMAP_CUDA
+#endif

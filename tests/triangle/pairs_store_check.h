@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// pairs_store_check.h: what tests of the stores of pairs share: outputs with guards around them,
+// and what must be in every byte of them.
+#ifndef TESTS_TRIANGLE_PAIRS_STORE_CHECK_H
+#define TESTS_TRIANGLE_PAIRS_STORE_CHECK_H
+
+#include "triangle/pairs_check.h"
+
+#include <threadmap/triangle/pairs_store.h>
+
+enum { GUARD = 256, POISON = 0x5a };
+
+// A shape of pairs_check.h and what is stored of it. bytes: of a value, 0: bits. pitch: 0, or
+// values or words beyond a row's own. shift: values by which the output, and coordinates by which
+// the points, begin further on.
+typedef struct store_shape {
+    shape s;
+    tmap_u32 layout, bytes, pitch, shift, shares;
+} store_shape;
+
+static inline store_shape store_shape_of(tmap_u32 n, tmap_u32 layout) {
+    const store_shape w = {shape_of(n), layout, 4, 0, 0, 1};
+    return w;
+}
+
+static inline void expect_store(int ok, const char *what, store_shape w) {
+    static const char *const names[] = {"?", "condensed", "square", "lower"};
+    if (!ok && failures < 20)
+        printf("%s%s, %u bytes a value, pitch + %u, shift %u, %u shares: ",
+               w.layout & TMAP_PAIRS_HOLLOW ? "hollow " : "", names[w.layout & TMAPI_PAIRS_LAYOUT],
+               w.bytes, w.pitch, w.shift, w.shares);
+    expect(ok, what, w.s);
+}
+
+// What a pair's value is: below 2^24, so that a float holds it, and different for all pairs.
+static __host__ __device__ inline tmap_u32 pair_number(tmap_u32 i, tmap_u32 j, tmap_u32 set) {
+    return i * 2048 + j + 1 + set * 4194304;
+}
+static __host__ __device__ inline tmap_u32 pair_bit(tmap_u32 i, tmap_u32 j, tmap_u32 set) {
+    return (pair_number(i, j, set) * 2654435761u) >> 31;
+}
+
+// Every byte of an output of `bytes` bytes with its guards. numbers: 1: values are pair_number's.
+static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
+    const tmap_u32 layout = w.layout & TMAPI_PAIRS_LAYOUT, element = w.bytes ? w.bytes : 4;
+    const tmap_u32 columns = w.s.others ? w.s.others : w.s.n;
+    const tmap_u64 pitch = (w.bytes ? columns : (columns + 31) / 32) + w.pitch;
+    unsigned char *all = (unsigned char *)malloc(bytes), *out = all + GUARD + w.shift * element;
+    tmap_u64 at = 0;
+    memset(all, POISON, bytes);
+    for (tmap_u32 set = 0; set < w.s.sets; ++set)
+        for (tmap_u32 i = 0; i < w.s.rows; ++i) {
+            const tmap_u32 first = layout == TMAP_PAIRS_CONDENSED ? i + 1 : 0;
+            const tmap_u32 end = layout == TMAP_PAIRS_LOWER ? i + 1 : columns;
+            for (tmap_u32 j = first; j < end; ++j) {
+                const int zero = !w.s.others && i == j && w.layout & TMAP_PAIRS_HOLLOW;
+                const float narrow = zero ? 0 : (float)pair_number(i, j, set);
+                const double wide = zero ? 0 : (double)pair_number(i, j, set);
+                tmap_u64 row = (set * (tmap_u64)w.s.rows + i) * pitch;
+                if (layout == TMAP_PAIRS_CONDENSED) row = at - first;
+                if (w.bytes == 4) memcpy(out + (row + j) * 4, &narrow, 4);
+                if (w.bytes == 8) memcpy(out + (row + j) * 8, &wide, 8);
+                if (!w.bytes) {
+                    tmap_u32 word = 0;
+                    if (j % 32) memcpy(&word, out + (row + j / 32) * 4, 4);
+                    if (!zero) word |= pair_bit(i, j, set) << j % 32;
+                    memcpy(out + (row + j / 32) * 4, &word, 4);
+                }
+            }
+            at += end > first ? end - first : 0;
+        }
+    return all;
+}
+
+// The plan of a shape; its pitch must be set after that.
+static inline void restrict_plan(store_shape w, tmap_pairs_plan *plan) {
+    CHECK(tmap_pairs_plan_rows(plan, w.s.rows));
+    if (w.s.others) CHECK(tmap_pairs_plan_others(plan, w.s.others));
+    CHECK(tmap_pairs_plan_sets(plan, w.s.sets));
+    if (w.pitch) CHECK(tmap_pairs_store_plan_pitch(plan, plan->step + w.pitch));
+}
+
+// Points of a shape `shift` coordinates further on than an allocation; *base is to be freed.
+static inline void *shifted_points(tmap_u32 n, store_shape w, void **base) {
+    const tmap_u64 bytes = (tmap_u64)n * w.s.sets * w.s.d * w.s.size;
+    void *points = numbered_points(0, n, w.s);
+    CHECK(cudaMalloc(base, bytes + w.shift * w.s.size + 1));
+    if (bytes)
+        CHECK(cudaMemcpy((char *)*base + w.shift * w.s.size, points, bytes,
+                         cudaMemcpyDeviceToDevice));
+    CHECK(cudaFree(points));
+    return (char *)*base + w.shift * w.s.size;
+}
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// test_pairs: tmap_pairs_each and tmap_pairs_fold against serial loops: each pair once and no other,
+// with its own points, for every n up to some tiles, every d, floats and doubles, first rows, two
+// sets, many sets, and shares that add up; sums of floats that are the same in every bit over
+// launch shapes; and what the plan makers refuse.
+#include "triangle/pairs_check.h"
+
+// ---- visits -------------------------------------------------------------------------------------
+
+// A visit adds a number that its set's pair alone has, and looks at the points that it gets.
+typedef struct visits {
+    const void *points, *others;
+    tmap_u32 n, m, d, size; // m: points of the second set, or 0
+    tmap_u32 *seen;         // n x columns, of all sets together
+    tmap_u64 *wrong;
+} visits;
+
+static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
+    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
+}
+
+// Point number p of `set` has coordinates p * 8 + k + set * 3, below 2^24.
+static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, const void *b) {
+    visits *v = (visits *)job;
+    const tmap_u32 columns = v->m ? v->m : v->n;
+    const tmap_u32 set = (coordinate(a, v->size, 0) - pair.i * 8) / 3;
+    int right = pair.i < v->n && pair.j < columns && (v->m || pair.i < pair.j);
+    for (tmap_u32 k = 0; k < v->d; ++k)
+        right = right && coordinate(a, v->size, k) == pair.i * 8 + k + set * 3 &&
+                coordinate(b, v->size, k) == pair.j * 8 + k + set * 3;
+    if (right)
+        atomicAdd(&v->seen[pair.i * columns + pair.j], 1u);
+    else
+        atomicAdd(v->wrong, 1ull);
+}
+
+#define VISIT(d, type) \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
+        visit_##d##_##type(tmap_pairs_plan plan, visits v) { \
+        tmap_pairs_each(&plan, v.points, v.others, sizeof(type), d, visit, &v); \
+    }
+VISIT(1, float)
+VISIT(2, float)
+VISIT(3, float)
+VISIT(4, float)
+VISIT(5, float)
+VISIT(6, float)
+VISIT(7, float)
+VISIT(8, float)
+VISIT(1, double)
+VISIT(3, double)
+VISIT(8, double)
+static const struct kernel_of {
+    tmap_u32 d, size;
+    const void *kernel;
+} kernels[] = {
+    {3, 4, (const void *)visit_3_float},  {1, 4, (const void *)visit_1_float},
+    {2, 4, (const void *)visit_2_float},  {4, 4, (const void *)visit_4_float},
+    {5, 4, (const void *)visit_5_float},  {6, 4, (const void *)visit_6_float},
+    {7, 4, (const void *)visit_7_float},  {8, 4, (const void *)visit_8_float},
+    {1, 8, (const void *)visit_1_double}, {3, 8, (const void *)visit_3_double},
+    {8, 8, (const void *)visit_8_double},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+// shares: the launches among which the plan's items are divided.
+static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
+    const tmap_u32 columns = s.others ? s.others : s.n;
+    const tmap_u64 places = (tmap_u64)s.n * columns + 1;
+    tmap_pairs_plan plan;
+    visits v;
+    tmap_u32 *seen = (tmap_u32 *)malloc(places * 4);
+    tmap_u64 wrong, missed = 0, first = 0;
+    s.d = k->d, s.size = k->size;
+    v.n = s.n, v.m = s.others, v.d = s.d, v.size = s.size;
+    v.points = numbered_points(0, s.n, s),
+    v.others = s.others ? numbered_points(1, s.others, s) : 0;
+    CHECK(cudaMalloc((void **)&v.seen, places * 4));
+    CHECK(cudaMalloc((void **)&v.wrong, 8));
+    CHECK(cudaMemset(v.seen, 0, places * 4));
+    CHECK(cudaMemset(v.wrong, 0, 8));
+    make_plan(s, k->kernel, &plan);
+    for (tmap_u32 i = 0; i < shares; ++i) {
+        tmap_pairs_plan part = plan;
+        const tmap_u64 left = plan.items - first;
+        const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
+        CHECK(tmap_pairs_plan_share(&part, first, count));
+        CHECK(tmap_pairs_launch(&part, &v, 0));
+        first += count;
+    }
+    CHECK(cudaMemcpy(seen, v.seen, places * 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&wrong, v.wrong, 8, cudaMemcpyDeviceToHost));
+    for (tmap_u32 i = 0; i < s.n; ++i)
+        for (tmap_u32 j = 0; j < columns; ++j) {
+            const int pair = i < s.rows && (s.others || i < j);
+            missed += seen[(tmap_u64)i * columns + j] != (pair ? s.sets : 0);
+        }
+    expect(wrong == 0, "a pair with other points", s);
+    expect(missed == 0, "visits", s);
+    free(seen);
+    CHECK(cudaFree((void *)v.points));
+    if (v.others) CHECK(cudaFree((void *)v.others));
+    CHECK(cudaFree(v.seen));
+    CHECK(cudaFree(v.wrong));
+}
+
+// ---- folds --------------------------------------------------------------------------------------
+
+// The sum of all distances in floats, and the farthest pair: the first one of these.
+typedef struct far_t {
+    float sum, distance;
+    tmap_pair pair;
+} far_t;
+
+typedef struct far_job {
+    const float *points, *others;
+    void *parts;
+    far_t *out;
+} far_job;
+
+static __device__ void far_add(void *, void *accumulator, tmap_pair pair, const void *a,
+                               const void *b) {
+    far_t *f = (far_t *)accumulator;
+    const float *u = (const float *)a, *v = (const float *)b, x = u[0] - v[0], y = u[1] - v[1];
+    const float distance = x * x + y * y;
+    f->sum += distance;
+    if (distance > f->distance) f->distance = distance, f->pair = pair;
+}
+static __device__ int far_before(tmap_pair a, tmap_pair b) {
+    return a.i < b.i || (a.i == b.i && a.j < b.j);
+}
+static __device__ void far_join(void *, void *accumulator, const void *other) {
+    far_t *f = (far_t *)accumulator;
+    const far_t *o = (const far_t *)other;
+    f->sum += o->sum;
+    if (o->distance > f->distance || (o->distance == f->distance && far_before(o->pair, f->pair)))
+        f->distance = o->distance, f->pair = o->pair;
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    far_kernel(tmap_pairs_plan plan, far_job j) {
+    __shared__ far_t scratch[TMAP_PAIRS_THREADS / 32];
+    const far_t zero = {0, -1, {~0u, ~0u}};
+    far_t f;
+    tmap_pairs_fold(&plan, j.points, j.others, sizeof(float), 2, far_add, &f, &zero, sizeof f,
+                    far_join, 0, scratch, j.parts, j.out);
+}
+
+// Coordinates are whole numbers of a few bits, so that distances are exact on every machine.
+static void run_fold(shape s) {
+    const tmap_u32 columns = s.others ? s.others : s.n, grids[] = {0, 1, 3, 1000};
+    far_t *got = (far_t *)malloc(s.sets * sizeof *got),
+          *before = (far_t *)malloc(s.sets * sizeof *got);
+    float *a = random_points(0, s.n, s), *b = s.others ? random_points(1, s.others, s) : a;
+    far_job j;
+    tmap_pairs_plan plan;
+    s.d = 2, s.size = 4;
+    make_plan(s, (const void *)far_kernel, &plan);
+    j.points = (const float *)to_device(a, (tmap_u64)s.n * s.sets * 8);
+    j.others = s.others ? (const float *)to_device(b, (tmap_u64)s.others * s.sets * 8) : 0;
+    CHECK(cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof *got)));
+    CHECK(cudaMemset(j.parts, 0, (8 * s.sets + 15) / 16 * 16));
+    CHECK(cudaMalloc((void **)&j.out, s.sets * sizeof *got));
+    for (int g = 0; g < 4; ++g) {
+        if (grids[g]) plan.grid = grids[g];
+        CHECK(cudaMemset(j.out, 0x55, s.sets * sizeof *got));
+        CHECK(tmap_pairs_launch(&plan, &j, 0));
+        CHECK(cudaMemcpy(got, j.out, s.sets * sizeof *got, cudaMemcpyDeviceToHost));
+        if (g) expect(memcmp(got, before, s.sets * sizeof *got) == 0, "bits over launch shapes", s);
+        memcpy(before, got, s.sets * sizeof *got);
+    }
+    for (tmap_u32 set = 0; set < s.sets; ++set) {
+        const float *u = a + (tmap_u64)set * s.n * 2, *v = b + (tmap_u64)set * columns * 2;
+        double sum = 0;
+        float most = -1;
+        tmap_pair far = {~0u, ~0u};
+        for (tmap_u32 i = 0; i < s.rows; ++i)
+            for (tmap_u32 k = s.others ? 0 : i + 1; k < columns; ++k) {
+                const float x = u[2 * i] - v[2 * k], y = u[2 * i + 1] - v[2 * k + 1];
+                sum += x * x + y * y;
+                if (x * x + y * y > most) most = x * x + y * y, far.i = i, far.j = k;
+            }
+        expect(got[set].distance == most && got[set].pair.i == far.i && got[set].pair.j == far.j,
+               "farthest pair", s);
+        expect(got[set].sum >= sum * (1 - 1e-5) && got[set].sum <= sum * (1 + 1e-5), "sum", s);
+    }
+    free(got), free(before), free(a);
+    if (s.others) free(b);
+    if (s.others) CHECK(cudaFree((void *)j.others));
+    CHECK(cudaFree((void *)j.points));
+    CHECK(cudaFree(j.parts));
+    CHECK(cudaFree(j.out));
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void run_refusals(void) {
+    const void *kernel = (const void *)far_kernel;
+    const shape s = {0, 0, 0, 1, 2, 4};
+    tmap_pairs_plan plan, same;
+    int job = 0;
+    void *much = NULL;
+    memset(&plan, 0x77, sizeof plan);
+    same = plan;
+#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
+    REFUSED(tmap_pairs_plan_make(5, 0, 4, kernel, &plan));
+    REFUSED(tmap_pairs_plan_make(5, 9, 4, kernel, &plan));
+    REFUSED(tmap_pairs_plan_make(5, 2, 3, kernel, &plan));
+    REFUSED(tmap_pairs_plan_make(5, 2, 16, kernel, &plan));
+    REFUSED(tmap_pairs_plan_make(~0u, 2, 4, kernel, &plan));
+    REFUSED(tmap_pairs_plan_make(5, 2, 4, NULL, &plan));
+    REFUSED(tmap_pairs_plan_make(5, 2, 4, kernel, NULL));
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
+    CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
+    same = plan;
+    REFUSED(tmap_pairs_plan_rows(NULL, 1));
+    REFUSED(tmap_pairs_plan_rows(&plan, 601));
+    REFUSED(tmap_pairs_plan_others(NULL, 1));
+    REFUSED(tmap_pairs_plan_others(&plan, ~0u));
+    REFUSED(tmap_pairs_plan_sets(NULL, 1));
+    REFUSED(tmap_pairs_plan_sets(&plan, 0));
+    REFUSED(tmap_pairs_plan_sets(&plan, 65537));
+    REFUSED(tmap_pairs_plan_share(NULL, 0, 1));
+    REFUSED(tmap_pairs_plan_share(&plan, 3, 1));
+    REFUSED(tmap_pairs_plan_share(&plan, 1, ~0ull));
+    REFUSED(tmap_pairs_launch(NULL, &job, 0));
+    REFUSED(tmap_pairs_launch(&plan, NULL, 0));
+#undef REFUSED
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
+    // An error that an earlier call has left is not this launch's, and stays to be asked for.
+    CHECK(tmap_pairs_plan_share(&plan, 0, 0));
+    {
+        far_job none = {0, 0, 0, 0};
+        far_t out;
+        CHECK(cudaMalloc((void **)&none.out, sizeof out));
+        expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation", s);
+        expect(tmap_pairs_launch(&plan, &none, 0) == cudaSuccess, "an earlier error", s);
+        expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error", s);
+        CHECK(cudaMemcpy(&out, none.out, sizeof out, cudaMemcpyDeviceToHost));
+        expect(out.distance == -1 && out.pair.i == ~0u, "a share without an item", s);
+        CHECK(cudaFree(none.out));
+    }
+    // Sizes that no matrix of 32 bits has.
+    CHECK(tmap_pairs_plan_make(131072, 3, 4, kernel, &plan));
+    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull && plan.items == 32896, "items", s);
+    CHECK(tmap_pairs_plan_make(4000000000u, 3, 4, kernel, &plan));
+    expect(tmap_pairs_plan_pairs(&plan) == 7999999998000000000ull, "pairs", s);
+    expect(plan.items == 30517582031250ull, "items", s);
+    CHECK(tmap_pairs_plan_rows(&plan, 1));
+    expect(tmap_pairs_plan_pairs(&plan) == 3999999999ull && plan.items == 7812500, "items", s);
+}
+
+int main(void) {
+    const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
+    const int skip = pairs_begin();
+    if (skip) return skip;
+    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+        run_visits(shape_of(n), &kernels[n % KERNELS], 1), run_fold(shape_of(n));
+    for (int i = 0; i < 6; ++i) {
+        shape s = shape_of(some[i]);
+        run_visits(s, &kernels[i], 1);
+        run_visits(s, &kernels[i], 4);
+        run_fold(s);
+        s.rows = some[i] / 3;
+        run_visits(s, &kernels[i], 1);
+        run_fold(s);
+        s.rows = s.n, s.others = some[5 - i] + 1;
+        run_visits(s, &kernels[i], 3);
+        run_fold(s);
+    }
+    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
+        shape s = shape_of(sets * 211);
+        s.sets = sets;
+        run_visits(s, &kernels[sets], 2);
+        run_fold(s);
+        s.others = 65;
+        run_visits(s, &kernels[sets], 1);
+        run_fold(s);
+    }
+    run_refusals();
+    return pairs_end("test_pairs");
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT test_pairs_rows: tmap_pairs_rows against serial loops. Integers,
+// exactly: every pair once with its own points, what it gives to i and to j, for every n up to some
+// tiles, several d, types and sizes of accumulators, first rows, two sets, many sets, and shares
+// that add up. Sums of floats within bounds, the same in every bit over launch shapes;
+// antisymmetric sums of integers that are 0; tiles of larger sides; a workspace and results with
+// nothing written behind them.
+#include "triangle/pairs_check.h"
+
+#include <threadmap/triangle/pairs_rows.h>
+
+#include <math.h>
+
+enum { GUARD = 64 };
+
+// ---- integers -----------------------------------------------------------------------------------
+
+// Word 0 counts, word 1 is the largest of the numbers that pairs give, word 2 the smallest, all
+// others add them up.
+enum { WORDS_MAX = TMAP_FOLD_BYTES_MAX / 4 };
+typedef struct words {
+    tmap_u32 word[WORDS_MAX];
+} words;
+
+// What pair (i, j) gives to i (side 0) and to j (side 1).
+TMAP_FN tmap_u32 gift(tmap_u32 i, tmap_u32 j, tmap_u32 word, tmap_u32 side) {
+    tmap_u32 h = i * 2654435761u ^ (j + 77) * 2246822519u ^ (2 * word + side) * 3266489917u;
+    h = (h ^ h >> 15) * 2654435761u;
+    return h ^ h >> 13;
+}
+
+TMAP_FN void take(tmap_u32 *sum, tmap_u32 word, tmap_u32 given) {
+    if (word == 1)
+        *sum = given > *sum ? given : *sum;
+    else if (word == 2)
+        *sum = given < *sum ? given : *sum;
+    else
+        *sum += given;
+}
+
+static words words_zero(void) {
+    words w = {{0}};
+    w.word[2] = ~0u;
+    return w;
+}
+
+typedef struct giving {
+    const void *points, *others;
+    tmap_u32 n, m, d, size, count; // m: points of the second set, or 0; count: of words
+    void *parts;
+    tmap_u32 *out, *out_others;
+    tmap_u64 *wrong;
+} giving;
+
+static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
+    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
+}
+
+static __device__ void give_words(void *job, tmap_pair pair, const void *a, const void *b,
+                                  void *to_i, void *to_j) {
+    giving *g = (giving *)job;
+    const tmap_u32 columns = g->m ? g->m : g->n;
+    const tmap_u32 set = (coordinate(a, g->size, 0) - pair.i * 8) / 3;
+    int right = pair.i < g->n && pair.j < columns && (g->m || pair.i < pair.j);
+#pragma unroll
+    for (tmap_u32 k = 0; k < g->d; ++k)
+        right = right && coordinate(a, g->size, k) == pair.i * 8 + k + set * 3 &&
+                coordinate(b, g->size, k) == pair.j * 8 + k + set * 3;
+    if (!right) atomicAdd(g->wrong, 1ull);
+#pragma unroll
+    for (tmap_u32 w = 0; w < g->count; ++w) {
+        take((tmap_u32 *)to_i + w, w, w ? gift(pair.i, pair.j, w, 0) + set : 1);
+        take((tmap_u32 *)to_j + w, w, w ? gift(pair.i, pair.j, w, 1) + set : 1);
+    }
+}
+
+static __device__ void join_words(void *job, void *sum, const void *other) {
+    const giving *g = (const giving *)job;
+#pragma unroll
+    for (tmap_u32 w = 0; w < g->count; ++w)
+        take((tmap_u32 *)sum + w, w, ((const tmap_u32 *)other)[w]);
+}
+
+#define GIVE(D, type, words_) \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
+        give_##D##_##type##_##words_(tmap_pairs_plan plan, giving g) { \
+        tmap_u32 zero[words_]; \
+        for (int w = 0; w < words_; ++w) zero[w] = w == 2 ? ~0u : 0; \
+        g.d = D, g.size = sizeof(type), g.count = words_; \
+        tmap_pairs_rows(&plan, g.points, g.others, sizeof(type), D, give_words, zero, 4 * words_, \
+                        join_words, &g, g.parts, g.out, g.out_others); \
+    }
+GIVE(1, float, 1)
+GIVE(2, float, 2)
+GIVE(3, float, 3)
+GIVE(4, float, 4)
+GIVE(5, float, 5)
+GIVE(6, float, 6)
+GIVE(7, float, 8)
+GIVE(8, float, 16)
+GIVE(1, double, 7)
+GIVE(3, double, 3)
+GIVE(8, double, 8)
+static const struct kernel_of {
+    tmap_u32 d, size, words;
+    const void *kernel;
+} kernels[] = {
+    {3, 4, 3, (const void *)give_3_float_3},  {1, 4, 1, (const void *)give_1_float_1},
+    {2, 4, 2, (const void *)give_2_float_2},  {4, 4, 4, (const void *)give_4_float_4},
+    {5, 4, 5, (const void *)give_5_float_5},  {6, 4, 6, (const void *)give_6_float_6},
+    {7, 4, 8, (const void *)give_7_float_8},  {8, 4, 16, (const void *)give_8_float_16},
+    {1, 8, 7, (const void *)give_1_double_7}, {3, 8, 3, (const void *)give_3_double_3},
+    {8, 8, 8, (const void *)give_8_double_8},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+// Results of device memory with guards behind them.
+static void *guarded(tmap_u64 bytes) {
+    void *device;
+    CHECK(cudaMalloc(&device, bytes + GUARD));
+    CHECK(cudaMemset(device, 0x6b, bytes + GUARD));
+    return device;
+}
+static unsigned char *from_guarded(const void *device, tmap_u64 bytes, shape s) {
+    unsigned char *host = (unsigned char *)malloc(bytes + GUARD);
+    int intact = 1;
+    CHECK(cudaMemcpy(host, device, bytes + GUARD, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < GUARD; ++i) intact &= host[bytes + i] == 0x6b;
+    expect(intact, "written behind the results", s);
+    return host;
+}
+
+// A workspace, cleared where it has to be and garbage elsewhere, and a look at what is left of it.
+static void *workspace(const tmap_pairs_plan *plan, tmap_u32 bytes) {
+    const tmap_u64 clear = tmap_pairs_rows_clear(plan);
+    void *parts = guarded(tmap_pairs_rows_bytes(plan, bytes));
+    CHECK(cudaMemset(parts, 0, clear));
+    return parts;
+}
+static void workspace_end(const tmap_pairs_plan *plan, void *parts, tmap_u32 bytes, shape s) {
+    const tmap_u64 clear = tmap_pairs_rows_clear(plan);
+    unsigned char *host = from_guarded(parts, tmap_pairs_rows_bytes(plan, bytes), s);
+    int zero = 1;
+    for (tmap_u64 i = 0; i < clear; ++i) zero &= host[i] == 0;
+    expect(zero, "counters are not left zero", s);
+    free(host);
+    CHECK(cudaFree(parts));
+}
+
+// What the results are after the pairs i0 <= i < i1, j0 <= j < j1 of a set.
+static void serial(shape s, tmap_u32 set, tmap_u32 i0, tmap_u32 i1, tmap_u32 j0, tmap_u32 j1,
+                   tmap_u32 count, words *a, words *b) {
+    for (tmap_u32 i = i0; i < i1 && i < s.rows; ++i)
+        for (tmap_u32 j = s.others || j0 > i ? j0 : i + 1; j < j1; ++j)
+            for (tmap_u32 w = 0; w < count; ++w) {
+                take(&a[i].word[w], w, w ? gift(i, j, w, 0) + set : 1);
+                take(&b[j].word[w], w, w ? gift(i, j, w, 1) + set : 1);
+            }
+}
+
+// Takes results of a share to those of the shares before.
+static void take_results(words *to, tmap_u64 points, tmap_u32 count, const unsigned char *from) {
+    for (tmap_u64 p = 0; p < points; ++p)
+        for (tmap_u32 w = 0; w < count; ++w)
+            take(&to[p].word[w], w, ((const tmap_u32 *)from)[p * count + w]);
+}
+
+static words *words_make(tmap_u64 points) {
+    words *w = (words *)malloc((points + 1) * sizeof *w);
+    for (tmap_u64 p = 0; p < points; ++p) w[p] = words_zero();
+    return w;
+}
+
+static int words_differ(const words *a, const words *b, tmap_u64 points, tmap_u32 count) {
+    int wrong = 0;
+    for (tmap_u64 p = 0; p < points; ++p)
+        for (tmap_u32 w = 0; w < count; ++w) wrong += a[p].word[w] != b[p].word[w];
+    return wrong;
+}
+
+// A plan for the shape. Its tiles get larger sides than so few points need, so that a tile has
+// several strips of columns and several turns of the warps: 256, 512 or 1024.
+static void make_rows_plan(shape s, tmap_u32 bytes, const void *kernel, tmap_pairs_plan *plan) {
+    CHECK(tmap_pairs_rows_plan_make(s.n, s.d, s.size, bytes, kernel, plan));
+    expect(plan->side == 256, "side of tiles", s);
+    plan->side <<= check_hash(s.n, s.rows + s.d) % 3;
+    CHECK(tmap_pairs_plan_rows(plan, s.rows));
+    if (s.others) CHECK(tmap_pairs_plan_others(plan, s.others));
+    if (s.sets != 1) CHECK(tmap_pairs_plan_sets(plan, s.sets));
+}
+
+// shares: the launches among which the plan's items are divided.
+static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
+    if (!pairs_turn()) return;
+    const tmap_u32 bytes = 4 * k->words;
+    const tmap_u64 points = (tmap_u64)s.n * s.sets, others = (tmap_u64)s.others * s.sets;
+    words *want = words_make(points), *want_others = words_make(others);
+    words *got = words_make(points), *got_others = words_make(others);
+    tmap_pairs_plan plan;
+    tmap_u64 wrong, first = 0;
+    giving g;
+    s.d = k->d, s.size = k->size;
+    g.n = s.n, g.m = s.others;
+    g.points = numbered_points(0, s.n, s);
+    g.others = s.others ? numbered_points(1, s.others, s) : 0;
+    g.out = (tmap_u32 *)guarded(points * bytes);
+    g.out_others = s.others ? (tmap_u32 *)guarded(others * bytes) : 0;
+    CHECK(cudaMalloc((void **)&g.wrong, 8));
+    CHECK(cudaMemset(g.wrong, 0, 8));
+    make_rows_plan(s, bytes, k->kernel, &plan);
+    g.parts = workspace(&plan, bytes);
+    for (tmap_u32 i = 0; i < shares; ++i) {
+        tmap_pairs_plan part = plan;
+        const tmap_u64 left = plan.items - first;
+        const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
+        unsigned char *out;
+        CHECK(tmap_pairs_plan_share(&part, first, count));
+        CHECK(tmap_pairs_launch(&part, &g, 0));
+        first += count;
+        take_results(got, points, k->words, out = from_guarded(g.out, points * bytes, s));
+        free(out);
+        if (!s.others) continue;
+        out = from_guarded(g.out_others, others * bytes, s);
+        take_results(got_others, others, k->words, out);
+        free(out);
+    }
+    CHECK(cudaMemcpy(&wrong, g.wrong, 8, cudaMemcpyDeviceToHost));
+    for (tmap_u32 set = 0; set < s.sets; ++set) {
+        words *a = want + (tmap_u64)set * s.n;
+        words *b = s.others ? want_others + (tmap_u64)set * s.others : a;
+        serial(s, set, 0, s.n, 0, s.others ? s.others : s.n, k->words, a, b);
+    }
+    expect(wrong == 0, "a pair with other points", s);
+    expect(!words_differ(got, want, points, k->words), "integers", s);
+    expect(!words_differ(got_others, want_others, others, k->words), "integers of others", s);
+    workspace_end(&plan, g.parts, bytes, s);
+    free(want), free(want_others), free(got), free(got_others);
+    CHECK(cudaFree((void *)g.points));
+    if (g.others) CHECK(cudaFree((void *)g.others));
+    CHECK(cudaFree(g.out));
+    if (g.out_others) CHECK(cudaFree(g.out_others));
+    CHECK(cudaFree(g.wrong));
+}
+
+// A few tiles of many points: sides of 512, 1024, 2048.
+static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side) {
+    const struct kernel_of *k = &kernels[0];
+    const tmap_u32 bytes = 4 * k->words;
+    const shape s = {n, n, 0, 1, k->d, k->size};
+    words *want = words_make(n), *got = words_make(n);
+    tmap_pairs_plan plan;
+    unsigned char *out;
+    giving g;
+    g.n = n, g.m = 0, g.points = numbered_points(0, n, s), g.others = 0, g.out_others = 0;
+    g.out = (tmap_u32 *)guarded((tmap_u64)n * bytes);
+    CHECK(cudaMalloc((void **)&g.wrong, 8));
+    CHECK(tmap_pairs_rows_plan_make(n, s.d, s.size, bytes, k->kernel, &plan));
+    expect(plan.side == side && plan.across == (n + side - 1) / side, "side of tiles", s);
+    if (first == ~0ull) first = plan.items - count;
+    CHECK(tmap_pairs_plan_share(&plan, first, count));
+    g.parts = workspace(&plan, bytes);
+    CHECK(tmap_pairs_launch(&plan, &g, 0));
+    out = from_guarded(g.out, (tmap_u64)n * bytes, s);
+    take_results(got, n, k->words, out);
+    for (tmap_u64 t = first; t < first + count; ++t) {
+        const tmap_pair64 tile = tmap_upper_map64(t, plan.across);
+        const tmap_u64 i = tile.i * side, j = tile.j * side, end = j + side;
+        serial(s, 0, (tmap_u32)i, (tmap_u32)i + side, (tmap_u32)j, end < n ? (tmap_u32)end : n,
+               k->words, want, want);
+    }
+    expect(!words_differ(got, want, n, k->words), "integers of large tiles", s);
+    workspace_end(&plan, g.parts, bytes, s);
+    free(want), free(got), free(out);
+    CHECK(cudaFree((void *)g.points));
+    CHECK(cudaFree(g.out));
+    CHECK(cudaFree(g.wrong));
+}
+
+// ---- floats, doubles, antisymmetric integers ----------------------------------------------------
+
+// The softened pull of points on each other as floats, the same of whole numbers as integers, the
+// sum of squared distances as doubles.
+typedef struct pull {
+    double squares;
+    float x, y;
+    int whole_x, whole_y;
+} pull;
+
+typedef struct pulling {
+    const float *points, *others;
+    void *parts;
+    pull *out, *out_others;
+} pulling;
+
+static __device__ void give_pull(void *, tmap_pair, const void *a, const void *b, void *to_i,
+                                 void *to_j) {
+    const float *u = (const float *)a, *v = (const float *)b, x = v[0] - u[0], y = v[1] - u[1];
+    const float r = rsqrtf(1 + x * x + y * y), w = r * r * r;
+    pull *p = (pull *)to_i, *q = (pull *)to_j;
+    p->x += w * x, p->y += w * y, q->x -= w * x, q->y -= w * y;
+    p->whole_x += (int)x, p->whole_y += (int)y, q->whole_x -= (int)x, q->whole_y -= (int)y;
+    p->squares += (double)x * x + (double)y * y, q->squares += (double)x * x + (double)y * y;
+}
+
+static __device__ void join_pull(void *, void *sum, const void *other) {
+    pull *p = (pull *)sum;
+    const pull *q = (const pull *)other;
+    p->x += q->x, p->y += q->y, p->whole_x += q->whole_x, p->whole_y += q->whole_y;
+    p->squares += q->squares;
+}
+
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    pull_kernel(tmap_pairs_plan plan, pulling j) {
+    const pull zero = {0, 0, 0, 0, 0};
+    tmap_pairs_rows(&plan, j.points, j.others, sizeof(float), 2, give_pull, &zero, sizeof zero,
+                    join_pull, &j, j.parts, j.out, j.out_others);
+}
+
+// What one point gets from all of its partners, in doubles, with the sums of the sizes of the
+// terms.
+typedef struct pulled {
+    double x, y, size, squares;
+    long long whole_x, whole_y;
+} pulled;
+
+static void pull_by(pulled *p, const float *u, const float *v) {
+    const double x = v[0] - u[0], y = v[1] - u[1], w = 1 / pow(1 + x * x + y * y, 1.5);
+    p->x += w * x, p->y += w * y, p->size += w * (fabs(x) + fabs(y));
+    p->whole_x += (long long)x, p->whole_y += (long long)y, p->squares += x * x + y * y;
+}
+
+static int pull_wrong(const pull *got, const pulled *want) {
+    const double bound = 1e-5 * want->size; // of the sum of up to some thousand terms in floats
+    return !(fabs(got->x - want->x) <= bound) || !(fabs(got->y - want->y) <= bound) ||
+           got->whole_x != want->whole_x || got->whole_y != want->whole_y ||
+           got->squares != want->squares;
+}
+
+static void run_pull(shape s) {
+    if (!pairs_turn()) return;
+    const tmap_u32 grids[] = {0, 1, 3, 1000}, columns = s.others ? s.others : s.n;
+    const tmap_u64 points = (tmap_u64)s.n * s.sets, others = (tmap_u64)s.others * s.sets;
+    const tmap_u64 bytes = points * sizeof(pull), bytes_others = others * sizeof(pull);
+    float *a = random_points(0, s.n, s), *b = s.others ? random_points(1, s.others, s) : a;
+    unsigned char *got[4], *got_others[4];
+    tmap_u64 wrong = 0;
+    tmap_pairs_plan plan;
+    pulling j;
+    s.d = 2, s.size = 4;
+    make_rows_plan(s, sizeof(pull), (const void *)pull_kernel, &plan);
+    j.points = (const float *)to_device(a, points * 8);
+    j.others = s.others ? (const float *)to_device(b, others * 8) : 0;
+    j.parts = workspace(&plan, sizeof(pull));
+    for (int g = 0; g < 4; ++g) {
+        if (grids[g]) plan.grid = grids[g];
+        j.out = (pull *)guarded(bytes), j.out_others = (pull *)guarded(bytes_others);
+        CHECK(tmap_pairs_launch(&plan, &j, 0));
+        got[g] = from_guarded(j.out, bytes, s);
+        got_others[g] = from_guarded(j.out_others, bytes_others, s);
+        expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes", s);
+        expect(!memcmp(got_others[0], got_others[g], bytes_others), "bits over launch shapes", s);
+        CHECK(cudaFree(j.out));
+        CHECK(cudaFree(j.out_others));
+    }
+    for (tmap_u32 set = 0; set < s.sets; ++set) {
+        const float *u = a + (tmap_u64)set * s.n * 2, *v = b + (tmap_u64)set * columns * 2;
+        const pull *out = (const pull *)got[0] + (tmap_u64)set * s.n;
+        const pull *out_others = (const pull *)got_others[0] + (tmap_u64)set * s.others;
+        long long sum_x = 0, sum_y = 0;
+        for (tmap_u32 i = 0; i < s.n; ++i) {
+            pulled p = {0, 0, 0, 0, 0, 0};
+            for (tmap_u32 k = 0; k < columns; ++k)
+                if (s.others ? i < s.rows : k != i && (i < k ? i : k) < s.rows)
+                    pull_by(&p, u + 2 * i, v + 2 * k);
+            wrong += (tmap_u64)pull_wrong(&out[i], &p);
+            sum_x += out[i].whole_x, sum_y += out[i].whole_y;
+        }
+        for (tmap_u32 k = 0; k < s.others; ++k) {
+            pulled p = {0, 0, 0, 0, 0, 0};
+            for (tmap_u32 i = 0; i < s.rows; ++i) pull_by(&p, v + 2 * k, u + 2 * i);
+            wrong += (tmap_u64)pull_wrong(&out_others[k], &p);
+            sum_x += out_others[k].whole_x, sum_y += out_others[k].whole_y;
+        }
+        expect(sum_x == 0 && sum_y == 0, "antisymmetric sums", s);
+    }
+    expect(wrong == 0, "pulls", s);
+    workspace_end(&plan, j.parts, sizeof(pull), s);
+    for (int g = 0; g < 4; ++g) free(got[g]), free(got_others[g]);
+    free(a);
+    if (s.others) free(b);
+    CHECK(cudaFree((void *)j.points));
+    if (s.others) CHECK(cudaFree((void *)j.others));
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+
+static void run_plans(void) {
+    const void *kernel = (const void *)pull_kernel;
+    const shape s = shape_of(600);
+    tmap_pairs_plan plan, same;
+    pulling j;
+    unsigned char *out;
+    int untouched = 1;
+    memset(&plan, 0x77, sizeof plan);
+    same = plan;
+#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
+    REFUSED(tmap_pairs_rows_plan_make(5, 0, 4, 4, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 9, 4, 4, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 3, 4, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(~0u, 2, 4, 4, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 0, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 6, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 68, kernel, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, NULL, &plan));
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, kernel, NULL));
+#undef REFUSED
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
+    // A plan of another kind has too little shared memory for this one: nothing is written.
+    CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
+    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.parts = 0, j.out_others = 0;
+    j.out = (pull *)guarded(600 * sizeof(pull));
+    CHECK(tmap_pairs_launch(&plan, &j, 0));
+    out = from_guarded(j.out, 600 * sizeof(pull), s);
+    for (tmap_u32 i = 0; i < 600 * sizeof(pull); ++i) untouched &= out[i] == 0x6b;
+    expect(untouched, "a plan without its shared memory", s);
+    free(out);
+    CHECK(cudaFree((void *)j.points));
+    CHECK(cudaFree(j.out));
+    // Workspaces.
+    CHECK(tmap_pairs_rows_plan_make(131072, 4, 4, 12, kernel, &plan));
+    expect(plan.items == 8256 && tmap_pairs_rows_clear(&plan) == 1024, "plan", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 202899456ull + 1024, "workspace", s);
+    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull, "pairs", s);
+    CHECK(tmap_pairs_plan_share(&plan, 5, 100));
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 100 * 2 * 1024 * 12ull + 1024, "workspace", s);
+    CHECK(tmap_pairs_rows_plan_make(1, 4, 4, 12, kernel, &plan));
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 2 * 256 * 12 + 16, "workspace", s);
+    CHECK(tmap_pairs_rows_plan_make(0, 4, 4, 12, kernel, &plan));
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 0 && plan.items == 0, "workspace", s);
+    CHECK(tmap_pairs_rows_plan_make(4000000000u, 4, 4, 12, kernel, &plan));
+    expect(plan.across == 120 && plan.items == 7260, "tiles of many points", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 7260 * 2 * 12 * (1ull << 25) + 960, "workspace", s);
+}
+
+int main(void) {
+    const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
+    const int skip = pairs_begin();
+    if (skip) return skip;
+    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+        run_words(shape_of(n), &kernels[n % KERNELS], 1), run_pull(shape_of(n));
+    for (int i = 0; i < (int)KERNELS; ++i) run_words(shape_of(777), &kernels[i], 3);
+    for (int i = 0; i < 6; ++i) {
+        shape s = shape_of(some[i]);
+        run_words(s, &kernels[i], 1);
+        run_words(s, &kernels[i + 5], 4);
+        run_pull(s);
+        s.rows = some[i] / 3;
+        run_words(s, &kernels[i], 3);
+        run_pull(s);
+        s.rows = some[i] - 10;
+        run_words(s, &kernels[i], 2);
+        s.rows = s.n, s.others = some[5 - i] + 1;
+        run_words(s, &kernels[i], 3);
+        run_pull(s);
+        s.rows = some[i] / 2;
+        run_words(s, &kernels[i], 2);
+        s.rows = 0;
+        run_words(s, &kernels[i], 1);
+    }
+    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
+        shape s = shape_of(sets * 211);
+        s.sets = sets;
+        run_words(s, &kernels[sets], 3);
+        run_pull(s);
+        s.others = 65;
+        run_words(s, &kernels[sets], 4);
+        run_pull(s);
+    }
+    run_large(32769, 0, 2, 512);
+    run_large(32769, ~0ull, 3, 512);
+    run_large(65700, 127, 2, 1024);
+    run_large(65700, ~0ull, 2, 1024);
+    run_large(131073, ~0ull, 2, 2048);
+    run_plans();
+    return pairs_end("test_pairs_rows");
+}

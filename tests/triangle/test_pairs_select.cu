@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+// test_pairs_select: tmap_pairs_select against serial loops: every pair that it should list once,
+// no other, each with its value, for every n up to some tiles, densities from nothing to
+// everything, both orders, capacities below and above the count, first rows, two sets, many sets
+// and shares; the fixed order over launch shapes, capacities and shares; nothing behind the list;
+// the state cleared; the look-back alone; and bad pointers.
+#include <threadmap/triangle/pairs_select.h>
+
+#include "triangle/pairs_check.h"
+
+// ---- what is chosen -----------------------------------------------------------------------------
+
+// The pairs whose number is below `most`, of 2^20; or of most = 0 the pair `only` alone.
+typedef struct chooser {
+    tmap_u32 n, m, d, size, bytes; // points of the first and the second set
+    tmap_u32 most;
+    tmap_pair only;
+    const void *points, *others;
+    tmap_pairs_list list;
+} chooser;
+
+TMAP_FN tmap_u64 number(tmap_u32 set, tmap_pair pair) {
+    tmap_u64 h = (set * 0x9e3779b97f4a7c15ull + pair.i) * 0xbf58476d1ce4e5b9ull + pair.j;
+    h ^= h >> 29, h *= 0x94d049bb133111ebull;
+    return h ^ h >> 32;
+}
+TMAP_FN int chosen(const chooser *c, tmap_u32 set, tmap_pair pair) {
+    if (!c->most) return pair.i == c->only.i && pair.j == c->only.j;
+    return (number(set, pair) & 0xfffff) < c->most;
+}
+
+static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
+    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
+}
+
+// Coordinate k of point p of set b is 8 p + k + 3 b: a pair that comes with other points than its
+// own, or that is none, is listed with a value that no pair has.
+static __device__ int choose(void *job, tmap_pair pair, const void *a, const void *b, void *value) {
+    const chooser *c = (const chooser *)job;
+    const tmap_u32 set = (coordinate(a, c->size, 0) - pair.i * 8) / 3;
+    int right = pair.i < c->n && pair.j < c->m;
+    tmap_u64 mine;
+    for (tmap_u32 k = 0; k < c->d; ++k)
+        right = right && coordinate(a, c->size, k) == pair.i * 8 + k + set * 3 &&
+                coordinate(b, c->size, k) == pair.j * 8 + k + set * 3;
+    mine = right ? number(set, pair) | 1 : 0;
+    if (c->bytes == 4) *(tmap_u32 *)value = (tmap_u32)mine;
+    if (c->bytes == 8) *(tmap_u64 *)value = mine;
+    return right ? chosen(c, set, pair) * 6 : -1; // any number but 0 is a yes
+}
+
+#define SELECT(d, type, bytes) \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
+        any_##d##_##type##_##bytes(tmap_pairs_plan plan, chooser c) { \
+        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), d, choose, bytes, \
+                          TMAP_PAIRS_ANY_ORDER, &c, &c.list); \
+    } \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
+        fixed_##d##_##type##_##bytes(tmap_pairs_plan plan, chooser c) { \
+        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), d, choose, bytes, \
+                          TMAP_PAIRS_FIXED_ORDER, &c, &c.list); \
+    }
+SELECT(3, float, 4)
+SELECT(2, float, 0)
+SELECT(1, double, 8)
+SELECT(8, double, 4)
+static const struct kernel_of {
+    tmap_u32 d, size, bytes;
+    const void *kernel[2]; // of each order
+} kernels[] = {
+    {3, 4, 4, {(const void *)any_3_float_4, (const void *)fixed_3_float_4}},
+    {2, 4, 0, {(const void *)any_2_float_0, (const void *)fixed_2_float_0}},
+    {1, 8, 8, {(const void *)any_1_double_8, (const void *)fixed_1_double_8}},
+    {8, 8, 4, {(const void *)any_8_double_4, (const void *)fixed_8_double_4}},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+// ---- one launch ---------------------------------------------------------------------------------
+
+enum { GUARD = 64 }; // entries behind the list
+
+typedef struct listed {
+    tmap_u64 count, written; // hits, and those of them that the capacity has room for
+    tmap_pair *pairs;
+    unsigned char *values;
+} listed;
+
+static void listed_free(listed *l) { free(l->pairs), free(l->values); }
+
+static void expect_bytes(const void *memory, tmap_u64 bytes, int byte, const char *what, shape s) {
+    tmap_u64 wrong = 0;
+    for (tmap_u64 i = 0; i < bytes; ++i) wrong += ((const unsigned char *)memory)[i] != byte;
+    expect(wrong == 0, what, s);
+}
+
+// Launches `plan` twice with one state, which must be left as it was found.
+static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64 capacity,
+                     shape s) {
+    const tmap_u64 room = capacity + GUARD, bytes = tmap_pairs_select_bytes(plan, order);
+    unsigned char *state = (unsigned char *)malloc(bytes);
+    listed l;
+    l.pairs = (tmap_pair *)malloc(room * 8), l.values = (unsigned char *)malloc(room * 8);
+    c.list.capacity = capacity;
+    CHECK(cudaMalloc((void **)&c.list.pairs, room * 8));
+    CHECK(cudaMalloc(&c.list.values, room * 8));
+    CHECK(cudaMalloc((void **)&c.list.count, 8));
+    CHECK(cudaMalloc(&c.list.state, bytes));
+    CHECK(cudaMemset(c.list.state, 0, bytes));
+    for (int again = 0; again < 2; ++again) {
+        CHECK(cudaMemset(c.list.pairs, 0x55, room * 8));
+        CHECK(cudaMemset(c.list.values, 0x55, room * 8));
+        CHECK(cudaMemset(c.list.count, 0x55, 8));
+        CHECK(tmap_pairs_launch(plan, &c, 0));
+    }
+    CHECK(cudaMemcpy(l.pairs, c.list.pairs, room * 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(l.values, c.list.values, room * 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&l.count, c.list.count, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(state, c.list.state, bytes, cudaMemcpyDeviceToHost));
+    l.written = l.count < capacity ? l.count : capacity;
+    expect_bytes(state, bytes, 0, "the state is not cleared", s);
+    expect_bytes(l.pairs + l.written, (room - l.written) * 8, 0x55, "pairs behind the list", s);
+    expect_bytes(l.values + l.written * c.bytes, room * 8 - l.written * c.bytes, 0x55,
+                 "values behind the list", s);
+    free(state);
+    CHECK(cudaFree(c.list.pairs));
+    CHECK(cudaFree(c.list.values));
+    CHECK(cudaFree(c.list.count));
+    CHECK(cudaFree(c.list.state));
+    return l;
+}
+
+static int listed_same(const listed *a, tmap_u64 at, const listed *b, tmap_u64 count,
+                       tmap_u32 bytes) {
+    return memcmp(a->pairs + at, b->pairs, count * 8) == 0 &&
+           memcmp(a->values + at * bytes, b->values, count * bytes) == 0;
+}
+
+// Marks what is listed. seen: n x m of each set, 1 where a pair is to be listed, 2 where one was.
+static void mark(const listed *l, const chooser *c, shape s, unsigned char *seen) {
+    tmap_u64 wrong = 0;
+    for (tmap_u64 k = 0; k < l->written; ++k) {
+        const tmap_u32 set = s.n ? l->pairs[k].i / s.n : 0;
+        tmap_pair pair = l->pairs[k];
+        tmap_u64 value = 0, want;
+        unsigned char *place;
+        pair.i -= set * s.n, pair.j -= set * c->m;
+        if (set >= s.sets || pair.j >= c->m) {
+            ++wrong;
+            continue;
+        }
+        place = &seen[((tmap_u64)set * s.n + pair.i) * c->m + pair.j];
+        want = number(set, pair) | 1;
+        if (c->bytes) memcpy(&value, l->values + k * c->bytes, c->bytes);
+        wrong += *place != 1 || (c->bytes && value != (c->bytes == 4 ? (tmap_u32)want : want));
+        *place = 2;
+    }
+    expect(wrong == 0, "pairs or values that should not be listed", s);
+}
+
+// ---- one problem --------------------------------------------------------------------------------
+
+// Any number of parts of the plan, one behind the other.
+static void run_shares(const tmap_pairs_plan *plan, const chooser *c, int order,
+                       const listed *whole, unsigned char *seen, shape s) {
+    tmap_u64 first = 0, at = 0;
+    for (tmap_u32 i = 0; i < 4; ++i) {
+        const tmap_u64 left = plan->items - first;
+        const tmap_u64 count = i == 3 ? left : check_hash(i, s.n) % (left / 2 + 1);
+        tmap_pairs_plan part = *plan;
+        listed l;
+        CHECK(tmap_pairs_plan_share(&part, first, count));
+        l = launch(&part, *c, order, whole->count, s);
+        if (order == TMAP_PAIRS_FIXED_ORDER)
+            expect(at + l.count <= whole->count && listed_same(whole, at, &l, l.written, c->bytes),
+                   "shares in the fixed order", s);
+        mark(&l, c, s, seen);
+        first += count, at += l.count;
+        listed_free(&l);
+    }
+    expect(at == whole->count, "the count of all shares", s);
+}
+
+static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
+    if (!pairs_turn()) return;
+    const tmap_u32 grids[] = {1, 3, 1000};
+    const tmap_u64 places = (tmap_u64)s.n * (s.others ? s.others : s.n) * s.sets;
+    unsigned char *want = (unsigned char *)calloc(places + 1, 1);
+    unsigned char *seen = (unsigned char *)malloc(places + 1);
+    tmap_u64 count = 0;
+    chooser c;
+    memset(&c, 0, sizeof c);
+    s.d = k->d, s.size = k->size;
+    c.n = s.n, c.m = s.others ? s.others : s.n, c.d = k->d, c.size = k->size, c.bytes = k->bytes;
+    c.most = most;
+    c.only.i = s.rows ? (tmap_u32)(check_hash(s.n, 1) % s.rows) : 0;
+    c.only.j = c.m ? (tmap_u32)(check_hash(s.n, 2) % c.m) : 0;
+    if (!s.others && c.only.j <= c.only.i && c.m) c.only.j = c.m - 1;
+    c.points = numbered_points(0, s.n, s);
+    c.others = s.others ? numbered_points(1, s.others, s) : 0;
+    for (tmap_u32 set = 0; set < s.sets; ++set)
+        for (tmap_u32 i = 0; i < s.rows; ++i)
+            for (tmap_u32 j = s.others ? 0 : i + 1; j < c.m; ++j) {
+                const tmap_pair pair = {i, j};
+                const int yes = chosen(&c, set, pair);
+                want[((tmap_u64)set * s.n + i) * c.m + j] = (unsigned char)yes;
+                count += (tmap_u64)yes;
+            }
+    for (int order = 0; order < 2; ++order) {
+        const tmap_u64 capacities[] = {count + 7, count, count ? count - 1 : 0, 1, 0};
+        tmap_pairs_plan plan;
+        listed whole;
+        make_plan(s, k->kernel[order], &plan);
+        whole = launch(&plan, c, order, count, s);
+        expect(whole.count == count, "the count", s);
+        memcpy(seen, want, places);
+        mark(&whole, &c, s, seen);
+        expect(memchr(seen, 1, places) == NULL, "pairs that should be listed", s);
+        for (int i = 0; i < 5; ++i) {
+            listed l;
+            if (order && i < 3) plan.grid = grids[i];
+            l = launch(&plan, c, order, capacities[i], s);
+            expect(l.count == count, "the count, by capacities", s);
+            if (order) expect(listed_same(&whole, 0, &l, l.written, c.bytes), "fixed order", s);
+            memcpy(seen, want, places);
+            mark(&l, &c, s, seen);
+            listed_free(&l);
+        }
+        if (shares) {
+            memcpy(seen, want, places);
+            make_plan(s, k->kernel[order], &plan);
+            run_shares(&plan, &c, order, &whole, seen, s);
+            expect(memchr(seen, 1, places) == NULL, "pairs that shares should list", s);
+        }
+        if (order) { // tiles in their own order
+            tmap_u64 before = 0, wrong = 0;
+            for (tmap_u64 i = 0; i < whole.written; ++i) {
+                const tmap_u32 set = whole.pairs[i].i / s.n;
+                const tmap_u32 x = (whole.pairs[i].j - set * c.m) / TMAP_PAIRS_SIDE;
+                const tmap_u32 y = (whole.pairs[i].i - set * s.n) / TMAP_PAIRS_SIDE;
+                const tmap_u64 tile = ((tmap_u64)set << 40) + ((tmap_u64)y << 20) + x;
+                wrong += tile < before, before = tile;
+            }
+            expect(wrong == 0, "the order of tiles", s);
+        }
+        listed_free(&whole);
+    }
+    free(want), free(seen);
+    CHECK(cudaFree((void *)c.points));
+    if (c.others) CHECK(cudaFree((void *)c.others));
+}
+
+// ---- the look-back alone ------------------------------------------------------------------------
+
+// Words as blocks that are still at work leave them, which one block alone never sees.
+typedef struct look_job {
+    tmap_u64 *words, *sum;
+    tmap_u64 tile, hits;
+} look_job;
+
+static __global__ void look(look_job j) {
+    const tmap_u64 sum = tmapi_pairs_select_before(j.words, j.tile, j.hits);
+    if (threadIdx.x == 13) *j.sum = sum;
+}
+
+// Tile `all` is the last one that tells the sum up to itself; those before it have told nothing.
+static void run_look(tmap_u64 tile, tmap_u64 all) {
+    const shape s = shape_of((tmap_u32)tile);
+    tmap_u64 *words = (tmap_u64 *)calloc(tile + 1, 8), *device, sum = 0, got[2];
+    void *arguments[1];
+    look_job j;
+    for (tmap_u64 i = 0; i < tile; ++i) {
+        const tmap_u64 hits = check_hash(i, tile) % 70000 * (i % 3); // some have none
+        sum += hits;
+        if (i > all) words[i] = hits | TMAPI_PAIRS_SELECT_OWN;
+        if (i == all || i + 77 == all) words[i] = sum | TMAPI_PAIRS_SELECT_ALL;
+    }
+    device = (tmap_u64 *)to_device(words, (tile + 1) * 8);
+    j.words = device, j.tile = tile, j.hits = 12345678901ull, arguments[0] = &j;
+    CHECK(cudaMalloc((void **)&j.sum, 8));
+    CHECK(cudaLaunchKernel((const void *)look, dim3(1), dim3(32), arguments, 0, 0));
+    CHECK(cudaMemcpy(got, j.sum, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got + 1, device + tile, 8, cudaMemcpyDeviceToHost));
+    expect(got[0] == sum, "look-back", s);
+    expect(got[1] == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL), "what a tile tells", s);
+    free(words);
+    CHECK(cudaFree(device));
+    CHECK(cudaFree(j.sum));
+}
+
+// ---- bad pointers -------------------------------------------------------------------------------
+
+// One launch of 100 points, all pairs chosen, with the list as it is; the pairs and values written,
+// of `room` bytes each that `list` points into.
+static void run_bad(int order, int part, const char *what) {
+    const shape s = shape_of(100);
+    const tmap_u64 room = 4950 * 8 + 8;
+    unsigned char *got = (unsigned char *)malloc(2 * room), *memory;
+    tmap_u64 count, state[3];
+    tmap_pairs_plan plan;
+    chooser c;
+    memset(&c, 0, sizeof c);
+    c.n = c.m = 100, c.d = 3, c.size = 4, c.bytes = 4, c.most = 1 << 20;
+    c.points = numbered_points(0, 100, s);
+    make_plan(s, kernels[0].kernel[order], &plan);
+    CHECK(cudaMalloc((void **)&memory, 2 * room + 48));
+    CHECK(cudaMemset(memory, 0x55, 2 * room + 8));
+    CHECK(cudaMemset(memory + 2 * room + 8, 0, 40));
+    c.list.pairs = (tmap_pair *)memory, c.list.values = memory + room, c.list.capacity = 4950;
+    c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.state = memory + 2 * room + 8;
+    if (part == 0) c.list.pairs = 0;
+    if (part == 1) c.list.pairs = (tmap_pair *)(memory + 4);
+    if (part == 2) c.list.values = 0;
+    if (part == 3) c.list.values = memory + room + 2;
+    if (part == 4) c.list.count = 0;
+    if (part == 5) c.list.count = (tmap_u64 *)(memory + 2 * room + 4);
+    if (part == 6) c.list.state = 0;
+    if (part == 7) c.list.state = memory + 2 * room + 12;
+    CHECK(tmap_pairs_launch(&plan, &c, 0));
+    CHECK(cudaMemcpy(got, memory, 2 * room, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&count, memory + 2 * room, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(state, memory + 2 * room + 8, 24, cudaMemcpyDeviceToHost));
+    expect(count == (part < 4 ? 4950 : 0x5555555555555555ull), what, s);
+    expect_bytes(state, 24, 0, what, s);
+    expect_bytes(got + room, room, 0x55, what, s);
+    if (part == 2 || part == 3) {
+        unsigned char seen[100][100] = {{0}};
+        tmap_u64 wrong = 0;
+        for (int i = 0; i < 4950; ++i) {
+            const tmap_pair pair = ((tmap_pair *)got)[i];
+            wrong += pair.i >= pair.j || pair.j >= 100 || seen[pair.i][pair.j]++;
+        }
+        expect(wrong == 0, what, s);
+    } else {
+        expect_bytes(got, room, 0x55, what, s);
+    }
+    free(got);
+    CHECK(cudaFree((void *)c.points));
+    CHECK(cudaFree(memory));
+}
+
+int main(void) {
+    // Of 2^20: one pair, none (but where numbers are 0), 0.4%, 1%, half, all.
+    const tmap_u32 most[] = {0, 1, 4194, 10486, 1 << 19, 1 << 20};
+    const tmap_u32 some[] = {511, 512, 513, 1025, 1100, 1537};
+    const int skip = pairs_begin();
+    if (skip) return skip;
+    if (strstr(pairs_machine, "CPU")) pairs_small = 1; // 29346 cases take it too long
+    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+        run(shape_of(n), &kernels[n % KERNELS], most[n / 4 % 6], n % 5 == 0);
+    for (tmap_u32 i = 0; i < (pairs_small ? 3 : 6); ++i) {
+        shape s = shape_of(some[i]);
+        for (tmap_u32 m = 0; m < 6; ++m)
+            if (!pairs_small || m == i) run(s, &kernels[(i + m) % KERNELS], most[m], 1);
+        s.rows = some[i] / 3;
+        run(s, &kernels[i % KERNELS], most[2 + i % 4], 1);
+        s.rows = s.n, s.others = some[pairs_small ? 2 - i : 5 - i] + 1;
+        run(s, &kernels[(i + 1) % KERNELS], most[2 + (i + 1) % 4], 1);
+    }
+    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
+        shape s = shape_of(sets * 211);
+        s.sets = sets;
+        run(s, &kernels[sets % KERNELS], most[sets], 1);
+        s.others = 65;
+        run(s, &kernels[(sets + 1) % KERNELS], most[sets + 1], 1);
+    }
+    for (tmap_u64 tile = 0; tile < 130; tile += 1 + tile / 8)
+        for (tmap_u64 all = 0; all < (tile ? tile : 1); all += 1 + all / 4) run_look(tile, all);
+    for (int order = 0; order < 2; ++order) {
+        run_bad(order, 0, "no pairs");
+        run_bad(order, 1, "misaligned pairs");
+        run_bad(order, 2, "no values");
+        run_bad(order, 3, "misaligned values");
+        run_bad(order, 4, "no count");
+        run_bad(order, 5, "misaligned count");
+        run_bad(order, 6, "no state");
+        run_bad(order, 7, "misaligned state");
+    }
+    return pairs_end("test_pairs_select");
+}
