@@ -45,10 +45,10 @@ int main(void) {
     CHECK(cudaMalloc(&f.parts, tmap_pairs_fold_bytes(&plan, sizeof(best))));
     CHECK(cudaMemset(f.parts, 0, 16)); // once
     CHECK(cudaMallocManaged((void **)&f.result, sizeof(best)));
+    // [/snippet]
     for (int rows = 100; rows <= N; rows *= 2) { // pairs whose first point is one of these
         CHECK(tmap_pairs_plan_rows(&plan, (tmap_u32)rows));
         CHECK(tmap_pairs_launch(&plan, &f, 0) || cudaDeviceSynchronize());
-        // [/snippet]
         const float *a = f.points + 2 * f.result->pair.i, *b = f.points + 2 * f.result->pair.j;
         for (int i = 0; i < rows * N; ++i)
             most = max(most, (int)squared(f.points + 2 * (i / N), f.points + 2 * (i % N)));

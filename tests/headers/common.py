@@ -72,3 +72,25 @@ def each(items, check):
     wrong = [f"{item}:\n{answer}" for item, answer in zip(items, answers) if answer]
     print("\n".join(wrong + [f"{len(items)} checked, {len(wrong)} wrong"]))
     sys.exit(1 if wrong else 0)
+
+
+def graph():
+    """header -> the headers of ours that it includes."""
+    found = {}
+    for header in headers():
+        with open(os.path.join(INCLUDE, header), encoding="utf-8") as file:
+            found[header] = [os.path.normpath(os.path.join(os.path.dirname(header), name))
+                             for _, quote, name in included(file.read()) if quote == '"']
+    return found
+
+
+def reached(edges, start):
+    """{header: the way to it} for all that `start` includes."""
+    ways, todo = {start: start}, [start]
+    while todo:
+        header = todo.pop()
+        for target in edges.get(header, ()):
+            if target not in ways:
+                ways[target] = f"{ways[header]} > {target}"
+                todo.append(target)
+    return ways

@@ -6,33 +6,10 @@ and the include of a wing (fractal.h, ...) has every map and engine of its folde
 What it leaves out is listed once, in floors.py: CLIENTS and SERVING. That it compiles alone is shown
 by compile_test.py, as for every header.
 """
-import os
 import sys
 
-from common import INCLUDE, each, headers, included
+from common import each, graph, headers, reached
 from floors import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_rival
-
-
-def graph():
-    """header -> the headers of ours that it includes."""
-    found = {}
-    for header in headers():
-        with open(os.path.join(INCLUDE, header), encoding="utf-8") as file:
-            found[header] = [os.path.normpath(os.path.join(os.path.dirname(header), name))
-                             for _, quote, name in included(file.read()) if quote == '"']
-    return found
-
-
-def reached(edges, start):
-    """{header: the way to it} for all that `start` includes."""
-    ways, todo = {start: start}, [start]
-    while todo:
-        header = todo.pop()
-        for target in edges.get(header, ()):
-            if target not in ways:
-                ways[target] = f"{ways[header]} > {target}"
-                todo.append(target)
-    return ways
 
 
 def check(edges, header):

@@ -215,7 +215,7 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
         memcpy(seen, want, places);
         mark(&whole, &c, s, seen);
         expect(memchr(seen, 1, places) == NULL, "pairs that should be listed", s);
-        for (int i = 0; i < 5; ++i) {
+        for (int i = 0; i < 5; i += pairs_small ? 2 : 1) {
             listed l;
             if (order && i < 3) plan.grid = grids[i];
             l = launch(&plan, c, order, capacities[i], s);
