@@ -5,7 +5,7 @@
 #include <stdio.h>
 #define CHECK(call) \
     if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
-enum { N = 384, STEPS = 30, FRAMES = 6, WIDTH = 34, HEIGHT = 15, ROW = 3 * WIDTH };
+enum { N = 256, STEPS = 30, FRAMES = 6, WIDTH = 34, HEIGHT = 15, ROW = 3 * WIDTH };
 // [snippet: rows]
 typedef struct world {
     float body[N][3], speed[N][2], pull[N][2]; // a body is its x, y and mass

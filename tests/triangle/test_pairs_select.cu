@@ -345,7 +345,7 @@ int main(void) {
     const int skip = pairs_begin();
     if (skip) return skip;
     if (strstr(pairs_machine, "CPU")) pairs_small = 1; // 29346 cases take it too long
-    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 61 : 1)
         run(shape_of(n), &kernels[n % KERNELS], most[n / 4 % 6], n % 5 == 0);
     for (tmap_u32 i = 0; i < (pairs_small ? 3 : 6); ++i) {
         shape s = shape_of(some[i]);
