@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pairs_store.h: a value for each pair of n points, written as fast as the memory takes it.
+// pairs_store.h: a value for each pair of n points, written by whole sectors of memory.
 //
 //     typedef struct far_job { const float *points; float *out; } far_job;
 //     static __device__ void chebyshev(void *job, tmap_pair pair, const void *a, const void *b,
@@ -141,9 +141,8 @@ TMAP_DEVICE tmapi_store_shape tmapi_store_shape_few(tmap_u32 vectors) {
 // tmap_pairs_store_bytes(plan) bytes of device memory at a multiple of `bytes`, or of 4 for bits,
 // which are 0 beyond a row's last column, and in a word of a lower matrix beyond the diagonal. It
 // does not overlap the points.
-// Cost: for each pair what value costs, about 2.5 instructions, and a store; stores take the time
-// up to about 25 instructions a pair. For points of more than 16 bytes, the kernel's bound on
-// blocks is better left away.
+// Cost: for each pair what value costs, about 2.5 instructions, and a store. For points of
+// more than 16 bytes, the kernel's bound on blocks is better left away.
 TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *points,
                                   const void *others, tmap_u32 size, tmap_u32 d,
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
