@@ -69,12 +69,14 @@ static __device__ void join_sums(void *job, void *sum, const void *other) {
         same_sum(&plan, &j, "fold of " #type); \
     }
 
-// Memory for tmap_fold_grid, whose first bytes are cleared once and for all.
+// Memory for tmap_fold_grid, whose first bytes are cleared once and for all: new memory may be where
+// the last one was.
 static void *blocks_for(tmap_u64 bytes) {
-    static void *last;
+    static tmap_u64 size;
     void *blocks = engine_memory(2, bytes);
-    if (blocks != last) CHECK(cudaMemset(blocks, 0, 16));
-    return last = blocks;
+    if (bytes > size) CHECK(cudaMemset(blocks, 0, 16));
+    if (bytes > size) size = bytes;
+    return blocks;
 }
 
 // Launches a fold twice, whole, and then in two shares; compares with what a check has counted.

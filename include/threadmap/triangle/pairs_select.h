@@ -169,10 +169,12 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
     const tmap_u32 b = __ballot_sync(0xffffffffu, bits[1] != 0);
     if (!(a | b)) return;
     if (s->words > TMAPI_PAIRS_SELECT_QUEUE - 64) {
-        if (write)
+        if (write) {
             tmapi_pairs_select_flush(s, place);
-        else
+        } else {
+            __syncwarp(); // before other lanes write to the same places
             s->words = 0, s->lost = 1;
+        }
     }
     tmapi_pairs_select_add(s, y, bits[0], a);
     tmapi_pairs_select_add(s, y + TMAPI_PAIRS_SELECT_ROWS, bits[1], b);
