@@ -113,7 +113,7 @@ static void pairs_sweep_nxn(pairs_sweep *s, const rows_check *check, rows_nxn_jo
         CHECK(cudaMemset(nxn->out, 0xff, s->n * sizeof *nxn->out));
         rows_nxn_run(nxn);
         error = rows_error(check, nxn->out, 1);
-        if (!(error <= 1e-3)) pairs_wrong(s, PAIRS_ROWS_NXN, PAIRS_ROWS, error, 0);
+        if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS_NXN, PAIRS_ROWS, error, 0);
         t = bench_measure(rows_nxn_run, nxn, s->budget_ms);
         if (best.ms > 0 && t.ms >= best.ms) continue;
         best = t;
@@ -159,7 +159,7 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     rows_nxn_choose(&nxn, 0, s->processors);
     rows_nxn_run(&nxn);
     error = rows_error(&check, nxn.out, 1);
-    if (!(error <= 1e-3)) pairs_wrong(s, PAIRS_ROWS, PAIRS_ROWS, error, 0);
+    if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS, PAIRS_ROWS, error, 0);
     pairs_time(s, PAIRS_ROWS, PAIRS_ROWS, 4, &engine, pairs_limit_ms(s, 17), "");
     if (pairs_wants(s, PAIRS_ROWS_NXN, PAIRS_ROWS)) pairs_sweep_nxn(s, &check, &nxn);
     CHECK(cudaFree((void *)j.bodies));
