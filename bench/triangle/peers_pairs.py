@@ -97,13 +97,17 @@ class Size:
 
     def hits(self, but):
         """Pairs within the radius, by an implementation that is not the library `but`."""
-        if scipy is not None and but != "scipy":
-            return self.once("scipy", lambda: scipy_count(self)())
-        if torch is not None and but != "torch":
-            return self.once("torch", lambda: torch_brute(
-                self, lambda a, b: (apart2(a, b) < RADIUS * RADIUS).sum(), self.x, 1))
-        if sklearn is not None and but != "sklearn":
-            return self.once("sklearn", lambda: sklearn_count(self)())
+        ways = {
+            "scipy": scipy is not None and (lambda: scipy_count(self)()),
+            "torch": torch is not None and (lambda: torch_brute(
+                self, lambda a, b: (apart2(a, b) < RADIUS * RADIUS).sum(), self.x, 1)),
+            "sklearn": sklearn is not None and (lambda: sklearn_count(self)()),
+        }
+        if args.torch == "cpu":  # there a tree is quicker
+            ways["torch"] = ways.pop("torch")
+        for library, compute in ways.items():
+            if compute and library != but:
+                return self.once(library, compute)
         raise ValueError("there is nothing to compare the count with")
 
     def terms(self):
@@ -485,8 +489,8 @@ def timed(call, variant, device):
 
 
 def measure(call, variant, device, check):
-    """(median, noise in percent); the first call warms up, and what it gives is checked. Where there
-    is nothing to warm up it is the only one if it takes more than a second."""
+    """(median, noise in percent); the first call warms up, and what it gives is checked. Where
+    there is nothing to warm up it is the only one if it takes more than a second."""
     result, first = timed(call, variant, device)
     check(result)
     del result
