@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// pairs_work.h: the work of bench_pairs through the library's engine, as a user writes it, and by a
-// thread for each pair.
+// pairs_work.h: works of bench_pairs that have one result of all pairs, through the library's
+// engine, as a user writes it, and by a thread for each pair: pairs within a radius, the terms of
+// dRMSD.
 #ifndef BENCH_TRIANGLE_PAIRS_WORK_H
 #define BENCH_TRIANGLE_PAIRS_WORK_H
 
-#include <threadmap/triangle.h>
-#include <threadmap/triangle/pairs.h>
+#include "pairs_sweep.h"
 
 typedef struct pairs_job {
     const float *points;
@@ -106,6 +106,82 @@ static __global__ void pairs_drmsd_thread(tmap_u32 n, tmap_u64 pairs, pairs_job 
     }
     for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
     if (threadIdx.x % 32 == 0) atomicAdd(j.result, sum);
+}
+
+// ---- in a size ----------------------------------------------------------------------------------
+
+// A work, ready to run in both ways.
+typedef struct pairs_fold_work {
+    pairs_job job;
+    pairs_call engine, thread;
+} pairs_fold_work;
+
+static void pairs_fold_begin(const pairs_sweep *s, tmap_u32 d, const void *kernel,
+                             const void *thread, tmap_u32 bytes, pairs_fold_work *w) {
+    w->engine = pairs_call_engine(&w->job);
+    CHECK(tmap_pairs_plan_make(s->n, d, sizeof(float), kernel, &w->engine.plan));
+    w->job.points = pairs_points(s, d), w->job.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
+    w->job.parts = pairs_alloc(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
+    CHECK(cudaMemset(w->job.parts, 0, 16));
+    w->job.result = (double *)pairs_alloc(bytes);
+    w->thread = pairs_call_thread(s, thread, &w->job, w->job.result, 8);
+}
+static void pairs_fold_end(const pairs_fold_work *w) {
+    CHECK(cudaFree((void *)w->job.points));
+    CHECK(cudaFree(w->job.parts));
+    CHECK(cudaFree(w->job.result));
+}
+
+// The count of a run of the engine, which is that of a thread for each pair, or the program ends.
+static tmap_u64 pairs_count_verify(const pairs_sweep *s, pairs_fold_work *w) {
+    pairs_counts got;
+    tmap_u64 want;
+    pairs_call_run(&w->engine);
+    CHECK(cudaMemcpy(&got, w->job.result, sizeof got, cudaMemcpyDeviceToHost));
+    pairs_call_run(&w->thread);
+    CHECK(cudaMemcpy(&want, w->job.result, sizeof want, cudaMemcpyDeviceToHost));
+    if (got.sum + got.part != want)
+        pairs_wrong(s, PAIRS_COUNT, PAIRS_COUNT, (double)(got.sum + got.part), (double)want);
+    return want;
+}
+
+// The least number of instructions for a pair, as the GPU has them: 3 differences, 3 multiplications
+// and additions, and 1 sign added.
+static void pairs_sweep_count(pairs_sweep *s) {
+    const double limit = pairs_limit_ms(s, 7);
+    pairs_fold_work w;
+    char more[64];
+    if (!pairs_wants(s, PAIRS_COUNT, PAIRS_COUNT) && !pairs_wants(s, PAIRS_THREAD, PAIRS_COUNT))
+        return;
+    pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
+                     sizeof(pairs_counts), &w);
+    snprintf(more, sizeof more, "\"hits\": %llu", pairs_count_verify(s, &w));
+    s->count_ms = pairs_time(s, PAIRS_COUNT, PAIRS_COUNT, 3, &w.engine, limit, more);
+    pairs_time(s, PAIRS_THREAD, PAIRS_COUNT, 3, &w.thread, limit, more);
+    pairs_fold_end(&w);
+}
+
+// 6 differences, 6 multiplications and additions, 2 roots, a difference, and a multiplication and
+// addition.
+static void pairs_sweep_drmsd(pairs_sweep *s) {
+    const double limit = pairs_limit_ms(s, 16);
+    pairs_fold_work w;
+    pairs_terms got;
+    double want;
+    if (!pairs_wants(s, PAIRS_DRMSD, PAIRS_DRMSD) && !pairs_wants(s, PAIRS_THREAD, PAIRS_DRMSD))
+        return;
+    pairs_fold_begin(s, 6, (const void *)pairs_drmsd_sum, (const void *)pairs_drmsd_thread,
+                     sizeof(pairs_terms), &w);
+    pairs_call_run(&w.engine);
+    CHECK(cudaMemcpy(&got, w.job.result, sizeof got, cudaMemcpyDeviceToHost));
+    got.sum += (double)got.part;
+    pairs_call_run(&w.thread);
+    CHECK(cudaMemcpy(&want, w.job.result, sizeof want, cudaMemcpyDeviceToHost));
+    if (!(fabs(got.sum - want) <= 1e-6 * want))
+        pairs_wrong(s, PAIRS_DRMSD, PAIRS_DRMSD, got.sum, want);
+    pairs_time(s, PAIRS_DRMSD, PAIRS_DRMSD, 6, &w.engine, limit, "");
+    pairs_time(s, PAIRS_THREAD, PAIRS_DRMSD, 6, &w.thread, limit, "");
+    pairs_fold_end(&w);
 }
 
 #endif

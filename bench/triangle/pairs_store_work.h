@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// pairs_store_work.h: works of bench_pairs that store a value for each pair, in scipy's condensed
+// order: through the library's engine, as a user writes it, and by a thread for each pair.
+#ifndef BENCH_TRIANGLE_PAIRS_STORE_WORK_H
+#define BENCH_TRIANGLE_PAIRS_STORE_WORK_H
+
+#include "pairs_work.h"
+
+typedef struct pairs_store_job {
+    const float *points;
+    float *out;
+} pairs_store_job;
+
+// ---- values -------------------------------------------------------------------------------------
+
+TMAP_DEVICE float pairs_chebyshev(const float *u, const float *v) {
+    return fmaxf(fmaxf(fabsf(u[0] - v[0]), fabsf(u[1] - v[1])), fabsf(u[2] - v[2]));
+}
+TMAP_DEVICE float pairs_euclidean(const float *u, const float *v) {
+    const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+    return pairs_root(x * x + y * y + z * z);
+}
+TMAP_DEVICE void pairs_chebyshev_value(void *, tmap_pair, const void *a, const void *b,
+                                       void *value) {
+    *(float *)value = pairs_chebyshev((const float *)a, (const float *)b);
+}
+TMAP_DEVICE void pairs_euclidean_value(void *, tmap_pair, const void *a, const void *b,
+                                       void *value) {
+    *(float *)value = pairs_euclidean((const float *)a, (const float *)b);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
+    pairs_store_chebyshev(tmap_pairs_plan plan, pairs_store_job j) {
+    tmap_pairs_store(&plan, j.points, 0, sizeof(float), 3, pairs_chebyshev_value, sizeof(float),
+                     j.out, 0);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
+    pairs_store_euclidean(tmap_pairs_plan plan, pairs_store_job j) {
+    tmap_pairs_store(&plan, j.points, 0, sizeof(float), 3, pairs_euclidean_value, sizeof(float),
+                     j.out, 0);
+}
+static __global__ void pairs_store_chebyshev_thread(tmap_u32 n, tmap_u64 pairs, pairs_store_job j) {
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, n);
+        j.out[k] = pairs_chebyshev(j.points + 3 * p.i, j.points + 3 * p.j);
+    }
+}
+static __global__ void pairs_store_euclidean_thread(tmap_u32 n, tmap_u64 pairs, pairs_store_job j) {
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, n);
+        j.out[k] = pairs_euclidean(j.points + 3 * p.i, j.points + 3 * p.j);
+    }
+}
+
+// ---- verification -------------------------------------------------------------------------------
+
+#define PAIRS_STORE_GUARD 64u // bytes behind the output that stay as they are
+
+// Counts the pairs, row by row, whose value is not the one computed in double: a maximum of exact
+// differences exactly, a root up to its last places. Poison is no number, and so is wrong.
+static __global__ void pairs_store_check(tmap_u32 n, int euclidean, pairs_store_job j,
+                                         tmap_u64 *wrong) {
+    for (tmap_u64 i = blockIdx.x; i + 1 < n; i += gridDim.x) {
+        const float *row = j.out + i * (2ull * n - i - 1) / 2, *u = j.points + 3 * i;
+        tmap_u64 bad = 0;
+        for (tmap_u64 k = threadIdx.x; k < n - 1 - i; k += blockDim.x) {
+            const float *v = u + 3 * (k + 1);
+            double want = 0;
+            for (int c = 0; c < 3; ++c) {
+                const double x = fabs((double)u[c] - (double)v[c]);
+                want = euclidean ? want + x * x : x > want ? x : want;
+            }
+            if (euclidean) want = sqrt(want);
+            bad += !(fabs((double)row[k] - want) <= (euclidean ? 1e-6 * want : 0));
+        }
+        if (bad) atomicAdd(wrong, bad);
+    }
+}
+
+// Runs a call on poisoned memory; the program ends if a value is wrong or the guard was touched.
+static void pairs_store_verify(const pairs_sweep *s, int variant, int of, pairs_call *call,
+                               tmap_u64 *wrong_pairs) {
+    const pairs_store_job j = *(const pairs_store_job *)call->job;
+    const tmap_u64 bytes = s->pairs * sizeof *j.out;
+    unsigned char guard[PAIRS_STORE_GUARD];
+    tmap_u64 wrong;
+    CHECK(cudaMemset(j.out, 0xff, (size_t)(bytes + PAIRS_STORE_GUARD)));
+    CHECK(cudaMemset(wrong_pairs, 0, sizeof *wrong_pairs));
+    pairs_call_run(call);
+    pairs_store_check<<<s->n, 256>>>(s->n, of == PAIRS_STORE_EUCLIDEAN, j, wrong_pairs);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&wrong, wrong_pairs, sizeof wrong, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(guard, (unsigned char *)j.out + bytes, sizeof guard, cudaMemcpyDeviceToHost));
+    for (tmap_u32 k = 0; k < PAIRS_STORE_GUARD; ++k) wrong += guard[k] != 0xff;
+    if (wrong) pairs_wrong(s, variant, of, (double)wrong, 0);
+}
+
+// ---- in a size ----------------------------------------------------------------------------------
+
+// One of the two values. The limit is the time for the bytes of the output.
+static void pairs_sweep_store(pairs_sweep *s, int variant) {
+    const int chebyshev = variant == PAIRS_STORE_CHEBYSHEV;
+    const tmap_u64 bytes = s->pairs * sizeof(float);
+    const double limit = 1e-9 * (double)bytes / s->ceilings.fill_tbs;
+    size_t free_bytes, total;
+    tmap_u64 *wrong;
+    pairs_store_job j;
+    pairs_call engine = pairs_call_engine(&j), thread;
+    if (!pairs_wants(s, variant, variant) && !pairs_wants(s, PAIRS_THREAD, variant)) return;
+    CHECK(cudaMemGetInfo(&free_bytes, &total));
+    if (bytes > (tmap_u64)free_bytes / 10 * 9) {
+        printf("| %s | %s | %u | 3 | %.1f GB: left out |\n", pairs_names[variant],
+               pairs_names[variant], s->n, 1e-9 * (double)bytes);
+        return;
+    }
+    j.points = pairs_points(s, 3);
+    j.out = (float *)pairs_alloc(bytes + PAIRS_STORE_GUARD);
+    wrong = (tmap_u64 *)pairs_alloc(sizeof *wrong);
+    CHECK(tmap_pairs_store_plan_make(s->n, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
+                                     chebyshev ? (const void *)pairs_store_chebyshev
+                                               : (const void *)pairs_store_euclidean,
+                                     &engine.plan));
+    thread = pairs_call_thread(s,
+                               chebyshev ? (const void *)pairs_store_chebyshev_thread
+                                         : (const void *)pairs_store_euclidean_thread,
+                               &j, 0, 0);
+    pairs_store_verify(s, variant, variant, &engine, wrong);
+    pairs_time(s, variant, variant, 3, &engine, limit, "");
+    pairs_store_verify(s, PAIRS_THREAD, variant, &thread, wrong);
+    pairs_time(s, PAIRS_THREAD, variant, 3, &thread, limit, "");
+    CHECK(cudaFree((void *)j.points));
+    CHECK(cudaFree(j.out));
+    CHECK(cudaFree(wrong));
+}
+
+#endif
