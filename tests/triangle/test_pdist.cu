@@ -4,7 +4,7 @@
 // the bytes around the output with what they were; points that are hard for a product of points.
 // On a GPU up to n = 65537, every pair. Then what the launchers must refuse, and an error that an
 // earlier call has left.
-#define TMAPI_PDIST_WHOLE 200 // so that small sizes take all of the larger kernels
+#define TMAPI_PDIST_TENSOR_N 200 // so that small sizes take the tensor cores' kernels
 #include "triangle/pdist_check.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void expect(int ok, const char *what, problem p) {
 
 // Whether a problem is solved in double precision.
 static int by_tensor(problem p) {
-    return tensor && !p.wide && p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_WHOLE &&
+    return tensor && !p.wide && p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_TENSOR_N &&
            p.d >= TMAPI_PDIST_TENSOR_LEAST;
 }
 
@@ -55,10 +55,12 @@ static void expect_tensor(double error, problem p) {
 }
 
 // Nor does it in floats. Up to 2.2 places of a square and 1.4 of an absolute value come from
-// differences rounded to floats, the rest from their sum; a root has half of a square's and its own.
+// differences rounded to floats, the rest from their sum; a root has half of a square's and its
+// own.
 static void expect_places(double error, problem p) {
     const double most[] = {3, 5, 4};
     if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error", p);
+    if (p.metric == TMAP_PDIST_CHEBYSHEV) expect(error <= (p.wide ? 1 : 0.5), "error", p);
 }
 
 static void *offset(void *base, int wide, tmap_u64 values) {
@@ -204,11 +206,44 @@ static void run_hard(int kind, problem p) {
     CHECK(cudaFree(points_base));
 }
 
+// ---- the range of floats ------------------------------------------------------------------------
+
+// Two points so far from each other in their last coordinate: where the square of the distance is
+// no normal float, a Euclidean distance of two coordinates or more is as far off as pdist.h says,
+// and no other distance is.
+static void run_range(float distance, tmap_u64 d) {
+    static float points[2 * 20];
+    float got;
+    for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; ++metric) {
+        problem p = {2, d, 0, metric, TMAP_PDIST_CONDENSED, 0};
+        const double square = (double)distance * distance;
+        const int lost = metric == TMAP_PDIST_SQEUCLIDEAN || d > 1;
+        double want = metric == TMAP_PDIST_SQEUCLIDEAN ? square : distance;
+        void *base, *device, *out;
+        if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION) continue;
+        memset(points, 0, sizeof points);
+        points[2 * d - 1] = distance;
+        CHECK(cudaMalloc(&device, 2 * d * sizeof(float)));
+        CHECK(cudaMemcpy(device, points, 2 * d * sizeof(float), cudaMemcpyHostToDevice));
+        out = run_launch(p, device, &base);
+        CHECK(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+        if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square < FLT_MIN)
+            expect(got >= 0 && got <= 1.1e-19f, "a small distance", p);
+        else if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square > FLT_MAX)
+            expect(got == INFINITY, "a large distance", p);
+        else
+            expect(fabs(got - want) <= FLT_EPSILON * want, "a distance within the range", p);
+        CHECK(cudaFree(base));
+        CHECK(cudaFree(device));
+    }
+}
+
 // ---- scipy's answers ----------------------------------------------------------------------------
 
 static double kat_points[4096], kat_want[4096];
 
-// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1.
+// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1; so is
+// its correlation, and by more where the coordinates of a point are near each other.
 static void run_known(problem p) {
     static float narrow[4096];
     static double values[4096];
@@ -225,8 +260,10 @@ static void run_known(problem p) {
     for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
         for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
             tmap_u64 at = p.layout == TMAP_PDIST_CONDENSED ? k : j * p.n + i;
-            double got = check_value(values, p.wide, at), slack = 0;
+            double got = check_value(values, p.wide, at), slack = 0, unit = 0;
+            (void)check_distance_slack(kat_points, 1, p.d, p.metric, i, j, &unit);
             if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
+            if (p.metric == TMAP_PDIST_CORRELATION) slack = 2 * unit;
             wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
                      !(fabs(got - kat_want[k]) <= slack);
             if (p.layout == TMAP_PDIST_SQUARE && got == got) // bit for bit the same
@@ -279,7 +316,7 @@ static void run_kat(void) {
                 for (p.shift = 0; p.shift < 2; ++p.shift) run_known(p);
     }
     fclose(in);
-    expect(lines == 44, "lines of known answers", p);
+    expect(lines == 66, "lines of known answers", p);
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -373,10 +410,7 @@ int main(void) {
     CHECK(cudaGetDeviceProperties(&device, 0));
     on_gpu = strstr(device.name, "CPU") == NULL;
     full = on_gpu && !getenv("TMAP_TEST_SMALL");
-    {
-        tmapi_pdist_kernel kernel = {tmapi_pdist_f32_euclidean_tensor, 0, 0};
-        tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor(&kernel);
-    }
+    { tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor(tmapi_pdist_f32_tensor); }
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
@@ -392,6 +426,11 @@ int main(void) {
                 int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
                 if (full || some) run_random(p);
             }
+    // Sums so long that parts of them must carry what is lost.
+    for (int metric = 0; metric < TMAP_PDIST_COSINE; ++metric) {
+        problem p = {20, 6000, 0, metric, 0, 0};
+        run_random(p);
+    }
     for (int kind = 0; kind < HARD_KINDS; ++kind)
         for (int c = 0; c < 4 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
             problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4};
@@ -400,6 +439,11 @@ int main(void) {
             p.n = HARD_FEW; // never on tensor cores
             if (full || c == 7 - kind % 2) run_hard(kind, p);
         }
+    for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {
+        const float distances[] = {1e-30f, 1e-20f,  1.2e-19f, 1e-10f, 1,
+                                   1e15f,  1.8e19f, 3e19f,    1e38f};
+        for (int i = 0; i < 9; ++i) run_range(distances[i], d);
+    }
     run_refusals();
     for (unsigned i = 0; i < sizeof after_error / sizeof *after_error; ++i)
         run_after_error(after_error[i]);

@@ -22,6 +22,73 @@
 
 #if TMAP_CUDA
 
+#define TMAPI_PDIST_BAND   128 // 8 rows of all 16 sets
+#define TMAPI_PDIST_PERIOD 16
+#define TMAPI_PDIST_SECTOR 32 // bytes
+
+// A launch.
+typedef struct tmapi_pdist {
+    const void *points;
+    void *out;
+    tmap_u64 d;
+    tmap_u32 n, layout, metric;
+    tmap_u32 tiles; // in a row of the square, or in the first row of the condensed matrix
+    tmap_u32 skew;  // 1 if rows begin elsewhere than at sectors: a row of tiles then has one more
+} tmapi_pdist;
+
+// The tile of this block, in units of tiles.
+TMAP_DEVICE tmap_pair tmapi_pdist_place(tmapi_pdist p) {
+    tmap_pair t;
+    if (p.layout == TMAP_PDIST_CONDENSED) return tmap_upper_map(blockIdx.x, p.tiles);
+    if (p.layout == TMAP_PDIST_LOWER) {
+        t = tmap_triangle_map(blockIdx.x + p.skew); // row i has i + 1 + skew tiles
+        t.i -= p.skew;
+        return t;
+    }
+    t.i = blockIdx.x / p.tiles;
+    t.j = blockIdx.x % p.tiles;
+    return t;
+}
+
+// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
+// it before the beginning.
+TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmapi_pdist p, tmap_u64 i) {
+    return p.layout == TMAP_PDIST_CONDENSED ? i * (2ull * p.n - i - 3) / 2 - 1 : i * p.n;
+}
+
+// How many values before a multiple of 32 columns the strips of row i begin, so as to begin at a
+// sector of memory. The same for each 16th row.
+TMAP_DEVICE int tmapi_pdist_shift(tmapi_pdist p, int i) {
+    return (int)(((tmap_u64)p.out / 4 + tmapi_pdist_begin(p, (tmap_u64)i)) &
+                 (TMAPI_PDIST_SECTOR / 4 - 1));
+}
+
+// From the square to the distance. exact: as for tmapi_pdist_root.
+TMAP_DEVICE float tmapi_pdist_finish(int metric, float square, int exact) {
+    return metric == TMAP_PDIST_EUCLIDEAN ? tmapi_pdist_root(square, exact) : square;
+}
+
+// Stores a lane's four values of row i, the first at column j and at `at`. Columns outside the
+// layout are left out; inside: there are none, nor the diagonal.
+TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int inside, int i, int j, float *at,
+                                   const float *squares) {
+    const int first = p.layout == TMAP_PDIST_CONDENSED ? i + 1 : 0;
+    const int end = p.layout == TMAP_PDIST_LOWER ? i + 1 : (int)p.n;
+    float4 vector;
+    vector.x = tmapi_pdist_finish(metric, squares[0], 2);
+    vector.y = tmapi_pdist_finish(metric, squares[1], 2);
+    vector.z = tmapi_pdist_finish(metric, squares[2], 2);
+    vector.w = tmapi_pdist_finish(metric, squares[3], 2);
+    if (inside || (j >= first && j + 4 <= end && (tmap_u32)(i - j) >= 4)) {
+        __stcs((float4 *)at, vector);
+    } else {
+        if (j >= first && j < end) at[0] = i == j ? 0 : vector.x;
+        if (j + 1 >= first && j + 1 < end) at[1] = i == j + 1 ? 0 : vector.y;
+        if (j + 2 >= first && j + 2 < end) at[2] = i == j + 2 ? 0 : vector.z;
+        if (j + 3 >= first && j + 3 < end) at[3] = i == j + 3 ? 0 : vector.w;
+    }
+}
+
 // Tiles of 256 x 256 points, 8 warps a block, 16 coordinates at a time.
 #define TMAPI_PDIST_TENSOR_SIDE  256
 #define TMAPI_PDIST_TENSOR_WARPS 8
@@ -101,7 +168,7 @@ TMAP_DEVICE void tmapi_pdist_write_near(tmapi_pdist p, int metric, int i, int j)
         sum = fma(t, t, sum);
     }
     ((float *)p.out)[tmapi_pdist_begin(p, (tmap_u64)i) + (tmap_u64)j] =
-        tmapi_pdist_finish<float>(metric, (float)sum, 1);
+        tmapi_pdist_finish(metric, (float)sum, 1);
 }
 
 // The high half of a double: in the order of the doubles, if they are not negative.
@@ -167,10 +234,9 @@ TMAP_DEVICE void tmapi_pdist_tensor_write(tmapi_pdist p, const int metric, int t
         const float values[8] = {(float)sums[0][r], (float)sums[0][2 + r], (float)sums[1][r],
                                  (float)sums[1][2 + r]};
         if (inside)
-            tmapi_pdist_store<float>(p, metric, 2, 4, 1, 0, 0, at[r], values);
+            tmapi_pdist_store(p, metric, 1, 0, 0, at[r], values);
         else if (i + r * TMAPI_PDIST_PERIOD < (int)p.n)
-            tmapi_pdist_store<float>(p, metric, 2, 4, 0, i + r * TMAPI_PDIST_PERIOD, j, at[r],
-                                     values);
+            tmapi_pdist_store(p, metric, 0, i + r * TMAPI_PDIST_PERIOD, j, at[r], values);
     }
 #pragma unroll 1
     for (; near; near &= near - 1) {
@@ -272,7 +338,7 @@ TMAP_DEVICE void tmapi_pdist_tensor(tmapi_pdist p, const int metric, double *sta
     __syncthreads();
 #pragma unroll 1
     for (int y = (int)threadIdx.x / 32; y < TMAPI_PDIST_PERIOD; y += TMAPI_PDIST_TENSOR_WARPS) {
-        const int shift = tmapi_pdist_shift<float>(p, row + y);
+        const int shift = tmapi_pdist_shift(p, row + y);
         if (row + y >= (int)p.n) break;
         tmapi_pdist_tensor_rows(p, metric, row + y, column - shift, centre,
                                 staged + (TMAPI_PDIST_BEFORE - shift) * TMAPI_PDIST_PITCH);
@@ -327,7 +393,7 @@ TMAP_DEVICE void tmapi_pdist_tensor_strip(tmapi_pdist p, const int metric, int r
                                           double *staged, float *centre) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4,
               q = lane % 4;
-    const int shift = tmapi_pdist_shift<float>(p, row + warp);
+    const int shift = tmapi_pdist_shift(p, row + warp);
     double sums[2][2][2][4] = {{{{0}}}}; // of 32 columns and 8 rows each
     double norm[TMAPI_PDIST_TENSOR_SHARE] = {0};
     const double *rows = staged + 16 * warp * TMAPI_PDIST_PITCH;
@@ -434,30 +500,33 @@ TMAP_DEVICE void tmapi_pdist_tensor_any(tmapi_pdist p, const int metric, double 
 
 // ---- kernels ------------------------------------------------------------------------------------
 
+// Bytes of shared memory that they are launched with.
+#define TMAPI_PDIST_TENSOR_BYTES \
+    (8u * (TMAPI_PDIST_TENSOR_SIDE + TMAPI_PDIST_BEFORE) * TMAPI_PDIST_PITCH)
+#define TMAPI_PDIST_TENSOR_ANY_BYTES \
+    (8u * TMAPI_PDIST_TENSOR_STAGE * TMAPI_PDIST_PITCH + 4u * 2 * TMAPI_PDIST_TENSOR_CHUNK)
+
 // Compiled for 7.5, whose tensor cores know no doubles, they do nothing, and are not launched.
+static __global__ void __launch_bounds__(32 * TMAPI_PDIST_TENSOR_WARPS, 2)
+    tmapi_pdist_f32_tensor(tmapi_pdist p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define TMAPI_PDIST_TENSOR_BODY(...) (void)p;
+    (void)p;
 #else
-#define TMAPI_PDIST_TENSOR_BODY(...) __VA_ARGS__
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_pdist_tensor(p, (int)p.metric, (double *)tmapi_pairs_shared);
 #endif
-#define TMAPI_PDIST_TENSOR_KERNEL(name) \
-    static __global__ void __launch_bounds__(32 * TMAPI_PDIST_TENSOR_WARPS, 2) \
-        tmapi_pdist_f32_##name(tmapi_pdist p)
-#define TMAPI_PDIST_TENSOR_KERNELS(metric, number) \
-    TMAPI_PDIST_TENSOR_KERNEL(metric##_tensor) { \
-        TMAPI_PDIST_TENSOR_BODY( \
-            __shared__ double \
-                staged[(TMAPI_PDIST_TENSOR_SIDE + TMAPI_PDIST_BEFORE) * TMAPI_PDIST_PITCH]; \
-            tmapi_pdist_tensor(p, number, staged);) \
-    } \
-    TMAPI_PDIST_TENSOR_KERNEL(metric##_tensor_any) { \
-        TMAPI_PDIST_TENSOR_BODY( \
-            __shared__ double staged[TMAPI_PDIST_TENSOR_STAGE * TMAPI_PDIST_PITCH]; \
-            __shared__ float centre[2 * TMAPI_PDIST_TENSOR_CHUNK]; \
-            tmapi_pdist_tensor_any(p, number, staged, centre);) \
-    }
-TMAPI_PDIST_TENSOR_KERNELS(euclidean, TMAP_PDIST_EUCLIDEAN)
-TMAPI_PDIST_TENSOR_KERNELS(sqeuclidean, TMAP_PDIST_SQEUCLIDEAN)
+}
+static __global__ void __launch_bounds__(32 * TMAPI_PDIST_TENSOR_WARPS, 2)
+    tmapi_pdist_f32_tensor_any(tmapi_pdist p) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    (void)p;
+#else
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    double *staged = (double *)tmapi_pairs_shared;
+    tmapi_pdist_tensor_any(p, (int)p.metric, staged,
+                           (float *)(staged + TMAPI_PDIST_TENSOR_STAGE * TMAPI_PDIST_PITCH));
+#endif
+}
 
 #endif // TMAP_CUDA && !TMAP_NVRTC
 
