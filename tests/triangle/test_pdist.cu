@@ -5,6 +5,7 @@
 // On a GPU up to n = 65537, every pair. Then what the launchers must refuse, and an error that an
 // earlier call has left.
 #define TMAPI_PDIST_TENSOR_N 200 // so that small sizes take the tensor cores' kernels
+#define TMAPI_STORE_LARGE    129 // and large tiles
 #include "triangle/pdist_check.h"
 
 #include <stdio.h>

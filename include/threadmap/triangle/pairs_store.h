@@ -24,15 +24,15 @@
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
-#include "pairs_store_tile.h"
+#include "pairs_store_stage.h"
 
 // Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
 // always has stores under way: for points of up to 16 bytes and a value of some instructions.
-#define TMAP_PAIRS_STORE_THREADS 512u
+#define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
-#define TMAP_PAIRS_STORE_BLOCKS 2
+#define TMAP_PAIRS_STORE_BLOCKS 4
 #else
-#define TMAP_PAIRS_STORE_BLOCKS 3
+#define TMAP_PAIRS_STORE_BLOCKS 6
 #endif
 
 // `value` as the size of a value: one bit for each pair.
@@ -54,61 +54,105 @@ TMAP_FN tmap_u64 tmap_pairs_store_bytes(const tmap_pairs_plan *plan) {
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef struct tmapi_store_point {
+typedef struct tmapi_store_whole {
     alignas(16) unsigned char bytes[16 * TMAPI_STORE_VECTORS];
-} tmapi_store_point;
+} tmapi_store_whole;
 
-// One strip of points that are whole in registers.
-TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, const tmapi_store_shape f,
-                                  tmapi_store_strip strip, const int inside, tmap_pairs_value value,
-                                  void *job) {
+// A whole point, whose vectors are `plane` bytes apart.
+TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
+                                 tmapi_store_whole *point) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
+        if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
+}
+
+// The full rows of a strip, the first ones: columns stay in registers.
+TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
+                                  tmap_pairs_value value, void *job) {
     const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 places = (f.side + tmapi_store_before(s->bytes) + 1) * 16;
-    const tmap_u32 used = (s->d * s->size + 15) / 16;
-    tmapi_store_point columns[TMAPI_STORE_WIDE], row;
-    strip.inside = inside;
+    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
+    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-            if (c < f.wide && k < used)
-                tmapi_value_copy(columns[c].bytes + 16 * k,
-                                 TMAPI_STORE_COLUMN(&strip, v, c) + k * places, 16);
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, &columns[c]);
 #pragma unroll 1
-    for (int r = 0; r < TMAPI_STORE_ROWS; ++r) {
+    while (strip.full > 0) {
         tmapi_store_out out;
         tmap_pair pair;
         pair.i = (tmap_u32)strip.i;
-        const tmapi_store_bits bits = tmapi_store_bits_of(s, &strip, f.wide);
-        if (!inside && strip.i >= s->rows) break;
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-            if (k < used) tmapi_value_copy(row.bytes + 16 * k, strip.rows + 16 * k, 16);
+        tmapi_store_get(s, strip.rows, plane, &row);
 #pragma unroll
         for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
-            if (c >= f.wide) break;
-            if (!inside) tmapi_value_zero(out.bytes + c * bytes, bytes);
             pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
-            if (inside || bits.wanted >> c & 1)
-                value(job, pair, row.bytes, columns[c].bytes, out.bytes + c * bytes);
+            value(job, pair, row.bytes, columns[c].bytes, out.bytes + c * bytes);
         }
-        tmapi_store_write(s, &strip, f.wide, bits.placed, &out);
-        strip.rows += TMAPI_STORE_PERIOD * f.vectors * 16;
+        tmapi_store_write(s, &strip, 1, &out);
         tmapi_store_next(s, &strip);
     }
 }
 
-// What is done with a strip.
-typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_shape f,
-                                     const tmapi_store_strip *strip, void *context);
+// The strip's other rows: a value at a time, of columns that lie side by side, so that few
+// instructions do for what is rare.
+TMAP_DEVICE void tmapi_store_edges(const tmapi_store *s, tmapi_store_strip strip,
+                                   const unsigned char *staged, tmap_pairs_value value, void *job) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
+    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
+    const int lane = (int)(threadIdx.x % 32), from = strip.j - lane * (int)v + lane;
+    const tmap_u32 x = (tmap_u32)(from - s->column) + tmapi_store_before(s->bytes);
+    const int full = strip.full;
+    tmap_u32 word = 0;
+#pragma unroll 1
+    for (int k = 0; k < TMAPI_STORE_ROWS * TMAPI_STORE_WIDE; ++k) {
+        const tmap_u32 c = (tmap_u32)k % TMAPI_STORE_WIDE;
+        const int j = from + (int)(c * 32);
+        tmapi_store_whole a, b;
+        tmapi_value out;
+        tmap_pair pair;
+        int first;
+        const int end = tmapi_store_range(s, strip.i, &first);
+        const int placed = j >= first && j < end && k >= full * TMAPI_STORE_WIDE;
+        pair.i = (tmap_u32)strip.i, pair.j = (tmap_u32)j;
+        tmapi_value_zero(out.bytes, bytes);
+        __syncwarp(); // or the compiler makes a loop for each layout
+        if (placed && !(s->hollow && j == strip.i)) {
+            tmapi_store_get(s, strip.rows, plane, &a);
+            tmapi_store_get(s, staged + (s->side + tmapi_store_place(s, x + c * 32)) * 16, plane,
+                            &b);
+            value(job, pair, a.bytes, b.bytes, out.bytes);
+        }
+        if (!s->bytes)
+            word = tmapi_store_vote(word, c, *(const tmap_u32 *)out.bytes != 0);
+        else if (placed)
+            tmapi_value_copy(strip.at + (int)(c * 32 * bytes) - lane * (int)(16 - bytes), out.bytes,
+                             bytes);
+        if (c < TMAPI_STORE_WIDE - 1) continue;
+        if (!s->bytes && strip.full <= 0) tmapi_store_word(s, &strip, end, word);
+        tmapi_store_next(s, &strip);
+    }
+}
 
-// The strips of a tile whose points are staged, one for each warp.
-TMAP_DEVICE void tmapi_store_strip_each(const tmapi_store *s, const tmapi_store_shape f,
-                                        const unsigned char *staged, tmapi_store_strip_do what,
-                                        void *context) {
-    const int y = (int)(threadIdx.x / 32), shift = tmapi_store_shift(s, s->row + y);
-    const tmapi_store_strip strip = tmapi_store_strip_make(s, f, y, shift, staged);
-    what(s, f, &strip, context);
+// What is done with the full rows of a strip.
+typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     void *context);
+
+// All strips of a tile whose points are staged. value: for the rows that are not full, after all
+// others, so that these have all registers.
+TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *staged,
+                                  tmapi_store_strip_do full, void *context, tmap_pairs_value value,
+                                  void *job) {
+    int edges = 0;
+#pragma unroll 1
+    for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
+        const tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
+        if (strip.full > 0) full(s, &strip, context);
+        edges |= strip.full < TMAPI_STORE_ROWS;
+    }
+    if (!edges) return;
+#pragma unroll 1
+    for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
+        const tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
+        tmapi_store_edges(s, strip, staged, value, job);
+    }
 }
 
 typedef struct tmapi_store_value {
@@ -116,20 +160,10 @@ typedef struct tmapi_store_value {
     void *job;
 } tmapi_store_value;
 
-TMAP_DEVICE void tmapi_store_value_strip(const tmapi_store *s, const tmapi_store_shape f,
-                                         const tmapi_store_strip *strip, void *context) {
+TMAP_DEVICE void tmapi_store_value_rows(const tmapi_store *s, const tmapi_store_strip *strip,
+                                        void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
-    if (strip->inside)
-        tmapi_store_rows(s, f, *strip, 1, v->value, v->job);
-    else
-        tmapi_store_rows(s, f, *strip, 0, v->value, v->job);
-}
-
-// Of the register form: a tile of 128 x 128 points, 4 columns a lane, 16 warps.
-TMAP_DEVICE tmapi_store_shape tmapi_store_shape_few(tmap_u32 vectors) {
-    tmapi_store_shape f;
-    f.side = 128, f.wide = 4, f.warps = TMAP_PAIRS_STORE_THREADS / 32, f.vectors = vectors;
-    return f;
+    tmapi_store_rows(s, *strip, v->value, v->job);
 }
 
 // Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the
@@ -148,14 +182,16 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store_shape f = tmapi_store_shape_few(tmapi_store_vectors(size, d));
+    const tmap_u32 planes = tmapi_store_vectors(size, d);
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, f, points, others,
-                                               size, d, bytes, out);
+        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND, 1,
+                                               points, others, size, d, bytes, out);
+        const tmapi_store_scale none = {0, 0, 0, 0};
         tmapi_store_value v = {value, job};
-        tmapi_store_stage(&s, f, 0, 0, 0, staged);
-        tmapi_store_strip_each(&s, f, staged, tmapi_store_value_strip, &v);
+        tmapi_store_stage(&s, 0, 0, planes, staged);
+        tmapi_store_ready(&s, 1, 0, planes, &none, staged);
+        tmapi_store_each(&s, staged, tmapi_store_value_rows, &v, value, job);
         __syncthreads(); // before the next tile's points come
     }
 }
@@ -165,11 +201,11 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The plan of tiles of `side` points by `threads` threads; `vectors` of a point are staged.
+// The plan of tiles of `side` points, of which room for `vectors` is shared.
 static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                 tmap_u32 layout, tmap_u32 value, tmap_u32 side,
-                                                tmap_u32 threads, tmap_u32 vectors,
-                                                const void *kernel, tmap_pairs_plan *out) {
+                                                tmap_u32 vectors, const void *kernel,
+                                                tmap_pairs_plan *out) {
     const tmap_u32 matrix = layout & TMAPI_PAIRS_LAYOUT;
     tmap_pairs_plan p;
     if (!out || !kernel || n > TMAP_PAIRS_STORE_MAX || d < 1) return cudaErrorInvalidValue;
@@ -180,8 +216,8 @@ static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32
     if (matrix == TMAP_PAIRS_CONDENSED && value == TMAP_PAIRS_BIT) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
     p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
-    p.kernel = kernel, p.block = threads, p.side = side;
-    p.shared = tmapi_store_shared(side, vectors, value);
+    p.kernel = kernel, p.block = TMAP_PAIRS_STORE_THREADS, p.side = side;
+    p.shared = tmapi_store_plane(side, value) * vectors;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
     return cudaSuccess;
@@ -204,7 +240,7 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tma
                                                      tmap_u32 layout, tmap_u32 value,
                                                      const void *kernel, tmap_pairs_plan *out) {
     if (d > TMAP_PAIRS_D_MAX) return cudaErrorInvalidValue;
-    return tmapi_store_plan_make(n, d, size, layout, value, 128, TMAP_PAIRS_STORE_THREADS,
+    return tmapi_store_plan_make(n, d, size, layout, value, TMAPI_STORE_BAND,
                                  tmapi_store_vectors(size, d), kernel, out);
 }
 

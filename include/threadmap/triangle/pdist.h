@@ -32,104 +32,76 @@ typedef struct tmapi_pdist_job {
     const void *points;
     void *out;
     tmap_u32 metric;
+    double share; // 1 / d
 } tmapi_pdist_job;
 
-// For each of `count` points from `point` on: where their coordinates are measured from, and
-// 1 / |u|, in double precision, in which no float overflows.
-TMAP_DEVICE void tmapi_pdist_norms(const tmapi_store *s, int point, int count, int centred,
-                                   double *centre_inverse) {
-    for (int t = (int)threadIdx.x; t < count; t += (int)blockDim.x) {
-        const unsigned char *u = s->points + (tmap_u64)(tmap_u32)(point + t) * s->d * s->size;
-        double centre = 0, sum = 0;
-        if ((tmap_u32)(point + t) < (tmap_u32)s->n) {
-            TMAPI_NO_UNROLL
-            for (int turn = !centred; turn < 2; ++turn) {
-                TMAPI_NO_UNROLL
-                for (tmap_u32 k = 0; k < s->d; ++k) {
-                    const double x =
-                        s->size == 4 ? (double)((const float *)u)[k] : ((const double *)u)[k];
-                    sum += turn ? (x - centre) * (x - centre) : x;
-                }
-                if (!turn) centre = sum / (double)s->d, sum = 0;
-            }
-        }
-        centre_inverse[2 * t] = centre, centre_inverse[2 * t + 1] = 1.0 / sqrt(sum);
-    }
+// Cosines: points of length sqrt(1/2) have half of the square between points of length 1.
+TMAP_DEVICE tmapi_store_scale tmapi_pdist_scale(const tmapi_pdist_job *j, unsigned char *behind) {
+    const int centred = j->metric == TMAP_PDIST_CORRELATION;
+    const double length = centred || j->metric == TMAP_PDIST_COSINE ? 0.70710678118654752 : 0;
+    const tmapi_store_scale scale = {length, j->share, centred, (double *)behind};
+    return scale;
 }
 
-// What the points of a tile are to be measured by, if by anything: behind what is staged.
-TMAP_DEVICE const double *tmapi_pdist_scale(const tmapi_store *s, const tmapi_store_shape f,
-                                            tmap_u32 metric, unsigned char *staged) {
-    double *scale = (double *)(staged + tmapi_store_shared(f.side, f.vectors, s->bytes));
-    const int side = (int)f.side, before = (int)tmapi_store_before(s->bytes);
-    if (metric != TMAP_PDIST_COSINE && metric != TMAP_PDIST_CORRELATION) return 0;
-    tmapi_pdist_norms(s, s->row, side, metric == TMAP_PDIST_CORRELATION, scale);
-    tmapi_pdist_norms(s, s->column - before, side + before, metric == TMAP_PDIST_CORRELATION,
-                      scale + 2 * side);
-    __syncthreads();
-    return scale;
+// The tile of this block. The constants of a plan that has one set of points make less code.
+TMAP_DEVICE tmapi_store tmapi_pdist_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
+                                         tmap_u32 side, tmap_u32 lanes, tmap_u32 size) {
+    tmap_pairs_plan one = *plan;
+    one.sets = 1, one.others = 0;
+    return tmapi_store_make(&one, blockIdx.x, side, lanes, j->points, 0, size, plan->d, size,
+                            j->out);
 }
 
 // The values of a type for points of 1 to 4 coordinates.
 typedef struct tmapi_pdist_few {
-    tmap_pairs_value root, squares, absolute, most;
+    tmap_pairs_value root, squares, absolute, most, any;
+    tmapi_pdist_way way;
+    tmap_u32 d;
 } tmapi_pdist_few;
 
-// Of a strip: how sums become distances, and what the type has for that.
-typedef struct tmapi_pdist_strip {
-    tmapi_pdist_way way;
-    const tmapi_pdist_few *few;
-} tmapi_pdist_strip;
-
-// The strip for points of d coordinates, a constant.
-TMAP_DEVICE void tmapi_pdist_rows(const tmapi_store *s, const tmapi_store_shape f,
-                                  const tmapi_store_strip *strip, const int inside, tmap_u32 d,
-                                  const tmapi_pdist_strip *context) {
-    const tmapi_pdist_few *few = context->few;
-    tmapi_pdist_way way = context->way;
+// The full rows of a strip, for points of d coordinates, a constant.
+TMAP_DEVICE void tmapi_pdist_rows(const tmapi_store *s, const tmapi_store_strip *strip, tmap_u32 d,
+                                  const tmapi_pdist_few *few) {
+    tmapi_pdist_way way = few->way;
     tmapi_store known = *s;
-    known.d = d;
-    if (inside) way.d = d;
+    known.d = way.d = d;
     if (way.sum == TMAPI_PDIST_ABSOLUTE)
-        tmapi_store_rows(&known, f, *strip, inside, few->absolute, &way);
-    else if (!way.root && way.sum == TMAPI_PDIST_SQUARES)
-        tmapi_store_rows(&known, f, *strip, inside, few->squares, &way);
+        tmapi_store_rows(&known, *strip, few->absolute, &way);
     else if (way.sum == TMAPI_PDIST_MOST)
-        tmapi_store_rows(&known, f, *strip, inside, few->most, &way);
+        tmapi_store_rows(&known, *strip, few->most, &way);
+    else if (!way.root)
+        tmapi_store_rows(&known, *strip, few->squares, &way);
     else if (d > 1)
-        tmapi_store_rows(&known, f, *strip, inside, few->root, &way);
+        tmapi_store_rows(&known, *strip, few->root, &way);
 }
 
-// Strips that are not whole are few: those of 4 coordinates, some of which are 0, do for them. In
-// double precision the root takes longer than a coordinate.
-TMAP_DEVICE void tmapi_pdist_few_strip(const tmapi_store *s, const tmapi_store_shape f,
-                                       const tmapi_store_strip *strip, void *context) {
-    const tmapi_pdist_strip *c = (const tmapi_pdist_strip *)context;
-    if (!strip->inside)
-        tmapi_pdist_rows(s, f, strip, 0, 4, c);
-    else if (s->d == 1 && s->size == 4)
-        tmapi_pdist_rows(s, f, strip, 1, 1, c);
-    else if (s->d <= 2)
-        tmapi_pdist_rows(s, f, strip, 1, 2, c);
-    else if (s->d == 3 && s->size == 4)
-        tmapi_pdist_rows(s, f, strip, 1, 3, c);
+TMAP_DEVICE void tmapi_pdist_few_rows(const tmapi_store *s, const tmapi_store_strip *strip,
+                                      void *context) {
+    const tmapi_pdist_few *few = (const tmapi_pdist_few *)context;
+    if (few->d <= 2)
+        tmapi_pdist_rows(s, strip, 2, few);
+    else if (few->d == 3)
+        tmapi_pdist_rows(s, strip, 3, few);
     else
-        tmapi_pdist_rows(s, f, strip, 1, 4, c);
+        tmapi_pdist_rows(s, strip, 4, few);
 }
 
 // A block's tile, for 1 to 4 coordinates.
 TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
-                                      tmap_u32 size, const tmapi_pdist_few *few) {
+                                      tmap_u32 size, tmapi_pdist_few *few) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store_shape f = tmapi_store_shape_few(size / 4);
-    const tmapi_store s =
-        tmapi_store_make(plan, blockIdx.x, f, j->points, 0, size, plan->d, size, j->out);
-    tmapi_pdist_strip context = {tmapi_pdist_way_of(j->metric, s.d), few};
-    if (s.d == 1 && context.way.root) // of its square, which may overflow
-        context.way.root = 0, context.way.sum = TMAPI_PDIST_ABSOLUTE;
-    tmapi_store_stage(&s, f, 0, 0, tmapi_pdist_scale(&s, f, j->metric, staged), staged);
-    tmapi_store_strip_each(&s, f, staged, tmapi_pdist_few_strip, &context);
+    const tmap_u32 side = TMAPI_STORE_BAND, planes = size / 4;
+    const tmapi_store s = tmapi_pdist_tile(plan, j, side, 1, size);
+    const tmapi_store_scale scale = tmapi_pdist_scale(j, staged);
+    tmapi_store padded = s;
+    tmapi_store_stage(&s, 0, 0, planes, staged);
+    few->way = tmapi_pdist_way_of(j->metric, 4), few->d = s.d;
+    if (s.d == 1 && few->way.root) // of its square, which may overflow
+        few->way.root = 0, few->way.sum = TMAPI_PDIST_ABSOLUTE;
+    tmapi_store_ready(&s, 1, 0, planes, &scale, staged);
+    padded.d = 4; // rare values are those of 4 coordinates, some of which are 0
+    tmapi_store_each(&padded, staged, tmapi_pdist_few_rows, few, few->any, &few->way);
 }
 
 // A block's tile, for any number of coordinates.
@@ -138,27 +110,49 @@ TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_
                                        tmap_pairs_add most) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store_shape f = tmapi_store_shape_any();
-    const tmapi_store s =
-        tmapi_store_make(plan, blockIdx.x, f, j->points, 0, size, plan->d, size, j->out);
-    const double *scale = tmapi_pdist_scale(&s, f, j->metric, staged);
+    const tmapi_store s = tmapi_pdist_tile(plan, j, plan->side, 4, size);
     tmapi_pdist_way way = tmapi_pdist_way_of(j->metric, 0);
+    const tmapi_store_ways ways = {sum, {absolute, most}, way.sum, &way};
+    const tmapi_store_scale scale =
+        tmapi_pdist_scale(j, staged + plan->shared - 16 * tmapi_store_places(plan->side, size));
     // Long sums of floats are taken by parts, larger ones where the errors of more parts cancel.
     sum->period = way.sum == TMAPI_PDIST_MOST ? 0x80000000u : s.d > 256 ? 64 : s.d > 64 ? 32 : 16;
-    tmapi_store_sums(&s, f, staged, scale, sum, absolute, most, way.sum, &way);
+    tmapi_store_sums(&s, staged, &scale, &ways);
 }
 
 static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
     tmapi_pdist_f32_few(tmap_pairs_plan plan, tmapi_pdist_job j) {
-    const tmapi_pdist_few few = {tmapi_pdist_root_of_f32, tmapi_pdist_squares_f32,
-                                 tmapi_pdist_absolute_f32, tmapi_pdist_most_of_f32};
+    tmapi_pdist_few few = {tmapi_pdist_root_of_f32,
+                           tmapi_pdist_squares_f32,
+                           tmapi_pdist_absolute_f32,
+                           tmapi_pdist_most_of_f32,
+                           tmapi_pdist_any_of_f32,
+                           {0, 0, 0, 0},
+                           0};
     tmapi_pdist_few_tile(&plan, &j, 4, &few);
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 3)
     tmapi_pdist_f64_few(tmap_pairs_plan plan, tmapi_pdist_job j) {
-    const tmapi_pdist_few few = {tmapi_pdist_root_of_f64, tmapi_pdist_squares_f64,
-                                 tmapi_pdist_absolute_f64, tmapi_pdist_most_of_f64};
+    tmapi_pdist_few few = {tmapi_pdist_root_of_f64,
+                           tmapi_pdist_squares_f64,
+                           tmapi_pdist_absolute_f64,
+                           tmapi_pdist_most_of_f64,
+                           tmapi_pdist_any_of_f64,
+                           {0, 0, 0, 0},
+                           0};
     tmapi_pdist_few_tile(&plan, &j, 8, &few);
+}
+// Sums of one part, for up to 16 coordinates: fewer registers, and so more blocks.
+static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, 3)
+    tmapi_pdist_f32_part(tmap_pairs_plan plan, tmapi_pdist_job j) {
+    tmap_pairs_sum sum = {tmapi_pdist_start_part_f32,
+                          tmapi_pdist_add_squares_f32,
+                          0,
+                          tmapi_pdist_finish_part_f32,
+                          4,
+                          0};
+    tmapi_pdist_sums_tile(&plan, &j, 4, &sum, tmapi_pdist_add_absolute_f32,
+                          tmapi_pdist_add_most_f32);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
     tmapi_pdist_f32_any(tmap_pairs_plan plan, tmapi_pdist_job j) {
@@ -178,6 +172,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUM
     tmapi_pdist_sums_tile(&plan, &j, 8, &sum, tmapi_pdist_add_absolute_f64,
                           tmapi_pdist_add_most_f64);
 }
+
 // ---- launches -----------------------------------------------------------------------------------
 
 // Whether the current GPU has tensor cores for doubles that are as fast as its floats, and the
@@ -215,12 +210,13 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
                                              tmap_u32 size, int metric, int layout,
                                              cudaStream_t stream) {
     const int few = d <= 4;
-    const tmap_u32 sector = TMAPI_PDIST_SECTOR / size, side = TMAPI_STORE_BAND;
-    const tmap_u32 vectors = few ? size / 4 : TMAPI_STORE_VECTORS;
+    const tmap_u32 sector = TMAPI_PDIST_SECTOR / size;
     const int skew = layout == TMAP_PDIST_CONDENSED || n % sector ||
                      (tmap_u64)out % TMAPI_PDIST_SECTOR; // rows begin anywhere in a sector
-    const void *kernel = (const void *)(size == 4 ? tmapi_pdist_f32_any : tmapi_pdist_f64_any);
-    tmap_u32 threads = TMAP_PAIRS_SUMS_THREADS;
+    const tmap_u32 kind = (tmap_u32)(TMAP_PAIRS_CONDENSED + layout + TMAP_PAIRS_HOLLOW);
+    const void *kernel = (const void *)(size == 8 ? tmapi_pdist_f64_any
+                                        : d <= 16 ? tmapi_pdist_f32_part
+                                                  : tmapi_pdist_f32_any);
     tmap_pairs_plan plan;
     tmapi_pdist_job job;
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < 0 ||
@@ -244,16 +240,17 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
     }
     if (few) {
         kernel = (const void *)(size == 4 ? tmapi_pdist_f32_few : tmapi_pdist_f64_few);
-        threads = TMAP_PAIRS_STORE_THREADS;
+        tmap_pairs_store_plan_make((tmap_u32)n, 4, size, kind, size, kernel, &plan);
+        plan.d = (tmap_u32)d;
+    } else {
+        tmap_pairs_store_sums_plan_make((tmap_u32)n, (tmap_u32)d, size, kind, size, kernel, &plan);
     }
-    tmapi_store_plan_make((tmap_u32)n, (tmap_u32)d, size,
-                          (tmap_u32)(TMAP_PAIRS_CONDENSED + layout + TMAP_PAIRS_HOLLOW), size, side,
-                          threads, vectors, kernel, &plan);
     if (!skew) plan.before = 0, tmapi_pairs_plan_tiles(&plan);
     if (!plan.grid) return cudaErrorInvalidConfiguration;
-    if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION)
-        plan.shared += 16 * (2 * side + sector); // two doubles for each row and column
+    if (d > 4 && (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION))
+        plan.shared += 16 * tmapi_store_places(plan.side, size); // what points are scaled by
     job.points = points, job.out = out, job.metric = (tmap_u32)metric;
+    job.share = 1.0 / (double)d;
     return tmap_pairs_launch(&plan, &job, stream);
 }
 
