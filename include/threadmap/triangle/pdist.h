@@ -10,18 +10,18 @@
 #define TMAP_TRIANGLE_PDIST_H
 
 #include "pdist_metric.h"
+#include "pdist_products.h"
 #include "pdist_tensor.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
 #ifndef TMAPI_PDIST_TENSOR
-#define TMAPI_PDIST_TENSOR 1 // 0: no kernel of pdist_tensor.h is launched
+#define TMAPI_PDIST_TENSOR 1 // 0: the kernel of pdist_tensor.h is not launched
 #endif
-// Coordinates and points from which on they are taken; tests set the latter lower. They are faster
-// only from about 14 to 16 on, but always exact to a place of the last bit, where sums of floats
-// are off by 2.
-#define TMAPI_PDIST_TENSOR_LEAST 5
+// Points from which on it is taken, for 5 to 16 coordinates; tests set it lower. It is faster only
+// from about 14 to 16 on, but always exact to a place of the last bit, where sums of floats are off
+// by 2.
 #ifndef TMAPI_PDIST_TENSOR_N
 #define TMAPI_PDIST_TENSOR_N 8192
 #endif
@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUM
 
 // Whether the current GPU has tensor cores for doubles that are as fast as its floats, and the
 // kernel was compiled for them: code for 7.5 runs on it too.
-static inline int tmapi_pdist_has_tensor(void (*kernel)(tmapi_pdist)) {
+static inline int tmapi_pdist_has_tensor(const void *kernel) {
     struct cudaFuncAttributes attributes;
     int device, major, minor;
     if (cudaGetDevice(&device) != cudaSuccess ||
@@ -185,13 +185,24 @@ static inline int tmapi_pdist_has_tensor(void (*kernel)(tmapi_pdist)) {
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
         return 0;
     if (minor != 0 || (major != 8 && major != 9)) return 0;
-    return cudaFuncGetAttributes(&attributes, (const void *)kernel) == cudaSuccess &&
-           attributes.ptxVersion >= 80;
+    return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 80;
 }
 
-// The launch of a kernel of pdist_tensor.h. p: all but its tiles.
-static inline cudaError_t tmapi_pdist_launch_tensor(void (*kernel)(tmapi_pdist), tmap_u32 shared,
-                                                    tmapi_pdist p, cudaStream_t stream) {
+// The bytes of memory that tmap_pdist_f32_products computes in, about 8 n d; 0 where it has no use
+// for any: below 17 coordinates and 1024 points, and beyond what tmap_pdist_f32 takes.
+// Example: n = 30720, d = 64: 15974400.
+static inline tmap_u64 tmap_pdist_workspace(tmap_u64 n, tmap_u64 d) {
+    if (d < 17 || d > TMAP_PAIRS_SUMS_D_MAX || n < 1024 || n > TMAP_PAIRS_STORE_MAX) return 0;
+    return 8 * tmapi_products_points(n) * (tmapi_products_width(d) + 1);
+}
+
+// Whether a metric has a form of products.
+static inline int tmapi_pdist_multiplies(int metric) {
+    return metric != TMAP_PDIST_CITYBLOCK && metric != TMAP_PDIST_CHEBYSHEV;
+}
+
+// The launch of pdist_tensor.h. p: all but its tiles.
+static inline cudaError_t tmapi_pdist_launch_tensor(tmapi_pdist p, cudaStream_t stream) {
     const tmap_u64 side = TMAPI_PDIST_TENSOR_SIDE, rows = (p.n + side - 1) / side;
     tmap_u64 blocks;
     void *arguments[1];
@@ -201,13 +212,14 @@ static inline cudaError_t tmapi_pdist_launch_tensor(void (*kernel)(tmapi_pdist),
     if (p.layout == TMAP_PDIST_LOWER) blocks = tmap_triangle_cells(rows + p.skew) - p.skew;
     if (blocks > 0x7fffffffull) return cudaErrorInvalidConfiguration;
     arguments[0] = &p;
-    return cudaLaunchKernel((const void *)kernel, dim3((unsigned)blocks),
-                            dim3(32 * TMAPI_PDIST_TENSOR_WARPS), arguments, shared, stream);
+    return cudaLaunchKernel((const void *)tmapi_pdist_f32_tensor, dim3((unsigned)blocks),
+                            dim3(32 * TMAPI_PDIST_TENSOR_WARPS), arguments,
+                            TMAPI_PDIST_TENSOR_BYTES, stream);
 }
 
-// The launch of either type; `size` bytes a value.
+// The launch of either type; `size` bytes a value. workspace: of pdist_products.h, or null.
 static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tmap_u64 d, void *out,
-                                             tmap_u32 size, int metric, int layout,
+                                             tmap_u32 size, int metric, int layout, void *workspace,
                                              cudaStream_t stream) {
     const int few = d <= 4;
     const tmap_u32 sector = TMAPI_PDIST_SECTOR / size;
@@ -220,23 +232,23 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
     tmap_pairs_plan plan;
     tmapi_pdist_job job;
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < 0 ||
-        layout >= TMAP_PDIST_LAYOUT_COUNT || d == 0)
+        layout >= TMAP_PDIST_LAYOUT_COUNT || d == 0 || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
     if (tmap_pdist_values(n, layout) == 0) return cudaSuccess;
     if (!points || !out || (tmap_u64)points % size || (tmap_u64)out % size)
         return cudaErrorInvalidValue;
     if (n > TMAP_PAIRS_STORE_MAX || d > TMAP_PAIRS_SUMS_D_MAX) return cudaErrorInvalidConfiguration;
-    if (TMAPI_PDIST_TENSOR && size == 4 && metric <= TMAP_PDIST_SQEUCLIDEAN &&
-        d >= TMAPI_PDIST_TENSOR_LEAST && n >= TMAPI_PDIST_TENSOR_N) {
-        const int chunks = d > TMAPI_PDIST_TENSOR_CHUNK;
-        void (*const tensor)(tmapi_pdist) =
-            chunks ? tmapi_pdist_f32_tensor_any : tmapi_pdist_f32_tensor;
-        const tmap_u32 shared = chunks ? TMAPI_PDIST_TENSOR_ANY_BYTES : TMAPI_PDIST_TENSOR_BYTES;
+    if (workspace && tmap_pdist_workspace(n, d) && tmapi_pdist_multiplies(metric) &&
+        tmapi_pdist_has_tensor((const void *)tmapi_pdist_products))
+        return tmapi_products_launch((const float *)points, n, d, (float *)out, metric, layout,
+                                     workspace, stream);
+    if (TMAPI_PDIST_TENSOR && size == 4 && metric <= TMAP_PDIST_SQEUCLIDEAN && !few &&
+        d <= TMAPI_PDIST_TENSOR_CHUNK && n >= TMAPI_PDIST_TENSOR_N) {
         tmapi_pdist p;
         p.points = points, p.out = out, p.d = d, p.n = (tmap_u32)n, p.layout = (tmap_u32)layout;
         p.skew = (tmap_u32)skew, p.metric = (tmap_u32)metric;
-        if (tmapi_pdist_has_tensor(tensor))
-            return tmapi_pdist_launch_tensor(tensor, shared, p, stream);
+        if (tmapi_pdist_has_tensor((const void *)tmapi_pdist_f32_tensor))
+            return tmapi_pdist_launch_tensor(p, stream);
     }
     if (few) {
         kernel = (const void *)(size == 4 ? tmapi_pdist_f32_few : tmapi_pdist_f64_few);
@@ -270,18 +282,38 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
 // fewer right digits and may be 0, and those above 1.8e19 are infinite; in doubles, 1.5e-154 and
 // 1.3e154. All others go as far as their type, and lengths of cosines of floats as far as a
 // double. Cost: 2 d to 2.6 d instructions and a root a pair, one store. Euclidean metrics of 5
-// coordinates or more, n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of
-// doubles on tensor cores, and about 25 instructions. Up to d = 4 the stores take the time.
+// to 16 coordinates, n >= 8192, on GPUs of compute capability 8.0 and 9.0: d multiplications of
+// doubles on tensor cores, and about 25 instructions. Up to d = 4 the stores take the time, and
+// from d = 17 on tmap_pdist_f32_products is faster.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
 static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u64 d, float *out,
                                          int metric, int layout, cudaStream_t stream) {
-    return tmapi_pdist_launch(points, n, d, out, 4, metric, layout, stream);
+    return tmapi_pdist_launch(points, n, d, out, 4, metric, layout, 0, stream);
+}
+
+// The same by products on tensor cores, for which it computes in memory of yours, on GPUs of compute
+// capability 8.0 and 9.0, where it can: for Euclidean and squared distances, cosines and
+// correlations, from 17 coordinates and 1024 points on. Elsewhere it does what tmap_pdist_f32 does.
+// workspace: tmap_pdist_workspace(n, d) bytes of device memory at a multiple of 16, which need not
+// be set to anything and are free again after the launch; or null: none. Calls that run at the same
+// time need workspaces of their own. All else, and the result, as for tmap_pdist_f32; a workspace
+// at another address is refused with cudaErrorInvalidValue.
+// Exactness: within a place of the last bit of the distance in double precision, whatever d is, and
+// Euclidean distances in the whole range of floats. Cost: d multiplications of doubles on tensor
+// cores and about 20 instructions a pair; a launch of a kernel more. Pairs that are nearer to each
+// other than 1/4000 of their distance from the middle of the cloud (cosines below 10^-7) take as
+// long as some hundred others, each.
+// Example: n = 30720, d = 64: a workspace of 16 MB.
+static inline cudaError_t tmap_pdist_f32_products(const float *points, tmap_u64 n, tmap_u64 d,
+                                                  float *out, int metric, int layout,
+                                                  void *workspace, cudaStream_t stream) {
+    return tmapi_pdist_launch(points, n, d, out, 4, metric, layout, workspace, stream);
 }
 
 // The same in double precision.
 static inline cudaError_t tmap_pdist_f64(const double *points, tmap_u64 n, tmap_u64 d, double *out,
                                          int metric, int layout, cudaStream_t stream) {
-    return tmapi_pdist_launch(points, n, d, out, 8, metric, layout, stream);
+    return tmapi_pdist_launch(points, n, d, out, 8, metric, layout, 0, stream);
 }
 
 #endif

@@ -48,6 +48,12 @@ TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
 
 #if TMAP_CUDA
 
+// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
+// it before the beginning.
+TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmap_u32 n, tmap_u32 layout, tmap_u64 i) {
+    return layout == TMAP_PDIST_CONDENSED ? i * (2ull * n - i - 3) / 2 - 1 : i * n;
+}
+
 // The root of a float, of 0 and of infinity too. exact: one Newton step on the remainder, which
 // leaves half a place of error, for 8 instructions; without it the GPU's own root, off by up to one
 // place. 2: the same for a normal x, for 5.
