@@ -30,9 +30,9 @@
 // always has stores under way: for points of up to 16 bytes and a value of some instructions.
 #define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
-#define TMAP_PAIRS_STORE_BLOCKS 4
+#define TMAP_PAIRS_STORE_BLOCKS 2
 #else
-#define TMAP_PAIRS_STORE_BLOCKS 6
+#define TMAP_PAIRS_STORE_BLOCKS 3
 #endif
 
 // `value` as the size of a value: one bit for each pair.
@@ -66,21 +66,27 @@ TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from
         if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
 }
 
-// The full rows of a strip, the first ones: columns stay in registers.
+// The columns of a lane.
+TMAP_DEVICE void tmapi_store_columns(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     tmapi_store_whole *columns) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(strip, v, c), plane, &columns[c]);
+}
+
+// The full rows of a strip, the first ones.
 TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
                                   tmap_pairs_value value, void *job) {
     const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
     tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
-#pragma unroll
-    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, &columns[c]);
+    tmapi_store_columns(s, &strip, columns);
 #pragma unroll 1
     while (strip.full > 0) {
         tmapi_store_out out;
         tmap_pair pair;
         pair.i = (tmap_u32)strip.i;
-        tmapi_store_get(s, strip.rows, plane, &row);
+        tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
 #pragma unroll
         for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
             pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
@@ -91,67 +97,48 @@ TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
     }
 }
 
-// The strip's other rows: a value at a time, of columns that lie side by side, so that few
-// instructions do for what is rare.
+// Computes the values of a row of a strip, those that are asked for.
+typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip,
+                                   const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                   tmapi_store_out *out, void *context);
+
+// The strip's other rows. They are few, but at the end of a launch nothing else is left: so the
+// columns of a row go side by side here too.
 TMAP_DEVICE void tmapi_store_edges(const tmapi_store *s, tmapi_store_strip strip,
-                                   const unsigned char *staged, tmap_pairs_value value, void *job) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
-    const int lane = (int)(threadIdx.x % 32), from = strip.j - lane * (int)v + lane;
-    const tmap_u32 x = (tmap_u32)(from - s->column) + tmapi_store_before(s->bytes);
-    const int full = strip.full;
-    tmap_u32 word = 0;
+                                   tmapi_store_row_do values, void *context) {
+    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
+    tmapi_store_columns(s, &strip, columns);
 #pragma unroll 1
-    for (int k = 0; k < TMAPI_STORE_ROWS * TMAPI_STORE_WIDE; ++k) {
-        const tmap_u32 c = (tmap_u32)k % TMAPI_STORE_WIDE;
-        const int j = from + (int)(c * 32);
-        tmapi_store_whole a, b;
-        tmapi_value out;
-        tmap_pair pair;
-        int first;
-        const int end = tmapi_store_range(s, strip.i, &first);
-        const int placed = j >= first && j < end && k >= full * TMAPI_STORE_WIDE;
-        pair.i = (tmap_u32)strip.i, pair.j = (tmap_u32)j;
-        tmapi_value_zero(out.bytes, bytes);
-        __syncwarp(); // or the compiler makes a loop for each layout
-        if (placed && !(s->hollow && j == strip.i)) {
-            tmapi_store_get(s, strip.rows, plane, &a);
-            tmapi_store_get(s, staged + (s->side + tmapi_store_place(s, x + c * 32)) * 16, plane,
-                            &b);
-            value(job, pair, a.bytes, b.bytes, out.bytes);
+    for (int r = 0; r < TMAPI_STORE_ROWS; ++r) {
+        __syncwarp(); // or the compiler makes a loop for each metric and each layout
+        if (strip.i >= s->rows) break;
+        if (strip.full <= 0) {
+            tmapi_store_out out;
+            tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
+            values(s, &strip, &row, columns, &out, context);
+            tmapi_store_write(s, &strip, 0, &out);
         }
-        if (!s->bytes)
-            word = tmapi_store_vote(word, c, *(const tmap_u32 *)out.bytes != 0);
-        else if (placed)
-            tmapi_value_copy(strip.at + (int)(c * 32 * bytes) - lane * (int)(16 - bytes), out.bytes,
-                             bytes);
-        if (c < TMAPI_STORE_WIDE - 1) continue;
-        if (!s->bytes && strip.full <= 0) tmapi_store_word(s, &strip, end, word);
         tmapi_store_next(s, &strip);
     }
 }
 
-// What is done with the full rows of a strip.
+// What is done with a strip's full rows.
 typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_strip *strip,
                                      void *context);
 
-// All strips of a tile whose points are staged. value: for the rows that are not full, after all
-// others, so that these have all registers.
+// All strips of a tile whose points are staged. A strip is made again for its rows that are not
+// full, so that the others have all registers.
 TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *staged,
-                                  tmapi_store_strip_do full, void *context, tmap_pairs_value value,
-                                  void *job) {
-    int edges = 0;
+                                  tmapi_store_strip_do full, tmapi_store_row_do values,
+                                  void *context) {
 #pragma unroll 1
     for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
-        const tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
+        tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
+        const int edges = strip.full < TMAPI_STORE_ROWS;
         if (strip.full > 0) full(s, &strip, context);
-        edges |= strip.full < TMAPI_STORE_ROWS;
-    }
-    if (!edges) return;
-#pragma unroll 1
-    for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
-        const tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
-        tmapi_store_edges(s, strip, staged, value, job);
+        if (!edges) continue;
+        strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
+        tmapi_store_edges(s, strip, values, context);
     }
 }
 
@@ -164,6 +151,27 @@ TMAP_DEVICE void tmapi_store_value_rows(const tmapi_store *s, const tmapi_store_
                                         void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
     tmapi_store_rows(s, *strip, v->value, v->job);
+}
+
+// Of a row that is not full: the user's function is asked for pairs that exist alone.
+TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
+                                       const tmapi_store_whole *row,
+                                       const tmapi_store_whole *columns, tmapi_store_out *out,
+                                       void *context) {
+    const tmapi_store_value *v = (const tmapi_store_value *)context;
+    const tmap_u32 bytes = s->bytes ? s->bytes : 4;
+    int first;
+    const int end = tmapi_store_range(s, strip->i, &first);
+    tmap_pair pair;
+    pair.i = (tmap_u32)strip->i;
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
+        const int j = strip->j + tmapi_store_column((int)tmapi_store_values(s->bytes), c);
+        pair.j = (tmap_u32)j;
+        tmapi_value_zero(out->bytes + c * bytes, bytes);
+        if (j >= first && j < end && !(s->hollow && j == strip->i))
+            v->value(v->job, pair, row->bytes, columns[c].bytes, out->bytes + c * bytes);
+    }
 }
 
 // Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the
@@ -185,13 +193,14 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
     const tmap_u32 planes = tmapi_store_vectors(size, d);
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND, 1,
-                                               points, others, size, d, bytes, out);
+        const tmapi_store s =
+            tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND, TMAPI_STORE_WARPS,
+                             1, points, others, size, d, bytes, out);
         const tmapi_store_scale none = {0, 0, 0, 0};
         tmapi_store_value v = {value, job};
         tmapi_store_stage(&s, 0, 0, planes, staged);
         tmapi_store_ready(&s, 1, 0, planes, &none, staged);
-        tmapi_store_each(&s, staged, tmapi_store_value_rows, &v, value, job);
+        tmapi_store_each(&s, staged, tmapi_store_value_rows, tmapi_store_value_row, &v);
         __syncthreads(); // before the next tile's points come
     }
 }
@@ -201,11 +210,11 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The plan of tiles of `side` points, of which room for `vectors` is shared.
+// The plan of tiles of `side` points by `threads` threads, which share `vectors` of each point.
 static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                 tmap_u32 layout, tmap_u32 value, tmap_u32 side,
-                                                tmap_u32 vectors, const void *kernel,
-                                                tmap_pairs_plan *out) {
+                                                tmap_u32 threads, tmap_u32 vectors,
+                                                const void *kernel, tmap_pairs_plan *out) {
     const tmap_u32 matrix = layout & TMAPI_PAIRS_LAYOUT;
     tmap_pairs_plan p;
     if (!out || !kernel || n > TMAP_PAIRS_STORE_MAX || d < 1) return cudaErrorInvalidValue;
@@ -216,7 +225,7 @@ static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32
     if (matrix == TMAP_PAIRS_CONDENSED && value == TMAP_PAIRS_BIT) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
     p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
-    p.kernel = kernel, p.block = TMAP_PAIRS_STORE_THREADS, p.side = side;
+    p.kernel = kernel, p.block = threads, p.side = side;
     p.shared = tmapi_store_plane(side, value) * vectors;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
@@ -241,7 +250,8 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tma
                                                      const void *kernel, tmap_pairs_plan *out) {
     if (d > TMAP_PAIRS_D_MAX) return cudaErrorInvalidValue;
     return tmapi_store_plan_make(n, d, size, layout, value, TMAPI_STORE_BAND,
-                                 tmapi_store_vectors(size, d), kernel, out);
+                                 TMAP_PAIRS_STORE_THREADS, tmapi_store_vectors(size, d), kernel,
+                                 out);
 }
 
 // Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the

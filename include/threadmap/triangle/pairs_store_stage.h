@@ -78,7 +78,7 @@ TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit,
     const tmap_u32 lane = threadIdx.x % s->lanes;
     const tmap_u64 begin = (tmap_u64)first * s->size;
 #pragma unroll 1
-    for (tmap_u32 x = threadIdx.x / s->lanes; x < places; x += 32 * TMAPI_STORE_WARPS / s->lanes) {
+    for (tmap_u32 x = threadIdx.x / s->lanes; x < places; x += 32 * s->warps / s->lanes) {
         const tmapi_store_point p = tmapi_store_point_of(s, x);
         const unsigned char *from = p.from + begin;
         unsigned char *to = staged + p.place * 16;
@@ -144,7 +144,7 @@ TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_sca
     const tmap_u32 places = tmapi_store_places(s->side, s->bytes), lane = threadIdx.x % 8;
     // Whole warps go on as long as one of their points exists.
 #pragma unroll 1
-    for (tmap_u32 x = threadIdx.x / 32 * 4; x < places; x += 4 * TMAPI_STORE_WARPS) {
+    for (tmap_u32 x = threadIdx.x / 32 * 4; x < places; x += 4 * s->warps) {
         const tmapi_store_point p = tmapi_store_point_of(s, x + threadIdx.x % 32 / 8);
         double centre = 0, sum = 0;
 #pragma unroll 1
@@ -210,8 +210,7 @@ TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 
                                       unsigned char *staged) {
     const tmap_u32 per = 16 / s->size;
 #pragma unroll 1
-    for (tmap_u32 x = threadIdx.x; x < tmapi_store_places(s->side, s->bytes);
-         x += 32 * TMAPI_STORE_WARPS) {
+    for (tmap_u32 x = threadIdx.x; x < tmapi_store_places(s->side, s->bytes); x += 32 * s->warps) {
         unsigned char *point = staged + x * 16;
         double centre = 0, factor;
         if (whole) {

@@ -26,7 +26,8 @@
 #include "pairs_store.h"
 
 // Threads of a block, and how many blocks of them a multiprocessor should hold at once.
-#define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_WARPS)
+#define TMAPI_STORE_SUMS_WARPS  8
+#define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
 #define TMAP_PAIRS_SUMS_BLOCKS  2
 // The largest sum, in bytes, and the most coordinates.
 #define TMAP_PAIRS_SUM_MAX    16u
@@ -233,8 +234,9 @@ TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, const void *
     const tmapi_store_ways ways = {sum, {sum->add, sum->add}, 0, job};
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side, 4,
-                                               points, others, size, plan->d, bytes, out);
+        const tmapi_store s =
+            tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side, TMAPI_STORE_SUMS_WARPS, 4,
+                             points, others, size, plan->d, bytes, out);
         tmapi_store_sums(&s, staged, &none, &ways);
         __syncthreads(); // before the next tile's points come
     }
@@ -256,7 +258,8 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_u32 n, tmap_u32 d
     const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
     if (d > TMAP_PAIRS_SUMS_D_MAX) return cudaErrorInvalidValue;
     return tmapi_store_plan_make(n, d, size, layout, value, tmapi_store_side(n, all),
-                                 pieces * tmapi_store_piece(all), kernel, out);
+                                 TMAP_PAIRS_SUMS_THREADS, pieces * tmapi_store_piece(all), kernel,
+                                 out);
 }
 
 #endif

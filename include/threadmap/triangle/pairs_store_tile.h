@@ -16,7 +16,7 @@
 #include "../value.h"
 #include "pairs_plan.h"
 
-#define TMAPI_STORE_WARPS   8   // of a block
+#define TMAPI_STORE_WARPS   16  // of a block, which then writes all rows of a tile side by side
 #define TMAPI_STORE_ROWS    8   // that a warp takes at a time
 #define TMAPI_STORE_PERIOD  16  // from one of them to the next
 #define TMAPI_STORE_BAND    128 // rows of all 16 sets of 8, and columns of a warp
@@ -53,13 +53,13 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
 #if TMAP_CUDA
 
 // A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a
-// value, constants; bytes 0: bits. across: its bands, 1 or 2. lanes: that bring a point, 1 or 4, a
-// constant.
+// value, constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 8 or 16, and
+// lanes: that bring a point, 1 or 4, constants.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
     tmap_u64 pitch;
-    tmap_u32 side, across, lanes, size, bytes, d;
+    tmap_u32 side, across, warps, lanes, size, bytes, d;
     int n, rows, columns; // points of rows, rows that are written, points of columns
     int row, column;      // the tile's first
     int condensed, lower, hollow;
@@ -69,8 +69,9 @@ typedef struct tmapi_store {
 
 // Tile number `item` of a plan.
 TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 item, tmap_u32 side,
-                                         tmap_u32 lanes, const void *points, const void *others,
-                                         tmap_u32 size, tmap_u32 d, tmap_u32 bytes, void *out) {
+                                         tmap_u32 warps, tmap_u32 lanes, const void *points,
+                                         const void *others, tmap_u32 size, tmap_u32 d,
+                                         tmap_u32 bytes, void *out) {
     const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
     tmap_u32 tile = item, row, column;
     tmap_u64 set = 0;
@@ -90,7 +91,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     }
     s.n = (int)plan->n, s.rows = (int)plan->rows, s.two = plan->others != 0;
     s.columns = s.two ? (int)plan->others : s.n;
-    s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
+    s.warps = warps, s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
     s.row = (int)(row * side), s.column = (int)(column * side);
     s.condensed = layout == TMAP_PAIRS_CONDENSED, s.lower = layout == TMAP_PAIRS_LOWER;
     s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
@@ -155,16 +156,15 @@ TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
 
 // How many of them a warp of a block has, and strip number `turn` of its own.
 TMAP_DEVICE tmap_u32 tmapi_store_strips(const tmapi_store *s) {
-    return s->across * s->across * (TMAPI_STORE_PERIOD / TMAPI_STORE_WARPS);
+    return s->across * s->across * (TMAPI_STORE_PERIOD / s->warps);
 }
 TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_u32 turn,
                                                      const unsigned char *staged) {
     const tmap_u32 v = tmapi_store_values(s->bytes), before = tmapi_store_before(s->bytes);
     const tmap_u32 run = (s->side + before) / v * 16; // bytes
-    const tmap_u32 lane = threadIdx.x % 32,
-                   square = turn / (TMAPI_STORE_PERIOD / TMAPI_STORE_WARPS);
-    const tmap_u32 y = turn % (TMAPI_STORE_PERIOD / TMAPI_STORE_WARPS) * TMAPI_STORE_WARPS +
-                       threadIdx.x / 32 + (square >> (s->across - 1)) * TMAPI_STORE_BAND;
+    const tmap_u32 turns = TMAPI_STORE_PERIOD / s->warps, square = turn / turns;
+    const tmap_u32 lane = threadIdx.x % 32, y = turn % turns * s->warps + threadIdx.x / 32 +
+                                                (square >> (s->across - 1)) * TMAPI_STORE_BAND;
     const tmap_u32 x = (square & (s->across - 1)) * TMAPI_STORE_BAND;
     const tmap_u32 i = (tmap_u32)s->row + y;
     const tmap_u64 begin = tmapi_store_begin(s, i);

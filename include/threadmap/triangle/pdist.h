@@ -45,16 +45,17 @@ TMAP_DEVICE tmapi_store_scale tmapi_pdist_scale(const tmapi_pdist_job *j, unsign
 
 // The tile of this block. The constants of a plan that has one set of points make less code.
 TMAP_DEVICE tmapi_store tmapi_pdist_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
-                                         tmap_u32 side, tmap_u32 lanes, tmap_u32 size) {
+                                         tmap_u32 side, tmap_u32 warps, tmap_u32 lanes,
+                                         tmap_u32 size) {
     tmap_pairs_plan one = *plan;
     one.sets = 1, one.others = 0;
-    return tmapi_store_make(&one, blockIdx.x, side, lanes, j->points, 0, size, plan->d, size,
+    return tmapi_store_make(&one, blockIdx.x, side, warps, lanes, j->points, 0, size, plan->d, size,
                             j->out);
 }
 
 // The values of a type for points of 1 to 4 coordinates.
 typedef struct tmapi_pdist_few {
-    tmap_pairs_value root, squares, absolute, most, any;
+    tmap_pairs_value root, squares, absolute, most;
     tmapi_pdist_way way;
     tmap_u32 d;
 } tmapi_pdist_few;
@@ -74,7 +75,6 @@ TMAP_DEVICE void tmapi_pdist_rows(const tmapi_store *s, const tmapi_store_strip 
     else if (d > 1)
         tmapi_store_rows(&known, *strip, few->root, &way);
 }
-
 TMAP_DEVICE void tmapi_pdist_few_rows(const tmapi_store *s, const tmapi_store_strip *strip,
                                       void *context) {
     const tmapi_pdist_few *few = (const tmapi_pdist_few *)context;
@@ -86,13 +86,38 @@ TMAP_DEVICE void tmapi_pdist_few_rows(const tmapi_store *s, const tmapi_store_st
         tmapi_pdist_rows(s, strip, 4, few);
 }
 
+// A row that is not full: values of 4 coordinates, some of which are 0, and of points that do not
+// exist, which are 0 too; these go nowhere.
+TMAP_DEVICE void tmapi_pdist_row_by(const tmapi_store *s, const tmapi_store_whole *row,
+                                    const tmapi_store_whole *columns, tmap_pairs_value value,
+                                    tmapi_pdist_way *way, tmapi_store_out *out) {
+    const tmap_pair pair = {0, 0};
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
+        value(way, pair, row->bytes, columns[c].bytes, out->bytes + c * s->bytes);
+}
+TMAP_DEVICE void tmapi_pdist_few_row(const tmapi_store *s, const tmapi_store_strip *,
+                                     const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                     tmapi_store_out *out, void *context) {
+    const tmapi_pdist_few *few = (const tmapi_pdist_few *)context;
+    tmapi_pdist_way way = few->way;
+    if (way.sum == TMAPI_PDIST_ABSOLUTE)
+        tmapi_pdist_row_by(s, row, columns, few->absolute, &way, out);
+    else if (way.sum == TMAPI_PDIST_MOST)
+        tmapi_pdist_row_by(s, row, columns, few->most, &way, out);
+    else if (!way.root)
+        tmapi_pdist_row_by(s, row, columns, few->squares, &way, out);
+    else
+        tmapi_pdist_row_by(s, row, columns, few->root, &way, out);
+}
+
 // A block's tile, for 1 to 4 coordinates.
 TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
                                       tmap_u32 size, tmapi_pdist_few *few) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
     const tmap_u32 side = TMAPI_STORE_BAND, planes = size / 4;
-    const tmapi_store s = tmapi_pdist_tile(plan, j, side, 1, size);
+    const tmapi_store s = tmapi_pdist_tile(plan, j, side, TMAPI_STORE_WARPS, 1, size);
     const tmapi_store_scale scale = tmapi_pdist_scale(j, staged);
     tmapi_store padded = s;
     tmapi_store_stage(&s, 0, 0, planes, staged);
@@ -100,8 +125,8 @@ TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_p
     if (s.d == 1 && few->way.root) // of its square, which may overflow
         few->way.root = 0, few->way.sum = TMAPI_PDIST_ABSOLUTE;
     tmapi_store_ready(&s, 1, 0, planes, &scale, staged);
-    padded.d = 4; // rare values are those of 4 coordinates, some of which are 0
-    tmapi_store_each(&padded, staged, tmapi_pdist_few_rows, few, few->any, &few->way);
+    padded.d = 4;
+    tmapi_store_each(&padded, staged, tmapi_pdist_few_rows, tmapi_pdist_few_row, few);
 }
 
 // A block's tile, for any number of coordinates.
@@ -110,7 +135,7 @@ TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_
                                        tmap_pairs_add most) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store s = tmapi_pdist_tile(plan, j, plan->side, 4, size);
+    const tmapi_store s = tmapi_pdist_tile(plan, j, plan->side, TMAPI_STORE_SUMS_WARPS, 4, size);
     tmapi_pdist_way way = tmapi_pdist_way_of(j->metric, 0);
     const tmapi_store_ways ways = {sum, {absolute, most}, way.sum, &way};
     const tmapi_store_scale scale =
@@ -126,18 +151,16 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_ST
                            tmapi_pdist_squares_f32,
                            tmapi_pdist_absolute_f32,
                            tmapi_pdist_most_of_f32,
-                           tmapi_pdist_any_of_f32,
                            {0, 0, 0, 0},
                            0};
     tmapi_pdist_few_tile(&plan, &j, 4, &few);
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 3)
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
     tmapi_pdist_f64_few(tmap_pairs_plan plan, tmapi_pdist_job j) {
     tmapi_pdist_few few = {tmapi_pdist_root_of_f64,
                            tmapi_pdist_squares_f64,
                            tmapi_pdist_absolute_f64,
                            tmapi_pdist_most_of_f64,
-                           tmapi_pdist_any_of_f64,
                            {0, 0, 0, 0},
                            0};
     tmapi_pdist_few_tile(&plan, &j, 8, &few);

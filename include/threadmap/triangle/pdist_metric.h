@@ -91,19 +91,6 @@ TMAP_DEVICE void tmapi_pdist_most_of_f32(void *job, tmap_pair, const void *a, co
     *(float *)value = most;
 }
 
-TMAP_DEVICE void tmapi_pdist_any_of_f32(void *job, tmap_pair pair, const void *a, const void *b,
-                                        void *value) {
-    const tmapi_pdist_way *way = (const tmapi_pdist_way *)job;
-    if (way->sum == TMAPI_PDIST_ABSOLUTE)
-        tmapi_pdist_absolute_f32(job, pair, a, b, value);
-    else if (way->sum == TMAPI_PDIST_MOST)
-        tmapi_pdist_most_of_f32(job, pair, a, b, value);
-    else if (way->root)
-        tmapi_pdist_root_of_f32(job, pair, a, b, value);
-    else
-        tmapi_pdist_squares_f32(job, pair, a, b, value);
-}
-
 // Long sums. Four floats are added to each other first, so that a long sum is rounded every fourth
 // time: absolute values by pairs, which costs nothing, squares one after the other, for one
 // addition more. The sum itself is taken by parts, and carries what it has lost by rounding to the
@@ -213,19 +200,6 @@ TMAP_DEVICE void tmapi_pdist_most_of_f64(void *job, tmap_pair, const void *a, co
         if (k < d) most = tmapi_pdist_most_f64(most, fabs(u[k] - v[k]));
     *(double *)value = most;
 }
-TMAP_DEVICE void tmapi_pdist_any_of_f64(void *job, tmap_pair pair, const void *a, const void *b,
-                                        void *value) {
-    const tmapi_pdist_way *way = (const tmapi_pdist_way *)job;
-    if (way->sum == TMAPI_PDIST_ABSOLUTE)
-        tmapi_pdist_absolute_f64(job, pair, a, b, value);
-    else if (way->sum == TMAPI_PDIST_MOST)
-        tmapi_pdist_most_of_f64(job, pair, a, b, value);
-    else if (way->root)
-        tmapi_pdist_root_of_f64(job, pair, a, b, value);
-    else
-        tmapi_pdist_squares_f64(job, pair, a, b, value);
-}
-
 // Long sums.
 TMAP_DEVICE void tmapi_pdist_start_f64(void *, void *sum) { *(double *)sum = 0; }
 TMAP_DEVICE void tmapi_pdist_add_squares_f64(void *, void *sum, const void *a, const void *b) {

@@ -55,17 +55,16 @@ TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmap_u32 n, tmap_u32 layout, tmap_u64 i) 
 }
 
 // The root of a float, of 0 and of infinity too. exact: one Newton step on the remainder, which
-// leaves half a place of error, for 8 instructions; without it the GPU's own root, off by up to one
+// leaves half a place of error, for 7 instructions; without it the GPU's own root, off by up to one
 // place. 2: the same for a normal x, for 5.
 TMAP_DEVICE float tmapi_pdist_root(float x, int exact) {
 #if defined(__CUDA_ARCH__)
     float y, root;
     if (!exact) return tmapi_sqrt(x);
-    y = tmapi_rsqrt(exact == 2 ? x : fmaxf(x, 1.17549435e-38f));
+    y = tmapi_rsqrt(x);
     root = x * y;
     root = fmaf(fmaf(-root, root, x), 0.5f * y, root);
-    if (exact == 2) return root;
-    return x <= 3.402823466e38f ? root : x; // infinity and NaN as they are
+    return exact == 2 || root == root ? root : x; // 0, infinity, NaN, and what has no inverse root
 #else
     (void)exact;
     return sqrtf(x);
