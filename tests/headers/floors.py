@@ -26,8 +26,8 @@ ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",
                 "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_plan",
                 "triangle/pairs_rows", "triangle/pairs_rows_tile", "triangle/pairs_select",
-                "triangle/pairs_store", "triangle/pairs_store_sums", "triangle/pairs_store_tile",
-                "triangle/pairs_walk",
+                "triangle/pairs_store", "triangle/pairs_store_stage", "triangle/pairs_store_sums",
+                "triangle/pairs_store_tile", "triangle/pairs_walk",
                 "adaptive/ask", "adaptive/ask_finish", "adaptive/ask_plan", "adaptive/ask_query",
                 "adaptive/ask_region", "adaptive/ask_run", "adaptive/ask_share",
                 "adaptive/ask_work", "adaptive/ask_workspace", "adaptive/fill",
@@ -37,16 +37,16 @@ WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
-                "triangle/pdist", "triangle/pdist_out", "triangle/pdist_tensor",
+                "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
+                "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
                 "rivals/box_kernels", "rivals/mandelbrot_approaches",
                 "rivals/mandelbrot_approaches_f64", "rivals/mandelbrot_approaches_stamp",
                 "rivals/mandelbrot_dp", "rivals/mandelbrot_dp_stamp")
 
-# pdist.h has 52 kernels, one for each metric, type and shape, until there is an engine for pairs;
-# the limits of cost_test.py are not for it.
-HEAVY = paths("triangle/pdist", "triangle/pdist_tensor")
+# What the limits of cost_test.py are not for: nothing.
+HEAVY = paths()
 
 # What serves clients alone, and so is in no include of a wing either.
 SERVING = paths("fractal/ca_rule", "adaptive/fill")

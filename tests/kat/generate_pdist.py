@@ -13,7 +13,7 @@ import os
 import random
 import sys
 
-METRICS = ["euclidean", "sqeuclidean", "cityblock", "cosine"]
+METRICS = ["euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"]
 SIZES = [(2, 1), (3, 2), (5, 3), (9, 4), (8, 5), (6, 16), (7, 17), (4, 100), (33, 3), (20, 2)]
 INF, NAN = math.inf, math.nan
 # Zero vectors, equal, opposite and parallel points, NaN and infinities.

@@ -48,11 +48,29 @@ static __global__ void check_points(tmap_u64 n, tmap_u64 d, int wide, tmap_u32 s
     }
 }
 
-// The distance of points i and j by its definition, but for the cosine, which is computed from unit
-// vectors, as 1 - cos would not be exact enough to compare with.
-TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metric, tmap_u64 i,
-                              tmap_u64 j) {
-    double sum = 0, scale_i = 1, scale_j = 1;
+// How far off the mean and the length of a point less its mean may be, in its own length: what
+// correlations have lost before they begin, where all coordinates of a point are near each other.
+TMAP_FN double check_centre(const void *points, int wide, tmap_u64 d, tmap_u64 i, double *mean,
+                            double *length) {
+    double sum = 0, square = 0;
+    for (tmap_u64 k = 0; k < d; ++k) sum += check_value(points, wide, i * d + k);
+    *mean = sum / (double)d;
+    for (tmap_u64 k = 0; k < d; ++k) {
+        double t = check_value(points, wide, i * d + k) - *mean;
+        square += t * t;
+    }
+    *length = sqrt(square);
+    return DBL_EPSILON * (double)(d + 4) * (1 + fabs(*mean) * sqrt((double)d) / *length);
+}
+
+// The distance of points i and j by its definition, but for the cosine and the correlation, which
+// are computed from unit vectors, as 1 - cos would not be exact enough to compare with. *slack:
+// what the unit vectors are off by.
+TMAP_FN double check_distance_slack(const void *points, int wide, tmap_u64 d, int metric,
+                                    tmap_u64 i, tmap_u64 j, double *slack) {
+    const int unit = metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
+    double sum = 0, scale_i = 1, scale_j = 1, mean_i = 0, mean_j = 0;
+    *slack = 0;
     if (metric == TMAP_PDIST_COSINE) {
         double norm_i = 0, norm_j = 0;
         for (tmap_u64 k = 0; k < d; ++k) {
@@ -62,25 +80,40 @@ TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metr
         }
         scale_i = 1 / sqrt(norm_i), scale_j = 1 / sqrt(norm_j);
     }
-    for (tmap_u64 k = 0; k < d; ++k) {
-        double t = check_value(points, wide, i * d + k) * scale_i -
-                   check_value(points, wide, j * d + k) * scale_j;
-        sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;
+    if (metric == TMAP_PDIST_CORRELATION) {
+        *slack = check_centre(points, wide, d, i, &mean_i, &scale_i);
+        *slack += check_centre(points, wide, d, j, &mean_j, &scale_j);
+        scale_i = 1 / scale_i, scale_j = 1 / scale_j;
     }
-    return metric == TMAP_PDIST_EUCLIDEAN ? sqrt(sum) : metric == TMAP_PDIST_COSINE ? sum / 2 : sum;
+    for (tmap_u64 k = 0; k < d; ++k) {
+        double t = (check_value(points, wide, i * d + k) - mean_i) * scale_i -
+                   (check_value(points, wide, j * d + k) - mean_j) * scale_j;
+        if (metric == TMAP_PDIST_CHEBYSHEV)
+            sum = fabs(t) > sum ? fabs(t) : sum; // a NaN does not count
+        else
+            sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;
+    }
+    return metric == TMAP_PDIST_EUCLIDEAN ? sqrt(sum) : unit ? sum / 2 : sum;
+}
+
+TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metric, tmap_u64 i,
+                              tmap_u64 j) {
+    double slack;
+    return check_distance_slack(points, wide, d, metric, i, j, &slack);
 }
 
 // The error that is granted to a distance `want` in d dimensions. u is half a place in the last
-// bit; a sum of d terms is off by d u at most, its root by half of that and what the root adds. Sums
-// of floats are taken by parts: no term goes through more roundings than a part has. A unit vector
-// is off by u, and so is the difference of two of them, whatever its length.
+// bit; a sum of d terms is off by d u at most, its root by half of that and what the root adds.
+// Sums of floats are taken by parts: no term goes through more roundings than a part has. A unit
+// vector is off by u, and so is the difference of two of them, whatever its length.
 TMAP_FN double check_granted(int wide, tmap_u64 d, int metric, double want) {
     double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0;
     double most = d <= 64 ? 8 : d <= 256 ? 12 : 20, terms = (double)d;
     double reference = wide ? 2 : 1; // is as far off itself
     if (!wide && terms > most) terms = most;
+    if (metric == TMAP_PDIST_CHEBYSHEV) return reference * u * want;
     if (metric == TMAP_PDIST_EUCLIDEAN) return reference * u * want * (terms / 2 + 4);
-    if (metric == TMAP_PDIST_COSINE)
+    if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION)
         return reference * u * (want * (terms + 8) + 4 * sqrt(want) + 4 * u * terms);
     return reference * u * want * (terms + 4);
 }
@@ -99,12 +132,13 @@ typedef struct check_result {
 // by y.
 static __global__ void check_pdist(const void *points, int wide, tmap_u64 n, tmap_u64 d,
                                    const void *out, int metric, int layout, check_result *result) {
+    const int unit = metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
     tmap_u64 wrong = 0, checked = 0, worst = 0;
     for (tmap_u64 i = blockIdx.x; i < n; i += gridDim.x)
         for (tmap_u64 j = threadIdx.x + (tmap_u64)blockDim.x * blockIdx.y; j < n;
              j += (tmap_u64)blockDim.x * gridDim.y) {
             tmap_u64 at = i * n + j;
-            double got, want;
+            double got, want, slack;
             if (layout == TMAP_PDIST_CONDENSED) {
                 if (j <= i) continue;
                 at -= (i + 1) * (i + 2) / 2;
@@ -115,10 +149,13 @@ static __global__ void check_pdist(const void *points, int wide, tmap_u64 n, tma
                 continue;
             }
             got = check_value(out, wide, at);
-            want = i == j ? 0 : check_distance(points, wide, d, metric, i, j);
-            wrong += !check_right(wide, d, metric, got, want);
+            want = check_distance_slack(points, wide, d, metric, i, j, &slack);
+            if (i == j) want = 0;
+            wrong += !check_right(wide, d, metric, got, want) &&
+                     !(fabs(got - want) <=
+                       slack * (2 * sqrt(want) + slack) + check_granted(wide, d, metric, want));
             // A cosine near 0 is exact by the scale of its root.
-            if (want > (metric == TMAP_PDIST_COSINE ? 0.01 : 0) && got - got == 0) {
+            if (want > (unit ? 0.01 : 0) && slack < 1e-14 && got - got == 0) {
                 int exponent;
                 double places;
                 frexp(want, &exponent);

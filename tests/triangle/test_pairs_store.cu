@@ -3,6 +3,7 @@
 // what is around it, against serial loops: for every n up to some tiles, every d, floats, doubles
 // and bits, all layouts, odd pitches and pointers, first rows, two sets, many sets, and shares
 // that add up; and what the plan makers refuse.
+#define TMAPI_STORE_LARGE 130 // so that small sizes take large tiles
 #include "triangle/pairs_store_check.h"
 
 #include <threadmap/triangle/pairs_store_sums.h>
@@ -393,7 +394,7 @@ int main(void) {
     for (int i = 0; i < 10; ++i)
         for (int layout = 0; layout < 5; ++layout, ++turn) {
             const tmap_u32 dims[] = {1, 3, 8, 15, 16, 17, 33, 64, 65, 300};
-            const tmap_u32 sizes[] = {130, 1, 129, 255, 17, 260, 257, 128, 150, 140};
+            const tmap_u32 sizes[] = {130, 1, 600, 255, 129, 260, 257, 128, 150, 140};
             store_shape w = store_shape_of(sizes[i], layouts[layout]);
             if (pairs_small && turn % 4) continue;
             w.s.d = dims[i], w.shift = turn % 5, w.pitch = layout ? turn % 4 : 0, w.shares = 2;

@@ -4,7 +4,8 @@
 // the bytes around the output with what they were; points that are hard for a product of points.
 // On a GPU up to n = 65537, every pair. Then what the launchers must refuse, and an error that an
 // earlier call has left.
-#define TMAPI_PDIST_WHOLE 200 // so that small sizes take all of the larger kernels
+#define TMAPI_PDIST_TENSOR_N 200 // so that small sizes take the tensor cores' kernels
+#define TMAPI_STORE_LARGE    129 // and large tiles
 #include "triangle/pdist_check.h"
 
 #include <stdio.h>
@@ -23,12 +24,13 @@
 enum { GUARD = 64 }; // values around an output
 static int failures, cases, on_gpu;
 static double worst[2][TMAP_PDIST_METRIC_COUNT];
-static int tensor; // whether pdist_tensor.h is used where it can be
+static int tensor; // whether tensor cores are used where they can be
 static double worst_tensor;
 
 typedef struct problem {
     tmap_u64 n, d;
     int wide, metric, layout, shift; // shift: points and output begin so many values further on
+    int products;                    // by tmap_pdist_f32_products, however few points there are
 } problem;
 
 static const char *const layouts[] = {"condensed", "square", "lower"};
@@ -37,35 +39,64 @@ static void expect(int ok, const char *what, problem p) {
     ++cases;
     if (ok) return;
     if (++failures <= 20)
-        printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d\n", what, p.n, p.d,
-               p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout],
-               p.shift);
+        printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d%s\n", what, p.n, p.d,
+               p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout], p.shift,
+               p.products ? ", by products" : "");
 }
 
 // Whether a problem is solved in double precision.
 static int by_tensor(problem p) {
-    return tensor && !p.wide && p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_WHOLE &&
-           p.d >= TMAPI_PDIST_TENSOR_LEAST;
+    return tensor && !p.wide &&
+           (p.products || (p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_TENSOR_N &&
+                           p.d > 4 && p.d <= 16));
 }
 
 // Then the error, in places of the last bit, does not grow with d.
 static void expect_tensor(double error, problem p) {
-    expect(error <= 2, "error of pdist_tensor.h", p);
+    expect(error <= (p.products ? 1.01 : 2), "error on tensor cores", p);
     if (error > worst_tensor) worst_tensor = error;
 }
 
 // Nor does it in floats. Up to 2.2 places of a square and 1.4 of an absolute value come from
-// differences rounded to floats, the rest from their sum; a root has half of a square's and its own.
+// differences rounded to floats, the rest from their sum; a root has half of a square's and its
+// own.
 static void expect_places(double error, problem p) {
     const double most[] = {3, 5, 4};
     if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error", p);
+    if (p.metric == TMAP_PDIST_CHEBYSHEV) expect(error <= (p.wide ? 1 : 0.5), "error", p);
 }
 
 static void *offset(void *base, int wide, tmap_u64 values) {
     return (char *)base + (values << (2 + wide));
 }
 
+// By products: in a workspace as large as it has to be, behind which nothing is written. The public
+// function leaves few points to the other kernels.
+static cudaError_t launch_products(problem p, const void *points, void *out) {
+    const tmap_u64 bytes = 8 * tmapi_products_points(p.n) * (tmapi_products_width(p.d) + 1);
+    unsigned char guard[GUARD];
+    char *workspace;
+    cudaError_t error;
+    int touched = 0;
+    CHECK(cudaMalloc((void **)&workspace, bytes + GUARD));
+    CHECK(cudaMemset(workspace, CHECK_POISON_BYTE, bytes + GUARD));
+    if (tmap_pdist_workspace(p.n, p.d)) {
+        expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace", p);
+        error = tmap_pdist_f32_products((const float *)points, p.n, p.d, (float *)out, p.metric,
+                                        p.layout, workspace, 0);
+    } else {
+        error = tmapi_products_launch((const float *)points, p.n, p.d, (float *)out, p.metric,
+                                      p.layout, workspace, 0);
+    }
+    CHECK(cudaMemcpy(guard, workspace + bytes, GUARD, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < GUARD; ++i) touched += guard[i] != CHECK_POISON_BYTE;
+    expect(touched == 0, "wrote behind the workspace", p);
+    CHECK(cudaFree(workspace));
+    return error;
+}
+
 static cudaError_t launch(problem p, const void *points, void *out) {
+    if (p.products) return launch_products(p, points, out);
     if (p.wide)
         return tmap_pdist_f64((const double *)points, p.n, p.d, (double *)out, p.metric, p.layout,
                               0);
@@ -188,6 +219,8 @@ static void run_hard(int kind, problem p) {
                 wrong += got != 0;
             } else if (square != square) {
                 wrong += got == got;
+            } else if (p.products && p.metric == TMAP_PDIST_EUCLIDEAN) {
+                wrong += !check_right(0, d, p.metric, got, want); // in the whole range
             } else if (square > FLT_MAX) {
                 wrong += got != (double)INFINITY;
             } else if (square < FLT_MIN) {
@@ -204,11 +237,45 @@ static void run_hard(int kind, problem p) {
     CHECK(cudaFree(points_base));
 }
 
+// ---- the range of floats ------------------------------------------------------------------------
+
+// Two points so far from each other in their last coordinate: where the square of the distance is
+// no normal float, a Euclidean distance of two coordinates or more is as far off as pdist.h says,
+// and no other distance is, nor is one by products.
+static void run_range(float distance, tmap_u64 d, int products) {
+    static float points[2 * 20];
+    float got;
+    for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; ++metric) {
+        problem p = {2, d, 0, metric, TMAP_PDIST_CONDENSED, 0, products};
+        const double square = (double)distance * distance;
+        const int lost = metric == TMAP_PDIST_SQEUCLIDEAN || (d > 1 && !products);
+        double want = metric == TMAP_PDIST_SQEUCLIDEAN ? square : distance;
+        void *base, *device, *out;
+        if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION) continue;
+        if (products && !tmapi_pdist_multiplies(metric)) continue;
+        memset(points, 0, sizeof points);
+        points[2 * d - 1] = distance;
+        CHECK(cudaMalloc(&device, 2 * d * sizeof(float)));
+        CHECK(cudaMemcpy(device, points, 2 * d * sizeof(float), cudaMemcpyHostToDevice));
+        out = run_launch(p, device, &base);
+        CHECK(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+        if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square < FLT_MIN)
+            expect(got >= 0 && got <= 1.1e-19f, "a small distance", p);
+        else if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square > FLT_MAX)
+            expect(got == INFINITY, "a large distance", p);
+        else
+            expect(fabs(got - want) <= FLT_EPSILON * want, "a distance within the range", p);
+        CHECK(cudaFree(base));
+        CHECK(cudaFree(device));
+    }
+}
+
 // ---- scipy's answers ----------------------------------------------------------------------------
 
 static double kat_points[4096], kat_want[4096];
 
-// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1.
+// All layouts of one line of distances. scipy's cosine is 1 - cos, off by some places of 1; so is
+// its correlation, and by more where the coordinates of a point are near each other.
 static void run_known(problem p) {
     static float narrow[4096];
     static double values[4096];
@@ -225,8 +292,10 @@ static void run_known(problem p) {
     for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
         for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
             tmap_u64 at = p.layout == TMAP_PDIST_CONDENSED ? k : j * p.n + i;
-            double got = check_value(values, p.wide, at), slack = 0;
+            double got = check_value(values, p.wide, at), slack = 0, unit = 0;
+            (void)check_distance_slack(kat_points, 1, p.d, p.metric, i, j, &unit);
             if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
+            if (p.metric == TMAP_PDIST_CORRELATION) slack = 2 * unit;
             wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
                      !(fabs(got - kat_want[k]) <= slack);
             if (p.layout == TMAP_PDIST_SQUARE && got == got) // bit for bit the same
@@ -252,7 +321,7 @@ static int read_numbers(char *text, double *out, int most) {
 static void run_kat(void) {
     static char path[1000], line[1 << 16];
     const char *folder = getenv("TMAP_KAT");
-    problem p = {0, 0, 0, 0, 0, 0};
+    problem p = {0, 0, 0, 0, 0, 0, 0};
     int lines = 0;
     FILE *in;
     snprintf(path, sizeof path, "%s/pdist.txt", folder ? folder : "tests/kat");
@@ -276,10 +345,16 @@ static void run_kat(void) {
         ++lines;
         for (p.layout = 0; p.layout < TMAP_PDIST_LAYOUT_COUNT; ++p.layout)
             for (p.wide = 0; p.wide < 2; ++p.wide)
-                for (p.shift = 0; p.shift < 2; ++p.shift) run_known(p);
+                for (p.shift = 0; p.shift < 2; ++p.shift) {
+                    run_known(p);
+                    if (p.wide || !tensor || !tmapi_pdist_multiplies(p.metric)) continue;
+                    p.products = 1;
+                    run_known(p);
+                    p.products = 0;
+                }
     }
     fclose(in);
-    expect(lines == 44, "lines of known answers", p);
+    expect(lines == 66, "lines of known answers", p);
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -290,24 +365,24 @@ static void run_refusals(void) {
         int points, out; // 0: null, 1: right, 2: one byte on
         cudaError_t want;
     } bad[] = {
-        {{4, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, -1, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, -1, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, TMAP_PDIST_LAYOUT_COUNT, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, 0, 0}, 0, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, 0, 0}, 1, 0, cudaErrorInvalidValue},
-        {{4, 3, 1, 0, 0, 0}, 2, 1, cudaErrorInvalidValue},
-        {{4, 3, 1, 0, 0, 0}, 1, 2, cudaErrorInvalidValue},
-        {{8388480, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{8388608, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{5931642, 3, 0, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 31, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 32, 3, 0, 0, TMAP_PDIST_CONDENSED, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 63, 3, 1, 0, TMAP_PDIST_SQUARE, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{0, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
-        {{0, 3, 0, 0, TMAP_PDIST_LOWER, 0}, 0, 0, cudaSuccess},
-        {{1, 3, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+        {{4, 0, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, -1, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, -1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, TMAP_PDIST_LAYOUT_COUNT, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0, 0}, 0, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0, 0}, 1, 0, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0, 0}, 2, 1, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 0, 0, 0}, 1, 2, cudaErrorInvalidValue},
+        {{8388480, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{8388608, 3, 0, 0, TMAP_PDIST_LOWER, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{5931642, 3, 0, 0, TMAP_PDIST_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 31, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 32, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 63, 3, 1, 0, TMAP_PDIST_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{0, 3, 0, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+        {{0, 3, 0, 0, TMAP_PDIST_LOWER, 0, 0}, 0, 0, cudaSuccess},
+        {{1, 3, 0, 0, 0, 0, 0}, 0, 0, cudaSuccess},
     };
     unsigned char bytes[1024];
     int touched = 0;
@@ -321,9 +396,22 @@ static void run_refusals(void) {
         if (shown.layout < 0 || shown.layout >= TMAP_PDIST_LAYOUT_COUNT) shown.layout = 0;
         expect(launch(bad[i].p, points, out) == bad[i].want, "refusal", shown);
     }
+    expect(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0, memory + 8,
+                                   0) == cudaErrorInvalidValue,
+           "a misaligned workspace", bad[0].p);
     CHECK(cudaMemcpy(bytes, memory, sizeof bytes, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != CHECK_POISON_BYTE;
     expect(touched == 0, "a refused launch wrote", bad[0].p);
+    // Few points need no workspace, and none is looked at.
+    CHECK(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0,
+                                  (void *)(tmap_u64)16, 0));
+    CHECK(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0, NULL, 0));
+    CHECK(cudaDeviceSynchronize());
+    expect(tmap_pdist_workspace(30720, 64) == 15974400 && !tmap_pdist_workspace(1023, 64) &&
+               !tmap_pdist_workspace(30720, 16) && !tmap_pdist_workspace(1ull << 40, 64) &&
+               !tmap_pdist_workspace(30720, 1ull << 40) &&
+               tmap_pdist_workspace(1000001, 1u << 20) == 8ull * 1000064 * 1048577,
+           "bytes of a workspace", bad[0].p);
     expect(tmap_pdist_values(1ull << 32, TMAP_PDIST_SQUARE) == ~0ull &&
                tmap_pdist_values(131072, TMAP_PDIST_CONDENSED) == 8589869056ull &&
                tmap_pdist_values(46341, TMAP_PDIST_LOWER) == 2147488281ull &&
@@ -350,19 +438,24 @@ static void run_after_error(problem p) {
 }
 
 int main(void) {
-    const problem after_error[] = {
-        {3, 1, 0, 0, 0, 0}, {3, 3, 1, 2, 1, 0}, {140, 9, 0, 3, 2, 0}, {203, 8, 0, 0, 0, 0}};
+    const problem after_error[] = {{3, 1, 0, 0, 0, 0, 0},
+                                   {3, 3, 1, 2, 1, 0, 0},
+                                   {140, 9, 0, 3, 2, 0, 0},
+                                   {203, 8, 0, 0, 0, 0, 0}};
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
     const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
     const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
     const tmap_u64 tensor_dims[] = {5, 8, 9, 12, 15, 16, 17, 32, 33, 64, 100};
+    const tmap_u64 products_sizes[] = {1, 2, 63, 64, 65, 129, 200, 1025};
+    const tmap_u64 products_dims[] = {1, 15, 16, 17, 31, 32, 33, 48, 49, 64, 100, 300};
     const problem large[] = {
-        {4096, 3, 0, 0, 0, 1},   {4096, 16, 1, 0, 0, 0},  {4097, 100, 0, 3, 1, 1},
-        {30720, 1, 0, 0, 2, 0},  {30720, 4, 0, 0, 2, 0},  {30720, 3, 0, 0, 0, 0},
-        {30720, 16, 0, 0, 0, 0}, {30720, 16, 0, 2, 0, 0}, {20000, 100, 0, 0, 1, 0},
-        {30720, 9, 0, 1, 0, 1},  {30720, 33, 0, 0, 0, 0}, {20001, 64, 0, 0, 2, 1},
-        {46341, 3, 0, 0, 1, 0},  {46341, 2, 1, 1, 2, 1},  {65537, 3, 0, 0, 0, 0},
-        {65537, 5, 1, 0, 0, 1},  {65537, 3, 0, 3, 2, 0},
+        {4096, 3, 0, 0, 0, 1, 0},    {4096, 16, 1, 0, 0, 0, 0},  {4097, 100, 0, 3, 1, 1, 0},
+        {30720, 1, 0, 0, 2, 0, 0},   {30720, 4, 0, 0, 2, 0, 0},  {30720, 3, 0, 0, 0, 0, 0},
+        {30720, 16, 0, 0, 0, 0, 0},  {30720, 16, 0, 2, 0, 0, 0}, {20000, 100, 0, 0, 1, 0, 0},
+        {30720, 9, 0, 1, 0, 1, 0},   {30720, 33, 0, 0, 0, 0, 0}, {20001, 64, 0, 0, 2, 1, 0},
+        {46341, 3, 0, 0, 1, 0, 0},   {46341, 2, 1, 1, 2, 1, 0},  {65537, 3, 0, 0, 0, 0, 0},
+        {65537, 5, 1, 0, 0, 1, 0},   {65537, 3, 0, 3, 2, 0, 0},  {30720, 64, 0, 0, 0, 0, 1},
+        {20001, 300, 0, 3, 0, 1, 1}, {20001, 33, 0, 1, 1, 2, 1}, {65537, 17, 0, 5, 2, 3, 1},
     };
     struct cudaDeviceProp device;
     int devices = 0, turn = 0, full;
@@ -373,33 +466,54 @@ int main(void) {
     CHECK(cudaGetDeviceProperties(&device, 0));
     on_gpu = strstr(device.name, "CPU") == NULL;
     full = on_gpu && !getenv("TMAP_TEST_SMALL");
-    {
-        tmapi_pdist_kernel kernel = {tmapi_pdist_f32_euclidean_tensor, 0, 0};
-        tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor(&kernel);
-    }
+    tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
             for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-                problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4};
+                problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4, 0};
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
                 if (full || p.n < 3 || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
     for (unsigned a = 0; a < sizeof tensor_sizes / sizeof *tensor_sizes; ++a)
         for (unsigned b = 0; b < sizeof tensor_dims / sizeof *tensor_dims; ++b)
             for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2, c / 2, turn++ % 5 % 4};
+                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2, c / 2, turn++ % 5 % 4, 0};
                 int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
                 if (full || some) run_random(p);
             }
+    for (unsigned a = 0; tensor && a < sizeof products_sizes / sizeof *products_sizes; ++a)
+        for (unsigned b = 0; b < sizeof products_dims / sizeof *products_dims; ++b)
+            for (int c = 0; c < TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+                problem p = {
+                    products_sizes[a], products_dims[b], 0, c / 3, c % 3, turn++ % 5 % 4, 1};
+                if (!tmapi_pdist_multiplies(p.metric)) continue;
+                // The CPU machine multiplies matrices by hand: few of the larger ones.
+                int some = p.n < 1025 ? turn % 41 == 0 && p.n * p.d < 10000 : p.d == 17 && c == 0;
+                if (full || p.n < 3 || some) run_random(p);
+            }
+    // Sums so long that parts of them must carry what is lost.
+    for (int metric = 0; metric < TMAP_PDIST_COSINE; ++metric) {
+        problem p = {20, 6000, 0, metric, 0, 0, 0};
+        run_random(p);
+    }
     for (int kind = 0; kind < HARD_KINDS; ++kind)
         for (int c = 0; c < 4 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4};
+            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4, 0};
             int some = c == 4 + kind % 2 || (c == 7 && kind % 4 == 0) || turn % 41 == 0;
             if (full || some) run_hard(kind, p);
-            p.n = HARD_FEW; // never on tensor cores
+            p.products = tensor;
+            if (full || c == (kind % 2 ? 5 : 10)) run_hard(kind, p);
+            p.n = HARD_FEW, p.products = 0; // never on tensor cores
             if (full || c == 7 - kind % 2) run_hard(kind, p);
         }
+    for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {
+        const float distances[] = {1e-30f, 1e-20f,  1.2e-19f, 1e-10f, 1,
+                                   1e15f,  1.8e19f, 3e19f,    1e38f};
+        for (int i = 0; i < 9; ++i) run_range(distances[i], d, 0);
+        if (d == 17 && tensor)
+            for (int i = 0; i < 9; ++i) run_range(distances[i], d, 1);
+    }
     run_refusals();
     for (unsigned i = 0; i < sizeof after_error / sizeof *after_error; ++i)
         run_after_error(after_error[i]);

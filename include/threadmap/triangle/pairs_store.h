@@ -24,11 +24,11 @@
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
-#include "pairs_store_tile.h"
+#include "pairs_store_stage.h"
 
 // Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
 // always has stores under way: for points of up to 16 bytes and a value of some instructions.
-#define TMAP_PAIRS_STORE_THREADS 512u
+#define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
 #define TMAP_PAIRS_STORE_BLOCKS 2
 #else
@@ -54,61 +54,92 @@ TMAP_FN tmap_u64 tmap_pairs_store_bytes(const tmap_pairs_plan *plan) {
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef struct tmapi_store_point {
+typedef struct tmapi_store_whole {
     alignas(16) unsigned char bytes[16 * TMAPI_STORE_VECTORS];
-} tmapi_store_point;
+} tmapi_store_whole;
 
-// One strip of points that are whole in registers.
-TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, const tmapi_store_shape f,
-                                  tmapi_store_strip strip, const int inside, tmap_pairs_value value,
-                                  void *job) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 places = (f.side + tmapi_store_before(s->bytes) + 1) * 16;
-    const tmap_u32 used = (s->d * s->size + 15) / 16;
-    tmapi_store_point columns[TMAPI_STORE_WIDE], row;
-    strip.inside = inside;
+// A whole point, whose vectors are `plane` bytes apart.
+TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
+                                 tmapi_store_whole *point) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
+        if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
+}
+
+// The columns of a lane.
+TMAP_DEVICE void tmapi_store_columns(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     tmapi_store_whole *columns) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-            if (c < f.wide && k < used)
-                tmapi_value_copy(columns[c].bytes + 16 * k,
-                                 TMAPI_STORE_COLUMN(&strip, v, c) + k * places, 16);
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(strip, v, c), plane, &columns[c]);
+}
+
+// The full rows of a strip, the first ones.
+TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
+                                  tmap_pairs_value value, void *job) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
+    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
+    tmapi_store_columns(s, &strip, columns);
 #pragma unroll 1
-    for (int r = 0; r < TMAPI_STORE_ROWS; ++r) {
+    while (strip.full > 0) {
         tmapi_store_out out;
         tmap_pair pair;
         pair.i = (tmap_u32)strip.i;
-        const tmapi_store_bits bits = tmapi_store_bits_of(s, &strip, f.wide);
-        if (!inside && strip.i >= s->rows) break;
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-            if (k < used) tmapi_value_copy(row.bytes + 16 * k, strip.rows + 16 * k, 16);
+        tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
 #pragma unroll
         for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
-            if (c >= f.wide) break;
-            if (!inside) tmapi_value_zero(out.bytes + c * bytes, bytes);
             pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
-            if (inside || bits.wanted >> c & 1)
-                value(job, pair, row.bytes, columns[c].bytes, out.bytes + c * bytes);
+            value(job, pair, row.bytes, columns[c].bytes, out.bytes + c * bytes);
         }
-        tmapi_store_write(s, &strip, f.wide, bits.placed, &out);
-        strip.rows += TMAPI_STORE_PERIOD * f.vectors * 16;
+        tmapi_store_write(s, &strip, 1, &out);
         tmapi_store_next(s, &strip);
     }
 }
 
-// What is done with a strip.
-typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_shape f,
-                                     const tmapi_store_strip *strip, void *context);
+// Computes the values of a row of a strip, those that are asked for.
+typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip,
+                                   const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                   tmapi_store_out *out, void *context);
 
-// The strips of a tile whose points are staged, one for each warp.
-TMAP_DEVICE void tmapi_store_strip_each(const tmapi_store *s, const tmapi_store_shape f,
-                                        const unsigned char *staged, tmapi_store_strip_do what,
-                                        void *context) {
-    const int y = (int)(threadIdx.x / 32), shift = tmapi_store_shift(s, s->row + y);
-    const tmapi_store_strip strip = tmapi_store_strip_make(s, f, y, shift, staged);
-    what(s, f, &strip, context);
+// The strip's other rows. They are few, but at the end of a launch nothing else is left: so the
+// columns of a row go side by side here too.
+TMAP_DEVICE void tmapi_store_edges(const tmapi_store *s, tmapi_store_strip strip,
+                                   tmapi_store_row_do values, void *context) {
+    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
+    tmapi_store_columns(s, &strip, columns);
+#pragma unroll 1
+    for (int r = 0; r < TMAPI_STORE_ROWS; ++r) {
+        __syncwarp(); // or the compiler makes a loop for each metric and each layout
+        if (strip.i >= s->rows) break;
+        if (strip.full <= 0) {
+            tmapi_store_out out;
+            tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
+            values(s, &strip, &row, columns, &out, context);
+            tmapi_store_write(s, &strip, 0, &out);
+        }
+        tmapi_store_next(s, &strip);
+    }
+}
+
+// What is done with a strip's full rows.
+typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     void *context);
+
+// All strips of a tile whose points are staged. A strip is made again for its rows that are not
+// full, so that the others have all registers.
+TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *staged,
+                                  tmapi_store_strip_do full, tmapi_store_row_do values,
+                                  void *context) {
+#pragma unroll 1
+    for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
+        tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
+        const int edges = strip.full < TMAPI_STORE_ROWS;
+        if (strip.full > 0) full(s, &strip, context);
+        if (!edges) continue;
+        strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
+        tmapi_store_edges(s, strip, values, context);
+    }
 }
 
 typedef struct tmapi_store_value {
@@ -116,20 +147,31 @@ typedef struct tmapi_store_value {
     void *job;
 } tmapi_store_value;
 
-TMAP_DEVICE void tmapi_store_value_strip(const tmapi_store *s, const tmapi_store_shape f,
-                                         const tmapi_store_strip *strip, void *context) {
+TMAP_DEVICE void tmapi_store_value_rows(const tmapi_store *s, const tmapi_store_strip *strip,
+                                        void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
-    if (strip->inside)
-        tmapi_store_rows(s, f, *strip, 1, v->value, v->job);
-    else
-        tmapi_store_rows(s, f, *strip, 0, v->value, v->job);
+    tmapi_store_rows(s, *strip, v->value, v->job);
 }
 
-// Of the register form: a tile of 128 x 128 points, 4 columns a lane, 16 warps.
-TMAP_DEVICE tmapi_store_shape tmapi_store_shape_few(tmap_u32 vectors) {
-    tmapi_store_shape f;
-    f.side = 128, f.wide = 4, f.warps = TMAP_PAIRS_STORE_THREADS / 32, f.vectors = vectors;
-    return f;
+// Of a row that is not full: the user's function is asked for pairs that exist alone.
+TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
+                                       const tmapi_store_whole *row,
+                                       const tmapi_store_whole *columns, tmapi_store_out *out,
+                                       void *context) {
+    const tmapi_store_value *v = (const tmapi_store_value *)context;
+    const tmap_u32 bytes = s->bytes ? s->bytes : 4;
+    int first;
+    const int end = tmapi_store_range(s, strip->i, &first);
+    tmap_pair pair;
+    pair.i = (tmap_u32)strip->i;
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
+        const int j = strip->j + tmapi_store_column((int)tmapi_store_values(s->bytes), c);
+        pair.j = (tmap_u32)j;
+        tmapi_value_zero(out->bytes + c * bytes, bytes);
+        if (j >= first && j < end && !(s->hollow && j == strip->i))
+            v->value(v->job, pair, row->bytes, columns[c].bytes, out->bytes + c * bytes);
+    }
 }
 
 // Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the
@@ -148,14 +190,17 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store_shape f = tmapi_store_shape_few(tmapi_store_vectors(size, d));
+    const tmap_u32 planes = tmapi_store_vectors(size, d);
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, f, points, others,
-                                               size, d, bytes, out);
+        const tmapi_store s =
+            tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND, TMAPI_STORE_WARPS,
+                             1, points, others, size, d, bytes, out);
+        const tmapi_store_scale none = {0, 0, 0, 0};
         tmapi_store_value v = {value, job};
-        tmapi_store_stage(&s, f, 0, 0, 0, staged);
-        tmapi_store_strip_each(&s, f, staged, tmapi_store_value_strip, &v);
+        tmapi_store_stage(&s, 0, 0, planes, staged);
+        tmapi_store_ready(&s, 1, 0, planes, &none, staged);
+        tmapi_store_each(&s, staged, tmapi_store_value_rows, tmapi_store_value_row, &v);
         __syncthreads(); // before the next tile's points come
     }
 }
@@ -165,7 +210,7 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The plan of tiles of `side` points by `threads` threads; `vectors` of a point are staged.
+// The plan of tiles of `side` points by `threads` threads, which share `vectors` of each point.
 static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                 tmap_u32 layout, tmap_u32 value, tmap_u32 side,
                                                 tmap_u32 threads, tmap_u32 vectors,
@@ -181,7 +226,7 @@ static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
     p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
     p.kernel = kernel, p.block = threads, p.side = side;
-    p.shared = tmapi_store_shared(side, vectors, value);
+    p.shared = tmapi_store_plane(side, value) * vectors;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
     return cudaSuccess;
@@ -204,8 +249,9 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tma
                                                      tmap_u32 layout, tmap_u32 value,
                                                      const void *kernel, tmap_pairs_plan *out) {
     if (d > TMAP_PAIRS_D_MAX) return cudaErrorInvalidValue;
-    return tmapi_store_plan_make(n, d, size, layout, value, 128, TMAP_PAIRS_STORE_THREADS,
-                                 tmapi_store_vectors(size, d), kernel, out);
+    return tmapi_store_plan_make(n, d, size, layout, value, TMAPI_STORE_BAND,
+                                 TMAP_PAIRS_STORE_THREADS, tmapi_store_vectors(size, d), kernel,
+                                 out);
 }
 
 // Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the
