@@ -219,7 +219,7 @@ static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const v
                                             cudaStream_t stream) {
     void *arguments[2];
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (!plan->grid) return cudaErrorInvalidConfiguration; // for which drivers have other errors too
+    if (!plan->grid) return cudaErrorInvalidConfiguration; // drivers do not agree on this one
     arguments[0] = (void *)plan, arguments[1] = (void *)job;
     return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
                             plan->shared, stream);

@@ -314,7 +314,7 @@ static inline cudaError_t tmap_pdist_f32(const float *points, tmap_u64 n, tmap_u
     return tmapi_pdist_launch(points, n, d, out, 4, metric, layout, 0, stream);
 }
 
-// The same by products on tensor cores, for which it computes in memory of yours, on GPUs of compute
+// The same by products on tensor cores, for which it takes memory of yours, on GPUs of compute
 // capability 8.0 and 9.0, where it can: for Euclidean and squared distances, cosines and
 // correlations, from 17 coordinates and 1024 points on. Elsewhere it does what tmap_pdist_f32 does.
 // workspace: tmap_pdist_workspace(n, d) bytes of device memory at a multiple of 16, which need not
