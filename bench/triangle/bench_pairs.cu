@@ -5,9 +5,11 @@
 // Every variant is verified before it is timed: the engine's result against that of a kernel with
 // another map and another order. One that is wrong ends the run with status 1.
 //
-// usage: bench_pairs [--n N,N,...] [--only VARIANT,...] [--budget MS] [--bytes N] [--out FILE]
+// usage: bench_pairs [--n N,N,...] [--only VARIANT,...] [--radii R,R,...] [--budget MS] [--bytes N]
+//                    [--out FILE]
 #include "../options.h"
 #include "../results.h"
+#include "cell_list.h"
 #include "pairs_histogram_work.h"
 #include "pairs_rows_work.h"
 #include "pairs_select_work.h"
@@ -36,9 +38,10 @@ static double instructions_a_ms(int processors) { // of the lanes of all multipr
     return 128.0 * processors * khz;
 }
 
-static void sweep_size(pairs_sweep *s, tmap_u32 n) {
+static void sweep_size(pairs_sweep *s, tmap_u32 n, const bench_numbers *radii) {
     s->n = n, s->pairs = tmap_condensed_cells(n), s->count_ms = 0;
     pairs_sweep_count(s);
+    pairs_sweep_cells(s, radii);
     pairs_sweep_drmsd(s);
     pairs_sweep_histogram(s);
     pairs_sweep_select(s);
@@ -49,6 +52,7 @@ static void sweep_size(pairs_sweep *s, tmap_u32 n) {
 
 int main(int argc, char **argv) {
     bench_numbers n = {{3000, 30720, 131072}, 3};
+    bench_numbers radii = {{10, 30, 97, 200, 333}, 5}; // in thousandths of the cube's side
     const char *out = NULL;
     tmap_u64 bytes = 4ull << 30;
     bench_results results;
@@ -64,6 +68,8 @@ int main(int argc, char **argv) {
             n = bench_numbers_of(option, p, 2, 1u << 20);
         else if (!strcmp(option, "--only"))
             s.only = only_of(option, p);
+        else if (!strcmp(option, "--radii"))
+            radii = bench_numbers_of(option, p, 1, 1000);
         else if (!strcmp(option, "--budget"))
             s.budget_ms = (double)bench_number(option, p, 1, 100000);
         else if (!strcmp(option, "--bytes"))
@@ -88,7 +94,7 @@ int main(int argc, char **argv) {
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int i = 0; i < n.count; ++i) {
         bench_progress(i, n.count, "pairs");
-        sweep_size(&s, n.value[i]);
+        sweep_size(&s, n.value[i], &radii);
     }
     bench_progress(n.count, n.count, "");
     if (bench_results_close(&results)) bench_bad("--out", out);

@@ -19,12 +19,13 @@ enum {
     PAIRS_SELECT,
     PAIRS_ROWS,
     PAIRS_ROWS_NXN,
+    PAIRS_CELLS,
     PAIRS_THREAD,
     PAIRS_VARIANTS
 };
 static const char *const pairs_names[PAIRS_VARIANTS] = {
-    "store_chebyshev", "store_euclidean", "count", "drmsd", "histogram", "select", "rows",
-    "rows_nxn",        "thread_a_pair"};
+    "store_chebyshev", "store_euclidean", "count",        "drmsd", "histogram", "select", "rows",
+    "rows_nxn",        "cell_list",       "thread_a_pair"};
 
 // Points are spread over the unit cube; near ones are at most so far apart, of which each point has
 // some hundreds at the largest size: 32 million pairs of 131072 points.

@@ -150,12 +150,13 @@ static tmap_u64 pairs_count_verify(const pairs_sweep *s, pairs_fold_work *w) {
 static void pairs_sweep_count(pairs_sweep *s) {
     const double limit = pairs_limit_ms(s, 7);
     pairs_fold_work w;
-    char more[64];
+    char more[96];
     if (!pairs_wants(s, PAIRS_COUNT, PAIRS_COUNT) && !pairs_wants(s, PAIRS_THREAD, PAIRS_COUNT))
         return;
     pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
                      sizeof(pairs_counts), &w);
-    snprintf(more, sizeof more, "\"hits\": %llu", pairs_count_verify(s, &w));
+    snprintf(more, sizeof more, "\"radius\": %.4f, \"hits\": %llu", PAIRS_RADIUS,
+             pairs_count_verify(s, &w));
     s->count_ms = pairs_time(s, PAIRS_COUNT, PAIRS_COUNT, 3, &w.engine, limit, more);
     pairs_time(s, PAIRS_THREAD, PAIRS_COUNT, 3, &w.thread, limit, more);
     pairs_fold_end(&w);
