@@ -31,7 +31,6 @@ SNIPPETS = {
     '15': ['farthest-pair', 'farthest-pair-launch'],
     '16': ['radius-graph', 'radius-graph-launch'],
     '17': ['rows'],
-    '18': [],
 }
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)
