@@ -363,7 +363,7 @@ int main(void) {
         s.others = 65;
         run(s, &kernels[(sets + 1) % KERNELS], most[sets + 1], 1);
     }
-    for (tmap_u64 tile = 0; tile < 130; tile += 1 + tile / 8)
+    for (tmap_u64 tile = 0; tile < 400; tile += 1 + tile / 8)
         for (tmap_u64 all = 0; all < (tile ? tile : 1); all += 1 + all / 4) run_look(tile, all);
     for (int order = 0; order < 2; ++order) {
         run_bad(order, 0, "no pairs");

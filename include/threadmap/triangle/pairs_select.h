@@ -82,7 +82,7 @@ typedef struct tmapi_pairs_select {
     tmapi_pairs p;
     tmap_pairs_choose choose;
     tmap_u32 bytes;
-    tmap_pairs_list list;
+    const tmap_pairs_list *list;
     tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
     tmap_u64 at;
     const unsigned char *rows;      // the tile's points in shared memory
@@ -102,10 +102,11 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     const tmap_u32 others = s->plan->others ? s->plan->others : count;
     const tmap_u32 y = from / 32 * TMAPI_PAIRS_SELECT_ROWS + bit / TMAPI_PAIRS_MINE;
     tmap_pair pair;
-    if (at >= s->list.capacity) return;
+    if (at >= s->list->capacity || !s->list->pairs) return;
+    if (!tmapi_value_size_fits(8, s->list->pairs)) return;
     pair.i = place.i + y;
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
-    if (s->bytes && s->list.values) {
+    if (s->bytes && s->list->values && tmapi_value_size_fits(s->bytes, s->list->values)) {
         const unsigned char *other = s->p.others + (place.set * others + pair.j) * d * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
@@ -115,10 +116,10 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
             tmapi_value_copy(b.bytes + k * size, other + k * size, size);
         }
         s->choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
-        tmapi_value_copy((unsigned char *)s->list.values + at * s->bytes, &value, s->bytes);
+        tmapi_value_copy((unsigned char *)s->list->values + at * s->bytes, &value, s->bytes);
     }
     pair.i += (tmap_u32)place.set * count, pair.j += (tmap_u32)place.set * others;
-    tmapi_value_copy(s->list.pairs + at, &pair, sizeof pair);
+    tmapi_value_copy(s->list->pairs + at, &pair, sizeof pair);
 }
 
 // Writes the hits of the queue and empties it. Collective for the warp.
@@ -194,33 +195,33 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bi
 }
 
 // Asks of `16 / size` rows from row y of the tile on, whose coordinates are at `rows`; their bits
-// in a word begin with `bit`. whole: as for tmapi_pairs_rows.
+// in a word begin with `bit`. whole: 1: all pairs are there; 0: those below the points' heights.
 TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, const unsigned char *rows,
                                          tmap_u32 y, tmap_u32 bit, tmap_u32 *word, int whole) {
     const tmap_u32 size = s->p.size, d = s->p.d, step = 16 / size;
-    const tmap_u32 count = s->plan->others ? s->plan->others : s->plan->n;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
         tmapi_value_copy(&vector[k], rows + k * TMAP_PAIRS_SIDE * size, 16);
 #pragma unroll
-    for (tmap_u32 r = 0; r < step; ++r) {
-        tmapi_pairs_point row;
-        tmapi_value value;
-        tmap_pair pair;
-        pair.i = place.i + y + r;
+    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        const tmap_u32 height = whole ? TMAP_PAIRS_SIDE : tmapi_pairs_height(s->plan, place, c);
+        if (!whole && y >= height) continue; // on the diagonal, half of all
 #pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
-#pragma unroll
-        for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        for (tmap_u32 r = 0; r < step; ++r) {
+            tmapi_pairs_point row;
+            tmapi_value value;
+            tmap_pair pair;
+            if (!whole && y + r >= height) break;
+            pair.i = place.i + y + r;
             pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
-            if (whole || (pair.i < s->plan->rows && pair.j < count &&
-                          (s->plan->others || pair.i < pair.j))) {
-                const int hit = s->choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes);
-                *word = tmapi_pairs_select_mark(*word, hit, 1u << (bit + r * TMAPI_PAIRS_MINE + c));
-            }
+#pragma unroll
+            for (tmap_u32 k = 0; k < d; ++k)
+                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+            *word = tmapi_pairs_select_mark(
+                *word, s->choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
+                1u << (bit + r * TMAPI_PAIRS_MINE + c));
         }
     }
 }
@@ -229,27 +230,20 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
     const tmap_u32 size = s->p.size, step = 16 / size, left = s->plan->rows - place.i;
-    const tmap_u32 count = s->plan->others ? s->plan->others : s->plan->n;
     const tmap_u32 height = left < TMAP_PAIRS_SIDE ? left : TMAP_PAIRS_SIDE;
     const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
     const unsigned char *rows = s->rows;
-    const int whole = height == TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
-                      (s->plan->others || place.i != place.j);
-    if (whole) {
+    const int whole = tmapi_pairs_whole(s->plan, place);
 #pragma unroll 1
-        for (tmap_u32 y = 0; y < TMAP_PAIRS_SIDE; y += at_once, rows += at_once * size) {
-            tmap_u32 bits[2] = {0, 0};
+    for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
+        tmap_u32 bits[2] = {0, 0};
+        if (whole) {
 #pragma unroll
             for (tmap_u32 r = 0; r < at_once; r += step)
                 tmapi_pairs_select_rows(s, place, mine, rows + r * size, y + r,
                                         r % TMAPI_PAIRS_SELECT_ROWS * TMAPI_PAIRS_MINE,
                                         &bits[r / TMAPI_PAIRS_SELECT_ROWS], 1);
-            tmapi_pairs_select_push(s, place, y, bits, write);
-        }
-    } else {
-#pragma unroll 1
-        for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
-            tmap_u32 bits[2] = {0, 0};
+        } else {
 #pragma unroll 1
             for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
 #pragma unroll
@@ -257,8 +251,8 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
                     tmapi_pairs_select_rows(
                         s, place, mine, rows + (w * TMAPI_PAIRS_SELECT_ROWS + r) * size,
                         y + w * TMAPI_PAIRS_SELECT_ROWS + r, r * TMAPI_PAIRS_MINE, &bits[w], 0);
-            tmapi_pairs_select_push(s, place, y, bits, write);
         }
+        tmapi_pairs_select_push(s, place, y, bits, write);
     }
 }
 
@@ -269,25 +263,36 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
 #define TMAPI_PAIRS_SELECT_ALL ((tmap_u64)1 << 63)
 #define TMAPI_PAIRS_SELECT_SUM (TMAPI_PAIRS_SELECT_OWN - 1)
 
+#define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: of 128 tiles the warp
+
 // Tells the hits of tile number t of the share, and returns those of all before it. It waits for
 // blocks that have taken a tile before this one. words: one of each tile. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
     volatile tmap_u64 *told = words; // a word has its number and its kind in one access
     const tmap_u32 lane = threadIdx.x % 32;
-    tmap_u64 sum = 0, end = t, word;
-    int done = 0;
+    tmap_i64 end = (tmap_i64)t - lane; // before it is the first tile that this lane looks at
+    tmap_u64 mine = 0, sum;
+    int done = t == 0;
     if (lane == 0) told[t] = hits | (t ? TMAPI_PAIRS_SELECT_OWN : TMAPI_PAIRS_SELECT_ALL);
-    while (end && !done) { // lane l looks at the tile l before `end`; before the first one are none
-        tmap_u32 all, none, nearest;
-        word = lane < end ? told[end - 1 - lane] : TMAPI_PAIRS_SELECT_ALL;
-        all = __ballot_sync(0xffffffffu, (word & TMAPI_PAIRS_SELECT_ALL) != 0);
-        none = __ballot_sync(0xffffffffu, word == 0);
-        nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // lanes up to the first one
-        if (none & nearest) continue;
-        word = nearest >> lane & 1 ? word & TMAPI_PAIRS_SELECT_SUM : 0;
-        sum += tmap_warp_sum_shuffle64(tmap_warp_full(), word);
-        done = all != 0, end -= 32;
+    while (!done) {
+        tmap_u64 word[TMAPI_PAIRS_SELECT_LOOK];
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK; ++k) {
+            const tmap_i64 at = end - 1 - (tmap_i64)k * 32; // below 0 are no tiles
+            word[k] = at >= 0 ? told[at] : TMAPI_PAIRS_SELECT_ALL;
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK && !done; ++k) {
+            const tmap_u32 all =
+                __ballot_sync(0xffffffffu, (word[k] & TMAPI_PAIRS_SELECT_ALL) != 0);
+            const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
+            const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
+            if (none & nearest) break; // once more from here
+            if (nearest >> lane & 1) mine += word[k] & TMAPI_PAIRS_SELECT_SUM;
+            done = all != 0, end -= 32;
+        }
     }
+    sum = tmap_warp_sum_shuffle64(tmap_warp_full(), mine);
     if (lane == 0 && t) told[t] = (sum + hits) | TMAPI_PAIRS_SELECT_ALL;
     return sum;
 }
@@ -320,13 +325,13 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_next(tmapi_pairs_select_shared *shared, 
     return shared->tile;
 }
 
-// The last block writes how many hits there are and clears the state.
+// The last of `blocks` blocks writes how many hits there are and clears the state.
 TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
-                                        int order) {
+                                        int order, tmap_u32 blocks) {
     tmap_u64 *state = (tmap_u64 *)list->state, *words = state + 2;
     tmap_u64 all;
     __syncthreads(); // thread 0 answers for what the others have written
-    if (!tmapi_fold_last(state, gridDim.x)) return;
+    if (!tmapi_fold_last(state, blocks)) return;
     all = *(volatile tmap_u64 *)(state + 1);
     if (order == TMAP_PAIRS_FIXED_ORDER) {
         all = 0;
@@ -365,13 +370,16 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
     __shared__ tmapi_pairs_select_shared shared;
     const int fixed = order == TMAP_PAIRS_FIXED_ORDER;
     tmap_u64 *state = (tmap_u64 *)list->state, t = blockIdx.x;
+    tmap_u32 blocks = gridDim.x;
     tmapi_pairs_select s;
     if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
     if (!list->count || !state) return;
+    if (fixed) { // blocks take tiles one by one: those that the device does not hold find none
+        if (blocks > plan->resident) blocks = plan->resident;
+        if (blockIdx.x >= blocks) return;
+    }
     s.plan = plan, s.p = tmapi_pairs_make(points, others, size, d, 0, 0, job);
-    s.choose = choose, s.bytes = bytes, s.list = *list, s.total = fixed ? 0 : state + 1;
-    if (!list->pairs || !tmapi_value_size_fits(8, list->pairs)) s.list.capacity = 0;
-    if (!tmapi_value_size_fits(bytes, list->values)) s.list.values = 0;
+    s.choose = choose, s.bytes = bytes, s.list = list, s.total = fixed ? 0 : state + 1;
     s.rows = (unsigned char *)tmapi_pairs_shared;
     s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
     if (fixed) t = tmapi_pairs_select_next(&shared, state + 1);
@@ -396,7 +404,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
             t += gridDim.x;
         }
     }
-    tmapi_pairs_select_end(plan, list, order);
+    tmapi_pairs_select_end(plan, list, order, blocks);
 }
 
 #endif // TMAP_CUDA

@@ -61,13 +61,29 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
     __syncthreads();
 }
 
-// `step` rows from row y of the tile on, by all of the thread's points. whole: all pairs are there;
-// else those below `end` rows and columns alone, and of one set those with i < j.
-TMAP_DEVICE void tmapi_pairs_rows(const tmap_pairs_plan *plan, const tmapi_pairs *p,
-                                  tmapi_pairs_place place, const unsigned char *rows,
-                                  const tmapi_pairs_point *mine, tmap_u32 y, int whole) {
-    const tmap_u32 size = p->size, d = p->d, step = 16 / size;
+// The rows of a tile that have a pair with the thread's point c: so many from the first one on.
+TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
+                                        tmap_u32 c) {
+    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x, left = plan->rows - place.i;
     const tmap_u32 count = plan->others ? plan->others : plan->n;
+    tmap_u32 height = left < TMAP_PAIRS_SIDE ? left : TMAP_PAIRS_SIDE;
+    if (!plan->others && place.i == place.j && x < height) height = x; // i < j
+    return x < count - place.j ? height : 0;
+}
+
+// 1 if all pairs of a tile are there.
+TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
+    const tmap_u32 count = plan->others ? plan->others : plan->n;
+    return plan->rows - place.i >= TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
+           (plan->others || place.i != place.j);
+}
+
+// 16 bytes of rows from row y of the tile on, or those of them below `height`, by the thread's
+// points from `first` to `last` - 1.
+TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
+                                  const unsigned char *rows, const tmapi_pairs_point *mine,
+                                  tmap_u32 first, tmap_u32 last, tmap_u32 y, tmap_u32 height) {
+    const tmap_u32 size = p->size, d = p->d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
@@ -81,11 +97,9 @@ TMAP_DEVICE void tmapi_pairs_rows(const tmap_pairs_plan *plan, const tmapi_pairs
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
 #pragma unroll
-        for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        for (tmap_u32 c = first; c < last; ++c) {
             pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
-            if (whole ||
-                (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
-                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
+            if (y + r < height) p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
         }
     }
 }
@@ -94,20 +108,21 @@ TMAP_DEVICE void tmapi_pairs_rows(const tmap_pairs_plan *plan, const tmapi_pairs
 // the next barrier. Collective for the block.
 TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place, unsigned char *rows) {
-    const tmap_u32 step = 16 / p->size, count = plan->others ? plan->others : plan->n;
-    const tmap_u32 height =
-        plan->rows - place.i < TMAP_PAIRS_SIDE ? plan->rows - place.i : TMAP_PAIRS_SIDE;
+    const tmap_u32 step = 16 / p->size;
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
     tmapi_pairs_load(plan, p, place, rows, mine);
-    if (height == TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
-        (plan->others || place.i != place.j)) {
+    if (tmapi_pairs_whole(plan, place)) {
 #pragma unroll 2
         for (tmap_u32 y = 0; y < TMAP_PAIRS_SIDE; y += step)
-            tmapi_pairs_rows(plan, p, place, rows, mine, y, 1);
-    } else {
+            tmapi_pairs_rows(p, place, rows, mine, 0, TMAPI_PAIRS_MINE, y, TMAP_PAIRS_SIDE);
+        return;
+    }
+#pragma unroll // each point has rows of its own: on the diagonal half as many in all
+    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        const tmap_u32 height = tmapi_pairs_height(plan, place, c);
 #pragma unroll 1
         for (tmap_u32 y = 0; y < height; y += step)
-            tmapi_pairs_rows(plan, p, place, rows, mine, y, 0);
+            tmapi_pairs_rows(p, place, rows, mine, c, c + 1, y, height);
     }
 }
 
