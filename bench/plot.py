@@ -393,13 +393,36 @@ def table_triangle(data):
     return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
 
 
+def largest(rows, keys):
+    """Of rows that differ in their size alone, the largest one."""
+    best = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in keys)
+        if key not in best or row["size"] > best[key]["size"]:
+            best[key] = row
+    return list(best.values())
+
+
 def table_pdist(data):
-    """The library's distances at their largest n."""
+    """The library's distances, each at its largest n."""
     found = data["triangle"].at("pdist") if "triangle" in data else []
-    n = max((row["size"] for row in found), default=None)
-    return table(["coordinates", "output ", "n", "ms", "% of limit"],
-                 [[str(row.get("d", "-")), code(row["variant"]), str(n), ms(row), percent(row)]
-                  for row in found if row["size"] == n])
+    rows = largest(found, ("metric", "products", "d", "variant", "dtype"))
+    return table(["metric ", "coordinates", "output ", "type ", "n", "ms", "% of limit"],
+                 [[row.get("metric", "-") + (", by products" if row.get("products") else ""),
+                   str(row.get("d", "-")), code(row["variant"]), row.get("dtype", "-"),
+                   str(row["size"]), ms(row), percent(row)] for row in rows])
+
+
+def table_pairs(data):
+    """Work on all pairs at the largest n, each beside what does the same otherwise."""
+    found = data["pairs"].at("pairs") if "pairs" in data else []
+    found = [row for row in found if row.get("radius", 0.0968) == 0.0968]
+    rows = largest(found, ("of", "variant", "order", "copies"))
+    rows.sort(key=lambda row: row["of"])  # stable: as measured otherwise
+    return table(["work ", "by ", "n", "d", "ms", "10^12 pairs/s", "% of limit"],
+                 [[row["of"] + (f", {row['order']} order" if "order" in row else ""),
+                   code(row["variant"]), str(row["size"]), str(row["d"]), ms(row),
+                   sig(row["tpairs"]), percent(row)] for row in rows])
 
 
 def table_block(data):
@@ -603,7 +626,7 @@ TABLES = {
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
-    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
+    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist, "pairs": table_pairs,
     "block": table_block, "reduce": table_reduce,
 }
 

@@ -35,6 +35,8 @@ typedef struct job {
     sweep *s;
     int variant, wide, layout;
     tmap_u32 n, rho, d; // d = 0: the dummy
+    int metric;
+    void *workspace; // of tmap_pdist_f32_products, or null
 } job;
 
 static const char *const layout_names[] = {"condensed", "square", "lower"};
@@ -45,10 +47,10 @@ static void job_run(void *context) {
         triangle_launch(j->variant, (int)j->d, j->n, j->rho, 1, j->s->arrays, j->s->out);
     else if (j->wide)
         CHECK(tmap_pdist_f64((const double *)j->s->points, j->n, j->d, (double *)j->s->out,
-                             TMAP_PDIST_EUCLIDEAN, j->layout, 0));
+                             j->metric, j->layout, 0));
     else
-        CHECK(tmap_pdist_f32(j->s->points, j->n, j->d, j->s->out, TMAP_PDIST_EUCLIDEAN, j->layout,
-                             0));
+        CHECK(tmap_pdist_f32_products(j->s->points, j->n, j->d, j->s->out, j->metric, j->layout,
+                                      j->workspace, 0));
 }
 
 // points, row by row, as d arrays.
@@ -77,8 +79,8 @@ static void job_verify(job j) {
     CHECK(cudaMemset(s->out, CHECK_POISON_BYTE, bytes));
     CHECK(cudaMemset(s->check, 0, sizeof *s->check));
     job_run(&j);
-    check_pdist<<<dim3(j.n < 65535 ? j.n : 65535, 4), 128>>>(
-        s->points, j.wide, j.n, j.d, s->out, TMAP_PDIST_EUCLIDEAN, j.layout, s->check);
+    check_pdist<<<dim3(j.n < 65535 ? j.n : 65535, 4), 128>>>(s->points, j.wide, j.n, j.d, s->out,
+                                                             j.metric, j.layout, s->check);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, s->check, sizeof result, cudaMemcpyDeviceToHost));
     if (result.wrong == 0 && result.checked > 0) return;
@@ -131,7 +133,7 @@ static double record_map(job *j, double bb_ms) {
 static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
     double best_bb = 0, best = 0;
     for (int r = 0; r < s->o.rho.count; ++r) {
-        job j = {s, 0, 0, TMAP_PDIST_LOWER, n, s->o.rho.value[r], d};
+        job j = {s, 0, 0, TMAP_PDIST_LOWER, n, s->o.rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
         double bb_ms = 0, rows = tmap_triangle_tile_rows(n, j.rho);
         printf("| %s | %u | %u |", d ? "edm" : "dummy", n, j.rho);
         for (j.variant = 0; j.variant < TRIANGLE_VARIANT_COUNT; ++j.variant) {
@@ -160,37 +162,58 @@ static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
 
 // ---- pdist --------------------------------------------------------------------------------------
 
+// Cases; those of more than PDIST_D coordinates, 300 at most, are for up to PDIST_N points.
+enum { PDIST_CASES = 14, PDIST_D = 64, PDIST_N = 40000 };
+
 static void sweep_pdist(sweep *s, tmap_u32 n) {
     const struct {
         tmap_u32 d;
-        int wide, layout;
-    } cases[] = {
-        {1, 0, TMAP_PDIST_LOWER},      {2, 0, TMAP_PDIST_LOWER},     {3, 0, TMAP_PDIST_LOWER},
-        {4, 0, TMAP_PDIST_LOWER},      {3, 0, TMAP_PDIST_CONDENSED}, {16, 0, TMAP_PDIST_CONDENSED},
-        {64, 0, TMAP_PDIST_CONDENSED}, {3, 1, TMAP_PDIST_CONDENSED}, {3, 0, TMAP_PDIST_SQUARE}};
-    for (unsigned c = 0; c < sizeof cases / sizeof *cases; ++c) {
-        job j = {s, -1, cases[c].wide, cases[c].layout, n, 0, cases[c].d};
+        int wide, layout, metric, products;
+    } cases[PDIST_CASES] = {{1, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {2, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {4, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_CITYBLOCK, 0},
+                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_COSINE, 0},
+                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
+                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_COSINE, 1},
+                            {300, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
+                            {3, 1, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PDIST_SQUARE, TMAP_PDIST_EUCLIDEAN, 0}};
+    for (int c = 0; c < PDIST_CASES; ++c) {
+        job j = {s, -1, cases[c].wide, cases[c].layout, n, 0, cases[c].d, cases[c].metric, NULL};
         tmap_u64 need = tmap_pdist_values(n, j.layout) << (2 + j.wide);
+        const char *metric = tmap_pdist_metric_name(j.metric);
         char row[512];
         double limit = limit_ms(&j);
         bench_time t;
         bench_progress(s->done++, s->all, layout_names[j.layout]);
+        if (j.d > PDIST_D && n > PDIST_N) continue; // to verify them takes too long
         if (need > s->o.bytes) {
             printf("| pdist | %s | %u | %u | %s | %.1f GB: left out |\n", layout_names[j.layout], n,
                    j.d, j.wide ? "f64" : "f32", 1e-9 * (double)need);
             continue;
         }
+        if (cases[c].products && tmap_pdist_workspace(n, j.d))
+            CHECK(cudaMalloc(&j.workspace, tmap_pdist_workspace(n, j.d)));
         job_verify(j);
         t = bench_measure(job_run, &j, s->o.budget_ms * 4);
+        CHECK(cudaFree(j.workspace));
         snprintf(row, sizeof row,
                  "\"work\": \"pdist\", \"variant\": \"%s\", \"domain\": \"triangle\", "
+                 "\"metric\": \"%s\", \"products\": %s, "
                  "\"size\": %u, \"d\": %u, \"dtype\": \"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, "
                  "\"limit_ms\": %.5f, \"limit_pct\": %.1f, \"gpairs\": %.2f, \"verified\": true",
-                 layout_names[j.layout], n, j.d, j.wide ? "f64" : "f32", t.ms, t.noise_pct, limit,
-                 100 * limit / t.ms, 1e-6 * (double)tmap_condensed_cells(n) / t.ms);
+                 layout_names[j.layout], metric, cases[c].products ? "true" : "false", n, j.d,
+                 j.wide ? "f64" : "f32", t.ms, t.noise_pct, limit, 100 * limit / t.ms,
+                 1e-6 * (double)tmap_condensed_cells(n) / t.ms);
         bench_results_row(&s->results, row);
-        printf("| pdist | %s | %u | %u | %s | %.4f | %.4f | %.1f%% |\n", layout_names[j.layout], n,
-               j.d, j.wide ? "f64" : "f32", t.ms, limit, 100 * limit / t.ms);
+        printf("| %s%s | %s | %u | %u | %s | %.4f | %.4f | %.1f%% |\n", metric,
+               cases[c].products ? ", products" : "", layout_names[j.layout], n, j.d,
+               j.wide ? "f64" : "f32", t.ms, limit, 100 * limit / t.ms);
         fflush(stdout);
     }
 }
@@ -239,7 +262,8 @@ int main(int argc, char **argv) {
         return 77;
     }
     s.o = o;
-    s.all = o.n.count * o.d.count * o.rho.count * TRIANGLE_VARIANT_COUNT + o.pdist.count * 9;
+    s.all =
+        o.n.count * o.d.count * o.rho.count * TRIANGLE_VARIANT_COUNT + o.pdist.count * PDIST_CASES;
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     s.ceilings =
         bench_measure_ceilings((size_t)(o.bytes && o.bytes < 4ull << 30 ? o.bytes : 4ull << 30));
@@ -263,7 +287,8 @@ int main(int argc, char **argv) {
         }
     }
     CHECK(cudaMalloc((void **)&s.out, most + 64));
-    CHECK(cudaMalloc((void **)&s.points, most_n * 64 * sizeof(double)));
+    CHECK(cudaMalloc((void **)&s.points,
+                     most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
     CHECK(cudaMalloc((void **)&s.arrays, most_n * 4 * sizeof(float)));
     CHECK(cudaMalloc((void **)&s.check, sizeof *s.check));
     if (o.n.count && o.d.count) {
@@ -276,7 +301,7 @@ int main(int argc, char **argv) {
     for (int d = 0; d < o.d.count; ++d)
         for (int i = 0; i < o.n.count; ++i) sweep_maps(&s, o.n.value[i], o.d.value[d]);
     if (o.pdist.count)
-        printf("\n| work | layout | n | d | dtype | ms | limit ms | of the limit |\n"
+        printf("\n| pdist | layout | n | d | dtype | ms | limit ms | of the limit |\n"
                "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int i = 0; i < o.pdist.count; ++i) sweep_pdist(&s, o.pdist.value[i]);
     bench_progress(s.all, s.all, "");

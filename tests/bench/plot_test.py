@@ -165,7 +165,7 @@ def check_numbers(plot, data):
         ["edm", "2048", "`bb`", "32", "8.00", "1.00", "-"],
         ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
         ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
-    expect("pdist", lines(plot.TABLES["pdist"](data)), [["-", "`ltm_sqrt`", "4096", "1.00", "-"]])
+    expect("pdist", lines(plot.TABLES["pdist"](data)), [["-", "-", "`ltm_sqrt`", "-", "4096", "1.00", "-"]])
     expect("block", lines(plot.TABLES["block"](data)), [
         ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
     expect("reduce", lines(plot.TABLES["reduce"](data)), [
