@@ -238,20 +238,26 @@ TMAP_DEVICE tmap_u32 tmapi_products_squares(const tmapi_products *p, tmap_u32 ro
 
 // The distance of two points from their differences: of the points themselves, as what is measured
 // from the middle has lost the digits of a point much nearer to the origin; or of unit vectors. 0
-// for points that do not exist.
+// for points that do not exist. i, j: the same in all lanes. Collective for the warp.
 TMAP_DEVICE float tmapi_products_near(const tmapi_products *p, tmap_u32 i, tmap_u32 j) {
+    const tmap_u32 lane = threadIdx.x % 32;
     double sum = 0;
     if (i == j || i >= p->n || j >= p->n) return 0;
     if (p->metric <= TMAP_PDIST_SQEUCLIDEAN) {
-        const float *u = p->points + i * p->d, *v = p->points + j * p->d, *end = u + p->d;
-        TMAPI_NO_UNROLL
-        for (; u != end; ++u, ++v) sum = fma((double)*u - *v, (double)*u - *v, sum);
+        const float *u = p->points + i * p->d, *v = p->points + j * p->d;
+#pragma unroll 4
+        for (tmap_u64 k = lane; k < p->d; k += 32) {
+            const double t = (double)u[k] - (double)v[k];
+            sum = fma(t, t, sum);
+        }
+        sum = tmapi_products_warp_sum(sum);
         return (float)(p->metric == TMAP_PDIST_EUCLIDEAN ? sqrt(sum) : sum);
     }
-    const double *u = p->staged + (tmap_u64)i * p->width, *end = u + p->width;
+    const double *u = p->staged + (tmap_u64)i * p->width;
     const double *v = p->staged + (tmap_u64)j * p->width;
     TMAPI_NO_UNROLL
-    for (; u != end; ++u, ++v) sum = fma(*u - *v, *u - *v, sum);
+    for (tmap_u32 k = lane; k < p->width; k += 32) sum = fma(u[k] - v[k], u[k] - v[k], sum);
+    sum = tmapi_products_warp_sum(sum);
     return sum > 4 ? 2 : (float)(sum * 0.5);
 }
 
@@ -329,10 +335,20 @@ TMAP_DEVICE void tmapi_products_tile(const tmapi_products *p, double *staged) {
         tmapi_products_put(sums, 0, p->metric == TMAP_PDIST_SQEUCLIDEAN ? 1 : 0.5f,
                            part + g * TMAPI_PRODUCTS_OUT + 2 * q);
     TMAPI_NO_UNROLL
-    for (; near; near &= near - 1) {
-        const tmap_u32 k = (tmap_u32)__ffs((int)near) - 1;
-        const tmap_u32 i = k / 16 * 16 + k / 2 % 2 * 8 + g, j = k / 4 % 4 * 8 + 2 * q + k % 2;
-        part[i * TMAPI_PRODUCTS_OUT + j] = tmapi_products_near(p, row + y + i, column + x + j);
+    for (;;) { // one pair after the other, each by the whole warp
+        const tmap_u32 lanes = __ballot_sync(0xffffffffu, near != 0);
+        const int from = __ffs((int)lanes) - 1;
+        tmap_u32 k, i, j;
+        float value;
+        if (!lanes) break;
+        k = (tmap_u32)__shfl_sync(0xffffffffu, __ffs((int)near) - 1, from);
+        i = k / 16 * 16 + k / 2 % 2 * 8 + (tmap_u32)from / 4;
+        j = k / 4 % 4 * 8 + k % 2 + (tmap_u32)from % 4 * 2;
+        value = tmapi_products_near(p, row + y + i, column + x + j);
+        if (lane == (tmap_u32)from) {
+            part[i * TMAPI_PRODUCTS_OUT + j] = value;
+            near &= near - 1;
+        }
     }
     __syncthreads();
     if (row + TMAPI_PRODUCTS_SIDE <= p->n && column + TMAPI_PRODUCTS_SIDE <= p->n &&
