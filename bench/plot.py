@@ -140,7 +140,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "block", "triangle", "ask"):
+    for name in ("fractal", "block", "triangle", "pairs", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -414,15 +414,16 @@ def table_pdist(data):
 
 
 def table_pairs(data):
-    """Work on all pairs at the largest n, each beside what does the same otherwise."""
+    """Work on all pairs at the largest n, beside a thread for each pair or, of rows, n x n tiles."""
     found = data["pairs"].at("pairs") if "pairs" in data else []
     found = [row for row in found if row.get("radius", 0.0968) == 0.0968]
     rows = largest(found, ("of", "variant", "order", "copies"))
-    rows.sort(key=lambda row: row["of"])  # stable: as measured otherwise
-    return table(["work ", "by ", "n", "d", "ms", "10^12 pairs/s", "% of limit"],
-                 [[row["of"] + (f", {row['order']} order" if "order" in row else ""),
-                   code(row["variant"]), str(row["size"]), str(row["d"]), ms(row),
-                   sig(row["tpairs"]), percent(row)] for row in rows])
+    rivals = {row["of"]: row for row in rows if row["variant"] in ("thread_a_pair", "rows_nxn")}
+    rows = [row for row in rows if row is not rivals.get(row["of"]) and row.get("copies", 1) == 1]
+    return table(["work ", "n", "d", "ms", "10^12 pairs/s", "% of limit", "× the other form"],
+                 [[code(row["variant"]) + (f", {row['order']} order" if "order" in row else ""),
+                   str(row["size"]), str(row["d"]), ms(row), sig(row["tpairs"]), percent(row),
+                   sig(ratio(rivals.get(row["of"]), row))] for row in rows])
 
 
 def table_block(data):
@@ -626,7 +627,8 @@ TABLES = {
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
-    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist, "pairs": table_pairs,
+    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
+    "pairs": table_pairs,
     "block": table_block, "reduce": table_reduce,
 }
 
