@@ -80,37 +80,13 @@ typedef struct tmapi_store_sum {
     alignas(16) unsigned char bytes[TMAP_PAIRS_SUM_MAX];
 } tmapi_store_sum;
 
-// Adds `planes` vectors of the coordinates to the sums of 8 rows. One at a time: unrolled, the
-// code no longer fits the instruction cache. The last one first, which takes fewer registers.
-TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *strip,
-                                 tmap_u32 from, tmap_u32 to, tmap_pairs_add add, void *job,
-                                 tmapi_store_sum (*sums)[TMAPI_STORE_WIDE]) {
-    const tmap_u32 v = tmapi_store_values(s->bytes);
-    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
-#pragma unroll 1
-    for (tmap_u32 k = to; k-- > from;) {
-        tmapi_value row, columns[TMAPI_STORE_WIDE];
-#pragma unroll
-        for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-            tmapi_value_copy(columns[c].bytes, TMAPI_STORE_COLUMN(strip, v, c) + k * plane, 16);
-#pragma unroll
-        for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
-            tmapi_value_copy(row.bytes, strip->rows + r * (TMAPI_STORE_PERIOD * 16) + k * plane,
-                             16);
-#pragma unroll
-            for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-                add(job, sums[r][c].bytes, row.bytes, columns[c].bytes);
-        }
-    }
-}
-
-// The values of 8 rows from their sums, and to memory. full: whether all rows are; else half of
-// the rows, and the other half by the same instructions, as there are many.
+// The values of 8 rows from their sums, and to memory. full: whether all rows are; else 8 values at
+// a time by the same instructions, as there are many.
 TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                     tmap_pairs_finish finish, void *job,
-                                    tmapi_store_sum (*sums)[TMAPI_STORE_WIDE]) {
+                                    tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
     const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 rows = full ? TMAPI_STORE_ROWS : TMAPI_STORE_ROWS / 2;
+    const tmap_u32 rows = full ? TMAPI_STORE_ROWS : 8 / s->wide;
 #pragma unroll 1
     for (tmap_u32 part = 0; part < TMAPI_STORE_ROWS / rows; ++part) {
 #pragma unroll
@@ -120,14 +96,16 @@ TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip stri
             if (r >= rows) break;
             pair.i = (tmap_u32)strip.i;
 #pragma unroll
-            for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
+            for (tmap_u32 c = 0; c < s->wide; ++c) {
                 pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
                 finish(job, pair, sums[r][c].bytes, out.bytes + c * bytes);
-                if (!full) sums[r][c] = sums[(r + rows) % TMAPI_STORE_ROWS][c];
             }
             tmapi_store_write(s, &strip, full, &out);
             tmapi_store_next(s, &strip);
         }
+#pragma unroll
+        for (tmap_u32 x = 0; x < (TMAPI_STORE_ROWS - rows) * s->wide; ++x) // the next ones
+            sums[x / s->wide][x % s->wide] = sums[x / s->wide + rows][x % s->wide];
     }
 }
 
@@ -140,12 +118,50 @@ typedef struct tmapi_store_ways {
     void *job;
 } tmapi_store_ways;
 
+// Adds a vector of the coordinates, whose plane begins `at` bytes from the first one's, to the sums
+// of 8 rows.
+TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *strip, tmap_u32 at,
+                                 const tmapi_value *columns, tmap_pairs_add add, void *job,
+                                 tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
+        tmapi_value row;
+        tmapi_value_copy(row.bytes, strip->rows + r * (TMAPI_STORE_PERIOD * 16) + at, 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < s->wide; ++c)
+            add(job, sums[r][c].bytes, row.bytes, columns[c].bytes);
+    }
+}
+
+// Adds vectors from .. to - 1, of which there is at least one. One at a time: unrolled, the code no
+// longer fits the instruction cache. The last one first, which takes fewer registers.
+TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     tmap_u32 from, tmap_u32 to, const tmapi_store_ways *w,
+                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+    const tmap_u32 v = tmapi_store_values(s->bytes);
+    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
+#pragma unroll 1
+    do {
+        const tmap_u32 at = --to * plane;
+        tmapi_value columns[TMAPI_STORE_WIDEST];
+#pragma unroll
+        for (tmap_u32 c = 0; c < s->wide; ++c)
+            tmapi_value_copy(columns[c].bytes, TMAPI_STORE_COLUMN(strip, v, c) + at, 16);
+        if (w->way == 0)
+            tmapi_store_add(s, strip, at, columns, w->sum->add, w->job, sums);
+        else if (w->way == 1)
+            tmapi_store_add(s, strip, at, columns, w->add[0], w->job, sums);
+        else
+            tmapi_store_add(s, strip, at, columns, w->add[1], w->job, sums);
+    } while (to > from);
+}
+
 // Adds the staged vectors first .. first + here - 1 of a point, of `all`, with a part after each
 // period.
 TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_strip *strip,
                                        tmap_u32 first, tmap_u32 here, tmap_u32 all,
                                        const tmapi_store_ways *w,
-                                       tmapi_store_sum (*sums)[TMAPI_STORE_WIDE]) {
+                                       tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
     const tmap_u32 period = w->sum->part ? w->sum->period / (16 / s->size) : 1;
     tmap_u32 from = 0;
 #pragma unroll 1
@@ -155,26 +171,21 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
             const tmap_u32 next = from + period - ((first + from) & (period - 1));
             to = next < here ? next : here;
         }
-        if (w->way == 0)
-            tmapi_store_add(s, strip, from, to, w->sum->add, w->job, sums);
-        else if (w->way == 1)
-            tmapi_store_add(s, strip, from, to, w->add[0], w->job, sums);
-        else
-            tmapi_store_add(s, strip, from, to, w->add[1], w->job, sums);
+        tmapi_store_add_all(s, strip, from, to, w, sums);
         if (w->sum->part && ((first + to) & (period - 1)) == 0 && first + to < all) {
 #pragma unroll
-            for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * TMAPI_STORE_WIDE; ++x)
-                w->sum->part(w->job, sums[x / TMAPI_STORE_WIDE][x % TMAPI_STORE_WIDE].bytes);
+            for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
+                w->sum->part(w->job, sums[x / s->wide][x % s->wide].bytes);
         }
         from = to;
     } while (w->sum->part && from < here);
 }
 
-TMAP_DEVICE void tmapi_store_start(const tmapi_store_ways *w,
-                                   tmapi_store_sum (*sums)[TMAPI_STORE_WIDE]) {
+TMAP_DEVICE void tmapi_store_start(const tmapi_store *s, const tmapi_store_ways *w,
+                                   tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
 #pragma unroll
-    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * TMAPI_STORE_WIDE; ++x)
-        w->sum->start(w->job, sums[x / TMAPI_STORE_WIDE][x % TMAPI_STORE_WIDE].bytes);
+    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
+        w->sum->start(w->job, sums[x / s->wide][x % s->wide].bytes);
 }
 
 // A tile. Points that are staged in one piece are staged once, for all strips; else each strip
@@ -183,11 +194,11 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                                   const tmapi_store_scale *scale, const tmapi_store_ways *w) {
     const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
     const tmap_u32 piece = tmapi_store_piece(all), strips = tmapi_store_strips(s);
-    tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDE];
+    tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
     tmap_u32 turn = 0, k = all; // the strip, and the vector of its points, none at first
     tmap_u32 at = other;        // of what is computed with, in shared memory
-    tmapi_store_start(w, sums);
+    tmapi_store_start(s, w, sums);
 #pragma unroll 1
     for (;;) {
         const tmap_u32 then = k + piece < all ? k + piece : 0;
@@ -203,7 +214,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                 else
                     tmapi_store_finish(s, strip, 0, w->sum->finish, w->job, sums);
                 if (++turn == strips) return;
-                tmapi_store_start(w, sums);
+                tmapi_store_start(s, w, sums);
             }
         }
         if (more) { // all are through with what was before it

@@ -23,6 +23,7 @@
 #define TMAPI_STORE_SECTOR  32  // bytes
 #define TMAPI_STORE_VECTORS 4   // of 16 bytes, of a point that is whole in registers, at most
 #define TMAPI_STORE_WIDE    4   // columns of a lane
+#define TMAPI_STORE_WIDEST  8   // of sums in few registers, where tiles are large
 
 // Values of 16 bytes; lanes store so many side by side. Of bits, a lane has one, and a word is
 // made of what 32 lanes say.
@@ -53,13 +54,13 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
 #if TMAP_CUDA
 
 // A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a
-// value, constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 8 or 16, and
-// lanes: that bring a point, 1 or 4, constants.
+// value, constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 4 to 16, and
+// lanes: that bring a point, 1 or 4, constants. wide: columns of a lane, a constant.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
     tmap_u64 pitch;
-    tmap_u32 side, across, warps, lanes, size, bytes, d;
+    tmap_u32 side, across, warps, lanes, wide, size, bytes, d;
     int n, rows, columns; // points of rows, rows that are written, points of columns
     int row, column;      // the tile's first
     int condensed, lower, hollow;
@@ -92,6 +93,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.n = (int)plan->n, s.rows = (int)plan->rows, s.two = plan->others != 0;
     s.columns = s.two ? (int)plan->others : s.n;
     s.warps = warps, s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
+    s.wide = TMAPI_STORE_WIDE;
     s.row = (int)(row * side), s.column = (int)(column * side);
     s.condensed = layout == TMAP_PAIRS_CONDENSED, s.lower = layout == TMAP_PAIRS_LOWER;
     s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
@@ -110,10 +112,11 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
 
 // ---- strips -------------------------------------------------------------------------------------
 
-// What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 columns. i, j: the first
-// row, and the lane's first column. at: where they are in the output; the 16th next row is `step`
-// values on, which shrinks by `shrink` from one such step to the next in a condensed matrix. full:
-// so many of the rows, from the first one on, have all of their pairs, and none of the diagonal.
+// What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 or 8 columns. i, j: the
+// first row, and the lane's first column. at: where they are in the output; the 16th next row is
+// `step` values on, which shrinks by `shrink` from one such step to the next in a condensed matrix.
+// full: so many of the rows, from the first one on, have all of their pairs, and none of the
+// diagonal.
 typedef struct tmapi_store_strip {
     unsigned char *at;
     const unsigned char *rows;    // staged, the first
@@ -145,7 +148,7 @@ TMAP_DEVICE tmap_u64 tmapi_store_begin(const tmapi_store *s, tmap_u32 i) {
 
 // How many rows of a strip are full, from row i and column j of its first lane on.
 TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
-    const int past = j + TMAPI_STORE_BAND;
+    const int past = j + (int)(32 * s->wide);
     int end = s->rows, full;
     if (!s->free && (s->condensed || past > i)) // columns before j are of the diagonal
         end = s->lower ? 0 : j < end ? j : end;
@@ -154,18 +157,23 @@ TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
     return full < 0 ? 0 : full < TMAPI_STORE_ROWS ? full : TMAPI_STORE_ROWS;
 }
 
-// How many of them a warp of a block has, and strip number `turn` of its own.
+// How many of them are side by side in a band, how many a warp of a block has, and strip number
+// `turn` of its own.
+TMAP_DEVICE tmap_u32 tmapi_store_beside(const tmapi_store *s) {
+    return s->across * TMAPI_STORE_WIDE / s->wide;
+}
 TMAP_DEVICE tmap_u32 tmapi_store_strips(const tmapi_store *s) {
-    return s->across * s->across * (TMAPI_STORE_PERIOD / s->warps);
+    return s->across * tmapi_store_beside(s) * (TMAPI_STORE_PERIOD / s->warps);
 }
 TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_u32 turn,
                                                      const unsigned char *staged) {
     const tmap_u32 v = tmapi_store_values(s->bytes), before = tmapi_store_before(s->bytes);
     const tmap_u32 run = (s->side + before) / v * 16; // bytes
     const tmap_u32 turns = TMAPI_STORE_PERIOD / s->warps, square = turn / turns;
+    const tmap_u32 beside = tmapi_store_beside(s); // 1 or 2
     const tmap_u32 lane = threadIdx.x % 32, y = turn % turns * s->warps + threadIdx.x / 32 +
-                                                (square >> (s->across - 1)) * TMAPI_STORE_BAND;
-    const tmap_u32 x = (square & (s->across - 1)) * TMAPI_STORE_BAND;
+                                                (square >> (beside - 1)) * TMAPI_STORE_BAND;
+    const tmap_u32 x = (square & (beside - 1)) * TMAPI_STORE_BAND;
     const tmap_u32 i = (tmap_u32)s->row + y;
     const tmap_u64 begin = tmapi_store_begin(s, i);
     // How many values before a multiple of 128 columns the strip begins, so as to begin at a
@@ -253,10 +261,10 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
         return;
     }
 #pragma unroll
-    for (tmap_u32 g = 0; g < TMAPI_STORE_WIDE; ++g) {
+    for (tmap_u32 g = 0; g < TMAPI_STORE_WIDE; ++g) { // 8 columns are floats
         unsigned char *at = strip->at + g * 32 * 16;
         const int j = strip->j + (int)(g * 32 * v), to = j + (int)v;
-        if (g >= TMAPI_STORE_WIDE / v) break;
+        if (g >= s->wide / v) break;
         if (full || (j >= first && to <= end && !(s->hollow && j <= strip->i && to > strip->i))) {
             uint4 vector;
             tmapi_value_copy(&vector, out->bytes + 16 * g, 16);

@@ -25,6 +25,7 @@
 #ifndef TMAPI_PDIST_TENSOR_N
 #define TMAPI_PDIST_TENSOR_N 8192
 #endif
+#define TMAPI_PDIST_PART_WARPS 4 // of a block of tmapi_pdist_f32_part
 
 // ---- kernels ------------------------------------------------------------------------------------
 
@@ -131,15 +132,17 @@ TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_p
 
 // A block's tile, for any number of coordinates.
 TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
-                                       tmap_u32 size, tmap_pairs_sum *sum, tmap_pairs_add absolute,
+                                       tmap_u32 size, tmap_u32 side, tmap_u32 warps, tmap_u32 wide,
+                                       tmap_pairs_sum *sum, tmap_pairs_add absolute,
                                        tmap_pairs_add most) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmapi_store s = tmapi_pdist_tile(plan, j, plan->side, TMAPI_STORE_SUMS_WARPS, 4, size);
+    tmapi_store s = tmapi_pdist_tile(plan, j, side, warps, 4, size);
     tmapi_pdist_way way = tmapi_pdist_way_of(j->metric, 0);
     const tmapi_store_ways ways = {sum, {absolute, most}, way.sum, &way};
     const tmapi_store_scale scale =
-        tmapi_pdist_scale(j, staged + plan->shared - 16 * tmapi_store_places(plan->side, size));
+        tmapi_pdist_scale(j, staged + plan->shared - 16 * tmapi_store_places(side, size));
+    s.wide = wide;
     // Long sums of floats are taken by parts, larger ones where the errors of more parts cancel.
     sum->period = way.sum == TMAPI_PDIST_MOST ? 0x80000000u : s.d > 256 ? 64 : s.d > 64 ? 32 : 16;
     tmapi_store_sums(&s, staged, &scale, &ways);
@@ -165,8 +168,9 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
                            0};
     tmapi_pdist_few_tile(&plan, &j, 8, &few);
 }
-// Sums of one part, for up to 16 coordinates: fewer registers, and so more blocks.
-static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, 3)
+// Sums of one part, of up to 16 coordinates of many points: they take fewer registers, and so a
+// lane has twice as many columns, and a block half of the threads.
+static __global__ void __launch_bounds__(32 * TMAPI_PDIST_PART_WARPS, 4)
     tmapi_pdist_f32_part(tmap_pairs_plan plan, tmapi_pdist_job j) {
     tmap_pairs_sum sum = {tmapi_pdist_start_part_f32,
                           tmapi_pdist_add_squares_f32,
@@ -174,7 +178,8 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, 3)
                           tmapi_pdist_finish_part_f32,
                           4,
                           0};
-    tmapi_pdist_sums_tile(&plan, &j, 4, &sum, tmapi_pdist_add_absolute_f32,
+    tmapi_pdist_sums_tile(&plan, &j, 4, 2 * TMAPI_STORE_BAND, TMAPI_PDIST_PART_WARPS,
+                          TMAPI_STORE_WIDEST, &sum, tmapi_pdist_add_absolute_f32,
                           tmapi_pdist_add_most_f32);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
@@ -185,15 +190,15 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUM
                           tmapi_pdist_finish_f32,
                           8,
                           0};
-    tmapi_pdist_sums_tile(&plan, &j, 4, &sum, tmapi_pdist_add_absolute_f32,
-                          tmapi_pdist_add_most_f32);
+    tmapi_pdist_sums_tile(&plan, &j, 4, TMAPI_STORE_BAND, TMAPI_STORE_SUMS_WARPS, TMAPI_STORE_WIDE,
+                          &sum, tmapi_pdist_add_absolute_f32, tmapi_pdist_add_most_f32);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
     tmapi_pdist_f64_any(tmap_pairs_plan plan, tmapi_pdist_job j) {
     tmap_pairs_sum sum = {
         tmapi_pdist_start_f64, tmapi_pdist_add_squares_f64, 0, tmapi_pdist_finish_f64, 8, 0};
-    tmapi_pdist_sums_tile(&plan, &j, 8, &sum, tmapi_pdist_add_absolute_f64,
-                          tmapi_pdist_add_most_f64);
+    tmapi_pdist_sums_tile(&plan, &j, 8, plan.side, TMAPI_STORE_SUMS_WARPS, TMAPI_STORE_WIDE, &sum,
+                          tmapi_pdist_add_absolute_f64, tmapi_pdist_add_most_f64);
 }
 
 // ---- launches -----------------------------------------------------------------------------------
@@ -244,13 +249,13 @@ static inline cudaError_t tmapi_pdist_launch_tensor(tmapi_pdist p, cudaStream_t 
 static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tmap_u64 d, void *out,
                                              tmap_u32 size, int metric, int layout, void *workspace,
                                              cudaStream_t stream) {
-    const int few = d <= 4;
+    const int few = d <= 4, part = size == 4 && d <= 16 && n >= TMAPI_STORE_LARGE;
     const tmap_u32 sector = TMAPI_PDIST_SECTOR / size;
     const int skew = layout == TMAP_PDIST_CONDENSED || n % sector ||
                      (tmap_u64)out % TMAPI_PDIST_SECTOR; // rows begin anywhere in a sector
     const tmap_u32 kind = (tmap_u32)(TMAP_PAIRS_CONDENSED + layout + TMAP_PAIRS_HOLLOW);
     const void *kernel = (const void *)(size == 8 ? tmapi_pdist_f64_any
-                                        : d <= 16 ? tmapi_pdist_f32_part
+                                        : part    ? tmapi_pdist_f32_part
                                                   : tmapi_pdist_f32_any);
     tmap_pairs_plan plan;
     tmapi_pdist_job job;
@@ -279,6 +284,7 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
         plan.d = (tmap_u32)d;
     } else {
         tmap_pairs_store_sums_plan_make((tmap_u32)n, (tmap_u32)d, size, kind, size, kernel, &plan);
+        if (part) plan.block = 32 * TMAPI_PDIST_PART_WARPS;
     }
     if (!skew) plan.before = 0, tmapi_pairs_plan_tiles(&plan);
     if (!plan.grid) return cudaErrorInvalidConfiguration;
