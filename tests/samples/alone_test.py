@@ -31,6 +31,7 @@ SNIPPETS = {
     '15': ['farthest-pair', 'farthest-pair-launch'],
     '16': ['radius-graph', 'radius-graph-launch'],
     '17': ['rows'],
+    '18': ['own-metric', 'own-metric-launch'],
 }
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)
