@@ -94,3 +94,9 @@ def reached(edges, start):
                 ways[target] = f"{ways[header]} > {target}"
                 todo.append(target)
     return ways
+
+
+def inner(edges, some):
+    """Those of some headers that another one of them includes."""
+    return {target for header in some for target in reached(edges, header)
+            if target in some and target != header}

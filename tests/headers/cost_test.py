@@ -5,8 +5,8 @@
     cost_test.py nvcc              with nvcc to an object for one architecture, without a warning
                                    of any of its parts: the include of each wing, which costs no
                                    less than any header in it, and every other header outside
-                                   rivals/ but the HEAVY ones of floors.py, which compile_test.py
-                                   compiles
+                                   rivals/ but those that a client includes, for the same reason,
+                                   and the HEAVY ones of floors.py, which compile_test.py compiles
     cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header;
                                    those of rivals/ at any price
     cost_test.py [...] --table     prints what each costs
@@ -22,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 
-from common import (INCLUDE, STRICT_HOST, each, find, graph, headers, reached, run, skip, twice,
-                    write)
+from common import (INCLUDE, STRICT_HOST, each, find, graph, headers, inner, reached, run, skip,
+                    twice, write)
 from floors import CLIENTS, HEAVY, WINGS, is_rival
 
 EMPTY_SECONDS = 0.6
@@ -116,6 +116,7 @@ def main():
 
         edges = graph()
         inside = {header for wing in WINGS for header in reached(edges, wing)} - WINGS
+        inside |= inner(edges, {client for client in CLIENTS if not is_rival(client)})
         if "--table" in sys.argv:
             inside = set()
         each([header for header in headers() if mode == "nvrtc" or

@@ -262,8 +262,7 @@ TMAP_DEVICE float tmapi_products_near(const tmapi_products *p, tmap_u32 i, tmap_
 }
 
 // Puts the warp's distances to `to`, a row of which has TMAPI_PRODUCTS_OUT floats. root: 1: they
-// are roots, else the squares times factor, and not above 2 / factor - 2: no limit for 1, 2 for
-// 1/2.
+// are roots; else the squares times factor, which is 1, or 1/2 for cosines, that are 2 at most.
 TMAP_DEVICE void tmapi_products_put(const double (*sums)[4][4], const int root, float factor,
                                     float *to) {
 #pragma unroll
