@@ -39,6 +39,7 @@ WINGS = paths("fractal", "triangle", "adaptive")
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
                 "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
+                "triangle/drmsd_atoms", "triangle/drmsd_finite", "triangle/drmsd_pair",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
                 "rivals/box_kernels", "rivals/mandelbrot_approaches",

@@ -5,6 +5,7 @@
 // plan refuses; and, on a GPU, results that are the same in every bit over launch shapes.
 #include "triangle/drmsd_check.h"
 
+#include <threadmap/triangle/drmsd_finite.h>
 #include <threadmap/triangle/drmsd_pair.h>
 
 // The dRMSD by the library, of two frames in host memory. blocks: of the fold; 0: the plan's own.
@@ -27,6 +28,18 @@ static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 
     DRMSD_CHECK(cudaFree(workspace));
     DRMSD_CHECK(cudaFree(frames));
     return got;
+}
+
+// The first atom of `count` frames that has no place, by the library.
+static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
+    float *frames = (float *)drmsd_to_device(xyz, (tmap_u64)n * count * 12);
+    tmap_u64 *device, first;
+    DRMSD_CHECK(cudaMalloc((void **)&device, 8));
+    DRMSD_CHECK(tmap_drmsd_finite(frames, count, n, device, 0));
+    DRMSD_CHECK(cudaMemcpy(&first, device, 8, cudaMemcpyDeviceToHost));
+    DRMSD_CHECK(cudaFree(device));
+    DRMSD_CHECK(cudaFree(frames));
+    return first;
 }
 
 static void check(const drmsd_frames *f, int options, const char *what) {
@@ -77,7 +90,13 @@ int main(void) {
             drmsd_expect(run(&f, &o.device, 0) == 0, "the same frame", 200, options, 0, 0);
             drmsd_options_free(&o);
         }
+        drmsd_expect(first_of(f.xyz, 200, 2) == ~0ull, "all are numbers", 200, 0, 0, 0);
         f.xyz[600 + 3 * 7 + 1] = NAN;
+        drmsd_expect(first_of(f.xyz, 200, 2) == 207, "the first that is none", 200, 0, 0, 0);
+        f.xyz[3 * 199 + 2] = -INFINITY;
+        drmsd_expect(first_of(f.xyz, 200, 2) == 199, "the first that is none", 200, 0, 0, 0);
+        drmsd_expect(first_of(f.xyz, 0, 2) == ~0ull, "no atom", 0, 0, 0, 0);
+        f.xyz[3 * 199 + 2] = 1;
         drmsd_expect(isnan(run(&f, 0, 0)), "not a number", 200, 0, 0, 0);
         f.xyz[600 + 3 * 7 + 1] = INFINITY;
         drmsd_expect(isnan(run(&f, 0, 0)) || isinf(run(&f, 0, 0)), "infinite", 200, 0, 0, 0);

@@ -7,8 +7,7 @@
 //     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
 //
 // Distances are floats, as coordinates are; a thread adds up the terms of some thousand pairs as
-// floats, and what threads have in double precision. For many frames of few atoms drmsd_frames.h
-// and drmsd_matrix.h are quicker.
+// floats, and what threads have in double precision.
 #ifndef TMAP_TRIANGLE_DRMSD_PAIR_H
 #define TMAP_TRIANGLE_DRMSD_PAIR_H
 
@@ -23,8 +22,8 @@ typedef struct tmap_drmsd_sum {
     double all_terms, all_weights;
 } tmap_drmsd_sum;
 
-// The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A and
-// x, y, z in frame B. It is 0 where both frames are the same.
+// The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
+// and x, y, z in frame B. It is 0 where both frames are the same.
 // Cost: 15 instructions, two of them roots.
 TMAP_DEVICE float tmap_drmsd_term(const float *a, const float *b) {
     const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
@@ -68,6 +67,7 @@ typedef struct tmapi_drmsd_pair_job {
     tmap_drmsd_sum *sum;
     void *parts;
     float *out;
+    float lower, upper;              // -1 and infinity: all pairs
     tmapi_drmsd_xyz box[2], over[2]; // set by the threads
 } tmapi_drmsd_pair_job;
 
@@ -86,7 +86,7 @@ static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_
     if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
 }
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 7)
     tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
     __shared__ tmap_drmsd_sum scratch[TMAP_PAIRS_THREADS / 32];
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
@@ -95,38 +95,54 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
                     tmap_drmsd_join, 0, scratch, j.parts, j.sum);
 }
 
-// A distance to the nearest image in frame f.
+// The distance of a pair in frame f, to the nearest image where `boxed` is 1, a constant.
 TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f, const float *a,
-                                            const float *b) {
-    const float x = tmapi_drmsd_image(a[3 * f] - b[3 * f], j->box[f].x, j->over[f].x);
-    const float y = tmapi_drmsd_image(a[3 * f + 1] - b[3 * f + 1], j->box[f].y, j->over[f].y);
-    const float z = tmapi_drmsd_image(a[3 * f + 2] - b[3 * f + 2], j->box[f].z, j->over[f].z);
+                                            const float *b, int boxed) {
+    float x = a[3 * f] - b[3 * f], y = a[3 * f + 1] - b[3 * f + 1], z = a[3 * f + 2] - b[3 * f + 2];
+    if (boxed) {
+        x = tmapi_drmsd_image(x, j->box[f].x, j->over[f].x);
+        y = tmapi_drmsd_image(y, j->box[f].y, j->over[f].y);
+        z = tmapi_drmsd_image(z, j->box[f].z, j->over[f].z);
+    }
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+}
+// The term of a pair and its weight, which is 0 outside of the bounds; a NaN is not hidden by them.
+TMAP_DEVICE void tmapi_drmsd_pair_add(const tmapi_drmsd_pair_job *j, tmap_drmsd_sum *sum,
+                                      const float *a, const float *b, int boxed) {
+    const float first = tmapi_drmsd_pair_distance(j, 0, a, b, boxed);
+    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b, boxed);
+    const float weight = first <= j->lower || first >= j->upper ? 0.0f : a[6] * b[6];
+    sum->terms = fmaf(weight, d * d, sum->terms), sum->weights += weight;
 }
 TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *a,
                                         const void *b) {
-    const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
-    const float *u = (const float *)a, *v = (const float *)b;
-    const float first = tmapi_drmsd_pair_distance(j, 0, u, v);
-    const float d = first - tmapi_drmsd_pair_distance(j, 1, u, v);
-    const int bounds = j->which.upper != 0.0f;
-    const int counts = !bounds || (first > j->which.lower && first < j->which.upper);
-    const float weight = counts || first != first ? u[6] * v[6] : 0.0f; // NaN is not hidden
-    ((tmap_drmsd_sum *)sum)->terms += weight * (d * d);
-    ((tmap_drmsd_sum *)sum)->weights += weight;
+    tmapi_drmsd_pair_add((const tmapi_drmsd_pair_job *)job, (tmap_drmsd_sum *)sum, (const float *)a,
+                         (const float *)b, 0);
 }
+TMAP_DEVICE void tmapi_drmsd_pair_visit_boxed(void *job, void *sum, tmap_pair, const void *a,
+                                              const void *b) {
+    tmapi_drmsd_pair_add((const tmapi_drmsd_pair_job *)job, (tmap_drmsd_sum *)sum, (const float *)a,
+                         (const float *)b, 1);
+}
+
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
     __shared__ tmap_drmsd_sum scratch[TMAP_PAIRS_THREADS / 32];
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     tmap_drmsd_sum sum;
+    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 7, tmapi_drmsd_pair_visit, &sum, &zero,
+                    sizeof sum, tmap_drmsd_join, &j, scratch, j.parts, j.sum);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    tmapi_drmsd_pair_boxed(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    __shared__ tmap_drmsd_sum scratch[TMAP_PAIRS_THREADS / 32];
+    const tmap_drmsd_sum zero = {0, 0, 0, 0};
+    tmap_drmsd_sum sum;
     for (int f = 0; f < 2; ++f) {
         j.box[f] = tmapi_drmsd_box(&j.which, (tmap_u64)f);
-        j.over[f].x = j.box[f].x > 0 ? 1.0f / j.box[f].x : 0.0f;
-        j.over[f].y = j.box[f].y > 0 ? 1.0f / j.box[f].y : 0.0f;
-        j.over[f].z = j.box[f].z > 0 ? 1.0f / j.box[f].z : 0.0f;
+        j.over[f] = tmapi_drmsd_over(j.box[f]);
     }
-    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 7, tmapi_drmsd_pair_visit, &sum, &zero,
+    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 7, tmapi_drmsd_pair_visit_boxed, &sum, &zero,
                     sizeof sum, tmap_drmsd_join, &j, scratch, j.parts, j.sum);
 }
 
@@ -148,18 +164,18 @@ static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
 static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
                                                     tmap_drmsd_pair_plan *out) {
     tmap_drmsd_pair_plan p;
-    int weighted;
+    const void *kernel = (const void *)tmapi_drmsd_pair_plain;
     cudaError_t error;
     if (!out) return cudaErrorInvalidValue;
     memset(&p, 0, sizeof p);
     if (which) p.which = *which;
     if (!(p.which.lower >= 0) || !(p.which.upper >= 0)) return cudaErrorInvalidValue;
     p.n = n;
-    weighted = p.which.weights || p.which.boxes || p.which.upper != 0;
-    error = tmap_pairs_plan_make(tmap_drmsd_atoms_count(which, n), weighted ? 7 : 6, sizeof(float),
-                                 weighted ? (const void *)tmapi_drmsd_pair_weighted
-                                          : (const void *)tmapi_drmsd_pair_plain,
-                                 &p.pairs);
+    if (p.which.weights || p.which.upper != 0) kernel = (const void *)tmapi_drmsd_pair_weighted;
+    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_pair_boxed;
+    error = tmap_pairs_plan_make(tmap_drmsd_atoms_count(which, n),
+                                 kernel == (const void *)tmapi_drmsd_pair_plain ? 6 : 7,
+                                 sizeof(float), kernel, &p.pairs);
     if (!error) *out = p;
     return error;
 }
@@ -197,6 +213,8 @@ static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_pair_plan *plan, cons
     memset(&j, 0, sizeof j);
     count = plan->pairs.n;
     j.a = a, j.b = b, j.which = plan->which, j.n = plan->n, j.d = plan->pairs.d, j.out = out;
+    j.lower = j.which.upper != 0 ? j.which.lower : -1.0f;
+    j.upper = j.which.upper != 0 ? j.which.upper : INFINITY;
     j.pairs = j.d > 6 ? 0 : (double)tmap_pairs_plan_pairs(&plan->pairs);
     j.points = (float *)workspace;
     j.sum = (tmap_drmsd_sum *)((unsigned char *)workspace + tmapi_drmsd_pair_points(plan));

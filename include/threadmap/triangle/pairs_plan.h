@@ -57,6 +57,7 @@ typedef struct tmap_pairs_plan {
     tmap_u32 resident;            // blocks that the device holds at once
     tmap_u32 side;                // points along the sides of a tile
     tmap_u32 cut, cut_most;       // a tile is 2^cut items; what cut may be at most
+    tmap_u32 band;                // rows of an item
     tmap_u32 layout, value;       // of what pairs_store.h writes, else 0; bytes of a value
     tmap_u32 before;              // columns before a tile's own that may be written with them
     tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
@@ -79,11 +80,6 @@ typedef struct tmapi_pairs_place {
     tmap_u64 set;
 } tmapi_pairs_place;
 
-// The rows of an item.
-TMAP_FN tmap_u32 tmapi_pairs_band(const tmap_pairs_plan *plan) {
-    return TMAP_PAIRS_SIDE >> plan->cut;
-}
-
 TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
     tmapi_pairs_place place;
     tmap_u64 tile = item;
@@ -98,7 +94,7 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
         const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
         place.i = (tmap_u32)p.i, place.j = (tmap_u32)p.j;
     }
-    place.i = place.i * TMAP_PAIRS_SIDE + band * tmapi_pairs_band(plan);
+    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
     place.j *= TMAP_PAIRS_SIDE;
     return place;
 }
@@ -129,7 +125,7 @@ static inline void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
 // Tiles are cut until there are so many items, whatever the device, or bands have 16 rows.
 #define TMAPI_PAIRS_CUT 5u
 #ifndef TMAPI_PAIRS_ITEMS
-#define TMAPI_PAIRS_ITEMS 512u
+#define TMAPI_PAIRS_ITEMS 2048u
 #endif
 
 // The tiles of what the plan is restricted to, all of them.
@@ -146,6 +142,7 @@ static inline void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
         plan->tiles = tmap_triangle_cells(plan->across) - tmap_triangle_cells(plan->across - rows);
     for (plan->cut = 0; plan->cut < plan->cut_most; ++plan->cut, plan->tiles *= 2)
         if (plan->tiles * plan->sets >= TMAPI_PAIRS_ITEMS) break;
+    plan->band = TMAP_PAIRS_SIDE >> plan->cut;
     plan->items = plan->tiles * plan->sets; // below 2^46 times 2^16: see tmap_pairs_plan_sets
     plan->first = 0, plan->count = plan->items;
     tmapi_pairs_plan_rows_of(plan);
