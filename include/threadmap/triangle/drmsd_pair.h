@@ -86,7 +86,7 @@ static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_
     if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
 }
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 7)
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
     tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
     __shared__ tmap_drmsd_sum scratch[TMAP_PAIRS_THREADS / 32];
     const tmap_drmsd_sum zero = {0, 0, 0, 0};

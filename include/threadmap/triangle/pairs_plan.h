@@ -14,6 +14,10 @@
 //     cudaError_t error = tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)look, &plan);
 //     if (!error) error = tmap_pairs_launch(&plan, &j, stream);
 //
+// How many registers a kernel takes is nvcc's choice, and it is seldom the best one: try a second
+// number in __launch_bounds__, the blocks of a multiprocessor, such as 12 for short functions (a
+// count of near pairs is 1.14 times as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
+//
 // Pairs are (i, j), i < j, each once. Restricted plans have the first rows of these alone (i below
 // a number), pairs of points of two sets (all i of the first one, all j of the second one), many
 // equal sets one behind the other, or a share of the tiles.
