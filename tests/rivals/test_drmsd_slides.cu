@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_drmsd_slides: the sum of dRMSD by every form, root and number of atoms of a thread, in blocks
-// of every size, against a sum in double over the pairs; then pairs of atoms at one place.
+// test_drmsd_slides: the sum of dRMSD by every form, root and number of atoms of a thread, in
+// blocks of many sizes, against a sum in double over the pairs; then pairs of atoms at one place.
 #include "triangle/pairs_check.h"
 #include <threadmap/rivals/drmsd_slides.h>
 
