@@ -15,6 +15,7 @@ typedef struct drmsd_count {
     float issue, mufu, floating;
 } drmsd_count;
 
+static const drmsd_count drmsd_count_none = {0, 0, 0};
 static const drmsd_count drmsd_count_library = {16.688f, 2, 16};
 static const drmsd_count drmsd_count_thread = {93, 3, 21};
 
