@@ -13,13 +13,13 @@
 // Kinds of distances.
 enum {
     CLUSTER_PLANE,    // of points in a square
-    CLUSTER_GROUPS,   // of points in small squares that lie far apart, in no order
+    CLUSTER_GROUPS,   // of points in small squares that lie far apart; for odd n in no order
     CLUSTER_INTEGERS, // 1 to 5, at random
     CLUSTER_LINE,     // j - i
     CLUSTER_FALLING,  // the nearest of a vertex is the next one, nearer and nearer
     CLUSTER_EQUAL,    // all 3
     CLUSTER_STAR,     // 1 from vertex n / 2 to the others, else 4
-    CLUSTER_BLOCKS,   // infinite but in blocks of 7 vertices, in no order
+    CLUSTER_BLOCKS,   // infinite but in blocks of 7 vertices, in no order; for some n large numbers
     CLUSTER_INFINITE, // all of them
     CLUSTER_ODD,      // some are NaN, infinite, negative, -0 or 0
     CLUSTER_KINDS
@@ -29,14 +29,18 @@ static inline double cluster_unit(tmap_u64 a, tmap_u64 b) {
     return (double)(check_hash(a, b) % 1000003) / 1000003.0;
 }
 
+static inline tmap_u64 cluster_group(tmap_u32 n, tmap_u32 i) {
+    return n % 2 ? check_hash(i, 7) % 9 : i * 9ull / n;
+}
+
 static inline float cluster_distance(int kind, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
     const tmap_u64 hash = check_hash((tmap_u64)i << 32 | j, n);
     switch (kind) {
     case CLUSTER_PLANE:
     case CLUSTER_GROUPS: {
         const double wide = kind == CLUSTER_PLANE ? 1 : 0.02;
-        const tmap_u64 at_i = kind == CLUSTER_PLANE ? 0 : check_hash(i, 7) % 9;
-        const tmap_u64 at_j = kind == CLUSTER_PLANE ? 0 : check_hash(j, 7) % 9;
+        const tmap_u64 at_i = kind == CLUSTER_PLANE ? 0 : cluster_group(n, i);
+        const tmap_u64 at_j = kind == CLUSTER_PLANE ? 0 : cluster_group(n, j);
         const double x = wide * (cluster_unit(i, 1) - cluster_unit(j, 1));
         const double y = wide * (cluster_unit(i, 2) - cluster_unit(j, 2));
         const double apart = (double)at_i - (double)at_j;
@@ -49,7 +53,7 @@ static inline float cluster_distance(int kind, tmap_u32 n, tmap_u32 i, tmap_u32 
     case CLUSTER_STAR: return i == n / 2 || j == n / 2 ? 1.0f : 4.0f;
     case CLUSTER_BLOCKS:
         return check_hash(i, n) % (n / 7 + 1) == check_hash(j, n) % (n / 7 + 1)
-                   ? (float)(hash % 100) * 0.125f
+                   ? (float)(hash % 100) * (n % 4 == 2 ? 3.4e36f : 0.125f)
                    : INFINITY;
     case CLUSTER_INFINITE: return INFINITY;
     default: {

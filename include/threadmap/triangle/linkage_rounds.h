@@ -44,7 +44,6 @@ TMAP_DEVICE void tmapi_linkage_distance(const tmapi_linkage *l, const tmapi_clus
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
         const tmap_u64 best = l->best[v];
         const tmap_u32 order = (tmap_u32)(best >> 32), component = l->of[v];
-        l->low[v] = v;
         if (best != TMAPI_LINKAGE_NONE && order < tmapi_cluster_load(l->least + component))
             atomicMin(l->least + component, order);
     }
@@ -123,7 +122,7 @@ TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *ch
     pass.distances = l->distances, pass.n = l->n, pass.of = l->of, pass.best = l->best;
     for (tmap_u32 v = grid.thread; v < l->n; v += grid.threads) {
         l->best[v] = l->pair[v] = TMAPI_LINKAGE_NONE, l->least[v] = 0xffffffffu;
-        l->of[v] = v, l->ranks[v] = 0;
+        l->of[v] = l->low[v] = v, l->ranks[v] = 0;
     }
     tmapi_cluster_barrier(&grid);
 #pragma unroll 1
