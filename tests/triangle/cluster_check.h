@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cluster_check.h: what the tests of clusterings share: condensed matrices of many kinds, and memory
-// with guards.
+// cluster_check.h: what the tests of clusterings share: condensed matrices of many kinds, and
+// memory with guards.
 #ifndef TESTS_TRIANGLE_CLUSTER_CHECK_H
 #define TESTS_TRIANGLE_CLUSTER_CHECK_H
 

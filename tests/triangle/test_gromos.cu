@@ -230,6 +230,17 @@ static void run_lopsided(void) {
     CHECK(cudaFree(workspace));
 }
 
+// The examples of the comments.
+static void check_examples(void) {
+    const shape s = shape_of(0);
+    expect(tmap_gromos_bits_words(1000) == 32, "words of 1000", s);
+    expect(tmap_gromos_bits_bytes(32768) == 134217728, "bytes of bits", s);
+    expect(tmap_gromos_of_bits_bytes(32768) == 1318976, "bytes of a workspace", s);
+    expect(tmap_gromos_bytes(32768) == 135536704, "bytes of both", s);
+    expect(tmap_gromos_bytes(~0ull) == ~0ull && tmap_gromos_of_bits_bytes(~0ull - 9) == ~0ull,
+           "bytes that do not fit", s);
+}
+
 int main(void) {
     const tmap_u32 some[] = {63, 64, 65, 255, 256, 257, 300, 513, 600};
     const tmap_u32 many[] = {1000, 2049, 5003};
@@ -250,6 +261,7 @@ int main(void) {
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
             run(kind, many[i], cutoff_of(kind, many[i], turn), 0);
     run_long(pairs_small ? 4403 : 17001);
+    check_examples();
     run_bad();
     run_lopsided();
     return pairs_end("test_gromos");

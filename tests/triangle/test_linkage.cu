@@ -213,6 +213,15 @@ static void run_bad(void) {
     CHECK(cudaFree(out));
 }
 
+// The examples of the comments.
+static void check_examples(void) {
+    const shape s = shape_of(0);
+    expect(tmap_linkage_bytes(32768) == 1703952, "bytes of a workspace", s);
+    expect(tmap_linkage_labels_bytes(32768) == 139280, "bytes for labels", s);
+    expect(tmap_linkage_bytes(~0ull) == ~0ull && tmap_linkage_labels_bytes(~0ull) == ~0ull,
+           "bytes that do not fit", s);
+}
+
 int main(void) {
     const tmap_u32 some[] = {63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 513, 600};
     const tmap_u32 many[] = {1000, 2049, 5003};
@@ -228,6 +237,7 @@ int main(void) {
             if (!pairs_small || (turn % 3 == 0 && pairs_turn())) run(kind, some[i], turn % 8);
     for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind) run(kind, many[i], 0);
+    check_examples();
     check_bad_z();
     run_bad();
     return pairs_end("test_linkage");

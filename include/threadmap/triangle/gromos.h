@@ -2,10 +2,10 @@
 // gromos.h: clusters of n frames by the greedy algorithm of Daura et al. 1999 (Angewandte Chemie
 // International Edition 38, 236), `gmx cluster -method gromos`, from a condensed distance matrix.
 //
-// The frame with the most neighbours, d(i, j) <= cutoff, of those that are left is the centre of the
-// next cluster; it and its neighbours leave; and so on. Of frames with as many neighbours the lowest
-// comes first. A frame counts itself, so that one without neighbours is a cluster of its own.
-// (gmx cluster takes d < cutoff, and leaves the order of equals to its sort.)
+// The frame with the most neighbours, d(i, j) <= cutoff, of those that are left is the centre of
+// the next cluster; it and its neighbours leave; and so on. Of frames with as many neighbours the
+// lowest comes first. A frame counts itself, so that one without neighbours is a cluster of its
+// own. (gmx cluster takes d < cutoff, and leaves the order of equals to its sort.)
 //
 // The matrix is read once, and becomes a bit matrix of an eighth of a byte for each of n x n pairs.
 // What follows (gromos_rounds.h) finds many clusters at a time, and gives what the serial algorithm
@@ -16,7 +16,7 @@
 #include "gromos_rounds.h"
 
 // Bytes of the workspace of tmap_gromos_of_bits, for n frames; saturates.
-// Example: n = 32768: 1319040.
+// Example: n = 32768: 1318976.
 TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
     const tmap_u64 words = tmap_gromos_bits_words(n);
     const tmap_u64 a_word = 32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4;
@@ -25,7 +25,7 @@ TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
 }
 
 // Bytes of the workspace of tmap_gromos: with the bit matrix in it. Saturates.
-// Example: n = 32768: 135536768.
+// Example: n = 32768: 135536704.
 TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
     const tmap_u64 bits = tmap_gromos_bits_bytes(n), bytes = tmap_gromos_of_bits_bytes(n);
     return bits > ~0ull - bytes ? ~0ull : bits + bytes;
@@ -45,18 +45,20 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // 16: symmetric, with a diagonal of 1, and 0 in columns from n on; it is not changed. Of another
 // matrix come some numbers below n.
 // labels: n numbers, the cluster of each frame; clusters are numbered in the order in which the
-// greedy algorithm finds them. centres, sizes: room for n numbers each, of which the first *clusters
-// are written: the centre of each cluster, and its number of frames, which falls or stays.
-// clusters: how many there are. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16,
-// which need not be set to anything. All are device memory and do not overlap. Launches that run at
-// the same time need workspaces of their own. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters alone.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer (labels, centres and sizes of n = 0
-// may be null), cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls.
-// Nothing is allocated and nobody waits; the call can be captured. The launch is a cooperative one.
+// greedy algorithm finds them. centres, sizes: room for n numbers each, of which the first
+// *clusters are written: the centre of each cluster, and its number of frames, which falls or
+// stays. clusters: how many there are. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple
+// of 16, which need not be set to anything. All are device memory and do not overlap. Launches that
+// run at the same time need workspaces of their own. n: up to TMAP_GROMOS_MAX; n = 0 writes
+// *clusters alone.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer (labels, centres and sizes of n =
+// 0 may be null), cudaErrorInvalidConfiguration for a larger n, else the first error of its own
+// calls. Nothing is allocated and nobody waits; the call can be captured. The launch is a
+// cooperative one.
 // Results are the same in every run.
-// Cost: each row is read twice, and once more when its frame's choice has fallen behind. Rounds: at
-// most one for each cluster, but many clusters are found in one; a round of few changes takes three
-// barriers of the device, some microseconds.
+// Cost: each row of the bits is read three times, and once more whenever its frame chooses anew.
+// Rounds: at most one for each cluster, but many clusters are found in one; a round of few changes
+// takes three barriers of the device.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
 static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n, tmap_u32 *labels,
                                               tmap_u32 *centres, tmap_u32 *sizes,

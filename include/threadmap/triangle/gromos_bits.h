@@ -3,8 +3,8 @@
 // says whether d(i, j) <= cutoff.
 //
 // A block takes a tile of 256 x 256 distances, each of which is read once. A warp takes 32 rows of
-// it: a ballot over the lanes is a word of a row, and what a lane collects over the rows is a word of
-// a column, that is of a row below the diagonal. Both halves of the matrix are written by whole
+// it: a ballot over the lanes is a word of a row, and what a lane collects over the rows is a word
+// of a column, that is of a row below the diagonal. Both halves of the matrix are written by whole
 // sectors of 32 bytes, to which shared memory brings them together.
 #ifndef TMAP_TRIANGLE_GROMOS_BITS_H
 #define TMAP_TRIANGLE_GROMOS_BITS_H
@@ -14,9 +14,10 @@
 // The most frames: the grid has a block for each tile on and above the diagonal.
 #define TMAP_GROMOS_MAX 16776960u
 
-#define TMAPI_GROMOS_SIDE  256u
-#define TMAPI_GROMOS_WARPS 8u // each has 32 rows of the side
-#define TMAPI_GROMOS_PITCH 9u // words of a column in shared memory: 8, and no conflicts of banks
+#define TMAPI_GROMOS_SIDE   256u
+#define TMAPI_GROMOS_WARPS  8u // each has 32 rows of the side
+#define TMAPI_GROMOS_BLOCKS 3u // of a multiprocessor, at once
+#define TMAPI_GROMOS_PITCH  9u // words of a column in shared memory: 8, and no conflicts of banks
 
 // Words of 32 bits from one row of the bit matrix of n frames to the next: a multiple of 8.
 // Example: n = 1000: 32.
@@ -52,7 +53,8 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, n = m->n;
     const float *from = m->distances + (tmap_i64)(tmap_condensed_index(i, j, n) + lane);
     const tmap_u32 rows = whole || i + 32 <= n ? 32 : i < n ? n - i : 0;
-    tmap_i64 step = (tmap_i64)n - i - 2; // to the next row
+    tmap_i64 step = (tmap_i64)n - i - 2;           // to the next row
+    const float none = __int_as_float(0x7fc00000); // a NaN, which is near to nothing
     tmap_u32 columns[8] = {0}, bit = 1;
 #pragma unroll 1
     for (tmap_u32 r = 0; r < rows; r += 4, bit <<= 4) {
@@ -62,6 +64,7 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
 #pragma unroll
             for (tmap_u32 k = 0; k < 8; ++k) {
                 const tmap_u32 column = j + k * 32 + lane;
+                d[q][k] = none;
                 if (whole || (i + r + q < column && column < n)) d[q][k] = from[k * 32];
             }
         }
@@ -70,9 +73,7 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
             tmap_u32 words[8];
 #pragma unroll
             for (tmap_u32 k = 0; k < 8; ++k) {
-                const tmap_u32 column = j + k * 32 + lane;
-                int near = 0;
-                if (whole || (i + r + q < column && column < n)) near = d[q][k] <= m->cutoff;
+                const int near = d[q][k] <= m->cutoff;
                 words[k] = __ballot_sync(0xffffffffu, near);
                 if (near) columns[k] |= bit << q;
             }
@@ -121,7 +122,7 @@ TMAP_DEVICE void tmapi_gromos_bits_tile(const tmapi_gromos_matrix *m, tmapi_grom
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32)
+static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_BLOCKS)
     tmapi_gromos_bits(tmapi_gromos_matrix m) {
     __shared__ tmapi_gromos_tile tile;
     tmapi_gromos_bits_tile(&m, &tile);
@@ -135,7 +136,7 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32)
 // memory and do not overlap. n: up to TMAP_GROMOS_MAX; n = 0 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
 // a larger n, else the launch's own error.
-// Cost: each distance is read once, and each word written once; 4.6 instructions a distance of 32.
+// Cost: each distance is read once, and each word written once; six instructions a distance.
 // Example: n = 3, distances 1, 5, 2, cutoff 2: rows 3, 7, 6.
 static inline cudaError_t tmap_gromos_bits(const float *distances, tmap_u64 n, float cutoff,
                                            tmap_u32 *bits, cudaStream_t stream) {

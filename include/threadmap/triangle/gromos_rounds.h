@@ -5,10 +5,10 @@
 // frame comes first. In a round each frame votes for the first one of its neighbours. A frame for
 // which all its neighbours vote is a centre of the greedy algorithm, and its neighbours are that
 // cluster: any other frame that could take one of them away comes after it among that neighbour's
-// own, and keys only fall. So many clusters are found in a round, out of order. The greedy algorithm
-// finds clusters by falling size, and those of a size by their centres, since of the frames that
-// have the most neighbours it takes the lowest, and none joins them; so that sorting restores its
-// order.
+// own, and keys only fall. So many clusters are found in a round, out of order. The greedy
+// algorithm finds clusters by falling size, and those of a size by their centres, since of the
+// frames that have the most neighbours it takes the lowest, and none joins them; so that sorting
+// restores its order.
 //
 // A frame's choice stands as long as its key does. Only where it has fallen is the frame's row
 // read again, and there most words are passed over by a bound of the keys in them. The other rows
@@ -20,9 +20,9 @@
 #include "cluster.h"
 #include "gromos_bits.h"
 
-// Counters, which are zero before the launch.
+// Counters, which are zero before the launch. rounds: for measurements alone.
 typedef struct tmapi_gromos_control {
-    tmap_u32 arrived, gone, found, none;
+    tmap_u32 arrived, gone, found, rounds;
 } tmapi_gromos_control;
 
 // What the kernel gets. Arrays have a place for each frame, or for each word of a row of the bits.
@@ -230,7 +230,7 @@ TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *
 // All of it. Collective for the launch.
 TMAP_DEVICE void tmapi_gromos_run(const tmapi_gromos *g, tmapi_cluster_key *chunk) {
     tmapi_cluster_grid grid = tmapi_cluster_self(&g->control->arrived);
-    tmap_u32 gone = 0, before;
+    tmap_u32 gone = 0, rounds = 0, before;
     tmapi_gromos_begin(g, &grid);
     tmapi_cluster_barrier(&grid);
     tmapi_gromos_bound(g, &grid);
@@ -241,11 +241,12 @@ TMAP_DEVICE void tmapi_gromos_run(const tmapi_gromos *g, tmapi_cluster_key *chun
         tmapi_cluster_barrier(&grid);
         tmapi_gromos_leave(g, &grid);
         tmapi_cluster_barrier(&grid);
-        before = gone, gone = tmapi_cluster_load(&g->control->gone);
+        before = gone, gone = tmapi_cluster_load(&g->control->gone), ++rounds;
         if (gone == g->n || gone == before) break; // the latter: it is no symmetric matrix
         tmapi_gromos_update(g, &grid, before, gone);
         tmapi_cluster_barrier(&grid);
     }
+    if (grid.thread == 0) g->control->rounds = rounds;
     tmapi_gromos_finish(g, &grid, chunk);
 }
 

@@ -4,8 +4,8 @@
 //
 // Edges (i, j), i < j, have a total order: by distance, then by the condensed index, which is by i
 // and then by j. The tree is the only one whose edges are least in it, that of Kruskal's and of
-// Prim's algorithm. Joining its edges in their order is single linkage (Gower and Ross 1969, Applied
-// Statistics 18, 54).
+// Prim's algorithm. Joining its edges in their order is single linkage (Gower and Ross 1969,
+// Applied Statistics 18, 54).
 #ifndef TMAP_TRIANGLE_LINKAGE_H
 #define TMAP_TRIANGLE_LINKAGE_H
 
@@ -38,8 +38,8 @@ TMAP_FN tmap_u32 tmapi_linkage_top(tmap_u32 *up, tmap_u32 v) {
     return v;
 }
 
-// Turns the edges of a tree into the matrix of scipy.cluster.hierarchy.linkage(..., 'single'): row k
-// joins clusters z[4k] < z[4k + 1] at distance z[4k + 2] to cluster n + k of z[4k + 3] vertices.
+// Turns the edges of a tree into the matrix of scipy.cluster.hierarchy.linkage(..., 'single'): row
+// k joins clusters z[4k] < z[4k + 1] at distance z[4k + 2] to cluster n + k of z[4k + 3] vertices.
 // edges: n - 1 edges as tmap_linkage writes them, by distance. z: 4 (n - 1) numbers. scratch: 2n
 // numbers. All are memory of the caller's, the host's on the host. n: up to 2^31 - 1.
 // Returns 0; TMAP_EINVAL for a null pointer (of n < 2 all may be null), for a vertex from n on, and
@@ -84,13 +84,13 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Writes the minimum spanning tree of n vertices: n - 1 edges, sorted by (distance, i, j).
 // distances: condensed, tmap_condensed_cells(n) floats, at any multiple of 4: any numbers; a NaN is
 // taken as infinity, and -0 as 0. edges: n - 1 of them, at a multiple of 4. workspace:
-// tmap_linkage_bytes(n) bytes at a multiple of 16, which need not be set to anything. All are device
-// memory and do not overlap. Launches that run at the same time need workspaces of their own.
-// n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
+// tmap_linkage_bytes(n) bytes at a multiple of 16, which need not be set to anything. All are
+// device memory and do not overlap. Launches that run at the same time need workspaces of their
+// own. n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// a larger n, else the first error of its own calls. Nothing is allocated and nobody waits; the call
-// can be captured. The launch is a cooperative one. Results are the same in every run.
-// Cost: at most log2(n) passes over the matrix, one for each round; 10 instructions a distance and
+// a larger n, else the first error of its own calls. Nothing is allocated and nobody waits; the
+// call can be captured. The launch is a cooperative one. Results are the same in every run.
+// Cost: at most log2(n) passes over the matrix, one for each round; 12 instructions a distance and
 // pass. Later passes leave out sectors of memory whose pairs are joined already. Sorting takes n^2
 // comparisons.
 // Example: n = 3, distances 1, 5, 2: edges (0,1) 1 and (1,2) 2.

@@ -4,8 +4,8 @@
 //
 // A warp takes 32 rows of 128 columns. A lane has four columns and goes through the rows: the least
 // of a column stays in registers, and that of a row is looked for only where some lane has one that
-// is not above the best that the row had when the warp began. Pairs of one component are not loaded:
-// sectors of memory with none but such pairs are not read.
+// is not above the best that the row had when the warp began. Pairs of one component are not
+// loaded: sectors of memory with none but such pairs are not read.
 #ifndef TMAP_TRIANGLE_LINKAGE_PASS_H
 #define TMAP_TRIANGLE_LINKAGE_PASS_H
 
@@ -61,8 +61,8 @@ typedef struct tmapi_linkage_tile {
     tmap_u32 at[TMAPI_LINKAGE_MINE];
 } tmapi_linkage_tile;
 
-// The least value of the lanes' `d` is row i's: finds it and its column, and tells row i. Collective
-// for the warp.
+// The least value of the lanes' `d` is row i's: finds it and its column, and tells row i.
+// Collective for the warp.
 TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage_pass *p, const tmapi_linkage_tile *t,
                                    tmap_u32 i, const float *d, float mine) {
     const tmap_u32 order = ~tmapi_cluster_max(~tmapi_linkage_order(mine));

@@ -2,9 +2,10 @@
 // linkage_rounds.h: the rounds of linkage.h: the minimum spanning tree by Boruvka's algorithm, all
 // in one launch, and the components below a cut-off.
 //
-// In a round each component takes the least edge that leaves it, by (distance, i, j): a total order,
-// so that the tree is unique and no cycle arises. At least every second component vanishes. A pass
-// over the matrix finds the nearest vertex for each vertex; the rest are steps over n vertices.
+// In a round each component takes the least edge that leaves it, by (distance, i, j): a total
+// order, so that the tree is unique and no cycle arises. At least every second component vanishes.
+// A pass over the matrix finds the nearest vertex for each vertex; the rest are steps over n
+// vertices.
 //
 // Components have the number of their lowest vertex. One that only infinite distances lead out of
 // needs no pass: the least of its edges is that of vertex 0 and its lowest vertex; and of the
@@ -26,7 +27,7 @@ typedef struct tmapi_linkage {
     const float *distances;
     tmap_u32 n;
     tmap_linkage_edge *edges;
-    tmap_u32 *control;       // two words that are zero before the launch: the barrier, edges found
+    tmap_u32 *control;       // zero before the launch: the barrier, edges, passes
     tmap_u64 *best;          // as in a pass
     tmap_u64 *pair;          // of a component: i * 2^32 + j of its least edge
     tmapi_cluster_key *keys; // edges in no order
@@ -118,6 +119,7 @@ TMAP_DEVICE void tmapi_linkage_rename(const tmapi_linkage *l, const tmapi_cluste
 TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *chunk) {
     tmapi_cluster_grid grid = tmapi_cluster_self(l->control);
     const tmap_u32 edges = l->n - 1;
+    tmap_u32 passes = 0;
     tmapi_linkage_pass pass;
     pass.distances = l->distances, pass.n = l->n, pass.of = l->of, pass.best = l->best;
     for (tmap_u32 v = grid.thread; v < l->n; v += grid.threads) {
@@ -127,7 +129,7 @@ TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *ch
     tmapi_cluster_barrier(&grid);
 #pragma unroll 1
     while (tmapi_cluster_load(l->control + 1) < edges) { // the same in all threads
-        tmapi_linkage_read(&pass, &grid);
+        tmapi_linkage_read(&pass, &grid), ++passes;
         tmapi_cluster_barrier(&grid);
         tmapi_linkage_distance(l, &grid);
         tmapi_cluster_barrier(&grid);
@@ -140,6 +142,7 @@ TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *ch
         tmapi_linkage_rename(l, &grid);
         tmapi_cluster_barrier(&grid);
     }
+    if (grid.thread == 0) l->control[2] = passes; // for measurements alone
     tmapi_cluster_rank(l->keys, edges, l->ranks, chunk);
     tmapi_cluster_barrier(&grid);
     for (tmap_u32 k = grid.thread; k < edges; k += grid.threads) {
