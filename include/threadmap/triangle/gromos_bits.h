@@ -17,7 +17,6 @@
 #define TMAPI_GROMOS_SIDE   256u
 #define TMAPI_GROMOS_WARPS  8u // each has 32 rows of the side
 #define TMAPI_GROMOS_BLOCKS 3u // of a multiprocessor, at once
-#define TMAPI_GROMOS_PITCH  9u // words of a column in shared memory: 8, and no conflicts of banks
 
 // Words of 32 bits from one row of the bit matrix of n frames to the next: a multiple of 8.
 // Example: n = 1000: 32.
@@ -40,11 +39,17 @@ typedef struct tmapi_gromos_matrix {
     tmap_u32 *bits;
 } tmapi_gromos_matrix;
 
-// The tile's bits on the way to memory.
+// The tile's bits on the way to memory: 8 words of each row and of each column.
 typedef struct tmapi_gromos_tile {
     uint4 rows[TMAPI_GROMOS_SIDE * 2];
-    tmap_u32 columns[TMAPI_GROMOS_SIDE * TMAPI_GROMOS_PITCH];
+    tmap_u32 columns[TMAPI_GROMOS_SIDE * 8];
 } tmapi_gromos_tile;
+
+// Where word x of a column is, so that neither those who write nor those who read it have conflicts
+// of banks.
+TMAP_DEVICE tmap_u32 tmapi_gromos_place(tmap_u32 column, tmap_u32 x) {
+    return column * 8 + (x ^ column / 4 % 8);
+}
 
 // The warp's rows of a tile, from row i and column j on, to shared memory. whole: 1: all pairs are
 // there; 0: those with i < j < n.
@@ -86,7 +91,7 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
     }
 #pragma unroll
     for (tmap_u32 k = 0; k < 8; ++k)
-        t->columns[(k * 32 + lane) * TMAPI_GROMOS_PITCH + warp] = columns[k];
+        t->columns[tmapi_gromos_place(k * 32 + lane, warp)] = columns[k];
 }
 
 // A block's tile.
@@ -102,10 +107,12 @@ TMAP_DEVICE void tmapi_gromos_bits_tile(const tmapi_gromos_matrix *m, tmapi_grom
 #pragma unroll
     for (tmap_u32 part = threadIdx.x; part < side * 2; part += TMAPI_GROMOS_WARPS * 32) {
         const tmap_u32 y = part / 2, x = part % 2 * 4; // four words of row y, from word x on
-        const tmap_u32 *column = t->columns + y * TMAPI_GROMOS_PITCH + x;
-        uint4 upper = t->rows[part];
-        uint4 lower = make_uint4(column[0], column[1], column[2], column[3]);
+        uint4 upper = t->rows[part], lower;
         tmap_u32 *to = m->bits + ((tmap_u64)(i + y) * m->words + j / 32 + x);
+        lower.x = t->columns[tmapi_gromos_place(y, x)];
+        lower.y = t->columns[tmapi_gromos_place(y, x + 1)];
+        lower.z = t->columns[tmapi_gromos_place(y, x + 2)];
+        lower.w = t->columns[tmapi_gromos_place(y, x + 3)];
         if (i == j) {
             const tmap_u32 own = y / 32 - x, bit = 1u << y % 32; // a frame counts itself
             upper.x |= lower.x | (own == 0 ? bit : 0), upper.y |= lower.y | (own == 1 ? bit : 0);
