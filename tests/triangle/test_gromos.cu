@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_gromos: tmap_gromos, tmap_gromos_bits and tmap_gromos_of_bits against the definition, a
-// serial loop that takes one cluster after the other: distances of ten kinds with many ties, NaN and
-// infinities among them, cut-offs from none to all, every n up to 40 and some larger ones; the same
-// results again; nothing written beyond them; bad arguments.
+// serial loop that takes one cluster after the other: distances of ten kinds with many ties, NaN
+// and infinities among them, cut-offs from none to all, every n up to 40 and some larger ones; the
+// same results again; nothing written beyond them; bad arguments.
 #include <threadmap/triangle/gromos.h>
 
 #include "triangle/cluster_check.h"
