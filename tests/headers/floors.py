@@ -18,7 +18,8 @@ GROUND = paths("core", "version")
 COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
-                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box")
+                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",
+                    "rivals/drmsd_slides")
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
@@ -42,6 +43,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "triangle/linkage_rounds",
                 "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
                 "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
+                "triangle/drmsd_atoms", "triangle/drmsd_finite", "triangle/drmsd_pair",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
                 "rivals/box_kernels", "rivals/mandelbrot_approaches",
