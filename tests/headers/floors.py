@@ -38,6 +38,9 @@ WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
+                "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
+                "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",
+                "triangle/linkage_rounds",
                 "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
                 "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
                 "triangle/drmsd_atoms", "triangle/drmsd_finite", "triangle/drmsd_pair",

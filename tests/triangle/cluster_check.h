@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// cluster_check.h: what the tests of clusterings share: condensed matrices of many kinds, and
+// memory with guards.
+#ifndef TESTS_TRIANGLE_CLUSTER_CHECK_H
+#define TESTS_TRIANGLE_CLUSTER_CHECK_H
+
+#include <threadmap/triangle/condensed.h>
+
+#include "triangle/pairs_check.h"
+
+#include <math.h>
+
+// Kinds of distances.
+enum {
+    CLUSTER_PLANE,    // of points in a square
+    CLUSTER_GROUPS,   // of points in small squares that lie far apart; for odd n in no order
+    CLUSTER_INTEGERS, // 1 to 5, at random
+    CLUSTER_LINE,     // j - i
+    CLUSTER_FALLING,  // the nearest of a vertex is the next one, nearer and nearer
+    CLUSTER_EQUAL,    // all 3
+    CLUSTER_STAR,     // 1 from vertex n / 2 to the others, else 4
+    CLUSTER_BLOCKS,   // infinite but in blocks of 7 vertices, in no order; for some n large numbers
+    CLUSTER_INFINITE, // all of them
+    CLUSTER_ODD,      // some are NaN, infinite, negative, -0 or 0
+    CLUSTER_KINDS
+};
+
+static inline double cluster_unit(tmap_u64 a, tmap_u64 b) {
+    return (double)(check_hash(a, b) % 1000003) / 1000003.0;
+}
+
+static inline tmap_u64 cluster_group(tmap_u32 n, tmap_u32 i) {
+    return n % 2 ? check_hash(i, 7) % 9 : i * 9ull / n;
+}
+
+static inline float cluster_distance(int kind, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
+    const tmap_u64 hash = check_hash((tmap_u64)i << 32 | j, n);
+    switch (kind) {
+    case CLUSTER_PLANE:
+    case CLUSTER_GROUPS: {
+        const double wide = kind == CLUSTER_PLANE ? 1 : 0.02;
+        const tmap_u64 at_i = kind == CLUSTER_PLANE ? 0 : cluster_group(n, i);
+        const tmap_u64 at_j = kind == CLUSTER_PLANE ? 0 : cluster_group(n, j);
+        const double x = wide * (cluster_unit(i, 1) - cluster_unit(j, 1));
+        const double y = wide * (cluster_unit(i, 2) - cluster_unit(j, 2));
+        const double apart = (double)at_i - (double)at_j;
+        return (float)sqrt((x + apart) * (x + apart) + y * y);
+    }
+    case CLUSTER_INTEGERS: return (float)(1 + hash % 5);
+    case CLUSTER_LINE: return (float)(j - i);
+    case CLUSTER_FALLING: return (float)((j - i) * 2.0 * n - (double)i);
+    case CLUSTER_EQUAL: return 3;
+    case CLUSTER_STAR: return i == n / 2 || j == n / 2 ? 1.0f : 4.0f;
+    case CLUSTER_BLOCKS:
+        return check_hash(i, n) % (n / 7 + 1) == check_hash(j, n) % (n / 7 + 1)
+                   ? (float)(hash % 100) * (n % 4 == 2 ? 3.4e36f : 0.125f)
+                   : INFINITY;
+    case CLUSTER_INFINITE: return INFINITY;
+    default: {
+        const float odd[] = {NAN, INFINITY, -1.5f, -0.0f, 0.0f, -INFINITY, 3e38f, 1e-42f};
+        return hash % 3 ? (float)(hash / 8 % 1000) * 0.01f : odd[hash / 8 % 8];
+    }
+    }
+}
+
+// A matrix, condensed; of n < 2 one number, which is none of its own.
+static inline float *cluster_matrix(int kind, tmap_u32 n) {
+    const tmap_u64 cells = tmap_condensed_cells(n);
+    float *d = (float *)malloc((cells + 1) * sizeof *d), *to = d;
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (tmap_u32 j = i + 1; j < n; ++j) *to++ = cluster_distance(kind, n, i, j);
+    return d;
+}
+
+static inline float cluster_at(const float *d, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
+    return i < j ? d[tmap_condensed_index(i, j, n)] : d[tmap_condensed_index(j, i, n)];
+}
+
+// Device memory of `bytes` bytes and 64 more, all of them 0x55.
+static inline void *cluster_alloc(tmap_u64 bytes) {
+    void *memory;
+    CHECK(cudaMalloc(&memory, bytes + 64));
+    CHECK(cudaMemset(memory, 0x55, bytes + 64));
+    return memory;
+}
+
+// The content of such memory; `used` bytes may have been written.
+static inline void *cluster_fetch(const void *memory, tmap_u64 bytes, tmap_u64 used, shape s) {
+    unsigned char *host = (unsigned char *)malloc(bytes + 64);
+    tmap_u64 wrong = 0;
+    CHECK(cudaMemcpy(host, memory, bytes + 64, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = used; i < bytes + 64; ++i) wrong += host[i] != 0x55;
+    expect(!wrong, "written beyond the result", s);
+    return host;
+}
+
+#endif
