@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+// pairs_frames_tile.h: what a block of pairs_frames.h does with a tile: how its points come, how
+// what pairs have of their own is made, and how lanes go through the pairs.
+//
+// A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
+// time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
+// is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
+// frames, its halves, quarters or eighths are on their own ways through the pairs.
+//
+// Private to the library.
+#ifndef TMAP_TRIANGLE_PAIRS_FRAMES_TILE_H
+#define TMAP_TRIANGLE_PAIRS_FRAMES_TILE_H
+
+#include "../value.h"
+#include "pairs_frames_plan.h"
+
+#if TMAP_CUDA
+
+typedef void (*tmap_pairs_frames_pair)(void *job, void *sum, tmap_pair pair, const float *a,
+                                       const float *b, float *of_pair);
+typedef void (*tmap_pairs_frames_frame)(void *job, tmap_u64 frame, float *of_frame);
+typedef void (*tmap_pairs_frames_add)(void *job, void *sum, tmap_pair pair, const float *a,
+                                      const float *b, const float *of_pair, const float *of_frame);
+typedef void (*tmap_pairs_frames_finish)(void *job, tmap_u64 frame, const void *sum,
+                                         const void *pairs);
+
+// What is constant in a launch; sizes and functions are constants of the compiler's.
+typedef struct tmapi_frames {
+    const tmap_pairs_frames_plan *plan;
+    const float *reference, *frames;
+    const tmap_u32 *numbers;
+    tmap_u32 points, own, bytes; // points: of a frame, in memory
+    tmap_pairs_frames_pair of_pair;
+    tmap_pairs_frames_frame of_frame;
+    tmap_pairs_frames_add add;
+    tmap_fold_join join;
+    const void *zero;
+    void *job;
+    tmap_u32 table;
+} tmapi_frames;
+
+// A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
+// ends, `head` and every step-th one of them after it; and `count` quads from a place on.
+typedef struct tmapi_frames_tile {
+    tmap_u32 i, j, rows, columns; // the first points, how many
+    tmap_u32 blocks, quads, of_j; // of rows, of columns, whole ones; where points j are in a stage
+    int diagonal;
+    tmap_u32 head, heads, step, block, quad, count;
+} tmapi_frames_tile;
+
+typedef struct tmapi_frames_points { // of the frames of a lane
+    alignas(16) float at[TMAPI_FRAMES_LANE][TMAPI_FRAMES_ROWS][3];
+} tmapi_frames_points;
+typedef struct tmapi_frames_quad {
+    alignas(16) float at[TMAPI_FRAMES_LANE][4][3];
+} tmapi_frames_quad;
+typedef struct tmapi_frames_own {
+    alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
+} tmapi_frames_own;
+
+// A lane's frames: where they are in shared memory, what they have of their own, and their sums.
+typedef struct tmapi_frames_lane {
+    tmap_u32 at[TMAPI_FRAMES_LANE];
+    float of_frame[TMAPI_FRAMES_LANE][TMAP_PAIRS_FRAMES_FRAME_MAX];
+    tmapi_fold_words run[TMAPI_FRAMES_LANE], total[TMAPI_FRAMES_LANE];
+} tmapi_frames_lane;
+
+// Float number `at` of the block's shared memory. A number and not a pointer is what is handed
+// around, so that the compiler knows which memory it is.
+TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    return (float *)tmapi_pairs_shared + at;
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it.
+TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
+    return TMAPI_FRAMES_ROWS / 4 * (block * (block + 1) / 2);
+}
+
+// The first quad that a block of rows takes, and where quad 0 of its rows would be in the table.
+TMAP_DEVICE tmap_u32 tmapi_frames_first(const tmapi_frames_tile *t, tmap_u32 block) {
+    return t->diagonal ? (block + 1) * (TMAPI_FRAMES_ROWS / 4) : 0;
+}
+TMAP_DEVICE tmap_u32 tmapi_frames_base(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                       tmap_u32 block) {
+    const tmap_u32 quads = f->plan->side / 4;
+    return block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
+}
+
+// Where what a row's pairs with a quad have of their own is: the first of 4 floats, for each of
+// `own`.
+TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                        tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
+    const tmap_u32 cell = tmapi_frames_base(f, t, block) + quad;
+    return f->table + (cell * TMAPI_FRAMES_ROWS + row) * f->own * 4;
+}
+
+// Tile number `tile`. The points alone.
+TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u64 tile) {
+    const tmap_pairs_frames_plan *plan = f->plan;
+    tmapi_frames_tile t;
+    tmap_pair64 p = {0, 0};
+    if (plan->bands > 1) p = tmap_upper_map64(tile, plan->bands);
+    t.diagonal = p.i == p.j;
+    t.i = (tmap_u32)p.i * plan->side, t.j = (tmap_u32)p.j * plan->side;
+    t.rows = plan->n - t.i < plan->side ? plan->n - t.i : plan->side;
+    t.columns = plan->n - t.j < plan->side ? plan->n - t.j : plan->side;
+    t.of_j = t.diagonal ? 0 : 3 * plan->side;
+    t.blocks = (t.rows + TMAPI_FRAMES_ROWS - 1) / TMAPI_FRAMES_ROWS, t.quads = t.columns / 4;
+    t.head = t.heads = t.step = t.block = t.quad = t.count = 0;
+    return t;
+}
+
+// The share of lanes number v of `step` that go their own ways: every step-th head, and as many
+// quads, one after the other, as make the shares equal.
+TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
+    const tmap_u32 per = TMAPI_FRAMES_ROWS / 4, rows = t->blocks;
+    tmap_u32 with = rows, quads, all, begin; // with: blocks of rows that have quads
+    if (t->diagonal) with = t->quads / per < rows ? t->quads / per : rows;
+    quads = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
+    t->heads = t->diagonal || t->columns % 4 ? rows : 0;
+    t->head = v, t->step = step;
+    all = quads + t->heads;
+    // Shares of all / step, one more for the first all % step; less the heads of those before.
+    begin = all / step * v + (v < all % step ? v : all % step);
+    begin -= t->heads / step * v + (v < t->heads % step ? v : t->heads % step);
+    t->count = all / step + (v < all % step) - t->heads / step - (v < t->heads % step);
+    if (!t->diagonal) {
+        t->block = t->quads ? begin / t->quads : 0;
+        t->quad = begin - t->block * t->quads;
+        return;
+    }
+    t->block = 0, t->quad = begin;
+    while (t->count && t->quad >= t->quads - tmapi_frames_first(t, t->block))
+        t->quad -= t->quads - tmapi_frames_first(t, t->block), ++t->block;
+    t->quad += tmapi_frames_first(t, t->block);
+}
+
+// ---- how points come ----------------------------------------------------------------------------
+
+// Copies 4 or 16 bytes to shared memory; they are there after tmapi_frames_arrived.
+TMAP_DEVICE void tmapi_frames_copy(float *to, const float *from, tmap_u32 size) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
+    if (size == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+#else
+    tmapi_value_copy(to, from, size);
+#endif
+}
+
+// Ends a batch of the thread's copies; waits for all of them, or for all but the last batch.
+TMAP_DEVICE void tmapi_frames_batch(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+TMAP_DEVICE void tmapi_frames_arrived(int but_last) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (but_last)
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+    else
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+#else
+    (void)but_last; // copies do not wait there
+#endif
+}
+
+// `count` points of a frame from number `first` of those that count, by a warp.
+TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *frame, tmap_u32 first,
+                                        tmap_u32 count, tmap_u32 at) {
+    const tmap_u32 lane = threadIdx.x % 32, floats = 3 * count;
+    const float *from = frame + first * 3ull;
+    float *to = tmapi_frames_shared_at(at);
+    tmap_u32 x = lane;
+    if (f->numbers) {
+        TMAPI_NO_UNROLL
+        for (; x < floats; x += 32)
+            tmapi_frames_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
+        return;
+    }
+    if ((tmap_u64)from % 16 == 0) {
+        TMAPI_NO_UNROLL
+        for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_frames_copy(to + x, from + x, 16);
+        x = floats / 4 * 4 + lane;
+    }
+    TMAPI_NO_UNROLL
+    for (; x < floats; x += 32) tmapi_frames_copy(to + x, from + x, 4);
+}
+
+// The tile's points of `count` frames from frame `first` on go to a stage, in one batch, and before
+// that, where they are asked for, those of the reference, in a batch of their own. A warp takes
+// half of a frame's: rows or columns, or on the diagonal one of two halves of both.
+TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                    tmap_u64 first, tmap_u32 count, int reference, tmap_u32 stage) {
+    const tmap_u32 warp = threadIdx.x / 32, second = warp % 2, pitch = f->plan->pitch;
+    const tmap_u32 half = (t->rows + 7) / 8 * 4, cut = t->diagonal ? half : t->rows;
+    const tmap_u32 all = t->diagonal ? t->rows : t->rows + t->columns;
+    const tmap_u32 middle = cut < all ? cut : all;
+    const tmap_u32 from = !second ? t->i : t->diagonal ? t->i + middle : t->j;
+    const tmap_u32 to = !second ? 0 : t->diagonal ? 3 * middle : t->of_j;
+    int row = reference ? -1 : (int)(warp / 2); // -1: the reference, by the first two warps
+    TMAPI_NO_UNROLL
+    for (;;) {
+        const tmap_u32 place = row < 0 ? f->plan->group : (tmap_u32)row;
+        const float *frame = f->reference;
+        if (row >= 0) frame = f->frames + (first + place) * f->points * 3;
+        if (row < 0 ? warp < 2 : place < count)
+            tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
+                                   stage + place * pitch + to);
+        if (row < 0) tmapi_frames_batch();
+        row = row < 0 ? (int)(warp / 2) : row + (int)(TMAPI_FRAMES_WARPS / 2);
+        if (row >= (int)count) break;
+    }
+    tmapi_frames_batch();
+}
+
+// ---- what pairs have of their own ---------------------------------------------------------------
+
+// Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
+// pairs themselves have. at: of the reference's points.
+TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
+                                   void *sum) {
+    const float *reference = tmapi_frames_shared_at(at);
+    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, per = TMAPI_FRAMES_ROWS / 4;
+    const tmap_u32 quads = t->columns / 4 + (t->columns % 4 != 0);
+    tmap_u32 block = 0, end = quads, i; // end: of the row's quads, in the table
+    TMAPI_NO_UNROLL
+    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS;;
+         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
+        // x counts the quads that exist; the table has room for all of a side
+        tmap_u32 quad;
+        tmapi_frames_quad b;
+        tmapi_frames_own own;
+        while (block < t->blocks && x >= end) {
+            ++block;
+            end += quads - (t->diagonal && block * per < quads ? block * per : 0);
+        }
+        if (block >= t->blocks) break;
+        quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
+#pragma unroll
+        for (tmap_u32 k = 0; k < 3; ++k)
+            tmapi_value_copy(&b.at[0][0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_u32 j = 4 * quad + c;
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+            const tmap_pair pair = {t->i + i, t->j + j};
+            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
+                f->of_pair(f->job, sum, pair, reference + 3 * i, b.at[0][c], mine);
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][c] = mine[k];
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k)
+            tmapi_value_copy(
+                tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row) + 4 * k),
+                own.at[k], 16);
+    }
+}
+
+// ---- the pairs ----------------------------------------------------------------------------------
+
+// Points of a frame from shared memory, `count` of them, a multiple of 4.
+TMAP_DEVICE void tmapi_frames_read(float *to, const float *from, tmap_u32 count) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < 3 * TMAPI_FRAMES_ROWS / 4; ++k)
+        if (k < 3 * count / 4) tmapi_value_copy(to + 4 * k, from + 4 * k, 16);
+}
+TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 block,
+                                        tmapi_frames_points *a) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_frames_read(&a->at[h][0][0],
+                          tmapi_frames_shared_at(lane->at[h] + 3 * TMAPI_FRAMES_ROWS * block),
+                          TMAPI_FRAMES_ROWS);
+}
+
+// What the lane's frames have added since they began anew goes to their totals.
+TMAP_DEVICE void tmapi_frames_begin(const tmapi_frames *f, tmapi_frames_lane *lane) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_fold_move(&lane->run[h], f->zero, f->bytes);
+}
+TMAP_DEVICE void tmapi_frames_end(const tmapi_frames *f, tmapi_frames_lane *lane) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        f->join(f->job, &lane->total[h], &lane->run[h]);
+}
+
+// A pair in all frames of the lane. own: of pairs c = 0 to 3 of a row, of which this is number c.
+TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
+                                      tmap_pair pair, const tmapi_frames_points *a, tmap_u32 r,
+                                      const tmapi_frames_quad *b, tmap_u32 c,
+                                      const tmapi_frames_own *own) {
+    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < f->own; ++k) mine[k] = own->at[k][c];
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        f->add(f->job, &lane->run[h], pair, a->at[h][r], b->at[h][c], mine, lane->of_frame[h]);
+}
+
+// All 8 x 4 pairs of a block of rows and a quad. columns: its points, in each of the lane's frames;
+// own: of the pairs.
+TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
+                                   const tmapi_frames_points *a, const float *const *columns,
+                                   const float *own) {
+    tmapi_frames_quad b;
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_frames_read(&b.at[h][0][0], columns[h], 4);
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
+        tmapi_frames_own row;
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k)
+            tmapi_value_copy(row.at[k], own + (r * f->own + k) * 4, 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_pair pair = {first.i + r, first.j + c};
+            tmapi_frames_pair_of(f, lane, pair, a, r, &b, c, &row);
+        }
+    }
+}
+
+// What a single pair has of its own, as number 0.
+TMAP_DEVICE tmapi_frames_own tmapi_frames_own_of(const tmapi_frames *f, tmap_u32 at) {
+    tmapi_frames_own own;
+#pragma unroll
+    for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][0] = *tmapi_frames_shared_at(at + 4 * k);
+    return own;
+}
+
+// What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
+// columns behind the last whole quad.
+TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                   tmapi_frames_lane *lane, tmap_u32 block) {
+    const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
+    tmapi_frames_points a;
+    tmapi_frames_read_rows(lane, block, &a);
+    tmapi_frames_begin(f, lane);
+    if (t->diagonal) {
+#pragma unroll
+        for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
+            tmapi_frames_quad b;
+            if (row + c >= t->rows) break;
+#pragma unroll
+            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+#pragma unroll
+                for (tmap_u32 k = 0; k < 3; ++k) b.at[h][0][k] = a.at[h][c][k];
+#pragma unroll
+            for (tmap_u32 r = 0; r < c; ++r) {
+                const tmapi_frames_own own = tmapi_frames_own_of(
+                    f, tmapi_frames_place(f, t, block, row / 4 + c / 4, r) + c % 4);
+                const tmap_pair pair = {t->i + row + r, t->j + row + c};
+                tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+            }
+        }
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
+        tmapi_frames_quad b;
+        if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
+#pragma unroll
+        for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+#pragma unroll
+            for (tmap_u32 k = 0; k < 3; ++k)
+                b.at[h][0][k] = *tmapi_frames_shared_at(lane->at[h] + t->of_j + 3 * j + k);
+#pragma unroll
+        for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
+            const tmapi_frames_own own =
+                tmapi_frames_own_of(f, tmapi_frames_place(f, t, block, t->quads, r) + j % 4);
+            const tmap_pair pair = {t->i + row + r, t->j + j};
+            tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+        }
+    }
+    tmapi_frames_end(f, lane);
+}
+
+// Where a lane is: a block of rows, and a quad of columns.
+typedef struct tmapi_frames_way {
+    const float *columns[TMAPI_FRAMES_LANE], *own;
+    tmap_u32 block;
+} tmapi_frames_way;
+
+TMAP_DEVICE void tmapi_frames_go(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                 const tmapi_frames_lane *lane, tmap_u32 block, tmap_u32 quad,
+                                 tmapi_frames_way *way, tmapi_frames_points *a) {
+    way->block = block;
+    way->own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        way->columns[h] = tmapi_frames_shared_at(lane->at[h] + t->of_j + 12 * quad);
+    tmapi_frames_read_rows(lane, block, a);
+}
+
+// All pairs of the lane's share of a tile.
+TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                   tmapi_frames_lane *lane) {
+    const float *end = tmapi_frames_shared_at(lane->at[0] + t->of_j + 12 * t->quads); // of rows
+    tmap_u32 left = t->count;
+    tmapi_frames_points a;
+    tmapi_frames_way way;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 head = t->head; head < t->heads; head += t->step)
+        tmapi_frames_head(f, t, lane, head);
+    if (!left) return;
+    tmapi_frames_go(f, t, lane, t->block, t->quad, &way, &a);
+    TMAPI_NO_UNROLL
+    while (left) {
+        const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
+        tmapi_frames_begin(f, lane);
+        TMAPI_NO_UNROLL
+        for (; left > stop; --left) {
+            tmap_pair first;
+            if (way.columns[0] == end)
+                tmapi_frames_go(f, t, lane, way.block + 1, tmapi_frames_first(t, way.block + 1),
+                                &way, &a);
+            first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
+            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns[0]) / 3;
+            tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
+            way.own += TMAPI_FRAMES_ROWS * f->own * 4;
+#pragma unroll
+            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h) way.columns[h] += 12;
+        }
+        tmapi_frames_end(f, lane);
+    }
+}
+
+#endif // TMAP_CUDA
+#endif
