@@ -36,7 +36,7 @@ TMAP_DEVICE void pairs_count_join(void *, void *sum, const void *other) {
     const pairs_counts *o = (const pairs_counts *)other;
     s->sum += s->part + (o->part + o->sum), s->part = 0;
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 12)
     pairs_count(tmap_pairs_plan plan, pairs_job j) {
     __shared__ pairs_counts scratch[TMAP_PAIRS_THREADS / 32];
     const pairs_counts zero = {0, 0, 0};
@@ -89,7 +89,7 @@ TMAP_DEVICE void pairs_drmsd_join(void *, void *sum, const void *other) {
     const pairs_terms *o = (const pairs_terms *)other;
     s->sum += (double)s->part + ((double)o->part + o->sum), s->part = 0;
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
     pairs_drmsd_sum(tmap_pairs_plan plan, pairs_job j) {
     __shared__ pairs_terms scratch[TMAP_PAIRS_THREADS / 32];
     const pairs_terms zero = {0, 0, 0};

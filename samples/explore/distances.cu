@@ -139,7 +139,8 @@ int explore_distances(int count, char **words) {
         verified &= !wrong;
     }
     rows_end(&m);
-    if (verified && out.file) file_end(&out, npy_write(out.file, distances, t.pairs), &o[OUT]);
+    if (verified && out.file)
+        file_end(&out, npy_write(out.file, "f4", 1, &t.pairs, distances) == 0, &o[OUT]);
     if (verified && picture.file)
         picture_matrix(distances, &p, o[METRIC].value, &picture, &o[PICTURE]);
     CHECK(cudaFree(in));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// points.h: points from .npy files and texts, and arrays of float32 as .npy files.
+// points.h: points from .npy files and texts.
 #ifndef EXPLORE_POINTS_H
 #define EXPLORE_POINTS_H
 
+#include "../files/npy.h"
 #include "tool.h"
 
 #include <math.h>
@@ -13,91 +14,80 @@ typedef struct points {
     tmap_u64 n, d, values, room;
 } points;
 
-static void points_add(points *p, double value, const char *path) {
-    if (!isfinite((float)value)) bad("a coordinate that is not finite in float32, in", path);
+// One more coordinate. Returns 0, or -1 with the line in in->error.
+static int points_add(points *p, const input *in, double value) {
     if (p->values == p->room) {
         p->room = 2 * p->room + 64;
         p->at = (float *)realloc(p->at, p->room * sizeof(float));
     }
-    if (!p->at) bad("no memory for", path);
-    p->at[p->values++] = (float)value;
+    if (!p->at) return input_bad(in, "there is no memory for its points");
+    p->at[p->values] = input_narrow(value);
+    if (input_finite(p->at[p->values++])) return 0;
+    return input_bad(in, "point %llu (from 0) has a coordinate that is not finite in float32",
+                     p->d ? (p->values - 1) / p->d : 0);
 }
 
-// A header is {'descr': '<f4', 'fortran_order': False, 'shape': (N, D), } and blanks, behind a magic
-// word, a version, and a length of two or four bytes.
-static void points_npy(points *p, FILE *file, const char *path) {
-    unsigned char head[12];
-    char text[65536], *shape, close;
-    const size_t bytes = fread(head, 1, 10, file), length = head[8] + 256u * head[9];
-    if (bytes < 10 || (head[6] != 1 && head[6] != 2)) bad("no .npy of version 1 or 2", path);
-    if (head[6] == 2 && (fread(head + 10, 1, 2, file) != 2 || head[10] || head[11]))
-        bad("a .npy header of more than 64 KB in", path);
-    if (!length || fread(text, 1, length, file) < length) bad("a cut .npy header in", path);
-    text[length] = 0;
-    const int wide = strstr(text, "'<f8'") != NULL;
-    if ((!wide && !strstr(text, "'<f4'")) || !strstr(text, "'fortran_order': False"))
-        bad("neither '<f4' nor '<f8' in C order:", path);
-    shape = strstr(text, "'shape': (");
-    if (!shape || sscanf(shape + 10, "%llu, %llu%c", &p->n, &p->d, &close) != 3 || close != ')' ||
-        (p->n - 1) >> 24 || (p->d - 1) >> 24)
-        bad("no shape (N, D) with N and D from 1 in", path);
-    while (p->values < p->n * p->d) {
-        double value = 0;
-        float narrow = 0;
-        if (fread(wide ? (void *)&value : (void *)&narrow, wide ? 8 : 4, 1, file) != 1)
-            bad("fewer values than its shape says in", path);
-        points_add(p, wide ? value : (double)narrow, path);
-    }
-    if (fgetc(file) != EOF) bad("more values than its shape says in", path);
+// An array of f4 or f8 of shape (N, D).
+static int points_npy(points *p, input *in) {
+    npy a;
+    if (npy_read(in, &a)) return -1;
+    if (a.type[0] != 'f') return input_bad(in, "has values of type %s, not f4 or f8", a.type);
+    if (a.dims != 2 || (a.shape[0] - 1) >> 24 || (a.shape[1] - 1) >> 24)
+        return input_bad(in, "its shape is not (N, D) with N and D from 1 to 2^24");
+    p->n = a.shape[0], p->d = a.shape[1];
+    for (tmap_u64 i = 0; i < a.count; ++i)
+        if (points_add(p, in, npy_value(&a, i))) return -1;
+    return 0;
+}
+
+// The next coordinate of a line, behind blanks, commas and semicolons. Returns 1, or 0 at its end.
+static int points_word(text *rest, text *word) {
+    while (rest->size && memchr(" \t,;\r", rest->at[0], 5)) ++rest->at, --rest->size;
+    word->at = rest->at, word->size = 0;
+    while (rest->size && !memchr(" \t,;\r#", rest->at[0], 6))
+        ++rest->at, --rest->size, ++word->size;
+    return word->size != 0;
 }
 
 // A point a line, its coordinates parted by blanks, commas or semicolons; # begins a comment.
-static void points_text(points *p, FILE *file, const char *path) {
-    static char line[1 << 20];
-    for (tmap_u64 before = 0; fgets(line, sizeof line, file); before = p->values) {
-        if (!strchr(line, '\n') && !feof(file)) bad("a line that is too long in", path);
-        line[strcspn(line, "#\r\n")] = 0;
-        for (char *at = line, *end; at += strspn(at, " \t,;"), *at; at = end) {
-            const double value = strtod(at, &end);
-            if (end == at) bad("no number", at);
-            points_add(p, value, path);
+static int points_text(points *p, input *in) {
+    text line, word;
+    for (tmap_u64 before = 0; text_line(in, &line); before = p->values) {
+        while (points_word(&line, &word)) {
+            double value;
+            if (text_number(word, &value)) return input_bad(in, "line %llu: no number", in->line);
+            if (points_add(p, in, value)) return -1;
         }
         if (p->values == before) continue; // blank, or a comment
-        if (p->n++ && p->values - before != p->d) bad("lines of different length in", path);
+        if (p->n++ && p->values - before != p->d)
+            return input_bad(in, "line %llu: %llu coordinates, not %llu", in->line,
+                             p->values - before, p->d);
         p->d = p->values - before;
     }
+    return 0;
 }
 
 // The points of a file of either kind.
 static points points_read(const char *path) {
     points p = {NULL, 0, 0, 0, 0};
-    FILE *file = fopen(path, "rb");
-    char magic[7] = "";
-    if (!file || !fread(magic, 1, 6, file)) bad("cannot read, or empty:", path);
-    rewind(file);
-    if (strcmp(magic, "\x93NUMPY"))
-        points_text(&p, file, path);
-    else
-        points_npy(&p, file, path);
-    fclose(file);
+    char error[200];
+    input in;
+    if (input_open(&in, path, error, sizeof error) ||
+        (in.size > 6 && !memcmp(in.data, "\x93NUMPY", 6) ? points_npy(&p, &in)
+                                                         : points_text(&p, &in)))
+        bad("no points", error);
+    input_close(&in);
     return p;
 }
 
 // A coil of n points in d dimensions.
 static points points_coil(tmap_u64 n, tmap_u64 d) {
-    points p = {NULL, n, d, 0, 0};
-    while (p.values < n * d)
-        points_add(&p, sin((double)p.values * 12 / (double)n + (double)(p.values % d)), "auto");
+    points p = {NULL, n, d, n * d, n * d};
+    p.at = (float *)malloc(n * d * sizeof(float));
+    if (!p.at) bad("no memory for", "auto");
+    for (tmap_u64 i = 0; i < n * d; ++i)
+        p.at[i] = (float)sin((double)i * 12 / (double)n + (double)(i % d));
     return p;
-}
-
-// Writes a vector of float32 as .npy. Returns 1, or 0 where a write failed.
-static int npy_write(FILE *file, const float *values, tmap_u64 count) {
-    static const char form[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (%llu,), }%60s";
-    char head[129] = "\x93NUMPY\1"; // then \0, and the length of the text, 118, in two bytes
-    snprintf(head + 10, 119, form, count, "");
-    head[8] = 118, head[127] = '\n';
-    return fwrite(head, 128, 1, file) == 1 && fwrite(values, sizeof(float), count, file) == count;
 }
 
 #endif

@@ -78,6 +78,30 @@ TRIANGLE = [
 ]
 
 
+def terms(variant, n, ms, root=None, u=None, frames=2, **more):
+    """A dRMSD of one pair of frames."""
+    made = {"work": "drmsd", "variant": variant, "n": n, "frames": frames, "dtype": "f32", "ms": ms,
+            "tpairs": n * (n - 1) / 2e9 / ms, "verified": True, **more}
+    return {**made, "root": root, "u": u, "block": 128} if root else made
+
+
+# 2D is best with u = 8 at the largest n and u = 1 at the smallest; many frames are other work.
+DRMSD = [
+    terms("pair", 1001, 0.01), terms("pair", 4001, 0.05, issue_pct=80.0, mufu_pct=75.0),
+    terms("thread_a_pair", 4001, 1.0), terms("host", 1001, 0.5, cpu="a CPU", cores=1),
+    terms("naive_1d", 4001, 0.4, "rsqrt", 2),
+    terms("shared_1d", 1001, 0.02, "rsqrt", 1),
+    terms("shared_1d", 4001, 0.1, "rsqrt", 1, float_pct=86.1, issue_pct=60.0),
+    terms("triangle_2d", 1001, 0.01, "approx", 1), terms("triangle_2d", 1001, 0.02, "approx", 8),
+    terms("triangle_2d", 4001, 0.08, "approx", 4),
+    terms("triangle_2d", 4001, 0.04, "approx", 8, instructions=16.31, float_pct=98.1,
+          issue_pct=90.0, mufu_pct=80.0, picojoules=400.0),
+    terms("triangle_2d", 4001, 0.05, "rsqrt", 4, float_pct=96.1, issue_pct=85.0),
+    terms("triangle_2d", 4001, 0.1, "reciprocal", 4), terms("triangle_2d", 4001, 0.2, "sqrt", 4),
+    terms("frames", 8000, 0.001, frames=100),
+]
+
+
 def drawn(variant, n, ms, g=None, r=None, B=None, part="sizes", **more):
     """A picture of the Mandelbrot set."""
     made = {"work": "mandelbrot", "part": part, "variant": variant, "domain": "mandelbrot",
@@ -166,6 +190,26 @@ def check_numbers(plot, data):
         ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
         ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
     expect("pdist", lines(plot.TABLES["pdist"](data)), [["-", "-", "`ltm_sqrt`", "-", "4096", "1.00", "-"]])
+    dashes = ["-"] * 5
+    expect("drmsd", lines(plot.TABLES["drmsd"](data)), [
+        ["the library", "-", "-", "-", "0.0500", "0.160", "-", "-", "80.0", "75.0", "-", "8.00"],
+        ["a thread for each pair", "-", "-", "-", "1.00", "0.00800", *dashes, "0.400"],
+        ["1D, from global memory", "x rsqrt(x)", "2", "128", "0.400", "0.0200", *dashes, "1.00"],
+        ["1D, by tiles", "x rsqrt(x)", "1", "128", "0.100", "0.0800", "-", "86.1", "60.0", "-", "-",
+         "4.00"],
+        ["2D, by tiles", "as IEEE 754 rounds it", "4", "128", "0.200", "0.0400", *dashes, "2.00"],
+        ["2D, by tiles", "1 / rsqrt(x)", "4", "128", "0.100", "0.0800", *dashes, "4.00"],
+        ["2D, by tiles", "x rsqrt(x)", "4", "128", "0.0500", "0.160", "-", "96.1", "85.0", "-", "-",
+         "8.00"],
+        ["2D, by tiles", "`sqrt.approx`", "8", "128", "0.0400", "0.200", "16.3", "98.1", "90.0",
+         "80.0", "400", "10.0"]])
+    expect("drmsd-u", lines(plot.TABLES["drmsd-u"](data)), [
+        ["2D, by tiles", "1", "0.0500", "-"], ["2D, by tiles", "4", "-", "0.100"],
+        ["2D, by tiles", "8", "0.0250", "0.200"]])
+    expect("drmsd-claims", [line[2] for line in lines(plot.TABLES["drmsd-claims"](data))], [
+        "85%", "96%", "86%", "u = 8", "u = 1", "2.00 times as fast", "1.25 times as fast",
+        "5.00 times as fast", "4.00 times as fast", "2.00 times as fast", "2.50 times as fast",
+        "50.0 times as fast (one core of a CPU)"])
     expect("block", lines(plot.TABLES["block"](data)), [
         ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
     expect("reduce", lines(plot.TABLES["reduce"](data)), [
@@ -286,7 +330,7 @@ def main():
     spec.loader.exec_module(plot)
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
         for name, rows in (("fractal", ROWS), ("block", BLOCK), ("triangle", TRIANGLE),
-                           ("ask", ASK)):
+                           ("drmsd", DRMSD), ("ask", ASK)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)

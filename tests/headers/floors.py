@@ -18,13 +18,15 @@ GROUND = paths("core", "version")
 COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
-                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box")
+                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",
+                    "rivals/drmsd_slides")
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
 ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",
-                "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_plan",
+                "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_frames",
+                "triangle/pairs_frames_plan", "triangle/pairs_frames_tile", "triangle/pairs_plan",
                 "triangle/pairs_rows", "triangle/pairs_rows_tile", "triangle/pairs_select",
                 "triangle/pairs_store", "triangle/pairs_store_stage", "triangle/pairs_store_sums",
                 "triangle/pairs_store_tile", "triangle/pairs_walk",
@@ -39,6 +41,8 @@ WINGS = paths("fractal", "triangle", "adaptive")
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
                 "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
+                "triangle/drmsd_atoms", "triangle/drmsd_finite", "triangle/drmsd_frames",
+                "triangle/drmsd_pair",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
                 "rivals/box_kernels", "rivals/mandelbrot_approaches",

@@ -125,12 +125,12 @@ def bad_points():
     texts = ['', '\n', '# nothing\n', '1,2\n', '1,2\n3\n', '1,2\n3,4,5\n', '1,2\n3,x\n',
              'a,b\n1,2\n', '1,2\nnan,4\n', '1,2\ninf,4\n', '1,2\n-inf,4\n', '1,2\n1e300,4\n',
              '1,2\n3,,\n', '1;2x\n']
-    files = [npy(rows, kind) for kind in ('<i4', '>f4', '<f2', '|S8')]
+    files = [npy(rows, kind) for kind in ('<i4', '|f4', '<f2', '|S8')]
     files += [npy(rows, order='True'), npy(rows, cut=1), npy(rows, cut=20), npy(rows, extra=b'x')]
     files += [npy(rows, shape=shape) for shape in
               ('(6,)', '()', '(3, 2, 1)', '(3, 0)', '(0, 2)', '(-3, 2)', '(99999999999, 2)',
                '(4, 2)')]
-    files += [npy(rows, version=3), npy(rows)[:6], npy(rows)[:9], npy(rows)[:40], npy([[1.0, 2.0]]),
+    files += [npy(rows, version=4), npy(rows)[:6], npy(rows)[:9], npy(rows)[:40], npy([[1.0, 2.0]]),
               npy([[1.0, math.nan], [1.0, 2.0]]), npy([[1.0, math.inf], [1.0, 2.0]], '<f8'),
               npy([[1.0, 1e200], [1.0, 2.0]], '<f8'), npy(rows, '<f8', version=2, cut=8)]
     for content in texts + files:

@@ -3,6 +3,7 @@
 // with its own points, for every n up to some tiles, every d, floats and doubles, first rows, two
 // sets, many sets, and shares that add up; sums of floats that are the same in every bit over
 // launch shapes; and what the plan makers refuse.
+#define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
 #include "triangle/pairs_check.h"
 
 // ---- visits -------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ static void run_refusals(void) {
     REFUSED(tmap_pairs_plan_sets(&plan, 0));
     REFUSED(tmap_pairs_plan_sets(&plan, 65537));
     REFUSED(tmap_pairs_plan_share(NULL, 0, 1));
-    REFUSED(tmap_pairs_plan_share(&plan, 3, 1));
+    REFUSED(tmap_pairs_plan_share(&plan, plan.items, 1));
     REFUSED(tmap_pairs_plan_share(&plan, 1, ~0ull));
     REFUSED(tmap_pairs_launch(NULL, &job, 0));
     REFUSED(tmap_pairs_launch(&plan, NULL, 0));

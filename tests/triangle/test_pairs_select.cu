@@ -4,6 +4,7 @@
 // everything, both orders, capacities below and above the count, first rows, two sets, many sets
 // and shares; the fixed order over launch shapes, capacities and shares; nothing behind the list;
 // the state cleared; the look-back alone; and bad pointers.
+#define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
 #include <threadmap/triangle/pairs_select.h>
 
 #include "triangle/pairs_check.h"
@@ -295,16 +296,17 @@ static void run_bad(int order, int part, const char *what) {
     const shape s = shape_of(100);
     const tmap_u64 room = 4950 * 8 + 8;
     unsigned char *got = (unsigned char *)malloc(2 * room), *memory;
-    tmap_u64 count, state[3];
+    tmap_u64 count, state[6];
     tmap_pairs_plan plan;
     chooser c;
     memset(&c, 0, sizeof c);
     c.n = c.m = 100, c.d = 3, c.size = 4, c.bytes = 4, c.most = 1 << 20;
     c.points = numbered_points(0, 100, s);
     make_plan(s, kernels[0].kernel[order], &plan);
-    CHECK(cudaMalloc((void **)&memory, 2 * room + 48));
+    CHECK(cudaMalloc((void **)&memory, 2 * room + 8 + sizeof state));
     CHECK(cudaMemset(memory, 0x55, 2 * room + 8));
-    CHECK(cudaMemset(memory + 2 * room + 8, 0, 40));
+    expect(tmap_pairs_select_bytes(&plan, order) <= sizeof state, "room", s);
+    CHECK(cudaMemset(memory + 2 * room + 8, 0, sizeof state));
     c.list.pairs = (tmap_pair *)memory, c.list.values = memory + room, c.list.capacity = 4950;
     c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.state = memory + 2 * room + 8;
     if (part == 0) c.list.pairs = 0;
@@ -318,9 +320,9 @@ static void run_bad(int order, int part, const char *what) {
     CHECK(tmap_pairs_launch(&plan, &c, 0));
     CHECK(cudaMemcpy(got, memory, 2 * room, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&count, memory + 2 * room, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(state, memory + 2 * room + 8, 24, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(state, memory + 2 * room + 8, sizeof state, cudaMemcpyDeviceToHost));
     expect(count == (part < 4 ? 4950 : 0x5555555555555555ull), what, s);
-    expect_bytes(state, 24, 0, what, s);
+    expect_bytes(state, sizeof state, 0, what, s);
     expect_bytes(got + room, room, 0x55, what, s);
     if (part == 2 || part == 3) {
         unsigned char seen[100][100] = {{0}};

@@ -102,19 +102,12 @@ TMAP_DEVICE void tmapi_drmsd_frames_weighted_finish(void *job, tmap_u64 frame, c
 
 // ---- boxes ---------------------------------------------------------------------------------------
 
-// The difference to the nearest image. over: 1 / length, or 0 without a box. Adding 1.5 * 2^23
-// rounds to a whole number, by the units that add and multiply; rintf is one of the few that make
-// roots.
-TMAP_DEVICE float tmapi_drmsd_frames_image(float difference, float length, float over) {
-    const float large = 12582912.0f, turns = fmaf(difference, over, large) - large;
-    return fmaf(-length, turns, difference);
-}
 // box: three lengths, and one over each of them.
 TMAP_DEVICE float tmapi_drmsd_frames_boxed_distance(const float *a, const float *b,
                                                     const float *box) {
-    const float x = tmapi_drmsd_frames_image(a[0] - b[0], box[0], box[3]);
-    const float y = tmapi_drmsd_frames_image(a[1] - b[1], box[1], box[4]);
-    const float z = tmapi_drmsd_frames_image(a[2] - b[2], box[2], box[5]);
+    const float x = tmapi_drmsd_image(a[0] - b[0], box[0], box[3]);
+    const float y = tmapi_drmsd_image(a[1] - b[1], box[1], box[4]);
+    const float z = tmapi_drmsd_image(a[2] - b[2], box[2], box[5]);
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }
 TMAP_DEVICE void tmapi_drmsd_frames_box(const float *lengths, float *box) {

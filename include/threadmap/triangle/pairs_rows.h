@@ -107,7 +107,7 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
     if (error) return error;
     if (blocks < 1) return cudaErrorInvalidConfiguration;
     p.resident = (tmap_u32)blocks * (tmap_u32)processors;
-    p.side = tmapi_pairs_rows_side(n);
+    p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
     return cudaSuccess;

@@ -229,8 +229,8 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
 // All pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
-    const tmap_u32 size = s->p.size, step = 16 / size, left = s->plan->rows - place.i;
-    const tmap_u32 height = left < TMAP_PAIRS_SIDE ? left : TMAP_PAIRS_SIDE;
+    const tmap_u32 size = s->p.size, step = 16 / size;
+    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place);
     const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
     const unsigned char *rows = s->rows;
     const int whole = tmapi_pairs_whole(s->plan, place);

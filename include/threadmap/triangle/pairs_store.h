@@ -225,7 +225,7 @@ static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32
     if (matrix == TMAP_PAIRS_CONDENSED && value == TMAP_PAIRS_BIT) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
     p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
-    p.kernel = kernel, p.block = threads, p.side = side;
+    p.kernel = kernel, p.block = threads, p.side = side, p.cut = p.cut_most = 0;
     p.shared = tmapi_store_plane(side, value) * vectors;
     tmapi_pairs_plan_tiles(&p);
     *out = p;

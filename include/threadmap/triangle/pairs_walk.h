@@ -2,9 +2,10 @@
 // pairs_walk.h: the loop behind tmap_pairs_each and tmap_pairs_fold: all pairs of a tile, handed to
 // a function of the user's.
 //
-// A block takes a tile of 512 x 512 pairs. Each of its 128 threads has four points j in registers;
-// the points i are in shared memory, coordinate by coordinate, and all threads read the same ones,
-// 16 bytes at a time, so that a point costs a fraction of an instruction for each pair.
+// A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
+// its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
+// coordinate, and all threads read the same ones, 16 bytes at a time, so that a point costs a
+// fraction of an instruction for each pair.
 //
 // Private to the library.
 #ifndef TMAP_TRIANGLE_PAIRS_WALK_H
@@ -39,6 +40,7 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
                                   tmapi_pairs_place place, unsigned char *rows,
                                   tmapi_pairs_point *mine) {
     const tmap_u32 size = p->size, d = p->d, count = plan->others ? plan->others : plan->n;
+    const tmap_u32 band = plan->band;
     const unsigned char *points = p->points + place.set * plan->n * d * size;
     const unsigned char *others = p->others + place.set * count * d * size;
 #pragma unroll
@@ -48,9 +50,9 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k) {
             unsigned char *to = rows + (k * TMAP_PAIRS_SIDE + at) * size;
-            if (i < plan->n)
+            if (at < band && i < plan->n)
                 tmapi_value_copy(to, points + (i * d + k) * size, size);
-            else
+            else if (at < band)
                 tmapi_value_zero(to, size);
             if (j < count)
                 tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
@@ -61,28 +63,37 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
     __syncthreads();
 }
 
-// The rows of a tile that have a pair with the thread's point c: so many from the first one on.
+// The rows of an item that are there.
+TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
+    const tmap_u32 left = plan->rows > place.i ? plan->rows - place.i : 0;
+    const tmap_u32 band = plan->band;
+    return left < band ? left : band;
+}
+
+// Those of them that have a pair with the thread's point c: so many from the first one on.
 TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
                                         tmap_u32 c) {
-    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x, left = plan->rows - place.i;
+    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x;
     const tmap_u32 count = plan->others ? plan->others : plan->n;
-    tmap_u32 height = left < TMAP_PAIRS_SIDE ? left : TMAP_PAIRS_SIDE;
-    if (!plan->others && place.i == place.j && x < height) height = x; // i < j
-    return x < count - place.j ? height : 0;
+    const tmap_u32 height = tmapi_pairs_rows_left(plan, place);
+    const tmap_u32 above = place.j + x > place.i ? place.j + x - place.i : 0; // rows i < j
+    if (x >= count - place.j) return 0;
+    return plan->others || height < above ? height : above;
 }
 
-// 1 if all pairs of a tile are there.
+// 1 if all pairs of an item are there.
 TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
-    const tmap_u32 count = plan->others ? plan->others : plan->n;
-    return plan->rows - place.i >= TMAP_PAIRS_SIDE && count - place.j >= TMAP_PAIRS_SIDE &&
-           (plan->others || place.i != place.j);
+    const tmap_u32 count = plan->others ? plan->others : plan->n, band = plan->band;
+    return tmapi_pairs_rows_left(plan, place) == band && count - place.j >= TMAP_PAIRS_SIDE &&
+           (plan->others || place.i + band <= place.j);
 }
 
-// 16 bytes of rows from row y of the tile on, or those of them below `height`, by the thread's
-// points from `first` to `last` - 1.
+// 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
+// below `height`, by the thread's points from `first` to `last` - 1.
 TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
                                   const unsigned char *rows, const tmapi_pairs_point *mine,
-                                  tmap_u32 first, tmap_u32 last, tmap_u32 y, tmap_u32 height) {
+                                  tmap_u32 first, tmap_u32 last, tmap_u32 y, tmap_u32 height,
+                                  int whole) {
     const tmap_u32 size = p->size, d = p->d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
@@ -99,7 +110,8 @@ TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
 #pragma unroll
         for (tmap_u32 c = first; c < last; ++c) {
             pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
-            if (y + r < height) p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
+            if (whole || y + r < height)
+                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
         }
     }
 }
@@ -108,13 +120,15 @@ TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
 // the next barrier. Collective for the block.
 TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place, unsigned char *rows) {
-    const tmap_u32 step = 16 / p->size;
+    const tmap_u32 step = 16 / p->size, band = plan->band;
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
     tmapi_pairs_load(plan, p, place, rows, mine);
     if (tmapi_pairs_whole(plan, place)) {
-#pragma unroll 2
-        for (tmap_u32 y = 0; y < TMAP_PAIRS_SIDE; y += step)
-            tmapi_pairs_rows(p, place, rows, mine, 0, TMAPI_PAIRS_MINE, y, TMAP_PAIRS_SIDE);
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < band; y += 2 * step)
+#pragma unroll
+            for (tmap_u32 k = 0; k < 2; ++k)
+                tmapi_pairs_rows(p, place, rows, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
         return;
     }
 #pragma unroll // each point has rows of its own: on the diagonal half as many in all
@@ -122,7 +136,7 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
 #pragma unroll 1
         for (tmap_u32 y = 0; y < height; y += step)
-            tmapi_pairs_rows(p, place, rows, mine, c, c + 1, y, height);
+            tmapi_pairs_rows(p, place, rows, mine, c, c + 1, y, height, 0);
     }
 }
 

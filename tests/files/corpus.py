@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes corpus/, one to three tiny files of each format that samples/files reads, from the
+formats' definitions; test_*.c know what they hold, and fuzz_files.c begins with them.
+
+usage: corpus.py [--check]
+
+--check: writes nothing, and fails where a file here differs. found_* are inputs on which a fuzzer
+once found a fault: they have no definition, and are left alone.
+"""
+import os
+import struct
+import sys
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'corpus')
+
+
+def atom(serial, name, residue, number, xyz, letter=' ', code=' ', record='ATOM'):
+    """A line of fixed columns."""
+    return (f'{record:6}{serial:5} {name:4}{letter}{residue:3} A{number:4}{code}   '
+            + ''.join(f'{c:8.3f}' for c in xyz) + '  1.00  0.00\n')
+
+
+def cryst(a, b, c, angle=90.0):
+    """A line with a unit cell."""
+    return f'CRYST1{a:9.3f}{b:9.3f}{c:9.3f}{angle:7.2f}{90:7.2f}{90:7.2f} P 1           1\n'
+
+
+def pdb_models():
+    """Two models, each with a box of its own, alternate locations and an inserted residue."""
+    text = 'REMARK   1 ATOM that is none\n'
+    for m, letters in enumerate(('AB', 'BA')):  # in model 2 the other letter comes first
+        first, second = (1.5, 9.5) if m == 0 else (9.5, 1.5)
+        text += cryst(10 + m, 20, 30.5) + f'MODEL     {m + 1:4}\n'
+        text += atom(1, ' N', 'ALA', 1, (m, -1.25, 1234.567))
+        text += atom(2, ' CA', 'ALA', 1, (first, 2, 3 + m), letters[0])
+        text += 'ANISOU    2  CA AALA A   1      688   1234    806    -19    -49    178\n'
+        text += atom(3, ' CA', 'ALA', 1, (second, 2, 3 + m), letters[1])
+        text += atom(4, ' CA', 'ALA', 1, (4, 5, 6), 'C', code='A')
+        text += 'TER       5      ALA A   1\n'
+        text += atom(6, 'NA', 'NA', 2, (-999.999, 0, 9999.999), record='HETATM')
+        text += 'ENDMDL\n'
+    return text + 'CONECT    1    2\nEND\n'
+
+
+def pdb_ends():
+    """Two frames that END parts, without a box; ends of lines of two letters."""
+    text = cryst(1, 1, 1) + atom(1, ' C', 'UNK', 1, (1, 2, 3)) + atom(2, ' C', 'UNK', 1, (4, 5, 6))
+    text += 'END\n' + atom(1, ' C', 'UNK', 1, (7, 8, 9)) + atom(2, ' C', 'UNK', 1, (-1, -2, -3))
+    return (text + 'END\n').replace('\n', '\r\n')
+
+
+def pdb_skew():
+    """One frame, its cell monoclinic, its lines as short as they may be."""
+    return (cryst(10, 20, 30, 97.5) + atom(1, ' C', 'UNK', 1, (1, 2, 3))[:54] + '\n'
+            + atom(2, ' C', 'UNK', 1, (4, 5, 6))[:52])
+
+
+XYZ_FRAMES = '2\nwater, or what is left of it\nO 0.5 -1.25 1e2\nH\t.5 2. -3.75E-1\n' \
+    '2\n\n8 1 2 3 charge -0.8\n1 4 5 6\n\n\n'
+XYZ_DIGITS = '  3  \r\nlong numbers\r\nX 0.100000000000000000000000001 3.4028235e38 -1d-3\r\n' \
+    'X +1 000000000000000000000000000000000000007 1e-400\r\n' \
+    'X 16777217 9007199254740993 -0\r\n'
+
+
+def dcd(order, frames, version=24, steps=None, cell=None, fourth=False):
+    """frames: rows of (x, y, z). cell: six doubles."""
+    def record(inside):
+        marker = struct.pack(order + 'i', len(inside))
+        return marker + inside + marker
+    numbers = [0] * 20
+    numbers[0] = len(frames) if steps is None else steps
+    numbers[1:3], numbers[9] = [1, 10], 0x3f800000
+    numbers[10], numbers[11], numbers[19] = int(cell is not None), int(fourth), version
+    out = record(b'CORD' + struct.pack(order + '20i', *numbers))
+    out += record(struct.pack(order + 'i', 1) + b'CREATED FOR A TEST'.ljust(80))
+    out += record(struct.pack(order + 'i', len(frames[0])))
+    for f, frame in enumerate(frames):
+        if cell:
+            out += record(struct.pack(order + '6d', cell[0] + f, *cell[1:]))
+        for axis in zip(*frame):
+            out += record(struct.pack(f'{order}{len(axis)}f', *axis))
+        if fourth:
+            out += record(struct.pack(f'{order}{len(frame)}f', *[7] * len(frame)))
+    return out
+
+
+PLACES = [[(1, 2, 3), (4.5, -5.25, 6), (0, 0, 1e-3)], [(7, 8, 9), (-1, -2, -3), (10, 11, 12.5)]]
+
+
+def trr(real, x=(), v=(), box=None, tensors=False):
+    """One frame; real: 'f' or 'd'. x, v: flat."""
+    each = struct.calcsize(real)
+    parts = [[], [], box or [], [0.5] * 9 * tensors, [1.5] * 9 * tensors, [], [], x, v, []]
+    out = struct.pack('>3i', 1993, 13, 12) + b'GMX_trn_file'
+    out += struct.pack('>10i', *[each * len(p) for p in parts])
+    out += struct.pack('>3i', max(len(x), len(v)) // 3, 5, 0) + struct.pack(f'>2{real}', 0.1, 0)
+    return out + b''.join(struct.pack(f'>{len(p)}{real}', *p) for p in parts)
+
+
+def npy(descr, shape, values, version=1, code=None):
+    """code: of struct, for one value; else from descr."""
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
+    length = '<H' if version == 1 else '<I'
+    start = 8 + struct.calcsize(length)
+    text = text.ljust(63 - start % 64 + (len(text) + start) // 64 * 64) + '\n'
+    code = code or {'f4': 'f', 'f8': 'd', 'i2': 'h', 'i4': 'i', 'u1': 'B', 'u2': 'H'}[descr[1:]]
+    order = '>' if descr[0] == '>' else '<'
+    return (b'\x93NUMPY' + bytes([version, 0]) + struct.pack(length, len(text)) + text.encode()
+            + struct.pack(f'{order}{len(values)}{code}', *values))
+
+
+ASC_WHOLE = 'ncols        3\nnrows        2\nxllcorner    6.5\nyllcorner    45\n' \
+    'cellsize     0.25\nNODATA_value -9999\n1 2 -9999\n-4 32767 6\n'
+ASC_LARGE = 'NROWS 1\r\nNCOLS 4\r\n 32768\r\n-1 \t2\r\n2147483647'
+ASC_FLOAT = 'nodata_value -1e30\nYLLCENTER -2.5\nxllcenter 1e2\nDX 4\ndy 1\nNrows 2 NCols 2\n' \
+    '0.1 nan\n-1e30 3\n'
+HDR_ESRI = 'ncols 2\nnrows 2\nxllcorner -1\nyllcorner 3\ncellsize 2\nNODATA_value -9999\n' \
+    'byteorder MSBFIRST\n'
+HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS          3\n' \
+    'NBANDS         1\nNBITS          32\nBANDROWBYTES   12\nTOTALROWBYTES  12\n' \
+    'PIXELTYPE      FLOAT\nULXMAP         6.125\nULYMAP         45.875\n' \
+    'XDIM           0.25\nYDIM           0.5\nNODATA         nan\n'
+NAN = float('nan')
+
+FILES = {
+    'models.pdb': pdb_models(),
+    'ends.pdb': pdb_ends(),
+    'skew.ent': pdb_skew(),
+    'frames.xyz': XYZ_FRAMES,
+    'digits.xyz': XYZ_DIGITS,
+    'namd.dcd': dcd('<', PLACES, cell=(10, 0, 20, 1e-17, -6e-17, 30)),
+    'charmm.dcd': dcd('>', PLACES, steps=0, cell=(10, 90, 20, 90, 90, 30), fourth=True),
+    'xplor.dcd': dcd('>', PLACES[:1], version=0, steps=7),
+    'single.trr': trr('f', [0.1, 0.2, 0.3, -1, 0, 1e-4], box=[1, 0, 0, 0, 2, 0, 0, 0, 3])
+    + trr('f', [0.5] * 6, box=[1.5, 0, 0, 0, 2, 0, 0, 0, 3]),
+    'double.trr': trr('d', v=[1.0] * 3) + trr('d', [0.1, 0.2, 0.3], [1, 2, 3], tensors=True),
+    'frames.npy': npy('<f4', '(2, 1, 3)', [1, 2, 3, -4, 5.5, 6]),
+    'one.npy': npy('>f8', '(2, 3)', [0.1, 2, 3, 4, 5, 1e-50], version=2),
+    'N45E006.hgt': struct.pack('>9h', 1, -2, 300, 4, -32768, 6, 32767, 8, -9),
+    's02w171.hgt': struct.pack('>4h', 1, 2, 3, 4),
+    'grey8.pgm': b'P5# one\n#two\n3 # three\n2\n200\n' + bytes([0, 1, 2, 100, 199, 200]),
+    'grey16.pgm': b'P5\n2 2 65535\n' + struct.pack('>4H', 0, 255, 256, 65535),
+    'whole.asc': ASC_WHOLE,
+    'large.asc': ASC_LARGE,
+    'float.asc': ASC_FLOAT,
+    'esri.hdr': HDR_ESRI,
+    'esri.flt': struct.pack('>4f', 1, -9999, 0.5, 1e10),
+    'gdal.hdr': HDR_GDAL,
+    'gdal.flt': struct.pack('<6f', 1, 2, NAN, 4, 5, 6.5),
+    'bytes.npy': npy('|u1', '(1, 2)', [0, 255]),
+    'words.npy': npy('>i2', '(2, 2)', [1, -2, 32767, -32768], version=3),
+    'doubles.npy': npy('<f8', '(1, 3)', [0.1, NAN, -1e300 * 0]),
+}
+
+
+def main():
+    if sys.argv[1:] not in ([], ['--check']):
+        sys.exit('usage: corpus.py [--check]')
+    wrong = []
+    os.makedirs(HERE, exist_ok=True)
+    for name, content in FILES.items():
+        content = content if isinstance(content, bytes) else content.encode()
+        path = os.path.join(HERE, name)
+        if sys.argv[1:]:
+            with open(path, 'rb') as file:
+                if file.read() != content:
+                    wrong.append(f'{name}: differs from what corpus.py writes')
+            continue
+        with open(path, 'wb') as file:
+            file.write(content)
+    wrong += [f'{name}: corpus.py does not write it' for name in sorted(os.listdir(HERE))
+              if name not in FILES and not name.startswith('found_')]
+    print('\n'.join(wrong) or f'{len(FILES)} files')
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// fuzz_files.c: hostile files for every reader of samples/files. Each one must end with a map or
+// frames whose every value can be read, or with one line, nothing given out and all memory free; it
+// must not ask for more memory than a small multiple of the file, and must bear that there is none.
+//
+//     fuzz_files FOLDER EXECUTIONS [SEED]
+//
+// changes the files of a folder (corpus/) at random, the same way in every run, and is meant to be
+// compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which follows the code:
+//
+//     cd tests/files
+//     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET fuzz_files.c -o fuzz
+//     mkdir found && ./fuzz -max_len=2048 found corpus
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- memory that is counted, and may be refused -------------------------------------------------
+
+static size_t memory_asked;
+static unsigned memory_fails; // the so many-th request; 0: none
+
+static int memory_refused(size_t bytes) {
+    memory_asked += bytes;
+    return memory_fails && !--memory_fails;
+}
+
+static void *memory_malloc(size_t bytes) { return memory_refused(bytes) ? NULL : malloc(bytes); }
+
+static void *memory_realloc(void *old, size_t bytes) {
+    return memory_refused(bytes) ? NULL : realloc(old, bytes);
+}
+
+#define malloc  memory_malloc
+#define realloc memory_realloc
+#include "../../samples/files/frames.h"
+#include "../../samples/files/heights.h"
+#undef malloc
+#undef realloc
+
+// ---- one file -----------------------------------------------------------------------------------
+
+enum { SIZE = 2048 }; // bytes of a file at most
+
+// A .flt file is given behind its .hdr file and a zero byte.
+static int flt_pair_read(input *in, heights *h) {
+    const void *zero = in->size ? memchr(in->data, 0, (size_t)in->size) : NULL;
+    const input_u64 head_size =
+        zero ? (input_u64)((const unsigned char *)zero - in->data) : in->size;
+    input head = input_make(in->data, head_size, in->error, in->room);
+    in->at = head_size + (zero != NULL);
+    return flt_read(&head, in, h);
+}
+
+// The readers; a format has one of them, and a file of .npy goes to both of its.
+static const struct {
+    const char *ending;
+    int (*frames_of)(input *, frames *);
+    int (*heights_of)(input *, heights *);
+} formats[] = {
+    {"pdb", pdb_read, NULL},      {"ent", pdb_read, NULL},        {"xyz", xyz_read, NULL},
+    {"dcd", dcd_read, NULL},      {"trr", trr_read, NULL},        {"npy", frames_npy_read, NULL},
+    {"hgt", NULL, hgt_read},      {"pgm", NULL, pgm_read},        {"asc", NULL, asc_read},
+    {"flt", NULL, flt_pair_read}, {"npy", NULL, heights_npy_read}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+static unsigned long long read_well[FORMATS], read_badly[FORMATS];
+
+static void must(int right, const char *what, const char *format) {
+    if (right) return;
+    fprintf(stderr, "fuzz_files: %s: %s\n", format, what);
+    abort();
+}
+
+// Looks at every value that was given out.
+static void check_frames(frames *f, const char *format) {
+    double sum = 0;
+    must(f->n && f->count, "no frames", format);
+    for (input_u64 i = 0; i < f->n * f->count * 3; ++i) {
+        must(input_finite(f->xyz[i]), "a coordinate that is not finite", format);
+        sum += f->xyz[i] > 0;
+    }
+    for (input_u64 i = 0; f->box && i < f->count * 3; ++i)
+        must(frames_is_length(f->box[i]), "a length of a box", format);
+    must(sum >= 0, "a sum", format);
+    frames_free(f);
+}
+
+static void check_heights(heights *h, const char *format) {
+    must(h->width && h->height, "no heights", format);
+    for (input_u64 i = 0; i < h->width * h->height; ++i)
+        must(input_finite(input_narrow(heights_value(h, i))), "a height that is not finite",
+             format);
+    must(input_finite(input_narrow(h->nodata)), "a NODATA value that is not finite", format);
+    heights_free(h);
+}
+
+static void run(int format, const uint8_t *data, size_t size, unsigned fails) {
+    const char *ending = formats[format].ending;
+    unsigned char *bytes = (unsigned char *)malloc(size ? size : 1); // ends where the file ends
+    char error[200];
+    frames f;
+    heights h;
+    memcpy(bytes, data, size);
+    memset(error, 'x', sizeof error);
+    memset(&f, 0xa5, sizeof f);
+    memset(&h, 0xa5, sizeof h);
+    memory_asked = 0, memory_fails = fails;
+    input in = input_make(bytes, size, error, sizeof error);
+    const int result = formats[format].frames_of ? formats[format].frames_of(&in, &f)
+                                                 : formats[format].heights_of(&in, &h);
+    must(memory_asked <= 64 * size + 4096, "asks for much memory", ending);
+    must(result == 0 || result == -1, "another result", ending);
+    if (result) {
+        must(error[0] && memchr(error, 0, sizeof error) != NULL, "no line", ending);
+        for (const char *c = error; *c; ++c)
+            must((unsigned char)*c >= ' ', "a control letter", ending);
+        for (size_t i = 0; i < sizeof f; ++i)
+            must(((unsigned char *)&f)[i] == 0xa5, "frames were touched", ending);
+        for (size_t i = 0; i < sizeof h; ++i)
+            must(((unsigned char *)&h)[i] == 0xa5, "heights were touched", ending);
+    } else if (formats[format].frames_of) {
+        check_frames(&f, ending);
+    } else {
+        check_heights(&h, ending);
+    }
+    free(bytes);
+    ++(result ? read_badly : read_well)[format];
+}
+
+#if defined(FUZZ_TARGET)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    for (int format = 0; format < FORMATS; ++format) {
+        run(format, data, size, 0);
+        run(format, data, size, 1 + (unsigned)size % 5);
+    }
+    return 0;
+}
+
+#else
+
+// ---- files that are changed at random -----------------------------------------------------------
+
+typedef struct sample {
+    int format;
+    size_t size;
+    char name[64];
+    uint8_t bytes[SIZE];
+} sample;
+
+static sample samples[128];
+static int sample_count;
+static uint64_t state;
+
+// A number below n, which is 1 at least (xorshift, Marsaglia 2003).
+static size_t below(size_t n) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return (size_t)((state >> 11) % n);
+}
+
+// Puts bytes over or between those of a file, as many as fit.
+static void put(sample *s, size_t at, const void *bytes, size_t count, int between) {
+    if (at > s->size) at = s->size;
+    if (count > SIZE - at) count = SIZE - at;
+    if (between) {
+        size_t rest = s->size - at;
+        if (rest > SIZE - at - count) rest = SIZE - at - count;
+        memmove(s->bytes + at + count, s->bytes + at, rest);
+        s->size = at + count + rest;
+    }
+    memmove(s->bytes + at, bytes, count);
+    if (at + count > s->size) s->size = at + count;
+}
+
+static void change(sample *s) {
+    static const char *const words[] = {"0",
+                                        "-1",
+                                        "1",
+                                        "nan",
+                                        "-inf",
+                                        "1e999",
+                                        "1e-999",
+                                        "1e39",
+                                        "4294967296",
+                                        "2147483647",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "1000000000000000000",
+                                        "9223372036854775808",
+                                        ".",
+                                        "-",
+                                        "e",
+                                        "MODEL ",
+                                        "ENDMDL\n",
+                                        "END\n",
+                                        "ATOM  ",
+                                        "CRYST1",
+                                        "\n",
+                                        "\r\n",
+                                        "\n\n",
+                                        " ",
+                                        "#",
+                                        "()",
+                                        "(0, 3)",
+                                        "ncols ",
+                                        "nrows ",
+                                        "nodata_value ",
+                                        "dx ",
+                                        "cellsize ",
+                                        "<f8",
+                                        ">f4",
+                                        "|u1",
+                                        "<i2"};
+    static const uint64_t numbers[] = {0,
+                                       1,
+                                       3,
+                                       4,
+                                       48,
+                                       84,
+                                       0x7fffffff,
+                                       0x80000000u,
+                                       0xffffffffu,
+                                       0x7fc00000,
+                                       0x7f800000,
+                                       0x7ff0000000000000ull,
+                                       0x100000000ull,
+                                       0x4056800000000000ull,
+                                       ~0ull};
+    const sample *other = &samples[below((size_t)sample_count)];
+    const size_t at = below(s->size + 1), length = 1 + below(below(2) ? 8 : 80);
+    const char *word = words[below(sizeof words / sizeof *words)];
+    uint8_t block[SIZE];
+    memcpy(block, s->bytes, SIZE);
+    switch (below(9)) {
+    case 0: // a bit
+        if (at < s->size) s->bytes[at] ^= (uint8_t)(1u << below(8));
+        break;
+    case 1: // a byte
+        block[0] = below(2) ? (uint8_t)below(256) : (uint8_t) "\0\xff\x7f\x80 \n09.-"[below(10)];
+        put(s, at, block, 1, (int)below(2));
+        break;
+    case 2: // a number of 2, 4 or 8 bytes, of either order
+    {
+        const uint64_t number =
+            below(4) ? numbers[below(sizeof numbers / sizeof *numbers)] : below(SIZE);
+        const size_t bytes = (size_t)2 << below(3), big = below(2);
+        for (size_t i = 0; i < bytes; ++i)
+            block[big ? bytes - 1 - i : i] = (uint8_t)(number >> (8 * i));
+        put(s, below(2) ? at & ~(size_t)3 : at, block, bytes, !below(4));
+        break;
+    }
+    case 3: // a word
+        put(s, at, word, strlen(word), (int)below(2));
+        break;
+    case 4: // bytes less
+        if (at + length <= s->size) {
+            memmove(s->bytes + at, s->bytes + at + length, s->size - at - length);
+            s->size -= length;
+        }
+        break;
+    case 5: // cut
+        s->size = at;
+        break;
+    case 6: // bytes of its own, over others or between them
+        put(s, below(s->size + 1), block + at, at + length > s->size ? s->size - at : length,
+            (int)below(2));
+        break;
+    case 7: // bytes of another file
+    {
+        const size_t from = below(other->size + 1);
+        put(s, at, other->bytes + from, from + length > other->size ? other->size - from : length,
+            (int)below(2));
+        break;
+    }
+    default: // another file behind it, or its own copy
+        put(s, s->size, below(2) ? block : other->bytes, below(2) ? s->size : other->size, 0);
+        break;
+    }
+}
+
+static int by_name(const void *a, const void *b) {
+    const sample *s = (const sample *)a, *t = (const sample *)b;
+    const int names = strcmp(s->name, t->name);
+    return names ? names : s->format - t->format;
+}
+
+// Reads a file behind what a sample has already.
+static int append(sample *s, const char *folder, const char *name) {
+    char path[4096];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "rb");
+    if (!file) return -1;
+    s->size += fread(s->bytes + s->size, 1, SIZE - s->size, file);
+    fclose(file);
+    return 0;
+}
+
+static void load(const char *folder, const char *name) {
+    const text ending = text_ending(name);
+    const size_t length = strlen(name);
+    for (int format = 0; format < FORMATS && sample_count < 128; ++format) {
+        sample *s = &samples[sample_count];
+        if (length >= sizeof s->name || !text_is(ending, formats[format].ending)) continue;
+        memset(s, 0, sizeof *s);
+        s->format = format;
+        if (text_is(ending, "flt")) { // its head first
+            snprintf(s->name, sizeof s->name, "%.*shdr", (int)length - 3, name);
+            if (append(s, folder, s->name) == 0 && s->size < SIZE) ++s->size;
+        }
+        memcpy(s->name, name, length + 1);
+        sample_count += append(s, folder, name) == 0;
+    }
+}
+
+int main(int count, char **words) {
+    if (count < 3) return fprintf(stderr, "usage: fuzz_files FOLDER EXECUTIONS [SEED]\n"), 2;
+    const unsigned long long executions = strtoull(words[2], NULL, 10);
+    DIR *folder = opendir(words[1]);
+    if (!folder) return fprintf(stderr, "fuzz_files: cannot read %s\n", words[1]), 2;
+    for (const struct dirent *entry; (entry = readdir(folder));) load(words[1], entry->d_name);
+    closedir(folder);
+    qsort(samples, (size_t)sample_count, sizeof *samples, by_name);
+    if (!sample_count) return fprintf(stderr, "fuzz_files: no files in %s\n", words[1]), 2;
+    for (int i = 0; i < sample_count; ++i) { // as they are, and cut at every place
+        run(samples[i].format, samples[i].bytes, samples[i].size, 0);
+        for (size_t size = 0; size < samples[i].size; ++size)
+            run(samples[i].format, samples[i].bytes, size, 0);
+    }
+    state = 0x9e3779b97f4a7c15ull * (1 + strtoull(count > 3 ? words[3] : "0", NULL, 10));
+    for (unsigned long long i = 0; i < executions; ++i) {
+        sample s = samples[below((size_t)sample_count)];
+        for (size_t n = 1 + below(below(4) ? 3 : 12); n--;) change(&s);
+        run(s.format, s.bytes, s.size, below(16) ? 0 : 1 + (unsigned)below(6));
+    }
+    for (int format = 0; format < FORMATS; ++format) {
+        printf("%s: %llu read, %llu refused\n", formats[format].ending, read_well[format],
+               read_badly[format]);
+        must(read_well[format] && read_badly[format], "was never read, or never refused",
+             formats[format].ending);
+    }
+    return 0;
+}
+
+#endif
