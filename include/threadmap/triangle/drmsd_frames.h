@@ -49,7 +49,7 @@ TMAP_DEVICE float tmapi_drmsd_frames_root(const void *sum, double weights) {
     return weights != 0 ? (float)sqrt((s->all + s->some) / weights) : 0.0f;
 }
 
-// ---- all pairs, for the same ---------------------------------------------------------------------
+// ---- all pairs, for the same --------------------------------------------------------------------
 
 TMAP_DEVICE float tmapi_drmsd_frames_distance(const float *a, const float *b) {
     const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
@@ -70,7 +70,7 @@ TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void
     j->out[frame] = tmapi_drmsd_frames_root(sum, j->pairs);
 }
 
-// ---- weights and bounds --------------------------------------------------------------------------
+// ---- weights and bounds -------------------------------------------------------------------------
 
 // What a pair has of its own: its distance in the reference, and its weight.
 TMAP_DEVICE void tmapi_drmsd_frames_weigh(const tmapi_drmsd_frames_job *j, void *sum,
@@ -100,7 +100,7 @@ TMAP_DEVICE void tmapi_drmsd_frames_weighted_finish(void *job, tmap_u64 frame, c
         tmapi_drmsd_frames_root(sum, weights->all + weights->some);
 }
 
-// ---- boxes ---------------------------------------------------------------------------------------
+// ---- boxes --------------------------------------------------------------------------------------
 
 // box: three lengths, and one over each of them.
 TMAP_DEVICE float tmapi_drmsd_frames_boxed_distance(const float *a, const float *b,

@@ -24,7 +24,8 @@
 //     static __device__ void join(void *job, void *sum, const void *other) {
 //         *(float *)sum += *(const float *)other;
 //     }
-//     static __device__ void finish(void *job, tmap_u64 frame, const void *sum, const void *pairs) {
+//     static __device__ void finish(void *job, tmap_u64 frame, const void *sum,
+//                                   const void *pairs) {
 //         ((contacts_job *)job)->fraction[frame] = *(const float *)sum / *(const float *)pairs;
 //     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
@@ -44,7 +45,7 @@
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
-#include "pairs_frames_tile.h"
+#include "pairs_frames_walk.h"
 
 #if TMAP_CUDA
 
@@ -58,9 +59,9 @@ typedef struct tmap_pairs_frames_points {
 } tmap_pairs_frames_points;
 
 // The functions of the user's, __device__ functions without barriers and collectives.
-// of_pair(job, sum, pair, a, b, own): what a pair has of its own: writes as many floats. a, b: x, y,
-//     z of points i < j of the reference. It is called once for every pair in every block, before
-//     any frame. 0: there is nothing.
+// of_pair(job, sum, pair, a, b, own): what a pair has of its own: writes as many floats. a, b: x,
+//     y, z of points i < j of the reference. It is called once for every pair in every block,
+//     before any frame. 0: there is nothing.
 // sums: 1 if it also accumulates something in *sum, of all pairs but of no frame; a constant.
 // of_frame(job, frame, own): what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats;
 //     called by each of its lanes before its pairs. 0: there is nothing.
