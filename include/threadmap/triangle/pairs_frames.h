@@ -265,7 +265,7 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)parts + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    while (wide <= b->frames && wide < TMAP_PAIRS_FRAMES_THREADS) wide *= 2;
+    while (wide <= b->frames && 2 * wide <= TMAP_PAIRS_FRAMES_THREADS) wide *= 2;
     slice = threadIdx.x / wide, slices = TMAP_PAIRS_FRAMES_THREADS / wide;
     TMAPI_NO_UNROLL
     for (tmap_u32 begin = 0; begin <= b->frames; begin += wide) {
