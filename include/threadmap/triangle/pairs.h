@@ -7,10 +7,12 @@
 //     tmap_pairs_select   the pairs to which a function says yes, as a list
 //     tmap_pairs_rows     for each point what a function makes of its pairs, both points at once
 //     tmap_pairs_store    a value for each pair, into a condensed, square or lower matrix
+//     tmap_pairs_frames   what a function accumulates of all pairs in each of many frames
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
 #include "pairs_fold.h"
+#include "pairs_frames.h"
 #include "pairs_plan.h"
 #include "pairs_rows.h"
 #include "pairs_select.h"

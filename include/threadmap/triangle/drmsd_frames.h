@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// drmsd_frames.h: the dRMSD of each of many frames from one reference frame, an instance of
+// pairs_frames.h.
+//
+//     tmap_drmsd_frames_plan plan;
+//     cudaError_t error = tmap_drmsd_frames_plan_make(n, frame_count, 0, &plan);
+//     ... cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)); // of 0 bytes: none is needed
+//     if (!error)
+//         error = tmap_drmsd_frames(&plan, reference, 0, frames, workspace, out, stream);
+//
+// drmsd_atoms.h has the equation. Distances are floats, as coordinates are; a lane adds up the
+// terms of up to 128 pairs as floats, and these sums in double precision. A frame's distances and
+// the reference's are made by the same instructions, so that a frame equal to it is at exactly 0.
+#ifndef TMAP_TRIANGLE_DRMSD_FRAMES_H
+#define TMAP_TRIANGLE_DRMSD_FRAMES_H
+
+#include "drmsd_atoms.h"
+#include "pairs_frames.h"
+
+#if TMAP_CUDA
+
+// What is added up: terms of some pairs, and of those before them; or, of the pairs, weights.
+typedef struct tmapi_drmsd_frames_sum {
+    double all;
+    float some, none;
+} tmapi_drmsd_frames_sum;
+
+typedef struct tmapi_drmsd_frames_job {
+    const float *reference, *frames, *box; // box: of the reference
+    tmap_drmsd_atoms which;
+    tmap_u32 n;
+    double pairs; // what is divided by, where it is the number of pairs
+    void *parts;
+    float *out;
+} tmapi_drmsd_frames_job;
+
+TMAP_DEVICE void tmapi_drmsd_frames_add_to(void *sum, float t, float weighted) {
+    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
+    s->some = fmaf(weighted, t, s->some);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_join(void *, void *sum, const void *other) {
+    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
+    const tmapi_drmsd_frames_sum *o = (const tmapi_drmsd_frames_sum *)other;
+    s->all += (double)s->some + ((double)o->some + o->all);
+    s->some = 0;
+}
+TMAP_DEVICE float tmapi_drmsd_frames_root(const void *sum, double weights) {
+    const tmapi_drmsd_frames_sum *s = (const tmapi_drmsd_frames_sum *)sum;
+    return weights != 0 ? (float)sqrt((s->all + s->some) / weights) : 0.0f;
+}
+
+// ---- all pairs, for the same --------------------------------------------------------------------
+
+TMAP_DEVICE float tmapi_drmsd_frames_distance(const float *a, const float *b) {
+    const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+}
+TMAP_DEVICE void tmapi_drmsd_frames_pair(void *, void *, tmap_pair, const float *a, const float *b,
+                                         float *own) {
+    own[0] = tmapi_drmsd_frames_distance(a, b);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_add(void *, void *sum, tmap_pair, const float *a,
+                                        const float *b, const float *own, const float *) {
+    const float t = tmapi_drmsd_frames_distance(a, b) - own[0];
+    tmapi_drmsd_frames_add_to(sum, t, t);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void *sum,
+                                           const void *) {
+    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
+    j->out[frame] = tmapi_drmsd_frames_root(sum, j->pairs);
+}
+
+// ---- weights and bounds -------------------------------------------------------------------------
+
+// What a pair has of its own: its distance in the reference, and its weight.
+TMAP_DEVICE void tmapi_drmsd_frames_weigh(const tmapi_drmsd_frames_job *j, void *sum,
+                                          tmap_pair pair, float distance, float *own) {
+    const tmap_drmsd_atoms *which = &j->which;
+    const int counts = which->upper == 0 || (distance > which->lower && distance < which->upper);
+    float weight = 1;
+    if (which->weights) weight = which->weights[pair.i] * which->weights[pair.j];
+    if (!counts && distance == distance) weight = 0; // what is not a number is not hidden
+    own[0] = distance, own[1] = weight;
+    ((tmapi_drmsd_frames_sum *)sum)->some += weight;
+}
+TMAP_DEVICE void tmapi_drmsd_frames_weighted_pair(void *job, void *sum, tmap_pair pair,
+                                                  const float *a, const float *b, float *own) {
+    tmapi_drmsd_frames_weigh((const tmapi_drmsd_frames_job *)job, sum, pair,
+                             tmapi_drmsd_frames_distance(a, b), own);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_weighted_add(void *, void *sum, tmap_pair, const float *a,
+                                                 const float *b, const float *own, const float *) {
+    const float t = tmapi_drmsd_frames_distance(a, b) - own[0];
+    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_weighted_finish(void *job, tmap_u64 frame, const void *sum,
+                                                    const void *pairs) {
+    const tmapi_drmsd_frames_sum *weights = (const tmapi_drmsd_frames_sum *)pairs;
+    ((const tmapi_drmsd_frames_job *)job)->out[frame] =
+        tmapi_drmsd_frames_root(sum, weights->all + weights->some);
+}
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+// box: three lengths, and one over each of them.
+TMAP_DEVICE float tmapi_drmsd_frames_boxed_distance(const float *a, const float *b,
+                                                    const float *box) {
+    const float x = tmapi_drmsd_image(a[0] - b[0], box[0], box[3]);
+    const float y = tmapi_drmsd_image(a[1] - b[1], box[1], box[4]);
+    const float z = tmapi_drmsd_image(a[2] - b[2], box[2], box[5]);
+    return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+}
+TMAP_DEVICE void tmapi_drmsd_frames_box(const float *lengths, float *box) {
+    for (int k = 0; k < 3; ++k) {
+        box[k] = lengths ? lengths[k] : 0.0f;
+        box[3 + k] = box[k] > 0 ? 1.0f / box[k] : 0.0f;
+    }
+}
+TMAP_DEVICE void tmapi_drmsd_frames_box_of(void *job, tmap_u64 frame, float *own) {
+    tmapi_drmsd_frames_box(((const tmapi_drmsd_frames_job *)job)->which.boxes + frame * 3, own);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_boxed_pair(void *job, void *sum, tmap_pair pair, const float *a,
+                                               const float *b, float *own) {
+    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
+    float box[6];
+    tmapi_drmsd_frames_box(j->box, box);
+    tmapi_drmsd_frames_weigh(j, sum, pair, tmapi_drmsd_frames_boxed_distance(a, b, box), own);
+}
+TMAP_DEVICE void tmapi_drmsd_frames_boxed_add(void *, void *sum, tmap_pair, const float *a,
+                                              const float *b, const float *own, const float *box) {
+    const float t = tmapi_drmsd_frames_boxed_distance(a, b, box) - own[0];
+    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan,
+                                        tmapi_drmsd_frames_job *j, tmap_u32 own,
+                                        const tmap_pairs_frames_calls *calls) {
+    const tmap_pairs_frames_points points = {j->reference, j->frames, j->n, j->which.atoms};
+    const tmapi_drmsd_frames_sum zero = {0, 0, 0};
+    tmap_pairs_frames(plan, &points, own, calls, &zero, sizeof zero, j, j->parts);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
+    tmapi_drmsd_frames_plain(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
+    const tmap_pairs_frames_calls calls = {
+        tmapi_drmsd_frames_pair,  0, 0, tmapi_drmsd_frames_add, tmapi_drmsd_frames_join,
+        tmapi_drmsd_frames_finish};
+    tmapi_drmsd_frames_run(&plan, &j, 1, &calls);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
+    tmapi_drmsd_frames_weighted(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
+    const tmap_pairs_frames_calls calls = {tmapi_drmsd_frames_weighted_pair,
+                                           1,
+                                           0,
+                                           tmapi_drmsd_frames_weighted_add,
+                                           tmapi_drmsd_frames_join,
+                                           tmapi_drmsd_frames_weighted_finish};
+    tmapi_drmsd_frames_run(&plan, &j, 2, &calls);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
+    tmapi_drmsd_frames_boxed(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
+    const tmap_pairs_frames_calls calls = {
+        tmapi_drmsd_frames_boxed_pair, 1,
+        tmapi_drmsd_frames_box_of,     tmapi_drmsd_frames_boxed_add,
+        tmapi_drmsd_frames_join,       tmapi_drmsd_frames_weighted_finish};
+    tmapi_drmsd_frames_run(&plan, &j, 2, &calls);
+}
+
+// ---- the host's side ----------------------------------------------------------------------------
+
+// A launch: how many atoms and frames, and which pairs.
+typedef struct tmap_drmsd_frames_plan {
+    tmap_pairs_frames_plan pairs;
+    tmap_drmsd_atoms which;
+    tmap_u32 n;
+} tmap_drmsd_frames_plan;
+
+// The plan for a reference and `frames` frames of n atoms each. which: the atoms and pairs that
+// count (drmsd_atoms.h), with boxes of shape (frames, 3), the reference's own not among them; 0:
+// all. The struct is copied, what its pointers point to is read by the launches. n: up to 2^32 - 1,
+// of which up to 2^24 count. frames: up to 2^31. Made once, a plan serves any number of launches on
+// the device that was the current one.
+// Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, or bounds that
+// are negative or not numbers; else an error of CUDA's. *out is written only on success.
+static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
+                                                      const tmap_drmsd_atoms *which,
+                                                      tmap_drmsd_frames_plan *out) {
+    const void *kernel = (const void *)tmapi_drmsd_frames_plain;
+    tmap_drmsd_frames_plan p;
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    memset(&p, 0, sizeof p);
+    if (which) p.which = *which;
+    if (!(p.which.lower >= 0) || !(p.which.upper >= 0)) return cudaErrorInvalidValue;
+    if (p.which.weights || p.which.upper != 0) kernel = (const void *)tmapi_drmsd_frames_weighted;
+    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
+    p.n = n;
+    error = tmap_pairs_frames_plan_make(tmap_drmsd_atoms_count(which, n), frames,
+                                        kernel == (const void *)tmapi_drmsd_frames_plain ? 1 : 2,
+                                        sizeof(tmapi_drmsd_frames_sum), kernel, &p.pairs);
+    if (!error) *out = p;
+    return error;
+}
+
+// Bytes of device memory that a launch works in: 0 where a block has all pairs of its frames, as
+// for n = 200 and 4096 frames on an H200; else some megabytes.
+static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
+    return tmap_pairs_frames_bytes(&plan->pairs);
+}
+
+// Writes the dRMSD of each frame from the reference to out, an array of as many floats.
+// reference: device memory of shape (n, 3). box: the three lengths of the reference's box, in
+// device memory; 0: it has none; not looked at where frames have no boxes. frames: shape
+// (frames, n, 3). workspace: tmap_drmsd_frames_bytes bytes of device memory at a multiple of 16;
+// launches that run at the same time need workspaces of their own. 0 where no pair counts; not a
+// number or infinite where a coordinate of an atom that counts is.
+// Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
+// what a launch returns. Can be captured.
+// Exactness: results are the same in every run of a plan. Terms are off by what coordinates'
+// differences and a root in floats are: distances of some 100 by 10^-5, so that a dRMSD is off by
+// less than one part in 10^6 down to differences of 10^-4 of the distances. With boxes, a
+// difference may be up to a million lengths of the box.
+// Range: distances from 10^-19 to 10^19.
+// Cost: for each pair and frame 9.6 instructions, one of them a root, 11 with weights or bounds, 20
+// with boxes; one launch, and a memset where there is a workspace. A warp has 32, 16 or 8 frames:
+// for one or two frames drmsd_pair.h is quicker.
+// Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
+static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
+                                            const float *reference, const float *box,
+                                            const float *frames, void *workspace, float *out,
+                                            cudaStream_t stream) {
+    tmapi_drmsd_frames_job j;
+    if (!plan) return cudaErrorInvalidValue;
+    if (!plan->pairs.frames) return cudaSuccess;
+    if (!out || (plan->pairs.n && (!reference || !frames))) return cudaErrorInvalidValue;
+    if ((tmap_drmsd_frames_bytes(plan) && !workspace) || (tmap_u64)workspace % 16)
+        return cudaErrorInvalidValue;
+    memset(&j, 0, sizeof j);
+    j.reference = reference, j.frames = frames, j.box = box, j.which = plan->which, j.n = plan->n;
+    j.pairs = (double)tmap_condensed_cells(plan->pairs.n), j.parts = workspace, j.out = out;
+    if (plan->pairs.splits > 1) {
+        cudaError_t error =
+            cudaMemsetAsync(workspace, 0, (size_t)tmap_pairs_frames_clear(&plan->pairs), stream);
+        if (error) return error;
+    }
+    return tmap_pairs_frames_launch(&plan->pairs, &j, stream);
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
+#endif

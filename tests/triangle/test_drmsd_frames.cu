@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// test_drmsd_frames: tmap_drmsd_frames against the definition in double precision: chosen atoms,
+// weights, boxes and bounds, each alone and together; a frame equal to the reference, atoms in the
+// same place, coordinates that are not numbers; several cuts into tiles and groups; nothing to do,
+// and what is refused.
+#include "triangle/pairs_check.h"
+#include <math.h>
+#include <threadmap/triangle/drmsd_frames.h>
+
+enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
+
+static const float spreads[3] = {1.4f, 0.14f, 0.014f}; // of frame f: number f % 3
+static const float side_of_box = 25;
+
+// A problem on the host. Frame 1 is the reference; of others atoms are apart from it by a spread.
+typedef struct problem {
+    tmap_u32 n, frames, atom_count;
+    int options;
+    float lower, upper, box[3], *reference, *frame, *weights, *boxes;
+    tmap_u32 *atoms;
+    double counted; // pairs that count, where they count alike
+} problem;
+
+static float uniform(tmap_u64 *state) {
+    return (float)(check_hash((*state)++, 77) >> 40) / (float)(1 << 24);
+}
+static float normal(tmap_u64 *state) { // a sum of four is near enough
+    return (uniform(state) + uniform(state) + uniform(state) + uniform(state) - 2) * 1.732f;
+}
+
+static problem make(tmap_u32 n, tmap_u32 frames, int options, tmap_u64 seed) {
+    const tmap_u64 floats = (tmap_u64)n * 3;
+    tmap_u64 state = seed * 1000003;
+    problem p;
+    p.n = n, p.frames = frames, p.options = options;
+    p.reference = (float *)malloc(floats * 4 + 4);
+    p.frame = (float *)malloc(floats * frames * 4 + 4);
+    p.boxes = (float *)malloc(frames * 12 + 4);
+    for (tmap_u64 x = 0; x < floats; ++x) p.reference[x] = 40 * uniform(&state) - 8;
+    if (n > 1) memcpy(p.reference + 3, p.reference, 12); // atoms 0 and 1 in one place
+    for (int k = 0; k < 3; ++k) p.box[k] = side_of_box + 0.1f * uniform(&state);
+    for (tmap_u32 f = 0; f < frames; ++f) {
+        float *to = p.frame + f * floats;
+        for (tmap_u64 x = 0; x < floats; ++x)
+            to[x] = p.reference[x] + (f == 1 ? 0 : spreads[f % 3] * normal(&state));
+        if (f == 2 && n > 3) memcpy(to + 9, to + 6, 12);
+        for (int k = 0; k < 3; ++k)
+            p.boxes[3 * f + k] = p.box[k] + (f == 1 ? 0 : spreads[f % 3] * uniform(&state));
+        if (f == 4) p.boxes[3 * f + 1] = 0; // not periodic along y
+    }
+    p.atom_count = options & ATOMS ? n - n / 3 : n; // in any order, each once
+    p.atoms = (tmap_u32 *)malloc(n * 4 + 4);
+    for (tmap_u32 k = 0; k < n; ++k) p.atoms[k] = k;
+    for (tmap_u32 k = 0; k < p.atom_count && options & ATOMS; ++k) {
+        const tmap_u32 other = k + (tmap_u32)(check_hash(k, seed) % (n - k));
+        const tmap_u32 kept = p.atoms[k];
+        p.atoms[k] = p.atoms[other], p.atoms[other] = kept;
+    }
+    p.weights = (float *)malloc(n * 4 + 4);
+    for (tmap_u32 k = 0; k < n; ++k) p.weights[k] = k % 7 == 3 ? 0 : 0.5f + 15 * uniform(&state);
+    p.lower = n % 2 ? 0 : 5, p.upper = options & BOUNDS ? n % 2 ? 12.0f : 20.0f : 0;
+    return p;
+}
+static void end(problem *p) {
+    free(p->reference), free(p->frame), free(p->boxes), free(p->atoms), free(p->weights);
+}
+
+// The distance of atoms numbers i and j of those that count.
+static double distance(const problem *p, const float *frame, const float *box, tmap_u32 i,
+                       tmap_u32 j) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        double d = (double)frame[p->atoms[i] * 3 + k] - frame[p->atoms[j] * 3 + k];
+        if (p->options & BOXES && box[k] > 0) d -= box[k] * rint(d / box[k]);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+// What every frame should have. Bounds at which the distance of a pair is are moved.
+static void solve(problem *p, double *want) {
+    const tmap_u32 n = p->atom_count;
+    for (tmap_u32 i = 0; i < n && p->upper > 0; ++i)
+        for (tmap_u32 j = i + 1; j < n; ++j) {
+            const double d = distance(p, p->reference, p->box, i, j);
+            if (d > 0 && fabs(d - p->lower) < 1e-4) p->lower += 3e-4f, i = 0, j = 0;
+            if (fabs(d - p->upper) < 1e-4) p->upper += 3e-4f, i = 0, j = 0;
+        }
+    p->counted = 1;
+    for (tmap_u32 f = 0; f < p->frames; ++f) {
+        double terms = 0, weights = 0, squares = 0;
+        for (tmap_u32 i = 0; i < n; ++i)
+            for (tmap_u32 j = i + 1; j < n; ++j) {
+                const double a = distance(p, p->reference, p->box, i, j);
+                const double b =
+                    distance(p, p->frame + (tmap_u64)f * p->n * 3, p->boxes + 3 * f, i, j);
+                double w = p->options & WEIGHTS ? (double)p->weights[i] * p->weights[j] : 1;
+                if (p->upper > 0 && !(a > p->lower && a < p->upper)) w = 0;
+                terms += w * (a - b) * (a - b), weights += w, squares += w * w;
+            }
+        want[f] = weights > 0 ? sqrt(terms / weights) : 0;
+        if (weights > 0) p->counted = weights * weights / squares;
+    }
+}
+
+// Runs a problem into poisoned memory. side, group: a cut, or 0.
+static void compute(const problem *p, tmap_u32 side, tmap_u32 group, float *out) {
+    tmap_drmsd_atoms which;
+    tmap_drmsd_frames_plan plan;
+    void *workspace = 0;
+    float *reference = (float *)to_device(p->reference, p->n * 12ull);
+    float *frames = (float *)to_device(p->frame, p->n * 12ull * p->frames);
+    float *box = (float *)to_device(p->box, 12), *to, guard;
+    memset(&which, 0, sizeof which);
+    if (p->options & ATOMS)
+        which.atoms = (const tmap_u32 *)to_device(p->atoms, p->n * 4),
+        which.atom_count = p->atom_count;
+    if (p->options & WEIGHTS) which.weights = (const float *)to_device(p->weights, p->n * 4);
+    if (p->options & BOXES) which.boxes = (const float *)to_device(p->boxes, p->frames * 12ull);
+    which.lower = p->lower, which.upper = p->upper;
+    CHECK(tmap_drmsd_frames_plan_make(p->n, p->frames, &which, &plan));
+    if (side) expect(tmapi_frames_choose(&plan.pairs, side, group), "a cut", shape_of(p->n));
+    if (tmap_drmsd_frames_bytes(&plan)) {
+        CHECK(cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)));
+        CHECK(cudaMemset(workspace, 0xff, tmap_drmsd_frames_bytes(&plan)));
+    }
+    CHECK(cudaMalloc((void **)&to, p->frames * 4ull + 4));
+    CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
+    CHECK(tmap_drmsd_frames(&plan, reference, box, frames, workspace, to, 0));
+    CHECK(cudaMemcpy(out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
+    expect(guard != guard, "written beyond the last frame", shape_of(p->n));
+    CHECK(cudaFree(reference));
+    CHECK(cudaFree(frames));
+    CHECK(cudaFree(box));
+    CHECK(cudaFree(to));
+    CHECK(cudaFree(workspace));
+    CHECK(cudaFree((void *)which.atoms));
+    CHECK(cudaFree((void *)which.weights));
+    CHECK(cudaFree((void *)which.boxes));
+}
+
+// A distance is off by some 10^-6; the errors of many pairs cancel.
+static double worst;
+static int near(const problem *p, double want, float got) {
+    const double off = fabs(got - want);
+    if (want == 0) return got == 0;
+    if (p->n >= 200 && p->options == 0 && off / want > worst) worst = off / want;
+    return off <= 1e-6 * want + 1e-5 / sqrt(p->counted);
+}
+
+static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u32 group) {
+    if (!pairs_turn()) return;
+    problem p = make(n, frames, options, n + 7 * frames + 31 * (tmap_u32)options);
+    double *want = (double *)malloc(frames * sizeof *want + 8);
+    float *got = (float *)malloc(frames * sizeof *got + 4);
+    tmap_u32 bad = 0;
+    solve(&p, want);
+    if (frames > 1) want[1] = 0; // exactly
+    compute(&p, side, group, got);
+    for (tmap_u32 f = 0; f < frames; ++f)
+        if (!near(&p, want[f], got[f]) && !bad++ && failures < 20)
+            printf("FAIL: n = %u, %u frames, options %d, side %u, group %u: frame %u: %.9g is not "
+                   "%.9g\n",
+                   n, frames, options, side, group, f, (double)got[f], want[f]);
+    ++cases, failures += bad != 0;
+    end(&p), free(want), free(got);
+}
+
+// A coordinate that is no number shows in its frame alone, if its atom counts; and in the
+// reference, in all.
+static void no_numbers(void) {
+    problem p = make(20, 40, ATOMS, 3);
+    float got[40];
+    const tmap_u32 in = p.atoms[5], out = p.atoms[p.atom_count];
+    p.frame[(7 * 20 + in) * 3 + 1] = (float)NAN;
+    p.frame[(9 * 20 + in) * 3 + 2] = (float)INFINITY;
+    p.frame[(11 * 20 + out) * 3] = (float)NAN;
+    for (int options = ATOMS; options < OPTIONS; options += 2) {
+        p.options = options, p.upper = options & BOUNDS ? 20.0f : 0;
+        compute(&p, 0, 0, got);
+        for (int f = 0; f < 40; ++f)
+            expect(!(got[f] < INFINITY) == (f == 7 || f == 9), "NaN in a frame", shape_of(20));
+    }
+    p.reference[in * 3] = (float)NAN;
+    for (int options = ATOMS; options < OPTIONS; options += 2) {
+        p.options = options, p.upper = options & BOUNDS ? 20.0f : 0;
+        compute(&p, 0, 0, got);
+        for (int f = 0; f < 40; ++f) expect(got[f] != got[f], "NaN in the reference", shape_of(20));
+    }
+    end(&p);
+}
+
+// Nothing counts: 0.
+static void nothing(void) {
+    problem p = make(20, 3, 0, 5);
+    float got[3];
+    p.lower = 0, p.upper = 1e-3f;
+    compute(&p, 0, 0, got);
+    expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no pair within bounds", shape_of(20));
+    p.options = WEIGHTS, p.upper = 0;
+    memset(p.weights, 0, 20 * 4);
+    compute(&p, 0, 0, got);
+    expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no weight", shape_of(20));
+    end(&p);
+}
+
+static void refusals(void) {
+    tmap_drmsd_frames_plan plan, before;
+    tmap_drmsd_atoms which;
+    float *some = (float *)to_device(0, 0);
+    const cudaError_t invalid = cudaErrorInvalidValue;
+    const shape s = shape_of(4);
+    memset(&plan, 0xa5, sizeof plan), before = plan;
+    memset(&which, 0, sizeof which);
+    expect(tmap_drmsd_frames_plan_make(4, 4, 0, 0) == invalid, "no plan", s);
+    which.lower = -1;
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "lower", s);
+    which.lower = 0, which.upper = -1;
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "upper", s);
+    which.upper = (float)NAN;
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "NaN", s);
+    expect(tmap_drmsd_frames_plan_make((1u << 24) + 1, 4, 0, &plan) == invalid, "atoms", s);
+    expect(tmap_drmsd_frames_plan_make(4, (1ull << 31) + 1, 0, &plan) == invalid, "frames", s);
+    expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure", s);
+    CHECK(tmap_drmsd_frames_plan_make(4, 4, 0, &plan));
+    expect(tmap_drmsd_frames(0, some, 0, some, 0, some, 0) == invalid, "no plan", s);
+    expect(tmap_drmsd_frames(&plan, 0, 0, some, 0, some, 0) == invalid, "no reference", s);
+    expect(tmap_drmsd_frames(&plan, some, 0, 0, 0, some, 0) == invalid, "no frames", s);
+    expect(tmap_drmsd_frames(&plan, some, 0, some, 0, 0, 0) == invalid, "no out", s);
+    expect(tmap_drmsd_frames(&plan, some, 0, some, some + 1, some, 0) == invalid, "a workspace", s);
+    expect(tmapi_frames_choose(&plan.pairs, 8, 8), "a cut", s);
+    CHECK(tmap_drmsd_frames_plan_make(100, 4, 0, &plan));
+    expect(tmapi_frames_choose(&plan.pairs, 16, 8) && tmap_drmsd_frames_bytes(&plan), "a cut", s);
+    expect(tmap_drmsd_frames(&plan, some, 0, some, 0, some, 0) == invalid, "no workspace", s);
+    CHECK(tmap_drmsd_frames_plan_make(4, 0, 0, &plan));
+    CHECK(tmap_drmsd_frames(&plan, 0, 0, 0, 0, 0, 0)); // no frame
+    CHECK(cudaFree(some));
+}
+
+int main(void) {
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 8, 17, 31, 64, 65, 200};
+    const tmap_u32 counts[] = {1, 2, 31, 32, 33, 100};
+    int options = 1;
+    const int skip = pairs_begin();
+    if (skip) return skip;
+    refusals();
+    nothing();
+    no_numbers();
+    for (int i = 0; i < 12; ++i)
+        for (int k = 0; k < 6; ++k) {
+            if (pairs_small && sizes[i] > 100 && counts[k] > 33) continue;
+            run(sizes[i], counts[k], 0, 0, 0);
+            if (sizes[i] > 100 && counts[k] > 33) continue;
+            run(sizes[i], counts[k], options, 0, 0);
+            options = options % (OPTIONS - 1) + 1;
+        }
+    for (int o = 0; o < OPTIONS; ++o) {
+        run(pairs_small ? 30 : 50, 5, o, 0, 0);
+        run(53 + (tmap_u32)o, 9, o, o % 2 ? 24 : 16, 8u << o % 3);
+    }
+    printf("largest relative error of many atoms: %.2g\n", worst);
+    return pairs_end("test_drmsd_frames");
+}
