@@ -34,6 +34,24 @@ typedef struct tmapi_frames_lane {
 
 // ---- what pairs have of their own ---------------------------------------------------------------
 
+// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none of
+// them waits for another.
+TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                        const float *reference, tmap_u32 i, tmap_u32 quad, int all,
+                                        const tmapi_frames_quad *b, tmapi_frames_own *own,
+                                        void *sum) {
+#pragma unroll
+    for (tmap_u32 c = 0; c < 4; ++c) {
+        const tmap_u32 j = 4 * quad + c;
+        float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+        const tmap_pair pair = {t->i + i, t->j + j};
+        if (all || (i < t->rows && j < t->columns && (!t->diagonal || i < j)))
+            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[0][c], mine);
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k) own->at[k][c] = mine[k];
+    }
+}
+
 // Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
 // pairs themselves have. at: of the reference's points.
 TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
@@ -58,16 +76,10 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
 #pragma unroll
         for (tmap_u32 k = 0; k < 3; ++k)
             tmapi_value_copy(&b.at[0][0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
-#pragma unroll
-        for (tmap_u32 c = 0; c < 4; ++c) {
-            const tmap_u32 j = 4 * quad + c;
-            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
-            const tmap_pair pair = {t->i + i, t->j + j};
-            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
-                f->of_pair(f->job, sum, pair, reference + 3 * i, b.at[0][c], mine);
-#pragma unroll
-            for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][c] = mine[k];
-        }
+        if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
+            tmapi_frames_make_quad(f, t, reference, i, quad, 1, &b, &own, sum);
+        else
+            tmapi_frames_make_quad(f, t, reference, i, quad, 0, &b, &own, sum);
 #pragma unroll
         for (tmap_u32 k = 0; k < f->own; ++k)
             tmapi_value_copy(
