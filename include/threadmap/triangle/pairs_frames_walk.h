@@ -34,8 +34,8 @@ typedef struct tmapi_frames_lane {
 
 // ---- what pairs have of their own ---------------------------------------------------------------
 
-// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none of
-// them waits for another.
+// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none
+// of them waits for another.
 TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
                                         const float *reference, tmap_u32 i, tmap_u32 quad, int all,
                                         const tmapi_frames_quad *b, tmapi_frames_own *own,
