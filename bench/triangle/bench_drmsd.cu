@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench_drmsd: dRMSD of one pair of frames by the library, by a thread for each pair of atoms, and
-// step by step as the lecture slides about it go, all in one run.
+// step by step as the lecture slides about it go; and of all frames against all; all in one run.
 //
 // Every variant is verified before it is timed, against the definition in double. One that is wrong
 // ends the run with status 1.
@@ -11,6 +11,7 @@
 //     --atoms, --frames  of works with many frames: each number of atoms with each of frames
 //     --only           variants with one of these texts in their names, as triangle_2d_rsqrt
 //     --budget         for a time, in milliseconds; --energy: for an energy, 0 for none
+#include "drmsd_matrix_work.h"
 #include "drmsd_pair_work.h"
 
 static void peaks(drmsd_sweep *s) { // of all multiprocessors
@@ -70,6 +71,7 @@ int main(int argc, char **argv) {
            "pJ a pair |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
            1e3 * s.issue_a_ms, 1e3 * s.mufu_a_ms);
     drmsd_pair_sweep(&s);
+    drmsd_matrix_sweep(&s);
     if (bench_results_close(&results)) bench_bad("--out", out);
     return 0;
 }

@@ -126,12 +126,12 @@ TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
 TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, tmap_u32 i,
                                         tmap_u32 j) {
     const tmapi_drmsd_xyz a = tmapi_matrix_atom(m, frame, i), b = tmapi_matrix_atom(m, frame, j);
-    const tmapi_drmsd_xyz box = tmapi_drmsd_box(&m->which, frame);
+    const tmapi_drmsd_xyz box = tmapi_drmsd_box(&m->which, frame), over = tmapi_drmsd_over(box);
     float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
     if (m->which.boxes) {
-        x = tmapi_drmsd_image(x, box.x, box.x > 0 ? 1 / box.x : 0);
-        y = tmapi_drmsd_image(y, box.y, box.y > 0 ? 1 / box.y : 0);
-        z = tmapi_drmsd_image(z, box.z, box.z > 0 ? 1 / box.z : 0);
+        x = tmapi_drmsd_image(x, box.x, over.x);
+        y = tmapi_drmsd_image(y, box.y, over.y);
+        z = tmapi_drmsd_image(z, box.z, over.z);
     }
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }

@@ -31,9 +31,10 @@ TMAP_DEVICE tmapi_matrix_two tmapi_matrix_plus(float a, float b) {
     return tmapi_matrix_minus(a, -b);
 }
 
-// The same of a difference along an axis, to the nearest image.
+// The same of a difference along an axis, to the nearest image, as of tmapi_drmsd_image.
 TMAP_DEVICE void tmapi_matrix_image(tmapi_matrix_two *d, float length, float over) {
-    const float images = rintf(d->high * over), shift = length * images;
+    const float large = 12582912.0f, images = fmaf(d->high, over, large) - large;
+    const float shift = length * images;
     const tmapi_matrix_two r = tmapi_matrix_minus(d->high, shift);
     d->low += r.low - fmaf(length, images, -shift);
     d->high = r.high;
@@ -76,9 +77,7 @@ TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u
     r.columns = (const float4 *)(m->columns + group * TMAPI_MATRIX_GROUP);
     r.box.x = r.box.y = r.box.z = 0;
     if (frame < m->plan.frames) r.box = tmapi_drmsd_box(&m->which, frame);
-    r.over.x = r.box.x > 0 ? 1 / r.box.x : 0;
-    r.over.y = r.box.y > 0 ? 1 / r.box.y : 0;
-    r.over.z = r.box.z > 0 ? 1 / r.box.z : 0;
+    r.over = tmapi_drmsd_over(r.box);
     return r;
 }
 
