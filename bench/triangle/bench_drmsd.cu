@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 // bench_drmsd: dRMSD of one pair of frames by the library, by a thread for each pair of atoms, and
-// step by step as the lecture slides about it go; and of many frames from one; all in one run.
+// step by step as the lecture slides about it go; of many frames from one, and of all against all;
+// and clusters of frames; all in one run.
 //
 // Every variant is verified before it is timed, against the definition in double. One that is wrong
 // ends the run with status 1.
 //
-// usage: bench_drmsd [--n N,N,...] [--atoms N,N,...] [--frames N,N,...] [--only TEXT,TEXT,...]
-//                    [--budget MS] [--energy MS] [--bytes N] [--out FILE]
+// usage: bench_drmsd [--n N,N,...] [--atoms N,N,...] [--frames N,N,...] [--clusters N,N,...]
+//                    [--only TEXT,TEXT,...] [--budget MS] [--energy MS] [--bytes N] [--out FILE]
 //     --n              atoms of one pair of frames
 //     --atoms, --frames  of works with many frames: each number of atoms with each of frames
+//     --clusters       frames that are clustered
 //     --only           variants with one of these texts in their names, as triangle_2d_rsqrt
 //     --budget         for a time, in milliseconds; --energy: for an energy, 0 for none
+#include "cluster_work.h"
 #include "drmsd_frames_work.h"
+#include "drmsd_matrix_work.h"
 #include "drmsd_pair_work.h"
 
 static void peaks(drmsd_sweep *s) { // of all multiprocessors
@@ -26,7 +30,8 @@ static void peaks(drmsd_sweep *s) { // of all multiprocessors
 
 int main(int argc, char **argv) {
     const bench_numbers n = {{1024, 2048, 4096, 8192, 16384, 32768, 65536, 100000, 131072}, 9};
-    const bench_numbers atoms = {{100, 500, 3000}, 3}, frames = {{1000, 10000}, 2};
+    const bench_numbers atoms = {{100, 200, 1000}, 3}, frames = {{1000, 4096}, 2};
+    bench_numbers clusters = {{4096, 32768}, 2};
     const char *out = NULL;
     tmap_u64 bytes = 4ull << 30;
     bench_results results;
@@ -46,6 +51,8 @@ int main(int argc, char **argv) {
             s.atoms = bench_numbers_of(option, p, 2, 1u << 20);
         else if (!strcmp(option, "--frames"))
             s.frames = bench_numbers_of(option, p, 2, 1u << 24);
+        else if (!strcmp(option, "--clusters"))
+            clusters = bench_numbers_of(option, p, 2, 1u << 17);
         else if (!strcmp(option, "--only"))
             s.only = p;
         else if (!strcmp(option, "--budget"))
@@ -72,6 +79,11 @@ int main(int argc, char **argv) {
            1e3 * s.issue_a_ms, 1e3 * s.mufu_a_ms);
     drmsd_pair_sweep(&s);
     drmsd_many_sweep(&s);
+    drmsd_matrix_sweep(&s);
+    for (int i = 0; i < clusters.count && !s.only; ++i) {
+        const cluster_sweep c = {(tmap_u32)clusters.value[i], s.budget_ms, ceilings, &results};
+        cluster_sweep_size(&c);
+    }
     if (bench_results_close(&results)) bench_bad("--out", out);
     return 0;
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// drmsd_mma.h: the dRMSD of all frames of a trajectory against all, on tensor cores: several times
+// as fast as drmsd_matrix.h, and less exact.
+//
+// Vectors of distances are measured from their mean over some frames, rounded to numbers of half
+// precision, and multiplied: |u - v|^2 = |u|^2 + |v|^2 - 2 u v. How: see drmsd_mma_tile.h.
+// Source: as for drmsd_atoms.h.
+#ifndef TMAP_TRIANGLE_DRMSD_MMA_H
+#define TMAP_TRIANGLE_DRMSD_MMA_H
+
+#include "drmsd_matrix.h"
+#include "drmsd_mma_tile.h"
+
+// As what a distance is multiplied.
+typedef enum tmap_drmsd_mma_form {
+    TMAP_DRMSD_MMA_HALF = 1, // a number of 11 bits: one product
+    TMAP_DRMSD_MMA_SPLIT = 2 // the sum of two of them: three products, and 22 bits
+} tmap_drmsd_mma_form;
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// Compiled for less than compute capability 8.0, they do nothing, and are not launched.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define TMAPI_DRMSD_MMA 0
+#else
+#define TMAPI_DRMSD_MMA 1
+#endif
+
+static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE)
+    tmapi_drmsd_mma_write_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    __shared__ uint4 bricks[4 * TMAPI_DRMSD_MMA_BRICK];
+    tmapi_drmsd_mma_write(&m, bricks);
+#else
+    (void)m;
+#endif
+}
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_drmsd_mma_half_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_drmsd_mma_tile(&m, 1, tmapi_pairs_shared);
+#else
+    (void)m;
+#endif
+}
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_drmsd_mma_split_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_drmsd_mma_tile(&m, 2, tmapi_pairs_shared);
+#else
+    (void)m;
+#endif
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+
+// Makes a plan for tensor cores. form: a tmap_drmsd_mma_form; all else as for
+// tmap_drmsd_matrix_plan_make. The workspace has 2 or 4 bytes for each distance, which makes it as
+// large as that of drmsd_matrix.h or half as large.
+// Returns cudaErrorInvalidValue for an unknown form, and what that function returns; else
+// cudaErrorNotSupported where the current GPU has no such tensor cores (before compute capability
+// 8.0), or the program was not compiled for them: drmsd_matrix.h runs there.
+static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u64 frames, tmap_u32 n,
+                                                   const tmap_drmsd_atoms *which, int form,
+                                                   tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
+    struct cudaFuncAttributes attributes;
+    cudaError_t error;
+    if (form != TMAP_DRMSD_MMA_HALF && form != TMAP_DRMSD_MMA_SPLIT) return cudaErrorInvalidValue;
+    error = cudaFuncGetAttributes(&attributes, (const void *)tmapi_drmsd_mma_half_kernel);
+    if (error) return error;
+    if (attributes.ptxVersion < 80 || attributes.binaryVersion < 80) return cudaErrorNotSupported;
+    return tmapi_matrix_plan_make(frames, n, which, (tmap_u32)form, most, plan);
+}
+
+// Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, and that function has
+// been called for the current GPU. All else as for tmap_drmsd_matrix.
+// Exactness. With a the dRMSD of a frame from the mean of all frames, and P pairs of atoms, the
+// result of two frames is that of distances rounded to 11 bits, measured from that mean: it is off
+// by 2^-11 (a + b) at most, and by some 2^-12 (a + b) / sqrt(P) where errors cancel, as they do;
+// for TMAP_DRMSD_MMA_SPLIT by 2^-22 of the squares a^2 + b^2, and of what is twice the product of
+// the second halves. What tensor cores cut off adds some 2^-24 of the squares a^2 + b^2 to the
+// square of the result. So a result is as good as it is near to a and b, and for frames that are a
+// hundred times nearer to each other than to the mean, three or four digits are left.
+// Equal frames have 0, always; no result is negative. A NaN in a frame makes all its results NaN.
+// The same in every run; GPUs of different kinds may differ by what tensor cores cut off.
+// Range: distances are scaled by a power of two so that the largest extent of any frame fits a half;
+// a frame a thousand times larger than the others costs these nothing, a million times ten bits.
+static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan, const float *frames,
+                                         const tmap_drmsd_atoms *which, tmap_u64 reference,
+                                         void *workspace, float *out, cudaStream_t stream) {
+    tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write_kernel,
+                              (const void *)tmapi_drmsd_mma_half_kernel, TMAPI_DRMSD_MMA_NORM,
+                              TMAPI_DRMSD_MMA_BYTES};
+    cudaError_t error;
+    if (!plan || !plan->planes) return cudaErrorInvalidValue;
+    if (plan->planes == TMAP_DRMSD_MMA_SPLIT)
+        form.sums = (const void *)tmapi_drmsd_mma_split_kernel;
+    error = cudaFuncSetAttribute(form.sums, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)TMAPI_DRMSD_MMA_BYTES);
+    if (error) return error;
+    return tmapi_matrix_run(plan, &form, frames, which, reference, workspace, out, stream);
+}
+
+#endif
+#endif
