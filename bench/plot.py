@@ -22,7 +22,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOTHING = "Not measured yet."
 DOCUMENTS = ("README.md", "docs/performance.md", "docs/notebook.md", "docs/papers.md",
-             "bench/results/h200/tables.md")
+             "docs/maps/molecules.md", "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.
 FRACTALS = {
@@ -490,6 +490,23 @@ def table_drmsd(data):
                   "× best naive"], rows)
 
 
+def table_molecules(data):
+    """Frames and clusters by the library: works of many sizes in one table."""
+    results, rows = data.get("drmsd"), []
+    pick = {("pair", n, 2) for n in (4096, 32768, 100000, 131072)}
+    pick |= {(name, 200, 4096)
+             for name in ("frames", "matrix", "matrix_mma_half", "matrix_mma_split")}
+    for row in results.rows if results else ():
+        if (row["variant"], row.get("n"), row.get("frames")) in pick:
+            rows.append([f"`{row['variant']}`", str(row["n"]), str(row["frames"]), ms(row),
+                         f"{sig(row['tpairs'])} · 10^12 pairs/s",
+                         sig(row["error"]) if "error" in row else "-"])
+        if row["work"] == "cluster" and row["size"] == 32768 and row["variant"] != "read":
+            rows.append([f"`{row['variant']}`, {row['data']}", "-", str(row["size"]), ms(row),
+                         f"{row['clusters']} clusters", "0"])
+    return table(["work", "n", "frames", "ms", "", "relative error"], rows)
+
+
 def table_drmsd_u(data):
     """Forms by u, roots by sqrt.approx: 10^12 pairs a second against n."""
     results, rows = data.get("drmsd"), []
@@ -741,6 +758,7 @@ TABLES = {
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
     "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
     "pairs": table_pairs,
+    "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
     "block": table_block, "reduce": table_reduce,
 }

@@ -161,7 +161,7 @@ static double drmsd(const vectors *v, const choice *c, tmap_u32 a, tmap_u32 b) {
 
 // What a result may be off by. norms: of both frames. Distances are rounded, and then what is left
 // of them, and these errors cancel where there are many pairs; then come those of the squares.
-static double granted(int form, double want, double norms, const vectors *v) {
+static double granted(int form, int options, double want, double norms, const vectors *v) {
     const double places[] = {0x1p-23, 0x1p-11, 0x1p-21}, distances[] = {0, 0x1p-21, 0x1p-21};
     const double share = form && v->count > 36 ? 6 / sqrt((double)v->count) : 1;
     const double each = places[form] * norms + distances[form] * v->length;
@@ -169,7 +169,8 @@ static double granted(int form, double want, double norms, const vectors *v) {
     if (form == HALF) square += each * each;
     rest = sqrt(square);
     if (want > 0 && square / want < rest) rest = square / want;
-    return 4e-7 * want + share * each + rest;
+    // The nearest image is a rounding more.
+    return (options & BOXES ? 1e-6 : 4e-7) * want + share * each + rest;
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -264,7 +265,8 @@ static void compare(const float *results, problem p, const choice *c, const vect
             if (equal || want == 0)
                 wrong += got != 0;
             else
-                wrong += !(fabs(got - want) <= granted(form, want, v->norms[a] + v->norms[b], v));
+                wrong += !(fabs(got - want) <=
+                           granted(form, p.options, want, v->norms[a] + v->norms[b], v));
             if (v->count > 500 && want > 0.5 * v->norms[a] && fabs(got / want - 1) > worst[form])
                 worst[form] = fabs(got / want - 1);
         }

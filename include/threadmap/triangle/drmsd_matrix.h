@@ -134,7 +134,7 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 }
 
 // Writes the dRMSD of all pairs of frames.
-// frames: (plan->frames, n, 3) floats; which: which atoms and pairs count and for how much, or null:
+// frames: (plan->frames, n, 3) floats; which: which atoms and pairs count and for how much; null:
 // all, equally. Bounds choose pairs by their distances in frame `reference`. out: frames (frames -
 // 1) / 2 floats, scipy's condensed order: tmap_condensed_index(a, b, frames). workspace:
 // plan->workspace bytes at a multiple of 16, which need not be set to anything and are free again

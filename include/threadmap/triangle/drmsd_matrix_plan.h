@@ -21,7 +21,7 @@
 
 #define TMAPI_MATRIX_SIDE  128u // frames of a tile
 #define TMAPI_MATRIX_GROUP 8u   // columns of a group
-#define TMAPI_MATRIX_UNIT  512u // columns whose terms a thread adds up before it adds them to others
+#define TMAPI_MATRIX_UNIT  512u // columns whose terms a thread adds up before all others
 #define TMAPI_MATRIX_UNITS 128u // of a slice at most, so that sums of theirs may be floats
 #define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
 #define TMAPI_MATRIX_PARTS 256u // sums of weights

@@ -88,7 +88,7 @@ static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u64 frames, tmap_u32 n,
 // hundred times nearer to each other than to the mean, three or four digits are left.
 // Equal frames have 0, always; no result is negative. A NaN in a frame makes all its results NaN.
 // The same in every run; GPUs of different kinds may differ by what tensor cores cut off.
-// Range: distances are scaled by a power of two so that the largest extent of any frame fits a half;
+// Range: distances are scaled by a power of two so that the largest extent of a frame fits a half;
 // a frame a thousand times larger than the others costs these nothing, a million times ten bits.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan, const float *frames,
                                          const tmap_drmsd_atoms *which, tmap_u64 reference,
