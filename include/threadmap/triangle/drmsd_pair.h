@@ -198,8 +198,8 @@ static inline tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 // Returns cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be captured.
 // Exactness: the result is the same in each run, on any device. Terms are off by what coordinates'
 // differences and a root in floats are: distances of some 100 by 10^-5, so that a dRMSD is off by
-// less than one part in 10^6 down to differences of 10^-4 of the distances, if there are thousands of
-// atoms, among which errors cancel.
+// less than one part in 10^6 down to differences of 10^-4 of the distances, if there are thousands
+// of atoms, among which errors cancel.
 // Range: distances from 10^-19 to 10^19.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.
 // Example: two frames of 3 atoms, distances 3, 4, 5 and 3, 4, 6: sqrt(1 / 3).
