@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
         const float d = x == y ? 0 : drmsd[at];
         printf("%c%s", " .:-=+*#%@"[d < 18 ? (int)d / 2 : 9], (k + 1) % 48 ? "" : "\n");
     }
-    printf("dRMSD of all frames, a step of ' .:-=+*#%%@' is 2 A; from the first one:");
+    printf("dRMSD of all frames, a step of ' .:-=+*#%%@' is 2 A\nfrom the first one:");
     for (tmap_u64 b = 1; b < count; ++b) {
         double sum = 0; // the definition
         for (const float *u = f.xyz, *v = u + 3 * n * b; u < f.xyz + 3 * n; u += 3, v += 3)

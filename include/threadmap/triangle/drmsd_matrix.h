@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE)
 }
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_matrix_sums_kernel(tmapi_matrix m) {
-    __shared__ float4 staged[2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4)];
-    tmapi_matrix_sums(&m, staged);
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_matrix_sums(&m, (float4 *)tmapi_pairs_shared);
 }
 static __global__ void tmapi_matrix_gather_kernel(tmapi_matrix m) { tmapi_matrix_gather(&m); }
 
@@ -47,6 +47,10 @@ static inline cudaError_t tmapi_matrix_launch(const void *kernel, dim3 grid, tma
     void *arguments[1] = {(void *)m};
     return cudaLaunchKernel(kernel, grid, dim3(block), arguments, shared, stream);
 }
+
+// Bytes that the exact form stages: 48 KB, which a launch has without asking.
+#define TMAPI_MATRIX_STAGED \
+    (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * sizeof(float4))
 
 // The kernels in which the forms differ. run: columns of a block that writes.
 typedef struct tmapi_matrix_form {
@@ -155,7 +159,8 @@ static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan, 
                                             const tmap_drmsd_atoms *which, tmap_u64 reference,
                                             void *workspace, float *out, cudaStream_t stream) {
     const tmapi_matrix_form form = {(const void *)tmapi_matrix_write_kernel,
-                                    (const void *)tmapi_matrix_sums_kernel, TMAPI_MATRIX_RUN, 0};
+                                    (const void *)tmapi_matrix_sums_kernel, TMAPI_MATRIX_RUN,
+                                    TMAPI_MATRIX_STAGED};
     if (plan && plan->planes) return cudaErrorInvalidValue;
     return tmapi_matrix_run(plan, &form, frames, which, reference, workspace, out, stream);
 }

@@ -156,7 +156,7 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
     const tmap_u32 sample = frames < TMAPI_MATRIX_SAMPLE ? (tmap_u32)frames : TMAPI_MATRIX_SAMPLE;
-    float mine = INFINITY;
+    float mine = __uint_as_float(0x7f800000u); // infinity
     tmapi_matrix_column column = {0, scale};
     if (threadIdx.x % 32 < sample) {
         const float d = tmapi_matrix_distance(m, threadIdx.x % 32 * frames / sample, i, j);
