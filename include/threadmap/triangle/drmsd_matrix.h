@@ -120,17 +120,16 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
 }
 
 // Makes a plan of the dRMSD of all frames.
-// frames: up to 8388480; n: atoms of a frame; which: as it will be launched with, but for the
-// numbers in it only atom_count is looked at, and that if `atoms` is not null; null: all atoms. Up
-// to 92681 atoms may count. most: bytes that the workspace may have; 0: as many as are of use,
-// which is about 4 frames n (n + 5) / 2, and no more than 2^18 bytes a frame and what fewer than
-// 4096 frames take.
-// Where not all distances fit at a time, they are computed in rounds of some pairs of atoms; sums
-// of two rounds or more take 4 to 8 bytes for each pair of frames besides.
+// frames: up to 8388480. n: atoms of a frame. which: as it will be launched with, or null: all
+// atoms and pairs; of it only the number of atoms that count is looked at, which is up to 92681.
+// most: bytes that the workspace may have, or 0: as many as are of use, about 2 n (n + 5) a frame,
+// but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums take.
+// Where not all distances fit at a time, they are computed in rounds of some pairs of atoms, and
+// sums of these take 4 or 8 bytes for each pair of frames.
 // *plan: written on success; plan->workspace: the bytes that the launch needs.
 // Returns cudaErrorInvalidValue without a plan to write; cudaErrorInvalidConfiguration beyond the
-// ranges; cudaErrorMemoryAllocation if no round fits.
-// Example: 4096 frames, n = 200: 337 MB, one round; with 100 MB: 4 rounds.
+// ranges; cudaErrorMemoryAllocation if the smallest round does not fit.
+// Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
 static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
                                                       const tmap_drmsd_atoms *which, tmap_u64 most,
                                                       tmap_drmsd_matrix_plan *plan) {
@@ -138,22 +137,23 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 }
 
 // Writes the dRMSD of all pairs of frames.
-// frames: (plan->frames, n, 3) floats; which: which atoms and pairs count and for how much; null:
-// all, equally. Bounds choose pairs by their distances in frame `reference`. out: frames (frames -
-// 1) / 2 floats, scipy's condensed order: tmap_condensed_index(a, b, frames). workspace:
-// plan->workspace bytes at a multiple of 16, which need not be set to anything and are free again
-// after the launch. All in device memory; nothing overlaps. Calls that run at the same time need
-// workspaces of their own.
+// frames: floats of shape (plan->frames, n, 3). which: which atoms and pairs count and for how
+// much, or null: all, equally. Bounds are for distances in frame `reference`, below plan->frames.
+// out: frames (frames - 1) / 2 floats in scipy's condensed order: that of frames a < b is at
+// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16, which
+// need not be set to anything and are free again after the launch. All are in device memory and do
+// not overlap. Calls that run at the same time need workspaces of their own.
 // With fewer than two frames nothing is written; with fewer than two atoms, or where no pair of
 // atoms counts, all results are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
 // is no frame, or another number of atoms than that of the plan; else the launches' own error.
-// Exactness: relative error below 1e-6 of frames that differ by a hundredth of an Angstrom or more;
-// 0 for frames that are equal in every bit. The same in every run and on every GPU of one kind,
-// whatever the grid; sums are taken in an order that depends on the plan alone. A NaN in a
-// frame makes all its results NaN. Distances are below 1e18, and those below 1e-18 are 0.
-// Cost: two instructions for each pair of atoms and pair of frames; 60 for each distance; 128
-// frames take as long as one. Nothing is allocated and nobody waits, so that it can be captured.
+// Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
+// more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
+// results are the same in every run and whatever the GPU's number of multiprocessors.
+// Range: distances from 1e-18, below which they are 0, to 1e18. A coordinate that is not a number
+// or infinite makes all results of its frame NaN, if a pair of its atom counts.
+// Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
+// are taken by 128. Nothing is allocated and nobody waits: it can be captured.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan, const float *frames,
                                             const tmap_drmsd_atoms *which, tmap_u64 reference,

@@ -136,7 +136,7 @@ TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, t
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }
 
-// The median of the lanes' numbers, the greater one of two; 0 if all of them are infinite. In all
+// The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none. In all
 // lanes. Collective for the warp.
 TMAP_DEVICE float tmapi_matrix_median(float x) {
     const tmap_u32 lane = threadIdx.x % 32;
@@ -156,7 +156,7 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
     const tmap_u32 sample = frames < TMAPI_MATRIX_SAMPLE ? (tmap_u32)frames : TMAPI_MATRIX_SAMPLE;
-    float mine = __uint_as_float(0x7f800000u); // infinity
+    float mine = 2e18f; // none
     tmapi_matrix_column column = {0, scale};
     if (threadIdx.x % 32 < sample) {
         const float d = tmapi_matrix_distance(m, threadIdx.x % 32 * frames / sample, i, j);

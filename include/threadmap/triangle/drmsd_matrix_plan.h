@@ -21,7 +21,7 @@
 
 #define TMAPI_MATRIX_SIDE  128u // frames of a tile
 #define TMAPI_MATRIX_GROUP 8u   // columns of a group
-#define TMAPI_MATRIX_UNIT  512u // columns whose terms a thread adds up before all others
+#define TMAPI_MATRIX_UNIT  512u // columns whose terms are added up before they join others
 #define TMAPI_MATRIX_UNITS 128u // of a slice at most, so that sums of theirs may be floats
 #define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
 #define TMAPI_MATRIX_PARTS 256u // sums of weights
@@ -131,13 +131,14 @@ TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// Makes a plan. Slices are as long as sums of floats allow, but many enough to keep a GPU busy,
-// whichever it is; at a time there are as many as that takes and the workspace holds.
+// Makes a plan. At a time there are as many slices as keep a GPU busy, whichever it is, and the
+// workspace holds. Slices are as long as sums of floats allow; where there are few frames, so long
+// that distances take about a gigabyte.
 static inline cudaError_t tmapi_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
                                                  const tmap_drmsd_atoms *which, tmap_u32 planes,
                                                  tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
     tmap_drmsd_matrix_plan p;
-    tmap_u64 units, wanted, tiles, slices;
+    tmap_u64 units, wanted, tiles, slices, longest;
     if (!plan) return cudaErrorInvalidValue;
     p.atoms = tmap_drmsd_atoms_count(which, n);
     if (frames > TMAPI_MATRIX_FRAMES_MAX || p.atoms > TMAP_TRIANGLE_ROWS_MAX32)
@@ -149,7 +150,10 @@ static inline cudaError_t tmapi_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
     p.slice = p.slices = p.round = 0;
     if (units && frames > 1) {
         tiles = tmap_triangle_cells(p.tiles), wanted = (TMAPI_MATRIX_BUSY + tiles - 1) / tiles;
-        slices = (units + TMAPI_MATRIX_UNITS - 1) / TMAPI_MATRIX_UNITS;
+        longest = ((1ull << 30) + 4 * tmap_condensed_cells(frames)) /
+                  (2048 * wanted * tmapi_matrix_frames(&p));
+        longest = longest > TMAPI_MATRIX_UNITS ? TMAPI_MATRIX_UNITS : longest ? longest : 1;
+        slices = (units + longest - 1) / longest;
         if (slices < wanted) slices = wanted < units ? wanted : units;
         p.slice = (tmap_u32)((units + slices - 1) / slices);
         p.slices = (tmap_u32)((units + p.slice - 1) / p.slice);

@@ -77,19 +77,22 @@ static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u64 frames, tmap_u32 n,
     return tmapi_matrix_plan_make(frames, n, which, (tmap_u32)form, most, plan);
 }
 
-// Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, and that function has
-// been called for the current GPU. All else as for tmap_drmsd_matrix.
-// Exactness. With a the dRMSD of a frame from the mean of all frames, and P pairs of atoms, the
-// result of two frames is that of distances rounded to 11 bits, measured from that mean: it is off
-// by 2^-11 (a + b) at most, and by some 2^-12 (a + b) / sqrt(P) where errors cancel, as they do;
-// for TMAP_DRMSD_MMA_SPLIT by 2^-22 of the squares a^2 + b^2, and of what is twice the product of
-// the second halves. What tensor cores cut off adds some 2^-24 of the squares a^2 + b^2 to the
-// square of the result. So a result is as good as it is near to a and b, and for frames that are a
-// hundred times nearer to each other than to the mean, three or four digits are left.
-// Equal frames have 0, always; no result is negative. A NaN in a frame makes all its results NaN.
-// The same in every run; GPUs of different kinds may differ by what tensor cores cut off.
-// Range: distances are scaled by a power of two so that the largest extent of a frame fits a half;
-// a frame a thousand times larger than the others costs these nothing, a million times ten bits.
+// Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, which was called for
+// the current GPU. All else as for tmap_drmsd_matrix, but for what follows.
+// Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, and P the
+// pairs of atoms that count. The result is that of distances, measured from the median, that are
+// rounded to 11 bits: it is off by 2^-11 (a + b) at most, and as rounding errors cancel, by some
+// 2^-12 (a + b) / sqrt(P). Of TMAP_DRMSD_MMA_SPLIT this is 2^-21 (a + b) at most, and the square of
+// the result is off by up to 2^-22 (a + b)^2 for the product of the second halves, left out.
+// What tensor cores cut off adds some 2^-23 (a^2 + b^2) to the square. So frames that are as far
+// from each other as from the median have 6 or 5 right digits, and those a hundred times nearer 3.
+// Equal frames have 0, always; no result is negative. The same in every run; GPUs of different
+// kinds may differ in what tensor cores cut off.
+// Range: all distances are scaled by one power of two, by which the largest extent of a frame fits
+// a number of half precision. One frame that is 10^4 times as large as the others costs these
+// nothing.
+// Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
+// each distance some 25 instructions.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan, const float *frames,
                                          const tmap_drmsd_atoms *which, tmap_u64 reference,
                                          void *workspace, float *out, cudaStream_t stream) {
