@@ -139,8 +139,38 @@ static void check_random(int full) {
         const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 32 : 40);
         const tmap_u32 high = area / width ? area / width : 1;
         const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
-        check_all(map_make(width, height, salt), i % FLOOD_INPUTS, 0, salt % 5, salt);
+        const int input = i % FLOOD_INPUTS;
+        const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
+        check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 5, salt);
     }
+}
+
+// Two tiles by two of which water can take but one way: a diagonal from corner to corner, or from a
+// tile that is wet all over to another one, past their common corner.
+static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
+    if (kind == 0) return x == y;
+    if (kind == 1) return x + y == 255;
+    return kind == 2 ? x / 128 == y / 128 : x / 128 + y / 128 == 1;
+}
+
+static void check_corners(void) {
+    for (int kind = 0; kind < 4; ++kind)
+        for (int end = 0; end < 2; ++end) {
+            const tmap_flood_map map = {256, 256, 256, 0, 0, TMAP_FLOOD_I16, 8};
+            tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
+            problem p = problem_make(map, FLOOD_DRY, 0, 1, 1);
+            if (end) seed.x = 255 - seed.x, seed.y = 255;
+            for (tmap_u64 i = 0; i < 256 * 256; ++i)
+                flood_set(&map, p.host, i % 256, i / 256, own_wet(kind, i % 256, i / 256) ? -1 : 0);
+            CHECK(cudaMemcpy(p.device, p.host, 2 * 256 * 256, cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
+            for (int eight = 1; eight >= 0; --eight) {
+                p.map.connectivity = eight ? 8 : 4;
+                p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
+                for (int form = 1; form < TMAP_FLOOD_SLIDES_FORMS; ++form) check(&p, form);
+            }
+            problem_free(&p);
+        }
 }
 
 // Levels at and beyond the ends of a type's range, between its values, and no number.
@@ -233,6 +263,7 @@ int main(void) {
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
     check_sizes(full);
     check_random(full);
+    check_corners();
     check_levels();
     check_floats();
     check_refused();

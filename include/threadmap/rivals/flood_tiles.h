@@ -191,11 +191,11 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_TILES_THREADS)
         }
         tmapi_flood_tiles_fetch(&s, x, y, &tile);
         __syncthreads();
+        // Either ends with a barrier behind the last look at the tile's rows.
         if (tmapi_flood_tiles_settle(&tile, s.map.connectivity == 8) || round == 0) {
             tmapi_flood_tiles_store(&s, x, y, round == 0, &tile);
             tmapi_flood_tiles_send(&s, x, y, tile.reached, round);
         }
-        __syncthreads(); // the tile is free again
     }
 }
 
