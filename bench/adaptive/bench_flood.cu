@@ -88,8 +88,8 @@ static void record(sweep *s, const flood_job *job, bench_time t) {
 
 // ---- a variant ----------------------------------------------------------------------------------
 
-// Runs a job on poisoned memory and verifies what it gives. Returns how long it took, by events; the
-// program ends where it is wrong.
+// Runs a job on poisoned memory and verifies what it gives; the program ends where it is wrong.
+// Returns how long it took, by events.
 static double verify(flood_job *job) {
     const int flood = job->variant->work == FLOOD_WORK_FLOOD;
     const size_t bytes = (size_t)job->truth.cells * (flood ? 1 : 4);

@@ -116,8 +116,8 @@ static inline void *flood_make(const tmap_flood_map *map, int input) {
     return heights;
 }
 
-// Seed 0 is the corner (0, 0) if that is wet; else the first cell from the middle on that is wet and
-// whose neighbour to the right is wet, or any wet cell. The others lie anywhere, some outside.
+// Seed 0 is the corner (0, 0) if that is wet; else the first cell from the middle on that is wet
+// and whose neighbour to the right is wet, or any wet cell. The others lie anywhere, some outside.
 static inline void flood_seeds(const tmap_flood_map *map, const void *heights, double level,
                                tmap_flood_seed *seeds, tmap_u64 count, tmap_u32 salt) {
     const tmap_u64 w = map->width, h = map->height;

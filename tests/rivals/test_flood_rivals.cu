@@ -6,6 +6,7 @@
 #include <threadmap/rivals/flood_slides.h>
 
 #include <cuda_runtime.h>
+#include <float.h>
 
 #define CHECK(call) \
     do { \

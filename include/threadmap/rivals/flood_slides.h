@@ -170,11 +170,11 @@ static inline cudaError_t tmap_flood_slides_end(const tmap_flood_slides *flood,
 // seeds, seed_count: as above. rounds_max: the most rounds that are launched; when there are no
 // more, nothing is written to `out`. rounds: null, or where the number of rounds goes.
 // Returns cudaSuccess; cudaErrorNotReady where rounds_max is too few; or as its parts.
-// Cost: reads the heights, writes and reads a byte for each cell at the beginning and at the end,
+// Cost: the heights are read, a byte for each cell is written at the beginning and read at the end;
 // and the rounds. naive: each round reads a byte for each cell; a flood takes as many as the
 // longest way of the water has cells. line: a round reads four bytes for each cell; as many rounds
-// as the way turns, about. tiles: a round takes some 3 us and what its tiles take; as many as tiles
-// are on the longest way.
+// as the way turns, about. tiles: a round is a launch and what its tiles take; as many as tiles are
+// on the longest way.
 // Example: 3 x 1 cells of heights 1, 1, 5, level 2, a source at (0, 0): 1, 1, 0.
 static inline cudaError_t tmap_flood_slides_run(const tmap_flood_slides *flood,
                                                 const tmap_flood_seed *seeds, tmap_u64 seed_count,

@@ -16,9 +16,6 @@
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-#include <float.h>
-#include <math.h>
-
 #define TMAPI_FLOOD_SIDE  128u // of a tile, in cells
 #define TMAPI_FLOOD_WORDS 32u  // of a row of a tile
 #define TMAPI_FLOOD_ONES  0x01010101u
@@ -51,19 +48,40 @@ typedef struct tmapi_flood_state {
 
 // ---- when a cell is wet -------------------------------------------------------------------------
 
+static inline float tmapi_flood_of_bits(tmap_u32 bits) {
+    union {
+        tmap_u32 u;
+        float f;
+    } value;
+    value.u = bits;
+    return value.f;
+}
+
+// The least float that is not below x; the least of all for a number that is none.
+static inline float tmapi_flood_float_from(double x) {
+    const float infinite = tmapi_flood_of_bits(0x7f800000), most = tmapi_flood_of_bits(0x7f7fffff);
+    union {
+        float f;
+        tmap_u32 u;
+    } value;
+    if (!(x > -(double)infinite)) return -infinite;
+    if (x > (double)most) return infinite;
+    if (x <= -(double)most) return -most;
+    value.f = (float)x;
+    if ((double)value.f >= x) return value.f;
+    if (value.f == 0) return tmapi_flood_of_bits(1);
+    value.u += value.f > 0 ? 1u : 0xffffffffu; // towards plus infinity
+    return value.f;
+}
+
 // The same as tmap_flood_wet, for all heights of the map's type.
 static inline tmapi_flood_test tmapi_flood_test_make(const tmap_flood_map *map, double level) {
     const double nodata = map->nodata;
     tmapi_flood_test t = {0, 0, 0, 0, 0};
     if (map->type == TMAP_FLOOD_F32) {
-        t.below = level > (double)FLT_MAX ? (float)HUGE_VALF : -(float)HUGE_VALF;
-        if (level <= (double)FLT_MAX && level > -HUGE_VAL)
-            t.below = level < -(double)FLT_MAX ? -FLT_MAX : (float)level;
-        if ((double)t.below < level && level <= (double)FLT_MAX)
-            t.below = nextafterf(t.below, HUGE_VALF);
-        t.has_nodata = map->has_nodata && (fabs(nodata) <= (double)FLT_MAX || isinf(nodata));
-        if (t.has_nodata) t.nodata_float = (float)nodata;
-        t.has_nodata = t.has_nodata && (double)t.nodata_float == nodata;
+        t.below = tmapi_flood_float_from(level);
+        t.nodata_float = tmapi_flood_float_from(nodata);
+        t.has_nodata = map->has_nodata && (double)t.nodata_float == nodata;
         return t;
     }
     t.has_nodata = map->has_nodata && nodata >= -2147483648.0 && nodata <= 2147483647.0;

@@ -16,8 +16,8 @@
 
 #define TMAPI_FLOOD_TILES_THREADS 128u // one for each row; a warp for each 32 rows of columns
 
-// A tile in shared memory with what is around it: row 0 is the last one of the tile above, word 0 of
-// a row the last one of the tile to the left. 35 words, so that 32 rows are in as many banks.
+// A tile in shared memory with what is around it: row 0 is the last one of the tile above, word 0
+// of a row the last one of the tile to the left. 35 words, so that 32 rows are in as many banks.
 typedef struct tmapi_flood_tile {
     tmap_u32 row[TMAPI_FLOOD_SIDE + 2][35];
     tmap_u32 reached; // a bit for each tile around that water has been sent to, by rows
