@@ -9,6 +9,7 @@
 
 #include "flood_truth.h"
 
+#include <threadmap/adaptive/flood_again.h>
 #include <threadmap/rivals/flood_slides.h>
 
 #include <time.h>
@@ -28,6 +29,8 @@ typedef struct flood_variant {
     cudaError_t (*make)(flood_job *job);
     // A run in the default stream. Sets job->late and leaves where it took more than limit_ms.
     cudaError_t (*run)(flood_job *job);
+    // Makes job->out of what a run has left elsewhere; not timed. NULL: it is there.
+    cudaError_t (*finish)(flood_job *job);
 } flood_variant;
 
 struct flood_job {
@@ -41,6 +44,8 @@ struct flood_job {
     int late;
     tmap_u64 rounds; // of the last run; 0: there are none
     tmap_flood_slides slides;
+    tmap_flood_plan plan;
+    void *tiles, *bits; // in the workspace
 };
 
 static double flood_now_ms(void) {
@@ -76,13 +81,68 @@ static cudaError_t flood_slides_run(flood_job *job) {
     return error ? error : tmap_flood_slides_end(&job->slides, 0);
 }
 
+// ---- the library --------------------------------------------------------------------------------
+
+// The workspace holds a plan's own, tiles, and a result of bits.
+static tmap_u64 flood_regions_bytes(const flood_job *job) {
+    const tmap_flood_map *map = &job->truth.map;
+    tmap_flood_plan plan;
+    CHECK(tmap_flood_plan_make(map, TMAP_FLOOD_U8, 1, &plan));
+    return plan.workspace + tmap_flood_tiles_bytes(&plan) +
+           4 * tmap_flood_words(map->width) * map->height;
+}
+static cudaError_t flood_regions_make(flood_job *job) {
+    cudaError_t error = tmap_flood_plan_make(&job->truth.map, job->variant->form, 1, &job->plan);
+    if (error) return error;
+    job->tiles = (char *)job->workspace + job->plan.workspace;
+    job->bits = (char *)job->tiles + tmap_flood_tiles_bytes(&job->plan);
+    return tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+}
+static void *flood_regions_out(const flood_job *job) {
+    return job->variant->form == TMAP_FLOOD_U8 ? job->out : job->bits;
+}
+static cudaError_t flood_regions_run(flood_job *job) {
+    return tmap_flood(&job->plan, job->truth.heights, job->seed, 1, 0, job->workspace,
+                      flood_regions_out(job), 0);
+}
+static cudaError_t flood_again_run(flood_job *job) {
+    return tmap_flood_again(&job->plan, job->truth.heights, job->tiles, job->seed, 1, 0,
+                            job->workspace, flood_regions_out(job), 0);
+}
+static cudaError_t flood_first_run(flood_job *job) {
+    const cudaError_t error = tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+    return error ? error : flood_again_run(job);
+}
+
+static __global__ void flood_unpack(const tmap_u32 *bits, tmap_u64 width, tmap_u64 cells,
+                                    unsigned char *out) {
+    const tmap_u64 words = tmap_flood_words(width);
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
+         i += (tmap_u64)gridDim.x * blockDim.x)
+        out[i] = (unsigned char)(bits[i / width * words + i % width / 32] >> i % width % 32 & 1);
+}
+static cudaError_t flood_bits_finish(flood_job *job) {
+    flood_unpack<<<1024, 256>>>((const tmap_u32 *)job->bits, job->truth.map.width, job->truth.cells,
+                                job->out);
+    return cudaGetLastError();
+}
+
 // ---- all of them --------------------------------------------------------------------------------
 
 #define FLOOD_SLIDES(name, form) \
-    { FLOOD_WORK_FLOOD, name, form, flood_slides_bytes, flood_slides_make, flood_slides_run }
+    { FLOOD_WORK_FLOOD, name, form, flood_slides_bytes, flood_slides_make, flood_slides_run, NULL }
 
-// The library's own variants, `regions` of FLOOD_WORK_FLOOD and of FLOOD_WORK_LABEL, come first.
+#define FLOOD_REGIONS(name, form, run, finish) \
+    { FLOOD_WORK_FLOOD, name, form, flood_regions_bytes, flood_regions_make, run, finish }
+
+// The library's own variants come first: `regions` is tmap_flood; `again_bits` a flood of a map
+// whose tiles are known, and `first_bits` the first one, which finds them.
 static const flood_variant flood_variants[] = {
+    FLOOD_REGIONS("regions", TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_bits", TMAP_FLOOD_BITS, flood_regions_run, flood_bits_finish),
+    FLOOD_REGIONS("first_bits", TMAP_FLOOD_BITS, flood_first_run, flood_bits_finish),
+    FLOOD_REGIONS("again_bits", TMAP_FLOOD_BITS, flood_again_run, flood_bits_finish),
     FLOOD_SLIDES("uniform", TMAP_FLOOD_SLIDES_UNIFORM),
     FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
     FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),

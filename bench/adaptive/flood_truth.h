@@ -86,9 +86,15 @@ static __global__ void flood_truth_link(flood_truth t) {
         if (eight && x + 1 < w && t.mask[i - w + 1]) flood_truth_unite(t.parents, i, i - w + 1);
     }
 }
+// No path is shortened here: that could put an old parent in the place of a root.
 static __global__ void flood_truth_flatten(flood_truth t) {
-    FLOOD_EACH(i, t.cells)
-    if (t.mask[i]) t.parents[i] = flood_truth_find(t.parents, (tmap_u32)i);
+    volatile tmap_u32 *p = t.parents;
+    FLOOD_EACH(i, t.cells) {
+        tmap_u32 root = (tmap_u32)i;
+        if (!t.mask[i]) continue;
+        while (p[root] != root) root = p[root];
+        p[i] = root;
+    }
 }
 
 // Sizes, from runs of cells of one region among 64 in a row.

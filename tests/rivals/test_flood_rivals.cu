@@ -2,71 +2,10 @@
 // test_flood_rivals: the floods of the lecture slides against a serial fill: thin maps, maps around
 // the sides of tiles, and random ones; of every type, with both connectivities, several sources and
 // cells without data; then levels at the ends of a type's range, and arguments that are refused.
-#include "adaptive/flood_check.h"
+#include "adaptive/flood_problem.h"
 #include <threadmap/rivals/flood_slides.h>
 
-#include <cuda_runtime.h>
 #include <float.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
-
-enum { GUARD = 64 };
-
-static int failures, cases;
-
-// A map on both machines and what is to come of it.
-typedef struct problem {
-    tmap_flood_map map;
-    double level;
-    int input;
-    void *host, *device, *workspace;
-    tmap_flood_seed *seeds, *device_seeds;
-    tmap_u64 seed_count, flooded;
-    unsigned char *want, *got, *out; // out: of the device, with a guard behind it
-} problem;
-
-static void *device_alloc(size_t bytes) {
-    void *memory;
-    CHECK(cudaMalloc(&memory, bytes ? bytes : 1));
-    return memory;
-}
-
-static problem problem_make(tmap_flood_map map, int input, double level, tmap_u64 seed_count,
-                            tmap_u32 salt) {
-    const size_t bytes = (size_t)(map.pitch * map.height) * flood_type_bytes(map.type);
-    const size_t cells = (size_t)(map.width * map.height);
-    problem p;
-    memset(&p, 0, sizeof p);
-    p.map = map, p.input = input, p.level = level, p.seed_count = seed_count;
-    p.host = flood_make(&map, input);
-    p.seeds = (tmap_flood_seed *)malloc((size_t)(seed_count + 1) * sizeof *p.seeds);
-    flood_seeds(&map, p.host, level, p.seeds, seed_count, salt);
-    p.want = (unsigned char *)malloc(cells), p.got = (unsigned char *)malloc(cells + GUARD);
-    p.flooded = flood_fill(&map, p.host, p.seeds, seed_count, level, p.want);
-    p.device = device_alloc(bytes), p.out = (unsigned char *)device_alloc(cells + GUARD);
-    p.workspace = device_alloc((size_t)tmap_flood_slides_bytes(&map));
-    p.device_seeds = (tmap_flood_seed *)device_alloc((size_t)seed_count * sizeof *p.seeds);
-    CHECK(cudaMemcpy(p.device, p.host, bytes, cudaMemcpyHostToDevice));
-    if (seed_count)
-        CHECK(cudaMemcpy(p.device_seeds, p.seeds, (size_t)seed_count * sizeof *p.seeds,
-                         cudaMemcpyHostToDevice));
-    return p;
-}
-
-static void problem_free(problem *p) {
-    CHECK(cudaFree(p->device));
-    CHECK(cudaFree(p->workspace));
-    CHECK(cudaFree(p->device_seeds));
-    CHECK(cudaFree(p->out));
-    free(p->host), free(p->seeds), free(p->want), free(p->got);
-}
 
 static void fail(const problem *p, int form, const char *what, tmap_u64 number) {
     if (++failures <= 20)
@@ -101,17 +40,9 @@ static void check(problem *p, int form) {
 }
 
 static void check_all(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
-    problem p = problem_make(map, input, level, seeds, salt);
+    problem p = problem_make(map, input, level, seeds, salt, tmap_flood_slides_bytes(&map));
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) check(&p, form);
     problem_free(&p);
-}
-
-static tmap_flood_map map_make(tmap_u64 width, tmap_u64 height, tmap_u32 salt) {
-    tmap_flood_map map = {width, height, width, FLOOD_NODATA, 0, 0, 4};
-    map.pitch += salt % 3 == 0 ? 0 : salt % 3 == 1 ? salt % 7 : (4 - width % 4) % 4;
-    map.has_nodata = salt / 3 % 4 == 0, map.type = (int)(salt / 5 % 3);
-    map.connectivity = salt / 2 % 2 ? 8 : 4;
-    return map;
 }
 
 // ---- cases --------------------------------------------------------------------------------------
@@ -159,7 +90,7 @@ static void check_corners(void) {
         for (int end = 0; end < 2; ++end) {
             const tmap_flood_map map = {256, 256, 256, 0, 0, TMAP_FLOOD_I16, 8};
             tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
-            problem p = problem_make(map, FLOOD_DRY, 0, 1, 1);
+            problem p = problem_make(map, FLOOD_DRY, 0, 1, 1, tmap_flood_slides_bytes(&map));
             if (end) seed.x = 255 - seed.x, seed.y = 255;
             for (tmap_u64 i = 0; i < 256 * 256; ++i)
                 flood_set(&map, p.host, i % 256, i / 256, own_wet(kind, i % 256, i / 256) ? -1 : 0);
@@ -182,7 +113,8 @@ static void check_levels(void) {
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
         for (int type = 0; type < 3; ++type) {
             tmap_flood_map map = {37, 5, 40, -5, (int)(i % 2), type, 8};
-            problem p = problem_make(map, FLOOD_NOISE_650, levels[i], 2, i);
+            problem p =
+                problem_make(map, FLOOD_NOISE_650, levels[i], 2, i, tmap_flood_slides_bytes(&map));
             if (i % 3 == 0) map.nodata = 0.5; // is no height
             check(&p, (int)(i % TMAP_FLOOD_SLIDES_FORMS));
             problem_free(&p);
@@ -208,7 +140,8 @@ static void check_floats(void) {
             const double none[] = {0, HUGE_VAL, 1 + 0x1p-24};
             tmap_flood_map map = {10, 1, 10, none[nodata], 1, TMAP_FLOOD_F32, 4};
             tmap_flood_seed seeds[10];
-            problem p = problem_make(map, FLOOD_DRY, levels[l], 10, 1);
+            problem p =
+                problem_make(map, FLOOD_DRY, levels[l], 10, 1, tmap_flood_slides_bytes(&map));
             for (tmap_u64 i = 0; i < 10; ++i) seeds[i].x = i, seeds[i].y = 0;
             memcpy(p.host, h, sizeof h);
             p.flooded = flood_fill(&map, p.host, seeds, 10, levels[l], p.want);
@@ -223,7 +156,7 @@ static void check_floats(void) {
 static void check_refused(void) {
     const tmap_flood_map map = {300, 41, 300, 0, 0, TMAP_FLOOD_I16, 4};
     tmap_flood_map bad[10];
-    problem p = problem_make(map, FLOOD_SERPENTINE_H, 0, 1, 0);
+    problem p = problem_make(map, FLOOD_SERPENTINE_H, 0, 1, 0, tmap_flood_slides_bytes(&map));
     tmap_flood_slides flood;
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
         CHECK(cudaMemset(p.out, 0xa5, (size_t)(map.width * map.height) + GUARD));

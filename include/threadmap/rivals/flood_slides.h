@@ -44,12 +44,12 @@ TMAP_FN const char *tmap_flood_slides_name(int form) {
 
 // A flood that is ready to run. No field is for others to use.
 typedef struct tmap_flood_slides {
-    tmapi_flood_state state;
+    tmapi_slides_state state;
     int form;
     unsigned blocks;
 } tmap_flood_slides;
 
-static inline int tmapi_flood_slides_valid(const tmap_flood_map *map) {
+static inline int tmapi_slides_valid(const tmap_flood_map *map) {
     return map && map->width >= 1 && map->width < 1ull << 31 && map->height >= 1 &&
            map->height < 1ull << 31 && map->pitch >= map->width && map->pitch < 1ull << 32 &&
            map->type >= TMAP_FLOOD_I16 && map->type <= TMAP_FLOOD_F32 &&
@@ -61,7 +61,7 @@ static inline int tmapi_flood_slides_valid(const tmap_flood_map *map) {
 // Example: width = height = 1000: 64 tiles, 1050048.
 static inline tmap_u64 tmap_flood_slides_bytes(const tmap_flood_map *map) {
     tmap_u64 tiles;
-    if (!tmapi_flood_slides_valid(map)) return 0;
+    if (!tmapi_slides_valid(map)) return 0;
     tiles = ((map->width + 127) / 128) * ((map->height + 127) / 128);
     return tiles * (128 * 128 + 2 * 8 + 4 + 1) / 16 * 16 + 16 + 64;
 }
@@ -76,20 +76,20 @@ static inline cudaError_t tmap_flood_slides_make(int form, const tmap_flood_map 
                                                  unsigned char *out, tmap_flood_slides *flood) {
     const tmap_u64 bytes = map && map->type == TMAP_FLOOD_I16 ? 2 : 4;
     tmap_flood_slides f;
-    tmapi_flood_state *s = &f.state;
+    tmapi_slides_state *s = &f.state;
     int device, processors;
     cudaError_t error;
-    if (form < 0 || form >= TMAP_FLOOD_SLIDES_FORMS || !tmapi_flood_slides_valid(map) || !heights ||
+    if (form < 0 || form >= TMAP_FLOOD_SLIDES_FORMS || !tmapi_slides_valid(map) || !heights ||
         (tmap_u64)heights % bytes || !workspace || (tmap_u64)workspace % 16 || !out || !flood)
         return cudaErrorInvalidValue;
     error = cudaGetDevice(&device);
     if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error) return error;
     f.form = form, f.blocks = (unsigned)processors * 8;
-    s->map = *map, s->test = tmapi_flood_test_make(map, level);
+    s->map = *map, s->test = tmapi_slides_test_make(map, level);
     s->heights = heights, s->out = out;
     s->tiles_x = (map->width + 127) / 128, s->tiles_y = (map->height + 127) / 128;
-    s->tiles = s->tiles_x * s->tiles_y, s->pitch = s->tiles_x * TMAPI_FLOOD_WORDS;
+    s->tiles = s->tiles_x * s->tiles_y, s->pitch = s->tiles_x * TMAPI_SLIDES_WORDS;
     s->counts = (tmap_u64 *)workspace;
     s->queues[0] = s->counts + 8, s->queues[1] = s->queues[0] + s->tiles;
     // Words are at a multiple of 16 bytes: each tile has 16384 of them.
@@ -107,7 +107,7 @@ static inline cudaError_t tmap_flood_slides_make(int form, const tmap_flood_map 
 static inline cudaError_t tmap_flood_slides_begin(const tmap_flood_slides *flood,
                                                   const tmap_flood_seed *seeds, tmap_u64 seed_count,
                                                   cudaStream_t stream) {
-    const tmapi_flood_state *s;
+    const tmapi_slides_state *s;
     void *arguments[3];
     cudaError_t error;
     if (!flood || (seed_count && (!seeds || (tmap_u64)seeds % 8))) return cudaErrorInvalidValue;
@@ -115,11 +115,11 @@ static inline cudaError_t tmap_flood_slides_begin(const tmap_flood_slides *flood
     arguments[0] = (void *)s, arguments[1] = &seeds, arguments[2] = &seed_count;
     error = cudaMemsetAsync(s->counts, 0, 64, stream);
     if (error) return error;
-    error = cudaLaunchKernel((const void *)tmapi_flood_begin, dim3(tmapi_flood_blocks(s->tiles)),
+    error = cudaLaunchKernel((const void *)tmapi_slides_begin, dim3(tmapi_slides_blocks(s->tiles)),
                              dim3(256), arguments, 0, stream);
     if (error || !seed_count) return error;
-    return cudaLaunchKernel((const void *)tmapi_flood_sources,
-                            dim3(tmapi_flood_blocks((seed_count + 255) / 256)), dim3(256),
+    return cudaLaunchKernel((const void *)tmapi_slides_sources,
+                            dim3(tmapi_slides_blocks((seed_count + 255) / 256)), dim3(256),
                             arguments, 0, stream);
 }
 
@@ -131,10 +131,10 @@ static inline cudaError_t tmap_flood_slides_rounds(const tmap_flood_slides *floo
     if (!flood || count > 0xffffffffu - first) return cudaErrorInvalidValue;
     for (tmap_u32 round = first; round < first + count && !error; ++round)
         error = flood->form == TMAP_FLOOD_SLIDES_NAIVE
-                    ? tmapi_flood_naive_round(&flood->state, round, stream)
+                    ? tmapi_slides_naive_round(&flood->state, round, stream)
                 : flood->form == TMAP_FLOOD_SLIDES_LINE
-                    ? tmapi_flood_line_round(&flood->state, round, stream)
-                    : tmapi_flood_tiles_round(&flood->state, round, flood->blocks, stream);
+                    ? tmapi_slides_line_round(&flood->state, round, stream)
+                    : tmapi_slides_tiles_round(&flood->state, round, flood->blocks, stream);
     return error;
 }
 
@@ -160,8 +160,8 @@ static inline cudaError_t tmap_flood_slides_end(const tmap_flood_slides *flood,
     void *arguments[1];
     if (!flood) return cudaErrorInvalidValue;
     arguments[0] = (void *)&flood->state;
-    return cudaLaunchKernel((const void *)tmapi_flood_end,
-                            dim3(tmapi_flood_blocks(flood->state.tiles)), dim3(256), arguments, 0,
+    return cudaLaunchKernel((const void *)tmapi_slides_end,
+                            dim3(tmapi_slides_blocks(flood->state.tiles)), dim3(256), arguments, 0,
                             stream);
 }
 
