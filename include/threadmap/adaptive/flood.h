@@ -29,13 +29,9 @@
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_4(tmapi_flood f) {
+static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
-    tmapi_flood_local(&f, tmapi_flood_shared, 0);
-}
-static __global__ void __launch_bounds__(256) tmapi_flood_local_8(tmapi_flood f) {
-    extern __shared__ uint4 tmapi_flood_shared[];
-    tmapi_flood_local(&f, tmapi_flood_shared, 1);
+    tmapi_flood_local(&f, tmapi_flood_shared);
 }
 static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
     tmapi_flood_unite_kernel(tmapi_flood f) {
@@ -46,13 +42,9 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
     tmapi_flood_flags_kernel(tmapi_flood f) {
     tmapi_flood_write_flags(&f);
 }
-static __global__ void __launch_bounds__(128) tmapi_flood_last_4(tmapi_flood f) {
+static __global__ void __launch_bounds__(128) tmapi_flood_last_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
-    tmapi_flood_last(&f, tmapi_flood_shared, 0);
-}
-static __global__ void __launch_bounds__(128) tmapi_flood_last_8(tmapi_flood f) {
-    extern __shared__ uint4 tmapi_flood_shared[];
-    tmapi_flood_last(&f, tmapi_flood_shared, 1);
+    tmapi_flood_last(&f, tmapi_flood_shared);
 }
 
 // ---- launches -----------------------------------------------------------------------------------
@@ -66,10 +58,7 @@ static inline cudaError_t tmapi_flood_launch(const void *kernel, tmap_u64 grid, 
 
 // All launches of a flood.
 static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
-    const int eight = f->plan.map.connectivity == 8;
-    const void *local =
-        eight ? (const void *)tmapi_flood_local_8 : (const void *)tmapi_flood_local_4;
-    const void *last = eight ? (const void *)tmapi_flood_last_8 : (const void *)tmapi_flood_last_4;
+    const void *local = (const void *)tmapi_flood_local_kernel;
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows, room = tmapi_flood_block_bytes(rows);
     cudaError_t error =
@@ -85,7 +74,8 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
         error = tmapi_flood_launch((const void *)tmapi_flood_flags_kernel, blocks,
                                    TMAPI_FLOOD_NODES, 0, f, stream);
     if (error) return error;
-    return tmapi_flood_launch(last, blocks, rows, tmapi_flood_room_bytes(rows), f, stream);
+    return tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
+                              tmapi_flood_room_bytes(rows), f, stream);
 }
 
 // 1 if the arguments of a flood cannot be right.

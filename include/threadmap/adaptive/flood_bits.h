@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// flood_bits.h: which cells of a map lie below a level, as bits: word w of a row has columns 32 w to
-// 32 w + 31, the lowest in bit 0.
+// flood_bits.h: which cells of a map lie below a level, as bits: word w of a row has columns 32 w
+// to 32 w + 31, the lowest in bit 0.
 //
 // Heights of all types become keys: 32-bit integers in the order of heights. So a level is a key,
 // too, and there is one comparison for all types.
@@ -85,12 +85,10 @@ TMAP_DEVICE tmap_u32 tmapi_flood_byte(uint4 v, const tmapi_flood_level *l) {
 #endif // TMAP_CUDA
 
 #if !TMAP_NVRTC
-#include <string.h>
-
 // The key of a float.
 static inline int tmapi_flood_key_of(float value) {
     tmap_u32 bits;
-    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 4; ++i) ((unsigned char *)&bits)[i] = ((const unsigned char *)&value)[i];
     return tmapi_flood_float_key(bits);
 }
 

@@ -113,7 +113,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_flooded(const tmapi_flood_room *r, const unsign
 // Floods the tile of the calling thread in a block that holds wet and dry cells, and puts it into
 // `cells`. Barriers of the block.
 TMAP_DEVICE void tmapi_flood_tile_of(const tmapi_flood *f, const tmapi_flood_room *room,
-                                     const tmapi_flood_area *a, int eight) {
+                                     const tmapi_flood_area *a) {
     const tmap_u32 t = threadIdx.x, word = t % TMAPI_FLOOD_WORDS, top = t / 16 * TMAPI_FLOOD_TILE;
     const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
     const tmap_u32 *from = f->bits + (a->y + top) * words + a->x / 32 + word;
@@ -154,7 +154,10 @@ TMAP_DEVICE void tmapi_flood_tile_of(const tmapi_flood *f, const tmapi_flood_roo
             seed = tmapi_flood_up(tile.back[r], __brev(tmapi_flood_up(tile.row[r], seed)));
             fill[r] = r & 1 ? seed : __brev(seed);
         }
-        tmapi_flood_fill(&tile, fill, eight);
+        if (f->plan.map.connectivity == 8)
+            tmapi_flood_fill(&tile, fill, 1);
+        else
+            tmapi_flood_fill(&tile, fill, 0);
 #pragma unroll
         for (tmap_u32 r = 1; r < TMAPI_FLOOD_TILE; r += 2) fill[r] = __brev(fill[r]);
     } else

@@ -31,7 +31,8 @@ TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood *f, const tmapi_flood_b
     if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
-// Loads a block of heights of 16 bits that is whole and aligned: 16 bytes a lane, 8 loads in flight.
+// Loads a block of heights of 16 bits that is whole and aligned: 16 bytes a lane, 8 loads in
+// flight.
 TMAP_DEVICE void tmapi_flood_load_shorts(const tmapi_flood *f, const tmapi_flood_block *b,
                                          const tmapi_flood_area *a) {
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -92,12 +93,13 @@ TMAP_DEVICE void tmapi_flood_load_quick(const tmapi_flood *f, const tmapi_flood_
                     (unsigned char)tmapi_flood_byte(v[i][half], &f->level);
 }
 
-// Loads the tiles that the level goes through, and knows all others from their ranges.
-TMAP_DEVICE void tmapi_flood_load_mixed(const tmapi_flood *f, const tmapi_flood_block *b,
+// Of tiles whose ranges are known: writes the bits of those that are dry or full, and lists the
+// others where slots will stand; b->scan[0] counts them.
+TMAP_DEVICE void tmapi_flood_sort_tiles(const tmapi_flood *f, const tmapi_flood_block *b,
                                         const tmapi_flood_area *a) {
-    const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2, warps = blockDim.x / 32;
+    const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2;
     const tmap_flood_range range = f->tiles[a->block * b->rows + tile];
-    const int dry = f->level.none || range.low > f->level.last;
+    const int dry = range.low > f->level.last;
     const int full = !dry && range.high <= f->level.last && range.high < TMAPI_FLOOD_KEY_MAX;
     if (threadIdx.x == 0) b->scan[0] = 0;
     __syncthreads();
@@ -106,21 +108,28 @@ TMAP_DEVICE void tmapi_flood_load_mixed(const tmapi_flood *f, const tmapi_flood_
         for (tmap_u32 r = 0; r < 8; ++r)
             b->bits[tmapi_flood_place(tile / TMAPI_FLOOD_WORDS * 16 + half * 8 + r,
                                       tile % TMAPI_FLOOD_WORDS)] = full ? ~0u : 0;
-    } else if (half == 0) // the list stands where slots will
+    } else if (half == 0)
         b->slots[atomicAdd(b->scan, 1u)] = (unsigned short)tile;
     __syncthreads();
+}
+
+// Loads tiles: all, or those of the list.
+TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood *f, const tmapi_flood_block *b,
+                                        const tmapi_flood_area *a) {
+    const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const tmap_u32 count = f->tiles ? b->scan[0] : b->rows;
     if (tmapi_flood_quick(f, a))
-        for (tmap_u32 i = threadIdx.x / 32; i < b->scan[0]; i += 4 * warps) {
-            tmap_u32 tiles[4], count = 0;
+        for (tmap_u32 i = warp; i < count; i += 4 * warps) {
+            tmap_u32 tiles[4], some = 0;
 #pragma unroll
             for (tmap_u32 k = 0; k < 4; ++k)
-                if (i + k * warps < b->scan[0]) tiles[k] = b->slots[i + k * warps], ++count;
-            tmapi_flood_load_quick(f, b, a, tiles, count);
+                if (i + k * warps < count) tiles[k] = b->slots[i + k * warps], ++some;
+            tmapi_flood_load_quick(f, b, a, tiles, some);
         }
     else
-        for (tmap_u32 i = threadIdx.x / 32; i < b->scan[0]; i += warps)
-            tmapi_flood_load_tile(f, b, a, b->slots[i]);
-    __syncthreads();
+        for (tmap_u32 i = warp; i < count; i += warps)
+            tmapi_flood_load_tile(f, b, a, f->tiles ? b->slots[i] : i);
+    __syncthreads(); // the list has been read
 }
 
 // Loads a block's bits and stores them in the workspace. Returns what it holds, in all threads.
@@ -128,13 +137,14 @@ TMAP_DEVICE tmap_u32 tmapi_flood_load(const tmapi_flood *f, const tmapi_flood_bl
                                       const tmapi_flood_area *a) {
     const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
     tmap_u32 any = 0, all = ~0u, kind;
-    if (f->tiles)
-        tmapi_flood_load_mixed(f, b, a);
-    else if (tmapi_flood_quick(f, a) && !f->level.none)
+    if (f->level.none)
+        for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
+            b->bits[i] = 0;
+    else if (f->tiles || !tmapi_flood_quick(f, a)) {
+        if (f->tiles) tmapi_flood_sort_tiles(f, b, a);
+        tmapi_flood_load_tiles(f, b, a);
+    } else
         tmapi_flood_load_shorts(f, b, a);
-    else
-        for (tmap_u32 tile = threadIdx.x / 32; tile < b->rows; tile += blockDim.x / 32)
-            tmapi_flood_load_tile(f, b, a, tile);
     __syncthreads();
     for (tmap_u32 i = threadIdx.x; i < b->rows * 4; i += blockDim.x) {
         const uint4 v = *(const uint4 *)(b->bits + tmapi_flood_place(i / 4, i % 4 * 4));

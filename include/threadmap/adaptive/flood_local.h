@@ -155,7 +155,8 @@ TMAP_DEVICE void tmapi_flood_write_lists(const tmapi_flood *f, const tmapi_flood
 }
 
 // The first pass. Blocks of 2 rows() threads, tmapi_flood_block_bytes of shared memory.
-TMAP_DEVICE void tmapi_flood_local(const tmapi_flood *f, void *shared, int eight) {
+TMAP_DEVICE void tmapi_flood_local(const tmapi_flood *f, void *shared) {
+    const int eight = f->plan.map.connectivity == 8;
     const tmapi_flood_block b = tmapi_flood_block_at(shared, f->plan.rows);
     const tmapi_flood_area a = tmapi_flood_area_here(f);
     const tmap_u64 block = a.block;
@@ -165,7 +166,10 @@ TMAP_DEVICE void tmapi_flood_local(const tmapi_flood *f, void *shared, int eight
     if (kind == TMAPI_FLOOD_MIXED) {
         __syncthreads();
         if (!eight && !seeds) tmapi_flood_prune(&b); // a seed may lie on any cell
-        tmapi_flood_label(&b, eight);
+        if (eight)
+            tmapi_flood_label(&b, 1);
+        else
+            tmapi_flood_label(&b, 0);
         tmapi_flood_number(f, &b, block, eight);
         tmapi_flood_write_lists(f, &b, block, eight);
     } else if (kind == TMAPI_FLOOD_FULL) // all of its nodes are node 0

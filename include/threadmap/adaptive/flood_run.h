@@ -21,7 +21,8 @@
 #define TMAPI_FLOOD_NONE   0xffffffffu
 #define TMAPI_FLOOD_MARK   0x80000000u // at the root of a flooded region
 #define TMAPI_FLOOD_BORDER 0x8000u     // a component is numbered by a node of its block
-#define TMAPI_FLOOD_QUADS  12u // 8-byte words of the table of runs, for each row of a block, at most
+// 8-byte words of the table of runs, for each row of a block, at most
+#define TMAPI_FLOOD_QUADS 12u
 
 // What a block holds.
 #define TMAPI_FLOOD_MIXED 0u

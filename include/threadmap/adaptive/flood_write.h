@@ -107,12 +107,12 @@ TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood *f, const tmapi_flo
 }
 
 // The last pass. Blocks of rows() threads, tmapi_flood_room_bytes of shared memory.
-TMAP_DEVICE void tmapi_flood_last(const tmapi_flood *f, void *shared, int eight) {
+TMAP_DEVICE void tmapi_flood_last(const tmapi_flood *f, void *shared) {
     const tmapi_flood_area a = tmapi_flood_area_here(f);
     const tmapi_flood_room room = tmapi_flood_room_at(shared, f->plan.rows);
     const tmap_u32 kind = f->kinds[a.block];
     if (kind == TMAPI_FLOOD_MIXED)
-        tmapi_flood_tile_of(f, &room, &a, eight);
+        tmapi_flood_tile_of(f, &room, &a);
     else {
         const tmap_u32 word =
             kind == TMAPI_FLOOD_FULL && f->flags[a.block * 20] & 1 ? ~0u : 0; // node 0
