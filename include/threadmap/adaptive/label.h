@@ -15,21 +15,20 @@
 #endif
 
 static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, TMAPI_LABEL_RESIDENT)
-    tmapi_label_mask_kernel(tmapi_label_job job, int stages) {
+    tmapi_label_mask_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
     unsigned short *parents = (unsigned short *)tmapi_label_memory;
     tmapi_label_local_mask(
         &job, parents,
-        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_MASK * TMAPI_LABEL_SLOTS_MASK), stages);
+        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_MASK * TMAPI_LABEL_SLOTS_MASK));
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, TMAPI_LABEL_RESIDENT)
-    tmapi_label_values_kernel(tmapi_label_job job, int stages) {
+    tmapi_label_values_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
     unsigned short *parents = (unsigned short *)tmapi_label_memory;
     tmapi_label_local_values(
         &job, parents,
-        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_VALUES * TMAPI_LABEL_SLOTS_VALUES),
-        stages);
+        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_VALUES * TMAPI_LABEL_SLOTS_VALUES));
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     tmapi_label_unite_kernel(tmapi_label_job job) {
@@ -60,69 +59,73 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
 }
 
 static inline cudaError_t tmapi_label_launch(const void *kernel, tmap_u64 blocks, tmap_u32 threads,
-                                             tmap_u32 shared, tmapi_label_job *job, int *stages,
+                                             tmap_u32 shared, tmapi_label_job *job,
                                              cudaStream_t stream) {
-    void *arguments[2];
+    void *arguments[1];
     cudaError_t error = cudaSuccess;
-    arguments[0] = job, arguments[1] = stages;
+    arguments[0] = job;
     if (shared > 48 * 1024)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)shared);
+        error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (error != cudaSuccess) return error;
     return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(threads), arguments, shared,
                             stream);
 }
 
-// which: a bit for each kernel
-static inline cudaError_t tmapi_label_run(const tmap_label_plan *plan, const void *cells,
-                                          void *workspace, void *labels, tmap_u64 *count,
-                                          cudaStream_t stream, int which, int stages) {
-    tmapi_label_job job = plan->job;
-    const int mask = job.type == TMAP_LABEL_MASK;
-    const tmap_u32 size = job.wide ? 8 : 4;
-    const tmap_u32 warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
-    const tmap_u32 slots = job.rows * job.slots;
-    const tmap_u32 shared = slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
-    const tmap_u32 room = (4 + size) * TMAPI_LABEL_PARTS + size * job.nodes +
-                          warps * (TMAPI_LABEL_WORDS * 16 + size * job.slots);
-    tmap_u64 bytes;
-    cudaError_t error = cudaSuccess;
-    tmapi_label_place_all(&job, (char *)workspace, &bytes);
-    job.cells = cells, job.labels = labels, job.found = count;
-    if (which & 1)
-        error = tmapi_label_launch(mask ? (const void *)tmapi_label_mask_kernel
-                                        : (const void *)tmapi_label_values_kernel,
-                                   plan->blocks, TMAPI_LABEL_WARPS * 32, shared, &job, &stages,
-                                   stream);
-    if (error != cudaSuccess) return error;
-    if (which & 2)
-        error = tmapi_label_launch((const void *)tmapi_label_unite_kernel, plan->blocks,
-                                   TMAPI_LABEL_UNITE_WARPS * 32, 0, &job, 0, stream);
-    if (error != cudaSuccess) return error;
-    if (which & 4)
-        error = tmapi_label_launch((const void *)tmapi_label_roots_kernel, plan->blocks, 128, 0,
-                                   &job, 0, stream);
-    if (error != cudaSuccess) return error;
-    if (which & 8)
-        error = tmapi_label_launch((const void *)tmapi_label_sum_kernel,
-                                   (job.counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK,
-                                   TMAPI_LABEL_SCAN_THREADS, 0, &job, 0, stream);
-    if (error != cudaSuccess) return error;
-    if (which & 16)
-        error = tmapi_label_launch((const void *)tmapi_label_name_kernel, plan->blocks, 128, 0,
-                                   &job, 0, stream);
-    if (error != cudaSuccess) return error;
-    if (which & 32)
-        error = tmapi_label_launch(job.wide ? (const void *)tmapi_label_write_wide_kernel
-                                            : (const void *)tmapi_label_write_kernel,
-                                   plan->blocks, warps * 32, room, &job, 0, stream);
-    return error;
+// Shared memory of the first kernel, and of the last.
+static inline tmap_u32 tmapi_label_shared_local(const tmapi_label_job *job) {
+    const tmap_u32 slots = job->rows * job->slots;
+    return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
+}
+static inline tmap_u32 tmapi_label_shared_write(const tmapi_label_job *job, tmap_u32 warps) {
+    const tmap_u32 size = job->wide ? 8 : 4;
+    return (4 + size) * TMAPI_LABEL_PARTS + size * job->nodes +
+           warps * (TMAPI_LABEL_WORDS * 16 + size * job->slots);
+}
+
+// Launch number `step` of 6.
+static inline cudaError_t tmapi_label_step(const tmap_label_plan *plan, tmapi_label_job *job,
+                                           int step, cudaStream_t stream) {
+    const void *kernel;
+    tmap_u64 blocks = plan->blocks;
+    tmap_u32 threads = 128, shared = 0;
+    switch (step) {
+    case 0:
+        kernel = job->type == TMAP_LABEL_MASK ? (const void *)tmapi_label_mask_kernel
+                                              : (const void *)tmapi_label_values_kernel;
+        threads = TMAPI_LABEL_WARPS * 32, shared = tmapi_label_shared_local(job);
+        break;
+    case 1:
+        kernel = (const void *)tmapi_label_unite_kernel, threads = TMAPI_LABEL_UNITE_WARPS * 32;
+        break;
+    case 2: kernel = (const void *)tmapi_label_roots_kernel; break;
+    case 3:
+        kernel = (const void *)tmapi_label_sum_kernel, threads = TMAPI_LABEL_SCAN_THREADS;
+        blocks = (job->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
+        break;
+    case 4: kernel = (const void *)tmapi_label_name_kernel; break;
+    default:
+        kernel = job->wide ? (const void *)tmapi_label_write_wide_kernel
+                           : (const void *)tmapi_label_write_kernel;
+        threads = job->wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
+        shared = tmapi_label_shared_write(job, threads), threads *= 32;
+    }
+    return tmapi_label_launch(kernel, blocks, threads, shared, job, stream);
 }
 
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,
                                      void *workspace, void *labels, tmap_u64 *count,
                                      cudaStream_t stream) {
-    return tmapi_label_run(plan, cells, workspace, labels, count, stream, 63, 9);
+    cudaError_t error = cudaSuccess;
+    tmapi_label_job job;
+    tmap_u64 bytes;
+    if (!plan || !cells || !workspace || !labels || !count) return cudaErrorInvalidValue;
+    job = plan->job;
+    tmapi_label_place_all(&job, (char *)workspace, &bytes);
+    job.cells = cells, job.labels = labels, job.found = count;
+    for (int step = 0; step < 6 && error == cudaSuccess; ++step)
+        error = tmapi_label_step(plan, &job, step, stream);
+    return error;
 }
 
 #endif

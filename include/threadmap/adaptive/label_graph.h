@@ -62,8 +62,8 @@ TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, tmap_u64 y, const 
 TMAP_DEVICE int tmapi_label_across(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
     int ok;
     if (job->type == TMAP_LABEL_MASK) return 1;
-    return tmapi_label_value(job, y * job->pitch + x, &ok) ==
-           tmapi_label_value(job, z * job->pitch + x + 1, &ok);
+    return tmapi_label_value(job, y * job->pitch + x, job->type, &ok) ==
+           tmapi_label_value(job, z * job->pitch + x + 1, job->type, &ok);
 }
 
 // The cell at the right edge of a row and the one at the left edge of a row in the next block.
@@ -95,10 +95,10 @@ TMAP_DEVICE void tmapi_label_unite_block(const tmapi_label_job *job) {
             low.starts = low.in & ~tmapi_label_from_left(low.in);
             t = tmapi_label_touch_mask(&up, &low, job->eight);
         } else {
-            tmap_u32 same[3];
-            tmapi_label_values(job, x0, y0, 1, &low, same);
+            tmap_u32 same[1][3];
+            tmapi_label_values(job, x0, y0, 1, &low, same, 1);
             up.starts = job->starts[at - job->words];
-            t = tmapi_label_touch_values(&low, same[0], same[1], same[2], job->eight);
+            t = tmapi_label_touch_values(&low, same[0][0], same[0][1], same[0][2], job->eight);
         }
         tmapi_label_slots(&up, &low, 0, 0);
         tmapi_label_edge(job, y0, &up, &low, t.straight & part, 0, 0);

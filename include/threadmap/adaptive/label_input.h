@@ -45,8 +45,8 @@ TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u
 }
 TMAP_DEVICE tmap_u32 tmapi_label_word(const tmapi_label_bytes *from) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const tmap_u32 both =
-        tmapi_label_pack16(from->half[0]) | tmapi_label_pack16(from->half[1]) << 16;
+    const tmap_u32 both = tmapi_label_pack16(from->half[0]) | tmapi_label_pack16(from->half[1])
+                                                                  << 16;
     const tmap_u32 low = __shfl_sync(0xffffffffu, both, 2 * lane % 32);
     const tmap_u32 high = __shfl_sync(0xffffffffu, both, 2 * lane % 32 + 1);
     return __byte_perm(low, high, lane < 16 ? 0x5410 : 0x7632);
@@ -70,10 +70,11 @@ TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, tmap_u64 
 // ---- values -------------------------------------------------------------------------------------
 
 // A value as bits, equal for equal values. ok: 0 if it belongs to no component.
-TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, int *ok) {
+TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, const int type,
+                                  int *ok) {
     int v;
     *ok = 1;
-    switch (job->type) {
+    switch (type) {
     case TMAP_LABEL_U8: v = ((const unsigned char *)job->cells)[at]; break;
     case TMAP_LABEL_I16: v = ((const short *)job->cells)[at]; break;
     case TMAP_LABEL_I32: v = ((const int *)job->cells)[at]; break;
@@ -87,45 +88,99 @@ TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, int *
     return v;
 }
 
-// The row's bits, and which cells have the value of the cell above; across corners too where eight.
-// above: 0: there is no row above that counts.
-TMAP_DEVICE void tmapi_label_values(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, int above,
-                                    tmapi_label_row *row, tmap_u32 *same) {
+// A row of cells, 32 at a time: a lane's value and whether it belongs to a component; the values of
+// the lanes to the left, lane 0's from the 32 cells before.
+typedef struct tmapi_label_line {
+    int value, left, last;
+    int in;
+} tmapi_label_line;
+
+// rows + 1 rows of the map, the first of which is the row above, from row y - 1 on: bits of `rows`
+// rows, and which cells have the value of the cell above; across corners too where eight. above: 0:
+// there is no row above that counts. Loads of TMAPI_LABEL_AHEAD * 32 cells of all rows are under
+// way at a time.
+#define TMAPI_LABEL_AHEAD 4
+TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y,
+                                       int above, tmapi_label_row *row, tmap_u32 (*same)[3],
+                                       const int rows, const int type) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const tmap_u64 line = y * job->pitch;
-    row->in = row->starts = same[0] = same[1] = same[2] = 0;
-    if (y >= job->height) return;
+    tmapi_label_line line[3];
+    tmap_u32 skew[2] = {0, 0};
+    int there[3];
+    const tmap_u64 base = y * job->pitch + x;
     if (y == 0) above = 0;
+    there[0] = above && y <= job->height;
+#pragma unroll
+    for (int r = 0; r <= rows; ++r) {
+        if (r) there[r] = y + (tmap_u64)r <= job->height;
+        if (r) row[r - 1].in = row[r - 1].starts = 0;
+        if (r) same[r - 1][0] = same[r - 1][1] = same[r - 1][2] = 0;
+        line[r].value = line[r].left = line[r].last = line[r].in = 0;
+    }
 #pragma unroll 1
-    for (tmap_u32 k = 0; k < 32 && x + k * 32 < job->width; ++k) {
-        const tmap_u64 at = x + k * 32 + lane;
-        int in = 0, starts = 0, up[3] = {0, 0, 0}, ok;
-        tmap_u32 bits;
-        if (at < job->width) {
-            const int v = tmapi_label_value(job, line + at, &in);
-            if (in) {
-                starts = at == x || tmapi_label_value(job, line + at - 1, &ok) != v;
-                if (above) {
-                    const tmap_u64 over = line - job->pitch + at;
-                    up[0] = tmapi_label_value(job, over, &ok) == v;
-                    if (job->eight) {
-                        up[1] = at > x && tmapi_label_value(job, over - 1, &ok) == v;
-                        up[2] = at + 1 < job->width && at + 1 < x + TMAPI_LABEL_CELLS &&
-                                tmapi_label_value(job, over + 1, &ok) == v;
-                    }
-                }
+    for (tmap_u32 k0 = 0; k0 < 32 && x + k0 * 32 < job->width; k0 += TMAPI_LABEL_AHEAD) {
+        int value[TMAPI_LABEL_AHEAD][3], in[TMAPI_LABEL_AHEAD][3];
+#pragma unroll
+        for (tmap_u32 a = 0; a < TMAPI_LABEL_AHEAD; ++a) {
+            const tmap_u32 at = (k0 + a) * 32 + lane;
+            const int inside = x + at < job->width;
+#pragma unroll
+            for (int r = 0; r <= rows; ++r) {
+                value[a][r] = in[a][r] = 0;
+                if (inside && there[r])
+                    value[a][r] = tmapi_label_value(
+                        job, base + (tmap_u64)r * job->pitch - job->pitch + at, type, &in[a][r]);
             }
         }
-        bits = __ballot_sync(0xffffffffu, in);
-        if (k == lane) row->in = bits;
-        bits = __ballot_sync(0xffffffffu, starts);
-        if (k == lane) row->starts = bits;
-        if (!above) continue;
 #pragma unroll
-        for (int i = 0; i < 3; ++i) {
-            bits = __ballot_sync(0xffffffffu, up[i]);
-            if (k == lane) same[i] = bits;
+        for (tmap_u32 a = 0; a < TMAPI_LABEL_AHEAD; ++a) {
+            const tmap_u32 k = k0 + a;
+#pragma unroll
+            for (int r = 0; r <= rows; ++r) {
+                const int turned = __shfl_sync(0xffffffffu, value[a][r], (int)(lane + 31) % 32);
+                line[r].left = lane ? turned : line[r].last;
+                line[r].last = turned;
+                line[r].value = value[a][r], line[r].in = in[a][r];
+            }
+#pragma unroll
+            for (int r = 1; r <= rows; ++r) {
+                const tmapi_label_line *me = line + r, *up = me - 1;
+                const int begins = me->in && (me->value != me->left || (k == 0 && lane == 0));
+                tmap_u32 bits = __ballot_sync(0xffffffffu, me->in);
+                if (k == lane) row[r - 1].in = bits;
+                bits = __ballot_sync(0xffffffffu, begins);
+                if (k == lane) row[r - 1].starts = bits;
+                bits = __ballot_sync(0xffffffffu, me->in && up->in && me->value == up->value);
+                if (k == lane) same[r - 1][0] = bits;
+                if (!job->eight) continue;
+                bits = __ballot_sync(0xffffffffu, me->in && me->value == up->left);
+                if (k == lane) same[r - 1][1] = bits;
+                bits = __ballot_sync(0xffffffffu, up->in && up->value == me->left);
+                if (k == lane) skew[r - 1] = bits;
+            }
         }
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        const tmap_u32 ends = tmapi_label_from_right(skew[r]);
+        if (!there[r]) same[r][1] = 0;
+        if (lane == 0) same[r][1] &= ~1u; // the block to the left has that corner
+        same[r][2] = there[r] ? ends & row[r].in : 0;
+    }
+}
+TMAP_DEVICE void tmapi_label_values(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, int above,
+                                    tmapi_label_row *row, tmap_u32 (*same)[3], const int rows) {
+    switch (job->type) {
+    case TMAP_LABEL_U8:
+        tmapi_label_values_of(job, x, y, above, row, same, rows, TMAP_LABEL_U8);
+        break;
+    case TMAP_LABEL_I16:
+        tmapi_label_values_of(job, x, y, above, row, same, rows, TMAP_LABEL_I16);
+        break;
+    case TMAP_LABEL_I32:
+        tmapi_label_values_of(job, x, y, above, row, same, rows, TMAP_LABEL_I32);
+        break;
+    default: tmapi_label_values_of(job, x, y, above, row, same, rows, TMAP_LABEL_F32);
     }
 }
 

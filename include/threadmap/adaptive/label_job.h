@@ -17,6 +17,9 @@
 #ifndef TMAPI_LABEL_WARPS
 #define TMAPI_LABEL_WARPS 16u
 #endif
+#ifndef TMAPI_LABEL_JUMPS
+#define TMAPI_LABEL_JUMPS 2 // rounds of tmapi_label_flatten before slots are united
+#endif
 
 // What a slot of a finished block says of its component: its number in its block, where it is a
 // node; else the row in the block in which its first cell lies, and how many components of the
@@ -31,29 +34,29 @@ typedef struct tmapi_label_job {
     const void *cells;
     tmap_u64 width, height, pitch;
     int type, eight, has_background;
-    int wide;           // 1: labels of 64 bits
-    int background;     // bits of the value
-    tmap_u32 bx;        // blocks side by side
-    tmap_u64 by;        // and one above the other
-    tmap_u32 rows;      // of a block
-    tmap_u32 slots;     // of a row
-    tmap_u32 shift;     // bits of a component's number in its row
-    tmap_u32 nodes;     // of a block, at most
-    tmap_u64 words;     // of a row of bits
-    tmap_u64 counts;    // by * rows * bx
-    tmap_u32 *in;       // a bit a cell
-    tmap_u32 *starts;   // of values: a bit a cell
-    tmap_u32 *count;    // first cells in a block's row, row by row over the whole map; then the sum
-                        // of those before in the chunk
-    tmap_u64 *chunk;    // those before a chunk
-    tmap_u32 *used;     // nodes of a block
-    tmap_u32 *parent;   // of a node: a node of the same component
-    tmap_u64 *key;      // of a node: where its first cell lies: row, block and number in the row
+    int wide;         // 1: labels of 64 bits
+    int background;   // bits of the value
+    tmap_u32 bx;      // blocks side by side
+    tmap_u64 by;      // and one above the other
+    tmap_u32 rows;    // of a block
+    tmap_u32 slots;   // of a row
+    tmap_u32 shift;   // bits of a component's number in its row
+    tmap_u32 nodes;   // of a block, at most
+    tmap_u64 words;   // of a row of bits
+    tmap_u64 counts;  // by * rows * bx
+    tmap_u32 *in;     // a bit a cell
+    tmap_u32 *starts; // of values: a bit a cell
+    tmap_u32 *count;  // first cells in a block's row, row by row over the whole map; then the sum
+                      // of those before in the chunk
+    tmap_u64 *chunk;  // those before a chunk
+    tmap_u32 *used;   // nodes of a block
+    tmap_u32 *parent; // of a node: a node of the same component
+    tmap_u64 *key;    // of a node: where its first cell lies: row, block and number in the row
     unsigned short *edge; // what the first and the last cell of a block's row belong to
     tmap_u32 *ticket;
-    void *labels;       // until the last kernel, what a block's slots say stands at a row's first
-    void *node_label;   // as labels
-    tmap_u64 *found;    // the count of components, for the user
+    void *labels;     // until the last kernel, what a block's slots say stands at a row's first
+    void *node_label; // as labels
+    tmap_u64 *found;  // the count of components, for the user
 } tmapi_label_job;
 
 #if TMAP_CUDA

@@ -24,23 +24,63 @@ TMAP_DEVICE void tmapi_label_mark(const unsigned short *parents, tmap_u32 *marks
     if (!(*(volatile tmap_u32 *)(marks + root / 32) & bit)) atomicOr(marks + root / 32, bit);
 }
 
+// The sum over a warp.
+TMAP_DEVICE tmap_u32 tmapi_label_add(tmap_u32 value) {
+#pragma unroll
+    for (int d = 16; d; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
+    return value;
+}
+
+// Slots of a warp's rows take their parents' parents, round after round, until all of the block
+// have their roots, or `rounds` have passed: a path is half as long after each. While it runs,
+// nothing is united. Four rows' pairs of slots are under way at a time, which hides that each load
+// waits for another. total: slots of the rows, which are `pitch` apart, from `first` on. Collective
+// for the block, with a barrier at the end.
+TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, const tmap_u32 pitch,
+                                     const tmap_u32 *total, const tmap_u32 each, tmap_u32 rounds) {
+    volatile tmap_u32 *pairs = (volatile tmap_u32 *)(parents + first);
+    volatile const unsigned short *p = parents;
+    tmap_u32 most = 0, open = 0xffffffffu; // a bit for 32 pairs of each row: some had no root yet
+#pragma unroll
+    for (tmap_u32 r = 0; r < each; ++r) most = total[r] > most ? total[r] : most;
+    do {
+        tmap_u32 left = 0, bit = 1;
+#pragma unroll 1
+        for (tmap_u32 i = threadIdx.x % 32; 2 * i < most; i += 32, bit <<= 1) {
+            tmap_u32 old[4], up[4], changed = 0;
+            if (!(open & bit)) continue;
+#pragma unroll
+            for (tmap_u32 r = 0; r < each; ++r) // the block's first slot is a root
+                old[r] = 2 * i < total[r] ? pairs[r * (pitch / 2) + i] : 0;
+#pragma unroll
+            for (tmap_u32 r = 0; r < each; ++r)
+                up[r] = (tmap_u32)p[old[r] & 0xffff] | (tmap_u32)p[old[r] >> 16] << 16;
+#pragma unroll
+            for (tmap_u32 r = 0; r < each; ++r)
+                if (up[r] != old[r]) pairs[r * (pitch / 2) + i] = up[r], changed = bit;
+            left |= changed;
+        }
+        open = left;
+    } while (__syncthreads_or(open != 0) && --rounds);
+}
+
 // A block whose rows each warp has in registers: `each` rows, and what touches above them.
 TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *parents,
-                                   tmapi_label_local *s, tmapi_label_row *row,
-                                   tmap_u32 (*same)[3], const tmap_u32 each, const tmap_u32 pitch,
-                                   const tmap_u32 shift, const int values, int stages) {
+                                   tmapi_label_local *s, tmapi_label_row *row, tmap_u32 (*same)[3],
+                                   const tmap_u32 each, const tmap_u32 pitch, const tmap_u32 shift,
+                                   const int values) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, under = (1u << lane) - 1;
     const tmap_u32 block = blockIdx.x, column = block % job->bx, r0 = warp * each;
     const tmap_u64 band = block / job->bx, y0 = band * job->rows + r0;
     const tmap_u32 rows = each * TMAPI_LABEL_WARPS;
-    tmap_u32 total[4], roots[4], more[4], *codes;
+    tmap_u32 total[4], roots[4], more[4], waiting, *codes;
     tmapi_label_touch touch[4];
     const tmap_u32 blank = tmapi_label_blank(job, column);
     const tmap_u32 left = column > 0, right = column + 1 < job->bx;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; r += 2) {
-        const tmap_u32 both = tmapi_label_slots(row + r, row + r + 1, (r0 + r) * pitch,
-                                                (r0 + r + 1) * pitch);
+        const tmap_u32 both =
+            tmapi_label_slots(row + r, row + r + 1, (r0 + r) * pitch, (r0 + r + 1) * pitch);
         total[r] = (both & 0xffff) - blank, total[r + 1] = (both >> 16) - blank;
     }
 #pragma unroll
@@ -52,7 +92,6 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
             if (values) job->starts[at] = row[r].starts;
         }
     }
-    if (stages < 2) return;
     s->last[warp][lane] = row[each - 1];
     for (tmap_u32 i = threadIdx.x; i < (rows * pitch + 31) / 32; i += TMAPI_LABEL_WARPS * 32)
         s->marks[i] = 0;
@@ -65,8 +104,8 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmapi_label_row *above = r ? row + r - 1 : &up;
         if (values)
-            touch[r] = tmapi_label_touch_values(row + r, same[r][0], same[r][1], same[r][2],
-                                                job->eight);
+            touch[r] =
+                tmapi_label_touch_values(row + r, same[r][0], same[r][1], same[r][2], job->eight);
         else
             touch[r] = tmapi_label_touch_mask(above, row + r, job->eight);
         if (r == 0)
@@ -76,29 +115,17 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
         tmapi_label_join(parents, row + r);
         __syncwarp();
     }
-    if (stages < 3) return;
     __syncthreads();
-    tmap_u32 waiting = 0;
+    if (TMAPI_LABEL_JUMPS > 0)
+        tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, TMAPI_LABEL_JUMPS);
+    waiting = 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
         waiting = tmapi_label_others(parents, s->queue + warp, waiting, r ? row + r - 1 : &up,
                                      row + r, touch + r, job->eight);
     tmapi_label_rest(parents, s->queue + warp, waiting);
-    if (stages < 4) return;
     __syncthreads();
-    // every slot gets its root
-#pragma unroll 1
-    for (tmap_u32 r = 0; r < each; ++r) {
-        tmap_u32 *pairs = (tmap_u32 *)(parents + (r0 + r) * pitch);
-        for (tmap_u32 i = lane; 2 * i < total[r]; i += 32) {
-            const tmap_u32 pair = *(volatile tmap_u32 *)(pairs + i);
-            const tmap_u32 a = tmapi_label_end(parents, pair & 0xffff);
-            const tmap_u32 b = tmapi_label_end(parents, pair >> 16);
-            pairs[i] = a | b << 16;
-        }
-    }
-    __syncthreads();
-    if (stages < 5) return;
+    tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, 32);
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 inner = r0 + r, first = inner * pitch;
@@ -145,7 +172,7 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
             rank += (tmap_u32)(__popc((int)as) + __popc((int)bs));
         }
         roots[r] = bits, more[r] = end;
-        inside = __reduce_add_sync(0xffffffffu, inside);
+        inside = tmapi_label_add(inside);
         if (lane == 0) job->count[(y0 + r) * job->bx + column] = inside;
     }
     __syncthreads();
@@ -173,15 +200,14 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
             if (lane == 0)
                 edge[0] = row[r].in & 1 ? ((const unsigned short *)codes)[1] : TMAPI_LABEL_NONE;
             if (lane == 31)
-                edge[job->rows] = row[r].in >> 31
-                                      ? ((const unsigned short *)codes)[total[r] - 1]
-                                      : TMAPI_LABEL_NONE;
+                edge[job->rows] = row[r].in >> 31 ? ((const unsigned short *)codes)[total[r] - 1]
+                                                  : TMAPI_LABEL_NONE;
         }
     }
 }
 
 TMAP_DEVICE void tmapi_label_local_mask(const tmapi_label_job *job, unsigned short *parents,
-                                        tmapi_label_local *s, int stages) {
+                                        tmapi_label_local *s) {
     const tmap_u32 each = TMAPI_LABEL_EACH_MASK, r0 = threadIdx.x / 32 * each;
     const tmap_u64 x = (tmap_u64)(blockIdx.x % job->bx) * TMAPI_LABEL_CELLS;
     const tmap_u64 y = (tmap_u64)(blockIdx.x / job->bx) * job->rows + r0;
@@ -202,22 +228,20 @@ TMAP_DEVICE void tmapi_label_local_mask(const tmapi_label_job *job, unsigned sho
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
         row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in), row[r].slot = 0;
-    tmapi_label_block(job, parents, s, row, 0, each, TMAPI_LABEL_SLOTS_MASK, 9, 0, stages);
+    tmapi_label_block(job, parents, s, row, 0, each, TMAPI_LABEL_SLOTS_MASK, 9, 0);
 }
 
 TMAP_DEVICE void tmapi_label_local_values(const tmapi_label_job *job, unsigned short *parents,
-                                          tmapi_label_local *s, int stages) {
+                                          tmapi_label_local *s) {
     const tmap_u32 each = TMAPI_LABEL_EACH_VALUES, r0 = threadIdx.x / 32 * each;
     const tmap_u64 x = (tmap_u64)(blockIdx.x % job->bx) * TMAPI_LABEL_CELLS;
     const tmap_u64 y = (tmap_u64)(blockIdx.x / job->bx) * job->rows + r0;
     tmapi_label_row row[4];
-    tmap_u32 same[4][3];
+    tmap_u32 same[TMAPI_LABEL_EACH_VALUES][3];
 #pragma unroll
-    for (tmap_u32 r = 0; r < each; ++r) {
-        row[r].slot = 0;
-        tmapi_label_values(job, x, y + r, r0 + r > 0, row + r, same[r]);
-    }
-    tmapi_label_block(job, parents, s, row, same, each, TMAPI_LABEL_SLOTS_VALUES, 10, 1, stages);
+    for (tmap_u32 r = 0; r < each; ++r) row[r].slot = 0;
+    tmapi_label_values(job, x, y, r0 > 0, row, same, (int)each);
+    tmapi_label_block(job, parents, s, row, same, each, TMAPI_LABEL_SLOTS_VALUES, 10, 1);
 }
 
 #endif

@@ -53,9 +53,8 @@ static inline void tmapi_label_place_all(tmapi_label_job *job, char *w, tmap_u64
     if (job->type != TMAP_LABEL_MASK)
         job->starts = (tmap_u32 *)(w + tmapi_label_part(&end, rows * job->words * 4));
     job->count = (tmap_u32 *)(w + tmapi_label_part(&end, job->counts * 4));
-    job->chunk = (tmap_u64 *)(w + tmapi_label_part(
-                                      &end, (job->counts + TMAPI_LABEL_CHUNK - 1) /
-                                                TMAPI_LABEL_CHUNK * 8));
+    job->chunk = (tmap_u64 *)(w + tmapi_label_part(&end, (job->counts + TMAPI_LABEL_CHUNK - 1) /
+                                                             TMAPI_LABEL_CHUNK * 8));
     job->used = (tmap_u32 *)(w + tmapi_label_part(&end, blocks * 4));
     job->parent = (tmap_u32 *)(w + tmapi_label_part(&end, blocks * job->nodes * 4));
     job->key = (tmap_u64 *)(w + tmapi_label_part(&end, blocks * job->nodes * 8));

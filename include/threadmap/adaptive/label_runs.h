@@ -179,15 +179,6 @@ TMAP_DEVICE tmap_u32 tmapi_label_root(volatile unsigned short *parents, tmap_u32
     }
 }
 
-// The same, where others write roots of slots: nothing is written.
-TMAP_DEVICE tmap_u32 tmapi_label_end(const volatile unsigned short *parents, tmap_u32 slot) {
-    for (;;) {
-        const tmap_u32 parent = parents[slot];
-        if (parent == slot) return slot;
-        slot = parent;
-    }
-}
-
 // The trees of two slots become one, whose root is the lower of the two roots.
 TMAP_DEVICE void tmapi_label_unite(unsigned short *parents, tmap_u32 a, tmap_u32 b) {
     for (;;) {

@@ -136,13 +136,13 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
                 const uint4 word = room.line[k];
                 const tmap_u32 to = 1u << lane | ((1u << lane) - 1);
                 if (x0 + k * 32 + lane < job->width)
-                    tmapi_label_put(out, k * 32 + lane,
-                                    word.x >> lane & 1
-                                        ? tmapi_label_get(
-                                              room.names,
+                    tmapi_label_put(
+                        out, k * 32 + lane,
+                        word.x >> lane & 1
+                            ? tmapi_label_get(room.names,
                                               word.z + (tmap_u32)__popc((int)(word.y & to)), wide)
-                                        : 0,
-                                    wide);
+                            : 0,
+                        wide);
             }
         }
         __syncwarp();
