@@ -52,7 +52,9 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "triangle/drmsd_pair",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
-                "rivals/box_kernels", "rivals/mandelbrot_approaches",
+                "rivals/box_kernels", "rivals/flood_line", "rivals/flood_naive",
+                "rivals/flood_slides", "rivals/flood_state", "rivals/flood_tiles",
+                "rivals/mandelbrot_approaches",
                 "rivals/mandelbrot_approaches_f64", "rivals/mandelbrot_approaches_stamp",
                 "rivals/mandelbrot_dp", "rivals/mandelbrot_dp_stamp")
 
