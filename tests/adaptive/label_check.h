@@ -35,7 +35,22 @@ static tmap_u64 random_below(tmap_u64 n) {
 }
 
 enum { TYPES = 5 };
-enum { NOISE, VALUES, SPARSE, ALL, NONE, CHECKER, SNAKE_H, SNAKE_V, SPIRAL, COMB, HILLS, KINDS };
+enum {
+    NOISE,
+    VALUES,
+    SPARSE,
+    ALL,
+    NONE,
+    CHECKER,
+    SNAKE_H,
+    SNAKE_V,
+    SPIRAL,
+    COMB,
+    HILLS,
+    RISING,
+    FALLING,
+    KINDS
+};
 
 typedef struct test_case {
     tmap_label_map map;
@@ -78,6 +93,8 @@ static int cell_value(const test_case *c, int x, int y) {
         if (w - 1 - x < d) d = w - 1 - x;
         if (h - 1 - y < d) d = h - 1 - y;
         return d % 2 == 0 ? !(x == d && y == d + 1) : x == d && y == d + 1;
+    case RISING: return (x + y) % 16 == 15; // through corners of blocks
+    case FALLING: return (x + 16 * h - y) % 16 == 0;
     case COMB: return y % 16 == 15 || x % 2 == 0;
     default: return ((x / 9 + y / 5) ^ (x / 31)) % 4;
     }

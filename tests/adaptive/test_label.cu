@@ -95,6 +95,8 @@ static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     c.kind = kind, c.seed = random_next() % 1000000;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (width + 15) / 16 * 16; // rows of masks are read by 16 bytes
+    if (c.seed % 5 == 0) c.map.background += 0.5;              // that no cell has
+    if (c.seed % 11 == 0) c.map.background = i % 2 ? 1e300 : -1e10;
     return c;
 }
 
@@ -108,10 +110,14 @@ static void test_sizes(int full) {
         const test_case c = make(sizes[i % n][0], sizes[i % n][1], i * 7 + i / n, i * 5 % KINDS);
         if (turn()) check(&c);
     }
+    for (int i = 0; i < 2; ++i) { // as many components on the edges of a block as there can be
+        const test_case c = make(3072, 192, i, CHECKER);
+        if (turn()) check(&c);
+    }
     // an edge of blocks in each direction, masks and values
     for (int i = 0; i < KINDS * (full ? 40 : 4); ++i) {
         const test_case c = make(full ? 2500 + (tmap_u64)i : 1030, full ? 333 : 67,
-                                 full ? i : i / KINDS + (i % 2 ? TYPES : 0), i % KINDS);
+                                 full ? i : i / KINDS / 2 + (i / KINDS % 2 ? TYPES : 0), i % KINDS);
         if (turn()) check(&c);
     }
 }

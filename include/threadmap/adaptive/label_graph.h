@@ -2,8 +2,8 @@
 // label_graph.h: components of the whole map from those of blocks: unions over the edges of blocks,
 // and the numbers of components.
 //
-// A node's parent is a node whose first cell lies before its own, so that the root of a component is
-// the node that has its first cell.
+// A node's parent is a node whose first cell lies before its own, so that the root of a component
+// is the node that has its first cell.
 #ifndef TMAP_ADAPTIVE_LABEL_GRAPH_H
 #define TMAP_ADAPTIVE_LABEL_GRAPH_H
 
@@ -23,20 +23,23 @@ TMAP_DEVICE tmap_u32 tmapi_label_node_root(tmap_u32 *parent, tmap_u32 node) {
     }
 }
 
-TMAP_DEVICE void tmapi_label_node_unite(const tmapi_label_job *job, tmap_u32 a, tmap_u32 b) {
+// The trees of two nodes become one.
+TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *key, tmap_u32 a,
+                                              tmap_u32 b) {
     for (;;) {
         tmap_u32 high;
-        a = tmapi_label_node_root(job->parent, a), b = tmapi_label_node_root(job->parent, b);
+        a = tmapi_label_node_root(parent, a), b = tmapi_label_node_root(parent, b);
         if (a == b) return;
-        if (job->key[a] < job->key[b]) high = b, b = a, a = high;
-        if (atomicCAS(job->parent + a, a, b) == a) return;
+        if (key[a] < key[b]) high = b, b = a, a = high;
+        if (atomicCAS(parent + a, a, b) == a) return;
     }
 }
 
 // Two cells of neighbouring blocks, of rows y and columns of blocks, by what their slots say.
 TMAP_DEVICE void tmapi_label_codes_unite(const tmapi_label_job *job, tmap_u32 block_a,
                                          tmap_u32 code_a, tmap_u32 block_b, tmap_u32 code_b) {
-    tmapi_label_node_unite(job, block_a * job->nodes + (code_a & ~TMAPI_LABEL_NODE),
+    tmapi_label_node_unite(job->parent, job->key,
+                           block_a * job->nodes + (code_a & ~TMAPI_LABEL_NODE),
                            block_b * job->nodes + (code_b & ~TMAPI_LABEL_NODE));
 }
 

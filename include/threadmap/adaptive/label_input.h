@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// label_input.h: cells of a map as bits: a warp reads a row of 1024 cells, and each lane gets a word
-// of it.
+// label_input.h: cells of a map as bits: a warp reads a row of 1024 cells, and each lane gets a
+// word of it.
 #ifndef TMAP_ADAPTIVE_LABEL_INPUT_H
 #define TMAP_ADAPTIVE_LABEL_INPUT_H
 
@@ -165,7 +165,7 @@ TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_u64 x, t
         const tmap_u32 ends = tmapi_label_from_right(skew[r]);
         if (!there[r]) same[r][1] = 0;
         if (lane == 0) same[r][1] &= ~1u; // the block to the left has that corner
-        same[r][2] = there[r] ? ends & row[r].in : 0;
+        same[r][2] = ends & row[r].in;
     }
 }
 TMAP_DEVICE void tmapi_label_values(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, int above,

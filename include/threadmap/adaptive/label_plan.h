@@ -11,9 +11,9 @@
 
 // A map. The cell of column x and row y stands at cells[y * pitch + x]. width, height: columns and
 // rows, 1 to 2^31 - 1. pitch: cells from a row to the next, at least width, below 2^32. type: of
-// cells, TMAP_LABEL_MASK and so on (label_input.h). connectivity: 4: neighbours share an edge; 8: an
-// edge or a corner. background: cells of this value belong to no component, if has_background; one
-// that no cell can have is none. A mask's background is 0 always.
+// cells, TMAP_LABEL_MASK and so on (label_input.h). connectivity: 4: neighbours share an edge; 8:
+// an edge or a corner. background: cells of this value belong to no component, if has_background;
+// one that no cell can have is none. A mask's background is 0 always.
 typedef struct tmap_label_map {
     tmap_u64 width, height, pitch;
     double background;
@@ -95,8 +95,8 @@ static inline int tmapi_label_background(const tmap_label_map *map, int *bits) {
 // map: as above. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
 // Returns cudaErrorInvalidValue, and leaves the plan as it is, where an argument is none of these,
 // where 32 bits may be too few for labels, or where the map has more than 3 * 10^10 cells.
-// Cost: none on the device. A workspace has 0.41 bytes a cell for a mask, 1.3 for values, more for a
-// map that is narrower than 1024.
+// Cost: none on the device. A workspace has 0.4 bytes a cell for a mask and 1.3 for values, more
+// for a map that is narrower than 1024.
 static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int form,
                                                tmap_label_plan *plan) {
     const tmap_u64 side = 0x7fffffffull;
@@ -124,7 +124,7 @@ static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int fo
     job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
     columns = map->width < TMAPI_LABEL_CELLS ? (tmap_u32)map->width : TMAPI_LABEL_CELLS;
     job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
-    if (job->bx > 1) job->nodes += 2 * job->rows;
+    if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
     job->nodes = (job->nodes + 3) / 4 * 4; // so many labels are a multiple of 16 bytes
     job->counts = job->by * job->rows * job->bx;
     if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull)

@@ -199,44 +199,36 @@ typedef struct tmapi_label_queue {
     tmap_u32 pairs[64];
 } tmapi_label_queue;
 
-// Puts touches of one kind into the queue, and unites 32 pairs whenever there are as many.
-// rest: the touches. Returns how many pairs are in the queue now. Collective for a warp.
-TMAP_DEVICE tmap_u32 tmapi_label_push(unsigned short *parents, tmapi_label_queue *queue,
-                                      tmap_u32 count, const tmapi_label_row *up,
-                                      const tmapi_label_row *low, tmap_u32 rest, const int left,
-                                      const int right) {
-    const tmap_u32 lane = threadIdx.x % 32;
-    tmap_u32 lanes;
-    while ((lanes = __ballot_sync(0xffffffffu, rest != 0)) != 0) {
-        if (rest) {
-            const tmap_u32 bit = rest & (0u - rest);
-            queue->pairs[count + (tmap_u32)__popc((int)(lanes & ((1u << lane) - 1)))] =
-                tmapi_label_slot(low, bit) | tmapi_label_above(up, bit, left, right) << 16;
-            rest &= rest - 1;
-        }
-        count += (tmap_u32)__popc((int)lanes);
-        if (count >= 32) {
-            tmap_u32 pair;
-            __syncwarp();
-            count -= 32, pair = queue->pairs[count + lane];
-            tmapi_label_unite(parents, pair & 0xffff, pair >> 16);
-            __syncwarp();
-        }
-    }
-    return count;
-}
-
-// Unites what touches besides first touches, as tmapi_label_push does.
+// Puts touches besides first touches into the queue, and unites 32 pairs whenever there are as many.
+// Returns how many pairs are in the queue now. Collective for a warp.
 TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmapi_label_queue *queue,
                                         tmap_u32 count, const tmapi_label_row *up,
                                         const tmapi_label_row *low, const tmapi_label_touch *t,
                                         int eight) {
-    const tmap_u32 not_right = t->straight | t->left;
-    count = tmapi_label_push(parents, queue, count, up, low, t->straight & ~t->first, 0, 0);
-    if (!eight) return count;
-    count = tmapi_label_push(parents, queue, count, up, low, t->left & ~t->first, 1, 0);
-    return tmapi_label_push(parents, queue, count, up, low, t->right & ~(t->first & ~not_right), 0,
-                            1);
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmap_u32 rest = t->straight & ~t->first, lanes;
+#pragma unroll 1
+    for (int kind = 0;; ++kind) { // straight, left, right
+        while ((lanes = __ballot_sync(0xffffffffu, rest != 0)) != 0) {
+            if (rest) {
+                const tmap_u32 bit = rest & (0u - rest);
+                queue->pairs[count + (tmap_u32)__popc((int)(lanes & ((1u << lane) - 1)))] =
+                    tmapi_label_slot(low, bit) | tmapi_label_above(up, bit, kind == 1, kind == 2)
+                                                     << 16;
+                rest &= rest - 1;
+            }
+            count += (tmap_u32)__popc((int)lanes);
+            if (count >= 32) {
+                tmap_u32 pair;
+                __syncwarp();
+                count -= 32, pair = queue->pairs[count + lane];
+                tmapi_label_unite(parents, pair & 0xffff, pair >> 16);
+                __syncwarp();
+            }
+        }
+        if (!eight || kind == 2) return count;
+        rest = kind ? t->right & ~(t->first & ~(t->straight | t->left)) : t->left & ~t->first;
+    }
 }
 
 // Unites what is left in the queue. Collective for a warp.
