@@ -199,8 +199,8 @@ typedef struct tmapi_label_queue {
     tmap_u32 pairs[64];
 } tmapi_label_queue;
 
-// Puts touches besides first touches into the queue, and unites 32 pairs whenever there are as many.
-// Returns how many pairs are in the queue now. Collective for a warp.
+// Puts touches besides first touches into the queue, and unites 32 pairs whenever there are as
+// many. Returns how many pairs are in the queue now. Collective for a warp.
 TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmapi_label_queue *queue,
                                         tmap_u32 count, const tmapi_label_row *up,
                                         const tmapi_label_row *low, const tmapi_label_touch *t,
