@@ -2,8 +2,8 @@
 // flood_nodes.h: a flood's second pass, on the nodes of all blocks: joins those that touch over the
 // edges of blocks, and finds those that are joined with a source.
 //
-// Nodes are trees, as in flood_label.h: each points to another one, or is a root. Whoever climbs
-// one makes each node point to the one after the next.
+// Nodes are trees, as in flood_label.h: each points to another one, or is a root. Whoever climbs a
+// tree lets the node that he comes from point as far as he has come; as all do so, paths halve.
 #ifndef TMAP_ADAPTIVE_FLOOD_NODES_H
 #define TMAP_ADAPTIVE_FLOOD_NODES_H
 
@@ -15,13 +15,12 @@
 
 // The root of a node.
 TMAP_DEVICE tmap_u32 tmapi_flood_climb(tmap_u32 *parent, tmap_u32 node) {
-    tmap_u32 next = __ldcg(parent + node);
-    while (next != node) {
-        const tmap_u32 after = __ldcg(parent + next);
-        if (after != next) __stcg(parent + node, after);
-        node = next, next = after;
+    tmap_u32 up = __ldcg(parent + node), top;
+    while ((top = __ldcg(parent + up)) != up) {
+        __stcg(parent + node, top);
+        up = top;
     }
-    return node;
+    return up;
 }
 
 TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
@@ -158,13 +157,15 @@ TMAP_DEVICE void tmapi_flood_write_flags(const tmapi_flood *f) {
     int flooded = 0;
     tmap_u32 bits;
     if (two) {
-        tmap_u32 node = blockIdx.x * TMAPI_FLOOD_NODES + n, next = __ldcg(f->parent + node), after;
-        while ((next & ~TMAPI_FLOOD_MARK) != node) { // only roots are marked
-            after = __ldcg(f->parent + next);
-            if ((after & ~TMAPI_FLOOD_MARK) != next) __stcg(f->parent + node, after);
-            node = next, next = after;
+        const tmap_u32 node = blockIdx.x * TMAPI_FLOOD_NODES + n;
+        tmap_u32 up = __ldcg(f->parent + node) & ~TMAPI_FLOOD_MARK, top;
+        for (;;) { // only roots are marked
+            top = __ldcg(f->parent + up);
+            if ((top & ~TMAPI_FLOOD_MARK) == up) break;
+            __stcg(f->parent + node, top);
+            up = top;
         }
-        flooded = next >> 31;
+        flooded = top >> 31;
     }
     bits = __ballot_sync(~0u, flooded);
     if (n % 32 == 0) f->flags[(tmap_u64)blockIdx.x * (TMAPI_FLOOD_NODES / 32) + n / 32] = bits;
