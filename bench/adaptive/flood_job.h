@@ -10,6 +10,7 @@
 #include "flood_truth.h"
 
 #include <threadmap/adaptive/flood_again.h>
+#include <threadmap/adaptive/label.h>
 #include <threadmap/rivals/flood_slides.h>
 
 #include <time.h>
@@ -46,6 +47,7 @@ struct flood_job {
     tmap_flood_slides slides;
     tmap_flood_plan plan;
     void *tiles, *bits; // in the workspace
+    tmap_label_plan label;
 };
 
 static double flood_now_ms(void) {
@@ -127,6 +129,28 @@ static cudaError_t flood_bits_finish(flood_job *job) {
     return cudaGetLastError();
 }
 
+static tmap_label_plan flood_label_plan(const flood_job *job) {
+    const tmap_flood_map *flood = &job->truth.map;
+    tmap_label_map map;
+    tmap_label_plan plan;
+    memset(&map, 0, sizeof map);
+    map.width = map.pitch = flood->width, map.height = flood->height;
+    map.type = TMAP_LABEL_MASK, map.connectivity = flood->connectivity;
+    CHECK(tmap_label_plan_make(&map, TMAP_LABEL_INT32, &plan));
+    return plan;
+}
+static tmap_u64 flood_label_bytes(const flood_job *job) {
+    return flood_label_plan(job).workspace + 16;
+}
+static cudaError_t flood_label_make(flood_job *job) {
+    job->label = flood_label_plan(job);
+    return cudaSuccess;
+}
+static cudaError_t flood_label_run(flood_job *job) { // the count stands first
+    return tmap_label(&job->label, job->truth.mask, (char *)job->workspace + 16, job->labels,
+                      (tmap_u64 *)job->workspace, 0);
+}
+
 // ---- all of them --------------------------------------------------------------------------------
 
 #define FLOOD_SLIDES(name, form) \
@@ -143,6 +167,7 @@ static const flood_variant flood_variants[] = {
     FLOOD_REGIONS("regions_bits", TMAP_FLOOD_BITS, flood_regions_run, flood_bits_finish),
     FLOOD_REGIONS("first_bits", TMAP_FLOOD_BITS, flood_first_run, flood_bits_finish),
     FLOOD_REGIONS("again_bits", TMAP_FLOOD_BITS, flood_again_run, flood_bits_finish),
+    {FLOOD_WORK_LABEL, "regions", 0, flood_label_bytes, flood_label_make, flood_label_run, NULL},
     FLOOD_SLIDES("uniform", TMAP_FLOOD_SLIDES_UNIFORM),
     FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
     FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),

@@ -50,17 +50,17 @@ static void check(const test_case *c) {
     CHECK(tmap_label_plan_make(&c->map, c->form, &plan));
     CHECK(cudaMalloc((void **)&cells_on, bytes));
     CHECK(cudaMalloc((void **)&out_on, cells * size + GUARD));
-    CHECK(cudaMalloc((void **)&work_on, plan.bytes + GUARD));
+    CHECK(cudaMalloc((void **)&work_on, plan.workspace + GUARD));
     CHECK(cudaMalloc((void **)&count_on, 8));
     CHECK(cudaMemcpy(cells_on, in, bytes, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(out_on, 0xa5, cells * size + GUARD));
-    CHECK(cudaMemset(work_on, 0xa5, plan.bytes + GUARD));
+    CHECK(cudaMemset(work_on, 0xa5, plan.workspace + GUARD));
     CHECK(cudaMemset(count_on, 0xa5, 8));
     CHECK(tmap_label(&plan, cells_on, work_on, out_on, count_on, 0));
     if (c->seed % 4 == 0) // with what the first run has left in the workspace
         CHECK(tmap_label(&plan, cells_on, work_on, out_on, count_on, 0));
     CHECK(cudaMemcpy(out, out_on, cells * size + GUARD, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(guard, work_on + plan.bytes, GUARD, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(guard, work_on + plan.workspace, GUARD, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&count, count_on, 8, cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < cells; ++i)
         wrong += (c->form ? ((tmap_u64 *)out)[i] : ((tmap_u32 *)out)[i]) != labels[i];

@@ -65,7 +65,7 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
         cudaFuncSetAttribute(local, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room);
     if (!error) error = tmapi_flood_launch(local, blocks, 2 * rows, room, f, stream);
     if (!error && blocks > 1)
-        error = tmapi_flood_launch((const void *)tmapi_flood_unite_kernel, (blocks + 1) / 2,
+        error = tmapi_flood_launch((const void *)tmapi_flood_unite_kernel, blocks,
                                    TMAPI_FLOOD_UNITE, 0, f, stream);
     if (!error && f->seed_count)
         error = tmapi_flood_launch((const void *)tmapi_flood_mark_kernel,

@@ -11,7 +11,7 @@
 
 #if TMAP_CUDA
 
-#define TMAPI_FLOOD_UNITE 160u // threads of a block: four for each word of an edge, and two blocks
+#define TMAPI_FLOOD_UNITE 320u // threads of a block: 16 for each of 20 words of edges
 
 // The root of a node.
 TMAP_DEVICE tmap_u32 tmapi_flood_climb(tmap_u32 *parent, tmap_u32 node) {
@@ -51,17 +51,11 @@ TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tma
     const tmap_u32 *upper = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 16;
     const tmap_u32 *lower = f->edges + (tmap_u64)(block + across) * TMAPI_FLOOD_EDGES;
     const tmap_u32 a = upper[word], b = lower[word];
-    tmap_u32 touch = tmapi_flood_starts(a & b) & part, last_a = TMAPI_FLOOD_NONE, last_b = 0;
-    while (touch) {
-        const tmap_u32 bit = touch & (0u - touch);
-        const tmap_u32 x = __ldcg(f->parent + tmapi_flood_row_node(block, word, a, bit, 0));
-        const tmap_u32 y =
-            __ldcg(f->parent + tmapi_flood_row_node(block + across, word, b, bit, 1));
-        touch ^= bit;
-        if (x == last_a && y == last_b) continue; // as before
-        last_a = x, last_b = y;
-        tmapi_flood_unite(f->parent, x, y);
-    }
+    tmap_u32 touch = tmapi_flood_starts(a & b) & part;               // one bit at most
+    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // the contact goes on
+    if (touch)
+        tmapi_flood_unite(f->parent, tmapi_flood_row_node(block, word, a, touch, 0),
+                          tmapi_flood_row_node(block + across, word, b, touch, 1));
     if (!eight) return;
     touch = a & b << 1 & ~(a << 1) & ~b & part; // with the column to the left
     while (touch) {
@@ -105,6 +99,7 @@ TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, 
     const int eight = f->plan.map.connectivity == 8;
     // by double rows: the even bit of each
     tmap_u32 touch = tmapi_flood_starts(a & b);
+    if (word) touch &= ~((left[word - 1] & right[word - 1]) >> 31);
     if (eight) touch = (a | a >> 1) & (b | b >> 1) & 0x55555555u;
     touch &= part;
     while (touch) {
@@ -125,12 +120,12 @@ TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, 
     }
 }
 
-// Joins the nodes of touching blocks. Blocks of TMAPI_FLOOD_UNITE threads: for each two blocks of
-// the map 20 words of edges, each in four parts of 8 columns.
+// Joins the nodes of touching blocks. Blocks of TMAPI_FLOOD_UNITE threads, one for each block of
+// the map: for each of 20 words of its edges, two columns or rows a thread, so that lanes read
+// nodes side by side.
 TMAP_DEVICE void tmapi_flood_unite_edges(const tmapi_flood *f) {
-    const tmap_u32 block = blockIdx.x * 2 + threadIdx.x / 80, of = threadIdx.x % 80;
-    const tmap_u32 word = of / 4, part = 0xffu << of % 4 * 8, across = f->plan.blocks_x;
-    if (block >= (tmap_u32)tmapi_flood_blocks(&f->plan)) return;
+    const tmap_u32 block = blockIdx.x, word = threadIdx.x / 16, part = 3u << threadIdx.x % 16 * 2;
+    const tmap_u32 across = f->plan.blocks_x;
     if (word < 16) {
         if (block / across + 1 < f->plan.blocks_y) tmapi_flood_unite_row(f, block, word, part);
     } else if (block % across + 1 < across)

@@ -22,12 +22,12 @@ typedef struct tmap_label_map {
     int connectivity;
 } tmap_label_map;
 
-// What tmap_label_plan_make makes. bytes: of the workspace that tmap_label needs. The other fields
-// are for tmap_label.
+// What tmap_label_plan_make makes. workspace: the bytes that tmap_label needs for it. The other
+// fields are for tmap_label.
 typedef struct tmap_label_plan {
     tmap_label_map map;
     int form;
-    tmap_u64 bytes;
+    tmap_u64 workspace;
     tmap_u32 blocks;
     tmapi_label_job job; // without addresses
 } tmap_label_plan;
@@ -130,7 +130,7 @@ static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int fo
     if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull)
         return cudaErrorInvalidValue;
     p.blocks = (tmap_u32)(job->bx * job->by);
-    tmapi_label_place_all(job, 0, &p.bytes);
+    tmapi_label_place_all(job, 0, &p.workspace);
     *plan = p;
     return cudaSuccess;
 }
