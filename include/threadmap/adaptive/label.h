@@ -137,9 +137,9 @@ static inline cudaError_t tmapi_label_step(const tmap_label_plan *plan, tmapi_la
 
 // Labels the components of a map.
 // plan: of tmap_label_plan_make. In device memory: cells, at a multiple of their type's size, as
-// many as the plan's map says; workspace: plan->workspace bytes at a multiple of 16; labels: width *
-// height int or long long, that of column x and row y at number y * width + x; count: the number of
-// components goes there.
+// many as the plan's map says; workspace: plan->workspace bytes at a multiple of 16; labels:
+// width * height int or long long, that of column x and row y at number y * width + x; count: the
+// number of components goes there.
 // Returns cudaErrorInvalidValue where an address is null or misaligned, or what the launches do.
 // Nothing is allocated and nothing waits: the launches may be captured. Two runs at a time want two
 // workspaces.
