@@ -122,7 +122,7 @@ static void check_random(int full) {
     }
 }
 
-// Maps of whole, aligned blocks, which take ways of their own.
+// Maps with blocks that are whole, aligned and not, which take ways of their own.
 static void check_whole(int full) {
     for (int i = 0; i < FLOOD_INPUTS; ++i)
         for (int eight = 0; eight < 2; ++eight) {
@@ -130,6 +130,8 @@ static void check_whole(int full) {
             problem p;
             if (!full && (i + eight) % 3) continue;
             map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
+            map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
+            if (i % 5 == 0) map.pitch = 1032;
             p = make(map, i, 0, 2, (tmap_u32)i);
             for (int form = 0; form < (full ? 3 : 1); ++form) check(&p, form);
             problem_free(&p);

@@ -31,24 +31,51 @@ TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood *f, const tmapi_flood_b
     if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
-// Loads a block of heights of 16 bits that is whole and aligned: 16 bytes a lane, 8 loads in
-// flight.
+// 1 if rows of a block can be read as heights of 16 bits, 16 bytes at a time, wherever they begin.
+// What is read beyond a row's end lies in the map.
+TMAP_DEVICE int tmapi_flood_whole(const tmapi_flood *f, const tmapi_flood_area *a) {
+    const tmap_flood_map *map = &f->plan.map;
+    return map->type == TMAP_FLOOD_I16 && a->x + 512 <= map->width &&
+           a->y + f->plan.rows + (map->pitch % 8 != 0) <= map->height &&
+           (tmap_u64)f->heights % 16 == 0;
+}
+
+// Loads such a block: 8 loads of 16 bytes in flight. Of a row that begins between multiples of 16
+// bytes, lanes load from the multiple before, and take what lacks from the next lane.
 TMAP_DEVICE void tmapi_flood_load_shorts(const tmapi_flood *f, const tmapi_flood_block *b,
                                          const tmapi_flood_area *a) {
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     const tmap_u64 pitch = f->plan.map.pitch;
-    const short *from = (const short *)f->heights + (a->y + warp) * pitch + a->x + lane * 8;
     unsigned char *bytes = (unsigned char *)b->bits;
 #pragma unroll 1
-    for (tmap_u32 row = warp; row < b->rows; row += 4 * warps, from += 4 * warps * pitch) {
-        uint4 v[8];
+    for (tmap_u32 row = warp; row < b->rows; row += 4 * warps) {
+        const tmap_u64 from = (a->y + row) * pitch + a->x;
+        uint4 v[8], more[4];
 #pragma unroll
-        for (tmap_u32 i = 0; i < 8; ++i)
-            v[i] = __ldcs((const uint4 *)(from + i / 2 * warps * pitch + i % 2 * 256));
+        for (tmap_u32 i = 0; i < 8; ++i) {
+            const uint4 *groups =
+                (const uint4 *)f->heights + (from + i / 2 * warps * pitch) / 8 + i % 2 * 32;
+            v[i] = __ldcs(groups + lane);
+            if (i % 2 && pitch % 8 && lane == 0) more[i / 2] = __ldcs(groups + 32);
+        }
 #pragma unroll
-        for (tmap_u32 i = 0; i < 8; ++i)
-            bytes[tmapi_flood_place(row + i / 2 * warps, i % 2 * 8) * 4 + lane] =
-                (unsigned char)tmapi_flood_byte(v[i], &f->level);
+        for (tmap_u32 i = 0; i < 8; i += 2) {
+            tmap_u32 left = tmapi_flood_byte(v[i], &f->level);
+            tmap_u32 right = tmapi_flood_byte(v[i + 1], &f->level);
+            if (pitch % 8) {
+                const tmap_u32 skip = (tmap_u32)((from + i / 2 * warps * pitch) % 8);
+                const tmap_u32 last = lane ? 0 : tmapi_flood_byte(more[i / 2], &f->level);
+                const tmap_u32 middle = __shfl_sync(~0u, right, 0);
+                const tmap_u32 end = __shfl_sync(~0u, last, 0);
+                const tmap_u32 after_left = __shfl_down_sync(~0u, left, 1);
+                const tmap_u32 after_right = __shfl_down_sync(~0u, right, 1);
+                left |= (lane < 31 ? after_left : middle) << 8;
+                right |= (lane < 31 ? after_right : end) << 8;
+                left >>= skip, right >>= skip;
+            }
+            bytes[tmapi_flood_place(row + i / 2 * warps, 0) * 4 + lane] = (unsigned char)left;
+            bytes[tmapi_flood_place(row + i / 2 * warps, 8) * 4 + lane] = (unsigned char)right;
+        }
     }
 }
 
@@ -140,7 +167,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_load(const tmapi_flood *f, const tmapi_flood_bl
     if (f->level.none)
         for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
             b->bits[i] = 0;
-    else if (f->tiles || !tmapi_flood_quick(f, a)) {
+    else if (f->tiles || !tmapi_flood_whole(f, a)) {
         if (f->tiles) tmapi_flood_sort_tiles(f, b, a);
         tmapi_flood_load_tiles(f, b, a);
     } else

@@ -14,29 +14,30 @@ TMAP_DEVICE tmap_u32 tmapi_flood_bytes4(tmap_u32 bits) {
     return (bits & 15) * 0x00204081u & 0x01010101u;
 }
 
-// Cells of 16 columns of a row a lane, if the area is whole and aligned; else a column a lane.
+// A warp a row: 16 cells a lane from the first multiple of 16 bytes on, and one by one what is
+// before and behind these.
 TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood *f, const tmapi_flood_room *room,
                                          const tmapi_flood_area *a) {
-    const tmap_u64 width = f->plan.map.width, height = f->plan.map.height;
-    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32, rows = f->plan.rows;
-    unsigned char *out = (unsigned char *)f->out + a->y * width + a->x;
-    if (a->x + 512 <= width && a->y + rows <= height && width % 16 == 0 &&
-        (tmap_u64)f->out % 16 == 0) {
-#pragma unroll 8
-        for (tmap_u32 row = threadIdx.x / 32; row < rows; row += warps) {
-            const tmap_u32 word = room->cells[tmapi_flood_cell_word(row, lane / 2)];
-            const tmap_u32 bits = word >> lane % 2 * 16;
-            __stcs((uint4 *)(out + row * width + lane * 16),
+    const tmap_u64 width = f->plan.map.width, rows_left = f->plan.map.height - a->y;
+    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    const tmap_u32 rows = rows_left < f->plan.rows ? (tmap_u32)rows_left : f->plan.rows;
+    const tmap_u32 columns = width - a->x < 512 ? (tmap_u32)(width - a->x) : 512;
+#pragma unroll 4
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += warps) {
+        unsigned char *out = (unsigned char *)f->out + (a->y + row) * width + a->x;
+        const tmap_u32 *cells = room->cells + tmapi_flood_cell_word(row, 0);
+        const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out) % 16, x = head + lane * 16;
+        const tmap_u32 tail = columns < head ? columns : (columns - head) / 16 * 16 + head;
+        if (x + 16 <= columns) {
+            const tmap_u32 word = cells[x / 32], next = x % 32 > 16 ? cells[x / 32 + 1] : 0;
+            const tmap_u32 bits = __funnelshift_r(word, next, x % 32);
+            __stcs((uint4 *)(out + x),
                    make_uint4(tmapi_flood_bytes4(bits), tmapi_flood_bytes4(bits >> 4),
                               tmapi_flood_bytes4(bits >> 8), tmapi_flood_bytes4(bits >> 12)));
         }
-        return;
-    }
-    for (tmap_u32 i = threadIdx.x / 32; i < rows * TMAPI_FLOOD_WORDS; i += warps) {
-        const tmap_u32 row = i / TMAPI_FLOOD_WORDS, x = i % TMAPI_FLOOD_WORDS * 32 + lane;
-        if (a->x + x < width && a->y + row < height)
-            out[row * width + x] =
-                (unsigned char)(room->cells[tmapi_flood_cell_word(row, x / 32)] >> lane & 1);
+        if (lane < head && lane < columns) out[lane] = (unsigned char)(cells[0] >> lane & 1);
+        if (tail + lane < columns)
+            out[tail + lane] = (unsigned char)(cells[(tail + lane) / 32] >> (tail + lane) % 32 & 1);
     }
 }
 
