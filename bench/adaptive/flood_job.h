@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// flood_job.h: what bench_flood runs: the table of variants, each of which makes itself ready for a
+// map and then runs as often as it is told to.
+//
+// A variant is two functions and a line in flood_variants, whose work is FLOOD_WORK_FLOOD (heights
+// in, job->out as bytes) or FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit integers).
+#ifndef BENCH_ADAPTIVE_FLOOD_JOB_H
+#define BENCH_ADAPTIVE_FLOOD_JOB_H
+
+#include "flood_truth.h"
+
+#include <threadmap/adaptive/flood_again.h>
+#include <threadmap/adaptive/label.h>
+#include <threadmap/rivals/flood_slides.h>
+
+#include <time.h>
+
+enum { FLOOD_WORK_FLOOD, FLOOD_WORK_LABEL };
+#define FLOOD_GUARD 64u // bytes behind a result that stay as they are
+
+typedef struct flood_job flood_job;
+
+typedef struct flood_variant {
+    int work;
+    const char *name;
+    int form;
+    // Bytes of the workspace for the job's map.
+    tmap_u64 (*bytes)(const flood_job *job);
+    // Makes ready; called once for a map, with the workspace in place.
+    cudaError_t (*make)(flood_job *job);
+    // A run in the default stream. Sets job->late and leaves where it took more than limit_ms.
+    cudaError_t (*run)(flood_job *job);
+    // Makes job->out of what a run has left elsewhere; not timed. NULL: it is there.
+    cudaError_t (*finish)(flood_job *job);
+} flood_variant;
+
+struct flood_job {
+    const flood_variant *variant;
+    flood_truth truth;     // the map, and what is to come of it
+    tmap_flood_seed *seed; // in device memory: the first cell of the largest region
+    void *workspace;
+    unsigned char *out; // of a flood, with a guard
+    int *labels;        // of a label, with a guard
+    double limit_ms;
+    int late;
+    tmap_u64 rounds; // of the last run; 0: there are none
+    tmap_flood_slides slides;
+    tmap_flood_plan plan;
+    void *tiles, *bits; // in the workspace
+    tmap_label_plan label;
+};
+
+static double flood_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+// ---- the lecture slides -------------------------------------------------------------------------
+
+static tmap_u64 flood_slides_bytes(const flood_job *job) {
+    return tmap_flood_slides_bytes(&job->truth.map);
+}
+static cudaError_t flood_slides_make(flood_job *job) {
+    return tmap_flood_slides_make(job->variant->form, &job->truth.map, job->truth.heights, 0,
+                                  job->workspace, job->out, &job->slides);
+}
+// As tmap_flood_slides_run, with an eye on the clock.
+static cudaError_t flood_slides_run(flood_job *job) {
+    const double begin = flood_now_ms();
+    cudaError_t error = tmap_flood_slides_begin(&job->slides, job->seed, 1, 0);
+    tmap_u32 next = 0;
+    int done = 0;
+    for (tmap_u32 step = 4; !error && !done; step = step < 256 ? 2 * step : step) {
+        error = tmap_flood_slides_rounds(&job->slides, next, step, 0);
+        if (error) return error;
+        next += step;
+        error = tmap_flood_slides_look(&job->slides, next, &done, &job->rounds, 0);
+        if (error) return error;
+        job->late = !done && flood_now_ms() - begin > job->limit_ms;
+        if (job->late) return cudaSuccess;
+    }
+    return error ? error : tmap_flood_slides_end(&job->slides, 0);
+}
+
+// ---- the library --------------------------------------------------------------------------------
+
+// The workspace holds a plan's own, tiles, and a result of bits.
+static tmap_u64 flood_regions_bytes(const flood_job *job) {
+    const tmap_flood_map *map = &job->truth.map;
+    tmap_flood_plan plan;
+    CHECK(tmap_flood_plan_make(map, TMAP_FLOOD_U8, 1, &plan));
+    return plan.workspace + tmap_flood_tiles_bytes(&plan) +
+           4 * tmap_flood_words(map->width) * map->height;
+}
+static cudaError_t flood_regions_make(flood_job *job) {
+    cudaError_t error = tmap_flood_plan_make(&job->truth.map, job->variant->form, 1, &job->plan);
+    if (error) return error;
+    job->tiles = (char *)job->workspace + job->plan.workspace;
+    job->bits = (char *)job->tiles + tmap_flood_tiles_bytes(&job->plan);
+    return tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+}
+static void *flood_regions_out(const flood_job *job) {
+    return job->variant->form == TMAP_FLOOD_U8 ? job->out : job->bits;
+}
+static cudaError_t flood_regions_run(flood_job *job) {
+    return tmap_flood(&job->plan, job->truth.heights, job->seed, 1, 0, job->workspace,
+                      flood_regions_out(job), 0);
+}
+static cudaError_t flood_again_run(flood_job *job) {
+    return tmap_flood_again(&job->plan, job->truth.heights, job->tiles, job->seed, 1, 0,
+                            job->workspace, flood_regions_out(job), 0);
+}
+static cudaError_t flood_first_run(flood_job *job) {
+    const cudaError_t error = tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+    return error ? error : flood_again_run(job);
+}
+
+static __global__ void flood_unpack(const tmap_u32 *bits, tmap_u64 width, tmap_u64 cells,
+                                    unsigned char *out) {
+    const tmap_u64 words = tmap_flood_words(width);
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
+         i += (tmap_u64)gridDim.x * blockDim.x)
+        out[i] = (unsigned char)(bits[i / width * words + i % width / 32] >> i % width % 32 & 1);
+}
+static cudaError_t flood_bits_finish(flood_job *job) {
+    flood_unpack<<<1024, 256>>>((const tmap_u32 *)job->bits, job->truth.map.width, job->truth.cells,
+                                job->out);
+    return cudaGetLastError();
+}
+
+static tmap_label_plan flood_label_plan(const flood_job *job) {
+    const tmap_flood_map *flood = &job->truth.map;
+    tmap_label_map map;
+    tmap_label_plan plan;
+    memset(&map, 0, sizeof map);
+    map.width = map.pitch = flood->width, map.height = flood->height;
+    map.type = TMAP_LABEL_MASK, map.connectivity = flood->connectivity;
+    CHECK(tmap_label_plan_make(&map, TMAP_LABEL_INT32, &plan));
+    return plan;
+}
+static tmap_u64 flood_label_bytes(const flood_job *job) {
+    return flood_label_plan(job).workspace + 16;
+}
+static cudaError_t flood_label_make(flood_job *job) {
+    job->label = flood_label_plan(job);
+    return cudaSuccess;
+}
+static cudaError_t flood_label_run(flood_job *job) { // the count stands first
+    return tmap_label(&job->label, job->truth.mask, (char *)job->workspace + 16, job->labels,
+                      (tmap_u64 *)job->workspace, 0);
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+#define FLOOD_SLIDES(name, form) \
+    { FLOOD_WORK_FLOOD, name, form, flood_slides_bytes, flood_slides_make, flood_slides_run, NULL }
+
+#define FLOOD_REGIONS(name, form, run, finish) \
+    { FLOOD_WORK_FLOOD, name, form, flood_regions_bytes, flood_regions_make, run, finish }
+
+// The library's own variants come first: `regions` is tmap_flood; `again_bits` a flood of a map
+// whose tiles are known, and `first_bits` the first one, which finds them.
+static const flood_variant flood_variants[] = {
+    FLOOD_REGIONS("regions", TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_bits", TMAP_FLOOD_BITS, flood_regions_run, flood_bits_finish),
+    FLOOD_REGIONS("first_bits", TMAP_FLOOD_BITS, flood_first_run, flood_bits_finish),
+    FLOOD_REGIONS("again_bits", TMAP_FLOOD_BITS, flood_again_run, flood_bits_finish),
+    {FLOOD_WORK_LABEL, "regions", 0, flood_label_bytes, flood_label_make, flood_label_run, NULL},
+    FLOOD_SLIDES("uniform", TMAP_FLOOD_SLIDES_UNIFORM),
+    FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
+    FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),
+    FLOOD_SLIDES("naive", TMAP_FLOOD_SLIDES_NAIVE),
+};
+enum { FLOOD_VARIANTS = sizeof flood_variants / sizeof *flood_variants };
+
+#endif
