@@ -3,19 +3,7 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-                    cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
+#include "../tests/cuda_check.h"
 
 // A time in milliseconds: the median, and the spread of the middle half of the samples in percent
 // of it.

@@ -4,22 +4,9 @@
 #ifndef TESTS_MAP_CHECK_H
 #define TESTS_MAP_CHECK_H
 
+#include "cuda_check.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/size.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int map_failures, map_cases;
 

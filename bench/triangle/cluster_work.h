@@ -9,6 +9,7 @@
 #ifndef BENCH_TRIANGLE_CLUSTER_WORK_H
 #define BENCH_TRIANGLE_CLUSTER_WORK_H
 
+#include "../../tests/hash.h"
 #include "../results.h"
 
 #include <threadmap/triangle/gromos.h>
@@ -46,13 +47,8 @@ typedef struct cluster_work {
 
 // ---- frames -------------------------------------------------------------------------------------
 
-TMAP_FN tmap_u32 cluster_hash(tmap_u32 a, tmap_u32 b) {
-    tmap_u64 h = (a + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull + b * 0x94d049bb133111ebull;
-    h ^= h >> 29, h *= 0xbf58476d1ce4e5b9ull;
-    return (tmap_u32)(h ^ h >> 32);
-}
 TMAP_FN float cluster_unit(tmap_u32 a, tmap_u32 b) {
-    return (float)(cluster_hash(a, b) >> 8) / 16777216.0f;
+    return (float)((tmap_u32)check_hash(a, b) >> 8) / 16777216.0f;
 }
 
 // Groups are 0.02 wide, in no order. In the cloud, coordinates are sums of three numbers, and wider
@@ -60,7 +56,7 @@ TMAP_FN float cluster_unit(tmap_u32 a, tmap_u32 b) {
 static __global__ void cluster_points(tmap_u32 n, tmap_u32 groups, float *points) {
     const tmap_u32 stride = gridDim.x * blockDim.x;
     for (tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-        const tmap_u32 group = groups ? cluster_hash(i, 77) % groups : 0;
+        const tmap_u32 group = groups ? (tmap_u32)check_hash(i, 77) % groups : 0;
         const float wide = 0.1f + cluster_unit(i, 78) * 0.9f;
         for (tmap_u32 k = 0; k < CLUSTER_DIMENSIONS; ++k) {
             const float sum =

@@ -3,18 +3,8 @@
 #ifndef TESTS_ADAPTIVE_FLOOD_PROBLEM_H
 #define TESTS_ADAPTIVE_FLOOD_PROBLEM_H
 
+#include "cuda_check.h"
 #include "flood_check.h"
-
-#include <cuda_runtime.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { GUARD = 64 };
 

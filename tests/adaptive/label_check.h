@@ -4,21 +4,9 @@
 #ifndef TESTS_ADAPTIVE_LABEL_CHECK_H
 #define TESTS_ADAPTIVE_LABEL_CHECK_H
 
+#include "cuda_check.h"
 #include <threadmap/adaptive/label.h>
 #include <threadmap/adaptive/label_measure.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int failures, cases;
 

@@ -4,22 +4,9 @@
 // or do not, tables that are too small, borders beside the picture and in it, and what must be
 // refused.
 #include "adaptive/ask_reference.h"
+#include "cuda_check.h"
 #include <threadmap/rivals/mandelbrot_approaches.h>
 #include <threadmap/rivals/mandelbrot_approaches_f64.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { POISON = 0x5a5a5a5a, PIXELS_MOST = 1 << 24 };
 
@@ -228,6 +215,7 @@ static void run_graphs(const problem *p) {
 
 // ways: bit 0: borders in the picture; 1: beside it; 2 and 3: tables with a place or a few.
 static void run_problem(const problem *p, int ways) {
+    if (!check_turn()) return;
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     ask_split split;
     ask_counts counts;

@@ -4,21 +4,8 @@
 // drivers, blocks of many sizes, few blocks, all numbers of tuning at their ends, tables without
 // places; that each level has the children of those that the level before subdivided; that an error
 // of the caller's stays the caller's; and what must be refused.
+#include "cuda_check.h"
 #include <threadmap/rivals/ask_drivers.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int failures, cases, on_gpu, small;
 
@@ -150,6 +137,7 @@ static void solid_free(solid *p, tmap_ask_workspace *s) {
 // Both forms, by all drivers. capacity: of tables, 0 or so little that regions are refused.
 static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                         tmap_u64 capacity) {
+    if (!check_turn()) return;
     tmap_ask_workspace s;
     solid p = solid_make(nx, ny, nz, radius, g, r, b, capacity, &s);
     const size_t length = strlen(what_runs);
@@ -182,6 +170,7 @@ static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32
 // Blocks of all sizes, as many as there are and one; the numbers of tuning at their ends. None may
 // change what comes out.
 static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b) {
+    if (!check_turn()) return;
     static const tmap_u32 threads[] = {32, 96, 256, 1024};
     enum { BLOCKS = sizeof threads / sizeof *threads, TUNINGS = 9 };
     tmap_ask_workspace s;
@@ -419,6 +408,7 @@ static __global__ void slabs_all(tmap_ask_run run, slabs job) {
 
 static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tmap_u32 g, tmap_u32 r,
                       tmap_u32 b, tmap_u64 capacity) {
+    if (!check_turn()) return;
     const tmap_ask_kernels kernels = {(const void *)slabs_ask, (const void *)slabs_end,
                                       (const void *)slabs_faces, 0, 0};
     const tmap_ask_params a = {g, r, b};

@@ -65,6 +65,7 @@ static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
 
 // A flood of a form, alone and with tiles.
 static void check(problem *p, int form) {
+    if (!check_turn()) return;
     const tmap_flood_plan plan = plan_of(&p->map, form, p->seed_count);
     void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
     CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));

@@ -76,14 +76,6 @@ static void check(const test_case *c) {
     free(in), free(out), free(labels), free(stack), free(shapes);
 }
 
-// 1 if this run takes the next map: each order of threads (SIMT_SEED) takes every third of them, and
-// three orders take them all.
-static int turn(void) {
-    static unsigned number;
-    const char *seed = getenv("SIMT_SEED");
-    return !seed || number++ % 3 == (unsigned)atoi(seed) % 3;
-}
-
 // A map of this size, whose type, connectivity and so on are those of number i.
 static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     const double grounds[TYPES] = {1, 127, -43, -70000, 0};
@@ -108,17 +100,17 @@ static void test_sizes(int full) {
     const int n = (int)(sizeof sizes / sizeof *sizes);
     for (int i = 0; i < n * (full ? 2 * KINDS : 4); ++i) {
         const test_case c = make(sizes[i % n][0], sizes[i % n][1], i * 7 + i / n, i * 5 % KINDS);
-        if (turn()) check(&c);
+        if (check_turn()) check(&c);
     }
     for (int i = 0; i < 2; ++i) { // as many components on the edges of a block as there can be
         const test_case c = make(3072, 192, i, CHECKER);
-        if (turn()) check(&c);
+        if (check_turn()) check(&c);
     }
     // an edge of blocks in each direction, masks and values
     for (int i = 0; i < KINDS * (full ? 10 : 4); ++i) {
         const test_case c = make(full ? 2000 + (tmap_u64)i : 1030, full ? 133 : 67,
                                  full ? i : i / KINDS / 2 + (i / KINDS % 2 ? TYPES : 0), i % KINDS);
-        if (turn()) check(&c);
+        if (check_turn()) check(&c);
     }
 }
 
@@ -126,7 +118,7 @@ static void test_random(int maps) {
     for (int i = 0; i < maps; ++i) {
         const tmap_u64 w = 1 + random_below(70), h = 1 + random_below(40);
         const test_case c = make(w, h, i, (int)(random_next() % KINDS));
-        if (turn()) check(&c);
+        if (check_turn()) check(&c);
     }
 }
 
@@ -134,7 +126,7 @@ static void test_large(void) {
     static const tmap_u64 sizes[][2] = {{3072, 2048}, {3001, 2003}, {1, 3000000}, {3000000, 1}};
     for (int i = 0; i < 2 * KINDS; ++i) {
         const test_case c = make(sizes[i % 4][0], sizes[i % 4][1], i, i % KINDS);
-        if (turn()) check(&c);
+        if (check_turn()) check(&c);
     }
 }
 

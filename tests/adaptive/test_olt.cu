@@ -2,21 +2,8 @@
 // test_olt: the four ways of inserting into an offset lookup table, in grids and blocks of many
 // shapes, with room for all and for fewer: what is stored is what was wanted, each once, without
 // gaps; each refusal is told to its caller and counted; the ordered form is sorted.
+#include "cuda_check.h"
 #include <threadmap/adaptive/olt.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { ONE, WARP, BLOCK, ORDERED, FORMS, MOST = 1 << 16 };
 static const char *const names[FORMS] = {"one", "warp", "block", "ordered"};
@@ -157,6 +144,7 @@ int main(void) {
         for (unsigned c = 0; c < (small ? 5u : 6u); ++c)
             for (unsigned r = 0; r < 4; ++r)
                 for (unsigned b = 0; b < 6; ++b) {
+                    if (!check_turn()) continue;
                     run(form, candidates[c], rarities[r], MOST, 5, blocks[b]);
                     run(form, candidates[c], rarities[r], 20, 3, blocks[b]);
                     run(form, candidates[c], rarities[r], 0, 2, blocks[b]);

@@ -5,21 +5,8 @@
 #define TESTS_FRACTAL_ENGINE_H
 
 #include "fractal/fractal_check.h"
+#include "cuda_check.h"
 #include <threadmap/fractal.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int failures, cases;
 

@@ -7,6 +7,7 @@
 #ifndef TESTS_FRACTAL_CHECK_H
 #define TESTS_FRACTAL_CHECK_H
 
+#include "../hash.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/size.h>
@@ -17,14 +18,6 @@
 #define CHECK_POISON_I32 0x5a5a5a5a
 #define CHECK_POISON_U8  0x5a
 #define CHECK_POISON_F32 1.5369e16f // near the float whose bytes are 0x5a
-
-// A well-mixed word for place i (the finaliser of MurmurHash3).
-TMAP_FN tmap_u32 check_hash(tmap_u64 i, tmap_u32 seed) {
-    tmap_u64 h = i + 0x9e3779b97f4a7c15ull * (seed + 1);
-    h = (h ^ h >> 33) * 0xff51afd7ed558ccdull;
-    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ull;
-    return (tmap_u32)(h ^ h >> 33);
-}
 
 // Every place of an embedding by the whole grid: blocks take rows, threads columns.
 #define CHECK_EACH_PLACE(x, y, width, height) \
@@ -109,7 +102,7 @@ CHECK_ELEMENT(f32, float, CHECK_POISON_F32, double, (float)(int)(h % 2001) / 8 -
     tmap_u64 mine = 0;
     CHECK_EACH_PLACE(x, y, width, height) {
         const tmap_u64 i = y * width + x;
-        const float before = (float)(int)(check_hash(i, seed) % 2001) / 8 - 100;
+        const float before = (float)(int)((tmap_u32)check_hash(i, seed) % 2001) / 8 - 100;
         mine += out[i] != (tmap_nbb_contains64(f, x, y, r) ? 2 * before : CHECK_POISON_F32);
     }
     if (mine) atomicAdd(wrong, mine);

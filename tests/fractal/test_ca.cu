@@ -232,8 +232,10 @@ int main(void) {
     for (int i = 0, n = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         if (engine_small && i % 4) continue;
-        for (tmap_u32 r = 0; engine_fits(f, r); ++r, ++n) run_sw(f, r, n), run_ca(f, r, n);
-        run_life(f);
+        const int taken = check_turn();
+        for (tmap_u32 r = 0; engine_fits(f, r); ++r, ++n)
+            if (taken) run_sw(f, r, n), run_ca(f, r, n);
+        if (taken) run_life(f);
     }
     for (int i = 0; i < 3; ++i) {
         tmap_nbb f;

@@ -381,7 +381,7 @@ int main(void) {
     if (skip) return skip;
     engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i)
-        if (!engine_small || i % 4 == 0) run_fractal(i, engine_fractal(i));
+        if ((!engine_small || i % 4 == 0) && check_turn()) run_fractal(i, engine_fractal(i));
     run_large();
     run_graph();
     run_refusals();

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_warp: the warp and block functions of warp.h in blocks of many shapes, down to one thread,
 // at every level that fits, against the plain maps and plain sums on the host.
+#include "cuda_check.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/size.h>
 #include <threadmap/fractal/warp.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 // Makes a 64-bit value of a 32-bit one; a sum of them wraps, as it should.
 #define WIDE 0x40000001ll

@@ -45,16 +45,16 @@ def main():
     self_test()
     tests = os.path.join(ROOT, "tests")
     nvcc = [find("nvcc"), "-G", "-std=c++17", "-gencode=arch=compute_75,code=sm_75", "-Xptxas",
-            "-v", "-I", INCLUDE, "-c"]
+            "-v", "-I", INCLUDE, "-cubin"]  # host code has no shared memory
     strict = ["-Werror", "all-warnings", f"-Xcompiler={','.join(STRICT_HOST)}"]
     with tempfile.TemporaryDirectory(prefix="headers-") as folder:
         def check(item):
             stem = os.path.join(folder, item.replace("/", "_"))
             if item in PROGRAMS:
-                code, text = run([*nvcc, "-I", tests, os.path.join(tests, item), "-o", stem + ".o"])
+                code, text = run([*nvcc, "-I", tests, os.path.join(tests, item), "-o", stem + ".cubin"])
             else:
                 code, text = run([*nvcc, *strict, write(stem + ".cu", twice([item])),
-                                  "-o", stem + ".o"])
+                                  "-o", stem + ".cubin"])
             if code:
                 return text
             kernels = static_bytes(text)

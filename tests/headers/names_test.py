@@ -61,23 +61,25 @@ def capitals(text):
     return set(re.findall(r"\b[A-Z]\b", text))
 
 
-def check(header, stubs):
+def preprocessed(face, source, stubs):
+    """(exit status, text or what is wrong, name -> value of the macros at the end) of a source."""
+    code, text = run([find("gcc"), "-E", "-P", "-dD", "-nostdinc", "-I", stubs, "-I", INCLUDE,
+                      *FACES[face], "-x", "c" if face == "C" else "c++", "-"], input=source)
+    macros = {}
+    for word, name, value in re.findall(r"^#(define|undef) (\w+)(.*)", text, re.M):
+        macros[name] = value if word == "define" else None
+    return code, re.sub(r"^#(define|undef) .*\n", "", text, flags=re.M), macros
+
+
+def check(header, stubs, known):
+    """known: face -> the macros that there are without any header."""
     wrong = []
-    source = f"#include <{header}>\n"
-    for face, defines in FACES.items():
-        base = [find("gcc"), "-E", "-P", "-nostdinc", "-I", stubs, "-I", INCLUDE, *defines,
-                "-x", "c" if face == "C" else "c++"]
-        code, before = run([*base, "-dM", "-"], input="")
-        code, after = run([*base, "-dM", "-"], input=source)
-        if code:
-            return after
-        for line in sorted(set(after.splitlines()) - set(before.splitlines())):
-            name = re.match(r"#define (\w+)", line).group(1)
-            if not PREFIX.match(name):
-                wrong.append(f"{face}: macro {name}")
-        code, text = run([*base, "-"], input=source)
+    for face in FACES:
+        code, text, macros = preprocessed(face, f"#include <{header}>\n", stubs)
         if code:
             return text
+        wrong += [f"{face}: macro {name}" for name, value in sorted(macros.items())
+                  if not PREFIX.match(name) and value != known[face].get(name)]
         wrong += [f"{face}: {name}" for name in sorted(capitals(text))]
         names = sorted(set(declared(text)))
         wrong += [f"{face}: {name}" for name in names if not PREFIX.match(name)]
@@ -107,7 +109,8 @@ def main():
     try:
         for name in STUBS:
             write(os.path.join(stubs, name), "")
-        each(headers(), lambda header: check(header, stubs))
+        known = {face: preprocessed(face, "", stubs)[2] for face in FACES}
+        each(headers(), lambda header: check(header, stubs, known))
     finally:
         shutil.rmtree(stubs)
 

@@ -6,21 +6,8 @@
 #define TMAP_MANDELBROT_DP 1 // the CPU machine launches from kernels
 #endif
 #include "adaptive/ask_reference.h"
+#include "cuda_check.h"
 #include <threadmap/rivals/mandelbrot_dp.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { POISON = 0x5a5a5a5a };
 
@@ -44,6 +31,7 @@ static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_
 
 static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                 tmap_u64 pending) {
+    if (!check_turn()) return;
     tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
     const tmap_ask_params a = {g, r, b};
     size_t pixels = (size_t)nx * ny;

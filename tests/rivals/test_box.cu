@@ -3,20 +3,8 @@
 // for every fractal of the catalogue and own ones; every place of the matrix is compared. Then what
 // the launchers must refuse.
 #include "fractal/fractal_check.h"
+#include "cuda_check.h"
 #include <threadmap/rivals/box_kernels.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { MOST_PLACES = 1 << 20 };
 static int failures, cases;

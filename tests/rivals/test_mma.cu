@@ -179,8 +179,9 @@ int main(void) {
             tmap_u32 m = (r + i) % 3 == 0 ? 0 : (most - r) / ((r + i) % 3);
             for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b)
                 if (gpu || b == 0 || (r + i + b) % 3 == 0)
-                    for (int n = gpu ? 8 : 1; n; --n) run_case(f, r, n & 1 ? m : 0, blocks[b]);
-            if (f.k > 1 && tmap_nbb_cells(f, r) <= all) run_level(f, r, gpu);
+                    for (int n = gpu ? 8 : 1; n && check_turn(); --n)
+                        run_case(f, r, n & 1 ? m : 0, blocks[b]);
+            if (f.k > 1 && tmap_nbb_cells(f, r) <= all && check_turn()) run_level(f, r, gpu);
         }
     }
     CHECK(cudaFree(q_d));

@@ -4,22 +4,10 @@
 #ifndef TESTS_TRIANGLE_DRMSD_CHECK_H
 #define TESTS_TRIANGLE_DRMSD_CHECK_H
 
+#include "cuda_check.h"
 #include <threadmap/triangle/drmsd_atoms.h>
 
-#include <cuda_runtime.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define DRMSD_CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int drmsd_failures, drmsd_cases;
 static int drmsd_small; // 1: few cases, for sanitizers
@@ -33,15 +21,13 @@ static inline void drmsd_expect(int ok, const char *what, tmap_u32 n, int option
 }
 
 static inline double drmsd_random(tmap_u64 a, tmap_u64 b) { // in [-1, 1)
-    tmap_u64 h = (a + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull + b * 0x94d049bb133111ebull;
-    h ^= h >> 29, h *= 0xbf58476d1ce4e5b9ull, h ^= h >> 32;
-    return (double)(h >> 11) / 4503599627370496.0 - 1;
+    return (double)(check_hash(a, b) >> 11) / 4503599627370496.0 - 1;
 }
 
 static inline void *drmsd_to_device(const void *host, tmap_u64 bytes) {
     void *device;
-    DRMSD_CHECK(cudaMalloc(&device, bytes ? bytes : 4));
-    if (bytes) DRMSD_CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&device, bytes ? bytes : 4));
+    if (bytes) CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
     return device;
 }
 
@@ -86,8 +72,7 @@ typedef struct drmsd_options {
 
 // Copies boxes that have been changed to the device.
 static inline void drmsd_options_copy(drmsd_options *o, const drmsd_frames *, tmap_u32 boxes) {
-    DRMSD_CHECK(
-        cudaMemcpy((void *)o->device.boxes, o->boxes, boxes * 12ull, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy((void *)o->device.boxes, o->boxes, boxes * 12ull, cudaMemcpyHostToDevice));
 }
 
 // boxes: of so many frames.
@@ -118,9 +103,9 @@ static inline drmsd_options drmsd_options_make(const drmsd_frames *f, int option
     return o;
 }
 static inline void drmsd_options_free(drmsd_options *o) {
-    DRMSD_CHECK(cudaFree((void *)o->device.atoms));
-    DRMSD_CHECK(cudaFree((void *)o->device.weights));
-    DRMSD_CHECK(cudaFree((void *)o->device.boxes));
+    CHECK(cudaFree((void *)o->device.atoms));
+    CHECK(cudaFree((void *)o->device.weights));
+    CHECK(cudaFree((void *)o->device.boxes));
     free(o->atoms), free(o->weights), free(o->boxes);
 }
 
@@ -178,7 +163,7 @@ static inline int drmsd_begin(void) {
     struct cudaDeviceProp device;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices)
         return puts("SKIP: no NVIDIA GPU"), 77;
-    DRMSD_CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaGetDeviceProperties(&device, 0));
     drmsd_gpu = strstr(device.name, "CPU") == NULL;
     drmsd_small = getenv("TMAP_TEST_SMALL") || getenv("SIMT_SEED"); // the latter: sanitized
     return 0;

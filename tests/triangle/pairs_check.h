@@ -4,21 +4,8 @@
 #ifndef TESTS_TRIANGLE_PAIRS_CHECK_H
 #define TESTS_TRIANGLE_PAIRS_CHECK_H
 
+#include "cuda_check.h"
 #include <threadmap/triangle/pairs.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 static int failures, cases;
 static int pairs_small; // 1: few cases, for slow machines and sanitizers
@@ -39,12 +26,6 @@ static inline void expect(int ok, const char *what, shape s) {
     if (ok || ++failures > 20) return;
     printf("FAIL %s: n = %u, rows %u, others %u, sets %u, d = %u, %u bytes\n", what, s.n, s.rows,
            s.others, s.sets, s.d, s.size);
-}
-
-static inline tmap_u64 check_hash(tmap_u64 a, tmap_u64 b) {
-    tmap_u64 h = (a + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull + b * 0x94d049bb133111ebull;
-    h ^= h >> 29, h *= 0xbf58476d1ce4e5b9ull;
-    return h ^ h >> 32;
 }
 
 static inline void *to_device(const void *host, tmap_u64 bytes) {
@@ -85,14 +66,6 @@ static inline void make_plan(shape s, const void *kernel, tmap_pairs_plan *plan)
     CHECK(tmap_pairs_plan_rows(plan, s.rows));
     if (s.others) CHECK(tmap_pairs_plan_others(plan, s.others));
     CHECK(tmap_pairs_plan_sets(plan, s.sets));
-}
-
-// 1 if this run takes the next case: under sanitizers, in an order of threads of its own
-// (SIMT_SEED), each order takes every third of them, and three orders take them all.
-static inline int pairs_turn(void) {
-    static unsigned number;
-    const char *seed = getenv("SIMT_SEED");
-    return !seed || number++ % 3 == (unsigned)atoi(seed) % 3;
 }
 
 // Returns 77 where there is no GPU.

@@ -150,7 +150,7 @@ static int near(const problem *p, double want, float got) {
 }
 
 static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u32 group) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     problem p = make(n, frames, options, n + 7 * frames + 31 * (tmap_u32)options);
     double *want = (double *)malloc(frames * sizeof *want + 8);
     float *got = (float *)malloc(frames * sizeof *got + 4);

@@ -275,7 +275,7 @@ static void compare(const float *results, problem p, const vectors *v, int form,
 
 // forms, sizes: a bit for each that is run.
 static void solve(problem p, int forms, int sizes) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     float *frames = trajectory(p);
     choice c = choose(p);
     vectors v = define(frames, p, &c);

@@ -251,11 +251,11 @@ int main(void) {
     for (tmap_u32 n = 0; n <= 40; ++n)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind)
             for (tmap_u32 k = 0; k < 4; ++k, ++turn)
-                if (!pairs_small || (turn % 3 == 0 && pairs_turn()))
+                if (!pairs_small || (turn % 3 == 0 && check_turn()))
                     run(kind, n, cutoff_of(kind, n, k), k);
     for (tmap_u32 i = 0; i < sizeof some / sizeof *some; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
-            if (!pairs_small || (turn % 2 == 0 && pairs_turn()))
+            if (!pairs_small || (turn % 2 == 0 && check_turn()))
                 run(kind, some[i], cutoff_of(kind, some[i], turn), turn % 8);
     for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)

@@ -231,10 +231,10 @@ int main(void) {
     if (strstr(pairs_machine, "CPU")) pairs_small = 1;
     for (tmap_u32 n = 0; n <= 40; ++n)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
-            if (!pairs_small || (pairs_turn())) run(kind, n, turn % 4);
+            if (!pairs_small || (check_turn())) run(kind, n, turn % 4);
     for (tmap_u32 i = 0; i < sizeof some / sizeof *some; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
-            if (!pairs_small || (turn % 3 == 0 && pairs_turn())) run(kind, some[i], turn % 8);
+            if (!pairs_small || (turn % 3 == 0 && check_turn())) run(kind, some[i], turn % 8);
     for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind) run(kind, many[i], 0);
     check_examples();

@@ -66,7 +66,7 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 // shares: the launches among which the plan's items are divided.
 static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 columns = s.others ? s.others : s.n;
     const tmap_u64 places = (tmap_u64)s.n * columns + 1;
     tmap_pairs_plan plan;
@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 
 // Coordinates are whole numbers of a few bits, so that distances are exact on every machine.
 static void run_fold(shape s) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 columns = s.others ? s.others : s.n, grids[] = {0, 1, 3, 1000};
     far_t *got = (far_t *)malloc(s.sets * sizeof *got),
           *before = (far_t *)malloc(s.sets * sizeof *got);

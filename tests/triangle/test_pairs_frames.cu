@@ -113,7 +113,7 @@ static const void *kernel_of(tmap_u32 own) {
 // side, group: a cut; 0: what the plan maker takes. numbers: every second point counts, backwards.
 static void run(tmap_u32 n, tmap_u32 frames, tmap_u32 own, tmap_u32 side, tmap_u32 group,
                 int numbers) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 points = numbers ? 2 * n + 1 : n;
     const tmap_u64 floats = (tmap_u64)frames * points * 3;
     float *host = (float *)malloc(floats * 4 + 4), *reference = (float *)malloc(points * 12 + 4);

@@ -190,7 +190,7 @@ static void make_rows_plan(shape s, tmap_u32 bytes, const void *kernel, tmap_pai
 
 // shares: the launches among which the plan's items are divided.
 static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 bytes = 4 * k->words;
     const tmap_u64 points = (tmap_u64)s.n * s.sets, others = (tmap_u64)s.others * s.sets;
     words *want = words_make(points), *want_others = words_make(others);
@@ -336,7 +336,7 @@ static int pull_wrong(const pull *got, const pulled *want) {
 }
 
 static void run_pull(shape s) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 grids[] = {0, 1, 3, 1000}, columns = s.others ? s.others : s.n;
     const tmap_u64 points = (tmap_u64)s.n * s.sets, others = (tmap_u64)s.others * s.sets;
     const tmap_u64 bytes = points * sizeof(pull), bytes_others = others * sizeof(pull);

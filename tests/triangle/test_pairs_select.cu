@@ -182,7 +182,7 @@ static void run_shares(const tmap_pairs_plan *plan, const chooser *c, int order,
 }
 
 static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 grids[] = {1, 3, 1000};
     const tmap_u64 places = (tmap_u64)s.n * (s.others ? s.others : s.n) * s.sets;
     unsigned char *want = (unsigned char *)calloc(places + 1, 1);

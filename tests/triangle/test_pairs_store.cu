@@ -88,7 +88,7 @@ static const struct kernel_of {
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 static void run(store_shape w, const struct kernel_of *k) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 element = k->bytes ? k->bytes : 4;
     tmap_pairs_plan plan;
     tmap_u64 bytes, first = 0;
@@ -201,7 +201,7 @@ static tmap_u32 sums_coordinate(tmap_u32 point, tmap_u32 set, tmap_u32 k) {
 }
 
 static void run_sums(store_shape w, const struct sums_kernel *k) {
-    if (!pairs_turn()) return;
+    if (!check_turn()) return;
     const tmap_u32 element = k->bytes ? k->bytes : 4, n = w.s.n, d = w.s.d;
     tmap_pairs_plan plan;
     unsigned char *out, *got, *want;

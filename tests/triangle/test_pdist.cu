@@ -7,19 +7,7 @@
 #define TMAPI_PDIST_TENSOR_N 200 // so that small sizes take the tensor cores' kernels
 #define TMAPI_STORE_LARGE    129 // and large tiles
 #include "triangle/pdist_check.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
+#include "cuda_check.h"
 
 enum { GUARD = 64 }; // values around an output
 static int failures, cases, on_gpu;
@@ -137,19 +125,11 @@ static check_result compare(problem p, const void *points, const void *out) {
     return result;
 }
 
-// Of the problems below this run takes this one. On the CPU machine with random orders of threads
-// (SIMT_SEED), which is slow, each order takes every third of them, and three orders take them all.
-static int is_taken(void) {
-    static int number;
-    const char *seed = getenv("SIMT_SEED");
-    return !seed || number++ % 3 == atoi(seed) % 3;
-}
-
 // Random points.
 static void run_random(problem p) {
     void *base, *points_base;
     check_result result;
-    if (!is_taken()) return;
+    if (!check_turn()) return;
     CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
     void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
     check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
@@ -197,7 +177,7 @@ static void run_hard(int kind, problem p) {
     tmap_u64 n = p.n, d = p.d;
     double most = 0;
     int wrong = 0;
-    if (!is_taken()) return;
+    if (!check_turn()) return;
     for (tmap_u64 at = 0; at < n * d; ++at)
         points[at] = hard_value(kind, (int)(at / d), (int)(at % d));
     CHECK(cudaMalloc(&points_base, (n * d + 8) * sizeof(float)));
@@ -282,7 +262,7 @@ static void run_known(problem p) {
     void *base, *points_base, *out;
     tmap_u64 count = p.n * p.d, all = tmap_pdist_values(p.n, p.layout);
     int wrong = 0;
-    if (!is_taken()) return;
+    if (!check_turn()) return;
     CHECK(cudaMalloc(&points_base, (count + 8) << (2 + p.wide)));
     void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
     for (tmap_u64 at = 0; at < count; ++at) narrow[at] = (float)kat_points[at];

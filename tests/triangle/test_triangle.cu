@@ -4,24 +4,11 @@
 // can count; a sample of them on the CPU machine. A cell is right by its defining inequality,
 // i(i+1)/2 <= lambda < (i+1)(i+2)/2. Then where the paper's maps first go wrong, and the grids of
 // all maps, cell by cell.
+#include "cuda_check.h"
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
 #include <threadmap/rivals/triangle_roots.h>
 #include <threadmap/rivals/triangle_maps.h>
-
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 #define NONE (~0ull)
 
