@@ -33,8 +33,9 @@ SNIPPETS = {
     '17': ['rows'],
     '18': ['own-metric', 'own-metric-launch'],
     '19': ['matrix-and-clusters'],
+    '20': ['flood'],
 }
-READERS = ['19']  # take the name of a file, and include samples/files
+READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)
                   for path in glob.glob(os.path.join(root, 'samples', '*', '[0-9]*.cu'))),
