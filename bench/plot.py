@@ -22,7 +22,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOTHING = "Not measured yet."
 DOCUMENTS = ("README.md", "docs/performance.md", "docs/notebook.md", "docs/papers.md",
-             "docs/maps/molecules.md", "bench/results/h200/tables.md")
+             "docs/maps/molecules.md", "docs/maps/floods.md",
+             "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.
 FRACTALS = {
@@ -141,7 +142,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "block", "triangle", "pairs", "drmsd", "ask"):
+    for name in ("fractal", "block", "triangle", "pairs", "drmsd", "flood", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -572,6 +573,73 @@ def table_drmsd_claims(data):
     return table([f"n = {n} where nothing else is said", "the slides ", "here "], rows)
 
 
+# ---- tables of floods ---------------------------------------------------------------------------
+
+def flood_row(results, variant, given, size, work="flood"):
+    found = [row for row in results.at(work) if row["variant"] == variant
+             and row["input"] == given and row["size"] == size and row["connectivity"] == 4]
+    return found[0] if found else None
+
+
+def flood_inputs(results):
+    return list(dict.fromkeys(row["input"] for row in results.at("flood")))
+
+
+def table_floods(data):
+    """Floods and labels by the library."""
+    results, rows = data.get("flood"), []
+    sizes = (1024, 16384, 32768, 46341)
+    for given in flood_inputs(results) if results else ():
+        found = [flood_row(results, "regions", given, size) for size in sizes]
+        again = [flood_row(results, name, given, 16384) for name in ("first_bits", "again_bits")]
+        label = flood_row(results, "regions", given, 16384, "label")
+        rows.append([given.replace("_", " "), *(ms(row) for row in found), percent(found[1]),
+                     percent(found[2]), *(ms(row) for row in again), ms(label)])
+    return table(["input", *(f"{size}²" for size in sizes), "% of copying, 16384²",
+                  "% of copying, 32768²", "first, to bits", "again, to bits", "labels"], rows)
+
+
+def table_flood_claims(data):
+    """What the slides say of floods, beside what was measured here."""
+    results = data.get("flood")
+    if not results:
+        return NOTHING
+    flood = [row for row in results.at("flood") if row["connectivity"] == 4
+             and row["input"] != "dry"]
+
+    def pick(best, **want):
+        rows = [row for row in flood if all(row[key] == value for key, value in want.items())]
+        return best(rows, key=lambda row: row["mpix_s"]) if rows else None
+
+    def line(text, slides, row):
+        if not row:
+            return [text, slides, "-", "-", "-"]
+        return [text, slides, f"{row['mpix_s']:.0f}", f"{row['input']}, {row['size']}²".replace(
+            "_", " "), sig(row["limit_pct"], 2)]
+    last = pick(max, variant="regions")
+    slow = pick(min, variant="naive", input="terrain")
+    fast = flood_row(results, "regions", "terrain", slow["size"]) if slow else None
+    rows = [
+        line("the fastest of all", "up to 2500 Mpix/s, GTX 480", last),
+        line("the fastest, on its worst input of 16384²", "-",
+             pick(min, variant="regions", size=16384)),
+        line("moving line, coalesced", "more than the 250 Mpix/s that the project asks for",
+             pick(max, variant="line", input="terrain")),
+        line("the same, on its worst input", "low if the map is complicated",
+             pick(min, variant="line")),
+        line("tiles", "better", pick(max, variant="tiles", input="terrain")),
+        line("with special code for uniform tiles", "better still",
+             pick(max, variant="uniform", input="terrain")),
+        line("naive", "extremely inefficient", slow),
+    ]
+    if slow and fast:
+        rows.append([f"the fastest by the slowest, terrain, {slow['size']}²",
+                     "4 orders of magnitude", f"{fast['mpix_s'] / slow['mpix_s']:.0f} times", "-",
+                     "-"])
+    return table(["", "the slides ", "here, Mpix/s", "input, size ", "% of the memory's limit"],
+                 rows)
+
+
 # ---- tables of adaptive subdivision -------------------------------------------------------------
 
 EXHAUSTIVE, UNROLLED, ASKS, DPS = "exhaustive", "unrolled", ("ask_sbr", "ask_mbr"), ("dp_sbr",
@@ -760,6 +828,7 @@ TABLES = {
     "pairs": table_pairs,
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
+    "floods": table_floods, "flood-claims": table_flood_claims,
     "block": table_block, "reduce": table_reduce,
 }
 

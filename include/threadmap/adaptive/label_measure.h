@@ -151,8 +151,9 @@ static __global__ void __launch_bounds__(256)
 static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
     tmapi_label_measure_kernel(const void *labels, int wide, tmap_u64 width, tmap_u64 height,
                                tmap_u64 components, tmap_label_shape *shapes) {
-    __shared__ tmapi_label_table table;
-    tmapi_label_measure_tile(&table, labels, wide, width, height, components, shapes);
+    extern __shared__ uint4 tmapi_label_shared[];
+    tmapi_label_measure_tile((tmapi_label_table *)tmapi_label_shared, labels, wide, width, height,
+                             components, shapes);
 }
 
 // Measures components of a labelled map.
@@ -185,7 +186,8 @@ static inline cudaError_t tmap_label_measure(const tmap_label_plan *plan, const 
     arguments[0] = &labels, arguments[1] = &wide, arguments[2] = &width, arguments[3] = &height;
     arguments[4] = &components, arguments[5] = &shapes;
     return cudaLaunchKernel((const void *)tmapi_label_measure_kernel, dim3((unsigned)blocks),
-                            dim3(TMAPI_LABEL_MEASURE_WARPS * 32), arguments, 0, stream);
+                            dim3(TMAPI_LABEL_MEASURE_WARPS * 32), arguments,
+                            sizeof(tmapi_label_table), stream);
 }
 #endif
 
