@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     const tmap_u64 w = h.width, cells = w * h.height, from = (tmap_u64)y * w + (tmap_u64)x;
     // [snippet: flood]
     const tmap_flood_map map = {w, h.height, w, h.nodata, h.has_nodata, h.type, 4};
-    const double levels[3] = {level - 20, level, level + 20};
+    const double levels[4] = {level - 20, level, level + 20, level + 40};
     tmap_flood_plan plan;
     tmap_flood_seed *source;
     tmap_flood_lake *lakes;
@@ -35,12 +35,12 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc((void **)&work, plan.workspace + tmap_flood_tiles_bytes(&plan)));
     CHECK(cudaMallocManaged((void **)&depth, 4 * cells) || cudaMallocManaged((void **)&source, 16));
     CHECK(cudaMalloc((void **)&on, heights_bytes(h.type) * cells) ||
-          cudaMallocManaged((void **)&lakes, 48));
+          cudaMallocManaged((void **)&lakes, 64));
     CHECK(cudaMemcpy(on, h.data, heights_bytes(h.type) * cells, cudaMemcpyHostToDevice));
     source->x = from % w, source->y = from / w;
     CHECK(tmap_flood(&plan, on, source, 1, level, work, depth, 0));
     CHECK(tmap_flood_tiles(&plan, on, tiles = work + plan.workspace, 0)); // once for all levels
-    CHECK(tmap_flood_levels(&plan, on, tiles, source, 1, levels, 3, work, lakes, 0));
+    CHECK(tmap_flood_levels(&plan, on, tiles, source, 1, levels, 4, work, lakes, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
     for (tmap_u64 i = 0; i < cells; ++i) {
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
                            (i + w < cells && depth[i + w] > 0);
         wrong += depth[i] != (wet && beside ? (float)(level - v) : 0.0f);
     }
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 4; ++k)
         printf("level %g: %llu cells, volume %.0f\n", levels[k], lakes[k].area, lakes[k].volume);
     wrong += relief_write("flood.ppm", &h, depth);
     puts(wrong ? "flood.ppm: WRONG" : "flood.ppm: ok");
