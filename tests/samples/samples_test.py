@@ -9,7 +9,32 @@ import subprocess
 import sys
 import tempfile
 
-PICTURES = {'12_mandelbrot': 'mandelbrot.pgm'}
+PICTURES = {'12_mandelbrot': 'mandelbrot.pgm', '20_flood': 'flood.ppm'}
+
+
+def grey(path, data):
+    """What is wrong with a grey picture that has a scale in its last lines."""
+    magic, _, size, most, pixels = data.split(b'\n', 4)
+    width, height = map(int, size.split())
+    if magic != b'P5' or most != b'255' or len(pixels) != width * height:
+        return f'{path} is no whole picture'
+    scale = pixels[-width:]
+    if scale[0] != 255 or scale[-1] != 0 or len(set(pixels[:width * width])) < 50:
+        return f'{path} has no scale, or nothing above it'
+    return ''
+
+
+def coloured(path, data):
+    """What is wrong with a picture of hills and water."""
+    magic, size, most, pixels = data.split(b'\n', 3)
+    width, height = map(int, size.split())
+    if magic != b'P6' or most != b'255' or len(pixels) != 3 * width * height:
+        return f'{path} is no whole picture'
+    colours = [pixels[i:i + 3] for i in range(0, len(pixels), 3)]
+    water = sum(red + 30 < blue for red, _, blue in colours)
+    if len(set(colours)) < 500 or not len(colours) / 50 < water < len(colours) / 2:
+        return f'{path} has no hills, or no lake among them'
+    return ''
 
 
 def check(program):
@@ -32,13 +57,9 @@ def check(program):
             return f'leaves {os.listdir(folder)}'
         for path in wanted:
             with open(os.path.join(folder, path), 'rb') as file:
-                magic, _, size, most, pixels = file.read().split(b'\n', 4)
-            width, height = map(int, size.split())
-            if magic != b'P5' or most != b'255' or len(pixels) != width * height:
-                return f'{path} is no whole picture'
-            scale = pixels[-width:]
-            if scale[0] != 255 or scale[-1] != 0 or len(set(pixels[:width * width])) < 50:
-                return f'{path} has no scale, or nothing above it'
+                answer = (grey if path.endswith('.pgm') else coloured)(path, file.read())
+            if answer:
+                return answer
     return ''
 
 
