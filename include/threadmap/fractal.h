@@ -7,6 +7,8 @@
 #define TMAP_FRACTAL_H
 
 #include "fractal/catalogue.h"
+#include "fractal/compact.h"
+#include "fractal/compact_words.h"
 #include "fractal/each.h"
 #include "fractal/fold.h"
 #include "fractal/gasket.h"

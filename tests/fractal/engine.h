@@ -101,9 +101,11 @@ static inline int engine_fits(tmap_nbb f, tmap_u32 r) {
 }
 
 // Where the matrix of case number n stands in its memory, and how far its rows are apart: without a
-// gap and from the start, and otherwise.
-static inline tmap_u64 engine_pitch(int n, tmap_u64 width) {
+// gap and from the start, and otherwise; compact storage for its loop, and now and then for that
+// which serves both.
+static inline tmap_u64 engine_pitch(int n, tmap_u64 width, int loop) {
     static const tmap_u64 more[4] = {0, 0, 3, 16};
+    if (loop == TMAP_EACH_COMPACT || (loop == TMAP_EACH_LINEAR && n % 3 == 0)) return TMAP_COMPACT;
     return width + more[n & 3];
 }
 static inline tmap_u64 engine_offset(int n) {
@@ -119,8 +121,19 @@ static inline tmap_u64 engine_room(const tmap_each_plan *plan) {
 // The cell whose element is place i of the memory of a plan's matrix; 0 if that is none.
 TMAP_FN int engine_cell(const tmap_each_plan *plan, tmap_u64 i, tmap_xy64 *cell) {
     if (i < plan->offset) return 0;
+    if (plan->pitch == TMAP_COMPACT) {
+        *cell = tmap_nbb_lambda_linear64(plan->f, i - plan->offset, plan->r);
+        return i - plan->offset < tmap_nbb_cells(plan->f, plan->r);
+    }
     cell->y = (i - plan->offset) / plan->pitch, cell->x = (i - plan->offset) % plan->pitch;
     return tmap_nbb_contains64(plan->f, cell->x, cell->y, plan->r);
+}
+
+// The element of a cell.
+TMAP_FN tmap_u64 engine_at(const tmap_each_plan *plan, tmap_u64 x, tmap_u64 y) {
+    if (plan->pitch == TMAP_COMPACT)
+        return plan->offset + tmap_nbb_nu_linear64(plan->f, x, y, plan->r);
+    return plan->offset + y * plan->pitch + x;
 }
 
 // Every place of a memory of `n` by the whole launch.

@@ -31,7 +31,9 @@ static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
     tmap_each_plan plan;
     tmap_u64 room;
     unsigned char *out;
-    CHECK(tmap_sw_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)), size, &plan));
+    CHECK(tmap_sw_plan_make(
+        f, r, engine_pitch(n, tmap_nbb_side_x(f, r), n % 6 == 4 ? TMAP_EACH_COMPACT : -1), size,
+        &plan));
     plan.offset = engine_offset(n), room = engine_room(&plan);
     out = (unsigned char *)engine_memory(0, (room + 1) * size) + (n % 2 ? size : 0);
     CHECK(cudaMemset(out, 0x5a, room * size));
@@ -67,7 +69,7 @@ static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
                 neighbours += \
                     p != 4 && \
                     tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, cell.y + p / 3 - 1, plan.r) && \
-                    in[i + p / 3 * plan.pitch - plan.pitch + p % 3 - 1] != 0; \
+                    in[engine_at(&plan, cell.x + p % 3 - 1, cell.y + p / 3 - 1)] != 0; \
             mine += out[i] != ((in[i] ? rule.survive : rule.born) >> neighbours & 1); \
         } \
         if (mine) atomicAdd(wrong, mine); \
@@ -95,7 +97,8 @@ CA(u8)
 CA(u32)
 
 static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
-    const tmap_u64 pitch = engine_pitch(n, tmap_nbb_side_x(f, r));
+    const tmap_u64 pitch =
+        engine_pitch(n, tmap_nbb_side_x(f, r), n % 5 == 3 ? TMAP_EACH_COMPACT : -1);
     tmap_ca_plan plan;
     tmap_u64 places;
     CHECK(tmap_ca_plan_make(f, r, pitch, 4, &plan));

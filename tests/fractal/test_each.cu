@@ -16,7 +16,7 @@ typedef struct tally {
 static __device__ void count_visit(void *job, tmap_cell cell) {
     tally *t = (tally *)job;
     if (!tmap_nbb_contains64(t->plan.f, cell.x, cell.y, t->plan.r) ||
-        cell.at != t->plan.offset + cell.y * t->plan.pitch + cell.x)
+        cell.at != engine_at(&t->plan, cell.x, cell.y))
         atomicAdd(t->wrong, 1ull);
     else
         atomicAdd(&t->visits[cell.at], 1u);
@@ -194,7 +194,7 @@ static void run_fractal(int n, tmap_nbb f) {
     for (tmap_u32 r = 0; engine_fits(f, r); ++r)
         for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
             tmap_each_plan plan;
-            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)),
+            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
                                       (const void *)visit_cells, &plan));
             if (tmap_each_plan_loop(&plan, loop)) {
                 expect(loop == TMAP_EACH_ROWS && r > tmap_rows_level_max(f), "a loop", &plan);

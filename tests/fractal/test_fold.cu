@@ -116,7 +116,7 @@ static void run_fractal(int n, tmap_nbb f) {
     for (tmap_u32 r = 0; engine_fits(f, r); ++r)
         for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
             tmap_each_plan like;
-            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)),
+            CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
                                       (const void *)any_kernel, &like));
             if (tmap_each_plan_loop(&like, loop)) continue;
             like.offset = engine_offset(n);
@@ -306,7 +306,7 @@ RD(double, double, F64, (double)(int)(h % 2000001) / 8 - 100000)
 static void run_rd(tmap_nbb f) {
     for (tmap_u32 r = 0, n = 0; engine_fits(f, r); ++r)
         for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
-            const tmap_u64 pitch = engine_pitch((int)n, tmap_nbb_side_x(f, r));
+            const tmap_u64 pitch = engine_pitch((int)n, tmap_nbb_side_x(f, r), loop);
             switch (n % 6) {
             case 0: run_rd_I8(f, r, pitch, loop); break;
             case 1: run_rd_F32(f, r, pitch, loop); break;

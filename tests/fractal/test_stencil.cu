@@ -17,11 +17,6 @@ TMAP_FN tmap_u64 next_of(tmap_u64 x, tmap_u64 y, tmap_u32 around, const tmap_u64
     return sum;
 }
 
-// The element at place i of the memory of a plan's matrix, moved by some columns and rows.
-TMAP_FN tmap_u64 beside(const tmap_each_plan *plan, tmap_u64 i, tmap_u32 place) {
-    return i + (place / 3) * plan->pitch - plan->pitch + place % 3 - 1;
-}
-
 typedef struct stencil_job {
     const void *in;
     void *out;
@@ -69,7 +64,9 @@ typedef struct stencil_job {
                     const int is = tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, \
                                                        cell.y + p / 3 - 1, plan.r); \
                     around |= (tmap_u32)is << p; \
-                    value[p] = is ? get(in[beside(&plan, i, p)]) : 0; \
+                    value[p] = \
+                        is ? get(in[engine_at(&plan, cell.x + p % 3 - 1, cell.y + p / 3 - 1)]) \
+                           : 0; \
                 } \
                 sum = next_of(cell.x, cell.y, around, value); \
                 set(type, want, sum + 5); \
@@ -155,7 +152,7 @@ static __global__ void check_heat(tmap_each_plan plan, tmap_u64 n, const int *in
             want = 8 * in[i];
             for (tmap_u32 p = 1; p < 9; p += 2)
                 if (tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, cell.y + p / 3 - 1, plan.r))
-                    want += in[beside(&plan, i, p)] - in[i];
+                    want += in[engine_at(&plan, cell.x + p % 3 - 1, cell.y + p / 3 - 1)] - in[i];
         }
         mine += out[i] != want;
     }
@@ -188,10 +185,12 @@ static void run_fractal(int n, tmap_nbb f) {
         for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
             tmap_each_plan like;
             // By other loops than that of tiles a rule is called cell by cell: three levels will do.
-            if (loop != TMAP_EACH_COLUMNS && r > 2) continue;
-            CHECK(tmap_stencil_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r)),
+            if (loop != TMAP_EACH_COLUMNS && loop != TMAP_EACH_COMPACT && r > 2) continue;
+            CHECK(tmap_stencil_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
                                          (const void *)any_kernel, &like));
-            expect(like.loop == TMAP_EACH_COLUMNS, "the loop of a stencil", &like);
+            expect(like.loop ==
+                       (like.pitch == TMAP_COMPACT ? TMAP_EACH_COMPACT : TMAP_EACH_COLUMNS),
+                   "the loop of a stencil", &like);
             if (tmap_each_plan_loop(&like, loop)) continue;
             like.offset = engine_offset(n);
             run_heat(&like);

@@ -23,7 +23,8 @@ COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
-ENGINES = paths("fractal/each", "fractal/each_plan", "fractal/each_walk",
+ENGINES = paths("fractal/compact_stencil", "fractal/compact_words",
+                "fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",
                 "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_frames",
                 "triangle/pairs_frames_plan", "triangle/pairs_frames_tile",
@@ -40,6 +41,7 @@ WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
+                "fractal/compact_life", "fractal/life_bits",
                 "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
                 "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",
                 "triangle/linkage_rounds",

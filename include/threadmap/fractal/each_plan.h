@@ -2,9 +2,10 @@
 // each_plan.h: the plan of a launch over the cells of a fractal: which loop goes through them, and
 // the grid, block and shared memory that it takes on this device.
 //
-// A fractal of level r stands in a matrix whose rows are `pitch` elements apart. A plan is made on
-// the host for one fractal, level, pitch and kernel of the user's, and passed to that kernel by
-// value; there tmap_each (each.h), tmap_update, tmap_fold and tmap_stencil go by it:
+// A fractal of level r stands in a matrix whose rows are `pitch` elements apart, or in compact
+// storage (compact.h): TMAP_COMPACT in place of a pitch. A plan is made on the host for one
+// fractal, level, pitch and kernel of the user's, and passed to that kernel by value; there
+// tmap_each (each.h), tmap_update, tmap_fold and tmap_stencil go by it:
 //
 //     __global__ void __launch_bounds__(512, 2) draw_cells(tmap_each_plan plan, job j) {
 //         tmap_each(&plan, draw, &j); // draw(&j, cell) for every cell
@@ -21,6 +22,7 @@
 #ifndef TMAP_FRACTAL_EACH_PLAN_H
 #define TMAP_FRACTAL_EACH_PLAN_H
 
+#include "compact_plan.h"
 #include "rows.h"
 #include "tile.h"
 
@@ -29,19 +31,21 @@ typedef enum tmap_each_loop {
     TMAP_EACH_LINEAR,  // a thread for each cell, by tmap_nbb_lambda_linear
     TMAP_EACH_COLUMNS, // a warp for each tile of up to 32 x 32 places, a lane for each column
     TMAP_EACH_ROWS,    // all warps along the rows, by two tables in shared memory (rows.h)
-    TMAP_EACH_GROUPS   // for folds: a warp for each tile of up to 64 x 64 places, 16 bytes a lane
+    TMAP_EACH_GROUPS,  // for folds: a warp for each tile of up to 64 x 64 places, 16 bytes a lane
+    TMAP_EACH_COMPACT  // compact storage, tile by tile: the only one for it beside _LINEAR
 } tmap_each_loop;
 
-#define TMAP_EACH_LOOP_COUNT 4
+#define TMAP_EACH_LOOP_COUNT 5
 
-// The name of a loop in tables and results: "linear", "columns", "rows", "groups"; "?" for any
-// other number.
+// The name of a loop in tables and results: "linear", "columns", "rows", "groups", "compact"; "?"
+// for any other number.
 TMAP_FN const char *tmap_each_loop_name(int loop) {
     switch (loop) {
     case TMAP_EACH_LINEAR: return "linear";
     case TMAP_EACH_COLUMNS: return "columns";
     case TMAP_EACH_ROWS: return "rows";
     case TMAP_EACH_GROUPS: return "groups";
+    case TMAP_EACH_COMPACT: return "compact";
     default: return "?";
     }
 }
@@ -55,19 +59,22 @@ typedef enum tmap_each_work {
 } tmap_each_work;
 
 // A plan. Items are what a share of the work is counted in: cells by _LINEAR, in the order of
-// tmap_nbb_lambda_linear, and by _ROWS, row by row; tiles by _COLUMNS and _GROUPS, in the order of
+// tmap_nbb_lambda_linear, and by _ROWS, row by row; tiles by the others, in the order of
 // tmap_nbb_lambda_linear of level r - tile_level.
 typedef struct tmap_each_plan {
     tmap_nbb f;
     tmap_u32 r;
     tmap_u32 loop;       // a tmap_each_loop
     tmap_u32 tile_level; // of the tiles; 0 where items are cells
-    tmap_u32 chunk;      // _ROWS: the cells that a warp takes at a time
-    tmap_u32 dense;      // 1: memory is asked for a cell's sector some time before it is stored to
-    tmap_u64 pitch;      // elements from a row to the next
-    tmap_u64 offset;     // element of cell (0, 0), 0 unless the user sets it: the fractal may stand
-                         // anywhere in a larger matrix
-    tmap_u64 items;      // of the whole fractal
+    tmap_u32 chunk; // _ROWS: the cells that a warp takes at a time; _COMPACT, of a stencil: the
+                    // tiles that a block has side by side
+    tmap_u32 halo;  // the same: values that a tile has from those beside it
+    tmap_compact_word word; // compact_words.h; bytes 0: elements are cells
+    tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to
+    tmap_u64 pitch;  // elements from a row to the next, or TMAP_COMPACT
+    tmap_u64 offset; // element of cell (0, 0), or the first of compact storage; 0 unless the
+                     // user sets it: the fractal may stand anywhere in a larger matrix
+    tmap_u64 items;  // of the whole fractal
     tmap_u64 first, count; // this launch's share of them
     // the launch
     const void *kernel;
@@ -78,8 +85,9 @@ typedef struct tmap_each_plan {
 } tmap_each_plan;
 
 // The number of elements from that of cell (0, 0) to that of the last cell, both included: what a
-// matrix of this plan has at least. Saturates.
+// matrix of this plan has at least; of compact storage the number of cells. Saturates.
 TMAP_FN tmap_u64 tmap_each_plan_places(const tmap_each_plan *plan) {
+    if (plan->pitch == TMAP_COMPACT) return tmap_nbb_cells(plan->f, plan->r);
     tmap_u64 rows = tmap_mul_saturate(tmap_nbb_side_y(plan->f, plan->r) - 1, plan->pitch);
     tmap_u64 width = tmap_nbb_side_x(plan->f, plan->r);
     return rows > ~0ull - width ? ~0ull : rows + width;
@@ -98,9 +106,11 @@ TMAP_FN tmap_u32 tmapi_each_groups_bytes(tmap_nbb f, tmap_u32 m) {
 }
 
 // 1 if the loop exists for this fractal and level. *tile_level, *shared: what it takes then.
-TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, int loop, tmap_u32 *tile_level,
-                                 tmap_u32 *shared) {
+TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop,
+                                 tmap_u32 *tile_level, tmap_u32 *shared) {
     *tile_level = *shared = 0;
+    if (loop != TMAP_EACH_LINEAR && (loop == TMAP_EACH_COMPACT) != (pitch == TMAP_COMPACT))
+        return 0;
     switch (loop) {
     case TMAP_EACH_LINEAR: return r <= tmap_nbb_linear_level_max64(f);
     case TMAP_EACH_COLUMNS: *tile_level = tmap_tile_level(f, r); break;
@@ -108,6 +118,10 @@ TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, int loop, tmap_u32 *til
     case TMAP_EACH_GROUPS:
         *tile_level = tmapi_each_groups_level(f, r);
         *shared = tmapi_each_groups_bytes(f, *tile_level);
+        break;
+    case TMAP_EACH_COMPACT:
+        *tile_level = tmapi_compact_tile_level(f, r);
+        *shared = 4 * (tmap_u32)tmap_nbb_cells(f, *tile_level);
         break;
     default: return 0;
     }
@@ -133,7 +147,10 @@ typedef struct tmapi_each_wish {
 // chunks, since a warp waits for the first reads of each. Lanes on the columns of a tile make whole
 // lines of memory where it is 32 wide; elsewhere rows are better. A stencil has its neighbours at
 // hand in the columns of a tile alone. (docs/notebook.md has the measurements.)
-static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r) {
+static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
+                                                 tmap_u64 pitch) {
+    const tmapi_each_wish compact = {
+        32, 0, 0, {TMAP_EACH_COMPACT, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}};
     const int small = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
     const int whole = tmap_nbb_side_x(f, tmap_tile_level(f, TMAP_LEVEL_MAX)) == 32;
     const int first = small ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
@@ -144,7 +161,7 @@ static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap
         {32, 4096, 4, {fold, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
         {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
     };
-    return wishes[work & 3];
+    return pitch == TMAP_COMPACT ? compact : wishes[work & 3];
 }
 
 // The grid, and the chunk of at most `chunk` cells, for the plan's share.
@@ -159,6 +176,7 @@ static inline void tmapi_each_plan_spread(tmap_each_plan *plan, tmap_u32 chunk) 
         plan->chunk = (tmap_u32)((share + 31) / 32 * 32);
         unit = in_block * plan->chunk;
     }
+    if (plan->loop == TMAP_EACH_COMPACT && plan->work == TMAP_EACH_STENCIL) unit = plan->chunk;
     blocks = plan->count / unit + (plan->count % unit != 0);
     if (blocks > most) blocks = most;
     plan->grid = blocks ? (tmap_u32)blocks : 1;
@@ -207,6 +225,42 @@ static inline cudaError_t tmapi_each_plan_block(tmap_each_plan *plan, tmap_u32 w
     return best ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
+// The block of a stencil on compact storage: a thread for each cell of as many tiles side by side
+// as let a multiprocessor hold most cells; the smallest of those that are as good, as a block's
+// threads wait for each other.
+static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
+    const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(plan->f, plan->tile_level);
+    cudaFuncAttributes attributes;
+    tmap_each_plan p = *plan;
+    int device, processors;
+    tmap_u32 best = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error) return error;
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+    if ((error = cudaFuncGetAttributes(&attributes, p.kernel)) != cudaSuccess) return error;
+    p.halo = tmapi_compact_halo(p.f, p.tile_level);
+    for (p.chunk = 1; p.chunk <= TMAPI_COMPACT_SIDE_BY_SIDE; ++p.chunk) {
+        int resident = 0;
+        p.block = (p.chunk * cells + 31) / 32 * 32;
+        p.shared = tmapi_compact_shared_at(cells, p.chunk, p.halo, p.word.bytes != 0).bytes;
+        if ((int)p.block > attributes.maxThreadsPerBlock) break;
+        if ((error = tmapi_each_plan_shared(&p, device, &attributes)) != cudaSuccess) {
+            if (best) break;
+            return error;
+        }
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, p.kernel, (int)p.block,
+                                                              p.shared);
+        if (error) return error;
+        if ((tmap_u32)resident * p.chunk * cells > best) {
+            best = (tmap_u32)resident * p.chunk * cells;
+            p.warps = (tmap_u32)resident * (p.block / 32) * (tmap_u32)processors;
+            *plan = p;
+        }
+    }
+    return best ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
 // Goes through the plan's cells, all of them, by another loop than the maker chose. For tests and
 // measurements. Returns cudaErrorInvalidValue for a null pointer, cudaErrorInvalidConfiguration for
 // a loop that this fractal and level do not have or this kernel has no room for, or a CUDA error;
@@ -217,11 +271,15 @@ static inline cudaError_t tmap_each_plan_loop(tmap_each_plan *plan, int loop) {
     cudaError_t error;
     if (!plan || !plan->kernel) return cudaErrorInvalidValue;
     p = *plan;
-    wish = tmapi_each_wish_of(p.work, p.f, p.r);
-    if (!tmapi_each_loop_fits(p.f, p.r, loop, &p.tile_level, &p.shared))
+    wish = tmapi_each_wish_of(p.work, p.f, p.r, p.pitch);
+    if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
         return cudaErrorInvalidConfiguration;
-    p.loop = (tmap_u32)loop, p.chunk = 32;
-    if ((error = tmapi_each_plan_block(&p, wish.warps)) != cudaSuccess) return error;
+    p.loop = (tmap_u32)loop, p.chunk = 32, p.halo = 0;
+    if (loop == TMAP_EACH_COMPACT && p.work == TMAP_EACH_STENCIL)
+        error = tmapi_each_plan_tiles(&p);
+    else
+        error = tmapi_each_plan_block(&p, wish.warps);
+    if (error) return error;
     p.items = tmap_nbb_cells(p.f, p.r - p.tile_level);
     p.first = 0, p.count = p.items;
     tmapi_each_plan_spread(&p, wish.chunk);
@@ -238,34 +296,47 @@ static inline cudaError_t tmap_each_plan_share(tmap_each_plan *plan, tmap_u64 fi
                                                tmap_u64 count) {
     if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
     plan->first = first, plan->count = count;
-    tmapi_each_plan_spread(plan, tmapi_each_wish_of(plan->work, plan->f, plan->r).chunk);
+    tmapi_each_plan_spread(plan,
+                           tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).chunk);
     return cudaSuccess;
 }
 
-// The plan of one kind of work: see tmap_each_plan_make.
-static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u32 r,
-                                               tmap_u64 pitch, const void *kernel,
-                                               tmap_each_plan *out) {
+// The plan of one kind of work, of words that take the levels word.level at the top.
+static inline cudaError_t tmapi_each_plan_make_words(tmap_u32 work, tmap_nbb f, tmap_u32 r,
+                                                     tmap_u64 pitch, tmap_compact_word word,
+                                                     const void *kernel, tmap_each_plan *out) {
     tmap_each_plan p;
     tmapi_each_wish wish;
     tmap_u64 width, cells, places;
     cudaError_t error = cudaErrorInvalidConfiguration;
     if (!out || !kernel || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     if (r > tmap_nbb_level_max32(f)) return cudaErrorInvalidConfiguration;
+    if (pitch == TMAP_COMPACT && r > tmap_nbb_linear_level_max64(f))
+        return cudaErrorInvalidConfiguration;
+    r -= word.level;
     width = tmap_nbb_side_x(f, r), cells = tmap_nbb_cells(f, r);
     places = tmap_mul_saturate(width, tmap_nbb_side_y(f, r));
     if (pitch && pitch < width) return cudaErrorInvalidValue;
     p.f = f, p.r = r, p.pitch = pitch ? pitch : width, p.offset = 0;
     p.kernel = kernel, p.work = work, p.type = 0;
+    p.word = word;
     if (tmap_each_plan_places(&p) == ~0ull) return cudaErrorInvalidConfiguration;
-    wish = tmapi_each_wish_of(work, f, r);
+    wish = tmapi_each_wish_of(work, f, r, p.pitch);
     // Memory takes a part of a sector at the price of reading the whole of it. Where many sectors
     // side by side are written in part, it pays to ask for them beforehand.
-    p.dense = cells >= places / wish.sparse && cells <= places / 4 * 3;
+    p.dense = pitch != TMAP_COMPACT && cells >= places / wish.sparse && cells <= places / 4 * 3;
     for (int i = 0; i < 4 && error == cudaErrorInvalidConfiguration; ++i)
         error = tmap_each_plan_loop(&p, wish.loops[i]);
     if (!error) *out = p;
     return error;
+}
+
+// The plan of one kind of work: see tmap_each_plan_make.
+static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u32 r,
+                                               tmap_u64 pitch, const void *kernel,
+                                               tmap_each_plan *out) {
+    const tmap_compact_word cells = {0, 1, 0};
+    return tmapi_each_plan_make_words(work, f, r, pitch, cells, kernel, out);
 }
 
 // The plan of a kernel that calls tmap_each, for fractal f of level r in a matrix with `pitch`

@@ -13,7 +13,8 @@
 #include "each_plan.h"
 #include "../value.h"
 
-// A cell: its coordinates in the fractal, and its element of the matrix, offset + y * pitch + x.
+// A cell: its coordinates in the fractal, and its element: of a matrix offset + y * pitch + x, of
+// compact storage offset + tmap_compact_index(f, x, y, r).
 typedef struct tmap_cell {
     tmap_u32 x, y;
     tmap_u64 at;
@@ -75,13 +76,16 @@ TMAP_DEVICE tmap_cell tmapi_each_cell(const tmap_each_plan *plan, tmap_u32 x, tm
 
 // Cell number i by tmap_nbb_lambda_linear.
 TMAP_DEVICE tmap_cell tmapi_each_linear_cell(const tmap_each_plan *plan, tmap_u64 i) {
+    tmap_cell cell;
     if (i >> 32) {
         const tmap_xy64 p = tmap_nbb_lambda_linear64(plan->f, i, plan->r);
-        return tmapi_each_cell(plan, (tmap_u32)p.x, (tmap_u32)p.y);
+        cell = tmapi_each_cell(plan, (tmap_u32)p.x, (tmap_u32)p.y);
     } else {
         const tmap_xy p = tmap_nbb_lambda_linear(plan->f, (tmap_u32)i, plan->r);
-        return tmapi_each_cell(plan, p.x, p.y);
+        cell = tmapi_each_cell(plan, p.x, p.y);
     }
+    if (plan->pitch == TMAP_COMPACT) cell.at = plan->offset + i;
+    return cell;
 }
 
 // A thread for each cell. The share may be one of tiles: tile t has the cells from t k^m on.
@@ -183,12 +187,53 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
     }
 }
 
+// Compact storage: a warp for each tile, whose elements lie side by side.
+TMAP_DEVICE void tmapi_each_compact(const tmap_each_plan *plan, tmapi_each_calls calls) {
+    extern __shared__ uint4 tmapi_each_shared[];
+    tmap_u32 *place = (tmap_u32 *)tmapi_each_shared; // of each cell in a tile, x | y << 16
+    const tmap_u32 m = plan->tile_level, cells = tmapi_pow32(plan->f.k, m);
+    const tmap_u32 width = tmapi_pow32(plan->f.sx, m), height = tmapi_pow32(plan->f.sy, m);
+    const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32;
+    tmap_tiles tiles;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < cells; i += blockDim.x * blockDim.y * blockDim.z) {
+        const tmap_xy p = tmap_nbb_lambda_linear(plan->f, i, m);
+        place[i] = p.x | p.y << 16;
+    }
+    __syncthreads();
+    if (rank / 32 >= tmapi_each_warps()) return;
+    tiles = tmap_tiles_begin(plan->f, plan->r, m);
+    for (tmap_u64 t = plan->first + tiles.first; t < plan->first + plan->count; t += tiles.stride) {
+        const tmap_xy tile = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
+        const tmap_u64 at = plan->offset + t * cells;
+        for (tmap_u32 i = lane; i - lane < cells; i += 32 * TMAPI_EACH_BATCH) {
+            tmapi_value value[TMAPI_EACH_BATCH];
+            tmap_cell cell[TMAPI_EACH_BATCH];
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j)
+                if (i + 32 * j < cells) {
+                    const tmap_u32 p = place[i + 32 * j];
+                    cell[j].x = tile.x * width + (p & 0xffff);
+                    cell[j].y = tile.y * height + (p >> 16);
+                    cell[j].at = at + i + 32 * j;
+                    if (calls.read) calls.read(calls.job, cell[j], &value[j]);
+                }
+            __syncwarp(); // keeps reads and uses apart
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j)
+                if (i + 32 * j < cells) tmapi_each_second(calls, cell[j], &value[j]);
+        }
+    }
+}
+
 // Every cell of the plan's share. All threads of all blocks call it.
 TMAP_DEVICE void tmapi_each_walk(const tmap_each_plan *plan, tmapi_each_calls calls) {
     if (plan->loop == TMAP_EACH_COLUMNS)
         tmapi_each_columns(plan, calls);
     else if (plan->loop == TMAP_EACH_ROWS)
         tmapi_each_rows(plan, calls);
+    else if (plan->loop == TMAP_EACH_COMPACT)
+        tmapi_each_compact(plan, calls);
     else
         tmapi_each_linear(plan, calls);
 }

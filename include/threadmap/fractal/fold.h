@@ -198,6 +198,8 @@ TMAP_DEVICE void tmap_fold(const tmap_each_plan *plan, const void *array, tmap_u
         tmapi_fold_groups_walk(plan, &fold);
     else if (plan->loop == TMAP_EACH_ROWS)
         tmapi_each_rows(plan, calls);
+    else if (plan->loop == TMAP_EACH_COMPACT)
+        tmapi_each_compact(plan, calls);
     else
         tmapi_each_linear(plan, calls);
 }

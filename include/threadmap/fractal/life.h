@@ -17,6 +17,7 @@
 #define TMAP_FRACTAL_LIFE_H
 
 #include "ca_rule.h"
+#include "life_bits.h"
 #include "size.h"
 #include "warp.h"
 
@@ -160,10 +161,7 @@ TMAP_DEVICE tmap_u32 tmapi_life_spread(tmap_u32 bits, int i) {
     return (bits >> (4 * i) & 15) * 0x00204081u & 0x01010101u;
 }
 
-// 32 places of a row, and those to the left and to the right of each.
-typedef struct tmapi_life_three {
-    tmap_u32 left, here, right;
-} tmapi_life_three;
+// Bits first .. first + 31 of a row.
 TMAP_DEVICE tmapi_life_three tmapi_life_window(const tmap_u32 *row, int first) { // first >= -31
     tmap_u32 at = (tmap_u32)(first + 31), i = at >> 5, high;
     tmapi_life_three t;
@@ -171,38 +169,6 @@ TMAP_DEVICE tmapi_life_three tmapi_life_window(const tmap_u32 *row, int first) {
     t.left = __funnelshift_r(row[i], row[i + 1], at & 31);
     t.here = __funnelshift_r(t.left, high, 1), t.right = __funnelshift_r(t.left, high, 2);
     return t;
-}
-
-TMAP_DEVICE tmap_u32 tmapi_life_carry(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
-    return (a & b) | (a & c) | (b & c);
-}
-TMAP_DEVICE tmap_u32 tmapi_life_pick(tmap_u32 s, tmap_u32 one, tmap_u32 zero) {
-    return (s & one) | (~s & zero);
-}
-
-// A rule as masks of a word: element n is all ones where n living neighbours bring a dead place to
-// life or keep a living one alive, else 0.
-typedef struct tmapi_life_rule {
-    tmap_u32 born[9], survive[9];
-} tmapi_life_rule;
-
-// The next states of 32 places from three rows: the neighbours of each are added up as four-bit
-// numbers, bit by bit of all places at once, and pick one of nine answers.
-TMAP_DEVICE tmap_u32 tmapi_life_next32(tmapi_life_three u, tmapi_life_three c, tmapi_life_three d,
-                                       const tmapi_life_rule *rule) {
-    tmap_u32 u0 = u.left ^ u.here ^ u.right, u1 = tmapi_life_carry(u.left, u.here, u.right);
-    tmap_u32 d0 = d.left ^ d.here ^ d.right, d1 = tmapi_life_carry(d.left, d.here, d.right);
-    tmap_u32 c0 = c.left ^ c.right, c1 = c.left & c.right;
-    tmap_u32 n0 = u0 ^ d0 ^ c0, carry0 = tmapi_life_carry(u0, d0, c0);
-    tmap_u32 sum = u1 ^ d1 ^ c1, carry = tmapi_life_carry(u1, d1, c1);
-    tmap_u32 n1 = sum ^ carry0, carry1 = sum & carry0, n2 = carry ^ carry1, n3 = carry & carry1;
-    tmap_u32 v[9];
-#pragma unroll
-    for (int n = 0; n < 9; ++n) v[n] = tmapi_life_pick(c.here, rule->survive[n], rule->born[n]);
-    v[0] = tmapi_life_pick(n0, v[1], v[0]), v[2] = tmapi_life_pick(n0, v[3], v[2]);
-    v[4] = tmapi_life_pick(n0, v[5], v[4]), v[6] = tmapi_life_pick(n0, v[7], v[6]);
-    v[0] = tmapi_life_pick(n1, v[2], v[0]), v[4] = tmapi_life_pick(n1, v[6], v[4]);
-    return tmapi_life_pick(n3, v[8], tmapi_life_pick(n2, v[4], v[0]));
 }
 
 // Where a tile stands, and what a sector of it needs to know.
@@ -448,10 +414,7 @@ static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rul
     if (!plan || !in || !out || in == out || (((tmap_u64)in ^ (tmap_u64)out) & 31))
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
-    for (tmap_u32 n = 0; n < 9; ++n) {
-        masks.born[n] = 0u - (rule.born >> n & 1);
-        masks.survive[n] = 0u - (rule.survive >> n & 1);
-    }
+    masks = tmapi_life_rule_make(rule);
     arguments[0] = (void *)plan, arguments[1] = &masks, arguments[2] = &in, arguments[3] = &out;
     return cudaLaunchKernel((const void *)tmapi_life_kernel, dim3(plan->grid), dim3(plan->block),
                             arguments, plan->shared, stream);

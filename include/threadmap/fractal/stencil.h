@@ -27,7 +27,7 @@
 #ifndef TMAP_FRACTAL_STENCIL_H
 #define TMAP_FRACTAL_STENCIL_H
 
-#include "each.h"
+#include "compact_stencil.h"
 
 // The places around a cell in reading order: bits of `around`, and elements of `nine`.
 enum {
@@ -44,25 +44,6 @@ enum {
 
 #if TMAP_CUDA
 
-// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
-// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
-// next: where the cell's new value goes, of the same type.
-typedef void (*tmap_stencil_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
-                                  void *next);
-
-typedef struct tmapi_stencil {
-    const unsigned char *in;
-    unsigned char *out;
-    tmap_u32 size;
-    tmap_stencil_rule rule;
-    void *job;
-    const tmap_each_plan *plan;
-} tmapi_stencil;
-
-typedef struct tmapi_stencil_nine {
-    alignas(16) unsigned char bytes[9 * 16];
-} tmapi_stencil_nine;
-
 // ---- cell by cell, for plans whose loop is not that of tiles ------------------------------------
 
 // Short code that is right; the loop over places is not unrolled, and puts values on the stack.
@@ -73,9 +54,12 @@ TMAP_DEVICE void tmapi_stencil_cell(const tmapi_stencil *s, tmap_cell cell) {
 #pragma unroll 1
     for (tmap_u32 i = 0; i < 9; ++i) {
         const tmap_u64 right = i % 3, down = i / 3; // one more than from the cell
-        const tmap_u64 at = cell.at + (down - 1) * s->plan->pitch + right - 1;
+        tmap_u64 at = cell.at + (down - 1) * s->plan->pitch + right - 1;
         const int inside =
             tmap_nbb_contains64(s->plan->f, cell.x + right - 1, cell.y + down - 1, s->plan->r);
+        if (s->plan->pitch == TMAP_COMPACT)
+            at = s->plan->offset + tmap_nbb_nu_linear64(s->plan->f, cell.x + right - 1,
+                                                        cell.y + down - 1, s->plan->r);
         around |= (tmap_u32)inside << i;
         tmapi_value_zero(nine.bytes + i * s->size, s->size);
         if (inside) tmapi_value_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
@@ -282,10 +266,10 @@ TMAP_DEVICE void tmap_stencil(const tmap_each_plan *plan, const void *in, void *
                               tmap_stencil_rule rule, void *job) {
     tmapi_stencil s;
     s.in = (const unsigned char *)in, s.out = (unsigned char *)out, s.size = size;
-    s.rule = rule, s.job = job, s.plan = plan;
+    s.rule = rule, s.job = job, s.plan = plan, s.words = 0;
     if (plan->loop == TMAP_EACH_COLUMNS)
         tmapi_stencil_tiles(plan, &s);
-    else
+    else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_compact_stencil(plan, &s))
         tmapi_stencil_cells(plan, &s);
 }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// compact_plan.h: what plans of compact storage are made of: the tiles, and the shared memory that
+// a stencil on them takes. A part of each_plan.h.
+#ifndef TMAP_FRACTAL_COMPACT_PLAN_H
+#define TMAP_FRACTAL_COMPACT_PLAN_H
+
+#include "compact.h"
+
+// What a word of one bit a cell holds: the levels at the top that are its bits, k^level cells, in
+// so many bytes.
+typedef struct tmap_compact_word {
+    tmap_u32 level, cells, bytes;
+} tmap_compact_word;
+
+// The most cells of a tile: a thread of a stencil's block has one cell of it.
+#define TMAPI_COMPACT_CELLS 512u
+// The most tiles that a block of a stencil has side by side, a thread for each cell of each.
+#define TMAPI_COMPACT_SIDE_BY_SIDE 16u
+// The most tiles that a thread takes at once. Values of larger types are taken fewer at once.
+#define TMAPI_COMPACT_DEEP 8u
+
+// The tiles a thread takes at once for elements of `size` bytes: 16 bytes of values, or 8 of bytes.
+TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) {
+    return size <= 2 ? TMAPI_COMPACT_DEEP : 16 / size;
+}
+
+// The level of the tiles: as large as a block's threads and 16 bits for a coordinate in it allow.
+// Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
+TMAP_FN tmap_u32 tmapi_compact_tile_level(tmap_nbb f, tmap_u32 r) {
+    tmap_u32 m = 0;
+    while (m < r && tmap_nbb_cells(f, m + 1) <= TMAPI_COMPACT_CELLS &&
+           tmap_nbb_side_x(f, m + 1) <= 0x8000 && tmap_nbb_side_y(f, m + 1) <= 0x8000)
+        ++m;
+    return m;
+}
+
+// The direction of number 0..7: the places around a cell in reading order.
+TMAP_FN int tmapi_compact_dx(tmap_u32 n) { return (int)((n + (n >= 4)) % 3) - 1; }
+TMAP_FN int tmapi_compact_dy(tmap_u32 n) { return (int)((n + (n >= 4)) / 3) - 1; }
+TMAP_FN tmap_u32 tmapi_compact_direction(int dx, int dy) {
+    const tmap_u32 place = (tmap_u32)(3 * dy + dx + 4);
+    return place - (place > 4);
+}
+
+// How many pairs there are of a cell of a tile of level m and a place around it that is a cell of a
+// tile beside it.
+TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
+    const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(f, m);
+    tmap_u32 count = 0;
+    for (tmap_u32 i = 0; i < cells; ++i)
+        for (tmap_u32 n = 0; n < 8; ++n) {
+            const tmap_compact_place p =
+                tmap_compact_beside(f, i, m, tmapi_compact_dx(n), tmapi_compact_dy(n));
+            count += !p.none && (p.x || p.y);
+        }
+    return count;
+}
+
+// What a stencil makes of its shared memory, in bytes from its start. Values: 16 bytes for each
+// cell of the tiles side by side, for each value from tiles beside them, and for no cell.
+typedef struct tmapi_compact_shared {
+    tmap_u32 tiles;   // twice 8 numbers of tiles beside each tile, 4 bytes each
+    tmap_u32 there;   // twice 8 bytes that say which of them there are
+    tmap_u32 sheet;   // twice 8 bytes that say which of them are of other sheets
+    tmap_u32 corner;  // twice the first cell of each tile, 8 bytes
+    tmap_u32 source;  // for each direction and bit of a word the bit that it comes from
+    tmap_u32 counter; // of the halo
+    tmap_u32 halo;    // where its values come from, 4 bytes each
+    tmap_u32 bytes;
+} tmapi_compact_shared;
+
+TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_u32 cells, tmap_u32 side_by_side,
+                                                     tmap_u32 halo, int words) {
+    const tmap_u32 tiles = side_by_side * TMAPI_COMPACT_DEEP;
+    tmapi_compact_shared s;
+    s.tiles = 16 * (side_by_side * (cells + halo) + 1);
+    s.there = s.tiles + 2 * tiles * 8 * 4;
+    s.sheet = s.there + 2 * tiles * 8;
+    s.corner = s.sheet + (words ? 2 * tiles * 8 : 0);
+    s.source = s.corner + 2 * tiles * 8;
+    s.counter = s.source + (words ? 8 * 64 : 0);
+    s.halo = s.counter + 16;
+    s.bytes = s.halo + 4 * side_by_side * halo;
+    return s;
+}
+
+#endif
