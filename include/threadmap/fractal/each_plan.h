@@ -243,7 +243,7 @@ static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
     for (p.chunk = 1; p.chunk <= TMAPI_COMPACT_SIDE_BY_SIDE; ++p.chunk) {
         int resident = 0;
         p.block = (p.chunk * cells + 31) / 32 * 32;
-        p.shared = tmapi_compact_shared_at(cells, p.chunk, p.halo, p.word.bytes != 0).bytes;
+        p.shared = tmapi_compact_shared_bytes(cells, p.chunk, p.halo, p.word.bytes != 0);
         if ((int)p.block > attributes.maxThreadsPerBlock) break;
         if ((error = tmapi_each_plan_shared(&p, device, &attributes)) != cudaSuccess) {
             if (best) break;
