@@ -64,7 +64,7 @@ typedef struct tmap_compact_place {
     int x, y, none;
 } tmap_compact_place;
 
-// n / k for 1 <= k <= 16, without a division. inverse: 2^32 / k rounded down, or 2^32 - 1 for 1.
+// n / k for 1 <= k <= 16, or for n and k below 2^16, without a division.
 TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
 TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
     const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
@@ -100,6 +100,7 @@ TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_
         p.index += (tmapi_nbb_match_beta(f.k, match) - beta) * power;
         rest = quotient;
     }
+    p.none = (p.x && f.sx == 1) || (p.y && f.sy == 1); // nothing lies beside, at any level
     return p;
 }
 

@@ -16,13 +16,9 @@ typedef struct tmap_compact_word {
 #define TMAPI_COMPACT_CELLS 512u
 // The most tiles that a block of a stencil has side by side, a thread for each cell of each.
 #define TMAPI_COMPACT_SIDE_BY_SIDE 16u
-// The most tiles that a thread takes in a step.
-#define TMAPI_COMPACT_DEEP 8u
-
-// The tiles that a thread takes in a step for elements of `size` bytes: 16 bytes of values, or 8.
-TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) {
-    return size <= 2 ? TMAPI_COMPACT_DEEP : 16 / size;
-}
+// The tiles that a thread takes in a step for elements of `size` bytes: 32 bytes of values, or 16.
+// All that goes with a step is shared by them.
+TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) { return size == 1 ? 16 : 32 / size; }
 
 // The level of the tiles: as large as a block's threads and 16 bits for a coordinate in it allow.
 // Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).

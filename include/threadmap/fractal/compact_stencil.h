@@ -40,6 +40,7 @@ typedef struct tmapi_compact_block {
     unsigned char *shared;
     tmapi_compact_shared at;
     tmap_u32 cells, tiles, deep, step, halo, row;
+    tmap_u32 of_row, inverse; // 16 bytes that a row may touch, for divisions by it
     tmap_u32 threads, rank;
 } tmapi_compact_block;
 
@@ -191,33 +192,29 @@ TMAP_DEVICE unsigned char *tmapi_compact_row(const tmapi_compact_block *b, tmap_
     return b->shared + buffer * b->at.buffer + 16 + ((tmap_u64)from & 15);
 }
 
-// Copies the values of a step, which begin at `from`, by whole 16 bytes of memory; those at the
-// ends of the fractal's own memory element by element. u, at: the first 16 bytes that the thread
-// takes.
+// Copies the values of a step, which begin at `from`, by whole 16 bytes of memory; where that would
+// leave the fractal's own memory, element by element.
 TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                     tmap_u32 u, tmap_u32 at, const unsigned char *from,
-                                     unsigned char *row) {
+                                     const unsigned char *from, unsigned char *row) {
     const unsigned char *begin = s->in + s->plan->offset * s->size;
     const unsigned char *end = begin + s->plan->items * b->cells * s->size;
-    const tmap_u32 of_row = (b->row + 30) / 16;
+    const int inside = from >= begin + 16 && from + b->deep * b->row + 16 <= end;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->rank; i < b->deep * of_row; i += b->threads) {
+    for (tmap_u32 i = b->rank; i < b->deep * b->of_row; i += b->threads) {
+        const tmap_u32 u = tmapi_compact_divide(i, b->of_row, b->inverse);
         const tmap_u32 skew = ((tmap_u32)(tmap_u64)from + u * b->row) & 15;
-        const unsigned char *source = from + (tmap_u64)(u * b->row) + at - skew;
-        unsigned char *to = row + u * b->at.row + at - skew;
-        if (at < skew + b->row) {
-            if (source >= begin && source + 16 <= end) {
-                tmapi_compact_send(to, source, 16);
-            } else {
-                TMAPI_NO_UNROLL
-                for (tmap_u32 j = 0; j < 16; j += s->size)
-                    if (source + j >= begin && source + j + s->size <= end)
-                        tmapi_value_copy(to + j, source + j, s->size);
-            }
+        const tmap_u32 at = 16 * (i - u * b->of_row) - skew; // from the row's first value
+        const unsigned char *source = from + (tmap_i64)(int)(u * b->row + at);
+        unsigned char *to = row + (int)(u * b->at.row + at);
+        if ((int)at >= (int)b->row) continue;
+        if (inside) {
+            tmapi_compact_send(to, source, 16);
+            continue;
         }
-        at += 16 * b->threads;
         TMAPI_NO_UNROLL
-        for (; at >= 16 * of_row; at -= 16 * of_row) ++u;
+        for (tmap_u32 j = 0; j < 16; j += s->size)
+            if (source + j >= begin && source + j + s->size <= end)
+                tmapi_value_copy(to + j, source + j, s->size);
     }
 }
 
@@ -230,12 +227,11 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
     for (tmap_u32 i = b->rank; i < b->halo; i += b->threads) {
         const tmap_u32 entry = halo[i], of_tile = 8 * (entry >> 20) + (entry >> 16 & 7);
         unsigned char *to = row + b->row + 16 + i * s->size;
-#pragma unroll
-        for (tmap_u32 u = 0; u < TMAPI_COMPACT_DEEP; ++u, to += b->at.row) {
+#pragma unroll 4
+        for (tmap_u32 u = 0; u < b->deep; ++u, to += b->at.row) {
             const tmap_u32 at = 8 * u * b->tiles + of_tile;
             const tmap_u64 tile = ((const tmap_u32 *)table)[at];
             const unsigned char *from = begin + (tile * b->cells + (entry & 0xffff)) * s->size;
-            if (u >= b->deep) continue;
             if (!table[b->at.there + at]) {
                 tmapi_value_zero(to, s->size);
             } else if (s->words && table[b->at.sheet + at]) {
@@ -295,9 +291,9 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
         near_to[i] = row + slot * s->size;
     }
     if (left == b->step) {
-#pragma unroll
-        for (tmap_u32 u = 0; u < TMAPI_COMPACT_DEEP; ++u)
-            if (u < b->deep) tmapi_compact_cell_at(s, b, lane, near_to, u, at, table);
+#pragma unroll 4
+        for (tmap_u32 u = 0; u < b->deep; ++u)
+            tmapi_compact_cell_at(s, b, lane, near_to, u, at, table);
     } else {
         TMAPI_NO_UNROLL
         for (tmap_u32 u = 0; u * b->tiles + lane->tile < left; ++u)
@@ -321,6 +317,7 @@ TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
     b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
     b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
     b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells * s->size;
+    b.of_row = (b.row + 30) / 16, b.inverse = tmapi_compact_inverse(b.of_row);
     b.at = tmapi_compact_shared_at(b.cells, b.tiles, plan->halo, s->size, s->words);
     return b;
 }
@@ -344,7 +341,6 @@ TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_st
     const tmapi_compact_block b = tmapi_compact_block_make(s, (unsigned char *)tmapi_each_shared);
     const unsigned char *begin = s->in + plan->offset * s->size;
     const tmap_u32 in_rows = b.tiles * b.cells, of_16 = 16 / s->size;
-    const tmap_u32 of_row = (b.row + 30) / 16, u = b.rank / of_row, at = 16 * (b.rank - u * of_row);
     const tmap_u64 stride = gridDim.x * (tmap_u64)b.step;
     tmapi_compact_lane lane;
     // Three steps are under way: the rule is applied to the first one, values are on their way for
@@ -368,7 +364,7 @@ TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_st
         if (next) {
             const unsigned char *from = begin + (third - stride) * (b.cells * s->size);
             unsigned char *row = tmapi_compact_row(&b, buffer ^ 1, from);
-            tmapi_compact_fetch(s, &b, u, at, from, row);
+            tmapi_compact_fetch(s, &b, from, row);
             tmapi_compact_halo_fetch(s, &b, t1, row);
         }
         if (then) tmapi_compact_table(s, &b, (tmap_u32)third, then, t2);
