@@ -3,7 +3,7 @@
 // by replication: every cell and the eight places around it, inside a fractal and in the copies of it
 // around; words of one bit a cell; sizes and the largest levels; and the examples of the comments.
 //
-// Usage: compact_places [CELLS]   with another bound than 60000 cells, for slow builds.
+// Usage: compact_places [CELLS]   with another bound than 20000 cells, for slow builds.
 #include "fractal/brute.h"
 #include "check.h"
 
@@ -97,7 +97,7 @@ static void check_examples(void) {
 }
 
 int main(int argc, char **argv) {
-    const size_t cells_max = argc > 1 ? (size_t)atol(argv[1]) : 60000;
+    const size_t cells_max = argc > 1 ? (size_t)atol(argv[1]) : 20000;
     brute_cell *cells = (brute_cell *)malloc(cells_max * sizeof *cells);
 #define FRACTAL_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
     static const char *const catalogue[] = {TMAP_FRACTALS(FRACTAL_ROWS)};

@@ -252,19 +252,26 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
 
 // ---- the rule -----------------------------------------------------------------------------------
 
-// The rule at a thread's cell of row u. near_to: its value and those around it in row 0.
-TMAP_DEVICE void tmapi_compact_cell_at(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                       const tmapi_compact_lane *lane,
-                                       const unsigned char *const *near_to, tmap_u32 u, tmap_u64 at,
-                                       const unsigned char *table) {
-    const tmap_u32 size = s->size, tile = u * b->tiles + lane->tile;
+// Where a thread is in a step. near_to: its value and those around it; at: its element; tile: its
+// entry of the table.
+typedef struct tmapi_compact_cursor {
+    const unsigned char *near_to[9];
+    tmap_u64 at;
+    tmap_u32 tile;
+} tmapi_compact_cursor;
+
+// The rule at a thread's cell u rows on.
+TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact_block *b,
+                                     const tmapi_compact_lane *lane, const tmapi_compact_cursor *c,
+                                     tmap_u32 u, const unsigned char *table) {
+    const tmap_u32 size = s->size, tile = c->tile + u * b->tiles;
     tmap_u32 around = lane->own;
     tmapi_stencil_nine nine;
     tmapi_value next;
     tmap_cell cell;
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i)
-        tmapi_value_copy(nine.bytes + i * size, near_to[i] + u * b->at.row, size);
+        tmapi_value_copy(nine.bytes + i * size, c->near_to[i] + u * b->at.row, size);
     if (lane->beside) { // a byte of all ones for each tile there is
         const tmap_u64 is = lane->beside & ((const tmap_u64 *)(table + b->at.there))[tile];
         tmap_u32 bits = (tmap_u32)is | (tmap_u32)(is >> 32);
@@ -273,31 +280,45 @@ TMAP_DEVICE void tmapi_compact_cell_at(const tmapi_stencil *s, const tmapi_compa
     }
     cell.x = ((const tmap_xy *)(table + b->at.corner))[tile].x + (lane->place & 0xffff);
     cell.y = ((const tmap_xy *)(table + b->at.corner))[tile].y + (lane->place >> 16);
-    cell.at = at + u * (b->tiles * b->cells);
+    cell.at = c->at + u * (b->tiles * b->cells);
     s->rule(s->job, cell, around, &nine, &next);
     tmapi_value_copy(s->out + cell.at * size, &next, size);
+}
+
+// Goes some rows on.
+TMAP_DEVICE void tmapi_compact_advance(const tmapi_compact_block *b, tmap_u32 rows,
+                                       tmapi_compact_cursor *c) {
+#pragma unroll
+    for (tmap_u32 i = 0; i < 9; ++i) c->near_to[i] += rows * b->at.row;
+    c->at += rows * (b->tiles * b->cells), c->tile += rows * b->tiles;
 }
 
 // The rule at a thread's cell of all rows of a step of `left` tiles. at: its element in row 0.
 TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact_block *b,
                                      const tmapi_compact_lane *lane, tmap_u32 left, tmap_u64 at,
                                      const unsigned char *row, const unsigned char *table) {
-    const unsigned char *near_to[9];
+    const tmap_u32 together = b->deep < 4 ? b->deep : 4;
+    tmapi_compact_cursor c;
+    c.at = at, c.tile = lane->tile;
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i) {
         const tmap_u32 n = i - (i > 4);
         const tmap_u64 slots = n < 4 ? lane->near_low : lane->near_high;
         const tmap_u32 slot = i == 4 ? b->rank : (tmap_u32)(slots >> 16 * (n & 3)) & 0xffff;
-        near_to[i] = row + slot * s->size;
+        c.near_to[i] = row + slot * s->size;
     }
     if (left == b->step) {
-#pragma unroll 4
-        for (tmap_u32 u = 0; u < b->deep; ++u)
-            tmapi_compact_cell_at(s, b, lane, near_to, u, at, table);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 u = 0; u < b->deep; u += together) {
+#pragma unroll
+            for (tmap_u32 i = 0; i < 4; ++i)
+                if (i < together) tmapi_compact_visit(s, b, lane, &c, i, table);
+            tmapi_compact_advance(b, together, &c);
+        }
     } else {
         TMAPI_NO_UNROLL
-        for (tmap_u32 u = 0; u * b->tiles + lane->tile < left; ++u)
-            tmapi_compact_cell_at(s, b, lane, near_to, u, at, table);
+        for (; c.tile < left; tmapi_compact_advance(b, 1, &c))
+            tmapi_compact_visit(s, b, lane, &c, 0, table);
     }
 }
 
