@@ -44,8 +44,8 @@ TMAP_FN tmap_u64 tmap_compact_bytes(tmap_nbb f, tmap_u32 r, tmap_u32 size) {
     return tmap_mul_saturate(tmap_nbb_cells(f, r), size);
 }
 
-// The largest level whose elements have numbers of 64 bits and whose cells coordinates of 32: as far
-// as plans of compact storage go. Example: gasket 32, carpet 20.
+// The largest level whose elements have numbers of 64 bits and whose cells coordinates of 32: as
+// far as plans of compact storage go. Example: gasket 32, carpet 20.
 TMAP_FN tmap_u32 tmapi_compact_level_most(tmap_nbb f) {
     const tmap_u32 linear = tmap_nbb_linear_level_max64(f), plans = tmap_nbb_level_max32(f);
     return linear < plans ? linear : plans;
