@@ -42,6 +42,7 @@ WINGS = paths("fractal", "triangle", "adaptive")
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "fractal/compact_life", "fractal/life_bits",
+                "fractal/diffusion",
                 "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
                 "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",
                 "triangle/linkage_rounds",
