@@ -31,10 +31,10 @@ TMAP_FN tmap_philox_words tmapi_philox_round(tmap_philox_words w, tmap_u32 k0, t
     return next;
 }
 
-// The four random words at a counter. key: word 0 is its lower half. Any counter and key.
-// Law: for one key, different counters give different words.
-// Cost: 20 products of 32 by 32 bits to 64, 20 exclusive ors of three words and 18 sums for the key.
-// Example: counter 0 0 0 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+// The four random words at a counter. key: word 0 is its lower half. Any counter and key. Law: for
+// one key, different counters give different words. Cost: 20 products of 32 by 32 bits to 64, 20
+// exclusive ors of three words and 18 sums for the key. Example: counter 0 0 0 0, key 0 -> 6627e8d5
+// e169c58d bc57ac4c 9b00dbd8.
 TMAP_FN tmap_philox_words tmap_philox_4x32(tmap_philox_words counter, tmap_u64 key) {
     tmap_u32 k0 = (tmap_u32)key, k1 = (tmap_u32)(key >> 32);
     for (int round = 0; round < 10; ++round, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) // W0, W1
