@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they go
-// through, matrices that stand anywhere in memory, and what is said of a failure.
+// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they
+// go through, matrices that stand anywhere in memory, and what is said of a failure.
 #ifndef TESTS_FRACTAL_ENGINE_H
 #define TESTS_FRACTAL_ENGINE_H
 
@@ -23,12 +23,12 @@ static inline void expect(int ok, const char *what, const tmap_each_plan *plan) 
 
 // ---- fractals -----------------------------------------------------------------------------------
 
-#define ENGINE_OWN    12
+#define ENGINE_OWN    13
 #define ENGINE_RANDOM 12
 #define ENGINE_COUNT  (TMAP_FRACTAL_COUNT + ENGINE_OWN + ENGINE_RANDOM)
 
-// Fractal i: the catalogue, own ones with what a catalogue lacks (one replica, one row, empty edges,
-// replicas in any order, sides of 16), and random ones.
+// Fractal i: the catalogue, own ones with what a catalogue lacks (one replica, one row, empty
+// edges, replicas in any order, sides of 16), and random ones.
 static inline tmap_nbb engine_fractal(int i) {
     static const char *const own[ENGINE_OWN - 1] = {"#.#/.#.",
                                                     "##",
@@ -37,6 +37,7 @@ static inline tmap_nbb engine_fractal(int i) {
                                                     ".#",
                                                     "../.#",
                                                     "##/##",
+                                                    "###/###/###",
                                                     ".#.#/####",
                                                     "###############.",
                                                     "#......./.......#",
@@ -166,6 +167,16 @@ static inline void *engine_memory(int slot, tmap_u64 bytes) {
         size[slot] = bytes;
     }
     return memory[slot];
+}
+
+// A copy of a plan's elements in memory that ends with them, so that a sanitizer sees a read behind
+// them. To be freed.
+static inline void *engine_exact(const tmap_each_plan *plan, const void *from, tmap_u64 size) {
+    const tmap_u64 bytes = (plan->offset + tmap_each_plan_places(plan)) * size;
+    void *exact;
+    CHECK(cudaMalloc(&exact, bytes));
+    CHECK(cudaMemcpy(exact, from, bytes, cudaMemcpyDeviceToDevice));
+    return exact;
 }
 
 // Host memory of the same kind.

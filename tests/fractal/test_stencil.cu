@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// test_stencil: tmap_stencil by every loop with a rule that tells all nine places apart, for elements
-// of 1 to 16 bytes, and with one that looks at four places only.
+// test_stencil: tmap_stencil by every loop with a rule that tells all nine places apart, for
+// elements of 1 to 16 bytes, and with one that looks at four places only.
 #include "fractal/engine.h"
 
 typedef struct big {
     tmap_u64 low, high;
 } big;
 
-// A cell's next value: of its coordinates, of which places around it are cells, and of their values.
+// A cell's next value: of its coordinates, of which places around it are cells, and of their
+// values.
 TMAP_FN tmap_u64 mixed(tmap_u64 sum, tmap_u64 value) {
     return (sum ^ value) * 0x9e3779b97f4a7c15ull + (sum >> 29);
 }
@@ -79,17 +80,18 @@ typedef struct stencil_job {
         tmap_each_plan plan, share; \
         const tmap_u64 room = engine_room(like); \
         type *in = (type *)engine_memory(0, room * sizeof(type)); \
-        type *out = (type *)engine_memory(1, room * sizeof(type)); \
+        type *out = (type *)engine_memory(1, room * sizeof(type)), *exact; \
         stencil_job j; \
         CHECK(tmap_stencil_plan_make(like->f, like->r, like->pitch, (const void *)step_##name, \
                                      &plan)); \
         if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
         plan.offset = like->offset; \
-        j.in = in, j.out = out; \
         { \
             void *arguments[] = {(void *)&room, (void *)&in}; \
             engine_launch((const void *)fill_##name, arguments); \
         } \
+        exact = (type *)engine_exact(&plan, in, sizeof(type)); \
+        j.in = exact, j.out = out; \
         for (int dense = 0; dense < 2; ++dense) { \
             plan.dense = (tmap_u32)dense; \
             CHECK(cudaMemset(out, 0x5a, room * sizeof(type))); \
@@ -106,6 +108,7 @@ typedef struct stencil_job {
             } \
             expect(engine_counted() == 0, "stencil of " #name, &plan); \
         } \
+        CHECK(cudaFree(exact)); \
     }
 
 typedef unsigned char u8;
@@ -184,7 +187,8 @@ static void run_fractal(int n, tmap_nbb f) {
     for (tmap_u32 r = 0; engine_fits(f, r); ++r)
         for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
             tmap_each_plan like;
-            // By other loops than that of tiles a rule is called cell by cell: three levels will do.
+            // By other loops than that of tiles a rule is called cell by cell: three levels will
+            // do.
             if (loop != TMAP_EACH_COLUMNS && loop != TMAP_EACH_COMPACT && r > 2) continue;
             CHECK(tmap_stencil_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
                                          (const void *)any_kernel, &like));

@@ -71,7 +71,7 @@ typedef struct tmap_compact_place {
     int x, y, none;
 } tmap_compact_place;
 
-// n / k for 1 <= k <= 16, or for n and k below 2^16, without a division.
+// n / k for any n and k >= 1, without a division.
 TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
 TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
     const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less

@@ -52,47 +52,66 @@ TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
     return count;
 }
 
-// What a stencil makes of its shared memory. Numbers are bytes. Two buffers hold the values of a
-// step each, a row for the tiles side by side, one after another as in memory; 16 bytes behind them
-// the values from tiles beside, and 16 behind these zeros, for places that are no cells. A row
-// begins in the same place of 16 bytes as it does in memory, wherever that is, so that whole 16
-// bytes are copied; what is 16 above leaves room for that. Three tables tell of the tiles of a
-// step: the numbers of the eight beside each, 4 bytes each; from `there` on 8 bytes that say which
-// of these there are; from `sheet` on 8 that say which are of other sheets; and from `corner` on
-// the first cell.
+// The levels that the tables of compact_lookup.h take at a time: as many as have at most 64 cells,
+// and at most 6. Example: gasket 3, carpet 2, Candy 1.
+TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
+    tmap_u32 levels = 1, cells = f.k * f.k;
+    while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
+    return levels;
+}
+// The cells of one level, of two, and so on up to those, together: at most 126.
+TMAP_FN tmap_u32 tmapi_compact_few_cells(tmap_nbb f) {
+    const tmap_u32 levels = tmapi_compact_few(f);
+    tmap_u32 all = 0, cells = 1;
+    for (tmap_u32 i = 0; i < levels; ++i) cells *= f.k, all += cells;
+    return all;
+}
+
+// What a stencil makes of its shared memory. Numbers are bytes. Two buffers hold a step each: the
+// values, tile after tile as in memory, from where they have the same place of 16 bytes as there,
+// so that whole 16 bytes are copied; and from `halo_values` on, for each row of tiles side by side,
+// the values from tiles beside and one of zeros, for places that are no cells. These are in planes
+// of as many as the tiles have values, so that all of a row is `row` bytes from the same of the
+// next. Three tables tell of the tiles of a step: the numbers of the eight beside each, 4 bytes
+// each; from `there` on 8 bytes that say which of these there are; from `sheet` on 8 that say which
+// are of other sheets; and from `corner` on the first cell.
 typedef struct tmapi_compact_shared {
-    tmap_u32 row, buffer;                              // from one to the next
+    tmap_u32 row, halo_values, buffer;                 // from one to the next
     tmap_u32 table, there, sheet, corner, table_bytes; // the first table; in a table
-    tmap_u32 source;  // words: for each direction and bit the bit that it comes from
-    tmap_u32 counter; // of the halo
-    tmap_u32 halo;    // where its values come from, 4 bytes each
+    tmap_u32 lookup;                                   // compact_lookup.h
+    tmap_u32 counter;                                  // of the halo
+    tmap_u32 halo;                                     // where its values come from, 4 bytes each
     tmap_u32 bytes;
 } tmapi_compact_shared;
 
 // cells: of a tile. tiles: side by side. halo: values that a tile has from those beside it.
-TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_u32 cells, tmap_u32 tiles, tmap_u32 halo,
-                                                     tmap_u32 size, int words) {
+TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
+                                                     tmap_u32 halo, tmap_u32 size, int words) {
     const tmap_u32 deep = tmapi_compact_deep(size), step = tiles * deep;
+    const tmap_u32 values = tiles * cells, planes = values ? (tiles * halo + values) / values : 0;
     tmapi_compact_shared s;
-    s.row = tiles * cells * size + (tiles * halo * size + 15) / 16 * 16 + 80;
-    s.buffer = (deep * s.row + 47) / 16 * 16;
+    s.row = values * size;
+    s.halo_values = (deep * s.row + 32 + 15) / 16 * 16;
+    s.buffer = s.halo_values + (planes * deep * s.row + 15) / 16 * 16;
     s.table = 2 * s.buffer;
     s.there = 32 * step, s.sheet = s.there + 8 * step;
     s.corner = s.sheet + (words ? 8 * step : 0), s.table_bytes = s.corner + 8 * step;
-    s.source = s.table + 3 * s.table_bytes;
-    s.counter = s.source + (words ? 8 * 64 : 0);
+    s.lookup = s.table + 3 * s.table_bytes;
+    s.counter = s.lookup + 24 * tmapi_compact_few_cells(f);
     s.halo = s.counter + 16;
     s.bytes = s.halo + 4 * tiles * halo;
     return s;
 }
 
-// Bytes for elements of any size.
-TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_u32 cells, tmap_u32 tiles, tmap_u32 halo,
-                                            int words) {
+// Bytes for elements of any size; 2^31 - 1 where the elements of a buffer have no numbers of 16
+// bits.
+TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
+                                            tmap_u32 halo, int words) {
     tmap_u32 most = 0;
     for (tmap_u32 size = 1; size <= 16; size *= 2) {
-        const tmap_u32 bytes = tmapi_compact_shared_at(cells, tiles, halo, size, words).bytes;
-        if (bytes > most) most = bytes;
+        const tmapi_compact_shared s = tmapi_compact_shared_at(f, cells, tiles, halo, size, words);
+        if (s.buffer / size > 0xffff) return 0x7fffffff;
+        if (s.bytes > most) most = s.bytes;
     }
     return most;
 }

@@ -239,7 +239,7 @@ static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, int
         cudaError_t error;
         int resident = 0;
         p.block = (p.chunk * cells + 31) / 32 * 32;
-        p.shared = tmapi_compact_shared_bytes(cells, p.chunk, p.halo, p.word.bytes != 0);
+        p.shared = tmapi_compact_shared_bytes(p.f, cells, p.chunk, p.halo, p.word.bytes != 0);
         if ((int)p.block > attributes->maxThreadsPerBlock) break;
         error = tmapi_each_plan_shared(&p, device, attributes);
         if (error == cudaErrorInvalidConfiguration) break;
