@@ -185,6 +185,14 @@ static void check_json(void) {
               s.bytes == 12 && s.step == 7 && s.checksum == 0xc0ffee && s.k == 3 && s.sx == 2 &&
               s.sy == 2 && state_cells(&s) == 27,
           "a good one");
+    good = GASKET("24", "words", "3", "u4", "1", "10460353203", "00000000");
+    in = input_make(good, strlen(good), NULL, 0);
+    CHECK(state_describe(&in, &s) == 0 && s.elements == 10460353203ull && s.bytes == 41841412812ull,
+          "%llu bytes", s.bytes);
+    good = GASKET("40", "cells", "0", "u1", "1", "12157665459056928801", "00000000");
+    in = input_make(good, strlen(good), NULL, 0);
+    CHECK(state_describe(&in, &s) == 0 && s.bytes == 12157665459056928801ull, "%llu bytes",
+          s.bytes);
     // what is no flat object
     refused_json("", "is no JSON object");
     refused_json("[]", "is no JSON object");
