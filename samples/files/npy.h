@@ -199,7 +199,8 @@ static inline int npy_write(FILE *file, const char *type, unsigned dims, const i
                             const void *values) {
     const unsigned each = npy_bytes(NPY_TYPES_ALL, type);
     input_u64 count = 1, bytes = 0;
-    for (unsigned d = 0; d < dims && d < NPY_DIMS; ++d)
+    if (!each || dims < 1 || dims > NPY_DIMS) return -1;
+    for (unsigned d = 0; d < dims; ++d)
         if (input_product(count, shape[d], &count)) return -1;
     if (input_product(count, each, &bytes) || bytes > (size_t)-1 / 2) return -1;
     if (npy_write_head(file, type, dims, shape)) return -1;
