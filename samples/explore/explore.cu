@@ -14,6 +14,7 @@ static const struct {
     int (*run)(int, char **);
 } commands[] = {
     {"fractal", "writes, adds up or plays Life on the cells of a fractal", explore_fractal},
+    {"compact", "plays Life in compact storage, and draws any part of a state", explore_compact},
     {"pairs", "counts the pairs of points that are nearer than a cutoff", explore_pairs},
     {"distances", "writes the distances of all pairs of the points of a file", explore_distances},
     {"mandelbrot", "draws the Mandelbrot set, and the regions that it was cut into",

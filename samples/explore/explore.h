@@ -5,6 +5,7 @@
 #define EXPLORE_EXPLORE_H
 
 int explore_fractal(int count, char **words);
+int explore_compact(int count, char **words);
 int explore_pairs(int count, char **words);
 int explore_distances(int count, char **words);
 int explore_mandelbrot(int count, char **words);

@@ -8,9 +8,11 @@ usage: corpus.py [--check]
 --check: writes nothing, and fails where a file here differs. found_* are inputs on which a fuzzer
 once found a fault: they have no definition, and are left alone.
 """
+import json
 import os
 import struct
 import sys
+import zlib
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'corpus')
 
@@ -104,7 +106,8 @@ def npy(descr, shape, values, version=1, code=None):
     length = '<H' if version == 1 else '<I'
     start = 8 + struct.calcsize(length)
     text = text.ljust(63 - start % 64 + (len(text) + start) // 64 * 64) + '\n'
-    code = code or {'f4': 'f', 'f8': 'd', 'i2': 'h', 'i4': 'i', 'u1': 'B', 'u2': 'H'}[descr[1:]]
+    code = code or {'f4': 'f', 'f8': 'd', 'i2': 'h', 'i4': 'i', 'u1': 'B', 'u2': 'H',
+                    'u4': 'I'}[descr[1:]]
     order = '>' if descr[0] == '>' else '<'
     return (b'\x93NUMPY' + bytes([version, 0]) + struct.pack(length, len(text)) + text.encode()
             + struct.pack(f'{order}{len(values)}{code}', *values))
@@ -122,6 +125,22 @@ HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS       
     'PIXELTYPE      FLOAT\nULXMAP         6.125\nULYMAP         45.875\n' \
     'XDIM           0.25\nYDIM           0.5\nNODATA         nan\n'
 NAN = float('nan')
+
+
+def state(array, rows, level, step, word_level=None, values=1):
+    """The description of a state whose array is a file of .npy, 128 bytes of head and values."""
+    places = rows.split('/')
+    k = rows.count('#')
+    return json.dumps({
+        'format': 'threadmap compact state 1', 'fractal': rows, 'k': k, 'sx': len(places[0]),
+        'sy': len(places), 'level': level, 'layout': 'cells' if word_level is None else 'words',
+        'word_level': word_level or 0, 'type': array[array.index(b'descr') + 10:][:2].decode(),
+        'values': values, 'elements': k ** (level - (word_level or 0)), 'step': step,
+        'crc32': f'{zlib.crc32(array[128:]):08x}'}, indent=2) + '\n'
+
+
+LIFE = npy('<u4', '(3,)', [0x5a5a5a5 & 0x7ffffff, 1, 0x4000000])
+FLOW = npy('<f4', '(8, 2)', [i / 4 - 1 for i in range(16)])
 
 FILES = {
     'models.pdb': pdb_models(),
@@ -151,6 +170,10 @@ FILES = {
     'bytes.npy': npy('|u1', '(1, 2)', [0, 255]),
     'words.npy': npy('>i2', '(2, 2)', [1, -2, 32767, -32768], version=3),
     'doubles.npy': npy('<f8', '(1, 3)', [0.1, NAN, -1e300 * 0]),
+    'life.npy': LIFE,
+    'life.json': state(LIFE, '#./##', 4, 100, word_level=3),
+    'flow.npy': FLOW,
+    'flow.json': state(FLOW, '###/#.#/###', 1, 2 ** 64 - 1, values=2),
 }
 
 

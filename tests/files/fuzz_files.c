@@ -37,6 +37,7 @@ static void *memory_realloc(void *old, size_t bytes) {
 #define realloc memory_realloc
 #include "../../samples/files/frames.h"
 #include "../../samples/files/heights.h"
+#include "../../samples/files/state_type.h"
 #undef malloc
 #undef realloc
 
@@ -54,16 +55,38 @@ static int flt_pair_read(input *in, heights *h) {
     return flt_read(&head, in, h);
 }
 
-// The readers; a format has one of them, and a file of .npy goes to both of its.
+// A state's array is given behind its description and a zero byte.
+static int state_pair_read(input *in, state_info *s) {
+    const void *zero = in->size ? memchr(in->data, 0, (size_t)in->size) : NULL;
+    const input_u64 size = zero ? (input_u64)((const unsigned char *)zero - in->data) : in->size;
+    input text = input_make(in->data, size, in->error, in->room), array;
+    state_info t;
+    checksum sum;
+    if (state_describe(&text, &t)) return -1;
+    array = input_make(in->data + size, in->size - size, in->error, in->room);
+    array.at = zero != NULL;
+    array.data += array.at, array.size -= array.at, array.at = 0;
+    if (state_head(&array, &t, array.size)) return -1;
+    checksum_begin(&sum);
+    if (state_pass(&array, &t, 0, array.data + array.at, t.bytes, &sum)) return -1;
+    if (sum.value != t.checksum) return input_bad(&array, "another checksum");
+    *s = t;
+    return 0;
+}
+
+// The readers; a format has one of them, and a file of .npy or .json goes to both of its.
 static const struct {
     const char *ending;
     int (*frames_of)(input *, frames *);
     int (*heights_of)(input *, heights *);
-} formats[] = {
-    {"pdb", pdb_read, NULL},      {"ent", pdb_read, NULL},        {"xyz", xyz_read, NULL},
-    {"dcd", dcd_read, NULL},      {"trr", trr_read, NULL},        {"npy", frames_npy_read, NULL},
-    {"hgt", NULL, hgt_read},      {"pgm", NULL, pgm_read},        {"asc", NULL, asc_read},
-    {"flt", NULL, flt_pair_read}, {"npy", NULL, heights_npy_read}};
+    int (*state_of)(input *, state_info *);
+} formats[] = {{"pdb", pdb_read, NULL, NULL},         {"ent", pdb_read, NULL, NULL},
+               {"xyz", xyz_read, NULL, NULL},         {"dcd", dcd_read, NULL, NULL},
+               {"trr", trr_read, NULL, NULL},         {"npy", frames_npy_read, NULL, NULL},
+               {"hgt", NULL, hgt_read, NULL},         {"pgm", NULL, pgm_read, NULL},
+               {"asc", NULL, asc_read, NULL},         {"flt", NULL, flt_pair_read, NULL},
+               {"npy", NULL, heights_npy_read, NULL}, {"json", NULL, NULL, state_describe},
+               {"json", NULL, NULL, state_pair_read}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 static unsigned long long read_well[FORMATS], read_badly[FORMATS];
 
@@ -96,20 +119,29 @@ static void check_heights(heights *h, const char *format) {
     heights_free(h);
 }
 
+static void check_state(const state_info *s, const char *format) {
+    must(s->k >= 1 && s->k <= s->sx * s->sy && s->elements && s->bytes / s->elements, "a size",
+         format);
+    must(state_cells(s) <= 64 && strlen(s->fractal) < sizeof s->fractal, "a word", format);
+}
+
 static void run(int format, const uint8_t *data, size_t size, unsigned fails) {
     const char *ending = formats[format].ending;
     unsigned char *bytes = (unsigned char *)malloc(size ? size : 1); // ends where the file ends
     char error[200];
     frames f;
     heights h;
+    state_info s;
     memcpy(bytes, data, size);
     memset(error, 'x', sizeof error);
     memset(&f, 0xa5, sizeof f);
     memset(&h, 0xa5, sizeof h);
+    memset(&s, 0xa5, sizeof s);
     memory_asked = 0, memory_fails = fails;
     input in = input_make(bytes, size, error, sizeof error);
-    const int result = formats[format].frames_of ? formats[format].frames_of(&in, &f)
-                                                 : formats[format].heights_of(&in, &h);
+    const int result = formats[format].frames_of    ? formats[format].frames_of(&in, &f)
+                       : formats[format].heights_of ? formats[format].heights_of(&in, &h)
+                                                    : formats[format].state_of(&in, &s);
     must(memory_asked <= 64 * size + 4096, "asks for much memory", ending);
     must(result == 0 || result == -1, "another result", ending);
     if (result) {
@@ -120,8 +152,12 @@ static void run(int format, const uint8_t *data, size_t size, unsigned fails) {
             must(((unsigned char *)&f)[i] == 0xa5, "frames were touched", ending);
         for (size_t i = 0; i < sizeof h; ++i)
             must(((unsigned char *)&h)[i] == 0xa5, "heights were touched", ending);
+        for (size_t i = 0; i < sizeof s; ++i)
+            must(((unsigned char *)&s)[i] == 0xa5, "a state was touched", ending);
     } else if (formats[format].frames_of) {
         check_frames(&f, ending);
+    } else if (formats[format].state_of) {
+        check_state(&s, ending);
     } else {
         check_heights(&h, ending);
     }
@@ -213,7 +249,13 @@ static void change(sample *s) {
                                         "<f8",
                                         ">f4",
                                         "|u1",
-                                        "<i2"};
+                                        "<i2",
+                                        "\"k\": ",
+                                        "\"words\"",
+                                        "{",
+                                        "}",
+                                        "\\u0041",
+                                        "/"};
     static const uint64_t numbers[] = {0,
                                        1,
                                        3,
@@ -313,6 +355,12 @@ static void load(const char *folder, const char *name) {
         }
         memcpy(s->name, name, length + 1);
         sample_count += append(s, folder, name) == 0;
+        if (formats[format].state_of == state_pair_read && s->size < SIZE) {
+            char array[sizeof s->name];
+            snprintf(array, sizeof array, "%.*snpy", (int)length - 4, name);
+            ++s->size;
+            append(s, folder, array);
+        }
     }
 }
 

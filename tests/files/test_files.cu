@@ -15,7 +15,11 @@ namespace test_heights {
 namespace test_input {
 #include "test_input.c"
 }
+namespace test_state {
+#include "test_state.c"
+}
 
 int main(int count, char **words) {
-    return test_frames::main(count, words) | test_heights::main(count, words) | test_input::main();
+    return test_frames::main(count, words) | test_heights::main(count, words) | test_input::main() |
+           test_state::main(count, words);
 }

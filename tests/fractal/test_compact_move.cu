@@ -145,6 +145,65 @@ static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
     free(host), free(got);
 }
 
+// A window of words that are read once for all sheets, against sums cell by cell.
+static void run_sheets(tmap_nbb f, tmap_u32 r, tmap_u32 z, int part) {
+    const tmap_u64 cells = tmap_nbb_cells(f, r), run = tmap_nbb_cells(f, z);
+    const tmap_u64 side_x = tmap_nbb_side_x(f, z), side_y = tmap_nbb_side_y(f, z);
+    const tmap_u64 bytes = tmap_compact_words_bytes(f, r);
+    tmap_compact_window w;
+    tmap_each_plan none;
+    tmap_u64 pixels, wrong = 0, alive;
+    unsigned char *host = (unsigned char *)malloc(cells), *a, *state;
+    float *out, *got;
+    double *sum;
+    memset(&none, 0, sizeof none), none.f = f, none.r = r, none.tile_level = z;
+    expect(tmap_compact_window_make(f, r, z, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "a window",
+           &none);
+    if (part) w.x = 1, w.y = w.height > 1; // over the border to the right, and below
+    pixels = (tmap_u64)w.width * w.height;
+    a = (unsigned char *)engine_memory(0, cells), state = (unsigned char *)engine_memory(1, bytes);
+    out = (float *)engine_memory(2, sizeof(float) * pixels);
+    got = (float *)malloc(sizeof(float) * pixels), sum = (double *)malloc(sizeof(double) * pixels);
+    if (!host || !got || !sum) exit(1);
+    for (tmap_u64 p = 0; p < pixels; ++p) sum[p] = -1;
+    for (tmap_u64 i = 0; i < cells; ++i) {
+        const tmap_xy64 c = tmap_nbb_lambda_linear64(f, i, r);
+        const tmap_u64 x = c.x / side_x - w.x, y = c.y / side_y - w.y, p = y * w.width + x;
+        alive = check_hash(i, 17) % 7 < 1 + i / run % 6; // a share of each pixel's own
+        host[i] = (unsigned char)alive;
+        if (x < w.width && y < w.height) sum[p] = (sum[p] < 0 ? 0 : sum[p]) + (double)alive;
+    }
+    CHECK(cudaMemcpy(a, host, cells, cudaMemcpyHostToDevice));
+    CHECK(tmap_compact_bits_pack(f, r, a, state, 0));
+    CHECK(cudaMemset(out, 0x5a, sizeof(float) * pixels));
+    CHECK(tmap_compact_window_mean(&w, state, out, 0));
+    CHECK(cudaMemcpy(got, out, sizeof(float) * pixels, cudaMemcpyDeviceToHost));
+    for (tmap_u64 p = 0; p < pixels; ++p)
+        wrong += sum[p] < 0 ? !isnan(got[p]) : got[p] != (float)(sum[p] / (double)run);
+    expect(wrong == 0, "pixels of all sheets", &none);
+    free(host), free(got), free(sum);
+}
+
+// So many words that a thread's planes are added up more than once.
+static void run_many_words(void) {
+    const tmap_nbb f = tmap_fractal_gasket();
+    const tmap_u64 bytes = tmap_compact_words_bytes(f, 18);
+    tmap_compact_window w;
+    tmap_each_plan none;
+    tmap_u64 wrong = 0;
+    unsigned char *state = (unsigned char *)engine_memory(1, bytes);
+    float got[64], *out = (float *)engine_memory(2, sizeof got);
+    memset(&none, 0, sizeof none), none.f = f, none.r = 18;
+    expect(tmap_compact_window_make(f, 18, 15, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "window",
+           &none);
+    CHECK(cudaMemset(state, 0xff, bytes)); // idle bits as well, which are not counted
+    CHECK(tmap_compact_window_mean(&w, state, out, 0));
+    CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    for (tmap_u32 p = 0; p < 64; ++p)
+        wrong += tmap_nbb_contains64(f, p % 8, p / 8, 3) ? got[p] != 1 : !isnan(got[p]);
+    expect(wrong == 0, "pixels of many words", &none);
+}
+
 static void run_refusals(void) {
     const tmap_nbb f = tmap_fractal_gasket();
     char *a = (char *)engine_memory(0, 4096), *b = (char *)engine_memory(1, 4096);
@@ -201,6 +260,16 @@ int main(void) {
             for (tmap_u32 z = 0; z <= r; ++z, ++n) run_window(f, r, z, n % 3, n / 3);
         }
     }
+    for (int i = 0; i < ENGINE_COUNT; ++i) { // the least level with words enough, and one more
+        const tmap_nbb f = engine_fractal(i);
+        tmap_u32 z = 0, r;
+        while (f.k > 1 && tmap_nbb_cells(f, z) < 2048) ++z;
+        r = z + tmap_compact_word_of(f, 40).level;
+        if (f.k == 1 || r > tmap_nbb_level_max32(f) || tmap_nbb_cells(f, r) > 300000) continue;
+        if (check_turn()) run_sheets(f, r, z, 0);
+        if (check_turn() && tmap_nbb_cells(f, r + 1) < 100 * most) run_sheets(f, r + 1, z, 1);
+    }
+    if (!engine_small && check_turn()) run_many_words();
     run_refusals();
     return engine_end("test_compact_move");
 }

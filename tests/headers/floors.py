@@ -42,7 +42,8 @@ WINGS = paths("fractal", "triangle", "adaptive")
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "fractal/compact_bits", "fractal/compact_life", "fractal/compact_matrix",
-                "fractal/compact_window", "fractal/life_bits",
+                "fractal/compact_window", "fractal/compact_window_sheets",
+                "fractal/life_bits",
                 "fractal/diffusion", "fractal/ising",
                 "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
                 "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",

@@ -103,7 +103,8 @@ def commands():
         bad(name)
     r = run('--help')
     if r.returncode or any(name not in r.stdout
-                           for name in ('fractal', 'pairs', 'distances', 'mandelbrot')):
+                           for name in ('fractal', 'compact', 'pairs', 'distances',
+                                        'mandelbrot')):
         fail('explore --help', r.stdout)
 
 

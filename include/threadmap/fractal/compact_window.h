@@ -13,6 +13,7 @@
 #ifndef TMAP_FRACTAL_COMPACT_WINDOW_H
 #define TMAP_FRACTAL_COMPACT_WINDOW_H
 
+#include "compact_window_sheets.h"
 #include "compact_words.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -79,9 +80,7 @@ TMAP_DEVICE double tmapi_compact_window_sum(const tmapi_compact_window *j, tmap_
 #pragma unroll 4
         for (tmap_u64 i = lane; i < count; i += j->threads) {
             const tmap_u64 at = begin + i;
-            const tmap_u64 word = j->word.bytes == 2   ? ((const unsigned short *)j->state)[at]
-                                  : j->word.bytes == 4 ? ((const tmap_u32 *)j->state)[at]
-                                                       : ((const tmap_u64 *)j->state)[at];
+            const tmap_u64 word = tmapi_sheets_word(j->state, j->word.bytes, at);
             living += (tmap_u64)__popcll((long long)(word & mask));
         }
         return (double)living;
@@ -118,19 +117,78 @@ static __global__ void __launch_bounds__(256) tmapi_compact_window_kernel(tmapi_
     }
 }
 
+// Pixels that hold no cell; then, by tmapi_compact_window_sheets, those that do.
+static __global__ void __launch_bounds__(256)
+    tmapi_compact_window_empty_kernel(tmapi_compact_window j) {
+    const tmap_u64 pixels = (tmap_u64)j.w.width * j.w.height;
+    tmap_u64 pixel = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    for (; pixel < pixels; pixel += gridDim.x * (tmap_u64)blockDim.x)
+        if (!tmap_nbb_contains64(j.w.f, j.w.x + pixel % j.w.width, j.w.y + pixel / j.w.width,
+                                 j.w.r - j.w.z))
+            j.out[pixel] = nanf("");
+}
+
+// Blocks of 256 threads, which take the words of a pixel of sheet 0 and so of the same pixel of all
+// sheets. size: of a word.
+TMAP_DEVICE void tmapi_compact_window_sheets(const tmapi_compact_window *j, tmap_u32 size) {
+    __shared__ tmap_u64 count[64];
+    const tmap_u64 in_sheet = j->words / j->run;
+    for (tmap_u64 i = blockIdx.x; i < in_sheet; i += gridDim.x) {
+        tmap_u64 pixel = ~0ull; // that of sheet threadIdx.x
+        if (threadIdx.x < j->word.cells) {
+            const tmap_xy64 at =
+                tmap_compact_cell(j->w.f, threadIdx.x * in_sheet + i, j->w.r - j->w.z);
+            if (at.x - j->w.x < j->w.width && at.y - j->w.y < j->w.height)
+                pixel = (at.y - j->w.y) * j->w.width + (at.x - j->w.x);
+            count[threadIdx.x] = 0;
+        }
+        if (!__syncthreads_or(pixel != ~0ull)) continue;
+        tmapi_sheets_count(j->state, size, j->word.cells, i * j->run, j->run, count);
+        __syncthreads();
+        if (pixel != ~0ull) j->out[pixel] = (float)((double)count[threadIdx.x] / (double)j->run);
+    }
+}
+
+#define TMAPI_COMPACT_WINDOW_KERNEL(size) \
+    static __global__ void __launch_bounds__(256) \
+        tmapi_compact_window_sheets_kernel_##size(tmapi_compact_window j) { \
+        tmapi_compact_window_sheets(&j, size); \
+    }
+TMAPI_COMPACT_WINDOW_KERNEL(2)
+TMAPI_COMPACT_WINDOW_KERNEL(4)
+TMAPI_COMPACT_WINDOW_KERNEL(8)
+#undef TMAPI_COMPACT_WINDOW_KERNEL
+
+static inline cudaError_t tmapi_compact_window_launch(const void *kernel, tmap_u64 blocks,
+                                                      tmapi_compact_window *job,
+                                                      cudaStream_t stream) {
+    void *arguments[1];
+    arguments[0] = job;
+    return cudaLaunchKernel(kernel, dim3(blocks < 1u << 20 ? (tmap_u32)blocks : 1u << 20),
+                            dim3(256), arguments, 0, stream);
+}
+
+// Whether words are better read once for all sheets: where all pixels with a cell, in or out of the
+// window, are no more than the window's, and a block has work.
+static inline int tmapi_compact_window_at_once(const tmapi_compact_window *j) {
+    return j->w.type == TMAP_COMPACT_WINDOW_WORDS && j->run >= 2048 && j->run <= j->words &&
+           tmap_nbb_cells(j->w.f, j->w.r - j->w.z) <= (tmap_u64)j->w.width * j->w.height;
+}
+
 // The mean of each pixel's cells, row by row: the share of living ones for bits and bytes; NaN
 // where a pixel holds no cell. state: in device memory, at a multiple of 8. out: width * height
 // floats in device memory. Exactness: sums are taken in float64 in an order that hangs on the
 // window alone, so that it is the same picture in every run; counts below 2^53 are exact. Returns
 // cudaErrorInvalidValue for a null or misaligned pointer, a window without a pixel, and what
 // tmap_compact_window_make refuses; else the launch's own error. Can be captured. Cost: reading the
-// window's elements once; of words the whole word for each bit.
+// window's elements once; of words the whole word for each bit, but once for all bits where the
+// window is most of the picture.
 static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *window,
                                                    const void *state, float *out,
                                                    cudaStream_t stream) {
     tmapi_compact_window job;
     tmap_compact_window whole;
-    void *arguments[1];
+    cudaError_t error;
     tmap_u64 pixels, blocks;
     if (!window || !state || !out || (tmap_u64)state % 8 || (tmap_u64)out % 4)
         return cudaErrorInvalidValue;
@@ -143,11 +201,19 @@ static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *wi
     job.run = tmap_nbb_cells(window->f, window->z);
     job.threads = job.run <= 8 ? 1 : job.run <= 4096 ? 32 : 256;
     pixels = (tmap_u64)window->width * window->height;
+    if (tmapi_compact_window_at_once(&job)) {
+        const void *kernel =
+            job.word.bytes == 2   ? (const void *)tmapi_compact_window_sheets_kernel_2
+            : job.word.bytes == 4 ? (const void *)tmapi_compact_window_sheets_kernel_4
+                                  : (const void *)tmapi_compact_window_sheets_kernel_8;
+        error = tmapi_compact_window_launch((const void *)tmapi_compact_window_empty_kernel,
+                                            pixels / 256 + (pixels % 256 != 0), &job, stream);
+        return error ? error
+                     : tmapi_compact_window_launch(kernel, job.words / job.run, &job, stream);
+    }
     blocks = pixels / (256 / job.threads) + (pixels % (256 / job.threads) != 0);
-    if (blocks > 1u << 20) blocks = 1u << 20;
-    arguments[0] = &job;
-    return cudaLaunchKernel((const void *)tmapi_compact_window_kernel, dim3((tmap_u32)blocks),
-                            dim3(256), arguments, 0, stream);
+    return tmapi_compact_window_launch((const void *)tmapi_compact_window_kernel, blocks, &job,
+                                       stream);
 }
 
 #endif
