@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// block_forms.h: the paper's three tests by each of its three maps inside a block, on four fractals,
-// with blocks of tiles of one level, which are constants in each kernel.
+// block_forms.h: the paper's three tests by each of its three maps inside a block, on four
+// fractals, with blocks of tiles of one level, which are constants in each kernel.
 #ifndef BENCH_BLOCK_FORMS_H
 #define BENCH_BLOCK_FORMS_H
 

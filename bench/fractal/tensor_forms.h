@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tensor_forms.h: the paper's three tests on the gasket by each form of rivals/tensor.h: a block for
-// each tile, as the paper launches it, or blocks that walk down `walk` tiles; and by shuffles, a block
-// for each tile, on any fractal.
+// tensor_forms.h: the paper's three tests on the gasket by each form of rivals/tensor.h: a block
+// for each tile, as the paper launches it, or blocks that walk down `walk` tiles; and by shuffles,
+// a block for each tile, on any fractal.
 #ifndef BENCH_TENSOR_FORMS_H
 #define BENCH_TENSOR_FORMS_H
 

@@ -6,7 +6,7 @@
 //     TMAP_TENSOR_SHUFFLE    each warp, a level for each lane, by shuffles          everywhere
 //     TMAP_TENSOR_MMA1       each warp, by a product of bytes (mma.h)               everywhere
 //     TMAP_TENSOR_MMA2       the same for 2 x 2 sub-blocks, each a tile             everywhere
-//     TMAP_TENSOR_MMA3       the same with the place in the tile added: cells       everywhere
+//     TMAP_TENSOR_MMA3       the same with the place in the tile added: cells       in 32 bits
 //     TMAP_TENSOR_WMMA1      a warp for the block, in half precision (wmma.h)       to a level
 //     TMAP_TENSOR_WMMA2      the same for 2 x 2 sub-blocks                          to a level
 //     TMAP_TENSOR_WMMA3      two to eight warps, with the place in the tile added   to a level
@@ -73,12 +73,13 @@ TMAP_FN int tmap_tensor_is_split(int form) {
 
 // The box of a launch for fractal f of level r, blocks of side rho: one tile of side rho rounded
 // down to a power of s, or 2 x 2 tiles of side rho / 2. Its `level` is that of the tiles, its
-// tile_level that of a tile or of a sub-block. Returns what tmap_box_make returns, TMAP_EINVAL for
-// an unknown form, for sub-blocks with rho = 1 and for half precision in blocks of fewer than 32
-// threads, or TMAP_ERANGE for levels at which the form is not exact: half precision past
-// tmap_wmma_level_max, of the tiles or in TMAP_TENSOR_WMMA3 of the cells, and TMAP_TENSOR_MMA3 past
-// tmap_nbb_level_max32. Example: gasket, r = 16, rho = 16: tiles of level 4, 729 x 729 blocks;
-// TMAP_TENSOR_MMA2: of level 3, 1094 x 365 blocks of 16 x 16 threads for 2187 x 729 sub-blocks.
+// tile_level that of a tile or of a sub-block.
+// Returns what tmap_box_make returns; TMAP_EINVAL for an unknown form, for sub-blocks with rho = 1
+// and for half precision in blocks of fewer than 32 threads; TMAP_ERANGE for levels at which the
+// form is not exact: half precision past tmap_wmma_level_max, of the tiles or in TMAP_TENSOR_WMMA3
+// of the cells, and TMAP_TENSOR_MMA3 past tmap_nbb_level_max32.
+// Example: gasket, r = 16, rho = 16: tiles of level 4, 729 x 729 blocks; TMAP_TENSOR_MMA2: of level
+// 3, 1094 x 365 blocks of 16 x 16 threads for 2187 x 729 sub-blocks.
 TMAP_FN int tmap_tensor_box(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int form, tmap_box *out) {
     const int split = tmap_tensor_is_split(form);
     tmap_box b;

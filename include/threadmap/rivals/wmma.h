@@ -7,12 +7,12 @@
 // paper): A holds powers s^(mu-1) and B digits tau^mu, as numbers of half precision, C and D are of
 // single precision.
 //
-//     variant   omega of a product     A                B, column by column          result
-//     1         1, that of the block   rows 0 and 1     0, 1: tau_x, tau_y           D[0][0], D[1][1]
-//     2         4, of its sub-blocks   rows 0 and 1     2j, 2j + 1: those of the     D[0][2j],
-//                                                       j-th sub-block               D[1][2j+1]
-//     3         1, twice: x and y      all rows         all columns; C is the place  D[y][x]: of
-//                                                       of a thread in its block     thread (x, y)
+//     variant  omega of a product     A             B, by columns               result
+//     1        1, that of the block   rows 0 and 1  0, 1: tau_x, tau_y          D[0][0], D[1][1]
+//     2        4, of its sub-blocks   rows 0 and 1  2j, 2j + 1: those of the    D[0][2j],
+//                                                   j-th sub-block              D[1][2j+1]
+//     3        1, twice: x and y      all rows      all; C is the place of      D[y][x]: of
+//                                                   a thread in its block       thread (x, y)
 //
 // Rows 0 and 1 of A are powers of sx and of sy, which the paper, whose fractal has sx = sy, takes
 // as one row.
@@ -24,7 +24,7 @@
 // counts is that all powers are numbers of half precision: at most 65504, with at most 11 bits from
 // the first one to the last.
 //
-//     s = 2: 2^0..2^15, all up to 65504              level 16, which is also what a fragment holds
+//     s = 2: 2^0..2^15 = 32768; 2^16 > 65504         level 16, which is also what a fragment holds
 //     s = 3: 3^0..3^6 = 729; 3^7 = 2187 has 12 bits  level 7
 //     s = 4: 4^0..4^7 = 16384; 4^8 > 65504           level 8
 //
@@ -154,10 +154,10 @@ TMAP_DEVICE void tmapi_wmma_tiles(tmap_wmma_shared *s, tmap_nbb f, tmap_u32 wx, 
 }
 
 // Variant 1: lambda(omega) * s^m of the block, in all its threads, by one product; arguments are
-// the same in all threads. r <= 16, r + m <= tmap_wmma_level_max(f). Law: with m = 0,
-// tmap_wmma1_lambda(s, f, wx, wy, r, 0) == tmap_nbb_lambda(f, wx, wy, r). Cost: a product, a power
-// and two divisions a lane, and a barrier. Example: carpet, r = 1, m = 0: wx = 0..7 ->
-// (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+// the same in all threads. r <= 16, r + m <= tmap_wmma_level_max(f).
+// Law: with m = 0, tmap_wmma1_lambda(s, f, wx, wy, r, 0) == tmap_nbb_lambda(f, wx, wy, r).
+// Cost: a product, a power and two divisions a lane of one warp, and a barrier.
+// Example: carpet, r = 1, m = 0: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_DEVICE tmap_xy tmap_wmma1_lambda(tmap_wmma_shared *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                       tmap_u32 r, tmap_u32 m) {
     tmap_xy cell;
@@ -168,9 +168,9 @@ TMAP_DEVICE tmap_xy tmap_wmma1_lambda(tmap_wmma_shared *s, tmap_nbb f, tmap_u32 
 }
 
 // Variant 2: the same for four omega by one product, those of 2 x 2 sub-blocks; each thread gets
-// the cell of one of them. (wx, wy): of sub-block 0, the same in all threads; sub-block j has (wx +
-// j % 2, wy + j / 2). own: 0..3, whose cell this thread gets (others: own % 4). Example: gasket, r
-// = 2, m = 0, wx = wy = 0: own = 0..3 -> (0,0)(0,1)(0,2)(0,3).
+// the cell of one of them. (wx, wy): of sub-block 0, the same in all threads; sub-block j has
+// (wx + j % 2, wy + j / 2). own: 0..3, whose cell this thread gets (others: own % 4).
+// Example: gasket, r = 2, m = 0, wx = wy = 0: own = 0..3 -> (0,0)(0,1)(0,2)(0,3).
 TMAP_DEVICE tmap_xy tmap_wmma2_lambda(tmap_wmma_shared *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                       tmap_u32 r, tmap_u32 m, tmap_u32 own) {
     tmap_xy cell;
@@ -182,10 +182,11 @@ TMAP_DEVICE tmap_xy tmap_wmma2_lambda(tmap_wmma_shared *s, tmap_nbb f, tmap_u32 
 
 // Variant 3: lambda(omega) * s^m + (tx, ty), C being the thread's place in its tile: the cell of
 // each thread, by two products for each region of 16 x 16 threads. Tiles of sides sx^m, sy^m <= 32.
-// wx, wy: the same in all threads; tx < sx^m, ty < sy^m: the thread's own (others: some cell). Law:
-// where r + m <= tmap_wmma_level_max(f), the same as tmap_nbb_lambda(f, wx, wy, r) * s^m + (tx,
-// ty). Cost: two to eight products, two barriers. Example: gasket, r = 2, m = 4, omega (2, 1),
-// thread (3, 5): (1,3) * 16 + (3,5) = (19,53).
+// wx, wy: the same in all threads; tx < sx^m, ty < sy^m: the thread's own (others: some cell).
+// r <= 16, r + m <= tmap_wmma_level_max(f).
+// Law: tmap_wmma3_lambda(s, f, wx, wy, r, m, tx, ty) == tmap_nbb_lambda(f, wx, wy, r) * s^m +
+// (tx, ty). Cost: two to eight products, two barriers.
+// Example: gasket, r = 2, m = 4, omega (2, 1), thread (3, 5): (1,3) * 16 + (3,5) = (19,53).
 TMAP_DEVICE tmap_xy tmap_wmma3_lambda(tmap_wmma3_shared *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                       tmap_u32 r, tmap_u32 m, tmap_u32 tx, tmap_u32 ty) {
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warp = rank / 32;
