@@ -43,6 +43,14 @@ TMAP_DEVICE void tensor_ca_walk(int form, tmap_nbb f, tmap_box b, tmap_warp warp
     }
 }
 
+// Two blocks of 1024 threads at once where a multiprocessor holds 2048 threads.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+                               __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
+#define TENSOR_BLOCKS 2
+#else
+#define TENSOR_BLOCKS 1
+#endif
+
 // The kernels of a form and a fractal. Each walk is compiled twice, as in box.h.
 #define TENSOR_BOTH(walk, ...) \
     __shared__ SHARED shared; \
@@ -51,17 +59,17 @@ TMAP_DEVICE void tensor_ca_walk(int form, tmap_nbb f, tmap_box b, tmap_warp warp
     else \
         walk(FORM, f, b, tmap_warp_self(), &shared, __VA_ARGS__);
 #define TENSOR_KERNELS(name, fractal) \
-    static __global__ void __launch_bounds__(1024, 2) \
+    static __global__ void __launch_bounds__(1024, TENSOR_BLOCKS) \
         tensor_sw_##name(tmap_nbb f, tmap_box b, int value, int *out) { \
         f = fractal; \
         TENSOR_BOTH(tensor_sw_walk, value, out) \
     } \
-    static __global__ void __launch_bounds__(1024, 2) \
+    static __global__ void __launch_bounds__(1024, TENSOR_BLOCKS) \
         tensor_rd_##name(tmap_nbb f, tmap_box b, const int *in, tmap_i64 *sum) { \
         f = fractal; \
         TENSOR_BOTH(tensor_rd_walk, in, sum) \
     } \
-    static __global__ void __launch_bounds__(1024, 2) \
+    static __global__ void __launch_bounds__(1024, TENSOR_BLOCKS) \
         tensor_ca_##name(tmap_nbb f, tmap_box b, tmap_ca_rule rule, \
                          const unsigned char *__restrict__ in, unsigned char *__restrict__ out) { \
         f = fractal; \
@@ -95,6 +103,7 @@ TENSOR_KERNELS(wmma3, tmap_fractal_gasket())
 #undef SHARED
 #undef TENSOR_KERNELS
 #undef TENSOR_BOTH
+#undef TENSOR_BLOCKS
 
 // 1 if there are kernels of this form for the fractal.
 static inline int tensor_has(int form, tmap_nbb f) {
