@@ -334,6 +334,10 @@ def check_claims(plot):
 
 
 def check_pictures(plot, folder):
+    with open(os.path.join(folder, "fractal.json"), "w", encoding="utf-8") as file:
+        more = [row("sw", "lambda_block", "gasket", 4, 1.0, 16),
+                row("sw", "wmma_fp16", "gasket", 4, 2.0, 16, form=1, tiles_per_block=1)]
+        json.dump({"meta": dict(META, bench="fractal"), "rows": ROWS + more}, file)
     for suffix, head in (("png", b"\x89PNG"), ("svg", b"<?xml")):
         out = os.path.join(folder, suffix)
         again = os.path.join(folder, suffix + "-again")
