@@ -142,7 +142,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "block", "triangle", "pairs", "drmsd", "flood", "ask"):
+    for name in ("fractal", "fig11", "block", "triangle", "pairs", "drmsd", "flood", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -694,13 +694,18 @@ def claims_block(block):
     return rows
 
 
+def paper_results(data):
+    """The run of the paper's launches alone, or that of everything."""
+    return data.get("fig11") or data.get("fractal")
+
+
 def table_fractal_claims(data):
     """What the paper says of the gasket, beside what was measured here."""
-    rows = []
-    if "fractal" in data:
+    results, rows = paper_results(data), []
+    if results:
         for form, launch in PAPER_LAUNCHES:
-            rows += claims_fig7(data["fractal"], form, launch)
-        rows += claims_fig11(data["fractal"])
+            rows += claims_fig7(results, form, launch)
+        rows += claims_fig11(results)
     if "block" in data:
         rows += claims_block(data["block"])
     return table(["gasket", "test ", "n", "the paper ", "here ", "compared "], rows)
@@ -1244,7 +1249,7 @@ def draw_forms(pyplot, data):
 
 def draw_fig11(pyplot, data):
     """The paper's Fig. 11: its tensor-core variants over shuffles, a block for each tile."""
-    results = data["fractal"]
+    results = paper_results(data)
     figure, grid = pyplot.subplots(len(WORKS), 2, figsize=(9, 9.8))
     for places, work in zip(grid, WORKS):
         for axes, rho in zip(places, (16, 32)):
@@ -1578,7 +1583,8 @@ def has_gasket(data):
 
 
 def has_fig11(data):
-    return "fractal" in data and any(row["variant"] == "wmma_fp16" for row in data["fractal"].rows)
+    results = paper_results(data)
+    return bool(results) and any(row["variant"] == "wmma_fp16" for row in results.rows)
 
 
 def has_dummy(data):

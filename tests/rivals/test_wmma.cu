@@ -237,11 +237,12 @@ static __global__ void __launch_bounds__(1024)
     }
 }
 
-enum { MOST_PLACES = 1 << 16 };
+enum { MOST_PLACES = 1 << 13 };
 static unsigned hits[MOST_PLACES + 1], *hits_d;
+static unsigned char picture[MOST_PLACES]; // 1: a cell, by brute force
 
 // A launch with a block for each tile, and one of fewer rows of blocks, which walk.
-static void run_launch(tmap_nbb f, const brute *picture, tmap_u32 r, tmap_u32 rho, int form) {
+static void run_launch(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int form) {
     tmap_box b;
     if (tmap_tensor_box(f, r, rho, form, &b)) return;
     for (int walk = 0; walk < 2; ++walk) {
@@ -253,10 +254,7 @@ static void run_launch(tmap_nbb f, const brute *picture, tmap_u32 r, tmap_u32 rh
                                      hits_d + MOST_PLACES);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(hits, hits_d, sizeof hits, cudaMemcpyDeviceToHost));
-        for (tmap_u64 y = 0; y < b.height; ++y)
-            for (tmap_u64 x = 0; x < b.width; ++x)
-                wrong += hits[y * b.width + x] !=
-                         (unsigned)brute_contains(picture, (unsigned)x, (unsigned)y, (int)r);
+        for (tmap_u64 i = 0; i < b.width * b.height; ++i) wrong += hits[i] != picture[i];
         map_expect(wrong == 0, tmap_tensor_form_name(form), f, r, b.bx * b.by, wrong);
         map_expect(hits[MOST_PLACES] == 0, "outside the matrix", f, r, b.bx * b.by, 0);
     }
@@ -278,13 +276,16 @@ static brute brute_of(tmap_nbb f) {
 
 static void run_launches(tmap_nbb f, int gpu) {
     const tmap_u32 sides[] = {16, 32, 1, 2, 8, 9, 27};
-    const brute picture = brute_of(f);
+    const brute b = brute_of(f);
     const tmap_u64 places = gpu ? MOST_PLACES : getenv("TMAP_TEST_SMALL") ? 300 : 1100;
     for (tmap_u32 r = 0; r <= 16; ++r) {
-        if (tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) > places) break;
+        const tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r);
+        if (tmap_mul_saturate(width, height) > places) break;
+        for (tmap_u64 i = 0; i < width * height; ++i)
+            picture[i] = (unsigned char)brute_contains(&b, i % width, i / width, (int)r);
         for (unsigned i = 0; i < (gpu ? 7 : 3); ++i)
             for (int form = 0; form < TMAP_TENSOR_FORM_COUNT; ++form)
-                run_launch(f, &picture, r, sides[i], form);
+                run_launch(f, r, sides[i], form);
     }
 }
 
@@ -342,13 +343,13 @@ int main(void) {
     for (int i = 0; i < MAP_FRACTALS; ++i) {
         const tmap_nbb f = map_fractal(i);
         const tmap_u32 most = tmap_wmma_level_max(f);
+        const tmap_u64 all = !gpu ? small ? 30 : 100 : i < TMAP_FRACTAL_COUNT ? 100000000 : 3000000;
         for (tmap_u32 r = 0; r <= most; ++r) {
             const tmap_u32 m = (r + (tmap_u32)i) % 3 ? (most - r) / ((r + (tmap_u32)i) % 3) : 0;
             for (unsigned b = 0; b < 3; ++b)
                 for (int n = gpu ? 8 : 1; n && (gpu || (r + i + b) % 3 == 0); --n)
                     run_case(f, r, n & 1 ? m : 0, blocks[b]);
-            if (f.k > 1 && tmap_nbb_cells(f, r) <= (gpu ? 100000000 : small ? 30 : 100))
-                run_level(f, r, gpu);
+            if (f.k > 1 && tmap_nbb_cells(f, r) <= all) run_level(f, r, gpu);
         }
         if (i < TMAP_FRACTAL_COUNT || gpu) run_launches(f, gpu);
     }
