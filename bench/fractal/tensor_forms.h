@@ -75,7 +75,7 @@ TMAP_DEVICE void tensor_ca_walk(int form, tmap_nbb f, tmap_box b, tmap_warp warp
         f = fractal; \
         TENSOR_BOTH(tensor_ca_walk, rule, in, out) \
     }
-#define SHARED tmap_wmma_shared
+#define SHARED tmap_tensor_tiles
 #define FORM   TMAP_TENSOR_SHUFFLE
 TENSOR_KERNELS(shuffle_any, f)
 TENSOR_KERNELS(shuffle, tmap_fractal_gasket())
@@ -89,7 +89,9 @@ TENSOR_KERNELS(mma2, tmap_fractal_gasket())
 #define FORM TMAP_TENSOR_MMA3
 TENSOR_KERNELS(mma3, tmap_fractal_gasket())
 #undef FORM
-#define FORM TMAP_TENSOR_WMMA1
+#undef SHARED
+#define SHARED tmap_wmma_shared
+#define FORM   TMAP_TENSOR_WMMA1
 TENSOR_KERNELS(wmma1, tmap_fractal_gasket())
 #undef FORM
 #define FORM TMAP_TENSOR_WMMA2

@@ -223,9 +223,13 @@ static __global__ void is_half(unsigned *wrong) {
 
 static __global__ void __launch_bounds__(1024)
     count_cells(int form, tmap_nbb f, tmap_box b, int full, unsigned *hits, unsigned *strange) {
+    __shared__ tmap_tensor_tiles four;
     __shared__ tmap_wmma_shared tiles;
     __shared__ tmap_wmma3_shared cells;
-    void *shared = form == TMAP_TENSOR_WMMA3 ? (void *)&cells : (void *)&tiles;
+    void *shared = form == TMAP_TENSOR_WMMA3                              ? (void *)&cells
+                   : tmap_tensor_is_half(form)                            ? (void *)&tiles
+                   : form == TMAP_TENSOR_MMA1 || form == TMAP_TENSOR_MMA2 ? (void *)&four
+                                                                          : NULL;
     const tmap_tensor t = tmap_tensor_begin(form, f, b, full ? tmap_warp_full() : tmap_warp_self());
     for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
         tmap_xy64 p;

@@ -4,9 +4,9 @@
 //
 //     form                   the tile of a block is found by                        exact
 //     TMAP_TENSOR_SHUFFLE    each warp, a level for each lane, by shuffles          everywhere
-//     TMAP_TENSOR_MMA1       each warp, by a product of bytes (mma.h)               everywhere
+//     TMAP_TENSOR_MMA1       a warp for the block, by a product of bytes (mma.h)    everywhere
 //     TMAP_TENSOR_MMA2       the same for 2 x 2 sub-blocks, each a tile             everywhere
-//     TMAP_TENSOR_MMA3       the same with the place in the tile added: cells       in 32 bits
+//     TMAP_TENSOR_MMA3       each warp, with the place in the tile added: cells     in 32 bits
 //     TMAP_TENSOR_WMMA1      a warp for the block, in half precision (wmma.h)       to a level
 //     TMAP_TENSOR_WMMA2      the same for 2 x 2 sub-blocks                          to a level
 //     TMAP_TENSOR_WMMA3      two to eight warps, with the place in the tile added   to a level
@@ -102,9 +102,14 @@ TMAP_FN int tmap_tensor_box(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int form, tmap
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
+// Shared memory of TMAP_TENSOR_MMA1 and _MMA2: the places of a block's tiles.
+typedef struct tmap_tensor_tiles {
+    tmap_xy at[4];
+} tmap_tensor_tiles;
+
 // What a thread prepares, once, before its tiles.
 typedef struct tmap_tensor {
-    tmap_mma mma; // of the forms of mma.h
+    tmap_mma mma; // of the forms of mma.h, in the warps that map by it
     tmap_warp warp;
     tmap_xy at;      // the thread's place in its tile
     tmap_xy side;    // of a tile
@@ -127,38 +132,51 @@ TMAP_DEVICE tmap_tensor tmap_tensor_begin(int form, tmap_nbb f, tmap_box b, tmap
     t.at.y = threadIdx.y - (t.own >> 1) * t.side.y;
     t.tiles.x = tmapi_pow32(f.k, (b.level + 1) / 2), t.tiles.y = tmapi_pow32(f.k, b.level / 2);
     t.inside = (tmap_u32)tmap_nbb_contains(f, t.at.x, t.at.y, b.tile_level);
-    if (form >= TMAP_TENSOR_MMA1 && form <= TMAP_TENSOR_MMA3)
-        t.mma = tmap_mma_make(warp, f, b.level, form == TMAP_TENSOR_MMA3 ? b.tile_level : 0);
+    if (form == TMAP_TENSOR_MMA3)
+        t.mma = tmap_mma_make(warp, f, b.level, b.tile_level);
+    else if ((form == TMAP_TENSOR_MMA1 || form == TMAP_TENSOR_MMA2) && tmap_thread_rank() < 32)
+        t.mma = tmap_mma_make(warp, f, b.level, 0);
     return t;
 }
 
-// Four omega of sub-blocks by the forms of mma.h. A block's last warp, if it is no full one, may
-// lack the lanes that ask for all of them: its threads map their own.
-TMAP_DEVICE tmap_xy tmapi_tensor_mma2(const tmap_tensor *t, tmap_nbb f, tmap_box b, tmap_u32 wx,
-                                      tmap_u32 wy) {
-    const tmap_u32 whole = t->warp.lanes == 32, j = whole ? t->warp.lane / 4 % 4 : t->own;
-    if (!whole) return tmap_nbb_lambda(f, wx + (j & 1u), wy + (j >> 1), b.level);
-    return tmap_mma2_lambda(&t->mma, f, wx + (j & 1u), wy + (j >> 1), t->own);
+// The tile of omega (wx, wy), or those of 2 x 2 sub-blocks, by the block's first warp and a product
+// of bytes; the thread's own. A block of fewer than 32 threads has no product of four omega.
+TMAP_DEVICE tmap_xy tmapi_tensor_mma(const tmap_tensor *t, int form, tmap_nbb f, tmap_box b,
+                                     tmap_u32 wx, tmap_u32 wy, tmap_tensor_tiles *tiles) {
+    const tmap_u32 lane = tmap_thread_rank();
+    if (lane < 32) {
+        const tmap_u32 j = lane / 4 % 4; // the omega that this lane passes
+        tmap_xy tile;
+        if (form == TMAP_TENSOR_MMA1)
+            tile = tmap_mma1_lambda(&t->mma, f, wx, wy);
+        else if (t->warp.lanes == 32)
+            tile = tmap_mma2_lambda(&t->mma, f, wx + (j & 1u), wy + (j >> 1), lane % 4);
+        else
+            tile = tmap_nbb_lambda(f, wx + (lane & 1u), wy + (lane >> 1 & 1u), b.level);
+        if (lane < (form == TMAP_TENSOR_MMA1 ? 1u : 4u)) tiles->at[lane] = tile;
+    }
+    __syncthreads();
+    return tiles->at[form == TMAP_TENSOR_MMA1 ? 0 : t->own];
 }
 
 // The place of this thread in the tile of its block in row wy of the box; 1 if it is a cell.
 // Collective for the block. wy: blockIdx.y, then gridDim.y more each time, below b.rows.
-// shared: shared memory of the block, a tmap_wmma_shared for TMAP_TENSOR_WMMA1 and _WMMA2, a
-// tmap_wmma3_shared for _WMMA3; not touched by other forms, null if need be.
+// shared: shared memory of the block, a tmap_tensor_tiles for TMAP_TENSOR_MMA1 and _MMA2, a
+// tmap_wmma_shared for _WMMA1 and _WMMA2, a tmap_wmma3_shared for _WMMA3; not touched by the other
+// two, null if need be.
 // Law: over all blocks and rows, each cell of the fractal once, whatever the form.
 TMAP_DEVICE int tmap_tensor_place(const tmap_tensor *t, int form, tmap_nbb f, tmap_box b,
                                   tmap_u32 wy, void *shared, tmap_xy64 *place) {
     tmap_u32 wx = blockIdx.x, inside = t->inside;
     tmap_xy tile;
-    if (tmap_tensor_is_half(form) && wy >= gridDim.y) __syncthreads(); // the tile before is read
+    if (form != TMAP_TENSOR_SHUFFLE && form != TMAP_TENSOR_MMA3 && wy >= gridDim.y)
+        __syncthreads(); // the tile before is read
     if (tmap_tensor_is_split(form)) {
         wx *= 2, wy *= 2;
         inside &= wx + (t->own & 1u) < t->tiles.x && wy + (t->own >> 1) < t->tiles.y;
     }
-    if (form == TMAP_TENSOR_MMA1)
-        tile = tmap_mma1_lambda(&t->mma, f, wx, wy);
-    else if (form == TMAP_TENSOR_MMA2)
-        tile = tmapi_tensor_mma2(t, f, b, wx, wy);
+    if (form == TMAP_TENSOR_MMA1 || form == TMAP_TENSOR_MMA2)
+        tile = tmapi_tensor_mma(t, form, f, b, wx, wy, (tmap_tensor_tiles *)shared);
     else if (form == TMAP_TENSOR_MMA3)
         tile = tmap_mma3_lambda(&t->mma, f, wx, wy, t->at.x, t->at.y);
     else if (form == TMAP_TENSOR_WMMA1)
