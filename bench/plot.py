@@ -142,7 +142,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "block", "triangle", "pairs", "drmsd", "flood", "ask"):
+    for name in ("fractal", "fig11", "block", "triangle", "pairs", "drmsd", "flood", "ask"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
@@ -573,6 +573,144 @@ def table_drmsd_claims(data):
     return table([f"n = {n} where nothing else is said", "the slides ", "here "], rows)
 
 
+# ---- the claims of the fractals' paper ----------------------------------------------------------
+
+# The largest levels of the paper: RD and CA ended one earlier for want of memory.
+PAPER_LEVELS = {"sw": 16, "rd": 15, "ca": 15}
+# How a block finds its tile by shuffles: as published, and by blocks that walk.
+PAPER_LAUNCHES = (("lambda_block", "a block for each tile"), ("lambda_shuffle", "blocks that walk"))
+# Fig. 11 as the text tells it, times faster than by shuffles: variant, work -> Titan V, Titan RTX.
+FIG11 = {
+    (1, "sw"): ("-", "> 1"), (2, "sw"): ("up to 1.2", "up to 1.4"), (3, "sw"): ("< 1", "< 1"),
+    (1, "rd"): ("< 1", "> 1 at ρ = 16"), (2, "rd"): ("up to 1.2", "up to 1.3"),
+    (3, "rd"): ("< 1", "< 1"),
+    (1, "ca"): ("< 1", "< 1"), (2, "ca"): ("< 1", "> 1"), (3, "ca"): ("< 1", "< 1"),
+}
+
+
+def box_row(results, work, size, rho, variant, **more):
+    """The gasket's row of a launch of blocks of side rho, or None."""
+    rows = [row for row in results.at(work, "gasket", size)
+            if row["variant"] == variant and row.get("rho") == rho
+            and all(row.get(key) == value for key, value in more.items())]
+    return min(rows, key=lambda row: row["ms"], default=None)
+
+
+def box_gains(results, work, size, form):
+    """{rho: times faster than BB with the same rho}."""
+    gains_of = {rho: ratio(box_row(results, work, size, rho, "bb"),
+                           box_row(results, work, size, rho, form)) for rho in RHOS}
+    return {rho: gain for rho, gain in gains_of.items() if gain}
+
+
+def box_best(results, work, size, variant):
+    """(rho, row) of the fastest."""
+    rows = [(rho, box_row(results, work, size, rho, variant)) for rho in RHOS]
+    return min(((rho, row) for rho, row in rows if row), key=lambda pair: pair[1]["ms"],
+               default=(None, None))
+
+
+def compared(value, least, most):
+    return "agrees" if least <= value <= most else "less" if value < least else "more"
+
+
+def box_n_0(results, work, form):
+    """{rho: the smallest n from which on lambda is faster than BB with the same rho}."""
+    found = {}
+    for rho in RHOS:
+        for size in reversed(results.sizes(work, "gasket")):
+            gain = box_gains(results, work, size, form).get(rho)
+            if gain is None:
+                continue
+            if gain <= 1:
+                break
+            found[rho] = side("gasket", size)
+    return found
+
+
+def claims_fig7(results, form, launch):
+    """The rows of Fig. 7 for one way to launch lambda."""
+    rows = []
+
+    def add(what, work, size, paper, here, verdict):
+        rows.append([f"{what}, {launch}", work.upper(), str(side("gasket", size)), paper, here,
+                     verdict])
+    for work, size in PAPER_LEVELS.items():
+        gains_of = box_gains(results, work, size, form)
+        if not gains_of:
+            continue
+        bb_rho, bb = box_best(results, work, size, "bb")
+        rho, best = box_best(results, work, size, form)
+        if 32 in gains_of:
+            add("× BB, both with ρ = 32", work, size, "6 to 12", sig(gains_of[32]),
+                compared(gains_of[32], 6, 12))
+        most = max(gains_of, key=gains_of.get)
+        add("× BB, the most with one ρ for both", work, size, "up to 75",
+            f"{sig(gains_of[most])} (ρ = {most})", compared(gains_of[most], 0, 75))
+        add("× BB, each with its best ρ", work, size, "up to 9", sig(ratio(bb, best)),
+            compared(ratio(bb, best), 0, 9))
+        add("best ρ of BB, of lambda", work, size, "32, 16", f"{bb_rho}, {rho}",
+            "agrees" if (bb_rho, rho) == (32, 16) else "differs")
+        starts = box_n_0(results, work, form)
+        if starts:
+            last = max(starts, key=starts.get)
+            add("faster than BB with every ρ from n on", work, size, "512",
+                f"{starts[last]} (ρ = {last})", "agrees" if starts[last] <= 512 else "differs")
+    return rows
+
+
+def claims_fig11(results):
+    """The rows of Fig. 11: its variants by WMMA, and in exact integers, over shuffles, a block each."""
+    rows = []
+    for (form, work), (volta, turing) in FIG11.items():
+        size = PAPER_LEVELS[work]
+        for rho in (16, 32):
+            base = box_row(results, work, size, rho, "lambda_block")
+            half = ratio(base, box_row(results, work, size, rho, "wmma_fp16", form=form,
+                                       tiles_per_block=1))
+            exact = ratio(base, box_row(results, work, size, rho, f"mma{form}", tiles_per_block=1))
+            if half:
+                rows.append([f"× shuffles, variant {form}, ρ = {rho}", work.upper(),
+                             str(side("gasket", size)), f"V {volta}, RTX {turing}",
+                             f"{sig(half)}, in integers {sig(exact)}",
+                             "faster" if half > 1 else "slower"])
+    return rows
+
+
+def claims_block(block):
+    """Section 5, of which the paper measures one form: times of the others by that one's."""
+    rows = []
+    for work, tiles in ((work, tiles) for work in WORKS for tiles in (1, 16)):
+        for size in block.sizes(work, "gasket")[-1:]:
+            place = {"tiles_per_block": tiles}
+            base = box_row(block, work, size, 16, "block_subbox", **place)
+            others = [ratio(base, box_row(block, work, size, 16, name, **place))
+                      for name in ("block_unroll", "block_table")]
+            if all(others):
+                many = "a block for each tile" if tiles == 1 else f"{tiles} tiles a block"
+                rows.append([f"unrolling, table × sub-boxes, ρ = 16, {many}", work.upper(),
+                             str(side("gasket", size)), "-",
+                             ", ".join(sig(gain) for gain in others), "-"])
+    return rows
+
+
+def paper_results(data):
+    """The run of the paper's launches alone, or that of everything."""
+    return data.get("fig11") or data.get("fractal")
+
+
+def table_fractal_claims(data):
+    """What the paper says of the gasket, beside what was measured here."""
+    results, rows = paper_results(data), []
+    if results:
+        for form, launch in PAPER_LAUNCHES:
+            rows += claims_fig7(results, form, launch)
+        rows += claims_fig11(results)
+    if "block" in data:
+        rows += claims_block(data["block"])
+    return table(["gasket", "test ", "n", "the paper ", "here ", "compared "], rows)
+
+
 # ---- tables of floods ---------------------------------------------------------------------------
 
 def flood_row(results, variant, given, size, work="flood"):
@@ -829,6 +967,7 @@ TABLES = {
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
     "floods": table_floods, "flood-claims": table_flood_claims,
+    "fractal-claims": table_fractal_claims,
     "block": table_block, "reduce": table_reduce,
 }
 
@@ -1104,6 +1243,35 @@ def draw_forms(pyplot, data):
             plain_ticks(axes.yaxis)
         axes.set_ylabel("times faster than shuffle")
     title_of(figure, "Sierpinski gasket: each form of lambda over warp shuffles", results)
+    legend_below(figure, grid.flat, 3)
+    return figure
+
+
+def draw_fig11(pyplot, data):
+    """The paper's Fig. 11: its tensor-core variants over shuffles, a block for each tile."""
+    results = paper_results(data)
+    figure, grid = pyplot.subplots(len(WORKS), 2, figsize=(9, 9.8))
+    for places, work in zip(grid, WORKS):
+        for axes, rho in zip(places, (16, 32)):
+            sizes, drawn = results.sizes(work, "gasket"), False
+            for form, marker in ((1, "o"), (2, "P"), (3, "X")):
+                for name, colour, more in (("wmma_fp16", RED, {"form": form}),
+                                           (f"mma{form}", BLUE, {})):
+                    drawn |= curve(axes, [
+                        (side("gasket", size),
+                         ratio(box_row(results, work, size, rho, "lambda_block"),
+                               box_row(results, work, size, rho, name, tiles_per_block=1, **more)))
+                        for size in sizes], color=colour, marker=marker,
+                        label=f"variant {form}, " + ("WMMA" if more else "integers"))
+            if not drawn:
+                note(f"fig11: nothing measured for {work}, rho = {rho}")
+                axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center")
+            axes.axhline(1, color=GREY, linewidth=1.2)
+            log_sides(axes)
+            axes.set_title(f"{WORKS[work]}, ρ = {rho}")
+            axes.set_ylabel("times faster than shuffles")
+    title_of(figure, "Sierpinski gasket: tensor cores over warp shuffles, a block for each tile",
+             results)
     legend_below(figure, grid.flat, 3)
     return figure
 
@@ -1414,6 +1582,11 @@ def has_gasket(data):
     return "fractal" in data and any(data["fractal"].sizes(work, "gasket") for work in WORKS)
 
 
+def has_fig11(data):
+    results = paper_results(data)
+    return bool(results) and any(row["variant"] == "wmma_fp16" for row in results.rows)
+
+
 def has_dummy(data):
     return "fractal" in data and bool(data["fractal"].domains("dummy"))
 
@@ -1442,6 +1615,7 @@ PICTURES = {
                        draw_speedup),
     "theory": ("Speedup in theory, and measured", has_gasket, draw_theory),
     "forms": ("Each form of lambda over warp shuffles, against n", has_forms, draw_forms),
+    "fig11": ("Tensor-core variants over warp shuffles, against n", has_fig11, draw_fig11),
     "map_only": ("Times of the map alone", has_dummy, draw_dummy),
     "fractals_speedup": ("Nine fractals: speedup and percent of the limit", has_tops,
                          draw_fractals),

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
-// bench_block: the three intra-block maps of block.h in single write on embedded fractals, a block
-// for each tile; and sums over a block by shuffles, by the integer reduction instruction and by
-// tensor cores, against cub::BlockReduce.
+// bench_block: the three intra-block maps of block.h in single write, reduction and automaton on four
+// embedded fractals, a block for each tile; and sums over a block by shuffles, by the integer
+// reduction instruction and by tensor cores, against cub::BlockReduce.
 //
 // The maps are those of Navarro et al., FGCS 113 (2020), section 5. Every variant is verified
-// before it is timed; one that is wrong ends the run with status 1.
-//
-// usage: bench_block [--level N] [--times N] [--budget MS] [--bytes N] [--out FILE]
-// --level: of the gasket, 16 if not given; the carpet is taken at the level whose side is nearest
-// below 1.5 times the gasket's. --times: sums of one block, 256 if not given.
+// before it is timed; one that is wrong ends the run with status 1. bench_block --help lists the
+// options.
 #include "../options.h"
 #include "../results.h"
+#include "block_forms.h"
 
 #include "../../tests/fractal/fractal_check.h"
-#include <threadmap/rivals/block.h>
 #include <threadmap/reduce.h>
 
 #include <math.h>
+
+static const char usage[] =
+    "usage: bench_block [--level N] [--times N] [--budget MS] [--bytes N] [--quick] [--out FILE]\n"
+    "  --level   of the gasket (16); the others are taken at the level whose side is nearest "
+    "below\n"
+    "            1.5 times the gasket's\n"
+    "  --times   sums of one block (256)\n"
+    "  --budget  milliseconds of samples of a time (60)\n"
+    "  --bytes   memory for the bandwidths\n"
+    "  --quick   --level 13 --times 64 --budget 5, where these are not given\n";
 
 // CUB comes with nvcc; the CPU machine does without.
 #if defined(__NVCC__)
@@ -38,149 +45,161 @@ static void wrong(const char *what, const char *domain, unsigned size) {
     exit(1);
 }
 
-// ---- single write, a block for each tile --------------------------------------------------------
+// ---- the paper's three tests, a block for each tile ---------------------------------------------
 
-// Blocks walk down a column of the orthotope of the tiles: with as many blocks as tiles each takes
-// one, as in the paper; with fewer, a block's preparations serve several. Blocks are whole warps,
-// so that the map in block space is the same for all forms.
-TMAP_DEVICE void sw_tiles(int form, tmap_nbb f, tmap_u32 m, tmap_u32 r, tmap_u32 rows, int value,
-                          int *out, tmap_u32 *table) {
-    tmap_u32 side_x = tmapi_pow32(f.sx, m), side_y = tmapi_pow32(f.sy, m);
-    tmap_u64 pitch = tmap_nbb_side_x(f, r);
-    tmap_warp_level level = tmap_warp_level_make(tmap_warp_full(), f, r - m);
-    tmap_block_place p;
-    tmap_block_begin(form, f, m, table);
-    p = tmap_block_at(form, f, m, threadIdx.x, table);
-    for (tmap_u32 wy = blockIdx.y; wy < rows; wy += gridDim.y) {
-        tmap_xy tile = tmap_nbb_has_ballot(f) ? tmap_warp_level_ballot(&level, f, blockIdx.x, wy)
-                                              : tmap_warp_level_redux(&level, f, blockIdx.x, wy);
-        if (p.cell)
-            out[((tmap_u64)tile.y * side_y + p.y) * pitch + (tmap_u64)tile.x * side_x + p.x] =
-                value;
-    }
-}
+static const char *const work_names[BLOCK_WORKS] = {"sw", "rd", "ca"};
 
-// The forms of one fractal at one tile level, which are constants in each kernel.
-#define SW_KERNEL(name, form, m, words) \
-    static __global__ void __launch_bounds__(1024) \
-        sw_##name##_##form##_##m(tmap_u32 r, tmap_u32 rows, int value, int *out) { \
-        __shared__ tmap_u32 table[TMAP_BLOCK_TABLE_WORDS(words)]; \
-        sw_tiles(form, tmap_fractal_##name(), m, r, rows, value, out, table); \
-    }
-#define SW_KERNELS(name, m, cells) \
-    SW_KERNEL(name, TMAP_BLOCK_UNROLL, m, 1) \
-    SW_KERNEL(name, TMAP_BLOCK_TABLE, m, cells) \
-    SW_KERNEL(name, TMAP_BLOCK_SUBBOX, m, 1)
-SW_KERNELS(gasket, 3, 27)
-SW_KERNELS(gasket, 4, 81)
-SW_KERNELS(gasket, 5, 243)
-SW_KERNELS(carpet, 2, 64)
-SW_KERNELS(carpet, 3, 512)
-
-typedef void (*sw_kernel)(tmap_u32, tmap_u32, int, int *);
-
-typedef struct sw_case {
-    const char *domain;
-    tmap_u32 m, rho;
-    sw_kernel forms[TMAP_BLOCK_FORM_COUNT];
-} sw_case;
-
-#define SW_CASE(name, m, rho) \
-    { \
-#name, m, rho, { \
-            sw_##name##_TMAP_BLOCK_UNROLL_##m, sw_##name##_TMAP_BLOCK_TABLE_##m, \
-                sw_##name##_TMAP_BLOCK_SUBBOX_##m \
-        } \
-    }
-static const sw_case sw_cases[] = {SW_CASE(gasket, 3, 8), SW_CASE(gasket, 4, 16),
-                                   SW_CASE(gasket, 5, 32), SW_CASE(carpet, 2, 9),
-                                   SW_CASE(carpet, 3, 27)};
-
-typedef struct sw_job {
-    sw_kernel kernel;
+typedef struct tiles_job {
+    tmap_nbb f;
+    tmap_u32 r, rows;
+    tmap_u64 width, height;
+    int work;
+    block_kernel kernel;
+    block_work on;
     dim3 grid;
     unsigned threads;
-    tmap_u32 r, rows;
-    int *out;
-} sw_job;
+} tiles_job;
 
-static void sw_run(void *context) {
-    const sw_job *j = (const sw_job *)context;
-    j->kernel<<<j->grid, j->threads>>>(j->r, j->rows, 7, j->out);
+static void tiles_run(void *context) {
+    const tiles_job *j = (const tiles_job *)context;
+    if (j->work == BLOCK_RD) CHECK(cudaMemsetAsync(j->on.sum, 0, sizeof *j->on.sum, 0));
+    j->kernel<<<j->grid, j->threads>>>(j->r, j->rows, j->on);
     CHECK(cudaGetLastError());
 }
 
-// What memory needs at least: each sector of 32 bytes with a cell written once.
-static double sw_limit_ms(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u64 height, double fill_tbs,
-                          tmap_u64 *counter) {
-    tmap_u64 sectors;
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
-    check_granules<<<4096, 256>>>(f, r, width, height, 8, 0, counter);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&sectors, counter, sizeof sectors, cudaMemcpyDeviceToHost));
-    return 32e-9 * (double)sectors / fill_tbs;
+static dim3 check_grid(const tiles_job *j) {
+    return dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16);
 }
 
-static void sw_fractal(const options *o, bench_results *results, bench_ceilings c,
-                       const char *domain, tmap_nbb f, tmap_u32 r) {
+static tmap_u64 counted(tmap_u64 *counter) {
+    tmap_u64 n;
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&n, counter, sizeof n, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemset(counter, 0, sizeof n));
+    return n;
+}
+
+// What memory needs at least: each sector of 32 bytes with a cell written once, each pair of them
+// with a cell (for the automaton, or a neighbour of one) read once.
+static double tiles_limit_ms(const tiles_job *j, bench_ceilings c, tmap_u64 *counter) {
+    const tmap_u32 size = j->work == BLOCK_CA ? 1 : 4;
+    double ms = 0;
+    if (j->work != BLOCK_SW) {
+        check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, 64 / size,
+                                      j->work == BLOCK_CA, counter);
+        ms += 64e-9 * (double)counted(counter) / c.read_tbs;
+    }
+    if (j->work != BLOCK_RD) {
+        check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, 32 / size, 0, counter);
+        ms += 32e-9 * (double)counted(counter) / c.fill_tbs;
+    }
+    return ms;
+}
+
+static void tiles_fill(const tiles_job *j) {
+    if (j->work == BLOCK_RD)
+        check_fill_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 1,
+                                               (int *)j->on.out);
+    if (j->work == BLOCK_CA)
+        check_fill_alive<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 2, 2,
+                                                 (unsigned char *)j->on.in);
+    CHECK(cudaGetLastError());
+}
+
+// Runs the job once, on poisoned memory where it writes, and compares every place.
+static int tiles_verify(tiles_job *j, tmap_u64 *counter) {
+    const tmap_u64 places = j->width * j->height;
+    tmap_u64 sum = 0;
+    if (j->work != BLOCK_RD)
+        CHECK(cudaMemset(j->on.out, CHECK_POISON_U8, places * (j->work == BLOCK_SW ? 4 : 1)));
+    CHECK(cudaMemset(j->on.sum, CHECK_POISON_U8, sizeof *j->on.sum));
+    tiles_run(j);
+    if (j->work == BLOCK_SW)
+        check_written_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 7,
+                                                  (const int *)j->on.out, counter);
+    if (j->work == BLOCK_RD) {
+        CHECK(cudaMemcpy(&sum, j->on.sum, sizeof sum, cudaMemcpyDeviceToHost));
+        check_sum_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height,
+                                              (const int *)j->on.in, counter);
+    }
+    if (j->work == BLOCK_CA)
+        check_step_u8<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, tmap_ca_life(),
+                                              (const unsigned char *)j->on.in,
+                                              (const unsigned char *)j->on.out, counter);
+    return counted(counter) == sum;
+}
+
+// One tile level of a fractal: each form, with a block for each tile and with 16 tiles for a block.
+static void tiles_case(const options *o, bench_results *results, const block_case *s, tiles_job *j,
+                       double limit_ms, tmap_u64 *counter) {
     const tmap_u32 walks[] = {1, 16}; // tiles of a block
-    tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r), *counter, bad;
-    size_t bytes = width * height * sizeof(int), free_bytes, total;
-    dim3 check_grid((unsigned)(height < 65535 ? height : 65535), 16);
-    double limit_ms;
-    sw_job j;
+    const tmap_xy64 tiles = tmap_nbb_orthotope(j->f, j->r - s->m);
     char row[512];
-    CHECK(cudaMemGetInfo(&free_bytes, &total));
-    if (bytes > free_bytes) {
-        printf("| sw | %s | %u | needs %.1f GB: left out |\n", domain, r, 1e-9 * (double)bytes);
-        return;
-    }
-    CHECK(cudaMalloc((void **)&j.out, bytes));
+    for (unsigned walk = 0; walk < 2; ++walk)
+        for (int form = 0; form < TMAP_BLOCK_FORM_COUNT; ++form) {
+            const tmap_u64 need = tmap_block_threads(form, j->f, s->m);
+            const tmap_u64 each = (tiles.y + walks[walk] - 1) / walks[walk];
+            const tmap_u64 blocks = each < 65535 ? each : 65535;
+            double useful;
+            bench_time t;
+            j->kernel = s->kernels[j->work][form];
+            j->threads = (unsigned)(need + 31) / 32 * 32;
+            j->grid = dim3((unsigned)tiles.x, (unsigned)blocks);
+            j->rows = (tmap_u32)tiles.y;
+            if (!tiles_verify(j, counter)) wrong(tmap_block_form_name(form), s->domain, s->rho);
+            t = bench_measure(tiles_run, j, o->budget_ms);
+            useful = (double)tmap_nbb_cells(j->f, s->m) / j->threads;
+            printf("| %s | %s | %u | %u | %s | %u | %u | %.2f | %.4f | %.1f | %.1f%% |\n",
+                   work_names[j->work], s->domain, j->r, s->rho, tmap_block_form_name(form),
+                   walks[walk], j->threads, useful, t.ms, t.noise_pct, 100 * limit_ms / t.ms);
+            fflush(stdout);
+            snprintf(row, sizeof row,
+                     "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
+                     "\"rho\": %u, \"dtype\": \"%s\", \"tiles_per_block\": %u, \"ms\": %.6f, "
+                     "\"noise_pct\": %.2f, \"limit_ms\": %.6f, \"limit_pct\": %.1f, "
+                     "\"threads\": %.0f, \"useful\": %.4f, \"verified\": true",
+                     work_names[j->work], tmap_block_form_name(form), s->domain, j->r, s->rho,
+                     j->work == BLOCK_CA ? "u8" : "i32", walks[walk], t.ms, t.noise_pct, limit_ms,
+                     100 * limit_ms / t.ms, (double)tiles.x * (double)blocks * j->threads, useful);
+            bench_results_row(results, row);
+        }
+}
+
+static void tiles_fractal(const options *o, bench_results *results, bench_ceilings c,
+                          const char *domain, tmap_nbb f, tmap_u32 r) {
+    tmap_u64 *counter;
+    tiles_job j = {};
+    j.f = f, j.r = r;
+    j.width = tmap_nbb_side_x(f, r), j.height = tmap_nbb_side_y(f, r);
     CHECK(cudaMalloc((void **)&counter, sizeof *counter));
-    limit_ms = sw_limit_ms(f, r, width, height, c.fill_tbs, counter);
-    for (unsigned i = 0; i < sizeof sw_cases / sizeof *sw_cases; ++i) {
-        const sw_case *s = &sw_cases[i];
-        if (strcmp(s->domain, domain) || s->m > r) continue;
-        for (unsigned walk = 0; walk < 2; ++walk)
-            for (int form = 0; form < TMAP_BLOCK_FORM_COUNT; ++form) {
-                tmap_xy64 tiles = tmap_nbb_orthotope(f, r - s->m);
-                tmap_u64 need = tmap_block_threads(form, f, s->m), blocks;
-                double useful;
-                bench_time t;
-                blocks = (tiles.y + walks[walk] - 1) / walks[walk];
-                if (blocks > 65535) blocks = 65535;
-                j.kernel = s->forms[form];
-                j.threads = (unsigned)(need + 31) / 32 * 32;
-                j.grid = dim3((unsigned)tiles.x, (unsigned)blocks);
-                j.r = r;
-                j.rows = (tmap_u32)tiles.y;
-                bench_progress((int)i * 6 + (int)walk * 3 + form, 36, tmap_block_form_name(form));
-                CHECK(cudaMemset(j.out, CHECK_POISON_I32 & 0xff, bytes));
-                CHECK(cudaMemset(counter, 0, sizeof *counter));
-                sw_run(&j);
-                check_written_i32<<<check_grid, 256>>>(f, r, width, height, 7, j.out, counter);
-                CHECK(cudaGetLastError());
-                CHECK(cudaMemcpy(&bad, counter, sizeof bad, cudaMemcpyDeviceToHost));
-                if (bad) wrong(tmap_block_form_name(form), domain, s->rho);
-                t = bench_measure(sw_run, &j, o->budget_ms);
-                useful = (double)tmap_nbb_cells(f, s->m) / j.threads;
-                printf("| sw | %s | %u | %u | %s | %u | %u | %.2f | %.4f | %.1f | %.1f%% |\n",
-                       domain, r, s->rho, tmap_block_form_name(form), walks[walk], j.threads,
-                       useful, t.ms, t.noise_pct, 100 * limit_ms / t.ms);
-                fflush(stdout);
-                snprintf(row, sizeof row,
-                         "\"work\": \"sw\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
-                         "\"rho\": %u, \"dtype\": \"i32\", \"tiles_per_block\": %u, \"ms\": %.6f, "
-                         "\"noise_pct\": %.2f, \"limit_ms\": %.6f, \"limit_pct\": %.1f, "
-                         "\"threads\": %.0f, \"useful\": %.4f, \"verified\": true",
-                         tmap_block_form_name(form), domain, r, s->rho, walks[walk], t.ms,
-                         t.noise_pct, limit_ms, 100 * limit_ms / t.ms,
-                         (double)tiles.x * (double)blocks * j.threads, useful);
-                bench_results_row(results, row);
-            }
+    CHECK(cudaMemset(counter, 0, sizeof *counter));
+    CHECK(cudaMalloc((void **)&j.on.sum, sizeof *j.on.sum));
+    for (j.work = 0; j.work < BLOCK_WORKS; ++j.work) {
+        const size_t places = j.width * j.height,
+                     bytes = places * (j.work == BLOCK_CA ? 2 : 4) + 32;
+        size_t free_bytes, total;
+        double limit_ms;
+        CHECK(cudaMemGetInfo(&free_bytes, &total));
+        if (bytes > free_bytes) {
+            printf("| %s | %s | %u | needs %.1f GB: left out |\n", work_names[j.work], domain, r,
+                   1e-9 * (double)bytes);
+            continue;
+        }
+        CHECK(cudaMalloc(&j.on.out, bytes));
+        void *const all = j.on.out;
+        j.on.in = all;
+        if (j.work == BLOCK_CA) j.on.out = (char *)all + (places + 31) / 32 * 32;
+        tiles_fill(&j);
+        limit_ms = tiles_limit_ms(&j, c, counter);
+        for (unsigned i = 0; i < BLOCK_CASES; ++i) {
+            bench_progress(j.work * BLOCK_CASES + (int)i, 36, domain);
+            if (!strcmp(block_cases[i].domain, domain) && block_cases[i].m <= r)
+                tiles_case(o, results, &block_cases[i], &j, limit_ms, counter);
+        }
+        CHECK(cudaFree(all));
     }
+    CHECK(cudaFree(j.on.sum));
     CHECK(cudaFree(counter));
-    CHECK(cudaFree(j.out));
 }
 
 // ---- sums over a block --------------------------------------------------------------------------
@@ -361,17 +380,32 @@ static void reduce_all(const options *o, bench_results *results) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
+// The level whose side is nearest below 1.5 times the gasket's.
+static tmap_u32 level_beside(tmap_nbb f, tmap_u32 gasket) {
+    tmap_u32 r = 0;
+    while (2 * tmap_nbb_side_x(f, r + 1) <= 3ull << gasket) ++r;
+    return r;
+}
+
 int main(int argc, char **argv) {
     options o = {16, 256, 60, 4ull << 30, NULL};
     bench_results results;
     bench_ceilings c;
-    tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet();
-    tmap_u32 level = 0;
+    const tmap_nbb fractals[] = {tmap_fractal_gasket(), tmap_fractal_carpet(),
+                                 tmap_fractal_vicsek(), tmap_fractal_candy()};
     int devices = 0;
     bench_program = "bench_block";
+    for (int i = 1; i < argc; ++i) // what it stands for, before what else is given
+        if (!strcmp(argv[i], "--quick")) o.level = 13, o.times = 64, o.budget_ms = 5;
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--level"))
+        if (!strcmp(option, "--help")) {
+            printf("%s", usage);
+            return 0;
+        }
+        if (!strcmp(option, "--quick"))
+            --i; // it has no value
+        else if (!strcmp(option, "--level"))
             o.level = (tmap_u32)bench_number(option, value, 3, 18);
         else if (!strcmp(option, "--times"))
             o.times = (tmap_u32)bench_number(option, value, 1, 1 << 20);
@@ -388,7 +422,6 @@ int main(int argc, char **argv) {
         printf("SKIP: no GPU\n");
         return 77;
     }
-    while (2 * tmap_nbb_side_x(carpet, level + 1) <= 3 * tmap_nbb_side_x(gasket, o.level)) ++level;
     c = bench_measure_ceilings((size_t)o.bytes);
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s; times in ms\n\n", c.copy_tbs,
            c.fill_tbs, c.read_tbs);
@@ -396,8 +429,9 @@ int main(int argc, char **argv) {
     printf("| work | fractal | r | rho | variant | tiles a block | threads a block | useful | ms | "
            "noise %% | of the limit |\n"
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    sw_fractal(&o, &results, c, "gasket", gasket, o.level);
-    sw_fractal(&o, &results, c, "carpet", carpet, level);
+    for (int i = 0; i < 4; ++i)
+        tiles_fractal(&o, &results, c, tmap_fractal_name(tmap_fractal_index(fractals[i])),
+                      fractals[i], level_beside(fractals[i], o.level));
     reduce_all(&o, &results);
     bench_progress(36, 36, "");
     if (bench_results_close(&results)) bench_bad("--out", o.out);

@@ -3,21 +3,15 @@
 // it, beside the bounding box, the paper's lambda, the plain map and a list of the cells in memory,
 // over levels and block sizes; and the limits of this GPU's memory, all in one run.
 //
-// The experiments of Navarro et al., FGCS 113 (2020), section 6.2, and two more: an update in place
-// and a stencil. Every variant is verified, place by place, before it is timed; one that is wrong ends
-// the run with status 1.
-//
-// usage: bench_fractal [--fractal NAME|ROWS|all] [--levels A:B|top] [--rho N,N,...]
-//                      [--work sw,update,rd,ca] [--variants NAME,...] [--budget MS] [--bytes N]
-//                      [--out FILE]
-// Without --fractal: the gasket at every level up to 17 and every rho, then all fractals at each
-// level up to the one whose side is nearest below 60000, with rho = 32. --levels top: that level
-// alone.
+// The experiments of Navarro et al., FGCS 113 (2020), section 6, its tensor-core variants among them,
+// and two more: an update in place and a stencil. Every variant is verified, place by place, before it
+// is timed; one that is wrong ends the run with status 1. bench_fractal --help lists the options.
 #include "../options.h"
 #include "../results.h"
 #include "dummy.h"
 #include "engine.h"
 #include "list.h"
+#include "tensor_forms.h"
 #include "tile_forms.h"
 
 #include "../../tests/fractal/fractal_check.h"
@@ -25,6 +19,28 @@
 #include <threadmap/rivals/box_kernels.h>
 
 #include <time.h>
+
+static const char usage[] =
+    "usage: bench_fractal [--fractal NAME|ROWS|all] [--levels A:B|top] [--rho N,N,...]\n"
+    "                     [--work sw,update,rd,ca] [--variants NAME,...] [--budget MS] [--bytes "
+    "N]\n"
+    "                     [--quick] [--out FILE]\n"
+    "  --fractal   a fractal of the catalogue, rows as '#./##', or all of them; without it the "
+    "gasket\n"
+    "              at every level up to 17 and every rho, then all fractals at each level up to "
+    "the\n"
+    "              one whose side is nearest below 60000, with rho = 32\n"
+    "  --levels    from A to B, or the largest one with a side up to 60000 (0:17)\n"
+    "  --rho       sides of blocks (1,2,4,8,16,32); the tensor-core forms take 16 and 32 of them\n"
+    "  --work      what is done to the cells (all)\n"
+    "  --variants  as named in the results (all): bb, bb_walk, lambda, lambda_shuffle, "
+    "lambda_redux,\n"
+    "              lambda_ballot, lambda_block, mma1, mma2, mma3, wmma_fp16, lambda_linear, list,\n"
+    "              tile_shuffle, tile_redux, tile_ballot, tile_mma, engine, life\n"
+    "  --budget    milliseconds of samples of a time (60)\n"
+    "  --bytes     memory for the bandwidths\n"
+    "  --quick     --fractal gasket --levels 14:16 --rho 16,32 --budget 5, where these are not "
+    "given\n";
 
 // What is done to the cells. In a task of two matrices the second one is written.
 enum { SW_I32, SW_U8, UPDATE_F32, RD_I32, RD_F32, RD_U8, CA_U8, CA_F32, TASKS };
@@ -42,14 +58,43 @@ static const struct {
 // 1 for the three tests of the paper, which all variants do; the others are the engine's alone.
 static int task_is_old(int task) { return task == SW_I32 || task == RD_I32 || task == CA_U8; }
 
-// Variants: the maps of box.h, then the others.
-enum { LINEAR = TMAP_BOX_MAP_COUNT, LIST, TILE_FORM, ENGINE = TILE_FORM + FORMS, LIFE, VARIANTS };
+// Variants: the maps of box.h, then the others; the forms of tensor.h with a block for each tile, and
+// all but the first of them with blocks that walk.
+enum {
+    LINEAR = TMAP_BOX_MAP_COUNT,
+    LIST,
+    TILE_FORM,
+    ENGINE = TILE_FORM + FORMS,
+    LIFE,
+    TENSOR,
+    TENSOR_WALK = TENSOR + TMAP_TENSOR_FORM_COUNT,
+    VARIANTS = TENSOR_WALK + TMAP_TENSOR_FORM_COUNT - 1
+};
+
+// The form of tensor.h of a variant, and the tiles that a block takes in turn.
+static int tensor_form(int variant) {
+    return variant < TENSOR_WALK ? variant - TENSOR : variant - TENSOR_WALK + 1;
+}
+static tmap_u32 tensor_walk(int variant) { return variant < TENSOR_WALK ? 1 : 16; }
 
 static const char *variant_name(int variant) {
-    static const char *const names[VARIANTS - LINEAR] = {
+    static const char *const names[TENSOR - LINEAR] = {
         "lambda_linear", "list",     "tile_shuffle", "tile_redux",
         "tile_ballot",   "tile_mma", "engine",       "life"};
+    if (variant >= TENSOR) {
+        const int form = tensor_form(variant);
+        return tmap_tensor_is_half(form) ? "wmma_fp16" : tmap_tensor_form_name(form);
+    }
     return variant < LINEAR ? tmap_box_map_name(variant) : names[variant - LINEAR];
+}
+
+// The head of its column: forms apart, and how many tiles a block takes.
+static void variant_title(int variant, char *title, size_t size) {
+    if (variant < TENSOR)
+        snprintf(title, size, "%s", variant_name(variant));
+    else
+        snprintf(title, size, "%s%s", tmap_tensor_form_name(tensor_form(variant)),
+                 variant < TENSOR_WALK ? "" : " walking");
 }
 
 // One variant of a task at one size.
@@ -57,6 +102,7 @@ typedef struct job {
     tmap_nbb f;
     tmap_u32 r, rho;
     int task, variant;
+    tmap_box box; // of the variants of boxes and of tensor.h
     bench_list list;
     tmap_each_plan plan; // of the engine
     tmap_life_plan life;
@@ -115,6 +161,18 @@ static void box_run(job *j) {
                              (const unsigned char *)j->in, (unsigned char *)j->out, 0));
 }
 
+static void tensor_run(job *j) {
+    const int form = tensor_form(j->variant);
+    const tmap_u32 walk = tensor_walk(j->variant);
+    if (j->task == SW_I32)
+        CHECK(tensor_sw(form, j->f, j->box, walk, 7, (int *)j->out));
+    else if (j->task == RD_I32)
+        CHECK(tensor_rd(form, j->f, j->box, walk, (const int *)j->in, (tmap_i64 *)j->sum));
+    else
+        CHECK(tensor_ca(form, j->f, j->box, walk, tmap_ca_life(), (const unsigned char *)j->in,
+                        (unsigned char *)j->out));
+}
+
 // The plan of the task's kernel. Made once, before anything is timed.
 static void engine_prepare(job *j) {
     static const void *const kernels[TASKS] = {
@@ -157,6 +215,8 @@ static void job_run(void *context) {
         list_run(j);
     else if (j->variant == ENGINE)
         engine_run(j);
+    else if (j->variant >= TENSOR)
+        tensor_run(j);
     else if (j->variant == LIFE)
         CHECK(tmap_life(&j->life, tmap_ca_life(), (const unsigned char *)j->in,
                         (unsigned char *)j->out, 0));
@@ -284,9 +344,20 @@ typedef struct sweep {
 
 static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_fractal_index(f)); }
 
+// Does a form of tensor.h exist for the job's task and rho? The paper has its tensor cores on the
+// gasket, in blocks of sides 16 and 32.
+static int tensor_runs(const job *j, tmap_u32 rho, tmap_box *box) {
+    const int form = tensor_form(j->variant);
+    if (!task_is_old(j->task) || !tensor_has(form, j->f)) return 0;
+    if (form != TMAP_TENSOR_SHUFFLE && rho != 16 && rho != 32) return 0;
+    if (tmap_tensor_box(j->f, j->r, rho, form, box) != TMAP_OK) return 0;
+    return box->columns * box->rows <= 5000000000ull;
+}
+
 // Does this variant exist for the job's task and rho? Those that take no rho run once, with 32.
 static int variant_runs(const sweep *s, const job *j, tmap_u32 rho, tmap_box *box) {
     if (!s->o.variants[j->variant]) return 0;
+    if (j->variant >= TENSOR) return tensor_runs(j, rho, box);
     if (j->variant >= LINEAR && rho != 32) return 0;
     if (j->variant == ENGINE) return 1;
     if (j->variant == LIFE) return j->task == CA_U8 && tmap_life_fits(j->f, j->r);
@@ -301,11 +372,12 @@ static int variant_runs(const sweep *s, const job *j, tmap_u32 rho, tmap_box *bo
 }
 
 // Times and records one variant. Returns its time in milliseconds.
-static double sweep_job(sweep *s, job *j, tmap_box box, tmap_u64 *counter) {
+static double sweep_job(sweep *s, job *j, tmap_u64 *counter) {
     char row[640];
     bench_time t;
     const double cells = (double)j->cells;
-    const double threads = j->variant < LINEAR ? (double)tmap_box_threads(box) : cells;
+    const int boxed = j->variant < LINEAR || j->variant >= TENSOR;
+    const double threads = boxed ? (double)tmap_box_threads(j->box) : cells;
     if (!job_verify(j, counter)) {
         fprintf(stderr, "%s %s %s %s r=%u rho=%u: WRONG\n", tasks[j->task].work,
                 tasks[j->task].dtype, job_variant(j), fractal_name(j->f), j->r, j->rho);
@@ -326,6 +398,12 @@ static double sweep_job(sweep *s, job *j, tmap_box box, tmap_u64 *counter) {
     if (j->variant == ENGINE)
         snprintf(row + strlen(row), sizeof row - strlen(row), ", \"loop\": \"%s\"",
                  tmap_each_loop_name((int)j->plan.loop));
+    if (j->variant >= TENSOR)
+        snprintf(row + strlen(row), sizeof row - strlen(row), ", \"tiles_per_block\": %u",
+                 tensor_walk(j->variant));
+    if (j->variant >= TENSOR && tmap_tensor_is_half(tensor_form(j->variant)))
+        snprintf(row + strlen(row), sizeof row - strlen(row), ", \"form\": %d",
+                 tensor_form(j->variant) - TMAP_TENSOR_WMMA1 + 1);
     bench_results_row(&s->results, row);
     return t.ms;
 }
@@ -342,16 +420,15 @@ static void sweep_size(sweep *s, job *j, tmap_u64 *counter) {
         printf("| %s | %s | %s | %u | %u |", tasks[j->task].work, tasks[j->task].dtype,
                fractal_name(j->f), j->r, s->o.rho[i]);
         for (j->variant = 0; j->variant < VARIANTS; ++j->variant) {
-            tmap_box box;
             double ms;
-            memset(&box, 0, sizeof box);
+            memset(&j->box, 0, sizeof j->box);
             j->rho = s->o.rho[i];
             bench_progress(s->done++, s->all, job_variant(j));
-            if (!variant_runs(s, j, j->rho, &box)) {
+            if (!variant_runs(s, j, j->rho, &j->box)) {
                 printf(" - |");
                 continue;
             }
-            ms = sweep_job(s, j, box, counter);
+            ms = sweep_job(s, j, counter);
             printf(" %.4f |", ms);
             if (best[j->variant] == 0 || ms < best[j->variant]) best[j->variant] = ms;
         }
@@ -515,8 +592,21 @@ static void sweep_fractal(sweep *s, tmap_nbb f) {
 // ---- the command line ---------------------------------------------------------------------------
 
 static void parse(options *o, int argc, char **argv) {
+    for (int i = 1; i < argc; ++i) // what it stands for, before what else is given
+        if (!strcmp(argv[i], "--quick")) {
+            o->fractal = "gasket", o->from = 14, o->to = 16;
+            o->rho[0] = 16, o->rho[1] = 32, o->rhos = 2, o->budget_ms = 5;
+        }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(option, "--help")) {
+            printf("%s", usage);
+            exit(0);
+        }
+        if (!strcmp(option, "--quick")) {
+            --i; // it has no value
+            continue;
+        }
         if (!p) bench_bad(option, p);
         if (!strcmp(option, "--fractal")) {
             o->fractal = p;
@@ -583,7 +673,11 @@ int main(int argc, char **argv) {
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
     if (bench_results_open(&s.results, o.out, "fractal", s.ceilings)) bench_bad("--out", o.out);
     printf("| work | dtype | fractal | r | rho |");
-    for (int v = 0; v < VARIANTS; ++v) printf(" %s |", variant_name(v));
+    for (int v = 0; v < VARIANTS; ++v) {
+        char title[64];
+        variant_title(v, title, sizeof title);
+        printf(" %s |", title);
+    }
     printf("\n| --- | --- | --- | --- | --- |");
     for (int v = 0; v < VARIANTS; ++v) printf(" --- |");
     printf("\n");

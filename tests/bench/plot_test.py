@@ -306,7 +306,38 @@ def check_command(plot, data, folder):
     expect("broken results", command("--tables", "--results", os.path.join(folder, "docs"))[0], 2)
 
 
+def check_claims(plot):
+    """Of the fractals' paper: a block for each tile is faster from r = 9 on with rho = 32, but not at 10,
+    and from 8 on with rho = 4; no row of CA; variant 2 in half precision, and of variant 1 none."""
+    tiles = {"tiles_per_block": 1}
+    rows = [row("sw", name, "gasket", size, time, rho) for name, size, time, rho in (
+        ("bb", 8, 2.0, 4), ("lambda_block", 8, 1.0, 4), ("bb", 9, 2.0, 32),
+        ("lambda_block", 9, 1.0, 32), ("bb", 10, 2.0, 32), ("lambda_block", 10, 2.0, 32),
+        ("bb", 16, 80.0, 4), ("lambda_block", 16, 1.0, 4), ("bb", 16, 7.0, 32),
+        ("lambda_block", 16, 1.4, 32), ("lambda_block", 16, 0.8, 16), ("lambda_shuffle", 16, 0.5, 16))]
+    rows += [row("sw", "wmma_fp16", "gasket", 16, 0.4, 16, form=2, **tiles),
+             row("sw", "wmma_fp16", "gasket", 16, 0.1, 16, form=2, tiles_per_block=16),
+             row("sw", "wmma_fp16", "gasket", 16, 1.6, 16, form=3, **tiles),
+             row("sw", "mma2", "gasket", 16, 0.5, 16, **tiles),
+             row("sw", "mma1", "gasket", 16, 0.5, 16, **tiles)]
+    block = [row("rd", f"block_{name}", "gasket", 7, time, 16, **tiles)
+             for name, time in (("unroll", 1.0), ("table", 2.0), ("subbox", 3.0))]
+    got = lines(plot.table_fractal_claims({"fractal": plot.Results({"rows": rows}),
+                                           "block": plot.Results({"rows": block})}))
+    expect("fractal-claims", [line[1:2] + line[3:] for line in got], [
+        ["SW", "6 to 12", "5.00", "less"], ["SW", "up to 75", "80.0 (ρ = 4)", "more"],
+        ["SW", "up to 9", "8.75", "agrees"], ["SW", "32, 16", "32, 16", "agrees"],
+        ["SW", "512", "65536 (ρ = 32)", "differs"],
+        ["SW", "V up to 1.2, RTX up to 1.4", "2.00, in integers 1.60", "faster"],
+        ["SW", "V < 1, RTX < 1", "0.500, in integers -", "slower"],
+        ["RD", "-", "3.00, 1.50", "-"]])
+
+
 def check_pictures(plot, folder):
+    with open(os.path.join(folder, "fractal.json"), "w", encoding="utf-8") as file:
+        more = [row("sw", "lambda_block", "gasket", 4, 1.0, 16),
+                row("sw", "wmma_fp16", "gasket", 4, 2.0, 16, form=1, tiles_per_block=1)]
+        json.dump({"meta": dict(META, bench="fractal"), "rows": ROWS + more}, file)
     for suffix, head in (("png", b"\x89PNG"), ("svg", b"<?xml")):
         out = os.path.join(folder, suffix)
         again = os.path.join(folder, suffix + "-again")
@@ -335,6 +366,7 @@ def main():
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)
         check_numbers(plot, data)
+        check_claims(plot)
         check_documents(plot, data)
         check_command(plot, data, folder)
         pictures = importlib.util.find_spec("matplotlib") is not None

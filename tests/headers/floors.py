@@ -19,7 +19,7 @@ COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
                     "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",
-                    "rivals/drmsd_slides")
+                    "rivals/wmma", "rivals/tensor", "rivals/drmsd_slides")
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing

@@ -50,10 +50,11 @@ int main(int count, char **words) {
     return fclose(file);
 }
 '''
-# A benchmark with an argument fails after it has begun its result.
+# A benchmark tells its options, and with another argument fails after it has begun its result.
 BENCH = '''#include <stdio.h>
 #include <string.h>
 int main(int count, char **words) {
+    if (count == 2 && !strcmp(words[1], "--help")) return puts("options of NAME") < 0;
     if (count < 3 || strcmp(words[1], "--out")) return 2;
     FILE *file = fopen(words[2], "w");
     fputs("result of NAME", file);
@@ -327,6 +328,10 @@ def test_bench(c):
     result = c.run('bench/run', 'two', '--', '--more', TMAP_OUT=c.at('results'))
     expect('a benchmark that fails', result.returncode == 1 and
            everything(c.at('results')) == {'two.json'} and
+           read(c.at('results/two.json')) == 'the last good result', *told(result))
+    result = c.run('bench/run', 'two', '--', '--help', TMAP_OUT=c.at('results'))
+    expect('options of a benchmark', result.returncode == 0 and
+           'options of two' in result.stdout and
            read(c.at('results/two.json')) == 'the last good result', *told(result))
 
 

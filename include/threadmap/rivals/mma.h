@@ -2,9 +2,9 @@
 // rivals/mma.h: lambda on tensor cores, exact at every level. mma_nu.h has its inverse.
 //
 // Lambda is a product of matrices: coordinate = sum over mu of tau^mu * s^(mu-1), digits times
-// powers. The paper keeps both in half precision, which holds s^(mu-1) exactly only up to 2048 in
-// general. Here the product is one of bytes with 32-bit sums: a digit tau is below 16, and a power
-// is cut into its four bytes, its limbs, each of which is a column of its own:
+// powers. The paper keeps both in half precision (wmma.h), which holds s^(mu-1) exactly only up to
+// 2048 in general. Here the product is one of bytes with 32-bit sums: a digit tau is below 16, and
+// a power is cut into its four bytes, its limbs, each of which is a column of its own:
 //
 //            k = 0..15     k = 16..31                     columns 0..3    columns 4..7
 //   row t  ( tau_x^mu(t)   tau_y^mu(t) )  x  k = 0..15  ( sx^(mu-1)[n]         0        )
