@@ -7,9 +7,12 @@
 #include "../adaptive/mandelbrot_picture.h"
 #include "ask_sbr.h"
 
-// The most threads of a block, of numbers of so many bytes. What stays resident, and so the
-// registers of a thread, are those of three blocks of 256 in float, of two in double.
-#define TMAPI_MANDELBROT_DP_MOST(bytes) ((bytes) > 4 ? 512 : 768)
+// Launch bounds for numbers of so many bytes: a thread has the registers with which three blocks of
+// 256 are at home on a multiprocessor in float, and two in double.
+#define TMAPI_MANDELBROT_DP_BOUND(bytes) ((bytes) > 4 ? 512 : 768)
+
+// The most threads of a block: more of them would want more than 48 KB of shared memory.
+#define TMAPI_MANDELBROT_DP_MOST 512
 
 // The shared memory of a block.
 TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
@@ -23,7 +26,7 @@ TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
 // In all kernels run.level is the level of the regions that are asked or finished. Children have
 // blocks like their parent's.
 #define TMAPI_MANDELBROT_DP_BOUNDS \
-    __launch_bounds__(TMAPI_MANDELBROT_DP_MOST(sizeof(TMAPI_MANDELBROT(z)) / 2), 1)
+    __launch_bounds__(TMAPI_MANDELBROT_DP_BOUND(sizeof(TMAPI_MANDELBROT(z)) / 2), 1)
 
 // DP-MBR: many blocks for the leaf work of one region.
 static __global__ void TMAPI_MANDELBROT_DP_BOUNDS
@@ -126,7 +129,7 @@ static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, 
     if (tmap_mandelbrot_check(m) || form < 0 || form >= TMAP_ASK_FORM_COUNT || !lost || !out ||
         (tmap_u64)out % sizeof *out || (tmap_u64)columns % sizeof *columns ||
         tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, d) || d->g > 65535 || threads % 32 ||
-        threads > TMAPI_MANDELBROT_DP_MOST(sizeof(TMAPI_MANDELBROT(z)) / 2))
+        threads > TMAPI_MANDELBROT_DP_MOST)
         return cudaErrorInvalidValue;
     if (threads == 0) threads = 256;
     run.tuning = tmap_ask_tuning_make();
