@@ -37,8 +37,8 @@ static int params_of(tmap_u32 n, tmap_u64 g, tmap_u64 r, tmap_u32 levels, tmap_a
     return !tmap_region_check(n, g, r, out->b) && levels_of(n, *out) == levels;
 }
 
-// The run of a plan; plans of as many levels have the same regions, whatever their B, and of one level
-// whatever their r. -1: none.
+// The run of a plan; plans of as many levels have the same regions, whatever their B, and of one
+// level whatever their r. -1: none.
 static int run_find(const sweep *s, const size *z, int variant, tmap_ask_params a) {
     const tmap_u32 levels = levels_of(z->n, a);
     for (int i = 0; i < s->run_count; ++i) {

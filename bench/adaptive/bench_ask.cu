@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench_ask: the Mandelbrot set exhaustively, by adaptive serial kernels (ASK) and by dynamic
 // parallelism (DP), single block (SBR) and multiple blocks (MBR) per region, over sizes and over
-// the landscape of (g, r, B), from coarse lists on until the best plan of each is better than all of
-// its neighbours; and the cost model fed with what was measured, all in one run.
+// the landscape of (g, r, B), from coarse lists on until the best plan of each is better than all
+// of its neighbours; and the cost model fed with what was measured, all in one run.
 //
 // The experiments of Quezada et al., FGCS 145 (2023), sections 4 and 6. Every picture is verified
 // before it is timed; one that is wrong ends the run with status 1: the exhaustive one against the
