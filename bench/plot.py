@@ -1222,10 +1222,12 @@ def table_ask_claims(data):
             "with one cost A for all pixels; with three, `ask_predict.h`, "
             f"{sig(max(r['ratio'] for r in predicted))} at most")
     shapes = [(n, best(n, EXHAUSTIVE)) for n in (mid, top) if best(n, EXHAUSTIVE)]
+    every = [row["ms"] for row in ask_rows(results, mid, (EXHAUSTIVE,))]
     add("Table 2: the best block, exhaustive", "16 × 16 (A100, TITAN V), 8 × 8 (TITAN RTX)",
         ", ".join(f"{shape_of(row)} at n = {n}" for n, row in dict(shapes).items()),
         all(row.get("block") in ("16x16", "8x8") for _, row in shapes),
-        "all shapes are within some per cent of each other")
+        f"{len(every)} shapes take up to {sig(max(every) / min(every))} times as long as the best at "
+        f"n = {mid}")
     blocks = ask_rows(results, mid, part="blocks")
     for variant, said in (("dp_sbr", 512), ("dp_mbr", 512), ("ask_sbr", 256), ("ask_mbr", 256)):
         row = min((r for r in blocks if ask_kind(r) == variant), key=lambda r: r["ms"],
@@ -1798,11 +1800,17 @@ def draw_ask_landscape(pyplot, data):
     rows = {v: ask_rows(results, size, (v,), "landscape") or ask_rows(results, size, (v,))
             for v in ASKS}
     every = [row for v in ASKS for row in rows[v]]
+    for v in DPS:  # where all of the landscape was searched; plans of as many levels are the same
+        if ask_searched(results, size, (v,)):
+            rows[v] = [{**row, "B": place["B"]} for place in rows[ASKS[0]]
+                       for row in ask_rows(results, size, (v,)) if
+                       (row["g"], row["r"], ask_levels(row)) ==
+                       (place["g"], place["r"], ask_levels(place))]
     gs, rs, bs = (sorted({row[key] for row in every}) for key in ("g", "r", "B"))
     top = max(ratio(base, row) for row in every)
-    figure, grid = pyplot.subplots(len(ASKS), len(rs), figsize=(2.2 * len(rs) + 1.4, 6.6),
-                                   squeeze=False, sharex=True, sharey=True)
-    for line, variant in zip(grid, ASKS):
+    figure, grid = pyplot.subplots(len(rows), len(rs), squeeze=False, sharex=True, sharey=True,
+                                   figsize=(2.2 * len(rs) + 1.4, 3.3 * len(rows)))
+    for line, variant in zip(grid, rows):
         best = min(rows[variant], key=lambda row: row["ms"], default=None)
         for axes, r in zip(line, rs):
             cells = [[None] * len(gs) for _ in bs]
@@ -1823,7 +1831,7 @@ def draw_ask_landscape(pyplot, data):
             axes.set_yticks(range(len(bs)), bs, fontsize=8.5)
             axes.grid(visible=False)
             axes.set_title(f"{ASK_NAMES[variant]}, r = {r}", fontsize=10.5)
-            if variant == ASKS[-1]:
+            if variant == list(rows)[-1]:
                 axes.set_xlabel("g")
         line[0].set_ylabel("B")
     figure.colorbar(shown, ax=list(grid.flat), label="times faster than exhaustive", shrink=0.7)
