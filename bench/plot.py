@@ -1036,8 +1036,43 @@ def table_ask_costs(data):
     for row in results.at("levels") if results else ():
         if "omega" in row and row["variant"] == "ask_mbr":
             rows.append([str(row["size"]), parameters(row), sig(row["whole"]), sig(row["border"]),
-                         sig(row["leaf"]), sig(row["omega"])])
-    return table(["n", "(g, r, B) ", "whole picture", "borders", "leaves", "Ω"], rows)
+                         sig(row["leaf"]), sig(row["omega"]),
+                         *(sig(row.get(f"own_{key}")) for key in ("border", "leaf", "omega"))])
+    if all(row[-1] == "-" for row in rows):
+        rows = [row[:6] for row in rows]
+    header = ["n", "(g, r, B) ", "whole picture", "borders", "leaves", "Ω", "own borders",
+              "their leaves", "their Ω"]
+    return table(header[:len(rows[0])] if rows else header, rows)
+
+
+def table_ask_insert(data):
+    """Insertion into a table of regions, by each way that the paper names."""
+    results, rows = data.get("ask"), []
+    names = {"insert_atomic": "an atomic a region", "insert_warp": "one a warp",
+             "insert_block": "one a block, prefix sums in it", "insert_chain": "full prefix sum, a "
+             "chain of blocks", "insert_scan": "full prefix sum, three launches"}
+    found = results.at("insert") if results else []
+    for n in sorted({row["size"] for row in found}):
+        by = {row["variant"]: row for row in found if row["size"] == n}
+        least = min(row["ms"] for row in by.values())
+        rows.append([whole(n), *(bold(ms(by[v])) if v in by and by[v]["ms"] == least
+                                 else ms(by.get(v)) for v in names)])
+    return captioned("Insertion of the 57% of regions that are cut into a table, ms:",
+                     ["regions", *names.values()], rows)
+
+
+def table_ask_order(data):
+    """The order of leaves against the traffic of the kernel that writes them."""
+    results, rows = data.get("ask"), []
+    names = {"order_canonical": "canonical", "order_morton": "Morton", "order_hilbert": "Hilbert",
+             "order_shuffled": "at random"}
+    found = results.at("order") if results else []
+    for n, what in sorted({(row["size"], row["what"]) for row in found}):
+        by = {row["variant"]: row for row in found if (row["size"], row["what"]) == (n, what)}
+        rows.append([str(n), {"copy": "copied", "compute": "computed"}[what],
+                     whole(next(iter(by.values()))["leaves"]), *(ms(by.get(v)) for v in names)])
+    return captioned("Leaves of side 16 in several orders, a warp each, ms:",
+                     ["n", "pixels are ", "leaves", *names.values()], rows)
 
 
 def table_ask_predict(data):
@@ -1246,6 +1281,23 @@ def table_ask_claims(data):
         if other:
             add("energy, ASK against DP", "about 2 times", f"{sig(other / mine)} at n = {top}",
                 1.5 < other / mine < 2.5, "near to the ratio of the times")
+    inserted = {row["variant"]: row for row in results.at("insert")
+                if row["size"] == max(r["size"] for r in results.at("insert"))}
+    if len(inserted) == 5:
+        atomic, block = inserted["insert_atomic"], inserted["insert_block"]
+        full = min(inserted["insert_chain"]["ms"], inserted["insert_scan"]["ms"])
+        add("section 5.3.1: an atomic for each region is quick enough", "prefix sums of blocks as a "
+            "way out, a full one not preferred",
+            f"by blocks {times(atomic, block)} times as fast, by a full prefix sum "
+            f"{sig(atomic['ms'] / full)} times, {whole(atomic['size'])} regions",
+            atomic["ms"] < 1.5 * min(block["ms"], full), "-")
+    orders = {row["variant"]: row for row in results.at("order") if row["what"] == "copy"
+              and row["size"] == max(r["size"] for r in results.at("order"))}
+    if "order_hilbert" in orders:
+        add("section 7: other orders of regions", "space-filling curves named",
+            f"Hilbert {times(orders['order_canonical'], orders['order_hilbert'])} times, Morton "
+            f"{times(orders['order_canonical'], orders['order_morton'])} times as fast as canonical",
+            UNKNOWN, "the paper gives no number; leaves of side 16 are copied")
     add("embedded GPUs: MBR falls behind", "Jetson Xavier NX", "-", UNKNOWN,
         "one GPU is measured here")
     return table(CLAIMS, rows)
@@ -1257,6 +1309,7 @@ ASK_TABLES = {
     "ask-predict": table_ask_predict, "ask-lost": table_ask_lost, "ask-energy": table_ask_energy,
     "ask-summary": table_ask_summary, "ask-dp": table_ask_dp, "ask-p": table_ask_p,
     "ask-optima": table_ask_optima, "ask-blocks": table_ask_blocks,
+    "ask-insert": table_ask_insert, "ask-order": table_ask_order,
     "ask-claims": table_ask_claims,
 }
 
@@ -1892,8 +1945,9 @@ def draw_theory_of(pyplot, data, goals, title):
     """The model's curves: a row for each variable, a column for each parameter that differs."""
     results = data["ask"]
     rows = results.at("theory")
-    columns = ("P", "A", "lambda")
-    figure, grid = pyplot.subplots(4, 3, figsize=(9, 11))
+    columns = [name for name in ("P", "A", "lambda", "n", "q", "c")
+               if any(row["parameter"] == name and row["variant"] in goals for row in rows)]
+    figure, grid = pyplot.subplots(4, len(columns), figsize=(3 * len(columns), 11), squeeze=False)
     for line, axis in zip(grid, ("n", "g", "r", "B")):
         for axes, parameter in zip(line, columns):
             values = sorted({row["value"] for row in rows if row["parameter"] == parameter})
@@ -1912,7 +1966,10 @@ def draw_theory_of(pyplot, data, goals, title):
             if axis != "n":
                 plain_ticks(axes.xaxis)
             axes.set_xlabel(axis)
-            axes.legend(fontsize=7.5)
+            if axes.lines:
+                axes.legend(fontsize=7.5)
+            else:
+                axes.set_axis_off()  # n against n
     for line in grid:
         line[0].set_ylabel("Ω" if goals == ("omega",) else "times faster")
     figure.suptitle(title, fontsize=12)

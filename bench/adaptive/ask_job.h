@@ -16,8 +16,18 @@
 #include <threadmap/rivals/mandelbrot_approaches.h>
 
 enum { RUNS = 16384, SIZES = BENCH_NUMBERS };
-enum { DRIVERS = 1, OPTIONS = 2, DP = 4, MODEL = 8, ENERGY = 16, BLOCKS = 32, PARTS = 6 };
-static const char *const part_names[] = {"drivers", "options", "dp", "model", "energy", "blocks"};
+enum {
+    DRIVERS = 1,
+    OPTIONS = 2,
+    DP = 4,
+    MODEL = 8,
+    ENERGY = 16,
+    BLOCKS = 32,
+    TABLES = 64,
+    PARTS = 7
+};
+static const char *const part_names[] = {"drivers", "options", "dp",    "model",
+                                         "energy",  "blocks",  "tables"};
 
 // What draws a picture: the approaches of mandelbrot_approaches.h, then the baseline and DP. A plan
 // of DP that is one level deep subdivides nothing: it is a flat grid of regions, which a block
@@ -227,7 +237,7 @@ static ask_tally job_verify(job *j, tmap_u64 hash) {
 static void job_verify_serially(job *j, ask_counts *want) {
     tmap_ask_counts got;
     tmap_u64 differ;
-    ask_serial_run(&j->s->serial, j->a, want);
+    ask_serial_run(&j->s->serial, j->a, 1, want);
     CHECK(tmap_ask_counts_read(&j->workspace, &got, 0));
     differ = ask_serial_differs(&j->s->serial, j->s->out);
     if (differ) wrong(j, "pixels differ from the serial picture", differ);

@@ -11,11 +11,12 @@
 // levels included. Differences from the exhaustive picture are counted.
 #include "ask_dp_sweep.h"
 #include "ask_predicted.h"
+#include "ask_tables.h"
 #include "ask_theory.h"
 
 static const char usage[] =
     "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
-    "                 [--dwell D] [--parts drivers,options,dp,model,energy,blocks|none]\n"
+    "                 [--dwell D] [--parts drivers,options,dp,model,energy,blocks,tables|none]\n"
     "                 [--budget MS] [--bytes N] [--out FILE] [--quick]\n"
     "  --n          sizes; --landscape: sizes at which all of --g x --r x --B are run\n"
     "  --parts      what is run beside the comparison (all of them)\n"
@@ -150,6 +151,19 @@ static void sweep_best(sweep *s, job j, size *z, int variant) {
     }
 }
 
+// The mean costs of pixels that a serial run counted, and the work that it saved, as keys of a row.
+static int counted(char *row, size_t room, const char *prefix, tmap_u64 work, const ask_counts *c) {
+    double border = 0, leaf = 0;
+    for (tmap_u32 l = 0; l < c->levels; ++l) {
+        border += (double)c->level[l].border_work;
+        leaf += (double)c->level[l].leaf_work;
+    }
+    if (!c->border_pixels || !c->leaf_pixels) return 0;
+    return snprintf(row, room, ", \"%sborder\": %.3f, \"%sleaf\": %.3f, \"%somega\": %.4f", prefix,
+                    border / (double)c->border_pixels, prefix, leaf / (double)c->leaf_pixels,
+                    prefix, (double)work / (double)c->work);
+}
+
 // What the best run of a form did, level by level, and what its pixels cost.
 static void sweep_levels(sweep *s, job j, size *z, int variant) {
     tmap_ask_counts c;
@@ -181,16 +195,11 @@ static void sweep_levels(sweep *s, job j, size *z, int variant) {
                       list[1], list[2], list[3], (double)z->work / (double)pixels_of(&j));
     if (s->serial.n == z->n) {
         job_verify_serially(&j, &want);
-        double border = 0, leaf = 0;
-        for (tmap_u32 l = 0; l < want.levels; ++l) {
-            border += (double)want.level[l].border_work;
-            leaf += (double)want.level[l].leaf_work;
+        length += counted(row + length, sizeof row - (size_t)length, "", z->work, &want);
+        if (variant == MBR) { // once
+            ask_serial_run(&s->serial, j.a, 0, &want);
+            counted(row + length, sizeof row - (size_t)length, "own_", z->work, &want);
         }
-        if (want.border_pixels && want.leaf_pixels)
-            snprintf(row + length, sizeof row - (size_t)length,
-                     ", \"border\": %.3f, \"leaf\": %.3f, \"omega\": %.4f",
-                     border / (double)want.border_pixels, leaf / (double)want.leaf_pixels,
-                     (double)z->work / (double)want.work);
     }
     bench_results_row(&s->results, row);
 }
@@ -235,6 +244,7 @@ static void sweep_size(sweep *s, size *z) {
     if (s->o.parts & DP) sweep_dp(s, j, z, landscape);
     if (s->o.parts & BLOCKS && (landscape || s->o.quick || z->n == s->o.n.value[s->o.n.count - 1]))
         sweep_blocks(s, j, z);
+    if (s->o.parts & TABLES && (landscape || s->o.quick) && z->n <= 16384) sweep_order(s, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);
     if (s->serial.n) ask_serial_free(&s->serial);
 }
@@ -306,7 +316,7 @@ int main(int argc, char **argv) {
                   {{2, 4, 8, 16}, 4},
                   {{4, 8, 16, 32, 64}, 5},
                   512,
-                  DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS,
+                  DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS | TABLES,
                   0,
                   40,
                   4ull << 30};
@@ -346,6 +356,7 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc((void **)&s.lost, sizeof *s.lost));
     if (o.parts & ENERGY) s.meter = bench_energy_open();
     print_head();
+    if (o.parts & TABLES) sweep_insert(&s);
     if (o.parts & DP) sweep_losses(&s);
     for (int i = 0; i < o.n.count; ++i) {
         s.sizes[i].n = o.n.value[i];
