@@ -14,10 +14,12 @@
 // The most threads of a block: more of them would want more than 48 KB of shared memory.
 #define TMAPI_MANDELBROT_DP_MOST 512
 
+#if TMAP_CUDA
 // The shared memory of a block.
 TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
     return tmapi_ask_scratch_first(threads) + threads / 32 * TMAPI_MANDELBROT_SCRATCH;
 }
+#endif
 
 #endif
 
