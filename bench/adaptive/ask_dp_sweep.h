@@ -119,13 +119,15 @@ static void dp_coarse(sweep *s, job j, size *z, int landscape, double budget) {
         j.a.r = o->r.value[k], j.a.b = o->B.value[l];
         if (i >= all) j.a = few_candidates[i - all];
         if (tmap_region_check(z->n, j.a.g, j.a.r, j.a.b) || levels_of(z->n, j.a) < 2) continue;
+        if (search_over(s)) return;
         if (run_find(s, z, j.variant, j.a) < 0) dp_try(s, &j, z, budget);
     }
 }
 
 static void sweep_dp(sweep *s, job j, size *z, int landscape) {
     const double budget = s->o.budget_ms / 4;
-    dp_limit(PENDING_RAISED);
+    static int raised;
+    if (!raised++) dp_limit(PENDING_RAISED);
     for (j.variant = DP_SBR; j.variant <= FLAT_MBR; ++j.variant) {
         bench_time time = {0, 0, 0};
         if (is_flat(j.variant)) {

@@ -68,7 +68,7 @@ typedef struct settings {
     bench_numbers n, landscape, g, r, B;
     tmap_u32 dwell;
     int parts, quick;
-    double budget_ms;
+    double budget_ms, limit_s;
     tmap_u64 bytes;
 } settings;
 
@@ -98,6 +98,7 @@ typedef struct sweep {
     size sizes[SIZES];
     run runs[RUNS];
     int run_count, done, all;
+    time_t begin;
     int cpu; // the CPU machine, which runs one block after the other
     int *truth, *out;
     void *memory; // of workspaces

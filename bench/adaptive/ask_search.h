@@ -87,6 +87,9 @@ static bench_time search_time(job *j, const size *z, double budget) {
     return bench_measure(job_run, j, budget);
 }
 
+// 1 when searches end, so that a run as a whole keeps its time.
+static int search_over(const sweep *s) { return difftime(time(NULL), s->begin) > s->o.limit_s; }
+
 // Tries the plan of a job, whose variant and parameters are set, and keeps it as a run.
 typedef void (*search_try)(sweep *s, job *j, size *z, double budget);
 
@@ -122,6 +125,7 @@ static void search_climb(sweep *s, job j, size *z, search_try attempt, double bu
         count = neighbours_of(z->n, j.variant, s->runs[from].a, near);
         for (int i = 0; i < count; ++i) {
             if (run_find(s, z, j.variant, near[i]) >= 0) continue;
+            if (search_over(s)) return;
             j.a = near[i];
             attempt(s, &j, z, budget);
         }

@@ -17,10 +17,11 @@
 static const char usage[] =
     "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
     "                 [--dwell D] [--parts drivers,options,dp,model,energy,blocks,tables|none]\n"
-    "                 [--budget MS] [--bytes N] [--out FILE] [--quick]\n"
+    "                 [--budget MS] [--limit S] [--bytes N] [--out FILE] [--quick]\n"
     "  --n          sizes; --landscape: sizes at which all of --g x --r x --B are run\n"
     "  --parts      what is run beside the comparison (all of them)\n"
     "  --budget     milliseconds of samples of a time (40; a quarter of it in landscapes)\n"
+    "  --limit      seconds after which no search tries another subdivision (400; --quick: 40)\n"
     "  --bytes      memory for the bandwidths\n"
     "  --quick      under a minute: three sizes, no landscapes, no energy\n";
 
@@ -277,7 +278,7 @@ static void parse(settings *o, int argc, char **argv) {
         if (!strcmp(option, "--quick")) {
             const bench_numbers sizes = {{1024, 4096, 16384}, 3}, none = {{0}, 0};
             o->n = sizes, o->landscape = none, o->quick = 1;
-            o->parts &= ~ENERGY, o->budget_ms = 10;
+            o->parts &= ~ENERGY, o->budget_ms = 10, o->limit_s = 40;
             --i; // it has no value
             continue;
         }
@@ -300,6 +301,8 @@ static void parse(settings *o, int argc, char **argv) {
             o->out = p;
         else if (!strcmp(option, "--budget"))
             o->budget_ms = (double)bench_number(option, p, 1, 100000);
+        else if (!strcmp(option, "--limit"))
+            o->limit_s = (double)bench_number(option, p, 0, 1u << 30);
         else if (!strcmp(option, "--bytes"))
             o->bytes = bench_number(option, p, 1 << 16, 1ull << 40);
         else
@@ -319,6 +322,7 @@ int main(int argc, char **argv) {
                   DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS | TABLES,
                   0,
                   40,
+                  400,
                   4ull << 30};
     int devices = 0;
     size_t free_bytes, total;
@@ -331,6 +335,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     s.o = o;
+    s.begin = time(NULL);
     for (int i = 0; i < o.n.count; ++i) {
         int landscape = 0;
         for (int k = 0; k < o.landscape.count; ++k)
