@@ -44,12 +44,19 @@ TMAP_FN tmap_u64 tmap_compact_bytes(tmap_nbb f, tmap_u32 r, tmap_u32 size) {
     return tmap_mul_saturate(tmap_nbb_cells(f, r), size);
 }
 
-// The largest level of which `states` states of `size` bytes a cell fit `bytes` bytes, at most
-// tmap_nbb_linear_level_max64(f): what to ask before anything is allocated.
+// The largest level whose elements have numbers of 64 bits and whose cells coordinates of 32: as
+// far as plans of compact storage go. Example: gasket 32, carpet 20.
+TMAP_FN tmap_u32 tmapi_compact_level_most(tmap_nbb f) {
+    const tmap_u32 linear = tmap_nbb_linear_level_max64(f), plans = tmap_nbb_level_max32(f);
+    return linear < plans ? linear : plans;
+}
+
+// The largest level of which `states` states of `size` bytes a cell fit `bytes` bytes, and which
+// plans can be made of: what to ask before anything is allocated.
 // Example: gasket, two states of floats in 141e9 bytes: 21.
 TMAP_FN tmap_u32 tmap_compact_level_max(tmap_nbb f, tmap_u32 size, tmap_u32 states,
                                         tmap_u64 bytes) {
-    tmap_u32 r = tmap_nbb_linear_level_max64(f);
+    tmap_u32 r = tmapi_compact_level_most(f);
     while (r && tmap_mul_saturate(tmap_compact_bytes(f, r, size), states) > bytes) --r;
     return r;
 }
@@ -64,7 +71,7 @@ typedef struct tmap_compact_place {
     int x, y, none;
 } tmap_compact_place;
 
-// n / k for 1 <= k <= 16, without a division. inverse: 2^32 / k rounded down, or 2^32 - 1 for 1.
+// n / k for 1 <= k <= 16, or for n and k below 2^16, without a division.
 TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
 TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
     const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
@@ -100,6 +107,7 @@ TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_
         p.index += (tmapi_nbb_match_beta(f.k, match) - beta) * power;
         rest = quotient;
     }
+    p.none = (p.x && f.sx == 1) || (p.y && f.sy == 1); // nothing lies beside, at any level
     return p;
 }
 

@@ -16,13 +16,9 @@ typedef struct tmap_compact_word {
 #define TMAPI_COMPACT_CELLS 512u
 // The most tiles that a block of a stencil has side by side, a thread for each cell of each.
 #define TMAPI_COMPACT_SIDE_BY_SIDE 16u
-// The most tiles that a thread takes at once. Values of larger types are taken fewer at once.
-#define TMAPI_COMPACT_DEEP 8u
-
-// The tiles a thread takes at once for elements of `size` bytes: 16 bytes of values, or 8 of bytes.
-TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) {
-    return size <= 2 ? TMAPI_COMPACT_DEEP : 16 / size;
-}
+// The tiles that a thread takes in a step for elements of `size` bytes: 32 bytes of values, or 16.
+// All that goes with a step is shared by them.
+TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) { return size == 1 ? 16 : 32 / size; }
 
 // The level of the tiles: as large as a block's threads and 16 bits for a coordinate in it allow.
 // Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
@@ -56,32 +52,49 @@ TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
     return count;
 }
 
-// What a stencil makes of its shared memory, in bytes from its start. Values: 16 bytes for each
-// cell of the tiles side by side, for each value from tiles beside them, and for no cell.
+// What a stencil makes of its shared memory. Numbers are bytes. Two buffers hold the values of a
+// step each, a row for the tiles side by side, one after another as in memory; 16 bytes behind them
+// the values from tiles beside, and 16 behind these zeros, for places that are no cells. A row
+// begins in the same place of 16 bytes as it does in memory, wherever that is, so that whole 16
+// bytes are copied; what is 16 above leaves room for that. Three tables tell of the tiles of a
+// step: the numbers of the eight beside each, 4 bytes each; from `there` on 8 bytes that say which
+// of these there are; from `sheet` on 8 that say which are of other sheets; and from `corner` on
+// the first cell.
 typedef struct tmapi_compact_shared {
-    tmap_u32 tiles;   // twice 8 numbers of tiles beside each tile, 4 bytes each
-    tmap_u32 there;   // twice 8 bytes that say which of them there are
-    tmap_u32 sheet;   // twice 8 bytes that say which of them are of other sheets
-    tmap_u32 corner;  // twice the first cell of each tile, 8 bytes
-    tmap_u32 source;  // for each direction and bit of a word the bit that it comes from
+    tmap_u32 row, buffer;                              // from one to the next
+    tmap_u32 table, there, sheet, corner, table_bytes; // the first table; in a table
+    tmap_u32 source;  // words: for each direction and bit the bit that it comes from
     tmap_u32 counter; // of the halo
     tmap_u32 halo;    // where its values come from, 4 bytes each
     tmap_u32 bytes;
 } tmapi_compact_shared;
 
-TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_u32 cells, tmap_u32 side_by_side,
-                                                     tmap_u32 halo, int words) {
-    const tmap_u32 tiles = side_by_side * TMAPI_COMPACT_DEEP;
+// cells: of a tile. tiles: side by side. halo: values that a tile has from those beside it.
+TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_u32 cells, tmap_u32 tiles, tmap_u32 halo,
+                                                     tmap_u32 size, int words) {
+    const tmap_u32 deep = tmapi_compact_deep(size), step = tiles * deep;
     tmapi_compact_shared s;
-    s.tiles = 16 * (side_by_side * (cells + halo) + 1);
-    s.there = s.tiles + 2 * tiles * 8 * 4;
-    s.sheet = s.there + 2 * tiles * 8;
-    s.corner = s.sheet + (words ? 2 * tiles * 8 : 0);
-    s.source = s.corner + 2 * tiles * 8;
+    s.row = tiles * cells * size + (tiles * halo * size + 15) / 16 * 16 + 80;
+    s.buffer = (deep * s.row + 47) / 16 * 16;
+    s.table = 2 * s.buffer;
+    s.there = 32 * step, s.sheet = s.there + 8 * step;
+    s.corner = s.sheet + (words ? 8 * step : 0), s.table_bytes = s.corner + 8 * step;
+    s.source = s.table + 3 * s.table_bytes;
     s.counter = s.source + (words ? 8 * 64 : 0);
     s.halo = s.counter + 16;
-    s.bytes = s.halo + 4 * side_by_side * halo;
+    s.bytes = s.halo + 4 * tiles * halo;
     return s;
+}
+
+// Bytes for elements of any size.
+TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_u32 cells, tmap_u32 tiles, tmap_u32 halo,
+                                            int words) {
+    tmap_u32 most = 0;
+    for (tmap_u32 size = 1; size <= 16; size *= 2) {
+        const tmap_u32 bytes = tmapi_compact_shared_at(cells, tiles, halo, size, words).bytes;
+        if (bytes > most) most = bytes;
+    }
+    return most;
 }
 
 #endif

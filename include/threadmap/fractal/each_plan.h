@@ -225,40 +225,53 @@ static inline cudaError_t tmapi_each_plan_block(tmap_each_plan *plan, tmap_u32 w
     return best ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-// The block of a stencil on compact storage: a thread for each cell of as many tiles side by side
-// as let a multiprocessor hold most cells; the smallest of those that are as good, as a block's
-// threads wait for each other.
-static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
+// The blocks of a stencil on compact storage for tiles of the plan's level: a thread for each cell
+// of as many tiles side by side as let a multiprocessor hold most cells; the smallest of those that
+// are as good, as a block's threads wait for each other. plan->warps stays 0 if no block fits.
+static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, int device,
+                                                       tmap_u32 processors,
+                                                       const cudaFuncAttributes *attributes) {
     const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(plan->f, plan->tile_level);
-    cudaFuncAttributes attributes;
     tmap_each_plan p = *plan;
-    int device, processors;
     tmap_u32 best = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error) return error;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error) return error;
-    if ((error = cudaFuncGetAttributes(&attributes, p.kernel)) != cudaSuccess) return error;
     p.halo = tmapi_compact_halo(p.f, p.tile_level);
     for (p.chunk = 1; p.chunk <= TMAPI_COMPACT_SIDE_BY_SIDE; ++p.chunk) {
+        cudaError_t error;
         int resident = 0;
         p.block = (p.chunk * cells + 31) / 32 * 32;
-        p.shared = tmapi_compact_shared_at(cells, p.chunk, p.halo, p.word.bytes != 0).bytes;
-        if ((int)p.block > attributes.maxThreadsPerBlock) break;
-        if ((error = tmapi_each_plan_shared(&p, device, &attributes)) != cudaSuccess) {
-            if (best) break;
-            return error;
-        }
+        p.shared = tmapi_compact_shared_bytes(cells, p.chunk, p.halo, p.word.bytes != 0);
+        if ((int)p.block > attributes->maxThreadsPerBlock) break;
+        error = tmapi_each_plan_shared(&p, device, attributes);
+        if (error == cudaErrorInvalidConfiguration) break;
+        if (error) return error;
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, p.kernel, (int)p.block,
                                                               p.shared);
         if (error) return error;
         if ((tmap_u32)resident * p.chunk * cells > best) {
             best = (tmap_u32)resident * p.chunk * cells;
-            p.warps = (tmap_u32)resident * (p.block / 32) * (tmap_u32)processors;
+            p.warps = (tmap_u32)resident * (p.block / 32) * processors;
             *plan = p;
         }
     }
-    return best ? cudaSuccess : cudaErrorInvalidConfiguration;
+    return cudaSuccess;
+}
+
+// The same for the largest tiles that fit a block.
+static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
+    cudaFuncAttributes attributes;
+    int device, processors;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error) return error;
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+    error = cudaFuncGetAttributes(&attributes, plan->kernel);
+    for (plan->warps = 0; !error; --plan->tile_level) {
+        if (tmap_nbb_cells(plan->f, plan->r - plan->tile_level) > 0xffffffffull) break;
+        error = tmapi_each_plan_side_by_side(plan, device, (tmap_u32)processors, &attributes);
+        if (error || plan->warps) return error;
+        if (plan->tile_level == 0) break;
+    }
+    return error ? error : cudaErrorInvalidConfiguration;
 }
 
 // Goes through the plan's cells, all of them, by another loop than the maker chose. For tests and

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// test_compact_move: every cell from a matrix to compact storage and back, for elements of 1 to 16
+// bytes, matrices anywhere in memory and surroundings that must stay; bytes to words of one bit a
+// cell and back; and windows of states at all zooms and many places, against sums over places.
+#include "fractal/engine.h"
+#include <math.h>
+#include <threadmap/fractal/compact_bits.h>
+#include <threadmap/fractal/compact_matrix.h>
+#include <threadmap/fractal/compact_window.h>
+
+// ---- matrices -----------------------------------------------------------------------------------
+
+static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
+    const tmap_u32 size = 1u << n % 5;
+    const tmap_u64 cells = tmap_nbb_cells(f, r), offset = engine_offset(n);
+    tmap_compact_matrix_plan plan;
+    tmap_each_plan matrix;
+    tmap_u64 places, wrong = 0;
+    unsigned char *host, *got, *a, *b;
+    CHECK(tmap_compact_matrix_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), -1), size,
+                                        &plan));
+    plan.offset = offset, plan.each.offset = (tmap_u64)(n % 3);
+    matrix = plan.each, matrix.pitch = plan.pitch, matrix.offset = offset;
+    places = engine_room(&matrix);
+    host = (unsigned char *)malloc(places * size), got = (unsigned char *)malloc(places * size);
+    if (!host || !got) exit(1);
+    a = (unsigned char *)engine_memory(0, places * size);
+    b = (unsigned char *)engine_memory(1, (cells + 4) * size);
+    for (tmap_u64 i = 0; i < places * size; ++i) host[i] = (unsigned char)check_hash(i, 11);
+    CHECK(cudaMemcpy(a, host, places * size, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(b, 0x5a, (cells + 4) * size));
+    CHECK(tmap_compact_matrix_load(&plan, a, b, 0));
+    CHECK(cudaMemcpy(got, b, (cells + 4) * size < places * size ? (cells + 4) * size : cells * size,
+                     cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < cells; ++i) {
+        const tmap_xy64 c = tmap_nbb_lambda_linear64(f, i, r);
+        const tmap_u64 at = i + plan.each.offset, from = offset + c.y * plan.pitch + c.x;
+        if (at < cells) wrong += memcmp(got + at * size, host + from * size, size) != 0;
+    }
+    for (tmap_u64 i = 0; i < plan.each.offset * size && i < cells * size; ++i)
+        wrong += got[i] != 0x5a;
+    expect(wrong == 0, "from a matrix", &plan.each);
+    CHECK(cudaMemset(a, 0x5a, places * size)); // and back
+    CHECK(tmap_compact_matrix_store(&plan, b, a, 0));
+    CHECK(cudaMemcpy(got, a, places * size, cudaMemcpyDeviceToHost));
+    wrong = 0;
+    for (tmap_u64 i = 0; i < places; ++i) {
+        tmap_xy64 cell;
+        const int is = engine_cell(&matrix, i, &cell);
+        for (tmap_u32 j = 0; j < size; ++j)
+            wrong += got[i * size + j] != (is ? host[i * size + j] : 0x5a);
+    }
+    expect(wrong == 0, "to a matrix", &plan.each);
+    free(host), free(got);
+}
+
+// ---- bits ---------------------------------------------------------------------------------------
+
+static void run_bits(tmap_nbb f, tmap_u32 r) {
+    const tmap_u64 cells = tmap_nbb_cells(f, r), bytes = tmap_compact_words_bytes(f, r);
+    const tmap_compact_word word = tmap_compact_word_of(f, r);
+    unsigned char *host = (unsigned char *)malloc(cells), *got = (unsigned char *)malloc(cells);
+    unsigned char *want = (unsigned char *)calloc(bytes, 1),
+                  *words = (unsigned char *)malloc(bytes);
+    unsigned char *a = (unsigned char *)engine_memory(0, cells);
+    unsigned char *b = (unsigned char *)engine_memory(1, bytes + 8);
+    tmap_each_plan none;
+    tmap_u64 wrong = 0;
+    memset(&none, 0, sizeof none), none.f = f, none.r = r;
+    if (!host || !got || !want || !words) exit(1);
+    for (tmap_u64 i = 0; i < cells; ++i) {
+        tmap_u64 w;
+        tmap_u32 bit;
+        host[i] = (unsigned char)(check_hash(i, r) % 3 ? 0 : check_hash(i, 12) | 1);
+        tmap_compact_bit(f, r, i, &w, &bit);
+        want[w * word.bytes + bit / 8] |= (unsigned char)((host[i] != 0) << bit % 8);
+    }
+    CHECK(cudaMemcpy(a, host, cells, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(b, 0x5a, bytes + 8));
+    CHECK(tmap_compact_bits_pack(f, r, a, b, 0));
+    CHECK(cudaMemcpy(words, b, bytes, cudaMemcpyDeviceToHost));
+    expect(memcmp(words, want, bytes) == 0, "to bits", &none);
+    CHECK(cudaMemset(a, 0x5a, cells));
+    CHECK(tmap_compact_bits_unpack(f, r, b, a, 0));
+    CHECK(cudaMemcpy(got, a, cells, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < cells; ++i) wrong += got[i] != (host[i] != 0);
+    expect(wrong == 0, "from bits", &none);
+    free(host), free(got), free(want), free(words);
+}
+
+// ---- windows ------------------------------------------------------------------------------------
+
+// Value of cell i for each type of state.
+static double value_of(int type, tmap_u64 i) {
+    const tmap_u64 h = check_hash(i, 13);
+    if (type == TMAP_COMPACT_WINDOW_F32) return (double)(int)(h % 2001) / 8 - 100;
+    return h % 3 == 0;
+}
+
+static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
+    const tmap_u64 cells = tmap_nbb_cells(f, r), side_x = tmap_nbb_side_x(f, z);
+    const tmap_u64 side_y = tmap_nbb_side_y(f, z), words = tmap_compact_words_bytes(f, r);
+    const tmap_u64 bytes = type == TMAP_COMPACT_WINDOW_F32 ? 4 * cells : cells;
+    tmap_compact_window w;
+    tmap_each_plan none;
+    tmap_u64 wrong = 0;
+    unsigned char *host = (unsigned char *)malloc(bytes + 8);
+    unsigned char *a = (unsigned char *)engine_memory(0, bytes + 8);
+    unsigned char *state = (unsigned char *)engine_memory(1, words + 8);
+    float *out, *got;
+    memset(&none, 0, sizeof none), none.f = f, none.r = r, none.tile_level = z;
+    expect(tmap_compact_window_make(f, r, z, type, &w) == TMAP_OK, "a window", &none);
+    if (n % 2) { // a part, which may reach over the border, or lie outside
+        w.x = check_hash((tmap_u64)n, 1) % (w.width + 2), w.width = 1 + w.width / 2;
+        w.y = check_hash((tmap_u64)n, 2) % (w.height + 1), w.height = 1 + w.height / 3;
+    }
+    if (w.width > 300) w.width = 300;
+    if (w.height > 300) w.height = 300;
+    got = (float *)malloc(sizeof(float) * w.width * w.height);
+    out = (float *)engine_memory(2, sizeof(float) * w.width * w.height);
+    if (!host || !got) exit(1);
+    for (tmap_u64 i = 0; i < cells; ++i)
+        if (type == TMAP_COMPACT_WINDOW_F32)
+            ((float *)host)[i] = (float)value_of(type, i);
+        else
+            host[i] = (unsigned char)(7 * value_of(type, i));
+    CHECK(cudaMemcpy(a, host, bytes, cudaMemcpyHostToDevice));
+    if (type == TMAP_COMPACT_WINDOW_WORDS)
+        CHECK(tmap_compact_bits_pack(f, r, a, state, 0));
+    else
+        state = a;
+    CHECK(tmap_compact_window_mean(&w, state, out, 0));
+    CHECK(cudaMemcpy(got, out, sizeof(float) * w.width * w.height, cudaMemcpyDeviceToHost));
+    for (tmap_u64 p = 0; p < (tmap_u64)w.width * w.height; ++p) {
+        const tmap_u64 x0 = (w.x + p % w.width) * side_x, y0 = (w.y + p / w.width) * side_y;
+        double sum = 0;
+        tmap_u64 count = 0;
+        for (tmap_u64 y = y0; y < y0 + side_y; ++y)
+            for (tmap_u64 x = x0; x < x0 + side_x; ++x)
+                if (tmap_nbb_contains64(f, x, y, r))
+                    sum += value_of(type, tmap_nbb_nu_linear64(f, x, y, r)), ++count;
+        wrong += count ? got[p] != (float)(sum / (double)count) : !isnan(got[p]);
+    }
+    expect(wrong == 0, "pixels", &none);
+    free(host), free(got);
+}
+
+static void run_refusals(void) {
+    const tmap_nbb f = tmap_fractal_gasket();
+    char *a = (char *)engine_memory(0, 4096), *b = (char *)engine_memory(1, 4096);
+    tmap_compact_matrix_plan plan, other;
+    tmap_compact_window w, same;
+    CHECK(tmap_compact_matrix_plan_make(f, 3, 0, 4, &plan));
+#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, &plan.each)
+    REFUSED(tmap_compact_matrix_plan_make(f, 3, 0, 3, &other));
+    REFUSED(tmap_compact_matrix_plan_make(f, 3, 7, 4, &other));
+    REFUSED(tmap_compact_matrix_plan_make(f, 3, TMAP_COMPACT, 4, &other));
+    REFUSED(tmap_compact_matrix_plan_make(f, 3, 0, 4, NULL));
+    REFUSED(tmap_compact_matrix_load(NULL, a, b, 0));
+    REFUSED(tmap_compact_matrix_load(&plan, a, NULL, 0));
+    REFUSED(tmap_compact_matrix_load(&plan, a + 2, b, 0));
+    REFUSED(tmap_compact_matrix_store(&plan, a, a, 0));
+    other = plan, other.size = 8;
+    REFUSED(tmap_compact_matrix_store(&other, a, b, 0));
+    REFUSED(tmap_compact_bits_pack(f, 3, NULL, b, 0));
+    REFUSED(tmap_compact_bits_pack(f, 3, (unsigned char *)a, b + 4, 0));
+    REFUSED(tmap_compact_bits_unpack(tmap_nbb_make(0, 1, 1, 0, 0), 3, b, (unsigned char *)a, 0));
+    expect(tmap_compact_bits_pack(f, 41, (unsigned char *)a, b, 0) == cudaErrorInvalidConfiguration,
+           "level", &plan.each);
+    expect(tmap_compact_window_make(f, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w) == TMAP_OK, "window",
+           &plan.each);
+    same = w;
+    expect(tmap_compact_window_make(f, 4, 5, 0, &w) == TMAP_EINVAL, "zoom", &plan.each);
+    expect(tmap_compact_window_make(f, 4, 2, 3, &w) == TMAP_EINVAL, "type", &plan.each);
+    expect(tmap_compact_window_make(f, 4, 2, 0, NULL) == TMAP_EINVAL, "null", &plan.each);
+    expect(tmap_compact_window_make(f, 41, 2, 0, &w) == TMAP_ERANGE, "level", &plan.each);
+    expect(tmap_compact_window_make(f, 40, 2, 0, &w) == TMAP_ERANGE, "pixels", &plan.each);
+    expect(memcmp(&w, &same, sizeof w) == 0, "a window is left alone", &plan.each);
+    REFUSED(tmap_compact_window_mean(NULL, a, (float *)b, 0));
+    REFUSED(tmap_compact_window_mean(&w, a + 4, (float *)b, 0));
+    REFUSED(tmap_compact_window_mean(&w, a, NULL, 0));
+    w.width = 0;
+    REFUSED(tmap_compact_window_mean(&w, a, (float *)b, 0));
+#undef REFUSED
+}
+
+int main(void) {
+    const int skip = engine_begin();
+    const tmap_u64 most = engine_small ? 600 : engine_cpu ? 3000 : 60000;
+    int n = 0;
+    if (skip) return skip;
+    engine_memory(0, 64);
+    for (int i = 0; i < ENGINE_COUNT; ++i) {
+        const tmap_nbb f = engine_fractal(i);
+        for (tmap_u32 r = 0; r <= 12 && r <= tmap_nbb_level_max32(f); ++r) {
+            const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
+            if (!check_turn()) continue;
+            if (engine_fits(f, r)) run_matrix(f, r, n++);
+            if (tmap_nbb_cells(f, r) <= most) run_bits(f, r);
+            if (places > 4 * most) continue;
+            for (tmap_u32 z = 0; z <= r; ++z, ++n) run_window(f, r, z, n % 3, n / 3);
+        }
+    }
+    run_refusals();
+    return engine_end("test_compact_move");
+}
