@@ -1823,7 +1823,7 @@ def draw_ask_speedup(pyplot, data):
     for axes, key in zip(grid.flat, ("size", "g", "r", "B")):
         for variant, (colour, marker, line) in ASK_STYLES.items():
             rows = [row for row in ask_rows(results, None if key == "size" else size, (variant,))
-                    if key in row]
+                    if key in row and (variant != FLAT or key in ("size", "g"))]
             points = [(x, ratio(ask_best(results, x if key == "size" else size, (EXHAUSTIVE,)),
                                 min((row for row in rows if row[key] == x),
                                     key=lambda row: row["ms"])))
@@ -1958,7 +1958,7 @@ def draw_theory_of(pyplot, data, goals, title):
                                 (goal, axis, parameter, value):
                             name = "λ" if parameter == "lambda" else parameter
                             axes.plot(row["x"], row["y"], style, color=COLOURS[i], marker=".",
-                                      label=f"{name} = {value:g}" if style == "-" else None)
+                                      label=f"{name} = {value:.7g}" if style == "-" else None)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             plain_ticks(axes.yaxis)
