@@ -231,6 +231,11 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def captioned(caption, header, rows):
+    """A table with a line above it; nothing at all where there are no rows."""
+    return f"{caption}\n\n{table(header, rows)}" if rows else ""
+
+
 def table_meta(data):
     rows = []
     for name, results in data.items():
@@ -778,19 +783,218 @@ def table_flood_claims(data):
                  rows)
 
 
+# ---- tables of the paper about triangles ------------------------------------------------------------
+
+AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be known"
+CLAIMS = ["claim", "the paper ", "here ", "verdict ", "why "]
+PAPER_RHO, PAPER_N = 16, 30720  # blocks of 16 x 16, N up to 30720
+TRIANGLE_NAMES = {"ltm_sqrt": "LTM-X", "ltm_newton": "LTM-N", "ltm_rsqrt": "LTM-R",
+                  "ltm_exact": "exact", "rb": "RB", "rec": "REC", "utm": "UTM",
+                  "utm_blocks": "UTM, blocks", "utm_blocks_sqrt": "UTM, blocks, sqrt",
+                  "utm_blocks_rsqrt": "UTM, blocks, rsqrt"}
+
+
+def triangle_rows(results, d, n=None, variant=None, rho=PAPER_RHO):
+    """Rows of maps: the dummy (d = 0) or EDM in d coordinates."""
+    return [row for row in results.at("edm" if d else "dummy") if row.get("d", 0) == d
+            and n in (None, row["size"]) and variant in (None, row["variant"])
+            and rho in (None, row.get("rho")) and "i" in row]
+
+
+def triangle_sizes(results, most=PAPER_N):
+    found = {row["size"] for row in triangle_rows(results, 0, variant="bb")}
+    return sorted(n for n in found if n <= most) or sorted(found)
+
+
+def triangle_gain(results, d, n, variant):
+    """I of a map, or None."""
+    rows = triangle_rows(results, d, n, variant)
+    return rows[0]["i"] if rows else None
+
+
+def triangle_span(results, dims, variant, sizes):
+    """The least, the mean and the greatest I of a map."""
+    found = [gain for d in dims for n in sizes
+             for gain in [triangle_gain(results, d, n, variant)] if gain]
+    return (min(found), sum(found) / len(found), max(found)) if found else None
+
+
+def span(found):
+    return f"{sig(found[0])} to {sig(found[2])}, mean {sig(found[1])}" if found else "-"
+
+
+def verdict(holds):
+    return AGREES if holds else DIFFERS
+
+
+def block_ns(row):
+    """Nanoseconds for a block that is launched."""
+    return 1e6 * row["ms"] / row["blocks"]
+
+
+def table_triangle_waste(data):
+    """Blocks without a cell, as the paper counts them, and blocks with some idle threads."""
+    results, rows = data.get("triangle"), []
+    for n in triangle_sizes(results, 1 << 20) if results else ():
+        line = [str(n)]
+        for variant in ("bb", "rec", "ltm_sqrt", "ltm_newton", "ltm_rsqrt", "ltm_exact", "rb",
+                        "utm"):
+            found = triangle_rows(results, 0, n, variant)
+            line.append(f"{whole(found[0]['wasted_blocks'])}" if found else "-")
+        rows.append(line)
+    return table(["n", "BB", "REC", "LTM-X", "LTM-N", "LTM-R", "exact", "RB", "UTM"], rows)
+
+
+def table_triangle_k(data):
+    """What a block costs, by BB and by the exact map, and the k of the model."""
+    results, rows = data.get("triangle"), []
+    n = triangle_sizes(results, 1 << 20)[-1] if results and triangle_sizes(results) else 0
+    for d in (0, 1, 4):
+        for rho in (8, 16, 32):
+            base, row = ((triangle_rows(results, d, n, v, rho) if results else [])[:1]
+                         for v in ("bb", "ltm_exact"))
+            if base and row:
+                rows.append([f"EDM, d = {d}" if d else "dummy", str(rho), sig(block_ns(base[0])),
+                             sig(block_ns(row[0])), sig(row[0]["i"]), sig(row[0]["k"])])
+    return table([f"n = {n}", "rho", "BB, ns a block", "exact map, ns a block", "I", "k"], rows)
+
+
+def table_triangle_claims(data):
+    """Paper 002: what it says, beside its set-up here: blocks of 16 x 16, N up to 30720."""
+    results, rows = data.get("triangle"), []
+    sizes = triangle_sizes(results) if results else []
+    if not sizes or not triangle_rows(results, 0, variant="ltm_rsqrt"):
+        return NOTHING
+    n, edm = sizes[-1], (1, 2, 3, 4)
+
+    def gain(variant, d=0, at=n):
+        return triangle_gain(results, d, at, variant)
+
+    def add(claim, paper, here, holds, why):
+        if here is not None and "None" not in here:
+            rows.append([claim, paper, here.replace("None", "-"),
+                         holds if isinstance(holds, str) else verdict(holds), why])
+    for variant, said in (("ltm_sqrt", 0.7), ("ltm_newton", 1.03), ("ltm_rsqrt", 1.15)):
+        found = gain(variant)
+        if found:
+            add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", f"{sig(found)}",
+                abs(found - said) < 0.1,
+                "a map is hidden behind the start of blocks, and the root is a few instructions")
+    order = [gain(v) for v in ("ltm_sqrt", "ltm_newton", "ltm_rsqrt")]
+    if all(order):
+        add("Fig. 3: only LTM-R is ahead of BB", "yes", ", ".join(
+            f"{TRIANGLE_NAMES[v]} {sig(i)}" for v, i in zip(("ltm_sqrt", "ltm_newton", "ltm_rsqrt"),
+                                                          order)),
+            order[0] < 1.02 < order[2], "LTM-R is the first here, too, by little")
+    bb = triangle_rows(results, 0, n, "bb")
+    ltm = triangle_rows(results, 0, n, "ltm_rsqrt")
+    add("Fig. 3: blocks above the diagonal", "O(n²) by BB, O(n) by LTM",
+        f"{whole(bb[0]['wasted_blocks'])} of {whole(bb[0]['blocks'])} by BB, "
+        f"{whole(ltm[0]['wasted_blocks'])} by LTM", ltm[0]["wasted_blocks"] * 100 <
+        bb[0]["wasted_blocks"], "the launch has no block above the diagonal; those on it, one a row, "
+        "have threads that idle")
+    rb, over = triangle_span(results, (0,), "rb", sizes), triangle_span(results, (0,), "ltm_rsqrt",
+                                                                       sizes)
+    add("Fig. 5: RB, dummy", "the fastest, up to 1.25", span(rb),
+        bool(rb and over and rb[2] > over[2] and abs(rb[2] - 1.25) < 0.1),
+        "RB and LTM spare the same blocks")
+    add("Fig. 5: LTM, dummy", "about 1.13", span(over), bool(over and abs(over[1] - 1.13) < 0.1),
+        "up to 2 where the start of blocks is all that is left")
+    rec = triangle_span(results, (0,), "rec", sizes)
+    ahead = [m for m in sizes if (gain("rec", 0, m) or 0) > 1]
+    add("Fig. 5: REC, dummy", "behind BB at every N",
+        f"{span(rec)}" + (f", ahead from N = {ahead[0]} on" if ahead else ""), not ahead,
+        "its launches follow each other in the stream and cost some µs each, which counts while the "
+        "work is small")
+    utm = triangle_span(results, (0,), "utm", sizes)
+    add("Fig. 5: UTM, dummy", "behind BB at every N", span(utm), bool(utm and utm[2] < 1),
+        "no thread has memory of its own there, so the order of threads does not matter")
+    rb, over = (triangle_span(results, edm, v, sizes) for v in ("rb", "ltm_rsqrt"))
+    add("Fig. 5: RB, EDM", "1.14 on average", span(rb), bool(rb and abs(rb[1] - 1.14) < 0.1),
+        "as in the dummy")
+    add("Fig. 5: LTM, EDM", "1.12 to 1.15", span(over),
+        bool(over and over[0] > 1.1 and over[2] < 1.2), "more: half of the blocks are not started")
+    ahead = next((m for m in sizes if all((gain("rec", d, k) or 0) > 1 for k in sizes if k >= m
+                                          for d in edm)), None)
+    add("Fig. 5: REC, EDM", "ahead of BB from N = 5000 on, up to 1.05",
+        f"ahead from N = {ahead} on, {span(triangle_span(results, edm, 'rec', sizes))}"
+        if ahead else span(triangle_span(results, edm, "rec", sizes)),
+        bool(ahead and 4000 <= ahead <= 8192), "the crossing is where it was, the gain is larger")
+    last = all((gain("utm", d, m) or 9) <= min(gain(v, d, m) or 9 for v in (
+        "ltm_rsqrt", "rb", "rec")) for d in edm for m in sizes if m >= 4096)
+    add("Fig. 5: UTM, EDM", "the slowest of all",
+        f"{span(triangle_span(results, edm, 'utm', sizes))}", last,
+        "its threads run along rows of the upper triangle and write down columns of the lower one")
+    ends = {v: (gain(v, 1), gain(v, 4)) for v in ("ltm_rsqrt", "rb", "rec", "utm")}
+    add(f"Fig. 5: I against features, N = {n}", "LTM and RB do not change, REC and UTM do; UTM gains",
+        "; ".join(f"{TRIANGLE_NAMES[v]} {sig(a)} to {sig(b)}" for v, (a, b) in ends.items()
+                  if a and b),
+        all(a and b for a, b in ends.values()) and ends["utm"][1] > ends["utm"][0] and
+        all(abs(ends[v][1] / ends[v][0] - 1) < 0.1 for v in ("ltm_rsqrt", "rb", "rec")),
+        "all fall by some per cent, as work on cells counts more with every feature; UTM gains by as "
+        "much")
+    every = [row for d in (0, *edm) for row in triangle_rows(results, d, rho=None)
+             if row["variant"] != "bb"]
+    low = [row for row in every if row["k"] < 1]
+    add("equations 13 to 15: I < 2, k >= 1", "0 < I < 2",
+        f"I up to {max(row['i'] for row in every):.3f}; k < 1 in {len(low)} of {len(every)} rows, "
+        f"least {min(row['k'] for row in every):.3f}", min(row["k"] for row in every) > 0.985,
+        "k is 1 where the start of blocks is the limit: a block of BB that has nothing to do then "
+        "costs as much as one that has, or some tenths of a per cent more")
+    ks = [row["k"] for d in (0, *edm) for row in triangle_rows(results, d, n, "ltm_rsqrt")]
+    add(f"hypothesis: k of LTM, N = {n}", "1.5 to 2", f"{sig(min(ks))} to {sig(max(ks))}",
+        min(ks) >= 1.45 and max(ks) < 2, "the map costs less than a block's start")
+    add("conclusion: UTM by blocks would be faster", "expected",
+        f"EDM, d = 1: {sig(gain('utm', 1))} by threads, {sig(gain('utm_blocks', 1))} by blocks",
+        (gain("utm_blocks", 1) or 0) > (gain("utm", 1) or 9), "its cells are written by rows then")
+    plain = [(name, gain(name, 1)) for name in ("utm_blocks_sqrt", "utm_blocks_rsqrt")]
+    if any(found for _, found in plain):
+        add("conclusion: and needs no conditionals", "expected up to N = 30720",
+            "EDM, d = 1: " + ", ".join(f"{TRIANGLE_NAMES[name]} {sig(found)}"
+                                       for name, found in plain if found),
+            any((found or 0) > (gain("utm_blocks", 1) or 9) for _, found in plain),
+            "the paper's 1e-4 is too small there, 2.5e-4 is right")
+    add("conclusion: faster special functions will let LTM-X gain", "expected",
+        f"{sig(gain('ltm_sqrt'))} in the dummy, {sig(gain('ltm_sqrt', 1))} in EDM, d = 1",
+        (gain("ltm_sqrt", 1) or 0) > 1, "the root is hidden")
+    rows.append(["LTM-N and LTM-R are exact", "N up to 30720", "1949 and 2055 rows of blocks: N = "
+                 "31184 and 32880", AGREES, "the root's rounding, "
+                 "[errata](errata.md#b4-how-far-the-papers-roots-are-exact-section-iiia)"])
+    rows.append(["maps by a table, maps on Fermi", "as slow as LTM-X; I < 1", "-", UNKNOWN,
+                 "no table and no such GPU is measured here"])
+    return table(CLAIMS, rows)
+
+
 # ---- tables of adaptive subdivision -------------------------------------------------------------
 
-EXHAUSTIVE, UNROLLED, ASKS, DPS = "exhaustive", "unrolled", ("ask_sbr", "ask_mbr"), ("dp_sbr",
-                                                                                       "dp_mbr")
-ASK_NAMES = {EXHAUSTIVE: "exhaustive", UNROLLED: "unrolled", "ask_sbr": "ASK-SBR",
-             "ask_mbr": "ASK-MBR", "dp_sbr": "DP-SBR", "dp_mbr": "DP-MBR"}
+EXHAUSTIVE, UNROLLED, FLAT = "exhaustive", "unrolled", "flat"
+ASKS, DPS = ("ask_sbr", "ask_mbr"), ("dp_sbr", "dp_mbr")
+ASK_NAMES = {EXHAUSTIVE: "exhaustive", UNROLLED: "unrolled", FLAT: "flat grid",
+             "ask_sbr": "ASK-SBR", "ask_mbr": "ASK-MBR", "dp_sbr": "DP-SBR", "dp_mbr": "DP-MBR"}
 ASK_DRIVERS = ("host", "stream", "captured", "graph", "cooperative")
+
+
+def ask_levels(row):
+    """The levels of a subdivision: log_r(n / (g B)), rounded down, and at least 1."""
+    if "levels" in row:
+        return row["levels"]
+    left, levels = row["size"] // row["g"] // row["B"] // row["r"], 0
+    while left:
+        left, levels = left // row["r"], levels + 1
+    return max(levels, 1)
+
+
+def ask_kind(row):
+    """The variant of a row. DP of one level subdivides nothing: it is a flat grid of regions."""
+    if row["variant"] in DPS and ask_levels(row) == 1:
+        return FLAT if row["variant"] == "dp_sbr" else "flat_mbr"
+    return row["variant"]
 
 
 def ask_rows(results, n=None, variants=None, part=None, bulbs=False):
     """Timed pictures. Those with the formula of the bulbs are apart."""
     return [row for row in results.at("mandelbrot") if n in (None, row["size"])
-            and (variants is None or row["variant"] in variants)
+            and (variants is None or ask_kind(row) in variants)
             and part in (None, row.get("part")) and row.get("part") != "energy"
             and (row.get("options", "none") != "none") == bulbs]
 
@@ -811,21 +1015,102 @@ def whole(number):
     return "-" if number is None else f"{number:,.0f}"
 
 
+def ask_searched(results, n, kinds):
+    """Whether the best plan of one of these kinds is better than all of its neighbours."""
+    return any(row["size"] == n and row["variant"] in kinds for row in results.at("optimum"))
+
+
+def at_most(results, n, kinds, text):
+    """Marks what a finer search may lower."""
+    return text if text == "-" or ask_searched(results, n, kinds) else f"≤ {text}"
+
+
 def table_ask(data):
     """Each size: the best of every approach."""
     results, rows = data.get("ask"), []
     for n in ask_sizes(results) if results else ():
-        base, unrolled = (ask_best(results, n, (v,)) for v in (EXHAUSTIVE, UNROLLED))
+        base, unrolled, flat = (ask_best(results, n, (v,)) for v in (EXHAUSTIVE, UNROLLED, FLAT))
         ask, dp = ask_best(results, n, ASKS), ask_best(results, n, DPS)
-        rows.append([str(n), ms(base), ms(unrolled), *(ms(ask_best(results, n, (v,))) for v in DPS),
+        rows.append([str(n), ms(base), ms(unrolled), at_most(results, n, (FLAT,), ms(flat)),
+                     *(at_most(results, n, (v,), ms(ask_best(results, n, (v,)))) for v in DPS),
                      *(bold(ms(row)) if row and row is ask else ms(row)
                        for row in (ask_best(results, n, (v,)) for v in ASKS)),
                      parameters(ask), ask.get("driver", "-") if ask else "-",
-                     bold(sig(ratio(base, ask))), sig(ratio(dp, ask)),
-                     sig(ratio(base, dp)), percent(ask)])
-    return table(["n", "exhaustive", "unrolled", "DP-SBR", "DP-MBR", "ASK-SBR", "ASK-MBR",
-                  "(g, r, B) ", "driver ", "exhaustive / ASK", "DP / ASK", "exhaustive / DP",
-                  "% of limit"], rows)
+                     bold(sig(ratio(base, ask))), bold(sig(ratio(unrolled, ask))),
+                     at_most(results, n, (FLAT,), sig(ratio(flat, ask))),
+                     at_most(results, n, DPS, sig(ratio(dp, ask))), sig(ratio(base, dp)),
+                     sig(ratio(unrolled, dp)), percent(ask)])
+    return table(["n", "exhaustive", "unrolled", "flat grid", "DP-SBR", "DP-MBR", "ASK-SBR",
+                  "ASK-MBR", "(g, r, B) ", "driver ", "exhaustive / ASK", "unrolled / ASK",
+                  "flat / ASK", "DP / ASK", "exhaustive / DP", "unrolled / DP", "% of limit"],
+                 rows)
+
+
+def table_ask_dp(data):
+    """The best plan of DP that recurses, in both forms, beside the best flat grid."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        line = [str(n)]
+        for variant in DPS:
+            row = ask_best(results, n, (variant,))
+            line += [parameters(row), str(ask_levels(row)) if row else "-",
+                     whole(row.get("children")) if row else "-",
+                     at_most(results, n, (variant,), ms(row))]
+        flat = ask_best(results, n, (FLAT,))
+        line += [f"{flat['g']} × {flat['g']}" if flat and "g" in flat else "-",
+                 at_most(results, n, (FLAT,), ms(flat)),
+                 sig(ratio(ask_best(results, n, DPS), flat))]
+        if any(cell != "-" for cell in line[1:]):
+            rows.append(line)
+    return table(["n", "DP-SBR ", "levels", "launches", "ms", "DP-MBR ", "levels", "launches", "ms",
+                  "flat grid ", "ms", "DP / flat"], rows)
+
+
+def table_ask_optima(data):
+    """From where on nothing beside a plan is better."""
+    results, rows = data.get("ask"), []
+    names = {**ASK_NAMES, "flat_mbr": "flat grid, finished by launches"}
+    for row in results.at("optimum") if results else ():
+        rows.append([str(row["size"]), names[row["variant"]], parameters(row), str(row["levels"]),
+                     ms(row), str(row["tried"]), f"{row['measured']} of {row['neighbours']}"])
+    return captioned("The search for the best subdivision: it ends where all neighbours of a plan (g "
+                     "or r doubled or halved, a level more or less) have been tried and none is "
+                     "better.", ["n", "form ", "(g, r, B) ", "levels", "ms", "plans tried",
+                                 "neighbours measured"], rows)
+
+
+def table_ask_blocks(data):
+    """Table 2 of the paper: the best block of each approach."""
+    results, rows = data.get("ask"), []
+    for n in ask_sizes(results) if results else ():
+        found = ask_rows(results, n, part="blocks")
+        if not found:
+            continue
+        base = ask_best(results, n, (EXHAUSTIVE,))
+        line = [str(n), f"{base['block'].replace('x', ' × ')} ({ms(base)})"
+                if base and "block" in base else "-"]
+        for variant in (FLAT, *DPS, *ASKS):
+            row = min((r for r in found if ask_kind(r) == variant), key=lambda r: r["ms"],
+                      default=None)
+            line.append(f"{row['threads']} ({ms(row)})" if row else "-")
+        rows.append(line)
+    return captioned("Threads of a block, the best of 32 to 768 (DP: 512), and ms; of the exhaustive "
+                     "picture the best of 19 shapes:",
+                     ["n", *(ASK_NAMES[v] for v in (EXHAUSTIVE, FLAT, *DPS, *ASKS))], rows)
+
+
+def table_ask_p(data):
+    """P by level, which the model takes for one number."""
+    results, rows = data.get("ask"), []
+    found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"] if results else []
+    most = max((len(row["P"]) for row in found), default=0)
+    for row in found:
+        several = [p * count for p, count in zip(row["P"], row["regions"])]
+        rows.append([str(row["size"]), parameters(row), sig(row["size"] / row["g"]), str(row["r"]),
+                     *(sig(p) for p in row["P"]), *["-"] * (most - len(row["P"])),
+                     bold(sig(sum(several) / sum(row["regions"])))])
+    return table(["n", "(g, r, B) ", "side at level 0", "r", *(f"level {i}" for i in range(most)),
+                  "one P"], rows)
 
 
 def table_ask_differ(data):
@@ -889,8 +1174,43 @@ def table_ask_costs(data):
     for row in results.at("levels") if results else ():
         if "omega" in row and row["variant"] == "ask_mbr":
             rows.append([str(row["size"]), parameters(row), sig(row["whole"]), sig(row["border"]),
-                         sig(row["leaf"]), sig(row["omega"])])
-    return table(["n", "(g, r, B) ", "whole picture", "borders", "leaves", "Ω"], rows)
+                         sig(row["leaf"]), sig(row["omega"]),
+                         *(sig(row.get(f"own_{key}")) for key in ("border", "leaf", "omega"))])
+    if all(row[-1] == "-" for row in rows):
+        rows = [row[:6] for row in rows]
+    header = ["n", "(g, r, B) ", "whole picture", "borders", "leaves", "Ω", "own borders",
+              "their leaves", "their Ω"]
+    return table(header[:len(rows[0])] if rows else header, rows)
+
+
+def table_ask_insert(data):
+    """Insertion into a table of regions, by each way that the paper names."""
+    results, rows = data.get("ask"), []
+    names = {"insert_atomic": "an atomic a region", "insert_warp": "one a warp",
+             "insert_block": "one a block, prefix sums in it", "insert_chain": "full prefix sum, a "
+             "chain of blocks", "insert_scan": "full prefix sum, three launches"}
+    found = results.at("insert") if results else []
+    for n in sorted({row["size"] for row in found}):
+        by = {row["variant"]: row for row in found if row["size"] == n}
+        least = min(row["ms"] for row in by.values())
+        rows.append([whole(n), *(bold(ms(by[v])) if v in by and by[v]["ms"] == least
+                                 else ms(by.get(v)) for v in names)])
+    return captioned("Insertion of the 57% of regions that are cut into a table, ms:",
+                     ["regions", *names.values()], rows)
+
+
+def table_ask_order(data):
+    """The order of leaves against the traffic of the kernel that writes them."""
+    results, rows = data.get("ask"), []
+    names = {"order_canonical": "canonical", "order_morton": "Morton", "order_hilbert": "Hilbert",
+             "order_shuffled": "at random"}
+    found = results.at("order") if results else []
+    for n, what in sorted({(row["size"], row["what"]) for row in found}):
+        by = {row["variant"]: row for row in found if (row["size"], row["what"]) == (n, what)}
+        rows.append([str(n), {"copy": "copied", "compute": "computed"}[what],
+                     whole(next(iter(by.values()))["leaves"]), *(ms(by.get(v)) for v in names)])
+    return captioned("Leaves of side 16 in several orders, a warp each, ms:",
+                     ["n", "pixels are ", "leaves", *names.values()], rows)
 
 
 def table_ask_predict(data):
@@ -909,31 +1229,39 @@ def table_ask_predict(data):
 
 
 def table_ask_lost(data):
-    """What DP loses at the default limit of pending launches."""
+    """What DP loses at the default limit of pending launches: of the plans that were tried those that
+    lose, and the one that loses most."""
     results, rows = data.get("ask"), []
-    for n in sorted({row["size"] for row in results.at("dp_lost")}) if results else ():
+    lost = [row for row in results.at("dp_lost") if ask_kind(row) in DPS] if results else []
+    for n in sorted({row["size"] for row in lost}):
         for variant in DPS:
-            best = ask_best(results, n, (variant,))
-            group = [row for row in results.at("dp_lost") if row["size"] == n
-                     and row["variant"] == variant]
-            for row in group:
-                if best and parameters(row) == parameters(best):
-                    rows.append([str(n), ASK_NAMES[variant], parameters(row), ms(best),
-                                 whole(row["launches_lost"]), whole(row["pixels_lost"]),
-                                 f"{sum(r['pixels_lost'] > 0 for r in group)} of {len(group)}"])
-    return table(["n", "form ", "(g, r, B) ", "ms at a raised limit", "launches lost",
-                  "pixels not written", "subdivisions that lose some"], rows)
+            group = [row for row in lost if row["size"] == n and ask_kind(row) == variant]
+            if not group:
+                continue
+            worst = max(group, key=lambda row: row["pixels_lost"])
+            losing = sum(row["pixels_lost"] > 0 for row in group)
+            rows.append([str(n), ASK_NAMES[variant], f"{losing} of {len(group)}",
+                         *((parameters(worst), whole(worst["launches_lost"]),
+                            whole(worst["pixels_lost"])) if losing else "---")])
+    return table(["n", "form ", "plans that lose regions", "the worst ", "launches lost",
+                  "pixels not written"], rows)
+
+
+def ask_energies(results, n):
+    """{approach: millijoules}"""
+    return {ask_kind(row): row["millijoules"] for row in results.at("mandelbrot")
+            if row["size"] == n and row.get("millijoules")}
 
 
 def table_ask_energy(data):
     results, rows = data.get("ask"), []
-    found = [row for row in results.at("mandelbrot") if row.get("millijoules")] if results else []
-    for n in sorted({row["size"] for row in found}):
-        by = {row["variant"]: row["millijoules"] for row in found if row["size"] == n}
+    for n in ask_sizes(results) if results else ():
+        by = ask_energies(results, n)
         ask = min((by[v] for v in ASKS if v in by), default=None)
-        rows.append([str(n), *(sig(by.get(v)) for v in ASK_NAMES),
-                     sig(by[EXHAUSTIVE] / ask if ask and EXHAUSTIVE in by else None)])
-    return table(["n", *ASK_NAMES.values(), "exhaustive / ASK"], rows)
+        if ask:
+            rows.append([str(n), *(sig(by.get(v)) for v in ASK_NAMES),
+                         *(sig(by[v] / ask if v in by else None) for v in (EXHAUSTIVE, UNROLLED))])
+    return table(["n", *ASK_NAMES.values(), "exhaustive / ASK", "unrolled / ASK"], rows)
 
 
 def table_ask_summary(data):
@@ -941,19 +1269,186 @@ def table_ask_summary(data):
     results, rows = data.get("ask"), []
     sizes = ask_sizes(results) if results else []
     for n in [n for n in (4096, 16384, 65536) if n in sizes] or sizes[-3:]:
-        base, unrolled, dp, ask = (ask_best(results, n, v)
-                                   for v in ((EXHAUSTIVE,), (UNROLLED,), DPS, ASKS))
-        rows.append([f"{n} × {n}", ms(base), ms(unrolled), ms(dp), bold(ms(ask)),
-                     sig(ratio(unrolled, ask)), sig(ratio(dp, ask))])
-    return table(["pixels", "exhaustive, ms", "a test in 32 steps, ms", "dynamic parallelism, ms",
-                  "ASK, ms", "× a test in 32 steps", "× dynamic parallelism"], rows)
+        base, unrolled, flat, dp, ask = (ask_best(results, n, v) for v in (
+            (EXHAUSTIVE,), (UNROLLED,), (FLAT,), DPS, ASKS))
+        rows.append([f"{n} × {n}", ms(base), ms(unrolled), at_most(results, n, (FLAT,), ms(flat)),
+                     at_most(results, n, DPS, ms(dp)), bold(ms(ask)),
+                     *(sig(ratio(row, ask)) for row in (base, unrolled)),
+                     at_most(results, n, (FLAT,), sig(ratio(flat, ask))),
+                     at_most(results, n, DPS, sig(ratio(dp, ask)))])
+    return table(["pixels", "exhaustive, ms", "a test in 32 steps, ms", "flat grid, ms",
+                  "dynamic parallelism, ms", "ASK, ms", "× exhaustive", "× a test in 32 steps",
+                  "× flat grid", "× dynamic parallelism"], rows)
+
+
+def shape_of(row):
+    return row["block"].replace("x", " × ") if row and "block" in row else "-"
+
+
+def table_ask_claims(data):
+    """Paper 003: what it says, beside what was measured at the largest size, and at the size of the
+    landscape."""
+    results, rows = data.get("ask"), []
+    sizes = ask_sizes(results) if results else []
+    if not sizes or not ask_best(results, sizes[-1], ASKS):
+        return NOTHING
+    top, mid = sizes[-1], ask_landscape_size(results)
+
+    def best(n, *variants, **more):
+        return ask_best(results, n, variants, **more)
+
+    def add(claim, paper, here, holds, why):
+        rows.append([claim, paper, here, holds if isinstance(holds, str) else verdict(holds), why])
+
+    def times(slow, fast):
+        found = ratio(slow, fast)
+        return "-" if found is None else sig(found)
+    base, unrolled, ask = (best(top, *v) for v in ((EXHAUSTIVE,), (UNROLLED,), ASKS))
+    deep = [n for n in sizes if best(n, *DPS)]
+    gains = [(n, ratio(best(n, EXHAUSTIVE), best(n, *ASKS))) for n in sizes]
+    add("ASK against exhaustive", "up to 12 times",
+        f"{times(base, ask)} at n = {top}; {times(unrolled, ask)} against a test in 32 steps",
+        (ratio(base, ask) or 0) >= 12, "ASK too tests once in 32 steps: about half of the first ratio "
+        "is that")
+    if deep:
+        base, unrolled, dp = (best(deep[-1], *v) for v in ((EXHAUSTIVE,), (UNROLLED,), DPS))
+        add("DP against exhaustive", "up to 7.5 times",
+            f"{times(base, dp)} at n = {deep[-1]}; {times(unrolled, dp)} against a test in 32 steps",
+            (ratio(base, dp) or 0) >= 7.5, "the same")
+        more = [(n, ratio(best(n, *DPS), best(n, *ASKS))) for n in deep]
+        add("ASK against DP", "up to 1.6 times",
+            f"{sig(min(g for _, g in more))} to {sig(max(g for _, g in more))}; "
+            f"{at_most(results, more[-1][0], DPS, sig(more[-1][1]))} at n = {more[-1][0]}",
+            min(g for _, g in more) > 1,
+            "launches of DP take their time, most of all where the picture is small")
+        flats = [(n, ratio(best(n, FLAT), best(n, *DPS))) for n in sizes
+                 if best(n, FLAT) and best(n, *DPS)]
+        if flats:
+            gain = [n for n, g in flats if g > 1]
+            add("DP pays for itself", "taken for granted",
+                f"a flat grid of regions is faster up to n = {max(n for n, g in flats if g <= 1)}"
+                if any(g <= 1 for _, g in flats) else "at every n",
+                len(gain) == len(flats), "one level finds most of what is uniform, without launches")
+    take = next((n for n, g in gains if g and g > 1), None)
+    add("Fig. 8, first row: from which n on subdivision gains", "the number is lost in the text",
+        f"n = {take} or less" if take == sizes[0] else f"n = {take}", UNKNOWN, "-")
+    for forms, title in ((ASKS, "ASK"), (DPS, "DP")):
+        sbr, mbr = (best(top, v) for v in forms)
+        if sbr and mbr:
+            ahead = sbr["ms"] < mbr["ms"]
+            add(f"Fig. 8: {title}: SBR is ahead of MBR", "on all GPUs",
+                f"{times(mbr, sbr)} times at n = {top}", ahead,
+                "each MBR child is a launch more" if title == "DP" else
+                "MBR here gives all warps the pixels of all regions, not blocks to each region")
+    add("Fig. 4: the model has MBR ahead of SBR", "by the model alone",
+        f"ASK: {times(best(top, 'ask_sbr'), best(top, 'ask_mbr'))} times at n = {top}",
+        (ratio(best(top, "ask_sbr"), best(top, "ask_mbr")) or 0) > 1,
+        "as the paper's model has it, and its measurements have not")
+    for variant in (*DPS, *ASKS):
+        row = best(mid, variant)
+        same = best(mid, variant)
+        given = [r for r in ask_rows(results, mid, (variant,))
+                 if (r["g"], r["r"], r["B"]) == (32, 2, 32)]
+        if row:
+            loss = f"; (32, 2, 32): {sig(min(r['ms'] for r in given) / same['ms'])} times as long" \
+                if given else ""
+            inside = 2 <= row["g"] <= 32 and row["r"] in (2, 4) and 16 <= row["B"] <= 64
+            add(f"Fig. 7: the best (g, r, B), {ASK_NAMES[variant]}", "g 2 to 32, r 2 or 4, B about 32",
+                f"{parameters(row)} at n = {mid}{loss}", inside,
+                f"leaves have a side of {sig(mid / (row['g'] * row['r']**(ask_levels(row) - 1)))}, "
+                f"which is r B or more ([errata](errata.md#c1-the-side-of-the-last-regions-"
+                "assumption-iii))")
+    landscape = ask_rows(results, mid, ASKS)
+    by_r = {r: min(row["ms"] for row in landscape if row["r"] == r)
+            for r in sorted({row["r"] for row in landscape})}
+    add("Figs. 3, 4 and 8: the best r is small", "2 to 4", f"r = {min(by_r, key=by_r.get)} at n = "
+        f"{mid}", min(by_r, key=by_r.get) <= 4, "few levels, and leaves that fit")
+    by_g = {g: min(row["ms"] for row in landscape if row["g"] == g)
+            for g in sorted({row["g"] for row in landscape})}
+    flat = [g for g, t in by_g.items() if t < 1.1 * min(by_g.values())]
+    add("Figs. 3 and 8: g hardly matters for large n", "a wide optimum",
+        f"within 10% of the best: g = {', '.join(map(str, flat))}", len(flat) >= 4,
+        "the first levels are a small part of all regions")
+    found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"
+             and row["size"] == top and len(row["P"]) > 1]
+    if found:
+        p = found[0]["P"]
+        add("section 4.2.1: P is the same at all levels", "constant",
+            f"{', '.join(sig(v) for v in p)} at n = {top}", max(p) - min(p) < 0.1,
+            "level 0 has the whole domain, the others only children of what was not uniform; "
+            "from there on it changes little")
+    omegas = [row for row in results.at("levels") if "omega" in row]
+    if omegas:
+        most = max(omegas, key=lambda row: row["omega"])
+        add("Fig. 3: the work saved is at most A", "Ω <= A = 512",
+            f"Ω = {sig(most['omega'])} at n = {most['size']}, counted", True,
+            "borders and leaves cost less than the mean pixel, and the mean is 200, not 512")
+        add("section 4.3: the speedup S is below A", "S <= 512",
+            f"{times(best(top, EXHAUSTIVE), ask)} at n = {top}",
+            (ratio(best(top, EXHAUSTIVE), ask) or 0) < 512, "-")
+    predicted = [row for row in results.at("predict") if row.get("paper_ratio")]
+    if predicted:
+        add("Figs. 3, 4 against 8: the model finds the best (g, r, B)", "confirmed",
+            f"its best takes {sig(min(r['paper_ratio'] for r in predicted))} to "
+            f"{sig(max(r['paper_ratio'] for r in predicted))} times as long as the best measured",
+            max(r["paper_ratio"] for r in predicted) < 1.1,
+            "with one cost A for all pixels; with three, `ask_predict.h`, "
+            f"{sig(max(r['ratio'] for r in predicted))} at most")
+    shapes = [(n, best(n, EXHAUSTIVE)) for n in (mid, top) if best(n, EXHAUSTIVE)]
+    every = [row["ms"] for row in ask_rows(results, mid, (EXHAUSTIVE,))]
+    add("Table 2: the best block, exhaustive", "16 × 16 (A100, TITAN V), 8 × 8 (TITAN RTX)",
+        ", ".join(f"{shape_of(row)} at n = {n}" for n, row in dict(shapes).items()),
+        all(row.get("block") in ("16x16", "8x8") for _, row in shapes),
+        f"{len(every)} shapes take up to {sig(max(every) / min(every))} times as long as the best at "
+        f"n = {mid}")
+    blocks = ask_rows(results, mid, part="blocks")
+    for variant, said in (("dp_sbr", 512), ("dp_mbr", 512), ("ask_sbr", 256), ("ask_mbr", 256)):
+        row = min((r for r in blocks if ask_kind(r) == variant), key=lambda r: r["ms"],
+                  default=None)
+        if row:
+            add(f"Table 2: the best block, {ASK_NAMES[variant]}", f"{said} threads (A100)",
+                f"{row['threads']} at n = {mid}", row["threads"] == said, "-")
+    by = ask_energies(results, top)
+    mine = min((by[v] for v in ASKS if v in by), default=None)
+    if mine and EXHAUSTIVE in by:
+        add("energy, ASK against exhaustive", "about 20 times",
+            f"{sig(by[EXHAUSTIVE] / mine)} at n = {top}" + (
+                f"; {sig(by[UNROLLED] / mine)} against a test in 32 steps" if UNROLLED in by else ""),
+            15 <= by[EXHAUSTIVE] / mine, "by NVML's counter, where the paper has its own")
+        other = min((by[v] for v in DPS if v in by), default=None)
+        if other:
+            add("energy, ASK against DP", "about 2 times", f"{sig(other / mine)} at n = {top}",
+                1.5 < other / mine < 2.5, "near to the ratio of the times")
+    inserted = {row["variant"]: row for row in results.at("insert")
+                if row["size"] == max(r["size"] for r in results.at("insert"))}
+    if len(inserted) == 5:
+        atomic, block = inserted["insert_atomic"], inserted["insert_block"]
+        full = min(inserted["insert_chain"]["ms"], inserted["insert_scan"]["ms"])
+        add("section 5.3.1: an atomic for each region is quick enough", "prefix sums of blocks as a "
+            "way out, a full one not preferred",
+            f"by blocks {times(atomic, block)} times as fast, by a full prefix sum "
+            f"{sig(atomic['ms'] / full)} times, {whole(atomic['size'])} regions",
+            atomic["ms"] < 1.5 * min(block["ms"], full), "-")
+    orders = {row["variant"]: row for row in results.at("order") if row["what"] == "copy"
+              and row["size"] == max(r["size"] for r in results.at("order"))}
+    if "order_hilbert" in orders:
+        add("section 7: other orders of regions", "space-filling curves named",
+            f"Hilbert {times(orders['order_canonical'], orders['order_hilbert'])} times, Morton "
+            f"{times(orders['order_canonical'], orders['order_morton'])} times as fast as canonical",
+            UNKNOWN, "the paper gives no number; leaves of side 16 are copied")
+    add("embedded GPUs: MBR falls behind", "Jetson Xavier NX", "-", UNKNOWN,
+        "one GPU is measured here")
+    return table(CLAIMS, rows)
 
 
 ASK_TABLES = {
     "ask": table_ask, "ask-differ": table_ask_differ, "ask-drivers": table_ask_drivers,
     "ask-bulbs": table_ask_bulbs, "ask-levels": table_ask_levels, "ask-costs": table_ask_costs,
     "ask-predict": table_ask_predict, "ask-lost": table_ask_lost, "ask-energy": table_ask_energy,
-    "ask-summary": table_ask_summary,
+    "ask-summary": table_ask_summary, "ask-dp": table_ask_dp, "ask-p": table_ask_p,
+    "ask-optima": table_ask_optima, "ask-blocks": table_ask_blocks,
+    "ask-insert": table_ask_insert, "ask-order": table_ask_order,
+    "ask-claims": table_ask_claims,
 }
 
 TABLES = {
@@ -963,6 +1458,8 @@ TABLES = {
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
     "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
+    "triangle-claims": table_triangle_claims, "triangle-k": table_triangle_k,
+    "triangle-waste": table_triangle_waste,
     "pairs": table_pairs,
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
@@ -1378,6 +1875,67 @@ def draw_triangle(pyplot, data):
     return figure
 
 
+def draw_triangle_published(pyplot, data):
+    """The paper's Figs. 3 and 5: I against n with blocks of 16 x 16, and against the features."""
+    results = data["triangle"]
+    figure, grid = pyplot.subplots(2, 2, figsize=(9, 8.2))
+    panels = ((0, "dummy"), (1, "EDM, one feature"), (4, "EDM, four features"))
+    names = [v for v in TRIANGLE_NAMES if triangle_rows(results, 0, variant=v)]
+    n = triangle_sizes(results)[-1]
+    for i, name in enumerate(names):
+        style = {"label": TRIANGLE_NAMES[name], "color": COLOURS[i % len(COLOURS)],
+                 "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}
+        for axes, (d, _) in zip(grid.flat, panels):
+            if not curve(axes, [(m, triangle_gain(results, d, m, name))
+                                for m in triangle_sizes(results, 1 << 20)], **style):
+                note(f"triangle_published: no curve for {name}, d = {d}")
+        curve(grid[1][1], [(d, triangle_gain(results, d, n, name)) for d in range(5)], **style)
+    for axes, (_, title) in zip(grid.flat, panels):
+        log_sides(axes)
+        axes.axvline(PAPER_N, color=GREY, linewidth=0.8, linestyle=":")
+        axes.set_title(title)
+    grid[1][1].set_title(f"n = {n}, against features (0: dummy)")
+    grid[1][1].set_xticks(range(5))
+    for axes in grid.flat:
+        axes.axhline(1, color=GREY, linewidth=1.2)
+        axes.set_ylim(0, 2.1)
+        axes.set_ylabel("I, times faster than BB")
+    title_of(figure, "Triangle, blocks of 16 × 16: I as the paper has it (dotted: its largest N)",
+             results)
+    legend_below(figure, grid.flat, 5)
+    return figure
+
+
+def draw_triangle_k(pyplot, data):
+    """k of the model, and blocks without a cell (the paper's Fig. 3, right)."""
+    results = data["triangle"]
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4.8))
+    sizes = triangle_sizes(results, 1 << 20)
+    for i, (d, rho) in enumerate((d, rho) for d in (0, 4) for rho in (8, 16, 32)):
+        points = [(n, rows[0]["k"]) for n in sizes
+                  for rows in [triangle_rows(results, d, n, "ltm_exact", rho)] if rows]
+        curve(left, points, color=COLOURS[i], marker=MARKERS[i], linestyle="--" if d else "-",
+              label=f"{'EDM, d = 4' if d else 'dummy'}, ρ = {rho}")
+    left.axhline(1, color=GREY, linewidth=1.2)
+    left.set_title("k of the exact map")
+    left.set_ylabel("2n / (n + 1) by I")
+    for i, (name, key) in enumerate((("bb", "wasted_blocks"), ("rec", "wasted_blocks"),
+                                     ("ltm_rsqrt", "partial_blocks"))):
+        points = [(n, rows[0].get(key) or None) for n in sizes
+                  for rows in [triangle_rows(results, 0, n, name)] if rows]
+        curve(right, points, color=COLOURS[i], marker=MARKERS[i],
+              label=f"{'BB' if name == 'bb' else TRIANGLE_NAMES[name]}, "
+                    + ("without a cell" if key == "wasted_blocks" else "with idle threads"))
+    right.set_yscale("log")
+    right.set_title("blocks of 16 × 16 without a cell\n(LTM-X, -N, -R: none)")
+    right.legend(fontsize=9)
+    for axes in (left, right):
+        log_sides(axes)
+    left.legend(fontsize=9)
+    title_of(figure, "Triangle: the model's k, and blocks that are wasted", results)
+    return figure
+
+
 def draw_drmsd(pyplot, data):
     """Pairs a second against n: each form at its best, and the roots of the best form."""
     results = data["drmsd"]
@@ -1415,7 +1973,8 @@ def draw_drmsd(pyplot, data):
 # ---- pictures of adaptive subdivision -----------------------------------------------------------
 
 ASK_STYLES = {"ask_mbr": (RED, "o", "-"), "ask_sbr": (ORANGE, "s", "-"),
-              "dp_mbr": (BLUE, "^", "--"), "dp_sbr": (SKY, "v", "--"), UNROLLED: (GREY, "D", ":")}
+              "dp_mbr": (BLUE, "^", "--"), "dp_sbr": (SKY, "v", "--"),
+              FLAT: (GREEN, "P", "-."), UNROLLED: (GREY, "D", ":")}
 
 
 def ask_landscape_size(results):
@@ -1432,13 +1991,14 @@ def draw_ask_speedup(pyplot, data):
     for axes, key in zip(grid.flat, ("size", "g", "r", "B")):
         for variant, (colour, marker, line) in ASK_STYLES.items():
             rows = [row for row in ask_rows(results, None if key == "size" else size, (variant,))
-                    if key in row]
+                    if key in row and (variant != FLAT or key in ("size", "g"))]
             points = [(x, ratio(ask_best(results, x if key == "size" else size, (EXHAUSTIVE,)),
                                 min((row for row in rows if row[key] == x),
                                     key=lambda row: row["ms"])))
                       for x in sorted({row[key] for row in rows})]
             if not curve(axes, points, color=colour, marker=marker, linestyle=line,
-                         label=ASK_NAMES[variant]) and (key == "size" or variant != UNROLLED):
+                         label=ASK_NAMES[variant]) and (key == "size" or variant not in (
+                             FLAT, UNROLLED)):
                 note(f"ask_speedup: no curve against {key} for {variant}")
         axes.axhline(1, color=GREY, linewidth=1.2)
         axes.set_xscale("log", base=2)
@@ -1461,11 +2021,17 @@ def draw_ask_landscape(pyplot, data):
     rows = {v: ask_rows(results, size, (v,), "landscape") or ask_rows(results, size, (v,))
             for v in ASKS}
     every = [row for v in ASKS for row in rows[v]]
+    for v in DPS:  # where all of the landscape was searched; plans of as many levels are the same
+        if ask_searched(results, size, (v,)):
+            rows[v] = [{**row, "B": place["B"]} for place in rows[ASKS[0]]
+                       for row in ask_rows(results, size, (v,)) if
+                       (row["g"], row["r"], ask_levels(row)) ==
+                       (place["g"], place["r"], ask_levels(place))]
     gs, rs, bs = (sorted({row[key] for row in every}) for key in ("g", "r", "B"))
     top = max(ratio(base, row) for row in every)
-    figure, grid = pyplot.subplots(len(ASKS), len(rs), figsize=(2.2 * len(rs) + 1.4, 6.6),
-                                   squeeze=False, sharex=True, sharey=True)
-    for line, variant in zip(grid, ASKS):
+    figure, grid = pyplot.subplots(len(rows), len(rs), squeeze=False, sharex=True, sharey=True,
+                                   figsize=(2.2 * len(rs) + 1.4, 3.3 * len(rows)))
+    for line, variant in zip(grid, rows):
         best = min(rows[variant], key=lambda row: row["ms"], default=None)
         for axes, r in zip(line, rs):
             cells = [[None] * len(gs) for _ in bs]
@@ -1486,11 +2052,34 @@ def draw_ask_landscape(pyplot, data):
             axes.set_yticks(range(len(bs)), bs, fontsize=8.5)
             axes.grid(visible=False)
             axes.set_title(f"{ASK_NAMES[variant]}, r = {r}", fontsize=10.5)
-            if variant == ASKS[-1]:
+            if variant == list(rows)[-1]:
                 axes.set_xlabel("g")
         line[0].set_ylabel("B")
     figure.colorbar(shown, ax=list(grid.flat), label="times faster than exhaustive", shrink=0.7)
     title_of(figure, f"Mandelbrot set, n = {size}: speedup over exhaustive", results)
+    return figure
+
+
+def draw_ask_p(pyplot, data):
+    """P of every level against the side of its regions; the model has one number."""
+    results = data["ask"]
+    figure, axes = pyplot.subplots(1, 1, figsize=(7, 4.8))
+    found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"
+             and len(row["P"]) > 1]
+    for i, row in enumerate(found):
+        curve(axes, [(row["size"] / (row["g"] * row["r"]**level), p)
+                     for level, p in enumerate(row["P"])],
+              color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
+              label=f"n = {row['size']}, {parameters(row)}")
+        one = sum(p * c for p, c in zip(row["P"], row["regions"])) / sum(row["regions"])
+        axes.axhline(one, color=COLOURS[i % len(COLOURS)], linewidth=0.9, linestyle=":")
+    axes.set_xscale("log", base=2)
+    plain_ticks(axes.xaxis)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("side of a region, pixels")
+    axes.set_ylabel("P: regions that are not uniform")
+    axes.legend(fontsize=9)
+    title_of(figure, "Mandelbrot set: P by level; dotted: all levels as one", results)
     return figure
 
 
@@ -1524,8 +2113,9 @@ def draw_theory_of(pyplot, data, goals, title):
     """The model's curves: a row for each variable, a column for each parameter that differs."""
     results = data["ask"]
     rows = results.at("theory")
-    columns = ("P", "A", "lambda")
-    figure, grid = pyplot.subplots(4, 3, figsize=(9, 11))
+    columns = [name for name in ("P", "A", "lambda", "n", "q", "c")
+               if any(row["parameter"] == name and row["variant"] in goals for row in rows)]
+    figure, grid = pyplot.subplots(4, len(columns), figsize=(3 * len(columns), 11), squeeze=False)
     for line, axis in zip(grid, ("n", "g", "r", "B")):
         for axes, parameter in zip(line, columns):
             values = sorted({row["value"] for row in rows if row["parameter"] == parameter})
@@ -1536,7 +2126,7 @@ def draw_theory_of(pyplot, data, goals, title):
                                 (goal, axis, parameter, value):
                             name = "λ" if parameter == "lambda" else parameter
                             axes.plot(row["x"], row["y"], style, color=COLOURS[i], marker=".",
-                                      label=f"{name} = {value:g}" if style == "-" else None)
+                                      label=f"{name} = {value:.7g}" if style == "-" else None)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             plain_ticks(axes.yaxis)
@@ -1544,7 +2134,10 @@ def draw_theory_of(pyplot, data, goals, title):
             if axis != "n":
                 plain_ticks(axes.xaxis)
             axes.set_xlabel(axis)
-            axes.legend(fontsize=7.5)
+            if axes.lines:
+                axes.legend(fontsize=7.5)
+            else:
+                axes.set_axis_off()  # n against n
     for line in grid:
         line[0].set_ylabel("Ω" if goals == ("omega",) else "times faster")
     figure.suptitle(title, fontsize=12)
@@ -1605,6 +2198,14 @@ def has_triangle(data):
     return "triangle" in data and any(row["variant"] == "bb" for row in data["triangle"].rows)
 
 
+def has_triangle_maps(data):
+    return "triangle" in data and bool(triangle_rows(data["triangle"], 0, variant="ltm_rsqrt"))
+
+
+def has_ask_levels(data):
+    return "ask" in data and any(len(row["P"]) > 1 for row in data["ask"].at("levels"))
+
+
 def has_drmsd(data):
     return "drmsd" in data and bool(drmsd_pairs(data["drmsd"]))
 
@@ -1627,6 +2228,11 @@ PICTURES = {
     "ask_theory": ("Speedups by the cost model", has_ask_theory, draw_ask_theory),
     "triangle_speedup": ("Maps of the triangle over the bounding box, against n", has_triangle,
                          draw_triangle),
+    "triangle_published": ("Triangle: I against n with blocks of 16 x 16, and against features",
+                           has_triangle_maps, draw_triangle_published),
+    "triangle_k": ("Triangle: the model's k, and blocks without a cell", has_triangle_maps,
+                   draw_triangle_k),
+    "ask_p": ("Mandelbrot set: P by level", has_ask_levels, draw_ask_p),
     "drmsd_rates": ("dRMSD of one pair of frames: pairs a second against n", has_drmsd, draw_drmsd),
 }
 

@@ -115,11 +115,13 @@ static int ask_counts_equal(const tmap_ask_counts *got, const ask_counts *want) 
     return equal;
 }
 
-// Runs the serial algorithm; what it counted goes to *want.
-static void ask_serial_run(ask_serial *s, tmap_ask_params a, ask_counts *want) {
+// Runs the serial algorithm; what it counted goes to *want. shared: 1 for regions that share the
+// lines between them, as they do here, 0 for regions with borders of their own, as the paper has
+// them.
+static void ask_serial_run(ask_serial *s, tmap_ask_params a, int shared, ask_counts *want) {
     ask_split split;
     if (ask_split_make(s->n, s->n, a.g, a.r, a.b, &split)) memset(&split, 0, sizeof split);
-    split.shared = 1;
+    split.shared = shared;
     ask_reference(split, ask_serial_dwell, s, s->picture, want);
 }
 

@@ -8,17 +8,30 @@
 #include "ask_curve.h"
 #include "ask_dp.h"
 #include "ask_plain.h"
+#include "ask_shapes.h"
 #include "../energy.h"
 #include "../options.h"
 #include "../results.h"
 
 #include <threadmap/rivals/mandelbrot_approaches.h>
 
-enum { RUNS = 4096, SIZES = BENCH_NUMBERS };
-enum { DRIVERS = 1, OPTIONS = 2, DP = 4, MODEL = 8, ENERGY = 16 };
-static const char *const part_names[] = {"drivers", "options", "dp", "model", "energy"};
+enum { RUNS = 16384, SIZES = BENCH_NUMBERS };
+enum {
+    DRIVERS = 1,
+    OPTIONS = 2,
+    DP = 4,
+    MODEL = 8,
+    ENERGY = 16,
+    BLOCKS = 32,
+    TABLES = 64,
+    PARTS = 7
+};
+static const char *const part_names[] = {"drivers", "options", "dp",    "model",
+                                         "energy",  "blocks",  "tables"};
 
-// What draws a picture: the approaches of mandelbrot_approaches.h, then the baseline and DP.
+// What draws a picture: the approaches of mandelbrot_approaches.h, then the baseline and DP. A plan
+// of DP that is one level deep subdivides nothing: it is a flat grid of regions, which a block
+// finishes by itself (FLAT, no kernel launches another) or by a launch (FLAT_MBR).
 enum {
     UNROLLED = TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED,
     SBR = TMAP_MANDELBROT_ASK_SBR,
@@ -26,15 +39,24 @@ enum {
     PLAIN = TMAP_MANDELBROT_APPROACH_COUNT,
     DP_SBR,
     DP_MBR,
+    FLAT,
+    FLAT_MBR,
     VARIANTS
 };
 // A driver more: the levels of the stream driver, captured into a graph once.
 enum { CAPTURED = TMAP_ASK_DRIVER_COUNT };
 
 static const char *variant_name(int variant) {
-    if (variant == PLAIN) return "exhaustive";
-    if (variant == DP_SBR) return "dp_sbr";
-    return variant == DP_MBR ? "dp_mbr" : tmap_mandelbrot_approach_name(variant);
+    static const char *const names[] = {"exhaustive", "dp_sbr", "dp_mbr", "flat", "flat_mbr"};
+    return variant < PLAIN ? tmap_mandelbrot_approach_name(variant) : names[variant - PLAIN];
+}
+
+static int is_dp(int variant) { return variant >= DP_SBR && variant < VARIANTS; }
+static int is_flat(int variant) { return variant == FLAT || variant == FLAT_MBR; }
+
+// The form of a variant of DP or ASK.
+static int form_of(int variant) {
+    return variant == MBR || variant == DP_MBR || variant == FLAT_MBR ? TMAP_ASK_MBR : TMAP_ASK_SBR;
 }
 
 static const char *driver_name(int driver) {
@@ -45,16 +67,17 @@ typedef struct settings {
     const char *out;
     bench_numbers n, landscape, g, r, B;
     tmap_u32 dwell;
-    int parts;
-    double budget_ms;
+    int parts, quick;
+    double budget_ms, limit_s;
     tmap_u64 bytes;
 } settings;
 
-// A measured ASK picture, for the model.
+// A measured picture by ASK or DP; those by ASK are for the model.
 typedef struct run {
     tmap_ask_params a;
+    tmap_u32 levels;
     tmap_u64 hash;
-    double ms;
+    double ms;              // 0: tried, and not to be had
     int size, variant, few; // size: index into --n; few: one of the candidates that every size runs
 } run;
 
@@ -75,6 +98,7 @@ typedef struct sweep {
     size sizes[SIZES];
     run runs[RUNS];
     int run_count, done, all;
+    time_t begin;
     int cpu; // the CPU machine, which runs one block after the other
     int *truth, *out;
     void *memory; // of workspaces
@@ -82,7 +106,6 @@ typedef struct sweep {
     ask_tally *tally;
     tmap_u64 *lost;
     ask_serial serial;
-    tmap_ask_params dp_best[2]; // of the largest size up to 16384
 } sweep;
 
 // One thing to time.
@@ -90,10 +113,13 @@ typedef struct job {
     sweep *s;
     tmap_mandelbrot m;
     int variant, driver, shape; // shape: of PLAIN
+    tmap_u32 threads;           // of a block of ASK or DP; 0: what the library takes
     tmap_ask_params a;
     tmap_ask_workspace workspace;
     tmap_mandelbrot_approaches_f32 plan;
-    int *columns; // of borders, of DP
+    tmap_ask_plan shaped; // of ASK, with `threads`
+    int *columns;         // of borders, of DP
+    tmap_u64 children;    // kernels that kernels launch, of DP
 #if TMAP_ASK_GRAPHS
     cudaGraphExec_t exec; // of CAPTURED
 #endif
@@ -104,10 +130,13 @@ static void job_run(void *context) {
     job *j = (job *)context;
     if (j->variant == PLAIN) {
         ask_plain_run(&j->m, j->shape, j->s->out);
-    } else if (j->variant >= DP_SBR) {
+    } else if (is_dp(j->variant)) {
 #if BENCH_DP
-        CHECK(ask_dp_run(&j->m, j->variant - DP_SBR, j->a, j->columns, j->s->lost, j->s->out));
+        CHECK(ask_dp_run(&j->m, form_of(j->variant), j->a, j->threads, j->columns, j->s->lost,
+                         j->s->out));
 #endif
+    } else if (j->threads) {
+        CHECK(ask_shapes_run(&j->shaped, &j->plan.job, j->s->out));
     } else if (j->driver == CAPTURED) {
 #if TMAP_ASK_GRAPHS
         CHECK(cudaGraphLaunch(j->exec, 0));
@@ -132,8 +161,8 @@ static int is_ask(int variant) { return variant == SBR || variant == MBR; }
 // The plan of the exhaustive approaches, which have no workspace.
 static void job_plan(job *j) { CHECK(tmap_mandelbrot_approaches_make_f32(&j->m, NULL, &j->plan)); }
 
-// Makes the workspace and the plans of a job; 0 if this subdivision does not exist, or its tables do
-// not fit. Columns of borders have memory behind the tables, if that fits, too.
+// Makes the workspace and the plans of a job; 0 if this subdivision does not exist, or its tables
+// do not fit. Columns of borders have memory behind the tables, if that fits, too.
 static int job_prepare(job *j) {
     const tmap_mandelbrot *m = &j->m;
     sweep *s = j->s;
@@ -143,6 +172,11 @@ static int job_prepare(job *j) {
         tmap_ask_workspace_set(m->nx, m->ny, 0, j->a, 0, s->memory, need, &j->workspace))
         return 0;
     CHECK(tmap_mandelbrot_approaches_make_f32(m, &j->workspace, &j->plan));
+    if (j->threads && is_ask(j->variant) &&
+        ask_shapes_plan(&j->workspace, form_of(j->variant), j->threads, &j->shaped)) {
+        (void)cudaGetLastError();
+        return 0;
+    }
     j->columns = j->plan.job.columns;
     if (s->cpu) j->plan.ask.cooperative.all.blocks = 1;
     return 1;
@@ -204,7 +238,7 @@ static ask_tally job_verify(job *j, tmap_u64 hash) {
 static void job_verify_serially(job *j, ask_counts *want) {
     tmap_ask_counts got;
     tmap_u64 differ;
-    ask_serial_run(&j->s->serial, j->a, want);
+    ask_serial_run(&j->s->serial, j->a, 1, want);
     CHECK(tmap_ask_counts_read(&j->workspace, &got, 0));
     differ = ask_serial_differs(&j->s->serial, j->s->out);
     if (differ) wrong(j, "pixels differ from the serial picture", differ);
@@ -238,7 +272,16 @@ static void job_row(const job *j, bench_time t, const ask_tally *tally, double m
                            ask_plain_shapes[j->shape][0], ask_plain_shapes[j->shape][1]);
     else if (j->variant != UNROLLED)
         length += snprintf(row + length, sizeof row - (size_t)length,
-                           ", \"g\": %u, \"r\": %u, \"B\": %u", j->a.g, j->a.r, j->a.b);
+                           ", \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u", j->a.g, j->a.r,
+                           j->a.b, tmap_region_levels(j->m.nx, j->a.g, j->a.r, j->a.b));
+    if (is_dp(j->variant))
+        length += snprintf(row + length, sizeof row - (size_t)length, ", \"children\": %llu",
+                           j->children);
+    if (j->threads)
+        length +=
+            snprintf(row + length, sizeof row - (size_t)length, ", \"threads\": %u", j->threads);
+    if (t.samples == 1)
+        length += snprintf(row + length, sizeof row - (size_t)length, ", \"samples\": 1");
     if (is_ask(j->variant))
         length += snprintf(row + length, sizeof row - (size_t)length, ", \"driver\": \"%s\"",
                            driver_name(j->driver));

@@ -8,10 +8,12 @@
 
 #include <threadmap/adaptive/mandelbrot.h>
 
-enum { ASK_PLAIN_SHAPES = 7 };
-// A warp of 8 x n blocks has 8 x 4 pixels, whose dwells differ least; of 32 x n, 32 in a row.
-static const unsigned ask_plain_shapes[ASK_PLAIN_SHAPES][2] = {{16, 16}, {8, 8},  {8, 16}, {8, 32},
-                                                               {32, 4},  {32, 8}, {64, 4}};
+enum { ASK_PLAIN_SHAPES = 19 };
+// A warp of 8 x n blocks has 8 x 4 pixels, whose dwells differ least; of 32 x n, 32 in a row. From
+// one warp to the largest block.
+static const unsigned ask_plain_shapes[ASK_PLAIN_SHAPES][2] = {
+    {16, 16}, {8, 8},  {8, 16}, {8, 32}, {32, 4}, {32, 8}, {64, 4},  {8, 4},   {4, 8},  {16, 4},
+    {16, 8},  {4, 16}, {32, 1}, {32, 2}, {64, 8}, {8, 64}, {16, 32}, {32, 16}, {32, 32}};
 
 // The library's step, with fused multiply-adds: two operations for |z|^2, four for z^2 + c.
 static __global__ void ask_plain_kernel(tmapi_mandelbrot_f32_job p) {

@@ -17,7 +17,7 @@ static const tmap_u32 ask_theory_values[ASK_THEORY_VALUES] = {2,  4,   8,   16, 
 typedef struct ask_theory {
     int goal;              // TMAP_ASK_OMEGA, ...
     const char *axis;      // "n", "g", "r", "B"
-    const char *parameter; // "P", "A", "lambda"
+    const char *parameter; // "P", "A", "lambda", "n", "q", "c"
     double value;
 } ask_theory;
 
@@ -31,6 +31,9 @@ static double ask_theory_best(const ask_theory *t, tmap_u64 n, tmap_u32 fixed) {
     if (t->parameter[0] == 'P') m.chance = t->value;
     if (t->parameter[0] == 'A') m.element_cost = t->value;
     if (t->parameter[0] == 'l') m.lambda = t->value;
+    if (t->parameter[0] == 'n') m.n = (tmap_u64)t->value;
+    if (t->parameter[0] == 'q') m.q = (tmap_u64)t->value;
+    if (t->parameter[0] == 'c') m.c = (tmap_u64)t->value;
     if (t->axis[0] == 'g') list.g = &fixed, list.g_count = 1;
     if (t->axis[0] == 'r') list.r = &fixed, list.r_count = 1;
     if (t->axis[0] == 'B') list.b = &fixed, list.b_count = 1;
@@ -56,20 +59,25 @@ static void ask_theory_row(bench_results *results, const ask_theory *t) {
     bench_results_row(results, row);
 }
 
-// All curves. What is not varied: A = 512, P = 0.7, lambda = 100, 128 multiprocessors of 64 cores,
-// n = 65536.
+// All curves: also g, r and B at several n, and times with other numbers of multiprocessors (q) and
+// of their cores (c), which Omega does not know. What is not varied: A = 512, P = 0.7, lambda =
+// 100, 128 multiprocessors of 64 cores, n = 65536.
 static void ask_theory_rows(bench_results *results) {
     static const char *const axes[] = {"n", "g", "r", "B"};
-    static const char *const parameters[] = {"P", "A", "lambda"};
-    static const double values[3][ASK_THEORY_CURVES] = {
-        {0.3, 0.5, 0.7, 0.9}, {8, 64, 512, 4096}, {1, 10, 100, 1000}};
+    static const char *const parameters[] = {"P", "A", "lambda", "n", "q", "c"};
+    static const double values[6][ASK_THEORY_CURVES] = {
+        {0.3, 0.5, 0.7, 0.9},         {8, 64, 512, 4096}, {1, 10, 100, 1000},
+        {1024, 8192, 65536, 1 << 20}, {8, 32, 128, 512},  {16, 64, 256, 1024}};
     for (int goal = TMAP_ASK_OMEGA; goal <= TMAP_ASK_SPEEDUP_MBR; ++goal)
         for (int axis = 0; axis < 4; ++axis)
-            for (int parameter = 0; parameter < 3; ++parameter)
+            for (int parameter = 0; parameter < 6; ++parameter) {
+                if (parameter == 3 && axis == 0) continue;
+                if (parameter > 3 && goal == TMAP_ASK_OMEGA) continue;
                 for (int i = 0; i < ASK_THEORY_CURVES; ++i) {
                     ask_theory t = {goal, axes[axis], parameters[parameter], values[parameter][i]};
                     ask_theory_row(results, &t);
                 }
+            }
 }
 
 #endif

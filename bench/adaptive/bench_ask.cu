@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: MIT
 // bench_ask: the Mandelbrot set exhaustively, by adaptive serial kernels (ASK) and by dynamic
 // parallelism (DP), single block (SBR) and multiple blocks (MBR) per region, over sizes and over
-// the landscape of (g, r, B); and the cost model fed with what was measured, all in one run.
+// the landscape of (g, r, B), from coarse lists on until the best plan of each is better than all
+// of its neighbours; and the cost model fed with what was measured, all in one run.
 //
 // The experiments of Quezada et al., FGCS 145 (2023), sections 4 and 6. Every picture is verified
 // before it is timed; one that is wrong ends the run with status 1: the exhaustive one against the
 // host's dwells, those of one (g, r, B) against each other in every pixel, and up to 2048 x 2048,
 // and at the best (g, r, B) up to 16384 x 16384, against a serial Mariani-Silver, counts of all
 // levels included. Differences from the exhaustive picture are counted.
-#include "ask_losses.h"
+#include "ask_dp_sweep.h"
 #include "ask_predicted.h"
+#include "ask_tables.h"
 #include "ask_theory.h"
 
 static const char usage[] =
     "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
-    "                 [--dwell D] [--parts drivers,options,dp,model,energy|none] [--budget MS]\n"
-    "                 [--bytes N] [--out FILE]\n"
+    "                 [--dwell D] [--parts drivers,options,dp,model,energy,blocks,tables|none]\n"
+    "                 [--budget MS] [--limit S] [--bytes N] [--out FILE] [--quick]\n"
     "  --n          sizes; --landscape: sizes at which all of --g x --r x --B are run\n"
     "  --parts      what is run beside the comparison (all of them)\n"
     "  --budget     milliseconds of samples of a time (40; a quarter of it in landscapes)\n"
-    "  --bytes      memory for the bandwidths\n";
+    "  --limit      seconds after which no search tries another subdivision (400; --quick: 40)\n"
+    "  --bytes      memory for the bandwidths\n"
+    "  --quick      under a minute: three sizes, no landscapes, no energy\n";
 
 // ---- the approaches -----------------------------------------------------------------------------
 
@@ -65,8 +69,7 @@ static void sweep_exhaustive(sweep *s, job j, size *z) {
 static int sweep_ask(sweep *s, job *j, size *z, int few, tmap_u64 *hash, double budget) {
     ask_tally t;
     bench_time time;
-    run *r = &s->runs[s->run_count];
-    if (s->run_count == RUNS || !job_prepare(j)) return -1;
+    if (!job_prepare(j)) return -1;
     j->driver = TMAP_ASK_STREAM;
     t = job_verify(j, *hash);
     if (s->serial.n == j->m.nx && j->m.nx <= 2048) {
@@ -76,26 +79,14 @@ static int sweep_ask(sweep *s, job *j, size *z, int few, tmap_u64 *hash, double 
     *hash = t.hash;
     time = bench_measure(job_run, j, budget);
     job_row(j, time, &t, 0);
-    r->a = j->a, r->hash = t.hash, r->ms = time.ms;
-    r->size = (int)(z - s->sizes), r->variant = j->variant, r->few = few;
-    if (z->best[j->variant] < 0 || time.ms < s->runs[z->best[j->variant]].ms)
-        z->best[j->variant] = s->run_count;
-    return s->run_count++;
+    return run_add(s, z, j, time.ms, t.hash, few);
 }
 
-// The candidates that every size runs.
-static const tmap_ask_params few_candidates[] = {
-    {2, 2, 16},  {4, 4, 16},  {8, 2, 16},   {8, 4, 8},   {8, 8, 16},  {16, 2, 8},  {16, 4, 16},
-    {16, 4, 32}, {32, 2, 16}, {32, 2, 32},  {32, 4, 16}, {64, 2, 16}, {64, 2, 32}, {64, 4, 8},
-    {32, 2, 8},  {32, 4, 8},  {128, 2, 16}, {16, 4, 4},  {64, 4, 4},
-};
-enum { FEW = sizeof few_candidates / sizeof *few_candidates };
-
-static int is_few(tmap_ask_params a) {
-    for (int i = 0; i < FEW; ++i)
-        if (few_candidates[i].g == a.g && few_candidates[i].r == a.r && few_candidates[i].b == a.b)
-            return 1;
-    return 0;
+// The same for a search.
+static void ask_try(sweep *s, job *j, size *z, double budget) {
+    tmap_u64 hash = 0;
+    bench_progress(s->done, s->all, variant_name(j->variant));
+    sweep_ask(s, j, z, 0, &hash, budget);
 }
 
 static void sweep_both(sweep *s, job *j, size *z, int few, double budget) {
@@ -124,6 +115,9 @@ static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
                      s->runs[k].a.r == j.a.r && s->runs[k].a.b == j.a.b;
         if (!known) sweep_both(s, &j, z, 1, o->budget_ms / 4);
     }
+    j.part = "around";
+    for (j.variant = SBR; j.variant <= MBR; ++j.variant)
+        search_climb(s, j, z, ask_try, o->budget_ms / 4);
 }
 
 // The best subdivision of one form again, with a full budget, with all drivers and with the
@@ -158,6 +152,19 @@ static void sweep_best(sweep *s, job j, size *z, int variant) {
     }
 }
 
+// The mean costs of pixels that a serial run counted, and the work that it saved, as keys of a row.
+static int counted(char *row, size_t room, const char *prefix, tmap_u64 work, const ask_counts *c) {
+    double border = 0, leaf = 0;
+    for (tmap_u32 l = 0; l < c->levels; ++l) {
+        border += (double)c->level[l].border_work;
+        leaf += (double)c->level[l].leaf_work;
+    }
+    if (!c->border_pixels || !c->leaf_pixels) return 0;
+    return snprintf(row, room, ", \"%sborder\": %.3f, \"%sleaf\": %.3f, \"%somega\": %.4f", prefix,
+                    border / (double)c->border_pixels, prefix, leaf / (double)c->leaf_pixels,
+                    prefix, (double)work / (double)c->work);
+}
+
 // What the best run of a form did, level by level, and what its pixels cost.
 static void sweep_levels(sweep *s, job j, size *z, int variant) {
     tmap_ask_counts c;
@@ -189,16 +196,11 @@ static void sweep_levels(sweep *s, job j, size *z, int variant) {
                       list[1], list[2], list[3], (double)z->work / (double)pixels_of(&j));
     if (s->serial.n == z->n) {
         job_verify_serially(&j, &want);
-        double border = 0, leaf = 0;
-        for (tmap_u32 l = 0; l < want.levels; ++l) {
-            border += (double)want.level[l].border_work;
-            leaf += (double)want.level[l].leaf_work;
+        length += counted(row + length, sizeof row - (size_t)length, "", z->work, &want);
+        if (variant == MBR) { // once
+            ask_serial_run(&s->serial, j.a, 0, &want);
+            counted(row + length, sizeof row - (size_t)length, "own_", z->work, &want);
         }
-        if (want.border_pixels && want.leaf_pixels)
-            snprintf(row + length, sizeof row - (size_t)length,
-                     ", \"border\": %.3f, \"leaf\": %.3f, \"omega\": %.4f",
-                     border / (double)want.border_pixels, leaf / (double)want.leaf_pixels,
-                     (double)z->work / (double)want.work);
     }
     bench_results_row(&s->results, row);
 }
@@ -240,7 +242,10 @@ static void sweep_size(sweep *s, size *z) {
         j.m.options = 0;
         job_plan(&j);
     }
-    if (s->o.parts & DP) sweep_dp(s, j, z);
+    if (s->o.parts & DP) sweep_dp(s, j, z, landscape);
+    if (s->o.parts & BLOCKS && (landscape || s->o.quick || z->n == s->o.n.value[s->o.n.count - 1]))
+        sweep_blocks(s, j, z);
+    if (s->o.parts & TABLES && (landscape || s->o.quick) && z->n <= 16384) sweep_order(s, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);
     if (s->serial.n) ask_serial_free(&s->serial);
 }
@@ -253,10 +258,10 @@ static int parts(const char *option, const char *text) {
     for (const char *p = text; *p; p += *p == ',') {
         size_t length = strcspn(p, ",");
         int part = 0;
-        while (part < 5 &&
+        while (part < PARTS &&
                (strlen(part_names[part]) != length || strncmp(part_names[part], p, length)))
             ++part;
-        if (part == 5) bench_bad(option, text);
+        if (part == PARTS) bench_bad(option, text);
         found |= 1 << part;
         p += length;
     }
@@ -269,6 +274,13 @@ static void parse(settings *o, int argc, char **argv) {
         if (!strcmp(option, "--help")) {
             fputs(usage, stdout);
             exit(0);
+        }
+        if (!strcmp(option, "--quick")) {
+            const bench_numbers sizes = {{1024, 4096, 16384}, 3}, none = {{0}, 0};
+            o->n = sizes, o->landscape = none, o->quick = 1;
+            o->parts &= ~ENERGY, o->budget_ms = 10, o->limit_s = 40;
+            --i; // it has no value
+            continue;
         }
         if (!p) bench_bad(option, p);
         if (!strcmp(option, "--n"))
@@ -289,6 +301,8 @@ static void parse(settings *o, int argc, char **argv) {
             o->out = p;
         else if (!strcmp(option, "--budget"))
             o->budget_ms = (double)bench_number(option, p, 1, 100000);
+        else if (!strcmp(option, "--limit"))
+            o->limit_s = (double)bench_number(option, p, 0, 1u << 30);
         else if (!strcmp(option, "--bytes"))
             o->bytes = bench_number(option, p, 1 << 16, 1ull << 40);
         else
@@ -305,8 +319,10 @@ int main(int argc, char **argv) {
                   {{2, 4, 8, 16}, 4},
                   {{4, 8, 16, 32, 64}, 5},
                   512,
-                  DRIVERS | OPTIONS | DP | MODEL | ENERGY,
+                  DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS | TABLES,
+                  0,
                   40,
+                  400,
                   4ull << 30};
     int devices = 0;
     size_t free_bytes, total;
@@ -319,6 +335,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     s.o = o;
+    s.begin = time(NULL);
     for (int i = 0; i < o.n.count; ++i) {
         int landscape = 0;
         for (int k = 0; k < o.landscape.count; ++k)
@@ -344,6 +361,8 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc((void **)&s.lost, sizeof *s.lost));
     if (o.parts & ENERGY) s.meter = bench_energy_open();
     print_head();
+    if (o.parts & TABLES) sweep_insert(&s);
+    if (o.parts & DP) sweep_losses(&s);
     for (int i = 0; i < o.n.count; ++i) {
         s.sizes[i].n = o.n.value[i];
         sweep_size(&s, &s.sizes[i]);

@@ -25,7 +25,8 @@ typedef struct sweep {
     options o;
     bench_ceilings ceilings;
     bench_results results;
-    check_result *check; // on the device
+    check_result *check;   // on the device
+    triangle_waste *waste; // on the device
     float *points, *arrays, *out;
     int done, all;
 } sweep;
@@ -99,6 +100,20 @@ static double limit_ms(const job *j) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
+// Runs the kernel that counts blocks instead; what it says must be what is known of the launch.
+static triangle_waste count_blocks(job *j, triangle_blocks want) {
+    triangle_waste got;
+    CHECK(cudaMemset(j->s->waste, 0, sizeof got));
+    triangle_launch(j->variant, TRIANGLE_COUNT, j->n, j->rho, 1, NULL, (float *)j->s->waste);
+    CHECK(cudaMemcpy(&got, j->s->waste, sizeof got, cudaMemcpyDeviceToHost));
+    if (got.blocks == want.all && got.wasted == want.wasted &&
+        got.blocks * j->rho * j->rho == got.idle + tmap_triangle_cells(j->n))
+        return got;
+    fprintf(stderr, "%s n=%u rho=%u: WRONG, %llu blocks, %llu without a cell, %llu idle threads\n",
+            triangle_variant_name(j->variant), j->n, j->rho, got.blocks, got.wasted, got.idle);
+    exit(1);
+}
+
 // I = t_BB / t_map of equation 11; of one block's cost, tau = k beta, it is 2n / (k (n+1)) by the
 // paper's model for n rows of blocks: at most 2n / (n+1), and measured, k says what the map costs.
 static double record_map(job *j, double bb_ms) {
@@ -108,19 +123,22 @@ static double record_map(job *j, double bb_ms) {
     triangle_blocks blocks = triangle_launch(j->variant, (int)j->d, j->n, j->rho, 0, NULL, NULL);
     double rows = tmap_triangle_tile_rows(j->n, j->rho), most = 2 * rows / (rows + 1), gain;
     double threads = (double)blocks.all * j->rho * j->rho;
+    triangle_waste waste;
     int length;
     job_verify(*j);
+    waste = count_blocks(j, blocks);
     t = bench_measure(job_run, j, s->o.budget_ms);
     gain = j->variant == TRIANGLE_BB ? 1 : bb_ms / t.ms;
-    length =
-        snprintf(row, sizeof row,
-                 "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"triangle\", \"size\": %u, "
-                 "\"rho\": %u, \"d\": %u, \"dtype\": \"f32\", \"ms\": %.5f, \"noise_pct\": %.2f, "
-                 "\"threads\": %.0f, \"useful\": %.4g, \"blocks\": %llu, \"wasted_blocks\": %llu, "
-                 "\"i\": %.4f, \"i_model\": %.4f, \"k\": %.4f, \"verified\": true",
-                 j->d ? "edm" : "dummy", triangle_variant_name(j->variant), j->n, j->rho, j->d,
-                 t.ms, t.noise_pct, threads, (double)tmap_triangle_cells(j->n) / threads,
-                 blocks.all, blocks.wasted, gain, most, most / gain);
+    length = snprintf(
+        row, sizeof row,
+        "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"triangle\", \"size\": %u, "
+        "\"rho\": %u, \"d\": %u, \"dtype\": \"f32\", \"ms\": %.5f, \"noise_pct\": %.2f, "
+        "\"threads\": %.0f, \"useful\": %.4g, \"blocks\": %llu, \"wasted_blocks\": %llu, "
+        "\"partial_blocks\": %llu, \"idle_threads\": %llu, \"launches\": %u, \"i\": %.4f, "
+        "\"i_model\": %.4f, \"k\": %.4f, \"verified\": true",
+        j->d ? "edm" : "dummy", triangle_variant_name(j->variant), j->n, j->rho, j->d, t.ms,
+        t.noise_pct, threads, (double)tmap_triangle_cells(j->n) / threads, blocks.all, waste.wasted,
+        waste.partial, waste.idle, blocks.launches, gain, most, most / gain);
     if (j->d)
         snprintf(row + length, sizeof row - (size_t)length,
                  ", \"limit_ms\": %.5f, \"limit_pct\": %.1f", limit_ms(j),
@@ -291,6 +309,7 @@ int main(int argc, char **argv) {
                      most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
     CHECK(cudaMalloc((void **)&s.arrays, most_n * 4 * sizeof(float)));
     CHECK(cudaMalloc((void **)&s.check, sizeof *s.check));
+    CHECK(cudaMalloc((void **)&s.waste, sizeof *s.waste));
     if (o.n.count && o.d.count) {
         printf("| work | n | rho |");
         for (int v = 0; v < TRIANGLE_VARIANT_COUNT; ++v) printf(" %s |", triangle_variant_name(v));
@@ -309,6 +328,7 @@ int main(int argc, char **argv) {
     CHECK(cudaFree(s.points));
     CHECK(cudaFree(s.arrays));
     CHECK(cudaFree(s.check));
+    CHECK(cudaFree(s.waste));
     if (bench_results_close(&s.results)) bench_bad("--out", o.out);
     return 0;
 }

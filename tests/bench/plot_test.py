@@ -78,6 +78,22 @@ TRIANGLE = [
 ]
 
 
+def mapped(variant, n, ms, d=0, rho=16, wasted=0):
+    """A map with all that the paper's claims are read from; n / 16 rows of blocks, BB takes n / 1024."""
+    gain, blocks = n / 1024 / ms, (n // rho)**2 if variant == "bb" else n // rho * (n // rho + 1) // 2
+    return {"work": "edm" if d else "dummy", "variant": variant, "domain": "triangle", "size": n,
+            "rho": rho, "d": d, "ms": ms, "blocks": blocks, "wasted_blocks": wasted,
+            "partial_blocks": n // rho, "i": gain, "k": 2 / gain}
+
+
+# LTM-R: I = 1.15 in the dummy, as in the paper, and 1.25 in EDM, where it says 1.12 to 1.15.
+MAPS = [mapped(variant, n, n / 1024 / gain, d, wasted=7 if variant == "bb" else 0)
+        for n in (1024, 8192, 65536) for d in range(5)
+        for variant, gain in (("bb", 1), ("ltm_sqrt", 0.7), ("ltm_rsqrt", 1.25 if d else 1.15),
+                              ("ltm_exact", 1.6), ("rb", 1.2), ("rec", n / 6000 if d else 0.5),
+                              ("utm", 0.4), ("utm_blocks", 0.9))]
+
+
 def terms(variant, n, ms, root=None, u=None, frames=2, **more):
     """A dRMSD of one pair of frames."""
     made = {"work": "drmsd", "variant": variant, "n": n, "frames": frames, "dtype": "f32", "ms": ms,
@@ -122,6 +138,8 @@ ASK = [
     drawn("ask_sbr", 1024, 0.1, 16, 2, 8, "options", driver="stream", options="bulbs"),
     drawn("unrolled", 1024, 0.3, part="options", options="bulbs"),
     drawn("dp_sbr", 1024, 1.6, 8, 2, 32, "dp"), drawn("dp_mbr", 1024, 1.2, 8, 2, 32, "dp"),
+    drawn("dp_sbr", 1024, 0.7, 32, 2, 32, "dp"),  # one level: a flat grid
+    drawn("dp_mbr", 1024, 0.75, 16, 4, 32, "dp"),
     drawn("exhaustive", 4096, 30.0), drawn("unrolled", 4096, 20.0),
     drawn("ask_mbr", 4096, 3.0, 16, 2, 8, driver="stream"),
     drawn("exhaustive", 4096, 0.01, part="energy", millijoules=9000.0),
@@ -133,6 +151,8 @@ ASK = [
     {"work": "levels", "variant": "ask_mbr", "domain": "mandelbrot", "size": 4096, "g": 16, "r": 2,
      "B": 64, "regions": [256, 400], "subdivided": [100, 0], "filled": [156, 90],
      "P": [0.390625, 0.775], "whole": 200.0, "border": 95.7, "leaf": 60.9, "omega": 11.0},
+    {"work": "dp_lost", "variant": "dp_mbr", "domain": "mandelbrot", "size": 1024, "g": 32, "r": 2,
+     "B": 32, "launches_lost": 9, "pixels_lost": 9999999},
     {"work": "predict", "variant": "ask_mbr", "domain": "mandelbrot", "size": 1024, "candidates": 2,
      "g": 16, "r": 2, "B": 8, "predicted_ms": 0.62, "ms": 0.6, "best_g": 16, "best_r": 2,
      "best_B": 8, "best_ms": 0.6, "ratio": 1.0, "mean_error_pct": 4.4, "paper_g": 8, "paper_r": 2,
@@ -215,10 +235,16 @@ def check_numbers(plot, data):
     expect("reduce", lines(plot.TABLES["reduce"](data)), [
         ["f32", "256", "`shuffle`", "61.3", "0.0140"]])
     expect("ask", lines(plot.TABLES["ask"](data)), [
-        ["1024", "2.00", "1.00", "1.60", "1.20", "**0.400**", "0.600", "(16, 2, 8)", "captured",
-         "**5.00**", "3.00", "1.67", "40"],
-        ["4096", "30.0", "20.0", "-", "-", "-", "**3.00**", "(16, 2, 8)", "stream", "**10.0**",
-         "-", "-", "40"]])
+        ["1024", "2.00", "1.00", "≤ 0.700", "≤ 1.60", "≤ 1.20", "**0.400**", "0.600", "(16, 2, 8)",
+         "captured", "**5.00**", "**2.50**", "≤ 1.75", "≤ 3.00", "1.67", "0.833", "40"],
+        ["4096", "30.0", "20.0", "-", "-", "-", "-", "**3.00**", "(16, 2, 8)", "stream", "**10.0**",
+         "**6.67**", "-", "-", "-", "-", "40"]])
+    expect("ask-dp", lines(plot.TABLES["ask-dp"](data)), [
+        ["1024", "(8, 2, 32)", "2", "-", "≤ 1.60", "(8, 2, 32)", "2", "-", "≤ 1.20", "32 × 32",
+         "≤ 0.700", "1.71"]])
+    expect("ask-p", lines(plot.TABLES["ask-p"](data)), [
+        ["4096", "(16, 2, 64)", "256", "2", "0.391", "0.775", "**0.625**"]])
+    check_search(plot, data)
     expect("ask-drivers", lines(plot.TABLES["ask-drivers"](data)), [
         ["1024", "ASK-SBR", "(16, 2, 8)", "-", "0.550", "**0.400**", "-", "-"]])
     expect("ask-differ", lines(plot.TABLES["ask-differ"](data))[0],
@@ -233,11 +259,11 @@ def check_numbers(plot, data):
         ["1024", "ASK-MBR", "2", "(16, 2, 8)", "0.620", "0.600", "(16, 2, 8)", "0.600", "**1.00**",
          "4", "(8, 2, 16)", "1.33"]])
     expect("ask-lost", lines(plot.TABLES["ask-lost"](data)), [
-        ["1024", "DP-MBR", "(8, 2, 32)", "1.20", "7", "1,234,567", "1 of 2"]])
+        ["1024", "DP-MBR", "1 of 2", "(8, 2, 32)", "7", "1,234,567"]])
     expect("ask-energy", lines(plot.TABLES["ask-energy"](data)), [
-        ["4096", "9000", "-", "-", "500", "-", "-", "18.0"]])
+        ["4096", "9000", "-", "-", "-", "500", "-", "-", "18.0", "-"]])
     expect("ask-summary", lines(plot.TABLES["ask-summary"](data)), [
-        ["4096 × 4096", "30.0", "20.0", "-", "**3.00**", "6.67", "-"]])
+        ["4096 × 4096", "30.0", "20.0", "-", "-", "**3.00**", "10.0", "6.67", "-", "-"]])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
@@ -250,6 +276,46 @@ def check_numbers(plot, data):
             FAULTS.append(f"theory_n_0 of {domain} is no minimum: {n}")
     expect("digits", [plot.sig(v) for v in (None, 0, 1234.5, 99.96, 0.0123456, math.pi)],
            ["-", "0", "1234", "100.0", "0.0123", "3.14"])
+
+
+def check_search(plot, data):
+    """What a search adds: no bounds any more, tables of their own. And the claims of both papers."""
+    rows = data["ask"].rows + [
+        {"work": "optimum", "variant": variant, "domain": "mandelbrot", "size": 1024, "g": 8, "r": 2,
+         "B": 32, "levels": 2, "ms": 1.5, "tried": 30, "neighbours": 9, "measured": 8}
+        for variant in ("dp_sbr", "flat")] + [
+        drawn("dp_sbr", 1024, 1.5, 8, 2, 32, "blocks", levels=2, children=46, threads=512),
+        drawn("flat", 1024, 0.65, 32, 2, 16, "blocks", levels=1, children=0, threads=64)]
+    searched = {"ask": plot.Results({"meta": META, "rows": rows})}
+    expect("searched", lines(plot.TABLES["ask"](searched))[0][3:6], ["0.650", "1.50", "≤ 1.20"])
+    expect("ask-dp, searched", lines(plot.TABLES["ask-dp"](searched))[0],
+           ["1024", "(8, 2, 32)", "2", "46", "1.50", "(8, 2, 32)", "2", "-", "≤ 1.20", "32 × 32",
+            "0.650", "1.85"])
+    expect("ask-optima", plot.TABLES["ask-optima"](searched).split("\n")[-2:], [
+        "| 1024 | DP-SBR | (8, 2, 32) | 2 | 1.50 | 30 | 8 of 9 |",
+        "| 1024 | flat grid | (8, 2, 32) | 2 | 1.50 | 30 | 8 of 9 |"])
+    expect("ask-blocks", plot.TABLES["ask-blocks"](searched).split("\n")[-1],
+           "| 1024 | 8 × 8 (2.00) | 64 (0.650) | 512 (1.50) | - | - | - |")
+    claims = {line[0]: line for line in lines(plot.TABLES["ask-claims"](searched))}
+    expect("ASK against exhaustive", claims["ASK against exhaustive"][2:4],
+           ["10.0 at n = 4096; 6.67 against a test in 32 steps", "differs"])
+    expect("ASK against DP", claims["ASK against DP"][2:4], ["3.00 to 3.00; 3.00 at n = 1024", "agrees"])
+    expect("block of DP", claims["Table 2: the best block, DP-SBR"][2:4], ["512 at n = 1024", "agrees"])
+    expect("P", claims["section 4.2.1: P is the same at all levels"][3], "differs")
+    data = {"triangle": plot.Results({"meta": META, "rows": MAPS})}
+    claims = {line[0]: line for line in lines(plot.TABLES["triangle-claims"](data))}
+    expect("LTM-X", claims["Fig. 3: LTM-X, dummy"][1:4], ["I = 0.7", "0.700", "agrees"])
+    expect("LTM, dummy", claims["Fig. 5: LTM, dummy"][2:4], ["1.15 to 1.15, mean 1.15", "agrees"])
+    expect("LTM, EDM", claims["Fig. 5: LTM, EDM"][2:4], ["1.25 to 1.25, mean 1.25", "differs"])
+    expect("REC, EDM", claims["Fig. 5: REC, EDM"][2:4],
+           ["ahead from N = 8192 on, 0.171 to 1.37, mean 0.768", "agrees"])
+    expect("UTM, EDM", claims["Fig. 5: UTM, EDM"][3], "agrees")
+    expect("k", claims["equations 13 to 15: I < 2, k >= 1"][3], "differs")  # REC: 65536 / 6000
+    expect("no map without conditionals", "conclusion: and needs no conditionals" in claims, False)
+    expect("triangle-waste", lines(plot.TABLES["triangle-waste"](data))[0],
+           ["1024", "7", "0", "0", "-", "0", "0", "0", "0"])
+    expect("triangle-k", lines(plot.TABLES["triangle-k"](data))[0],
+           ["dummy", "16", "3.81", "4.77", "1.60", "1.25"])
 
 
 def check_documents(plot, data):
@@ -270,7 +336,9 @@ def check_documents(plot, data):
         except ValueError:
             pass
     for name, make in plot.TABLES.items():
-        expect(f"{name} of nothing", make({}), plot.NOTHING)
+        expect(f"{name} of nothing", make({}),
+               "" if name in (
+                   "ask-optima", "ask-blocks", "ask-insert", "ask-order") else plot.NOTHING)
     committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
     for name in plot.DOCUMENTS:
         with open(os.path.join(ROOT, name), encoding="utf-8") as file:
@@ -371,6 +439,8 @@ def main():
         check_command(plot, data, folder)
         pictures = importlib.util.find_spec("matplotlib") is not None
         if pictures:
+            with open(os.path.join(folder, "triangle.json"), "w", encoding="utf-8") as file:
+                json.dump({"meta": META, "rows": TRIANGLE + MAPS}, file)
             check_pictures(plot, folder)
     if FAULTS:
         print("\n".join(FAULTS))

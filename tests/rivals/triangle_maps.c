@@ -76,6 +76,18 @@ static void check_rec(tmap_u32 n, tmap_u32 m0) {
     check_seen("REC", n, 0);
 }
 
+// UTM for blocks without conditionals, against the rows themselves.
+static void check_utm_plain(tmap_u32 n) {
+    tmap_u32 k = 0;
+    for (tmap_u32 a = 0; a < n; ++a)
+        for (tmap_u32 b = a; b < n; ++b, ++k) {
+            tmap_pair s = tmap_triangle_utm_blocks_sqrt(k, n);
+            tmap_pair r = tmap_triangle_utm_blocks_rsqrt(k, n);
+            CHECK(s.i == a && s.j == b, "n=%u k=%u: (%u,%u), sqrt", n, k, s.i, s.j);
+            CHECK(r.i == a && r.j == b, "n=%u k=%u: (%u,%u), rsqrt", n, k, r.i, r.j);
+        }
+}
+
 // UTM: a < b of threads and a <= b of blocks, transposed into the lower triangle.
 static void check_utm(tmap_u32 n) {
     for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
@@ -92,6 +104,7 @@ static void check_utm(tmap_u32 n) {
         visit("UTM blocks", n, p.j, p.i);
     }
     check_seen("UTM blocks", n, 0);
+    check_utm_plain(n);
 }
 
 // The data of the comments in triangle_maps.h.
@@ -128,5 +141,7 @@ int main(void) {
         for (tmap_u32 m0 = 0; m0 <= 5; ++m0) check_rec(n, m0);
         check_utm(n);
     }
+    check_utm_plain(1920);
+    check_utm_plain(TMAP_TRIANGLE_UTM_ROWS_MAX);
     return check_result("triangle_maps");
 }

@@ -55,21 +55,24 @@ TMAP_FN tmap_u64 tmap_mandelbrot_dp_columns_bytes(const tmap_mandelbrot *m, tmap
     return tmapi_mandelbrot_columns(&d);
 }
 
-// Writes the dwells of a picture, computed in float, by dynamic parallelism.
-// m, a: as for tmap_mandelbrot_workspace_bytes; a.g <= 65535. out: as for tmap_mandelbrot_f32.
-// form: TMAP_ASK_SBR or TMAP_ASK_MBR. pending: 0, or the device's new limit of pending launches,
-// which stays set after the call and takes device memory for each. columns: null, or device memory
-// for the columns of borders, tmap_mandelbrot_dp_columns_bytes bytes. *lost, in device memory,
-// becomes the number of launches that failed: what they should have written is not written.
-// Returns cudaErrorInvalidValue for what is out of range; nothing is launched then.
-// cudaErrorNotSupported without -rdc=true. Else the first error of the host's calls.
+// Writes the dwells of a picture, computed in float, by dynamic parallelism. m, a: as for
+// tmap_mandelbrot_workspace_bytes; a.g <= 65535. out: as for tmap_mandelbrot_f32. form:
+// TMAP_ASK_SBR or TMAP_ASK_MBR. threads: of a block, a multiple of 32 up to 512; 0 stands for 256.
+// pending: 0, or the device's new limit of pending launches, which stays set after the call and
+// takes device memory for each. columns: null, or device memory for the columns of borders,
+// tmap_mandelbrot_dp_columns_bytes bytes. *lost, in device memory, becomes the number of launches
+// that failed: what they should have written is not written. Returns cudaErrorInvalidValue for what
+// is out of range; nothing is launched then. cudaErrorNotSupported without -rdc=true. Else the
+// first error of the host's calls.
 static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m, int form,
-                                                 tmap_ask_params a, tmap_u64 pending, int *columns,
-                                                 tmap_u64 *lost, int *out, cudaStream_t stream) {
+                                                 tmap_ask_params a, tmap_u32 threads,
+                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
+                                                 int *out, cudaStream_t stream) {
 #if TMAP_MANDELBROT_DP
-    return tmapi_mandelbrot_f32_dp_launch(m, form, a, pending, columns, lost, out, stream);
+    return tmapi_mandelbrot_f32_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
 #else
-    (void)m, (void)form, (void)a, (void)pending, (void)columns, (void)lost, (void)out;
+    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
+        (void)out;
     (void)stream;
     return cudaErrorNotSupported;
 #endif
@@ -77,12 +80,14 @@ static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m, int f
 
 // The same in double.
 static inline cudaError_t tmap_mandelbrot_dp_f64(const tmap_mandelbrot *m, int form,
-                                                 tmap_ask_params a, tmap_u64 pending, int *columns,
-                                                 tmap_u64 *lost, int *out, cudaStream_t stream) {
+                                                 tmap_ask_params a, tmap_u32 threads,
+                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
+                                                 int *out, cudaStream_t stream) {
 #if TMAP_MANDELBROT_DP
-    return tmapi_mandelbrot_f64_dp_launch(m, form, a, pending, columns, lost, out, stream);
+    return tmapi_mandelbrot_f64_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
 #else
-    (void)m, (void)form, (void)a, (void)pending, (void)columns, (void)lost, (void)out;
+    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
+        (void)out;
     (void)stream;
     return cudaErrorNotSupported;
 #endif

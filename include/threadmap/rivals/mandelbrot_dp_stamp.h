@@ -7,21 +7,32 @@
 #include "../adaptive/mandelbrot_picture.h"
 #include "ask_sbr.h"
 
-// Threads of a block, and its shared memory.
-#define TMAPI_MANDELBROT_DP_THREADS 256
-#define TMAPI_MANDELBROT_DP_SHARED \
-    (tmapi_ask_scratch_first(TMAPI_MANDELBROT_DP_THREADS) + \
-     TMAPI_MANDELBROT_DP_THREADS / 32 * TMAPI_MANDELBROT_SCRATCH)
+// Launch bounds for numbers of so many bytes: a thread has the registers with which three blocks of
+// 256 are at home on a multiprocessor in float, and two in double.
+#define TMAPI_MANDELBROT_DP_BOUND(bytes) ((bytes) > 4 ? 512 : 768)
+
+// The most threads of a block: more of them would want more than 48 KB of shared memory.
+#define TMAPI_MANDELBROT_DP_MOST 512
+
+#if TMAP_CUDA
+// The shared memory of a block.
+TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
+    return tmapi_ask_scratch_first(threads) + threads / 32 * TMAPI_MANDELBROT_SCRATCH;
+}
+#endif
 
 #endif
 
 #if defined(TMAPI_MANDELBROT_NAME)
 
-// In all kernels run.level is the level of the regions that are asked or finished.
+// In all kernels run.level is the level of the regions that are asked or finished. Children have
+// blocks like their parent's.
+#define TMAPI_MANDELBROT_DP_BOUNDS \
+    __launch_bounds__(TMAPI_MANDELBROT_DP_BOUND(sizeof(TMAPI_MANDELBROT(z)) / 2), 1)
 
 // DP-MBR: many blocks for the leaf work of one region.
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
-    TMAPI_MANDELBROT(dp_leaf_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar) {
+static __global__ void TMAPI_MANDELBROT_DP_BOUNDS
+TMAPI_MANDELBROT(dp_leaf_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
     run.workspace.domain.dims = 2;
     tmapi_ask_leaf_now(&run, run.level, scalar, all.warp, all.warps,
@@ -29,9 +40,8 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
 }
 
 // DP-MBR: many blocks for the terminal work of one region.
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
-    TMAPI_MANDELBROT(dp_fill_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar,
-                                     tmap_u32 value) {
+static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MANDELBROT(dp_fill_kernel)(
+    TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 scalar, tmap_u32 value) {
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&run.workspace.domain, run.level);
     const tmap_ask_team team = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
                                 0xffffffffu, tmapi_ask_scratch(&run)};
@@ -40,14 +50,12 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
     (&job, &region, value, team);
 }
 
-// A block asks one region: at level 0 that of its block numbers, else that child of `parent`. In
-// float, three blocks are at home on a multiprocessor.
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
-                                         sizeof(TMAPI_MANDELBROT(z)) > 8 ? 2 : 3)
-    TMAPI_MANDELBROT(dp_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 parent,
-                                int form, tmap_u64 *lost) {
+// A block asks one region: at level 0 that of its block numbers, else that child of `parent`.
+static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MANDELBROT(dp_kernel)(
+    TMAPI_MANDELBROT_JOB job, tmap_ask_run run, tmap_u64 parent, int form, tmap_u64 *lost) {
     const tmap_ask_domain *d = &run.workspace.domain;
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const tmap_u32 shared = tmapi_mandelbrot_dp_shared(blockDim.x);
     const tmapi_ask_grid grid = tmapi_ask_grid_make(d, run.level);
     const tmap_u64 scalar = run.level
                                 ? tmapi_ask_child(2, d->r, parent, blockIdx.y * d->r + blockIdx.x)
@@ -64,8 +72,8 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
         else if (threadIdx.x == 0) {
             unsigned blocks = tmap_ask_region_elements(&region) / 4096 + 1;
             TMAPI_MANDELBROT(
-                dp_fill_kernel)<<<blocks, TMAPI_MANDELBROT_DP_THREADS, TMAPI_MANDELBROT_DP_SHARED,
-                                  TMAPI_MANDELBROT_DP_STREAM>>>(job, run, scalar, range.least);
+                dp_fill_kernel)<<<blocks, blockDim.x, shared, TMAPI_MANDELBROT_DP_STREAM>>>(
+                job, run, scalar, range.least);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
     } else if (run.level + 1 == d->levels) {
@@ -74,10 +82,10 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
                                TMAPI_MANDELBROT(leaf_elements), TMAPI_MANDELBROT(leaf), &job);
         } else if (threadIdx.x == 0) {
             const tmap_u32 pixels = (region.x1 - region.x0 - 1) * (region.y1 - region.y0 - 1);
-            unsigned blocks = pixels / TMAPI_MANDELBROT_DP_THREADS + 1;
+            unsigned blocks = pixels / blockDim.x + 1;
             TMAPI_MANDELBROT(
-                dp_leaf_kernel)<<<blocks, TMAPI_MANDELBROT_DP_THREADS, TMAPI_MANDELBROT_DP_SHARED,
-                                  TMAPI_MANDELBROT_DP_STREAM>>>(job, run, scalar);
+                dp_leaf_kernel)<<<blocks, blockDim.x, shared, TMAPI_MANDELBROT_DP_STREAM>>>(
+                job, run, scalar);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
     } else {
@@ -89,8 +97,8 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
         __syncthreads(); // a child sees what its parent's block wrote before
         if (threadIdx.x == 0) {
             ++run.level;
-            TMAPI_MANDELBROT(dp_kernel)<<<dim3(d->r, d->r, 1), TMAPI_MANDELBROT_DP_THREADS,
-                                          TMAPI_MANDELBROT_DP_SHARED, TMAPI_MANDELBROT_DP_STREAM>>>(
+            TMAPI_MANDELBROT(
+                dp_kernel)<<<dim3(d->r, d->r, 1), blockDim.x, shared, TMAPI_MANDELBROT_DP_STREAM>>>(
                 job, run, scalar, form, lost);
             if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
         }
@@ -98,8 +106,8 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS,
 }
 
 // The borders of the regions of level 0, by all warps of the grid.
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
-    TMAPI_MANDELBROT(dp_border_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run) {
+static __global__ void TMAPI_MANDELBROT_DP_BOUNDS
+TMAPI_MANDELBROT(dp_border_kernel)(TMAPI_MANDELBROT_JOB job, tmap_ask_run run) {
     tmap_ask_work work;
     run.workspace.domain.dims = 2;
     tmapi_ask_work_begin(&work, &run, TMAP_ASK_WHOLE, 0, 0, 1, run.workspace.domain.g,
@@ -108,8 +116,9 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_THREADS)
 }
 
 static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, int form,
-                                                      tmap_ask_params a, tmap_u64 pending,
-                                                      int *columns, tmap_u64 *lost, int *out,
+                                                      tmap_ask_params a, tmap_u32 threads,
+                                                      tmap_u64 pending, int *columns,
+                                                      tmap_u64 *lost, int *out,
                                                       cudaStream_t stream) {
     TMAPI_MANDELBROT_JOB job;
     tmap_ask_run run;
@@ -121,8 +130,10 @@ static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, 
     memset(&run, 0, sizeof run);
     if (tmap_mandelbrot_check(m) || form < 0 || form >= TMAP_ASK_FORM_COUNT || !lost || !out ||
         (tmap_u64)out % sizeof *out || (tmap_u64)columns % sizeof *columns ||
-        tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, d) || d->g > 65535)
+        tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, d) || d->g > 65535 || threads % 32 ||
+        threads > TMAPI_MANDELBROT_DP_MOST)
         return cudaErrorInvalidValue;
+    if (threads == 0) threads = 256;
     run.tuning = tmap_ask_tuning_make();
     run.scratch = TMAPI_MANDELBROT_SCRATCH;
     job = TMAPI_MANDELBROT(job_make)(m);
@@ -133,17 +144,18 @@ static inline cudaError_t TMAPI_MANDELBROT(dp_launch)(const tmap_mandelbrot *m, 
         if (status != cudaSuccess) return status;
     }
     if ((status = cudaMemsetAsync(lost, 0, sizeof *lost, stream)) != cudaSuccess) return status;
-    status = tmapi_ask_launch_make((const void *)TMAPI_MANDELBROT(dp_border_kernel),
-                                   TMAPI_MANDELBROT_DP_THREADS, run.scratch, &border);
+    status = tmapi_ask_launch_make((const void *)TMAPI_MANDELBROT(dp_border_kernel), threads,
+                                   run.scratch, &border);
     if (status != cudaSuccess) return status;
     status = cudaLaunchKernel(border.kernel, dim3(border.blocks, 1, 1), dim3(border.threads, 1, 1),
                               border_arguments, border.shared, stream);
     if (status != cudaSuccess) return status;
     return cudaLaunchKernel((const void *)TMAPI_MANDELBROT(dp_kernel), dim3(d->g, d->g, 1),
-                            dim3(TMAPI_MANDELBROT_DP_THREADS, 1, 1), arguments,
-                            TMAPI_MANDELBROT_DP_SHARED, stream);
+                            dim3(threads, 1, 1), arguments, tmapi_mandelbrot_dp_shared(threads),
+                            stream);
 }
 
+#undef TMAPI_MANDELBROT_DP_BOUNDS
 #undef TMAPI_MANDELBROT_NAME
 
 #endif // TMAPI_MANDELBROT_NAME

@@ -171,4 +171,28 @@ TMAP_FN tmap_pair tmap_triangle_utm_blocks(tmap_u32 k, tmap_u32 n) {
     return p;
 }
 
+// UTM for blocks without conditionals, by a root that IEEE 754 rounds: right for n < 4097, since
+// tmap_triangle_utm_sqrt is up to TMAP_TRIANGLE_UTM_SQRT_MAX. Example: as above.
+TMAP_FN tmap_pair tmap_triangle_utm_blocks_sqrt(tmap_u32 k, tmap_u32 n) {
+    tmap_pair p = tmap_triangle_utm_sqrt(k, n + 1);
+    --p.j;
+    return p;
+}
+
+// UTM for blocks without conditionals, by x rsqrt(x) and an epsilon: what the paper's conclusions
+// expect of UTM. The root of a row's first number is a whole one, which must not be rounded down,
+// and that of its last one is more than 1 / (n + 1) away from the next row's. With a correctly
+// rounded rsqrt 1.3e-4 to 4.8e-4 do at n = 1920; the paper's 1e-4 does not. The discriminant is
+// exact as a float for n <= 2047; up to there the function is right on the host, while a GPU's
+// rsqrt has to be tried. Example: as above.
+#define TMAP_TRIANGLE_UTM_EPSILON  2.5e-4f
+#define TMAP_TRIANGLE_UTM_ROWS_MAX 2047u
+TMAP_FN tmap_pair tmap_triangle_utm_blocks_rsqrt(tmap_u32 k, tmap_u32 n) {
+    float x = (float)tmapi_triangle_utm_discriminant(k, n + 1), root = x * tmapi_rsqrt_nearest(x);
+    float a = (2.0f * (float)(n + 1) + 1.0f - root) * 0.5f + TMAP_TRIANGLE_UTM_EPSILON;
+    tmap_pair p = tmapi_triangle_utm_in_row(k, n + 1, (tmap_u32)a - 1);
+    --p.j;
+    return p;
+}
+
 #endif

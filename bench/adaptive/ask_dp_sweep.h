@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// ask_dp_sweep.h: dynamic parallelism in bench_ask: over the subdivisions that ASK has, with a
+// raised limit of pending launches, from coarse to fine around the best; and what is lost at the
+// limit that a device has by itself.
+#ifndef BENCH_ASK_DP_SWEEP_H
+#define BENCH_ASK_DP_SWEEP_H
+
+#include "ask_energy.h"
+#include "ask_search.h"
+
+#if BENCH_DP
+enum { PENDING_DEFAULT = 2048, PENDING_RAISED = 1 << 20 };
+
+static void dp_limit(size_t pending) {
+    while (cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
+        (void)cudaGetLastError();
+        if ((pending /= 2) < PENDING_DEFAULT) return;
+    }
+}
+
+// Kernels that kernels launch: one for each region that is cut, in form MBR also one for each that
+// is finished.
+static tmap_u64 dp_children(const tmap_ask_counts *c, int form) {
+    tmap_u64 children = 0;
+    for (tmap_u32 l = 0; l < c->levels; ++l) {
+        children += c->level[l].subdivided;
+        if (form == TMAP_ASK_MBR) children += c->level[l].filled + c->level[l].leaves;
+    }
+    return children;
+}
+
+// Draws the same plan by ASK: gives the picture and its counts, and the memory that DP has, too.
+// Returns 0 if there is no such subdivision.
+static int dp_prepare(job *j, ask_tally *of_ask) {
+    tmap_ask_counts counts;
+    job ask = *j;
+    ask.variant = MBR, ask.driver = TMAP_ASK_STREAM, ask.threads = 0;
+    if (!job_prepare(&ask)) return 0;
+    *of_ask = job_draw(&ask);
+    CHECK(tmap_ask_counts_read(&ask.workspace, &counts, 0));
+    j->columns = ask.columns;
+    j->children = dp_children(&counts, form_of(j->variant));
+    return 1;
+}
+
+// Draws with as many pending launches as there are; says what was lost.
+static void dp_losses(sweep *s, job *j) {
+    char row[512];
+    tmap_u64 lost;
+    ask_tally t;
+    if (!dp_prepare(j, &t)) return;
+    t = job_draw(j);
+    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+    snprintf(row, sizeof row,
+             "\"work\": \"dp_lost\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": "
+             "%u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u, "
+             "\"children\": %llu, \"pending\": %d, \"launches_lost\": %llu, \"pixels_lost\": %llu",
+             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.b,
+             levels_of(j->m.nx, j->a), j->children, PENDING_DEFAULT, lost, t.poison);
+    bench_results_row(&s->results, row);
+    if (lost || t.poison)
+        printf("| %u | %s | (%u, %u, %u) | %d pending launches: %llu of %llu lost, %llu pixels |\n",
+               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, PENDING_DEFAULT, lost,
+               j->children, t.poison);
+}
+
+// Losses of all sizes, before the limit is raised: a limit that is lowered after launches has
+// stopped a run for ever.
+static void sweep_losses(sweep *s) {
+    static const tmap_ask_params all[] = {{4, 4, 32},  {8, 2, 16},  {8, 2, 32},  {8, 4, 32},
+                                          {16, 2, 64}, {16, 4, 16}, {16, 4, 32}, {32, 2, 64},
+                                          {32, 4, 16}, {32, 4, 32}, {16, 4, 4}};
+    job j;
+    memset(&j, 0, sizeof j);
+    j.s = s, j.part = "dp";
+    for (int i = 0; i < s->o.n.count; ++i)
+        for (j.variant = DP_SBR; j.variant <= DP_MBR; ++j.variant)
+            for (int k = 0; k < (int)(sizeof all / sizeof *all); ++k) {
+                j.a = all[k];
+                j.m = tmap_mandelbrot_make(s->o.n.value[i], s->o.n.value[i], s->o.dwell);
+                if (levels_of(j.m.nx, j.a) > 1) dp_losses(s, &j);
+            }
+    CHECK(cudaDeviceSynchronize());
+}
+
+// One subdivision by DP with the raised limit; it must be what ASK draws.
+static void dp_try(sweep *s, job *j, size *z, double budget) {
+    ask_tally t, of_ask;
+    tmap_u64 lost = 1;
+    bench_time time = {0, 0, 0};
+    bench_progress(s->done, s->all, variant_name(j->variant));
+    t.hash = 0;
+    if (dp_prepare(j, &of_ask) && j->children <= PENDING_RAISED) {
+        if (of_ask.poison) wrong(j, "pixels that ASK did not write", of_ask.poison);
+        t = job_draw(j);
+        CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+        if (lost)
+            printf("| %u | %s | (%u, %u, %u) | %llu of %llu launches lost at the raised limit: no "
+                   "time |\n",
+                   j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, lost, j->children);
+    }
+    if (!lost) {
+        if (t.poison || t.hash != of_ask.hash) wrong(j, "not the picture of ASK", t.poison);
+        time = search_time(j, z, budget);
+        j->part = "dp";
+        job_row(j, time, &t, 0);
+    }
+    run_add(s, z, j, time.ms, t.hash, is_few(j->a));
+}
+
+// All plans of a variant that are in the lists of ASK and are deep enough, each set of regions
+// once.
+static void dp_coarse(sweep *s, job j, size *z, int landscape, double budget) {
+    const settings *o = &s->o;
+    const int all = landscape ? o->g.count * o->r.count * o->B.count : 0;
+    for (int i = 0; i < all + FEW; ++i) {
+        const int l = i % o->B.count, k = i / o->B.count % o->r.count;
+        j.a.g = o->g.value[i < all ? i / o->B.count / o->r.count : 0];
+        j.a.r = o->r.value[k], j.a.b = o->B.value[l];
+        if (i >= all) j.a = few_candidates[i - all];
+        if (tmap_region_check(z->n, j.a.g, j.a.r, j.a.b) || levels_of(z->n, j.a) < 2) continue;
+        if (search_over(s)) return;
+        if (run_find(s, z, j.variant, j.a) < 0) dp_try(s, &j, z, budget);
+    }
+}
+
+static void sweep_dp(sweep *s, job j, size *z, int landscape) {
+    const double budget = s->o.budget_ms / 4;
+    static int raised;
+    if (!raised++) dp_limit(PENDING_RAISED);
+    for (j.variant = DP_SBR; j.variant <= FLAT_MBR; ++j.variant) {
+        bench_time time = {0, 0, 0};
+        if (is_flat(j.variant)) {
+            // Regions of some 16 to 128 pixels, and those of the best plan that recurses.
+            for (tmap_u32 side = 128; side >= 16; side /= 2)
+                if (params_of(z->n, z->n / side, 2, 1, &j.a) && run_find(s, z, j.variant, j.a) < 0)
+                    dp_try(s, &j, z, budget);
+            if (z->best[DP_SBR] >= 0) {
+                const run *deep = &s->runs[z->best[DP_SBR]];
+                tmap_u64 parts = tmap_region_parts(deep->a.g, deep->a.r, deep->levels - 1);
+                if (params_of(z->n, parts, 2, 1, &j.a) && run_find(s, z, j.variant, j.a) < 0)
+                    dp_try(s, &j, z, budget);
+            }
+        } else {
+            dp_coarse(s, j, z, landscape, budget);
+        }
+        search_climb(s, j, z, dp_try, budget);
+        if (z->best[j.variant] < 0) continue;
+        j.a = s->runs[z->best[j.variant]].a;
+        time.ms = s->runs[z->best[j.variant]].ms;
+        print_row(&j, time, 0);
+        if (has_energy(s, z)) {
+            ask_tally t;
+            if (dp_prepare(&j, &t)) energy_row(&j, time.ms);
+        }
+    }
+}
+#else
+static void sweep_losses(sweep *s) { (void)s; }
+static void sweep_dp(sweep *s, job j, size *z, int landscape) {
+    (void)s, (void)j, (void)z, (void)landscape;
+}
+static void dp_try(sweep *s, job *j, size *z, double budget) {
+    (void)s, (void)j, (void)z, (void)budget;
+}
+static int dp_prepare(job *j, ask_tally *of_ask) { return j && of_ask ? 0 : 0; }
+#endif
+
+// The best plan of each variant in blocks of all sizes: what Table 2 of the paper asks.
+static void sweep_blocks(sweep *s, job j, size *z) {
+    j.part = "blocks", j.driver = TMAP_ASK_STREAM;
+    for (j.variant = SBR; j.variant <= FLAT; ++j.variant) {
+        if (j.variant == PLAIN || z->best[j.variant] < 0) continue;
+        j.a = s->runs[z->best[j.variant]].a;
+        for (int i = 0; i < ASK_THREADS; ++i) {
+            ask_tally t;
+            bench_time time;
+            tmap_u64 lost = 0;
+            j.threads = ask_threads[i];
+            if (is_dp(j.variant) && j.threads > ASK_DP_THREADS) continue;
+            bench_progress(s->done, s->all, variant_name(j.variant));
+            if (is_dp(j.variant) ? !dp_prepare(&j, &t) : !job_prepare(&j)) continue;
+            if (is_dp(j.variant)) {
+                (void)job_draw(&j);
+                CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+                if (lost) continue;
+            }
+            t = job_verify(&j, s->runs[z->best[j.variant]].hash);
+            time = bench_measure(job_run, &j, s->o.budget_ms / 2);
+            job_row(&j, time, &t, 0);
+            printf("| %u | %s | (%u, %u, %u) | blocks of %u | | %.4f |\n", z->n,
+                   variant_name(j.variant), j.a.g, j.a.r, j.a.b, j.threads, time.ms);
+        }
+    }
+    fflush(stdout);
+}
+
+#endif
