@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 // bench_flood: the flood of a map of 16-bit heights into bytes, by the library and step by step as
-// the lecture slides go, and the labelling of a mask, over inputs and sizes, all in one run.
+// the lecture slides go, the labelling of a mask, and lakes of rising water, over inputs and sizes,
+// all in one run.
 //
 // The source is the first cell of the input's largest region. Every result is verified, in every
 // cell and on the device, against a union-find over single cells; one that is wrong ends the run
 // with status 1. A variant that takes longer than a limit is left out of that input's larger maps.
+// Water rises in terrain alone, from the lowest cell of that region (flood_lakes.h).
 #include "../options.h"
 #include "../results.h"
 #include "flood_job.h"
 
 static const char usage[] =
     "usage: bench_flood [--n N,N,...] [--inputs NAME,...] [--only VARIANT,...]\n"
-    "                   [--connectivity 4,8] [--limit MS] [--budget MS] [--bytes N]\n"
-    "                   [--quick] [--out FILE]\n"
+    "                   [--connectivity 4,8] [--levels N,N,...] [--limit MS] [--budget MS]\n"
+    "                   [--bytes N] [--quick] [--out FILE]\n"
     "  --n             widths of square maps (1024,4096,16384,32768,46341)\n"
     "  --inputs        terrain, serpentine_h, serpentine_v, spiral, noise_593, noise_650,\n"
     "                  checkerboard, wet, dry, maze (all of them)\n"
     "  --only          variants (all of them)\n"
     "  --connectivity  neighbours of a cell (4)\n"
+    "  --levels        how many of rising water in one call, up to 4096 (64,1024)\n"
     "  --limit         milliseconds that a flood may take (3000)\n"
     "  --budget        milliseconds of samples of a time (40)\n"
     "  --bytes         memory for the bandwidths\n"
@@ -27,7 +30,7 @@ static const char *flood_variant_name(int i) { return flood_variants[i].name; }
 static const char *flood_input_name_of(int i) { return flood_input_name(i); }
 
 typedef struct sweep {
-    bench_numbers n, connectivity;
+    bench_numbers n, connectivity, levels;
     unsigned inputs, only; // bits
     double limit_ms, budget_ms;
     bench_ceilings ceilings;
@@ -43,36 +46,60 @@ static void run(void *context) {
 // ---- results ------------------------------------------------------------------------------------
 
 static const char *work_of(const flood_job *job) {
-    return job->variant->work == FLOOD_WORK_FLOOD ? "flood" : "label";
+    static const char *const names[] = {"flood", "label", "levels"};
+    return names[job->variant->work];
+}
+
+// The first columns of a row.
+static void begin_row(const flood_job *job) {
+    char levels[16] = "";
+    if (job->variant->work == FLOOD_WORK_LEVELS)
+        snprintf(levels, sizeof levels, " %u", job->level_count);
+    printf("| %s | %s%s | %s | %llu | %d |", work_of(job), job->variant->name, levels,
+           flood_input_name(job->truth.input), job->truth.map.width, job->truth.map.connectivity);
 }
 
 static void left_out(const flood_job *job, const char *why) {
-    printf("| %s | %s | %s | %llu | %d | %s |\n", work_of(job), job->variant->name,
-           flood_input_name(job->truth.input), job->truth.map.width, job->truth.map.connectivity,
-           why);
+    begin_row(job);
+    printf(" %s |\n", why);
     fflush(stdout);
 }
 
 // The end of a run in which a result is wrong.
-static void wrong(const flood_job *job, tmap_u64 cells) {
+static void wrong(const flood_job *job, tmap_u64 count) {
     fflush(stdout);
-    fprintf(stderr, "%s %s %s n=%llu connectivity=%d: WRONG in %llu cells\n", work_of(job),
+    fprintf(stderr, "%s %s %s n=%llu connectivity=%d: WRONG in %llu %s\n", work_of(job),
             job->variant->name, flood_input_name(job->truth.input), job->truth.map.width,
-            job->truth.map.connectivity, cells);
+            job->truth.map.connectivity, count,
+            job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
     exit(1);
 }
 
-// A row, for the reader and for the file. The limit is the time for the bytes in and out: two and
-// one a cell of a flood, one and four of a label.
-static void record(sweep *s, const flood_job *job, bench_time t) {
-    const double cells = (double)job->truth.cells, mpix = 1e-3 * cells / t.ms;
-    const double limit =
-        (job->variant->work == FLOOD_WORK_FLOOD ? 3e-9 : 5e-9) * cells / s->ceilings.copy_tbs;
-    char row[768], rounds[48] = "";
-    if (job->rounds) snprintf(rounds, sizeof rounds, ", \"rounds\": %llu", job->rounds);
-    printf("| %s | %s | %s | %llu | %d | %.4f | %.1f%% | %.1f | %.2f%% | %llu |\n", work_of(job),
-           job->variant->name, flood_input_name(job->truth.input), job->truth.map.width,
-           job->truth.map.connectivity, t.ms, t.noise_pct, mpix, 100 * limit / t.ms, job->rounds);
+// Bytes in and out: two and one a cell of a flood, one and four of a label; of rising water two a
+// cell, once for all levels, and a lake for each of them.
+static double bytes_of(const flood_job *job) {
+    const double cells = (double)job->truth.cells;
+    if (job->variant->work == FLOOD_WORK_LEVELS)
+        return 2 * cells + sizeof(tmap_flood_lake) * (double)job->level_count;
+    return (job->variant->work == FLOOD_WORK_FLOOD ? 3 : 5) * cells;
+}
+
+// A row, for the reader and for the file. The limit is the time for the bytes in and out. flooded:
+// the part of the map that is flooded in the end.
+static void record(sweep *s, const flood_job *job, bench_time t, double flooded) {
+    const tmap_u32 levels = job->variant->work == FLOOD_WORK_LEVELS ? job->level_count : 0;
+    const double cells = (double)job->truth.cells * (levels ? levels : 1),
+                 mpix = 1e-3 * cells / t.ms;
+    const double limit = 1e-9 * bytes_of(job) / s->ceilings.copy_tbs;
+    char row[768], more[160] = "";
+    if (job->rounds) snprintf(more, sizeof more, ", \"rounds\": %llu", job->rounds);
+    if (levels) // reads: of all heights, that the time of one level is enough for
+        snprintf(more, sizeof more, ", \"levels\": %u, \"level_ms\": %.6f, \"level_reads\": %.4f",
+                 levels, t.ms / levels,
+                 t.ms / levels / (2e-9 * (double)job->truth.cells / s->ceilings.copy_tbs));
+    begin_row(job);
+    printf(" %.4f | %.1f%% | %.1f | %.2f%% | %llu |\n", t.ms, t.noise_pct, mpix, 100 * limit / t.ms,
+           job->rounds);
     fflush(stdout);
     snprintf(row, sizeof row,
              "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"map\", \"input\": \"%s\", "
@@ -81,19 +108,40 @@ static void record(sweep *s, const flood_job *job, bench_time t) {
              "\"limit_pct\": %.3f%s, \"verified\": true",
              work_of(job), job->variant->name, flood_input_name(job->truth.input),
              job->truth.map.width, job->truth.map.connectivity,
-             job->variant->work == FLOOD_WORK_FLOOD ? "i16" : "u8", (double)job->truth.size / cells,
-             t.ms, t.noise_pct, mpix, limit, 100 * limit / t.ms, rounds);
+             job->variant->work == FLOOD_WORK_LABEL ? "u8" : "i16", flooded, t.ms, t.noise_pct,
+             mpix, limit, 100 * limit / t.ms, more);
     bench_results_row(&s->results, row);
 }
 
 // ---- a variant ----------------------------------------------------------------------------------
 
-// Runs a job on poisoned memory and verifies what it gives; the program ends where it is wrong.
-// Returns how long it took, by events.
-static double verify(flood_job *job) {
+// Where the result of a variant stands, and its bytes.
+static void **result_at(flood_job *job) {
+    if (job->variant->work == FLOOD_WORK_LEVELS) return (void **)&job->lakes;
+    return job->variant->work == FLOOD_WORK_FLOOD ? (void **)&job->out : (void **)&job->labels;
+}
+static tmap_u64 result_bytes(const flood_job *job) {
+    if (job->variant->work == FLOOD_WORK_LEVELS) return job->level_count * sizeof *job->lakes;
+    return job->truth.cells * (job->variant->work == FLOOD_WORK_FLOOD ? 1 : 4);
+}
+
+// How much of a result is wrong. *flooded: the part of the map that is flooded in the end.
+static tmap_u64 look(const flood_job *job, double *flooded) {
     const int flood = job->variant->work == FLOOD_WORK_FLOOD;
-    const size_t bytes = (size_t)job->truth.cells * (flood ? 1 : 4);
-    unsigned char *result = flood ? job->out : (unsigned char *)job->labels;
+    static tmap_flood_lake lakes[FLOOD_LAKES_MOST];
+    *flooded = (double)job->truth.size / (double)job->truth.cells;
+    if (job->variant->work != FLOOD_WORK_LEVELS)
+        return flood_truth_wrong(&job->truth, flood ? job->out : NULL, flood ? NULL : job->labels);
+    CHECK(cudaMemcpy(lakes, job->lakes, (size_t)result_bytes(job), cudaMemcpyDeviceToHost));
+    *flooded = (double)lakes[job->level_count - 1].area / (double)job->truth.cells;
+    return flood_lakes_wrong(&job->truth, job->source, job->levels, job->level_count, lakes);
+}
+
+// Runs a job on poisoned memory and verifies what it gives; the program ends where it is wrong.
+// Returns how long it took, by events. *flooded: as `look` has it.
+static double verify(flood_job *job, double *flooded) {
+    const size_t bytes = (size_t)result_bytes(job);
+    unsigned char *result = (unsigned char *)*result_at(job);
     unsigned char guard[FLOOD_GUARD];
     cudaEvent_t begin, end;
     tmap_u64 bad;
@@ -111,7 +159,7 @@ static double verify(flood_job *job) {
     CHECK(cudaEventDestroy(end));
     if (job->late) return (double)ms;
     if (job->variant->finish) CHECK(job->variant->finish(job));
-    bad = flood_truth_wrong(&job->truth, flood ? job->out : NULL, flood ? NULL : job->labels);
+    bad = look(job, flooded);
     CHECK(cudaMemcpy(guard, result + bytes, sizeof guard, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < FLOOD_GUARD; ++i) bad += guard[i] != 0xa5;
     if (bad) wrong(job, bad);
@@ -120,11 +168,11 @@ static double verify(flood_job *job) {
 
 // One variant at one map: verified, then timed, if one run is not enough for that.
 static void sweep_variant(sweep *s, flood_job *job, int *late) {
-    const int flood = job->variant->work == FLOOD_WORK_FLOOD;
-    const tmap_u64 result = job->truth.cells * (flood ? 1 : 4) + FLOOD_GUARD;
+    const tmap_u64 result = result_bytes(job) + FLOOD_GUARD;
     const tmap_u64 workspace = job->variant->bytes(job);
     size_t free_bytes, total;
     bench_time t = {0, 0, 1};
+    double flooded = 0;
     if (*late) {
         left_out(job, "a smaller map took too long");
         return;
@@ -134,28 +182,36 @@ static void sweep_variant(sweep *s, flood_job *job, int *late) {
         left_out(job, "no memory");
         return;
     }
-    CHECK(cudaMalloc(flood ? (void **)&job->out : (void **)&job->labels, (size_t)result));
+    CHECK(cudaMalloc(result_at(job), (size_t)result));
     CHECK(cudaMalloc(&job->workspace, (size_t)workspace + 16));
     job->limit_ms = s->limit_ms;
     CHECK(job->variant->make(job));
-    t.ms = verify(job);
+    t.ms = verify(job, &flooded);
     job->limit_ms = 1e9;
     if (job->late) {
         *late = 1;
         left_out(job, "took too long");
     } else {
         if (t.ms < 300) t = bench_measure(run, job, s->budget_ms);
-        record(s, job, t);
+        record(s, job, t, flooded);
     }
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaFree(job->workspace));
-    CHECK(cudaFree(flood ? (void *)job->out : (void *)job->labels));
+    CHECK(cudaFree(*result_at(job)));
+}
+
+// Rising water, with each number of levels.
+static void sweep_levels(sweep *s, flood_job *job, int *late) {
+    for (int i = 0; i < s->levels.count && job->truth.input == FLOOD_TERRAIN; ++i) {
+        job->level_count = s->levels.value[i];
+        sweep_variant(s, job, late);
+    }
 }
 
 static void sweep_size(sweep *s, tmap_u32 n, int connectivity) {
     const tmap_u64 cells = (tmap_u64)n * n;
     size_t free_bytes, total;
-    flood_job job;
+    static flood_job job;
     memset(&job, 0, sizeof job);
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     if (cells > FLOOD_TRUTH_CELLS || flood_truth_bytes(cells) > (tmap_u64)free_bytes / 20 * 19) {
@@ -173,7 +229,9 @@ static void sweep_size(sweep *s, tmap_u32 n, int connectivity) {
         CHECK(cudaMemcpy(job.seed, &seed, sizeof seed, cudaMemcpyHostToDevice));
         for (int v = 0; v < FLOOD_VARIANTS; ++v) {
             job.variant = &flood_variants[v];
-            if (s->only >> v & 1) sweep_variant(s, &job, &s->late[input][v]);
+            if (s->only >> v & 1)
+                (job.variant->work == FLOOD_WORK_LEVELS ? sweep_levels : sweep_variant)(
+                    s, &job, &s->late[input][v]);
         }
     }
     bench_progress(FLOOD_INPUTS, FLOOD_INPUTS, "");
@@ -200,10 +258,10 @@ static unsigned bits_of(const char *option, const char *text, const char *(*name
 
 static tmap_u64 parse(sweep *s, int argc, char **argv, const char **out) {
     const bench_numbers all = {{1024, 4096, 16384, 32768, 46341}, 5}, some = {{1024, 16384}, 2};
-    const bench_numbers four = {{4}, 1};
+    const bench_numbers four = {{4}, 1}, levels = {{64, 1024}, 2};
     tmap_u64 bytes = 4ull << 30;
     int quick = 0;
-    s->connectivity = four, s->inputs = s->only = ~0u;
+    s->connectivity = four, s->levels = levels, s->inputs = s->only = ~0u;
     for (int i = 1; i < argc; ++i) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(option, "--help")) {
@@ -224,6 +282,8 @@ static tmap_u64 parse(sweep *s, int argc, char **argv, const char **out) {
             s->only = bits_of(option, p, flood_variant_name, FLOOD_VARIANTS);
         else if (!strcmp(option, "--connectivity"))
             s->connectivity = bench_numbers_of(option, p, 4, 8);
+        else if (!strcmp(option, "--levels"))
+            s->levels = bench_numbers_of(option, p, 1, FLOOD_LAKES_MOST);
         else if (!strcmp(option, "--limit"))
             s->limit_ms = (double)bench_number(option, p, 1, 1000000);
         else if (!strcmp(option, "--budget"))

@@ -3,11 +3,12 @@
 // map and then runs as often as it is told to.
 //
 // A variant is two functions and a line in flood_variants, whose work is FLOOD_WORK_FLOOD (heights
-// in, job->out as bytes) or FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit integers).
+// in, job->out as bytes), FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit integers) or
+// FLOOD_WORK_LEVELS (heights and job->levels in, job->lakes).
 #ifndef BENCH_ADAPTIVE_FLOOD_JOB_H
 #define BENCH_ADAPTIVE_FLOOD_JOB_H
 
-#include "flood_truth.h"
+#include "flood_lakes.h"
 
 #include <threadmap/adaptive/flood_again.h>
 #include <threadmap/adaptive/label.h>
@@ -15,7 +16,7 @@
 
 #include <time.h>
 
-enum { FLOOD_WORK_FLOOD, FLOOD_WORK_LABEL };
+enum { FLOOD_WORK_FLOOD, FLOOD_WORK_LABEL, FLOOD_WORK_LEVELS };
 #define FLOOD_GUARD 64u // bytes behind a result that stay as they are
 
 typedef struct flood_job flood_job;
@@ -39,8 +40,9 @@ struct flood_job {
     flood_truth truth;     // the map, and what is to come of it
     tmap_flood_seed *seed; // in device memory: the first cell of the largest region
     void *workspace;
-    unsigned char *out; // of a flood, with a guard
-    int *labels;        // of a label, with a guard
+    unsigned char *out;     // of a flood, with a guard
+    int *labels;            // of a label, with a guard
+    tmap_flood_lake *lakes; // of levels, with a guard
     double limit_ms;
     int late;
     tmap_u64 rounds; // of the last run; 0: there are none
@@ -48,6 +50,9 @@ struct flood_job {
     tmap_flood_plan plan;
     void *tiles, *bits; // in the workspace
     tmap_label_plan label;
+    tmap_flood_seed source; // of rising water
+    tmap_u32 level_count;
+    double levels[FLOOD_LAKES_MOST];
 };
 
 static double flood_now_ms(void) {
@@ -85,13 +90,13 @@ static cudaError_t flood_slides_run(flood_job *job) {
 
 // ---- the library --------------------------------------------------------------------------------
 
-// The workspace holds a plan's own, tiles, and a result of bits.
+// The workspace holds a plan's own, tiles, and a result of bits, or a source.
 static tmap_u64 flood_regions_bytes(const flood_job *job) {
     const tmap_flood_map *map = &job->truth.map;
     tmap_flood_plan plan;
     CHECK(tmap_flood_plan_make(map, TMAP_FLOOD_U8, 1, &plan));
     return plan.workspace + tmap_flood_tiles_bytes(&plan) +
-           4 * tmap_flood_words(map->width) * map->height;
+           4 * tmap_flood_words(map->width) * map->height + sizeof(tmap_flood_seed);
 }
 static cudaError_t flood_regions_make(flood_job *job) {
     cudaError_t error = tmap_flood_plan_make(&job->truth.map, job->variant->form, 1, &job->plan);
@@ -127,6 +132,23 @@ static cudaError_t flood_bits_finish(flood_job *job) {
     flood_unpack<<<1024, 256>>>((const tmap_u32 *)job->bits, job->truth.map.width, job->truth.cells,
                                 job->out);
     return cudaGetLastError();
+}
+
+// Rising water has a source of its own, which stands where a result of bits would. Tiles are known
+// before.
+static tmap_flood_seed *flood_levels_source(const flood_job *job) {
+    return (tmap_flood_seed *)job->bits;
+}
+static cudaError_t flood_levels_make(flood_job *job) {
+    const cudaError_t error = flood_regions_make(job);
+    job->source = flood_lakes_levels(&job->truth, job->levels, job->level_count);
+    return error ? error
+                 : cudaMemcpy(flood_levels_source(job), &job->source, sizeof job->source,
+                              cudaMemcpyHostToDevice);
+}
+static cudaError_t flood_levels_run(flood_job *job) {
+    return tmap_flood_levels(&job->plan, job->truth.heights, job->tiles, flood_levels_source(job),
+                             1, job->levels, job->level_count, job->workspace, job->lakes, 0);
 }
 
 static tmap_label_plan flood_label_plan(const flood_job *job) {
@@ -172,6 +194,8 @@ static const flood_variant flood_variants[] = {
     FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
     FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),
     FLOOD_SLIDES("naive", TMAP_FLOOD_SLIDES_NAIVE),
+    {FLOOD_WORK_LEVELS, "levels", TMAP_FLOOD_BITS, flood_regions_bytes, flood_levels_make,
+     flood_levels_run, NULL},
 };
 enum { FLOOD_VARIANTS = sizeof flood_variants / sizeof *flood_variants };
 

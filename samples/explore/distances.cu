@@ -12,7 +12,7 @@ static const char help[] =
     "  --input    .npy of float32 or float64, or text with a point a line (auto: a coil)\n"
     "  --metric   euclidean, sqeuclidean, cityblock or cosine (euclidean)\n"
     "  --out      .npy file for n(n-1)/2 float32 distances, or none (distances.npy)\n"
-    "  --picture  file of the heat map, or none (distances." PICTURE_TYPE ")\n"
+    "  --picture  file of the heat map, or none (distances." IMAGE_TYPE ")\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 enum { INPUT, METRIC, OUT, PICTURE };
@@ -97,7 +97,7 @@ int explore_distances(int count, char **words) {
     option o[] = {{"--input", "auto"},
                   {"--metric", "euclidean"},
                   {"--out", "distances.npy"},
-                  {"--picture", "distances." PICTURE_TYPE},
+                  {"--picture", "distances." IMAGE_TYPE},
                   {NULL, NULL}};
     float ms[WAYS];
     int verified = 1;

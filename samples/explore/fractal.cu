@@ -13,8 +13,8 @@ static const char help[] =
     "  --steps    of life in the picture, 0 to 99 (11)\n"
     "  --seed     of random numbers, 0 to 2^64 - 1 (1)\n"
     "  --picture  file of the fractal, or of the steps of life, or none (auto: "
-    "fractal." PICTURE_TYPE ",\n"
-    "             life." PICTURE_TYPE ")\n"
+    "fractal." IMAGE_TYPE ",\n"
+    "             life." IMAGE_TYPE ")\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 enum { WORK, FRACTAL, LEVEL, RHO, RULE, STEPS, SEED, PICTURE };
@@ -40,8 +40,8 @@ static tmap_u32 task_read(fractal_task *t, option *o, const machine *m) {
     t->wide = tmap_nbb_side_x(t->f, t->r), t->high = tmap_nbb_side_y(t->f, t->r);
     t->places = tmap_mul_saturate(t->wide, t->high), t->cells = tmap_nbb_cells(t->f, t->r);
     if (!strcmp(o[PICTURE].value, "auto"))
-        o[PICTURE].value = t->work == WRITE  ? "fractal." PICTURE_TYPE
-                           : t->work == LIFE ? "life." PICTURE_TYPE
+        o[PICTURE].value = t->work == WRITE  ? "fractal." IMAGE_TYPE
+                           : t->work == LIFE ? "life." IMAGE_TYPE
                                              : "none";
     if (t->work == SUM && strcmp(o[PICTURE].value, "none"))
         bad("a sum has no --picture", o[PICTURE].value);

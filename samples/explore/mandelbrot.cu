@@ -11,8 +11,8 @@ static const char help[] =
     "  --dwell      the most steps of a pixel, 1 to 2^30 (512)\n"
     "  --window     x0,x1,y0,y1 (-1.5,0.5,-1,1)\n"
     "  --g --r --B  parts at first, parts of a part, side at which cutting ends (8, 2, 8)\n"
-    "  --picture    file of the set, or none (mandelbrot." PICTURE_TYPE ")\n"
-    "  --regions    file of its regions, or none (regions." PICTURE_TYPE ")\n"
+    "  --picture    file of the set, or none (mandelbrot." IMAGE_TYPE ")\n"
+    "  --regions    file of its regions, or none (regions." IMAGE_TYPE ")\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 enum { N, DWELL, WINDOW, G, R, SIDE, PICTURE, REGIONS };
@@ -107,8 +107,8 @@ int explore_mandelbrot(int count, char **words) {
                   {"--g", "8"},
                   {"--r", "2"},
                   {"--B", "8"},
-                  {"--picture", "mandelbrot." PICTURE_TYPE},
-                  {"--regions", "regions." PICTURE_TYPE},
+                  {"--picture", "mandelbrot." IMAGE_TYPE},
+                  {"--regions", "regions." IMAGE_TYPE},
                   {NULL, NULL}};
     float ms[WAYS];
     int verified = 1;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // picture.h: pictures with legends: a canvas of pixels, rectangles, and letters of 3 x 5 dots; saved
-// as PNG where libpng is at hand (TMAP_SAMPLE_PNG), else as PPM.
+// by ../files/image.h, as PNG or PPM.
 #ifndef EXPLORE_PICTURE_H
 #define EXPLORE_PICTURE_H
 
 #include "tool.h"
 
 #include <ctype.h>
-#if TMAP_SAMPLE_PNG
-#include <png.h>
-#endif
 
 // Colours are 0xrrggbb.
 typedef struct canvas {
@@ -101,17 +98,7 @@ static inline void canvas_scale(canvas *c, unsigned x, unsigned y, unsigned wide
 
 // Writes the canvas to the file of an option, which ends, and frees it.
 static inline void canvas_end(canvas *c, output *o, const option *to) {
-#if TMAP_SAMPLE_PNG
-    png_image image;
-    memset(&image, 0, sizeof image);
-    image.version = PNG_IMAGE_VERSION, image.format = PNG_FORMAT_RGB;
-    image.width = c->wide, image.height = c->high;
-    const int saved = png_image_write_to_stdio(&image, o->file, 0, c->pixels, 0, NULL);
-#else
-    const size_t bytes = (size_t)c->wide * c->high * 3;
-    const int saved = fprintf(o->file, "P6\n%u %u\n255\n", c->wide, c->high) > 0 &&
-                      fwrite(c->pixels, 1, bytes, o->file) == bytes;
-#endif
+    const int saved = image_write(o->file, c->wide, c->high, c->pixels) == 0;
     free(c->pixels);
     file_end(o, saved, to);
 }

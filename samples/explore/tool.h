@@ -5,6 +5,7 @@
 #define EXPLORE_TOOL_H
 
 #include "../../bench/output.h"
+#include "../files/image.h"
 #include "explore.h"
 
 #include <threadmap/core.h>
@@ -22,12 +23,6 @@
             exit(1); \
         } \
     } while (0)
-
-#if TMAP_SAMPLE_PNG
-#define PICTURE_TYPE "png"
-#else
-#define PICTURE_TYPE "ppm"
-#endif
 
 // ---- options ------------------------------------------------------------------------------------
 

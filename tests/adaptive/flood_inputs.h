@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// flood_inputs.h: maps to flood, as functions of a cell that give the same heights on any machine.
-// All are meant for the level 0: a cell is wet where its height is negative.
+// flood_inputs.h: maps to flood and to label, as functions of a cell that give the same heights on
+// any machine. All are meant for the level 0: a cell is wet where its height is negative.
 #ifndef TESTS_ADAPTIVE_FLOOD_INPUTS_H
 #define TESTS_ADAPTIVE_FLOOD_INPUTS_H
 

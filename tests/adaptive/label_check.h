@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// label_check.h: maps to label, as functions of a cell, and their components and shapes by the
-// definition: a serial flood fill.
+// label_check.h: maps to label, as functions of a cell, some of them those of flood_inputs.h; and
+// their components and shapes by the definition: a serial flood fill.
 #ifndef TESTS_ADAPTIVE_LABEL_CHECK_H
 #define TESTS_ADAPTIVE_LABEL_CHECK_H
 
 #include "cuda_check.h"
+#include "flood_inputs.h"
 #include <threadmap/adaptive/label.h>
 #include <threadmap/adaptive/label_measure.h>
 
@@ -62,25 +63,26 @@ static tmap_u32 mix(tmap_u64 x) {
     return (tmap_u32)(x >> 32);
 }
 
+// 1 where a map to flood is wet.
+static int cell_wet(const test_case *c, int input, int x, int y) {
+    return flood_input(input, (tmap_u32)x, (tmap_u32)y, (tmap_u32)c->map.width,
+                       (tmap_u32)c->map.height) < 0;
+}
+
 // A small number for a cell; those of masks are 0 or not.
 static int cell_value(const test_case *c, int x, int y) {
-    const int w = (int)c->map.width, h = (int)c->map.height;
+    const int h = (int)c->map.height;
     const tmap_u32 r = mix(c->seed * 1000003 + (tmap_u64)y * 50021 + (tmap_u64)x);
-    int d = x;
     switch (c->kind) {
     case NOISE: return r % 1000 < 593;
     case VALUES: return (int)(r % 3);
     case SPARSE: return r % 1000 < c->seed % 7 * 100 + 50;
-    case ALL: return 1;
-    case NONE: return 0;
-    case CHECKER: return (x + y) % 2;
-    case SNAKE_H: return y % 2 == 0 || (y / 2 % 2 ? x == 0 : x == w - 1);
-    case SNAKE_V: return x % 2 == 0 || (x / 2 % 2 ? y == 0 : y == h - 1);
-    case SPIRAL: // rings with a gap each
-        if (y < d) d = y;
-        if (w - 1 - x < d) d = w - 1 - x;
-        if (h - 1 - y < d) d = h - 1 - y;
-        return d % 2 == 0 ? !(x == d && y == d + 1) : x == d && y == d + 1;
+    case ALL: return cell_wet(c, FLOOD_WET, x, y);
+    case NONE: return cell_wet(c, FLOOD_DRY, x, y);
+    case CHECKER: return cell_wet(c, FLOOD_CHECKERBOARD, x, y);
+    case SNAKE_H: return cell_wet(c, FLOOD_SERPENTINE_H, x, y);
+    case SNAKE_V: return cell_wet(c, FLOOD_SERPENTINE_V, x, y);
+    case SPIRAL: return cell_wet(c, FLOOD_SPIRAL, x, y);
     case RISING: return (x + y) % 16 == 15; // through corners of blocks
     case FALLING: return (x + 16 * h - y) % 16 == 0;
     case COMB: return y % 16 == 15 || x % 2 == 0;

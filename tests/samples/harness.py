@@ -8,11 +8,11 @@ small runs.
 """
 import os
 import re
-import struct
 import subprocess
 import sys
 import tempfile
-import zlib
+
+from pictures import PICTURE_PROBLEMS, picture
 
 QUICK = '--quick' in sys.argv
 folder, suffix = os.path.abspath(sys.argv[1]), sys.argv[2]
@@ -81,42 +81,6 @@ def bad_options(command, *wrong):
     r = run(command, '--help')
     if r.returncode or not r.stdout.startswith('usage: explore ' + command):
         fail(f'{command} --help')
-
-
-# What a picture that is no whole one raises.
-PICTURE_PROBLEMS = (OSError, AssertionError, ValueError, KeyError, struct.error, zlib.error)
-
-
-def picture(path):
-    """Width and height of a whole PPM, or of a PNG of RGB with right sums."""
-    with open(path, 'rb') as file:
-        return picture_of(file.read())
-
-
-def picture_of(data):
-    if data[:3] in (b'P5\n', b'P6\n'):
-        channels = 3 if data[1:2] == b'6' else 1
-        head = [line for line in data.split(b'\n', 4) if not line.startswith(b'#')]
-        width, height = map(int, head[1].split())
-        assert head[2] == b'255', 'depth'
-        start = data.index(b'\n255\n') + 5
-        assert len(data) - start == channels * width * height, 'pixels'
-        return width, height
-    assert data[:8] == b'\x89PNG\r\n\x1a\n', 'signature'
-    at, pixels, last = 8, b'', b''
-    while at < len(data):
-        length, last = struct.unpack('>I4s', data[at:at + 8])
-        body = data[at + 8:at + 8 + length]
-        crc, = struct.unpack('>I', data[at + 8 + length:at + 12 + length])
-        assert crc == zlib.crc32(last + body), 'check sum'
-        if last == b'IHDR':
-            width, height, depth, colour, _, _, interlace = struct.unpack('>IIBBBBB', body)
-        elif last == b'IDAT':
-            pixels += body
-        at += 12 + length
-    assert last == b'IEND' and interlace == 0 and depth == 8 and colour == 2, 'kind'
-    assert len(zlib.decompress(pixels)) == height * (1 + 3 * width), 'pixels'
-    return width, height
 
 
 def check_picture(path, fits, what):

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-PICTURES = {'12_mandelbrot': 'mandelbrot.pgm', '20_flood': 'flood.ppm',
-            '21_compact_life': 'life.pgm'}
+from pictures import PICTURE_PROBLEMS, pixels_of
+
+# Without an ending: PNG or PPM.
+PICTURES = {'12_mandelbrot': 'mandelbrot.pgm', '20_flood': 'flood', '21_compact_life': 'life.pgm'}
 
 
 def grey(path, data):
@@ -38,10 +40,12 @@ def sparse(path, data):
 
 def coloured(path, data):
     """What is wrong with a picture of hills and water."""
-    magic, size, most, pixels = data.split(b'\n', 3)
-    width, height = map(int, size.split())
-    if magic != b'P6' or most != b'255' or len(pixels) != 3 * width * height:
-        return f'{path} is no whole picture'
+    try:
+        pixels = pixels_of(data)[2]
+    except PICTURE_PROBLEMS as problem:
+        return f'{path}: {problem}'
+    if data[:2] != (b'P6' if path.endswith('.ppm') else b'\x89P'):
+        return f'{path} is of another kind'
     colours = [pixels[i:i + 3] for i in range(0, len(pixels), 3)]
     water = sum(red + 30 < blue for red, _, blue in colours)
     if len(set(colours)) < 500 or not len(colours) / 50 < water < len(colours) / 2:
@@ -64,12 +68,14 @@ def check(program):
             return f'shows too little, or no ": ok" in its last line\n{r.stdout}'
         if max(map(len, lines)) > 120:
             return 'lines of more than 120 characters'
-        wanted = [PICTURES[name]] if name in PICTURES else []
-        if os.listdir(folder) != wanted:
-            return f'leaves {os.listdir(folder)}'
-        for path in wanted:
+        wanted = PICTURES.get(name, '')
+        endings = ('',) if '.' in wanted else ('.png', '.ppm')
+        left = os.listdir(folder)
+        if left not in ([[wanted + ending] for ending in endings] if wanted else [[]]):
+            return f'leaves {left}'
+        for path in left:
             with open(os.path.join(folder, path), 'rb') as file:
-                look = coloured if path.endswith('.ppm') else sparse if path == 'life.pgm' else grey
+                look = grey if path == 'mandelbrot.pgm' else sparse if '.' in wanted else coloured
                 answer = look(path, file.read())
             if answer:
                 return answer

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs sample 20_flood on small maps of files: areas and volumes of its lakes and the cells of its
+picture, against a fill of its own; and words that it must refuse.
+
+    flood_test.py PROGRAM
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+from pictures import PICTURE_PROBLEMS, pixels_of
+
+NODATA = -9999
+program = os.path.abspath(sys.argv[1])
+errors = []
+runs = 0
+
+
+def run(*words):
+    global runs
+    runs += 1
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+def fail(what, *more):
+    errors.append(what)
+    print('FAILED:', what, *more, sep='\n    ')
+
+
+def write(path, rows, corner=''):
+    """An ASCII grid."""
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(f'ncols {len(rows[0])}\nnrows {len(rows)}\n{corner}NODATA_value {NODATA}\n')
+        file.writelines(' '.join(map(str, row)) + '\n' for row in rows)
+
+
+def fill(rows, x, y, level, ways):
+    """The cells of a lake, as (x, y)."""
+    lake, todo = set(), [(x, y)]
+    while todo:
+        x, y = todo.pop()
+        if (not (0 <= x < len(rows[0]) and 0 <= y < len(rows)) or (x, y) in lake
+                or rows[y][x] >= level or rows[y][x] == NODATA):
+            continue
+        lake.add((x, y))
+        todo += [(x + u, y + v) for u in (-1, 0, 1) for v in (-1, 0, 1)
+                 if ways == 8 or u == 0 or v == 0]
+    return lake
+
+
+def check_picture(rows, lake, what):
+    names = [name for name in os.listdir() if name.startswith('flood.')]
+    if len(names) != 1:
+        return fail(f'{what}: {names} instead of one picture')
+    with open(names[0], 'rb') as file:
+        data = file.read()
+    os.remove(names[0])
+    try:
+        width, height, pixels = pixels_of(data)
+    except PICTURE_PROBLEMS as problem:
+        return fail(f'{what}: {problem}')
+    if (width, height) != (len(rows[0]), len(rows)):
+        return fail(f'{what}: a picture of {width} x {height}')
+    for i in range(width * height):
+        red, _, blue = colour = pixels[3 * i:3 * i + 3]
+        x, y = i % width, i // width
+        if (red + 30 < blue) != ((x, y) in lake) or (colour == b'\0\0\0') != (rows[y][x] == NODATA):
+            return fail(f'{what}: column {x}, row {y} is {tuple(colour)}')
+    return None
+
+
+def good(rows, x, y, level, ways, *words):
+    """words: the place of the source where it is not told by (x, y)."""
+    words = ('map.asc', str(level), *(words or (str(x), str(y))), *(['8'] if ways == 8 else []))
+    r = run(*words)
+    if r.returncode == 77:
+        print(r.stdout.strip() or 'SKIP: cannot run here')
+        sys.exit(77)
+    what = f'{words} on {rows}'
+    dry = rows[y][x] >= level or rows[y][x] == NODATA
+    deep = 0 if dry else level - rows[y][x]
+    lines = r.stdout.splitlines()
+    if r.returncode or r.stderr or len(lines) != 5 or not lines[-1].endswith(': ok'):
+        return fail(what, f'status {r.returncode}', r.stdout, r.stderr)
+    for k, line in enumerate(lines[:4]):
+        at = level - (3 - k) / 4 * deep
+        lake = fill(rows, x, y, at, ways)
+        volume = sum(at - rows[v][u] for u, v in lake)
+        if line != f'level {at:g}: {len(lake)} cells, volume {volume:.10g}':
+            fail(what, line, f'{at:g}, {len(lake)}, {volume:.10g}')
+    return check_picture(rows, lake, what)
+
+
+def bad(*words):
+    """Must end with 2 after one line, and leave no picture."""
+    r = run(*words)
+    left = [name for name in os.listdir() if name.startswith('flood.')]
+    if r.returncode != 2 or r.stdout or not re.fullmatch(r'[^\n]+\n', r.stderr) or left:
+        fail(f'{words}: status {r.returncode}, {left}', r.stdout, r.stderr)
+    for name in left:
+        os.remove(name)
+
+
+def main():
+    chance = random.Random(20)
+    for i in range(12):
+        width, height = chance.choice(((1, 1), (1, 9), (13, 1), (8, 8), (33, 17), (40, 40)))
+        rows = [[chance.choice((-3, -2, 0, 1, 2, 5, 7, NODATA)) for _ in range(width)]
+                for _ in range(height)]
+        if i % 3 == 0:  # floats
+            rows = [[h if h == NODATA else h + 0.5 for h in row] for row in rows]
+        write('map.asc', rows)
+        good(rows, chance.randrange(width), chance.randrange(height), chance.choice((2, 3, 6.5, 9)),
+             4 if i % 2 else 8)
+    # a wall without data, which is the lowest of all; past its corner with 8 ways
+    rows = [[1, 1, NODATA, 1], [1, 1, NODATA, 1], [NODATA, NODATA, 1, 1]]
+    write('map.asc', rows, 'xllcorner 7\nyllcorner 50\ncellsize 0.5\n')
+    for ways in 4, 8:
+        good(rows, 0, 0, 4, ways)
+        good(rows, 2, 0, 4, ways)
+        good(rows, 3, 1, 4, ways, '8.75', '50.75', 'map')
+        good(rows, 0, 2, 4, ways, '7', '50.01', 'map')
+    write('map.asc', [[1, 2]])
+    good([[1, 2]], 0, 0, 2.5, 4)
+    bad('map.asc')
+    bad('map.asc', '1', '0')
+    for word in '', '1x', 'x', ' 1', '1 ', '1,5', 'nan', 'inf', '-inf', '1e11', '0x1', '1\n2':
+        bad('map.asc', word, '0', '0')
+        bad('map.asc', '1', word, '0')
+        bad('map.asc', '1', '0', word)
+    for x, y in ('-1', '0'), ('-0.001', '0'), ('2', '0'), ('0', '1'), ('0', '-1'), ('1e10', '0'):
+        bad('map.asc', '1', x, y)
+    bad('map.asc', '1', '0', '0', 'map')  # whose place nobody knows
+    for word in '', '5', '48', 'Map', '8x':
+        bad('map.asc', '1', '0', '0', word)
+    bad('no.asc', '1', '0', '0')
+    bad('map.tif', '1', '0', '0')
+    write('place.asc', [[1, 2]], 'xllcorner 7\nyllcorner 50\ncellsize 0.5\n')
+    for x, y in ('6.99', '50.1'), ('8', '50.1'), ('7.1', '49.99'), ('7.1', '50.51'):
+        bad('place.asc', '1', x, y, 'map')
+    os.mkdir('flood.png')
+    os.mkdir('flood.ppm')
+    r = run('place.asc', '3', '0', '0')
+    if r.returncode != 2 or 'ok' in r.stdout or r.stderr.count('\n') != 1:
+        fail(f'a picture that cannot be written: {r.returncode}', r.stdout, r.stderr)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    os.chdir(scratch)
+    main()
+    os.chdir('/')
+print(f'{runs} runs, {len(errors)} wrong')
+sys.exit(1 if errors else 0)
