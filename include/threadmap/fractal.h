@@ -13,6 +13,7 @@
 #include "fractal/fold.h"
 #include "fractal/gasket.h"
 #include "fractal/nbb.h"
+#include "fractal/philox.h"
 #include "fractal/rows.h"
 #include "fractal/size.h"
 #include "fractal/stencil.h"

@@ -43,6 +43,7 @@ WINGS = paths("fractal", "triangle", "adaptive")
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
                 "fractal/compact_bits", "fractal/compact_life", "fractal/compact_matrix",
                 "fractal/compact_window", "fractal/life_bits",
+                "fractal/diffusion", "fractal/ising",
                 "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
                 "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",
                 "triangle/linkage_rounds",
@@ -73,7 +74,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
 HEAVY = paths()
 
 # What serves clients alone, and so is in no include of a wing either.
-SERVING = paths("fractal/ca_rule", "adaptive/fill")
+SERVING = paths("fractal/ca_rule", "fractal/ising_rule", "adaptive/fill")
 
 
 def floor(header):

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// diffusion.h: one step of the diffusion equation (of heat, of a concentration, of the probability
+// of a random walk) on the cells of a fractal, in a matrix or in compact storage.
+//
+//     next = here + rate * (sum over the four neighbours at the sides that are cells of
+//                           (neighbour - here))
+//
+// This is u_t = D (u_xx + u_yy) by the explicit scheme of Euler (forward in time, central in
+// space), with rate = D dt / dx^2, and no flow between a cell and a place that is none. A client of
+// stencil.h, ready to launch, for float and double:
+//
+//     tmap_each_plan plan;
+//     cudaError_t error =
+//         tmap_diffusion_plan_make(tmap_fractal_carpet(), 10, 0, TMAP_DIFFUSION_F32, &plan);
+//     for (int t = 0; !error && t < 1000; t += 2) {
+//         error = tmap_diffusion(&plan, 0.2, a, b, stream);
+//         if (!error) error = tmap_diffusion(&plan, 0.2, b, a, stream);
+//     }
+//
+// Stability: with 0 <= rate <= 1/4 a cell's next value lies between the least and the greatest of
+// its own and its neighbours', on every fractal, and no mode grows. With a rate above 1/4 a mode
+// that turns from cell to cell grows wherever the fractal has large parts whose cells have four
+// neighbours.
+// Conservation: what flows from one cell to another is taken from the one and given to the other,
+// so that the sum of all cells stays what it is, up to the rounding of a step: half a unit in the
+// last place of each cell and a few of its flows. A state of equal values stays the same bit for
+// bit.
+// Exactness: the flows of the north, west, east and south are rounded and added in that order, and
+// the last product and sum are one fma, which is written as such and so does not hang on how a
+// compiler contracts products. By every plan, on a matrix and on compact storage, and in every run
+// the results have the same bits, and a host's fma gives them as well, unless the program is
+// compiled to flush denormals (-ftz=true, -use_fast_math).
+#ifndef TMAP_FRACTAL_DIFFUSION_H
+#define TMAP_FRACTAL_DIFFUSION_H
+
+#include "stencil.h"
+
+// The type of an element.
+typedef enum tmap_diffusion_type { TMAP_DIFFUSION_F32, TMAP_DIFFUSION_F64 } tmap_diffusion_type;
+
+#define TMAP_DIFFUSION_TYPE_COUNT 2
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+typedef struct tmapi_diffusion {
+    const void *in;
+    void *out;
+    double rate;
+} tmapi_diffusion;
+
+// The rule and the kernel of one type.
+#define TMAPI_DIFFUSION_KERNEL(name, type, fma) \
+    TMAP_DEVICE void tmapi_diffusion_rule_##name(void *job, tmap_cell cell, tmap_u32 around, \
+                                                 const void *nine, void *next) { \
+        const type *v = (const type *)nine, here = v[TMAP_HERE]; \
+        type sum = 0; \
+        (void)cell; \
+        for (int i = TMAP_NORTH; i <= TMAP_SOUTH; i += 2) /* north, west, east, south */ \
+            if (around >> i & 1) sum += v[i] - here; \
+        *(type *)next = fma((type)((const tmapi_diffusion *)job)->rate, sum, here); \
+    } \
+    static __global__ void __launch_bounds__(512, 2) \
+        tmapi_diffusion_kernel_##name(tmap_each_plan plan, tmapi_diffusion job) { \
+        tmap_stencil(&plan, job.in, job.out, sizeof(type), tmapi_diffusion_rule_##name, &job); \
+    }
+TMAPI_DIFFUSION_KERNEL(f32, float, fmaf)
+TMAPI_DIFFUSION_KERNEL(f64, double, fma)
+#undef TMAPI_DIFFUSION_KERNEL
+
+static inline const void *tmapi_diffusion_kernel(int type) {
+    return type == TMAP_DIFFUSION_F32   ? (const void *)tmapi_diffusion_kernel_f32
+           : type == TMAP_DIFFUSION_F64 ? (const void *)tmapi_diffusion_kernel_f64
+                                        : 0;
+}
+
+// A plan for tmap_diffusion. pitch: elements from a row of the matrix to the next; 0: as many as
+// the fractal is wide; TMAP_COMPACT: compact storage. type: a tmap_diffusion_type. Returns
+// cudaErrorInvalidValue for another type; other errors as for tmap_each_plan_make.
+static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
+                                                   tmap_each_plan *out) {
+    const cudaError_t error =
+        tmap_stencil_plan_make(f, r, pitch, tmapi_diffusion_kernel(type), out);
+    if (!error) out->type = (tmap_u32)type;
+    return error;
+}
+
+// One step, for every cell of the plan's share; other places are neither read nor written.
+// rate: see above; rounded to a float for floats. in, out: the states in device memory, of the
+// plan's type at a multiple of its size, not overlapping; exchanged after each step.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a rate that is not
+// finite and a plan of another maker; else the launch's own error.
+// Cost: about that of reading the one state and writing the other.
+// Example: gasket, r = 1, rate 1/4, the values 4, 0, 0 of cells (0,0), (0,1), (1,1) in a row: 3, 1,
+// 0.
+static inline cudaError_t tmap_diffusion(const tmap_each_plan *plan, double rate, const void *in,
+                                         void *out, cudaStream_t stream) {
+    tmapi_diffusion job;
+    if (!plan || !in || !out || in == out || plan->type >= TMAP_DIFFUSION_TYPE_COUNT)
+        return cudaErrorInvalidValue;
+    if (plan->kernel != tmapi_diffusion_kernel((int)plan->type)) return cudaErrorInvalidValue;
+    if (((tmap_u64)in | (tmap_u64)out) % (plan->type == TMAP_DIFFUSION_F64 ? 8 : 4))
+        return cudaErrorInvalidValue;
+    if (!(rate >= -3e38 && rate <= 3e38)) return cudaErrorInvalidValue; // no number, or no float
+    job.in = in, job.out = out, job.rate = rate;
+    return tmap_each_launch(plan, &job, stream);
+}
+
+#endif
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// ising.h: the Ising model on a fractal: spins +1 and -1 on its cells, in a matrix or in compact
+// storage, at a temperature, by the rule of Metropolis (ising_rule.h).
+//
+// The energy is - (sum of s_i s_j over all pairs of cells that touch at a side); the boundary is
+// free. A sweep takes the cells with x + y even, whose neighbours are all odd, at once, and then
+// the odd ones: two launches, from the spins to a second state and back. A client of stencil.h,
+// ready to launch, for spins of one byte (signed char):
+//
+//     tmap_ising_plan plan;
+//     cudaError_t error = tmap_ising_plan_make(tmap_fractal_carpet(), 8, TMAP_COMPACT, &plan);
+//     ... spins, other: tmap_compact_bytes(f, 8, 1) bytes each of device memory
+//     ... spins: +1 or -1 in every cell, as of tmap_sw
+//     for (tmap_u64 t = 0; !error && t < 1000; ++t)
+//         error = tmap_ising(&plan, 1.5, seed, t, spins, other, stream);
+//     if (!error) error = tmap_ising_measure(&plan, spins, other, sums, blocks, stream);
+//
+// Randomness: cell number i in sweep t takes the number of Philox4x32-10 at the counter (i, t) with
+// the seed as its key, where i is tmap_nbb_nu_linear of the cell. So the spins after a sweep hang
+// on the spins before it, the temperature, the seed and the sweep's number alone, and are the same
+// on a matrix as on compact storage, by every plan, on every machine. Give each sweep of a run a
+// number of its own.
+//
+// A spin with h = 0, as one without neighbours, turns in every sweep, as the rule says.
+#ifndef TMAP_FRACTAL_ISING_H
+#define TMAP_FRACTAL_ISING_H
+
+#include "fold.h"
+#include "ising_rule.h"
+#include "stencil.h"
+
+// What tmap_ising_measure finds: the sum of all spins, and that of s_i s_j over all pairs of cells
+// that touch at a side. The magnetisation is spins / cells, the energy -bonds.
+typedef struct tmap_ising_sums {
+    tmap_i64 spins, bonds;
+} tmap_ising_sums;
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+typedef struct tmapi_ising {
+    const void *in;
+    void *out;
+    tmap_ising_chances chances;
+    tmap_u64 seed, sweep, offset;
+    tmap_nbb f;
+    tmap_u32 r, odd;
+    int compact, wide; // wide: cell numbers need 64 bits
+} tmapi_ising;
+
+// The number of a cell of a matrix. Sides of 2 and 3 are told apart, so that only others are
+// divided by at run time.
+TMAPI_DEVICE_CALL tmap_u64 tmapi_ising_number(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r,
+                                              int wide) {
+    if (wide) return tmap_nbb_nu_linear64(f, x, y, r);
+    if (f.sx == 2 && f.sy == 2) {
+        f.sx = f.sy = 2;
+        return tmap_nbb_nu_linear(f, x, y, r);
+    }
+    if (f.sx == 3 && f.sy == 3) {
+        f.sx = f.sy = 3;
+        return tmap_nbb_nu_linear(f, x, y, r);
+    }
+    return tmap_nbb_nu_linear(f, x, y, r);
+}
+
+// Places that are no cells are 0 in `nine`, and add nothing.
+TMAP_DEVICE void tmapi_ising_step(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+                                  void *next) {
+    const tmapi_ising *j = (const tmapi_ising *)job;
+    const signed char *v = (const signed char *)nine;
+    int here = v[TMAP_HERE];
+    (void)around;
+    if (((cell.x ^ cell.y ^ j->odd) & 1) == 0) {
+        const int h = here * (v[TMAP_NORTH] + v[TMAP_WEST] + v[TMAP_EAST] + v[TMAP_SOUTH]);
+        tmap_u64 number = cell.at - j->offset;
+        if (!j->compact && h > 0) number = tmapi_ising_number(j->f, cell.x, cell.y, j->r, j->wide);
+        if (tmap_ising_turns(j->chances, h, number, j->sweep, j->seed)) here = -here;
+    }
+    *(signed char *)next = (signed char)here;
+}
+
+static __global__ void __launch_bounds__(512, 2)
+    tmapi_ising_kernel(tmap_each_plan plan, tmapi_ising job) {
+    tmap_stencil(&plan, job.in, job.out, 1, tmapi_ising_step, &job);
+}
+
+// A cell's spin, and its bonds to the east and south.
+TMAP_DEVICE void tmapi_ising_add(void *sums, tmap_cell cell, tmap_u32 around, const void *nine,
+                                 void *next) {
+    const signed char *v = (const signed char *)nine;
+    tmap_ising_sums *s = (tmap_ising_sums *)sums;
+    (void)cell, (void)around;
+    s->spins += v[TMAP_HERE], s->bonds += v[TMAP_HERE] * (v[TMAP_EAST] + v[TMAP_SOUTH]);
+    *(signed char *)next = v[TMAP_HERE];
+}
+TMAP_DEVICE void tmapi_ising_join(void *job, void *sums, const void *other) {
+    tmap_ising_sums *s = (tmap_ising_sums *)sums;
+    const tmap_ising_sums *o = (const tmap_ising_sums *)other;
+    (void)job;
+    s->spins += o->spins, s->bonds += o->bonds;
+}
+
+typedef struct tmapi_ising_measure {
+    const void *in;
+    void *out, *sums, *blocks;
+} tmapi_ising_measure;
+
+static __global__ void __launch_bounds__(512, 2)
+    tmapi_ising_measure_kernel(tmap_each_plan plan, tmapi_ising_measure job) {
+    __shared__ tmap_ising_sums scratch[32];
+    tmap_ising_sums sums = {0, 0}, zero = {0, 0};
+    tmap_stencil(&plan, job.in, job.out, 1, tmapi_ising_add, &sums);
+    tmap_fold_grid(&sums, &zero, sizeof sums, tmapi_ising_join, 0, scratch, job.blocks, job.sums);
+}
+
+// ---- plans and launches -------------------------------------------------------------------------
+
+// A plan for the functions below. An offset is set, and a share taken, in both of its parts alike.
+typedef struct tmap_ising_plan {
+    tmap_each_plan sweep, measure;
+} tmap_ising_plan;
+
+// The plan for fractal f of level r. pitch: elements from a row of the matrix to the next; 0: as
+// many as the fractal is wide; TMAP_COMPACT: compact storage, which is the quicker one, as a cell's
+// number is its place there. Errors as for tmap_each_plan_make, and
+// cudaErrorInvalidConfiguration for a level whose cells have no numbers of 64 bits.
+static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                               tmap_ising_plan *out) {
+    tmap_ising_plan p;
+    cudaError_t error;
+    if (!out || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
+    if (r > tmap_nbb_linear_level_max64(f)) return cudaErrorInvalidConfiguration;
+    error = tmap_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_kernel, &p.sweep);
+    if (!error)
+        error = tmap_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_measure_kernel,
+                                       &p.measure);
+    if (!error) *out = p;
+    return error;
+}
+
+// Half a sweep: out = in, where of the cells of the plan's share with (x + y) % 2 == odd those have
+// turned that turn at this temperature in this sweep. One launch; what shares of several GPUs go
+// by, which exchange the cells beside them after each half. temperature: >= 0, in units of J / k_B;
+// infinity will do. odd: 0 or 1. in, out: states of one byte a cell, not overlapping. `in` holds +1
+// or -1 in every cell; other places are neither read nor written. Returns cudaErrorInvalidValue for
+// a null pointer, equal states, a temperature below 0 or that is no number, another `odd`, and a
+// plan of another maker; else the launch's own error. Cost: a random number for each cell of this
+// half with more neighbours like it than unlike it. On a matrix also nu for each of these: some 15
+// instructions for each level and more where sides are neither 2 nor 3.
+static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, double temperature,
+                                          tmap_u64 seed, tmap_u64 sweep, int odd, const void *in,
+                                          void *out, cudaStream_t stream) {
+    tmapi_ising job;
+    if (!plan || !in || !out || in == out || odd < 0 || odd > 1) return cudaErrorInvalidValue;
+    if (!(temperature >= 0) || plan->sweep.kernel != (const void *)tmapi_ising_kernel)
+        return cudaErrorInvalidValue;
+    job.in = in, job.out = out, job.chances = tmap_ising_chances_at(temperature);
+    job.seed = seed, job.sweep = sweep, job.offset = plan->sweep.offset;
+    job.f = plan->sweep.f, job.r = plan->sweep.r, job.odd = (tmap_u32)odd;
+    job.compact = plan->sweep.pitch == TMAP_COMPACT;
+    job.wide = tmap_nbb_cells(job.f, job.r) > 0xffffffffull;
+    return tmap_each_launch(&plan->sweep, &job, stream);
+}
+
+// One sweep: every cell once, first those with x + y even. Two launches; afterwards `spins` has the
+// new state, and `other` that between the halves.
+// Returns cudaErrorInvalidValue for a plan that is a share, too; else as tmap_ising_half.
+static inline cudaError_t tmap_ising(const tmap_ising_plan *plan, double temperature, tmap_u64 seed,
+                                     tmap_u64 sweep, void *spins, void *other,
+                                     cudaStream_t stream) {
+    cudaError_t error;
+    if (!plan || plan->sweep.count != plan->sweep.items) return cudaErrorInvalidValue;
+    error = tmap_ising_half(plan, temperature, seed, sweep, 0, spins, other, stream);
+    if (!error) error = tmap_ising_half(plan, temperature, seed, sweep, 1, other, spins, stream);
+    return error;
+}
+
+// Bytes of device memory that tmap_ising_measure needs as its `blocks`.
+static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
+    return tmap_fold_grid_bytes(&plan->measure, sizeof(tmap_ising_sums));
+}
+
+// Sets *sums to the sums of the cells of the plan's share: of their spins, and of their bonds to
+// the east and south, so that shares add up to the whole. Exact.
+// spins: the state. other: a second one, whose cells become those of `spins`. sums: in device
+// memory. blocks: tmap_ising_measure_bytes(plan) bytes of device memory at a multiple of 16, of
+// which the first 16 have been cleared once; one launch at a time may use them.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a plan of
+// another maker; else the launch's own error. A share without an item is not launched, and then
+// *sums is left as it is.
+static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
+                                             void *other, tmap_ising_sums *sums, void *blocks,
+                                             cudaStream_t stream) {
+    tmapi_ising_measure job;
+    if (!plan || !spins || !other || spins == other || !sums || !blocks)
+        return cudaErrorInvalidValue;
+    if ((tmap_u64)sums % 8 || (tmap_u64)blocks % 16) return cudaErrorInvalidValue;
+    if (plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
+        return cudaErrorInvalidValue;
+    job.in = spins, job.out = other, job.sums = sums, job.blocks = blocks;
+    return tmap_each_launch(&plan->measure, &job, stream);
+}
+
+#endif
+#endif
