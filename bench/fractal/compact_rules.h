@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// compact_rules.h: what bench_compact steps: the tasks, their rules on the device as users write them,
-// and once more on the host; and the states that they start from, which hang on a cell's number alone
-// and so are the same in every storage.
+// compact_rules.h: what bench_compact steps: the tasks, their rules on the device as users write
+// them, and once more on the host; and the states that they start from, which hang on a cell's
+// number alone and so are the same in every storage.
 #ifndef BENCH_FRACTAL_COMPACT_RULES_H
 #define BENCH_FRACTAL_COMPACT_RULES_H
 
@@ -21,9 +21,9 @@ static const struct {
     tmap_u32 size;
     int once;
 } tasks[TASKS] = {
-    {"life", "life", "u8", 1, 1},           {"stencil", "cyclic", "u8", 1, 1},
-    {"stencil", "heat_4", "f32", 4, 1},     {"stencil", "heat_8", "f32", 4, 1},
-    {"diffusion", "heat_4", "f32", 4, 1},   {"diffusion", "heat_4", "f64", 8, 1},
+    {"life", "life", "u8", 1, 1},         {"stencil", "cyclic", "u8", 1, 1},
+    {"stencil", "heat_4", "f32", 4, 1},   {"stencil", "heat_8", "f32", 4, 1},
+    {"diffusion", "heat_4", "f32", 4, 1}, {"diffusion", "heat_4", "f64", 8, 1},
     {"ising", "metropolis", "i8", 1, 2}, // a sweep is two halves
 };
 
@@ -119,6 +119,7 @@ static inline tmap_u64 host_diffusion(const tmap_u64 *nine, tmap_u32 around, int
 // The next value of cell number `index`, which is (x, y), in step t.
 static inline tmap_u64 host_next(int task, const tmap_u64 *nine, tmap_u32 around, tmap_u64 index,
                                  tmap_u64 x, tmap_u64 y, int t) {
+    static tmap_ising_chances chances;
     unsigned char bytes[9];
     float floats[9];
     tmap_u32 living = 0;
@@ -139,8 +140,9 @@ static inline tmap_u64 host_next(int task, const tmap_u64 *nine, tmap_u32 around
     case DIFFUSION_F32: return host_diffusion(nine, around, 0);
     case DIFFUSION_F64: return host_diffusion(nine, around, 1);
     default:
+        if (!chances.of[0]) chances = tmap_ising_chances_at(ISING_T);
         if ((x + y + (tmap_u64)t) % 2 == 0 &&
-            tmap_ising_turns(tmap_ising_chances_at(ISING_T), h, index, (tmap_u64)t / 2, ISING_SEED))
+            tmap_ising_turns(chances, h, index, (tmap_u64)t / 2, ISING_SEED))
             return (unsigned char)-(signed char)nine[4];
         return nine[4];
     }
