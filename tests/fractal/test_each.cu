@@ -229,7 +229,7 @@ static __device__ void mark_cell(void *job, tmap_cell cell) {
     marks *m = (marks *)job;
     tmap_u64 i = ~0ull;
     if (tmap_nbb_contains64(m->plan.f, cell.x, cell.y, m->plan.r) &&
-        cell.at == cell.y * m->plan.pitch + cell.x)
+        cell.at == engine_at(&m->plan, cell.x, cell.y))
         i = tmap_nbb_nu_linear64(m->plan.f, cell.x, cell.y, m->plan.r) - m->first;
     if (i < m->count)
         atomicAdd(&m->mark[i], 1u);
@@ -252,7 +252,8 @@ static void run_marks(tmap_nbb f, tmap_u32 r, int loop, tmap_u64 count) {
     tmap_each_plan plan;
     marks m;
     tmap_u64 of_item;
-    CHECK(tmap_each_plan_make(f, r, 0, (const void *)mark_cells, &plan));
+    CHECK(tmap_each_plan_make(f, r, loop == TMAP_EACH_COMPACT ? TMAP_COMPACT : 0,
+                              (const void *)mark_cells, &plan));
     CHECK(tmap_each_plan_loop(&plan, loop));
     if (count > plan.items) count = plan.items;
     CHECK(tmap_each_plan_share(&plan, plan.items - count, count));
@@ -276,6 +277,8 @@ static void run_large(void) {
     run_marks(tmap_fractal_gasket(), 31, TMAP_EACH_LINEAR, some);
     run_marks(tmap_fractal_carpet(), 13, TMAP_EACH_COLUMNS, some / 32);
     run_marks(tmap_fractal_carpet(), 20, TMAP_EACH_LINEAR, some);
+    run_marks(tmap_fractal_gasket(), 25, TMAP_EACH_COMPACT, some / 32);
+    run_marks(tmap_fractal_carpet(), 13, TMAP_EACH_COMPACT, some / 32);
 }
 
 // ---- graphs -------------------------------------------------------------------------------------

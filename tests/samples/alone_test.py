@@ -34,6 +34,7 @@ SNIPPETS = {
     '18': ['own-metric', 'own-metric-launch'],
     '19': ['matrix-and-clusters'],
     '20': ['flood'],
+    '21': ['compact-life'],
 }
 READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']

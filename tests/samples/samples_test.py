@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-PICTURES = {'12_mandelbrot': 'mandelbrot.pgm', '20_flood': 'flood.ppm'}
+PICTURES = {'12_mandelbrot': 'mandelbrot.pgm', '20_flood': 'flood.ppm',
+            '21_compact_life': 'life.pgm'}
 
 
 def grey(path, data):
@@ -22,6 +23,17 @@ def grey(path, data):
     if scale[0] != 255 or scale[-1] != 0 or len(set(pixels[:width * width])) < 50:
         return f'{path} has no scale, or nothing above it'
     return ''
+
+
+def sparse(path, data):
+    """What is wrong with a grey picture of a gasket: three replicas at each of eight levels."""
+    magic, _, most, pixels = data.split(b'\n', 3)
+    if magic != b'P5' or most != b'255' or len(pixels) != 256 * 256:
+        return f'{path} is no whole picture'
+    cells = [i for i, grey in enumerate(pixels) if grey != 255]
+    if len(cells) != 3 ** 8 or any(i % 256 & ~(i // 256) for i in cells):
+        return f'{path} is not the gasket'
+    return '' if len({pixels[i] for i in cells}) > 4 else f'{path} is of one grey'
 
 
 def coloured(path, data):
@@ -57,7 +69,8 @@ def check(program):
             return f'leaves {os.listdir(folder)}'
         for path in wanted:
             with open(os.path.join(folder, path), 'rb') as file:
-                answer = (grey if path.endswith('.pgm') else coloured)(path, file.read())
+                look = coloured if path.endswith('.ppm') else sparse if path == 'life.pgm' else grey
+                answer = look(path, file.read())
             if answer:
                 return answer
     return ''

@@ -44,12 +44,19 @@ TMAP_FN tmap_u64 tmap_compact_bytes(tmap_nbb f, tmap_u32 r, tmap_u32 size) {
     return tmap_mul_saturate(tmap_nbb_cells(f, r), size);
 }
 
-// The largest level of which `states` states of `size` bytes a cell fit `bytes` bytes, at most
-// tmap_nbb_linear_level_max64(f): what to ask before anything is allocated.
+// The largest level whose elements have numbers of 64 bits and whose cells coordinates of 32: as
+// far as plans of compact storage go. Example: gasket 32, carpet 20.
+TMAP_FN tmap_u32 tmapi_compact_level_most(tmap_nbb f) {
+    const tmap_u32 linear = tmap_nbb_linear_level_max64(f), plans = tmap_nbb_level_max32(f);
+    return linear < plans ? linear : plans;
+}
+
+// The largest level of which `states` states of `size` bytes a cell fit `bytes` bytes, and which
+// plans can be made of: what to ask before anything is allocated.
 // Example: gasket, two states of floats in 141e9 bytes: 21.
 TMAP_FN tmap_u32 tmap_compact_level_max(tmap_nbb f, tmap_u32 size, tmap_u32 states,
                                         tmap_u64 bytes) {
-    tmap_u32 r = tmap_nbb_linear_level_max64(f);
+    tmap_u32 r = tmapi_compact_level_most(f);
     while (r && tmap_mul_saturate(tmap_compact_bytes(f, r, size), states) > bytes) --r;
     return r;
 }

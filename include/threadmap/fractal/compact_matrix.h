@@ -34,21 +34,25 @@ TMAP_DEVICE tmap_u64 tmapi_compact_matrix_at(const tmapi_compact_matrix *j, tmap
     return matrix ? j->offset + cell.y * j->pitch + cell.x : cell.at;
 }
 
-#define TMAPI_COMPACT_MATRIX_KERNEL(size) \
-    TMAP_DEVICE void tmapi_compact_matrix_read_##size(void *job, tmap_cell cell, void *value) { \
+#define TMAPI_COMPACT_MATRIX_KERNEL(bytes) \
+    TMAP_DEVICE void tmapi_compact_matrix_read_##bytes(void *job, tmap_cell cell, void *value) { \
         const tmapi_compact_matrix *j = (const tmapi_compact_matrix *)job; \
-        tmapi_value_copy(value, j->from + tmapi_compact_matrix_at(j, cell, !j->store) * size, \
-                         size); \
+        tmapi_value_copy(value, j->from + tmapi_compact_matrix_at(j, cell, !j->store) * bytes, \
+                         bytes); \
     } \
-    TMAP_DEVICE void tmapi_compact_matrix_use_##size(void *job, tmap_cell cell, \
-                                                     const void *value) { \
+    TMAP_DEVICE void tmapi_compact_matrix_use_##bytes(void *job, tmap_cell cell, \
+                                                      const void *value) { \
         const tmapi_compact_matrix *j = (const tmapi_compact_matrix *)job; \
-        tmapi_value_copy(j->to + tmapi_compact_matrix_at(j, cell, j->store) * size, value, size); \
+        tmapi_value_copy(j->to + tmapi_compact_matrix_at(j, cell, j->store) * bytes, value, \
+                         bytes); \
     } \
     static __global__ void __launch_bounds__(512, 2) \
-        tmapi_compact_matrix_kernel_##size(tmap_each_plan plan, tmapi_compact_matrix job) { \
-        tmap_update(&plan, tmapi_compact_matrix_read_##size, tmapi_compact_matrix_use_##size, \
-                    &job); \
+        tmapi_compact_matrix_kernel_##bytes(tmap_each_plan plan, tmapi_compact_matrix job) { \
+        tmapi_each_calls calls; \
+        calls.visit = 0, calls.job = &job, calls.into = 0, calls.size = 0; \
+        calls.read = tmapi_compact_matrix_read_##bytes; \
+        calls.use = tmapi_compact_matrix_use_##bytes; \
+        tmapi_each_compact(&plan, calls); /* tmap_update without the loops over matrices */ \
     }
 TMAPI_COMPACT_MATRIX_KERNEL(1)
 TMAPI_COMPACT_MATRIX_KERNEL(2)
@@ -83,6 +87,7 @@ static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, 
     if (!out || pitch == TMAP_COMPACT) return cudaErrorInvalidValue;
     error = tmap_update_plan_make(f, r, pitch, kernel, &matrix);
     if (!error) error = tmap_update_plan_make(f, r, TMAP_COMPACT, kernel, &p.each);
+    if (!error) error = tmap_each_plan_loop(&p.each, TMAP_EACH_COMPACT);
     if (error) return error;
     p.each.type = size;
     p.pitch = matrix.pitch, p.offset = 0, p.size = size;

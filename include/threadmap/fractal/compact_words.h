@@ -54,7 +54,7 @@ TMAP_FN tmap_u64 tmap_compact_words_bytes(tmap_nbb f, tmap_u32 r) {
 // The largest level of which `states` states of one bit a cell fit `bytes` bytes: what to ask
 // before anything is allocated. Example: gasket, two states in 141e9 bytes: 24.
 TMAP_FN tmap_u32 tmap_compact_words_level_max(tmap_nbb f, tmap_u32 states, tmap_u64 bytes) {
-    tmap_u32 r = tmap_nbb_linear_level_max64(f);
+    tmap_u32 r = tmapi_compact_level_most(f);
     while (r && tmap_mul_saturate(tmap_compact_words_bytes(f, r), states) > bytes) --r;
     return r;
 }

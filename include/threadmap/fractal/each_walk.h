@@ -187,10 +187,19 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
     }
 }
 
+// Cell i of a tile in compact storage. place: of each cell in a tile, x | y << 16.
+TMAP_DEVICE tmap_cell tmapi_each_compact_cell(tmap_xy corner, tmap_u64 at, const tmap_u32 *place,
+                                              tmap_u32 i) {
+    const tmap_u32 p = place[i];
+    tmap_cell cell;
+    cell.x = corner.x + (p & 0xffff), cell.y = corner.y + (p >> 16), cell.at = at + i;
+    return cell;
+}
+
 // Compact storage: a warp for each tile, whose elements lie side by side.
 TMAP_DEVICE void tmapi_each_compact(const tmap_each_plan *plan, tmapi_each_calls calls) {
     extern __shared__ uint4 tmapi_each_shared[];
-    tmap_u32 *place = (tmap_u32 *)tmapi_each_shared; // of each cell in a tile, x | y << 16
+    tmap_u32 *place = (tmap_u32 *)tmapi_each_shared;
     const tmap_u32 m = plan->tile_level, cells = tmapi_pow32(plan->f.k, m);
     const tmap_u32 width = tmapi_pow32(plan->f.sx, m), height = tmapi_pow32(plan->f.sy, m);
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32;
@@ -204,24 +213,25 @@ TMAP_DEVICE void tmapi_each_compact(const tmap_each_plan *plan, tmapi_each_calls
     if (rank / 32 >= tmapi_each_warps()) return;
     tiles = tmap_tiles_begin(plan->f, plan->r, m);
     for (tmap_u64 t = plan->first + tiles.first; t < plan->first + plan->count; t += tiles.stride) {
-        const tmap_xy tile = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
+        tmap_xy corner = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
         const tmap_u64 at = plan->offset + t * cells;
+        corner.x *= width, corner.y *= height;
         for (tmap_u32 i = lane; i - lane < cells; i += 32 * TMAPI_EACH_BATCH) {
             tmapi_value value[TMAPI_EACH_BATCH];
-            tmap_cell cell[TMAPI_EACH_BATCH];
+            if (calls.read) {
+#pragma unroll
+                for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j)
+                    if (i + 32 * j < cells)
+                        calls.read(calls.job,
+                                   tmapi_each_compact_cell(corner, at, place, i + 32 * j),
+                                   &value[j]);
+                __syncwarp(); // keeps reads and uses apart
+            }
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j)
-                if (i + 32 * j < cells) {
-                    const tmap_u32 p = place[i + 32 * j];
-                    cell[j].x = tile.x * width + (p & 0xffff);
-                    cell[j].y = tile.y * height + (p >> 16);
-                    cell[j].at = at + i + 32 * j;
-                    if (calls.read) calls.read(calls.job, cell[j], &value[j]);
-                }
-            __syncwarp(); // keeps reads and uses apart
-#pragma unroll
-            for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j)
-                if (i + 32 * j < cells) tmapi_each_second(calls, cell[j], &value[j]);
+                if (i + 32 * j < cells)
+                    tmapi_each_second(calls, tmapi_each_compact_cell(corner, at, place, i + 32 * j),
+                                      &value[j]);
         }
     }
 }
