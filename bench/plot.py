@@ -577,7 +577,8 @@ def table_drmsd_claims(data):
 
 COMPACT_LIFE = {"bb": "BB walking, bytes", "bb_bits": "BB, bits", "embedded": "embedded, bytes",
                 "compact": "compact, bytes", "compact_bits": "compact, bits"}
-COMPACT_WORKS = (("stencil", "cyclic", "u8", "cyclic automaton, u8"),
+COMPACT_WORKS = (("life", "life", "u32", "`tmap_ca`, u32"),
+                 ("stencil", "cyclic", "u8", "cyclic automaton, u8"),
                  ("stencil", "heat_4", "f32", "heat of one's own, 4 neighbours, f32"),
                  ("stencil", "heat_8", "f32", "heat of one's own, 8 neighbours, f32"),
                  ("diffusion", "heat_4", "f32", "`tmap_diffusion`, f32"),
@@ -588,6 +589,17 @@ COMPACT_WORKS = (("stencil", "cyclic", "u8", "cyclic automaton, u8"),
 def compact_rows(results, **want):
     return [row for row in (results.rows if results else ())
             if all(row.get(key) == value for key, value in want.items())]
+
+
+def compact_life(results, domain, variant):
+    """Rows of life by a variant of COMPACT_LIFE, of bytes or bits."""
+    return compact_rows(results, work="life", domain=domain, variant=variant,
+                        dtype="bit" if "bits" in variant else "u8")
+
+
+def compact_life_row(results, domain, variant, size):
+    return next((row for row in compact_life(results, domain, variant) if row["size"] == size),
+                None)
 
 
 def compact_row(results, **want):
@@ -626,8 +638,8 @@ def table_compact(data):
     results, rows = data.get("compact"), []
     for domain in compact_domains(results, work="life"):
         size = compact_middle(results, domain, work="life", variant="embedded")
-        found = {name: compact_row(results, work="life", domain=domain, size=size, variant=name)
-                 for name in COMPACT_LIFE} if size is not None else {}
+        found = {name: compact_life_row(results, domain, name, size) for name in COMPACT_LIFE} \
+            if size is not None else {}
         bits = found.get("compact_bits")
         if not bits:
             continue
@@ -643,8 +655,9 @@ def table_compact_levels(data):
     """Life on the gasket at every level that was run."""
     results, rows = data.get("compact"), []
     for size in compact_sizes(results, work="life", domain="gasket"):
-        found = [compact_row(results, work="life", domain="gasket", size=size, variant=name)
-                 for name in COMPACT_LIFE]
+        found = [compact_life_row(results, "gasket", name, size) for name in COMPACT_LIFE]
+        if not any(found):
+            continue
         bits = found[-1]
         cells = next(row["cells"] for row in found if row)
         rows.append([str(size), str(side("gasket", size)), f"{cells:,}", *(ms(row) for row in found),
@@ -711,38 +724,35 @@ def table_compact_claims(data):
     if not compact_rows(results, work="life", domain="gasket"):
         return NOTHING
 
-    def life(variant, size):
-        return compact_row(results, work="life", domain="gasket", variant=variant, size=size)
-
-    def time(row, more=""):
-        return f"{ms(row)} ms{more}" if row else "-"
+    def life(variant, dtype=None):
+        return compact_row(results, work="life", domain="gasket", variant=variant, size=15,
+                           dtype=dtype or ("bit" if "bits" in variant else "u8"))
 
     def gain(slow, fast):
         found = ratio(slow, fast)
         return "-" if found is None else f"{sig(found)} times"
-    size = compact_middle(results, "gasket", work="life", variant="bb")
-    bits, top = life("compact_bits", size), compact_top(results, work="life", domain="gasket",
-                                                        variant="compact_bits")
-    small = min((row for row in compact_rows(results, work="life", domain="gasket")
-                 if row["variant"] == "compact" and row["size"] >= 20),
-                key=lambda row: row["size"], default=None)
+
+    def each(**rows):
+        return ", ".join(f"{ms(row)} {name}" for name, row in rows.items() if row) or "-"
+    words = {name: life(name, "u32") for name in ("embedded", "compact")}
+    box, compact, bits = life("bb"), life("compact"), life("compact_bits")
+    top = compact_top(results, work="life", domain="gasket", variant="compact_bits")
+    small = compact_row(results, work="life", domain="gasket", variant="compact", dtype="u8",
+                        size=20)
     lines = [
-        ["a step by BB, r = 15", "6.80 ms on a Titan V, 5.04 on a Titan RTX",
-         f"{time(life('bb', size))}, r = {size}" if size is not None else "-"],
-        ["a step on the embedding by λ, r = 15", "1.76; 1.89 ms",
-         f"{time(life('embedded', size))}, r = {size}" if size is not None else "-"],
-        ["a step on compact storage, r = 15", "1.99; 3.11 ms, by tensor cores 1.49; 2.25",
-         f"{time(life('compact', size))} of bytes, {time(bits)} of bits, r = {size}"
-         if size is not None else "-"],
-        ["the same by BB's", "up to about 12 times",
-         f"{gain(life('bb', size), life('compact', size))} with bytes, "
-         f"{gain(life('bb', size), bits)} with bits, r = {size}" if size is not None else "-"],
-        ["a matrix by compact storage", "up to about 315 times",
-         f"{sig(small['n2_bytes'] / small['bytes'])} times of bytes, r = {small['size']}"
-         if small else "-"],
-        ["the largest level", "20",
-         f"{top['size']}, {top['cells']:,} cells of a bit, {memory(top['bytes'])} a state, "
-         f"{time(top)} a step" if top else "-"],
+        ["r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX", each(bytes=box)],
+        ["on the embedding by λ, ms", "1.76; 1.89",
+         each(words=words["embedded"], bytes=life("embedded"))],
+        ["on compact storage, ms", "1.99; 3.11",
+         each(words=words["compact"], bytes=compact, bits=bits)],
+        ["the same by tensor cores, ms", "1.49; 2.25", "-"],
+        ["BB by compact storage", "up to about 12 times",
+         f"{gain(box, compact)} with bytes, {gain(box, bits)} with bits"],
+        ["r = 20: a matrix by compact storage, bytes", "up to about 315 times",
+         f"{sig(small['n2_bytes'] / small['bytes'])} times" if small else "-"],
+        ["the largest level", "-",
+         f"r = {top['size']}: {top['cells']:,} cells of a bit, {memory(top['bytes'])} a state, "
+         f"{ms(top)} ms a step" if top else "-"],
     ]
     return table(["Sierpinski gasket", "published ", "here "], lines)
 
@@ -1443,8 +1453,7 @@ def draw_compact_speed(pyplot, data):
     figure, grid = compact_grid(pyplot, results)
     for axes, domain in grid:
         for i, (name, title) in enumerate(COMPACT_LIFE.items()):
-            points = [(row["size"], row["gcells"])
-                      for row in compact_rows(results, work="life", domain=domain, variant=name)]
+            points = [(row["size"], row["gcells"]) for row in compact_life(results, domain, name)]
             curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
         axes.set_ylabel("10^9 cells/s")
     title_of(figure, "A step of life: cells a second against the level", results)
@@ -1461,11 +1470,9 @@ def draw_compact_memory(pyplot, data):
         for factor, title, style in ((1, "a matrix of bytes", "--"), (1 / 8, "a matrix of bits", ":")):
             curve(axes, [(size, places(domain, size) * factor) for size in sizes], color=GREY,
                   linestyle=style, label=title)
-        for i, name in enumerate(("compact", "compact_bits")):
-            points = [(row["size"], row["bytes"])
-                      for row in compact_rows(results, work="life", domain=domain, variant=name)]
-            curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i],
-                  label=COMPACT_LIFE[name])
+        for i, (name, title) in list(enumerate(COMPACT_LIFE.items()))[-2:]:
+            points = [(row["size"], row["bytes"]) for row in compact_life(results, domain, name)]
+            curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
         axes.set_ylabel("bytes")
     title_of(figure, "Memory of a state against that of a matrix", results)
     legend_below(figure, [axes for axes, _ in grid], 4)

@@ -172,6 +172,7 @@ static int level_is_run(const sweep *s, tmap_nbb f, int task, int form, tmap_u32
     if (s->from <= s->to) return r >= s->from && r <= s->to;
     if (s->quick) return r == middle || (gasket && task == LIFE && r == top);
     if (r == middle || r == top) return 1;
+    if (gasket && r == 15) return 1; // where the figures of others end
     return (task == LIFE || gasket) && tmap_nbb_side_x(f, r) >= 700 && (r ^ middle) % 2 == 0;
 }
 

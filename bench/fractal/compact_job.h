@@ -96,8 +96,8 @@ static inline int job_plan(compact_job *j) {
     cudaError_t error = cudaSuccess;
     if (j->at.form == COMPACT_BITS)
         error = tmap_compact_life_plan_make(f, r, &j->plan);
-    else if (task == LIFE && !form_is_bits(j->at.form) && j->at.form != BB)
-        error = tmap_ca_plan_make(f, r, pitch, 1, &j->ca);
+    else if (task <= LIFE_U32 && j->at.form != BB && j->at.form != BB_BITS)
+        error = tmap_ca_plan_make(f, r, pitch, tasks[task].size, &j->ca);
     else if (task == CYCLIC || task == HEAT_4 || task == HEAT_8)
         error = tmap_stencil_plan_make(f, r, pitch, rules[task - CYCLIC], &j->plan);
     else if (task == DIFFUSION_F32 || task == DIFFUSION_F64)
@@ -117,6 +117,7 @@ static inline void job_step(compact_job *j, int t, int timed) {
     const rule_step step = {in, out};
     switch (j->at.task) {
     case LIFE:
+    case LIFE_U32:
         if (j->at.form == COMPACT_BITS)
             CHECK(tmap_compact_life(&j->plan, rule, in, out, 0));
         else if (j->at.form == BB_BITS)

@@ -15,15 +15,19 @@
 #include <math.h>
 
 // size: bytes of an element where it is no bit. once: launches of a step that is timed.
-enum { LIFE, CYCLIC, HEAT_4, HEAT_8, DIFFUSION_F32, DIFFUSION_F64, ISING, TASKS };
+enum { LIFE, LIFE_U32, CYCLIC, HEAT_4, HEAT_8, DIFFUSION_F32, DIFFUSION_F64, ISING, TASKS };
 static const struct {
     const char *work, *rule, *dtype;
     tmap_u32 size;
     int once;
 } tasks[TASKS] = {
-    {"life", "life", "u8", 1, 1},         {"stencil", "cyclic", "u8", 1, 1},
-    {"stencil", "heat_4", "f32", 4, 1},   {"stencil", "heat_8", "f32", 4, 1},
-    {"diffusion", "heat_4", "f32", 4, 1}, {"diffusion", "heat_4", "f64", 8, 1},
+    {"life", "life", "u8", 1, 1},
+    {"life", "life", "u32", 4, 1},
+    {"stencil", "cyclic", "u8", 1, 1},
+    {"stencil", "heat_4", "f32", 4, 1},
+    {"stencil", "heat_8", "f32", 4, 1},
+    {"diffusion", "heat_4", "f32", 4, 1},
+    {"diffusion", "heat_4", "f64", 8, 1},
     {"ising", "metropolis", "i8", 1, 2}, // a sweep is two halves
 };
 
@@ -130,7 +134,8 @@ static inline tmap_u64 host_next(int task, const tmap_u64 *nine, tmap_u32 around
         if (i % 2) h += (signed char)nine[i] * (signed char)nine[4];
     }
     switch (task) {
-    case LIFE: {
+    case LIFE:
+    case LIFE_U32: {
         const tmap_ca_rule rule = life_rule_at(t, 0);
         return (nine[4] ? rule.survive : rule.born) >> living & 1;
     }
@@ -163,7 +168,7 @@ TMAP_FN tmap_u64 start_value(int task, tmap_u64 words, tmap_u64 i) {
         tmap_u64 value;
     } u;
     u.value = 0;
-    if (task == LIFE) return start_word(i % words) >> i / words & 1;
+    if (task == LIFE || task == LIFE_U32) return start_word(i % words) >> i / words & 1;
     if (task == CYCLIC) return h & 7;
     if (task == ISING) return h & 1 ? 1 : 0xff;
     if (task == DIFFUSION_F64)
