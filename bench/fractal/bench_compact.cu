@@ -25,7 +25,7 @@ static const char usage[] =
     "  --seconds   nothing is begun after so many (330)\n"
     "  --bytes     memory for the bandwidths\n"
     "  --memory    bytes that two states may take (what the device has free)\n"
-    "  --quick     few levels, --budget 10 and --seconds 50, where these are not given\n";
+    "  --quick     few tasks and levels, --budget 10 and --seconds 50, where these are not given\n";
 
 typedef struct sweep {
     const char *fractal, *out, *work, *variants;
@@ -170,7 +170,9 @@ static int level_is_run(const sweep *s, tmap_nbb f, int task, int form, tmap_u32
     const int gasket = tmap_nbb_equal(f, tmap_fractal_gasket());
     if (r > top) return 0;
     if (s->from <= s->to) return r >= s->from && r <= s->to;
-    if (s->quick) return r == middle || (gasket && task == LIFE && r == top);
+    if (s->quick)
+        return (task == LIFE || task == HEAT_8 || task == DIFFUSION_F32 || task == ISING) &&
+               (r == middle || (gasket && task == LIFE && r == top));
     if (r == middle || r == top) return 1;
     if (gasket && r == 15) return 1; // where the figures of others end
     return (task == LIFE || gasket) && tmap_nbb_side_x(f, r) >= 700 && (r ^ middle) % 2 == 0;
