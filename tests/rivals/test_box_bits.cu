@@ -157,6 +157,15 @@ int main(void) {
                 run_level(f, r, i + (int)r);
         }
     }
+    // Of so many rows of tiles that a warp takes several at once.
+    for (int i = 0; i < 2 && !engine_small; ++i) {
+        tmap_nbb f;
+        if (tmap_nbb_from_rows(i ? "#/./#/#/#/././#/#/./#/./#/././#"
+                                 : "#.##...#.##.#..#/.##..#.#.#..#..#",
+                               &f) != TMAP_OK)
+            exit(1);
+        if (check_turn()) run_level(f, i ? 5 : 4, i);
+    }
     run_refusals();
     return engine_end("test_box_bits");
 }

@@ -8,10 +8,11 @@
 // each tile of it that the fractal has; of the gasket's words all bits are places, of the carpet's
 // 27, of the Candy's all. A row's words are a multiple of 8, whole sectors.
 //
-// Warps walk down the box, a lane on each of 32 words side by side, a row of tiles in a step, which
-// is left out where none of the tiles is one of the fractal's. Down a tile a lane keeps three rows
-// of words and of those beside them, has four rows on their way, and computes the places of a word
-// at once by sums of words. Sectors that hold a cell's word are written whole.
+// Warps walk down the box, a lane on each of 32 words side by side. They find out which of the
+// sectors in some rows of tiles hold a cell's word, and go down the tiles of these alone, eight
+// lanes a sector, whether they lie side by side or not. Down a tile a lane keeps three rows of
+// words and of those beside them, has four rows on their way, and computes the places of a word at
+// once by sums of words. Sectors are written whole.
 #ifndef TMAP_RIVALS_BOX_BITS_H
 #define TMAP_RIVALS_BOX_BITS_H
 
@@ -107,22 +108,18 @@ TMAP_DEVICE tmapi_life_three tmapi_box_bits_beside(const tmapi_box_bits_lane *l,
     return words;
 }
 
-// A step of a warp: the rows of tiles `row`, of the words from blockIdx.x * 32 on. masks: the rows
-// of a tile, in shared memory.
+// A lane's way down the tiles of word `column` in row `row` of tiles. masks: the rows of a tile, in
+// shared memory.
 TMAP_DEVICE void tmapi_box_bits_step(const tmap_box_bits *b, const tmapi_life_rule *rule,
-                                     const tmap_u32 *masks, tmap_u32 row, const tmap_u32 *in,
-                                     tmap_u32 *out) {
-    const tmap_u32 column = blockIdx.x * 32 + threadIdx.x, height = b->tile_height;
-    const tmap_u32 tiles = tmapi_box_bits_tiles(b, column, row);
-    const tmap_u32 live = __ballot_sync(0xffffffffu, tiles != 0); // words that have a cell
-    const tmap_u64 y = row * (tmap_u64)height, at = y * b->pitch + column;
+                                     const tmap_u32 *masks, tmap_u32 column, tmap_u32 row,
+                                     const tmap_u32 *in, tmap_u32 *out) {
+    const tmap_u32 tiles = tmapi_box_bits_tiles(b, column, row), height = b->tile_height;
+    const tmap_u64 at = row * (tmap_u64)height * b->pitch + column;
     // Of the tile's rows so many have a row below them that is read without a test.
     const tmap_u32 sure = height - (row + 1 == b->tile_rows);
-    const int sector = (live >> (threadIdx.x & 24) & 0xff) != 0;
     tmapi_box_bits_lane l;
     tmapi_life_three up, centre, down[TMAPI_BOX_BITS_BATCH];
     tmap_u32 i = 0;
-    if (!sector) return;
     l.in = in + at - b->pitch, l.pitch = b->pitch, l.top = b->places - 1;
     l.here = tiles != 0, l.left = tiles && column > 0, l.right = tiles && column + 1 < b->pitch;
     out += at;
@@ -148,32 +145,69 @@ TMAP_DEVICE void tmapi_box_bits_step(const tmap_box_bits *b, const tmapi_life_ru
     }
 }
 
+// The sectors of a row, 8 words each, that hold a cell's word: bit 4 i + j is sector j of the
+// warp's four in row `row` + i of tiles, i < rows <= 8. Collective for the warp.
+TMAP_DEVICE tmap_u32 tmapi_box_bits_sectors(const tmap_box_bits *b, tmap_u32 row, tmap_u32 rows) {
+    tmap_u32 sectors = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < rows && row + i < b->tile_rows; ++i) {
+        const tmap_u32 live = __ballot_sync(
+            0xffffffffu, tmapi_box_bits_tiles(b, blockIdx.x * 32 + threadIdx.x, row + i) != 0);
+#pragma unroll
+        for (tmap_u32 j = 0; j < 4; ++j)
+            sectors |= (tmap_u32)((live >> 8 * j & 0xff) != 0) << (4 * i + j);
+    }
+    return sectors;
+}
+
+// A warp's rows of tiles from `row` on: eight lanes for each sector that holds a cell's word, four
+// sectors at a time.
+TMAP_DEVICE void tmapi_box_bits_rows(const tmap_box_bits *b, const tmapi_life_rule *rule,
+                                     const tmap_u32 *masks, tmap_u32 row, tmap_u32 rows,
+                                     const tmap_u32 *in, tmap_u32 *out) {
+    tmap_u32 sectors = tmapi_box_bits_sectors(b, row, rows);
+    TMAPI_NO_UNROLL
+    while (sectors) {
+        tmap_u32 own = 0;
+#pragma unroll
+        for (tmap_u32 group = 0; group < 4; ++group, sectors &= sectors - 1)
+            if (group == threadIdx.x / 8) own = sectors;
+        if (own) {
+            const tmap_u32 n = (tmap_u32)__ffs((int)own) - 1;
+            tmapi_box_bits_step(b, rule, masks, blockIdx.x * 32 + (n & 3) * 8 + (threadIdx.x & 7),
+                                row + n / 4, in, out);
+        }
+    }
+}
+
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// Blocks of 32 x 8 threads.
+// Blocks of 32 x 8 threads. turn: rows of tiles that a warp takes at once, 1 to 8.
 static __global__ void __launch_bounds__(256, 4)
-    tmapi_box_bits_kernel(tmap_box_bits b, tmapi_life_rule rule, const tmap_u32 *__restrict__ in,
-                          tmap_u32 *__restrict__ out) {
+    tmapi_box_bits_kernel(tmap_box_bits b, tmapi_life_rule rule, tmap_u32 turn,
+                          const tmap_u32 *__restrict__ in, tmap_u32 *__restrict__ out) {
     __shared__ tmap_u32 masks[TMAPI_BOX_BITS_ROWS];
     for (tmap_u32 i = threadIdx.y * 32 + threadIdx.x; i < b.tile_height; i += 256)
         masks[i] = (tmap_u32)tmap_tile_row(b.f, b.tile_level, i);
     __syncthreads();
-    for (tmap_u64 row = blockIdx.y * 8 + threadIdx.y; row < b.tile_rows; row += gridDim.y * 8)
-        tmapi_box_bits_step(&b, &rule, masks, (tmap_u32)row, in, out);
+    for (tmap_u64 row = (blockIdx.y * 8 + threadIdx.y) * (tmap_u64)turn; row < b.tile_rows;
+         row += gridDim.y * 8 * (tmap_u64)turn)
+        tmapi_box_bits_rows(&b, &rule, masks, (tmap_u32)row, turn, in, out);
 }
 
 // One step: out = rule(in) for every cell; other bits of `out` are left alone or set to 0. in, out:
 // tmap_box_bits_bytes bytes each in device memory, at multiples of 4, not overlapping; all bits of
 // `in` that are no cells are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a rule past nine
-// bits; else the launch's own error. Cost: about 60 instructions for each word of a warp's row.
+// bits; else the launch's own error. Cost: about 65 instructions for each row of a word.
 static inline cudaError_t tmap_box_bits_life(const tmap_box_bits *b, tmap_ca_rule rule,
                                              const void *in, void *out, cudaStream_t stream) {
     tmapi_life_rule masks;
-    void *arguments[4];
+    void *arguments[5];
+    tmap_u32 turn = 8;
     int device, processors;
     tmap_u64 columns, rows, most;
     cudaError_t error;
@@ -184,9 +218,12 @@ static inline cudaError_t tmap_box_bits_life(const tmap_box_bits *b, tmap_ca_rul
     error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error) return error;
     masks = tmapi_life_rule_make(rule);
-    arguments[0] = (void *)b, arguments[1] = &masks, arguments[2] = &in, arguments[3] = &out;
+    arguments[0] = (void *)b, arguments[1] = &masks, arguments[2] = &turn, arguments[3] = &in,
+    arguments[4] = &out;
+    columns = (b->pitch + 31) / 32;
+    while (turn > 1 && columns * b->tile_rows < 64 * (tmap_u64)processors * turn) turn /= 2;
     // Eight times the blocks that a device holds, as some columns have more tiles than others.
-    columns = (b->pitch + 31) / 32, rows = (b->tile_rows + 7) / 8;
+    rows = (b->tile_rows + 8 * turn - 1) / (8 * turn);
     most = (64 * (tmap_u64)processors + columns - 1) / columns;
     if (rows > most) rows = most;
     if (rows > 65535) rows = 65535;
