@@ -44,7 +44,7 @@ static void run(const cells *c, tmap_ising_plan plan, double temperature, int sh
     signed char *spins = (signed char *)malloc((tmap_u64)c->count);
     unsigned char *state[2];
     const tmap_u64 bytes = tmap_ising_measure_bytes(&plan);
-    unsigned char *blocks = (unsigned char *)engine_memory(2, 64 + bytes);
+    unsigned char *blocks = (unsigned char *)engine_memory(2, (1 << 20) + bytes); // shares too
     tmap_ising_sums *found = (tmap_ising_sums *)engine_memory(3, 64), sums[2], right, sum = {0, 0};
     if (!spins) exit(1);
     state[0] = (unsigned char *)engine_memory(0, room);

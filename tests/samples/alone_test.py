@@ -35,6 +35,8 @@ SNIPPETS = {
     '19': ['matrix-and-clusters'],
     '20': ['flood'],
     '21': ['compact-life'],
+    '22': ['walk'],
+    '23': ['ising'],
 }
 READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
