@@ -16,7 +16,7 @@ static const char help[] =
     "  --zoom     levels in a pixel (auto: up to 1024 pixels in the whole picture)\n"
     "  --at       the window's first pixel, x,y (0,0)\n"
     "  --size     its pixels, WxH, up to 4096 each (auto: up to the end, 1024 at most)\n"
-    "  --picture  file of the window, or none (compact." PICTURE_TYPE ")\n"
+    "  --picture  file of the window, or none (compact." IMAGE_TYPE ")\n"
     "  --out      .npy for the last state, with its .json, or none (none)\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
@@ -191,7 +191,7 @@ int explore_compact(int count, char **words) {
                   {"--level", "auto"},   {"--seed", "1"},
                   {"--rule", "B3/S23"},  {"--steps", "auto"},
                   {"--zoom", "auto"},    {"--at", "0,0"},
-                  {"--size", "auto"},    {"--picture", "compact." PICTURE_TYPE},
+                  {"--size", "auto"},    {"--picture", "compact." IMAGE_TYPE},
                   {"--out", "none"},     {NULL, NULL}};
     compact_task t;
     state_file out;

@@ -164,6 +164,34 @@ ASK = [
 ]
 
 
+def compacted(variant, size, ms, work="life", rule="life", dtype="u8", domain="gasket", **more):
+    cells, width = 3**size, 2**size
+    bits = dtype == "bit"
+    bytes_of = {"u8": 1, "f32": 4, "u32": 4}.get(dtype)
+    state = cells // 27 * 4 if bits else cells * bytes_of
+    return {"work": work, "rule": rule, "variant": variant, "domain": domain, "size": size,
+            "n": width, "dtype": dtype, "cells": cells, "ms": ms, "gcells": 1e-6 * cells / ms,
+            "bytes": state, "n2_bytes": width**2 // 8 if bits else width**2 * bytes_of,
+            "bytes_per_cell": state / cells, "limit_ms": ms / 4, "limit_pct": 25.0,
+            "verified": True, **more}
+
+
+# Levels 16, with all variants of life, and 20; heat in both storages at 16, compact alone at 18.
+COMPACT = [
+    compacted("bb", 16, 6.0), compacted("bb_bits", 16, 0.3, dtype="bit"),
+    compacted("embedded", 16, 0.2), compacted("compact", 16, 0.15),
+    compacted("compact_bits", 16, 0.03, dtype="bit"),
+    compacted("bb", 15, 1.5), compacted("compact", 15, 0.05),
+    compacted("compact", 15, 0.1, dtype="u32"), compacted("compact_bits", 15, 0.01, dtype="bit"),
+    compacted("compact", 20, 12.0), compacted("compact_bits", 20, 2.0, dtype="bit"),
+    compacted("embedded", 16, 0.5, "stencil", "heat_8", "f32"),
+    compacted("compact", 16, 0.25, "stencil", "heat_8", "f32"),
+    compacted("compact", 18, 2.0, "stencil", "heat_8", "f32"),
+    {"work": "move", "variant": "pack", "domain": "gasket", "size": 16, "dtype": "bit",
+     "cells": 43046721, "ms": 0.1, "gcells": 430.5, "limit_pct": 50.0, "verified": True},
+]
+
+
 def lines(table):
     """The rows of a Markdown table, as lists of cells."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in
@@ -264,6 +292,29 @@ def check_numbers(plot, data):
         ["4096", "9000", "-", "-", "-", "500", "-", "-", "18.0", "-"]])
     expect("ask-summary", lines(plot.TABLES["ask-summary"](data)), [
         ["4096 × 4096", "30.0", "20.0", "-", "-", "**3.00**", "10.0", "6.67", "-", "-"]])
+    expect("compact", lines(plot.TABLES["compact"](data)), [
+        ["Sierpinski gasket", "16", "43,046,721", "6.00", "0.300", "0.200", "0.150", "**0.0300**",
+         "200", "10.0", "6.67", "1435", "25"]])
+    expect("compact-levels", [line[:3] + line[-3:] for line in
+                              lines(plot.TABLES["compact-levels"](data))], [
+        ["15", "32768", "14,348,907", "0.0100", "1435", "25"],
+        ["16", "65536", "43,046,721", "0.0300", "1435", "25"],
+        ["20", "1048576", "3,486,784,401", "2.00", "1743", "25"]])
+    expect("compact-top", lines(plot.TABLES["compact-top"](data)), [
+        ["Sierpinski gasket", "bit", "20", "1048576", "3,486,784,401", "517 MB", "137 GB", "266",
+         "2.00", "1743", "25"],
+        ["Sierpinski gasket", "f32", "18", "262144", "387,420,489", "1.55 GB", "275 GB", "177",
+         "2.00", "194", "25"]])
+    expect("compact-works", lines(plot.TABLES["compact-works"](data)), [
+        ["Sierpinski gasket", "`tmap_ca`, u32", "15", "-", "**0.100**", "-", "25", "15", "143", "25"],
+        ["Sierpinski gasket", "heat of one's own, 8 neighbours, f32", "16", "0.500", "**0.250**",
+         "2.00", "25", "18", "194", "25"]])
+    expect("compact-moves", lines(plot.TABLES["compact-moves"](data)), [
+        ["Sierpinski gasket", "16", "bytes to bits", "bit", "0.100", "430", "50"]])
+    expect("compact-claims", [line[2] for line in lines(plot.TABLES["compact-claims"](data))], [
+        "1.50 bytes", "-", "0.100 words, 0.0500 bytes, 0.0100 bits", "-",
+        "30.0 times with bytes, 150 times with bits", "315 times",
+        "r = 20: 3,486,784,401 cells of a bit, 517 MB a state, 2.00 ms a step"])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
@@ -429,7 +480,7 @@ def main():
     spec.loader.exec_module(plot)
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
         for name, rows in (("fractal", ROWS), ("block", BLOCK), ("triangle", TRIANGLE),
-                           ("drmsd", DRMSD), ("ask", ASK)):
+                           ("compact", COMPACT), ("drmsd", DRMSD), ("ask", ASK)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)

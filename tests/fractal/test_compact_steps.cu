@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// test_compact_steps: a hundred steps of several automata on compact storage, of a bit and of a
+// byte a cell, and on an embedding by the engine, against the same steps by the bounding box
+// (rivals/box_kernels.h), place by place: of the catalogue's fractals and fifty random ones at
+// every level that fits. On the CPU machine a few steps of small ones.
+#include "fractal/engine.h"
+#include <threadmap/fractal/ca.h>
+#include <threadmap/fractal/compact_life.h>
+#include <threadmap/rivals/box_bits.h>
+#include <threadmap/rivals/box_kernels.h>
+
+#define STEPS_GRID (engine_cpu ? 4u : 4096u), 128u
+
+enum { OWN = 50, RULES = 5 };
+static const tmap_ca_rule rules[RULES] = {
+    {0x0aa, 0x155},               // parity: nothing dies out, and what is wrong grows
+    {1u << 3, 1u << 2 | 1u << 3}, // Life
+    {1u << 1, 0x1ff},             // crystals
+    {0x1d5, 0x02f},               // with births from nothing
+    {1u << 2 | 1u << 3, 1u << 1 | 1u << 4}};
+
+// The states of each storage before and after a step: by the bounding box, embedded, compact bytes,
+// compact bits, the bounding box of bits.
+enum { BB, EMBEDDED, BYTES, BITS, BOX_BITS, STORAGES };
+static const char *const names[STORAGES] = {"bb", "embedded", "compact", "compact bits", "bb bits"};
+
+typedef struct states {
+    tmap_nbb f;
+    tmap_u32 r, word_bits;
+    tmap_u64 width, height, words;
+    tmap_box_bits box;
+    unsigned char *now[STORAGES], *next[STORAGES];
+} states;
+
+// The element, or the bit, of a cell.
+TMAP_FN tmap_u64 states_place(const states *s, int storage, tmap_u64 x, tmap_u64 y) {
+    tmap_u64 word;
+    tmap_u32 bit;
+    if (storage <= EMBEDDED) return y * s->width + x;
+    word = tmap_nbb_nu_linear64(s->f, x, y, s->r);
+    if (storage == BYTES) return word;
+    if (storage == BITS) return word % s->words * s->word_bits + word / s->words;
+    word = tmap_box_bits_place(&s->box, x, y, &bit);
+    return word * 32 + bit;
+}
+
+// One cell in four lives. All states are 0 before.
+static __global__ void fill(states s, tmap_u64 seed) {
+    ENGINE_EACH_PLACE(i, s.width * s.height) {
+        const tmap_u64 x = i % s.width, y = i / s.width;
+        if (!tmap_nbb_contains64(s.f, x, y, s.r) || check_hash(i, seed) & 3) continue;
+        for (int n = 0; n < STORAGES; ++n) {
+            const tmap_u64 at = states_place(&s, n, x, y);
+            if (n < BITS)
+                s.now[n][at] = 1;
+            else
+                atomicOr((tmap_u32 *)s.now[n] + at / 32, 1u << at % 32);
+        }
+    }
+}
+
+// Adds to counter[n] the cells that storage n has otherwise than the bounding box, and to
+// counter[STORAGES] those that live.
+static __global__ void compare(states s, tmap_u64 *counter) {
+    ENGINE_EACH_PLACE(i, s.width * s.height) {
+        const tmap_u64 x = i % s.width, y = i / s.width;
+        const int is = tmap_nbb_contains64(s.f, x, y, s.r), lives = is && s.now[BB][i];
+        if (lives) atomicAdd(&counter[STORAGES], 1ull);
+        for (int n = EMBEDDED; n < STORAGES && is; ++n) {
+            const tmap_u64 at = states_place(&s, n, x, y);
+            const int has =
+                n < BITS ? s.now[n][at] : ((const tmap_u32 *)s.now[n])[at / 32] >> at % 32 & 1;
+            if (has != lives) atomicAdd(&counter[n], 1ull);
+        }
+    }
+}
+
+// Adds the bits of words: those that are no cells are 0.
+static __global__ void living(const unsigned char *state, tmap_u64 bytes, tmap_u64 *counter) {
+    ENGINE_EACH_PLACE(i, bytes) if (state[i]) atomicAdd(counter, (tmap_u64)__popc(state[i]));
+}
+
+static void step(const states *s, const tmap_ca_plan *ca, const tmap_each_plan *bits,
+                 tmap_ca_rule rule) {
+    CHECK(tmap_box_ca_u8(s->f, s->r, 32, TMAP_BOX_BB_WALK, rule, s->now[BB], s->next[BB], 0));
+    CHECK(tmap_ca(&ca[0], rule, s->now[EMBEDDED], s->next[EMBEDDED], 0));
+    CHECK(tmap_ca(&ca[1], rule, s->now[BYTES], s->next[BYTES], 0));
+    CHECK(tmap_compact_life(bits, rule, s->now[BITS], s->next[BITS], 0));
+    CHECK(tmap_box_bits_life(&s->box, rule, s->now[BOX_BITS], s->next[BOX_BITS], 0));
+}
+
+static void told(int ok, const char *what, const states *s, int rule) {
+    ++cases;
+    if (ok || ++failures > 20) return;
+    printf("FAIL %s: fractal k=%u s=%ux%u tau %llx %llx, r=%u, rule %d\n", what, s->f.k, s->f.sx,
+           s->f.sy, s->f.tau_x, s->f.tau_y, s->r, rule);
+}
+
+static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
+    const tmap_compact_word word = tmap_compact_word_of(f, r);
+    static tmap_u64 *counter;
+    tmap_u64 bytes[STORAGES], found[STORAGES + 1], bits[2];
+    tmap_ca_plan ca[2];
+    tmap_each_plan plan;
+    states s;
+    s.f = f, s.r = r, s.word_bits = 8 * word.bytes, s.words = tmap_compact_words(f, r);
+    s.width = tmap_nbb_side_x(f, r), s.height = tmap_nbb_side_y(f, r);
+    if (tmap_box_bits_make(f, r, &s.box) != TMAP_OK) exit(1);
+    bytes[BB] = bytes[EMBEDDED] = s.width * s.height, bytes[BYTES] = tmap_nbb_cells(f, r);
+    bytes[BITS] = tmap_compact_words_bytes(f, r), bytes[BOX_BITS] = tmap_box_bits_bytes(&s.box);
+    if (!counter) CHECK(cudaMalloc((void **)&counter, sizeof found));
+    for (int n = 0; n < STORAGES; ++n) {
+        const tmap_u64 room = (bytes[n] + 63) / 32 * 32;
+        CHECK(cudaMalloc((void **)&s.now[n], room));
+        CHECK(cudaMalloc((void **)&s.next[n], room));
+        CHECK(cudaMemset(s.now[n], 0, room));
+        CHECK(cudaMemset(s.next[n], n == BYTES || n == BITS ? 0xa5 : 0, room));
+    }
+    CHECK(tmap_ca_plan_make(f, r, 0, 1, &ca[0]));
+    CHECK(tmap_ca_plan_make(f, r, TMAP_COMPACT, 1, &ca[1]));
+    CHECK(tmap_compact_life_plan_make(f, r, &plan));
+    fill<<<STEPS_GRID>>>(s, r);
+    CHECK(cudaGetLastError());
+    for (int t = 0; t < steps; ++t) {
+        step(&s, ca, &plan, rules[rule]);
+        for (int n = 0; n < STORAGES; ++n) {
+            unsigned char *old = s.now[n];
+            s.now[n] = s.next[n], s.next[n] = old;
+        }
+    }
+    CHECK(cudaMemset(counter, 0, sizeof found));
+    compare<<<STEPS_GRID>>>(s, counter);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(found, counter, sizeof found, cudaMemcpyDeviceToHost));
+    for (int n = EMBEDDED; n < STORAGES; ++n) told(found[n] == 0, names[n], &s, rule);
+    for (int n = 0; n < 2; ++n) {
+        CHECK(cudaMemset(counter, 0, sizeof found));
+        living<<<STEPS_GRID>>>(s.now[BITS + n], bytes[BITS + n], counter);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(&bits[n], counter, sizeof *bits, cudaMemcpyDeviceToHost));
+        told(bits[n] == found[STORAGES], "bits that are no cells", &s, rule);
+    }
+    for (int n = 0; n < STORAGES; ++n) {
+        CHECK(cudaFree(s.now[n]));
+        CHECK(cudaFree(s.next[n]));
+    }
+}
+
+int main(void) {
+    const int skip = engine_begin(), fractals = TMAP_FRACTAL_COUNT + OWN;
+    const int steps = engine_cpu ? 7 : 100, levels = engine_cpu ? 6 : 13;
+    if (skip) return skip;
+    for (int i = 0; i < fractals; ++i) {
+        const int own = i >= TMAP_FRACTAL_COUNT;
+        const tmap_nbb f = engine_fractal(own ? i + ENGINE_OWN : i);
+        const tmap_u64 most = engine_small ? 300 : engine_cpu ? 1100 : own ? 1u << 22 : 1u << 28;
+        for (tmap_u32 r = 0; r <= (tmap_u32)levels && r <= tmap_nbb_linear_level_max32(f); ++r) {
+            const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
+            // All rules at small levels; one, in turn, at large ones and on the CPU machine.
+            const int one = engine_cpu || places > 1u << 16;
+            for (int rule = 0; rule < RULES && places <= most; ++rule)
+                if ((!one || rule == (i + (int)r) % RULES) && check_turn()) run(f, r, rule, steps);
+        }
+    }
+    return engine_end("test_compact_steps");
+}
