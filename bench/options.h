@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Up to so many numbers of one option.
 enum { BENCH_NUMBERS = 16 };
@@ -24,6 +25,26 @@ static const char *bench_program = "bench";
 static void bench_bad(const char *option, const char *value) {
     fprintf(stderr, "%s: %s: bad value '%s'\n", bench_program, option, value ? value : "");
     exit(2);
+}
+
+// Takes --quick, which has no value, out of the words: returns 1 if it was there. --help prints
+// `usage` and ends the program with status 0. What is left are options with a value each.
+static inline int bench_quick(int *argc, char **argv, const char *usage) {
+    int left = 1, quick = 0;
+    for (int i = 1; i < *argc; ++i) {
+        if (!strcmp(argv[i], "--help")) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (!strcmp(argv[i], "--quick")) {
+            quick = 1;
+            continue;
+        }
+        argv[left++] = argv[i];
+        if (i + 1 < *argc) argv[left++] = argv[++i];
+    }
+    *argc = left;
+    return quick;
 }
 
 // The number that *text begins with; *text goes on behind it.
@@ -48,7 +69,7 @@ static tmap_u64 bench_number(const char *option, const char *text, tmap_u64 leas
 
 // Numbers parted by commas; none for an empty text.
 static inline bench_numbers bench_numbers_of(const char *option, const char *text, tmap_u32 least,
-                                      tmap_u32 most) {
+                                             tmap_u32 most) {
     bench_numbers l = {{0}, 0};
     for (const char *p = text; *p; p += *p == ',') {
         if (l.count == BENCH_NUMBERS) bench_bad(option, text);

@@ -269,19 +269,13 @@ static int parts(const char *option, const char *text) {
 }
 
 static void parse(settings *o, int argc, char **argv) {
+    if (bench_quick(&argc, argv, usage)) {
+        const bench_numbers sizes = {{1024, 4096, 16384}, 3}, none = {{0}, 0};
+        o->n = sizes, o->landscape = none, o->quick = 1;
+        o->parts &= ~ENERGY, o->budget_ms = 10, o->limit_s = 40;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--help")) {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (!strcmp(option, "--quick")) {
-            const bench_numbers sizes = {{1024, 4096, 16384}, 3}, none = {{0}, 0};
-            o->n = sizes, o->landscape = none, o->quick = 1;
-            o->parts &= ~ENERGY, o->budget_ms = 10, o->limit_s = 40;
-            --i; // it has no value
-            continue;
-        }
         if (!p) bench_bad(option, p);
         if (!strcmp(option, "--n"))
             o->n = bench_numbers_of(option, p, 4, 1u << 20);

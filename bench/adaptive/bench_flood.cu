@@ -260,20 +260,11 @@ static tmap_u64 parse(sweep *s, int argc, char **argv, const char **out) {
     const bench_numbers all = {{1024, 4096, 16384, 32768, 46341}, 5}, some = {{1024, 16384}, 2};
     const bench_numbers four = {{4}, 1}, levels = {{64, 1024}, 2};
     tmap_u64 bytes = 4ull << 30;
-    int quick = 0;
+    const int quick = bench_quick(&argc, argv, usage);
     s->connectivity = four, s->levels = levels, s->inputs = s->only = ~0u;
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--help")) {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (!strcmp(option, "--quick")) {
-            quick = 1;
-            continue;
-        }
         if (!p) bench_bad(option, p);
-        ++i;
         if (!strcmp(option, "--n"))
             s->n = bench_numbers_of(option, p, 1, 1u << 20);
         else if (!strcmp(option, "--inputs"))

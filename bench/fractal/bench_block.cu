@@ -395,17 +395,10 @@ int main(int argc, char **argv) {
                                  tmap_fractal_vicsek(), tmap_fractal_candy()};
     int devices = 0;
     bench_program = "bench_block";
-    for (int i = 1; i < argc; ++i) // what it stands for, before what else is given
-        if (!strcmp(argv[i], "--quick")) o.level = 13, o.times = 64, o.budget_ms = 5;
+    if (bench_quick(&argc, argv, usage)) o.level = 13, o.times = 64, o.budget_ms = 5;
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--help")) {
-            printf("%s", usage);
-            return 0;
-        }
-        if (!strcmp(option, "--quick"))
-            --i; // it has no value
-        else if (!strcmp(option, "--level"))
+        if (!strcmp(option, "--level"))
             o.level = (tmap_u32)bench_number(option, value, 3, 18);
         else if (!strcmp(option, "--times"))
             o.times = (tmap_u32)bench_number(option, value, 1, 1 << 20);

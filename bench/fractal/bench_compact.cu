@@ -244,23 +244,15 @@ static void sweep_fractal(sweep *s, tmap_nbb f) {
 // ---- the command line ---------------------------------------------------------------------------
 
 static void parse(sweep *s, int argc, char **argv) {
-    for (int i = 1; i < argc; ++i) {
+    s->quick = bench_quick(&argc, argv, usage);
+    for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--help")) {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (!strcmp(option, "--quick")) {
-            s->quick = 1;
-            continue;
-        }
         if (!p) bench_bad(option, p);
-        ++i;
         if (!strcmp(option, "--fractal"))
             s->fractal = p;
         else if (!strcmp(option, "--levels")) {
             s->from = (tmap_u32)bench_number_at(option, &p, 0, 64);
-            if (*p++ != ':') bench_bad(option, argv[i]);
+            if (*p++ != ':') bench_bad(option, argv[i + 1]);
             s->to = (tmap_u32)bench_number(option, p, s->from, 64);
         } else if (!strcmp(option, "--work"))
             s->work = p;

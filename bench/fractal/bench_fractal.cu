@@ -592,21 +592,12 @@ static void sweep_fractal(sweep *s, tmap_nbb f) {
 // ---- the command line ---------------------------------------------------------------------------
 
 static void parse(options *o, int argc, char **argv) {
-    for (int i = 1; i < argc; ++i) // what it stands for, before what else is given
-        if (!strcmp(argv[i], "--quick")) {
-            o->fractal = "gasket", o->from = 14, o->to = 16;
-            o->rho[0] = 16, o->rho[1] = 32, o->rhos = 2, o->budget_ms = 5;
-        }
+    if (bench_quick(&argc, argv, usage)) {
+        o->fractal = "gasket", o->from = 14, o->to = 16;
+        o->rho[0] = 16, o->rho[1] = 32, o->rhos = 2, o->budget_ms = 5;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--help")) {
-            printf("%s", usage);
-            exit(0);
-        }
-        if (!strcmp(option, "--quick")) {
-            --i; // it has no value
-            continue;
-        }
         if (!p) bench_bad(option, p);
         if (!strcmp(option, "--fractal")) {
             o->fractal = p;

@@ -6,17 +6,26 @@
 // Every variant is verified before it is timed, against the definition in double. One that is wrong
 // ends the run with status 1.
 //
-// usage: bench_drmsd [--n N,N,...] [--atoms N,N,...] [--frames N,N,...] [--clusters N,N,...]
-//                    [--only TEXT,TEXT,...] [--budget MS] [--energy MS] [--bytes N] [--out FILE]
-//     --n              atoms of one pair of frames
-//     --atoms, --frames  of works with many frames: each number of atoms with each of frames
-//     --clusters       frames that are clustered
-//     --only           variants with one of these texts in their names, as triangle_2d_rsqrt
-//     --budget         for a time, in milliseconds; --energy: for an energy, 0 for none
+// bench_drmsd --help lists the options.
 #include "cluster_work.h"
 #include "drmsd_frames_work.h"
 #include "drmsd_matrix_work.h"
 #include "drmsd_pair_work.h"
+
+static const char usage[] =
+    "usage: bench_drmsd [--n N,N,...] [--atoms N,N,...] [--frames N,N,...] [--clusters N,N,...]\n"
+    "                   [--only TEXT,TEXT,...] [--budget MS] [--energy MS] [--bytes N] [--quick]\n"
+    "                   [--out FILE]\n"
+    "  --n         atoms of one pair of frames\n"
+    "  --atoms, --frames  of works with many frames: each number of atoms with each of frames\n"
+    "  --clusters  frames that are clustered\n"
+    "  --only      variants with one of these texts in their names, as triangle_2d_rsqrt\n"
+    "  --budget    for a time, in milliseconds (20); --energy: for an energy, 0 for none (300)\n"
+    "  --bytes     of the memory on which its speed is measured\n"
+    "  --quick     --n 4096,32768 --atoms 200 --frames 4096 --clusters 4096 --budget 10 --energy "
+    "0,\n"
+    "              where these are not given\n"
+    "  --out       the results, as JSON\n";
 
 static void peaks(drmsd_sweep *s) { // of all multiprocessors
     int khz, processors;
@@ -42,6 +51,11 @@ int main(int argc, char **argv) {
     memset(&s, 0, sizeof s);
     s.n = n, s.atoms = atoms, s.frames = frames;
     s.budget_ms = 20, s.energy_ms = 300, s.results = &results;
+    if (bench_quick(&argc, argv, usage)) {
+        const bench_numbers two = {{4096, 32768}, 2}, one = {{200}, 1}, many = {{4096}, 1};
+        s.n = two, s.atoms = one, s.frames = many, clusters = many;
+        s.budget_ms = 10, s.energy_ms = 0;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
         if (!p) bench_bad(option, p);

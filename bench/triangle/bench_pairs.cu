@@ -5,8 +5,7 @@
 // Every variant is verified before it is timed: the engine's result against that of a kernel with
 // another map and another order. One that is wrong ends the run with status 1.
 //
-// usage: bench_pairs [--n N,N,...] [--only VARIANT,...] [--radii R,R,...] [--budget MS] [--bytes N]
-//                    [--out FILE]
+// bench_pairs --help lists the options.
 #include "../options.h"
 #include "../results.h"
 #include "cell_list.h"
@@ -16,6 +15,17 @@
 #include "pairs_store_work.h"
 #include "pairs_sweep.h"
 #include "pairs_work.h"
+
+static const char usage[] =
+    "usage: bench_pairs [--n N,N,...] [--only VARIANT,...] [--radii R,R,...] [--budget MS]\n"
+    "                   [--bytes N] [--quick] [--out FILE]\n"
+    "  --n       points\n"
+    "  --only    variants, by their names in the table\n"
+    "  --radii   within which pairs are selected, in thousandths of the cube's side\n"
+    "  --budget  for a time, in milliseconds (60)\n"
+    "  --bytes   of the memory on which its speed is measured\n"
+    "  --quick   --n 3000,30720 --radii 30,97 --budget 15, where these are not given\n"
+    "  --out     the results, as JSON\n";
 
 // A bit for each of the variants that a text names.
 static unsigned only_of(const char *option, const char *text) {
@@ -61,6 +71,10 @@ int main(int argc, char **argv) {
     bench_program = "bench_pairs";
     memset(&s, 0, sizeof s);
     s.budget_ms = 60, s.only = ~0u, s.results = &results;
+    if (bench_quick(&argc, argv, usage)) {
+        const bench_numbers some = {{3000, 30720}, 2}, two = {{30, 97}, 2};
+        n = some, radii = two, s.budget_ms = 15;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
         if (!p) bench_bad(option, p);

@@ -6,13 +6,25 @@
 // The experiments of Navarro and Hitschfeld (2014), figures 3 and 5. Every variant is verified,
 // pair by pair, before it is timed; one that is wrong ends the run with status 1.
 //
-// usage: bench_triangle [--n N,N,...] [--rho N,N,...] [--d D,D,...] [--pdist N,N,...]
-//                       [--budget MS] [--bytes N] [--out FILE]
+// bench_triangle --help lists the options.
 #include "../options.h"
 #include "../results.h"
 #include "triangle_maps.h"
 
 #include "../../tests/triangle/pdist_check.h"
+
+static const char usage[] =
+    "usage: bench_triangle [--n N,N,...] [--rho N,N,...] [--d D,D,...] [--pdist N,N,...]\n"
+    "                      [--budget MS] [--bytes N] [--quick] [--out FILE]\n"
+    "  --n       rows of the triangles of the maps; --rho: sides of their blocks, up to 32\n"
+    "  --d       coordinates of the distances that the maps serve, 1 to 4; 0: the dummy kernel\n"
+    "  --pdist   points of the distances of pdist.h\n"
+    "  --budget  for a time, in milliseconds (20)\n"
+    "  --bytes   of memory at most (9/10 of what is free)\n"
+    "  --quick   --n 1024,4096,30720 --rho 16 --d 0,1,4 --pdist 1024,16384 --budget 10, where "
+    "these\n"
+    "            are not given\n"
+    "  --out     the results, as JSON\n";
 
 typedef struct options {
     const char *out;
@@ -239,6 +251,11 @@ static void sweep_pdist(sweep *s, tmap_u32 n) {
 // ---- the command line ---------------------------------------------------------------------------
 
 static void parse(options *o, int argc, char **argv) {
+    if (bench_quick(&argc, argv, usage)) {
+        const bench_numbers n = {{1024, 4096, 30720}, 3}, rho = {{16}, 1}, d = {{0, 1, 4}, 3};
+        const bench_numbers pdist = {{1024, 16384}, 2};
+        o->n = n, o->rho = rho, o->d = d, o->pdist = pdist, o->budget_ms = 10;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
         if (!p) bench_bad(option, p);

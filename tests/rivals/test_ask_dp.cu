@@ -32,6 +32,9 @@ static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_
 static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                 tmap_u32 threads, tmap_u64 pending) {
     if (!check_turn()) return;
+    printf("%u x %u, g %u r %u B %u, %u threads, %llu pending\n", nx, ny, g, r, b, threads,
+           pending);
+    fflush(stdout); // where a device stops for ever, its last line says at what
     tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
     const tmap_ask_params a = {g, r, b};
     size_t pixels = (size_t)nx * ny;
