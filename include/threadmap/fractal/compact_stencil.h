@@ -221,10 +221,11 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
 
 // ---- the rule -----------------------------------------------------------------------------------
 
-// Where a thread is in a step. near_to: its value and those around it; at: its element; tile: its
-// entry of the table.
+// Where a thread is in a step. near_to: its value and those around it; at: its element, and to,
+// where its next value goes; tile: its entry of the table.
 typedef struct tmapi_compact_cursor {
     const unsigned char *near_to[9];
+    unsigned char *to;
     tmap_u64 at;
     tmap_u32 tile;
 } tmapi_compact_cursor;
@@ -243,23 +244,25 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
         tmapi_value_copy(nine.bytes + i * size, c->near_to[i] + u * b->at.row, size);
     if (lane->beside) { // a byte of all ones for each tile there is
         const tmap_u64 is = lane->beside & ((const tmap_u64 *)(table + b->at.there))[tile];
-        tmap_u32 bits = (tmap_u32)is | (tmap_u32)(is >> 32);
-        bits |= bits >> 16, bits |= bits >> 8;
+        const tmap_u32 four =
+            (tmap_u32)is | (tmap_u32)(is >> 32); // no place is in two of its bytes
+        const tmap_u32 bits = four * 0x01010101u >> 24;
         around |= (bits & 0x0f) | (bits & 0xf0) << 1;
     }
     cell.x = ((const tmap_xy *)(table + b->at.corner))[tile].x + (lane->place & 0xffff);
     cell.y = ((const tmap_xy *)(table + b->at.corner))[tile].y + (lane->place >> 16);
     cell.at = c->at + u * (b->tiles * b->cells);
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_value_copy(s->out + cell.at * size, &next, size);
+    tmapi_value_copy(c->to + u * (b->tiles * b->cells * size), &next, size);
 }
 
 // Goes some rows on.
-TMAP_DEVICE void tmapi_compact_advance(const tmapi_compact_block *b, tmap_u32 rows,
+TMAP_DEVICE void tmapi_compact_advance(const tmapi_compact_block *b, tmap_u32 size, tmap_u32 rows,
                                        tmapi_compact_cursor *c) {
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i) c->near_to[i] += rows * b->at.row;
-    c->at += rows * (b->tiles * b->cells), c->tile += rows * b->tiles;
+    c->at += rows * (b->tiles * b->cells), c->to += rows * (b->tiles * b->cells * size);
+    c->tile += rows * b->tiles;
 }
 
 // The rule at a thread's cell of all rows of a step of `left` tiles. at: its element in row 0.
@@ -269,7 +272,7 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
                                      const unsigned char *values, const unsigned char *table) {
     const tmap_u32 together = b->deep < 4 ? b->deep : 4;
     tmapi_compact_cursor c;
-    c.at = at, c.tile = lane->tile;
+    c.at = at, c.to = s->out + at * s->size, c.tile = lane->tile;
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i) {
         const tmap_u32 n = i - (i > 4);
@@ -283,11 +286,11 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
 #pragma unroll
             for (tmap_u32 i = 0; i < 4; ++i)
                 if (i < together) tmapi_compact_visit(s, b, lane, &c, i, table);
-            tmapi_compact_advance(b, together, &c);
+            tmapi_compact_advance(b, s->size, together, &c);
         }
     } else {
         TMAPI_NO_UNROLL
-        for (; c.tile < left; tmapi_compact_advance(b, 1, &c))
+        for (; c.tile < left; tmapi_compact_advance(b, s->size, 1, &c))
             tmapi_compact_visit(s, b, lane, &c, 0, table);
     }
 }
