@@ -19,8 +19,8 @@ if '--bench' in sys.argv:
     bench = [os.path.abspath(sys.argv[at + 1]), *sys.argv[at + 2:]]
     sys.argv = sys.argv[:at]
 
-from harness import (PICTURE_PROBLEMS, bad, explore, fail, good, picture,  # noqa: E402
-                     picture_of, run, test)
+from harness import bad, explore, fail, good, run, test  # noqa: E402
+from pictures import PICTURE_PROBLEMS, picture, picture_of  # noqa: E402
 
 FRACTAL = ('fractal', '--level', '3', '--picture')
 POINTS = '0 0\n3 4\n6 8\n'
