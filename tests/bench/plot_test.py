@@ -17,6 +17,16 @@ import tempfile
 ROOT = os.environ.get("TMAP_ROOT") or \
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PLOT = os.path.join(ROOT, "bench", "plot.py")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(PLOT))
+
+import plot  # noqa: E402
+from plots.fractals import table_engine, table_meta, table_n_0, table_summary  # noqa: E402
+from plots.fractals_paper import table_fractal_claims  # noqa: E402
+from plots.results import (FRACTALS, Results, n_0, space_improvement,  # noqa: E402
+                           theory_n_0, theory_speedup)
+from plots.text import NOTHING, sig  # noqa: E402
+
 FAULTS = []
 
 
@@ -198,19 +208,19 @@ def lines(table):
             table.split("\n")[2:]]
 
 
-def check_numbers(plot, data):
+def check_numbers(data):
     results = data["fractal"]
-    expect("n_0, SW", plot.n_0(results, "sw", "gasket"), (16, 32))
-    expect("n_0, RD", plot.n_0(results, "rd", "gasket"), (16, 16))
-    expect("n_0, CA", plot.n_0(results, "ca", "gasket"), (None, None))
-    expect("n_0, vicsek", plot.n_0(results, "sw", "vicsek"), (None, 9))
-    expect("summary", lines(plot.table_summary(data)), [
+    expect("n_0, SW", n_0(results, "sw", "gasket"), (16, 32))
+    expect("n_0, RD", n_0(results, "rd", "gasket"), (16, 16))
+    expect("n_0, CA", n_0(results, "ca", "gasket"), (None, None))
+    expect("n_0, vicsek", n_0(results, "sw", "vicsek"), (None, 9))
+    expect("summary", lines(table_summary(data)), [
         ["write, i32", "`each`", "**2.00**", "25", "16.0", "-", "-", "2.50"],
         ["write, u8", "`each`", "**0.500**", "40", "-", "-", "-", "-"],
         ["update, f32", "`update`", "**3.00**", "50", "-", "-", "-", "-"],
         ["sum, i32", "`fold`", "**1.25**", "50", "-", "-", "2.00", "-"],
         ["sum, f32", "`fold`", "**1.50**", "50", "-", "-", "-", "-"]])
-    expect("engine", lines(plot.table_engine(data)), [
+    expect("engine", lines(table_engine(data)), [
         ["Sierpinski gasket", "5", "32", "2.00 (25)", "0.500 (40)", "3.00 (50)", "1.25 (50)",
          "1.50 (50)", "-", "-", "-"],
         ["Vicsek fractal", "2", "9", "4.00 (50)", "-", "-", "-", "-", "-", "-", "-"]])
@@ -226,7 +236,7 @@ def check_numbers(plot, data):
     expect("fractals-sw", lines(plot.TABLES["fractals-sw"](data))[1],
            ["Vicsek fractal", "2", "9", "25", "1.00", "-", "2.00", "-", "`each`", "**4.00**",
             "0.250", "-", "0.500", "-", "50", "2.00 MB"])
-    expect("fractals-ca", plot.TABLES["fractals-ca"](data), plot.NOTHING)
+    expect("fractals-ca", plot.TABLES["fractals-ca"](data), NOTHING)
     expect("n0", lines(plot.TABLES["n0"](data)), [
         ["Sierpinski gasket", "1.585", "8.49", "16", "16", "-", "32"],
         ["Vicsek fractal", "1.465", "6.53", "none up to 9", "-", "-", "9"]])
@@ -272,7 +282,7 @@ def check_numbers(plot, data):
          "≤ 0.700", "1.71"]])
     expect("ask-p", lines(plot.TABLES["ask-p"](data)), [
         ["4096", "(16, 2, 64)", "256", "2", "0.391", "0.775", "**0.625**"]])
-    check_search(plot, data)
+    check_search(data)
     expect("ask-drivers", lines(plot.TABLES["ask-drivers"](data)), [
         ["1024", "ASK-SBR", "(16, 2, 8)", "-", "0.550", "**0.400**", "-", "-"]])
     expect("ask-differ", lines(plot.TABLES["ask-differ"](data))[0],
@@ -316,20 +326,20 @@ def check_numbers(plot, data):
         "30.0 times with bytes, 150 times with bits", "315 times",
         "r = 20: 3,486,784,401 cells of a bit, 517 MB a state, 2.00 ms a step"])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
-    expect("parallel space", round(plot.space_improvement("gasket", 2**10), 9),
+    expect("parallel space", round(space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
-    expect("speedup in theory", round(plot.theory_speedup("gasket", 2**16), 9),
+    expect("speedup in theory", round(theory_speedup("gasket", 2**16), 9),
            round((4 / 3)**16 / 4, 9))
-    for domain in plot.FRACTALS:
-        n = plot.theory_n_0(domain)
-        at, below, above = (plot.theory_speedup(domain, n * f) for f in (1, 0.99, 1.01))
+    for domain in FRACTALS:
+        n = theory_n_0(domain)
+        at, below, above = (theory_speedup(domain, n * f) for f in (1, 0.99, 1.01))
         if not at < min(below, above):
             FAULTS.append(f"theory_n_0 of {domain} is no minimum: {n}")
-    expect("digits", [plot.sig(v) for v in (None, 0, 1234.5, 99.96, 0.0123456, math.pi)],
+    expect("digits", [sig(v) for v in (None, 0, 1234.5, 99.96, 0.0123456, math.pi)],
            ["-", "0", "1234", "100.0", "0.0123", "3.14"])
 
 
-def check_search(plot, data):
+def check_search(data):
     """What a search adds: no bounds any more, tables of their own. And the claims of both papers."""
     rows = data["ask"].rows + [
         {"work": "optimum", "variant": variant, "domain": "mandelbrot", "size": 1024, "g": 8, "r": 2,
@@ -337,7 +347,7 @@ def check_search(plot, data):
         for variant in ("dp_sbr", "flat")] + [
         drawn("dp_sbr", 1024, 1.5, 8, 2, 32, "blocks", levels=2, children=46, threads=512),
         drawn("flat", 1024, 0.65, 32, 2, 16, "blocks", levels=1, children=0, threads=64)]
-    searched = {"ask": plot.Results({"meta": META, "rows": rows})}
+    searched = {"ask": Results({"meta": META, "rows": rows})}
     expect("searched", lines(plot.TABLES["ask"](searched))[0][3:6], ["0.650", "1.50", "≤ 1.20"])
     expect("ask-dp, searched", lines(plot.TABLES["ask-dp"](searched))[0],
            ["1024", "(8, 2, 32)", "2", "46", "1.50", "(8, 2, 32)", "2", "-", "≤ 1.20", "32 × 32",
@@ -353,7 +363,7 @@ def check_search(plot, data):
     expect("ASK against DP", claims["ASK against DP"][2:4], ["3.00 to 3.00; 3.00 at n = 1024", "agrees"])
     expect("block of DP", claims["Table 2: the best block, DP-SBR"][2:4], ["512 at n = 1024", "agrees"])
     expect("P", claims["section 4.2.1: P is the same at all levels"][3], "differs")
-    data = {"triangle": plot.Results({"meta": META, "rows": MAPS})}
+    data = {"triangle": Results({"meta": META, "rows": MAPS})}
     claims = {line[0]: line for line in lines(plot.TABLES["triangle-claims"](data))}
     expect("LTM-X", claims["Fig. 3: LTM-X, dummy"][1:4], ["I = 0.7", "0.700", "agrees"])
     expect("LTM, dummy", claims["Fig. 5: LTM, dummy"][2:4], ["1.15 to 1.15, mean 1.15", "agrees"])
@@ -369,15 +379,15 @@ def check_search(plot, data):
            ["dummy", "16", "3.81", "4.77", "1.60", "1.25"])
 
 
-def check_documents(plot, data):
+def check_documents(data):
     text = "a\n<!-- table: n0 -->\nold\nold\n<!-- /table -->\nb\n" \
            "<!-- picture: theory -->\n<!-- /picture -->\n<!-- picture: triangle_speedup -->\n" \
            "<!-- /picture -->\n"
     filled = plot.refill(text, {"fractal": data["fractal"]})
-    expect("refilled", filled, "a\n<!-- table: n0 -->\n" + plot.table_n_0(data) +
+    expect("refilled", filled, "a\n<!-- table: n0 -->\n" + table_n_0(data) +
            "\n<!-- /table -->\nb\n<!-- picture: theory -->\n"
            "![Speedup in theory, and measured](img/theory.png)\n<!-- /picture -->\n"
-           f"<!-- picture: triangle_speedup -->\n{plot.NOTHING}\n<!-- /picture -->\n")
+           f"<!-- picture: triangle_speedup -->\n{NOTHING}\n<!-- /picture -->\n")
     expect("refilled twice", plot.refill(filled, {"fractal": data["fractal"]}), filled)
     for wrong in ("<!-- table: none -->\n<!-- /table -->\n", "<!-- table: n0 -->\nrest\n",
                   "<!-- table: n0 -->\n<!-- table: n0 -->\n<!-- /table -->\n"):
@@ -389,7 +399,7 @@ def check_documents(plot, data):
     for name, make in plot.TABLES.items():
         expect(f"{name} of nothing", make({}),
                "" if name in (
-                   "ask-optima", "ask-blocks", "ask-insert", "ask-order") else plot.NOTHING)
+                   "ask-optima", "ask-blocks", "ask-insert", "ask-order") else NOTHING)
     committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
     for name in plot.DOCUMENTS:
         with open(os.path.join(ROOT, name), encoding="utf-8") as file:
@@ -406,7 +416,7 @@ def command(*args):
     return done.returncode, done.stdout, done.stderr
 
 
-def check_command(plot, data, folder):
+def check_command(data, folder):
     status, out, _ = command("--tables", "--results", folder)
     expect("--tables", (status, all(f"{name}:\n\n{make(data)}\n" in out
                                     for name, make in plot.TABLES.items())), (0, True))
@@ -416,7 +426,7 @@ def check_command(plot, data, folder):
         file.write("<!-- table: meta -->\n<!-- /table -->\n")
     expect("--update", command("--results", folder, "--update", page)[0], 0)
     with open(page, encoding="utf-8") as file:
-        expect("page", file.read(), f"<!-- table: meta -->\n{plot.table_meta(data)}\n"
+        expect("page", file.read(), f"<!-- table: meta -->\n{table_meta(data)}\n"
                "<!-- /table -->\n")
     status, _, said = command("--results", os.path.join(folder, "missing"))
     expect("no results", (status, said.startswith("plot.py: no results")), (2, True))
@@ -425,7 +435,7 @@ def check_command(plot, data, folder):
     expect("broken results", command("--tables", "--results", os.path.join(folder, "docs"))[0], 2)
 
 
-def check_claims(plot):
+def check_claims():
     """Of the fractals' paper: a block for each tile is faster from r = 9 on with rho = 32, but not at 10,
     and from 8 on with rho = 4; no row of CA; variant 2 in half precision, and of variant 1 none."""
     tiles = {"tiles_per_block": 1}
@@ -441,8 +451,8 @@ def check_claims(plot):
              row("sw", "mma1", "gasket", 16, 0.5, 16, **tiles)]
     block = [row("rd", f"block_{name}", "gasket", 7, time, 16, **tiles)
              for name, time in (("unroll", 1.0), ("table", 2.0), ("subbox", 3.0))]
-    got = lines(plot.table_fractal_claims({"fractal": plot.Results({"rows": rows}),
-                                           "block": plot.Results({"rows": block})}))
+    got = lines(table_fractal_claims({"fractal": Results({"rows": rows}),
+                                           "block": Results({"rows": block})}))
     expect("fractal-claims", [line[1:2] + line[3:] for line in got], [
         ["SW", "6 to 12", "5.00", "less"], ["SW", "up to 75", "80.0 (ρ = 4)", "more"],
         ["SW", "up to 9", "8.75", "agrees"], ["SW", "32, 16", "32, 16", "agrees"],
@@ -452,7 +462,7 @@ def check_claims(plot):
         ["RD", "-", "3.00, 1.50", "-"]])
 
 
-def check_pictures(plot, folder):
+def check_pictures(folder):
     with open(os.path.join(folder, "fractal.json"), "w", encoding="utf-8") as file:
         more = [row("sw", "lambda_block", "gasket", 4, 1.0, 16),
                 row("sw", "wmma_fp16", "gasket", 4, 2.0, 16, form=1, tiles_per_block=1)]
@@ -474,25 +484,21 @@ def check_pictures(plot, folder):
 
 
 def main():
-    spec = importlib.util.spec_from_file_location("plot", PLOT)
-    plot = importlib.util.module_from_spec(spec)
-    sys.dont_write_bytecode = True
-    spec.loader.exec_module(plot)
     with tempfile.TemporaryDirectory(prefix="plot-") as folder:
         for name, rows in (("fractal", ROWS), ("block", BLOCK), ("triangle", TRIANGLE),
                            ("compact", COMPACT), ("drmsd", DRMSD), ("ask", ASK)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": dict(META, bench=name), "rows": rows}, file)
         data = plot.load(folder)
-        check_numbers(plot, data)
-        check_claims(plot)
-        check_documents(plot, data)
-        check_command(plot, data, folder)
+        check_numbers(data)
+        check_claims()
+        check_documents(data)
+        check_command(data, folder)
         pictures = importlib.util.find_spec("matplotlib") is not None
         if pictures:
             with open(os.path.join(folder, "triangle.json"), "w", encoding="utf-8") as file:
                 json.dump({"meta": META, "rows": TRIANGLE + MAPS}, file)
-            check_pictures(plot, folder)
+            check_pictures(folder)
     if FAULTS:
         print("\n".join(FAULTS))
         sys.exit(1)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Tables and pictures of compact storage."""
+from .results import FRACTALS, TOP_SIDE, ratio, side
+from .style import COLOURS, GREY, MARKERS, curve, legend_below, title_of
+from .text import NOTHING, bold, memory, ms, percent, sig, table
+
+COMPACT_LIFE = {"bb": "BB walking, bytes", "bb_bits": "BB, bits", "embedded": "embedded, bytes",
+                "compact": "compact, bytes", "compact_bits": "compact, bits"}
+COMPACT_WORKS = (("life", "life", "u32", "`tmap_ca`, u32"),
+                 ("stencil", "cyclic", "u8", "cyclic automaton, u8"),
+                 ("stencil", "heat_4", "f32", "heat of one's own, 4 neighbours, f32"),
+                 ("stencil", "heat_8", "f32", "heat of one's own, 8 neighbours, f32"),
+                 ("diffusion", "heat_4", "f32", "`tmap_diffusion`, f32"),
+                 ("diffusion", "heat_4", "f64", "`tmap_diffusion`, f64"),
+                 ("ising", "metropolis", "i8", "`tmap_ising`, a sweep, i8"))
+
+
+def compact_rows(results, **want):
+    return [row for row in (results.rows if results else ())
+            if all(row.get(key) == value for key, value in want.items())]
+
+
+def compact_life(results, domain, variant):
+    """Rows of life by a variant of COMPACT_LIFE, of bytes or bits."""
+    return compact_rows(results, work="life", domain=domain, variant=variant,
+                        dtype="bit" if "bits" in variant else "u8")
+
+
+def compact_life_row(results, domain, variant, size):
+    return next((row for row in compact_life(results, domain, variant) if row["size"] == size),
+                None)
+
+
+def compact_row(results, **want):
+    found = compact_rows(results, **want)
+    return min(found, key=lambda row: row["ms"], default=None)
+
+
+def compact_domains(results, **want):
+    found = {row["domain"] for row in compact_rows(results, **want)}
+    return [name for name in FRACTALS if name in found]
+
+
+def compact_sizes(results, **want):
+    return sorted({row["size"] for row in compact_rows(results, **want)})
+
+
+def compact_middle(results, domain, **want):
+    """The largest level of a side of at most TOP_SIDE, or None."""
+    return max((size for size in compact_sizes(results, domain=domain, **want)
+                if side(domain, size) <= TOP_SIDE), default=None)
+
+
+def compact_top(results, **want):
+    """The row of the largest level."""
+    return max(compact_rows(results, **want), key=lambda row: row["size"], default=None)
+
+
+def places(domain, size):
+    """Of the matrix."""
+    _, _, sx, sy = FRACTALS[domain]
+    return (sx * sy)**size
+
+
+def table_compact(data):
+    """Life on all fractals at their largest level of a side up to TOP_SIDE."""
+    results, rows = data.get("compact"), []
+    for domain in compact_domains(results, work="life"):
+        size = compact_middle(results, domain, work="life", variant="embedded")
+        found = {name: compact_life_row(results, domain, name, size) for name in COMPACT_LIFE} \
+            if size is not None else {}
+        bits = found.get("compact_bits")
+        if not bits:
+            continue
+        rows.append([FRACTALS[domain][0], str(size), f"{bits['cells']:,}",
+                     *(bold(ms(row)) if row is bits else ms(row) for row in found.values()),
+                     *(sig(ratio(found[name], bits)) for name in ("bb", "bb_bits", "embedded")),
+                     sig(bits["gcells"]), percent(bits)])
+    return table(["fractal", "r", "cells", *COMPACT_LIFE.values(), "× BB walking", "× BB, bits",
+                  "× embedded", "10^9 cells/s", "% of limit"], rows)
+
+
+def table_compact_levels(data):
+    """Life on the gasket at every level that was run."""
+    results, rows = data.get("compact"), []
+    for size in compact_sizes(results, work="life", domain="gasket"):
+        found = [compact_life_row(results, "gasket", name, size) for name in COMPACT_LIFE]
+        if not any(found):
+            continue
+        bits = found[-1]
+        cells = next(row["cells"] for row in found if row)
+        rows.append([str(size), str(side("gasket", size)), f"{cells:,}", *(ms(row) for row in found),
+                     sig(bits["gcells"]) if bits else "-", percent(bits)])
+    return table(["r", "n", "cells", *COMPACT_LIFE.values(), "10^9 cells/s, bits",
+                  "% of limit, bits"], rows)
+
+
+def table_compact_top(data):
+    """The largest level of each fractal and element of which two states fit the memory."""
+    results, rows = data.get("compact"), []
+    kinds = (("life", None, "bit", "compact_bits"), ("stencil", "cyclic", "u8", "compact"),
+             ("stencil", "heat_8", "f32", "compact"))
+    for domain in compact_domains(results, work="life"):
+        for work, rule, dtype, variant in kinds:
+            want = {"rule": rule} if rule else {}
+            row = compact_top(results, work=work, domain=domain, dtype=dtype, variant=variant,
+                              **want)
+            if row:
+                size = row["bytes_per_cell"] if dtype != "bit" else 1 / 8
+                rows.append([FRACTALS[domain][0], dtype, str(row["size"]),
+                             str(side(domain, row["size"])), f"{row['cells']:,}",
+                             memory(row["bytes"]), memory(places(domain, row["size"]) * size),
+                             sig(row["n2_bytes"] / row["bytes"]), ms(row), sig(row["gcells"]),
+                             percent(row)])
+    return table(["fractal", "element ", "r", "n", "cells", "a state", "a matrix", "matrix / state",
+                  "ms a step", "10^9 cells/s", "% of limit"], rows)
+
+
+def table_compact_works(data):
+    """Other work at the largest level of a side up to TOP_SIDE, in a matrix and in compact storage,
+    and at the largest level that fits."""
+    results, rows = data.get("compact"), []
+    for domain in compact_domains(results):
+        for work, rule, dtype, title in COMPACT_WORKS:
+            want = {"work": work, "rule": rule, "dtype": dtype, "domain": domain}
+            size = compact_middle(results, domain, work=work, rule=rule, dtype=dtype,
+                                  variant="compact")
+            matrix, compact = (compact_row(results, variant=name, size=size, **want)
+                               for name in ("embedded", "compact"))
+            top = compact_top(results, variant="compact", **want)
+            if compact:
+                rows.append([FRACTALS[domain][0], title, str(size), ms(matrix), bold(ms(compact)),
+                             sig(ratio(matrix, compact)), percent(compact), str(top["size"]),
+                             sig(top["gcells"]), percent(top)])
+    return table(["fractal", "work ", "r", "matrix, ms", "compact, ms", "× matrix", "% of limit",
+                  "largest r", "10^9 cells/s there", "% of limit there"], rows)
+
+
+def table_compact_moves(data):
+    """States from one storage to another."""
+    results = data.get("compact")
+    titles = {"load": "matrix to compact", "store": "compact to matrix", "pack": "bytes to bits",
+              "unpack": "bits to bytes"}
+    rows = [[FRACTALS[row["domain"]][0], str(row["size"]), titles[row["variant"]], row["dtype"],
+             ms(row), sig(row["gcells"]), percent(row)]
+            for row in compact_rows(results, work="move") if row["domain"] in FRACTALS]
+    return table(["fractal", "r", "from, to ", "element ", "ms", "10^9 cells/s", "% of limit"], rows)
+
+
+def table_compact_claims(data):
+    """What is published of compact fractals, beside what was measured here; all of the gasket."""
+    results = data.get("compact")
+    if not compact_rows(results, work="life", domain="gasket"):
+        return NOTHING
+
+    def life(variant, dtype=None):
+        return compact_row(results, work="life", domain="gasket", variant=variant, size=15,
+                           dtype=dtype or ("bit" if "bits" in variant else "u8"))
+
+    def gain(slow, fast):
+        found = ratio(slow, fast)
+        return "-" if found is None else f"{sig(found)} times"
+
+    def each(**rows):
+        return ", ".join(f"{ms(row)} {name}" for name, row in rows.items() if row) or "-"
+    words = {name: life(name, "u32") for name in ("embedded", "compact")}
+    box, compact, bits = life("bb"), life("compact"), life("compact_bits")
+    top = compact_top(results, work="life", domain="gasket", variant="compact_bits")
+    small = compact_row(results, work="life", domain="gasket", variant="compact", dtype="u8",
+                        size=20)
+    lines = [
+        ["r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX", each(bytes=box)],
+        ["on the embedding by λ, ms", "1.76; 1.89",
+         each(words=words["embedded"], bytes=life("embedded"))],
+        ["on compact storage, ms", "1.99; 3.11",
+         each(words=words["compact"], bytes=compact, bits=bits)],
+        ["the same by tensor cores, ms", "1.49; 2.25", "-"],
+        ["BB by compact storage", "up to about 12 times",
+         f"{gain(box, compact)} with bytes, {gain(box, bits)} with bits"],
+        ["r = 20: a matrix by compact storage, bytes", "up to about 315 times",
+         f"{sig(small['n2_bytes'] / small['bytes'])} times" if small else "-"],
+        ["the largest level", "-",
+         f"r = {top['size']}: {top['cells']:,} cells of a bit, {memory(top['bytes'])} a state, "
+         f"{ms(top)} ms a step" if top else "-"],
+    ]
+    return table(["Sierpinski gasket", "published ", "here "], lines)
+
+
+def compact_grid(pyplot, results):
+    """Axes for each fractal, three a row: (figure, [(axes, domain)])."""
+    domains = compact_domains(results, work="life")
+    columns = min(len(domains), 3)
+    lines = -(-len(domains) // columns)
+    figure, grid = pyplot.subplots(lines, columns, figsize=(9, 2.7 * lines + 1.2), squeeze=False)
+    for axes in list(grid.flat)[len(domains):]:
+        axes.set_axis_off()
+    for axes, domain in zip(grid.flat, domains):
+        axes.set_title(FRACTALS[domain][0])
+        axes.set_yscale("log")
+        axes.set_xlabel("r")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    return figure, list(zip(grid.flat, domains))
+
+
+def draw_compact_speed(pyplot, data):
+    """Cells a second against the level, each variant of life."""
+    results = data["compact"]
+    figure, grid = compact_grid(pyplot, results)
+    for axes, domain in grid:
+        for i, (name, title) in enumerate(COMPACT_LIFE.items()):
+            points = [(row["size"], row["gcells"]) for row in compact_life(results, domain, name)]
+            curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
+        axes.set_ylabel("10^9 cells/s")
+    title_of(figure, "A step of life: cells a second against the level", results)
+    legend_below(figure, [axes for axes, _ in grid], 5)
+    return figure
+
+
+def draw_compact_memory(pyplot, data):
+    """Bytes of a state that was run against those of a matrix."""
+    results = data["compact"]
+    figure, grid = compact_grid(pyplot, results)
+    for axes, domain in grid:
+        sizes = compact_sizes(results, work="life", domain=domain)
+        for factor, title, style in ((1, "a matrix of bytes", "--"), (1 / 8, "a matrix of bits", ":")):
+            curve(axes, [(size, places(domain, size) * factor) for size in sizes], color=GREY,
+                  linestyle=style, label=title)
+        for i, (name, title) in list(enumerate(COMPACT_LIFE.items()))[-2:]:
+            points = [(row["size"], row["bytes"]) for row in compact_life(results, domain, name)]
+            curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
+        axes.set_ylabel("bytes")
+    title_of(figure, "Memory of a state against that of a matrix", results)
+    legend_below(figure, [axes for axes, _ in grid], 4)
+    return figure
+
+
+def has_compact(data):
+    return bool(compact_rows(data.get("compact"), work="life"))

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Tables and a picture of molecules and dRMSD."""
+from .results import ratio
+from .style import COLOURS, INK, MARKERS, curve, log_sides, note, plain_ticks, title_of
+from .text import NOTHING, ms, sig, table
+
+DRMSD_FORMS = {"naive_1d": "1D, from global memory", "shared_1d": "1D, by tiles",
+               "triangle_2d": "2D, by tiles"}
+DRMSD_ROOTS = {"sqrt": "as IEEE 754 rounds it", "reciprocal": "1 / rsqrt(x)",
+               "rsqrt": "x rsqrt(x)", "approx": "`sqrt.approx`"}
+DRMSD_OTHERS = {"pair": "the library", "thread_a_pair": "a thread for each pair",
+                "host": "a loop on one core of the host"}
+
+
+def drmsd_pairs(results, n=None, **more):
+    """Rows of one pair of frames."""
+    return [row for row in results.at("drmsd") if row["frames"] == 2 and n in (None, row["n"])
+            and (row["variant"] in DRMSD_FORMS or row["variant"] in DRMSD_OTHERS)
+            and all(row.get(key) == value for key, value in more.items())]
+
+
+def drmsd_best(results, n, **more):
+    return min(drmsd_pairs(results, n, **more), key=lambda row: row["ms"], default=None)
+
+
+def drmsd_sizes(results):
+    return sorted({row["n"] for row in drmsd_pairs(results)})
+
+
+def table_drmsd(data):
+    """One pair of frames at the largest n: every form and root at its best u."""
+    results, rows = data.get("drmsd"), []
+    n = max(drmsd_sizes(results), default=None) if results else None
+    naive = drmsd_best(results, n, variant="naive_1d") if n else None
+    found = [drmsd_best(results, n, variant=name) for name in DRMSD_OTHERS] if n else []
+    found += [drmsd_best(results, n, variant=form, root=root)
+              for form in DRMSD_FORMS for root in DRMSD_ROOTS] if n else []
+    for row in (row for row in found if row):
+        name = row["variant"]
+        rows.append([DRMSD_FORMS.get(name) or DRMSD_OTHERS[name],
+                     DRMSD_ROOTS.get(row.get("root"), "-"), str(row.get("u", "-")),
+                     str(row.get("block", "-")), ms(row), sig(row["tpairs"]),
+                     *(sig(row.get(key)) for key in ("instructions", "float_pct", "issue_pct",
+                                                     "mufu_pct", "picojoules")),
+                     sig(ratio(naive, row))])
+    return table([f"n = {n}", "root ", "u", "block", "ms", "10^12 pairs/s", "instructions a pair",
+                  "% floating point", "% of issue slots", "% of special functions", "pJ a pair",
+                  "× best naive"], rows)
+
+
+def table_molecules(data):
+    """Frames and clusters by the library: works of many sizes in one table."""
+    results, rows = data.get("drmsd"), []
+    pick = {("pair", n, 2) for n in (4096, 32768, 100000, 131072)}
+    pick |= {(name, 200, 4096)
+             for name in ("frames", "matrix", "matrix_mma_half", "matrix_mma_split")}
+    for row in results.rows if results else ():
+        if (row["variant"], row.get("n"), row.get("frames")) in pick:
+            rows.append([f"`{row['variant']}`", str(row["n"]), str(row["frames"]), ms(row),
+                         f"{sig(row['tpairs'])} · 10^12 pairs/s",
+                         sig(row["error"]) if "error" in row else "-"])
+        if row["work"] == "cluster" and row["size"] == 32768 and row["variant"] != "read":
+            rows.append([f"`{row['variant']}`, {row['data']}", "-", str(row["size"]), ms(row),
+                         f"{row['clusters']} clusters", "0"])
+    return table(["work", "n", "frames", "ms", "", "relative error"], rows)
+
+
+def table_drmsd_u(data):
+    """Forms by u, roots by sqrt.approx: 10^12 pairs a second against n."""
+    results, rows = data.get("drmsd"), []
+    sizes = drmsd_sizes(results) if results else []
+    for form in DRMSD_FORMS:
+        for u in (1, 2, 4, 8):
+            found = [drmsd_best(results, n, variant=form, root="approx", u=u) for n in sizes]
+            if any(found):
+                rows.append([DRMSD_FORMS[form], str(u),
+                             *(sig(row["tpairs"]) if row else "-" for row in found)])
+    return table(["form", "u", *(f"n = {n}" for n in sizes)], rows)
+
+
+def table_drmsd_claims(data):
+    """What the slides say, beside what was measured here."""
+    results, rows = data.get("drmsd"), []
+    sizes = drmsd_sizes(results) if results else []
+    if not sizes:
+        return NOTHING
+    n, few = sizes[-1], sizes[0]
+
+    def best(**more):
+        return drmsd_best(results, n, **more)
+
+    def gain(slow, fast):
+        found = ratio(slow, fast)
+        return "-" if found is None else f"{sig(found)} times as fast"
+
+    def share(key, row):
+        return f"{row[key]:.0f}%" if row and key in row else "-"
+
+    def fastest_u(size, form):
+        row = drmsd_best(results, size, variant=form, root="approx")
+        return f"u = {row['u']}" if row else "-"
+    top, tiled = best(root="rsqrt"), {"variant": "triangle_2d"}
+    plain = best(root="rsqrt", u=1, variant="shared_1d")
+    rows += [
+        ["ALUs in use", "95%", share("issue_pct", top)],
+        ["of the instructions, floating point", "95%", share("float_pct", top)],
+        ["the same before the outer loop is unrolled", "90%", share("float_pct", plain)],
+        ["the best u, large n", "4 on Maxwell, 2 on Fermi", fastest_u(n, "triangle_2d")],
+        [f"the best u, n = {few}", "u costs strong scaling", fastest_u(few, "triangle_2d")],
+        ["x rsqrt(x) against 1 / rsqrt(x)", "faster on Fermi, the same on Maxwell",
+         gain(best(root="reciprocal", **tiled), best(root="rsqrt", **tiled))],
+        ["`sqrt.approx` against x rsqrt(x)", "-",
+         gain(best(root="rsqrt", **tiled), best(root="approx", **tiled))],
+        ["`sqrt.approx` against a root that IEEE 754 rounds", "-",
+         gain(best(root="sqrt", **tiled), best(root="approx", **tiled))],
+        ["tiles in shared memory against none, 1D", "naive works well",
+         gain(best(variant="naive_1d"), best(variant="shared_1d"))],
+        [f"2D against 1D, n = {few}", "better strong scaling",
+         gain(drmsd_best(results, few, variant="shared_1d"),
+              drmsd_best(results, few, variant="triangle_2d"))],
+        [f"2D against 1D, n = {n}", "-", gain(best(variant="shared_1d"),
+                                              best(variant="triangle_2d"))],
+    ]
+    host = [size for size in sizes if drmsd_best(results, size, variant="host")]
+    if host:
+        core, gpu = (drmsd_best(results, host[-1], variant=name) for name in ("host", "pair"))
+        rows.append([f"one dRMSD against a CPU, n = {host[-1]}",
+                     "62.7 times ClusCo on a Core i7-3820",
+                     gain(core, gpu) + f" (one core of {core.get('cpu', 'the host')})"])
+    return table([f"n = {n} where nothing else is said", "the slides ", "here "], rows)
+
+
+def draw_drmsd(pyplot, data):
+    """Pairs a second against n: each form at its best, and the roots of the best form."""
+    results = data["drmsd"]
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4.8), sharey=True)
+    sizes = drmsd_sizes(results)
+
+    def rates(**more):
+        found = [(n, drmsd_best(results, n, **more)) for n in sizes]
+        return [(n, row and row["tpairs"]) for n, row in found]
+    lines = [({"variant": name}, title) for name, title in (*DRMSD_OTHERS.items(),
+                                                            *DRMSD_FORMS.items())
+             if name != "host"]  # which is far below
+    for axes, entries in ((left, lines), (right, [({"variant": "triangle_2d", "root": root}, title)
+                                                  for root, title in DRMSD_ROOTS.items()])):
+        for i, (what, title) in enumerate(entries):
+            if not curve(axes, rates(**what), color=COLOURS[i], marker=MARKERS[i],
+                         linestyle="--" if axes is right else "-", label=title.replace("`", "")):
+                note(f"drmsd_rates: no curve for {title}")
+        log_sides(axes)
+        axes.set_yscale("log")
+        plain_ticks(axes.yaxis)
+        limits = [row["tpairs"] * 100 / row["mufu_pct"] for row in drmsd_pairs(results, sizes[-1])
+                  if row.get("mufu_pct") and row.get("root") in ("rsqrt", "approx")]
+        if limits:
+            axes.axhline(min(limits), color=INK, linestyle=":",
+                         label="special functions, two a pair")
+        axes.legend(fontsize=9, loc="lower right")
+    left.set_ylabel("10^12 pairs of atoms a second")
+    left.set_title("Each form, at its best root and u")
+    right.set_title("2D by tiles: roots, each at its best u")
+    title_of(figure, "dRMSD of one pair of frames of n atoms", results)
+    return figure
+
+
+def has_drmsd(data):
+    return "drmsd" in data and bool(drmsd_pairs(data["drmsd"]))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Tables of floods."""
+from .text import NOTHING, ms, percent, sig, table
+
+
+def flood_row(results, variant, given, size, work="flood"):
+    found = [row for row in results.at(work) if row["variant"] == variant
+             and row["input"] == given and row["size"] == size and row["connectivity"] == 4]
+    return found[0] if found else None
+
+
+def flood_inputs(results):
+    return list(dict.fromkeys(row["input"] for row in results.at("flood")))
+
+
+def table_floods(data):
+    """Floods and labels by the library."""
+    results, rows = data.get("flood"), []
+    sizes = (1024, 16384, 32768, 46341)
+    for given in flood_inputs(results) if results else ():
+        found = [flood_row(results, "regions", given, size) for size in sizes]
+        again = [flood_row(results, name, given, 16384) for name in ("first_bits", "again_bits")]
+        label = flood_row(results, "regions", given, 16384, "label")
+        rows.append([given.replace("_", " "), *(ms(row) for row in found), percent(found[1]),
+                     percent(found[2]), *(ms(row) for row in again), ms(label)])
+    return table(["input", *(f"{size}²" for size in sizes), "% of copying, 16384²",
+                  "% of copying, 32768²", "first, to bits", "again, to bits", "labels"], rows)
+
+
+def table_flood_claims(data):
+    """What the slides say of floods, beside what was measured here."""
+    results = data.get("flood")
+    if not results:
+        return NOTHING
+    flood = [row for row in results.at("flood") if row["connectivity"] == 4
+             and row["input"] != "dry"]
+
+    def pick(best, **want):
+        rows = [row for row in flood if all(row[key] == value for key, value in want.items())]
+        return best(rows, key=lambda row: row["mpix_s"]) if rows else None
+
+    def line(text, slides, row):
+        if not row:
+            return [text, slides, "-", "-", "-"]
+        return [text, slides, f"{row['mpix_s']:.0f}", f"{row['input']}, {row['size']}²".replace(
+            "_", " "), sig(row["limit_pct"], 2)]
+    last = pick(max, variant="regions")
+    slow = pick(min, variant="naive", input="terrain")
+    fast = flood_row(results, "regions", "terrain", slow["size"]) if slow else None
+    rows = [
+        line("the fastest of all", "up to 2500 Mpix/s, GTX 480", last),
+        line("the fastest, on its worst input of 16384²", "-",
+             pick(min, variant="regions", size=16384)),
+        line("moving line, coalesced", "more than the 250 Mpix/s that the project asks for",
+             pick(max, variant="line", input="terrain")),
+        line("the same, on its worst input", "low if the map is complicated",
+             pick(min, variant="line")),
+        line("tiles", "better", pick(max, variant="tiles", input="terrain")),
+        line("with special code for uniform tiles", "better still",
+             pick(max, variant="uniform", input="terrain")),
+        line("naive", "extremely inefficient", slow),
+    ]
+    if slow and fast:
+        rows.append([f"the fastest by the slowest, terrain, {slow['size']}²",
+                     "4 orders of magnitude", f"{fast['mpix_s'] / slow['mpix_s']:.0f} times", "-",
+                     "-"])
+    return table(["", "the slides ", "here, Mpix/s", "input, size ", "% of the memory's limit"],
+                 rows)

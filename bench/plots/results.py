@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Results of the benchmarks: the rows of JSON files, what is read out of them, and equations 10 to 13 of
+the fractals' paper.
+"""
+import json
+import math
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCUMENTS = ("README.md", "docs/performance.md", "docs/notebook.md", "docs/papers.md",
+             "docs/maps/molecules.md", "docs/maps/floods.md",
+             "bench/results/h200/tables.md")
+
+# The catalogue of catalogue.h: title, k, sx, sy.
+FRACTALS = {
+    "gasket": ("Sierpinski gasket", 3, 2, 2), "carpet": ("Sierpinski carpet", 8, 3, 3),
+    "vicsek": ("Vicsek fractal", 5, 3, 3), "x": ("X-fractal", 5, 3, 3),
+    "h": ("H-fractal", 7, 3, 3), "cantor": ("Cantor set", 2, 3, 1),
+    "chandelier": ("Chandelier", 4, 3, 2), "candy": ("Candy", 12, 4, 4),
+    "bottles": ("Empty bottles", 7, 3, 3),
+}
+WORKS = {"sw": "Single write (SW)", "rd": "Reduction (RD)", "ca": "Cellular automaton (CA)"}
+DTYPES = {"sw": "i32", "rd": "i32", "ca": "u8"}  # of the paper's three tests
+BASES = {"bb": "BB", "bb_walk": "BB walking", "list": "list"}
+PLAIN = "lambda_linear"   # a kernel of one's own on the plain map
+ENGINE = ("each", "update", "fold", "life", "stencil")
+# What the engine is measured with: work, dtype, title.
+TASKS = (("sw", "i32", "write, i32"), ("sw", "u8", "write, u8"), ("update", "f32", "update, f32"),
+         ("rd", "i32", "sum, i32"), ("rd", "f32", "sum, f32"), ("rd", "u8", "sum, u8"),
+         ("ca", "u8", "life, u8"), ("ca", "f32", "heat, f32"))
+MAPS_ONLY = ("tile_shuffle", "tile_redux", "tile_ballot", "tile_mma")  # of the benchmark alone
+TOP_SIDE = 65536          # the side up to which fractals are compared, as in the paper
+RHOS = (1, 2, 4, 8, 16, 32)
+
+
+class Results:
+    """The rows of one JSON file."""
+
+    def __init__(self, data):
+        self.meta, self.rows = data.get("meta", {}), data.get("rows", [])
+        self.places = {}  # rows of a work, of a work and domain, of a work, domain and size
+        for row in self.rows:
+            work = row.get("work")
+            if row.get("dtype", DTYPES.get(work)) != DTYPES.get(work, row.get("dtype")):
+                continue  # not one of the paper's tests: the engine's alone
+            key = row.get("work"), row.get("domain"), row.get("size")
+            for length in (1, 2, 3):
+                self.places.setdefault(key[:length], []).append(row)
+
+    def at(self, *place):
+        """The rows of a work; of a work and domain; of a work, domain and size."""
+        return self.places.get(place, [])
+
+    def domains(self, work):
+        found = {row.get("domain") for row in self.at(work)}
+        return [name for name in FRACTALS if name in found]
+
+    def sizes(self, work, domain):
+        return sorted({row["size"] for row in self.at(work, domain)})
+
+    def variants(self, work, domain=None):
+        """In order of appearance."""
+        return list(dict.fromkeys(row["variant"] for row in
+                                  (self.at(work, domain) if domain else self.at(work))))
+
+    def best(self, work, domain, size, variants, rho=None):
+        """The fastest row of these variants (with this rho), or None."""
+        rows = [row for row in self.at(work, domain, size)
+                if row["variant"] in variants and rho in (None, row.get("rho"))]
+        return min(rows, key=lambda row: row["ms"], default=None)
+
+    def forms(self, work):
+        """The forms of lambda, the engine's among them."""
+        return [v for v in self.variants(work) if v not in BASES and v not in MAPS_ONLY]
+
+    def best_form(self, work, domain, size):
+        """What a user of the engine gets; without one, the best form."""
+        return self.best(work, domain, size, ENGINE) or \
+            self.best(work, domain, size, self.forms(work))
+
+    def task(self, work, dtype, domain, size):
+        """The engine's row of a task, or None."""
+        rows = [row for row in self.rows if row.get("work") == work and row.get("dtype") == dtype
+                and row.get("domain") == domain and row.get("size") == size
+                and row.get("variant") in ENGINE]
+        return min(rows, key=lambda row: row["ms"], default=None)
+
+    def top(self, work, domain):
+        """The largest level that the bounding box could do, of a side of at most TOP_SIDE."""
+        sizes = [size for size in self.sizes(work, domain) if side(domain, size) <= TOP_SIDE
+                 and (work == "dummy" or (self.best(work, domain, size, ("bb", "bb_walk"))
+                                          and self.best_form(work, domain, size)))]
+        return max(sizes, default=None)
+
+    def where(self):
+        m = self.meta
+        commit = str(m.get("commit", "unknown"))[:12]
+        return f"{m.get('gpu', 'unknown GPU')}, commit {commit}"
+
+
+def side(domain, size):
+    return FRACTALS[domain][2]**size
+
+
+def ratio(slow, fast):
+    """How many times faster `fast` is, or None."""
+    return slow["ms"] / fast["ms"] if slow and fast and fast["ms"] > 0 else None
+
+
+def n_0(results, work, domain):
+    """(n_0, largest n): the smallest measured n from which on the engine is faster than the best
+    bounding box at every larger measured n. n_0 is None where the largest n is not."""
+    found = largest = None
+    for size in reversed(results.sizes(work, domain)):
+        gain = ratio(results.best(work, domain, size, ("bb", "bb_walk")),
+                     results.best_form(work, domain, size))
+        if gain is None:
+            continue
+        largest = largest or side(domain, size)
+        if gain <= 1:
+            break
+        found = side(domain, size)
+    return found, largest
+
+
+def load(folder):
+    """{bench: Results} of a folder."""
+    found = {}
+    for name in ("fractal", "fig11", "block", "compact", "triangle", "pairs", "drmsd", "flood", "ask"):
+        path = os.path.join(folder, name + ".json") if folder else ""
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                found[name] = Results(json.load(file))
+    return found
+
+
+def default_results():
+    base = os.path.join(ROOT, "bench", "results")
+    folders = sorted(os.listdir(base)) if os.path.isdir(base) else []
+    if "h200" in folders:
+        return os.path.join(base, "h200")
+    return os.path.join(base, folders[0]) if len(folders) == 1 else None
+
+
+def space_improvement(domain, n):
+    """Threads of the bounding box over cells: n^2 / n^H for a square, here for any sx and sy."""
+    _, k, sx, sy = FRACTALS[domain]
+    return (sx * sy / k)**(math.log(n) / math.log(sx))
+
+
+def theory_speedup(domain, n):
+    """Equation 10: the same, over a map that costs log2 log2 n; n > 2."""
+    return space_improvement(domain, n) / math.log2(math.log2(n))
+
+
+def theory_n_0(domain):
+    """Where equation 10 begins to grow: its derivative is 0 at a * ln n * ln(log2 n) = 1, for an
+    improvement of n^a."""
+    _, k, sx, sy = FRACTALS[domain]
+    a = math.log(sx * sy / k) / math.log(sx)
+    low, high = 2.0, 1e9
+    for _ in range(200):
+        n = math.sqrt(low * high)
+        low, high = (low, n) if a * math.log(n) * math.log(math.log2(n)) > 1 else (n, high)
+    return high
+
+
+def largest(rows, keys):
+    """Of rows that differ in their size alone, the largest one."""
+    best = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in keys)
+        if key not in best or row["size"] > best[key]["size"]:
+            best[key] = row
+    return list(best.values())

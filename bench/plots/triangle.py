@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Tables of triangles and of pairs of points."""
+from .results import largest, ratio
+from .text import code, ms, percent, sig, table
+
+
+def triangle_groups(results):
+    """{(work, d): rows}: runs of other dimension are other work."""
+    groups = {}
+    for row in results.rows:
+        groups.setdefault((row["work"], row.get("d")), []).append(row)
+    return groups
+
+
+def group_title(key):
+    return key[0] + (f", d = {key[1]}" if key[1] is not None else "")
+
+
+def table_triangle(data):
+    """Each work at its largest n."""
+    rows = []
+    for key, group in triangle_groups(data["triangle"]).items() if "triangle" in data else ():
+        n = max(row["size"] for row in group)
+        best = {}
+        for row in (row for row in group if row["size"] == n):
+            if row["variant"] not in best or row["ms"] < best[row["variant"]]["ms"]:
+                best[row["variant"]] = row
+        for name, row in best.items():
+            rows.append([group_title(key), str(n), code(name), str(row.get("rho", "-")), ms(row),
+                         sig(ratio(best.get("bb"), row)), percent(row)])
+    return table(["work", "n", "map ", "rho", "ms", "× BB", "% of limit"], rows)
+
+
+def table_pdist(data):
+    """The library's distances, each at its largest n."""
+    found = data["triangle"].at("pdist") if "triangle" in data else []
+    rows = largest(found, ("metric", "products", "d", "variant", "dtype"))
+    return table(["metric ", "coordinates", "output ", "type ", "n", "ms", "% of limit"],
+                 [[row.get("metric", "-") + (", by products" if row.get("products") else ""),
+                   str(row.get("d", "-")), code(row["variant"]), row.get("dtype", "-"),
+                   str(row["size"]), ms(row), percent(row)] for row in rows])
+
+
+def table_pairs(data):
+    """Work on all pairs at the largest n, beside a thread for each pair or, of rows, n x n tiles."""
+    found = data["pairs"].at("pairs") if "pairs" in data else []
+    found = [row for row in found if row.get("radius", 0.0968) == 0.0968]
+    rows = largest(found, ("of", "variant", "order", "copies"))
+    rivals = {row["of"]: row for row in rows if row["variant"] in ("thread_a_pair", "rows_nxn")}
+    rows = [row for row in rows if row is not rivals.get(row["of"]) and row.get("copies", 1) == 1]
+    return table(["work ", "n", "d", "ms", "10^12 pairs/s", "% of limit", "× the other form"],
+                 [[code(row["variant"]) + (f", {row['order']} order" if "order" in row else ""),
+                   str(row["size"]), str(row["d"]), ms(row), sig(row["tpairs"]), percent(row),
+                   sig(ratio(rivals.get(row["of"]), row))] for row in rows])
