@@ -23,7 +23,8 @@ COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
-ENGINES = paths("fractal/compact_lookup", "fractal/compact_stencil", "fractal/compact_words",
+ENGINES = paths("fractal/compact_lookup", "fractal/compact_step", "fractal/compact_stencil",
+                "fractal/compact_words", "fractal/stencil_rule",
                 "fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",
                 "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_frames",

@@ -10,216 +10,9 @@
 #ifndef TMAP_FRACTAL_COMPACT_STENCIL_H
 #define TMAP_FRACTAL_COMPACT_STENCIL_H
 
-#include "compact_lookup.h"
-#include "each.h"
+#include "compact_step.h"
 
 #if TMAP_CUDA
-
-// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
-// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
-// next: where the cell's new value goes, of the same type.
-typedef void (*tmap_stencil_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
-                                  void *next);
-
-typedef struct tmapi_stencil {
-    const unsigned char *in;
-    unsigned char *out;
-    tmap_u32 size;
-    tmap_stencil_rule rule;
-    void *job;
-    const tmap_each_plan *plan;
-    int words; // 1: elements are words of a bit for each sheet (compact_words.h)
-} tmapi_stencil;
-
-typedef struct tmapi_stencil_nine {
-    alignas(16) unsigned char bytes[9 * 16];
-} tmapi_stencil_nine;
-
-// What a block goes by. deep: rows of tiles in a step; entry u * tiles + v of a table is tile v of
-// row u. row: cells of a row.
-typedef struct tmapi_compact_block {
-    unsigned char *shared;
-    tmapi_compact_shared at;
-    tmapi_compact_lookup lookup;
-    tmap_u32 cells, tiles, deep, step, halo;
-    tmap_u32 row, inverse; // inverse: for divisions by it
-    tmap_u32 threads, rank;
-} tmapi_compact_block;
-
-// A thread's cell. near_low, near_high: how many elements behind the first value of a buffer those
-// of the eight around it stand, in row 0, 16 bits each. beside: byte d has the bits of those in the
-// tile in direction d. own: the bits of those in its own tile, and its own. tile: which of the
-// tiles side by side. place: in the tile, x | y << 16.
-typedef struct tmapi_compact_lane {
-    tmap_u64 near_low, near_high, beside;
-    tmap_u32 own, tile, place;
-} tmapi_compact_lane;
-
-// How many bytes behind halo_values value i of the halo is, in row 0.
-TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u32 i,
-                                           tmap_u32 size) {
-    const tmap_u32 plane = tmapi_compact_divide(i, b->row, b->inverse);
-    return plane * b->deep * b->at.row + (i - plane * b->row) * size;
-}
-
-// Finds a thread's neighbours, and gives those in other tiles a place and an entry in the list of
-// the halo: tile << 20 | direction << 16 | cell. values: where the tiles' values begin in a buffer.
-TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *plan,
-                                                       const tmapi_compact_block *b, tmap_u32 size,
-                                                       tmap_u32 values) {
-    tmap_u32 *counter = (tmap_u32 *)(b->shared + b->at.counter);
-    tmap_u32 *halo = (tmap_u32 *)(b->shared + b->at.halo);
-    const tmap_u32 halo_first = (b->at.halo_values - values) / size;
-    tmapi_compact_lane l;
-    tmap_u32 index;
-    tmap_xy p;
-    l.tile = b->rank / b->cells, index = b->rank - l.tile * b->cells;
-    p = tmapi_compact_lookup_corner(plan->f, b->lookup, index, plan->tile_level, 1, 1);
-    l.place = p.x | p.y << 16;
-    l.near_low = l.near_high = l.beside = 0, l.own = 1u << 4;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 n = 0; n < 8; ++n) {
-        const tmapi_compact_neighbour q =
-            tmapi_compact_lookup_beside(plan->f, b->lookup, index, plan->tile_level, n);
-        tmap_u64 at = halo_first + tmapi_compact_halo_at(b, b->halo, size) / size; // of zeros
-        if (q.to == TMAPI_COMPACT_WITHIN) {
-            at = l.tile * b->cells + q.index;
-            l.own |= 1u << (n + (n >= 4));
-        } else if (q.to < TMAPI_COMPACT_WITHIN) {
-            const tmap_u32 i = atomicAdd(counter, 1u);
-            if (i < b->halo) {
-                halo[i] = l.tile << 20 | q.to << 16 | q.index;
-                at = halo_first + tmapi_compact_halo_at(b, i, size) / size;
-                l.beside |= 1ull << (8 * q.to + n);
-            }
-        }
-        if (n < 4)
-            l.near_low |= at << 16 * n;
-        else
-            l.near_high |= at << 16 * (n - 4);
-    }
-    return l;
-}
-
-// A word of a tile in another sheet: bit i becomes that of the sheet in a direction beside sheet i,
-// where there is one. table: of the word's levels.
-TMAPI_DEVICE_CALL tmap_u64 tmapi_compact_turn(const unsigned short *table, tmap_u32 direction,
-                                              tmap_u64 word, tmap_u32 sheets) {
-    tmap_u64 turned = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < sheets; ++i) {
-        const tmap_u32 entry = table[8 * i + direction];
-        if (entry >> 6 == TMAPI_COMPACT_WITHIN) turned |= (word >> (entry & 63) & 1) << i;
-    }
-    return turned;
-}
-
-// ---- tables -------------------------------------------------------------------------------------
-
-// The table of the `left` tiles from `first` on.
-TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                     tmap_u32 first, tmap_u32 left, unsigned char *table) {
-    const tmap_nbb f = s->plan->f;
-    const tmap_u32 m = s->plan->tile_level, levels = s->plan->r - m;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->rank; i < 9 * b->step; i += b->threads) {
-        const tmap_u32 corner = i - 8 * b->step; // from 0 on: these are tiles' corners
-        if (i < 8 * b->step) {
-            tmapi_compact_neighbour n = {0, TMAPI_COMPACT_NONE};
-            if (i / 8 < left)
-                n = tmapi_compact_lookup_beside(f, b->lookup, first + i / 8, levels, i % 8);
-            if (s->words)
-                table[b->at.sheet + i] = (unsigned char)n.to;
-            else if (n.to < TMAPI_COMPACT_WITHIN)
-                n.to = TMAPI_COMPACT_NONE;
-            table[b->at.there + i] = (unsigned char)(n.to == TMAPI_COMPACT_NONE ? 0 : 0xff);
-            ((tmap_u32 *)table)[i] = n.index;
-        } else if (corner < left) {
-            const tmap_u32 x = tmapi_pow32(f.sx, m), y = tmapi_pow32(f.sy, m);
-            ((tmap_xy *)(table + b->at.corner))[corner] =
-                tmapi_compact_lookup_corner(f, b->lookup, first + corner, levels, x, y);
-        }
-    }
-}
-
-// ---- values -------------------------------------------------------------------------------------
-
-// 4, 8 or 16 bytes from memory to shared memory, which may arrive later: tmapi_compact_arrived.
-TMAP_DEVICE void tmapi_compact_send(unsigned char *to, const unsigned char *from, tmap_u32 size) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
-    const tmap_u64 global = __cvta_generic_to_global(from);
-    if (size == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(global) : "memory");
-    if (size == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(global) : "memory");
-    if (size == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(global) : "memory");
-#else
-    tmapi_value_copy(to, from, size);
-#endif
-}
-TMAP_DEVICE void tmapi_compact_arrived(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-// Copies the values of the `left` tiles of a step, which begin at `from`, by whole 16 bytes of
-// memory; element by element where that would leave the fractal's own memory.
-TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                     tmap_u32 left, const unsigned char *from, unsigned char *to) {
-    const unsigned char *begin = s->in + s->plan->offset * s->size;
-    const unsigned char *end = begin + s->plan->items * b->cells * s->size;
-    const tmap_u32 skew = (tmap_u32)(tmap_u64)from & 15, own = left * b->cells * s->size;
-    const tmap_u32 bytes = (skew + own + 15) / 16 * 16;
-    if (from - skew >= begin && from - skew + bytes <= end) {
-        from -= skew, to -= skew;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 i = 16 * b->rank; i < bytes; i += 16 * b->threads)
-            tmapi_compact_send(to + i, from + i, 16);
-    } else {
-        TMAPI_NO_UNROLL
-        for (tmap_u32 i = s->size * b->rank; i < own; i += s->size * b->threads)
-            tmapi_value_copy(to + i, from + i, s->size);
-    }
-}
-
-// Brings the values of a step from the tiles beside. The block's last threads begin, as its first
-// ones have the table to make.
-TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                          const unsigned char *table, unsigned char *to) {
-    const unsigned char *begin = s->in + s->plan->offset * s->size;
-    const tmap_u32 *halo = (const tmap_u32 *)(b->shared + b->at.halo);
-    const unsigned short *turns = b->lookup.beside;
-    if (s->words) turns += 8 * tmapi_compact_lookup_of(s->plan->f.k, s->plan->word.level);
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->threads - 1 - b->rank; i < b->halo; i += b->threads) {
-        const tmap_u32 entry = halo[i], of_tile = 8 * (entry >> 20) + (entry >> 16 & 7);
-        unsigned char *at = to + tmapi_compact_halo_at(b, i, s->size);
-#pragma unroll 4
-        for (tmap_u32 u = 0; u < b->deep; ++u, at += b->at.row) {
-            const tmap_u32 beside = 8 * u * b->tiles + of_tile;
-            const tmap_u64 tile = ((const tmap_u32 *)table)[beside];
-            const unsigned char *from = begin + (tile * b->cells + (entry & 0xffff)) * s->size;
-            if (!table[b->at.there + beside]) {
-                tmapi_value_zero(at, s->size);
-            } else if (s->words && table[b->at.sheet + beside] < TMAPI_COMPACT_WITHIN) {
-                tmap_u64 word = 0;
-                tmapi_value_copy(&word, from, s->size);
-                word = tmapi_compact_turn(turns, table[b->at.sheet + beside], word,
-                                          s->plan->word.level ? s->plan->word.cells : 0);
-                tmapi_value_copy(at, &word, s->size);
-            } else if (s->size >= 4) {
-                tmapi_compact_send(at, from, s->size);
-            } else {
-                tmapi_value_copy(at, from, s->size);
-            }
-        }
-    }
-}
-
-// ---- the rule -----------------------------------------------------------------------------------
 
 // Where a thread is in a step. near_to: its value and those around it; at: its element, and to,
 // where its next value goes; tile: its entry of the table.
@@ -242,11 +35,9 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i)
         tmapi_value_copy(nine.bytes + i * size, c->near_to[i] + u * b->at.row, size);
-    if (lane->beside) { // a byte of all ones for each tile there is
+    if (lane->beside) { // no place is in two directions, so that bytes are joined by adding them
         const tmap_u64 is = lane->beside & ((const tmap_u64 *)(table + b->at.there))[tile];
-        const tmap_u32 four =
-            (tmap_u32)is | (tmap_u32)(is >> 32); // no place is in two of its bytes
-        const tmap_u32 bits = four * 0x01010101u >> 24;
+        const tmap_u32 bits = ((tmap_u32)is | (tmap_u32)(is >> 32)) * 0x01010101u >> 24;
         around |= (bits & 0x0f) | (bits & 0xf0) << 1;
     }
     cell.x = ((const tmap_xy *)(table + b->at.corner))[tile].x + (lane->place & 0xffff);
@@ -293,33 +84,6 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
         for (; c.tile < left; tmapi_compact_advance(b, s->size, 1, &c))
             tmapi_compact_visit(s, b, lane, &c, 0, table);
     }
-}
-
-// What a block goes by, from the plan. tiles 0: the block has too few threads for one.
-TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
-                                                         unsigned char *shared) {
-    const tmap_each_plan *plan = s->plan;
-    tmapi_compact_block b;
-    b.shared = shared;
-    b.cells = tmapi_pow32(plan->f.k, plan->tile_level), b.deep = tmapi_compact_deep(s->size);
-    b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
-    b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
-    b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
-    b.inverse = tmapi_compact_inverse(b.row);
-    b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
-    b.lookup = tmapi_compact_lookup_at(plan->f, shared + b.at.lookup);
-    return b;
-}
-
-// Zeros behind the halo of every row; and the tables that tiles are asked by.
-TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_compact_block *b) {
-    unsigned char *zeros =
-        b->shared + b->at.halo_values + tmapi_compact_halo_at(b, b->halo, s->size);
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->rank; i < 2 * b->deep; i += b->threads)
-        tmapi_value_zero(zeros + (i & 1) * b->at.buffer + i / 2 * b->at.row, s->size);
-    if (b->rank == 0) *(tmap_u32 *)(b->shared + b->at.counter) = 0;
-    tmapi_compact_lookup_fill(s->plan->f, b->lookup, b->rank, b->threads);
 }
 
 // 0 if the block has too few threads for a tile: then nothing is done. All threads of all blocks
