@@ -258,8 +258,9 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
 // it has put into *next to the cell's element of `out`. Places that are no cells are neither read
 // nor written. All threads of all blocks call it. in, out: the matrices' elements 0, which must not
 // overlap. size: of an element, 1, 2, 4, 8 or 16 bytes, a constant. rule: without collectives.
-// Cost: by plans of tmap_stencil_plan_make about what memory takes to read the one matrix and write
-// the other; by other plans a test of membership for each neighbour. Registers: about 64 with
+// Cost: by plans of tmap_stencil_plan_make, with floats, two to three times what memory takes to
+// read the one state and to write the other; bytes count as many instructions as floats do. By
+// other plans a test of membership for each neighbour. Registers: about 64 with
 // floats and four neighbours.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
 TMAP_DEVICE void tmap_stencil(const tmap_each_plan *plan, const void *in, void *out, tmap_u32 size,
