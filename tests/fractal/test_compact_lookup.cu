@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // test_compact_lookup: what lies beside a cell and where a cell is, by the tables that take several
-// levels at a time, against the same digit by digit (tmap_compact_beside and tmap_nbb_lambda_linear,
-// which compact_places and the map's tests hold against pictures), for every fractal of the engine's
-// tests at all levels whose cells have numbers of 32 bits.
+// levels at a time, against the same digit by digit (tmap_compact_beside and
+// tmap_nbb_lambda_linear, which compact_places and the map's tests hold against pictures), for
+// every fractal of the engine's tests at all levels whose cells have numbers of 32 bits.
 #include "fractal/engine.h"
 #include <threadmap/fractal/compact_lookup.h>
 
 #define LOOKUP_CELLS 128u // the most of a level that are asked: all of a small one, else any
 
 static __global__ void ask(tmap_nbb f, tmap_u32 last, tmap_u64 *wrong) {
-    __shared__ tmap_u64 shared[3 * 128];
-    const tmapi_compact_lookup t = tmapi_compact_lookup_at(f, (unsigned char *)shared);
+    __shared__ tmap_u64 shared[6 + 3 * 128];
+    tmapi_compact_lookup *t = (tmapi_compact_lookup *)shared;
     tmap_u64 mine = 0;
     tmapi_compact_lookup_fill(f, t, threadIdx.x, blockDim.x);
     __syncthreads();
@@ -21,12 +21,12 @@ static __global__ void ask(tmap_nbb f, tmap_u32 last, tmap_u64 *wrong) {
                                                            : i % 2    ? any % cells
                                                                       : cells - 1 - any % 64;
             const tmap_xy want = tmap_nbb_lambda_linear(f, index, r);
-            const tmap_xy got = tmapi_compact_lookup_corner(f, t, index, r, 1, 1);
+            const tmap_xy got = tmapi_compact_lookup_corner(t, index, r, 1, 1);
             mine += got.x != want.x || got.y != want.y;
             for (tmap_u32 d = 0; d < 8; ++d) {
                 const tmap_compact_place p =
                     tmap_compact_beside(f, index, r, tmapi_compact_dx(d), tmapi_compact_dy(d));
-                const tmapi_compact_neighbour q = tmapi_compact_lookup_beside(f, t, index, r, d);
+                const tmapi_compact_neighbour q = tmapi_compact_lookup_beside(t, index, r, d);
                 const tmap_u32 to = p.none       ? TMAPI_COMPACT_NONE
                                     : p.x || p.y ? tmapi_compact_direction(p.x, p.y)
                                                  : TMAPI_COMPACT_WITHIN;

@@ -16,35 +16,48 @@
 #define TMAPI_COMPACT_WITHIN 8u
 #define TMAPI_COMPACT_NONE   9u
 
-// For 1, 2, ... `levels` levels one after another: corner, where cell `index` is; and beside, entry
-// 8 * index + direction: the index beside, and in bits 6 to 9 a direction or one of the two above.
+// Tables for 1, 2, ... `levels` levels one after another lie behind this in shared memory: beside,
+// entry 8 * cell + direction: the cell beside, and in bits 6 to 9 a direction or one of the two
+// above; and corner, where a cell is.
 typedef struct tmapi_compact_lookup {
-    unsigned short *beside;
-    tmap_xy *corner;
-    tmap_u32 levels, cells; // cells: k^levels
+    tmap_u64 first;                  // byte l: the cell at which the tables of l levels begin
+    tmap_u32 levels, cells, inverse; // cells: k^levels; inverse: for divisions by it
+    tmap_u32 sx, sy;                 // sides of `levels` levels
+    tmap_u32 nowhere;                // bit d: nothing lies in direction d of a whole fractal
 } tmapi_compact_lookup;
 
-TMAP_DEVICE tmapi_compact_lookup tmapi_compact_lookup_at(tmap_nbb f, unsigned char *shared) {
-    tmapi_compact_lookup t;
-    t.levels = tmapi_compact_few(f), t.cells = tmapi_pow32(f.k, t.levels);
-    t.corner = (tmap_xy *)shared;
-    t.beside = (unsigned short *)(t.corner + tmapi_compact_few_cells(f));
-    return t;
+// The cell at which the tables of `levels` levels begin, 1 to t->levels.
+TMAP_DEVICE tmap_u32 tmapi_compact_lookup_of(const tmapi_compact_lookup *t, tmap_u32 levels) {
+    return (tmap_u32)(t->first >> 8 * levels) & 0xff;
 }
-
-// The tables of `levels` levels, 1 to t.levels, begin at this index.
-TMAP_DEVICE tmap_u32 tmapi_compact_lookup_of(tmap_u32 k, tmap_u32 levels) {
-    tmap_u32 before = 0, cells = k;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 1; i < levels; ++i) before += cells, cells *= k;
-    return before;
+TMAP_DEVICE unsigned short *tmapi_compact_lookup_table(const tmapi_compact_lookup *t) {
+    return (unsigned short *)(t + 1);
+}
+TMAP_DEVICE tmap_xy *tmapi_compact_lookup_corners(const tmapi_compact_lookup *t) {
+    const tmap_u32 all = tmapi_compact_lookup_of(t, t->levels) + t->cells;
+    return (tmap_xy *)(tmapi_compact_lookup_table(t) + 8 * all);
 }
 
 // Fills the tables, by all threads of a block; to be read after a __syncthreads.
-TMAPI_DEVICE_CALL void tmapi_compact_lookup_fill(tmap_nbb f, tmapi_compact_lookup t, tmap_u32 rank,
-                                                 tmap_u32 threads) {
+TMAPI_DEVICE_CALL void tmapi_compact_lookup_fill(tmap_nbb f, tmapi_compact_lookup *shared,
+                                                 tmap_u32 rank, tmap_u32 threads) {
+    const tmap_u32 most = tmapi_compact_few(f);
+    unsigned short *beside = tmapi_compact_lookup_table(shared);
+    tmapi_compact_lookup t;
+    tmap_xy *corner;
+    tmap_u32 all = f.k;
+    t.levels = 1, t.cells = f.k, t.sx = f.sx, t.sy = f.sy, t.first = 0;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < 8 * tmapi_compact_few_cells(f); i += threads) {
+    for (; t.levels < most; all += t.cells) {
+        ++t.levels, t.first |= (tmap_u64)all << 8 * t.levels;
+        t.cells *= f.k, t.sx *= f.sx, t.sy *= f.sy;
+    }
+    t.inverse = tmapi_compact_inverse(t.cells);
+    t.nowhere = (f.sx == 1 ? 0xbd : 0) | (f.sy == 1 ? 0xe7 : 0);
+    if (rank == 0) *shared = t;
+    corner = (tmap_xy *)(beside + 8 * all);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < 8 * all; i += threads) {
         tmap_u32 index = i / 8, levels = 1, cells = f.k, to;
         tmap_compact_place p;
         TMAPI_NO_UNROLL
@@ -53,8 +66,8 @@ TMAPI_DEVICE_CALL void tmapi_compact_lookup_fill(tmap_nbb f, tmapi_compact_looku
         to = p.none       ? TMAPI_COMPACT_NONE
              : p.x || p.y ? tmapi_compact_direction(p.x, p.y)
                           : TMAPI_COMPACT_WITHIN;
-        t.beside[i] = (unsigned short)(p.index | to << 6);
-        if (i % 8 == 0) t.corner[i / 8] = tmap_nbb_lambda_linear(f, index, levels);
+        beside[i] = (unsigned short)(p.index | to << 6);
+        if (i % 8 == 0) corner[i / 8] = tmap_nbb_lambda_linear(f, index, levels);
     }
 }
 
@@ -64,46 +77,83 @@ typedef struct tmapi_compact_neighbour {
     tmap_u32 index, to;
 } tmapi_compact_neighbour;
 
+// No cell is in a copy beside where none lies at any level.
+TMAP_DEVICE tmapi_compact_neighbour tmapi_compact_neighbour_there(const tmapi_compact_lookup *t,
+                                                                  tmapi_compact_neighbour n) {
+    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE;
+    return n;
+}
+
 // As tmap_compact_beside, for index < k^levels < 2^32 and direction 0..7.
-// Cost: about 20 instructions for each few levels up to those in which both are in one box.
-TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(
-    tmap_nbb f, tmapi_compact_lookup t, tmap_u32 index, tmap_u32 levels, tmap_u32 direction) {
-    const tmap_u32 inverse = tmapi_compact_inverse(t.cells);
-    tmap_u32 rest = index, power = 1, table = tmapi_compact_lookup_of(f.k, t.levels);
+// Cost: about 16 instructions for each few levels up to those in which both are in one box.
+TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmapi_compact_lookup *t,
+                                                                      tmap_u32 index,
+                                                                      tmap_u32 levels,
+                                                                      tmap_u32 direction) {
+    const unsigned short *beside = tmapi_compact_lookup_table(t);
+    const tmap_u32 cells = t->cells, inverse = t->inverse;
+    tmap_u32 rest = index, power = 1;
     tmapi_compact_neighbour n;
     n.index = index, n.to = direction;
     TMAPI_NO_UNROLL
     while (n.to < TMAPI_COMPACT_WITHIN && levels) {
-        const tmap_u32 quotient = tmapi_compact_divide(rest, t.cells, inverse);
-        const tmap_u32 low = rest - quotient * t.cells;
-        tmap_u32 entry;
-        if (levels < t.levels) table = tmapi_compact_lookup_of(f.k, levels);
-        entry = t.beside[8 * (table + low) + n.to];
+        const tmap_u32 some = levels < t->levels ? levels : t->levels;
+        const tmap_u32 quotient = tmapi_compact_divide(rest, cells, inverse);
+        const tmap_u32 low = rest - quotient * cells;
+        const tmap_u32 entry = beside[8 * (tmapi_compact_lookup_of(t, some) + low) + n.to];
         n.index += ((entry & 63) - low) * power, n.to = entry >> 6;
-        rest = quotient, power *= t.cells, levels -= levels < t.levels ? levels : t.levels;
+        rest = quotient, power *= cells, levels -= some;
     }
-    if (n.to < TMAPI_COMPACT_WITHIN &&
-        ((f.sx == 1 && tmapi_compact_dx(n.to)) || (f.sy == 1 && tmapi_compact_dy(n.to))))
-        n.to = TMAPI_COMPACT_NONE; // nothing lies beside, at any level
-    return n;
+    return tmapi_compact_neighbour_there(t, n);
+}
+
+// A cell of a fractal of so few levels that two tables hold it, as those of a tile. low, high: the
+// entries of the table that it has in its lowest levels, and in those above, if there are any.
+// above: what the latter bring to its number. cells: those of the former.
+typedef struct tmapi_compact_pair {
+    const unsigned short *low, *high;
+    tmap_u32 above, cells;
+} tmapi_compact_pair;
+
+TMAP_DEVICE tmapi_compact_pair tmapi_compact_pair_make(const tmapi_compact_lookup *t,
+                                                       tmap_u32 index, tmap_u32 levels) {
+    const unsigned short *beside = tmapi_compact_lookup_table(t);
+    const tmap_u32 some = levels < t->levels ? levels : t->levels;
+    const tmap_u32 quotient = tmapi_compact_divide(index, t->cells, t->inverse);
+    tmapi_compact_pair p;
+    p.above = quotient * t->cells, p.cells = t->cells;
+    p.low = levels ? beside + 8 * (tmapi_compact_lookup_of(t, some) + index - p.above) : 0;
+    p.high =
+        levels > some ? beside + 8 * (tmapi_compact_lookup_of(t, levels - some) + quotient) : 0;
+    return p;
+}
+
+TMAP_DEVICE tmapi_compact_neighbour tmapi_compact_pair_beside(const tmapi_compact_lookup *t,
+                                                              tmapi_compact_pair p,
+                                                              tmap_u32 direction) {
+    tmapi_compact_neighbour n;
+    tmap_u32 entry = direction << 6; // no levels
+    if (p.low) entry = p.low[direction];
+    n.index = p.above + (entry & 63), n.to = entry >> 6;
+    if (n.to < TMAPI_COMPACT_WITHIN && p.high) {
+        entry = p.high[n.to];
+        n.index += (entry & 63) * p.cells - p.above, n.to = entry >> 6;
+    }
+    return tmapi_compact_neighbour_there(t, n);
 }
 
 // Where tile `tile` < k^levels, of sides x and y, begins.
-TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(tmap_nbb f, tmapi_compact_lookup t,
-                                                      tmap_u32 tile, tmap_u32 levels, tmap_u32 x,
-                                                      tmap_u32 y) {
-    const tmap_u32 inverse = tmapi_compact_inverse(t.cells);
-    const tmap_u32 sx = tmapi_pow32(f.sx, t.levels), sy = tmapi_pow32(f.sy, t.levels);
-    tmap_u32 table = tmapi_compact_lookup_of(f.k, t.levels);
+TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(const tmapi_compact_lookup *t, tmap_u32 tile,
+                                                      tmap_u32 levels, tmap_u32 x, tmap_u32 y) {
+    const tmap_xy *corners = tmapi_compact_lookup_corners(t);
     tmap_xy corner = {0, 0};
     TMAPI_NO_UNROLL
     while (levels) {
-        const tmap_u32 quotient = tmapi_compact_divide(tile, t.cells, inverse);
-        tmap_xy low;
-        if (levels < t.levels) table = tmapi_compact_lookup_of(f.k, levels);
-        low = t.corner[table + tile - quotient * t.cells];
+        const tmap_u32 some = levels < t->levels ? levels : t->levels;
+        const tmap_u32 quotient = tmapi_compact_divide(tile, t->cells, t->inverse);
+        const tmap_xy low = corners[tmapi_compact_lookup_of(t, some) + tile - quotient * t->cells];
         corner.x += low.x * x, corner.y += low.y * y;
-        tile = quotient, x *= sx, y *= sy, levels -= levels < t.levels ? levels : t.levels;
+        tile = quotient, x *= t->sx, y *= t->sy, levels -= some;
     }
     return corner;
 }

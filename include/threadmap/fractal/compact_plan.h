@@ -20,12 +20,21 @@ typedef struct tmap_compact_word {
 // All that goes with a step is shared by them.
 TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) { return size == 1 ? 16 : 32 / size; }
 
-// The level of the tiles: as large as a block's threads and 16 bits for a coordinate in it allow.
+// The levels that the tables of compact_lookup.h take at a time: as many as have at most 64 cells,
+// and at most 6. Example: gasket 3, carpet 2, Candy 1.
+TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
+    tmap_u32 levels = 1, cells = f.k * f.k;
+    while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
+    return levels;
+}
+// The level of the tiles: as large as a block's threads, two of those tables and 16 bits for a
+// coordinate in it allow.
 // Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
 TMAP_FN tmap_u32 tmapi_compact_tile_level(tmap_nbb f, tmap_u32 r) {
     tmap_u32 m = 0;
-    while (m < r && tmap_nbb_cells(f, m + 1) <= TMAPI_COMPACT_CELLS &&
-           tmap_nbb_side_x(f, m + 1) <= 0x8000 && tmap_nbb_side_y(f, m + 1) <= 0x8000)
+    while (m < r && m < 2 * tmapi_compact_few(f) &&
+           tmap_nbb_cells(f, m + 1) <= TMAPI_COMPACT_CELLS && tmap_nbb_side_x(f, m + 1) <= 0x8000 &&
+           tmap_nbb_side_y(f, m + 1) <= 0x8000)
         ++m;
     return m;
 }
@@ -52,13 +61,6 @@ TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
     return count;
 }
 
-// The levels that the tables of compact_lookup.h take at a time: as many as have at most 64 cells,
-// and at most 6. Example: gasket 3, carpet 2, Candy 1.
-TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
-    tmap_u32 levels = 1, cells = f.k * f.k;
-    while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
-    return levels;
-}
 // The cells of one level, of two, and so on up to those, together: at most 126.
 TMAP_FN tmap_u32 tmapi_compact_few_cells(tmap_nbb f) {
     const tmap_u32 levels = tmapi_compact_few(f);
@@ -97,7 +99,7 @@ TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells,
     s.there = 32 * step, s.sheet = s.there + 8 * step;
     s.corner = s.sheet + (words ? 8 * step : 0), s.table_bytes = s.corner + 8 * step;
     s.lookup = s.table + 3 * s.table_bytes;
-    s.counter = s.lookup + 24 * tmapi_compact_few_cells(f);
+    s.counter = s.lookup + 48 + 24 * tmapi_compact_few_cells(f);
     s.halo = s.counter + 16;
     s.bytes = s.halo + 4 * tiles * halo;
     return s;

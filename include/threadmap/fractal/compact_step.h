@@ -14,9 +14,9 @@
 typedef struct tmapi_compact_block {
     unsigned char *shared;
     tmapi_compact_shared at;
-    tmapi_compact_lookup lookup;
+    tmapi_compact_lookup *lookup;
     tmap_u32 cells, tiles, deep, step, halo;
-    tmap_u32 row, inverse; // inverse: for divisions by it
+    tmap_u32 row, row_inverse; // inverse: for divisions by it
     tmap_u32 threads, rank;
 } tmapi_compact_block;
 
@@ -30,18 +30,24 @@ TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
     b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
     b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
     b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
-    b.inverse = tmapi_compact_inverse(b.row);
+    b.row_inverse = tmapi_compact_inverse(b.row);
     b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
-    b.lookup = tmapi_compact_lookup_at(plan->f, shared + b.at.lookup);
+    b.lookup = (tmapi_compact_lookup *)(shared + b.at.lookup);
     return b;
 }
 
 // How many bytes behind halo_values value i of the halo is, in row 0.
 TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u32 i,
                                            tmap_u32 size) {
-    const tmap_u32 plane = tmapi_compact_divide(i, b->row, b->inverse);
+    const tmap_u32 plane = tmapi_compact_divide(i, b->row, b->row_inverse);
     return plane * b->deep * b->at.row + (i - plane * b->row) * size;
 }
+
+// How the values of a halo are brought. count: of the list's entries so far. inverse: for divisions
+// by that of all. rows: of an entry, by so many threads.
+typedef struct tmapi_compact_halo_way {
+    tmap_u32 count, inverse, rows;
+} tmapi_compact_halo_way;
 
 // Zeros behind the halo of every row; and the tables that tiles are asked by.
 TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_compact_block *b) {
@@ -50,7 +56,12 @@ TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_c
     TMAPI_NO_UNROLL
     for (tmap_u32 i = b->rank; i < 2 * b->deep; i += b->threads)
         tmapi_value_zero(zeros + (i & 1) * b->at.buffer + i / 2 * b->at.row, s->size);
-    if (b->rank == 0) *(tmap_u32 *)(b->shared + b->at.counter) = 0;
+    if (b->rank == 0) {
+        tmapi_compact_halo_way *halo = (tmapi_compact_halo_way *)(b->shared + b->at.counter);
+        tmap_u32 rows = b->halo ? b->threads / b->halo : 1;
+        halo->count = 0, halo->inverse = tmapi_compact_inverse(b->halo);
+        halo->rows = rows < 1 ? 1 : rows < b->deep ? rows : b->deep;
+    }
     tmapi_compact_lookup_fill(s->plan->f, b->lookup, b->rank, b->threads);
 }
 
@@ -70,36 +81,36 @@ typedef struct tmapi_compact_lane {
 TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *plan,
                                                        const tmapi_compact_block *b, tmap_u32 size,
                                                        tmap_u32 values) {
-    tmap_u32 *counter = (tmap_u32 *)(b->shared + b->at.counter);
+    tmap_u32 *count = &((tmapi_compact_halo_way *)(b->shared + b->at.counter))->count;
     tmap_u32 *halo = (tmap_u32 *)(b->shared + b->at.halo);
     const tmap_u32 halo_first = (b->at.halo_values - values) / size;
+    const tmap_u32 zeros = halo_first + tmapi_compact_halo_at(b, b->halo, size) / size;
+    tmapi_compact_pair pair;
     tmapi_compact_lane l;
     tmap_u32 index;
     tmap_xy p;
     l.tile = b->rank / b->cells, index = b->rank - l.tile * b->cells;
-    p = tmapi_compact_lookup_corner(plan->f, b->lookup, index, plan->tile_level, 1, 1);
+    p = tmapi_compact_lookup_corner(b->lookup, index, plan->tile_level, 1, 1);
     l.place = p.x | p.y << 16;
     l.near_low = l.near_high = l.beside = 0, l.own = 1u << 4;
+    pair = tmapi_compact_pair_make(b->lookup, index, plan->tile_level);
     TMAPI_NO_UNROLL
     for (tmap_u32 n = 0; n < 8; ++n) {
-        const tmapi_compact_neighbour q =
-            tmapi_compact_lookup_beside(plan->f, b->lookup, index, plan->tile_level, n);
-        tmap_u64 at = halo_first + tmapi_compact_halo_at(b, b->halo, size) / size; // of zeros
+        const tmapi_compact_neighbour q = tmapi_compact_pair_beside(b->lookup, pair, n);
+        tmap_u32 at = zeros;
         if (q.to == TMAPI_COMPACT_WITHIN) {
             at = l.tile * b->cells + q.index;
             l.own |= 1u << (n + (n >= 4));
         } else if (q.to < TMAPI_COMPACT_WITHIN) {
-            const tmap_u32 i = atomicAdd(counter, 1u);
+            const tmap_u32 i = atomicAdd(count, 1u);
             if (i < b->halo) {
                 halo[i] = l.tile << 20 | q.to << 16 | q.index;
                 at = halo_first + tmapi_compact_halo_at(b, i, size) / size;
                 l.beside |= 1ull << (8 * q.to + n);
             }
         }
-        if (n < 4)
-            l.near_low |= at << 16 * n;
-        else
-            l.near_high |= at << 16 * (n - 4);
+        l.near_low = l.near_low >> 16 | l.near_high << 48; // the eighth comes to its place as the
+        l.near_high = l.near_high >> 16 | (tmap_u64)at << 48; // last one
     }
     return l;
 }
@@ -130,7 +141,7 @@ TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact
         if (i < 8 * b->step) {
             tmapi_compact_neighbour n = {0, TMAPI_COMPACT_NONE};
             if (i / 8 < left)
-                n = tmapi_compact_lookup_beside(f, b->lookup, first + i / 8, levels, i % 8);
+                n = tmapi_compact_lookup_beside(b->lookup, first + i / 8, levels, i % 8);
             if (s->words)
                 table[b->at.sheet + i] = (unsigned char)n.to;
             else if (n.to < TMAPI_COMPACT_WITHIN)
@@ -140,7 +151,7 @@ TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact
         } else if (corner < left) {
             const tmap_u32 x = tmapi_pow32(f.sx, m), y = tmapi_pow32(f.sy, m);
             ((tmap_xy *)(table + b->at.corner))[corner] =
-                tmapi_compact_lookup_corner(f, b->lookup, first + corner, levels, x, y);
+                tmapi_compact_lookup_corner(b->lookup, first + corner, levels, x, y);
         }
     }
 }
@@ -188,20 +199,24 @@ TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// Brings the values of a step from the tiles beside. The block's last threads begin, as its first
-// ones have the table to make.
+// Brings the values of a step from the tiles beside: a thread has one of the halo in as many rows
+// as it must. The block's last threads begin, as its first ones have the table to make.
 TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
                                           const unsigned char *table, unsigned char *to) {
     const unsigned char *begin = s->in + s->plan->offset * s->size;
     const tmap_u32 *halo = (const tmap_u32 *)(b->shared + b->at.halo);
-    const unsigned short *turns = b->lookup.beside;
-    if (s->words) turns += 8 * tmapi_compact_lookup_of(s->plan->f.k, s->plan->word.level);
+    const tmapi_compact_halo_way how = *(const tmapi_compact_halo_way *)(b->shared + b->at.counter);
+    const unsigned short *turns = tmapi_compact_lookup_table(b->lookup);
+    if (s->words) turns += 8 * tmapi_compact_lookup_of(b->lookup, s->plan->word.level);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->threads - 1 - b->rank; i < b->halo; i += b->threads) {
-        const tmap_u32 entry = halo[i], of_tile = 8 * (entry >> 20) + (entry >> 16 & 7);
-        unsigned char *at = to + tmapi_compact_halo_at(b, i, s->size);
+    for (tmap_u32 i = b->threads - 1 - b->rank; i < b->halo * how.rows; i += b->threads) {
+        const tmap_u32 first = tmapi_compact_divide(i, b->halo, how.inverse);
+        const tmap_u32 entry = halo[i - first * b->halo];
+        const tmap_u32 of_tile = 8 * (entry >> 20) + (entry >> 16 & 7);
+        unsigned char *at = to + tmapi_compact_halo_at(b, i - first * b->halo, s->size);
+        at += first * b->at.row;
 #pragma unroll 4
-        for (tmap_u32 u = 0; u < b->deep; ++u, at += b->at.row) {
+        for (tmap_u32 u = first; u < b->deep; u += how.rows, at += how.rows * b->at.row) {
             const tmap_u32 beside = 8 * u * b->tiles + of_tile;
             const tmap_u64 tile = ((const tmap_u32 *)table)[beside];
             const unsigned char *from = begin + (tile * b->cells + (entry & 0xffff)) * s->size;

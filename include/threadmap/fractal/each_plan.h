@@ -256,7 +256,17 @@ static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, int
     return cudaSuccess;
 }
 
-// The same for the largest tiles that fit a block.
+// Fewer blocks on each multiprocessor where there are few tiles, but two, as a block takes as long
+// to begin as it does for about 24 tiles.
+static inline void tmapi_each_plan_fewer(tmap_each_plan *plan, tmap_u32 processors) {
+    const tmap_u64 tiles = tmap_nbb_cells(plan->f, plan->r - plan->tile_level);
+    const tmap_u32 in_block = plan->block / 32, of_all = in_block * processors;
+    while (plan->warps > 2 * of_all &&
+           tiles / (24 * (tmap_u64)plan->chunk) < plan->warps / in_block)
+        plan->warps -= of_all;
+}
+
+// The blocks for the largest tiles that fit one.
 static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
     cudaFuncAttributes attributes;
     int device, processors;
@@ -268,7 +278,11 @@ static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
     for (plan->warps = 0; !error; --plan->tile_level) {
         if (tmap_nbb_cells(plan->f, plan->r - plan->tile_level) > 0xffffffffull) break;
         error = tmapi_each_plan_side_by_side(plan, device, (tmap_u32)processors, &attributes);
-        if (error || plan->warps) return error;
+        if (error) return error;
+        if (plan->warps) {
+            tmapi_each_plan_fewer(plan, (tmap_u32)processors);
+            return cudaSuccess;
+        }
         if (plan->tile_level == 0) break;
     }
     return error ? error : cudaErrorInvalidConfiguration;
