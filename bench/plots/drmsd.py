@@ -53,7 +53,7 @@ def table_molecules(data):
     results, rows = data.get("drmsd"), []
     pick = {("pair", n, 2) for n in (4096, 32768, 100000, 131072)}
     pick |= {(name, 200, 4096)
-             for name in ("frames", "matrix", "matrix_mma_half", "matrix_mma_split")}
+             for name in ("frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split")}
     for row in results.rows if results else ():
         if (row["variant"], row.get("n"), row.get("frames")) in pick:
             rows.append([f"`{row['variant']}`", str(row["n"]), str(row["frames"]), ms(row),

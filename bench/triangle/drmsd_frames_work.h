@@ -5,15 +5,19 @@
 
 #include "drmsd_sweep.h"
 
-#include <threadmap/triangle/drmsd_frames.h>
+#include <threadmap/triangle/drmsd_close.h>
 
 enum { DRMSD_FRAMES_SAMPLE = 24 };
 // Of a pair and a frame: 3 differences, 3 multiplications and additions, a root, a difference, and
 // a multiplication and addition; 22 of 310 instructions are others.
 static const drmsd_count drmsd_count_frames = {9.7f, 1, 9};
+// By what does not cancel: 22 of additions and multiplications, three roots and reciprocals.
+static const drmsd_count drmsd_count_close = {27, 3, 22};
 
 typedef struct drmsd_many {
+    int close; // 1: by tmap_drmsd_close
     tmap_drmsd_frames_plan plan;
+    tmap_drmsd_close_plan of_close;
     const float *frames; // the first one is the reference, too
     void *workspace;
     float *out;
@@ -21,7 +25,10 @@ typedef struct drmsd_many {
 
 static void drmsd_many_run(void *context) {
     const drmsd_many *m = (const drmsd_many *)context;
-    CHECK(tmap_drmsd_frames(&m->plan, m->frames, 0, m->frames, m->workspace, m->out, 0));
+    if (m->close)
+        CHECK(tmap_drmsd_close(&m->of_close, m->frames, m->frames, m->workspace, m->out, 0));
+    else
+        CHECK(tmap_drmsd_frames(&m->plan, m->frames, 0, m->frames, m->workspace, m->out, 0));
 }
 
 // Some of the frames, the first and the last one among them.
@@ -39,12 +46,21 @@ static void drmsd_many_verify(const drmsd_many *m, const drmsd_row *row) {
 
 // One number of atoms and of frames. energy: 1 to measure that, too.
 static void drmsd_many_size(const drmsd_sweep *s, const float *frames, tmap_u32 n, tmap_u32 count,
-                            int energy) {
+                            int close, int energy) {
     const double pairs = (double)tmap_condensed_cells(n) * count;
-    const drmsd_row row = {"frames", n, count, pairs, drmsd_count_frames, ""};
+    const drmsd_row row = {close ? "frames_close" : "frames",
+                           n,
+                           count,
+                           pairs,
+                           close ? drmsd_count_close : drmsd_count_frames,
+                           ""};
     drmsd_many m;
+    m.close = close;
     CHECK(tmap_drmsd_frames_plan_make(n, count, 0, &m.plan));
-    m.frames = frames, m.workspace = drmsd_alloc(tmap_drmsd_frames_bytes(&m.plan));
+    CHECK(tmap_drmsd_close_plan_make(n, count, 0, &m.of_close));
+    m.frames = frames;
+    m.workspace =
+        drmsd_alloc(close ? tmap_drmsd_close_bytes(&m.of_close) : tmap_drmsd_frames_bytes(&m.plan));
     m.out = (float *)drmsd_alloc(4ull * count);
     CHECK(cudaMemset(m.out, 0xff, 4ull * count));
     drmsd_many_run(&m);
@@ -57,13 +73,14 @@ static void drmsd_many_size(const drmsd_sweep *s, const float *frames, tmap_u32 
 // Each number of atoms with each of frames.
 static void drmsd_many_sweep(const drmsd_sweep *s) {
     const int all = s->atoms.count * s->frames.count;
-    if (!drmsd_wants(s, "frames")) return;
-    for (int i = 0; i < all; ++i) {
+    const int first = drmsd_wants(s, "frames") ? 0 : 1, last = drmsd_wants(s, "frames_close");
+    for (int i = 0; i < all && first <= last; ++i) {
         const tmap_u32 n = s->atoms.value[i / s->frames.count];
         const tmap_u32 count = s->frames.value[i % s->frames.count];
         float *frames = drmsd_frames(n, count);
         bench_progress(i, all, "one frame against many");
-        drmsd_many_size(s, frames, n, count, i == all - 1);
+        for (int close = first; close <= last; ++close)
+            drmsd_many_size(s, frames, n, count, close, i == all - 1);
         CHECK(cudaFree(frames));
     }
     bench_progress(all, all, "");

@@ -44,9 +44,10 @@ TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u3
 }
 
 // How the values of a halo are brought. count: of the list's entries so far. inverse: for divisions
-// by that of all. rows: of an entry, by so many threads.
+// by that of all. rows: that a thread brings of an entry, a part of `deep`; the next thread that
+// has the entry goes on. threads: that have one.
 typedef struct tmapi_compact_halo_way {
-    tmap_u32 count, inverse, rows;
+    tmap_u32 count, inverse, rows, threads;
 } tmapi_compact_halo_way;
 
 // Zeros behind the halo of every row; and the tables that tiles are asked by.
@@ -57,10 +58,12 @@ TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_c
     for (tmap_u32 i = b->rank; i < 2 * b->deep; i += b->threads)
         tmapi_value_zero(zeros + (i & 1) * b->at.buffer + i / 2 * b->at.row, s->size);
     if (b->rank == 0) {
-        tmapi_compact_halo_way *halo = (tmapi_compact_halo_way *)(b->shared + b->at.counter);
-        tmap_u32 rows = b->halo ? b->threads / b->halo : 1;
-        halo->count = 0, halo->inverse = tmapi_compact_inverse(b->halo);
-        halo->rows = rows < 1 ? 1 : rows < b->deep ? rows : b->deep;
+        tmapi_compact_halo_way *way = (tmapi_compact_halo_way *)(b->shared + b->at.counter);
+        tmapi_compact_halo_way w;
+        w.count = 0, w.inverse = tmapi_compact_inverse(b->halo), w.rows = 1;
+        while (w.rows < b->deep && b->halo * b->deep > b->threads * w.rows) w.rows *= 2;
+        w.threads = b->halo * (b->deep / w.rows);
+        *way = w;
     }
     tmapi_compact_lookup_fill(s->plan->f, b->lookup, b->rank, b->threads);
 }
@@ -205,19 +208,18 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
                                           const unsigned char *table, unsigned char *to) {
     const unsigned char *begin = s->in + s->plan->offset * s->size;
     const tmap_u32 *halo = (const tmap_u32 *)(b->shared + b->at.halo);
-    const tmapi_compact_halo_way how = *(const tmapi_compact_halo_way *)(b->shared + b->at.counter);
+    const tmapi_compact_halo_way way = *(const tmapi_compact_halo_way *)(b->shared + b->at.counter);
     const unsigned short *turns = tmapi_compact_lookup_table(b->lookup);
     if (s->words) turns += 8 * tmapi_compact_lookup_of(b->lookup, s->plan->word.level);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = b->threads - 1 - b->rank; i < b->halo * how.rows; i += b->threads) {
-        const tmap_u32 first = tmapi_compact_divide(i, b->halo, how.inverse);
-        const tmap_u32 entry = halo[i - first * b->halo];
-        const tmap_u32 of_tile = 8 * (entry >> 20) + (entry >> 16 & 7);
-        unsigned char *at = to + tmapi_compact_halo_at(b, i - first * b->halo, s->size);
-        at += first * b->at.row;
+    for (tmap_u32 i = b->threads - 1 - b->rank; i < way.threads; i += b->threads) {
+        const tmap_u32 part = tmapi_compact_divide(i, b->halo, way.inverse);
+        const tmap_u32 in_halo = i - part * b->halo, entry = halo[in_halo];
+        const tmap_u32 first = part * way.rows;
+        unsigned char *at = to + first * b->at.row + tmapi_compact_halo_at(b, in_halo, s->size);
+        tmap_u32 beside = 8 * (first * b->tiles + (entry >> 20)) + (entry >> 16 & 7);
 #pragma unroll 4
-        for (tmap_u32 u = first; u < b->deep; u += how.rows, at += how.rows * b->at.row) {
-            const tmap_u32 beside = 8 * u * b->tiles + of_tile;
+        for (tmap_u32 u = 0; u < way.rows; ++u, at += b->at.row, beside += 8 * b->tiles) {
             const tmap_u64 tile = ((const tmap_u32 *)table)[beside];
             const unsigned char *from = begin + (tile * b->cells + (entry & 0xffff)) * s->size;
             if (!table[b->at.there + beside]) {
