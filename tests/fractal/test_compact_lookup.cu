@@ -9,7 +9,7 @@
 #define LOOKUP_CELLS 128u // the most of a level that are asked: all of a small one, else any
 
 static __global__ void ask(tmap_nbb f, tmap_u32 last, tmap_u64 *wrong) {
-    __shared__ tmap_u64 shared[6 + 3 * 128];
+    __shared__ tmap_u64 shared[sizeof(tmapi_compact_lookup) / 8 + 3 * 128];
     tmapi_compact_lookup *t = (tmapi_compact_lookup *)shared;
     tmap_u64 mine = 0;
     tmapi_compact_lookup_fill(f, t, threadIdx.x, blockDim.x);

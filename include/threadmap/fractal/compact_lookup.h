@@ -16,16 +16,6 @@
 #define TMAPI_COMPACT_WITHIN 8u
 #define TMAPI_COMPACT_NONE   9u
 
-// Tables for 1, 2, ... `levels` levels one after another lie behind this in shared memory: beside,
-// entry 8 * cell + direction: the cell beside, and in bits 6 to 9 a direction or one of the two
-// above; and corner, where a cell is.
-typedef struct tmapi_compact_lookup {
-    tmap_u64 first;                  // byte l: the cell at which the tables of l levels begin
-    tmap_u32 levels, cells, inverse; // cells: k^levels; inverse: for divisions by it
-    tmap_u32 sx, sy;                 // sides of `levels` levels
-    tmap_u32 nowhere;                // bit d: nothing lies in direction d of a whole fractal
-} tmapi_compact_lookup;
-
 // The cell at which the tables of `levels` levels begin, 1 to t->levels.
 TMAP_DEVICE tmap_u32 tmapi_compact_lookup_of(const tmapi_compact_lookup *t, tmap_u32 levels) {
     return (tmap_u32)(t->first >> 8 * levels) & 0xff;

@@ -27,6 +27,17 @@ TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
     while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
     return levels;
 }
+
+// Tables for 1, 2, ... `levels` levels one after another lie behind this in shared memory: beside,
+// entry 8 * cell + direction: the cell beside, and in bits 6 to 9 a direction or what
+// compact_lookup.h has in place of one; and corner, where a cell is.
+typedef struct tmapi_compact_lookup {
+    tmap_u64 first;                  // byte l: the cell at which the tables of l levels begin
+    tmap_u32 levels, cells, inverse; // cells: k^levels; inverse: for divisions by it
+    tmap_u32 sx, sy;                 // sides of `levels` levels
+    tmap_u32 nowhere;                // bit d: nothing lies in direction d of a whole fractal
+} tmapi_compact_lookup;
+
 // The level of the tiles: as large as a block's threads, two of those tables and 16 bits for a
 // coordinate in it allow.
 // Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
@@ -99,7 +110,7 @@ TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells,
     s.there = 32 * step, s.sheet = s.there + 8 * step;
     s.corner = s.sheet + (words ? 8 * step : 0), s.table_bytes = s.corner + 8 * step;
     s.lookup = s.table + 3 * s.table_bytes;
-    s.counter = s.lookup + 48 + 24 * tmapi_compact_few_cells(f);
+    s.counter = s.lookup + (tmap_u32)sizeof(tmapi_compact_lookup) + 24 * tmapi_compact_few_cells(f);
     s.halo = s.counter + 16;
     s.bytes = s.halo + 4 * tiles * halo;
     return s;
