@@ -6,6 +6,7 @@
 #include "drmsd_sweep.h"
 
 #include <threadmap/triangle/drmsd_close.h>
+#include <threadmap/triangle/drmsd_frames.h>
 
 enum { DRMSD_FRAMES_SAMPLE = 24 };
 // Of a pair and a frame: 3 differences, 3 multiplications and additions, a root, a difference, and

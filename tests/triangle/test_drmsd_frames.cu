@@ -6,6 +6,7 @@
 #include "triangle/pairs_check.h"
 #include <math.h>
 #include <threadmap/triangle/drmsd_close.h>
+#include <threadmap/triangle/drmsd_frames.h>
 
 enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
 

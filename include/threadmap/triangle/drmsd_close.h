@@ -18,7 +18,7 @@
 #ifndef TMAP_TRIANGLE_DRMSD_CLOSE_H
 #define TMAP_TRIANGLE_DRMSD_CLOSE_H
 
-#include "drmsd_frames.h"
+#include "drmsd_frames_terms.h"
 
 #if TMAP_CUDA
 
