@@ -165,14 +165,16 @@ TMAPI_BOX_FIND(ca)
 
 // Launches a kernel over its box: BB once for each 65535 rows of blocks, the most that a grid has;
 // the others once, with as many rows of blocks as make `waves` times what a device of 2048 threads
-// a multiprocessor holds. arguments: of the kernel, the first three of which are set here.
+// a multiprocessor holds. behind: the kernel's arguments behind the fractal, the box and the row,
+// up to three.
 static inline cudaError_t tmapi_box_launch(const void *kernel, tmap_nbb f, tmap_box b, int map,
-                                           tmap_u64 waves, void **arguments, cudaStream_t stream) {
+                                           tmap_u64 waves, void *const behind[3],
+                                           cudaStream_t stream) {
     const dim3 block(b.bx, b.by, 1);
     tmap_u64 rows = b.rows;
     tmap_u32 row = 0;
+    void *arguments[6] = {&f, &b, &row, behind[0], behind[1], behind[2]};
     cudaError_t error = cudaSuccess;
-    arguments[0] = &f, arguments[1] = &b, arguments[2] = &row;
     if (map != TMAP_BOX_BB) {
         int device, processors;
         const tmap_u64 threads = (tmap_u64)b.bx * b.by;
@@ -204,24 +206,24 @@ static inline cudaError_t tmapi_box_error(int code) {
 // cudaErrorInvalidConfiguration for what tmap_box_make refuses, else the launch's error.
 static inline cudaError_t tmap_box_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int value,
                                           int *out, cudaStream_t stream) {
-    void *arguments[5] = {0, 0, 0, &value, &out};
+    void *const behind[3] = {&value, &out, 0};
     tmap_box b;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !out) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    return tmapi_box_launch(tmapi_box_find_sw(f, map), f, b, map, 4, arguments, stream);
+    return tmapi_box_launch(tmapi_box_find_sw(f, map), f, b, map, 4, behind, stream);
 }
 
 // Sets *sum to the sum of the cells, modulo 2^64. Otherwise as above.
 static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
                                           const int *in, tmap_i64 *sum, cudaStream_t stream) {
-    void *arguments[5] = {0, 0, 0, &in, &sum};
+    void *const behind[3] = {&in, &sum, 0};
     tmap_box b;
     cudaError_t status;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !in || !sum) return tmapi_box_error(error ? error : TMAP_EINVAL);
     status = cudaMemsetAsync(sum, 0, sizeof *sum, stream);
     return status ? status
-                  : tmapi_box_launch(tmapi_box_find_rd(f, map), f, b, map, 4, arguments, stream);
+                  : tmapi_box_launch(tmapi_box_find_rd(f, map), f, b, map, 4, behind, stream);
 }
 
 // One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone.
@@ -231,11 +233,11 @@ static inline cudaError_t tmap_box_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, i
                                          tmap_ca_rule rule, const unsigned char *in,
                                          unsigned char *out, cudaStream_t stream) {
     const int fits = in && out && in != out && rule.born <= 0x1ff && rule.survive <= 0x1ff;
-    void *arguments[6] = {0, 0, 0, &rule, &in, &out};
+    void *const behind[3] = {&rule, &in, &out};
     tmap_box b;
     int error = tmap_box_make(f, r, rho, map, &b);
     if (error || !fits) return tmapi_box_error(error ? error : TMAP_EINVAL);
-    return tmapi_box_launch(tmapi_box_find_ca(f, map), f, b, map, 4, arguments, stream);
+    return tmapi_box_launch(tmapi_box_find_ca(f, map), f, b, map, 4, behind, stream);
 }
 
 #endif
