@@ -173,7 +173,7 @@ static int level_is_run(const sweep *s, tmap_nbb f, int task, int form, tmap_u32
     if (s->quick)
         return (task == LIFE || task == HEAT_8 || task == DIFFUSION_F32 || task == ISING) &&
                (r == middle || (gasket && task == LIFE && r == top));
-    if (r == middle || r == top) return 1;
+    if (r == middle || (r == top && (gasket || task != ISING))) return 1; // a second a sweep
     if (gasket && r == 15) return 1; // where the figures of others end
     return (task == LIFE || gasket) && tmap_nbb_side_x(f, r) >= 700 && (r ^ middle) % 2 == 0;
 }
