@@ -23,6 +23,8 @@ def main(folder, count, *command):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            except OSError:
+                pass  # a file system without locks: nobody waits
             os.set_inheritable(file, True)
             os.execvp(command[0], command)
         time.sleep(0.02)
