@@ -112,8 +112,9 @@ TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *pla
                 l.beside |= 1ull << (8 * q.to + n);
             }
         }
-        l.near_low = l.near_low >> 16 | l.near_high << 48; // the eighth comes to its place as the
-        l.near_high = l.near_high >> 16 | (tmap_u64)at << 48; // last one
+        // Shifted in from above: after eight of them the first one is the lowest.
+        l.near_low = l.near_low >> 16 | l.near_high << 48;
+        l.near_high = l.near_high >> 16 | (tmap_u64)at << 48;
     }
     return l;
 }
