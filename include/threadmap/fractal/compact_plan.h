@@ -92,7 +92,7 @@ typedef struct tmapi_compact_shared {
     tmap_u32 row, halo_values, buffer;                 // from one to the next
     tmap_u32 table, there, sheet, corner, table_bytes; // the first table; in a table
     tmap_u32 lookup;                                   // compact_lookup.h
-    tmap_u32 counter;                                  // of the halo
+    tmap_u32 counter;                                  // how the halo is brought, 16 bytes
     tmap_u32 halo;                                     // where its values come from, 4 bytes each
     tmap_u32 bytes;
 } tmapi_compact_shared;
