@@ -35,10 +35,12 @@ static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, c
         atomicAdd(v->wrong, 1ull);
 }
 
-#define VISIT(d, type) \
+// The sizes are constants of each kernel, lest the compiler make code for all of them.
+#define VISIT(D, type) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
-        visit_##d##_##type(tmap_pairs_plan plan, visits v) { \
-        tmap_pairs_each(&plan, v.points, v.others, sizeof(type), d, visit, &v); \
+        visit_##D##_##type(tmap_pairs_plan plan, visits v) { \
+        v.d = D, v.size = sizeof(type); \
+        tmap_pairs_each(&plan, v.points, v.others, sizeof(type), D, visit, &v); \
     }
 VISIT(1, float)
 VISIT(2, float)

@@ -89,11 +89,12 @@ static __device__ void look(const tmap_pairs_frames_plan *plan, seen_job *j, tma
     const seen zero = {0, 0, 0};
     tmap_pairs_frames(plan, &points, own, calls, &zero, sizeof zero, j, j->parts);
 }
-#define LOOK(own, sums) \
+#define LOOK(own_, sums) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS) \
-        look_##own(tmap_pairs_frames_plan plan, seen_job j) { \
+        look_##own_(tmap_pairs_frames_plan plan, seen_job j) { \
         const tmap_pairs_frames_calls calls = {of_pair, sums, of_frame, add, join, finish}; \
-        look(&plan, &j, own, &calls); \
+        j.own = own_; \
+        look(&plan, &j, own_, &calls); \
     }
 LOOK(1, 1)
 LOOK(2, 1)

@@ -50,15 +50,18 @@ static __device__ int choose(void *job, tmap_pair pair, const void *a, const voi
     return right ? chosen(c, set, pair) * 6 : -1; // any number but 0 is a yes
 }
 
-#define SELECT(d, type, bytes) \
+// The sizes are constants of each kernel, lest the compiler make code for all of them.
+#define SELECT(D, type, bytes_) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
-        any_##d##_##type##_##bytes(tmap_pairs_plan plan, chooser c) { \
-        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), d, choose, bytes, \
+        any_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
+        c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
+        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), D, choose, bytes_, \
                           TMAP_PAIRS_ANY_ORDER, &c, &c.list); \
     } \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
-        fixed_##d##_##type##_##bytes(tmap_pairs_plan plan, chooser c) { \
-        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), d, choose, bytes, \
+        fixed_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
+        c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
+        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), D, choose, bytes_, \
                           TMAP_PAIRS_FIXED_ORDER, &c, &c.list); \
     }
 SELECT(3, float, 4)
