@@ -104,11 +104,36 @@ static void solve(problem *p, double *want) {
     }
 }
 
+// ---- both functions -----------------------------------------------------------------------------
+
+// A plan of tmap_drmsd_frames, or with `close` of tmap_drmsd_close.
+typedef struct either {
+    int close;
+    tmap_drmsd_frames_plan frames;
+    tmap_drmsd_close_plan ways;
+} either;
+
+static cudaError_t either_make(either *e, tmap_u32 n, tmap_u64 frames,
+                               const tmap_drmsd_atoms *which) {
+    return e->close ? tmap_drmsd_close_plan_make(n, frames, which, &e->ways)
+                    : tmap_drmsd_frames_plan_make(n, frames, which, &e->frames);
+}
+static tmap_pairs_frames_plan *either_pairs(either *e) {
+    return e->close ? &e->ways.of.pairs : &e->frames.pairs;
+}
+static tmap_u64 either_bytes(const either *e) {
+    return e->close ? tmap_drmsd_close_bytes(&e->ways) : tmap_drmsd_frames_bytes(&e->frames);
+}
+static cudaError_t either_run(const either *e, const float *reference, const float *box,
+                              const float *frames, void *workspace, float *out) {
+    return e->close ? tmap_drmsd_close(&e->ways, reference, frames, workspace, out, 0)
+                    : tmap_drmsd_frames(&e->frames, reference, box, frames, workspace, out, 0);
+}
+
 // Runs a problem into poisoned memory. close: by tmap_drmsd_close. side, group: a cut, or 0.
 static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
     tmap_drmsd_atoms which;
-    tmap_drmsd_frames_plan plan;
-    tmap_drmsd_close_plan of_close;
+    either e;
     tmap_u64 bytes;
     void *workspace = 0;
     float *reference = (float *)to_device(p->reference, p->n * 12ull);
@@ -121,24 +146,17 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     if (p->options & WEIGHTS) which.weights = (const float *)to_device(p->weights, p->n * 4);
     if (p->options & BOXES) which.boxes = (const float *)to_device(p->boxes, p->frames * 12ull);
     which.lower = p->lower, which.upper = p->upper;
-    if (close)
-        CHECK(tmap_drmsd_close_plan_make(p->n, p->frames, &which, &of_close));
-    else
-        CHECK(tmap_drmsd_frames_plan_make(p->n, p->frames, &which, &plan));
-    if (side)
-        expect(tmapi_frames_choose(close ? &of_close.pairs : &plan.pairs, side, group), "a cut",
-               shape_of(p->n));
-    bytes = close ? tmap_drmsd_close_bytes(&of_close) : tmap_drmsd_frames_bytes(&plan);
+    e.close = close;
+    CHECK(either_make(&e, p->n, p->frames, &which));
+    if (side) expect(tmapi_frames_choose(either_pairs(&e), side, group), "a cut", shape_of(p->n));
+    bytes = either_bytes(&e);
     if (bytes) {
         CHECK(cudaMalloc(&workspace, bytes));
         CHECK(cudaMemset(workspace, 0xff, bytes));
     }
     CHECK(cudaMalloc((void **)&to, p->frames * 4ull + 4));
     CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
-    if (close)
-        CHECK(tmap_drmsd_close(&of_close, reference, frames, workspace, to, 0));
-    else
-        CHECK(tmap_drmsd_frames(&plan, reference, box, frames, workspace, to, 0));
+    CHECK(either_run(&e, reference, box, frames, workspace, to));
     CHECK(cudaMemcpy(out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
     expect(guard != guard, "written beyond the last frame", shape_of(p->n));
@@ -151,6 +169,8 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     CHECK(cudaFree((void *)which.weights));
     CHECK(cudaFree((void *)which.boxes));
 }
+
+// ---- what comes out -----------------------------------------------------------------------------
 
 // A distance is off by some 10^-6; the errors of many pairs cancel. Where frames are close, what is
 // off is a part of the result.
@@ -223,65 +243,59 @@ static void nothing(void) {
     end(&p);
 }
 
-static void refusals(void) {
-    tmap_drmsd_frames_plan plan, before;
-    tmap_drmsd_atoms which;
-    float *some = (float *)to_device(0, 0);
-    const cudaError_t invalid = cudaErrorInvalidValue;
-    const shape s = shape_of(4);
-    memset(&plan, 0xa5, sizeof plan), before = plan;
-    memset(&which, 0, sizeof which);
-    expect(tmap_drmsd_frames_plan_make(4, 4, 0, 0) == invalid, "no plan", s);
-    which.lower = -1;
-    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "lower", s);
-    which.lower = 0, which.upper = -1;
-    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "upper", s);
-    which.upper = (float)NAN;
-    expect(tmap_drmsd_frames_plan_make(4, 4, &which, &plan) == invalid, "NaN", s);
-    expect(tmap_drmsd_frames_plan_make((1u << 24) + 1, 4, 0, &plan) == invalid, "atoms", s);
-    expect(tmap_drmsd_frames_plan_make(4, (1ull << 31) + 1, 0, &plan) == invalid, "frames", s);
-    expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure", s);
-    CHECK(tmap_drmsd_frames_plan_make(4, 4, 0, &plan));
-    expect(tmap_drmsd_frames(0, some, 0, some, 0, some, 0) == invalid, "no plan", s);
-    expect(tmap_drmsd_frames(&plan, 0, 0, some, 0, some, 0) == invalid, "no reference", s);
-    expect(tmap_drmsd_frames(&plan, some, 0, 0, 0, some, 0) == invalid, "no frames", s);
-    expect(tmap_drmsd_frames(&plan, some, 0, some, 0, 0, 0) == invalid, "no out", s);
-    expect(tmap_drmsd_frames(&plan, some, 0, some, some + 1, some, 0) == invalid, "a workspace", s);
-    expect(tmapi_frames_choose(&plan.pairs, 8, 8), "a cut", s);
-    CHECK(tmap_drmsd_frames_plan_make(100, 4, 0, &plan));
-    expect(tmapi_frames_choose(&plan.pairs, 16, 8) && tmap_drmsd_frames_bytes(&plan), "a cut", s);
-    expect(tmap_drmsd_frames(&plan, some, 0, some, 0, some, 0) == invalid, "no workspace", s);
-    CHECK(tmap_drmsd_frames_plan_make(4, 0, 0, &plan));
-    CHECK(tmap_drmsd_frames(&plan, 0, 0, 0, 0, 0, 0)); // no frame
-    CHECK(cudaFree(some));
+// Coordinates in other units, to the ends of what tmap_drmsd_close promises: the same by a factor.
+static void units(void) {
+    const float factors[] = {1e-8f, 1e-4f, 1e6f, 1e17f};
+    problem p = make(40, 8, 0, 9), q = make(40, 8, 0, 9);
+    double want[8];
+    float got[8];
+    for (int k = 0; k < 4; ++k) {
+        for (tmap_u32 x = 0; x < 40 * 3; ++x) q.reference[x] = p.reference[x] * factors[k];
+        for (tmap_u32 x = 0; x < 40 * 3 * 8; ++x) q.frame[x] = p.frame[x] * factors[k];
+        solve(&q, want);
+        compute(&q, 1, 0, 0, got);
+        for (int f = 0; f < 8; ++f)
+            expect(fabs(got[f] - want[f]) <= 1e-6 * want[f], "units", shape_of(40));
+    }
+    end(&p), end(&q);
 }
 
-static void refusals_close(void) {
-    tmap_drmsd_close_plan plan, before;
+static void refusals(int close) {
+    either e, before;
     tmap_drmsd_atoms which;
     float *some = (float *)to_device(0, 0);
     const cudaError_t invalid = cudaErrorInvalidValue;
     const shape s = shape_of(4);
-    memset(&plan, 0xa5, sizeof plan), before = plan;
+    memset(&e, 0xa5, sizeof e), e.close = close, before = e;
     memset(&which, 0, sizeof which);
-    expect(tmap_drmsd_close_plan_make(4, 4, 0, 0) == invalid, "no plan", s);
+    expect((close ? tmap_drmsd_close_plan_make(4, 4, 0, 0)
+                  : tmap_drmsd_frames_plan_make(4, 4, 0, 0)) == invalid,
+           "no plan", s);
     which.boxes = some;
-    expect(tmap_drmsd_close_plan_make(4, 4, &which, &plan) == invalid, "boxes", s);
+    if (close) expect(either_make(&e, 4, 4, &which) == invalid, "boxes", s);
     which.boxes = 0, which.lower = -1;
-    expect(tmap_drmsd_close_plan_make(4, 4, &which, &plan) == invalid, "lower", s);
-    which.lower = 0, which.upper = (float)NAN;
-    expect(tmap_drmsd_close_plan_make(4, 4, &which, &plan) == invalid, "NaN", s);
-    expect(tmap_drmsd_close_plan_make((1u << 24) + 1, 4, 0, &plan) == invalid, "atoms", s);
-    expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure", s);
-    CHECK(tmap_drmsd_close_plan_make(4, 4, 0, &plan));
-    expect(tmap_drmsd_close(0, some, some, some, some, 0) == invalid, "no plan", s);
-    expect(tmap_drmsd_close(&plan, 0, some, some, some, 0) == invalid, "no reference", s);
-    expect(tmap_drmsd_close(&plan, some, 0, some, some, 0) == invalid, "no frames", s);
-    expect(tmap_drmsd_close(&plan, some, some, 0, some, 0) == invalid, "no workspace", s);
-    expect(tmap_drmsd_close(&plan, some, some, some + 1, some, 0) == invalid, "a workspace", s);
-    expect(tmap_drmsd_close(&plan, some, some, some, 0, 0) == invalid, "no out", s);
-    CHECK(tmap_drmsd_close_plan_make(4, 0, 0, &plan));
-    CHECK(tmap_drmsd_close(&plan, 0, 0, 0, 0, 0)); // no frame
+    expect(either_make(&e, 4, 4, &which) == invalid, "lower", s);
+    which.lower = 0, which.upper = -1;
+    expect(either_make(&e, 4, 4, &which) == invalid, "upper", s);
+    which.upper = (float)NAN;
+    expect(either_make(&e, 4, 4, &which) == invalid, "NaN", s);
+    expect(either_make(&e, (1u << 24) + 1, 4, 0) == invalid, "atoms", s);
+    expect(either_make(&e, 4, (1ull << 31) + 1, 0) == invalid, "frames", s);
+    expect(!memcmp(&e, &before, sizeof e), "a plan written on failure", s);
+    CHECK(either_make(&e, 4, 4, 0));
+    expect((close ? tmap_drmsd_close(0, some, some, some, some, 0)
+                  : tmap_drmsd_frames(0, some, 0, some, 0, some, 0)) == invalid,
+           "no plan", s);
+    expect(either_run(&e, 0, 0, some, some, some) == invalid, "no reference", s);
+    expect(either_run(&e, some, 0, 0, some, some) == invalid, "no frames", s);
+    expect(either_run(&e, some, 0, some, some, 0) == invalid, "no out", s);
+    expect(either_run(&e, some, 0, some, some + 1, some) == invalid, "a workspace", s);
+    expect(tmapi_frames_choose(either_pairs(&e), 8, 8), "a cut", s);
+    CHECK(either_make(&e, 100, 4, 0));
+    expect(tmapi_frames_choose(either_pairs(&e), 16, 8) && either_bytes(&e), "a cut", s);
+    expect(either_run(&e, some, 0, some, 0, some) == invalid, "no workspace", s);
+    CHECK(either_make(&e, 4, 0, 0));
+    CHECK(either_run(&e, 0, 0, 0, 0, 0)); // no frame
     CHECK(cudaFree(some));
 }
 
@@ -291,8 +305,9 @@ int main(void) {
     int options = 1;
     const int skip = pairs_begin();
     if (skip) return skip;
-    refusals();
-    refusals_close();
+    refusals(0);
+    refusals(1);
+    units();
     nothing();
     no_numbers();
     for (int i = 0; i < 12; ++i)

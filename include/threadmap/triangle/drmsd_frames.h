@@ -55,13 +55,6 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
 
 // ---- the host's side ----------------------------------------------------------------------------
 
-// A launch: how many atoms and frames, and which pairs.
-typedef struct tmap_drmsd_frames_plan {
-    tmap_pairs_frames_plan pairs;
-    tmap_drmsd_atoms which;
-    tmap_u32 n;
-} tmap_drmsd_frames_plan;
-
 // The plan for a reference and `frames` frames of n atoms each. which: the atoms and pairs that
 // count (drmsd_atoms.h), with boxes of shape (frames, 3), the reference's own not among them; 0:
 // all. The struct is copied, what its pointers point to is read by the launches. n: up to 2^32 - 1,
@@ -73,20 +66,11 @@ static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frame
                                                       const tmap_drmsd_atoms *which,
                                                       tmap_drmsd_frames_plan *out) {
     const void *kernel = (const void *)tmapi_drmsd_frames_plain;
-    tmap_drmsd_frames_plan p;
-    cudaError_t error;
-    if (!out) return cudaErrorInvalidValue;
-    memset(&p, 0, sizeof p);
-    if (which) p.which = *which;
-    if (!(p.which.lower >= 0) || !(p.which.upper >= 0)) return cudaErrorInvalidValue;
-    if (p.which.weights || p.which.upper != 0) kernel = (const void *)tmapi_drmsd_frames_weighted;
-    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
-    p.n = n;
-    error = tmap_pairs_frames_plan_make(tmap_drmsd_atoms_count(which, n), frames,
-                                        kernel == (const void *)tmapi_drmsd_frames_plain ? 1 : 2,
-                                        sizeof(tmapi_drmsd_frames_sum), kernel, &p.pairs);
-    if (!error) *out = p;
-    return error;
+    tmap_u32 own = 1;
+    if (which && (which->weights || which->upper != 0 || which->boxes)) own = 2;
+    if (own == 2) kernel = (const void *)tmapi_drmsd_frames_weighted;
+    if (which && which->boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
+    return tmapi_drmsd_frames_plan_of(n, frames, which, own, kernel, out);
 }
 
 // Bytes of device memory that a launch works in: 0 where a block has all pairs of its frames, as

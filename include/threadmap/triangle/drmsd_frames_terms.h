@@ -123,4 +123,32 @@ TMAP_DEVICE void tmapi_drmsd_frames_boxed_add(void *, void *sum, tmap_pair, cons
 }
 
 #endif // TMAP_CUDA
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// A launch: how many atoms and frames, and which pairs.
+typedef struct tmap_drmsd_frames_plan {
+    tmap_pairs_frames_plan pairs;
+    tmap_drmsd_atoms which;
+    tmap_u32 n;
+} tmap_drmsd_frames_plan;
+
+// The plan of a kernel that has `own` floats for each pair.
+static inline cudaError_t tmapi_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames,
+                                                     const tmap_drmsd_atoms *which, tmap_u32 own,
+                                                     const void *kernel,
+                                                     tmap_drmsd_frames_plan *out) {
+    tmap_drmsd_frames_plan p;
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    memset(&p, 0, sizeof p);
+    if (which) p.which = *which;
+    if (!(p.which.lower >= 0) || !(p.which.upper >= 0)) return cudaErrorInvalidValue;
+    p.n = n;
+    error = tmap_pairs_frames_plan_make(tmap_drmsd_atoms_count(which, n), frames, own,
+                                        sizeof(tmapi_drmsd_frames_sum), kernel, &p.pairs);
+    if (!error) *out = p;
+    return error;
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
 #endif
