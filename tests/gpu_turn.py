@@ -6,7 +6,8 @@ usage: gpu_turn.py FOLDER COUNT COMMAND...
 
 At most COUNT commands of one FOLDER run at a time, so that their memory fits the GPU; others wait.
 The command takes the place of this process, with its exit status, and holds a lock on a file in
-FOLDER, gpu-turn-0 and so on, until it ends, however it does.
+FOLDER, gpu-turn-0 and so on, until it ends, however it does. A file of the working folder needs no
+./ before its name: Meson writes none.
 """
 import fcntl
 import os
@@ -26,6 +27,8 @@ def main(folder, count, *command):
             except OSError:
                 pass  # a file system without locks: nobody waits
             os.set_inheritable(file, True)
+            if os.path.isfile(command[0]):
+                os.execv(command[0], command)
             os.execvp(command[0], command)
         time.sleep(0.02)
 

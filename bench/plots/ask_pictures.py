@@ -53,8 +53,10 @@ def draw_ask_landscape(pyplot, data):
     every = [row for v in ASKS for row in rows[v]]
     for v in DPS:  # where all of the landscape was searched; plans of as many levels are the same
         if ask_searched(results, size, (v,)):
+            searched = [row for row in ask_rows(results, size, (v,)) if
+                        row.get("part") != "blocks"]
             rows[v] = [{**row, "B": place["B"]} for place in rows[ASKS[0]]
-                       for row in ask_rows(results, size, (v,)) if
+                       for row in searched if
                        (row["g"], row["r"], ask_levels(row)) ==
                        (place["g"], place["r"], ask_levels(place))]
     gs, rs, bs = (sorted({row[key] for row in every}) for key in ("g", "r", "B"))

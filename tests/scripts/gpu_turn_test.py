@@ -51,6 +51,15 @@ with tempfile.TemporaryDirectory() as folder: # the place of one that is killed 
     check(waiting.communicate(timeout=60)[0] == "2\n", "nobody follows one that was killed")
     killed.communicate()
 
+with tempfile.TemporaryDirectory() as folder: # a program of the working folder, by its bare name
+    program = os.path.join(folder, "here")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho $1; exit 7\n")
+    os.chmod(program, 0o755)
+    ran = subprocess.run([TURN, folder, "1", "here", "word"], cwd=folder, capture_output=True,
+                         text=True, check=False)
+    check((ran.stdout, ran.returncode) == ("word\n", 7), f"a bare name: {ran}")
+
 for words in ([], ["."], [".", "2"], [".", "0", "true"], [".", "x", "true"]):
     refused = subprocess.run([TURN, *words], capture_output=True, text=True, check=False)
     check(refused.returncode == 1 and "usage: gpu_turn.py" in refused.stderr, f"not refused: {words}")
