@@ -66,107 +66,198 @@ def table_triangle_k(data):
     return table([f"n = {n}", "rho", "BB, ns a block", "exact map, ns a block", "I", "k"], rows)
 
 
+class Claims:
+    """The results in the paper's set-up, and the rows of the table."""
+
+    def __init__(self, results):
+        self.results, self.rows = results, []
+        self.sizes = triangle_sizes(results)
+        self.n, self.edm = self.sizes[-1], (1, 2, 3, 4)
+
+    def gain(self, variant, d=0, at=None):
+        return triangle_gain(self.results, d, at or self.n, variant)
+
+    def span(self, dims, variant):
+        return triangle_span(self.results, dims, variant, self.sizes)
+
+    def ahead(self, variant, dims):
+        """The first N from which on a map is ahead of BB in all of these."""
+        return next((m for m in self.sizes if all((self.gain(variant, d, k) or 0) > 1
+                                                  for k in self.sizes if k >= m for d in dims)), None)
+
+    def add(self, claim, paper, here, holds, why):
+        if here is not None and "None" not in here:
+            self.rows.append([claim, paper, here,
+                              holds if isinstance(holds, str) else verdict(holds), why])
+
+
+def claims_of_roots(c):
+    """Figure 3: the three roots of LTM."""
+    roots = (("ltm_sqrt", 0.7), ("ltm_newton", 1.03), ("ltm_rsqrt", 1.15))
+    for variant, said in roots:
+        found = c.gain(variant)
+        if found:
+            c.add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", sig(found),
+                  abs(found - said) < 0.1,
+                  f"N = {c.n}; a map is hidden behind the start of blocks, and the root is a few "
+                  "instructions")
+    order = [c.gain(v) for v, _ in roots]
+    if all(order):
+        c.add("Fig. 3: only LTM-R is ahead of BB", "yes", ", ".join(
+            f"{TRIANGLE_NAMES[v]} {sig(i)}" for (v, _), i in zip(roots, order)),
+              order[0] < 1.02 < order[2], "which of the three is the first changes with N")
+    bb, ltm = (triangle_rows(c.results, 0, c.n, v)[0] for v in ("bb", "ltm_rsqrt"))
+    c.add("Fig. 3: blocks above the diagonal", "O(n²) by BB, O(n) by LTM",
+          f"{whole(bb['wasted_blocks'])} of {whole(bb['blocks'])} by BB, "
+          f"{whole(ltm['wasted_blocks'])} by LTM", ltm["wasted_blocks"] * 100 < bb["wasted_blocks"],
+          "the launch has no block above the diagonal; those on it, one a row, have threads that "
+          "idle")
+
+
+def claims_of_dummy(c):
+    """Figure 5: the dummy kernel."""
+    rb, ltm, rec, utm = (c.span((0,), v) for v in ("rb", "ltm_rsqrt", "rec", "utm"))
+    c.add("Fig. 5: RB, dummy", "the fastest, up to 1.25", span(rb),
+          bool(rb and ltm and rb[2] > ltm[2] and abs(rb[2] - 1.25) < 0.1),
+          "up to N = 8192 the writes of all threads to one place take longer than EDM does, which "
+          "hides what is spared")
+    c.add("Fig. 5: LTM, dummy", "about 1.13", span(ltm), bool(ltm and abs(ltm[1] - 1.13) < 0.1),
+          "up to 2 where the start of blocks is all that is left")
+    ahead = c.ahead("rec", (0,))
+    c.add("Fig. 5: REC, dummy", "behind BB at every N",
+          span(rec) + (f", ahead from N = {ahead} on" if ahead else ""), not ahead,
+          "its launches, 7 to 13 one after the other, are the difference up to N = 2048, some 3 µs "
+          "each; beyond, its blocks take longer than those of LTM, of which the cause was not "
+          "measured")
+    ns = {v: block_ns(found[0]) for v in ("utm", "ltm_exact")
+          for found in [triangle_rows(c.results, 0, c.n, v)] if found}
+    ahead = c.ahead("utm", (0,))
+    c.add("Fig. 5: UTM, dummy", "behind BB at every N",
+          span(utm) + (f", ahead from N = {ahead} on" if ahead else ""), bool(utm and utm[2] < 1),
+          "its map has products of 64 bits and conditionals: " + (
+              f"{sig(ns['utm'])} ns a block where LTM has {sig(ns['ltm_exact'])}, N = {c.n}"
+              if len(ns) == 2 else "a long one"))
+
+
+def claims_of_edm(c):
+    """Figure 5: distances."""
+    rb, ltm, rec, utm = (c.span(c.edm, v) for v in ("rb", "ltm_rsqrt", "rec", "utm"))
+    c.add("Fig. 5: RB, EDM", "1.14 on average, about half of the dummy's gain", span(rb),
+          bool(rb and abs(rb[1] - 1.14) < 0.1), "the blocks of LTM, some per cent quicker from N = "
+          "4096 on; in the dummy it is not, so it is not the map but, it seems, the order of writes")
+    c.add("Fig. 5: LTM, EDM", "1.12 to 1.15", span(ltm),
+          bool(ltm and ltm[0] > 1.1 and ltm[2] < 1.2), "more: half of the blocks are not started; at "
+          "N = 1024 a launch takes 4 µs whatever it does")
+    means = [(d, c.span((d,), "ltm_rsqrt")) for d in (0, *c.edm)]
+    if all(mean for _, mean in means):
+        c.add("conclusion: LTM on average", "1.15, in EDM as in the dummy",
+              f"dummy {sig(means[0][1][1])}; EDM "
+              + ", ".join(sig(mean[1]) for _, mean in means[1:]) + " for d = 1 to 4",
+              all(abs(mean[1] - 1.15) < 0.1 for _, mean in means),
+              "work on cells counts more with every feature")
+    ahead = c.ahead("rec", c.edm)
+    c.add("Fig. 5: REC, EDM: from where on", "N = 5000", f"N = {ahead}" if ahead else "nowhere",
+          bool(ahead and 4000 <= ahead <= 8192), "as near as the sizes that were run can say")
+    c.add("Fig. 5: REC, EDM", "up to 1.05", span(rec), bool(rec and rec[2] < 1.1),
+          "as LTM: half of the blocks are not started")
+    last = all((c.gain("utm", d, m) or 9) <= min(c.gain(v, d, m) or 9 for v in (
+        "ltm_rsqrt", "rb", "rec")) for d in c.edm for m in c.sizes if m >= 4096)
+    c.add("Fig. 5: UTM, EDM", "the slowest of all", f"{span(utm)}; the slowest from N = 4096 on" if last
+          else span(utm), last, "its threads run along rows of the upper triangle and write down "
+          "columns of the lower one; below, REC is the slowest by its launches")
+    ends = {v: (c.gain(v, 1), c.gain(v, 4)) for v in ("ltm_rsqrt", "rb", "rec", "utm")}
+    known = all(a and b for a, b in ends.values())
+    c.add(f"Fig. 5: I against features, N = {c.n}", "LTM and RB do not change, REC and UTM do; UTM "
+          "gains", "; ".join(f"{TRIANGLE_NAMES[v]} {sig(a)} to {sig(b)}" for v, (a, b) in
+                             ends.items() if a and b),
+          "agrees for UTM, differs for REC" if known and ends["utm"][1] > ends["utm"][0] and abs(
+              ends["rec"][1] / ends["rec"][0] - ends["ltm_rsqrt"][1] / ends["ltm_rsqrt"][0]) < 0.03
+          else verdict(False), "work on cells counts more with every feature, in LTM, RB and REC alike; "
+          "UTM's time is that of its scattered writes, and stays")
+    order = sorted(("ltm_rsqrt", "rb", "rec", "utm"), key=lambda v: -(c.gain(v, 1) or 0))
+    c.add("conclusion: LTM and RB are the fastest", "LTM as fast as RB, far ahead of UTM",
+          ", ".join(f"{TRIANGLE_NAMES[v]} {sig(c.gain(v, 1))}" for v in order)
+          + f" in EDM, d = 1, N = {c.n}" if known else None, set(order[:2]) == {"ltm_rsqrt", "rb"}, "-")
+
+
+def claims_of_model(c):
+    """Equations 11 to 15 and the hypothesis."""
+    every = [row for d in (0, *c.edm) for row in triangle_rows(c.results, d, rho=None)
+             if row["variant"] != "bb"]
+    theirs = [row["k"] for row in every if row["rho"] == PAPER_RHO and row["size"] <= PAPER_N]
+    low = [row for row in every if row["k"] < 1]
+    least = min(row["k"] for row in every)
+    c.add("equations 13 to 15: I < 2, k >= 1", "0 < I < 2",
+          f"ρ = {PAPER_RHO}, N <= {PAPER_N}: k from {min(theirs):.3f} on; all: I up to "
+          f"{max(row['i'] for row in every):.3f}, k < 1 in {len(low)} of {len(every)} rows, "
+          f"{sum(row['rho'] == 8 for row in low)} of them with ρ = 8, least {least:.3f}",
+          verdict(True) if least >= 1 else f"agrees in their set-up, else short by {1 - least:.1%}"
+          if min(theirs) >= 1 and least > 0.985 else verdict(False),
+          "k is 1 where the start of blocks is the limit, and BB's time varies by some tenths of a "
+          "per cent there, without order")
+    by_rho = {rho: [row["i"] for d in (0, 4) for row in triangle_rows(c.results, d, c.n, "ltm_exact",
+                                                                      rho)] for rho in (8, 16, 32)}
+    if all(len(found) == 2 for found in by_rho.values()):
+        c.add("equation 11: I does not depend on the threads of a block", "the same for every ρ",
+              "; ".join(f"ρ = {rho}: {sig(dummy)} (dummy), {sig(four)} (d = 4)"
+                        for rho, (dummy, four) in by_rho.items()), False,
+              "a large block costs more with work than without, a small one does not")
+    ks = {rho: [row["k"] for d in (0, *c.edm) for row in triangle_rows(c.results, d, c.n, "ltm_rsqrt",
+                                                                       rho)] for rho in (16, 32)}
+    if ks[16]:
+        c.add(f"hypothesis: k of LTM, N = {c.n}", "1.5 to 2, I up to 1.33; k = 1 will not occur",
+              "; ".join(f"ρ = {rho}: {sig(min(found))} to {sig(max(found))}"
+                        for rho, found in ks.items() if found),
+              min(ks[16]) >= 1.45 and max(ks[16]) < 2, "the map costs less than a block's start")
+
+
+def claims_of_outlook(c):
+    """What the conclusion expects, and what only other GPUs could tell."""
+    blocks = "utm_blocks_rsqrt" if c.gain("utm_blocks_rsqrt", 1) else "utm_blocks"
+    in_all = all((c.gain(blocks, d) or 0) > (c.gain("utm", d) or 9) for d in (0, 1, 4))
+    in_edm = all((c.gain(blocks, d) or 0) > (c.gain("utm", d) or 9) for d in (1, 4))
+    c.add("conclusion: UTM by blocks and the inverse root would be faster", "considerably",
+          "; ".join(f"{f'EDM, d = {d}' if d else 'dummy'}: {sig(c.gain('utm', d))} by threads, "
+                    f"{sig(c.gain(blocks, d))} by blocks" for d in (1, 4, 0)
+                    if c.gain("utm", d) and c.gain(blocks, d)),
+          verdict(True) if in_all else "agrees in EDM" if in_edm else verdict(False),
+          "its cells are written by rows then, which the dummy does not feel")
+    plain = [(name, c.gain(name, 1)) for name in ("utm_blocks_sqrt", "utm_blocks_rsqrt")]
+    if any(found for _, found in plain):
+        c.add("conclusion: and needs no conditionals", "expected up to N = 30720",
+              "EDM, d = 1: " + ", ".join(f"{TRIANGLE_NAMES[name]} {sig(found)}"
+                                         for name, found in plain if found),
+              any((found or 0) > (c.gain("utm_blocks", 1) or 9) for _, found in plain),
+              "the paper's 1e-4 is too small there, 2.5e-4 is right")
+    c.add("conclusion: faster special functions will let LTM-X gain", "expected",
+          f"{sig(c.gain('ltm_sqrt'))} in the dummy, {sig(c.gain('ltm_sqrt', 1))} in EDM, d = 1",
+          (c.gain("ltm_sqrt", 1) or 0) > 1, "the root is hidden")
+    if c.gain("ltm_exact") and c.gain("ltm_rsqrt"):
+        c.add("an error of one can be repaired by blocks", "expected",
+              f"exact map {sig(c.gain('ltm_exact'))}, LTM-R {sig(c.gain('ltm_rsqrt'))}, dummy",
+              c.gain("ltm_exact") > 0.98 * c.gain("ltm_rsqrt"), "a step of integers, for all indices of "
+              "32 bits")
+    c.rows.append(["LTM-N and LTM-R are exact", "N up to 30720", "1949 and 2055 rows of blocks: N = "
+                   "31184 and 32880", AGREES, "the root's rounding, "
+                   "[errata](errata.md#b4-how-far-the-papers-roots-are-exact-section-iiia); LTM-N where "
+                   "products and sums are fused"])
+    for claim, paper, why in (
+            ("maps by a table, maps on Fermi", "as slow as LTM-X; I < 1",
+             "no table and no such GPU is measured here"),
+            ("REC by recursive launches", "would be faster", "it is launched from the host here"),
+            ("BB that leaves by blocks", "faster than by threads", "only the first is measured here, "
+             "the one of their table")):
+        c.rows.append([claim, paper, "-", UNKNOWN, why])
+
+
 def table_triangle_claims(data):
     """Paper 002: what it says, beside its set-up here: blocks of 16 x 16, N up to 30720."""
-    results, rows = data.get("triangle"), []
-    sizes = triangle_sizes(results) if results else []
-    if not sizes or not triangle_rows(results, 0, variant="ltm_rsqrt"):
+    results = data.get("triangle")
+    if not results or not triangle_sizes(results) or not triangle_rows(results, 0,
+                                                                       variant="ltm_rsqrt"):
         return NOTHING
-    n, edm = sizes[-1], (1, 2, 3, 4)
-
-    def gain(variant, d=0, at=n):
-        return triangle_gain(results, d, at, variant)
-
-    def add(claim, paper, here, holds, why):
-        if here is not None and "None" not in here:
-            rows.append([claim, paper, here.replace("None", "-"),
-                         holds if isinstance(holds, str) else verdict(holds), why])
-    for variant, said in (("ltm_sqrt", 0.7), ("ltm_newton", 1.03), ("ltm_rsqrt", 1.15)):
-        found = gain(variant)
-        if found:
-            add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", f"{sig(found)}",
-                abs(found - said) < 0.1,
-                "a map is hidden behind the start of blocks, and the root is a few instructions")
-    order = [gain(v) for v in ("ltm_sqrt", "ltm_newton", "ltm_rsqrt")]
-    if all(order):
-        add("Fig. 3: only LTM-R is ahead of BB", "yes", ", ".join(
-            f"{TRIANGLE_NAMES[v]} {sig(i)}" for v, i in zip(("ltm_sqrt", "ltm_newton", "ltm_rsqrt"),
-                                                          order)),
-            order[0] < 1.02 < order[2], "LTM-R is the first here, too, by little")
-    bb = triangle_rows(results, 0, n, "bb")
-    ltm = triangle_rows(results, 0, n, "ltm_rsqrt")
-    add("Fig. 3: blocks above the diagonal", "O(n²) by BB, O(n) by LTM",
-        f"{whole(bb[0]['wasted_blocks'])} of {whole(bb[0]['blocks'])} by BB, "
-        f"{whole(ltm[0]['wasted_blocks'])} by LTM", ltm[0]["wasted_blocks"] * 100 <
-        bb[0]["wasted_blocks"], "the launch has no block above the diagonal; those on it, one a row, "
-        "have threads that idle")
-    rb, over = triangle_span(results, (0,), "rb", sizes), triangle_span(results, (0,), "ltm_rsqrt",
-                                                                       sizes)
-    add("Fig. 5: RB, dummy", "the fastest, up to 1.25", span(rb),
-        bool(rb and over and rb[2] > over[2] and abs(rb[2] - 1.25) < 0.1),
-        "RB and LTM spare the same blocks")
-    add("Fig. 5: LTM, dummy", "about 1.13", span(over), bool(over and abs(over[1] - 1.13) < 0.1),
-        "up to 2 where the start of blocks is all that is left")
-    rec = triangle_span(results, (0,), "rec", sizes)
-    ahead = [m for m in sizes if (gain("rec", 0, m) or 0) > 1]
-    add("Fig. 5: REC, dummy", "behind BB at every N",
-        f"{span(rec)}" + (f", ahead from N = {ahead[0]} on" if ahead else ""), not ahead,
-        "its launches follow each other in the stream and cost some µs each, which counts while the "
-        "work is small")
-    utm = triangle_span(results, (0,), "utm", sizes)
-    add("Fig. 5: UTM, dummy", "behind BB at every N", span(utm), bool(utm and utm[2] < 1),
-        "no thread has memory of its own there, so the order of threads does not matter")
-    rb, over = (triangle_span(results, edm, v, sizes) for v in ("rb", "ltm_rsqrt"))
-    add("Fig. 5: RB, EDM", "1.14 on average", span(rb), bool(rb and abs(rb[1] - 1.14) < 0.1),
-        "as in the dummy")
-    add("Fig. 5: LTM, EDM", "1.12 to 1.15", span(over),
-        bool(over and over[0] > 1.1 and over[2] < 1.2), "more: half of the blocks are not started")
-    ahead = next((m for m in sizes if all((gain("rec", d, k) or 0) > 1 for k in sizes if k >= m
-                                          for d in edm)), None)
-    add("Fig. 5: REC, EDM", "ahead of BB from N = 5000 on, up to 1.05",
-        f"ahead from N = {ahead} on, {span(triangle_span(results, edm, 'rec', sizes))}"
-        if ahead else span(triangle_span(results, edm, "rec", sizes)),
-        bool(ahead and 4000 <= ahead <= 8192), "the crossing is where it was, the gain is larger")
-    last = all((gain("utm", d, m) or 9) <= min(gain(v, d, m) or 9 for v in (
-        "ltm_rsqrt", "rb", "rec")) for d in edm for m in sizes if m >= 4096)
-    add("Fig. 5: UTM, EDM", "the slowest of all",
-        f"{span(triangle_span(results, edm, 'utm', sizes))}", last,
-        "its threads run along rows of the upper triangle and write down columns of the lower one")
-    ends = {v: (gain(v, 1), gain(v, 4)) for v in ("ltm_rsqrt", "rb", "rec", "utm")}
-    add(f"Fig. 5: I against features, N = {n}", "LTM and RB do not change, REC and UTM do; UTM gains",
-        "; ".join(f"{TRIANGLE_NAMES[v]} {sig(a)} to {sig(b)}" for v, (a, b) in ends.items()
-                  if a and b),
-        all(a and b for a, b in ends.values()) and ends["utm"][1] > ends["utm"][0] and
-        all(abs(ends[v][1] / ends[v][0] - 1) < 0.1 for v in ("ltm_rsqrt", "rb", "rec")),
-        "all fall by some per cent, as work on cells counts more with every feature; UTM gains by as "
-        "much")
-    every = [row for d in (0, *edm) for row in triangle_rows(results, d, rho=None)
-             if row["variant"] != "bb"]
-    low = [row for row in every if row["k"] < 1]
-    add("equations 13 to 15: I < 2, k >= 1", "0 < I < 2",
-        f"I up to {max(row['i'] for row in every):.3f}; k < 1 in {len(low)} of {len(every)} rows, "
-        f"least {min(row['k'] for row in every):.3f}", min(row["k"] for row in every) > 0.985,
-        "k is 1 where the start of blocks is the limit: a block of BB that has nothing to do then "
-        "costs as much as one that has, or some tenths of a per cent more")
-    ks = [row["k"] for d in (0, *edm) for row in triangle_rows(results, d, n, "ltm_rsqrt")]
-    add(f"hypothesis: k of LTM, N = {n}", "1.5 to 2", f"{sig(min(ks))} to {sig(max(ks))}",
-        min(ks) >= 1.45 and max(ks) < 2, "the map costs less than a block's start")
-    add("conclusion: UTM by blocks would be faster", "expected",
-        f"EDM, d = 1: {sig(gain('utm', 1))} by threads, {sig(gain('utm_blocks', 1))} by blocks",
-        (gain("utm_blocks", 1) or 0) > (gain("utm", 1) or 9), "its cells are written by rows then")
-    plain = [(name, gain(name, 1)) for name in ("utm_blocks_sqrt", "utm_blocks_rsqrt")]
-    if any(found for _, found in plain):
-        add("conclusion: and needs no conditionals", "expected up to N = 30720",
-            "EDM, d = 1: " + ", ".join(f"{TRIANGLE_NAMES[name]} {sig(found)}"
-                                       for name, found in plain if found),
-            any((found or 0) > (gain("utm_blocks", 1) or 9) for _, found in plain),
-            "the paper's 1e-4 is too small there, 2.5e-4 is right")
-    add("conclusion: faster special functions will let LTM-X gain", "expected",
-        f"{sig(gain('ltm_sqrt'))} in the dummy, {sig(gain('ltm_sqrt', 1))} in EDM, d = 1",
-        (gain("ltm_sqrt", 1) or 0) > 1, "the root is hidden")
-    rows.append(["LTM-N and LTM-R are exact", "N up to 30720", "1949 and 2055 rows of blocks: N = "
-                 "31184 and 32880", AGREES, "the root's rounding, "
-                 "[errata](errata.md#b4-how-far-the-papers-roots-are-exact-section-iiia)"])
-    rows.append(["maps by a table, maps on Fermi", "as slow as LTM-X; I < 1", "-", UNKNOWN,
-                 "no table and no such GPU is measured here"])
-    return table(CLAIMS, rows)
+    c = Claims(results)
+    for claims in (claims_of_roots, claims_of_dummy, claims_of_edm, claims_of_model,
+                   claims_of_outlook):
+        claims(c)
+    return table(CLAIMS, c.rows)
