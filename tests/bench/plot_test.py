@@ -458,7 +458,7 @@ def check_claims():
     expect("fractal-claims", [line[1:2] + line[3:] for line in got], [
         ["SW", "6 to 12", "5.00", "less"], ["SW", "up to 75", "80.0 (ρ = 4)", "more"],
         ["SW", "up to 9", "8.75", "agrees"], ["SW", "32, 16", "32, 16", "agrees"],
-        ["SW", "512", "65536 (ρ = 32)", "differs"],
+        ["SW", "512 at the latest, sooner with small blocks", "256, 65536", "agrees but for ρ = 32"],
         ["SW", "V up to 1.2, RTX up to 1.4", "2.00, in integers 1.60", "faster"],
         ["SW", "V < 1, RTX < 1", "0.500, in integers -", "slower"],
         ["RD", "-", "3.00, 1.50", "-"]])
