@@ -221,17 +221,38 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmapi_stencil *s, const tmapi_stencil_
     }
 }
 
+// x, as if it had just been read: what follows from it is worked out again for each tile, and keeps
+// no register from one tile to the next. Without this the registers of the inner loop do not
+// suffice, and each one that is saved to memory costs a tile a line of it.
+TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("" : "+r"(x));
+#endif
+    return x;
+}
+
+// The lane's place in a tile, for one tile.
+TMAP_DEVICE tmapi_stencil_lane tmapi_stencil_lane_make(tmapi_each_tile *t) {
+    tmapi_stencil_lane lane;
+    t->width = tmapi_stencil_anew(t->width), t->height = tmapi_stencil_anew(t->height);
+    t->column = tmapi_stencil_anew(t->column), t->row = tmapi_stencil_anew(t->row);
+    t->rows = tmapi_stencil_anew(t->rows);
+    t->cells = tmapi_stencil_anew(t->cells), t->bits = tmapi_stencil_anew(t->bits);
+    lane.first = t->column == 0, lane.last = t->column == t->width - 1;
+    lane.own = (tmap_u64)t->bits << 1;
+    lane.west = lane.here = lane.east = 0;
+    return lane;
+}
+
 TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_stencil *s) {
-    const tmap_u32 m = plan->tile_level, lane = tmap_thread_rank() % 32;
+    const tmap_u32 m = plan->tile_level, rank = tmap_thread_rank();
     tmapi_each_tile t;
-    tmapi_stencil_lane l;
     tmap_u32 west, east, cells_west, cells_east;
     tmap_u64 read;
-    if (tmap_thread_rank() / 32 >= tmapi_each_warps()) return;
+    if (rank / 32 >= tmapi_each_warps()) return;
     t = tmapi_each_tile_begin(plan);
-    l.first = t.column == 0, l.last = t.column == t.width - 1;
-    l.own = (tmap_u64)t.bits << 1;
-    west = l.first ? lane + t.width - 1 : lane - 1, east = l.last ? lane + 1 - t.width : lane + 1;
+    west = t.column == 0 ? rank + t.width - 1 : rank - 1;
+    east = t.column == t.width - 1 ? rank + 1 - t.width : rank + 1;
     cells_west = __shfl_sync(0xffffffffu, t.cells, (int)(west & 31));
     cells_east = __shfl_sync(0xffffffffu, t.cells, (int)(east & 31));
     // What this lane reads: rows at or beside a cell of its own or of a lane beside it.
@@ -240,14 +261,17 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
     read = read | read << 1 | read << 2;
     for (tmap_u64 i = plan->first + t.tiles.first; i < plan->first + plan->count;
          i += t.tiles.stride) {
+        const tmap_u32 lane = tmapi_stencil_anew(rank) % 32;
         const tmap_xy tile = tmap_tiles_at(&t.tiles, plan->f, (tmap_u32)i);
         // Lane p asks for tile p of the nine here, in reading order; a coordinate of -1 is none.
         const tmap_u32 nine = __ballot_sync(
             0xffffffffu, lane < 9 && tmap_nbb_contains(plan->f, tile.x + lane % 3 - 1,
                                                        tile.y + lane / 3 - 1, plan->r - m));
-        l.west = tmapi_stencil_column(&t, cells_west, nine >> (l.first ? 0 : 1));
+        tmapi_stencil_lane l = tmapi_stencil_lane_make(&t);
+        l.west =
+            tmapi_stencil_column(&t, tmapi_stencil_anew(cells_west), nine >> (l.first ? 0 : 1));
         l.here = tmapi_stencil_column(&t, t.cells, nine >> 1) & read;
-        l.east = tmapi_stencil_column(&t, cells_east, nine >> (l.last ? 2 : 1));
+        l.east = tmapi_stencil_column(&t, tmapi_stencil_anew(cells_east), nine >> (l.last ? 2 : 1));
         tmapi_stencil_tile(
             s, &l, t.rows,
             tmapi_each_cell(plan, tile.x * t.width + t.column, tile.y * t.height + t.row));
