@@ -25,10 +25,10 @@ static __global__ void bench_hold_kernel(const volatile int *go) {
 }
 
 // Runs body once to warm up, then as often as `budget_ms` allows, 3 to 25 times (once above a
-// second), each between two events of the default stream. Work shorter than the clock's grain is
-// repeated inside a sample. go: NULL, or memory of the host that the device reads: then all work of
-// a sample is queued before any of it begins, so that no time of the host is in it; the body must
-// not wait for the device.
+// second), each between two events of the default stream. Short work is repeated inside a sample,
+// as the events and the way to the device take two or three microseconds of it. go: NULL, or memory
+// of the host that the device reads: then all work of a sample is queued before any of it begins,
+// so that no time of the host is in it; the body must not wait for the device.
 static bench_time bench_measure_go(bench_body body, void *context, double budget_ms,
                                    volatile int *go) {
     enum { MOST = 25 };
@@ -45,7 +45,7 @@ static bench_time bench_measure_go(bench_body body, void *context, double budget
     CHECK(cudaEventRecord(end, 0));
     CHECK(cudaEventSynchronize(end));
     CHECK(cudaEventElapsedTime(&warm, begin, end));
-    if (warm < 0.05f) inner = 20;
+    if (warm < 0.2f) inner = warm < 0.05f ? 20 : 5;
     n = warm > 0 ? (int)(budget_ms / (warm * inner)) : MOST;
     n = warm > 1000 ? 1 : n < 3 ? 3 : n > MOST ? MOST : n;
     for (int i = 0; i < n; ++i) {

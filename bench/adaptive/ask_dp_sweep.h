@@ -168,28 +168,33 @@ static int dp_prepare(job *j, ask_tally *of_ask) { return j && of_ask ? 0 : 0; }
 
 // The best plan of each variant in blocks of all sizes: what Table 2 of the paper asks.
 static void sweep_blocks(sweep *s, job j, size *z) {
-    j.part = "blocks", j.driver = TMAP_ASK_STREAM;
+    j.part = "blocks";
     for (j.variant = SBR; j.variant <= FLAT; ++j.variant) {
         if (j.variant == PLAIN || z->best[j.variant] < 0) continue;
         j.a = s->runs[z->best[j.variant]].a;
-        for (int i = 0; i < ASK_THREADS; ++i) {
+        for (int i = 0; i < 2 * ASK_THREADS; ++i) {
             ask_tally t;
             bench_time time;
             tmap_u64 lost = 0;
-            j.threads = ask_threads[i];
-            if (is_dp(j.variant) && j.threads > ASK_DP_THREADS) continue;
+            j.threads = ask_threads[i / 2], j.driver = i % 2 ? (int)CAPTURED : (int)TMAP_ASK_STREAM;
+            if (is_dp(j.variant) && (j.threads > ASK_DP_THREADS || i % 2)) continue;
             bench_progress(s->done, s->all, variant_name(j.variant));
             if (is_dp(j.variant) ? !dp_prepare(&j, &t) : !job_prepare(&j)) continue;
             if (is_dp(j.variant)) {
                 (void)job_draw(&j);
                 CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
                 if (lost) continue;
+            } else if (j.driver == CAPTURED) {
+                if (!driver_here(&j)) continue;
+                job_capture(&j);
             }
             t = job_verify(&j, s->runs[z->best[j.variant]].hash);
             time = bench_measure(job_run, &j, s->o.budget_ms / 2);
             job_row(&j, time, &t, 0);
-            printf("| %u | %s | (%u, %u, %u) | blocks of %u | | %.4f |\n", z->n,
-                   variant_name(j.variant), j.a.g, j.a.r, j.a.b, j.threads, time.ms);
+            printf("| %u | %s | (%u, %u, %u) | blocks of %u%s | | %.4f |\n", z->n,
+                   variant_name(j.variant), j.a.g, j.a.r, j.a.b, j.threads,
+                   j.driver == CAPTURED ? ", captured" : "", time.ms);
+            job_capture_free(&j);
         }
     }
     fflush(stdout);

@@ -126,6 +126,13 @@ typedef struct job {
     const char *part;
 } job;
 
+// ASK by its stream driver, in blocks of `threads` or in the library's own.
+static cudaError_t job_stream(job *j, cudaStream_t stream) {
+    return j->threads ? ask_shapes_run(&j->shaped, &j->plan.job, j->s->out, stream)
+                      : tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM, NULL,
+                                                     j->s->out, stream);
+}
+
 static void job_run(void *context) {
     job *j = (job *)context;
     if (j->variant == PLAIN) {
@@ -135,12 +142,12 @@ static void job_run(void *context) {
         CHECK(ask_dp_run(&j->m, form_of(j->variant), j->a, j->threads, j->columns, j->s->lost,
                          j->s->out));
 #endif
-    } else if (j->threads) {
-        CHECK(ask_shapes_run(&j->shaped, &j->plan.job, j->s->out));
     } else if (j->driver == CAPTURED) {
 #if TMAP_ASK_GRAPHS
         CHECK(cudaGraphLaunch(j->exec, 0));
 #endif
+    } else if (j->threads) {
+        CHECK(job_stream(j, 0));
     } else {
         CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, NULL, j->s->out, 0));
     }
@@ -188,12 +195,19 @@ static void job_capture(job *j) {
     cudaGraph_t graph;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM, NULL, j->s->out,
-                                       stream));
+    CHECK(job_stream(j, stream));
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&j->exec, graph, 0));
     CHECK(cudaGraphDestroy(graph));
     CHECK(cudaStreamDestroy(stream));
+#else
+    (void)j;
+#endif
+}
+
+static void job_capture_free(job *j) {
+#if TMAP_ASK_GRAPHS
+    if (j->driver == CAPTURED) CHECK(cudaGraphExecDestroy(j->exec));
 #else
     (void)j;
 #endif

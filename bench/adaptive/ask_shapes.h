@@ -57,10 +57,10 @@ static cudaError_t ask_shapes_plan(const tmap_ask_workspace *w, int form, tmap_u
 }
 
 static cudaError_t ask_shapes_run(const tmap_ask_plan *plan, const tmapi_mandelbrot_f32_job *job,
-                                  int *out) {
+                                  int *out, cudaStream_t stream) {
     tmapi_mandelbrot_f32_job now = *job;
     now.out = out;
-    return tmap_ask_stream(plan, &now, 0);
+    return tmap_ask_stream(plan, &now, stream);
 }
 
 #endif

@@ -137,9 +137,7 @@ static void sweep_best(sweep *s, job j, size *z, int variant) {
         time = bench_measure(job_run, &j, s->o.budget_ms);
         job_row(&j, time, &t, 0);
         print_row(&j, time, t.differ);
-#if TMAP_ASK_GRAPHS
-        if (j.driver == CAPTURED) CHECK(cudaGraphExecDestroy(j.exec));
-#endif
+        job_capture_free(&j);
     }
     j.driver = TMAP_ASK_STREAM, j.part = "options";
     if (s->o.parts & OPTIONS) {
@@ -243,8 +241,7 @@ static void sweep_size(sweep *s, size *z) {
         job_plan(&j);
     }
     if (s->o.parts & DP) sweep_dp(s, j, z, landscape);
-    if (s->o.parts & BLOCKS && (landscape || s->o.quick || z->n == s->o.n.value[s->o.n.count - 1]))
-        sweep_blocks(s, j, z);
+    if (s->o.parts & BLOCKS) sweep_blocks(s, j, z);
     if (s->o.parts & TABLES && (landscape || s->o.quick) && z->n <= 16384) sweep_order(s, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);
     if (s->serial.n) ask_serial_free(&s->serial);

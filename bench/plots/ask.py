@@ -126,8 +126,8 @@ def table_ask_blocks(data):
                       default=None)
             line.append(f"{row['threads']} ({ms(row)})" if row else "-")
         rows.append(line)
-    return captioned("Threads of a block, the best of 32 to 768 (DP: 512), and ms; of the exhaustive "
-                     "picture the best of 19 shapes:",
+    return captioned("Threads of a block, the best of 32 to 768 (DP: 512), and ms, of ASK captured where "
+                     "that is quicker; of the exhaustive picture the best of 19 shapes:",
                      ["n", *(ASK_NAMES[v] for v in (EXHAUSTIVE, FLAT, *DPS, *ASKS))], rows)
 
 

@@ -208,7 +208,8 @@ def claims_of_blocks(c):
                   f"; {b.replace('x', ' × ')}: {loss:.3f} times as long" for b, loss in said.items()),
               bool(said) and min(said.values()) < 1.02,
               f"{len(every)} shapes take up to {sig(max(every.values()) / least)} times as long")
-    blocks = ask_rows(c.results, c.mid, part="blocks")
+    blocks = [row for row in ask_rows(c.results, c.mid, part="blocks")
+              if row.get("driver") != "captured"]
     for variant, paper in BLOCKS.items():
         found = {r["threads"]: r["ms"] for r in blocks if ask_kind(r) == variant}
         said = 512 if variant in DPS else 256
