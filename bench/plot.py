@@ -5,6 +5,7 @@
     plot.py [--results DIR] [--out DIR] [--format png|svg]   draws (needs matplotlib)
     plot.py --tables [--results DIR]                         prints all tables as Markdown
     plot.py --update [FILE...] [--results DIR]               refills the tables of documents
+    plot.py --all [--results DIR] [--out DIR]                does both, for all documents
 
 DIR of results is bench/results/h200, or the only folder in bench/results; --out is docs/img. In a
 document, what stands between `<!-- table: NAME -->` and `<!-- /table -->` is replaced by the table
@@ -163,6 +164,7 @@ def main(argv):
     parser.add_argument("--format", choices=("png", "svg"), default="png")
     parser.add_argument("--tables", action="store_true", help="print all tables")
     parser.add_argument("--update", metavar="FILE", nargs="*", help="refill these documents")
+    parser.add_argument("--all", action="store_true", help="refill all documents, and draw")
     options = parser.parse_args(argv)
     folder = options.results or default_results()
     try:
@@ -170,6 +172,8 @@ def main(argv):
     except (OSError, ValueError) as error:
         note(f"{folder}: {error}")
         return 2
+    if options.all and options.update is None:
+        options.update = []
     if not data and options.update is None:
         note(f"no results in {folder or os.path.join(ROOT, 'bench', 'results')}"
              " (bench/run makes them)")
@@ -190,7 +194,7 @@ def main(argv):
         except (OSError, ValueError) as error:
             note(f"{path}: {error}")
             return 2
-    if options.tables or options.update:
+    if (options.tables or options.update) and not options.all:
         return 0
     return draw(data, options.out, options.format)
 

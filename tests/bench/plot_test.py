@@ -430,6 +430,16 @@ def check_command(data, folder):
     with open(page, encoding="utf-8") as file:
         expect("page", file.read(), f"<!-- table: meta -->\n{table_meta(data)}\n"
                "<!-- /table -->\n")
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("<!-- table: meta -->\n<!-- /table -->\n")
+    pictures = os.path.join(folder, "img")
+    status, out, _ = command("--results", folder, "--out", pictures, "--all", "--update", page)
+    drawn = sorted(os.listdir(pictures)) if os.path.isdir(pictures) else []
+    expect("--all draws",
+           (status, sorted(os.path.basename(path) for path in out.split()), bool(drawn)),
+           (0, drawn, True) if importlib.util.find_spec("matplotlib") else (1, [], False))
+    with open(page, encoding="utf-8") as file:
+        expect("--all refills", table_meta(data) in file.read(), True)
     status, _, said = command("--results", os.path.join(folder, "missing"))
     expect("no results", (status, said.startswith("plot.py: no results")), (2, True))
     with open(os.path.join(folder, "docs", "fractal.json"), "w", encoding="utf-8") as file:
