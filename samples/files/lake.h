@@ -38,4 +38,25 @@ static inline input_u64 lake_fill(const heights *h, input_u64 from, double level
     return area;
 }
 
+// Whether a lake that something else has found is that of lake_fill: its area, its volume up to
+// rounding in double, and, unless `depth` is null, the water on each cell of the map. Says so and
+// returns 0, too, where there is no memory to find out.
+static inline int lake_is(const heights *h, input_u64 from, double level, int ways, input_u64 area,
+                          double volume, const float *depth) {
+    const input_u64 count = h->width * h->height;
+    float *want = (float *)malloc((size_t)count * sizeof *want);
+    input_u64 *cells = (input_u64 *)malloc((size_t)count * sizeof *cells);
+    int same = want && cells;
+    if (!same) fputs("there is no memory to verify the lake\n", stderr);
+    if (same) {
+        double sum, rounded;
+        same = lake_fill(h, from, level, ways, want, cells, &sum) == area;
+        rounded = 1e-9 * (sum + (double)area * fabs(level));
+        same &= fabs(volume - sum) <= rounded;
+        for (input_u64 i = 0; depth && i < count; ++i) same &= depth[i] == want[i];
+    }
+    free(want), free(cells);
+    return same;
+}
+
 #endif
