@@ -6,6 +6,10 @@
 
 #include "heights_type.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 // A cell is wet where it is below the level and was measured.
 static inline int lake_wet(const heights *h, input_u64 i, double level) {
     const double v = heights_value(h, i);

@@ -7,6 +7,10 @@
 #include "heights.h"
 #include "terrain.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 // The map, the level of the water, the number of the source's cell, y * width + x, and how many
 // ways the water takes from a cell, 4 or 8.
 typedef struct lake_options {
