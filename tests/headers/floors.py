@@ -15,7 +15,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
+COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold", "launch",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
                     "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",

@@ -13,7 +13,7 @@ struct SharedPlace {
     char *guard;
 
     SharedPlace() {
-        const size_t room = (shared_optin_bytes + 4095) / 4096 * 4096;
+        const size_t room = (shared_optin_most + 4095) / 4096 * 4096;
         char *p = (char *)mmap(nullptr, room + guard_bytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         guard = p + room;

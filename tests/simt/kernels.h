@@ -125,7 +125,7 @@ inline cudaError_t cudaFuncSetAttribute(simt::KernelAddress kernel, cudaFuncAttr
                                         int value) {
     if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (value < 0 || (size_t)value > simt::shared_optin_bytes)
+    if (value < 0 || (size_t)value > simt::facts().shared_optin)
         return simt::report(cudaErrorInvalidValue);
     simt::shared_limits[kernel.address] = (size_t)value;
     return cudaSuccess;
@@ -138,12 +138,12 @@ inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, simt::KernelAddr
     memset(a, 0, sizeof *a);
     a->maxThreadsPerBlock = 1024;
     a->numRegs = 32;
-    a->ptxVersion = a->binaryVersion = 90;
+    a->ptxVersion = a->binaryVersion = simt::facts().major * 10 + simt::facts().minor;
     a->maxDynamicSharedSizeBytes = (int)simt::shared_limit(kernel.address);
     return cudaSuccess;
 }
 
-// 2048 threads, 32 blocks and 228 KiB, of which each block takes one more than it asks for.
+// Each block takes a KiB of shared memory more than it asks for; not before compute capability 8.0.
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                                  simt::KernelAddress kernel,
                                                                  int threads, size_t shared) {
@@ -151,8 +151,10 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
     if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
     if (threads < 1) return simt::report(cudaErrorInvalidValue);
     if (threads > 1024 || shared > simt::shared_limit(kernel.address)) return cudaSuccess;
-    *blocks = min(32, 2048 / ((threads + 31) / 32 * 32));
-    *blocks = min(*blocks, (int)(simt::shared_multiprocessor_bytes / (shared + 1024)));
+    const simt::Facts &facts = simt::facts();
+    const size_t reserved = facts.major >= 8 ? 1024 : 0;
+    *blocks = min(facts.blocks, facts.threads / ((threads + 31) / 32 * 32));
+    if (shared + reserved) *blocks = min(*blocks, (int)(facts.shared / (shared + reserved)));
     return cudaSuccess;
 }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -162,7 +164,7 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, simt::KernelAddress,
                                                       size_t = 0, int limit = 0) {
     *block = limit ? min(limit, 1024) : 1024;
-    *grid = simt::multiprocessors * (2048 / *block);
+    *grid = simt::multiprocessors() * (simt::facts().threads / *block);
     return cudaSuccess;
 }
 

@@ -17,7 +17,8 @@ inline std::map<const void *, size_t> shared_limits;
 
 inline size_t shared_limit(const void *kernel) {
     auto i = shared_limits.find(kernel);
-    return i == shared_limits.end() ? shared_bytes : i->second;
+    const size_t most = facts().shared_optin; // of the device of now
+    return i == shared_limits.end() ? shared_bytes : i->second < most ? i->second : most;
 }
 
 inline cudaError_t check(const Config &c) {

@@ -27,13 +27,14 @@ inline cudaError_t cudaSetDevice(int d) {
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     if (device != 0) return simt::report(cudaErrorInvalidDevice);
+    const simt::Facts &facts = simt::facts();
     memset(p, 0, sizeof *p);
     strcpy(p->name, "CPU SIMT machine");
     p->totalGlobalMem = simt::memory.capacity;
     p->sharedMemPerBlock = simt::shared_bytes;
-    p->sharedMemPerBlockOptin = simt::shared_optin_bytes;
-    p->sharedMemPerMultiprocessor = simt::shared_multiprocessor_bytes;
-    p->reservedSharedMemPerBlock = 1024;
+    p->sharedMemPerBlockOptin = facts.shared_optin;
+    p->sharedMemPerMultiprocessor = facts.shared;
+    p->reservedSharedMemPerBlock = facts.major >= 8 ? 1024 : 0;
     p->regsPerBlock = p->regsPerMultiprocessor = 65536;
     p->warpSize = 32;
     p->memPitch = 0x7fffffff;
@@ -43,14 +44,14 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     p->maxGridSize[0] = 0x7fffffff;
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
     p->totalConstMem = 65536;
-    p->major = 9;
-    p->multiProcessorCount = simt::multiprocessors;
+    p->major = facts.major, p->minor = facts.minor;
+    p->multiProcessorCount = simt::multiprocessors();
     p->cooperativeLaunch = 1; // of one block: see kernels.h
     p->unifiedAddressing = p->managedMemory = p->canMapHostMemory = 1;
     p->l2CacheSize = 1 << 20;
     p->memoryBusWidth = 64;
-    p->maxThreadsPerMultiProcessor = 2048;
-    p->maxBlocksPerMultiProcessor = 32;
+    p->maxThreadsPerMultiProcessor = facts.threads;
+    p->maxBlocksPerMultiProcessor = facts.blocks;
     return cudaSuccess;
 }
 

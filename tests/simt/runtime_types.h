@@ -181,9 +181,37 @@ enum cudaLimit {
 
 namespace simt {
 
-constexpr size_t shared_bytes = 48 * 1024, shared_optin_bytes = 227 * 1024;
-constexpr size_t shared_multiprocessor_bytes = 228 * 1024;
-constexpr int multiprocessors = 3; // few and odd: persistent grids must not count on a number
+constexpr size_t shared_bytes = 48 * 1024, shared_optin_most = 227 * 1024;
+
+// What the device is asked for, by compute capability: CUDA C++ Programming Guide, technical
+// specifications per compute capability.
+struct Facts {
+    int major, minor, threads, blocks; // of a multiprocessor
+    size_t shared, shared_optin;       // of a multiprocessor, of a block that asks for more
+};
+constexpr Facts all_facts[] = {
+    {9, 0, 2048, 32, 228 * 1024, 227 * 1024},  {7, 5, 1024, 16, 64 * 1024, 64 * 1024},
+    {8, 0, 2048, 32, 164 * 1024, 163 * 1024},  {8, 6, 1536, 16, 100 * 1024, 99 * 1024},
+    {8, 9, 1536, 24, 100 * 1024, 99 * 1024},   {10, 0, 2048, 32, 228 * 1024, 227 * 1024},
+    {12, 0, 1536, 24, 100 * 1024, 99 * 1024},
+};
+
+// Asked anew each time, so that a test can go through all devices by setenv.
+inline const Facts &facts() {
+    int major = 9, minor = 0;
+    const char *wanted = getenv("SIMT_DEVICE");
+    if (!wanted || sscanf(wanted, "%d.%d", &major, &minor) == 2)
+        for (const Facts &f : all_facts)
+            if (f.major == major && f.minor == minor) return f;
+    fprintf(stderr, "SIMT_DEVICE=%s is no compute capability that is known here\n", wanted);
+    exit(86);
+}
+
+// Few and odd: persistent grids must not count on a number.
+inline int multiprocessors() {
+    const char *wanted = getenv("SIMT_MULTIPROCESSORS");
+    return wanted && atoi(wanted) > 0 ? atoi(wanted) : 3;
+}
 
 inline cudaError_t last_error = cudaSuccess;
 inline cudaError_t report(cudaError_t e) {
