@@ -11,11 +11,10 @@
 // Lets a kernel be launched with `bytes` of dynamic shared memory on the current device.
 //
 // The limit is set once, to all that the device has beside the kernel's static shared memory: every
-// thread that sets it writes the same number, and none ever lowers it, so that plans made earlier or
-// by other threads stay valid. The limit alone changes neither occupancy nor a launch that asks for
+// thread that sets it writes the same number, and none ever lowers it, so that plans made earlier
+// or by other threads stay valid. The limit changes neither occupancy nor a launch that asks for
 // less.
-// Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call. An error
-// that an earlier call has left is neither reported nor cleared.
+// Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call.
 // Cost: one query where the limit suffices already.
 static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) {
     cudaFuncAttributes attributes;
