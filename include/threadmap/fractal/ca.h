@@ -60,6 +60,10 @@ static __global__ void __launch_bounds__(512, 2)
     tmap_stencil(&plan, job.in, job.out, 4, tmapi_ca_rule_u32, &job);
 }
 
+static inline const void *tmapi_ca_kernel(tmap_u32 size) {
+    return size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
+}
+
 // A plan for tmap_ca.
 typedef struct tmap_ca_plan {
     tmap_each_plan each;
@@ -72,13 +76,11 @@ typedef struct tmap_ca_plan {
 // size; other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_ca_plan *out) {
-    const void *kernel =
-        size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
     tmap_ca_plan p;
     cudaError_t error;
     if (!out || (size != 1 && size != 4)) return cudaErrorInvalidValue;
     p.size = size;
-    error = tmap_stencil_plan_make(f, r, pitch, kernel, &p.each);
+    error = tmap_stencil_plan_make(f, r, pitch, tmapi_ca_kernel(size), &p.each);
     p.by_sectors =
         !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r);
     if (p.by_sectors) error = tmap_life_plan_make(f, r, &p.life);
@@ -96,12 +98,14 @@ static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, c
                                   void *out, cudaStream_t stream) {
     tmapi_ca job;
     if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
+    if (plan->each.kernel != tmapi_ca_kernel(plan->size)) return cudaErrorInvalidValue;
     if (!tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out))
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
-    if (plan->by_sectors && (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
-        return tmap_life(&plan->life, rule, (const unsigned char *)in, (unsigned char *)out,
-                         stream);
+    if (plan->by_sectors && plan->each.count == plan->each.items &&
+        (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
+        return tmap_life(&plan->life, rule, (const unsigned char *)in + plan->each.offset,
+                         (unsigned char *)out + plan->each.offset, stream);
     job.in = in, job.out = out, job.rule = rule;
     return tmap_each_launch(&plan->each, &job, stream);
 }

@@ -100,7 +100,8 @@ static inline cudaError_t tmap_compact_life(const tmap_each_plan *plan, tmap_ca_
     tmapi_compact_life job;
     if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
     if (((tmap_u64)in | (tmap_u64)out) % 8) return cudaErrorInvalidValue;
-    if (!plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes))
+    if (!plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes) ||
+        plan->loop != TMAP_EACH_COMPACT)
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.rule = tmapi_life_rule_make(rule);

@@ -100,7 +100,9 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
                                                     cudaStream_t stream) {
     tmapi_compact_matrix job;
     if (!plan || !from || !to || from == to) return cudaErrorInvalidValue;
-    if (plan->each.kernel != tmapi_compact_matrix_kernel(plan->size)) return cudaErrorInvalidValue;
+    if (plan->each.kernel != tmapi_compact_matrix_kernel(plan->size) ||
+        plan->each.loop != TMAP_EACH_COMPACT)
+        return cudaErrorInvalidValue;
     if (!tmapi_value_size_fits(plan->size, from) || !tmapi_value_size_fits(plan->size, to))
         return cudaErrorInvalidValue;
     job.from = (const unsigned char *)from, job.to = (unsigned char *)to;

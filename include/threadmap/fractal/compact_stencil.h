@@ -86,7 +86,7 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// 0 if the block has too few threads for a tile: then nothing is done. All threads of all blocks
+// 0 where tmapi_compact_block_make finds no tiles: then nothing is done. All threads of all blocks
 // call it.
 TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_stencil *s) {
     extern __shared__ uint4 tmapi_each_shared[];
