@@ -665,7 +665,9 @@ static void run_levels(void) {
     CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     for (unsigned i = 0; i < sizeof last / sizeof *last; ++i) {
         const tmap_nbb f = last[i].f;
+        tmap_compact_matrix_plan move;
         tmap_each_plan plan, same;
+        cudaError_t matrix;
         memset(&same, 0x77, sizeof same);
         for (tmap_u32 r = 1; r <= last[i].compact + 1; ++r) {
             const int fits = r <= (most > 65536 ? last[i].words : last[i].words_few);
@@ -681,6 +683,9 @@ static void run_levels(void) {
                                    : plan.loop == TMAP_EACH_COMPACT,
                              "a plan of words", f, r);
             }
+            matrix = r <= last[i].tiles ? cudaSuccess : cudaErrorInvalidConfiguration;
+            expect_level(tmap_compact_matrix_plan_make(f, r, 0, 4, &move) == matrix,
+                         "the last level from and to a matrix", f, r);
             for (int maker = 0; maker < ENGINES; ++maker)
                 for (int compact = 0; compact < 2; ++compact) {
                     const int has = r <= (compact ? last[i].compact : last[i].matrix);
@@ -763,12 +768,19 @@ static void run_fractal(int i) {
     cells_free(&all);
 }
 
-// A carpet of bytes that goes by whole sectors, at an offset and in shares.
-static void run_sectors(void) {
-    const tmap_nbb f = tmap_fractal_carpet();
-    const tmap_u32 r = engine_small ? 4 : 5;
-    cells all = cells_make(f, r);
-    for (int i = 0; i < 4; ++i) run_states(CA, 0, f, r, (tmap_u64)all.width, &all);
+// Automata of bytes that go by whole sectors, at offsets and in shares: of a fractal's level that has
+// one tile, or a few.
+static void run_sectors(tmap_nbb f) {
+    const tmap_u64 most = engine_small ? 1u << 12 : 1u << 16;
+    const tmap_u32 r = tmapi_life_tile_make(f).m + (tmap_u32)below(2);
+    tmap_ca_plan plan;
+    cells all;
+    if (!tmap_life_fits(f, r) || tmap_nbb_side_x(f, r) * tmap_nbb_side_y(f, r) > most) return;
+    CHECK(tmap_ca_plan_make(f, r, 0, 1, &plan));
+    expect(plan.by_sectors && plan.life.shared <= 48 * 1024 && plan.life.grid >= 1,
+           "an automaton by sectors", &plan.each);
+    all = cells_make(f, r);
+    run_states(CA, 0, f, r, (tmap_u64)all.width, &all);
     cells_free(&all);
 }
 
@@ -781,7 +793,6 @@ int main(void) {
     if (check_turn()) run_fold_share();
     if (check_turn()) run_limits();
     if (check_turn()) run_refusals();
-    if (check_turn()) run_sectors();
     for (int device = 0; device < device_count(); ++device) {
         for (unsigned p = 0; p < sizeof processors / sizeof *processors; ++p, ++n) {
             if (!check_turn()) continue;
@@ -794,7 +805,8 @@ int main(void) {
         device_set(device, 3);
         if (check_turn()) run_levels();
         for (int i = 0; i < ENGINE_COUNT; ++i)
-            if (check_turn() && (!engine_small || i % 4 == 0)) run_fractal(i);
+            if (check_turn() && (!engine_small || i % 4 == 0))
+                run_fractal(i), run_sectors(engine_fractal(i));
     }
     device_reset();
     return engine_end("test_plans");

@@ -21,7 +21,7 @@ typedef struct tmapi_compact_block {
 } tmapi_compact_block;
 
 // What a block goes by, from the plan. tiles 0: the block has too few threads for one, or the plan is
-// not one of a stencil, or not one of words, and has no shared memory for it.
+// none of a stencil and has no shared memory for it.
 TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
                                                          unsigned char *shared) {
     const tmap_each_plan *plan = s->plan;
@@ -30,7 +30,6 @@ TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
     b.cells = tmapi_pow32(plan->f.k, plan->tile_level), b.deep = tmapi_compact_deep(s->size);
     b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
     b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
-    if (s->words && !plan->word.bytes) b.tiles = 0;
     b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
     b.row_inverse = tmapi_compact_inverse(b.row);
     b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
