@@ -64,11 +64,11 @@ static inline const void *tmapi_ca_kernel(tmap_u32 size) {
     return size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
 }
 
-// A plan for tmap_ca.
+// A plan for tmap_ca. An offset is set, and a share taken, in `each`.
 typedef struct tmap_ca_plan {
     tmap_each_plan each;
     tmap_life_plan life;
-    int by_sectors; // 1: by `life` where the matrices' addresses allow it
+    int by_sectors; // 1: by `life` where the matrices' addresses allow it; a share by `each`
     tmap_u32 size;  // of a cell
 } tmap_ca_plan;
 
@@ -88,12 +88,13 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone or
-// set to 0. in, out: the matrices in device memory, of cells of the plan's size at a multiple of
-// it, not overlapping; a cell is alive where `in` is not 0, and `in` holds 0 outside the fractal.
-// Live cells are written as 1, dead ones as 0.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices and a rule past
-// nine bits; else the launch's own error.
+// One step of the automaton: out = rule(in) for every cell of the plan's share; other places of
+// `out` between the fractal's first row and its last are left alone or set to 0. in, out: the
+// matrices in device memory, of cells of the plan's size at a multiple of it, not overlapping; a
+// cell is alive where `in` is not 0, and `in` holds 0 outside the fractal. Live cells are written as
+// 1, dead ones as 0.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule past nine
+// bits and a plan of another maker; else the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
                                   void *out, cudaStream_t stream) {
     tmapi_ca job;

@@ -71,7 +71,8 @@ typedef struct tmap_each_plan {
                     // tiles that a block has side by side; else 0
     tmap_u32 halo;  // the same: values that a tile has from those beside it
     tmap_compact_word word; // compact_words.h; bytes 0: elements are cells
-    tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to
+    tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to, by
+                     // tmap_stencil and, with elements of 4 bytes and more, by tmap_each_into
     tmap_u64 pitch;  // elements from a row to the next, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0), or the first of compact storage; 0 unless the
                      // user sets it: the fractal may stand anywhere in a larger matrix
@@ -369,8 +370,9 @@ static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u
 // that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer, for what tmap_nbb_check refuses, and for a
 // pitch below the fractal's width; cudaErrorInvalidConfiguration for a level whose coordinates do
-// not fit 32 bits, whose places do not fit 64, or that has more than 2^32 - 1 tiles, and for a
-// kernel of which no block fits the device; else a CUDA error. *out is written only on success.
+// not fit 32 bits or whose places do not fit 64, and for a kernel of which no block fits the device;
+// else a CUDA error. *out is written only on success. A level of more than 2^32 - 1 tiles goes by
+// _LINEAR. Examples: the gasket's levels 26 to 31, the carpet's 14 to 20.
 // Cost: some calls of the CUDA runtime, which do not wait for the device.
 // Example: tmap_each_plan_make(tmap_fractal_carpet(), 10, 0, (const void *)draw_cells, &plan).
 static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
