@@ -795,7 +795,7 @@ int main(void) {
     if (check_turn()) run_refusals();
     for (int device = 0; device < device_count(); ++device) {
         for (unsigned p = 0; p < sizeof processors / sizeof *processors; ++p, ++n) {
-            if (!check_turn()) continue;
+            if (!check_turn() || (!engine_cpu && p > 0)) continue;
             device_set(device, processors[p]);
             for (int i = n % 3; i < ENGINE_COUNT; i += 3) {
                 const tmap_nbb f = engine_fractal(i);

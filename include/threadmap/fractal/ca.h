@@ -91,8 +91,8 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 // One step of the automaton: out = rule(in) for every cell of the plan's share; other places of
 // `out` between the fractal's first row and its last are left alone or set to 0. in, out: the
 // matrices in device memory, of cells of the plan's size at a multiple of it, not overlapping; a
-// cell is alive where `in` is not 0, and `in` holds 0 outside the fractal. Live cells are written as
-// 1, dead ones as 0.
+// cell is alive where `in` is not 0, and `in` holds 0 outside the fractal. Live cells are written
+// as 1, dead ones as 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule past nine
 // bits and a plan of another maker; else the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,

@@ -71,8 +71,8 @@ TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word
 // tmap_stencil for words. rule: gets nine words and gives one; cell: that of sheet 0, at: the word;
 // around is to be ignored, as cells of a word differ in it. It must leave idle bits 0: they are the
 // bits from plan.word.cells on. size: plan.word.bytes, a constant: 2, 4 or 8. A plan of
-// tmap_stencil_words_plan_make alone, launched with its own block: by any other plan, and in a block
-// of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_stencil.
+// tmap_stencil_words_plan_make alone, launched with its own block: by any other plan, and in a
+// block of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_stencil.
 TMAP_DEVICE void tmap_stencil_words(const tmap_each_plan *plan, const void *in, void *out,
                                     tmap_u32 size, tmap_stencil_rule rule, void *job) {
     tmapi_stencil s;

@@ -370,9 +370,9 @@ static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u
 // that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer, for what tmap_nbb_check refuses, and for a
 // pitch below the fractal's width; cudaErrorInvalidConfiguration for a level whose coordinates do
-// not fit 32 bits or whose places do not fit 64, and for a kernel of which no block fits the device;
-// else a CUDA error. *out is written only on success. A level of more than 2^32 - 1 tiles goes by
-// _LINEAR. Examples: the gasket's levels 26 to 31, the carpet's 14 to 20.
+// not fit 32 bits or whose places do not fit 64, and for a kernel of which no block fits the
+// device; else a CUDA error. *out is written only on success. A level of more than 2^32 - 1 tiles
+// goes by _LINEAR. Examples: the gasket's levels 26 to 31, the carpet's 14 to 20.
 // Cost: some calls of the CUDA runtime, which do not wait for the device.
 // Example: tmap_each_plan_make(tmap_fractal_carpet(), 10, 0, (const void *)draw_cells, &plan).
 static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
@@ -383,8 +383,8 @@ static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 p
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
 // value: (tmap_each_plan, JOB). job: the address of that struct. The result is the launch's own
 // error; an error that an earlier call has left is neither reported nor cleared. Can be captured.
-// A share without an item is launched too, as one block: what the kernel does beside the cells, such
-// as writing a sum, is done by every share.
+// A share without an item is launched too, as one block: what the kernel does beside the cells,
+// such as writing a sum, is done by every share.
 static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, const void *job,
                                            cudaStream_t stream) {
     void *arguments[2];

@@ -47,9 +47,9 @@ TMAP_DEVICE void tmapi_each_fetch(const void *place) {
 #endif
 }
 
-// Elements up to this size are small: a sector holds many of them. On a column of lanes, where a row
-// of a tile lies in one sector or two, it pays to ask for a sector whatever its cells are; along
-// the rows a store costs less than to ask. Of larger ones see tmap_each_plan.dense.
+// Elements up to this size are small: a sector holds many of them. On a column of lanes, where a
+// row of a tile lies in one sector or two, it pays to ask for a sector whatever its cells are;
+// along the rows a store costs less than to ask. Of larger ones see tmap_each_plan.dense.
 #define TMAPI_EACH_SIZE_SMALL 2u
 
 // The first step at a cell, and the second. fetch: 1 to ask for the sector by any plan.
