@@ -101,7 +101,9 @@ static cudaError_t engine_plan(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch
     case VISIT: return tmap_each_plan_make(f, r, pitch, kernel, plan);
     case UPDATE: return tmap_update_plan_make(f, r, pitch, kernel, plan);
     case FOLD: return tmap_fold_plan_make(f, r, pitch, kernel, plan);
-    default: return tmap_stencil_plan_make(f, r, pitch, kernel, plan);
+    case STENCIL: return tmap_stencil_plan_make(f, r, pitch, kernel, plan);
+    default: // of words, whose sheets are of level r
+        return tmap_stencil_words_plan_make(f, r + tmap_compact_word_of(f, 64).level, kernel, plan);
     }
 }
 
@@ -760,10 +762,10 @@ static void run_fractal(int i) {
     run_sums(RD, f, r, &all);
     run_sums(MEASURE, f, r, &all);
     run_words(f, r, &all);
-    for (int maker = 0; maker < ENGINES; ++maker) {
+    for (int maker = 0; maker <= ENGINES; ++maker) {
         run_engine((int)below(ENGINES), maker, f, r, &all);
         run_engine(STENCIL, maker, f, r, &all);
-        run_words_engine(maker, f, r);
+        if (maker < ENGINES) run_words_engine(maker, f, r);
     }
     cells_free(&all);
 }
