@@ -73,6 +73,7 @@ typedef struct tmap_each_plan {
     tmap_compact_word word; // compact_words.h; bytes 0: elements are cells
     tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to, by
                      // tmap_stencil and, with elements of 4 bytes and more, by tmap_each_into
+    tmap_u32 holes;  // 1: the same by tmap_each_into with smaller elements in the loop _COLUMNS
     tmap_u64 pitch;  // elements from a row to the next, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0), or the first of compact storage; 0 unless the
                      // user sets it: the fractal may stand anywhere in a larger matrix
@@ -348,8 +349,10 @@ static inline cudaError_t tmapi_each_plan_make_words(tmap_u32 work, tmap_nbb f, 
     if (tmap_each_plan_places(&p) == ~0ull) return cudaErrorInvalidConfiguration;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
     // Memory takes a part of a sector at the price of reading the whole of it. Where many sectors
-    // side by side are written in part, it pays to ask for them beforehand.
-    p.dense = pitch != TMAP_COMPACT && cells >= places / wish.sparse && cells <= places / 4 * 3;
+    // side by side are written in part, it pays to ask for them beforehand; where nearly all are
+    // written whole, it never does.
+    p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
+    p.dense = p.holes && cells >= places / wish.sparse;
     for (int i = 0; i < 4 && error == cudaErrorInvalidConfiguration; ++i)
         error = tmap_each_plan_loop(&p, wish.loops[i]);
     if (!error) *out = p;

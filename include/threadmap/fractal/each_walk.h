@@ -47,16 +47,16 @@ TMAP_DEVICE void tmapi_each_fetch(const void *place) {
 #endif
 }
 
-// Elements up to this size are small: a sector holds many of them. On a column of lanes, where a
-// row of a tile lies in one sector or two, it pays to ask for a sector whatever its cells are;
-// along the rows a store costs less than to ask. Of larger ones see tmap_each_plan.dense.
+// Elements up to this size are small: a sector holds many of them. With lanes on the columns of a
+// tile, a row lies in one sector or two, for which it pays to ask even where cells are few; along
+// the rows a store costs less than to ask.
 #define TMAPI_EACH_SIZE_SMALL 2u
 
-// The first step at a cell, and the second. fetch: 1 to ask for the sector by any plan.
-TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls calls, int fetch,
+// The first step at a cell, and the second.
+TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls calls,
                                   tmap_cell cell, void *value) {
     if (calls.read) calls.read(calls.job, cell, value);
-    if (calls.size && (fetch || plan->dense))
+    if (calls.size && (calls.size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
         tmapi_each_fetch((const unsigned char *)calls.into + cell.at * calls.size);
 }
 TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const void *value) {
@@ -134,7 +134,6 @@ TMAP_DEVICE tmapi_each_tile tmapi_each_tile_begin(const tmap_each_plan *plan) {
 }
 
 TMAP_DEVICE void tmapi_each_columns(const tmap_each_plan *plan, tmapi_each_calls calls) {
-    const int fetch = calls.size <= TMAPI_EACH_SIZE_SMALL;
     tmapi_each_tile t;
     tmap_u64 i;
     if (tmap_thread_rank() / 32 >= tmapi_each_warps()) return;
@@ -150,7 +149,7 @@ TMAP_DEVICE void tmapi_each_columns(const tmap_each_plan *plan, tmapi_each_calls
                 tmap_cell ahead = cell;
 #pragma unroll
                 for (int j = 0; j < TMAPI_EACH_BATCH; ++j, ++ahead.y, ahead.at += plan->pitch)
-                    if (bits >> j & 1) tmapi_each_first(plan, calls, fetch, ahead, &value[j]);
+                    if (bits >> j & 1) tmapi_each_first(plan, calls, ahead, &value[j]);
                 __syncwarp(); // keeps reads and uses apart
             }
 #pragma unroll
@@ -184,7 +183,7 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
             for (tmap_u32 j = 0; j < TMAPI_EACH_BATCH; ++j, tmap_rows_skip(&rows, 32, &row))
                 if (i + 32 * j < count) {
                     cell[j] = tmapi_each_cell(plan, tmap_rows_x(&rows, &row, 0), row.y);
-                    tmapi_each_first(plan, calls, 0, cell[j], &value[j]);
+                    tmapi_each_first(plan, calls, cell[j], &value[j]);
                 }
             __syncwarp(); // keeps coordinates and reads apart from uses
 #pragma unroll
