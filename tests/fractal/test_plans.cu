@@ -224,7 +224,7 @@ static void run_fold_share(void) {
 
 // ---- runs ---------------------------------------------------------------------------------------
 
-// A case: the cells in the order of the plan's items, of which some shares have been launched.
+// A case: the cells in the order of the plan's items. Some shares of them have been launched.
 typedef struct round_of {
     const cells *c;
     const tmap_each_plan *plan;
