@@ -21,6 +21,7 @@
 #ifndef TMAP_ADAPTIVE_FLOOD_H
 #define TMAP_ADAPTIVE_FLOOD_H
 
+#include "../launch.h"
 #include "flood_local.h"
 #include "flood_nodes.h"
 #include "flood_plan.h"
@@ -46,6 +47,14 @@ static __global__ void __launch_bounds__(128) tmapi_flood_last_kernel(tmapi_floo
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_last(&f, tmapi_flood_shared);
 }
+static __global__ void __launch_bounds__(256, 5) tmapi_flood_depths_kernel(tmapi_flood f) {
+    if (f.plan.map.type == TMAP_FLOOD_I16)
+        tmapi_flood_write_depths(&f, TMAP_FLOOD_I16);
+    else if (f.plan.map.type == TMAP_FLOOD_I32)
+        tmapi_flood_write_depths(&f, TMAP_FLOOD_I32);
+    else
+        tmapi_flood_write_depths(&f, TMAP_FLOOD_F32);
+}
 
 // ---- launches -----------------------------------------------------------------------------------
 
@@ -61,8 +70,7 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
     const void *local = (const void *)tmapi_flood_local_kernel;
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows, room = tmapi_flood_block_bytes(rows);
-    cudaError_t error =
-        cudaFuncSetAttribute(local, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room);
+    cudaError_t error = tmapi_launch_shared(local, room);
     if (!error) error = tmapi_flood_launch(local, blocks, 2 * rows, room, f, stream);
     if (!error && blocks > 1)
         error = tmapi_flood_launch((const void *)tmapi_flood_unite_kernel, blocks,
@@ -73,9 +81,13 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
     if (!error)
         error = tmapi_flood_launch((const void *)tmapi_flood_flags_kernel, blocks,
                                    TMAPI_FLOOD_NODES, 0, f, stream);
-    if (error) return error;
-    return tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
-                              tmapi_flood_room_bytes(rows), f, stream);
+    if (!error)
+        error = tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
+                                   tmapi_flood_room_bytes(rows), f, stream);
+    if (!error && f->plan.form == TMAP_FLOOD_DEPTH)
+        error = tmapi_flood_launch((const void *)tmapi_flood_depths_kernel, blocks, 256, 0, f,
+                                   stream);
+    return error;
 }
 
 // 1 if the arguments of a flood cannot be right.
