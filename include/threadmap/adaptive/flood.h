@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(128) tmapi_flood_last_kernel(tmapi_floo
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_last(&f, tmapi_flood_shared);
 }
-static __global__ void __launch_bounds__(256, 5) tmapi_flood_depths_kernel(tmapi_flood f) {
+static __global__ void __launch_bounds__(256, 4) tmapi_flood_depths_kernel(tmapi_flood f) {
     if (f.plan.map.type == TMAP_FLOOD_I16)
         tmapi_flood_write_depths(&f, TMAP_FLOOD_I16);
     else if (f.plan.map.type == TMAP_FLOOD_I32)
@@ -85,8 +85,8 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
         error = tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
                                    tmapi_flood_room_bytes(rows), f, stream);
     if (!error && f->plan.form == TMAP_FLOOD_DEPTH)
-        error = tmapi_flood_launch((const void *)tmapi_flood_depths_kernel, blocks, 256, 0, f,
-                                   stream);
+        error =
+            tmapi_flood_launch((const void *)tmapi_flood_depths_kernel, blocks, 256, 0, f, stream);
     return error;
 }
 

@@ -91,7 +91,8 @@ TMAP_DEVICE tmap_u32 tmapi_flood_byte(uint4 v, const tmapi_flood_level *l) {
 
 // A bit for each of 4 heights of 32 bits: of those below the level, or those of NODATA.
 TMAP_DEVICE tmap_u32 tmapi_flood_below4(const tmapi_flood_level *l, uint4 v) {
-    return (tmap_u32)tmapi_flood_cell_below(l, v.x) | (tmap_u32)tmapi_flood_cell_below(l, v.y) << 1 |
+    return (tmap_u32)tmapi_flood_cell_below(l, v.x) |
+           (tmap_u32)tmapi_flood_cell_below(l, v.y) << 1 |
            (tmap_u32)tmapi_flood_cell_below(l, v.z) << 2 |
            (tmap_u32)tmapi_flood_cell_below(l, v.w) << 3;
 }
@@ -159,7 +160,7 @@ static inline tmapi_flood_level tmapi_flood_level_of(const tmap_flood_map *map, 
     l.dry = (tmap_u32)l.nodata;
     if (map->type == TMAP_FLOOD_F32) {
         l.top = 0xff800000u; // -infinity
-        if (l.last < 0) { // the key -1 is no float's
+        if (l.last < 0) {    // the key -1 is no float's
             l.first = l.last == -1 ? 0x80000001u : tmapi_flood_key_bits(l.last);
             l.span = l.top - l.first;
         }

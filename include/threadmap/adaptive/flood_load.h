@@ -81,8 +81,8 @@ TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood *f, const tmapi_flood_b
         uint4 v[8], more[4];
 #pragma unroll
         for (tmap_u32 i = 0; i < 8; ++i) {
-            const uint4 *groups =
-                (const uint4 *)f->heights + (from + i / size * warps * pitch) / each + i % size * 32;
+            const uint4 *groups = (const uint4 *)f->heights +
+                                  (from + i / size * warps * pitch) / each + i % size * 32;
             v[i] = __ldcs(groups + lane);
             if (i % size == size - 1 && pitch % each && lane == 0)
                 more[i / size] = __ldcs(groups + 32);
@@ -123,10 +123,10 @@ TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood *f, const tmapi_flood_a
                                        tmap_u32 tile, uint4 *v, const tmap_u32 size) {
     const tmap_u64 pitch = f->plan.map.pitch;
     const tmap_u32 lane = threadIdx.x % 32, lanes = 2 * size, rows = 16 / size;
-    const char *from = (const char *)f->heights +
-                       ((a->y + tile / TMAPI_FLOOD_WORDS * 16 + lane / lanes) * pitch + a->x +
-                        tile % TMAPI_FLOOD_WORDS * 32 + lane % lanes * rows) *
-                           size;
+    const char *from =
+        (const char *)f->heights + ((a->y + tile / TMAPI_FLOOD_WORDS * 16 + lane / lanes) * pitch +
+                                    a->x + tile % TMAPI_FLOOD_WORDS * 32 + lane % lanes * rows) *
+                                       size;
 #pragma unroll
     for (tmap_u32 i = 0; i < size; ++i)
         v[i] = __ldcs((const uint4 *)(from + i * rows * pitch * size));
@@ -152,7 +152,8 @@ TMAP_DEVICE void tmapi_flood_load_quick(const tmapi_flood *f, const tmapi_flood_
 #pragma unroll
     for (tmap_u32 i = 0; i < 16 / size; ++i) { // bytes of the lane, two a tile
         const tmap_u32 tile = tiles[i / 2], group = size == 4 ? 2 * i + odd : i;
-        const tmap_u32 row = tile / TMAPI_FLOOD_WORDS * 16 + group % size * 16 / size + lane / lanes;
+        const tmap_u32 row =
+            tile / TMAPI_FLOOD_WORDS * 16 + group % size * 16 / size + lane / lanes;
         const tmap_u32 at = tmapi_flood_place(row, tile % TMAPI_FLOOD_WORDS) * 4;
         if (i / 2 < count)
             ((unsigned char *)b->bits)[at + lane % lanes * 2 / size] =

@@ -103,8 +103,7 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood *f, const int type) 
         if (whole)
 #pragma unroll
             for (tmap_u32 i = 0; i < 4; ++i) {
-                if (flooded[i])
-                    cells[i] = tmapi_flood_cells4(f->heights, from + x + i * 128, size);
+                if (flooded[i]) cells[i] = tmapi_flood_cells4(f->heights, from + x + i * 128, size);
             }
         else
 #pragma unroll
@@ -126,10 +125,10 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood *f, const int type) 
             if (x + i * 128 + 4 <= columns) __stcs((float4 *)(out + x + i * 128), depth);
         }
         if (edge < columns)
-            out[edge] = bits[edge / 32] >> edge % 32 & 1
-                            ? tmapi_flood_depth(
-                                  f, tmapi_flood_cell(f->heights, from + edge, size), type)
-                            : 0;
+            out[edge] =
+                bits[edge / 32] >> edge % 32 & 1
+                    ? tmapi_flood_depth(f, tmapi_flood_cell(f->heights, from + edge, size), type)
+                    : 0;
     }
 }
 
