@@ -43,19 +43,10 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
     tmapi_flood_flags_kernel(tmapi_flood f) {
     tmapi_flood_write_flags(&f);
 }
-static __global__ void __launch_bounds__(128) tmapi_flood_last_kernel(tmapi_flood f) {
+static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_last(&f, tmapi_flood_shared);
 }
-static __global__ void __launch_bounds__(256, 4) tmapi_flood_depths_kernel(tmapi_flood f) {
-    if (f.plan.map.type == TMAP_FLOOD_I16)
-        tmapi_flood_write_depths(&f, TMAP_FLOOD_I16);
-    else if (f.plan.map.type == TMAP_FLOOD_I32)
-        tmapi_flood_write_depths(&f, TMAP_FLOOD_I32);
-    else
-        tmapi_flood_write_depths(&f, TMAP_FLOOD_F32);
-}
-
 // ---- launches -----------------------------------------------------------------------------------
 
 static inline cudaError_t tmapi_flood_launch(const void *kernel, tmap_u64 grid, tmap_u32 block,
@@ -81,13 +72,9 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
     if (!error)
         error = tmapi_flood_launch((const void *)tmapi_flood_flags_kernel, blocks,
                                    TMAPI_FLOOD_NODES, 0, f, stream);
-    if (!error)
-        error = tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
-                                   tmapi_flood_room_bytes(rows), f, stream);
-    if (!error && f->plan.form == TMAP_FLOOD_DEPTH)
-        error =
-            tmapi_flood_launch((const void *)tmapi_flood_depths_kernel, blocks, 256, 0, f, stream);
-    return error;
+    if (error) return error;
+    return tmapi_flood_launch((const void *)tmapi_flood_last_kernel, blocks, rows,
+                              tmapi_flood_room_bytes(rows), f, stream);
 }
 
 // 1 if the arguments of a flood cannot be right.

@@ -41,13 +41,10 @@ TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood *f, const tmapi_flood
     }
 }
 
-// Bits; where depths are asked for, in the place of the wet bits, for tmapi_flood_write_depths.
 TMAP_DEVICE void tmapi_flood_write_bits(const tmapi_flood *f, const tmapi_flood_room *room,
                                         const tmapi_flood_area *a) {
-    const int inside = f->plan.form == TMAP_FLOOD_DEPTH;
-    const tmap_u64 words = inside ? (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS
-                                  : tmap_flood_words(f->plan.map.width);
-    tmap_u32 *out = (inside ? f->bits : (tmap_u32 *)f->out) + a->y * words + a->x / 32;
+    const tmap_u64 words = tmap_flood_words(f->plan.map.width);
+    tmap_u32 *out = (tmap_u32 *)f->out + a->y * words + a->x / 32;
     for (tmap_u32 i = threadIdx.x; i < f->plan.rows * TMAPI_FLOOD_WORDS; i += blockDim.x) {
         const tmap_u32 row = i / TMAPI_FLOOD_WORDS, word = i % TMAPI_FLOOD_WORDS;
         if (a->x / 32 + word < words && a->y + row < f->plan.map.height)
@@ -71,23 +68,21 @@ TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tma
     return __ldcs((const uint4 *)((const tmap_u32 *)heights + at));
 }
 
-// Depths of a block, of flooded bits: a warp a row, four cells a lane from the first multiple of 16
-// bytes on, and one by one what is before and behind these. Heights are read where cells are
-// flooded, with four loads in flight. It is a pass of its own, as the registers of the fill leave
-// no room for that. type: of heights; a constant.
-TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood *f, const int type) {
-    const tmapi_flood_area a = tmapi_flood_area_here(f);
+// A warp a row: four cells a lane from the first multiple of 16 bytes on, and one by one what is
+// before and behind these. Heights are read where cells are flooded, with four loads in flight.
+// type: of heights; a constant.
+TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood *f, const tmapi_flood_room *room,
+                                          const tmapi_flood_area *a, const int type) {
     const tmap_flood_map *map = &f->plan.map;
-    const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
-    const tmap_u64 rows_left = map->height - a.y, columns_left = map->width - a.x;
+    const tmap_u64 rows_left = map->height - a->y, columns_left = map->width - a->x;
     const tmap_u32 lane = threadIdx.x % 32, size = type == TMAP_FLOOD_I16 ? 2 : 4;
     const tmap_u32 rows = rows_left < f->plan.rows ? (tmap_u32)rows_left : f->plan.rows;
     const tmap_u32 columns = columns_left < 512 ? (tmap_u32)columns_left : 512;
 #pragma unroll 1
     for (tmap_u32 row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
-        const tmap_u32 *bits = f->bits + (a.y + row) * words + a.x / 32;
-        const tmap_u64 from = (a.y + row) * map->pitch + a.x;
-        float *out = (float *)f->out + (a.y + row) * map->width + a.x;
+        const tmap_u32 *bits = room->cells + tmapi_flood_cell_word(row, 0);
+        const tmap_u64 from = (a->y + row) * map->pitch + a->x;
+        float *out = (float *)f->out + (a->y + row) * map->width + a->x;
         const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out / 4) % 4, x = head + lane * 4;
         const tmap_u32 tail = columns < head ? columns : (columns - head) / 4 * 4 + head;
         const tmap_u32 edge = lane < head ? lane : tail + lane - head;
@@ -185,10 +180,16 @@ TMAP_DEVICE void tmapi_flood_last(const tmapi_flood *f, void *shared) {
     __syncthreads();
     if (f->plan.form == TMAP_FLOOD_U8)
         tmapi_flood_write_bytes(f, &room, &a);
+    else if (f->plan.form == TMAP_FLOOD_BITS)
+        tmapi_flood_write_bits(f, &room, &a);
     else if (f->plan.form == TMAPI_FLOOD_MEASURE)
         tmapi_flood_measure_block(f, &room, &a);
+    else if (f->plan.map.type == TMAP_FLOOD_I16)
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_I16);
+    else if (f->plan.map.type == TMAP_FLOOD_I32)
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_I32);
     else
-        tmapi_flood_write_bits(f, &room, &a);
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_F32);
 }
 
 // The area and volume of a whole flood, from its blocks. One block of threads, `sums` for each of
