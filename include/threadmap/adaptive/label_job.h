@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // label_job.h: what the kernels of label.h share: the map, the labels, and the workspace.
 //
-// The map is cut into blocks of 1024 columns and 64 or 32 rows, or half as many. Components that reach an inner edge
-// of their block are nodes of a graph over all blocks.
+// The map is cut into blocks of 1024 columns and 64 or 32 rows, or half as many. Components that
+// reach an inner edge of their block are nodes of a graph over all blocks.
 #ifndef TMAP_ADAPTIVE_LABEL_JOB_H
 #define TMAP_ADAPTIVE_LABEL_JOB_H
 
