@@ -108,27 +108,42 @@ static __global__ void flood_widen(const short *heights, tmap_u64 cells, int typ
             ((int *)out)[i] = heights[i];
 }
 
-// Bytes of heights of other types than the truth's, or of a result of bits, or a source.
-static tmap_u64 flood_regions_more(const flood_job *job) {
-    const tmap_flood_map map = flood_regions_map(job);
-    if (map.type != TMAP_FLOOD_I16) return (4 * job->truth.cells + 15) / 16 * 16;
-    return (4 * tmap_flood_words(map.width) * map.height + sizeof(tmap_flood_seed) + 15) / 16 * 16;
+// The next part of a workspace, at a multiple of 256 bytes, as memory of its own would be.
+static tmap_u64 flood_part(tmap_u64 *end, tmap_u64 bytes) {
+    const tmap_u64 at = *end;
+    *end += (bytes + 255) / 256 * 256;
+    return at;
 }
-// The workspace holds a plan's own, tiles, those, and depths, where these are asked for.
+
+// Parts of the workspace behind a plan's own: tiles; heights of other types than the truth's, or a
+// result of bits, or a source; and depths, where these are asked for. Returns the end.
+static tmap_u64 flood_regions_parts(const flood_job *job, const tmap_flood_plan *plan,
+                                    tmap_u64 *tiles, tmap_u64 *bits, tmap_u64 *depths) {
+    const tmap_u64 cells = job->truth.cells, words = tmap_flood_words(plan->map.width);
+    tmap_u64 end = 0;
+    flood_part(&end, plan->workspace);
+    *tiles = flood_part(&end, tmap_flood_tiles_bytes(plan));
+    *bits = flood_part(&end, plan->map.type != TMAP_FLOOD_I16
+                                 ? 4 * cells
+                                 : 4 * words * plan->map.height + sizeof(tmap_flood_seed));
+    *depths = flood_part(&end, plan->form == TMAP_FLOOD_DEPTH ? 4 * cells : 0);
+    return end;
+}
 static tmap_u64 flood_regions_bytes(const flood_job *job) {
     const tmap_flood_map map = flood_regions_map(job);
     tmap_flood_plan plan;
+    tmap_u64 at;
     CHECK(tmap_flood_plan_make(&map, job->variant->form, 1, &plan));
-    return plan.workspace + tmap_flood_tiles_bytes(&plan) + flood_regions_more(job) +
-           (job->variant->form == TMAP_FLOOD_DEPTH ? 4 * job->truth.cells : 0);
+    return flood_regions_parts(job, &plan, &at, &at, &at);
 }
 static cudaError_t flood_regions_make(flood_job *job) {
     const tmap_flood_map map = flood_regions_map(job);
+    tmap_u64 tiles, bits, depths;
     cudaError_t error = tmap_flood_plan_make(&map, job->variant->form, 1, &job->plan);
     if (error) return error;
-    job->tiles = (char *)job->workspace + job->plan.workspace;
-    job->bits = (char *)job->tiles + tmap_flood_tiles_bytes(&job->plan);
-    job->depths = (char *)job->bits + flood_regions_more(job);
+    flood_regions_parts(job, &job->plan, &tiles, &bits, &depths);
+    job->tiles = (char *)job->workspace + tiles, job->bits = (char *)job->workspace + bits;
+    job->depths = (char *)job->workspace + depths;
     job->heights = map.type == TMAP_FLOOD_I16 ? (const void *)job->truth.heights : job->bits;
     if (map.type != TMAP_FLOOD_I16)
         flood_widen<<<1024, 256>>>(job->truth.heights, job->truth.cells, map.type, job->bits);
