@@ -143,7 +143,7 @@ TMAP_DEVICE void tmapi_flood_load_quick(const tmapi_flood *f, const tmapi_flood_
     for (tmap_u32 i = 0; i < 8 / size; ++i)
         if (i < count) tmapi_flood_read_tile(f, a, tiles[i], v + i * size, size);
     if (size == 4) {
-        // bytes of two lanes' cells: of groups 0, 2, 4, 6 in the even lane, of the others in the odd
+        // a byte of two lanes: of groups 0, 2, 4, 6 in the even lane, of the others in the odd
         own = tmapi_flood_nibbles(&f->level, v, 4);
         if (count > 1) own |= tmapi_flood_nibbles(&f->level, v + 4, 4) << 16;
         other = __shfl_xor_sync(~0u, (odd ? own : own >> 4) & 0x0f0f0f0fu, 1);
