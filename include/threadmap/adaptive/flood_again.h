@@ -65,8 +65,8 @@ static inline tmapi_flood tmapi_flood_with_tiles(const tmap_flood_plan *plan, co
 
 // tmap_flood on a map whose tiles are known. tiles: as tmap_flood_tiles has written them, of the
 // same map and heights. All else as there, the result too.
-// Cost: ranges of all tiles, and heights of those that the level goes through. Where it goes through
-// most of them, that of tmap_flood.
+// Cost: ranges of all tiles, and heights of those that the level goes through; where it goes
+// through most of them, that of tmap_flood.
 static inline cudaError_t tmap_flood_again(const tmap_flood_plan *plan, const void *heights,
                                            const void *tiles, const tmap_flood_seed *seeds,
                                            tmap_u64 seed_count, double level, void *workspace,
