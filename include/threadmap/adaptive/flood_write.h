@@ -134,6 +134,30 @@ TMAP_DEVICE double tmapi_flood_sum(double x) {
     return x;
 }
 
+// The sum of heights of the flooded cells of a lane's column of a tile, whose words are `words`;
+// integers are added as such. All loads are in flight. size: the bytes of a height, 2 or 4; a
+// constant.
+TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u32 *words,
+                                              tmap_u64 from, const tmap_u32 size) {
+    const int floats = size == 4 && f->plan.map.type == TMAP_FLOOD_F32;
+    tmap_u32 cells[TMAPI_FLOOD_TILE];
+    tmap_i64 whole = 0;
+    double sum = 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+        cells[r] = 0;
+        if (words[r * TMAPI_FLOOD_WORDS] >> threadIdx.x % 32 & 1)
+            cells[r] = tmapi_flood_cell(f->heights, from + r * f->plan.map.pitch, size);
+    }
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+        if (floats)
+            sum += (double)__uint_as_float(cells[r]);
+        else
+            whole += (int)cells[r];
+    return floats ? sum : (double)whole;
+}
+
 // Area and heights of the flooded cells of a block. Tiles that are flooded as a whole are known.
 TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood *f, const tmapi_flood_room *room,
                                            const tmapi_flood_area *a) {
@@ -149,12 +173,12 @@ TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood *f, const tmapi_flo
         if (lane < 16) area += (tmap_u32)__popc(mine);
         if (__all_sync(~0u, mine == ~0u)) {
             if (lane == 0) sum += f->tile_sums[a->block * f->plan.rows + tile];
-        } else
-#pragma unroll 4
-            for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-                if (cells[r * TMAPI_FLOOD_WORDS] >> lane & 1)
-                    sum += tmap_flood_height(&f->plan.map, f->heights, a->x + word * 32 + lane,
-                                             a->y + top + r);
+        } else if (__any_sync(~0u, lane < 16 && mine)) {
+            const tmap_u64 from = (a->y + top) * f->plan.map.pitch + a->x + word * 32 + lane;
+            sum += f->plan.map.type == TMAP_FLOOD_I16
+                       ? tmapi_flood_measure_column(f, cells, from, 2)
+                       : tmapi_flood_measure_column(f, cells, from, 4);
+        }
     }
     sum = tmapi_flood_sum(sum);
     area = (tmap_u32)tmapi_flood_sum(area);
