@@ -250,6 +250,41 @@ static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u
     return p;
 }
 
+// A picture of wide uniform regions with numbers of tuning at random: the same with all of them.
+static void run_tuning(int runs) {
+    static const tmap_u32 values[] = {1, 5, 32, 100, 512, 3000, 20000, 0xffffffff};
+    const problem p = make(512, 130, 40, 2, 2, 16, 0, 0);
+    const size_t pixels = (size_t)p.m.nx * p.m.ny;
+    tmap_mandelbrot_plan_f32 plan;
+    tmap_ask_workspace s;
+    ask_split split;
+    ask_counts counts;
+    tmap_u64 state = 7;
+    ask_split_make(p.m.nx, p.m.ny, p.a.g, p.a.r, p.a.b, &split);
+    split.shared = 1;
+    ask_reference(split, brute_dwell, &p, want, &counts);
+    CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+    for (int i = 0; i < runs; ++i) {
+        tmap_u32 v[9];
+        CHECK(tmap_mandelbrot_plan_make_f32(&p.m, &s, &plan));
+        for (int k = 0; k < 9; ++k) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            v[k] = values[(tmap_u32)(state >> 40) % (sizeof values / sizeof *values)];
+        }
+        plan.ask.run.tuning.chunk = v[0], plan.ask.run.tuning.chunks = v[1];
+        plan.ask.run.tuning.chunks_last = v[2], plan.ask.run.tuning.fill_elements = v[3];
+        plan.ask.run.tuning.fill_eight = v[4], plan.ask.run.tuning.fill_warps = v[5];
+        plan.ask.run.tuning.warp_sides = v[6], plan.ask.run.tuning.four_sides = v[7];
+        plan.ask.run.tuning.eight_sides = v[8];
+        CHECK(cudaMemset(device_out, 0x5a, pixels * sizeof(int)));
+        CHECK(tmap_mandelbrot_f32(&plan, device_out, 0));
+        CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+        expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random", &p,
+               TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+    }
+    CHECK(tmap_ask_workspace_destroy(&s));
+}
+
 // Everything that must be refused; nothing may be written.
 static void run_refusals(void) {
     const problem good = make(64, 64, 100, 4, 2, 4, 0, 0);
@@ -395,6 +430,7 @@ int main(void) {
             run_problem(&p, 2 | 4); // what differs is how a pixel is computed
         }
     }
+    run_tuning(on_gpu ? 300 : small ? 3 : 30);
     run_refusals();
     if (!small) {
         const problem some[] = {

@@ -5,9 +5,9 @@
 #define TMAP_ADAPTIVE_ASK_PLAN_H
 
 #include "ask_work.h"
+#include "../launch.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 // The kernels of a problem. Each is a __global__ function with two parameters, a tmap_ask_run and
 // the problem's job, both by value, and calls one function of the engine for all of its threads:
@@ -47,12 +47,9 @@ static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 thr
     status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess) return status;
     l.shared = tmapi_ask_scratch_first(threads) + threads / 32 * scratch;
-    if (kernel && l.shared > 48 << 10) {
-        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)l.shared);
-        if (status != cudaSuccess) return status;
-    }
     if (kernel) {
+        status = tmapi_launch_shared(kernel, l.shared);
+        if (status != cudaSuccess) return status;
         status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (int)threads,
                                                                l.shared);
         if (status != cudaSuccess) return status;
@@ -161,7 +158,7 @@ static inline cudaError_t tmapi_ask_enqueue_finish(const tmap_ask_plan *p, const
 
 static inline int tmapi_ask_refused(const tmap_ask_plan *p, const void *job) {
     const tmap_ask_tuning *t;
-    if (!p || !job || !p->run.workspace.memory) return 1;
+    if (!p || !job || !p->run.workspace.memory || !p->query.kernel) return 1;
     t = &p->run.tuning;
     return !t->chunk || !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps;
 }
