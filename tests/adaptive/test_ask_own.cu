@@ -309,6 +309,48 @@ static void run_devices(void) {
     unsetenv("SIMT_MULTIPROCESSORS");
 }
 
+// (0, 0, 0): the library chooses a subdivision, which is one for every domain, and not a large one.
+static void run_chosen(void) {
+    const tmap_ask_params none = {0, 0, 0};
+    tmap_u64 state = 99;
+    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {70, 70, 70}};
+    for (int i = 0; i < 5; ++i) {
+        tmap_ask_workspace s;
+        solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
+        size_t count = (size_t)p.nx * p.ny * p.nz, wrong = 0, at = 0;
+        unsigned char *got = (unsigned char *)malloc(count);
+        tmap_ask_plan plan;
+        CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
+        solid_clear(&p);
+        CHECK(tmap_ask_stream(&plan, &p, 0));
+        CHECK(cudaMemcpy(got, p.out, count, cudaMemcpyDeviceToHost));
+        for (tmap_u32 z = 0; z < (tmap_u32)p.nz; ++z)
+            for (tmap_u32 y = 0; y < (tmap_u32)p.ny; ++y)
+                for (tmap_u32 x = 0; x < (tmap_u32)p.nx; ++x, ++at)
+                    wrong += got[at] != 1 + solid_inside(&p, x, y, z);
+        expect(wrong == 0, "elements of a chosen subdivision, each once");
+        free(got);
+        solid_free(&p, &s);
+    }
+    for (int i = 0; i < 20000; ++i) {
+        tmap_u64 n[3], parts;
+        tmap_ask_domain d;
+        const tmap_u32 dims = 2 + (tmap_u32)i % 2;
+        for (int k = 0; k < 3; ++k) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            n[k] = 1 + (state >> 33) % (1ull << (state >> 28) % (dims == 2 ? 25 : 12));
+        }
+        snprintf(what_runs, sizeof what_runs, "%llux%llux%llu, %u axes", n[0], n[1], n[2], dims);
+        expect(tmap_ask_domain_make(n[0], n[1], n[2], dims, none, &d) == TMAP_OK, "refused");
+        parts = tmap_region_parts(d.g, d.r, d.levels - 1);
+        expect(d.r == 4 && d.g >= 1 && d.levels >= 1 && d.levels < 5 && d.b == 0, "parameters");
+        if (n[0] > 1 << 21 || n[1] > 1 << 21) continue; // more, for regions below 2^31 elements
+        expect(parts <= (dims == 2 ? 2048 : 128), "parts of the last level");
+        expect(tmap_ask_workspace_bytes(n[0], n[1], dims == 2 ? 0 : n[2], none, 0) < 256 << 20,
+               "bytes");
+    }
+}
+
 // As many regions as a level can have: a warp's share of them is not 0.
 static __global__ void most_regions(tmap_ask_run run, tmap_u32 *batch) {
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&run.workspace.domain, 0);
@@ -613,6 +655,7 @@ int main(void) {
     run_plans();
     run_devices();
     run_most_regions();
+    run_chosen();
     run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
     run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
     run_slabs(19, 26, 7, 30, 2, 3, 1, 3);
