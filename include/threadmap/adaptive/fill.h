@@ -15,26 +15,20 @@
 #define TMAPI_FILL_BULK_LEAST 16
 #define TMAPI_FILL_BULK_MOST  (TMAP_FILL_SCRATCH / 16)
 
-// The thread's part in writing `width` pixels of `height` rows, `step` pixels apart: 16 bytes at a
-// time at multiples of 16 bytes, wherever a row begins. As many threads as fit into a row side by
-// side, several rows at a time.
-TMAP_DEVICE void tmapi_fill_rows(int *corner, tmap_u64 step, tmap_u32 width, tmap_u32 height,
-                                 int value, tmap_u32 rank, tmap_u32 size) {
-    // Four pixels each; one more where rows begin at different places.
-    const tmap_u32 before = step % 4 ? 3 : (tmap_u32)((tmap_u64)corner / sizeof(int)) & 3u;
-    const tmap_u32 count = (before + width + 3) / 4, side = count < size ? count : size;
-    const tmap_u32 rows = size / side, row = rank / side, first = rank - row * side;
-    int *at = corner + step * row;
+// The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
+// `wide`, a constant: as many threads as fit into a row side by side, several rows at a time.
+TMAP_DEVICE void tmapi_fill_columns(int *corner, tmap_u64 step, tmap_u32 count, tmap_u32 height,
+                                    int value, tmap_u32 rank, tmap_u32 size, const int wide) {
+    const tmap_u32 side = count < size ? count : size, rows = size / side;
+    const tmap_u32 row = rank / side, first = rank - row * side;
     if (row >= rows) return;
-    for (tmap_u32 y = row; y < height; y += rows, at += step * rows) {
-        const tmap_u32 over = (tmap_u32)((tmap_u64)at / sizeof(int)) & 3u;
-        for (tmap_u32 x = 4 * first; x < width + over; x += 4 * side) {
-            if (x >= over && x + 4 <= width + over) {
-                *(int4 *)(at + x - over) = make_int4(value, value, value, value);
-            } else {
-                for (tmap_u32 i = x; i < x + 4; ++i)
-                    if (i >= over && i < width + over) at[i - over] = value;
-            }
+    for (tmap_u32 x = first; x < count; x += side) {
+        int *at = corner + step * row + (wide ? 4 : 1) * x;
+        for (tmap_u32 y = row; y < height; y += rows, at += step * rows) {
+            if (wide)
+                *(int4 *)at = make_int4(value, value, value, value);
+            else
+                *at = value;
         }
     }
 }
@@ -71,26 +65,32 @@ TMAP_DEVICE void tmapi_fill_bulk(int *corner, tmap_u64 step, tmap_u32 count, tma
 #endif
 
 // The calling thread's part in writing `value` to the pixels [x0, x1) x [y0, y1) of a region in a
-// picture with nx columns, row after row; 16 bytes at a time. team: full warps, which call it
-// together, or lanes of one warp; team.scratch has TMAP_FILL_SCRATCH bytes.
+// picture with nx columns, row after row; 16 bytes at a time where `out` is at a multiple of 16
+// bytes and nx a multiple of 4. team: full warps, which call it together, or lanes of one warp;
+// team.scratch has TMAP_FILL_SCRATCH bytes.
 TMAP_DEVICE void tmap_fill_i32(int *out, tmap_u32 nx, const tmap_ask_region *region, int value,
                                tmap_ask_team team) {
     const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
+    const int wide = nx % 4 == 0 && (tmap_u64)out % 16 == 0;
     const tmap_u64 step = nx;
+    tmap_u32 head = wide ? (0 - region->x0) & 3u : width, vectors, tail;
     int *corner = out + (tmap_u64)region->y0 * nx + region->x0;
+    if (head > width) head = width;
+    vectors = (width - head) / 4;
+    tail = width - head - 4 * vectors;
+    if (vectors) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    const tmap_u32 over = (tmap_u32)((tmap_u64)corner / sizeof(int)) & 3u, head = (4 - over) & 3u;
-    const tmap_u32 vectors = width > head ? (width - head) / 4 : 0;
-    if (nx % 4 == 0 && vectors >= TMAPI_FILL_BULK_LEAST && team.size % 32 == 0) {
-        const tmap_u32 end = head + 4 * vectors;
-        tmapi_fill_bulk(corner + head, step, vectors, height, value, team);
-        if (head) tmapi_fill_rows(corner, step, head, height, value, team.rank, team.size);
-        if (end < width)
-            tmapi_fill_rows(corner + end, step, width - end, height, value, team.rank, team.size);
-        return;
-    }
+        if (vectors >= TMAPI_FILL_BULK_LEAST && team.size % 32 == 0)
+            tmapi_fill_bulk(corner + head, step, vectors, height, value, team);
+        else
 #endif
-    tmapi_fill_rows(corner, step, width, height, value, team.rank, team.size);
+            tmapi_fill_columns(corner + head, step, vectors, height, value, team.rank, team.size,
+                               1);
+    }
+    if (head) tmapi_fill_columns(corner, step, head, height, value, team.rank, team.size, 0);
+    if (tail)
+        tmapi_fill_columns(corner + width - tail, step, tail, height, value, team.rank, team.size,
+                           0);
 }
 
 #endif // TMAP_CUDA

@@ -87,6 +87,7 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
     TMAPI_MANDELBROT(point) before = a, middle;
     TMAPI_MANDELBROT(z) after;
     int window = 0; // in so many steps from `before` on it escapes
+#pragma unroll 1
     while (d < TMAPI_MANDELBROT_EIGHTS && d < p->dwell) {
         before = a;
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, 0);
