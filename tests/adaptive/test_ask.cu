@@ -260,7 +260,7 @@ static void run_tuning(int runs) {
     ask_split split;
     ask_counts counts;
     tmap_u64 state = 7;
-    ask_split_make(p.m.nx, p.m.ny, p.a.g, p.a.r, p.a.b, &split);
+    if (ask_split_make(p.m.nx, p.m.ny, p.a.g, p.a.r, p.a.b, &split)) exit(1);
     split.shared = 1;
     ask_reference(split, brute_dwell, &p, want, &counts);
     CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
@@ -337,7 +337,7 @@ static void run_chosen(problem p) {
                    TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
             continue;
         }
-        ask_split_make(p.m.nx, p.m.ny, d->g, 2, 1, &split);
+        if (ask_split_make(p.m.nx, p.m.ny, d->g, 2, 1, &split)) exit(1);
         split.r = d->r, split.tau = d->levels, split.shared = 1;
         ask_reference(split, dwell, &p, want, &reference);
         for (; reference.levels && !reference.level[reference.levels - 1].regions;)
@@ -367,7 +367,8 @@ static void run_choices(void) {
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
         expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture", &p, 0, 0);
         p.m.x0 = 1, p.m.x1 = 2, p.m.y0 = 1, p.m.y1 = 2;
-        expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing", &p, 0, 0);
+        if (!p.wide) // arithmetic in double may cost more than memory
+            expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing", &p, 0, 0);
         p.m.x0 = -0.2, p.m.x1 = 0.1, p.m.y0 = -0.15, p.m.y1 = 0.15;
         expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels == 1 && d->g == 8,
                "a picture of one dwell", &p, 0, 0);

@@ -36,6 +36,14 @@ typedef struct tmap_ask_plan {
     tmap_ask_launch whole, query, share, finish;
 } tmap_ask_plan;
 
+// The most elements of a region of a level, or of the whole domain.
+static inline tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u32 level) {
+    const tmap_u64 parts = level == TMAP_ASK_WHOLE ? 1 : tmap_region_parts(d->g, d->r, level);
+    tmap_u64 elements =
+        tmapi_region_mul(tmap_region_side_max(d->nx, parts), tmap_region_side_max(d->ny, parts));
+    return d->dims == 3 ? tmapi_region_mul(elements, tmap_region_side_max(d->nz, parts)) : elements;
+}
+
 // Fills a launch: `threads` threads in a block, `scratch` bytes for each warp, as many blocks as
 // this device holds at once. kernel: may be null.
 static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 threads,
@@ -69,6 +77,7 @@ static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 thr
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
                                              const tmap_ask_kernels *kernels, tmap_ask_plan *out) {
     tmap_ask_plan p;
+    tmap_u64 elements;
     tmap_u32 threads;
     cudaError_t status;
     if (!w || !w->memory || !kernels || !out || !kernels->query || !kernels->finish)
@@ -86,6 +95,10 @@ static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
     status = tmapi_ask_launch_make(kernels->finish, threads, p.run.scratch, &p.finish);
     if (status != cudaSuccess) return status;
     p.whole = p.share;
+    // A warp should find three pieces or more, of 2048 elements at least.
+    elements = tmapi_ask_volume(&w->domain, TMAP_ASK_WHOLE) / (threads / 32 * 3) / p.finish.blocks;
+    if (elements < 2048) elements = 2048;
+    if (elements < p.run.tuning.fill_elements) p.run.tuning.fill_elements = (tmap_u32)elements;
     *out = p;
     return cudaSuccess;
 }
@@ -105,14 +118,6 @@ static inline cudaError_t tmapi_ask_enqueue(const tmap_ask_plan *p, const tmap_a
     arguments[0] = &run, arguments[1] = (void *)job;
     return cudaLaunchKernel(l->kernel, dim3(need < l->blocks ? (unsigned)need : l->blocks, 1, 1),
                             dim3(l->threads, 1, 1), arguments, l->shared, stream);
-}
-
-// The most elements of a region of a level, or of the whole domain.
-static inline tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u32 level) {
-    const tmap_u64 parts = level == TMAP_ASK_WHOLE ? 1 : tmap_region_parts(d->g, d->r, level);
-    tmap_u64 elements =
-        tmapi_region_mul(tmap_region_side_max(d->nx, parts), tmap_region_side_max(d->ny, parts));
-    return d->dims == 3 ? tmapi_region_mul(elements, tmap_region_side_max(d->nz, parts)) : elements;
 }
 
 // The most regions that a level can have.

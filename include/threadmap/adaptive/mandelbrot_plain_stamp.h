@@ -20,24 +20,29 @@
 #define TMAPI_MANDELBROT_LOOK   512
 
 #if TMAP_CUDA && !TMAP_NVRTC
+#include <math.h>
 
 // What a look at some pixels tells of a picture.
 typedef struct tmapi_mandelbrot_survey {
-    double steps; // of a pixel: its dwell
-    double taken; // the same, but a point that comes back to where it was is through
-    double mixed; // the part of groups with several dwells
-    double rough; // steps taken by the pixels of these groups, over all groups
-    double most;  // steps taken by any
-    int uniform;  // all dwells are the same
+    double steps;  // of a pixel: its dwell
+    double taken;  // the same, but a point that comes back to where it was is through
+    double mixed;  // the part of groups with several dwells
+    double rough;  // steps taken by pixels of these groups, over all groups
+    double coarse; // the part of neighbouring groups with several dwells
+    double most;   // steps taken by any pixel
 } tmapi_mandelbrot_survey;
 
-// A device in warp instructions per microsecond, and how many of them a step in these numbers takes
-// the time of.
-typedef struct tmapi_mandelbrot_device {
-    double rate, weight;
-} tmapi_mandelbrot_device;
+// A picture on a device. rate: warp instructions a microsecond. weight: how many of them a step in
+// these numbers takes the time of. tip: the end of the set at c = -2 lies in the window, where every
+// step is tested.
+typedef struct tmapi_mandelbrot_case {
+    double warps, longest, dwell, rate, weight;
+    double around; // nx + ny, in warps
+    int odd, tip;  // odd: rows of regions begin anywhere
+} tmapi_mandelbrot_case;
 
-static inline cudaError_t tmapi_mandelbrot_device_ask(int wide, tmapi_mandelbrot_device *out) {
+static inline cudaError_t tmapi_mandelbrot_case_make(const tmap_mandelbrot *m, int wide,
+                                                     tmapi_mandelbrot_case *out) {
     int device, processors, ratio = 1;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
@@ -46,31 +51,58 @@ static inline cudaError_t tmapi_mandelbrot_device_ask(int wide, tmapi_mandelbrot
         status =
             cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
     if (status != cudaSuccess) return status;
-    out->rate = processors * 8000.0; // four a clock at 2 GHz
+    out->warps = (double)m->nx * m->ny / 32;
+    out->around = ((double)m->nx + m->ny) / 32;
+    out->longest = m->nx > m->ny ? m->nx : m->ny;
+    out->dwell = m->dwell;
+    out->rate = processors * 7900.0; // four a clock, at nearly 2 GHz
     out->weight = ratio > 1 ? ratio : 1;
+    out->odd = m->nx % 64 != 0;
+    out->tip = m->x0 < -1.98 && m->x1 > -1.98 && m->y0 <= 0 && m->y1 >= 0;
     return cudaSuccess;
 }
 
-// Microseconds, as fitted to pictures of nine windows, both types, dwells from 64 to 8192 and sides
-// from 256 to 16384 on an H200; an error of a fifth is common. g, levels: of the subdivision, r = 4.
-static inline double tmapi_mandelbrot_plain_cost(const tmap_mandelbrot *m,
-                                                 const tmapi_mandelbrot_survey *s,
-                                                 const tmapi_mandelbrot_device *d) {
-    const double warps = (double)m->nx * m->ny / 32;
-    return 3 +
-           warps / d->rate * (63 + d->weight * (3.4 * s->taken + 2 * s->steps + 8.2 * s->rough)) +
-           0.0058 * d->weight * s->most;
+// The part of regions with such a side that have several dwells: a power of the side, through what
+// groups and neighbouring groups tell.
+static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c,
+                                            const tmapi_mandelbrot_survey *s, double side) {
+    const double far = c->longest / TMAPI_MANDELBROT_GROUPS / TMAPI_MANDELBROT_APART;
+    const double fine = s->mixed > 0.002 ? s->mixed : 0.002;
+    const double coarse = s->coarse > fine ? s->coarse : fine;
+    double power = far > 2 ? log(coarse / fine) / log(far) : 0.4, part;
+    if (s->mixed + s->coarse == 0) return 0;
+    power = power < 0.15 ? 0.15 : power > 0.7 ? 0.7 : power;
+    part = fine * exp(power * log(side / TMAPI_MANDELBROT_APART));
+    return part < 1 ? part : 1;
 }
 
-static inline double tmapi_mandelbrot_ask_cost(const tmap_mandelbrot *m,
-                                               const tmapi_mandelbrot_survey *s,
-                                               const tmapi_mandelbrot_device *d, tmap_u32 g,
+// Microseconds. The numbers are fitted to 3000 pictures of nine windows in both types, of sides from
+// 1000 to 16384, on an H200; an error of a sixth is common.
+static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c,
+                                                 const tmapi_mandelbrot_survey *s) {
+    const double pixel = s->taken < 8 ? 47 : 57;
+    const double steps = 3.5 * s->taken + 2 * s->steps + 8.1 * s->rough;
+    return 3.5 + c->warps * (pixel + c->weight * steps) / c->rate + 0.0055 * c->weight * s->most +
+           (c->tip ? 0.037 * c->dwell : 0);
+}
+
+// g, levels: of a subdivision with r = 4.
+static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c,
+                                               const tmapi_mandelbrot_survey *s, tmap_u32 g,
                                                tmap_u32 levels) {
-    const double warps = (double)m->nx * m->ny / 32, lines = ((double)m->nx + m->ny) * g / 32;
-    return 19 + 12.7 * levels + 0.0114 * d->weight * s->most +
-           (lines * d->weight * (198 + 9.4 * s->taken) +
-            warps * d->weight * (180 * s->mixed + 9.5 * s->rough) + 38 * warps) /
-               d->rate;
+    const double rough = s->mixed > 0 ? s->rough / s->mixed : s->taken; // steps of a leaf's pixel
+    double side = c->longest / g, lines = 0, leaves, fill, work;
+    for (tmap_u32 l = 1; l < levels; ++l) { // lines between the children of mixed regions
+        lines += 2 * 0.75 * tmapi_mandelbrot_mixed(c, s, side) / (side / 4);
+        side /= 4;
+    }
+    leaves = tmapi_mandelbrot_mixed(c, s, side);
+    fill = 34.5 + (c->odd ? 60 + 305 / side : 0);
+    work = c->around * g * (742 + 5.1 * c->weight * s->taken) +
+           c->warps *
+               (344 * c->weight * lines + leaves * (302 + c->weight * (92 + 6.4 * rough)) + fill);
+    return 11 + 14.8 * levels + work / c->rate + 0.0141 * c->weight * s->most +
+           (c->tip ? 0.03 * c->dwell : 0);
 }
 
 #endif
@@ -79,44 +111,30 @@ static inline double tmapi_mandelbrot_ask_cost(const tmap_mandelbrot *m,
 #if defined(TMAPI_MANDELBROT_REAL)
 #if TMAP_CUDA
 
-// The dwell of a point that is not told by a formula, |c| being small enough for steps without a
-// test: 32 steps between two tests after the first ones. A point that comes back to where it was
-// never escapes.
+// The dwell of a point that is not told by a formula and still inside after d steps, |c| being small
+// enough for steps without a test. A point that comes back to where it was never escapes.
 TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
                                               TMAPI_MANDELBROT(point) a, int d) {
-    TMAPI_MANDELBROT(point) before = a, middle;
+    TMAPI_MANDELBROT(point) before = a; // so many steps on as d says
     TMAPI_MANDELBROT(z) after;
-    int window = 0; // in so many steps from `before` on it escapes
-#pragma unroll 1
     while (d < TMAPI_MANDELBROT_EIGHTS && d < p->dwell) {
-        before = a;
+        a = before;
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, 0);
-        if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) {
-            window = TMAPI_MANDELBROT_PLAIN / 4;
-            break;
-        }
+        if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
+        before = a;
         d += TMAPI_MANDELBROT_PLAIN / 4;
     }
-    if (!window)
-        while (d < p->dwell) { // two windows at a time, so that z need not be moved about
-            before = middle = a;
-            TMAPI_MANDELBROT(steps)(&middle, TMAPI_MANDELBROT_PLAIN, 0);
-            if (!(TMAPI_MANDELBROT(norm)(middle.zr, middle.zi) < 4)) {
-                window = TMAPI_MANDELBROT_PLAIN;
-                break;
-            }
-            d += TMAPI_MANDELBROT_PLAIN;
-            a = middle;
+    if (d >= TMAPI_MANDELBROT_EIGHTS)
+        while (d < p->dwell) {
+            a = before;
             TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN, 0);
-            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) {
-                before = middle;
-                window = TMAPI_MANDELBROT_PLAIN;
-                break;
-            }
+            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
             d = a.zr == before.zr && a.zi == before.zi ? p->dwell : d + TMAPI_MANDELBROT_PLAIN;
+            before = a;
         }
     // All lanes come here together, and look for the last step together.
-    if (window == TMAPI_MANDELBROT_PLAIN) {
+    if (d >= p->dwell) return d;
+    if (d >= TMAPI_MANDELBROT_EIGHTS) {
         a = before;
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 2, &after);
         d += TMAPI_MANDELBROT(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 2);
@@ -124,7 +142,7 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, &after);
         d += TMAPI_MANDELBROT(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 4);
     }
-    return window ? d + TMAPI_MANDELBROT(last_steps)(before, TMAPI_MANDELBROT_PLAIN / 4) : d;
+    return d + TMAPI_MANDELBROT(last_steps)(before, TMAPI_MANDELBROT_PLAIN / 4);
 }
 
 // The same for any point: the first steps are tested one by one, which is all that most points
@@ -208,75 +226,87 @@ static inline cudaError_t TMAPI_MANDELBROT(time_plain)(const TMAPI_MANDELBROT_JO
 // dwells are about those of the picture: nothing is rounded as there.
 // Cost: half a millisecond at most.
 static inline tmapi_mandelbrot_survey TMAPI_MANDELBROT(survey)(const TMAPI_MANDELBROT_JOB *p) {
+    enum { GROUPS = TMAPI_MANDELBROT_GROUPS };
     const int most = p->dwell < TMAPI_MANDELBROT_LOOK ? p->dwell : TMAPI_MANDELBROT_LOOK;
-    const int groups = TMAPI_MANDELBROT_GROUPS;
-    tmapi_mandelbrot_survey s = {0, 0, 0, 0, 0, 1};
-    int only = -1;
-    for (int group = 0; group < groups * groups; ++group) {
+    tmapi_mandelbrot_survey s = {0, 0, 0, 0, 0, 0};
+    int all[GROUPS * GROUPS];
+    for (int group = 0; group < GROUPS * GROUPS; ++group) {
         // Somewhere in a cell of the picture: the parts of multiples of two irrational numbers.
-        const double at_x = group % groups + group * 0.6180339887 - (int)(group * 0.6180339887);
-        const double at_y = group / groups + group * 0.7548776662 - (int)(group * 0.7548776662);
+        const double in_x = group * 0.6180339887, in_y = group * 0.7548776662;
+        const double x = (group % GROUPS + in_x - (int)in_x) * p->nx / GROUPS;
+        const double y = (group / GROUPS + in_y - (int)in_y) * p->ny / GROUPS;
         TMAPI_MANDELBROT_REAL cr[3], ci[3], zr[3], zi[3], sr[3], si[3];
-        int dwell[3], taken[3], left = 3, mixed;
+        int dwell[3], taken = p->dwell, left = 3;
         for (int i = 0; i < 3; ++i) {
-            zr[i] = cr[i] =
-                p->x0 + p->dx * (TMAPI_MANDELBROT_REAL)(at_x * p->nx / groups +
-                                                        (i == 1 ? TMAPI_MANDELBROT_APART : 0));
-            zi[i] = ci[i] =
-                p->y0 + p->dy * (TMAPI_MANDELBROT_REAL)(at_y * p->ny / groups +
-                                                        (i == 2 ? TMAPI_MANDELBROT_APART : 0));
+            const double dx = i == 1 ? TMAPI_MANDELBROT_APART : 0;
+            const double dy = i == 2 ? TMAPI_MANDELBROT_APART : 0;
+            zr[i] = cr[i] = p->x0 + p->dx * (TMAPI_MANDELBROT_REAL)(x + dx);
+            zi[i] = ci[i] = p->y0 + p->dy * (TMAPI_MANDELBROT_REAL)(y + dy);
             sr[i] = si[i] = 4;
-            dwell[i] = -1, taken[i] = p->dwell;
+            dwell[i] = -1;
         }
         for (int k = 0; k < most && left; ++k)
-            for (int i = 0; i < 3; ++i) { // three at once: each waits for itself
+            for (int i = 0; i < 3; ++i) { // three at once, as each waits for itself
                 const TMAPI_MANDELBROT_REAL rr = zr[i] * zr[i], ii = zi[i] * zi[i];
                 if (dwell[i] >= 0) continue;
-                if (!(rr + ii < 4)) dwell[i] = taken[i] = k, --left;
-                if (k % 32 == 0) {
-                    if (zr[i] == sr[i] && zi[i] == si[i]) dwell[i] = p->dwell, taken[i] = k, --left;
-                    sr[i] = zr[i], si[i] = zi[i];
-                }
+                if (!(rr + ii < 4))
+                    dwell[i] = k;
+                else if (k % 32 == 0 && zr[i] == sr[i] && zi[i] == si[i])
+                    dwell[i] = p->dwell;
+                if (dwell[i] >= 0 && i == 0) taken = k;
+                left -= dwell[i] >= 0;
+                if (k % 32 == 0) sr[i] = zr[i], si[i] = zi[i];
                 zi[i] = 2 * zr[i] * zi[i] + ci[i];
                 zr[i] = rr - ii + cr[i];
             }
         for (int i = 0; i < 3; ++i)
             if (dwell[i] < 0) dwell[i] = p->dwell;
-        mixed = dwell[0] != dwell[1] || dwell[0] != dwell[2];
-        if (only < 0) only = dwell[0];
-        s.uniform &= !mixed && dwell[0] == only;
-        s.steps += dwell[0], s.taken += taken[0];
-        if (mixed) s.mixed += 1, s.rough += taken[0];
-        if (s.most < taken[0]) s.most = taken[0];
+        all[group] = dwell[0];
+        s.steps += dwell[0], s.taken += taken;
+        if (dwell[0] != dwell[1] || dwell[0] != dwell[2]) s.mixed += 1, s.rough += taken;
+        if (s.most < taken) s.most = taken;
     }
-    s.steps /= groups * groups, s.taken /= groups * groups;
-    s.mixed /= groups * groups, s.rough /= groups * groups;
+    for (int y = 0; y + 1 < GROUPS; ++y)
+        for (int x = 0; x + 1 < GROUPS; ++x) {
+            const int *at = all + y * GROUPS + x;
+            s.coarse += at[0] != at[1] || at[0] != at[GROUPS];
+        }
+    s.coarse /= (GROUPS - 1) * (GROUPS - 1);
+    s.steps /= GROUPS * GROUPS, s.taken /= GROUPS * GROUPS;
+    s.mixed /= GROUPS * GROUPS, s.rough /= GROUPS * GROUPS;
     return s;
 }
 
 // Chooses how a picture is computed: *plain becomes how wide a block of it is, or 0 for a
-// subdivision, *d: the workspace's, whose level 0 may become coarser.
+// subdivision. *d: the workspace's subdivision, which may become a coarser one of r = 4.
 static inline cudaError_t TMAPI_MANDELBROT(choose)(const tmap_mandelbrot *m,
                                                    const TMAPI_MANDELBROT_JOB *job,
                                                    tmap_ask_domain *d, tmap_u32 *plain) {
     const tmapi_mandelbrot_survey s = TMAPI_MANDELBROT(survey)(job);
-    tmap_ask_domain coarser = *d, even = *d;
-    tmapi_mandelbrot_device device;
+    const tmap_ask_domain finest = *d;
+    // Parts of level 0 beside those of the finest one, in eighths, and how many levels more.
+    const tmap_u32 parts[] = {8, 2, 4, 1, 16}, more[] = {1, 2, 1, 2, 0};
+    tmapi_mandelbrot_case c;
+    double best, now;
     const cudaError_t status =
-        tmapi_mandelbrot_device_ask(sizeof(TMAPI_MANDELBROT_REAL) == 8, &device);
+        tmapi_mandelbrot_case_make(m, sizeof(TMAPI_MANDELBROT_REAL) == 8, &c);
     if (status != cudaSuccess) return status;
-    coarser.g /= 4, ++coarser.levels;
-    even.g = 8, even.levels = 1;
-    if (coarser.g >= 2 && tmapi_ask_frame(&coarser) <= 0x7fffffffull &&
-        tmapi_mandelbrot_ask_cost(m, &s, &device, coarser.g, coarser.levels) <
-            tmapi_mandelbrot_ask_cost(m, &s, &device, d->g, d->levels))
-        *d = coarser;
-    if (s.uniform && d->g > even.g && tmapi_ask_frame(&even) <= 0x7fffffffull)
-        *d = even; // no level will find anything: be it one
-    *plain = tmapi_mandelbrot_plain_cost(m, &s, &device) <
-                     tmapi_mandelbrot_ask_cost(m, &s, &device, d->g, d->levels)
-                 ? s.taken < 8 ? 32 : 16
-                 : 0;
+    best = tmapi_mandelbrot_ask_cost(&c, &s, d->g, d->levels);
+    for (int i = 0; i < 6; ++i) {
+        tmap_ask_domain other = finest;
+        if (i < 5) {
+            other.g = finest.g * parts[i] / 8;
+            other.levels = finest.levels + more[i] - 1;
+            if (other.g < 2 || other.g > 128 || other.levels < 1) continue;
+        } else { // where nearly all is uniform
+            other.g = 8, other.levels = 1;
+            if (finest.g < 8) continue;
+        }
+        if (tmapi_ask_frame(&other) > 0x7fffffffull) continue;
+        now = tmapi_mandelbrot_ask_cost(&c, &s, other.g, other.levels);
+        if (now < best) best = now, *d = other;
+    }
+    *plain = tmapi_mandelbrot_plain_cost(&c, &s) < best ? (s.taken < 8 ? 32 : 16) : 0;
     return cudaSuccess;
 }
 
