@@ -35,9 +35,9 @@ TMAP_FN tmap_u64 tmapi_ask_frame(const tmap_ask_domain *d) {
                         : elements;
 }
 
-// Chooses a subdivision: r = 4, and regions of the last level have a side of 16, of 32 where rows of
-// them begin anywhere, or of 8 with three axes, as long as there are not more than 2048 or 128 of
-// them along an axis; level 0 has up to 128 or 16. docs/notebook.md has the times.
+// Chooses a subdivision: r = 4, and regions of the last level have a side of 16, of 32 where rows
+// of them begin anywhere, or of 8 with three axes, as long as there are not more than 2048 or 128
+// of them along an axis; level 0 has up to 128 or 16. docs/notebook.md has the times.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;

@@ -7,10 +7,10 @@
 
 #include "mandelbrot_picture.h"
 
-// The first steps of a pixel, each with a test; up to which step there is a test in eight; and how
-// many steps come between two tests from then on, four times eight.
+// The first steps of a pixel where many escape at once, each with a test; then so many times eight
+// steps with a test; and the steps between two tests from then on, four times eight.
 #define TMAPI_MANDELBROT_TESTED 4
-#define TMAPI_MANDELBROT_EIGHTS 36
+#define TMAPI_MANDELBROT_EIGHTS 4
 #define TMAPI_MANDELBROT_PLAIN  32
 
 // Groups of pixels along each axis that a survey looks at, the distance between the pixels of one
@@ -20,7 +20,6 @@
 #define TMAPI_MANDELBROT_LOOK   512
 
 #if TMAP_CUDA && !TMAP_NVRTC
-#include <math.h>
 
 // What a look at some pixels tells of a picture.
 typedef struct tmapi_mandelbrot_survey {
@@ -33,8 +32,8 @@ typedef struct tmapi_mandelbrot_survey {
 } tmapi_mandelbrot_survey;
 
 // A picture on a device. rate: warp instructions a microsecond. weight: how many of them a step in
-// these numbers takes the time of. tip: the end of the set at c = -2 lies in the window, where every
-// step is tested.
+// these numbers takes the time of. tip: the end of the set at c = -2 lies in the window, where
+// every step is tested.
 typedef struct tmapi_mandelbrot_case {
     double warps, longest, dwell, rate, weight;
     double around; // nx + ny, in warps
@@ -62,22 +61,26 @@ static inline cudaError_t tmapi_mandelbrot_case_make(const tmap_mandelbrot *m, i
     return cudaSuccess;
 }
 
-// The part of regions with such a side that have several dwells: a power of the side, through what
-// groups and neighbouring groups tell.
+// The part of regions with such a side that have several dwells. It grows by the same factor with
+// each doubling of the side: from groups, with a side of 16, to neighbouring groups.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c,
                                             const tmapi_mandelbrot_survey *s, double side) {
-    const double far = c->longest / TMAPI_MANDELBROT_GROUPS / TMAPI_MANDELBROT_APART;
-    const double fine = s->mixed > 0.002 ? s->mixed : 0.002;
-    const double coarse = s->coarse > fine ? s->coarse : fine;
-    double power = far > 2 ? log(coarse / fine) / log(far) : 0.4, part;
+    const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
+    double part = s->mixed > 0.002 ? s->mixed : 0.002, factor = 1.1, coarse = 0, x;
     if (s->mixed + s->coarse == 0) return 0;
-    power = power < 0.15 ? 0.15 : power > 0.7 ? 0.7 : power;
-    part = fine * exp(power * log(side / TMAPI_MANDELBROT_APART));
+    for (; factor < 1.6; factor += 0.02) {
+        coarse = part;
+        for (x = TMAPI_MANDELBROT_APART; x < far; x *= 2) coarse *= factor;
+        if (coarse >= s->coarse) break;
+    }
+    for (x = side / TMAPI_MANDELBROT_APART; x >= 2; x /= 2) part *= factor;
+    for (; x < 1; x *= 2) part /= factor;
+    part *= 1 + (factor - 1) * (x - 1);
     return part < 1 ? part : 1;
 }
 
-// Microseconds. The numbers are fitted to 3000 pictures of nine windows in both types, of sides from
-// 1000 to 16384, on an H200; an error of a sixth is common.
+// Microseconds. The numbers are fitted to 3000 pictures of nine windows in both types, of sides
+// from 1000 to 16384, on an H200; an error of a sixth is common.
 static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c,
                                                  const tmapi_mandelbrot_survey *s) {
     const double pixel = s->taken < 8 ? 47 : 57;
@@ -111,20 +114,22 @@ static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c,
 #if defined(TMAPI_MANDELBROT_REAL)
 #if TMAP_CUDA
 
-// The dwell of a point that is not told by a formula and still inside after d steps, |c| being small
-// enough for steps without a test. A point that comes back to where it was never escapes.
+// The dwell of a point that is not told by a formula and still inside after d steps, |c| being
+// small enough for steps without a test. A point that comes back to where it was never escapes.
 TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
                                               TMAPI_MANDELBROT(point) a, int d) {
     TMAPI_MANDELBROT(point) before = a; // so many steps on as d says
     TMAPI_MANDELBROT(z) after;
-    while (d < TMAPI_MANDELBROT_EIGHTS && d < p->dwell) {
+    int eights = 0; // done
+#pragma unroll
+    for (; eights < TMAPI_MANDELBROT_EIGHTS && d < p->dwell; ++eights) {
         a = before;
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, 0);
         if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) break;
         before = a;
         d += TMAPI_MANDELBROT_PLAIN / 4;
     }
-    if (d >= TMAPI_MANDELBROT_EIGHTS)
+    if (eights == TMAPI_MANDELBROT_EIGHTS)
         while (d < p->dwell) {
             a = before;
             TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN, 0);
@@ -134,7 +139,7 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
         }
     // All lanes come here together, and look for the last step together.
     if (d >= p->dwell) return d;
-    if (d >= TMAPI_MANDELBROT_EIGHTS) {
+    if (eights == TMAPI_MANDELBROT_EIGHTS) {
         a = before;
         TMAPI_MANDELBROT(steps)(&a, TMAPI_MANDELBROT_PLAIN / 2, &after);
         d += TMAPI_MANDELBROT(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 2);
@@ -145,18 +150,20 @@ TMAP_DEVICE int TMAPI_MANDELBROT(dwell_plain)(const TMAPI_MANDELBROT_JOB *p,
     return d + TMAPI_MANDELBROT(last_steps)(before, TMAPI_MANDELBROT_PLAIN / 4);
 }
 
-// The same for any point: the first steps are tested one by one, which is all that most points
-// outside of the set take.
+// The same for any point. tested: the first steps are tested one by one, which is all that points
+// outside of the set take where they escape at once.
 TMAP_DEVICE int TMAPI_MANDELBROT(dwell_any)(const TMAPI_MANDELBROT_JOB *p,
-                                            TMAPI_MANDELBROT(point) a) {
+                                            TMAPI_MANDELBROT(point) a, int tested) {
     const TMAPI_MANDELBROT(point) begin = a;
     int d = 0;
+    if (p->special || tested) {
 #pragma unroll
-    for (; d < TMAPI_MANDELBROT_TESTED; ++d) {
+        for (; d < TMAPI_MANDELBROT_TESTED; ++d) {
+            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) return d;
+            TMAPI_MANDELBROT(step)(&a);
+        }
         if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) return d;
-        TMAPI_MANDELBROT(step)(&a);
     }
-    if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) return d;
     if (p->special) {
         if (TMAPI_MANDELBROT(known)(p, begin)) return p->dwell;
         if (!TMAPI_MANDELBROT(steady)(begin)) return TMAPI_MANDELBROT(tested)(a, d, p->dwell);
@@ -181,7 +188,8 @@ static __global__ void __launch_bounds__(256)
             ((tmap_u64 *)control)[i] = 0;
     if (x >= p.nx) return;
     for (; y < p.ny; y += 256 / wide * gridDim.y) {
-        const int d = TMAPI_MANDELBROT(dwell_any)(&p, TMAPI_MANDELBROT(begin)(&p, x, y));
+        const int d =
+            TMAPI_MANDELBROT(dwell_any)(&p, TMAPI_MANDELBROT(begin)(&p, x, y), wide == 32);
         p.out[(tmap_u64)y * p.nx + x] = d < p.dwell ? d : p.dwell;
     }
 }
@@ -306,7 +314,8 @@ static inline cudaError_t TMAPI_MANDELBROT(choose)(const tmap_mandelbrot *m,
         now = tmapi_mandelbrot_ask_cost(&c, &s, other.g, other.levels);
         if (now < best) best = now, *d = other;
     }
-    *plain = tmapi_mandelbrot_plain_cost(&c, &s) < best ? (s.taken < 8 ? 32 : 16) : 0;
+    *plain =
+        tmapi_mandelbrot_plain_cost(&c, &s) < best ? (s.taken < 8 && c.warps > 20000 ? 32 : 16) : 0;
     return cudaSuccess;
 }
 
