@@ -450,7 +450,7 @@ static void run_plans(void) {
     CHECK(tmap_pairs_plan_share(&plan, 5, 100));
     expect(tmap_pairs_rows_bytes(&plan, 12) == 100 * 2 * 1024 * 12ull + 1024, "workspace", s);
     CHECK(tmap_pairs_rows_plan_make(1, 4, 4, 12, kernel, &plan));
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 2 * 256 * 12 + 16, "workspace", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 2 * 128 * 12 + 16, "workspace", s);
     CHECK(tmap_pairs_rows_plan_make(0, 4, 4, 12, kernel, &plan));
     expect(tmap_pairs_rows_bytes(&plan, 12) == 0 && plan.items == 0, "workspace", s);
     CHECK(tmap_pairs_rows_plan_make(4000000000u, 4, 4, 12, kernel, &plan));

@@ -224,10 +224,11 @@ static void run_hard(int kind, problem p) {
 // edges of a tile, which other code computes.
 static void run_symmetric(problem p) {
     const tmap_u64 bytes = (p.n * p.n) << (2 + p.wide), size = (tmap_u64)4 << p.wide;
-    char *values = (char *)malloc(bytes);
+    char *values;
     void *base, *points, *out;
     tmap_u64 wrong = 0;
     if (!check_turn()) return;
+    values = (char *)malloc(bytes);
     p.layout = TMAP_PDIST_SQUARE;
     CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
     check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
@@ -245,10 +246,12 @@ static void run_symmetric(problem p) {
 
 // Every third point has a NaN, and every ninth one has nothing else: no coordinate of it counts.
 static void run_no_numbers(problem p) {
-    double *wide = (double *)malloc(p.n * p.d * sizeof *wide);
-    float *narrow = (float *)malloc(p.n * p.d * sizeof *narrow);
+    double *wide;
+    float *narrow;
     void *base, *points, *out;
     if (!check_turn()) return;
+    wide = (double *)malloc(p.n * p.d * sizeof *wide);
+    narrow = (float *)malloc(p.n * p.d * sizeof *narrow);
     p.metric = TMAP_PDIST_CHEBYSHEV;
     for (tmap_u64 at = 0; at < p.n * p.d; ++at) {
         const tmap_u64 i = at / p.d, k = at % p.d;
@@ -565,7 +568,7 @@ int main(void) {
         if (tensor || !after_error[i].products) run_after_error(after_error[i]);
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
         for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) {
-            problem p = {on_gpu ? 1000 : 300, d, c & 1, c / 2, 0, (int)(d % 3), 0};
+            problem p = {on_gpu ? 1000u : 300u, d, c & 1, c / 2, 0, (int)(d % 3), 0};
             if (full || d <= 4 || c % 4 == 0) run_symmetric(p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)

@@ -93,10 +93,7 @@ typedef struct tmapi_pairs_place {
     tmap_u64 set;
 } tmapi_pairs_place;
 
-// Where an item begins. side: how much a tile counts along its sides: its points, or 1 for the
-// numbers of the tile itself.
-TMAP_FN tmapi_pairs_place tmapi_pairs_place_by(const tmap_pairs_plan *plan, tmap_u64 item,
-                                               tmap_u32 side) {
+TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
     tmapi_pairs_place place;
     tmap_u64 tile = item;
     tmap_u32 band;
@@ -110,12 +107,9 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_by(const tmap_pairs_plan *plan, tmap
         const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
         place.i = (tmap_u32)p.i, place.j = (tmap_u32)p.j;
     }
-    place.i = place.i * side + band * plan->band;
-    place.j *= side;
+    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
+    place.j *= TMAP_PAIRS_SIDE;
     return place;
-}
-TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
-    return tmapi_pairs_place_by(plan, item, TMAP_PAIRS_SIDE);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC

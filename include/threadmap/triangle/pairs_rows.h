@@ -69,9 +69,19 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     return points > sums ? points : sums;
 }
 
-// The tile of an item, counted in tiles, as the points of the last ones need not be below 2^32.
+// The tile of an item, counted in tiles, of which a set has many only by its other points.
 TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tmap_u64 item) {
-    return tmapi_pairs_place_by(plan, item, 1);
+    tmapi_pairs_place place;
+    place.set = 0;
+    if (plan->sets > 1) place.set = item / plan->tiles, item -= place.set * plan->tiles;
+    if (plan->others) {
+        place.i = (tmap_u32)(item / plan->across);
+        place.j = (tmap_u32)(item - (tmap_u64)place.i * plan->across);
+    } else {
+        const tmap_pair p = tmap_upper_map((tmap_u32)item, plan->across);
+        place.i = p.i, place.j = p.j;
+    }
+    return place;
 }
 
 // Blocks of points that are waited for together, in a set: those of the first set, then those of
@@ -144,20 +154,25 @@ typedef struct tmapi_pairs_rows_range {
     tmap_u32 from, to;
 } tmapi_pairs_rows_range;
 
-// A tile's number in its set.
-TMAP_DEVICE tmap_u64 tmapi_pairs_rows_number(const tmap_pairs_plan *plan, tmap_u32 block,
-                                             tmap_u32 k, int columns) {
+// A tile's number in its set. two: whether there are two sets.
+TMAP_DEVICE tmap_u64 tmapi_pairs_rows_number(int two, tmap_u32 across, tmap_u32 block, tmap_u32 k,
+                                             int columns) {
     const tmap_u64 i = columns ? k : block, j = columns ? block : k;
-    return plan->others ? i * plan->across + j : tmap_upper_index(i, j, plan->across);
+    return two ? i * across + j : tmap_upper_index(i, j, across);
 }
 
-// The first k of a range whose tile has at least this number, which grows with k.
-TMAP_DEVICE tmap_u32 tmapi_pairs_rows_seek(const tmap_pairs_plan *plan, tmap_u32 block, int columns,
-                                           tmapi_pairs_rows_range range, tmap_u64 number) {
+// The first k of a range whose tile has at least this number, which grows with k. A call, as shares
+// alone ask for it.
+#ifndef SEEKCALL
+#define SEEKCALL TMAPI_DEVICE_CALL
+#endif
+SEEKCALL tmap_u32 tmapi_pairs_rows_seek(int two, tmap_u32 across, tmap_u32 block,
+                                                 int columns, tmapi_pairs_rows_range range,
+                                                 tmap_u64 number) {
     TMAPI_NO_UNROLL
     while (range.from < range.to) {
         const tmap_u32 middle = range.from + (range.to - range.from) / 2;
-        if (tmapi_pairs_rows_number(plan, block, middle, columns) < number)
+        if (tmapi_pairs_rows_number(two, across, block, middle, columns) < number)
             range.from = middle + 1;
         else
             range.to = middle;
@@ -178,10 +193,11 @@ TMAP_DEVICE tmapi_pairs_rows_range tmapi_pairs_rows_range_of(const tmapi_pairs_r
     else if (block < down)
         range.from = plan->others ? 0 : block, range.to = plan->across;
     if (last < end)
-        range.to =
-            tmapi_pairs_rows_seek(plan, block, columns, range, last > begin ? last - begin : 0);
+        range.to = tmapi_pairs_rows_seek(plan->others != 0, plan->across, block, columns, range,
+                                         last > begin ? last - begin : 0);
     if (plan->first > begin)
-        range.from = tmapi_pairs_rows_seek(plan, block, columns, range, plan->first - begin);
+        range.from = tmapi_pairs_rows_seek(plan->others != 0, plan->across, block, columns, range,
+                                           plan->first - begin);
     return range;
 }
 
@@ -189,13 +205,17 @@ TMAP_DEVICE tmapi_pairs_rows_range tmapi_pairs_rows_range_of(const tmapi_pairs_r
 TMAP_DEVICE void tmapi_pairs_rows_join(const tmapi_pairs_rows_call *r, tmap_u64 set, tmap_u32 block,
                                        int columns, tmapi_pairs_rows_range range, tmap_u32 x,
                                        tmapi_pairs_rows_sum *sum) {
-    const tmap_u32 at_once = r->bytes <= 12 ? 8 : r->bytes <= 24 ? 4 : 2;
+#ifndef ATONCE
+#define ATONCE 8
+#endif
+    const tmap_u32 at_once = r->bytes <= 12 ? ATONCE : r->bytes <= 24 ? ATONCE / 2 : ATONCE / 4;
     const tmap_u64 size = (tmap_u64)r->side * r->bytes;
-    tmap_u64 tile = tmapi_pairs_rows_number(r->plan, block, range.from, columns);
+    tmap_u64 tile = tmapi_pairs_rows_number(r->plan->others != 0, r->plan->across, block,
+                                            range.from, columns);
     tile += set * r->plan->tiles - r->plan->first; // modulo 2^64 on the way
     TMAPI_NO_UNROLL
     for (tmap_u32 k = range.from; k < range.to;) {
-        tmapi_pairs_rows_sum other[8];
+        tmapi_pairs_rows_sum other[ATONCE];
         const tmap_u32 left = range.to - k;
 #pragma unroll
         for (tmap_u32 s = 0; s < at_once; ++s)
@@ -306,6 +326,7 @@ TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u6
 
 // The results of points without a pair in the share.
 TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
+    if (r->plan->count == r->plan->items && r->plan->rows == r->plan->n && r->plan->count) return;
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
     TMAPI_NO_UNROLL
@@ -370,7 +391,7 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
         unsigned char *of_tile = r.parts + t * 2 * r.side * bytes;
         if (r.side < 32 * r.mine) {
             tmapi_pairs_rows_call few = r;
-            few.mine = TMAPI_PAIRS_ROWS_SIDE_MIN / 32;
+            few.side = TMAPI_PAIRS_ROWS_SIDE_MIN, few.mine = few.side / 32;
             tmapi_pairs_rows_tile(&few, place.set, tile, shared, of_tile);
         } else {
             tmapi_pairs_rows_tile(&r, place.set, tile, shared, of_tile);

@@ -305,8 +305,9 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
 // Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, a null or misaligned
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid or a d beyond its range; else
 // the launch's own error: one that an earlier call has left is neither reported nor cleared.
-// Exactness: docs/maps/triangle.md. The result for (i, j) is that for (j, i), and 0 for (i, i),
-// always; NaN and infinity go through as in scipy.
+// Exactness: docs/maps/triangle.md. The result for (i, j) is that for (j, i), bit for bit, and 0 for
+// (i, i), always; NaN and infinity go through as in scipy: a NaN does not count in a Chebyshev
+// distance, which is 0 where there is nothing else.
 // Range: a Euclidean distance goes through its square. From d = 2 on, distances below 1.1e-19 have
 // fewer right digits and may be 0, and those above 1.8e19 are infinite; in doubles, 1.5e-154 and
 // 1.3e154. All others go as far as their type, and lengths of cosines of floats as far as a
