@@ -39,23 +39,19 @@
 #include "pairs_rows_tile.h"
 
 // Tiles along a side of the triangle, at most: so many parts has a point. The sides of the smallest
-// tiles: the columns that a warp takes at a time are a divisor of it.
+// tiles: of few points, so that there are many tiles for so few; of more, the columns that a warp
+// takes at a time are a divisor of it.
 #define TMAPI_PAIRS_ROWS_ACROSS   128u
-#ifndef TMAPI_PAIRS_ROWS_SIDE_MIN
-#define TMAPI_PAIRS_ROWS_SIDE_MIN 128u
-#endif
-#ifndef TMAPI_PAIRS_ROWS_FEW
-#define TMAPI_PAIRS_ROWS_FEW 8192u
-#endif
-#ifndef TMAPI_ROWS_MERGED
-#define TMAPI_ROWS_MERGED 1
-#endif
+#define TMAPI_PAIRS_ROWS_SIDE_FEW 128u
+#define TMAPI_PAIRS_ROWS_SIDE_MIN 256u
+#define TMAPI_PAIRS_ROWS_FEW      6144u // points
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The sides of tiles: 256 times a power of two.
+// The sides of tiles: of few points 128, else 256 times a power of two.
 TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
-    tmap_u32 side = n <= TMAPI_PAIRS_ROWS_FEW ? TMAPI_PAIRS_ROWS_SIDE_MIN : 256u;
+    tmap_u32 side = TMAPI_PAIRS_ROWS_SIDE_MIN;
+    if (n <= TMAPI_PAIRS_ROWS_FEW) return TMAPI_PAIRS_ROWS_SIDE_FEW;
     while ((n - (n != 0)) / side >= TMAPI_PAIRS_ROWS_ACROSS) side *= 2;
     return side;
 }
@@ -97,8 +93,8 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
 }
 
 // Bytes of device memory that tmap_pairs_rows needs for accumulators of `bytes` bytes: those of all
-// rows and all columns of each tile of the plan's share. A tile has 256 points along its sides, or
-// as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
+// rows and all columns of each tile of the plan's share. A tile has 128 points along its sides,
+// beyond 6144 points 256, or as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
 // and only where the second one of two sets has more points than the first, more. Shares of a plan
 // that run one after the other may use the same memory, as much as the largest one needs.
 // Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of which 1024 are
@@ -163,10 +159,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_rows_number(int two, tmap_u32 across, tmap_u32 
 
 // The first k of a range whose tile has at least this number, which grows with k. A call, as shares
 // alone ask for it.
-#ifndef SEEKCALL
-#define SEEKCALL TMAPI_DEVICE_CALL
-#endif
-SEEKCALL tmap_u32 tmapi_pairs_rows_seek(int two, tmap_u32 across, tmap_u32 block,
+TMAPI_DEVICE_CALL tmap_u32 tmapi_pairs_rows_seek(int two, tmap_u32 across, tmap_u32 block,
                                                  int columns, tmapi_pairs_rows_range range,
                                                  tmap_u64 number) {
     TMAPI_NO_UNROLL
@@ -201,33 +194,31 @@ TMAP_DEVICE tmapi_pairs_rows_range tmapi_pairs_rows_range_of(const tmapi_pairs_r
     return range;
 }
 
-// Joins the parts of a range to the accumulator of point x of a block, some of them in flight.
+// Joins the parts of a range to the accumulator of point x of a block, some of them in flight: in
+// the last turn the last one once more, as nothing then waits for a branch.
 TMAP_DEVICE void tmapi_pairs_rows_join(const tmapi_pairs_rows_call *r, tmap_u64 set, tmap_u32 block,
                                        int columns, tmapi_pairs_rows_range range, tmap_u32 x,
                                        tmapi_pairs_rows_sum *sum) {
-#ifndef ATONCE
-#define ATONCE 8
-#endif
-    const tmap_u32 at_once = r->bytes <= 12 ? ATONCE : r->bytes <= 24 ? ATONCE / 2 : ATONCE / 4;
+    const tmap_u32 at_once = r->bytes <= 12 ? 8 : r->bytes <= 24 ? 4 : 2;
+    const tmap_u32 across = r->plan->across, two = r->plan->others != 0;
     const tmap_u64 size = (tmap_u64)r->side * r->bytes;
-    tmap_u64 tile = tmapi_pairs_rows_number(r->plan->others != 0, r->plan->across, block,
-                                            range.from, columns);
+    tmap_u64 tile = tmapi_pairs_rows_number((int)two, across, block, range.from, columns);
+    const unsigned char *part;
     tile += set * r->plan->tiles - r->plan->first; // modulo 2^64 on the way
+    part = r->parts + (tile * 2 + (tmap_u32)columns) * size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 k = range.from; k < range.to;) {
-        tmapi_pairs_rows_sum other[ATONCE];
-        const tmap_u32 left = range.to - k;
+    for (tmap_u32 k = range.from; k < range.to; k += at_once) {
+        tmapi_pairs_rows_sum other[8];
+#pragma unroll
+        for (tmap_u32 s = 0; s < at_once; ++s) {
+            const tmap_u32 next = k + s + 1; // the tile to the right, or the one below
+            const tmap_u32 tiles = !columns ? 1 : across - (two ? 0 : next);
+            tmapi_pairs_rows_get(r, part, x, &other[s]);
+            part += 2 * size * (next < range.to ? tiles : 0);
+        }
 #pragma unroll
         for (tmap_u32 s = 0; s < at_once; ++s)
-            if (s < left) {
-                tmapi_pairs_rows_get(r, r->parts + (tile * 2 + (tmap_u32)columns) * size, x,
-                                     &other[s]);
-                ++k; // the tile to the right, or the one below
-                tile += !columns ? 1 : r->plan->across - (r->plan->others ? 0 : k);
-            }
-#pragma unroll
-        for (tmap_u32 s = 0; s < at_once; ++s)
-            if (s < left) r->join(r->job, sum, &other[s]);
+            if (k + s < range.to) r->join(r->job, sum, &other[s]);
     }
 }
 
@@ -275,7 +266,6 @@ TMAP_DEVICE void tmapi_pairs_rows_all(const tmapi_pairs_rows_call *r, tmap_u64 s
     }
 }
 
-#if TMAPI_ROWS_MERGED
 // Counts the parts of a tile's rows and columns, which the calling block has just written, and
 // joins all parts of those points of which they were the last ones. Collective for the block, with
 // barriers.
@@ -306,29 +296,12 @@ TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u6
             tmapi_pairs_rows_all(r, set, columns ? tile.j : tile.i, columns && two,
                                  columns ? of_j : of_i);
 }
-#else
-TMAP_DEVICE void tmapi_pairs_rows_finish1(const tmapi_pairs_rows_call *r, tmap_u64 set,
-                                         tmap_u32 block, int second) {
-    const tmapi_pairs_rows_parts parts = tmapi_pairs_rows_parts_of(r, set, block, second);
-    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
-    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
-    if (!tmapi_fold_last(counters + block + (second ? of_first : 0), parts.count)) return;
-    tmapi_pairs_rows_all(r, set, block, second, parts);
-}
-TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
-                                         tmap_pair tile) {
-    __syncthreads();
-    TMAPI_NO_UNROLL
-    for (int columns = 0; columns < 2; ++columns)
-        tmapi_pairs_rows_finish1(r, set, columns ? tile.j : tile.i, columns && r->plan->others);
-}
-#endif
 
 // The results of points without a pair in the share.
 TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
-    if (r->plan->count == r->plan->items && r->plan->rows == r->plan->n && r->plan->count) return;
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
+    if (r->plan->count && r->plan->count == r->plan->items && r->plan->rows == r->plan->n) return;
     TMAPI_NO_UNROLL
     for (tmap_u64 b = blockIdx.x; b < blocks * r->plan->sets; b += gridDim.x) {
         const tmap_u64 set = b / blocks;
@@ -365,8 +338,8 @@ TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
 // these. Cost: for each pair what give costs, and a share of a shuffle for each word of an
 // accumulator, a load from shared memory for each 16 bytes of a point, and two instructions or
 // three. The share is an eighth where a point and its accumulator have up to 40 bytes together, a
-// fourth up to 80 bytes, else a half. Such kernels take 96 to 128 registers; __launch_bounds__(128,
-// 5) holds one to 96.
+// fourth up to 80 bytes, else a half. Such kernels take 96 to 144 registers; the pull of bodies
+// is quickest with __launch_bounds__(128, 4), which holds one to 128.
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points,
                                  const void *others, tmap_u32 size, tmap_u32 d,
                                  tmap_pairs_give give, const void *zero, tmap_u32 bytes,
@@ -391,7 +364,7 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
         unsigned char *of_tile = r.parts + t * 2 * r.side * bytes;
         if (r.side < 32 * r.mine) {
             tmapi_pairs_rows_call few = r;
-            few.side = TMAPI_PAIRS_ROWS_SIDE_MIN, few.mine = few.side / 32;
+            few.side = TMAPI_PAIRS_ROWS_SIDE_FEW, few.mine = few.side / 32;
             tmapi_pairs_rows_tile(&few, place.set, tile, shared, of_tile);
         } else {
             tmapi_pairs_rows_tile(&r, place.set, tile, shared, of_tile);

@@ -106,9 +106,6 @@ TMAP_DEVICE void tmapi_pairs_rows_get(const tmapi_pairs_rows_call *r, const unsi
     for (tmap_u32 k = 0; k < r->bytes / 4; ++k) ((tmapi_value_u32 *)sum)[k] = from[k * 32];
 }
 
-#ifndef PREFETCH
-#define PREFETCH 4
-#endif
 // The lane's points j that a step looks at, by their numbers, all constants: from `begin` to `end` -
 // 1. Those from `sure` to `unsure` - 1 have a pair with every point i of the group.
 typedef struct tmapi_pairs_rows_span {
@@ -154,9 +151,6 @@ TMAP_DEVICE void tmapi_pairs_rows_some(const tmapi_pairs_rows_call *r, unsigned 
     }
 }
 
-#ifndef EDGES
-#define EDGES 4
-#endif
 // 32 points i from first.i on by the warp's points j from first.j on. to_i: of point first.i +
 // lane. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const unsigned char *points,
@@ -174,7 +168,7 @@ TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const un
     tmapi_pairs_rows_move(r, shared, lane, own.bytes, 1);
     tmapi_pairs_rows_move(r, shared, lane + 32, own.bytes, 1);
     __syncwarp();
-    if (below && before && above && r->mine <= PREFETCH) {
+    if (below && before && above && r->mine <= 4) { // registers have room for the point to come
         tmapi_pairs_rows_move(r, shared, lane, next.bytes, 0);
 #pragma unroll 4
         for (tmap_u32 step = 0; step < 32; ++step) {
@@ -188,7 +182,7 @@ TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const un
             tmapi_pairs_rows_move(r, shared, lane + step, row.bytes, 0);
             tmapi_pairs_rows_step(r, row, first, step, mine, to_i, to_j, all);
         }
-    } else if (below && before != above && r->mine <= EDGES) {
+    } else if (below && before != above) {
         // One of the lane's points has some of its pairs: on the diagonal those after it have all of
         // theirs, at the end of the columns those before it.
         const tmap_u32 some = before ? (first.i - first.j) / 32 : (count - first.j) / 32;
