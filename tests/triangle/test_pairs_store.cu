@@ -313,7 +313,8 @@ static void run_refusals(void) {
     CHECK(tmap_pairs_store_plan_make(131072, 3, 4, condensed, 4, kernel, &plan));
     expect(tmap_pairs_store_bytes(&plan) == 8589869056ull * 4 && plan.items == 525824, "items", s);
     CHECK(tmap_pairs_store_plan_make(100000000, 3, 4, condensed, 4, kernel, &plan));
-    expect(tmap_pairs_store_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid", s);
+    expect(tmap_pairs_store_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid",
+           s);
     (void)cudaGetLastError();
     CHECK(tmap_pairs_plan_rows(&plan, 2));
     expect(tmap_pairs_store_bytes(&plan) == (99999999ull + 99999998ull) * 4, "bytes of rows", s);

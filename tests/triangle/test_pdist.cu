@@ -237,7 +237,8 @@ static void run_symmetric(problem p) {
     CHECK(cudaMemcpy(values, out, bytes, cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < p.n; ++i)
         for (tmap_u64 j = 0; j < i; ++j)
-            wrong += memcmp(values + (i * p.n + j) * size, values + (j * p.n + i) * size, size) != 0;
+            wrong +=
+                memcmp(values + (i * p.n + j) * size, values + (j * p.n + i) * size, size) != 0;
     expect(wrong == 0, "symmetric bit for bit", p);
     free(values);
     CHECK(cudaFree(base));

@@ -205,9 +205,9 @@ static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, 
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory is
-// raised to what the device has. Made once, a plan serves any number of launches on the device that was the
-// current one.
+// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory
+// is raised to what the device has. Made once, a plan serves any number of launches on the device
+// that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
 // *out is written only on success.
@@ -233,7 +233,8 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     if (error) return error;
     if ((error = cudaFuncGetAttributes(&attributes, kernel)) != cudaSuccess) return error;
     room -= (int)attributes.sharedSizeBytes;
-    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes, p.kernel = kernel;
+    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes,
+    p.kernel = kernel;
     p.block = TMAP_PAIRS_FRAMES_THREADS;
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, 0);
     if (error) return error;

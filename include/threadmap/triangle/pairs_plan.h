@@ -179,7 +179,8 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     if (!out || !kernel || n > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
     if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
-    p.kind = TMAP_PAIRS_KIND_EACH, p.kernel = kernel, p.block = TMAP_PAIRS_THREADS, p.shared = TMAP_PAIRS_SIDE * d * size;
+    p.kind = TMAP_PAIRS_KIND_EACH, p.kernel = kernel, p.block = TMAP_PAIRS_THREADS,
+    p.shared = TMAP_PAIRS_SIDE * d * size;
     p.side = TMAP_PAIRS_SIDE, p.layout = p.value = p.before = 0, p.pitch = 0;
     p.cut = 0, p.cut_most = TMAPI_PAIRS_CUT;
     if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;

@@ -94,11 +94,11 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
 
 // Bytes of device memory that tmap_pairs_rows needs for accumulators of `bytes` bytes: those of all
 // rows and all columns of each tile of the plan's share. A tile has 128 points along its sides,
-// beyond 6144 points 256, or as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
-// and only where the second one of two sets has more points than the first, more. Shares of a plan
-// that run one after the other may use the same memory, as much as the largest one needs.
-// Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of which 1024 are
-// cleared once.
+// beyond 6144 points 256, or as much more as makes up to 128 tiles across: this is 129 accumulators
+// for each point at most, and only where the second one of two sets has more points than the first,
+// more. Shares of a plan that run one after the other may use the same memory, as much as the
+// largest one needs. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of
+// which 1024 are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -132,8 +132,8 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
     return cudaSuccess;
 }
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that tmap_pairs_rows_plan_make
-// has not made is refused with cudaErrorInvalidValue.
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that
+// tmap_pairs_rows_plan_make has not made is refused with cudaErrorInvalidValue.
 static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, const void *job,
                                                  cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);
@@ -321,25 +321,27 @@ TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
 
 // Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
 // been given to each point by join(job, accumulator, &other), and writes it to result[point]. plan:
-// one of tmap_pairs_rows_plan_make for the same size, d and bytes; by a plan of another kind, or with
-// too little shared memory for these, nothing is written, and tmap_pairs_rows_launch refuses one of
-// another kind. points, others, size, d: as for tmap_pairs_each. give: a __device__ function without barriers and collectives. zero: what an
-// accumulator begins with; it is joined any number of times. bytes: of an accumulator, a multiple
-// of 4 up to TMAP_FOLD_BYTES_MAX, a constant. parts: tmap_pairs_rows_bytes bytes of device memory
-// at a multiple of 16, the first tmap_pairs_rows_clear of which are zero before the first launch
-// that uses them; each launch leaves them so. Launches that run at the same time need parts of
-// their own. result: device memory for an accumulator of each point of all sets. A point without a
-// pair in the share gets zero; the results of shares are the user's to join. result_others: the
-// same for the points of the second set; not looked at where there is none. All threads of all
-// blocks call it, once in a launch, in blocks of TMAP_PAIRS_THREADS threads.
+// one of tmap_pairs_rows_plan_make for the same size, d and bytes; by a plan of another kind, or
+// with too little shared memory for these, nothing is written, and tmap_pairs_rows_launch refuses
+// one of another kind. points, others, size, d: as for tmap_pairs_each. give: a __device__ function
+// without barriers and collectives. zero: what an accumulator begins with; it is joined any number
+// of times. bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant. parts:
+// tmap_pairs_rows_bytes bytes of device memory at a multiple of 16, the first tmap_pairs_rows_clear
+// of which are zero before the first launch that uses them; each launch leaves them so. Launches
+// that run at the same time need parts of their own. result: device memory for an accumulator of
+// each point of all sets. A point without a pair in the share gets zero; the results of shares are
+// the user's to join. result_others: the same for the points of the second set; not looked at where
+// there is none. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_THREADS threads.
 // Exactness: results hang on the plan's share alone, not on the grid. What a point gets is added up
 // within a tile, in which a thread adds up to as many terms as the tile has points along a side,
 // and then tile by tile: sums of floats of n = 131072 points are of 1024 terms, and of 128 of
-// these. Cost: for each pair what give costs, and a share of a shuffle for each word of an
-// accumulator, a load from shared memory for each 16 bytes of a point, and two instructions or
-// three. The share is an eighth where a point and its accumulator have up to 40 bytes together, a
-// fourth up to 80 bytes, else a half. Such kernels take 96 to 144 registers; the pull of bodies
-// is quickest with __launch_bounds__(128, 4), which holds one to 128.
+// these.
+// Cost: for each pair what give costs, and a share of a shuffle for each word of an accumulator, a
+// load from shared memory for each 16 bytes of a point, and two instructions or three. The share is
+// an eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80
+// bytes, else a half. Such kernels take 96 to 144 registers; the pull of bodies is quickest with
+// __launch_bounds__(128, 4), which holds one to 128.
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points,
                                  const void *others, tmap_u32 size, tmap_u32 d,
                                  tmap_pairs_give give, const void *zero, tmap_u32 bytes,

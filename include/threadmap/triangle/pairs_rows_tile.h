@@ -106,8 +106,8 @@ TMAP_DEVICE void tmapi_pairs_rows_get(const tmapi_pairs_rows_call *r, const unsi
     for (tmap_u32 k = 0; k < r->bytes / 4; ++k) ((tmapi_value_u32 *)sum)[k] = from[k * 32];
 }
 
-// The lane's points j that a step looks at, by their numbers, all constants: from `begin` to `end` -
-// 1. Those from `sure` to `unsure` - 1 have a pair with every point i of the group.
+// The lane's points j that a step looks at, by their numbers, all constants: from `begin` to `end`
+// - 1. Those from `sure` to `unsure` - 1 have a pair with every point i of the group.
 typedef struct tmapi_pairs_rows_span {
     tmap_u32 begin, sure, unsure, end;
 } tmapi_pairs_rows_span;
@@ -183,8 +183,8 @@ TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const un
             tmapi_pairs_rows_step(r, row, first, step, mine, to_i, to_j, all);
         }
     } else if (below && before != above) {
-        // One of the lane's points has some of its pairs: on the diagonal those after it have all of
-        // theirs, at the end of the columns those before it.
+        // One of the lane's points has some of its pairs: on the diagonal those after it have all
+        // of theirs, at the end of the columns those before it.
         const tmap_u32 some = before ? (first.i - first.j) / 32 : (count - first.j) / 32;
 #pragma unroll
         for (tmap_u32 c = 0; c < r->mine; ++c) {

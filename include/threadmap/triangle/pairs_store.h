@@ -255,8 +255,8 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tma
                                  out);
 }
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan of
-// another kind is refused with cudaErrorInvalidValue.
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan
+// of another kind is refused with cudaErrorInvalidValue.
 static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, const void *job,
                                                   cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
