@@ -30,7 +30,7 @@ TMAP_DEVICE void pairs_pull_join(void *, void *sum, const void *other) {
     const rows_vector *q = (const rows_vector *)other;
     p->x += q->x, p->y += q->y, p->z += q->z;
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 5)
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 4)
     pairs_rows(tmap_pairs_plan plan, pairs_rows_job j) {
     const rows_vector zero = {0, 0, 0};
     tmap_pairs_rows(&plan, j.bodies, 0, sizeof(float), 4, pairs_pull, &zero, sizeof zero,

@@ -122,7 +122,7 @@ static void pairs_fold_begin(const pairs_sweep *s, tmap_u32 d, const void *kerne
     CHECK(tmap_pairs_plan_make(s->n, d, sizeof(float), kernel, &w->engine.plan));
     w->job.points = pairs_points(s, d), w->job.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
     w->job.parts = pairs_alloc(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
-    CHECK(cudaMemset(w->job.parts, 0, 16));
+    CHECK(cudaMemset(w->job.parts, 0, (size_t)tmap_pairs_fold_clear(&w->engine.plan)));
     w->job.result = (double *)pairs_alloc(bytes);
     w->thread = pairs_call_thread(s, thread, &w->job, w->job.result, 8);
 }

@@ -25,11 +25,12 @@ TMAP_DEVICE void count(void *job, void *, tmap_pair, const void *a, const void *
 }
 __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) histogram(tmap_pairs_plan plan, radial r) {
     __shared__ tmap_u32 bins[BINS];
-    if (threadIdx.x < BINS) bins[threadIdx.x] = 0;
+    for (tmap_u32 bin = threadIdx.x; bin < BINS; bin += TMAP_PAIRS_THREADS) bins[bin] = 0;
     __syncthreads();
     r.bins = bins;
     tmap_pairs_each(&plan, r.points, 0, sizeof(float), 2, count, &r);
-    if (threadIdx.x < BINS) atomicAdd(&r.total[threadIdx.x], 1ull * bins[threadIdx.x]);
+    for (tmap_u32 bin = threadIdx.x; bin < BINS; bin += TMAP_PAIRS_THREADS) // of all visits
+        atomicAdd(&r.total[bin], 1ull * bins[bin]);
 }
 // [/snippet]
 

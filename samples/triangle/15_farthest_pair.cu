@@ -43,7 +43,7 @@ int main(void) {
     // [snippet: farthest-pair-launch]
     CHECK(tmap_pairs_plan_make(N, 2, sizeof(float), (const void *)find, &plan)); // once
     CHECK(cudaMalloc(&f.parts, tmap_pairs_fold_bytes(&plan, sizeof(best))));
-    CHECK(cudaMemset(f.parts, 0, 16)); // once
+    CHECK(cudaMemset(f.parts, 0, tmap_pairs_fold_clear(&plan))); // once
     CHECK(cudaMallocManaged((void **)&f.result, sizeof(best)));
     // [/snippet]
     for (int rows = 100; rows <= N; rows *= 2) { // pairs whose first point is one of these

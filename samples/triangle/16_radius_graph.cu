@@ -41,7 +41,7 @@ int main(void) {
     CHECK(cudaMallocManaged((void **)&g.edges.count, sizeof(tmap_u64)));
     CHECK(cudaMallocManaged((void **)&g.edges.pairs, ROOM * sizeof(tmap_pair)));
     CHECK(cudaMallocManaged(&g.edges.values, ROOM * sizeof(float)));
-    CHECK(tmap_pairs_launch(&plan, &g, 0));
+    CHECK(tmap_pairs_select_launch(&plan, &g.edges, &g, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < N; ++i)

@@ -40,7 +40,7 @@ int main(void) {
     for (int t = 0; t < FRAMES * STEPS; ++t) {
         float want[N][2] = {{0}}, *p = w.body[0];
         CHECK(cudaMemcpy(device, &w, sizeof w, cudaMemcpyHostToDevice));
-        CHECK(tmap_pairs_launch(&plan, &device, 0));
+        CHECK(tmap_pairs_rows_launch(&plan, &device, 0));
         CHECK(cudaMemcpy(&w, device, sizeof w, cudaMemcpyDeviceToHost));
         for (int i = 0; i < N; ++i, p += 3) { // the same on the host; then this body moves
             const int x = (int)((p[0] + 2) * WIDTH / 4), y = (int)((p[1] + 2) * HEIGHT / 4);

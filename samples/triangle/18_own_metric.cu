@@ -45,7 +45,7 @@ int main(void) {
     CHECK(tmap_pairs_store_plan_make(N, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
                                      (const void *)distances, &plan)); // once
     CHECK(cudaMallocManaged((void **)&g.out, tmap_pairs_store_bytes(&plan)));
-    CHECK(tmap_pairs_launch(&plan, &g, 0) || cudaDeviceSynchronize());
+    CHECK(tmap_pairs_store_launch(&plan, &g, 0) || cudaDeviceSynchronize());
     // [/snippet]
     for (tmap_u32 i = 0; i < N; ++i)
         for (tmap_u32 j = i + 1; j < N; ++j) {

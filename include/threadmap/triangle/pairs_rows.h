@@ -27,7 +27,7 @@
 //     }
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
 //     ... tmap_pairs_rows_clear(&plan) bytes of tmap_pairs_rows_bytes(&plan, sizeof(vec3)) cleared
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_rows_launch(&plan, &j, stream);
 //
 // A tile of pairs (pairs_rows_tile.h) leaves a part for each of its points in memory; the block
 // that is the last one to leave a part for some points joins all their parts in the order of the
@@ -39,15 +39,19 @@
 #include "pairs_rows_tile.h"
 
 // Tiles along a side of the triangle, at most: so many parts has a point. The sides of the smallest
-// tiles: the columns that a warp takes at a time are a divisor of it.
+// tiles: of few points, so that there are many tiles for so few; of more, the columns that a warp
+// takes at a time are a divisor of it.
 #define TMAPI_PAIRS_ROWS_ACROSS   128u
+#define TMAPI_PAIRS_ROWS_SIDE_FEW 128u
 #define TMAPI_PAIRS_ROWS_SIDE_MIN 256u
+#define TMAPI_PAIRS_ROWS_FEW      6144u // points
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The sides of tiles: 256 times a power of two.
+// The sides of tiles: of few points 128, else 256 times a power of two.
 TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
     tmap_u32 side = TMAPI_PAIRS_ROWS_SIDE_MIN;
+    if (n <= TMAPI_PAIRS_ROWS_FEW) return TMAPI_PAIRS_ROWS_SIDE_FEW;
     while ((n - (n != 0)) / side >= TMAPI_PAIRS_ROWS_ACROSS) side *= 2;
     return side;
 }
@@ -59,6 +63,21 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     const tmap_u32 points = TMAP_PAIRS_THREADS * 2 * d * size;
     const tmap_u32 sums = TMAP_PAIRS_THREADS * (mine < 4 ? mine : 4) * bytes;
     return points > sums ? points : sums;
+}
+
+// The tile of an item, counted in tiles, of which a set has many only by its other points.
+TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tmap_u64 item) {
+    tmapi_pairs_place place;
+    place.set = 0;
+    if (plan->sets > 1) place.set = item / plan->tiles, item -= place.set * plan->tiles;
+    if (plan->others) {
+        place.i = (tmap_u32)(item / plan->across);
+        place.j = (tmap_u32)(item - (tmap_u64)place.i * plan->across);
+    } else {
+        const tmap_pair p = tmap_upper_map((tmap_u32)item, plan->across);
+        place.i = p.i, place.j = p.j;
+    }
+    return place;
 }
 
 // Blocks of points that are waited for together, in a set: those of the first set, then those of
@@ -74,12 +93,12 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
 }
 
 // Bytes of device memory that tmap_pairs_rows needs for accumulators of `bytes` bytes: those of all
-// rows and all columns of each tile of the plan's share. A tile has 256 points along its sides, or
-// as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
-// and only where the second one of two sets has more points than the first, more. Shares of a plan
-// that run one after the other may use the same memory, as much as the largest one needs.
-// Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of which 1024 are
-// cleared once.
+// rows and all columns of each tile of the plan's share. A tile has 128 points along its sides,
+// beyond 6144 points 256, or as much more as makes up to 128 tiles across: this is 129 accumulators
+// for each point at most, and only where the second one of two sets has more points than the first,
+// more. Shares of a plan that run one after the other may use the same memory, as much as the
+// largest one needs. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of
+// which 1024 are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -107,10 +126,17 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
     if (error) return error;
     if (blocks < 1) return cudaErrorInvalidConfiguration;
     p.resident = (tmap_u32)blocks * (tmap_u32)processors;
-    p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
+    p.kind = TMAP_PAIRS_KIND_ROWS, p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
     return cudaSuccess;
+}
+
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that
+// tmap_pairs_rows_plan_make has not made is refused with cudaErrorInvalidValue.
+static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, const void *job,
+                                                 cudaStream_t stream) {
+    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);
 }
 
 #endif
@@ -124,20 +150,22 @@ typedef struct tmapi_pairs_rows_range {
     tmap_u32 from, to;
 } tmapi_pairs_rows_range;
 
-// A tile's number in its set.
-TMAP_DEVICE tmap_u64 tmapi_pairs_rows_number(const tmap_pairs_plan *plan, tmap_u32 block,
-                                             tmap_u32 k, int columns) {
+// A tile's number in its set. two: whether there are two sets.
+TMAP_DEVICE tmap_u64 tmapi_pairs_rows_number(int two, tmap_u32 across, tmap_u32 block, tmap_u32 k,
+                                             int columns) {
     const tmap_u64 i = columns ? k : block, j = columns ? block : k;
-    return plan->others ? i * plan->across + j : tmap_upper_index(i, j, plan->across);
+    return two ? i * across + j : tmap_upper_index(i, j, across);
 }
 
-// The first k of a range whose tile has at least this number, which grows with k.
-TMAP_DEVICE tmap_u32 tmapi_pairs_rows_seek(const tmap_pairs_plan *plan, tmap_u32 block, int columns,
-                                           tmapi_pairs_rows_range range, tmap_u64 number) {
+// The first k of a range whose tile has at least this number, which grows with k. A call, as shares
+// alone ask for it.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_pairs_rows_seek(int two, tmap_u32 across, tmap_u32 block,
+                                                 int columns, tmapi_pairs_rows_range range,
+                                                 tmap_u64 number) {
     TMAPI_NO_UNROLL
     while (range.from < range.to) {
         const tmap_u32 middle = range.from + (range.to - range.from) / 2;
-        if (tmapi_pairs_rows_number(plan, block, middle, columns) < number)
+        if (tmapi_pairs_rows_number(two, across, block, middle, columns) < number)
             range.from = middle + 1;
         else
             range.to = middle;
@@ -158,36 +186,39 @@ TMAP_DEVICE tmapi_pairs_rows_range tmapi_pairs_rows_range_of(const tmapi_pairs_r
     else if (block < down)
         range.from = plan->others ? 0 : block, range.to = plan->across;
     if (last < end)
-        range.to =
-            tmapi_pairs_rows_seek(plan, block, columns, range, last > begin ? last - begin : 0);
+        range.to = tmapi_pairs_rows_seek(plan->others != 0, plan->across, block, columns, range,
+                                         last > begin ? last - begin : 0);
     if (plan->first > begin)
-        range.from = tmapi_pairs_rows_seek(plan, block, columns, range, plan->first - begin);
+        range.from = tmapi_pairs_rows_seek(plan->others != 0, plan->across, block, columns, range,
+                                           plan->first - begin);
     return range;
 }
 
-// Joins the parts of a range to the accumulator of point x of a block, some of them in flight.
+// Joins the parts of a range to the accumulator of point x of a block, some of them in flight: in
+// the last turn the last one once more, as nothing then waits for a branch.
 TMAP_DEVICE void tmapi_pairs_rows_join(const tmapi_pairs_rows_call *r, tmap_u64 set, tmap_u32 block,
                                        int columns, tmapi_pairs_rows_range range, tmap_u32 x,
                                        tmapi_pairs_rows_sum *sum) {
     const tmap_u32 at_once = r->bytes <= 12 ? 8 : r->bytes <= 24 ? 4 : 2;
+    const tmap_u32 across = r->plan->across, two = r->plan->others != 0;
     const tmap_u64 size = (tmap_u64)r->side * r->bytes;
-    tmap_u64 tile = tmapi_pairs_rows_number(r->plan, block, range.from, columns);
+    tmap_u64 tile = tmapi_pairs_rows_number((int)two, across, block, range.from, columns);
+    const unsigned char *part;
     tile += set * r->plan->tiles - r->plan->first; // modulo 2^64 on the way
+    part = r->parts + (tile * 2 + (tmap_u32)columns) * size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 k = range.from; k < range.to;) {
+    for (tmap_u32 k = range.from; k < range.to; k += at_once) {
         tmapi_pairs_rows_sum other[8];
-        const tmap_u32 left = range.to - k;
+#pragma unroll
+        for (tmap_u32 s = 0; s < at_once; ++s) {
+            const tmap_u32 next = k + s + 1; // the tile to the right, or the one below
+            const tmap_u32 tiles = !columns ? 1 : across - (two ? 0 : next);
+            tmapi_pairs_rows_get(r, part, x, &other[s]);
+            part += 2 * size * (next < range.to ? tiles : 0);
+        }
 #pragma unroll
         for (tmap_u32 s = 0; s < at_once; ++s)
-            if (s < left) {
-                tmapi_pairs_rows_get(r, r->parts + (tile * 2 + (tmap_u32)columns) * size, x,
-                                     &other[s]);
-                ++k; // the tile to the right, or the one below
-                tile += !columns ? 1 : r->plan->across - (r->plan->others ? 0 : k);
-            }
-#pragma unroll
-        for (tmap_u32 s = 0; s < at_once; ++s)
-            if (s < left) r->join(r->job, sum, &other[s]);
+            if (k + s < range.to) r->join(r->job, sum, &other[s]);
     }
 }
 
@@ -218,14 +249,9 @@ TMAP_DEVICE unsigned char *tmapi_pairs_rows_result(const tmapi_pairs_rows_call *
     return (second ? r->result_others : r->result) + (set * points + point) * r->bytes;
 }
 
-// Counts a part of a block of points, which the calling block has just written, and joins them all
-// if that was the last one. Collective for the block.
-TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
-                                         tmap_u32 block, int second) {
-    const tmapi_pairs_rows_parts parts = tmapi_pairs_rows_parts_of(r, set, block, second);
-    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
-    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
-    if (!tmapi_fold_last(counters + block + (second ? of_first : 0), parts.count)) return;
+// Joins all parts of a block of points. Collective for the block.
+TMAP_DEVICE void tmapi_pairs_rows_all(const tmapi_pairs_rows_call *r, tmap_u64 set, tmap_u32 block,
+                                      int second, tmapi_pairs_rows_parts parts) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
         unsigned char *result = tmapi_pairs_rows_result(r, set, block, second, x);
@@ -240,10 +266,42 @@ TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u6
     }
 }
 
+// Counts the parts of a tile's rows and columns, which the calling block has just written, and
+// joins all parts of those points of which they were the last ones. Collective for the block, with
+// barriers.
+TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
+                                         tmap_pair tile) {
+    const int two = r->plan->others != 0;
+    const tmapi_pairs_rows_parts of_i = tmapi_pairs_rows_parts_of(r, set, tile.i, 0);
+    const tmapi_pairs_rows_parts of_j = tmapi_pairs_rows_parts_of(r, set, tile.j, two);
+    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
+    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
+    tmap_u64 *i = counters + tile.i, *j = counters + tile.j + (two ? of_first : 0);
+    int last_i = 0, last_j = 0;
+    __syncthreads(); // the parts are written
+    if (threadIdx.x == 0) {
+        tmap_u64 before_i, before_j;
+        __threadfence(); // and there before they are counted
+        before_i = atomicAdd(i, 1ull), before_j = atomicAdd(j, 1ull);
+        last_i = before_i == of_i.count - 1, last_j = before_j == of_j.count - 1;
+        if (last_i) *i = 0;
+        if (last_j) *j = 0;
+    }
+    last_i = __syncthreads_or(last_i), last_j = __syncthreads_or(last_j);
+    if (!last_i && !last_j) return;
+    __threadfence();
+    TMAPI_NO_UNROLL
+    for (int columns = 0; columns < 2; ++columns)
+        if (columns ? last_j : last_i)
+            tmapi_pairs_rows_all(r, set, columns ? tile.j : tile.i, columns && two,
+                                 columns ? of_j : of_i);
+}
+
 // The results of points without a pair in the share.
 TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
+    if (r->plan->count && r->plan->count == r->plan->items && r->plan->rows == r->plan->n) return;
     TMAPI_NO_UNROLL
     for (tmap_u64 b = blockIdx.x; b < blocks * r->plan->sets; b += gridDim.x) {
         const tmap_u64 set = b / blocks;
@@ -263,25 +321,27 @@ TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
 
 // Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
 // been given to each point by join(job, accumulator, &other), and writes it to result[point]. plan:
-// one of tmap_pairs_rows_plan_make for the same size, d and bytes. By a plan that is made for
-// something else and has too little shared memory, nothing is written. points, others, size, d: as
-// for tmap_pairs_each. give: a __device__ function without barriers and collectives. zero: what an
-// accumulator begins with; it is joined any number of times. bytes: of an accumulator, a multiple
-// of 4 up to TMAP_FOLD_BYTES_MAX, a constant. parts: tmap_pairs_rows_bytes bytes of device memory
-// at a multiple of 16, the first tmap_pairs_rows_clear of which are zero before the first launch
-// that uses them; each launch leaves them so. Launches that run at the same time need parts of
-// their own. result: device memory for an accumulator of each point of all sets. A point without a
-// pair in the share gets zero; the results of shares are the user's to join. result_others: the
-// same for the points of the second set; not looked at where there is none. All threads of all
-// blocks call it, once in a launch, in blocks of TMAP_PAIRS_THREADS threads.
+// one of tmap_pairs_rows_plan_make for the same size, d and bytes; by a plan of another kind, or
+// with too little shared memory for these, nothing is written, and tmap_pairs_rows_launch refuses
+// one of another kind. points, others, size, d: as for tmap_pairs_each. give: a __device__ function
+// without barriers and collectives. zero: what an accumulator begins with; it is joined any number
+// of times. bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant. parts:
+// tmap_pairs_rows_bytes bytes of device memory at a multiple of 16, the first tmap_pairs_rows_clear
+// of which are zero before the first launch that uses them; each launch leaves them so. Launches
+// that run at the same time need parts of their own. result: device memory for an accumulator of
+// each point of all sets. A point without a pair in the share gets zero; the results of shares are
+// the user's to join. result_others: the same for the points of the second set; not looked at where
+// there is none. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_THREADS threads.
 // Exactness: results hang on the plan's share alone, not on the grid. What a point gets is added up
 // within a tile, in which a thread adds up to as many terms as the tile has points along a side,
 // and then tile by tile: sums of floats of n = 131072 points are of 1024 terms, and of 128 of
-// these. Cost: for each pair what give costs, and a share of a shuffle for each word of an
-// accumulator, a load from shared memory for each 16 bytes of a point, and two instructions or
-// three. The share is an eighth where a point and its accumulator have up to 40 bytes together, a
-// fourth up to 80 bytes, else a half. Such kernels take 96 to 128 registers; __launch_bounds__(128,
-// 5) holds one to 96.
+// these.
+// Cost: for each pair what give costs, and a share of a shuffle for each word of an accumulator, a
+// load from shared memory for each 16 bytes of a point, and two instructions or three. The share is
+// an eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80
+// bytes, else a half. Such kernels take 96 to 144 registers; the pull of bodies is quickest with
+// __launch_bounds__(128, 4), which holds one to 128.
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points,
                                  const void *others, tmap_u32 size, tmap_u32 d,
                                  tmap_pairs_give give, const void *zero, tmap_u32 bytes,
@@ -289,9 +349,10 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
                                  void *result_others) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     tmapi_pairs_rows_call r;
-    if (plan->layout || plan->shared < tmapi_pairs_rows_shared(d, size, bytes)) return;
+    if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
+    if (plan->shared < tmapi_pairs_rows_shared(d, size, bytes)) return;
     r.plan = plan, r.points = (const unsigned char *)points;
-    r.others = others ? (const unsigned char *)others : r.points;
+    r.others = plan->others ? (const unsigned char *)others : r.points;
     r.size = size, r.d = d, r.bytes = bytes, r.mine = tmapi_pairs_rows_mine(d, size, bytes);
     r.side = plan->side, r.give = give, r.join = join, r.zero = zero, r.job = job;
     r.counters = (tmap_u64 *)parts;
@@ -299,16 +360,18 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
     r.result = (unsigned char *)result, r.result_others = (unsigned char *)result_others;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
-        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
-        tmap_pair tile;
-        tile.i = place.i / TMAP_PAIRS_SIDE, tile.j = place.j / TMAP_PAIRS_SIDE;
-        tmapi_pairs_rows_tile(&r, place.set, tile, (unsigned char *)tmapi_pairs_shared,
-                              r.parts + t * 2 * r.side * bytes);
-        __syncthreads(); // the parts are written
-        TMAPI_NO_UNROLL
-        for (int columns = 0; columns < 2; ++columns)
-            tmapi_pairs_rows_finish(&r, place.set, columns ? tile.j : tile.i,
-                                    columns && plan->others);
+        const tmapi_pairs_place place = tmapi_pairs_rows_place(plan, plan->first + t);
+        const tmap_pair tile = {place.i, place.j};
+        unsigned char *shared = (unsigned char *)tmapi_pairs_shared;
+        unsigned char *of_tile = r.parts + t * 2 * r.side * bytes;
+        if (r.side < 32 * r.mine) {
+            tmapi_pairs_rows_call few = r;
+            few.side = TMAPI_PAIRS_ROWS_SIDE_FEW, few.mine = few.side / 32;
+            tmapi_pairs_rows_tile(&few, place.set, tile, shared, of_tile);
+        } else {
+            tmapi_pairs_rows_tile(&r, place.set, tile, shared, of_tile);
+        }
+        tmapi_pairs_rows_finish(&r, place.set, tile);
     }
     tmapi_pairs_rows_none(&r);
 }

@@ -106,30 +106,48 @@ TMAP_DEVICE void tmapi_pairs_rows_get(const tmapi_pairs_rows_call *r, const unsi
     for (tmap_u32 k = 0; k < r->bytes / 4; ++k) ((tmapi_value_u32 *)sum)[k] = from[k * 32];
 }
 
-// A step: point first.i + (lane + step) mod 32, whose accumulator this lane has, by all points j of
-// the lane; then the accumulator goes on to the lane before. whole: all pairs are there; else those
-// below the ends of rows and columns alone, and of one set those with i < j. Collective for the
-// warp.
-TMAP_DEVICE void tmapi_pairs_rows_step(const tmapi_pairs_rows_call *r, unsigned char *shared,
+// The lane's points j that a step looks at, by their numbers, all constants: from `begin` to `end`
+// - 1. Those from `sure` to `unsure` - 1 have a pair with every point i of the group.
+typedef struct tmapi_pairs_rows_span {
+    tmap_u32 begin, sure, unsure, end;
+} tmapi_pairs_rows_span;
+
+// A step: point first.i + (lane + step) mod 32, which is `row` and whose accumulator this lane has,
+// by points j of the lane; then the accumulator goes on to the lane before. Of pairs that are not
+// sure, those below the ends of rows and columns exist, and of one set those with i < j. Collective
+// for the warp.
+TMAP_DEVICE void tmapi_pairs_rows_step(const tmapi_pairs_rows_call *r, tmapi_pairs_point row,
                                        tmap_pair first, tmap_u32 step,
                                        const tmapi_pairs_point *mine, tmapi_pairs_rows_sum *to_i,
-                                       tmapi_pairs_rows_sum *to_j, int whole) {
+                                       tmapi_pairs_rows_sum *to_j, tmapi_pairs_rows_span span) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = plan->others ? plan->others : plan->n;
-    tmapi_pairs_point row;
     tmap_pair pair;
-    tmapi_pairs_rows_move(r, shared, lane + step, row.bytes, 0);
     pair.i = first.i + (lane + step) % 32;
 #pragma unroll
-    for (tmap_u32 c = 0; c < r->mine; ++c) {
+    for (tmap_u32 c = span.begin; c < span.end; ++c) {
         pair.j = first.j + c * 32 + lane;
-        if (whole || (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
+        if ((c >= span.sure && c < span.unsure) ||
+            (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
             r->give(r->job, pair, row.bytes, mine[c].bytes, to_i->bytes, to_j[c].bytes);
     }
 #pragma unroll
     for (tmap_u32 k = 0; k < r->bytes / 4; ++k) {
         tmapi_value_u32 *word = (tmapi_value_u32 *)to_i->bytes + k;
         *word = __shfl_sync(0xffffffffu, *word, (int)(lane + 1) % 32);
+    }
+}
+
+// All 32 steps, where not all pairs are sure.
+TMAP_DEVICE void tmapi_pairs_rows_some(const tmapi_pairs_rows_call *r, unsigned char *shared,
+                                       tmap_pair first, const tmapi_pairs_point *mine,
+                                       tmapi_pairs_rows_sum *to_i, tmapi_pairs_rows_sum *to_j,
+                                       tmapi_pairs_rows_span span) {
+    tmapi_pairs_point row;
+#pragma unroll 1
+    for (tmap_u32 step = 0; step < 32; ++step) {
+        tmapi_pairs_rows_move(r, shared, threadIdx.x % 32 + step, row.bytes, 0);
+        tmapi_pairs_rows_step(r, row, first, step, mine, to_i, to_j, span);
     }
 }
 
@@ -141,22 +159,45 @@ TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const un
                                         tmapi_pairs_rows_sum *to_j) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = plan->others ? plan->others : plan->n;
-    const int whole = plan->rows - first.i >= 32 && count - first.j >= 32 * r->mine &&
-                      (plan->others || first.i < first.j); // multiples of 32
-    tmapi_pairs_point own;
+    const tmapi_pairs_rows_span all = {0, 0, r->mine, r->mine}, none = {0, 0, 0, r->mine};
+    const int below = plan->rows - first.i >= 32, before = count - first.j >= 32 * r->mine;
+    const int above = plan->others || first.i < first.j; // multiples of 32
+    tmapi_pairs_point own, row, next;
     tmapi_pairs_rows_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
     __syncwarp(); // all lanes are through with the points before
     tmapi_pairs_rows_move(r, shared, lane, own.bytes, 1);
     tmapi_pairs_rows_move(r, shared, lane + 32, own.bytes, 1);
     __syncwarp();
-    if (whole) {
+    if (below && before && above && r->mine <= 4) { // registers have room for the point to come
+        tmapi_pairs_rows_move(r, shared, lane, next.bytes, 0);
 #pragma unroll 4
-        for (tmap_u32 step = 0; step < 32; ++step)
-            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 1);
+        for (tmap_u32 step = 0; step < 32; ++step) {
+            row = next;
+            tmapi_pairs_rows_move(r, shared, lane + step + 1, next.bytes, 0);
+            tmapi_pairs_rows_step(r, row, first, step, mine, to_i, to_j, all);
+        }
+    } else if (below && before && above) {
+#pragma unroll 4
+        for (tmap_u32 step = 0; step < 32; ++step) {
+            tmapi_pairs_rows_move(r, shared, lane + step, row.bytes, 0);
+            tmapi_pairs_rows_step(r, row, first, step, mine, to_i, to_j, all);
+        }
+    } else if (below && before != above) {
+        // One of the lane's points has some of its pairs: on the diagonal those after it have all
+        // of theirs, at the end of the columns those before it.
+        const tmap_u32 some = before ? (first.i - first.j) / 32 : (count - first.j) / 32;
+#pragma unroll
+        for (tmap_u32 c = 0; c < r->mine; ++c) {
+            const tmapi_pairs_rows_span diagonal = {c, c + 1, r->mine, r->mine};
+            const tmapi_pairs_rows_span end = {0, 0, c, c + 1};
+            if (c != some) continue;
+            if (before)
+                tmapi_pairs_rows_some(r, shared, first, mine, to_i, to_j, diagonal);
+            else
+                tmapi_pairs_rows_some(r, shared, first, mine, to_i, to_j, end);
+        }
     } else {
-#pragma unroll 1
-        for (tmap_u32 step = 0; step < 32; ++step)
-            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 0);
+        tmapi_pairs_rows_some(r, shared, first, mine, to_i, to_j, none);
     }
 }
 

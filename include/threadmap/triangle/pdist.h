@@ -66,7 +66,7 @@ TMAP_DEVICE void tmapi_pdist_rows(const tmapi_store *s, const tmapi_store_strip 
                                   const tmapi_pdist_few *few) {
     tmapi_pdist_way way = few->way;
     tmapi_store known = *s;
-    known.d = way.d = d;
+    known.d = way.d = d, way.three = d == 3;
     if (way.sum == TMAPI_PDIST_ABSOLUTE)
         tmapi_store_rows(&known, *strip, few->absolute, &way);
     else if (way.sum == TMAPI_PDIST_MOST)
@@ -122,7 +122,7 @@ TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_p
     const tmapi_store_scale scale = tmapi_pdist_scale(j, staged);
     tmapi_store padded = s;
     tmapi_store_stage(&s, 0, 0, planes, staged);
-    few->way = tmapi_pdist_way_of(j->metric, 4), few->d = s.d;
+    few->way = tmapi_pdist_way_of(j->metric, 4), few->way.three = s.d == 3, few->d = s.d;
     if (s.d == 1 && few->way.root) // of its square, which may overflow
         few->way.root = 0, few->way.sum = TMAPI_PDIST_ABSOLUTE;
     tmapi_store_ready(&s, 1, 0, planes, &scale, staged);
@@ -150,22 +150,16 @@ TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_
 
 static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
     tmapi_pdist_f32_few(tmap_pairs_plan plan, tmapi_pdist_job j) {
-    tmapi_pdist_few few = {tmapi_pdist_root_of_f32,
-                           tmapi_pdist_squares_f32,
-                           tmapi_pdist_absolute_f32,
-                           tmapi_pdist_most_of_f32,
-                           {0, 0, 0, 0},
-                           0};
+    tmapi_pdist_few few = {tmapi_pdist_root_of_f32,  tmapi_pdist_squares_f32,
+                           tmapi_pdist_absolute_f32, tmapi_pdist_most_of_f32,
+                           {0, 0, 0, 0, 0},          0};
     tmapi_pdist_few_tile(&plan, &j, 4, &few);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
     tmapi_pdist_f64_few(tmap_pairs_plan plan, tmapi_pdist_job j) {
-    tmapi_pdist_few few = {tmapi_pdist_root_of_f64,
-                           tmapi_pdist_squares_f64,
-                           tmapi_pdist_absolute_f64,
-                           tmapi_pdist_most_of_f64,
-                           {0, 0, 0, 0},
-                           0};
+    tmapi_pdist_few few = {tmapi_pdist_root_of_f64,  tmapi_pdist_squares_f64,
+                           tmapi_pdist_absolute_f64, tmapi_pdist_most_of_f64,
+                           {0, 0, 0, 0, 0},          0};
     tmapi_pdist_few_tile(&plan, &j, 8, &few);
 }
 // Sums of one part, of up to 16 coordinates of many points: they take fewer registers, and so a
@@ -305,8 +299,9 @@ static inline cudaError_t tmapi_pdist_launch(const void *points, tmap_u64 n, tma
 // Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, a null or misaligned
 // pointer; cudaErrorInvalidConfiguration for an n beyond the grid or a d beyond its range; else
 // the launch's own error: one that an earlier call has left is neither reported nor cleared.
-// Exactness: docs/maps/triangle.md. The result for (i, j) is that for (j, i), and 0 for (i, i),
-// always; NaN and infinity go through as in scipy.
+// Exactness: docs/maps/triangle.md. The result for (i, j) is that for (j, i), bit for bit, and 0
+// for (i, i), always; NaN and infinity go through as in scipy: a NaN does not count in a Chebyshev
+// distance, which is 0 where there is nothing else.
 // Range: a Euclidean distance goes through its square. From d = 2 on, distances below 1.1e-19 have
 // fewer right digits and may be 0, and those above 1.8e19 are infinite; in doubles, 1.5e-154 and
 // 1.3e154. All others go as far as their type, and lengths of cosines of floats as far as a
