@@ -151,7 +151,7 @@ class Checkout:
         os.makedirs(self.at(cwd), exist_ok=True)
         return subprocess.run([self.at('co', script), *args], cwd=self.at(cwd),
                               env={**self.env, **env}, capture_output=True, text=True,
-                              errors='replace', timeout=250, check=False)
+                              errors='replace', check=False)
 
     def built(self, folder='co/build'):
         """The names of the programs that were built there."""
