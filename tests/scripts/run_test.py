@@ -5,6 +5,7 @@
 The checkout has the scripts, two wings of programs that are built in a second, and commands that
 play an nvcc and a GPU. Nothing is installed.
 """
+import glob
 import os
 import re
 import shlex
@@ -271,6 +272,17 @@ def test_foreign_venv(c):
     expect('a foreign .venv stays', everything(c.at('co/.venv')) == {'letter.txt'})
 
 
+def test_no_limits(_):
+    """On a machine that is busy a test takes long: none has a limit of time but the one of all."""
+    for folder in '', 'bench', 'samples', 'tests':
+        for path in glob.glob(os.path.join(ROOT, folder, '**' if folder else '', '*'),
+                              recursive=True):
+            if path.endswith('meson.build') or (folder == 'tests' and path.endswith('.py')):
+                limits = re.findall(r'.*\btimeout *[:=] *\d.*|.*time\.(?:time|monotonic)\(.*',
+                                    read(path))
+                expect(f'a limit of time in {path}', not limits, *limits)
+
+
 def test_names(c):
     result = c.run('tests/run', '--list')
     expect('--list', result.returncode == 0 and sorted(result.stdout.splitlines()) ==
@@ -402,8 +414,9 @@ def test_sanitize_ended(c):
 
 
 TESTS = [test_bad_folders, test_folder_of_another, test_files_survive, test_failed_setup,
-         test_no_scratch_folder, test_by_hand, test_foreign_venv, test_names, test_counts,
-         test_samples, test_bench_without_gpu, test_bench, test_sanitize, test_sanitize_ended]
+         test_no_scratch_folder, test_by_hand, test_foreign_venv, test_no_limits, test_names,
+         test_counts, test_samples, test_bench_without_gpu, test_bench, test_sanitize,
+         test_sanitize_ended]
 WITH_GPU = [test_bench, test_sanitize, test_sanitize_ended]
 
 for test in TESTS:
