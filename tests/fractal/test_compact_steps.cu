@@ -148,7 +148,8 @@ static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
 
 int main(void) {
     const int skip = engine_begin(), fractals = TMAP_FRACTAL_COUNT + OWN;
-    const int few = engine_cpu || engine_small, steps = few ? 7 : 100, levels = few ? 6 : 13;
+    const int few = engine_cpu || engine_small, levels = few ? 6 : 13;
+    const int steps = engine_small ? 2 : engine_cpu ? 7 : 100;
     if (skip) return skip;
     for (int i = 0; i < fractals; ++i) {
         const int own = i >= TMAP_FRACTAL_COUNT;
