@@ -9,7 +9,7 @@
 #include <threadmap/rivals/box_bits.h>
 #include <threadmap/rivals/box_kernels.h>
 
-#define STEPS_GRID (engine_cpu ? 4u : 4096u), 128u
+#define STEPS_GRID (engine_cpu || engine_small ? 4u : 4096u), 128u
 
 enum { OWN = 50, RULES = 5 };
 static const tmap_ca_rule rules[RULES] = {
