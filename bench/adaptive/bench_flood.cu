@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bench_flood: the flood of a map of 16-bit heights into bytes, by the library and step by step as
-// the lecture slides go, the labelling of a mask, and lakes of rising water, over inputs and sizes,
-// all in one run.
+// bench_flood: the flood of a map of heights into bytes, bits or depths, by the library and step by
+// step as the lecture slides go, the labelling of a mask, and lakes of rising water, over inputs
+// and sizes, all in one run.
 //
 // The source is the first cell of the input's largest region. Every result is verified, in every
 // cell and on the device, against a union-find over single cells; one that is wrong ends the run
@@ -50,13 +50,19 @@ static const char *work_of(const flood_job *job) {
     return names[job->variant->work];
 }
 
+static const char *dtype_of(const flood_job *job) {
+    static const char *const names[] = {"i16", "i32", "f32"};
+    return job->variant->work == FLOOD_WORK_LABEL ? "u8" : names[job->variant->type];
+}
+
 // The first columns of a row.
 static void begin_row(const flood_job *job) {
     char levels[16] = "";
     if (job->variant->work == FLOOD_WORK_LEVELS)
         snprintf(levels, sizeof levels, " %u", job->level_count);
-    printf("| %s | %s%s | %s | %llu | %d |", work_of(job), job->variant->name, levels,
-           flood_input_name(job->truth.input), job->truth.map.width, job->truth.map.connectivity);
+    printf("| %s | %s%s | %s | %s | %llu | %d |", work_of(job), job->variant->name, levels,
+           dtype_of(job), flood_input_name(job->truth.input), job->truth.map.width,
+           job->truth.map.connectivity);
 }
 
 static void left_out(const flood_job *job, const char *why) {
@@ -68,20 +74,23 @@ static void left_out(const flood_job *job, const char *why) {
 // The end of a run in which a result is wrong.
 static void wrong(const flood_job *job, tmap_u64 count) {
     fflush(stdout);
-    fprintf(stderr, "%s %s %s n=%llu connectivity=%d: WRONG in %llu %s\n", work_of(job),
-            job->variant->name, flood_input_name(job->truth.input), job->truth.map.width,
-            job->truth.map.connectivity, count,
+    fprintf(stderr, "%s %s %s %s n=%llu connectivity=%d: WRONG in %llu %s\n", work_of(job),
+            job->variant->name, dtype_of(job), flood_input_name(job->truth.input),
+            job->truth.map.width, job->truth.map.connectivity, count,
             job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
     exit(1);
 }
 
-// Bytes in and out: two and one a cell of a flood, one and four of a label; of rising water two a
-// cell, once for all levels, and a lake for each of them.
+// Bytes in and out of a flood: two or four a cell, and one, or four of depths; one and four of a
+// label; of rising water two a cell, once for all levels, and a lake for each of them.
 static double bytes_of(const flood_job *job) {
     const double cells = (double)job->truth.cells;
     if (job->variant->work == FLOOD_WORK_LEVELS)
         return 2 * cells + sizeof(tmap_flood_lake) * (double)job->level_count;
-    return (job->variant->work == FLOOD_WORK_FLOOD ? 3 : 5) * cells;
+    if (job->variant->work == FLOOD_WORK_LABEL) return 5 * cells;
+    return ((job->variant->type == TMAP_FLOOD_I16 ? 2 : 4) +
+            (job->variant->form == TMAP_FLOOD_DEPTH ? 4 : 1)) *
+           cells;
 }
 
 // A row, for the reader and for the file. The limit is the time for the bytes in and out. flooded:
@@ -107,9 +116,8 @@ static void record(sweep *s, const flood_job *job, bench_time t, double flooded)
              "\"ms\": %.5f, \"noise_pct\": %.2f, \"mpix_s\": %.3f, \"limit_ms\": %.5f, "
              "\"limit_pct\": %.3f%s, \"verified\": true",
              work_of(job), job->variant->name, flood_input_name(job->truth.input),
-             job->truth.map.width, job->truth.map.connectivity,
-             job->variant->work == FLOOD_WORK_LABEL ? "u8" : "i16", flooded, t.ms, t.noise_pct,
-             mpix, limit, 100 * limit / t.ms, more);
+             job->truth.map.width, job->truth.map.connectivity, dtype_of(job), flooded, t.ms,
+             t.noise_pct, mpix, limit, 100 * limit / t.ms, more);
     bench_results_row(&s->results, row);
 }
 
@@ -309,9 +317,9 @@ int main(int argc, char **argv) {
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
            s.ceilings.fill_tbs, s.ceilings.read_tbs);
     if (bench_results_open(&s.results, out, "flood", s.ceilings)) bench_bad("--out", out);
-    printf(
-        "| work | variant | input | n | neighbours | ms | noise | Mpix/s | of the limit | rounds "
-        "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| work | variant | heights | input | n | neighbours | ms | noise | Mpix/s | of the "
+           "limit | rounds "
+           "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (int i = 0; i < s.connectivity.count; ++i) {
         memset(s.late, 0, sizeof s.late);
         for (int k = 0; k < s.n.count; ++k)

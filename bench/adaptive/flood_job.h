@@ -3,8 +3,8 @@
 // map and then runs as often as it is told to.
 //
 // A variant is two functions and a line in flood_variants, whose work is FLOOD_WORK_FLOOD (heights
-// in, job->out as bytes), FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit integers) or
-// FLOOD_WORK_LEVELS (heights and job->levels in, job->lakes).
+// in, job->out as bytes or depths), FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit
+// integers) or FLOOD_WORK_LEVELS (heights and job->levels in, job->lakes).
 #ifndef BENCH_ADAPTIVE_FLOOD_JOB_H
 #define BENCH_ADAPTIVE_FLOOD_JOB_H
 
@@ -24,6 +24,7 @@ typedef struct flood_job flood_job;
 typedef struct flood_variant {
     int work;
     const char *name;
+    int type; // of heights
     int form;
     // Bytes of the workspace for the job's map.
     tmap_u64 (*bytes)(const flood_job *job);
@@ -31,7 +32,7 @@ typedef struct flood_variant {
     cudaError_t (*make)(flood_job *job);
     // A run in the default stream. Sets job->late and leaves where it took more than limit_ms.
     cudaError_t (*run)(flood_job *job);
-    // Makes job->out of what a run has left elsewhere; not timed. NULL: it is there.
+    // Makes bytes in job->out of what a run has left elsewhere; not timed. NULL: they are there.
     cudaError_t (*finish)(flood_job *job);
 } flood_variant;
 
@@ -48,7 +49,8 @@ struct flood_job {
     tmap_u64 rounds; // of the last run; 0: there are none
     tmap_flood_slides slides;
     tmap_flood_plan plan;
-    void *tiles, *bits; // in the workspace
+    const void *heights;         // of the variant's type
+    void *tiles, *bits, *depths; // in the workspace
     tmap_label_plan label;
     tmap_flood_seed source; // of rising water
     tmap_u32 level_count;
@@ -90,34 +92,80 @@ static cudaError_t flood_slides_run(flood_job *job) {
 
 // ---- the library --------------------------------------------------------------------------------
 
-// The workspace holds a plan's own, tiles, and a result of bits, or a source.
+static tmap_flood_map flood_regions_map(const flood_job *job) {
+    tmap_flood_map map = job->truth.map;
+    map.type = job->variant->type;
+    return map;
+}
+
+// The truth's heights as integers or floats of 32 bits.
+static __global__ void flood_widen(const short *heights, tmap_u64 cells, int type, void *out) {
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
+         i += (tmap_u64)gridDim.x * blockDim.x)
+        if (type == TMAP_FLOOD_F32)
+            ((float *)out)[i] = heights[i];
+        else
+            ((int *)out)[i] = heights[i];
+}
+
+// The next part of a workspace, at a multiple of 256 bytes, as memory of its own would be.
+static tmap_u64 flood_part(tmap_u64 *end, tmap_u64 bytes) {
+    const tmap_u64 at = *end;
+    *end += (bytes + 255) / 256 * 256;
+    return at;
+}
+
+// Parts of the workspace behind a plan's own: tiles; heights of other types than the truth's, or a
+// result of bits, or a source; and depths, where these are asked for. Returns the end.
+static tmap_u64 flood_regions_parts(const flood_job *job, const tmap_flood_plan *plan,
+                                    tmap_u64 *tiles, tmap_u64 *bits, tmap_u64 *depths) {
+    const tmap_u64 cells = job->truth.cells, words = tmap_flood_words(plan->map.width);
+    tmap_u64 end = 0;
+    flood_part(&end, plan->workspace);
+    *tiles = flood_part(&end, tmap_flood_tiles_bytes(plan));
+    *bits = flood_part(&end, plan->map.type != TMAP_FLOOD_I16
+                                 ? 4 * cells
+                                 : 4 * words * plan->map.height + sizeof(tmap_flood_seed));
+    *depths = flood_part(&end, plan->form == TMAP_FLOOD_DEPTH ? 4 * cells : 0);
+    return end;
+}
 static tmap_u64 flood_regions_bytes(const flood_job *job) {
-    const tmap_flood_map *map = &job->truth.map;
+    const tmap_flood_map map = flood_regions_map(job);
     tmap_flood_plan plan;
-    CHECK(tmap_flood_plan_make(map, TMAP_FLOOD_U8, 1, &plan));
-    return plan.workspace + tmap_flood_tiles_bytes(&plan) +
-           4 * tmap_flood_words(map->width) * map->height + sizeof(tmap_flood_seed);
+    tmap_u64 at;
+    CHECK(tmap_flood_plan_make(&map, job->variant->form, 1, &plan));
+    return flood_regions_parts(job, &plan, &at, &at, &at);
 }
 static cudaError_t flood_regions_make(flood_job *job) {
-    cudaError_t error = tmap_flood_plan_make(&job->truth.map, job->variant->form, 1, &job->plan);
+    const tmap_flood_map map = flood_regions_map(job);
+    tmap_u64 tiles, bits, depths;
+    cudaError_t error = tmap_flood_plan_make(&map, job->variant->form, 1, &job->plan);
     if (error) return error;
-    job->tiles = (char *)job->workspace + job->plan.workspace;
-    job->bits = (char *)job->tiles + tmap_flood_tiles_bytes(&job->plan);
-    return tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+    flood_regions_parts(job, &job->plan, &tiles, &bits, &depths);
+    job->tiles = (char *)job->workspace + tiles, job->bits = (char *)job->workspace + bits;
+    job->depths = (char *)job->workspace + depths;
+    job->heights = map.type == TMAP_FLOOD_I16 ? (const void *)job->truth.heights : job->bits;
+    if (map.type != TMAP_FLOOD_I16)
+        flood_widen<<<1024, 256>>>(job->truth.heights, job->truth.cells, map.type, job->bits);
+    CHECK(cudaGetLastError());
+    if (job->variant->form == TMAP_FLOOD_DEPTH)
+        CHECK(cudaMemset(job->depths, 0xa5, 4 * (size_t)job->truth.cells));
+    return tmap_flood_tiles(&job->plan, job->heights, job->tiles, 0);
 }
 static void *flood_regions_out(const flood_job *job) {
-    return job->variant->form == TMAP_FLOOD_U8 ? job->out : job->bits;
+    if (job->variant->form == TMAP_FLOOD_U8) return job->out;
+    return job->variant->form == TMAP_FLOOD_BITS ? job->bits : job->depths;
 }
 static cudaError_t flood_regions_run(flood_job *job) {
-    return tmap_flood(&job->plan, job->truth.heights, job->seed, 1, 0, job->workspace,
+    return tmap_flood(&job->plan, job->heights, job->seed, 1, 0, job->workspace,
                       flood_regions_out(job), 0);
 }
 static cudaError_t flood_again_run(flood_job *job) {
-    return tmap_flood_again(&job->plan, job->truth.heights, job->tiles, job->seed, 1, 0,
-                            job->workspace, flood_regions_out(job), 0);
+    return tmap_flood_again(&job->plan, job->heights, job->tiles, job->seed, 1, 0, job->workspace,
+                            flood_regions_out(job), 0);
 }
 static cudaError_t flood_first_run(flood_job *job) {
-    const cudaError_t error = tmap_flood_tiles(&job->plan, job->truth.heights, job->tiles, 0);
+    const cudaError_t error = tmap_flood_tiles(&job->plan, job->heights, job->tiles, 0);
     return error ? error : flood_again_run(job);
 }
 
@@ -134,6 +182,22 @@ static cudaError_t flood_bits_finish(flood_job *job) {
     return cudaGetLastError();
 }
 
+// A depth of the level 0 is the height below it, to the bit; 0 is that of a cell that is not
+// flooded, and of no other. 2: it is neither.
+static __global__ void flood_depths_as_bytes(const float *depths, const short *heights,
+                                             tmap_u64 cells, unsigned char *out) {
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
+         i += (tmap_u64)gridDim.x * blockDim.x) {
+        const tmap_u32 bits = __float_as_uint(depths[i]);
+        out[i] = bits == 0 ? 0 : bits == __float_as_uint((float)-heights[i]) ? 1 : 2;
+    }
+}
+static cudaError_t flood_depths_finish(flood_job *job) {
+    flood_depths_as_bytes<<<1024, 256>>>((const float *)job->depths, job->truth.heights,
+                                         job->truth.cells, job->out);
+    return cudaGetLastError();
+}
+
 // Rising water has a source of its own, which stands where a result of bits would. Tiles are known
 // before.
 static tmap_flood_seed *flood_levels_source(const flood_job *job) {
@@ -147,8 +211,8 @@ static cudaError_t flood_levels_make(flood_job *job) {
                               cudaMemcpyHostToDevice);
 }
 static cudaError_t flood_levels_run(flood_job *job) {
-    return tmap_flood_levels(&job->plan, job->truth.heights, job->tiles, flood_levels_source(job),
-                             1, job->levels, job->level_count, job->workspace, job->lakes, 0);
+    return tmap_flood_levels(&job->plan, job->heights, job->tiles, flood_levels_source(job), 1,
+                             job->levels, job->level_count, job->workspace, job->lakes, 0);
 }
 
 static tmap_label_plan flood_label_plan(const flood_job *job) {
@@ -176,26 +240,39 @@ static cudaError_t flood_label_run(flood_job *job) { // the count stands first
 // ---- all of them --------------------------------------------------------------------------------
 
 #define FLOOD_SLIDES(name, form) \
-    { FLOOD_WORK_FLOOD, name, form, flood_slides_bytes, flood_slides_make, flood_slides_run, NULL }
+    { \
+        FLOOD_WORK_FLOOD, name, TMAP_FLOOD_I16, form, flood_slides_bytes, flood_slides_make, \
+            flood_slides_run, NULL \
+    }
 
-#define FLOOD_REGIONS(name, form, run, finish) \
-    { FLOOD_WORK_FLOOD, name, form, flood_regions_bytes, flood_regions_make, run, finish }
+#define FLOOD_REGIONS(name, type, form, run, finish) \
+    { FLOOD_WORK_FLOOD, name, type, form, flood_regions_bytes, flood_regions_make, run, finish }
 
 // The library's own variants come first: `regions` is tmap_flood; `again_bits` a flood of a map
 // whose tiles are known, and `first_bits` the first one, which finds them.
 static const flood_variant flood_variants[] = {
-    FLOOD_REGIONS("regions", TMAP_FLOOD_U8, flood_regions_run, NULL),
-    FLOOD_REGIONS("again", TMAP_FLOOD_U8, flood_again_run, NULL),
-    FLOOD_REGIONS("regions_bits", TMAP_FLOOD_BITS, flood_regions_run, flood_bits_finish),
-    FLOOD_REGIONS("first_bits", TMAP_FLOOD_BITS, flood_first_run, flood_bits_finish),
-    FLOOD_REGIONS("again_bits", TMAP_FLOOD_BITS, flood_again_run, flood_bits_finish),
-    {FLOOD_WORK_LABEL, "regions", 0, flood_label_bytes, flood_label_make, flood_label_run, NULL},
+    FLOOD_REGIONS("regions", TMAP_FLOOD_I16, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_FLOOD_I16, TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_regions_run,
+                  flood_bits_finish),
+    FLOOD_REGIONS("first_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_first_run,
+                  flood_bits_finish),
+    FLOOD_REGIONS("again_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_again_run,
+                  flood_bits_finish),
+    FLOOD_REGIONS("regions", TMAP_FLOOD_I32, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("regions", TMAP_FLOOD_F32, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_FLOOD_F32, TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_depth", TMAP_FLOOD_I16, TMAP_FLOOD_DEPTH, flood_regions_run,
+                  flood_depths_finish),
+    FLOOD_REGIONS("regions_depth", TMAP_FLOOD_F32, TMAP_FLOOD_DEPTH, flood_regions_run,
+                  flood_depths_finish),
+    {FLOOD_WORK_LABEL, "regions", 0, 0, flood_label_bytes, flood_label_make, flood_label_run, NULL},
     FLOOD_SLIDES("uniform", TMAP_FLOOD_SLIDES_UNIFORM),
     FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
     FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),
     FLOOD_SLIDES("naive", TMAP_FLOOD_SLIDES_NAIVE),
-    {FLOOD_WORK_LEVELS, "levels", TMAP_FLOOD_BITS, flood_regions_bytes, flood_levels_make,
-     flood_levels_run, NULL},
+    {FLOOD_WORK_LEVELS, "levels", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_regions_bytes,
+     flood_levels_make, flood_levels_run, NULL},
 };
 enum { FLOOD_VARIANTS = sizeof flood_variants / sizeof *flood_variants };
 

@@ -3,9 +3,10 @@
 from .text import NOTHING, ms, percent, sig, table
 
 
-def flood_row(results, variant, given, size, work="flood"):
-    found = [row for row in results.at(work) if row["variant"] == variant
-             and row["input"] == given and row["size"] == size and row["connectivity"] == 4]
+def flood_row(results, variant, given, size, dtype="i16"):
+    found = [row for row in results.at("label" if dtype == "u8" else "flood")
+             if row["variant"] == variant and row["input"] == given and row["size"] == size
+             and row["connectivity"] == 4 and row["dtype"] == dtype]
     return found[0] if found else None
 
 
@@ -20,18 +21,23 @@ def table_floods(data):
     for given in flood_inputs(results) if results else ():
         found = [flood_row(results, "regions", given, size) for size in sizes]
         again = [flood_row(results, name, given, 16384) for name in ("first_bits", "again_bits")]
-        label = flood_row(results, "regions", given, 16384, "label")
+        label = flood_row(results, "regions", given, 16384, "u8")
+        wide = [flood_row(results, name, given, 16384, "f32")
+                for name in ("regions", "regions_depth")]
         rows.append([given.replace("_", " "), *(ms(row) for row in found), percent(found[1]),
-                     percent(found[2]), *(ms(row) for row in again), ms(label)])
+                     percent(found[2]), *(ms(row) for row in wide), *(ms(row) for row in again),
+                     ms(label)])
     return table(["input", *(f"{size}²" for size in sizes), "% of copying, 16384²",
-                  "% of copying, 32768²", "first, to bits", "again, to bits", "labels"], rows)
+                  "% of copying, 32768²", "floats", "floats to depths", "first, to bits",
+                  "again, to bits", "labels"], rows)
 
 
 def flood_ratios(results, over, under, given):
     """The speed of one form by that of another, size by size."""
     found = {}
     for row in results.at("flood"):
-        if row["variant"] == over and row["input"] == given and row["connectivity"] == 4:
+        if (row["variant"] == over and row["input"] == given and row["connectivity"] == 4
+                and row["dtype"] == "i16"):
             other = flood_row(results, under, given, row["size"])
             if other:
                 found[row["size"]] = row["mpix_s"] / other["mpix_s"]
@@ -44,7 +50,7 @@ def table_flood_claims(data):
     if not results:
         return NOTHING
     flood = [row for row in results.at("flood") if row["connectivity"] == 4
-             and row["input"] != "dry"]
+             and row["input"] != "dry" and row["dtype"] == "i16"]
 
     def pick(best, **want):
         rows = [row for row in flood if all(row[key] == value for key, value in want.items())]

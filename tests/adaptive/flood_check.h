@@ -109,7 +109,7 @@ static inline void *flood_make(const tmap_flood_map *map, int input) {
             if (x < map->width)
                 height = flood_input(input, (tmap_u32)x, (tmap_u32)y, (tmap_u32)map->width,
                                      (tmap_u32)map->height);
-            if (map->has_nodata && height < 0 && chance % 16 == 0)
+            if (map->has_nodata && x < map->width && height < 0 && chance % 16 == 0)
                 height = map->type == TMAP_FLOOD_F32 && chance & 16 ? (double)NAN : map->nodata;
             flood_set(map, heights, x, y, height);
         }

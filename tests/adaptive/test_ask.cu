@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_ask: adaptive subdivision of the Mandelbrot set against the serial one on the host, pixel by
 // pixel and count by count: both forms, all drivers, domains and parameters that divide each other
-// or do not, tables that are too small, borders beside the picture and in it, and what must be
-// refused.
+// or do not, tables that are too small, borders beside the picture and in it, numbers of tuning at
+// random, parameters and forms that the library chooses, and what must be refused.
 #include "adaptive/ask_reference.h"
 #include "cuda_check.h"
 #include <threadmap/rivals/mandelbrot_approaches.h>
@@ -250,6 +250,134 @@ static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u
     return p;
 }
 
+// A picture of wide uniform regions with numbers of tuning at random: the same with all of them.
+static void run_tuning(int runs) {
+    static const tmap_u32 values[] = {1, 5, 32, 100, 512, 3000, 20000, 0xffffffff};
+    const problem p = make(512, 130, 40, 2, 2, 16, 0, 0);
+    const size_t pixels = (size_t)p.m.nx * p.m.ny;
+    tmap_mandelbrot_plan_f32 plan;
+    tmap_ask_workspace s;
+    ask_split split;
+    ask_counts counts;
+    tmap_u64 state = 7;
+    if (ask_split_make(p.m.nx, p.m.ny, p.a.g, p.a.r, p.a.b, &split)) exit(1);
+    split.shared = 1;
+    ask_reference(split, brute_dwell, &p, want, &counts);
+    CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+    for (int i = 0; i < runs; ++i) {
+        tmap_u32 v[9];
+        CHECK(tmap_mandelbrot_plan_make_f32(&p.m, &s, &plan));
+        for (int k = 0; k < 9; ++k) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            v[k] = values[(tmap_u32)(state >> 40) % (sizeof values / sizeof *values)];
+        }
+        plan.ask.run.tuning.chunk = v[0], plan.ask.run.tuning.chunks = v[1];
+        plan.ask.run.tuning.chunks_last = v[2], plan.ask.run.tuning.fill_elements = v[3];
+        plan.ask.run.tuning.fill_eight = v[4], plan.ask.run.tuning.fill_warps = v[5];
+        plan.ask.run.tuning.warp_sides = v[6], plan.ask.run.tuning.four_sides = v[7];
+        plan.ask.run.tuning.eight_sides = v[8];
+        CHECK(cudaMemset(device_out, 0x5a, pixels * sizeof(int)));
+        CHECK(tmap_mandelbrot_f32(&plan, device_out, 0));
+        CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+        expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random", &p,
+               TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+    }
+    CHECK(tmap_ask_workspace_destroy(&s));
+}
+
+// ---- parameters that the library chooses --------------------------------------------------------
+
+// A plan of (0, 0, 0): how wide blocks are without a subdivision, 0 with one; the subdivision.
+static tmap_u32 chosen_plan(const problem *p, const tmap_ask_workspace *s, plans *out,
+                            tmap_ask_domain **d) {
+    CHECK(p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, s, &out->f64)
+                  : tmap_mandelbrot_plan_make_f32(&p->m, s, &out->f32));
+    *d = p->wide ? &out->f64.ask.run.workspace.domain : &out->f32.ask.run.workspace.domain;
+    return p->wide ? out->f64.plain : out->f32.plain;
+}
+
+// A picture of (0, 0, 0), by what the plan chooses and by each of the others: every pixel, what was
+// counted, and the time of a picture without a level.
+static void run_chosen(problem p) {
+    if (!check_turn()) return;
+    const size_t pixels = (size_t)p.m.nx * p.m.ny;
+    const ask_dwell dwell = p.m.options & TMAP_MANDELBROT_BULBS ? library_dwell : brute_dwell;
+    tmap_ask_workspace s;
+    p.a.g = p.a.r = p.a.b = 0;
+    CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+    CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
+    ask_exhaustive(p.m.nx, p.m.ny, dwell, &p, exhaustive);
+    for (int way = 0; way < 5; ++way) {
+        float level_ms[TMAP_ASK_LEVELS_MAX + 1];
+        tmap_ask_counts counts;
+        ask_counts reference;
+        tmap_ask_domain *d;
+        ask_split split;
+        plans plan;
+        tmap_u32 plain = chosen_plan(&p, &s, &plan, &d);
+        if (way == 1 || way == 2) plain = 16 * (tmap_u32)way;
+        if (way >= 3) plain = 0, *d = s.domain;
+        if (way == 4 && d->g >= 4) d->g /= 4, ++d->levels;
+        plan.f32.plain = plan.f64.plain = plain;
+        CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
+        level_ms[0] = -1;
+        CHECK(launch(&p, &plan, TMAP_MANDELBROT_ASK_MBR, way % 2 ? TMAP_ASK_HOST : TMAP_ASK_STREAM,
+                     level_ms, device_out + 32));
+        CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
+        for (int i = 0; i < 32; ++i)
+            expect(got[i] == POISON && got[32 + pixels + i] == POISON, "outside the picture", &p,
+                   TMAP_MANDELBROT_ASK_MBR, way);
+        CHECK(tmap_ask_counts_read(&s, &counts, 0));
+        if (plain) {
+            expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels without a level", &p,
+                   TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
+            expect(counts.levels == 0 && counts.level[0].regions == 0, "counts of no level", &p,
+                   TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
+            expect(way != 1 || level_ms[0] >= 0, "time of no level", &p,
+                   TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
+            continue;
+        }
+        if (ask_split_make(p.m.nx, p.m.ny, d->g, 2, 1, &split)) exit(1);
+        split.r = d->r, split.tau = d->levels, split.shared = 1;
+        ask_reference(split, dwell, &p, want, &reference);
+        for (; reference.levels && !reference.level[reference.levels - 1].regions;)
+            --reference.levels;
+        expect(ask_difference(got + 32, want, pixels) == 0, "pixels of chosen parameters", &p,
+               TMAP_MANDELBROT_ASK_MBR, way);
+        compare_counts(&p, TMAP_MANDELBROT_ASK_MBR, way, &reference, &counts);
+    }
+    CHECK(tmap_ask_workspace_destroy(&s));
+}
+
+// What is chosen where there is no doubt, on every device: a small picture and one outside of the
+// set have no subdivision, large ones of a part of the set have one.
+static void run_choices(void) {
+    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+    for (int i = 0; i < 14; ++i) {
+        problem p = make(64, 64, 512, 0, 0, 0, 0, i & 1);
+        tmap_ask_workspace s;
+        tmap_ask_domain *d;
+        plans plan;
+        setenv("SIMT_DEVICE", devices[i / 2], 1);
+        setenv("SIMT_MULTIPROCESSORS", "132", 1);
+        CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+        expect(chosen_plan(&p, &s, &plan, &d) == 16, "a small picture", &p, 0, 0);
+        CHECK(tmap_ask_workspace_destroy(&s));
+        p.m.nx = p.m.ny = 4096;
+        CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+        expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture", &p, 0, 0);
+        p.m.x0 = 1, p.m.x1 = 2, p.m.y0 = 1, p.m.y1 = 2;
+        if (!p.wide) // arithmetic in double may cost more than memory
+            expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing", &p, 0, 0);
+        p.m.x0 = -0.2, p.m.x1 = 0.1, p.m.y0 = -0.15, p.m.y1 = 0.15;
+        expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels == 1 && d->g == 8,
+               "a picture of one dwell", &p, 0, 0);
+        CHECK(tmap_ask_workspace_destroy(&s));
+    }
+    unsetenv("SIMT_DEVICE");
+    unsetenv("SIMT_MULTIPROCESSORS");
+}
+
 // Everything that must be refused; nothing may be written.
 static void run_refusals(void) {
     const problem good = make(64, 64, 100, 4, 2, 4, 0, 0);
@@ -394,6 +522,25 @@ int main(void) {
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
             run_problem(&p, 2 | 4); // what differs is how a pixel is computed
         }
+    }
+    run_tuning(on_gpu ? 300 : small ? 3 : 30);
+    {
+        const problem chosen[] = {
+            make(1, 1, 3, 0, 0, 0, 0, 0),      make(17, 300, 70, 0, 0, 0, 0, 1),
+            make(129, 95, 200, 0, 0, 0, 0, 0), make(96, 100, 33, 0, 0, 0, 1, 0),
+            make(80, 81, 37, 0, 0, 0, 0, 1),   make(33, 31, 2, 0, 0, 0, 0, 0),
+        };
+        const double windows[][4] = {{-2.01, -1.97, -0.02, 0.02}, {-3, 3, -3, 3},
+                                     {-1e30, 1e30, -1e30, 1e30},  {1, 2, 1, 2},
+                                     {-0.2, 0.1, -0.15, 0.15},    {-1.8, -1.7, -0.05, 0.05}};
+        for (unsigned i = 0; i < sizeof chosen / sizeof *chosen; ++i) run_chosen(chosen[i]);
+        for (unsigned i = 0; i < 2 * sizeof windows / sizeof *windows; ++i) {
+            problem p = make(130, 90, i % 3 ? 150 : 700, 0, 0, 0, i % 5 == 0, i & 1);
+            p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
+            p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
+            run_chosen(p);
+        }
+        run_choices();
     }
     run_refusals();
     if (!small) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_ask_own: problems of one's own through ask.h, against every element by itself: the elements
 // of a ball or disc, each written once; slabs whose regions share their faces in 3D; both forms, all
-// drivers, blocks of many sizes, few blocks, all numbers of tuning at their ends, tables without
-// places; that each level has the children of those that the level before subdivided; that an error
+// drivers, blocks of many sizes, few blocks, numbers of tuning at their ends and at random, tables
+// without places; that each level has the children of those that the level before subdivided; that
+// plans of one kernel do not disturb each other; devices of many compute capabilities; that an error
 // of the caller's stays the caller's; and what must be refused.
 #include "cuda_check.h"
 #include <threadmap/rivals/ask_drivers.h>
@@ -47,12 +48,19 @@ TMAP_DEVICE tmap_ask_range solid_query(const void *job, const tmap_ask_region *t
     return range;
 }
 
-// Adds, so that an element that is written twice shows.
+// 1 if a team is what tmap_ask_team promises: lanes of one warp, or full warps.
+TMAP_DEVICE int solid_team(tmap_ask_team team) {
+    return team.rank < team.size &&
+           (team.size % 32 ? (tmap_u32)__popc(team.lanes) == team.size : team.lanes == 0xffffffffu);
+}
+
+// Adds, so that an element that is written twice shows, and more where the team is none.
 TMAP_DEVICE void solid_terminal(const void *job, const tmap_ask_region *t, tmap_u32 value,
                                 tmap_ask_team team) {
     const solid *p = (const solid *)job;
+    const tmap_u32 more = solid_team(team) ? 1 : 100;
     for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(t); i += team.size)
-        *solid_at(p, tmap_ask_region_at(t, i)) += (unsigned char)(1 + value);
+        *solid_at(p, tmap_ask_region_at(t, i)) += (unsigned char)(more + value);
 }
 
 // Values go through the warp's scratch, so that two warps that share one show.
@@ -206,14 +214,180 @@ static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 
     solid_free(&p, &s);
 }
 
+// Numbers of tuning at random, each with each: none may change what comes out, and every team is one.
+static void run_tuning_random(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r,
+                              tmap_u32 b, int runs) {
+    static const tmap_u32 values[] = {0,  1,  2,   3,   7,    8,    20,         31,        32,
+                                      33, 50, 100, 511, 1000, 4096, 0x7fffffff, 0xffffffff};
+    enum { VALUES = sizeof values / sizeof *values };
+    tmap_u64 state = 12345 + (tmap_u64)nx;
+    tmap_ask_workspace s;
+    solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
+    const size_t length = strlen(what_runs);
+    for (int i = 0; i < runs; ++i) {
+        tmap_ask_plan plan;
+        tmap_u32 v[9];
+        CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
+        for (int k = 0; k < 9; ++k) { // those of the first two groups are 1 or more, but for one
+            const tmap_u32 least = k < 6 && k != 4;
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            v[k] = values[least + (tmap_u32)(state >> 40) % (VALUES - least)];
+        }
+        plan.run.tuning.chunk = v[0], plan.run.tuning.chunks = v[1];
+        plan.run.tuning.chunks_last = v[2], plan.run.tuning.fill_elements = v[3];
+        plan.run.tuning.fill_eight = v[4], plan.run.tuning.fill_warps = v[5];
+        plan.run.tuning.warp_sides = v[6], plan.run.tuning.four_sides = v[7];
+        plan.run.tuning.eight_sides = v[8];
+        snprintf(what_runs + length, sizeof what_runs - length,
+                 ", tuning %u %u %u, %u %u %u, %u %u %u", v[0], v[1], v[2], v[3], v[4], v[5], v[6],
+                 v[7], v[8]);
+        solid_clear(&p);
+        CHECK(tmap_ask_stream(&plan, &p, 0));
+        solid_check(&p, &s, 0);
+    }
+    solid_free(&p, &s);
+}
+
+// Plans with more shared memory and with less, of the same kernels: the first one runs after the
+// second was made. Where a device has too little for a plan, it is refused.
+static void run_plans(void) {
+    tmap_ask_workspace s;
+    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    tmap_ask_kernels kernels = solid_kernels;
+    tmap_ask_plan plans[3];
+    kernels.threads = 1024;
+    for (int i = 0; i < 3; ++i) {
+        static const tmap_u32 scratch[] = {2048, 1664, 128}; // of a warp: 64 KiB of a block, 52, 4
+        cudaError_t status;
+        kernels.scratch = scratch[i];
+        status = tmap_ask_plan_make(&s, &kernels, &plans[i]);
+        if (status == cudaErrorInvalidConfiguration)
+            plans[i].query.kernel = NULL;
+        else
+            CHECK(status);
+    }
+    for (int i = 0; i < 3; ++i) {
+        if (!plans[i].query.kernel) continue;
+        snprintf(what_runs, sizeof what_runs, "plan %d of three", i);
+        solid_clear(&p);
+        expect(tmap_ask_stream(&plans[i], &p, 0) == cudaSuccess, "a later plan lowers its limit");
+        solid_check(&p, &s, 0);
+    }
+    solid_free(&p, &s);
+}
+
+// Blocks of all sizes on devices of many compute capabilities and of one multiprocessor to many.
+static void run_devices(void) {
+    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+    static const char *const processors[] = {"1", "132"};
+    for (int i = 0; i < 14; ++i) {
+        tmap_ask_workspace s;
+        solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+        setenv("SIMT_DEVICE", devices[i / 2], 1);
+        setenv("SIMT_MULTIPROCESSORS", processors[i % 2], 1);
+        for (tmap_u32 threads = 32; threads <= 1024; threads *= 2)
+            for (tmap_u32 scratch = 128; scratch <= 4096; scratch *= 32) {
+                tmap_ask_kernels kernels = solid_kernels;
+                tmap_ask_plan plan;
+                cudaError_t status;
+                kernels.threads = threads, kernels.scratch = scratch;
+                snprintf(what_runs, sizeof what_runs, "device %s, %s processors, %u threads, %u",
+                         devices[i / 2], processors[i % 2], threads, scratch);
+                status = tmap_ask_plan_make(&s, &kernels, &plan);
+                expect(status == cudaSuccess ||
+                           (status == cudaErrorInvalidConfiguration && threads * scratch > 1 << 20),
+                       "a plan");
+                if (status != cudaSuccess) continue;
+                expect(plan.query.blocks > 0 && plan.finish.blocks > 0, "blocks");
+                solid_clear(&p);
+                CHECK(tmap_ask_stream(&plan, &p, 0));
+                solid_check(&p, &s, 0);
+            }
+        solid_free(&p, &s);
+    }
+    unsetenv("SIMT_DEVICE");
+    unsetenv("SIMT_MULTIPROCESSORS");
+}
+
+// (0, 0, 0): the library chooses a subdivision, which is one for every domain, and not a large one.
+static void run_chosen(void) {
+    const tmap_ask_params none = {0, 0, 0};
+    tmap_u64 state = 99;
+    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {70, 70, 70}};
+    for (int i = 0; i < 5; ++i) {
+        tmap_ask_workspace s;
+        solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
+        size_t count = (size_t)p.nx * p.ny * p.nz, wrong = 0, at = 0;
+        unsigned char *got = (unsigned char *)malloc(count);
+        tmap_ask_plan plan;
+        CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
+        solid_clear(&p);
+        CHECK(tmap_ask_stream(&plan, &p, 0));
+        CHECK(cudaMemcpy(got, p.out, count, cudaMemcpyDeviceToHost));
+        for (tmap_u32 z = 0; z < (tmap_u32)p.nz; ++z)
+            for (tmap_u32 y = 0; y < (tmap_u32)p.ny; ++y)
+                for (tmap_u32 x = 0; x < (tmap_u32)p.nx; ++x, ++at)
+                    wrong += got[at] != 1 + solid_inside(&p, x, y, z);
+        expect(wrong == 0, "elements of a chosen subdivision, each once");
+        free(got);
+        solid_free(&p, &s);
+    }
+    for (int i = 0; i < 20000; ++i) {
+        tmap_u64 n[3], parts;
+        tmap_ask_domain d;
+        const tmap_u32 dims = 2 + (tmap_u32)i % 2;
+        for (int k = 0; k < 3; ++k) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            n[k] = 1 + (state >> 33) % (1ull << (state >> 28) % (dims == 2 ? 25 : 12));
+        }
+        snprintf(what_runs, sizeof what_runs, "%llux%llux%llu, %u axes", n[0], n[1], n[2], dims);
+        expect(tmap_ask_domain_make(n[0], n[1], n[2], dims, none, &d) == TMAP_OK, "refused");
+        parts = tmap_region_parts(d.g, d.r, d.levels - 1);
+        expect(d.r == 4 && d.g >= 1 && d.levels >= 1 && d.levels < 5 && d.b == 0, "parameters");
+        if (n[0] > 1 << 21 || n[1] > 1 << 21) continue; // more, for regions below 2^31 elements
+        expect(parts <= (dims == 2 ? 2048 : 128), "parts of the last level");
+        expect(tmap_ask_workspace_bytes(n[0], n[1], dims == 2 ? 0 : n[2], none, 0) < 256 << 20,
+               "bytes");
+    }
+}
+
+// As many regions as a level can have: a warp's share of them is not 0.
+static __global__ void most_regions(tmap_ask_run run, tmap_u32 *batch) {
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(&run.workspace.domain, 0);
+    *batch = tmapi_ask_askers_make(&run, &grid, 0xffffffffu).batch;
+}
+
+static void run_most_regions(void) {
+    const tmap_ask_params a = {65535, 2, 1};
+    tmap_u32 *device_batch, batch = 0;
+    tmap_ask_run run;
+    void *arguments[2] = {&run, &device_batch};
+    memset(&run, 0, sizeof run);
+    run.tuning = tmap_ask_tuning_make();
+    CHECK(cudaMalloc((void **)&device_batch, sizeof batch));
+    expect(tmap_ask_domain_make(1 << 17, 1 << 17, 0, 2, a, &run.workspace.domain) == TMAP_OK,
+           "2^32 regions");
+    CHECK(cudaLaunchKernel((const void *)most_regions, dim3(3, 1, 1), dim3(64, 1, 1), arguments,
+                           8192, 0));
+    CHECK(cudaMemcpy(&batch, device_batch, sizeof batch, cudaMemcpyDeviceToHost));
+    expect(batch == 32, "a warp's share of 2^32 regions");
+    CHECK(cudaFree(device_batch));
+}
+
 // An error of the caller's before a run, which it does not know about: the run is right all the
 // same, and the error is still there.
 static void run_error(void) {
     tmap_ask_workspace s;
     solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
     const size_t length = strlen(what_runs);
+    tmap_ask_kernels large = solid_kernels; // more shared memory than a kernel has unasked
     tmap_ask_drivers_plan plan;
+    tmap_ask_plan of_large;
     void *memory;
+    large.threads = 512, large.scratch = 3072;
+    expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
+    CHECK(tmap_ask_plan_make(&s, &large, &of_large));
+    expect(cudaGetLastError() == cudaErrorMemoryAllocation, "a plan clears the caller's error");
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
             if (driver == TMAP_ASK_GRAPH && (!TMAP_ASK_GRAPHS || small)) continue;
@@ -260,13 +434,14 @@ static void run_refusals(void) {
     REFUSED(bad.scratch = 4097);
 #undef REFUSED
     for (int driver = 0; driver < 2; ++driver)
-        for (int i = 0; i < 7; ++i) {
+        for (int i = 0; i < 8; ++i) {
             other = plan;
             if (i == 0) other.run.tuning.chunk = 0;
             if (i == 1) other.run.tuning.chunks = 0;
             if (i == 2) other.run.tuning.chunks_last = 0;
             if (i == 3) other.run.tuning.fill_elements = 0;
             if (i == 4) other.run.tuning.fill_warps = 0;
+            if (i == 7) other.query.kernel = NULL; // of no plan
             expect((driver ? tmap_ask_stream(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)
                            : tmap_ask_host(i == 5 ? NULL : &other, i == 6 ? NULL : &p, NULL, 0)) ==
                        cudaErrorInvalidValue,
@@ -475,6 +650,12 @@ int main(void) {
     run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
     run_tuning(33, 17, 40, 24, 3, 2, 1);
     run_tuning(100, 80, 0, 60, 3, 2, 2);
+    run_tuning_random(33, 17, 40, 24, 3, 2, 1, small ? 15 : 100);
+    run_tuning_random(100, 80, 0, 60, 3, 2, 2, small ? 15 : 100);
+    run_plans();
+    run_devices();
+    run_most_regions();
+    run_chosen();
     run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
     run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
     run_slabs(19, 26, 7, 30, 2, 3, 1, 3);

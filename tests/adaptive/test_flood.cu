@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_flood.cu: floods against a serial fill: thin maps, maps around the sides of tiles and
 // blocks, and random ones; of every type, with both connectivities, several sources and cells
-// without data; results of every form, floods that know their tiles, and rising water; then levels
-// at the ends of a type's range, and arguments that are refused.
+// without data; results of every form, floods that know their tiles, and rising water; levels at the
+// ends of a type's range; devices of less shared memory; errors of earlier calls; and arguments that
+// are refused.
 #include "adaptive/flood_problem.h"
 #include <threadmap/adaptive/flood_again.h>
 
@@ -123,18 +124,44 @@ static void check_random(int full) {
     }
 }
 
-// Maps with blocks that are whole, aligned and not, which take ways of their own.
+// Maps with blocks that are whole, aligned and not, which take ways of their own: of 16 bits and of
+// 32.
 static void check_whole(int full) {
     for (int i = 0; i < FLOOD_INPUTS; ++i)
-        for (int eight = 0; eight < 2; ++eight) {
-            tmap_flood_map map = {1024, 256, 1024, FLOOD_NODATA, eight, TMAP_FLOOD_I16, 4};
+        for (int eight = 0; eight < 2; ++eight)
+            for (int type = 0; type < 3; ++type) {
+                tmap_flood_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
+                problem p;
+                if (!full && (i + eight + type) % 3) continue;
+                map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
+                map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
+                if (i % 5 == 0) map.pitch = 1032;
+                p = make(map, i, 0, 2, (tmap_u32)i);
+                for (int form = 0; form < 3; ++form)
+                    if (full || form == 0 || (i + eight) % 5 == 0) check(&p, form);
+                problem_free(&p);
+            }
+}
+
+// In a block where most tiles are mixed, their ranges are not used: reading by rows is faster. So a
+// wrong one does no harm there.
+static void check_again_plain(void) {
+    for (int type = 0; type < 3; ++type)
+        for (tmap_u64 more = 0; more < 2; ++more) {
+            tmap_flood_map map = {512, 130, 512 + more, 0, 0, type, 4};
+            tmap_flood_range dry = {TMAPI_FLOOD_KEY_MAX, TMAPI_FLOOD_KEY_MAX};
+            tmap_flood_plan plan;
             problem p;
-            if (!full && (i + eight) % 3) continue;
-            map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
-            map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
-            if (i % 5 == 0) map.pitch = 1032;
-            p = make(map, i, 0, 2, (tmap_u32)i);
-            for (int form = 0; form < (full ? 3 : 1); ++form) check(&p, form);
+            char *tiles;
+            rows = 128, p = make(map, FLOOD_NOISE_650, 0, 2, 5), plan = plan_of(&map, 0, 2);
+            tiles = (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
+            CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
+            CHECK(cudaMemcpy(tiles + 9 * sizeof dry, &dry, sizeof dry, cudaMemcpyHostToDevice));
+            CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+            CHECK(tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 2, 0, p.workspace, p.out,
+                                   0));
+            compare(&p, &plan, "wrong cells where all tiles are mixed:");
+            CHECK(cudaFree(tiles));
             problem_free(&p);
         }
 }
@@ -185,8 +212,9 @@ static void check_levels(void) {
         }
 }
 
-// The least and largest heights of each type, and what lies between two floats.
-static void check_extremes(void) {
+// The least and largest heights of each type, and what lies between two floats: in one row, which
+// is read cell by cell, and in blocks that are read by 16 bytes. All cells are sources.
+static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
     const double h[] = {1,
                         1 + 0x1p-23,
                         1 + 0x1p-22,
@@ -236,21 +264,24 @@ static void check_extremes(void) {
     enum { HEIGHTS = sizeof h / sizeof *h };
     for (unsigned i = 0; i < 3 * sizeof levels / sizeof *levels; ++i) {
         const double level = levels[i / 3];
-        tmap_flood_map map = {HEIGHTS, 1, HEIGHTS, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
-        tmap_flood_seed seeds[HEIGHTS];
-        problem p = make(map, FLOOD_DRY, level, HEIGHTS, 1);
+        tmap_flood_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
+        const tmap_u64 count = width * height;
+        tmap_flood_seed *seeds = (tmap_flood_seed *)malloc((size_t)count * sizeof *seeds);
+        problem p = make(map, FLOOD_DRY, level, count, 1);
         const double most = map.type == TMAP_FLOOD_I16 ? 32767 : 2147483647.0;
-        for (tmap_u64 x = 0; x < HEIGHTS; ++x) {
-            double value = h[x];
+        for (tmap_u64 c = 0; c < count; ++c) {
+            double value = h[(c + c / width) % HEIGHTS];
             if (map.type != TMAP_FLOOD_F32 && !(value <= most && value >= -most - 1)) value = most;
-            flood_set(&map, p.host, x, 0, value);
-            seeds[x].x = x, seeds[x].y = 0;
+            seeds[c].x = c % width, seeds[c].y = c / width;
+            flood_set(&map, p.host, seeds[c].x, seeds[c].y, value);
         }
-        p.flooded = flood_fill(&map, p.host, seeds, HEIGHTS, level, p.want);
-        CHECK(cudaMemcpy(p.device, p.host, HEIGHTS * flood_type_bytes(map.type),
+        p.flooded = flood_fill(&map, p.host, seeds, count, level, p.want);
+        CHECK(cudaMemcpy(p.device, p.host, pitch * height * flood_type_bytes(map.type),
                          cudaMemcpyHostToDevice));
-        CHECK(cudaMemcpy(p.device_seeds, seeds, sizeof seeds, cudaMemcpyHostToDevice));
-        check(&p, TMAP_FLOOD_U8);
+        CHECK(cudaMemcpy(p.device_seeds, seeds, (size_t)count * sizeof *seeds,
+                         cudaMemcpyHostToDevice));
+        check(&p, i % 2 ? TMAP_FLOOD_DEPTH : TMAP_FLOOD_U8);
+        free(seeds);
         problem_free(&p);
     }
 }
@@ -296,6 +327,113 @@ static void check_rising(int full) {
         CHECK(cudaFree(out));
         problem_free(&p);
     }
+}
+
+// ---- devices and errors -------------------------------------------------------------------------
+
+// A flood as planned for the device of now.
+static void check_planned(tmap_flood_map map, int form) {
+    problem p;
+    tmap_flood_plan plan;
+    CHECK(tmap_flood_plan_make(&map, form, 2, &plan));
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
+    CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    CHECK(tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0));
+    compare(&p, &plan, "wrong cells on this device:");
+    problem_free(&p);
+}
+
+// Facts of devices, which the CPU machine takes from the environment. A plan for a device of more
+// shared memory is refused by one of less.
+static void check_devices(void) {
+    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+    const tmap_flood_map map = {1030, 131, 1032, 0, 0, TMAP_FLOOD_F32, 4};
+    char *before = getenv("SIMT_DEVICE");
+    tmap_flood_plan plan;
+    problem p;
+    int shared;
+    for (unsigned i = 0; i < sizeof devices / sizeof *devices; ++i) {
+        setenv("SIMT_DEVICE", devices[i], 1);
+        for (int form = 0; form < 3; ++form) {
+            tmap_flood_map other = map;
+            other.type = (int)(i + (unsigned)form) % 3, other.connectivity = i % 2 ? 8 : 4;
+            check_planned(other, form);
+        }
+    }
+    setenv("SIMT_DEVICE", "9.0", 1);
+    CHECK(tmap_flood_plan_make(&map, TMAP_FLOOD_U8, 2, &plan));
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
+    setenv("SIMT_DEVICE", "7.5", 1);
+    CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    ++cases;
+    if (shared < 73792 && !tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0))
+        fail(&p, "a plan of another device taken", 0);
+    cudaGetLastError();
+    if (before)
+        setenv("SIMT_DEVICE", before, 1);
+    else
+        unsetenv("SIMT_DEVICE");
+    problem_free(&p);
+}
+
+// The shared memory that a kernel may have is never lowered, so that two threads of the host can
+// flood maps of different plans.
+static void check_limit_kept(void) {
+    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_I16, 4};
+    int limits[2];
+    for (int i = 0; i < 2; ++i) {
+        problem p;
+        tmap_flood_plan plan;
+        struct cudaFuncAttributes a;
+        rows = i ? 64 : 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+        CHECK(tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0));
+        CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_flood_local_kernel));
+        limits[i] = a.maxDynamicSharedSizeBytes, ++cases;
+        if (i && limits[1] < limits[0]) fail(&p, "a limit lowered to", (tmap_u64)limits[1]);
+        problem_free(&p);
+    }
+}
+
+// An error of the user's from before is neither reported nor cleared. Called before anything else,
+// so that limits of kernels are set here.
+static void check_error_kept(void) {
+    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_F32, 4};
+    const double levels[2] = {-5, 5};
+    tmap_flood_plan plan;
+    problem p;
+    char *tiles, *never;
+    rows = 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+    tiles =
+        (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
+    if (cudaMalloc((void **)&never, (size_t)1 << 50) != cudaErrorMemoryAllocation)
+        fail(&p, "a petabyte allocated", 0);
+    for (int i = 0; i < 6; ++i, ++cases) {
+        tmap_flood_plan other = plan;
+        cudaError_t error = cudaSuccess;
+        if (i == 0)
+            error = tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0);
+        if (i == 1) error = tmap_flood_tiles(&plan, p.device, tiles, 0);
+        if (i == 2)
+            error = tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 1, 0, p.workspace,
+                                     p.out, 0);
+        if (i == 3)
+            error =
+                tmap_flood_levels(&plan, p.device, tiles, p.device_seeds, 1, levels, 2, p.workspace,
+                                  (tmap_flood_lake *)(tiles + tmap_flood_tiles_bytes(&plan)), 0);
+        if (i == 4) error = tmap_flood_plan_make(&map, TMAP_FLOOD_DEPTH, 1, &other);
+        if (i == 5)
+            error = tmap_flood(&other, 0, p.device_seeds, 1, 0, p.workspace, p.out, 0) ==
+                            cudaErrorInvalidValue
+                        ? cudaSuccess
+                        : cudaErrorUnknown;
+        if (error) fail(&p, "an earlier error reported by call", (tmap_u64)i);
+        if (cudaPeekAtLastError() != cudaErrorMemoryAllocation)
+            fail(&p, "an earlier error cleared by call", (tmap_u64)i), i = 6;
+    }
+    cudaGetLastError();
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(tiles));
+    problem_free(&p);
 }
 
 static void check_refused(void) {
@@ -366,12 +504,18 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    check_error_kept();
+    check_limit_kept();
+    check_devices();
     check_sizes(full);
     check_random(full);
     check_whole(full);
+    check_again_plain();
     check_corners();
     check_levels();
-    check_extremes();
+    check_extremes(20, 1, 20);
+    check_extremes(512, 65, 512);
+    check_extremes(512, 65, 513);
     check_rising(full);
     check_refused();
     printf("%d cases, %d failures\n", cases, failures);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_label: labels of components and their shapes, against a serial flood fill, cell by cell: all
 // types of cells, both connectivities and both forms of labels, sizes around the edges of blocks,
-// one row, one column, primes, 200 random small maps; and what is refused.
+// one row, one column, primes, 200 random small maps; devices of less shared memory; errors of
+// earlier calls; and what is refused.
 #include "label_check.h"
 
 enum { GUARD = 64 };
@@ -130,6 +131,123 @@ static void test_large(void) {
     }
 }
 
+// ---- devices and errors -------------------------------------------------------------------------
+
+static void expect_plain(int ok, const char *what) {
+    ++cases;
+    if (!ok && ++failures <= 20) printf("FAIL %s\n", what);
+}
+
+// Facts of devices, which the CPU machine takes from the environment: all types, labels of 32 and of
+// 64 bits, over the edges of blocks. A plan for a device of more shared memory is refused by one of
+// less.
+static void test_devices(void) {
+    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+    const tmap_label_map map = {1030, 67, 1030, 0, 0, TMAP_LABEL_U8, 4};
+    char *before = getenv("SIMT_DEVICE");
+    tmap_label_plan plan;
+    int shared;
+    for (int i = 0; i < (int)(sizeof devices / sizeof *devices); ++i) {
+        setenv("SIMT_DEVICE", devices[i], 1);
+        for (int type = 0; type < TYPES; ++type) {
+            const int taken = i == 0 || (type + i) % TYPES == 0;
+            test_case c = make(1030, 67, type + TYPES * (i % 2), (i + type) % KINDS);
+            for (c.form = 0; c.form < 2; ++c.form)
+                if (taken && check_turn()) check(&c);
+        }
+    }
+    setenv("SIMT_DEVICE", "9.0", 1);
+    CHECK(tmap_label_plan_make(&map, TMAP_LABEL_INT64, &plan));
+    setenv("SIMT_DEVICE", "7.5", 1);
+    CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    if (shared <= 64 * 1024) {
+        char *memory;
+        CHECK(cudaMalloc((void **)&memory, plan.workspace + 16 * 1030 * 67));
+        expect_plain(tmap_label(&plan, memory, memory + 8 * 1030 * 67 + 16 - 8 * 1030 * 67 % 16,
+                                memory, (tmap_u64 *)memory, 0) != cudaSuccess,
+                     "a plan of another device taken");
+        cudaGetLastError();
+        CHECK(cudaFree(memory));
+    }
+    if (before)
+        setenv("SIMT_DEVICE", before, 1);
+    else
+        unsetenv("SIMT_DEVICE");
+}
+
+// A small map on the device.
+typedef struct small {
+    tmap_label_plan plan;
+    char *cells, *labels, *work;
+    tmap_u64 *count;
+} small;
+
+static small small_make(int type, int form) {
+    tmap_label_map map = {40, 30, 40, 0, 0, TMAP_LABEL_MASK, 4};
+    small s;
+    map.type = type;
+    CHECK(tmap_label_plan_make(&map, form, &s.plan));
+    CHECK(cudaMalloc((void **)&s.cells, 4 * 40 * 30));
+    CHECK(cudaMalloc((void **)&s.labels, 8 * 40 * 30));
+    CHECK(cudaMalloc((void **)&s.work, s.plan.workspace));
+    CHECK(cudaMalloc((void **)&s.count, 8));
+    CHECK(cudaMemset(s.cells, 1, 4 * 40 * 30));
+    return s;
+}
+static cudaError_t small_run(const small *s) {
+    return tmap_label(&s->plan, s->cells, s->work, s->labels, s->count, 0);
+}
+static void small_free(const small *s) {
+    CHECK(cudaFree(s->cells));
+    CHECK(cudaFree(s->labels));
+    CHECK(cudaFree(s->work));
+    CHECK(cudaFree(s->count));
+}
+
+// The shared memory that a kernel may have is never lowered, so that two threads of the host can
+// label maps of different plans.
+static void test_limit_kept(void) {
+    const small values = small_make(TMAP_LABEL_I32, TMAP_LABEL_INT32);
+    const small mask = small_make(TMAP_LABEL_MASK, TMAP_LABEL_INT32);
+    struct cudaFuncAttributes a, b;
+    CHECK(small_run(&values));
+    CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_label_write_kernel));
+    CHECK(small_run(&mask));
+    CHECK(cudaFuncGetAttributes(&b, (const void *)tmapi_label_write_kernel));
+    expect_plain(b.maxDynamicSharedSizeBytes >= a.maxDynamicSharedSizeBytes, "a limit lowered");
+    CHECK(cudaDeviceSynchronize());
+    small_free(&values), small_free(&mask);
+}
+
+// An error of the user's from before is neither reported nor cleared. Called before anything else,
+// so that limits of kernels are set here.
+static void test_error_kept(void) {
+    small s[3];
+    char *never;
+    s[0] = small_make(TMAP_LABEL_MASK, TMAP_LABEL_INT32);
+    s[1] = small_make(TMAP_LABEL_F32, TMAP_LABEL_INT64);
+    s[2] = small_make(TMAP_LABEL_I16, TMAP_LABEL_INT32);
+    expect_plain(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
+                 "a petabyte allocated");
+    for (int i = 0; i < 3; ++i) {
+        tmap_label_plan other;
+        expect_plain(small_run(s + i) == cudaSuccess, "an earlier error reported");
+        expect_plain(tmap_label_measure(&s[i].plan, s[i].labels, 1, (tmap_label_shape *)s[i].work,
+                                        0) == cudaSuccess,
+                     "an earlier error reported by shapes");
+        expect_plain(tmap_label_plan_make(&s[i].plan.map, TMAP_LABEL_INT64, &other) == cudaSuccess,
+                     "an earlier error reported by a plan");
+        expect_plain(tmap_label(&s[i].plan, 0, s[i].work, s[i].labels, s[i].count, 0) ==
+                         cudaErrorInvalidValue,
+                     "no cells");
+        expect_plain(cudaPeekAtLastError() == cudaErrorMemoryAllocation,
+                     "an earlier error cleared");
+    }
+    cudaGetLastError();
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 3; ++i) small_free(s + i);
+}
+
 static void refuse(cudaError_t error, const char *what) {
     ++cases;
     if (error != cudaErrorInvalidValue) printf("FAIL not refused: %s\n", what), ++failures;
@@ -198,6 +316,9 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    test_error_kept();
+    test_limit_kept();
+    test_devices();
     test_errors();
     test_random(200);
     test_sizes(full);

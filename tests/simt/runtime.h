@@ -87,6 +87,9 @@ inline cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int 
     case cudaDevAttrComputeCapabilityMajor: *v = p.major; break;
     case cudaDevAttrComputeCapabilityMinor: *v = p.minor; break;
     case cudaDevAttrStreamPrioritiesSupported: *v = p.streamPrioritiesSupported; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+        *v = p.major >= 8 && p.major <= 10 && p.minor == 0 ? 2 : p.major == 7 ? 32 : 64;
+        break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
         *v = (int)p.sharedMemPerMultiprocessor;
         break;

@@ -65,7 +65,11 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
         parts_here = __shfl_sync(0xffffffffu, parts, (int)level);
         count = __shfl_sync(0xffffffffu, several, (int)level);
-        size = __shfl_sync(0xffffffffu, elements, (int)level) <= run->tuning.fill_eight ? 8 : 32;
+        // A region in parts is for full warps, whatever its size: eight lanes make no team there.
+        size = parts_here == 1 &&
+                       __shfl_sync(0xffffffffu, elements, (int)level) <= run->tuning.fill_eight
+                   ? 8
+                   : 32;
         place = __shfl_sync(0xffffffffu, first, (int)level);
         end = place + __shfl_sync(0xffffffffu, listed, (int)level);
         if (parts_here > 1)

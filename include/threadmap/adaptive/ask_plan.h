@@ -5,9 +5,9 @@
 #define TMAP_ADAPTIVE_ASK_PLAN_H
 
 #include "ask_work.h"
+#include "../launch.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 // The kernels of a problem. Each is a __global__ function with two parameters, a tmap_ask_run and
 // the problem's job, both by value, and calls one function of the engine for all of its threads:
@@ -36,6 +36,14 @@ typedef struct tmap_ask_plan {
     tmap_ask_launch whole, query, share, finish;
 } tmap_ask_plan;
 
+// The most elements of a region of a level, or of the whole domain.
+static inline tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u32 level) {
+    const tmap_u64 parts = level == TMAP_ASK_WHOLE ? 1 : tmap_region_parts(d->g, d->r, level);
+    tmap_u64 elements =
+        tmapi_region_mul(tmap_region_side_max(d->nx, parts), tmap_region_side_max(d->ny, parts));
+    return d->dims == 3 ? tmapi_region_mul(elements, tmap_region_side_max(d->nz, parts)) : elements;
+}
+
 // Fills a launch: `threads` threads in a block, `scratch` bytes for each warp, as many blocks as
 // this device holds at once. kernel: may be null.
 static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 threads,
@@ -47,12 +55,9 @@ static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 thr
     status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess) return status;
     l.shared = tmapi_ask_scratch_first(threads) + threads / 32 * scratch;
-    if (kernel && l.shared > 48 << 10) {
-        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)l.shared);
-        if (status != cudaSuccess) return status;
-    }
     if (kernel) {
+        status = tmapi_launch_shared(kernel, l.shared);
+        if (status != cudaSuccess) return status;
         status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (int)threads,
                                                                l.shared);
         if (status != cudaSuccess) return status;
@@ -72,6 +77,7 @@ static inline cudaError_t tmapi_ask_launch_make(const void *kernel, tmap_u32 thr
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
                                              const tmap_ask_kernels *kernels, tmap_ask_plan *out) {
     tmap_ask_plan p;
+    tmap_u64 elements;
     tmap_u32 threads;
     cudaError_t status;
     if (!w || !w->memory || !kernels || !out || !kernels->query || !kernels->finish)
@@ -89,6 +95,10 @@ static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
     status = tmapi_ask_launch_make(kernels->finish, threads, p.run.scratch, &p.finish);
     if (status != cudaSuccess) return status;
     p.whole = p.share;
+    // A warp should find three pieces or more, of 2048 elements at least.
+    elements = tmapi_ask_volume(&w->domain, TMAP_ASK_WHOLE) / (threads / 32 * 3) / p.finish.blocks;
+    if (elements < 2048) elements = 2048;
+    if (elements < p.run.tuning.fill_elements) p.run.tuning.fill_elements = (tmap_u32)elements;
     *out = p;
     return cudaSuccess;
 }
@@ -108,14 +118,6 @@ static inline cudaError_t tmapi_ask_enqueue(const tmap_ask_plan *p, const tmap_a
     arguments[0] = &run, arguments[1] = (void *)job;
     return cudaLaunchKernel(l->kernel, dim3(need < l->blocks ? (unsigned)need : l->blocks, 1, 1),
                             dim3(l->threads, 1, 1), arguments, l->shared, stream);
-}
-
-// The most elements of a region of a level, or of the whole domain.
-static inline tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u32 level) {
-    const tmap_u64 parts = level == TMAP_ASK_WHOLE ? 1 : tmap_region_parts(d->g, d->r, level);
-    tmap_u64 elements =
-        tmapi_region_mul(tmap_region_side_max(d->nx, parts), tmap_region_side_max(d->ny, parts));
-    return d->dims == 3 ? tmapi_region_mul(elements, tmap_region_side_max(d->nz, parts)) : elements;
 }
 
 // The most regions that a level can have.
@@ -161,7 +163,7 @@ static inline cudaError_t tmapi_ask_enqueue_finish(const tmap_ask_plan *p, const
 
 static inline int tmapi_ask_refused(const tmap_ask_plan *p, const void *job) {
     const tmap_ask_tuning *t;
-    if (!p || !job || !p->run.workspace.memory) return 1;
+    if (!p || !job || !p->run.workspace.memory || !p->query.kernel) return 1;
     t = &p->run.tuning;
     return !t->chunk || !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps;
 }

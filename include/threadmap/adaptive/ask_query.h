@@ -146,7 +146,7 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
         a.team.size < 32 ? ((1u << few) - 1) << (lane & (0u - a.team.size)) : 0xffffffffu;
     a.team.scratch = tmapi_ask_scratch(run);
     a.teams = a.team.size < 32 ? 32 / a.team.size : 1;
-    a.batch = a.by_block ? 1 : (items + a.askers - 1) / a.askers;
+    a.batch = a.by_block ? 1 : items / a.askers + (items % a.askers != 0); // items: up to 2^32 - 1
     if (a.batch > 32) a.batch = 32;
     a.batch = (a.batch + a.teams - 1) / a.teams * a.teams;
     return a;

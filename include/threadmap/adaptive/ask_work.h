@@ -22,8 +22,8 @@ typedef struct tmapi_ask_common {
     tmapi_ask_grid grid, child;
     tmap_u64 total;
     tmap_u64 many; // so many chunks of size[0], then others of size[1]
-    tmap_u32 size[2];
-    tmap_u32 stride; // warps
+    tmap_u32 size[2]; // the second one is not larger
+    tmap_u32 stride;  // warps
 } tmapi_ask_common;
 
 #define TMAPI_ASK_WARP_BYTES ((tmap_u32)(sizeof(tmapi_ask_common) + 31) / 32 * 32)
@@ -180,6 +180,7 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
         common->stride = by.warps;
         common->size[0] = tmapi_ask_chunk(each, run->tuning.chunks, run->tuning.chunk);
         common->size[1] = tmapi_ask_chunk(each, run->tuning.chunks_last, run->tuning.chunk);
+        if (common->size[1] > common->size[0]) common->size[1] = common->size[0];
         common->many = (total - total / 8) / common->size[0];
     }
     __syncwarp();

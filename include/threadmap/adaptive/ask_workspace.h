@@ -151,8 +151,10 @@ static inline cudaError_t tmap_ask_workspace_destroy(tmap_ask_workspace *w) {
     return status;
 }
 
-// Reads what the last run with this workspace counted. The function waits for the stream, and
-// returns cudaErrorInvalidValue for a null pointer, else what the copy and the wait return.
+// Reads what the last run with this workspace counted. Where the library chose the subdivision,
+// levels are those that had a region, none where nothing was subdivided. The function waits for the
+// stream, and returns cudaErrorInvalidValue for a null pointer, else what the copy and the wait
+// return.
 // Example, n = 1024, (2, 2, 1), dwell 512 on the paper's window: subdivided = 4, 14, 50, 170, ...
 static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap_ask_counts *out,
                                                cudaStream_t stream) {
@@ -163,7 +165,7 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
     status = cudaMemcpyAsync(&control, w->control, sizeof control, cudaMemcpyDeviceToHost, stream);
     if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
     if (status != cudaSuccess) return status;
-    c.levels = w->domain.levels;
+    c.levels = w->domain.b ? w->domain.levels : 0;
     c.refused = 0;
     for (tmap_u32 l = 0; l < TMAP_ASK_LEVELS_MAX; ++l) {
         const tmapi_ask_level *from = &control.level[l];
@@ -175,6 +177,7 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
         to->empty = from->empty;
         to->regions = to->subdivided + to->filled + to->leaves;
         c.refused += to->refused;
+        if (w->domain.b == 0 && to->regions) c.levels = l + 1;
     }
     *out = c;
     return cudaSuccess;

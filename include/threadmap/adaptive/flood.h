@@ -21,6 +21,7 @@
 #ifndef TMAP_ADAPTIVE_FLOOD_H
 #define TMAP_ADAPTIVE_FLOOD_H
 
+#include "../launch.h"
 #include "flood_local.h"
 #include "flood_nodes.h"
 #include "flood_plan.h"
@@ -42,11 +43,10 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
     tmapi_flood_flags_kernel(tmapi_flood f) {
     tmapi_flood_write_flags(&f);
 }
-static __global__ void __launch_bounds__(128) tmapi_flood_last_kernel(tmapi_flood f) {
+static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_last(&f, tmapi_flood_shared);
 }
-
 // ---- launches -----------------------------------------------------------------------------------
 
 static inline cudaError_t tmapi_flood_launch(const void *kernel, tmap_u64 grid, tmap_u32 block,
@@ -61,8 +61,7 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
     const void *local = (const void *)tmapi_flood_local_kernel;
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows, room = tmapi_flood_block_bytes(rows);
-    cudaError_t error =
-        cudaFuncSetAttribute(local, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room);
+    cudaError_t error = tmapi_launch_shared(local, room);
     if (!error) error = tmapi_flood_launch(local, blocks, 2 * rows, room, f, stream);
     if (!error && blocks > 1)
         error = tmapi_flood_launch((const void *)tmapi_flood_unite_kernel, blocks,
@@ -99,10 +98,11 @@ static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, const void *hei
 // anything is launched; else the first error of its own calls.
 // Nothing is allocated and nobody waits: the call can be captured. Results are the same in every
 // run, and do not depend on the order of sources.
-// Cost: heights are read once (twice for depths), and a bit for each cell is written and read;
-// every block looks at every source, which counts from some thousands on. 16 bits to bytes run at
-// 60% of the bandwidth of copies where water is in lakes, at 20% in noise. Fastest if pitch *
-// size of a height, and width are multiples of 16 bytes.
+// Cost: heights are read once, for depths those of flooded cells twice, and a bit for each cell is
+// written and read; every block looks at every source, which counts from some thousands on. Heights
+// of 16 and 32 bits run at 60 to 75% of the bandwidth of copies where water is in lakes, at 20 to
+// 30% in noise. Fastest if `heights`, pitch * size of a height, and width are multiples of 16 bytes;
+// slow only if `heights` is none.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, const void *heights,
                                      const tmap_flood_seed *seeds, tmap_u64 seed_count,

@@ -2,7 +2,8 @@
 // flood_again.h: many floods of one map: other levels, other sources, and water that rises.
 //
 // The lowest and highest height of each tile of 32 x 16 cells are found once. Then a flood reads
-// heights of those tiles alone that its level goes through.
+// heights of those tiles alone that its level goes through. A block in which it goes through more
+// than three of four tiles is read as a whole, as that is faster.
 #ifndef TMAP_ADAPTIVE_FLOOD_AGAIN_H
 #define TMAP_ADAPTIVE_FLOOD_AGAIN_H
 
@@ -64,7 +65,8 @@ static inline tmapi_flood tmapi_flood_with_tiles(const tmap_flood_plan *plan, co
 
 // tmap_flood on a map whose tiles are known. tiles: as tmap_flood_tiles has written them, of the
 // same map and heights. All else as there, the result too.
-// Cost: ranges of all tiles, and heights of those that the level goes through.
+// Cost: ranges of all tiles, and heights of those that the level goes through; where it goes
+// through most of them, that of tmap_flood.
 static inline cudaError_t tmap_flood_again(const tmap_flood_plan *plan, const void *heights,
                                            const void *tiles, const tmap_flood_seed *seeds,
                                            tmap_u64 seed_count, double level, void *workspace,

@@ -2,8 +2,9 @@
 // flood_bits.h: which cells of a map lie below a level, as bits: word w of a row has columns 32 w
 // to 32 w + 31, the lowest in bit 0.
 //
-// Heights of all types become keys: 32-bit integers in the order of heights. So a level is a key,
-// too, and there is one comparison for all types.
+// Heights of all types have keys: 32-bit integers in the order of heights. Ranges of heights are
+// ranges of keys. A single height is compared as the bits that it has in memory, by one comparison
+// for all types: wet heights are a range of bits.
 #ifndef TMAP_ADAPTIVE_FLOOD_BITS_H
 #define TMAP_ADAPTIVE_FLOOD_BITS_H
 
@@ -13,10 +14,13 @@
 #define TMAPI_FLOOD_KEY_MAX 2147483647
 
 // A level, for heights of a type: cells of keys <= last are wet, but for those of key `nodata`.
+// Of the bits of a height in memory, those of 16 bits extended by their sign: the wet ones are
+// first, first + 1, ..., first + span, which may wrap around, except for those above `top`, which
+// are NaN. Bits that equal `dry` where `mask` is set are NODATA.
 typedef struct tmapi_flood_level {
-    int type;
     int last, none; // none: 1 if no height is below the level
     int nodata, has_nodata;
+    tmap_u32 first, span, top, dry, mask;
 } tmapi_flood_level;
 
 // The key of a float, of its bits: the largest one for NaN, which no level reaches; -0 is 0.
@@ -39,15 +43,18 @@ TMAP_FN int tmapi_flood_integer_last(double level, int low, int high, int *none)
 
 #if TMAP_CUDA
 
-// The key of cell number `at`.
-TMAP_DEVICE int tmapi_flood_key(int type, const void *heights, tmap_u64 at) {
-    if (type == TMAP_FLOOD_I16) return ((const short *)heights)[at];
-    if (type == TMAP_FLOOD_I32) return ((const int *)heights)[at];
-    return tmapi_flood_float_key(((const tmap_u32 *)heights)[at]);
+// The bits of cell number `at`. size: bytes of a height, 2 or 4; a constant.
+TMAP_DEVICE tmap_u32 tmapi_flood_cell(const void *heights, tmap_u64 at, const tmap_u32 size) {
+    return size == 2 ? (tmap_u32)((const short *)heights)[at] : ((const tmap_u32 *)heights)[at];
 }
 
-TMAP_DEVICE int tmapi_flood_key_wet(const tmapi_flood_level *l, int key) {
-    return key <= l->last && !l->none && !(l->has_nodata && key == l->nodata);
+// 1 if a height of these bits is below the level, which is not `none`; 1 if it is NODATA, where the
+// level has that.
+TMAP_DEVICE int tmapi_flood_cell_below(const tmapi_flood_level *l, tmap_u32 bits) {
+    return bits - l->first <= l->span && bits <= l->top;
+}
+TMAP_DEVICE int tmapi_flood_cell_dry(const tmapi_flood_level *l, tmap_u32 bits) {
+    return ((bits ^ l->dry) & l->mask) == 0;
 }
 
 // A bit for each of 8 heights of 16 bits. last: of the level; nodata: a height that is dry.
@@ -82,6 +89,32 @@ TMAP_DEVICE tmap_u32 tmapi_flood_byte(uint4 v, const tmapi_flood_level *l) {
 #endif
 }
 
+// A bit for each of 4 heights of 32 bits: of those below the level, or those of NODATA.
+TMAP_DEVICE tmap_u32 tmapi_flood_below4(const tmapi_flood_level *l, uint4 v) {
+    return (tmap_u32)tmapi_flood_cell_below(l, v.x) |
+           (tmap_u32)tmapi_flood_cell_below(l, v.y) << 1 |
+           (tmap_u32)tmapi_flood_cell_below(l, v.z) << 2 |
+           (tmap_u32)tmapi_flood_cell_below(l, v.w) << 3;
+}
+TMAP_DEVICE tmap_u32 tmapi_flood_dry4(const tmapi_flood_level *l, uint4 v) {
+    return (tmap_u32)tmapi_flood_cell_dry(l, v.x) | (tmap_u32)tmapi_flood_cell_dry(l, v.y) << 1 |
+           (tmap_u32)tmapi_flood_cell_dry(l, v.z) << 2 |
+           (tmap_u32)tmapi_flood_cell_dry(l, v.w) << 3;
+}
+
+// A bit for each of `count` groups of such heights, up to 8, four for each. One branch for all, so
+// that the groups can be in flight together.
+TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4 *v,
+                                         const tmap_u32 count) {
+    tmap_u32 bits = 0;
+#pragma unroll
+    for (tmap_u32 i = 0; i < count; ++i) bits |= tmapi_flood_below4(l, v[i]) << 4 * i;
+    if (l->has_nodata)
+#pragma unroll
+        for (tmap_u32 i = 0; i < count; ++i) bits &= ~(tmapi_flood_dry4(l, v[i]) << 4 * i);
+    return bits;
+}
+
 #endif // TMAP_CUDA
 
 #if !TMAP_NVRTC
@@ -92,11 +125,15 @@ static inline int tmapi_flood_key_of(float value) {
     return tmapi_flood_float_key(bits);
 }
 
+// The bits of the float of a key.
+static inline tmap_u32 tmapi_flood_key_bits(int key) {
+    return (tmap_u32)key ^ (key < 0 ? 0x7fffffffu : 0);
+}
+
 // A level of a map. Below NaN there is nothing.
 static inline tmapi_flood_level tmapi_flood_level_of(const tmap_flood_map *map, double level) {
-    tmapi_flood_level l = {0, 0, 0, 0, 0};
+    tmapi_flood_level l = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     const double largest = 3.4028234663852886e38; // a float's
-    l.type = map->type;
     if (map->type == TMAP_FLOOD_F32) {
         l.none = !(level - level == 0 || level > 0); // NaN and -infinity
         if (level > largest)
@@ -118,6 +155,18 @@ static inline tmapi_flood_level tmapi_flood_level_of(const tmap_flood_map *map, 
         l.has_nodata = (double)l.nodata == map->nodata;
     }
     if (map->type == TMAP_FLOOD_I16 && (l.nodata < -32768 || l.nodata > 32767)) l.has_nodata = 0;
+    // negative numbers come first; of floats, those nearest to 0
+    l.first = 0x80000000u, l.span = (tmap_u32)l.last - l.first, l.top = l.mask = ~0u;
+    l.dry = (tmap_u32)l.nodata;
+    if (map->type == TMAP_FLOOD_F32) {
+        l.top = 0xff800000u; // -infinity
+        if (l.last < 0) {    // the key -1 is no float's
+            l.first = l.last == -1 ? 0x80000001u : tmapi_flood_key_bits(l.last);
+            l.span = l.top - l.first;
+        }
+        l.dry = tmapi_flood_key_bits(l.nodata);
+        if (l.nodata == 0) l.mask = 0x7fffffffu; // 0 and -0
+    }
     return l;
 }
 #endif

@@ -32,11 +32,11 @@ typedef struct tmapi_flood_block {
 
 TMAP_FN tmap_u32 tmapi_flood_block_bytes(tmap_u32 rows) { return 576 * rows + 64; }
 
-// memory: at a multiple of 16.
+// memory: at a multiple of 16. Slots come first, so that their addresses have a constant base.
 TMAP_DEVICE tmapi_flood_block tmapi_flood_block_at(void *memory, tmap_u32 rows) {
     tmapi_flood_block b;
-    b.rows = rows, b.bits = (tmap_u32 *)memory, b.scan = b.bits + TMAPI_FLOOD_WORDS * rows;
-    b.slots = (unsigned short *)(b.scan + 16);
+    b.rows = rows, b.slots = (unsigned short *)memory;
+    b.bits = (tmap_u32 *)memory + 128 * rows, b.scan = b.bits + TMAPI_FLOOD_WORDS * rows;
     return b;
 }
 

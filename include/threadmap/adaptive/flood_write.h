@@ -52,20 +52,78 @@ TMAP_DEVICE void tmapi_flood_write_bits(const tmapi_flood *f, const tmapi_flood_
     }
 }
 
+// The depth of a cell whose height has these bits. type: of heights; a constant.
+TMAP_DEVICE float tmapi_flood_depth(const tmapi_flood *f, tmap_u32 bits, const int type) {
+    return (float)(f->surface -
+                   (type == TMAP_FLOOD_F32 ? (double)__uint_as_float(bits) : (int)bits));
+}
+
+// The bits of four heights side by side, which lie at a multiple of 4 * size bytes.
+TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tmap_u32 size) {
+    if (size == 2) {
+        const uint2 v = __ldcs((const uint2 *)((const short *)heights + at));
+        return make_uint4((tmap_u32)(short)v.x, (tmap_u32)((int)v.x >> 16), (tmap_u32)(short)v.y,
+                          (tmap_u32)((int)v.y >> 16));
+    }
+    return __ldcs((const uint4 *)((const tmap_u32 *)heights + at));
+}
+
+// A warp a row: four cells a lane from the first multiple of 16 bytes on, and one by one what is
+// before and behind these. Heights are read where cells are flooded, with four loads in flight.
+// type: of heights; a constant.
 TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood *f, const tmapi_flood_room *room,
-                                          const tmapi_flood_area *a) {
-    const tmap_u64 width = f->plan.map.width;
-    const tmap_u32 lane = threadIdx.x % 32;
-#pragma unroll 4
-    for (tmap_u32 i = threadIdx.x / 32; i < f->plan.rows * TMAPI_FLOOD_WORDS;
-         i += blockDim.x / 32) {
-        const tmap_u32 row = i / TMAPI_FLOOD_WORDS, word = i % TMAPI_FLOOD_WORDS;
-        const tmap_u64 x = a->x + word * 32 + lane, y = a->y + row;
-        const int flooded = room->cells[tmapi_flood_cell_word(row, word)] >> lane & 1;
-        if (x < width && y < f->plan.map.height)
-            ((float *)f->out)[y * width + x] =
-                flooded ? (float)(f->surface - tmap_flood_height(&f->plan.map, f->heights, x, y))
-                        : 0.0f;
+                                          const tmapi_flood_area *a, const int type) {
+    const tmap_flood_map *map = &f->plan.map;
+    const tmap_u64 rows_left = map->height - a->y, columns_left = map->width - a->x;
+    const tmap_u32 lane = threadIdx.x % 32, size = type == TMAP_FLOOD_I16 ? 2 : 4;
+    const tmap_u32 rows = rows_left < f->plan.rows ? (tmap_u32)rows_left : f->plan.rows;
+    const tmap_u32 columns = columns_left < 512 ? (tmap_u32)columns_left : 512;
+#pragma unroll 1
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
+        const tmap_u32 *bits = room->cells + tmapi_flood_cell_word(row, 0);
+        const tmap_u64 from = (a->y + row) * map->pitch + a->x;
+        float *out = (float *)f->out + (a->y + row) * map->width + a->x;
+        const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out / 4) % 4, x = head + lane * 4;
+        const tmap_u32 tail = columns < head ? columns : (columns - head) / 4 * 4 + head;
+        const tmap_u32 edge = lane < head ? lane : tail + lane - head;
+        const int whole = ((tmap_u64)f->heights + (from + head) * size) % (4 * size) == 0;
+        tmap_u32 flooded[4];
+        uint4 cells[4];
+#pragma unroll
+        for (tmap_u32 i = 0; i < 4; ++i) {
+            const tmap_u32 at = x + i * 128, last = (at + 3) % 512; // of the same word or the next
+            flooded[i] = __funnelshift_r(bits[at / 32], bits[last / 32], at % 32) & 15;
+            if (at + 4 > columns) flooded[i] = 0;
+        }
+        if (whole)
+#pragma unroll
+            for (tmap_u32 i = 0; i < 4; ++i) {
+                if (flooded[i]) cells[i] = tmapi_flood_cells4(f->heights, from + x + i * 128, size);
+            }
+        else
+#pragma unroll
+            for (tmap_u32 i = 0; i < 4; ++i) {
+                const tmap_u64 at = from + x + i * 128;
+                if (flooded[i])
+                    cells[i] = make_uint4(tmapi_flood_cell(f->heights, at, size),
+                                          tmapi_flood_cell(f->heights, at + 1, size),
+                                          tmapi_flood_cell(f->heights, at + 2, size),
+                                          tmapi_flood_cell(f->heights, at + 3, size));
+            }
+#pragma unroll
+        for (tmap_u32 i = 0; i < 4; ++i) {
+            float4 depth = make_float4(0, 0, 0, 0);
+            if (flooded[i] & 1) depth.x = tmapi_flood_depth(f, cells[i].x, type);
+            if (flooded[i] & 2) depth.y = tmapi_flood_depth(f, cells[i].y, type);
+            if (flooded[i] & 4) depth.z = tmapi_flood_depth(f, cells[i].z, type);
+            if (flooded[i] & 8) depth.w = tmapi_flood_depth(f, cells[i].w, type);
+            if (x + i * 128 + 4 <= columns) __stcs((float4 *)(out + x + i * 128), depth);
+        }
+        if (edge < columns)
+            out[edge] =
+                bits[edge / 32] >> edge % 32 & 1
+                    ? tmapi_flood_depth(f, tmapi_flood_cell(f->heights, from + edge, size), type)
+                    : 0;
     }
 }
 
@@ -74,6 +132,30 @@ TMAP_DEVICE double tmapi_flood_sum(double x) {
 #pragma unroll
     for (tmap_u32 step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
     return x;
+}
+
+// The sum of heights of the flooded cells of a lane's column of a tile, whose words are `words`;
+// integers are added as such. All loads are in flight. size: the bytes of a height, 2 or 4; a
+// constant.
+TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u32 *words,
+                                              tmap_u64 from, const tmap_u32 size) {
+    const int floats = size == 4 && f->plan.map.type == TMAP_FLOOD_F32;
+    tmap_u32 cells[TMAPI_FLOOD_TILE];
+    tmap_i64 whole = 0;
+    double sum = 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+        cells[r] = 0;
+        if (words[r * TMAPI_FLOOD_WORDS] >> threadIdx.x % 32 & 1)
+            cells[r] = tmapi_flood_cell(f->heights, from + r * f->plan.map.pitch, size);
+    }
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+        if (floats)
+            sum += (double)__uint_as_float(cells[r]);
+        else
+            whole += (int)cells[r];
+    return floats ? sum : (double)whole;
 }
 
 // Area and heights of the flooded cells of a block. Tiles that are flooded as a whole are known.
@@ -91,12 +173,12 @@ TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood *f, const tmapi_flo
         if (lane < 16) area += (tmap_u32)__popc(mine);
         if (__all_sync(~0u, mine == ~0u)) {
             if (lane == 0) sum += f->tile_sums[a->block * f->plan.rows + tile];
-        } else
-#pragma unroll 4
-            for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-                if (cells[r * TMAPI_FLOOD_WORDS] >> lane & 1)
-                    sum += tmap_flood_height(&f->plan.map, f->heights, a->x + word * 32 + lane,
-                                             a->y + top + r);
+        } else if (__any_sync(~0u, lane < 16 && mine)) {
+            const tmap_u64 from = (a->y + top) * f->plan.map.pitch + a->x + word * 32 + lane;
+            sum += f->plan.map.type == TMAP_FLOOD_I16
+                       ? tmapi_flood_measure_column(f, cells, from, 2)
+                       : tmapi_flood_measure_column(f, cells, from, 4);
+        }
     }
     sum = tmapi_flood_sum(sum);
     area = (tmap_u32)tmapi_flood_sum(area);
@@ -124,10 +206,14 @@ TMAP_DEVICE void tmapi_flood_last(const tmapi_flood *f, void *shared) {
         tmapi_flood_write_bytes(f, &room, &a);
     else if (f->plan.form == TMAP_FLOOD_BITS)
         tmapi_flood_write_bits(f, &room, &a);
-    else if (f->plan.form == TMAP_FLOOD_DEPTH)
-        tmapi_flood_write_depths(f, &room, &a);
-    else
+    else if (f->plan.form == TMAPI_FLOOD_MEASURE)
         tmapi_flood_measure_block(f, &room, &a);
+    else if (f->plan.map.type == TMAP_FLOOD_I16)
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_I16);
+    else if (f->plan.map.type == TMAP_FLOOD_I32)
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_I32);
+    else
+        tmapi_flood_write_depths(f, &room, &a, TMAP_FLOOD_F32);
 }
 
 // The area and volume of a whole flood, from its blocks. One block of threads, `sums` for each of

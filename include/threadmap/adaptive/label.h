@@ -8,9 +8,9 @@
 // of no component get 0.
 //
 // Six launches:
-//   local   a block of threads has 1024 columns and 64 rows (32 of values) as words of bits, and
-//           finds its components in shared memory (label_local.h); those that reach an edge to
-//           another block become nodes of a graph
+//   local   a block of threads has 1024 columns and 64 rows (32 of values; half of either on
+//           compute capability 7.5) as words of bits, and finds its components in shared memory
+//           (label_local.h); those that reach an edge to another block become nodes of a graph
 //   unite   nodes of blocks side by side become one, by union-find in global memory (label_graph.h)
 //   roots   each node gets its root; first cells are counted for each row of a block
 //   sum     sums of those counts say which label a row of a block begins with
@@ -25,6 +25,7 @@
 #ifndef TMAP_ADAPTIVE_LABEL_H
 #define TMAP_ADAPTIVE_LABEL_H
 
+#include "../launch.h"
 #include "label_local.h"
 #include "label_plan.h"
 #include "label_write.h"
@@ -40,17 +41,15 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, TMAPI_LABEL_RES
     tmapi_label_mask_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
     unsigned short *parents = (unsigned short *)tmapi_label_memory;
-    tmapi_label_local_mask(
-        &job, parents,
-        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_MASK * TMAPI_LABEL_SLOTS_MASK));
+    tmapi_label_local_mask(&job, parents,
+                           (tmapi_label_local *)(parents + job.rows * TMAPI_LABEL_SLOTS_MASK));
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, TMAPI_LABEL_RESIDENT)
     tmapi_label_values_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
     unsigned short *parents = (unsigned short *)tmapi_label_memory;
-    tmapi_label_local_values(
-        &job, parents,
-        (tmapi_label_local *)(parents + TMAPI_LABEL_ROWS_VALUES * TMAPI_LABEL_SLOTS_VALUES));
+    tmapi_label_local_values(&job, parents,
+                             (tmapi_label_local *)(parents + job.rows * TMAPI_LABEL_SLOTS_VALUES));
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     tmapi_label_unite_kernel(tmapi_label_job job) {
@@ -86,19 +85,13 @@ static inline cudaError_t tmapi_label_launch(const void *kernel, tmap_u64 blocks
     void *arguments[1];
     cudaError_t error = cudaSuccess;
     arguments[0] = job;
-    if (shared > 48 * 1024)
-        error =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (shared) error = tmapi_launch_shared(kernel, shared);
     if (error != cudaSuccess) return error;
     return cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(threads), arguments, shared,
                             stream);
 }
 
-// Shared memory of the first kernel, and of the last.
-static inline tmap_u32 tmapi_label_shared_local(const tmapi_label_job *job) {
-    const tmap_u32 slots = job->rows * job->slots;
-    return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
-}
+// Shared memory of the last kernel.
 static inline tmap_u32 tmapi_label_shared_write(const tmapi_label_job *job, tmap_u32 warps) {
     const tmap_u32 size = job->wide ? 8 : 4;
     return (4 + size) * TMAPI_LABEL_PARTS + size * job->nodes +
@@ -115,7 +108,7 @@ static inline cudaError_t tmapi_label_step(const tmap_label_plan *plan, tmapi_la
     case 0:
         kernel = job->type == TMAP_LABEL_MASK ? (const void *)tmapi_label_mask_kernel
                                               : (const void *)tmapi_label_values_kernel;
-        threads = TMAPI_LABEL_WARPS * 32, shared = tmapi_label_shared_local(job);
+        threads = plan->threads, shared = tmapi_label_shared_local(job->rows * job->slots);
         break;
     case 1:
         kernel = (const void *)tmapi_label_unite_kernel, threads = TMAPI_LABEL_UNITE_WARPS * 32;
@@ -130,6 +123,7 @@ static inline cudaError_t tmapi_label_step(const tmap_label_plan *plan, tmapi_la
         kernel = job->wide ? (const void *)tmapi_label_write_wide_kernel
                            : (const void *)tmapi_label_write_kernel;
         threads = job->wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
+        while (tmapi_label_shared_write(job, threads) > plan->shared && threads > 1) threads /= 2;
         shared = tmapi_label_shared_write(job, threads), threads *= 32;
     }
     return tmapi_label_launch(kernel, blocks, threads, shared, job, stream);

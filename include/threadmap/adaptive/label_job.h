@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // label_job.h: what the kernels of label.h share: the map, the labels, and the workspace.
 //
-// The map is cut into blocks of 1024 columns and 64 or 32 rows. Components that reach an inner edge
-// of their block are nodes of a graph over all blocks.
+// The map is cut into blocks of 1024 columns and 64 or 32 rows, or half as many. Components that
+// reach an inner edge of their block are nodes of a graph over all blocks.
 #ifndef TMAP_ADAPTIVE_LABEL_JOB_H
 #define TMAP_ADAPTIVE_LABEL_JOB_H
 
 #include "label_runs.h"
 
+// Rows of a block, and its warps; half as many of both on a device that lacks the shared memory.
 #ifndef TMAPI_LABEL_ROWS_MASK
 #define TMAPI_LABEL_ROWS_MASK 64u
 #endif
@@ -60,6 +61,19 @@ typedef struct tmapi_label_job {
 } tmapi_label_job;
 
 #if TMAP_CUDA
+
+// Shared memory of a block behind its forest.
+typedef struct tmapi_label_local {
+    tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // of each warp's rows
+    tmapi_label_queue queue[TMAPI_LABEL_WARPS];
+    tmap_u32 nodes;
+    tmap_u32 marks[1]; // a bit a slot: the root of a component that reaches an inner edge
+} tmapi_label_local;
+
+// Bytes of shared memory of the first kernel, for so many slots in a block.
+TMAP_FN tmap_u32 tmapi_label_shared_local(tmap_u32 slots) {
+    return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
+}
 
 TMAP_DEVICE tmap_u64 tmapi_label_key(tmap_u64 row, tmap_u32 column, tmap_u32 rank) {
     return row << 32 | (column * 1024u + rank);

@@ -10,14 +10,6 @@
 #define TMAPI_LABEL_EACH_MASK   (TMAPI_LABEL_ROWS_MASK / TMAPI_LABEL_WARPS) // rows of a warp
 #define TMAPI_LABEL_EACH_VALUES (TMAPI_LABEL_ROWS_VALUES / TMAPI_LABEL_WARPS)
 
-// Shared memory of a block besides its forest.
-typedef struct tmapi_label_local {
-    tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // of each warp's rows
-    tmapi_label_queue queue[TMAPI_LABEL_WARPS];
-    tmap_u32 nodes;
-    tmap_u32 marks[1]; // a bit a slot: the root of a component that reaches an inner edge
-} tmapi_label_local;
-
 // Marks the component of a slot.
 TMAP_DEVICE void tmapi_label_mark(const unsigned short *parents, tmap_u32 *marks, tmap_u32 slot) {
     const tmap_u32 root = parents[slot], bit = 1u << root % 32;
@@ -72,7 +64,7 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, under = (1u << lane) - 1;
     const tmap_u32 block = blockIdx.x, column = block % job->bx, r0 = warp * each;
     const tmap_u64 band = block / job->bx, y0 = band * job->rows + r0;
-    const tmap_u32 rows = each * TMAPI_LABEL_WARPS;
+    const tmap_u32 rows = job->rows;
     tmap_u32 total[4], roots[4], more[4], waiting, *codes;
     tmapi_label_touch touch[4];
     const tmap_u32 blank = tmapi_label_blank(job, column);
@@ -93,8 +85,7 @@ TMAP_DEVICE void tmapi_label_block(const tmapi_label_job *job, unsigned short *p
         }
     }
     s->last[warp][lane] = row[each - 1];
-    for (tmap_u32 i = threadIdx.x; i < (rows * pitch + 31) / 32; i += TMAPI_LABEL_WARPS * 32)
-        s->marks[i] = 0;
+    for (tmap_u32 i = threadIdx.x; i < rows * pitch / 32; i += blockDim.x) s->marks[i] = 0;
     if (threadIdx.x == 0) s->nodes = 0;
     __syncthreads();
     tmapi_label_row up;

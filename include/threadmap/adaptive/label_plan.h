@@ -29,6 +29,8 @@ typedef struct tmap_label_plan {
     int form;
     tmap_u64 workspace;
     tmap_u32 blocks;
+    tmap_u32 threads;    // of a block of the first kernel
+    tmap_u32 shared;     // bytes of shared memory that a block can have on the device
     tmapi_label_job job; // without addresses
 } tmap_label_plan;
 
@@ -91,10 +93,11 @@ static inline int tmapi_label_background(const tmap_label_map *map, int *bits) {
     return (double)*bits == b;
 }
 
-// Makes a plan.
+// Makes a plan for the current device.
 // map: as above. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
 // Returns cudaErrorInvalidValue, and leaves the plan as it is, where an argument is none of these,
-// where 32 bits may be too few for labels, or where the map has more than 3 * 10^10 cells.
+// where 32 bits may be too few for labels, or where the map has more than 3 * 10^10 cells; else the
+// error of asking the device.
 // Cost: none on the device. A workspace has 0.4 bytes a cell for a mask and 1.3 for values, more
 // for a map that is narrower than 1024.
 static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int form,
@@ -103,13 +106,18 @@ static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int fo
     tmap_label_plan p;
     tmapi_label_job *job = &p.job;
     tmap_u32 columns;
-    int mask;
+    int mask, device = 0, shared = 0;
+    cudaError_t error;
     if (!map || !plan || map->width < 1 || map->height < 1 || map->width > side ||
         map->height > side || map->pitch < map->width || map->pitch >> 32 ||
         (unsigned)map->type > TMAP_LABEL_F32 ||
         (map->connectivity != 4 && map->connectivity != 8) || (unsigned)form > TMAP_LABEL_INT64)
         return cudaErrorInvalidValue;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > side) return cudaErrorInvalidValue;
+    error = cudaGetDevice(&device);
+    if (!error)
+        error = cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error) return error;
     mask = map->type == TMAP_LABEL_MASK;
     p.map = *map, p.form = form;
     job->cells = 0, job->labels = 0, job->found = 0;
@@ -118,6 +126,8 @@ static inline cudaError_t tmap_label_plan_make(const tmap_label_map *map, int fo
     job->has_background = tmapi_label_background(map, &job->background);
     job->rows = mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES;
     job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
+    p.threads = TMAPI_LABEL_WARPS * 32, p.shared = (tmap_u32)shared;
+    if (tmapi_label_shared_local(job->rows * job->slots) > p.shared) job->rows /= 2, p.threads /= 2;
     job->shift = mask ? 9 : 10;
     job->bx = (tmap_u32)((map->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
     job->by = (map->height + job->rows - 1) / job->rows;

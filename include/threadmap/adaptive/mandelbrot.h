@@ -21,8 +21,11 @@
 // multiply-adds), so that their dwells are equal bit by bit, and equal to those of the host
 // function, wherever they compute a pixel at all.
 //
+// Parameters (0, 0, 0) leave the subdivision to the plan, which looks at some pixels of the picture
+// first; it subdivides nothing where a launch that computes each pixel by itself is quicker.
+//
 //     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512);
-//     tmap_ask_params a = {16, 4, 4};
+//     tmap_ask_params a = {0, 0, 0};
 //     tmap_mandelbrot_workspace_create(&m, a, 0, &workspace);
 //     tmap_mandelbrot_plan_make_f32(&m, &workspace, &plan);
 //     tmap_mandelbrot_f32(&plan, out, stream); // as often as one likes
@@ -65,12 +68,13 @@ TMAP_FN float tmapi_mandelbrot_mul_f32(float a, float b) {
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // The launches of a picture: `ask` is a plan as of tmap_ask_plan_make, whose tuning and blocks may
-// be changed.
+// be changed. `plain` is not 0 where the plan chose to compute each pixel by itself.
 typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
 
 // Makes the plan of a picture on the current device. m: the picture. w: a workspace of
 // tmap_mandelbrot_workspace_create or _set for as many pixels, which has the subdivision; one of
-// tmap_ask_workspace_create does it, too, at a tenth more time.
+// tmap_ask_workspace_create does it, too, at a tenth more time. Where its parameters are (0, 0, 0),
+// the plan chooses: half a millisecond of the host's at most.
 // The function returns cudaErrorInvalidValue for a null pointer, a picture that
 // tmap_mandelbrot_check refuses, or a workspace for another number of pixels; else what
 // tmap_ask_plan_make returns. *out is written only on success.
@@ -91,7 +95,8 @@ static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot_plan_f32 *pl
     return tmapi_mandelbrot_f32_launch(plan, out, 0, 0, stream);
 }
 
-// The same by tmap_ask_host, which waits, and tells the milliseconds of each level.
+// The same by tmap_ask_host, which waits, and tells the milliseconds of each level; those of a plan
+// without a subdivision are in level_ms[0].
 static inline cudaError_t tmap_mandelbrot_host_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
                                                    float *level_ms, cudaStream_t stream) {
     return tmapi_mandelbrot_f32_launch(plan, out, 1, level_ms, stream);

@@ -66,7 +66,8 @@ TMAP_FN tmap_u64 tmapi_mandelbrot_columns(const tmap_ask_domain *d) {
 
 // The bytes of device memory that a workspace for this picture takes: those of
 // tmap_ask_workspace_bytes and the columns of borders, which are a sixteenth of the picture where
-// regions of the last level have a side of 16. a, capacity: as there. The function returns 0 for
+// regions of the last level have a side of 16. a, capacity: as there; a = (0, 0, 0) is memory for
+// whatever the plan chooses. The function returns 0 for
 // what tmap_mandelbrot_check or tmap_ask_domain_make refuses.
 // Example: 16384 x 16384, (16, 4, 4), capacity 0: 89212688.
 TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_ask_params a,

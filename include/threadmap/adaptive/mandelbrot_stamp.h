@@ -22,6 +22,7 @@
 #endif
 
 #include "mandelbrot_dwell_stamp.h"
+#include "mandelbrot_plain_stamp.h"
 
 #if defined(TMAPI_MANDELBROT_REAL)
 #if TMAP_CUDA
@@ -407,6 +408,7 @@ static __global__ void __launch_bounds__(256, 3)
 typedef struct TMAPI_MANDELBROT(plan) {
     tmap_ask_plan ask;
     TMAPI_MANDELBROT_JOB job; // without `out`
+    tmap_u32 plain;           // pixels side by side of a block without a subdivision; 0: with one
 } TMAPI_MANDELBROT(plan);
 
 // The job of a picture in this workspace.
@@ -432,8 +434,11 @@ static inline cudaError_t TMAPI_MANDELBROT(plan_make)(const tmap_mandelbrot *m,
     TMAPI_MANDELBROT(plan) p;
     cudaError_t status;
     if (!out) return cudaErrorInvalidValue;
+    p.plain = 0;
     status = TMAPI_MANDELBROT(job_in)(m, w, &p.job);
     if (status == cudaSuccess) status = tmap_ask_plan_make(w, &kernels, &p.ask);
+    if (status == cudaSuccess && w->domain.b == 0)
+        status = TMAPI_MANDELBROT(choose)(m, &p.job, &p.ask.run.workspace.domain, &p.plain);
     if (status == cudaSuccess) *out = p;
     return status;
 }
@@ -445,6 +450,12 @@ static inline cudaError_t TMAPI_MANDELBROT(launch)(const TMAPI_MANDELBROT(plan) 
     if (!p || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
     job = p->job;
     job.out = out;
+    if (p->plain) {
+        tmapi_ask_control *control = p->ask.run.workspace.control;
+        return host && level_ms
+                   ? TMAPI_MANDELBROT(time_plain)(&job, control, p->plain, level_ms, stream)
+                   : TMAPI_MANDELBROT(launch_plain)(&job, control, p->plain, stream);
+    }
     return host ? tmap_ask_host(&p->ask, &job, level_ms, stream)
                 : tmap_ask_stream(&p->ask, &job, stream);
 }

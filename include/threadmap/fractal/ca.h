@@ -60,11 +60,15 @@ static __global__ void __launch_bounds__(512, 2)
     tmap_stencil(&plan, job.in, job.out, 4, tmapi_ca_rule_u32, &job);
 }
 
-// A plan for tmap_ca.
+static inline const void *tmapi_ca_kernel(tmap_u32 size) {
+    return size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
+}
+
+// A plan for tmap_ca. An offset is set, and a share taken, in `each`.
 typedef struct tmap_ca_plan {
     tmap_each_plan each;
     tmap_life_plan life;
-    int by_sectors; // 1: by `life` where the matrices' addresses allow it
+    int by_sectors; // 1: by `life` where the matrices' addresses allow it; a share by `each`
     tmap_u32 size;  // of a cell
 } tmap_ca_plan;
 
@@ -72,13 +76,11 @@ typedef struct tmap_ca_plan {
 // size; other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_ca_plan *out) {
-    const void *kernel =
-        size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
     tmap_ca_plan p;
     cudaError_t error;
     if (!out || (size != 1 && size != 4)) return cudaErrorInvalidValue;
     p.size = size;
-    error = tmap_stencil_plan_make(f, r, pitch, kernel, &p.each);
+    error = tmap_stencil_plan_make(f, r, pitch, tmapi_ca_kernel(size), &p.each);
     p.by_sectors =
         !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r);
     if (p.by_sectors) error = tmap_life_plan_make(f, r, &p.life);
@@ -86,22 +88,25 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone or
-// set to 0. in, out: the matrices in device memory, of cells of the plan's size at a multiple of
-// it, not overlapping; a cell is alive where `in` is not 0, and `in` holds 0 outside the fractal.
-// Live cells are written as 1, dead ones as 0.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices and a rule past
-// nine bits; else the launch's own error.
+// One step of the automaton: out = rule(in) for every cell of the plan's share; other places of
+// `out` between the fractal's first row and its last are left alone or set to 0. in, out: the
+// matrices in device memory, of cells of the plan's size at a multiple of it, not overlapping; a
+// cell is alive where `in` is not 0, and `in` holds 0 outside the fractal. Live cells are written
+// as 1, dead ones as 0.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule past nine
+// bits and a plan of another maker; else the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
                                   void *out, cudaStream_t stream) {
     tmapi_ca job;
     if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
+    if (plan->each.kernel != tmapi_ca_kernel(plan->size)) return cudaErrorInvalidValue;
     if (!tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out))
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
-    if (plan->by_sectors && (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
-        return tmap_life(&plan->life, rule, (const unsigned char *)in, (unsigned char *)out,
-                         stream);
+    if (plan->by_sectors && plan->each.count == plan->each.items &&
+        (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
+        return tmap_life(&plan->life, rule, (const unsigned char *)in + plan->each.offset,
+                         (unsigned char *)out + plan->each.offset, stream);
     job.in = in, job.out = out, job.rule = rule;
     return tmap_each_launch(&plan->each, &job, stream);
 }

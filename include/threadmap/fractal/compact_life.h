@@ -83,7 +83,7 @@ static inline const void *tmapi_compact_life_kernel(tmap_u32 bytes) {
                         : (const void *)tmapi_compact_life_kernel_8;
 }
 
-// A plan for tmap_compact_life. Errors: as tmap_each_plan_make.
+// A plan for tmap_compact_life. Errors: as tmap_stencil_words_plan_make.
 static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_each_plan *out) {
     if (tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     return tmap_stencil_words_plan_make(
@@ -94,13 +94,15 @@ static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tm
 // device memory, at multiples of 8, not overlapping; idle bits of `in` are 0, and so are those of
 // `out`.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, another plan than
-// tmap_compact_life_plan_make's and a rule past nine bits; else the launch's own error.
+// tmap_compact_life_plan_make's or one with another loop, and a rule past nine bits; else the
+// launch's own error.
 static inline cudaError_t tmap_compact_life(const tmap_each_plan *plan, tmap_ca_rule rule,
                                             const void *in, void *out, cudaStream_t stream) {
     tmapi_compact_life job;
     if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
     if (((tmap_u64)in | (tmap_u64)out) % 8) return cudaErrorInvalidValue;
-    if (!plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes))
+    if (!plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes) ||
+        plan->loop != TMAP_EACH_COMPACT)
         return cudaErrorInvalidValue;
     if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.rule = tmapi_life_rule_make(rule);

@@ -75,8 +75,9 @@ static inline const void *tmapi_compact_matrix_kernel(tmap_u32 size) {
 // A plan for fractal f of level r, in a matrix with `pitch` elements from a row to the next (0: as
 // many as the fractal is wide), of elements of `size` bytes. Returns cudaErrorInvalidValue for a
 // null pointer, another size, what tmap_nbb_check refuses, and a pitch below the fractal's width;
-// cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32 bits or whose matrix
-// does not fit 64; else a CUDA error. *out is written only on success.
+// cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32 bits, whose matrix does
+// not fit 64, or that has more than 2^32 - 1 tiles (gasket 26, carpet 14); else a CUDA error. *out
+// is written only on success.
 static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                         tmap_u32 size,
                                                         tmap_compact_matrix_plan *out) {
@@ -100,7 +101,9 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
                                                     cudaStream_t stream) {
     tmapi_compact_matrix job;
     if (!plan || !from || !to || from == to) return cudaErrorInvalidValue;
-    if (plan->each.kernel != tmapi_compact_matrix_kernel(plan->size)) return cudaErrorInvalidValue;
+    if (plan->each.kernel != tmapi_compact_matrix_kernel(plan->size) ||
+        plan->each.loop != TMAP_EACH_COMPACT)
+        return cudaErrorInvalidValue;
     if (!tmapi_value_size_fits(plan->size, from) || !tmapi_value_size_fits(plan->size, to))
         return cudaErrorInvalidValue;
     job.from = (const unsigned char *)from, job.to = (unsigned char *)to;
@@ -110,9 +113,9 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
 
 // Copies every cell of the plan's share from a matrix to compact storage. matrix, cells: in device
 // memory, at multiples of an element's size, not overlapping. Returns cudaErrorInvalidValue for a
-// null or misaligned pointer, and for another plan than tmap_compact_matrix_plan_make's; else the
-// launch's own error. Cost: what memory takes to read the sectors of the matrix that hold cells,
-// and to write the cells.
+// null or misaligned pointer, and for another plan than tmap_compact_matrix_plan_make's or one with
+// another loop; else the launch's own error. Cost: what memory takes to read the sectors of the
+// matrix that hold cells, and to write the cells.
 static inline cudaError_t tmap_compact_matrix_load(const tmap_compact_matrix_plan *plan,
                                                    const void *matrix, void *cells,
                                                    cudaStream_t stream) {

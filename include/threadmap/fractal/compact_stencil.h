@@ -86,8 +86,8 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// 0 if the block has too few threads for a tile: then nothing is done. All threads of all blocks
-// call it.
+// 0 where tmapi_compact_block_make finds no tiles, and for words by a plan of single cells: then
+// nothing is done. All threads of all blocks call it.
 TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_stencil *s) {
     extern __shared__ uint4 tmapi_each_shared[];
     const tmapi_compact_block b = tmapi_compact_block_make(s, (unsigned char *)tmapi_each_shared);
@@ -106,7 +106,7 @@ TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_st
     unsigned char *t0 = b.shared + b.at.table, *t1 = t0 + b.at.table_bytes;
     unsigned char *t2 = t1 + b.at.table_bytes;
     tmapi_compact_lane lane;
-    if (b.tiles == 0) return 0;
+    if (b.tiles == 0 || (s->words && !plan->word.bytes)) return 0;
     tmapi_compact_block_begin(s, &b);
     __syncthreads();
     values = 16 + ((tmap_u32)(tmap_u64)from & 15);

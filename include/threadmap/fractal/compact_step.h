@@ -20,7 +20,8 @@ typedef struct tmapi_compact_block {
     tmap_u32 threads, rank;
 } tmapi_compact_block;
 
-// What a block goes by, from the plan. tiles 0: the block has too few threads for one.
+// What a block goes by, from the plan. tiles 0: the block has too few threads for one, or the plan
+// is none of a stencil and has no shared memory for it.
 TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
                                                          unsigned char *shared) {
     const tmap_each_plan *plan = s->plan;

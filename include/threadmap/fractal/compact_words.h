@@ -71,7 +71,8 @@ TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word
 // tmap_stencil for words. rule: gets nine words and gives one; cell: that of sheet 0, at: the word;
 // around is to be ignored, as cells of a word differ in it. It must leave idle bits 0: they are the
 // bits from plan.word.cells on. size: plan.word.bytes, a constant: 2, 4 or 8. A plan of
-// tmap_stencil_words_plan_make alone, launched with its own block. Otherwise as tmap_stencil.
+// tmap_stencil_words_plan_make alone, launched with its own block: by any other plan, and in a
+// block of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_stencil.
 TMAP_DEVICE void tmap_stencil_words(const tmap_each_plan *plan, const void *in, void *out,
                                     tmap_u32 size, tmap_stencil_rule rule, void *job) {
     tmapi_stencil s;
@@ -86,12 +87,20 @@ TMAP_DEVICE void tmap_stencil_words(const tmap_each_plan *plan, const void *in, 
 
 // The plan of a kernel that calls tmap_stencil_words for elements of tmap_compact_word_of(f,
 // r).bytes bytes. plan.r is the level of a sheet, plan.word says what a word holds. Errors: as
-// tmap_each_plan_make.
+// tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of more than 2^32 - 1 tiles,
+// which only a loop over single cells could take. Example: gasket 28 and carpet 15 are the last;
+// carpet 14 where a block has 64 KB of shared memory.
 static inline cudaError_t tmap_stencil_words_plan_make(tmap_nbb f, tmap_u32 r, const void *kernel,
                                                        tmap_each_plan *out) {
-    if (tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    return tmapi_each_plan_make_words(TMAP_EACH_STENCIL, f, r, TMAP_COMPACT,
-                                      tmap_compact_word_of(f, r), kernel, out);
+    tmap_each_plan p;
+    cudaError_t error;
+    if (!out || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
+    error = tmapi_each_plan_make_words(TMAP_EACH_STENCIL, f, r, TMAP_COMPACT,
+                                       tmap_compact_word_of(f, r), kernel, &p);
+    if (error) return error;
+    if (p.loop != TMAP_EACH_COMPACT) return cudaErrorInvalidConfiguration;
+    *out = p;
+    return cudaSuccess;
 }
 
 #endif

@@ -22,6 +22,7 @@
 #ifndef TMAP_FRACTAL_EACH_PLAN_H
 #define TMAP_FRACTAL_EACH_PLAN_H
 
+#include "../launch.h"
 #include "compact_plan.h"
 #include "rows.h"
 #include "tile.h"
@@ -67,10 +68,12 @@ typedef struct tmap_each_plan {
     tmap_u32 loop;       // a tmap_each_loop
     tmap_u32 tile_level; // of the tiles; 0 where items are cells
     tmap_u32 chunk; // _ROWS: the cells that a warp takes at a time; _COMPACT, of a stencil: the
-                    // tiles that a block has side by side
+                    // tiles that a block has side by side; else 0
     tmap_u32 halo;  // the same: values that a tile has from those beside it
     tmap_compact_word word; // compact_words.h; bytes 0: elements are cells
-    tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to
+    tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to, by
+                     // tmap_stencil and, with elements of 4 bytes and more, by tmap_each_into
+    tmap_u32 holes;  // 1: the same by tmap_each_into with smaller elements in the loop _COLUMNS
     tmap_u64 pitch;  // elements from a row to the next, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0), or the first of compact storage; 0 unless the
                      // user sets it: the fractal may stand anywhere in a larger matrix
@@ -164,36 +167,33 @@ static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap
     return pitch == TMAP_COMPACT ? compact : wishes[work & 3];
 }
 
-// The grid, and the chunk of at most `chunk` cells, for the plan's share.
-static inline void tmapi_each_plan_spread(tmap_each_plan *plan, tmap_u32 chunk) {
+// The blocks for `count` of the plan's items, at most `most`; by _ROWS also the chunk, which has at
+// most `chunk` cells.
+static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 count, tmap_u64 most,
+                                              tmap_u32 chunk) {
     const tmap_u64 in_block = plan->block / 32;
-    tmap_u64 unit = in_block, most = plan->warps / in_block, blocks; // items of a block, blocks
-    if (plan->loop == TMAP_EACH_LINEAR) unit = plan->block, most = 0x7fffffff;
+    tmap_u64 unit = in_block, blocks; // unit: items of a block
+    if (plan->loop == TMAP_EACH_LINEAR) unit = plan->block;
     if (plan->loop == TMAP_EACH_ROWS) { // chunks that end together
-        const tmap_u64 turn = plan->warps * (tmap_u64)chunk;
-        const tmap_u64 turns = plan->count / turn + (plan->count % turn != 0);
-        const tmap_u64 share = turns ? plan->count / (plan->warps * turns) + 1 : 1;
+        const tmap_u64 warps = most * in_block, turn = warps * chunk;
+        const tmap_u64 chunks = (count / turn + (count % turn != 0)) * warps;
+        const tmap_u64 share = chunks ? count / chunks + (count % chunks != 0) : 1;
         plan->chunk = (tmap_u32)((share + 31) / 32 * 32);
         unit = in_block * plan->chunk;
     }
     if (plan->loop == TMAP_EACH_COMPACT && plan->work == TMAP_EACH_STENCIL) unit = plan->chunk;
-    blocks = plan->count / unit + (plan->count % unit != 0);
+    blocks = count / unit + (count % unit != 0);
     if (blocks > most) blocks = most;
-    plan->grid = blocks ? (tmap_u32)blocks : 1;
+    return blocks ? (tmap_u32)blocks : 1;
 }
 
-// Lets the kernel have plan->shared bytes of dynamic shared memory, if the device can.
-static inline cudaError_t tmapi_each_plan_shared(const tmap_each_plan *plan, int device,
-                                                 const cudaFuncAttributes *attributes) {
-    int most;
-    cudaError_t error;
-    if (attributes->maxDynamicSharedSizeBytes >= (int)plan->shared) return cudaSuccess;
-    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error) return error;
-    if (attributes->sharedSizeBytes + plan->shared > (size_t)most)
-        return cudaErrorInvalidConfiguration;
-    return cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)plan->shared);
+// The grid and the chunk for the plan's share. It gets at most the blocks of all items: a fold's
+// memory, a part for each block, may have been counted for these.
+static inline void tmapi_each_plan_spread(tmap_each_plan *plan, tmap_u32 chunk) {
+    const tmap_u64 resident = plan->warps / (plan->block / 32);
+    const tmap_u64 most = plan->loop == TMAP_EACH_LINEAR ? 0x7fffffff : resident;
+    plan->grid = tmapi_each_plan_blocks(plan, plan->items, most, chunk);
+    plan->grid = tmapi_each_plan_blocks(plan, plan->count, plan->grid, chunk);
 }
 
 // The block of 32 to 512 threads of which a multiprocessor holds most warps, up to `warps`: the
@@ -207,7 +207,7 @@ static inline cudaError_t tmapi_each_plan_block(tmap_each_plan *plan, tmap_u32 w
     error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error) return error;
     if ((error = cudaFuncGetAttributes(&attributes, plan->kernel)) != cudaSuccess) return error;
-    if ((error = tmapi_each_plan_shared(plan, device, &attributes)) != cudaSuccess) return error;
+    if ((error = tmapi_launch_shared(plan->kernel, plan->shared)) != cudaSuccess) return error;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 in_block = block / 32, wished = (warps + in_block - 1) / in_block;
         int resident = 0;
@@ -228,8 +228,7 @@ static inline cudaError_t tmapi_each_plan_block(tmap_each_plan *plan, tmap_u32 w
 // The blocks of a stencil on compact storage for tiles of the plan's level: a thread for each cell
 // of as many tiles side by side as let a multiprocessor hold most cells; the smallest of those that
 // are as good, as a block's threads wait for each other. plan->warps stays 0 if no block fits.
-static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, int device,
-                                                       tmap_u32 processors,
+static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, tmap_u32 processors,
                                                        const cudaFuncAttributes *attributes) {
     const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(plan->f, plan->tile_level);
     tmap_each_plan p = *plan;
@@ -241,7 +240,7 @@ static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, int
         p.block = (p.chunk * cells + 31) / 32 * 32;
         p.shared = tmapi_compact_shared_bytes(p.f, cells, p.chunk, p.halo, p.word.bytes != 0);
         if ((int)p.block > attributes->maxThreadsPerBlock) break;
-        error = tmapi_each_plan_shared(&p, device, attributes);
+        error = tmapi_launch_shared(p.kernel, p.shared);
         if (error == cudaErrorInvalidConfiguration) break;
         if (error) return error;
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, p.kernel, (int)p.block,
@@ -277,7 +276,7 @@ static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
     error = cudaFuncGetAttributes(&attributes, plan->kernel);
     for (plan->warps = 0; !error; --plan->tile_level) {
         if (tmap_nbb_cells(plan->f, plan->r - plan->tile_level) > 0xffffffffull) break;
-        error = tmapi_each_plan_side_by_side(plan, device, (tmap_u32)processors, &attributes);
+        error = tmapi_each_plan_side_by_side(plan, (tmap_u32)processors, &attributes);
         if (error) return error;
         if (plan->warps) {
             tmapi_each_plan_fewer(plan, (tmap_u32)processors);
@@ -301,7 +300,7 @@ static inline cudaError_t tmap_each_plan_loop(tmap_each_plan *plan, int loop) {
     wish = tmapi_each_wish_of(p.work, p.f, p.r, p.pitch);
     if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
         return cudaErrorInvalidConfiguration;
-    p.loop = (tmap_u32)loop, p.chunk = 32, p.halo = 0;
+    p.loop = (tmap_u32)loop, p.chunk = p.halo = 0;
     if (loop == TMAP_EACH_COMPACT && p.work == TMAP_EACH_STENCIL)
         error = tmapi_each_plan_tiles(&p);
     else
@@ -350,8 +349,10 @@ static inline cudaError_t tmapi_each_plan_make_words(tmap_u32 work, tmap_nbb f, 
     if (tmap_each_plan_places(&p) == ~0ull) return cudaErrorInvalidConfiguration;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
     // Memory takes a part of a sector at the price of reading the whole of it. Where many sectors
-    // side by side are written in part, it pays to ask for them beforehand.
-    p.dense = pitch != TMAP_COMPACT && cells >= places / wish.sparse && cells <= places / 4 * 3;
+    // side by side are written in part, it pays to ask for them beforehand; where nearly all are
+    // written whole, it never does.
+    p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
+    p.dense = p.holes && cells >= places / wish.sparse;
     for (int i = 0; i < 4 && error == cudaErrorInvalidConfiguration; ++i)
         error = tmap_each_plan_loop(&p, wish.loops[i]);
     if (!error) *out = p;
@@ -372,8 +373,9 @@ static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u
 // that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer, for what tmap_nbb_check refuses, and for a
 // pitch below the fractal's width; cudaErrorInvalidConfiguration for a level whose coordinates do
-// not fit 32 bits, whose places do not fit 64, or that has more than 2^32 - 1 tiles, and for a
-// kernel of which no block fits the device; else a CUDA error. *out is written only on success.
+// not fit 32 bits or whose places do not fit 64, and for a kernel of which no block fits the
+// device; else a CUDA error. *out is written only on success. A level of more than 2^32 - 1 tiles
+// goes by _LINEAR. Examples: the gasket's levels 26 to 31, the carpet's 14 to 20.
 // Cost: some calls of the CUDA runtime, which do not wait for the device.
 // Example: tmap_each_plan_make(tmap_fractal_carpet(), 10, 0, (const void *)draw_cells, &plan).
 static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
@@ -384,12 +386,12 @@ static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 p
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
 // value: (tmap_each_plan, JOB). job: the address of that struct. The result is the launch's own
 // error; an error that an earlier call has left is neither reported nor cleared. Can be captured.
-// A share without an item is not launched.
+// A share without an item is launched too, as one block: what the kernel does beside the cells,
+// such as writing a sum, is done by every share.
 static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, const void *job,
                                            cudaStream_t stream) {
     void *arguments[2];
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (plan->count == 0) return cudaSuccess;
     arguments[0] = (void *)plan, arguments[1] = (void *)job;
     return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
                             plan->shared, stream);

@@ -47,11 +47,16 @@ TMAP_DEVICE void tmapi_each_fetch(const void *place) {
 #endif
 }
 
+// Elements up to this size are small: a sector holds many of them. With lanes on the columns of a
+// tile, a row lies in one sector or two, for which it pays to ask even where cells are few; along
+// the rows a store costs less than to ask.
+#define TMAPI_EACH_SIZE_SMALL 2u
+
 // The first step at a cell, and the second.
 TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls calls,
                                   tmap_cell cell, void *value) {
     if (calls.read) calls.read(calls.job, cell, value);
-    if (calls.size && plan->dense)
+    if (calls.size && (calls.size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
         tmapi_each_fetch((const unsigned char *)calls.into + cell.at * calls.size);
 }
 TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const void *value) {
@@ -166,6 +171,7 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
     const tmap_u32 warps = tmapi_each_warps(), rank = tmap_thread_rank(), lane = rank % 32;
     const tmap_u64 end = plan->first + plan->count, chunk = plan->chunk;
     tmap_u64 first = plan->first + (blockIdx.x * (tmap_u64)warps + rank / 32) * chunk;
+    if (calls.size <= TMAPI_EACH_SIZE_SMALL) calls.size = 0;
     if (rank / 32 >= warps) return;
     for (; first < end; first += gridDim.x * (tmap_u64)warps * chunk) {
         const tmap_u32 count = end - first < chunk ? (tmap_u32)(end - first) : (tmap_u32)chunk;

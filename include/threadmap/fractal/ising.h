@@ -188,8 +188,7 @@ static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
 // memory. blocks: tmap_ising_measure_bytes(plan) bytes of device memory at a multiple of 16, of
 // which the first 16 have been cleared once; one launch at a time may use them.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a plan of
-// another maker; else the launch's own error. A share without an item is not launched, and then
-// *sums is left as it is.
+// another maker; else the launch's own error. The sums of a share without an item are 0.
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
                                              void *other, tmap_ising_sums *sums, void *blocks,
                                              cudaStream_t stream) {

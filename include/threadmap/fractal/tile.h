@@ -9,8 +9,8 @@
 //
 //     tmap_tiles tiles = tmap_tiles_begin(f, r, m);
 //     tmap_u32 rows = tmap_tile_column(f, m, height, lane); // lane: a column of the tile
-//     for (tmap_u32 t = tiles.first; t < tiles.count; t += tiles.stride) {
-//         tmap_xy tile = tmap_tiles_at(&tiles, f, t);
+//     for (tmap_u64 t = tiles.first; t < tiles.count; t += tiles.stride) { // t may pass 2^32
+//         tmap_xy tile = tmap_tiles_at(&tiles, f, (tmap_u32)t);
 //         for (int y = 0; y < height; ++y)
 //             if (rows >> y & 1) out[(tile.y * height + y) * pitch + tile.x * width + lane] = 1;
 //     }
@@ -68,7 +68,8 @@ typedef struct tmap_tiles {
 } tmap_tiles;
 
 // The share of the calling warp of the tiles of fractal f of level r, in tiles of level m <= r,
-// k^(r-m) < 2^32 of them. Collective for a full warp, in blocks of any shape and grids of one axis.
+// k^(r-m) < 2^32 of them. Collective for a full warp, in blocks of any shape and grids of one axis
+// and fewer than 2^32 warps.
 // A block's last warp, if it is no full one, takes no part in it: it must not call.
 // Cost: that of tmap_warp_level_make.
 TMAP_DEVICE tmap_tiles tmap_tiles_begin(tmap_nbb f, tmap_u32 r, tmap_u32 m) {
