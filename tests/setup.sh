@@ -326,7 +326,7 @@ tmapi_cuda() {
 # --- what the scripts call ---------------------------------------------------------------------
 
 tmap_setup() {
-  TMAP_TMP=$(mktemp -d)
+  TMAP_TMP=$(mktemp -d) || tmap_die "cannot make a scratch folder in ${TMPDIR:-/tmp}"
   trap 'rm -rf "$TMAP_TMP"' EXIT
   tmapi_system
   tmapi_build_tools

@@ -22,13 +22,18 @@
 // it then fails as well.
 //
 // Both files are written under other names beside their places and take their names at the end; in
-// between, the array that was there has another name. So where anything fails both are what they
+// between, the array that was there has another name. A link stays: its file is replaced. So where anything fails both are what they
 // were. A program that is killed leaves names that end with .part0 or .old0, and may leave a pair
 // of which one is new: its checksum says so when it is read.
 #ifndef FILES_STATE_H
 #define FILES_STATE_H
 
 #include "state_type.h"
+
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus) // then the C library keeps them back
+char *realpath(const char *path, char *resolved);
+int lstat(const char *path, struct stat *about);
+#endif
 
 enum { STATE_ARRAY, STATE_TEXT, STATE_ARRAY_PART, STATE_TEXT_PART, STATE_ARRAY_OLD, STATE_NAMES };
 
@@ -84,6 +89,26 @@ static inline int state_begin(state_file *f, const char *path, char *error, size
 
 // ---- writing ------------------------------------------------------------------------------------
 
+// Puts the names to which links lead into the places of these. Returns 0, or -1 with errno: a link
+// to nothing, or two to the same file.
+static inline int state_follow(state_file *f) {
+    struct stat about;
+    for (int i = STATE_ARRAY; i <= STATE_TEXT; ++i) {
+        char *target = realpath(state_name(f, i), NULL), *names;
+        if (!target && errno == ENOENT && lstat(state_name(f, i), &about)) continue; // a new file
+        if (!target) return -1;
+        const size_t room = strlen(target) + 16 > f->room ? strlen(target) + 16 : f->room;
+        names = (char *)calloc(STATE_NAMES, room);
+        for (int j = STATE_ARRAY; names && j <= STATE_TEXT; ++j)
+            strcpy(names + (size_t)j * room, j == i ? target : state_name(f, j));
+        free(target);
+        if (!names) return -1;
+        free(f->names);
+        f->names = names, f->room = room;
+    }
+    return strcmp(state_name(f, STATE_ARRAY), state_name(f, STATE_TEXT)) ? 0 : (errno = EEXIST, -1);
+}
+
 // A file of a new name beside another one. Null with errno where none can be made.
 static inline FILE *state_new(state_file *f, int beside, int which, const char *ending) {
     const size_t length = strlen(state_name(f, beside));
@@ -125,6 +150,7 @@ static inline int state_create(state_file *f, const char *path, const state_info
     f->writes = 1;
     f->s = *s;
     if (state_sizes(&f->in, &f->s)) return state_drop(f);
+    if (state_follow(f)) return state_fail(f, "written");
     f->text = state_part(f, STATE_TEXT, STATE_TEXT_PART, &replaces);
     if (f->text) f->file = state_part(f, STATE_ARRAY, STATE_ARRAY_PART, &f->replaces);
     const input_u64 shape[2] = {f->s.elements, f->s.values};

@@ -40,7 +40,7 @@ OTHER_KINDS = {"sh", "text", "meson", "cmake", "ini", "python", "bibtex", "json"
 FOLDERS = ("docs", "samples", "bench", "tests")  # with documents, beside the root's own
 HISTORY = ("CHANGELOG.md", "docs/notebook.md")  # may name what there was once
 NAME = r"\btmap_[a-z0-9_]*[a-z0-9]\b|\bTMAP_[A-Z0-9_]*[A-Z0-9]\b(?!\*)"  # not TMAP_E*
-VARIABLES = {"TMAP_ROOT", "TMAP_OUT", "TMAP_KAT"}  # of the environment, not of a header
+VARIABLES = {"TMAP_ROOT", "TMAP_OUT", "TMAP_KAT", "TMAP_TEST_SMALL"}  # of the environment, not of a header
 SYSTEM = {"cuda_runtime.h", "cuda_fp16.h", "mma.h", "nvrtc.h", "stdint.h", "math.h", "stdio.h"}
 MARKER = r"^[ \t]*// \[snippet: (\S+)\]\n(.*?)^[ \t]*// \[/snippet\]$"
 OLD_NAMES = "<!-- old names -->"
@@ -179,7 +179,7 @@ def check_program(root, folder, block, file):
     code, _, text = run([*command, "-o", program])
     if code:
         return text
-    code, out, text = run([program], cwd=root, env=env, timeout=30)
+    code, out, text = run([program], cwd=root, env=env)
     if code or text:
         return f"exit status {code}\n{text}"
     if (block.output or "") != out:
@@ -201,20 +201,20 @@ def cuda_folder():
     return None
 
 
-def check_cuda(root, folder, file):
-    """A CUDA block: '' or what is wrong."""
-    nvcc = shutil.which("nvcc")
+def check_cuda(root, folder, file, nvcc):
+    """A CUDA block, by nvcc or for the CPU machine: '' or what is wrong."""
+    include = ["-I", os.path.join(root, "include")]
     if nvcc:
         # No optimizer: names, types and warnings are the front end's.
         code, out, text = run([nvcc, "-std=c++17", "-arch=sm_75", "-Werror", "all-warnings", "-ptx",
-                               "-Xcicc", "-O0", "-I", os.path.join(root, "include"), file, "-o", file + ".ptx"])
+                               "-Xcicc", "-O0", *include, file, "-o", file + ".ptx"])
         return out + text if code else ""
     simt = os.path.join(root, "tests", "simt")
     code, _, text = run([sys.executable, os.path.join(simt, "delaunch.py"), file, file + ".cpp"])
     if code:
         return text
     code, _, text = run(["g++", "-std=c++17", "-fsyntax-only", "-Wno-unknown-pragmas",
-                         "-I", os.path.join(folder, "mirror"),
+                         "-I", os.path.join(folder, "mirror"), *include,
                          "-isystem", os.path.join(simt, "include"),
                          "-include", os.path.join(simt, "simt.h"), file + ".cpp"])
     return text if code else ""
@@ -284,7 +284,7 @@ def check_links(root, name, text):
             yield f"{name}: a link to {link}, a heading that is not there"
 
 
-def check(root, documents, folder):
+def check(root, documents, folder, nvcc=shutil.which("nvcc")):
     """(faults, blocks compiled, blocks left out) of {name: text}."""
     faults, jobs = [], []
     declared, files = declared_names(root), header_files(root)
@@ -295,7 +295,7 @@ def check(root, documents, folder):
             faults += check_words(name, text, declared, files)
         jobs += [block for block in blocks if block.kind in ("c", "cuda")]
     cuda = any(block.kind == "cuda" and not block.source for block in jobs)
-    if cuda and not shutil.which("nvcc"):
+    if cuda and not nvcc:
         run([sys.executable, os.path.join(root, "tests", "simt", "delaunch.py"), "--tree",
              os.path.join(root, "include"), os.path.join(folder, "mirror")])
 
@@ -308,7 +308,7 @@ def check(root, documents, folder):
             out.write(f'#line {block.line + 1} "{block.name}"\n{block.text}')
         if block.kind == "c":
             return check_program(root, folder, block, file)
-        return check_cuda(root, folder, file)
+        return check_cuda(root, folder, file, nvcc)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         order = sorted(range(len(jobs)), key=lambda n: jobs[n].kind != "cuda")  # slowest first
@@ -348,6 +348,9 @@ FAULTS = {  # a document, and what must be said about it
 SOUND = (f"# The ρ of `x`, 3 × 3\n[a](#the-ρ-of-x-3--3)\n{OLD_NAMES}\n"
          "| old | new |\n| --- | --- |\n| `tmap_nbb_old`, `old/nbb.h` | `tmap_nbb_nu` |\n\n"
          + PROGRAM + "<!-- output -->\n```text\n1\n```\n")
+# Compiles for both, with a header of the library and one of the samples' files.
+SOUND_CUDA = ("```cuda\n#include \"../samples/files/state.h\"\n" + NBB +
+              "__global__ void k(int *a) { *a = (int)threadIdx.x; }\n```\n")
 WRONG_SOURCES = ("// [snippet: a]\n", "// [/snippet]\n",
                  "// [snippet: a]\n// [snippet: b]\n// [/snippet]\n", "// see docs/none.md\n")
 SOUND_SOURCE = "    // [snippet: a]\n    int a; // docs/errata.md\n    // [/snippet]\n"
@@ -361,6 +364,8 @@ def self_test(root, folder):
             yield f"fault {number}, '{said}', is not seen, but: {faults}"
     yield from check(root, {"docs/x.md": SOUND}, folder)[0]
     yield from check(root, {"docs/x.md": updated(root, QUOTE)}, folder)[0]
+    for nvcc in {shutil.which("nvcc"), None}:
+        yield from check(root, {"docs/x.md": SOUND_CUDA}, folder, nvcc)[0]
     for text in WRONG_SOURCES:
         if not list(check_source_text(root, "x.cu", text)):
             yield f"a source is not seen to be wrong: {text}"

@@ -412,6 +412,59 @@ static void check_faults(void) {
     clean("m", 1);
 }
 
+// A link stays: what it leads to is replaced, or stays as it is where writing fails.
+static void check_links(void) {
+    static const char *const ends[] = {"npy", "json"};
+    char error[300] = "", name[100];
+    const state_info s = info("#./##", 3, -1, "u1", 1);
+    struct stat about;
+    void *memory = NULL;
+    state_info found;
+    mkdir(place("far"), 0700);
+    for (int i = 0; i < 2; ++i) { // the far names are other names, and longer
+        char to[100];
+        snprintf(to, sizeof to, "far/a-longer-name-than-the-link-has.%s.%s", ends[i], ends[i]);
+        snprintf(name, sizeof name, "l.%s", ends[i]);
+        put(place(to), "old", 3);
+        CHECK(symlink(to, place(name)) == 0, "%s", name);
+    }
+    pair_make("l", 9);
+    for (int i = 0; i < 4; ++i) { // a rename that fails, and none
+        failing_rename = i;
+        if (i) fails("l", "l.npy: cannot be written: Input/output error");
+        for (int j = 0; j < 2; ++j) {
+            snprintf(name, sizeof name, "l.%s", ends[j]);
+            CHECK(lstat(place(name), &about) == 0 && !S_ISREG(about.st_mode), "no link: %s", name);
+            snprintf(name, sizeof name, "far/a-longer-name-than-the-link-has.%s.%s", ends[j],
+                     ends[j]);
+            CHECK(exists(place(name)), "%s", name);
+        }
+        CHECK(state_read(place("l.npy"), &found, &memory, error, sizeof error) == 0 &&
+                  found.step == 9,
+              "after rename %d: %s", i, error);
+        free(memory), memory = NULL;
+    }
+    clean("l", 1);
+    for (int i = 0; i < 2; ++i) {
+        snprintf(name, sizeof name, "far/a-longer-name-than-the-link-has.%s.%s", ends[i], ends[i]);
+        CHECK(remove(place(name)) == 0, "%s", name);
+    }
+    CHECK(remove(place("far")) == 0, "far: something is left");
+    // a link to nothing, to itself, and both names to one file
+    CHECK(symlink("nothing", place("n.npy")) == 0, "a link");
+    fails("n", "n.npy: cannot be written: No such file or directory");
+    CHECK(lstat(place("n.npy"), &about) == 0 && remove(place("n.npy")) == 0, "the link is gone");
+    CHECK(symlink("n.json", place("n.json")) == 0, "a link");
+    fails("n", "n.npy: cannot be written: Too many levels of symbolic links");
+    CHECK(remove(place("n.json")) == 0, "the link is gone");
+    put(place("n.json"), "old", 3);
+    CHECK(symlink("n.json", place("n.npy")) == 0, "a link");
+    CHECK(state_write(place("n.npy"), &s, name, error, sizeof error) == -1 &&
+              strstr(error, "n.npy: cannot be written: File exists"),
+          "%s", error);
+    clean("n", 1);
+}
+
 // ---- for numpy ----------------------------------------------------------------------------------
 
 static int write_one(char **words) {
@@ -459,6 +512,7 @@ int main(int count, char **words) {
     check_again();
     check_pairs();
     check_faults();
+    check_links();
     CHECK(remove(folder) == 0, "%s: something is left", folder);
     return check_result("test_state");
 }

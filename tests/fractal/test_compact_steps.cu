@@ -9,7 +9,7 @@
 #include <threadmap/rivals/box_bits.h>
 #include <threadmap/rivals/box_kernels.h>
 
-#define STEPS_GRID (engine_cpu ? 4u : 4096u), 128u
+#define STEPS_GRID (engine_cpu || engine_small ? 4u : 4096u), 128u
 
 enum { OWN = 50, RULES = 5 };
 static const tmap_ca_rule rules[RULES] = {
@@ -148,7 +148,8 @@ static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
 
 int main(void) {
     const int skip = engine_begin(), fractals = TMAP_FRACTAL_COUNT + OWN;
-    const int steps = engine_cpu ? 7 : 100, levels = engine_cpu ? 6 : 13;
+    const int few = engine_cpu || engine_small, levels = few ? 6 : 13;
+    const int steps = engine_small ? 2 : engine_cpu ? 7 : 100;
     if (skip) return skip;
     for (int i = 0; i < fractals; ++i) {
         const int own = i >= TMAP_FRACTAL_COUNT;
@@ -156,8 +157,8 @@ int main(void) {
         const tmap_u64 most = engine_small ? 300 : engine_cpu ? 1100 : own ? 1u << 22 : 1u << 28;
         for (tmap_u32 r = 0; r <= (tmap_u32)levels && r <= tmap_nbb_linear_level_max32(f); ++r) {
             const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
-            // All rules at small levels; one, in turn, at large ones and on the CPU machine.
-            const int one = engine_cpu || places > 1u << 16;
+            // All rules at small levels; one, in turn, at large ones and where each step is slow.
+            const int one = few || places > 1u << 16;
             for (int rule = 0; rule < RULES && places <= most; ++rule)
                 if ((!one || rule == (i + (int)r) % RULES) && check_turn()) run(f, r, rule, steps);
         }

@@ -125,7 +125,7 @@ int main(void) {
                            dim3(32),     dim3(8, 8),  dim3(33),     dim3(3, 5, 7), dim3(16, 16),
                            dim3(27, 27), dim3(27, 8), dim3(32, 32), dim3(31)};
     const char *own[] = {"##\n##", "##", "#\n#", "#", ".#", "..\n.#", "################", "#.\n.#"};
-    int devices = 0;
+    int devices = 0, small = getenv("TMAP_TEST_SMALL") != NULL;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
         return 77;
@@ -138,10 +138,11 @@ int main(void) {
             return 1;
         for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
             unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
-            // Large blocks at a few levels only: the CPU machine takes their threads one by one.
-            tmap_u32 most = tmap_nbb_level_max64(f), step = threads > 40  ? most / 2
-                                                            : threads > 1 ? 3
-                                                                          : 1;
+            // Large blocks at a few levels only: the CPU machine takes their threads one by one. A
+            // sanitizer takes long for each launch.
+            tmap_u32 most = tmap_nbb_level_max64(f), step = threads > 40 || small ? most / 2
+                                                            : threads > 1         ? 3
+                                                                                  : 1;
             if (step < 1) step = 1;
             for (tmap_u32 r = 0; r <= most; r += step) run_case(f, r, blocks[b], 0);
             run_case(f, most, blocks[b], 0);

@@ -7,14 +7,14 @@
                                    less than any header in it, and every other header outside
                                    rivals/ but those that a client includes, for the same reason,
                                    and the HEAVY ones of floors.py, which compile_test.py compiles
-    cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header;
-                                   those of rivals/ at any price
-    cost_test.py [...] --table     prints what each costs
+    cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header, at
+                                   any price
+    cost_test.py [...] --table     prints what each costs, and the seconds that it takes: user time
+                                   of the CPU above that of an empty file, the least of four
 
-Costs are user time of the CPU above that of an empty file, the least of up to four compilations: a
-loaded machine makes no compiler execute more, but its shared caches and cores make the same work
-longer, most often not four times. Limits are seconds of a machine that compiles an empty file by
-nvcc in 0.6; a slower one gets more in proportion.
+What is compared with limits is the same on every machine: kernels, bytes of the object, and bytes
+of preprocessed text above those of an empty file. Seconds are not: a machine that is busy takes
+more of them for the same work.
 """
 import os
 import re
@@ -26,13 +26,10 @@ from common import (INCLUDE, STRICT_HOST, each, find, graph, headers, inner, rea
                     twice, write)
 from floors import CLIENTS, HEAVY, WINGS, is_rival
 
-EMPTY_SECONDS = 0.6
-TRIES = 4
-# Of maps and engines; of ready clients: seconds, kernels, bytes of the object.
-LIGHT = (0.5, 0, 10_000)
-CLIENT = (4.0, 10, 300 * 1024)
-# Where nobody can launch them, clients have no kernels.
-NVRTC_SECONDS = 0.5
+TRIES = 4  # of the table
+# Of maps and engines; of ready clients: bytes of text, kernels, bytes of the object.
+LIGHT = (200_000, 0, 10_000)
+CLIENT = (350_000, 10, 300 * 1024)
 # Machine code for one architecture. (-arch=sm_90 would add its PTX.)
 NVCC = ["-std=c++17", "-gencode=arch=compute_90,code=sm_90", "-Werror", "all-warnings",
         f"-Xcompiler={','.join(STRICT_HOST)}", "-Xptxas", "-v", "-I", INCLUDE, "-c"]
@@ -62,8 +59,9 @@ class Compiler:
             skip(text.replace("SKIP: ", "").strip())
         if code:
             sys.exit(text)
-        self.empty = min([first] + [self.compile("empty", "\n")[2] for _ in range(TRIES - 1)])
-        self.slow = max(1, self.empty / EMPTY_SECONDS) if mode == "nvcc" else 1
+        self.tries = TRIES if "--table" in sys.argv else 1
+        self.empty = min([first] + [self.compile("empty", "\n")[2] for _ in range(self.tries - 1)])
+        self.empty_text = self.text("empty")
 
     def path(self, name):
         return os.path.join(self.folder, name.replace("/", "_"))
@@ -74,23 +72,30 @@ class Compiler:
             return timed([*self.command, file, "-o", self.path(name) + ".o"])
         return timed([self.command[0], file, *self.command[1:]])
 
-    def cost(self, header, limit):
-        """(what the compiler says if it fails, (seconds above the empty file's, kernels, bytes))"""
+    def text(self, name):
+        """Bytes of the text that the compiler gets; 0 where it does not tell."""
+        if self.mode == "nvrtc":
+            return 0
+        command = [word for word in self.command if word != "-c"]
+        return len(subprocess.run([*command, "-E", self.path(name) + ".cu"], check=True,
+                                  capture_output=True).stdout)
+
+    def cost(self, header):
+        """(what the compiler says if it fails, (bytes of text, kernels, bytes, seconds))"""
         seconds = []
-        while len(seconds) < TRIES and (not seconds or min(seconds) > limit):
+        while len(seconds) < self.tries:
             code, text, took = self.compile(header, twice([header]))
             if code:
                 return text or f"exit status {code}", None
             seconds.append(took - self.empty)
         kernels = len(set(re.findall(r"Compiling entry function '(\w+)'", text)))
         size = os.path.getsize(self.path(header) + ".o") if self.mode == "nvcc" else 0
-        return "", (min(seconds), kernels, size)
+        return "", (self.text(header) - self.empty_text, kernels, size, min(seconds))
 
     def limits(self, header):
         if self.mode == "nvcc":
-            seconds, kernels, size = CLIENT if header in CLIENTS else LIGHT
-            return seconds * self.slow, kernels, size
-        return float("inf") if is_rival(header) else NVRTC_SECONDS, 0, 0
+            return CLIENT if header in CLIENTS else LIGHT
+        return float("inf"), 0, 0  # without launches clients have no kernels
 
 
 def main():
@@ -101,18 +106,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="headers-") as folder:
         compiler = Compiler(mode, *(rest or [None]), folder)
         if "--table" in sys.argv:
-            print(f"| header | seconds above {compiler.empty:.2f} | kernels | KB |\n| --- | --- | "
-                  "--- | --- |")
+            print(f"| header | seconds above {compiler.empty:.2f} | kB of text | kernels | KB |\n"
+                  "| --- | --- | --- | --- | --- |")
 
         def check(header):
             limits = compiler.limits(header)
-            error, cost = compiler.cost(header, limits[0])
+            error, cost = compiler.cost(header)
             if error:
                 return error
             if "--table" in sys.argv:
-                print(f"| {header} | {cost[0]:.2f} | {cost[1]} | {cost[2] / 1024:.0f} |")
+                print(f"| {header} | {cost[3]:.2f} | {cost[0] / 1000:.0f} | {cost[1]} | "
+                      f"{cost[2] / 1024:.0f} |")
             return "\n".join(f"{what}: {got:.4g}, more than {limit:.4g}" for what, got, limit in
-                             zip(("seconds", "kernels", "bytes"), cost, limits) if got > limit)
+                             zip(("bytes of text", "kernels", "bytes"), cost, limits) if got > limit)
 
         edges = graph()
         inside = {header for wing in WINGS for header in reached(edges, wing)} - WINGS

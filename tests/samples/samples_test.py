@@ -57,7 +57,7 @@ def check(program):
     """What is wrong with a program of a sample; None if it cannot run here."""
     name = os.path.basename(program).split('-')[0]
     with tempfile.TemporaryDirectory() as folder:
-        r = subprocess.run([program], cwd=folder, capture_output=True, text=True, timeout=250,
+        r = subprocess.run([program], cwd=folder, capture_output=True, text=True,
                            check=False)
         lines = r.stdout.splitlines()
         if r.returncode == 77:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tests/run, samples/run and bench/run, in a small checkout made here.
+"""tests/run, tests/sanitize, samples/run and bench/run, in a small checkout made here.
 
 The checkout has the scripts, two wings of programs that are built in a second, and commands that
 play an nvcc and a GPU. Nothing is installed.
 """
+import glob
 import os
 import re
 import shlex
@@ -15,7 +16,7 @@ import tempfile
 
 ROOT = os.environ.get('TMAP_ROOT') or \
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SCRIPTS = ['tests/run', 'samples/run', 'bench/run']
+SCRIPTS = ['tests/run', 'tests/sanitize', 'samples/run', 'bench/run']
 errors = []
 
 MESON_BUILD = '''
@@ -29,6 +30,7 @@ foreach name : ['good', 'bad', 'skips', 'broken']
   endif
 endforeach
 test('spaced name', find_program('tests/script.sh'), suite: 'tool')
+subdir('tests')
 subdir('samples')
 subdir('bench')
 '''
@@ -72,6 +74,11 @@ FILES = {
                              'int main(void) { puts("SKIP: no moon"); return 77; }\n',
     'tests/fractal/broken.c': 'this is no C\n',
     'tests/script.sh': '#!/bin/sh\n',
+    'tests/meson.build': '''
+foreach name : ['test_pdist', 'test_warp', 'test_ask_dp']
+  executable(name + '-gpu', 'fractal/good.c', build_by_default: false)
+endforeach
+''',
     'samples/meson.build': '''
 foreach name : ['01_one', '02_two']
   executable(name + '-cpu', (name == '01_one' ? 'triangle' : 'fractal') / name + '.c')
@@ -151,7 +158,7 @@ class Checkout:
         os.makedirs(self.at(cwd), exist_ok=True)
         return subprocess.run([self.at('co', script), *args], cwd=self.at(cwd),
                               env={**self.env, **env}, capture_output=True, text=True,
-                              errors='replace', timeout=250, check=False)
+                              errors='replace', check=False)
 
     def built(self, folder='co/build'):
         """The names of the programs that were built there."""
@@ -232,6 +239,18 @@ def test_failed_setup(c):
     expect('the second attempt', result.returncode == 0, *told(result))
 
 
+def test_no_scratch_folder(c):
+    """Without a scratch folder nothing goes on: its files would land in the root of the machine."""
+    before = set(os.listdir('/'))
+    for script in SCRIPTS:
+        result = c.run(script, TMPDIR=c.at('none'))
+        expect(f'{script} without a scratch folder', result.returncode == 1 and
+               not result.stdout and 'cannot make a scratch folder' in result.stderr,
+               *told(result))
+    expect('nothing is written to /', set(os.listdir('/')) == before, set(os.listdir('/')) - before)
+    expect('nothing is configured', not os.path.exists(c.at('co/build')))
+
+
 def test_by_hand(c):
     """A folder that was configured by hand is used as it is."""
     meson = shlex.split(os.environ.get('MESON') or 'meson')
@@ -251,6 +270,17 @@ def test_foreign_venv(c):
     expect('a foreign .venv', result.returncode == 1 and '.venv was not made here' in result.stderr,
            *told(result))
     expect('a foreign .venv stays', everything(c.at('co/.venv')) == {'letter.txt'})
+
+
+def test_no_limits(_):
+    """On a machine that is busy a test takes long: none has a limit of time but the one of all."""
+    for folder in '', 'bench', 'samples', 'tests':
+        for path in glob.glob(os.path.join(ROOT, folder, '**' if folder else '', '*'),
+                              recursive=True):
+            if path.endswith('meson.build') or (folder == 'tests' and path.endswith('.py')):
+                limits = re.findall(r'.*\btimeout *[:=] *\d.*|.*time\.(?:time|monotonic)\(.*',
+                                    read(path))
+                expect(f'a limit of time in {path}', not limits, *limits)
 
 
 def test_names(c):
@@ -335,12 +365,62 @@ def test_bench(c):
            read(c.at('results/two.json')) == 'the last good result', *told(result))
 
 
+# Plays compute-sanitizer: notes what it is given; what $WAIT names goes on until it is ended.
+SANITIZER = '''#!/bin/sh
+echo "$2 ${7##*/}" >>"$SEEN"
+[ "$2 ${7##*/}" != "$WAIT" ] || exec sleep 1000000 >"$SEEN.fifo"
+echo good
+'''
+
+
+def sanitizing(c, cores, wait=''):
+    """A running tests/sanitize on a machine with a GPU and that compute-sanitizer."""
+    write(c.at('commands/compute-sanitizer'), SANITIZER, 0o755)
+    write(c.at('commands/nproc'), f'#!/bin/sh\necho {cores}\n', 0o755)
+    write(c.at('co/meson.options'), OPTIONS.replace("'cuda', type: 'boolean', value: false",
+                                                    "'cuda', type: 'boolean', value: true"))
+    return subprocess.Popen([c.at('co/tests/sanitize')], cwd=c.at('co'), stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True,
+                            env={**c.env, 'SEEN': c.at('seen'), 'WAIT': wait})
+
+
+def test_sanitize(c):
+    """Each test under each tool, the longest first, and how long each took."""
+    text = sanitizing(c, 1).communicate()[0]
+    tools = ['racecheck', 'memcheck', 'initcheck', 'synccheck']
+    expect('the counts', text.endswith('\n8 passed, 0 failed, 0 skipped\n'), text)
+    seen = read(c.at('seen')).splitlines()
+    expect('the longest first', seen == [f'{tool} {name}-gpu' for tool in tools
+                                         for name in ('test_pdist', 'test_warp')], seen)
+    told_seconds = re.findall(r'(?m)^\d+ (\w+ \w+)$', text.partition('seconds of each:')[2])
+    expect('the seconds of each', sorted(told_seconds) == sorted(
+        f'{tool} {name}' for tool in tools for name in ('test_pdist', 'test_warp')), text)
+
+
+def test_sanitize_ended(c):
+    """One that is ended before its time tells how long each took that far, and ends them."""
+    os.mkfifo(c.at('seen.fifo'))
+    running, text = sanitizing(c, 4, 'initcheck test_pdist-gpu'), ''
+    waiting = open(c.at('seen.fifo'), encoding='utf-8')  # once that one is there
+    while running.poll() is None and text.count(': good') < 7:
+        text += running.stdout.readline()
+    running.terminate()
+    text += running.communicate()[0]
+    expect('the seconds of what did not end', running.returncode == 143 and
+           re.search(r'(?m)^\d+ initcheck test_pdist, not ended$', text) and
+           len(re.findall(r'(?m)^\d+ \w+ test_\w+$', text)) == 7, running.returncode, text)
+    with waiting:
+        waiting.read()  # until that one has ended
+
+
 TESTS = [test_bad_folders, test_folder_of_another, test_files_survive, test_failed_setup,
-         test_by_hand, test_foreign_venv, test_names, test_counts, test_samples,
-         test_bench_without_gpu, test_bench]
+         test_no_scratch_folder, test_by_hand, test_foreign_venv, test_no_limits, test_names,
+         test_counts, test_samples, test_bench_without_gpu, test_bench, test_sanitize,
+         test_sanitize_ended]
+WITH_GPU = [test_bench, test_sanitize, test_sanitize_ended]
 
 for test in TESTS:
     with tempfile.TemporaryDirectory() as folder:
-        test(Checkout(os.path.realpath(folder), with_gpu=test is test_bench))
+        test(Checkout(os.path.realpath(folder), with_gpu=test in WITH_GPU))
 print(f'{len(TESTS)} tests, {len(errors)} failures')
 sys.exit(1 if errors else 0)

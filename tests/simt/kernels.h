@@ -60,11 +60,15 @@ struct KernelAddress {
     }
 };
 
-// An address that is no kernel's is taken for a handle of one, as CUDA 13.0 does: it is not valid.
+// What CUDA 13.0 was measured to say of an address that is no kernel's: it takes it for a handle of
+// one, which is not valid.
+inline cudaError_t check_kernel(const void *address) {
+    if (find_kernel(address)) return cudaSuccess;
+    return address ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+}
 inline cudaError_t start_by_address(const Config &c, void **arguments) {
-    if (!c.kernel) return cudaErrorInvalidDeviceFunction;
-    const KernelEntry *kernel = find_kernel(c.kernel);
-    return kernel ? kernel->start(c, arguments) : cudaErrorInvalidResourceHandle;
+    if (cudaError_t e = check_kernel(c.kernel)) return e;
+    return find_kernel(c.kernel)->start(c, arguments);
 }
 // Blocks run one after another, so they cannot wait for each other: a grid has one block.
 inline cudaError_t start_cooperative(const Config &c, void **arguments) {
@@ -123,7 +127,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P...)
 
 inline cudaError_t cudaFuncSetAttribute(simt::KernelAddress kernel, cudaFuncAttribute attribute,
                                         int value) {
-    if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
     simt::last_error = cudaSuccess; // CUDA 13.0 was measured to clear an earlier error
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || (size_t)value > simt::facts().shared_optin)
@@ -132,7 +136,7 @@ inline cudaError_t cudaFuncSetAttribute(simt::KernelAddress kernel, cudaFuncAttr
     return cudaSuccess;
 }
 inline cudaError_t cudaGetKernel(cudaKernel_t *handle, simt::KernelAddress kernel) {
-    if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
     return *handle = kernel.address, cudaSuccess;
 }
 // Leaves an earlier error where it is, as CUDA 13.0 was measured to.
@@ -144,11 +148,11 @@ inline cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFunc
     if (!e) simt::last_error = earlier;
     return e;
 }
-inline cudaError_t cudaFuncSetCacheConfig(simt::KernelAddress, cudaFuncCache) {
-    return cudaSuccess;
+inline cudaError_t cudaFuncSetCacheConfig(simt::KernelAddress kernel, cudaFuncCache) {
+    return simt::report(simt::check_kernel(kernel.address));
 }
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, simt::KernelAddress kernel) {
-    if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
     memset(a, 0, sizeof *a);
     a->maxThreadsPerBlock = 1024;
     a->numRegs = 32;
@@ -162,7 +166,7 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                                  simt::KernelAddress kernel,
                                                                  int threads, size_t shared) {
     *blocks = 0;
-    if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
     if (threads < 1) return simt::report(cudaErrorInvalidValue);
     if (threads > 1024 || shared > simt::shared_limit(kernel.address)) return cudaSuccess;
     const simt::Facts &facts = simt::facts();
@@ -175,8 +179,10 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, simt::KernelAddress kernel, int threads, size_t shared, unsigned /*flags*/) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
 }
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, simt::KernelAddress,
-                                                      size_t = 0, int limit = 0) {
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block,
+                                                      simt::KernelAddress kernel, size_t = 0,
+                                                      int limit = 0) {
+    if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
     *block = limit ? min(limit, 1024) : 1024;
     *grid = simt::multiprocessors() * (simt::facts().threads / *block);
     return cudaSuccess;

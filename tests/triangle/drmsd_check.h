@@ -11,7 +11,7 @@
 
 static int drmsd_failures, drmsd_cases;
 static int drmsd_small; // 1: few cases, for sanitizers
-static int drmsd_gpu;
+static int drmsd_full;  // 1: all cases, on a GPU
 
 static inline void drmsd_expect(int ok, const char *what, tmap_u32 n, int options, double got,
                                 double want) {
@@ -164,8 +164,8 @@ static inline int drmsd_begin(void) {
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices)
         return puts("SKIP: no NVIDIA GPU"), 77;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    drmsd_gpu = strstr(device.name, "CPU") == NULL;
     drmsd_small = getenv("TMAP_TEST_SMALL") || getenv("SIMT_SEED"); // the latter: sanitized
+    drmsd_full = !drmsd_small && !strstr(device.name, "CPU");
     return 0;
 }
 static inline int drmsd_end(const char *name) {

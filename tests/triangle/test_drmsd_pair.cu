@@ -66,17 +66,17 @@ int main(void) {
             check(&f, options, "few atoms");
             drmsd_frames_free(&f);
         }
-    for (int i = 0; i < (drmsd_gpu ? 11 : 9); ++i)
+    for (int i = 0; i < (drmsd_full ? 11 : 9); ++i)
         for (int k = 0; k < 3; ++k) {
             drmsd_frames f = drmsd_frames_make(sizes[i], 2, scales[k], (i + k) % 2);
             for (int options = 0; options < DRMSD_OPTIONS; ++options)
-                if ((drmsd_gpu ||
+                if ((drmsd_full ||
                      (options + i + k) % (sizes[i] > 200 || drmsd_small ? 7 : 2) == 0) &&
                     check_turn())
                     check(&f, options, "options");
             drmsd_frames_free(&f);
         }
-    for (int i = 0; i < (drmsd_gpu && !drmsd_small ? 3 : 0); ++i)
+    for (int i = 0; i < (drmsd_full ? 3 : 0); ++i)
         for (int k = 0; k < 3; ++k) {
             drmsd_frames f = drmsd_frames_make(many[i], 2, scales[k], 0);
             check(&f, 0, "many atoms");

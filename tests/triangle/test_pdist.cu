@@ -11,7 +11,7 @@
 #include "triangle/devices_check.h"
 
 enum { GUARD = 64 }; // values around an output
-static int failures, cases, on_gpu;
+static int failures, cases, full;
 static double worst[2][TMAP_PDIST_METRIC_COUNT];
 static int tensor; // whether tensor cores are used where they can be
 static double worst_tensor;
@@ -133,7 +133,7 @@ static void run_random(problem p) {
     if (!check_turn()) return;
     CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
     void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
-    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
+    check_points<<<full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
     CHECK(cudaGetLastError());
     void *out = run_launch(p, points, &base);
     result = compare(p, points, out);
@@ -508,14 +508,13 @@ int main(void) {
         {20001, 300, 0, 3, 0, 1, 1}, {20001, 33, 0, 1, 1, 2, 1}, {65537, 17, 0, 5, 2, 3, 1},
     };
     struct cudaDeviceProp device;
-    int devices = 0, turn = 0, full;
+    int devices = 0, turn = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         printf("SKIP: no GPU\n");
         return 77;
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
-    on_gpu = strstr(device.name, "CPU") == NULL;
-    full = on_gpu && !getenv("TMAP_TEST_SMALL");
+    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
     tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)

@@ -88,32 +88,25 @@ static void launch_forms(int *p) {
 }
 
 // The manual says cudaErrorInvalidConfiguration; CUDA 13.0 on an H200 says cudaErrorInvalidValue.
-#define REFUSED(error, grid, block, shared)                                                        \
-    do {                                                                                           \
-        set<<<grid, block, shared>>>(p, 1);                                                        \
-        cudaError_t refused = cudaPeekAtLastError();                                               \
-        CHECK(refused == error || (on_gpu() && refused == cudaErrorInvalidValue));                 \
-        CHECK_EQUAL(cudaGetLastError(), refused);                                                  \
-        CHECK_EQUAL(cudaGetLastError(), cudaSuccess);                                              \
+#define REFUSED(grid, block, shared) \
+    do { \
+        set<<<grid, block, shared>>>(p, 1); \
+        CHECK_EQUAL(cudaPeekAtLastError(), cudaErrorInvalidValue); \
+        CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue); \
+        CHECK_EQUAL(cudaGetLastError(), cudaSuccess); \
     } while (0)
-
-static bool on_gpu(void) {
-    cudaDeviceProp prop;
-    CHECK_CUDA(cudaGetDeviceProperties(&prop, 0));
-    return strcmp(prop.name, "CPU SIMT machine") != 0;
-}
 
 static void launch_errors(int *p) {
     CHECK_CUDA(cudaMemset(p, 0, sizeof *p));
-    REFUSED(cudaErrorInvalidConfiguration, 0, 1, 0);
-    REFUSED(cudaErrorInvalidConfiguration, 1, 0, 0);
-    REFUSED(cudaErrorInvalidConfiguration, 1, 1025, 0);
-    REFUSED(cudaErrorInvalidConfiguration, 1, dim3(32, 33), 0);
-    REFUSED(cudaErrorInvalidConfiguration, 1, dim3(1, 1, 65), 0);
-    REFUSED(cudaErrorInvalidConfiguration, dim3(1, 65536), 1, 0);
-    REFUSED(cudaErrorInvalidConfiguration, dim3(1, 1, 65536), 1, 0);
-    REFUSED(cudaErrorInvalidConfiguration, dim3(0x80000000u), 1, 0);
-    REFUSED(cudaErrorInvalidValue, 1, 1, 48 * 1024 + 1);
+    REFUSED(0, 1, 0);
+    REFUSED(1, 0, 0);
+    REFUSED(1, 1025, 0);
+    REFUSED(1, dim3(32, 33), 0);
+    REFUSED(1, dim3(1, 1, 65), 0);
+    REFUSED(dim3(1, 65536), 1, 0);
+    REFUSED(dim3(1, 1, 65536), 1, 0);
+    REFUSED(dim3(0x80000000u), 1, 0);
+    REFUSED(1, 1, 48 * 1024 + 1);
     CHECK_EQUAL(read_int(p), 0); // none of them ran
 
     needs<<<1, 1, 48 * 1024>>>(p, 48 * 1024);
@@ -126,6 +119,60 @@ static void launch_errors(int *p) {
     CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue);
     CHECK(!strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
     CHECK(!strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
+}
+
+// What a call returns and leaves as the last error, without and with an error of an earlier call.
+#define GIVES(call, error, left) \
+    do { \
+        for (int earlier = 0; earlier < 2; earlier++) { \
+            cudaGetLastError(); \
+            if (earlier) CHECK_EQUAL(cudaMalloc(&no_memory, too_much), cudaErrorMemoryAllocation); \
+            CHECK_EQUAL(call, error); \
+            CHECK_EQUAL(cudaGetLastError(), error ? error : earlier ? left : cudaSuccess); \
+        } \
+    } while (0)
+
+static int host_function(int x) { return x; }
+
+// The errors that CUDA 13.0 was measured to give.
+static void errors_by_address(int *p) {
+    static int variable;
+    const size_t too_much = (size_t)1 << 60;
+    const cudaFuncAttribute most = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    int n = 0;
+    void *no_memory, *arguments[] = {&p, &n};
+    cudaFuncAttributes attributes;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1);
+    const void *no_kernels[] = {(const void *)host_function, &variable, NULL};
+    for (int i = 0; i < 3; i++) {
+        const void *none = no_kernels[i];
+        const cudaError_t no =
+            none ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+        GIVES(cudaLaunchKernel(none, dim3(1), dim3(1), arguments, 0, 0), no, no);
+        GIVES(cudaLaunchKernelExC(&config, none, arguments), no, no);
+        GIVES(cudaFuncGetAttributes(&attributes, none), no, no);
+        GIVES(cudaFuncSetAttribute(none, most, 1000), no, no);
+        GIVES(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, none, 128, 1000), no, no);
+    }
+
+    const void *kernel = (const void *)needs;
+    const cudaError_t left = cudaErrorMemoryAllocation;
+    GIVES(cudaLaunchKernel((const void *)set, dim3(1), dim3(1), arguments, 0, 0), cudaSuccess,
+          left);
+    GIVES(cudaFuncGetAttributes(&attributes, kernel), cudaSuccess, left);
+    GIVES(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, 128, 1000), cudaSuccess, left);
+    GIVES(cudaGetDevice(&n), cudaSuccess, left);
+    GIVES(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0), cudaSuccess, left);
+    GIVES(cudaMemset(p, 0, sizeof *p), cudaSuccess, left);
+    GIVES(cudaDeviceSynchronize(), cudaSuccess, left);
+    GIVES(cudaFuncSetAttribute(kernel, most, 65540), cudaSuccess, cudaSuccess); // clears it
+    GIVES(cudaFuncSetAttribute(kernel, most, 1 << 20), cudaErrorInvalidValue, cudaSuccess);
+#if CUDART_VERSION >= 12080
+    cudaKernel_t handle;
+    GIVES(cudaGetKernel(&handle, kernel), cudaSuccess, left);
+    GIVES(cudaKernelSetAttributeForDevice(handle, most, 65540, 0), cudaSuccess, left);
+#endif
 }
 
 static void memory(void) {
@@ -180,7 +227,7 @@ static void streams_and_device(int *p) {
     CHECK_CUDA(cudaStreamSynchronize(t));
     CHECK_EQUAL(read_int(p), 43);
     CHECK_CUDA(cudaEventElapsedTime(&ms, from, to));
-    CHECK(ms >= 0 && ms < 1e4f);
+    CHECK(ms >= 0);
     CHECK_CUDA(cudaEventDestroy(from));
     CHECK_CUDA(cudaEventDestroy(to));
     CHECK_CUDA(cudaStreamDestroy(s));
@@ -222,6 +269,7 @@ int main(void) {
     CHECK_CUDA(cudaMalloc(&p, sizeof *p));
     launch_forms(p);
     launch_errors(p);
+    errors_by_address(p);
     memory();
     streams_and_device(p);
     cooperative(p);

@@ -18,7 +18,7 @@ int main(void) {
     CHECK_CUDA(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
     CHECK_EQUAL(v, 4 + 64 * 63 / 2);
     here<<<1, 2000>>>(p); // the error is seen there
-    CHECK_EQUAL(launch_elsewhere(p), cudaErrorInvalidConfiguration);
+    CHECK_EQUAL(launch_elsewhere(p), cudaErrorInvalidValue);
 
     void *arguments[] = {&p};
     CHECK_CUDA(cudaLaunchKernel(kernel_elsewhere(), dim3(1), dim3(1), arguments, 0, 0));
