@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_linkage: tmap_linkage against Prim's algorithm, a serial loop with the same order of edges:
-// distances of ten kinds with many ties, NaN and infinities among them, every n up to 40 and some
-// larger ones; components below cut-offs against a flood over all pairs; scipy's matrix against
+// distances of eleven kinds with many ties, NaN, infinities and numbers below the normal ones among
+// them, with and without flushing the latter to 0; every n up to 40 and some larger ones; components below cut-offs against a flood over all pairs; scipy's matrix against
 // clusters that are merged one by one; the same results again; nothing written beyond them; bad
 // arguments.
 #include <threadmap/triangle/linkage.h>
@@ -125,7 +125,9 @@ static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u3
     tmap_u64 *clusters = (tmap_u64 *)cluster_alloc(8), *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
     void *workspace = cluster_alloc(bytes);
+    cluster_flush(1);
     CHECK(tmap_linkage_labels(edges, n, cutoff, labels, clusters, workspace, 0));
+    cluster_flush(0);
     got = (tmap_u32 *)cluster_fetch(labels, n * 4ull, n * 4ull, s);
     count = (tmap_u64 *)cluster_fetch(clusters, 8, 8, s);
     expect(*count == all, "number of components", s);
@@ -153,7 +155,9 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         free(got);
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
         edges = (tmap_linkage_edge *)cluster_alloc(used);
+        cluster_flush(again);
         CHECK(tmap_linkage(distances + skew, n, edges, workspace, 0));
+        cluster_flush(0);
         got = (tmap_linkage_edge *)cluster_fetch(edges, used, used, s);
         for (tmap_u32 k = 0; k + 1 < n; ++k)
             wrong += got[k].i != want[k].i || got[k].j != want[k].j ||
