@@ -243,6 +243,58 @@ static void nothing(void) {
     end(&p);
 }
 
+// Frames that are turned, moved and mirrored, as those of a simulation are, and hardly differ beyond
+// that: what tmap_drmsd_close says holds of them, too. kind: 0: atoms in space, 1: in a plane, 2: in
+// a line, 3: of two sizes. axes: frames are turned by quarters alone.
+static void turned(tmap_u32 n, int kind, int options, int axes) {
+    if (!check_turn()) return;
+    problem p = make(n, 12, options, 1000 + n + (tmap_u32)kind);
+    double want[12];
+    float got[12];
+    const double sizes[4] = {1, 0, 0, 0.01};
+    tmap_u64 state = n * 77 + (tmap_u64)kind;
+    for (tmap_u32 x = 0; x < 3 * n; ++x) {
+        if (x % 3 == 1 && kind == 2) p.reference[x] = 3;
+        if (x % 3 == 2) p.reference[x] = (float)(sizes[kind] * p.reference[x]);
+    }
+    for (tmap_u32 f = 0; f < 12; ++f) {
+        double q[4] = {1, 0, 0, 0}, turn[3][3], length = 0, to[3];
+        const double spread = f == 11 ? 0 : spreads[f % 4] * (kind ? 0.03 : 1);
+        for (int k = 0; k < 4; ++k) q[k] = axes ? k == (int)f % 4 : (double)normal(&state);
+        for (int k = 0; k < 4; ++k) length += q[k] * q[k];
+        for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
+        for (int k = 0; k < 3; ++k) to[k] = axes ? 0 : 30 * normal(&state);
+        for (int x = 0; x < 3; ++x)
+            for (int y = 0; y < 3; ++y) {
+                const int z = 3 - x - y;
+                turn[x][y] = 2 * q[1 + x] * q[1 + y];
+                if (x == y) turn[x][y] += 2 * q[0] * q[0] - 1;
+                if (x != y) turn[x][y] += 2 * q[0] * q[1 + z] * ((y - x + 3) % 3 == 1 ? -1 : 1);
+                if (f % 3 == 1) turn[x][y] = -turn[x][y]; // mirrored
+            }
+        for (tmap_u32 k = 0; k < n; ++k) {
+            float *at = p.frame + (f * n + k) * 3;
+            double place[3];
+            for (int x = 0; x < 3; ++x)
+                place[x] = p.reference[3 * k + x] + spread * (double)normal(&state);
+            for (int x = 0; x < 3; ++x) {
+                at[x] = (float)(turn[x][0] * place[0] + turn[x][1] * place[1] +
+                                turn[x][2] * place[2] + to[x]);
+                if (spread == 0 && axes && fabs(turn[x][0]) + fabs(turn[x][1]) < 0.5)
+                    at[x] = (float)(turn[x][2] * place[2]);
+            }
+        }
+    }
+    solve(&p, want);
+    compute(&p, 1, 0, 0, got);
+    for (int f = 0; f < 12; ++f) {
+        const double off = fabs(got[f] - want[f]) / (want[f] > 1e-6 ? want[f] : 1e-6);
+        if (getenv("SHOW")) printf("n %u kind %d opt %d axes %d f %d: want %.6g off %.3g\n", n, kind, options, axes, f, want[f], off);
+        expect(off <= 1e-6, "a frame that is turned", shape_of(n));
+    }
+    end(&p);
+}
+
 // Coordinates in other units, to the ends of what tmap_drmsd_close promises: the same by a factor.
 static void units(void) {
     const float factors[] = {1e-8f, 1e-4f, 1e6f, 1e17f};
@@ -310,6 +362,12 @@ int main(void) {
     units();
     nothing();
     no_numbers();
+    for (int kind = 0; kind < 4; ++kind)
+        for (int axes = 0; axes < 2; ++axes) {
+            turned(pairs_small ? 60 : 200, kind, 0, axes);
+            turned(40, kind, WEIGHTS | ATOMS, axes);
+            turned(2 + (tmap_u32)kind, kind, 0, axes);
+        }
     for (int i = 0; i < 12; ++i)
         for (int k = 0; k < 6; ++k) {
             if (pairs_small && sizes[i] > 100 && counts[k] > 33) continue;

@@ -59,18 +59,193 @@ TMAP_DEVICE void tmapi_drmsd_close_add(void *, void *sum, tmap_pair, const float
     tmapi_drmsd_frames_add_to(sum, t, own[3] * t);
 }
 
-// Writes the reference's atoms that count, and behind them the ways to each frame's.
-TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u64 frames,
-                                        tmap_u32 atoms, float *ways) {
+// ---- laying a frame on the reference ------------------------------------------------------------
+
+#define TMAPI_DRMSD_CLOSE_WARPS 8u // of a block, each with a frame
+
+// Sums over the atoms that count, by their weights w; a and b are places in reference and frame,
+// from that of the first atom: w; w a, w b; w b a^T; w |a|^2; and w |B - A|^2 of the places as they
+// are.
+typedef struct tmapi_drmsd_close_sums {
+    double w, a[3], b[3], h[3][3], size, apart;
+} tmapi_drmsd_close_sums;
+#define TMAPI_DRMSD_CLOSE_SUMS 18u
+
+// A place in the frame, b, goes to turn b + shift. lies: 1: it is where it should be already.
+typedef struct tmapi_drmsd_close_fit {
+    double turn[3][3], shift[3];
+    int lies;
+} tmapi_drmsd_close_fit;
+
+// Atom k of those that count.
+TMAP_DEVICE tmap_u64 tmapi_drmsd_close_atom(const tmapi_drmsd_frames_job *j, tmap_u32 k) {
+    return 3ull * (j->which.atoms ? j->which.atoms[k] : k);
+}
+
+// Collective for the warp, which has all sums in all lanes.
+TMAP_DEVICE void tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, const float *frame,
+                                          tmap_u32 atoms, tmapi_drmsd_close_sums *s) {
+    const tmap_u64 first = tmapi_drmsd_close_atom(j, 0);
+    double *sums = (double *)s;
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_DRMSD_CLOSE_SUMS; ++k) sums[k] = 0;
+#pragma unroll 2
+    for (tmap_u32 k = threadIdx.x % 32; k < atoms; k += 32) {
+        const tmap_u64 at = tmapi_drmsd_close_atom(j, k);
+        const double w = j->which.weights ? (double)j->which.weights[k] : 1;
+        double a[3], b[3];
+        s->w += w;
+#pragma unroll
+        for (int x = 0; x < 3; ++x) {
+            const double here = j->reference[at + x], there = frame[at + x], way = there - here;
+            a[x] = here - (double)j->reference[first + x], b[x] = there - (double)frame[first + x];
+            s->a[x] += w * a[x], s->b[x] += w * b[x];
+            s->size += w * a[x] * a[x], s->apart += w * way * way;
+        }
+#pragma unroll
+        for (int x = 0; x < 3; ++x)
+#pragma unroll
+            for (int y = 0; y < 3; ++y) s->h[x][y] += w * b[x] * a[y];
+    }
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_DRMSD_CLOSE_SUMS; ++k)
+        for (tmap_u32 step = 16; step; step /= 2)
+            sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
+}
+
+TMAP_DEVICE double tmapi_drmsd_close_dot(const double (*m)[3], int i, const double (*n)[3], int j) {
+    return m[0][i] * n[0][j] + m[1][i] * n[1][j] + m[2][i] * n[2][j];
+}
+
+// Turns columns i and j of m, and those of v with them, until they are at right angles (one-sided
+// Jacobi). The angle need not be exact, but the columns of v stay at right angles to 2^-52.
+TMAP_DEVICE void tmapi_drmsd_close_turn(double (*m)[3], double (*v)[3], int i, int j) {
+    const float off = (float)tmapi_drmsd_close_dot(m, i, m, j);
+    const float by = (float)(tmapi_drmsd_close_dot(m, j, m, j) - tmapi_drmsd_close_dot(m, i, m, i));
+    const float zeta = by / (2 * off);
+    double t = 1 / (fabsf(zeta) + sqrtf(1 + zeta * zeta)), c, s;
+    if (zeta < 0) t = -t;
+    if (!(fabsf(off) > 0)) t = 0;
+    c = rsqrt(1 + t * t), s = t * c;
+#pragma unroll
+    for (int x = 0; x < 3; ++x) {
+        const double p = m[x][i], q = v[x][i];
+        m[x][i] = c * p - s * m[x][j], m[x][j] = s * p + c * m[x][j];
+        v[x][i] = c * q - s * v[x][j], v[x][j] = s * q + c * v[x][j];
+    }
+}
+
+// Puts the longer one of columns i and j of m first, and of v with them.
+TMAP_DEVICE void tmapi_drmsd_close_sort(double (*m)[3], double (*v)[3], int i, int j) {
+    const int swap = tmapi_drmsd_close_dot(m, i, m, i) < tmapi_drmsd_close_dot(m, j, m, j);
+#pragma unroll
+    for (int x = 0; x < 3; ++x) {
+        const double p = m[x][i], q = v[x][i];
+        m[x][i] = swap ? m[x][j] : p, m[x][j] = swap ? p : m[x][j];
+        v[x][i] = swap ? v[x][j] : q, v[x][j] = swap ? q : v[x][j];
+    }
+}
+
+// The turn or mirror image, and the shift, by which a frame comes nearest to the reference: with
+// sum w (b - mean b) (a - mean a)^T = U S V^T, turn = V U^T (Kabsch 1976, Acta Crystallographica A
+// 32, 922, without his condition on the sign). It is a turn to 2^-50 of the distances, be it the
+// best one or not. first: the places of the first atom, in reference and frame.
+TMAP_DEVICE void tmapi_drmsd_close_solve(const tmapi_drmsd_close_sums *sums, const float *first_a,
+                                         const float *first_b, tmapi_drmsd_close_fit *fit) {
+    double m[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, most = 0, length, along;
+    // Frames nearer than this are not turned by more than floats are rounded.
+    fit->lies = !(sums->apart > 1e-12 * sums->size);
+    if (fit->lies) return;
+#pragma unroll
+    for (int x = 0; x < 3; ++x)
+#pragma unroll
+        for (int y = 0; y < 3; ++y) {
+            m[x][y] = sums->h[x][y] - sums->b[x] * sums->a[y] / sums->w;
+            most = fmax(most, fabs(m[x][y]));
+        }
+    most = most > 0 ? 1 / most : 0;
+#pragma unroll
+    for (int x = 0; x < 9; ++x) m[x / 3][x % 3] *= most;
     TMAPI_NO_UNROLL
-    for (tmap_u64 f = blockIdx.y; f <= frames; f += gridDim.y) {
-        TMAPI_NO_UNROLL
-        for (tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x; x < 3 * atoms;
-             x += gridDim.x * blockDim.x) {
-            const tmap_u32 atom = j->which.atoms ? j->which.atoms[x / 3] : x / 3;
-            const tmap_u64 from = 3ull * atom + x % 3;
-            const float here = j->reference[from];
-            ways[f * 3 * atoms + x] = f ? j->frames[(f - 1) * 3 * j->n + from] - here : here;
+    for (int sweep = 0; sweep < 5; ++sweep) {
+        tmapi_drmsd_close_turn(m, v, 0, 1);
+        tmapi_drmsd_close_turn(m, v, 0, 2);
+        tmapi_drmsd_close_turn(m, v, 1, 2);
+    }
+    tmapi_drmsd_close_sort(m, v, 0, 1);
+    tmapi_drmsd_close_sort(m, v, 0, 2);
+    tmapi_drmsd_close_sort(m, v, 1, 2);
+    // U, column by column; atoms in one line or plane leave some of it free.
+    length = tmapi_drmsd_close_dot(m, 0, m, 0);
+    if (!(length > 0)) m[0][0] = length = 1;
+    along = rsqrt(length);
+#pragma unroll
+    for (int x = 0; x < 3; ++x) m[x][0] *= along;
+    along = tmapi_drmsd_close_dot(m, 0, m, 1);
+#pragma unroll
+    for (int x = 0; x < 3; ++x) m[x][1] -= along * m[x][0];
+    if (!(tmapi_drmsd_close_dot(m, 1, m, 1) > 1e-28 * length)) {
+        const int y = fabs(m[0][0]) < 0.6 ? 0 : fabs(m[1][0]) < 0.6 ? 1 : 2; // far from column 0
+#pragma unroll
+        for (int x = 0; x < 3; ++x)
+            m[x][1] = (x == y) - (y == 0 ? m[0][0] : y == 1 ? m[1][0] : m[2][0]) * m[x][0];
+    }
+    along = rsqrt(tmapi_drmsd_close_dot(m, 1, m, 1));
+#pragma unroll
+    for (int x = 0; x < 3; ++x) m[x][1] *= along;
+    {
+        const double x = m[1][0] * m[2][1] - m[2][0] * m[1][1];
+        const double y = m[2][0] * m[0][1] - m[0][0] * m[2][1];
+        const double z = m[0][0] * m[1][1] - m[1][0] * m[0][1];
+        const double sign = x * m[0][2] + y * m[1][2] + z * m[2][2] < 0 ? -1 : 1;
+        m[0][2] = sign * x, m[1][2] = sign * y, m[2][2] = sign * z;
+    }
+#pragma unroll
+    for (int x = 0; x < 3; ++x) {
+        fit->shift[x] = (double)first_a[x] + sums->a[x] / sums->w;
+#pragma unroll
+        for (int y = 0; y < 3; ++y) {
+            fit->turn[x][y] = v[x][0] * m[y][0] + v[x][1] * m[y][1] + v[x][2] * m[y][2];
+            fit->shift[x] -= fit->turn[x][y] * ((double)first_b[y] + sums->b[y] / sums->w);
+        }
+    }
+}
+
+// Writes the reference's atoms that count, and behind them the ways to each frame's. sums, fits:
+// of the block's warps.
+TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u64 frames,
+                                        tmap_u32 atoms, float *ways, tmapi_drmsd_close_sums *sums,
+                                        tmapi_drmsd_close_fit *fits) {
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const tmap_u64 f = blockIdx.x * (tmap_u64)TMAPI_DRMSD_CLOSE_WARPS + warp;
+    const float *frame = f && f <= frames ? j->frames + (f - 1) * 3 * j->n : j->reference;
+    tmapi_drmsd_close_sums mine;
+    tmapi_drmsd_close_fit fit;
+    float *to = ways + f * 3 * atoms;
+    tmapi_drmsd_close_add_up(j, frame, atoms, &mine);
+    if (lane == 0) sums[warp] = mine;
+    __syncthreads();
+    if (threadIdx.x < TMAPI_DRMSD_CLOSE_WARPS) { // all frames' at a time
+        const tmap_u64 first = tmapi_drmsd_close_atom(j, 0), g = f + lane;
+        tmapi_drmsd_close_solve(
+            sums + lane, j->reference + first,
+            (g && g <= frames ? j->frames + (g - 1) * 3 * j->n : j->reference) + first,
+            fits + lane);
+    }
+    __syncthreads();
+    if (f > frames) return;
+    fit = fits[warp];
+#pragma unroll 2
+    for (tmap_u32 k = lane; k < atoms; k += 32) {
+        const tmap_u64 at = tmapi_drmsd_close_atom(j, k);
+#pragma unroll
+        for (int x = 0; x < 3; ++x) {
+            const float here = j->reference[at + x];
+            float way = f ? frame[at + x] - here : here;
+            if (!fit.lies)
+                way = (float)(fit.turn[x][0] * frame[at] + fit.turn[x][1] * frame[at + 1] +
+                              fit.turn[x][2] * frame[at + 2] + (fit.shift[x] - here));
+            to[3ull * k + x] = way;
         }
     }
 }
@@ -79,9 +254,12 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-static __global__ void tmapi_drmsd_close_ways_kernel(tmapi_drmsd_frames_job j, tmap_u64 frames,
-                                                     tmap_u32 atoms, float *ways) {
-    tmapi_drmsd_close_ways(&j, frames, atoms, ways);
+static __global__ void __launch_bounds__(32 * TMAPI_DRMSD_CLOSE_WARPS)
+    tmapi_drmsd_close_ways_kernel(tmapi_drmsd_frames_job j, tmap_u64 frames, tmap_u32 atoms,
+                                  float *ways) {
+    __shared__ tmapi_drmsd_close_sums sums[TMAPI_DRMSD_CLOSE_WARPS];
+    __shared__ tmapi_drmsd_close_fit fits[TMAPI_DRMSD_CLOSE_WARPS];
+    tmapi_drmsd_close_ways(&j, frames, atoms, ways, sums, fits);
 }
 // The job's frames are ways, one behind the other, the first one the reference.
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
@@ -112,14 +290,14 @@ static inline cudaError_t tmap_drmsd_close_plan_make(tmap_u32 n, tmap_u64 frames
 }
 
 // Bytes in which launches work, before those of the ways.
-static inline tmap_u64 tmapi_drmsd_close_sums(const tmap_drmsd_close_plan *plan) {
+static inline tmap_u64 tmapi_drmsd_close_before(const tmap_drmsd_close_plan *plan) {
     return (tmap_pairs_frames_bytes(&plan->of.pairs) + 15) / 16 * 16;
 }
 
 // Bytes of device memory that a launch works in: 12 for each atom that counts of the frames and the
 // reference, and some megabytes where few frames have many atoms.
 static inline tmap_u64 tmap_drmsd_close_bytes(const tmap_drmsd_close_plan *plan) {
-    return tmapi_drmsd_close_sums(plan) + 12 * (plan->of.pairs.frames + 1) * plan->of.pairs.n;
+    return tmapi_drmsd_close_before(plan) + 12 * (plan->of.pairs.frames + 1) * plan->of.pairs.n;
 }
 
 // Writes the dRMSD of each frame from the reference to out, an array of as many floats; parameters,
@@ -137,7 +315,7 @@ static inline cudaError_t tmap_drmsd_close(const tmap_drmsd_close_plan *plan,
                                            const float *reference, const float *frames,
                                            void *workspace, float *out, cudaStream_t stream) {
     tmapi_drmsd_frames_job j;
-    tmap_u64 frame_count, wide;
+    tmap_u64 frame_count;
     tmap_u32 atoms;
     float *ways;
     void *spread[4] = {(void *)&j, (void *)&frame_count, (void *)&atoms, (void *)&ways};
@@ -151,13 +329,11 @@ static inline cudaError_t tmap_drmsd_close(const tmap_drmsd_close_plan *plan,
     memset(&j, 0, sizeof j);
     j.reference = reference, j.frames = frames, j.which = plan->of.which, j.n = plan->of.n;
     j.parts = workspace, j.out = out;
-    ways = (float *)((unsigned char *)workspace + tmapi_drmsd_close_sums(plan));
-    wide = (3ull * atoms + 255) / 256;
-    if (wide)
+    ways = (float *)((unsigned char *)workspace + tmapi_drmsd_close_before(plan));
+    if (atoms)
         error = cudaLaunchKernel((const void *)tmapi_drmsd_close_ways_kernel,
-                                 dim3(wide < 4096 ? (tmap_u32)wide : 4096,
-                                      frame_count < 65535 ? (tmap_u32)frame_count + 1 : 65535),
-                                 dim3(256), spread, 0, stream);
+                                 dim3((tmap_u32)(frame_count / TMAPI_DRMSD_CLOSE_WARPS + 1)),
+                                 dim3(32 * TMAPI_DRMSD_CLOSE_WARPS), spread, 0, stream);
     if (!error && plan->of.pairs.splits > 1)
         error =
             cudaMemsetAsync(workspace, 0, (size_t)tmap_pairs_frames_clear(&plan->of.pairs), stream);
