@@ -15,7 +15,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold", "launch",
+COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
                     "fractal/warp", "fractal/tile", "fractal/rows",
                     "adaptive/olt",
                     "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",
@@ -23,7 +23,7 @@ COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold", "launch",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a wing
-ENGINES = paths("fractal/compact_lookup", "fractal/compact_step", "fractal/compact_stencil",
+ENGINES = paths("launch", "fractal/compact_lookup", "fractal/compact_step", "fractal/compact_stencil",
                 "fractal/compact_words", "fractal/stencil_rule",
                 "fractal/each", "fractal/each_plan", "fractal/each_walk",
                 "fractal/fold", "fractal/stencil", "fractal/update",

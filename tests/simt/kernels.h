@@ -124,11 +124,25 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P...)
 inline cudaError_t cudaFuncSetAttribute(simt::KernelAddress kernel, cudaFuncAttribute attribute,
                                         int value) {
     if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    simt::last_error = cudaSuccess; // CUDA 13.0 was measured to clear an earlier error
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || (size_t)value > simt::facts().shared_optin)
         return simt::report(cudaErrorInvalidValue);
     simt::shared_limits[kernel.address] = (size_t)value;
     return cudaSuccess;
+}
+inline cudaError_t cudaGetKernel(cudaKernel_t *handle, simt::KernelAddress kernel) {
+    if (!simt::find_kernel(kernel.address)) return simt::report(cudaErrorInvalidDeviceFunction);
+    return *handle = kernel.address, cudaSuccess;
+}
+// Leaves an earlier error where it is, as CUDA 13.0 was measured to.
+inline cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                                   int value, int device) {
+    if (device != 0) return simt::report(cudaErrorInvalidDevice);
+    const cudaError_t earlier = simt::last_error;
+    const cudaError_t e = cudaFuncSetAttribute(kernel, attribute, value);
+    if (!e) simt::last_error = earlier;
+    return e;
 }
 inline cudaError_t cudaFuncSetCacheConfig(simt::KernelAddress, cudaFuncCache) {
     return cudaSuccess;

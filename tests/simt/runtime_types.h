@@ -60,6 +60,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 
+typedef const void *cudaKernel_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 struct CUstream_st { int unused; };
