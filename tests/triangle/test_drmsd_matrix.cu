@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_matrix: the dRMSD of all frames, of drmsd_matrix.h and drmsd_mma.h, against the
 // definition in double precision: many numbers of frames and atoms, every choice of atoms, weights,
-// boxes and bounds, random structures and helices that differ by much, little and very little;
+// boxes and bounds, random structures and helices that differ by much, little and next to nothing;
 // equal frames and atoms in one place; workspaces that hold all columns or few of them, with what is
 // around them and around the output compared; then what must be refused.
 #include "triangle/pairs_check.h"
@@ -303,14 +303,15 @@ static void compare_but(const float *frames, problem p, choice *c, int form, tma
             if (a != but && b != but)
                 wrong += !(fabs(got - want) <= 3e-3 * (form == HALF ? 1 : 0.01));
             else
-                wrong += want != want ? got == got : !(fabs(got / want - 1) < 1e-2);
+                wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
         }
     check(wrong == 0, what, p, form, ROOMY);
     free(v.of), free(v.norms), free(v.wants), free(results);
 }
 
-// A NaN makes all results of its frame NaN and no other, be it in the reference or in a sampled
-// frame, unless its atom weighs nothing; an atom far away costs the other frames nothing.
+// A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
+// reference or in a sampled frame, unless its atom weighs nothing; an atom far away costs the other
+// frames nothing.
 static void run_hard(int form) {
     const problem p = {9, 12, 0, 0, 1.4}, weighted = {9, 12, WEIGHTS, 0, 1.4};
     float *frames = trajectory(p);
@@ -318,6 +319,11 @@ static void run_hard(int form) {
     frames[(2 * 12 + 5) * 3] = NAN;
     compare_but(frames, p, &c, form, 2, "a NaN");
     compare_but(frames, weighted, &c, form, 2, "a NaN that weighs nothing");
+    for (int negative = 0; negative < 2; ++negative) {
+        frames[(2 * 12 + 5) * 3] = negative ? -INFINITY : INFINITY;
+        compare_but(frames, p, &c, form, 2, "an atom at infinity");
+        compare_but(frames, weighted, &c, form, 2, "one that weighs nothing");
+    }
     frames[(2 * 12 + 5) * 3] = 3e4f;
     compare_but(frames, p, &c, form, 2, "an atom far away");
     free(frames), free(c.boxes);
@@ -440,6 +446,10 @@ int main(void) {
     for (int k = 0; k < 6; ++k) { // the larger ones of the forms, at each distance
         const problem p = {k < 3 ? 33u : 20u, 40, 0, k % 2, apart[k % 3]};
         if (full || k % 3 == 0) solve(p, k % 2 ? 5 : 3, full ? 7 : k ? 4 : 2);
+    }
+    for (int k = 0; k < 2; ++k) { // where halves have what is off of a distance that is a float
+        const problem p = {full ? 90u : 20u, full ? 57u : 30u, 0, k, 0.001};
+        solve(p, full ? 7 : 4, full ? 7 : 1);
     }
     for (int k = 0; k < 2; ++k) { // images of atoms, to the last digit
         const problem p = {12, 40, (tmap_u32)(k ? BOXES : BOXES | WEIGHTS), k, 0.014};

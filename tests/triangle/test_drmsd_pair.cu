@@ -101,7 +101,7 @@ int main(void) {
         f.xyz[3 * 199 + 2] = 1;
         drmsd_expect(isnan(run(&f, 0, 0)), "not a number", 200, 0, 0, 0);
         f.xyz[600 + 3 * 7 + 1] = INFINITY;
-        drmsd_expect(isnan(run(&f, 0, 0)) || isinf(run(&f, 0, 0)), "infinite", 200, 0, 0, 0);
+        drmsd_expect(isnan(run(&f, 0, 0)), "infinite", 200, 0, 0, 0);
         drmsd_frames_free(&f);
     }
     { // atoms 0, 1, 2 at 3, 4, 5 and 3, 4, 6 from each other

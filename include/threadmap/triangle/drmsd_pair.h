@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
     const double terms = j.sum->all_terms + j.sum->terms;
     const double weights = j.pairs > 0 ? j.pairs : j.sum->all_weights + j.sum->weights;
-    *j.out = weights != 0 ? (float)sqrt(terms / weights) : 0.0f;
+    *j.out = tmapi_drmsd_mean(terms, weights);
 }
 
 // ---- the host's side ----------------------------------------------------------------------------
