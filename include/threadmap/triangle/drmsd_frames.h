@@ -92,7 +92,8 @@ static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *pla
 // less than one part in 10^6 down to differences of 10^-3 of the distances, and by two for 200
 // atoms in 40 Angstrom that differ by 0.014: drmsd_close.h is for those. With boxes, a difference
 // may be up to a million lengths of the box.
-// Range: distances from 10^-19 to 10^19.
+// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
+// 10^-18 to 10^17.
 // Cost: for each pair and frame 9.6 instructions, one of them a root, 11 with weights or bounds, 20
 // with boxes; one launch, and a memset where there is a workspace. A warp has 32, 16 or 8 frames:
 // for one or two frames drmsd_pair.h is quicker.
