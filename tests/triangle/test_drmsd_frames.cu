@@ -2,10 +2,13 @@
 // test_drmsd_frames: tmap_drmsd_frames and tmap_drmsd_close against the definition in double
 // precision: chosen atoms, weights, boxes and bounds, each alone and together; a frame equal to the
 // reference, frames that are turned, moved and mirrored, atoms in the same place, in a line or in a
-// plane, coordinates that are not numbers; several cuts into tiles and groups; nothing to do, and
-// what is refused.
+// plane, coordinates that are not numbers; several cuts into tiles and groups; nothing to do, what
+// is refused, an error that an earlier call has left, and the facts of other devices.
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 #include "triangle/pairs_check.h"
 #include <math.h>
+#include <threadmap/launch.h>
 #include <threadmap/triangle/drmsd_close.h>
 #include <threadmap/triangle/drmsd_frames.h>
 
@@ -148,8 +151,13 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     if (p->options & BOXES) which.boxes = (const float *)to_device(p->boxes, p->frames * 12ull);
     which.lower = p->lower, which.upper = p->upper;
     e.close = close;
+    earlier_error();
     CHECK(either_make(&e, p->n, p->frames, &which));
-    if (side) expect(tmapi_frames_choose(either_pairs(&e), side, group), "a cut", shape_of(p->n));
+    expect(earlier_error_is_there(), "an earlier error of a plan", shape_of(p->n));
+    if (side) {
+        expect(tmapi_frames_choose(either_pairs(&e), side, group), "a cut", shape_of(p->n));
+        CHECK(tmapi_launch_shared(either_pairs(&e)->kernel, either_pairs(&e)->shared));
+    }
     bytes = either_bytes(&e);
     if (bytes) {
         CHECK(cudaMalloc(&workspace, bytes));
@@ -157,7 +165,9 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     }
     CHECK(cudaMalloc((void **)&to, p->frames * 4ull + 4));
     CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
+    earlier_error();
     CHECK(either_run(&e, reference, box, frames, workspace, to));
+    expect(earlier_error_is_there(), "an earlier error", shape_of(p->n));
     CHECK(cudaMemcpy(out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
     expect(guard != guard, "written beyond the last frame", shape_of(p->n));
@@ -378,6 +388,11 @@ static void refusals(int close) {
     CHECK(cudaFree(some));
 }
 
+static void run_device(const char *) {
+    run(100, 40, 0, 0, 0);
+    run(65, 9, BOXES | WEIGHTS | BOUNDS, 0, 0);
+}
+
 int main(void) {
     const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 8, 17, 31, 64, 65, 200};
     const tmap_u32 counts[] = {1, 2, 31, 32, 33, 100};
@@ -408,6 +423,7 @@ int main(void) {
         run(pairs_small ? 30 : 50, 5, o, 0, 0);
         run(53 + (tmap_u32)o, 9, o, o % 2 ? 24 : 16, 8u << o % 3);
     }
+    on_all_devices(run_device);
     printf("largest relative error of many atoms: %.2g, close %.2g\n", worst[0], worst[1]);
     return pairs_end("test_drmsd_frames");
 }

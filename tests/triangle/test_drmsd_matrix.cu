@@ -3,7 +3,10 @@
 // definition in double precision: many numbers of frames and atoms, every choice of atoms, weights,
 // boxes and bounds, random structures and helices that differ by much, little and next to nothing;
 // equal frames and atoms in one place; workspaces that hold all columns or few of them, with what is
-// around them and around the output compared; then what must be refused.
+// around them and around the output compared; then what must be refused, an error
+// that an earlier call has left, and the facts of other devices.
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 #include "triangle/pairs_check.h"
 
 #include <threadmap/triangle/drmsd_mma.h>
@@ -235,12 +238,16 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     if (p.options & WEIGHTS) which.weights = weights;
     if (p.options & BOXES) which.boxes = boxes;
     const tmap_drmsd_atoms *given = p.options ? &which : 0;
+    earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
+    check(earlier_error_is_there(), "an earlier error of a plan", p, form, size);
     resize(size, form, p, given, &plan);
     unsigned char *out = poisoned(4 * cells), *workspace = poisoned(plan.workspace);
+    earlier_error();
     cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(
         &plan, device, given, c->reference, workspace + GUARD, (float *)(out + GUARD), 0);
     check(error == cudaSuccess, "the launch", p, form, size);
+    check(earlier_error_is_there(), "an earlier error", p, form, size);
     CHECK(cudaMemcpy(results, out + GUARD, 4 * cells, cudaMemcpyDeviceToHost));
     check(untouched(out) && untouched(out + GUARD + 4 * cells), "wrote outside", p, form, size);
     check(untouched(workspace) && untouched(workspace + GUARD + plan.workspace),
@@ -420,6 +427,17 @@ static void run_groups(void) {
     }
 }
 
+// Where there are no such tensor cores, a plan of halves is refused, and nothing is launched.
+static void run_device(const char *device) {
+    const problem p = {40, 17, 0, 0, 0.14};
+    tmap_drmsd_matrix_plan plan;
+    const int none = strstr(pairs_machine, "CPU") && !strcmp(device, "7.5");
+    solve(p, none ? 1 : 7, 1);
+    for (int form = HALF; form < FORMS && none; ++form)
+        check(plan_of(form, p, 0, 0, &plan) == cudaErrorNotSupported, "no tensor cores", p, form,
+              ROOMY);
+}
+
 int main(void) {
     const tmap_u32 frames[] = {0, 1, 2, 3, 17, 64, 127, 128, 129, 200};
     const tmap_u32 atoms[] = {0, 1, 2, 3, 5, 8, 9, 17, 40, 57};
@@ -463,6 +481,7 @@ int main(void) {
                                  {900, 64, 0, 1, 0.014}};
         for (unsigned k = 0; k < sizeof large / sizeof *large; ++k) solve(large[k], 7, 7);
     }
+    on_all_devices(run_device);
     for (int form = 0; form < FORMS; ++form)
         printf("%s: worst relative error %.1e\n", form_names[form], worst[form]);
     return pairs_end("test_drmsd_matrix");

@@ -2,8 +2,11 @@
 // test_drmsd_pair: tmap_drmsd_pair against the definition in double precision: few and many atoms,
 // chosen atoms, weights, boxes, bounds, each alone and together; frames that are the same, atoms in
 // one place, differences of 1.4, 0.14 and 0.014 in frames of some tens; what is no number; what the
-// plan refuses; and, on a GPU, results that are the same in every bit over launch shapes.
+// plan refuses; an error that an earlier call has left, and the facts of other devices; and, on a
+// GPU, results that are the same in every bit over launch shapes.
+#include "triangle/devices_check.h"
 #include "triangle/drmsd_check.h"
+#include "triangle/earlier_check.h"
 
 #include <threadmap/triangle/drmsd_finite.h>
 #include <threadmap/triangle/drmsd_pair.h>
@@ -13,7 +16,9 @@ static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 
     tmap_drmsd_pair_plan plan;
     float *frames = (float *)drmsd_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), *out, got;
     void *workspace;
+    earlier_error();
     CHECK(tmap_drmsd_pair_plan_make(f->n, which, &plan));
+    drmsd_expect(earlier_error_is_there(), "an earlier error of a plan", f->n, 0, 0, 0);
     if (blocks) plan.pairs.grid = blocks;
     const tmap_u64 bytes = tmap_drmsd_pair_bytes(&plan);
     CHECK(cudaMalloc(&workspace, bytes));
@@ -21,7 +26,9 @@ static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 
     CHECK(cudaMalloc((void **)&out, 4));
     for (int again = 0; again < 2; ++again) {
         CHECK(cudaMemset(out, 0xff, 4));
+        earlier_error();
         CHECK(tmap_drmsd_pair(&plan, frames, frames + (tmap_u64)f->n * 3, workspace, out, 0));
+        drmsd_expect(earlier_error_is_there(), "an earlier error", f->n, 0, 0, 0);
     }
     CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(out));
@@ -35,7 +42,9 @@ static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
     float *frames = (float *)drmsd_to_device(xyz, (tmap_u64)n * count * 12);
     tmap_u64 *device, first;
     CHECK(cudaMalloc((void **)&device, 8));
+    earlier_error();
     CHECK(tmap_drmsd_finite(frames, count, n, device, 0));
+    drmsd_expect(earlier_error_is_there(), "an earlier error of the search", n, 0, 0, 0);
     CHECK(cudaMemcpy(&first, device, 8, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(device));
     CHECK(cudaFree(frames));
@@ -52,6 +61,13 @@ static void check(const drmsd_frames *f, int options, const char *what) {
         drmsd_expect(one == got && three == got, "launch shapes", f->n, options, one, three);
     }
     drmsd_options_free(&o);
+}
+
+static void run_device(const char *) {
+    drmsd_frames f = drmsd_frames_make(600, 2, 0.14f, 0);
+    check(&f, 0, "devices");
+    check(&f, DRMSD_BOXES | DRMSD_WEIGHTS, "devices");
+    drmsd_frames_free(&f);
 }
 
 int main(void) {
@@ -134,5 +150,6 @@ int main(void) {
         drmsd_expect(refused == 9 && !memcmp(&plan, &same, sizeof plan), "refusals", 9, 0, refused,
                      9);
     }
+    on_all_devices(run_device);
     return drmsd_end("test_drmsd_pair");
 }

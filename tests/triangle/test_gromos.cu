@@ -3,10 +3,13 @@
 // serial loop that takes one cluster after the other: distances of eleven kinds with many ties,
 // NaN, infinities and numbers below the normal ones among them, with and without flushing the latter
 // to 0; cut-offs from none to all, every n up to 40 and some larger ones; the same results again;
-// nothing written beyond them; matrices that are not symmetric; bad arguments.
+// nothing written beyond them; matrices that are not symmetric; bad arguments, an error that an
+// earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/gromos.h>
 
 #include "triangle/cluster_check.h"
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -95,6 +98,7 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
         labels = (tmap_u32 *)cluster_alloc(n * 4ull), sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
         centres = (tmap_u32 *)cluster_alloc(n * 4ull), clusters = (tmap_u64 *)cluster_alloc(8);
         cluster_flush(again);
+        earlier_error();
         if (again) { // by two steps
             CHECK(tmap_gromos_bits(distances + skew, n, cutoff, bits, 0));
             CHECK(tmap_gromos_of_bits(bits, n, labels, centres, sizes, clusters, workspace, 0));
@@ -102,6 +106,7 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
             CHECK(tmap_gromos(distances + skew, n, cutoff, labels, centres, sizes, clusters,
                               workspace, 0));
         }
+        expect(earlier_error_is_there(), "an earlier error", s);
         cluster_flush(0);
         check_result(&want, n, labels, centres, sizes, clusters, s);
         CHECK(cudaFree(labels));
@@ -236,6 +241,11 @@ static void run_lopsided(tmap_u32 n, int star) {
     CHECK(cudaFree(workspace));
 }
 
+static void run_device(const char *) {
+    run(CLUSTER_PLANE, 600, 0.15f, 1);
+    run(CLUSTER_INTEGERS, 257, 1, 0);
+}
+
 // The examples of the comments.
 static void check_examples(void) {
     const shape s = shape_of(0);
@@ -267,6 +277,7 @@ int main(void) {
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
             run(kind, many[i], cutoff_of(kind, many[i], turn), 0);
     run_long(pairs_small ? 4403 : 17001);
+    on_all_devices(run_device);
     check_examples();
     run_bad();
     for (tmap_u32 n = 1; n < 100; n += 23) run_lopsided(n, 0), run_lopsided(n, 1);

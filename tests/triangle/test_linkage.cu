@@ -3,10 +3,12 @@
 // distances of eleven kinds with many ties, NaN, infinities and numbers below the normal ones among
 // them, with and without flushing the latter to 0; every n up to 40 and some larger ones; components below cut-offs against a flood over all pairs; scipy's matrix against
 // clusters that are merged one by one; the same results again; nothing written beyond them; bad
-// arguments.
+// arguments, an error that an earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/linkage.h>
 
 #include "triangle/cluster_check.h"
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -126,7 +128,9 @@ static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u3
     const tmap_u64 all = define_labels(d, n, cutoff, want);
     void *workspace = cluster_alloc(bytes);
     cluster_flush(1);
+    earlier_error();
     CHECK(tmap_linkage_labels(edges, n, cutoff, labels, clusters, workspace, 0));
+    expect(earlier_error_is_there(), "an earlier error of labels", s);
     cluster_flush(0);
     got = (tmap_u32 *)cluster_fetch(labels, n * 4ull, n * 4ull, s);
     count = (tmap_u64 *)cluster_fetch(clusters, 8, 8, s);
@@ -156,7 +160,9 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
         edges = (tmap_linkage_edge *)cluster_alloc(used);
         cluster_flush(again);
+        earlier_error();
         CHECK(tmap_linkage(distances + skew, n, edges, workspace, 0));
+        expect(earlier_error_is_there(), "an earlier error", s);
         cluster_flush(0);
         got = (tmap_linkage_edge *)cluster_fetch(edges, used, used, s);
         for (tmap_u32 k = 0; k + 1 < n; ++k)
@@ -217,6 +223,11 @@ static void run_bad(void) {
     CHECK(cudaFree(out));
 }
 
+static void run_device(const char *) {
+    run(CLUSTER_PLANE, 300, 1);
+    run(CLUSTER_INTEGERS, 129, 0);
+}
+
 // The examples of the comments.
 static void check_examples(void) {
     const shape s = shape_of(0);
@@ -241,6 +252,7 @@ int main(void) {
             if (!pairs_small || (turn % 3 == 0 && check_turn())) run(kind, some[i], turn % 8);
     for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind) run(kind, many[i], 0);
+    on_all_devices(run_device);
     check_examples();
     check_bad_z();
     run_bad();

@@ -15,6 +15,7 @@
 #define TMAP_TRIANGLE_PAIRS_FRAMES_PLAN_H
 
 #include "../fold.h"
+#include "../launch.h"
 #include "condensed.h"
 
 // Threads of a block; floats that a pair may have of its own, and a frame.
@@ -203,9 +204,9 @@ static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, 
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; how much shared memory it
-// may have is set. Made once, a plan serves any number of launches on the device that was the
-// current one.
+// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; where the plan needs more
+// shared memory than a kernel has by itself, its limit is raised to what the device has. Made once,
+// a plan serves any number of launches on the device that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
 // *out is written only on success.
@@ -238,8 +239,7 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     p.processors = (tmap_u32)processors, p.resident = (tmap_u32)blocks;
     p.room = room > 0 ? (tmap_u32)room : 0, p.room_of_all = (tmap_u32)room_of_all;
     if (blocks < 1 || !tmapi_frames_choose(&p, 0, 0)) return cudaErrorInvalidConfiguration;
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room);
-    if (error) return error;
+    if ((error = tmapi_launch_shared(kernel, p.shared)) != cudaSuccess) return error;
     *out = p;
     return cudaSuccess;
 }
