@@ -25,7 +25,7 @@ enum {
     CLUSTER_BLOCKS,   // infinite but in blocks of 7 vertices, in no order; for some n large numbers
     CLUSTER_INFINITE, // all of them
     CLUSTER_ODD,      // some are NaN, infinite, negative, -0 or 0
-    CLUSTER_TINY,     // numbers below the normal ones, of either sign, and 0, -0 and the first normal
+    CLUSTER_TINY,     // numbers below the normal ones, of either sign, 0 and -0
     CLUSTER_KINDS
 };
 

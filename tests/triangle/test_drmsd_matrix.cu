@@ -336,6 +336,22 @@ static void run_hard(int form) {
     free(frames), free(c.boxes);
 }
 
+// Coordinates in other units, to the ends of what the headers promise: the same by a factor.
+static void run_units(int form) {
+    const problem p = {9, 12, 0, 0, 0.14};
+    const float factors[] = {1e-17f, 1e-9f, 1e9f, 1e16f};
+    float *frames = trajectory(p), *scaled = trajectory(p);
+    choice c = choose(p);
+    for (int k = 0; k < 4; ++k) {
+        for (tmap_u32 x = 0; x < 9 * 12 * 3; ++x) scaled[x] = frames[x] * factors[k];
+        vectors v = define(scaled, p, &c);
+        float *results = run(scaled, p, &c, form, ROOMY);
+        compare(results, p, &v, form, ROOMY);
+        free(v.of), free(v.norms), free(v.wants), free(results);
+    }
+    free(frames), free(scaled), free(c.boxes);
+}
+
 // Frames of two atoms at distances 1, 3, 6; then all pairs out of bounds.
 static void run_example(int form) {
     const problem p = {3, 2, 0, 0, 0};
@@ -364,6 +380,13 @@ static void run_refusals(void) {
             "frames");
     REFUSED(tmap_drmsd_matrix_plan_make(5, 92682, 0, 0, &plan), cudaErrorInvalidConfiguration,
             "atoms");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX + 1, 2, 0, 0, &plan),
+            cudaErrorInvalidConfiguration, "a frame too many");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX, 2, 0, 0, &plan), cudaSuccess,
+            "as many frames as there may be");
+    check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
+              tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
+          "grids of as many frames", p, EXACT, ROOMY);
     REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
     REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
     REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
@@ -448,7 +471,7 @@ int main(void) {
     unsigned turn = 0;
     run_groups();
     run_refusals();
-    for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form);
+    for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form), run_units(form);
     for (unsigned a = 0; a < sizeof frames / sizeof *frames; ++a)
         for (unsigned b = 0; b < sizeof atoms / sizeof *atoms; ++b)
             for (tmap_u32 options = 0; options < OPTIONS; ++options, ++turn) {

@@ -63,11 +63,38 @@ static void check(const drmsd_frames *f, int options, const char *what) {
     drmsd_options_free(&o);
 }
 
+// The same result in every bit on any device, whatever it holds at once.
 static void run_device(const char *) {
-    drmsd_frames f = drmsd_frames_make(600, 2, 0.14f, 0);
-    check(&f, 0, "devices");
-    check(&f, DRMSD_BOXES | DRMSD_WEIGHTS, "devices");
-    drmsd_frames_free(&f);
+    static float first[2];
+    static int turn;
+    const tmap_u32 sizes[] = {600, 1100};
+    const char *const processors[] = {"1", "16", "132"};
+    for (int k = 0; k < 2; ++k) {
+        drmsd_frames f = drmsd_frames_make(sizes[k], 2, 0.14f, 0);
+        setenv("SIMT_MULTIPROCESSORS", processors[turn++ % 3], 1);
+        const float got = run(&f, 0, 0);
+        if (!first[k]) check(&f, 0, "devices"), first[k] = got;
+        drmsd_expect(got == first[k], "another device", f.n, 0, got, first[k]);
+        if (k == 0) check(&f, DRMSD_BOXES | DRMSD_WEIGHTS, "devices");
+        unsetenv("SIMT_MULTIPROCESSORS");
+        drmsd_frames_free(&f);
+    }
+}
+
+// Coordinates in other units: the same by a factor. Distances are up to 30 times as large,
+// differences are from a hundredth on.
+static void run_units(void) {
+    const float factors[] = {1e-16f, 1e-6f, 1e6f, 1e17f};
+    drmsd_frames f = drmsd_frames_make(300, 2, 0.5f, 0), g = drmsd_frames_make(300, 2, 0.5f, 0);
+    drmsd_options o = drmsd_options_make(&f, 0, 2);
+    for (int k = 0; k < 4; ++k) {
+        for (tmap_u32 x = 0; x < 1800; ++x) g.xyz[x] = f.xyz[x] * factors[k];
+        const double want = drmsd_of(&g, &o, 0, 1, 0);
+        const float got = run(&g, 0, 0);
+        drmsd_expect(fabs(got - want) <= 2e-6 * want, "units", 300, k, got, want);
+    }
+    drmsd_options_free(&o);
+    drmsd_frames_free(&f), drmsd_frames_free(&g);
 }
 
 int main(void) {
@@ -150,6 +177,7 @@ int main(void) {
         drmsd_expect(refused == 9 && !memcmp(&plan, &same, sizeof plan), "refusals", 9, 0, refused,
                      9);
     }
+    run_units();
     on_all_devices(run_device);
     return drmsd_end("test_drmsd_pair");
 }

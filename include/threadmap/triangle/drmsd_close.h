@@ -229,10 +229,10 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
     __syncthreads();
     if (threadIdx.x < TMAPI_DRMSD_CLOSE_WARPS) { // all frames' at a time
         const tmap_u64 first = tmapi_drmsd_close_atom(j, 0), g = f + lane;
-        tmapi_drmsd_close_solve(
-            sums + lane, j->reference + first,
-            (g && g <= frames ? j->frames + (g - 1) * 3 * j->n : j->reference) + first,
-            fits + lane);
+        tmapi_drmsd_close_solve(sums + lane, j->reference + first,
+                                (g && g <= frames ? j->frames + (g - 1) * 3 * j->n : j->reference) +
+                                    first,
+                                fits + lane);
     }
     __syncthreads();
     if (f > frames) return;
