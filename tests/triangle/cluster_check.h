@@ -80,8 +80,8 @@ static inline float *cluster_matrix(int kind, tmap_u32 n) {
     return d;
 }
 
-// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels of
-// the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
+// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels
+// of the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
 static inline void cluster_flush(int yes) {
 #if defined(__SSE2__)
     const unsigned flush = 0x8040; // results, and what is computed with

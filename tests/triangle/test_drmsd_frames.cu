@@ -259,9 +259,9 @@ static void nothing(void) {
     end(&p);
 }
 
-// Frames that are turned, moved and mirrored, as those of a simulation are, and hardly differ beyond
-// that: what tmap_drmsd_close says holds of them, too. kind: 0: atoms in space, 1: in a plane, 2: in
-// a line, 3: of two sizes. axes: frames are turned by quarters alone.
+// Frames that are turned, moved and mirrored, as those of a simulation are, and hardly differ
+// beyond that: what tmap_drmsd_close says holds of them, too. kind: 0: atoms in space, 1: in a
+// plane, 2: in a line, 3: of two sizes. axes: frames are turned by quarters alone.
 static void turned(tmap_u32 n, int kind, int options, int axes) {
     if (!check_turn()) return;
     problem p = make(n, 12, options, 1000 + n + (tmap_u32)kind);

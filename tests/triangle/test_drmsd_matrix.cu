@@ -2,8 +2,8 @@
 // test_drmsd_matrix: the dRMSD of all frames, of drmsd_matrix.h and drmsd_mma.h, against the
 // definition in double precision: many numbers of frames and atoms, every choice of atoms, weights,
 // boxes and bounds, random structures and helices that differ by much, little and next to nothing;
-// equal frames and atoms in one place; workspaces that hold all columns or few of them, with what is
-// around them and around the output compared; then what must be refused, an error
+// equal frames and atoms in one place; workspaces that hold all columns or few of them, with what
+// is around them and around the output compared; then what must be refused, an error
 // that an earlier call has left, and the facts of other devices.
 #include "triangle/devices_check.h"
 #include "triangle/earlier_check.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_gromos: tmap_gromos, tmap_gromos_bits and tmap_gromos_of_bits against the definition, a
 // serial loop that takes one cluster after the other: distances of eleven kinds with many ties,
-// NaN, infinities and numbers below the normal ones among them, with and without flushing the latter
-// to 0; cut-offs from none to all, every n up to 40 and some larger ones; the same results again;
-// nothing written beyond them; matrices that are not symmetric; bad arguments, an error that an
-// earlier call has left, and the facts of other devices.
+// NaN, infinities and numbers below the normal ones among them, with and without flushing the
+// latter to 0; cut-offs from none to all, every n up to 40 and some larger ones; the same results
+// again; nothing written beyond them; matrices that are not symmetric; bad arguments, an error that
+// an earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/gromos.h>
 
 #include "triangle/cluster_check.h"
@@ -216,8 +216,8 @@ static void run_long(tmap_u32 n) {
     CHECK(cudaFree(workspace));
 }
 
-// Another matrix than a symmetric one with a full diagonal ends as well, with numbers below n. star:
-// all frames are near to frame 0, which is near to frame 1 alone; else at random.
+// Another matrix than a symmetric one with a full diagonal ends as well, with numbers below n.
+// star: all frames are near to frame 0, which is near to frame 1 alone; else at random.
 static void run_lopsided(tmap_u32 n, int star) {
     const shape s = shape_of(n);
     const tmap_u64 words = tmap_gromos_bits_words(n);

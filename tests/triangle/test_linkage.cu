@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_linkage: tmap_linkage against Prim's algorithm, a serial loop with the same order of edges:
 // distances of eleven kinds with many ties, NaN, infinities and numbers below the normal ones among
-// them, with and without flushing the latter to 0; every n up to 40 and some larger ones; components below cut-offs against a flood over all pairs; scipy's matrix against
-// clusters that are merged one by one; the same results again; nothing written beyond them; bad
-// arguments, an error that an earlier call has left, and the facts of other devices.
+// them, with and without flushing the latter to 0; every n up to 40 and some larger ones;
+// components below cut-offs against a flood over all pairs; scipy's matrix against clusters that
+// are merged one by one; the same results again; nothing written beyond them; bad arguments, an
+// error that an earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/linkage.h>
 
 #include "triangle/cluster_check.h"

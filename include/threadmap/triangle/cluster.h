@@ -39,9 +39,9 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// a < b, a <= b, and the lesser of a number a and any b. A NaN is neither less nor at most anything.
-// Compiled with -ftz=true, as by --use_fast_math, the compiler's own comparisons take all numbers
-// below the normal ones for 0; these are always those of the orders.
+// a < b, a <= b, and the lesser of a number a and any b. A NaN is neither less nor at most
+// anything. Compiled with -ftz=true, as by --use_fast_math, the compiler's own comparisons take all
+// numbers below the normal ones for 0; these are always those of the orders.
 TMAP_DEVICE int tmapi_cluster_less(float a, float b) {
 #if defined(__CUDA_ARCH__)
     int less;

@@ -86,8 +86,8 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 #endif
 }
 
-// The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN where a coordinate is not a
-// number or infinite, which makes the terms either.
+// The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN where a coordinate is not
+// a number or infinite, which makes the terms either.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
     const double none = terms - terms;
     if (weights == 0) return 0;

@@ -66,12 +66,11 @@ TMAP_DEVICE void tmapi_drmsd_close_add(void *, void *sum, tmap_pair, const float
 #define TMAPI_DRMSD_CLOSE_WARPS 8u // of a block, each with a frame
 
 // Sums over the atoms that count, by their weights w; a and b are places in reference and frame,
-// from that of the first atom: w; w a, w b; w b a^T; w |a|^2; and w |B - A|^2 of the places as they
+// from that of the first atom: w b a^T; w a, w b; w; w |a|^2; and w |B - A|^2 of the places as they
 // are.
 typedef struct tmapi_drmsd_close_sums {
-    double w, a[3], b[3], h[3][3], size, apart;
+    double h[3][3], a[3], b[3], w, size, apart;
 } tmapi_drmsd_close_sums;
-#define TMAPI_DRMSD_CLOSE_SUMS 18u
 
 // A place in the frame, b, goes to turn b + shift. lies: 1: it is where it should be already.
 typedef struct tmapi_drmsd_close_fit {
@@ -84,35 +83,39 @@ TMAP_DEVICE tmap_u64 tmapi_drmsd_close_atom(const tmapi_drmsd_frames_job *j, tma
     return 3ull * (j->which.atoms ? j->which.atoms[k] : k);
 }
 
-// Collective for the warp, which has all sums in all lanes.
-TMAP_DEVICE void tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, const float *frame,
-                                          tmap_u32 atoms, tmapi_drmsd_close_sums *s) {
+// Number `lane` of the sums, a double each, in each lane of the warp. Collective for the warp.
+TMAP_DEVICE double tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, const float *frame,
+                                            tmap_u32 atoms) {
     const tmap_u64 first = tmapi_drmsd_close_atom(j, 0);
-    double *sums = (double *)s;
-#pragma unroll
-    for (tmap_u32 k = 0; k < TMAPI_DRMSD_CLOSE_SUMS; ++k) sums[k] = 0;
+    const tmap_u32 lane = threadIdx.x % 32;
+    double sums[32] = {0}; // a tmapi_drmsd_close_sums, and zeros
 #pragma unroll 2
-    for (tmap_u32 k = threadIdx.x % 32; k < atoms; k += 32) {
+    for (tmap_u32 k = lane; k < atoms; k += 32) {
         const tmap_u64 at = tmapi_drmsd_close_atom(j, k);
-        const double w = j->which.weights ? (double)j->which.weights[k] : 1;
+        const double weight = j->which.weights ? (double)j->which.weights[k] : 1;
         double a[3], b[3];
-        s->w += w;
+        sums[15] += weight;
 #pragma unroll
         for (int x = 0; x < 3; ++x) {
             const double here = j->reference[at + x], there = frame[at + x], way = there - here;
             a[x] = here - (double)j->reference[first + x], b[x] = there - (double)frame[first + x];
-            s->a[x] += w * a[x], s->b[x] += w * b[x];
-            s->size += w * a[x] * a[x], s->apart += w * way * way;
+            sums[16] += weight * a[x] * a[x], sums[17] += weight * way * way;
+            a[x] *= weight, sums[9 + x] += a[x], sums[12 + x] += weight * b[x];
         }
 #pragma unroll
-        for (int x = 0; x < 3; ++x)
-#pragma unroll
-            for (int y = 0; y < 3; ++y) s->h[x][y] += w * b[x] * a[y];
+        for (int x = 0; x < 9; ++x) sums[x] += b[x / 3] * a[x % 3];
     }
+    // A half of the lanes takes a half of the sums, and so on.
 #pragma unroll
-    for (tmap_u32 k = 0; k < TMAPI_DRMSD_CLOSE_SUMS; ++k)
-        for (tmap_u32 step = 16; step; step /= 2)
-            sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
+    for (tmap_u32 half = 16; half; half /= 2)
+#pragma unroll
+        for (tmap_u32 x = 0; x < half; ++x) {
+            const int upper = (lane & half) != 0;
+            const double other = upper ? sums[x] : sums[x + half];
+            sums[x] = upper ? sums[x + half] : sums[x];
+            sums[x] += __shfl_xor_sync(0xffffffffu, other, half);
+        }
+    return sums[0];
 }
 
 TMAP_DEVICE double tmapi_drmsd_close_dot(const double (*m)[3], int i, const double (*n)[3], int j) {
@@ -124,10 +127,11 @@ TMAP_DEVICE double tmapi_drmsd_close_dot(const double (*m)[3], int i, const doub
 TMAP_DEVICE void tmapi_drmsd_close_turn(double (*m)[3], double (*v)[3], int i, int j) {
     const float off = (float)tmapi_drmsd_close_dot(m, i, m, j);
     const float by = (float)(tmapi_drmsd_close_dot(m, j, m, j) - tmapi_drmsd_close_dot(m, i, m, i));
-    const float zeta = by / (2 * off);
-    double t = 1 / (fabsf(zeta) + sqrtf(1 + zeta * zeta)), c, s;
-    if (zeta < 0) t = -t;
-    if (!(fabsf(off) > 0)) t = 0;
+    const float zeta = 0.5f * by * tmapi_drmsd_close_over(off);
+    const float angle =
+        tmapi_drmsd_close_over(fabsf(zeta) + tmapi_drmsd_root(fmaf(zeta, zeta, 1.0f)));
+    double t = zeta < 0 ? -angle : angle, c, s;
+    if (!(fabsf(off) > 1e-37f)) t = 0;
     c = rsqrt(1 + t * t), s = t * c;
 #pragma unroll
     for (int x = 0; x < 3; ++x) {
@@ -154,6 +158,7 @@ TMAP_DEVICE void tmapi_drmsd_close_sort(double (*m)[3], double (*v)[3], int i, i
 // reference and frame.
 TMAP_DEVICE void tmapi_drmsd_close_solve(const tmapi_drmsd_close_sums *sums, const float *first_a,
                                          const float *first_b, tmapi_drmsd_close_fit *fit) {
+    const double over = 1 / sums->w;
     double m[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, most = 0, length, along;
     // Frames nearer than this are not turned by more than floats are rounded.
     fit->lies = !(sums->apart > 1e-12 * sums->size);
@@ -162,7 +167,7 @@ TMAP_DEVICE void tmapi_drmsd_close_solve(const tmapi_drmsd_close_sums *sums, con
     for (int x = 0; x < 3; ++x)
 #pragma unroll
         for (int y = 0; y < 3; ++y) {
-            m[x][y] = sums->h[x][y] - sums->b[x] * sums->a[y] / sums->w;
+            m[x][y] = sums->h[x][y] - sums->b[x] * sums->a[y] * over;
             most = fmax(most, fabs(m[x][y]));
         }
     most = most > 0 ? 1 / most : 0;
@@ -204,11 +209,11 @@ TMAP_DEVICE void tmapi_drmsd_close_solve(const tmapi_drmsd_close_sums *sums, con
     }
 #pragma unroll
     for (int x = 0; x < 3; ++x) {
-        fit->shift[x] = (double)first_a[x] + sums->a[x] / sums->w;
+        fit->shift[x] = (double)first_a[x] + sums->a[x] * over;
 #pragma unroll
         for (int y = 0; y < 3; ++y) {
             fit->turn[x][y] = v[x][0] * m[y][0] + v[x][1] * m[y][1] + v[x][2] * m[y][2];
-            fit->shift[x] -= fit->turn[x][y] * ((double)first_b[y] + sums->b[y] / sums->w);
+            fit->shift[x] -= fit->turn[x][y] * ((double)first_b[y] + sums->b[y] * over);
         }
     }
 }
@@ -221,11 +226,10 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const tmap_u64 f = blockIdx.x * (tmap_u64)TMAPI_DRMSD_CLOSE_WARPS + warp;
     const float *frame = f && f <= frames ? j->frames + (f - 1) * 3 * j->n : j->reference;
-    tmapi_drmsd_close_sums mine;
+    const double mine = tmapi_drmsd_close_add_up(j, frame, atoms);
     tmapi_drmsd_close_fit fit;
     float *to = ways + f * 3 * atoms;
-    tmapi_drmsd_close_add_up(j, frame, atoms, &mine);
-    if (lane == 0) sums[warp] = mine;
+    if (lane < sizeof *sums / sizeof(double)) ((double *)(sums + warp))[lane] = mine;
     __syncthreads();
     if (threadIdx.x < TMAPI_DRMSD_CLOSE_WARPS) { // all frames' at a time
         const tmap_u64 first = tmapi_drmsd_close_atom(j, 0), g = f + lane;
@@ -256,7 +260,7 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-static __global__ void __launch_bounds__(32 * TMAPI_DRMSD_CLOSE_WARPS)
+static __global__ void __launch_bounds__(32 * TMAPI_DRMSD_CLOSE_WARPS, 4)
     tmapi_drmsd_close_ways_kernel(tmapi_drmsd_frames_job j, tmap_u64 frames, tmap_u32 atoms,
                                   float *ways) {
     __shared__ tmapi_drmsd_close_sums sums[TMAPI_DRMSD_CLOSE_WARPS];
@@ -306,11 +310,11 @@ static inline tmap_u64 tmap_drmsd_close_bytes(const tmap_drmsd_close_plan *plan)
 // errors and what it returns are those of tmap_drmsd_frames, with workspace of
 // tmap_drmsd_close_bytes bytes. Can be captured.
 // Exactness: off by less than one part in 10^6 at any difference, however frames are turned, moved
-// or mirrored, where all pairs count. With bounds, or weights that are nearly 0, parts of a molecule
-// may move against each other while what counts stays as it is: then a result is also off by up to
-// 2^-22 of the longest way that is left when a frame lies on the reference. A frame equal to the
-// reference is at exactly 0, its mirror image at less than 2^-48 of the distances. Results are the
-// same in every run of a plan.
+// or mirrored, where all pairs count. With bounds, or weights that are nearly 0, parts of a
+// molecule may move against each other while what counts stays as it is: then a result is also off
+// by up to 2^-22 of the longest way that is left when a frame lies on the reference. A frame equal
+// to the reference is at exactly 0, its mirror image at less than 2^-48 of the distances. Results
+// are the same in every run of a plan.
 // Range: distances from 10^-12 to 10^18, and 0; differences of them from 10^-12 to 10^17.
 // Cost: for each pair and frame 27 instructions, three of them roots and a reciprocal, where
 // tmap_drmsd_frames takes 9.6, and tables four times as large: 2 to 4.5 times the time. Before that

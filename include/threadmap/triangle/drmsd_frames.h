@@ -83,8 +83,8 @@ static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *pla
 // reference: device memory of shape (n, 3). box: the three lengths of the reference's box, in
 // device memory; 0: it has none; not looked at where frames have no boxes. frames: shape
 // (frames, n, 3). workspace: tmap_drmsd_frames_bytes bytes of device memory at a multiple of 16;
-// launches that run at the same time need workspaces of their own. 0 where no pair counts; NaN where
-// a coordinate of an atom that counts is not a number or infinite.
+// launches that run at the same time need workspaces of their own. 0 where no pair counts; NaN
+// where a coordinate of an atom that counts is not a number or infinite.
 // Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
 // what a launch returns. Can be captured.
 // Exactness: results are the same in every run of a plan. Terms are off by what coordinates'

@@ -150,8 +150,8 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
 // more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
 // results are the same in every run and whatever the GPU's number of multiprocessors.
-// Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares of
-// all differences of two frames add up to less than 1e38. A coordinate that is not a number or
+// Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares
+// of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
 // infinite makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
 // are taken by 128. Nothing is allocated and nobody waits: it can be captured.
