@@ -107,14 +107,16 @@ TMAP_DEVICE double tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, con
     }
     // A half of the lanes takes a half of the sums, and so on.
 #pragma unroll
-    for (tmap_u32 half = 16; half; half /= 2)
+    for (tmap_u32 turn = 0; turn < 5; ++turn) {
+        const tmap_u32 half = 16 >> turn, upper = lane & half;
 #pragma unroll
-        for (tmap_u32 x = 0; x < half; ++x) {
-            const int upper = (lane & half) != 0;
-            const double other = upper ? sums[x] : sums[x + half];
-            sums[x] = upper ? sums[x + half] : sums[x];
-            sums[x] += __shfl_xor_sync(0xffffffffu, other, half);
-        }
+        for (tmap_u32 x = 0; x < 16; ++x)
+            if (x < half) {
+                const double mine = upper ? sums[x + half] : sums[x];
+                const double other = upper ? sums[x] : sums[x + half];
+                sums[x] = mine + __shfl_xor_sync(0xffffffffu, other, half);
+            }
+    }
     return sums[0];
 }
 
