@@ -5,6 +5,7 @@
 #define TESTS_TRIANGLE_PAIRS_CHECK_H
 
 #include "cuda_check.h"
+#include "triangle/devices_check.h"
 #include <threadmap/triangle/pairs.h>
 
 static int failures, cases;
@@ -50,6 +51,17 @@ static inline void *numbered_points(int, tmap_u32 n, shape s) {
     device = to_device(host, count * s.size);
     free(host);
     return device;
+}
+
+// Points of the second set. Where there is none, 0 or, for an odd n, points that nobody may read.
+static inline void *second_points(shape s) {
+    const tmap_u64 bytes = (tmap_u64)s.n * s.sets * s.d * s.size + 1;
+    void *stray;
+    if (s.others) return numbered_points(1, s.others, s);
+    if (s.n % 2 == 0) return 0;
+    CHECK(cudaMalloc(&stray, bytes));
+    CHECK(cudaMemset(stray, 0x55, bytes));
+    return stray;
 }
 
 // Points of two coordinates, whole numbers below 1024.

@@ -77,8 +77,7 @@ static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
     tmap_u64 wrong, missed = 0, first = 0;
     s.d = k->d, s.size = k->size;
     v.n = s.n, v.m = s.others, v.d = s.d, v.size = s.size;
-    v.points = numbered_points(0, s.n, s),
-    v.others = s.others ? numbered_points(1, s.others, s) : 0;
+    v.points = numbered_points(0, s.n, s), v.others = second_points(s);
     CHECK(cudaMalloc((void **)&v.seen, places * 4));
     CHECK(cudaMalloc((void **)&v.wrong, 8));
     CHECK(cudaMemset(v.seen, 0, places * 4));
@@ -161,9 +160,11 @@ static void run_fold(shape s) {
     s.d = 2, s.size = 4;
     make_plan(s, (const void *)far_kernel, &plan);
     j.points = (const float *)to_device(a, (tmap_u64)s.n * s.sets * 8);
-    j.others = s.others ? (const float *)to_device(b, (tmap_u64)s.others * s.sets * 8) : 0;
+    j.others = s.others ? (const float *)to_device(b, (tmap_u64)s.others * s.sets * 8)
+                        : (const float *)second_points(s);
     CHECK(cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof *got)));
-    CHECK(cudaMemset(j.parts, 0, (8 * s.sets + 15) / 16 * 16));
+    CHECK(cudaMemset(j.parts, 0x55, tmap_pairs_fold_bytes(&plan, sizeof *got)));
+    CHECK(cudaMemset(j.parts, 0, tmap_pairs_fold_clear(&plan)));
     CHECK(cudaMalloc((void **)&j.out, s.sets * sizeof *got));
     for (int g = 0; g < 4; ++g) {
         if (grids[g]) plan.grid = grids[g];
@@ -190,10 +191,54 @@ static void run_fold(shape s) {
     }
     free(got), free(before), free(a);
     if (s.others) free(b);
-    if (s.others) CHECK(cudaFree((void *)j.others));
+    CHECK(cudaFree((void *)j.others));
     CHECK(cudaFree((void *)j.points));
     CHECK(cudaFree(j.parts));
     CHECK(cudaFree(j.out));
+}
+
+// ---- shared memory after a visit ----------------------------------------------------------------
+
+// Bins of a block, more of them than it has threads; each is read by another thread than those that
+// count in it, and nothing is between the visits and that.
+enum { BINS = 300 };
+typedef struct bins_job {
+    const void *points;
+    tmap_u32 *bins; // of the block
+    tmap_u64 *total;
+} bins_job;
+
+static __device__ void bins_visit(void *job, void *, tmap_pair pair, const void *, const void *) {
+    atomicAdd(&((bins_job *)job)->bins[(pair.i + 7 * pair.j) % BINS], 1u);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    bins_kernel(tmap_pairs_plan plan, bins_job j) {
+    __shared__ tmap_u32 bins[BINS];
+    for (tmap_u32 b = threadIdx.x; b < BINS; b += TMAP_PAIRS_THREADS) bins[b] = 0;
+    __syncthreads();
+    j.bins = bins;
+    tmap_pairs_each(&plan, j.points, 0, sizeof(float), 1, bins_visit, &j);
+    for (tmap_u32 b = threadIdx.x; b < BINS; b += TMAP_PAIRS_THREADS)
+        atomicAdd(&j.total[b], (tmap_u64)bins[b]);
+}
+
+static void run_bins(tmap_u32 n) {
+    shape s = shape_of(n);
+    tmap_u64 got[BINS], want[BINS] = {0};
+    tmap_pairs_plan plan;
+    bins_job j;
+    s.d = 1;
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (tmap_u32 k = i + 1; k < n; ++k) ++want[(i + 7 * k) % BINS];
+    j.points = numbered_points(0, n, s), j.bins = 0;
+    CHECK(cudaMalloc((void **)&j.total, sizeof got));
+    CHECK(cudaMemset(j.total, 0, sizeof got));
+    make_plan(s, (const void *)bins_kernel, &plan);
+    CHECK(tmap_pairs_launch(&plan, &j, 0));
+    CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
+    expect(!memcmp(got, want, sizeof got), "shared memory after the visits", s);
+    CHECK(cudaFree((void *)j.points));
+    CHECK(cudaFree(j.total));
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -229,6 +274,17 @@ static void run_refusals(void) {
     REFUSED(tmap_pairs_plan_share(&plan, 1, ~0ull));
     REFUSED(tmap_pairs_launch(NULL, &job, 0));
     REFUSED(tmap_pairs_launch(&plan, NULL, 0));
+    { // plans that no maker has made, or not for this kind of kernel
+        tmap_pairs_plan other = plan;
+        memset(&other.kind, 0, sizeof other.kind);
+        REFUSED(tmap_pairs_launch(&other, &job, 0));
+        other.kind = TMAP_PAIRS_KIND_FRAMES;
+        REFUSED(tmap_pairs_launch(&other, &job, 0));
+        REFUSED(tmap_pairs_rows_launch(&plan, &job, 0));
+        REFUSED(tmap_pairs_store_launch(&plan, &job, 0));
+        REFUSED(tmap_pairs_rows_launch(NULL, &job, 0));
+        REFUSED(tmap_pairs_store_launch(NULL, &job, 0));
+    }
 #undef REFUSED
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
     // An error that an earlier call has left is not this launch's, and stays to be asked for.
@@ -254,6 +310,14 @@ static void run_refusals(void) {
     expect(tmap_pairs_plan_pairs(&plan) == 3999999999ull && plan.items == 7812500, "items", s);
 }
 
+static void run_device(const char *) {
+    shape s = shape_of(1025);
+    for (int i = 0; i < (int)KERNELS; i += 5) run_visits(s, &kernels[i], 2);
+    run_fold(s);
+    s.others = 300, s.sets = 2;
+    run_fold(s);
+}
+
 int main(void) {
     const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
     const int skip = pairs_begin();
@@ -272,7 +336,7 @@ int main(void) {
         run_visits(s, &kernels[i], 3);
         run_fold(s);
     }
-    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
+    for (tmap_u32 sets = 2; sets <= 5; ++sets) {
         shape s = shape_of(sets * 211);
         s.sets = sets;
         run_visits(s, &kernels[sets], 2);
@@ -281,6 +345,8 @@ int main(void) {
         run_visits(s, &kernels[sets], 1);
         run_fold(s);
     }
+    run_bins(300), run_bins(1100);
+    on_all_devices(run_device);
     run_refusals();
     return pairs_end("test_pairs");
 }

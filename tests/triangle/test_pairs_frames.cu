@@ -206,6 +206,20 @@ static void refusals(void) {
     CHECK(tmap_pairs_frames_launch(&plan, &j, 0)); // no frame, nothing happens
     expect(tmap_pairs_frames_launch(&plan, 0, 0) == cudaErrorInvalidValue, "no job", shape_of(8));
     expect(tmap_pairs_frames_launch(0, &j, 0) == cudaErrorInvalidValue, "no plan", shape_of(8));
+    { // a plan that its maker has not made
+        tmap_pairs_plan other;
+        CHECK(tmap_pairs_frames_plan_make(8, 8, 1, sizeof(seen), kernel, &plan));
+        plan.kind = TMAP_PAIRS_KIND_EACH;
+        expect(tmap_pairs_frames_launch(&plan, &j, 0) == cudaErrorInvalidValue, "another kind",
+               shape_of(8));
+        memset(&plan, 0, sizeof plan);
+        expect(tmap_pairs_frames_launch(&plan, &j, 0) == cudaErrorInvalidValue, "a cleared plan",
+               shape_of(8));
+        CHECK(tmap_pairs_plan_make(8, 3, 4, kernel, &other));
+        other.kind = TMAP_PAIRS_KIND_FRAMES;
+        expect(tmap_pairs_launch(&other, &j, 0) == cudaErrorInvalidValue, "another kind",
+               shape_of(8));
+    }
     // Plans of large numbers are made, and their workspace stays small.
     for (tmap_u32 n = 200; n <= 1u << 17; n *= 3)
         for (tmap_u64 frames = 1; frames <= 1ull << 31; frames *= 64) {
@@ -223,6 +237,10 @@ static void refusals(void) {
         }
 }
 
+static void run_device(const char *) {
+    for (tmap_u32 own = 0; own <= 4; own += own ? own : 1) run(70, 20, own, 0, 0, 0);
+}
+
 int main(void) {
     const tmap_u32 some[] = {1, 2, 8, 31, 33, 70};
     const int skip = pairs_begin();
@@ -238,5 +256,6 @@ int main(void) {
         }
     run(3, 1000, 1, 0, 0, 0);
     run(pairs_small ? 66 : 200, 33, 1, 0, 0, 0);
+    on_all_devices(run_device);
     return pairs_end("test_pairs_frames");
 }

@@ -178,11 +178,11 @@ static int words_differ(const words *a, const words *b, tmap_u64 points, tmap_u3
 }
 
 // A plan for the shape. Its tiles get larger sides than so few points need, so that a tile has
-// several strips of columns and several turns of the warps: 256, 512 or 1024.
+// several strips of columns and several turns of the warps: 128, 256, 512 or 1024.
 static void make_rows_plan(shape s, tmap_u32 bytes, const void *kernel, tmap_pairs_plan *plan) {
     CHECK(tmap_pairs_rows_plan_make(s.n, s.d, s.size, bytes, kernel, plan));
-    expect(plan->side == 256, "side of tiles", s);
-    plan->side <<= check_hash(s.n, s.rows + s.d) % 3;
+    expect(plan->side == 128, "side of tiles", s);
+    plan->side <<= check_hash(s.n, s.rows + s.d) % 4;
     CHECK(tmap_pairs_plan_rows(plan, s.rows));
     if (s.others) CHECK(tmap_pairs_plan_others(plan, s.others));
     if (s.sets != 1) CHECK(tmap_pairs_plan_sets(plan, s.sets));
@@ -201,7 +201,7 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
     s.d = k->d, s.size = k->size;
     g.n = s.n, g.m = s.others;
     g.points = numbered_points(0, s.n, s);
-    g.others = s.others ? numbered_points(1, s.others, s) : 0;
+    g.others = second_points(s);
     g.out = (tmap_u32 *)guarded(points * bytes);
     g.out_others = s.others ? (tmap_u32 *)guarded(others * bytes) : 0;
     CHECK(cudaMalloc((void **)&g.wrong, 8));
@@ -214,7 +214,7 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
         const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
         unsigned char *out;
         CHECK(tmap_pairs_plan_share(&part, first, count));
-        CHECK(tmap_pairs_launch(&part, &g, 0));
+        CHECK(tmap_pairs_rows_launch(&part, &g, 0));
         first += count;
         take_results(got, points, k->words, out = from_guarded(g.out, points * bytes, s));
         free(out);
@@ -273,6 +273,22 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
     CHECK(cudaFree((void *)g.points));
     CHECK(cudaFree(g.out));
     CHECK(cudaFree(g.wrong));
+}
+
+// The last tiles of two sets, of which the second one has more points than 2^32 / 512 tiles: they
+// have numbers of their own, and no points that fit 32 bits.
+static void run_far(tmap_u32 n, tmap_u32 others) {
+    const shape s = {n, n, others, 1, 3, 4};
+    tmap_pairs_plan plan;
+    tmap_u64 down, across;
+    CHECK(tmap_pairs_rows_plan_make(n, 3, 4, 12, kernels[0].kernel, &plan));
+    CHECK(tmap_pairs_plan_others(&plan, others));
+    down = (n + plan.side - 1) / plan.side, across = (others + (plan.side - 1ull)) / plan.side;
+    expect(plan.items == down * across, "tiles of many others", s);
+    for (tmap_u64 t = plan.items < 1000 ? 0 : plan.items - 1000; t < plan.items; ++t) {
+        const tmapi_pairs_place tile = tmapi_pairs_rows_place(&plan, t);
+        expect(tile.i == t / across && tile.j == t % across && !tile.set, "a tile far away", s);
+    }
 }
 
 // ---- floats, doubles, antisymmetric integers ----------------------------------------------------
@@ -353,7 +369,7 @@ static void run_pull(shape s) {
     for (int g = 0; g < 4; ++g) {
         if (grids[g]) plan.grid = grids[g];
         j.out = (pull *)guarded(bytes), j.out_others = (pull *)guarded(bytes_others);
-        CHECK(tmap_pairs_launch(&plan, &j, 0));
+        CHECK(tmap_pairs_rows_launch(&plan, &j, 0));
         got[g] = from_guarded(j.out, bytes, s);
         got_others[g] = from_guarded(j.out_others, bytes_others, s);
         expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes", s);
@@ -414,8 +430,9 @@ static void run_plans(void) {
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, kernel, NULL));
 #undef REFUSED
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
-    // A plan of another kind has too little shared memory for this one: nothing is written.
+    // By a plan of another kind nothing is written, and the launcher for rows refuses it.
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
+    expect(tmap_pairs_rows_launch(&plan, &j, 0) == cudaErrorInvalidValue, "another kind", s);
     j.points = (const float *)to_device(NULL, 0), j.others = 0, j.parts = 0, j.out_others = 0;
     j.out = (pull *)guarded(600 * sizeof(pull));
     CHECK(tmap_pairs_launch(&plan, &j, 0));
@@ -439,6 +456,14 @@ static void run_plans(void) {
     CHECK(tmap_pairs_rows_plan_make(4000000000u, 4, 4, 12, kernel, &plan));
     expect(plan.across == 120 && plan.items == 7260, "tiles of many points", s);
     expect(tmap_pairs_rows_bytes(&plan, 12) == 7260 * 2 * 12 * (1ull << 25) + 960, "workspace", s);
+}
+
+static void run_device(const char *) {
+    shape s = shape_of(600);
+    for (int k = 0; k < (int)KERNELS; k += 3) run_words(s, &kernels[k], 2);
+    s.others = 300, s.sets = 2;
+    run_words(s, &kernels[7], 2);
+    run_pull(s);
 }
 
 int main(void) {
@@ -480,6 +505,8 @@ int main(void) {
     run_large(65700, 127, 2, 1024);
     run_large(65700, ~0ull, 2, 1024);
     run_large(131073, ~0ull, 2, 2048);
+    run_far(32768, 2147484648u), run_far(8, ~0u - 512), run_far(1000, 1u << 31);
+    on_all_devices(run_device);
     run_plans();
     return pairs_end("test_pairs_rows");
 }

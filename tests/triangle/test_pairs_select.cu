@@ -114,7 +114,7 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
         CHECK(cudaMemset(c.list.pairs, 0x55, room * 8));
         CHECK(cudaMemset(c.list.values, 0x55, room * 8));
         CHECK(cudaMemset(c.list.count, 0x55, 8));
-        CHECK(tmap_pairs_launch(plan, &c, 0));
+        CHECK(tmap_pairs_select_launch(plan, &c.list, &c, 0));
     }
     CHECK(cudaMemcpy(l.pairs, c.list.pairs, room * 8, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(l.values, c.list.values, room * 8, cudaMemcpyDeviceToHost));
@@ -200,7 +200,7 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
     c.only.j = c.m ? (tmap_u32)(check_hash(s.n, 2) % c.m) : 0;
     if (!s.others && c.only.j <= c.only.i && c.m) c.only.j = c.m - 1;
     c.points = numbered_points(0, s.n, s);
-    c.others = s.others ? numbered_points(1, s.others, s) : 0;
+    c.others = second_points(s);
     for (tmap_u32 set = 0; set < s.sets; ++set)
         for (tmap_u32 i = 0; i < s.rows; ++i)
             for (tmap_u32 j = s.others ? 0 : i + 1; j < c.m; ++j) {
@@ -320,6 +320,9 @@ static void run_bad(int order, int part, const char *what) {
     if (part == 5) c.list.count = (tmap_u64 *)(memory + 2 * room + 4);
     if (part == 6) c.list.state = 0;
     if (part == 7) c.list.state = memory + 2 * room + 12;
+    // The launcher reports what the kernel then does not do; only values may be left out.
+    if (part != 2 && part != 3)
+        expect(tmap_pairs_select_launch(&plan, &c.list, &c, 0) == cudaErrorInvalidValue, what, s);
     CHECK(tmap_pairs_launch(&plan, &c, 0));
     CHECK(cudaMemcpy(got, memory, 2 * room, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&count, memory + 2 * room, 8, cudaMemcpyDeviceToHost));
@@ -341,6 +344,31 @@ static void run_bad(int order, int part, const char *what) {
     free(got);
     CHECK(cudaFree((void *)c.points));
     CHECK(cudaFree(memory));
+}
+
+// Plans of another kind, and what is no list.
+static void run_refusals(void) {
+    const shape s = shape_of(100);
+    tmap_u64 word = 0;
+    tmap_pairs_plan plan;
+    chooser c;
+    memset(&c, 0, sizeof c);
+    c.list.count = &word, c.list.state = &word;
+    make_plan(s, kernels[0].kernel[0], &plan);
+#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
+    REFUSED(tmap_pairs_select_launch(NULL, &c.list, &c, 0));
+    REFUSED(tmap_pairs_select_launch(&plan, NULL, &c, 0));
+    REFUSED(tmap_pairs_select_launch(&plan, &c.list, NULL, 0));
+    CHECK(tmap_pairs_rows_plan_make(100, 3, 4, 4, kernels[0].kernel[0], &plan));
+    REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
+    CHECK(tmap_pairs_store_plan_make(100, 3, 4, TMAP_PAIRS_SQUARE, 4, kernels[0].kernel[0], &plan));
+    REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
+#undef REFUSED
+}
+
+static void run_device(const char *) {
+    run(shape_of(700), &kernels[3], 10486, 0);
+    run(shape_of(700), &kernels[0], 1 << 20, 0);
 }
 
 int main(void) {
@@ -380,5 +408,7 @@ int main(void) {
         run_bad(order, 6, "no state");
         run_bad(order, 7, "misaligned state");
     }
+    run_refusals();
+    on_all_devices(run_device);
     return pairs_end("test_pairs_select");
 }

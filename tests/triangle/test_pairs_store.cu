@@ -104,7 +104,8 @@ static void run(store_shape w, const struct kernel_of *k) {
     CHECK(cudaMalloc((void **)&out, bytes));
     CHECK(cudaMemset(out, POISON, bytes));
     j.points = shifted_points(w.s.n, w, &base);
-    j.others = w.s.others ? shifted_points(w.s.others, w, &others_base) : 0;
+    j.others = w.s.others ? shifted_points(w.s.others, w, &others_base)
+                          : (others_base = second_points(w.s));
     j.out = out + GUARD + w.shift * element;
     j.n = w.s.n, j.columns = w.s.others ? w.s.others : w.s.n, j.d = k->d, j.size = k->size;
     j.condensed = (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED;
@@ -116,7 +117,7 @@ static void run(store_shape w, const struct kernel_of *k) {
         const tmap_u64 count = i + 1 == w.shares ? left : check_hash(i, w.s.n) % (left / 2 + 1);
         CHECK(tmap_pairs_plan_share(&part, first, count));
         if (i % 3 == 2 && part.grid > 2) part.grid = 2; // fewer blocks than tiles do it too
-        CHECK(tmap_pairs_launch(&part, &j, 0));
+        CHECK(tmap_pairs_store_launch(&part, &j, 0));
         first += count;
     }
     got = (unsigned char *)malloc(bytes);
@@ -232,7 +233,7 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
         tmap_pairs_plan part = plan;
         const tmap_u64 first = plan.items / 3;
         CHECK(tmap_pairs_plan_share(&part, i ? first : 0, i ? plan.items - first : first));
-        CHECK(tmap_pairs_launch(&part, &j, 0));
+        CHECK(tmap_pairs_store_launch(&part, &j, 0));
     }
     got = (unsigned char *)malloc(bytes);
     CHECK(cudaMemcpy(got, out, bytes, cudaMemcpyDeviceToHost));
@@ -312,7 +313,7 @@ static void run_refusals(void) {
     CHECK(tmap_pairs_store_plan_make(131072, 3, 4, condensed, 4, kernel, &plan));
     expect(tmap_pairs_store_bytes(&plan) == 8589869056ull * 4 && plan.items == 525824, "items", s);
     CHECK(tmap_pairs_store_plan_make(100000000, 3, 4, condensed, 4, kernel, &plan));
-    expect(tmap_pairs_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid", s);
+    expect(tmap_pairs_store_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid", s);
     (void)cudaGetLastError();
     CHECK(tmap_pairs_plan_rows(&plan, 2));
     expect(tmap_pairs_store_bytes(&plan) == (99999999ull + 99999998ull) * 4, "bytes of rows", s);
@@ -336,7 +337,7 @@ static void run_far(void) {
     CHECK(cudaMalloc((void **)&out, tmap_pairs_store_bytes(&plan)));
     CHECK(tmap_pairs_plan_share(&plan, plan.items - 5, 5));
     j.out = out, j.n = j.columns = n, j.d = 0, j.size = 4, j.condensed = 1;
-    CHECK(tmap_pairs_launch(&plan, &j, 0));
+    CHECK(tmap_pairs_store_launch(&plan, &j, 0));
     CHECK(cudaMemcpy(got, out + (n - 1 - tail), tail * 4, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(got + tail, out + (2ull * n - 3 - tail), tail * 4, cudaMemcpyDeviceToHost));
     for (tmap_u32 i = 0; i < 2; ++i)
@@ -346,6 +347,15 @@ static void run_far(void) {
     free(points), free(got);
     CHECK(cudaFree(out));
     CHECK(cudaFree((void *)j.points));
+}
+
+static void run_device(const char *) {
+    for (int k = 0; k < (int)KERNELS; ++k) run(store_shape_of(200, TMAP_PAIRS_SQUARE), &kernels[k]);
+    for (int k = 0; k < 4; ++k) {
+        store_shape w = store_shape_of(150, TMAP_PAIRS_CONDENSED);
+        w.s.d = 100;
+        run_sums(w, &sums_kernels[k]);
+    }
 }
 
 int main(void) {
@@ -404,5 +414,6 @@ int main(void) {
         }
     run_far();
     run_refusals();
+    on_all_devices(run_device);
     return pairs_end("test_pairs_store");
 }

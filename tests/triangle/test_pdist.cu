@@ -8,6 +8,7 @@
 #define TMAPI_STORE_LARGE    129 // and large tiles
 #include "triangle/pdist_check.h"
 #include "cuda_check.h"
+#include "triangle/devices_check.h"
 
 enum { GUARD = 64 }; // values around an output
 static int failures, cases, on_gpu;
@@ -217,6 +218,53 @@ static void run_hard(int kind, problem p) {
     CHECK(cudaFree(points_base));
 }
 
+// ---- squares, and Chebyshev distances of what is no number ----------------------------------------
+
+// Of a square matrix (i, j) and (j, i), bit for bit: pairs in whole rows of values, and pairs at the
+// edges of a tile, which other code computes.
+static void run_symmetric(problem p) {
+    const tmap_u64 bytes = (p.n * p.n) << (2 + p.wide), size = (tmap_u64)4 << p.wide;
+    char *values = (char *)malloc(bytes);
+    void *base, *points, *out;
+    tmap_u64 wrong = 0;
+    if (!check_turn()) return;
+    p.layout = TMAP_PDIST_SQUARE;
+    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
+    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
+    CHECK(cudaGetLastError());
+    out = run_launch(p, points, &base);
+    CHECK(cudaMemcpy(values, out, bytes, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < p.n; ++i)
+        for (tmap_u64 j = 0; j < i; ++j)
+            wrong += memcmp(values + (i * p.n + j) * size, values + (j * p.n + i) * size, size) != 0;
+    expect(wrong == 0, "symmetric bit for bit", p);
+    free(values);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points));
+}
+
+// Every third point has a NaN, and every ninth one has nothing else: no coordinate of it counts.
+static void run_no_numbers(problem p) {
+    double *wide = (double *)malloc(p.n * p.d * sizeof *wide);
+    float *narrow = (float *)malloc(p.n * p.d * sizeof *narrow);
+    void *base, *points, *out;
+    if (!check_turn()) return;
+    p.metric = TMAP_PDIST_CHEBYSHEV;
+    for (tmap_u64 at = 0; at < p.n * p.d; ++at) {
+        const tmap_u64 i = at / p.d, k = at % p.d;
+        const int none = i % 9 == 4 || (i % 3 == 1 && k == i % p.d);
+        wide[at] = narrow[at] = none ? NAN : (float)(check_hash(i, k) % 1024) / 32;
+    }
+    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
+    CHECK(cudaMemcpy(points, p.wide ? (const void *)wide : (const void *)narrow,
+                     (p.n * p.d) << (2 + p.wide), cudaMemcpyHostToDevice));
+    out = run_launch(p, points, &base);
+    compare(p, points, out);
+    free(wide), free(narrow);
+    CHECK(cudaFree(base));
+    CHECK(cudaFree(points));
+}
+
 // ---- the range of floats ------------------------------------------------------------------------
 
 // Two points so far from each other in their last coordinate: where the square of the distance is
@@ -418,11 +466,28 @@ static void run_after_error(problem p) {
     CHECK(cudaFree(out));
 }
 
+static void run_device(const char *) {
+    const tmap_u64 dims[] = {1, 3, 4, 5, 16, 17, 100};
+    tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
+    for (int k = 0; k < 7; ++k)
+        for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; metric += 1 + k % 2) {
+            problem p = {130, dims[k], 0, metric, (metric + k) % 3, k % 3, 0};
+            run_random(p);
+            p.wide = 1;
+            run_random(p);
+        }
+    if (tensor) { // by the public function, which leaves few points to the other kernels
+        problem p = {65, 17, 0, 0, 0, 0, 1};
+        run_random(p);
+    }
+}
+
 int main(void) {
     const problem after_error[] = {{3, 1, 0, 0, 0, 0, 0},
                                    {3, 3, 1, 2, 1, 0, 0},
                                    {140, 9, 0, 3, 2, 0, 0},
-                                   {203, 8, 0, 0, 0, 0, 0}};
+                                   {203, 8, 0, 0, 0, 0, 0},
+                                   {65, 17, 0, 0, 0, 0, 1}};
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
     const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
     const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
@@ -497,7 +562,18 @@ int main(void) {
     }
     run_refusals();
     for (unsigned i = 0; i < sizeof after_error / sizeof *after_error; ++i)
-        run_after_error(after_error[i]);
+        if (tensor || !after_error[i].products) run_after_error(after_error[i]);
+    for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
+        for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) {
+            problem p = {on_gpu ? 1000 : 300, d, c & 1, c / 2, 0, (int)(d % 3), 0};
+            if (full || d <= 4 || c % 4 == 0) run_symmetric(p);
+        }
+    for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
+        for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
+            problem p = {300, d, c & 1, 0, c / 2, 0, 0};
+            run_no_numbers(p);
+        }
+    on_all_devices(run_device);
     if (full)
         for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
     CHECK(cudaDeviceSynchronize());

@@ -24,7 +24,8 @@
 //                         &j, scratch, j.parts, j.count);
 //     }
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
-//     ... cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof(tmap_u64))); cleared once
+//     ... cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof(tmap_u64)));
+//     ... the first tmap_pairs_fold_clear(&plan) bytes of it cleared once
 //     ... tmap_pairs_launch(&plan, &j, stream);
 //
 // A thread's accumulator begins anew in each tile of 512 x 512 pairs, so that counts of 32 bits and
@@ -42,8 +43,10 @@
 // launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
 // threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
 // points: the plan's points in device memory, at a multiple of `size`. others: the second set, or
-// 0. size, d: the plan's, as constants. visit: a __device__ function without barriers and
-// collectives.
+// 0; it counts only where the plan has a second set. size, d: the plan's, as constants. visit: a
+// __device__ function without barriers and collectives.
+// After it, all threads of a block see what the visits of the block have written to its shared
+// memory; no barrier is needed in between.
 // Cost: for each pair what visit costs, and a fourth to a half of an instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, const void *points,
                                  const void *others, tmap_u32 size, tmap_u32 d,
@@ -57,10 +60,16 @@ TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, const void *points
     }
 }
 
-// Bytes of device memory that tmap_pairs_fold needs: a counter for each set, and a part for each
-// item of the plan's share.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
+// counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
+TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
+    return (8ull * plan->sets + 15) / 16 * 16;
+}
+
+// Bytes of device memory that tmap_pairs_fold needs for accumulators of `bytes` bytes: the
+// counters, and a part for each item of the plan's share.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
-    return (8ull * plan->sets + 15) / 16 * 16 + plan->count * bytes;
+    return tmap_pairs_fold_clear(plan) + plan->count * bytes;
 }
 
 // The share's items of a set: from *first on, counted from the share's first one.
@@ -78,9 +87,9 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 // value before and after is of no account. zero: what an accumulator begins with; it is joined any
 // number of times. bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant.
 // scratch: 4 accumulators in shared memory. parts: tmap_pairs_fold_bytes bytes of device memory at
-// a multiple of 16, of which the first 8 for each set are zero before the first
-// launch that uses them; each launch leaves them so. Launches that run at the same time need parts
-// of their own. result: device memory for an accumulator of each set; a set without a pair in the
+// a multiple of 16, the first tmap_pairs_fold_clear of which are zero before the first launch that
+// uses them; each launch leaves them so. Launches that run at the same time need parts of their
+// own. result: device memory for an accumulator of each set; a set without a pair in the
 // share gets zero. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads.
 // Exactness: results hang on the plan's share alone, not on the grid.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, const void *points,
@@ -91,7 +100,7 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, const void *points
     extern __shared__ uint4 tmapi_pairs_shared[];
     const tmapi_pairs p = tmapi_pairs_make(points, others, size, d, add, accumulator, job);
     tmap_u64 *counters = (tmap_u64 *)parts;
-    unsigned char *part = (unsigned char *)parts + (8ull * plan->sets + 15) / 16 * 16;
+    unsigned char *part = (unsigned char *)parts + tmap_pairs_fold_clear(plan);
     unsigned char *results = (unsigned char *)result;
     tmap_u64 first;
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {

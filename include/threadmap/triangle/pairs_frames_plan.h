@@ -16,7 +16,7 @@
 
 #include "../fold.h"
 #include "../launch.h"
-#include "condensed.h"
+#include "pairs_plan.h"
 
 // Threads of a block; floats that a pair may have of its own, and a frame.
 #ifndef TMAP_PAIRS_FRAMES_THREADS
@@ -37,6 +37,7 @@
 // block takes one range of frames and one of `splits` shares of the tiles.
 typedef struct tmap_pairs_frames_plan {
     tmap_u32 n;                    // points that count, of a frame
+    tmap_u32 kind;                 // TMAP_PAIRS_KIND_FRAMES
     tmap_u64 frames;               // how many
     tmap_u32 own, bytes;           // floats of a pair, bytes of an accumulator
     tmap_u32 side, bands, pitch;   // pitch: floats of a frame in shared memory
@@ -204,9 +205,9 @@ static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, 
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; where the plan needs more
-// shared memory than a kernel has by itself, its limit is raised to what the device has. Made once,
-// a plan serves any number of launches on the device that was the current one.
+// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory is
+// raised to what the device has. Made once, a plan serves any number of launches on the device that was the
+// current one.
 // Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
 // *out is written only on success.
@@ -232,14 +233,14 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     if (error) return error;
     if ((error = cudaFuncGetAttributes(&attributes, kernel)) != cudaSuccess) return error;
     room -= (int)attributes.sharedSizeBytes;
-    p.n = n, p.frames = frames, p.own = own, p.bytes = bytes, p.kernel = kernel;
+    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes, p.kernel = kernel;
     p.block = TMAP_PAIRS_FRAMES_THREADS;
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, 0);
     if (error) return error;
     p.processors = (tmap_u32)processors, p.resident = (tmap_u32)blocks;
     p.room = room > 0 ? (tmap_u32)room : 0, p.room_of_all = (tmap_u32)room_of_all;
     if (blocks < 1 || !tmapi_frames_choose(&p, 0, 0)) return cudaErrorInvalidConfiguration;
-    if ((error = tmapi_launch_shared(kernel, p.shared)) != cudaSuccess) return error;
+    if ((error = tmapi_launch_shared(kernel, p.room)) != cudaSuccess) return error;
     *out = p;
     return cudaSuccess;
 }
@@ -247,11 +248,13 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
 // value. job: the address of that struct. The result is the launch's own error; one that an
 // earlier call has left is neither reported nor cleared. Can be captured. Without a frame there is
-// no launch.
+// no launch. Returns cudaErrorInvalidValue for a null pointer, and for a plan that
+// tmap_pairs_frames_plan_make has not made.
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
                                                    const void *job, cudaStream_t stream) {
     void *arguments[2];
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
+    if (plan->kind != TMAP_PAIRS_KIND_FRAMES) return cudaErrorInvalidValue;
     if (!plan->frames) return cudaSuccess;
     arguments[0] = (void *)plan, arguments[1] = (void *)job;
     return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,

@@ -42,6 +42,14 @@ enum {
 // Points along a side, and pitches, that such a plan may have at most.
 #define TMAP_PAIRS_STORE_MAX 0x7ffffffu
 
+// Kinds of plans, by the functions that go by them.
+enum {
+    TMAP_PAIRS_KIND_EACH = 1, // tmap_pairs_each, tmap_pairs_fold, tmap_pairs_select
+    TMAP_PAIRS_KIND_ROWS,     // tmap_pairs_rows
+    TMAP_PAIRS_KIND_STORE,    // tmap_pairs_store, tmap_pairs_store_sums
+    TMAP_PAIRS_KIND_FRAMES    // tmap_pairs_frames
+};
+
 // A plan. Items are what a share of the work is counted in: tiles of `side` x `side` pairs, those
 // of the first set first, row by row in the order of tmap_upper_map, of a matrix where there are
 // two sets or a square is stored, of tmap_triangle_map for a lower one. Where there are few tiles,
@@ -53,6 +61,7 @@ typedef struct tmap_pairs_plan {
     tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
     tmap_u32 sets;                // of points, equal ones
     tmap_u32 across;              // tiles of the first row of tiles
+    tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
     tmap_u64 tiles;               // items of a set
     tmap_u64 items;               // of all sets
     tmap_u64 first, count;        // this launch's share of them
@@ -84,7 +93,10 @@ typedef struct tmapi_pairs_place {
     tmap_u64 set;
 } tmapi_pairs_place;
 
-TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
+// Where an item begins. side: how much a tile counts along its sides: its points, or 1 for the
+// numbers of the tile itself.
+TMAP_FN tmapi_pairs_place tmapi_pairs_place_by(const tmap_pairs_plan *plan, tmap_u64 item,
+                                               tmap_u32 side) {
     tmapi_pairs_place place;
     tmap_u64 tile = item;
     tmap_u32 band;
@@ -98,9 +110,12 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
         const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
         place.i = (tmap_u32)p.i, place.j = (tmap_u32)p.j;
     }
-    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
-    place.j *= TMAP_PAIRS_SIDE;
+    place.i = place.i * side + band * plan->band;
+    place.j *= side;
     return place;
+}
+TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
+    return tmapi_pairs_place_by(plan, item, TMAP_PAIRS_SIDE);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -170,7 +185,7 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     if (!out || !kernel || n > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
     if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
-    p.kernel = kernel, p.block = TMAP_PAIRS_THREADS, p.shared = TMAP_PAIRS_SIDE * d * size;
+    p.kind = TMAP_PAIRS_KIND_EACH, p.kernel = kernel, p.block = TMAP_PAIRS_THREADS, p.shared = TMAP_PAIRS_SIDE * d * size;
     p.side = TMAP_PAIRS_SIDE, p.layout = p.value = p.before = 0, p.pitch = 0;
     p.cut = 0, p.cut_most = TMAPI_PAIRS_CUT;
     if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
@@ -235,14 +250,26 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // value. job: the address of that struct. The result is the launch's own error; one that an
 // earlier call has left is neither reported nor cleared. Can be captured. A plan without an item
 // is launched too, as a fold has a result then.
+// Returns cudaErrorInvalidValue for a null pointer and for what no plan maker has made. It takes
+// plans of every kind, and cannot know which one the kernel goes by: tmap_pairs_select_launch,
+// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse the others.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
                                             cudaStream_t stream) {
     void *arguments[2];
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
+    if (plan->kind < TMAP_PAIRS_KIND_EACH || plan->kind > TMAP_PAIRS_KIND_STORE)
+        return cudaErrorInvalidValue;
     if (!plan->grid) return cudaErrorInvalidConfiguration; // drivers do not agree on this one
     arguments[0] = (void *)plan, arguments[1] = (void *)job;
     return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
                             plan->shared, stream);
+}
+
+// The same for a kernel that goes by plans of one kind.
+static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
+                                                const void *job, cudaStream_t stream) {
+    if (!plan || plan->kind != kind) return cudaErrorInvalidValue;
+    return tmap_pairs_launch(plan, job, stream);
 }
 
 #endif

@@ -27,7 +27,7 @@
 //     }
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
 //     ... tmap_pairs_rows_clear(&plan) bytes of tmap_pairs_rows_bytes(&plan, sizeof(vec3)) cleared
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_rows_launch(&plan, &j, stream);
 //
 // A tile of pairs (pairs_rows_tile.h) leaves a part for each of its points in memory; the block
 // that is the last one to leave a part for some points joins all their parts in the order of the
@@ -41,13 +41,21 @@
 // Tiles along a side of the triangle, at most: so many parts has a point. The sides of the smallest
 // tiles: the columns that a warp takes at a time are a divisor of it.
 #define TMAPI_PAIRS_ROWS_ACROSS   128u
-#define TMAPI_PAIRS_ROWS_SIDE_MIN 256u
+#ifndef TMAPI_PAIRS_ROWS_SIDE_MIN
+#define TMAPI_PAIRS_ROWS_SIDE_MIN 128u
+#endif
+#ifndef TMAPI_PAIRS_ROWS_FEW
+#define TMAPI_PAIRS_ROWS_FEW 8192u
+#endif
+#ifndef TMAPI_ROWS_MERGED
+#define TMAPI_ROWS_MERGED 1
+#endif
 
 // ---- the plan -----------------------------------------------------------------------------------
 
 // The sides of tiles: 256 times a power of two.
 TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
-    tmap_u32 side = TMAPI_PAIRS_ROWS_SIDE_MIN;
+    tmap_u32 side = n <= TMAPI_PAIRS_ROWS_FEW ? TMAPI_PAIRS_ROWS_SIDE_MIN : 256u;
     while ((n - (n != 0)) / side >= TMAPI_PAIRS_ROWS_ACROSS) side *= 2;
     return side;
 }
@@ -59,6 +67,11 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     const tmap_u32 points = TMAP_PAIRS_THREADS * 2 * d * size;
     const tmap_u32 sums = TMAP_PAIRS_THREADS * (mine < 4 ? mine : 4) * bytes;
     return points > sums ? points : sums;
+}
+
+// The tile of an item, counted in tiles, as the points of the last ones need not be below 2^32.
+TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tmap_u64 item) {
+    return tmapi_pairs_place_by(plan, item, 1);
 }
 
 // Blocks of points that are waited for together, in a set: those of the first set, then those of
@@ -107,10 +120,17 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
     if (error) return error;
     if (blocks < 1) return cudaErrorInvalidConfiguration;
     p.resident = (tmap_u32)blocks * (tmap_u32)processors;
-    p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
+    p.kind = TMAP_PAIRS_KIND_ROWS, p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
     tmapi_pairs_plan_tiles(&p);
     *out = p;
     return cudaSuccess;
+}
+
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that tmap_pairs_rows_plan_make
+// has not made is refused with cudaErrorInvalidValue.
+static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, const void *job,
+                                                 cudaStream_t stream) {
+    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);
 }
 
 #endif
@@ -218,14 +238,9 @@ TMAP_DEVICE unsigned char *tmapi_pairs_rows_result(const tmapi_pairs_rows_call *
     return (second ? r->result_others : r->result) + (set * points + point) * r->bytes;
 }
 
-// Counts a part of a block of points, which the calling block has just written, and joins them all
-// if that was the last one. Collective for the block.
-TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
-                                         tmap_u32 block, int second) {
-    const tmapi_pairs_rows_parts parts = tmapi_pairs_rows_parts_of(r, set, block, second);
-    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
-    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
-    if (!tmapi_fold_last(counters + block + (second ? of_first : 0), parts.count)) return;
+// Joins all parts of a block of points. Collective for the block.
+TMAP_DEVICE void tmapi_pairs_rows_all(const tmapi_pairs_rows_call *r, tmap_u64 set, tmap_u32 block,
+                                      int second, tmapi_pairs_rows_parts parts) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
         unsigned char *result = tmapi_pairs_rows_result(r, set, block, second, x);
@@ -239,6 +254,55 @@ TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u6
         tmapi_fold_move(result, &sum, r->bytes);
     }
 }
+
+#if TMAPI_ROWS_MERGED
+// Counts the parts of a tile's rows and columns, which the calling block has just written, and
+// joins all parts of those points of which they were the last ones. Collective for the block, with
+// barriers.
+TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
+                                         tmap_pair tile) {
+    const int two = r->plan->others != 0;
+    const tmapi_pairs_rows_parts of_i = tmapi_pairs_rows_parts_of(r, set, tile.i, 0);
+    const tmapi_pairs_rows_parts of_j = tmapi_pairs_rows_parts_of(r, set, tile.j, two);
+    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
+    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
+    tmap_u64 *i = counters + tile.i, *j = counters + tile.j + (two ? of_first : 0);
+    int last_i = 0, last_j = 0;
+    __syncthreads(); // the parts are written
+    if (threadIdx.x == 0) {
+        tmap_u64 before_i, before_j;
+        __threadfence(); // and there before they are counted
+        before_i = atomicAdd(i, 1ull), before_j = atomicAdd(j, 1ull);
+        last_i = before_i == of_i.count - 1, last_j = before_j == of_j.count - 1;
+        if (last_i) *i = 0;
+        if (last_j) *j = 0;
+    }
+    last_i = __syncthreads_or(last_i), last_j = __syncthreads_or(last_j);
+    if (!last_i && !last_j) return;
+    __threadfence();
+    TMAPI_NO_UNROLL
+    for (int columns = 0; columns < 2; ++columns)
+        if (columns ? last_j : last_i)
+            tmapi_pairs_rows_all(r, set, columns ? tile.j : tile.i, columns && two,
+                                 columns ? of_j : of_i);
+}
+#else
+TMAP_DEVICE void tmapi_pairs_rows_finish1(const tmapi_pairs_rows_call *r, tmap_u64 set,
+                                         tmap_u32 block, int second) {
+    const tmapi_pairs_rows_parts parts = tmapi_pairs_rows_parts_of(r, set, block, second);
+    const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
+    tmap_u64 *counters = r->counters + set * tmapi_pairs_rows_blocks(r->plan);
+    if (!tmapi_fold_last(counters + block + (second ? of_first : 0), parts.count)) return;
+    tmapi_pairs_rows_all(r, set, block, second, parts);
+}
+TMAP_DEVICE void tmapi_pairs_rows_finish(const tmapi_pairs_rows_call *r, tmap_u64 set,
+                                         tmap_pair tile) {
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (int columns = 0; columns < 2; ++columns)
+        tmapi_pairs_rows_finish1(r, set, columns ? tile.j : tile.i, columns && r->plan->others);
+}
+#endif
 
 // The results of points without a pair in the share.
 TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
@@ -263,9 +327,9 @@ TMAP_DEVICE void tmapi_pairs_rows_none(const tmapi_pairs_rows_call *r) {
 
 // Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
 // been given to each point by join(job, accumulator, &other), and writes it to result[point]. plan:
-// one of tmap_pairs_rows_plan_make for the same size, d and bytes. By a plan that is made for
-// something else and has too little shared memory, nothing is written. points, others, size, d: as
-// for tmap_pairs_each. give: a __device__ function without barriers and collectives. zero: what an
+// one of tmap_pairs_rows_plan_make for the same size, d and bytes; by a plan of another kind, or with
+// too little shared memory for these, nothing is written, and tmap_pairs_rows_launch refuses one of
+// another kind. points, others, size, d: as for tmap_pairs_each. give: a __device__ function without barriers and collectives. zero: what an
 // accumulator begins with; it is joined any number of times. bytes: of an accumulator, a multiple
 // of 4 up to TMAP_FOLD_BYTES_MAX, a constant. parts: tmap_pairs_rows_bytes bytes of device memory
 // at a multiple of 16, the first tmap_pairs_rows_clear of which are zero before the first launch
@@ -289,9 +353,10 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
                                  void *result_others) {
     extern __shared__ uint4 tmapi_pairs_shared[];
     tmapi_pairs_rows_call r;
-    if (plan->layout || plan->shared < tmapi_pairs_rows_shared(d, size, bytes)) return;
+    if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
+    if (plan->shared < tmapi_pairs_rows_shared(d, size, bytes)) return;
     r.plan = plan, r.points = (const unsigned char *)points;
-    r.others = others ? (const unsigned char *)others : r.points;
+    r.others = plan->others ? (const unsigned char *)others : r.points;
     r.size = size, r.d = d, r.bytes = bytes, r.mine = tmapi_pairs_rows_mine(d, size, bytes);
     r.side = plan->side, r.give = give, r.join = join, r.zero = zero, r.job = job;
     r.counters = (tmap_u64 *)parts;
@@ -299,16 +364,18 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, const void *points
     r.result = (unsigned char *)result, r.result_others = (unsigned char *)result_others;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
-        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
-        tmap_pair tile;
-        tile.i = place.i / TMAP_PAIRS_SIDE, tile.j = place.j / TMAP_PAIRS_SIDE;
-        tmapi_pairs_rows_tile(&r, place.set, tile, (unsigned char *)tmapi_pairs_shared,
-                              r.parts + t * 2 * r.side * bytes);
-        __syncthreads(); // the parts are written
-        TMAPI_NO_UNROLL
-        for (int columns = 0; columns < 2; ++columns)
-            tmapi_pairs_rows_finish(&r, place.set, columns ? tile.j : tile.i,
-                                    columns && plan->others);
+        const tmapi_pairs_place place = tmapi_pairs_rows_place(plan, plan->first + t);
+        const tmap_pair tile = {place.i, place.j};
+        unsigned char *shared = (unsigned char *)tmapi_pairs_shared;
+        unsigned char *of_tile = r.parts + t * 2 * r.side * bytes;
+        if (r.side < 32 * r.mine) {
+            tmapi_pairs_rows_call few = r;
+            few.mine = TMAPI_PAIRS_ROWS_SIDE_MIN / 32;
+            tmapi_pairs_rows_tile(&few, place.set, tile, shared, of_tile);
+        } else {
+            tmapi_pairs_rows_tile(&r, place.set, tile, shared, of_tile);
+        }
+        tmapi_pairs_rows_finish(&r, place.set, tile);
     }
     tmapi_pairs_rows_none(&r);
 }

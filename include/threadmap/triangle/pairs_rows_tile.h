@@ -106,14 +106,17 @@ TMAP_DEVICE void tmapi_pairs_rows_get(const tmapi_pairs_rows_call *r, const unsi
     for (tmap_u32 k = 0; k < r->bytes / 4; ++k) ((tmapi_value_u32 *)sum)[k] = from[k * 32];
 }
 
-// A step: point first.i + (lane + step) mod 32, whose accumulator this lane has, by all points j of
-// the lane; then the accumulator goes on to the lane before. whole: all pairs are there; else those
-// below the ends of rows and columns alone, and of one set those with i < j. Collective for the
-// warp.
+#ifndef TMAPI_ROWS_DIAG
+#define TMAPI_ROWS_DIAG 4
+#endif
+// A step: point first.i + (lane + step) mod 32, whose accumulator this lane has, by the lane's
+// points j from number `from` on; then the accumulator goes on to the lane before. from, sure:
+// constants. All pairs with points from number `sure` on are there; of the others those below the
+// ends of rows and columns alone, and of one set those with i < j. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_rows_step(const tmapi_pairs_rows_call *r, unsigned char *shared,
                                        tmap_pair first, tmap_u32 step,
                                        const tmapi_pairs_point *mine, tmapi_pairs_rows_sum *to_i,
-                                       tmapi_pairs_rows_sum *to_j, int whole) {
+                                       tmapi_pairs_rows_sum *to_j, tmap_u32 from, tmap_u32 sure) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = plan->others ? plan->others : plan->n;
     tmapi_pairs_point row;
@@ -121,9 +124,9 @@ TMAP_DEVICE void tmapi_pairs_rows_step(const tmapi_pairs_rows_call *r, unsigned 
     tmapi_pairs_rows_move(r, shared, lane + step, row.bytes, 0);
     pair.i = first.i + (lane + step) % 32;
 #pragma unroll
-    for (tmap_u32 c = 0; c < r->mine; ++c) {
+    for (tmap_u32 c = from; c < r->mine; ++c) {
         pair.j = first.j + c * 32 + lane;
-        if (whole || (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
+        if (c >= sure || (pair.i < plan->rows && pair.j < count && (plan->others || pair.i < pair.j)))
             r->give(r->job, pair, row.bytes, mine[c].bytes, to_i->bytes, to_j[c].bytes);
     }
 #pragma unroll
@@ -141,22 +144,30 @@ TMAP_DEVICE void tmapi_pairs_rows_group(const tmapi_pairs_rows_call *r, const un
                                         tmapi_pairs_rows_sum *to_j) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = plan->others ? plan->others : plan->n;
-    const int whole = plan->rows - first.i >= 32 && count - first.j >= 32 * r->mine &&
-                      (plan->others || first.i < first.j); // multiples of 32
+    const int inside = plan->rows - first.i >= 32 && count - first.j >= 32 * r->mine;
+    const int above = plan->others || first.i < first.j; // multiples of 32
     tmapi_pairs_point own;
     tmapi_pairs_rows_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
     __syncwarp(); // all lanes are through with the points before
     tmapi_pairs_rows_move(r, shared, lane, own.bytes, 1);
     tmapi_pairs_rows_move(r, shared, lane + 32, own.bytes, 1);
     __syncwarp();
-    if (whole) {
+    if (inside && above) {
 #pragma unroll 4
         for (tmap_u32 step = 0; step < 32; ++step)
-            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 1);
+            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 0, 0);
+    } else if (TMAPI_ROWS_DIAG && inside && r->mine <= TMAPI_ROWS_DIAG) {
+        const tmap_u32 of_diagonal = (first.i - first.j) / 32;
+#pragma unroll
+        for (tmap_u32 c = 0; c < r->mine; ++c)
+            if (c == of_diagonal)
+#pragma unroll 1
+                for (tmap_u32 step = 0; step < 32; ++step)
+                    tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, c, c + 1);
     } else {
 #pragma unroll 1
         for (tmap_u32 step = 0; step < 32; ++step)
-            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 0);
+            tmapi_pairs_rows_step(r, shared, first, step, mine, to_i, to_j, 0, r->mine);
     }
 }
 

@@ -18,7 +18,7 @@
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
 //     ... cudaMalloc(&j.list.state, tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER));
 //     ... cleared once; j.list.pairs, values, capacity and count are the user's
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
 //
 // A thread keeps what its function said of 32 pairs in one word, so that a hit costs nothing where
 // pairs are tested. Words that are not 0 go into a queue of the warp in shared memory, and are
@@ -107,7 +107,8 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     pair.i = place.i + y;
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
     if (s->bytes && s->list->values && tmapi_value_size_fits(s->bytes, s->list->values)) {
-        const unsigned char *other = s->p.others + (place.set * others + pair.j) * d * size;
+        const unsigned char *columns = tmapi_pairs_columns(s->plan, &s->p);
+        const unsigned char *other = columns + (place.set * others + pair.j) * d * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
 #pragma unroll
@@ -355,7 +356,8 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // TMAP_PAIRS_THREADS threads, at most once in a launch.
 // Errors: a list whose pairs are null or not at a multiple of 8 counts as one of capacity 0, and
 // values that are null or not at a multiple of `bytes` are not written. Nothing at all is done
-// where the count or the state is null or not at a multiple of 8.
+// where the count or the state is null or not at a multiple of 8. tmap_pairs_select_launch reports
+// all of this but the values.
 // Cost: for each pair what choose costs without its value, and about two instructions; a comparison
 // as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
 // wait in the queue together share. In the fixed order a tile in which a warp has more words than
@@ -408,4 +410,22 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
 }
 
 #endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the one that the kernel
+// gets, in host memory. Returns cudaErrorInvalidValue for a plan of another kind, and where the
+// kernel would do nothing or leave something out: if the count or the state is null or not at a
+// multiple of 8, or if pairs are asked for at an address that is none.
+static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
+                                                   const tmap_pairs_list *list, const void *job,
+                                                   cudaStream_t stream) {
+    if (!list || !list->count || !list->state) return cudaErrorInvalidValue;
+    if (((tmap_u64)list->count | (tmap_u64)list->state | (tmap_u64)list->pairs) % 8)
+        return cudaErrorInvalidValue;
+    if (list->capacity && !list->pairs) return cudaErrorInvalidValue;
+    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_EACH, job, stream);
+}
+
+#endif
 #endif

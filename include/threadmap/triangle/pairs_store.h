@@ -16,7 +16,7 @@
 //     ... tmap_pairs_store_plan_make(n, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
 //                                    (const void *)distances, &plan);
 //     ... cudaMalloc(&j.out, tmap_pairs_store_bytes(&plan));
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_store_launch(&plan, &j, stream);
 //
 // A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph, whose
 // adjacency matrix is then rows of 32-bit words. pairs_store_sums.h is for points of more than 8
@@ -224,6 +224,7 @@ static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32
         return cudaErrorInvalidValue;
     if (matrix == TMAP_PAIRS_CONDENSED && value == TMAP_PAIRS_BIT) return cudaErrorInvalidValue;
     p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
+    p.kind = TMAP_PAIRS_KIND_STORE;
     p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
     p.kernel = kernel, p.block = threads, p.side = side, p.cut = p.cut_most = 0;
     p.shared = tmapi_store_plane(side, value) * vectors;
@@ -252,6 +253,13 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tma
     return tmapi_store_plan_make(n, d, size, layout, value, TMAPI_STORE_BAND,
                                  TMAP_PAIRS_STORE_THREADS, tmapi_store_vectors(size, d), kernel,
                                  out);
+}
+
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan of
+// another kind is refused with cudaErrorInvalidValue.
+static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, const void *job,
+                                                  cudaStream_t stream) {
+    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
 }
 
 // Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the

@@ -19,7 +19,7 @@
 //     }
 //     ... tmap_pairs_store_sums_plan_make(n, d, sizeof(float), TMAP_PAIRS_CONDENSED,
 //                                         sizeof(float), (const void *)products, &plan);
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_store_launch(&plan, &j, stream);
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_SUMS_H
 #define TMAP_TRIANGLE_PAIRS_STORE_SUMS_H
 

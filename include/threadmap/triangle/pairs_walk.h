@@ -34,6 +34,12 @@ typedef struct tmapi_pairs_point {
     alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
 } tmapi_pairs_point;
 
+// The points j: the plan says if there is a second set, whatever `others` points at.
+TMAP_DEVICE const unsigned char *tmapi_pairs_columns(const tmap_pairs_plan *plan,
+                                                     const tmapi_pairs *p) {
+    return plan->others ? p->others : p->points;
+}
+
 // The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
 // exist are 0. Collective for the block, with a barrier.
 TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
@@ -42,7 +48,7 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
     const tmap_u32 size = p->size, d = p->d, count = plan->others ? plan->others : plan->n;
     const tmap_u32 band = plan->band;
     const unsigned char *points = p->points + place.set * plan->n * d * size;
-    const unsigned char *others = p->others + place.set * count * d * size;
+    const unsigned char *others = tmapi_pairs_columns(plan, p) + place.set * count * d * size;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;

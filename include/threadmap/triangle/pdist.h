@@ -66,7 +66,7 @@ TMAP_DEVICE void tmapi_pdist_rows(const tmapi_store *s, const tmapi_store_strip 
                                   const tmapi_pdist_few *few) {
     tmapi_pdist_way way = few->way;
     tmapi_store known = *s;
-    known.d = way.d = d;
+    known.d = way.d = d, way.three = d == 3;
     if (way.sum == TMAPI_PDIST_ABSOLUTE)
         tmapi_store_rows(&known, *strip, few->absolute, &way);
     else if (way.sum == TMAPI_PDIST_MOST)
@@ -122,7 +122,7 @@ TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_p
     const tmapi_store_scale scale = tmapi_pdist_scale(j, staged);
     tmapi_store padded = s;
     tmapi_store_stage(&s, 0, 0, planes, staged);
-    few->way = tmapi_pdist_way_of(j->metric, 4), few->d = s.d;
+    few->way = tmapi_pdist_way_of(j->metric, 4), few->way.three = s.d == 3, few->d = s.d;
     if (s.d == 1 && few->way.root) // of its square, which may overflow
         few->way.root = 0, few->way.sum = TMAPI_PDIST_ABSOLUTE;
     tmapi_store_ready(&s, 1, 0, planes, &scale, staged);
@@ -154,7 +154,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_ST
                            tmapi_pdist_squares_f32,
                            tmapi_pdist_absolute_f32,
                            tmapi_pdist_most_of_f32,
-                           {0, 0, 0, 0},
+                           {0, 0, 0, 0, 0},
                            0};
     tmapi_pdist_few_tile(&plan, &j, 4, &few);
 }
@@ -164,7 +164,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
                            tmapi_pdist_squares_f64,
                            tmapi_pdist_absolute_f64,
                            tmapi_pdist_most_of_f64,
-                           {0, 0, 0, 0},
+                           {0, 0, 0, 0, 0},
                            0};
     tmapi_pdist_few_tile(&plan, &j, 8, &few);
 }

@@ -21,6 +21,7 @@
 #define TMAPI_PDIST_MOST     2
 typedef struct tmapi_pdist_way {
     tmap_u32 d; // coordinates of points in registers, a constant
+    int three;  // whether there are three of them
     int sum, root;
     float limit;
 } tmapi_pdist_way;
@@ -28,7 +29,7 @@ typedef struct tmapi_pdist_way {
 TMAP_DEVICE tmapi_pdist_way tmapi_pdist_way_of(tmap_u32 metric, tmap_u32 d) {
     tmapi_pdist_way way;
     const int cosine = metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
-    way.d = d, way.root = metric == TMAP_PDIST_EUCLIDEAN;
+    way.d = d, way.three = d == 3, way.root = metric == TMAP_PDIST_EUCLIDEAN;
     way.sum = metric == TMAP_PDIST_CITYBLOCK   ? TMAPI_PDIST_ABSOLUTE
               : metric == TMAP_PDIST_CHEBYSHEV ? TMAPI_PDIST_MOST
                                                : TMAPI_PDIST_SQUARES;
@@ -50,25 +51,27 @@ TMAP_DEVICE float tmapi_pdist_limit_f32(float x, float limit) {
 }
 
 // Of four coordinates, two short chains of additions are more exact than one. Coordinates that do
-// not exist are 0, so that the result is the same in every bit whether d is a constant or not.
-TMAP_DEVICE float tmapi_pdist_square_f32(tmap_u32 d, const void *a, const void *b) {
+// not exist are 0. d: a constant; or, where it is not known, 4, and the result is the same in every
+// bit by `three`: whether there are three coordinates, whose chain is one.
+TMAP_DEVICE float tmapi_pdist_square_f32(tmap_u32 d, int three, const void *a, const void *b) {
     const float *u = (const float *)a, *v = (const float *)b;
     float sum = (u[0] - v[0]) * (u[0] - v[0]), late;
     if (d > 1) sum = fmaf(u[1] - v[1], u[1] - v[1], sum);
-    if (d == 3) sum = fmaf(u[2] - v[2], u[2] - v[2], sum);
-    if (d < 4) return sum;
+    if (d < 3) return sum;
+    if (three) return fmaf(u[2] - v[2], u[2] - v[2], sum);
     late = (u[2] - v[2]) * (u[2] - v[2]);
     return sum + fmaf(u[3] - v[3], u[3] - v[3], late);
 }
 TMAP_DEVICE void tmapi_pdist_root_of_f32(void *job, tmap_pair, const void *a, const void *b,
                                          void *value) {
     const tmapi_pdist_way *way = (const tmapi_pdist_way *)job;
-    *(float *)value = tmapi_pdist_root(tmapi_pdist_square_f32(way->d, a, b), 1);
+    *(float *)value = tmapi_pdist_root(tmapi_pdist_square_f32(way->d, way->three, a, b), 1);
 }
 TMAP_DEVICE void tmapi_pdist_squares_f32(void *job, tmap_pair, const void *a, const void *b,
                                          void *value) {
     const tmapi_pdist_way *way = (const tmapi_pdist_way *)job;
-    *(float *)value = tmapi_pdist_limit_f32(tmapi_pdist_square_f32(way->d, a, b), way->limit);
+    const float square = tmapi_pdist_square_f32(way->d, way->three, a, b);
+    *(float *)value = tmapi_pdist_limit_f32(square, way->limit);
 }
 TMAP_DEVICE void tmapi_pdist_absolute_f32(void *job, tmap_pair, const void *a, const void *b,
                                           void *value) {
@@ -84,10 +87,10 @@ TMAP_DEVICE void tmapi_pdist_most_of_f32(void *job, tmap_pair, const void *a, co
                                          void *value) {
     const tmap_u32 d = ((const tmapi_pdist_way *)job)->d;
     const float *u = (const float *)a, *v = (const float *)b;
-    float most = fabsf(u[0] - v[0]);
+    float most = 0; // so a NaN does not count
 #pragma unroll
-    for (tmap_u32 k = 1; k < 4; ++k)
-        if (k < d) most = fmaxf(most, fabsf(u[k] - v[k])); // d > 1: so a NaN is never left
+    for (tmap_u32 k = 0; k < 4; ++k)
+        if (k < d) most = fmaxf(most, fabsf(u[k] - v[k]));
     *(float *)value = most;
 }
 

@@ -19,6 +19,7 @@
 #ifndef TMAP_TRIANGLE_PDIST_PRODUCTS_H
 #define TMAP_TRIANGLE_PDIST_PRODUCTS_H
 
+#include "../launch.h"
 #include "pdist_mma.h"
 #include "pdist_out.h"
 
@@ -399,9 +400,7 @@ static inline cudaError_t tmapi_products_launch(const float *points, tmap_u64 n,
     for (tmap_u64 more = (d - 1) / 16; more && p.bits > 8; more /= 2) --p.bits;
     p.staged = (double *)workspace, p.norms = p.staged + staged * p.width;
     arguments[0] = &p;
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)TMAPI_PRODUCTS_BYTES);
-    if (error) return error;
+    if ((error = tmapi_launch_shared(kernel, TMAPI_PRODUCTS_BYTES)) != cudaSuccess) return error;
     error =
         cudaLaunchKernel((const void *)tmapi_pdist_products_stage, dim3((unsigned)(staged / warps)),
                          dim3(32 * warps), arguments, 0, stream);
