@@ -72,9 +72,10 @@ typedef struct tmapi_drmsd_close_sums {
     double h[3][3], a[3], b[3], w, size, apart;
 } tmapi_drmsd_close_sums;
 
-// A place in the frame, b, goes to turn b + shift. lies: 1: it is where it should be already.
+// A place in the frame, b, goes to turn b + shift. lies: 1: it is where it should be already. m:
+// what that is made from: the columns, of 3 numbers each, of two matrices, m and behind it v.
 typedef struct tmapi_drmsd_close_fit {
-    double turn[3][3], shift[3];
+    double turn[3][3], shift[3], m[18];
     int lies;
 } tmapi_drmsd_close_fit;
 
@@ -89,23 +90,27 @@ TMAP_DEVICE double tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, con
     const tmap_u64 first = tmapi_drmsd_close_atom(j, 0);
     const tmap_u32 lane = threadIdx.x % 32;
     double sums[32] = {0}; // a tmapi_drmsd_close_sums, and zeros
-#pragma unroll 2
-    for (tmap_u32 k = lane; k < atoms; k += 32) {
-        const tmap_u64 at = tmapi_drmsd_close_atom(j, k);
-        const double weight = j->which.weights ? (double)j->which.weights[k] : 1;
-        double a[3], b[3];
-        sums[15] += weight;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 begin = lane; begin < atoms; begin += 64)
 #pragma unroll
-        for (int x = 0; x < 3; ++x) {
-            const double here = j->reference[at + x], there = frame[at + x], way = there - here;
-            a[x] = here - (double)j->reference[first + x], b[x] = there - (double)frame[first + x];
-            sums[16] += weight * a[x] * a[x], sums[17] += weight * way * way;
-            a[x] *= weight, sums[9 + x] += a[x], sums[12 + x] += weight * b[x];
+        for (tmap_u32 k = begin; k <= begin + 32; k += 32) { // two at a time are on their way
+            const tmap_u64 at = tmapi_drmsd_close_atom(j, k < atoms ? k : begin);
+            double weight = k < atoms, a[3], b[3];
+            if (j->which.weights && k < atoms) weight = j->which.weights[k];
+            sums[15] += weight;
+#pragma unroll
+            for (int x = 0; x < 3; ++x) {
+                const double here = j->reference[at + x], there = frame[at + x];
+                const double way = there - here;
+                a[x] = here - (double)j->reference[first + x];
+                b[x] = there - (double)frame[first + x];
+                sums[16] += weight * a[x] * a[x], sums[17] += weight * way * way;
+                a[x] *= weight, sums[9 + x] += a[x], sums[12 + x] += weight * b[x];
+            }
+#pragma unroll
+            for (int x = 0; x < 9; ++x) sums[x] += b[x / 3] * a[x % 3];
         }
-#pragma unroll
-        for (int x = 0; x < 9; ++x) sums[x] += b[x / 3] * a[x % 3];
-    }
-    // A half of the lanes takes a half of the sums, and so on.
+        // A half of the lanes takes a half of the sums, and so on.
 #pragma unroll
     for (tmap_u32 turn = 0; turn < 5; ++turn) {
         const tmap_u32 half = 16 >> turn, upper = lane & half;
@@ -120,15 +125,16 @@ TMAP_DEVICE double tmapi_drmsd_close_add_up(const tmapi_drmsd_frames_job *j, con
     return sums[0];
 }
 
-TMAP_DEVICE double tmapi_drmsd_close_dot(const double (*m)[3], int i, const double (*n)[3], int j) {
-    return m[0][i] * n[0][j] + m[1][i] * n[1][j] + m[2][i] * n[2][j];
+TMAP_DEVICE double tmapi_drmsd_close_dot(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 // Turns columns i and j of m, and those of v with them, until they are at right angles (one-sided
 // Jacobi). The angle need not be exact, but the columns of v stay at right angles to 2^-52.
-TMAP_DEVICE void tmapi_drmsd_close_turn(double (*m)[3], double (*v)[3], int i, int j) {
-    const float off = (float)tmapi_drmsd_close_dot(m, i, m, j);
-    const float by = (float)(tmapi_drmsd_close_dot(m, j, m, j) - tmapi_drmsd_close_dot(m, i, m, i));
+TMAP_DEVICE void tmapi_drmsd_close_turn(tmapi_drmsd_close_fit *fit, int i, int j) {
+    double *p = fit->m + 3 * i, *q = fit->m + 3 * j;
+    const float off = (float)tmapi_drmsd_close_dot(p, q);
+    const float by = (float)(tmapi_drmsd_close_dot(q, q) - tmapi_drmsd_close_dot(p, p));
     const float zeta = 0.5f * by * tmapi_drmsd_close_over(off);
     const float angle =
         tmapi_drmsd_close_over(fabsf(zeta) + tmapi_drmsd_root(fmaf(zeta, zeta, 1.0f)));
@@ -136,88 +142,97 @@ TMAP_DEVICE void tmapi_drmsd_close_turn(double (*m)[3], double (*v)[3], int i, i
     if (!(fabsf(off) > 1e-37f)) t = 0;
     c = rsqrt(1 + t * t), s = t * c;
 #pragma unroll
-    for (int x = 0; x < 3; ++x) {
-        const double p = m[x][i], q = v[x][i];
-        m[x][i] = c * p - s * m[x][j], m[x][j] = s * p + c * m[x][j];
-        v[x][i] = c * q - s * v[x][j], v[x][j] = s * q + c * v[x][j];
+    for (int x = 0; x < 18; x += x % 9 == 2 ? 7 : 1) { // of m, and of v behind it
+        const double a = p[x], b = q[x];
+        p[x] = c * a - s * b, q[x] = s * a + c * b;
     }
 }
 
-// Puts the longer one of columns i and j of m first, and of v with them.
-TMAP_DEVICE void tmapi_drmsd_close_sort(double (*m)[3], double (*v)[3], int i, int j) {
-    const int swap = tmapi_drmsd_close_dot(m, i, m, i) < tmapi_drmsd_close_dot(m, j, m, j);
+// Puts the longer one of columns i and i + 1 of m first, and of v with them.
+TMAP_DEVICE void tmapi_drmsd_close_sort(tmapi_drmsd_close_fit *fit, int i) {
+    double *p = fit->m + 3 * i, *q = p + 3;
+    if (!(tmapi_drmsd_close_dot(p, p) < tmapi_drmsd_close_dot(q, q))) return;
 #pragma unroll
-    for (int x = 0; x < 3; ++x) {
-        const double p = m[x][i], q = v[x][i];
-        m[x][i] = swap ? m[x][j] : p, m[x][j] = swap ? p : m[x][j];
-        v[x][i] = swap ? v[x][j] : q, v[x][j] = swap ? q : v[x][j];
+    for (int x = 0; x < 18; x += x % 9 == 2 ? 7 : 1) {
+        const double a = p[x];
+        p[x] = q[x], q[x] = a;
     }
+}
+
+// Takes from column m what it has along column n of length 1.
+TMAP_DEVICE void tmapi_drmsd_close_part(double *m, const double *n) {
+    const double along = tmapi_drmsd_close_dot(m, n);
+    for (int x = 0; x < 3; ++x) m[x] -= along * n[x];
+}
+TMAP_DEVICE void tmapi_drmsd_close_unit(double *m) {
+    const double over = rsqrt(tmapi_drmsd_close_dot(m, m));
+    for (int x = 0; x < 3; ++x) m[x] *= over;
 }
 
 // The turn or mirror image, and the shift, by which a frame comes nearest to the reference: with
 // sum w (b - mean b) (a - mean a)^T = U S V^T, turn = V U^T. It keeps distances to 2^-50 of them,
 // whether it is the nearest one or not. first_a, first_b: the places of the first atom, in
-// reference and frame.
+// reference and frame. Code that runs once waits for its instructions: loops and shared memory are
+// quicker here than registers.
 TMAP_DEVICE void tmapi_drmsd_close_solve(const tmapi_drmsd_close_sums *sums, const float *first_a,
                                          const float *first_b, tmapi_drmsd_close_fit *fit) {
-    const double over = 1 / sums->w;
-    double m[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, most = 0, length, along;
+    double *m = fit->m, *v = m + 9, most = 0, over;
     // Frames nearer than this are not turned by more than floats are rounded.
     fit->lies = !(sums->apart > 1e-12 * sums->size);
     if (fit->lies) return;
-#pragma unroll
-    for (int x = 0; x < 3; ++x)
-#pragma unroll
-        for (int y = 0; y < 3; ++y) {
-            m[x][y] = sums->h[x][y] - sums->b[x] * sums->a[y] * over;
-            most = fmax(most, fabs(m[x][y]));
-        }
-    most = most > 0 ? 1 / most : 0;
-#pragma unroll
-    for (int x = 0; x < 9; ++x) m[x / 3][x % 3] *= most;
+    over = 1 / sums->w;
     TMAPI_NO_UNROLL
-    for (int sweep = 0; sweep < 5; ++sweep) {
-        tmapi_drmsd_close_turn(m, v, 0, 1);
-        tmapi_drmsd_close_turn(m, v, 0, 2);
-        tmapi_drmsd_close_turn(m, v, 1, 2);
+    for (int k = 0; k < 9; ++k) {
+        m[k] = sums->h[k % 3][k / 3] - sums->b[k % 3] * sums->a[k / 3] * over;
+        most = fmax(most, fabs(m[k])), v[k] = k % 4 == 0;
     }
-    tmapi_drmsd_close_sort(m, v, 0, 1);
-    tmapi_drmsd_close_sort(m, v, 0, 2);
-    tmapi_drmsd_close_sort(m, v, 1, 2);
-    // U, column by column; atoms in one line or plane leave some of it free.
-    length = tmapi_drmsd_close_dot(m, 0, m, 0);
-    if (!(length > 0)) m[0][0] = length = 1;
-    along = rsqrt(length);
-#pragma unroll
-    for (int x = 0; x < 3; ++x) m[x][0] *= along;
-    along = tmapi_drmsd_close_dot(m, 0, m, 1);
-#pragma unroll
-    for (int x = 0; x < 3; ++x) m[x][1] -= along * m[x][0];
-    if (!(tmapi_drmsd_close_dot(m, 1, m, 1) > 1e-28 * length)) {
-        const int y = fabs(m[0][0]) < 0.6 ? 0 : fabs(m[1][0]) < 0.6 ? 1 : 2; // far from column 0
-#pragma unroll
-        for (int x = 0; x < 3; ++x)
-            m[x][1] = (x == y) - (y == 0 ? m[0][0] : y == 1 ? m[1][0] : m[2][0]) * m[x][0];
+    most = most > 0 ? 1 / most : 0;
+    TMAPI_NO_UNROLL
+    for (int k = 0; k < 9; ++k) m[k] *= most;
+    TMAPI_NO_UNROLL
+    for (int k = 0; k < 15; ++k) tmapi_drmsd_close_turn(fit, k % 3, (k + 1) % 3);
+    TMAPI_NO_UNROLL
+    for (int k = 0; k < 3; ++k) tmapi_drmsd_close_sort(fit, k % 2);
+    // m becomes U, column by column; atoms in one line or plane leave some of it free.
+    most = tmapi_drmsd_close_dot(m, m);
+    if (!(most > 0)) m[0] = most = 1;
+    tmapi_drmsd_close_unit(m);
+    tmapi_drmsd_close_part(m + 3, m);
+    if (!(tmapi_drmsd_close_dot(m + 3, m + 3) > 1e-28 * most)) {
+        const int axis = fabs(m[0]) < 0.6 ? 0 : fabs(m[1]) < 0.6 ? 1 : 2; // far from column 0
+        for (int x = 0; x < 3; ++x) m[3 + x] = x == axis;
+        tmapi_drmsd_close_part(m + 3, m);
     }
-    along = rsqrt(tmapi_drmsd_close_dot(m, 1, m, 1));
-#pragma unroll
-    for (int x = 0; x < 3; ++x) m[x][1] *= along;
-    {
-        const double x = m[1][0] * m[2][1] - m[2][0] * m[1][1];
-        const double y = m[2][0] * m[0][1] - m[0][0] * m[2][1];
-        const double z = m[0][0] * m[1][1] - m[1][0] * m[0][1];
-        const double sign = x * m[0][2] + y * m[1][2] + z * m[2][2] < 0 ? -1 : 1;
-        m[0][2] = sign * x, m[1][2] = sign * y, m[2][2] = sign * z;
+    tmapi_drmsd_close_unit(m + 3);
+    TMAPI_NO_UNROLL
+    for (int x = 0; x < 3; ++x) { // the third one is across both, on the side where it was
+        const int y = (x + 1) % 3, z = (x + 2) % 3;
+        fit->shift[x] = m[y] * m[3 + z] - m[z] * m[3 + y];
     }
-#pragma unroll
+    most = tmapi_drmsd_close_dot(fit->shift, m + 6) < 0 ? -1 : 1;
+    TMAPI_NO_UNROLL
+    for (int x = 0; x < 3; ++x) m[6 + x] = most * fit->shift[x];
+    TMAPI_NO_UNROLL
     for (int x = 0; x < 3; ++x) {
-        fit->shift[x] = (double)first_a[x] + sums->a[x] * over;
-#pragma unroll
+        double shift = (double)first_a[x] + sums->a[x] * over;
+        TMAPI_NO_UNROLL
         for (int y = 0; y < 3; ++y) {
-            fit->turn[x][y] = v[x][0] * m[y][0] + v[x][1] * m[y][1] + v[x][2] * m[y][2];
-            fit->shift[x] -= fit->turn[x][y] * ((double)first_b[y] + sums->b[y] * over);
+            const double turn = v[x] * m[y] + v[3 + x] * m[3 + y] + v[6 + x] * m[6 + y];
+            fit->turn[x][y] = turn;
+            shift -= turn * ((double)first_b[y] + sums->b[y] * over);
         }
+        fit->shift[x] = shift;
     }
+}
+
+// The way from `here`, a place in the reference, to where the frame's place comes. place: both.
+TMAP_DEVICE void tmapi_drmsd_close_lay(const tmapi_drmsd_close_fit *fit, const float *here,
+                                       float *place) {
+    const double x = place[0], y = place[1], z = place[2];
+#pragma unroll
+    for (int k = 0; k < 3; ++k)
+        place[k] = (float)(fit->turn[k][0] * x + fit->turn[k][1] * y + fit->turn[k][2] * z +
+                           (fit->shift[k] - (double)here[k]));
 }
 
 // Writes the reference's atoms that count, and behind them the ways to each frame's. sums, fits:
@@ -229,7 +244,7 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
     const tmap_u64 f = blockIdx.x * (tmap_u64)TMAPI_DRMSD_CLOSE_WARPS + warp;
     const float *frame = f && f <= frames ? j->frames + (f - 1) * 3 * j->n : j->reference;
     const double mine = tmapi_drmsd_close_add_up(j, frame, atoms);
-    tmapi_drmsd_close_fit fit;
+    const tmapi_drmsd_close_fit *fit;
     float *to = ways + f * 3 * atoms;
     if (lane < sizeof *sums / sizeof(double)) ((double *)(sums + warp))[lane] = mine;
     __syncthreads();
@@ -242,27 +257,29 @@ TMAP_DEVICE void tmapi_drmsd_close_ways(const tmapi_drmsd_frames_job *j, tmap_u6
     }
     __syncthreads();
     if (f > frames) return;
-    fit = fits[warp];
-#pragma unroll 2
-    for (tmap_u32 k = lane; k < atoms; k += 32) {
-        const tmap_u64 at = tmapi_drmsd_close_atom(j, k);
+    fit = fits + warp;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 begin = lane; begin < atoms; begin += 64)
 #pragma unroll
-        for (int x = 0; x < 3; ++x) {
-            const float here = j->reference[at + x];
-            float way = f ? frame[at + x] - here : here;
-            if (!fit.lies)
-                way = (float)(fit.turn[x][0] * frame[at] + fit.turn[x][1] * frame[at + 1] +
-                              fit.turn[x][2] * frame[at + 2] + (fit.shift[x] - here));
-            to[3ull * k + x] = way;
+        for (tmap_u32 k = begin; k <= begin + 32; k += 32) {
+            const tmap_u64 at = tmapi_drmsd_close_atom(j, k < atoms ? k : begin);
+            float here[3], way[3];
+#pragma unroll
+            for (int x = 0; x < 3; ++x)
+                here[x] = j->reference[at + x], way[x] = f ? frame[at + x] : here[x];
+            if (!fit->lies)
+                tmapi_drmsd_close_lay(fit, here, way);
+            else if (f)
+                for (int x = 0; x < 3; ++x) way[x] -= here[x];
+            for (int x = 0; x < 3 && k < atoms; ++x) to[3ull * k + x] = way[x];
         }
-    }
 }
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-static __global__ void __launch_bounds__(32 * TMAPI_DRMSD_CLOSE_WARPS, 4)
+static __global__ void __launch_bounds__(32 * TMAPI_DRMSD_CLOSE_WARPS)
     tmapi_drmsd_close_ways_kernel(tmapi_drmsd_frames_job j, tmap_u64 frames, tmap_u32 atoms,
                                   float *ways) {
     __shared__ tmapi_drmsd_close_sums sums[TMAPI_DRMSD_CLOSE_WARPS];
