@@ -339,8 +339,8 @@ static inline tmap_u64 tmap_drmsd_close_bytes(const tmap_drmsd_close_plan *plan)
 // tmap_drmsd_frames takes 9.6, and tables four times as large: 2 to 4.5 times the time. Before that
 // a launch reads the frames twice and writes them once; it takes some 80 operations in double
 // precision for each atom of a frame, and 1000 for the frame.
-// Example: 200 atoms of a protein whose frames differ by 0.0001 Angstrom: right to six digits, of
-// which tmap_drmsd_frames has three.
+// Example: 200 atoms of a protein whose frames differ by 0.0001 Angstrom: right to six digits,
+// where tmap_drmsd_frames is right to three.
 static inline cudaError_t tmap_drmsd_close(const tmap_drmsd_close_plan *plan,
                                            const float *reference, const float *frames,
                                            void *workspace, float *out, cudaStream_t stream) {

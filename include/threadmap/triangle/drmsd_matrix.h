@@ -154,7 +154,7 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 // of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
 // infinite makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are taken by 128. Nothing is allocated and nobody waits: it can be captured.
+// are taken by 128. The call allocates nothing, does not wait, and can be captured.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan, const float *frames,
                                             const tmap_drmsd_atoms *which, tmap_u64 reference,
