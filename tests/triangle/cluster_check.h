@@ -65,7 +65,7 @@ static inline float cluster_distance(int kind, tmap_u32 n, tmap_u32 i, tmap_u32 
         return hash % 3 ? (float)(1 + hash / 8 % 1000) * 1.4e-45f : tiny[hash / 8 % 7];
     }
     default: {
-        const float odd[] = {NAN, INFINITY, -1.5f, -0.0f, 0.0f, -INFINITY, 3e38f, 1e-42f};
+        const float odd[] = {NAN, INFINITY, -1.5f, -0.0f, 0.0f, -INFINITY, 3e38f, -NAN};
         return hash % 3 ? (float)(hash / 8 % 1000) * 0.01f : odd[hash / 8 % 8];
     }
     }
