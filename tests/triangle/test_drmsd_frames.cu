@@ -218,6 +218,21 @@ static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u3
     end(&p), free(want), free(got);
 }
 
+// What tmap_drmsd_close may be off by: a part of the result, and one of the longest way of an atom
+// that counts from the reference to the frame.
+static double granted(const problem *p, tmap_u32 f, double want) {
+    double longest = 0;
+    for (tmap_u32 k = 0; k < p->atom_count; ++k) {
+        double way = 0;
+        for (int x = 0; x < 3; ++x) {
+            const tmap_u32 at = p->atoms[k] * 3 + (tmap_u32)x;
+            way += pow((double)p->frame[(tmap_u64)f * p->n * 3 + at] - p->reference[at], 2);
+        }
+        longest = way > longest ? way : longest;
+    }
+    return 1e-6 * want + sqrt(longest) * 0x1p-22;
+}
+
 // A coordinate that is no number shows in its frame alone, if its atom counts; and in the
 // reference, in all.
 static void no_numbers(void) {
@@ -260,8 +275,8 @@ static void nothing(void) {
 }
 
 // Frames that are turned, moved and mirrored, as those of a simulation are, and hardly differ
-// beyond that: what tmap_drmsd_close says holds of them, too. kind: 0: atoms in space, 1: in a
-// plane, 2: in a line, 3: of two sizes. axes: frames are turned by quarters alone.
+// beyond that. kind: 0: atoms in space, 1: in a plane, 2: in a line, 3: of two sizes. axes: frames
+// are turned by halves alone and not moved.
 static void turned(tmap_u32 n, int kind, int options, int axes) {
     if (!check_turn()) return;
     problem p = make(n, 12, options, 1000 + n + (tmap_u32)kind);
@@ -302,7 +317,7 @@ static void turned(tmap_u32 n, int kind, int options, int axes) {
     compute(&p, 1, 0, 0, got);
     for (int f = 0; f < 12; ++f) {
         const double off = fabs(got[f] - want[f]);
-        expect(off <= 1e-6 * want[f] + 40 * 0x1p-48, "a frame that is turned", shape_of(n));
+        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a frame that is turned", shape_of(n));
     }
     end(&p);
 }
@@ -310,7 +325,7 @@ static void turned(tmap_u32 n, int kind, int options, int axes) {
 // Coordinates in other units, to the ends of what both functions promise: the same by a factor.
 // Distances are up to 70 times as large, differences from a thousandth of the factor on.
 static void units(void) {
-    const float factors[2][4] = {{1e-16f, 1e-4f, 1e6f, 1e17f}, {1e-8f, 1e-4f, 1e6f, 1e16f}};
+    const float factors[2][4] = {{1e-16f, 1e-4f, 1e6f, 1e17f}, {1e-8f, 1e-4f, 1e6f, 1e17f}};
     problem p = make(40, 8, 0, 9), q = make(40, 8, 0, 9);
     double want[8];
     float got[8];
@@ -329,8 +344,8 @@ static void units(void) {
     end(&p), end(&q);
 }
 
-// Two halves of a molecule turn against each other while only pairs within them count: ways stay
-// long, and results are off by what tmap_drmsd_close says.
+// Two halves of a molecule turn against each other while only pairs within them count: ways are
+// long.
 static void hinged(void) {
     problem p = make(40, 8, BOUNDS, 17);
     double want[8];
@@ -347,9 +362,9 @@ static void hinged(void) {
         }
     solve(&p, want);
     compute(&p, 1, 0, 0, got);
-    for (int f = 0; f < 8; ++f) { // no way is longer than 0.1 f times 150
+    for (int f = 0; f < 8; ++f) {
         const double off = fabs(got[f] - want[f]);
-        expect(off <= 1e-6 * want[f] + 15 * f * 0x1p-22, "a hinge", shape_of(40));
+        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a hinge", shape_of(40));
     }
     end(&p);
 }

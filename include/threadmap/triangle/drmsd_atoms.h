@@ -86,12 +86,10 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 #endif
 }
 
-// The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN where a coordinate is not
-// a number or infinite, which makes the terms either.
+// The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN of terms that are not a
+// number or infinite, as a coordinate that is either makes them.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
-    const double none = terms - terms;
-    if (weights == 0) return 0;
-    return none == 0 ? (float)sqrt(terms / weights) : (float)none;
+    return weights != 0 ? (float)(sqrt(terms / weights) + (terms - terms)) : 0.0f;
 }
 
 #endif // TMAP_CUDA
