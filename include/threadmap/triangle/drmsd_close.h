@@ -130,9 +130,9 @@ static inline tmap_u64 tmap_drmsd_close_bytes(const tmap_drmsd_close_plan *plan)
 // Exactness: off by less than one part in 10^6 of itself, and beside that by up to 2^-22 of the
 // longest way |B_i - A_i| of an atom (2^-25 of it from 20 atoms on, as errors cancel). The latter
 // is nothing where frames lie on the reference; it is what counts where frames are turned or moved,
-// or parts of a molecule move far while what counts stays. So superpose frames first: dRMSD does
-// not change. A frame equal to the reference is at exactly 0. Results are the same in every run of
-// a plan.
+// or parts of a molecule move far while what counts stays. So superpose frames first,
+// which changes a dRMSD by no more than the rounding of coordinates. A frame equal to the reference
+// is at exactly 0. Results are the same in every run of a plan.
 // Range: distances from 10^-12 to 10^19, and 0; differences of them from 10^-12.
 // Cost: for each pair and frame 27 instructions, three of them roots and a reciprocal, where
 // tmap_drmsd_frames takes 9.6, and tables four times as large: 2 to 4.5 times the time. Before that
