@@ -307,9 +307,10 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
 // grow with the number of terms, go far where join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
 // number of frames and on the device, so that sums of floats may differ in the last place between
-// plans. Cost: for each pair and frame what add costs, and half of an instruction; the pairs' own
-// floats are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames
-// than 8 leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
+// plans.
+// Cost: for each pair and frame what add costs, and half of an instruction; the pairs' own floats
+// are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames than 8
+// leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    const tmap_pairs_frames_points *points, tmap_u32 own,
                                    const tmap_pairs_frames_calls *calls, const void *zero,
