@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // test_reduce: the sums of reduce.h over warps and blocks of many shapes, down to one thread:
-// integers exactly, floats within their stated error of a sum in double, and what NaN, infinities
-// and extreme values must give.
+// integers exactly, floats within their stated error of a sum in double, with and without flushing
+// what is below the normal floats to 0, and what NaN, infinities and extreme values must give. And
+// accumulators of all sizes over warps, blocks and launches, by fold.h.
 #include "map_check.h"
+#include <threadmap/fold.h>
 #include <threadmap/reduce.h>
 
 #include <math.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 enum { MOST = 1024 };
 
@@ -42,6 +47,18 @@ static int narrow[MOST], *narrow_d;
 static tmap_i64 wide[MOST], *wide_d;
 static float real[MOST], *real_d;
 static answer answers[MOST], *answers_d;
+
+// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels
+// of the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
+static int flushed; // whether a case does so
+static void flush(int yes) {
+#if defined(__SSE2__)
+    const unsigned bits = 0x8040; // results, and what is computed with
+    _mm_setcsr(yes ? _mm_getcsr() | bits : _mm_getcsr() & ~bits);
+#else
+    (void)yes;
+#endif
+}
 
 static float float_of(unsigned bits) {
     float v;
@@ -111,8 +128,10 @@ static exact exact_sum(const float *v, unsigned n) {
 }
 
 // `relative` of |sum| and `absolute` of the sum of magnitudes; `exact` is 64 bits of it, and its
-// own error counts too. A form that may overflow on the way is not asked where it could.
-static int close_to(float got, exact e, double relative, double absolute, int overflows) {
+// own error counts too. A form that may overflow on the way is not asked where it could. below: how
+// many numbers below 2^-126 may be 0 where they are flushed.
+static int close_to(float got, exact e, double relative, double absolute, int overflows,
+                    unsigned below) {
     const long double most = 3.4028235677973366e38L; // half a step above the largest float
     if (e.nan || (e.positive && e.negative)) return got != got;
     if (e.positive || e.negative)
@@ -124,7 +143,8 @@ static int close_to(float got, exact e, double relative, double absolute, int ov
     if (got != got || isinf(got)) return 0;
     return fabsl((long double)got - e.sum) <=
            (long double)relative * fabsl(e.sum) +
-               ((long double)absolute + 1e-16L) * e.magnitude; // 1024 roundings of long double
+               ((long double)absolute + 1e-16L) * e.magnitude + // 1024 roundings of long double
+               (flushed ? below * 0x1p-126L : 0);
 }
 
 static void run_case(dim3 block, int full, int fill, unsigned special) {
@@ -149,7 +169,9 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
     CHECK(cudaMemcpy(wide_d, wide, threads * sizeof *wide, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(real_d, real, threads * sizeof *real, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(answers_d, 0x5a, sizeof answers));
+    flush(flushed);
     ask<<<1, block>>>(full, narrow_d, wide_d, real_d, answers_d);
+    flush(0);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
 #define EXPECT(ok, what) map_expect(ok, what, map_fractal(0), (tmap_u32)fill, threads, i)
@@ -164,16 +186,18 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
         EXPECT(a->warp_i32_shuffle == sum, "warp_sum_i32_shuffle");
         EXPECT(a->warp_i32_mma == sum, "warp_sum_i32_mma");
         EXPECT(a->warp_i64_mma == (tmap_i64)sum_wide, "warp_sum_i64_mma");
-        EXPECT(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1), "warp_sum_f32_shuffle");
-        EXPECT(close_to(a->warp_mma, e, unit, unit / 2, 0), "warp_sum_f32_mma");
+        EXPECT(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1, 2 * lanes),
+               "warp_sum_f32_shuffle");
+        EXPECT(close_to(a->warp_mma, e, unit, unit / 2, 0, 1), "warp_sum_f32_mma");
         EXPECT(a->block_i32_shuffle == (i ? 0 : total), "block_sum_i32_shuffle");
         EXPECT(a->block_i32_mma == (i ? 0 : total), "block_sum_i32_mma");
         EXPECT(a->block_i64_mma == (i ? 0 : (tmap_i64)total_wide), "block_sum_i64_mma");
         if (i) {
             EXPECT(a->block_shuffle == 0 && a->block_mma == 0, "other threads");
         } else {
-            EXPECT(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1), "block_sum_f32_shuffle");
-            EXPECT(close_to(a->block_mma, all, unit, unit / 2, 0), "block_sum_f32_mma");
+            EXPECT(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1, 2 * threads),
+                   "block_sum_f32_shuffle");
+            EXPECT(close_to(a->block_mma, all, unit, unit / 2, 0, 1), "block_sum_f32_mma");
         }
         if (fill == ONE_BIG && lanes == 32 && first == 0)
             EXPECT(a->warp_mma == 16777248.0f, "the example of warp_sum_f32_mma");
@@ -201,6 +225,72 @@ static void run_order(int fill) {
     }
 }
 
+// ---- accumulators of the user's -----------------------------------------------------------------
+
+enum { FOLD_WORDS = TMAP_FOLD_BYTES_MAX / 4, FOLD_BLOCKS = 5 };
+
+// Word k of the accumulator of thread t of the launch.
+TMAP_FN tmap_u32 fold_word(tmap_u32 t, tmap_u32 k) { return (t + 1) * 2654435761u + k * t; }
+
+// job: words of an accumulator. The sum of each word.
+static __device__ void fold_words(void *job, void *sum, const void *other) {
+    for (tmap_u32 k = 0; k < *(const tmap_u32 *)job; ++k)
+        ((tmap_u32 *)sum)[k] += ((const tmap_u32 *)other)[k];
+}
+// out: an accumulator of each warp of block 0, one of block 0, one of the launch.
+static __global__ void __launch_bounds__(MOST)
+    fold_all(tmap_u32 words, tmap_u32 *blocks, tmap_u32 *out) {
+    __shared__ tmap_u32 scratch[32 * FOLD_WORDS];
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 warps = threads / 32;
+    tmap_u32 sum[FOLD_WORDS], zero[FOLD_WORDS];
+    for (tmap_u32 of = 0; of < 3; ++of) {
+        for (tmap_u32 k = 0; k < FOLD_WORDS; ++k)
+            sum[k] = k < words ? fold_word(blockIdx.x * threads + rank, k) : 77, zero[k] = 0;
+        if (of == 0) tmap_fold_warp(sum, words * 4, fold_words, &words);
+        if (of == 1) tmap_fold_block(sum, words * 4, fold_words, &words, scratch);
+        __syncthreads();
+        if (of == 2)
+            tmap_fold_grid(sum, zero, words * 4, fold_words, &words, scratch, blocks,
+                           out + (warps + 1) * FOLD_WORDS);
+        for (tmap_u32 k = 0; k < FOLD_WORDS && blockIdx.x == 0 && of < 2; ++k)
+            if (of ? rank == 0 : rank % 32 == 0)
+                out[(of ? warps : rank / 32) * FOLD_WORDS + k] = sum[k];
+    }
+}
+
+// Two launches, the second one with the counters that the first one has left.
+static void run_fold(dim3 block, tmap_u32 words) {
+    const tmap_u32 threads = block.x * block.y * block.z, warps = threads / 32;
+    const tmap_u64 bytes = (warps + 2) * FOLD_WORDS * 4ull, parts = 16 + FOLD_BLOCKS * words * 4ull;
+    tmap_u32 *blocks, *out, *got = (tmap_u32 *)malloc(bytes);
+    CHECK(cudaMalloc((void **)&blocks, parts));
+    CHECK(cudaMalloc((void **)&out, bytes));
+    CHECK(cudaMemset(blocks, 0xa5, parts));
+    CHECK(cudaMemset(blocks, 0, 16));
+    for (int launch = 0; launch < 2; ++launch) {
+        CHECK(cudaMemset(out, 0x5a, bytes));
+        fold_all<<<FOLD_BLOCKS, block>>>(words, blocks, out);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(got, out, bytes, cudaMemcpyDeviceToHost));
+        for (tmap_u32 a = 0; a < warps + 2; ++a) {
+            const tmap_u32 first = a < warps ? 32 * a : 0;
+            const tmap_u32 count = a < warps ? 32 : a == warps ? threads : FOLD_BLOCKS * threads;
+            int right = 1;
+            for (tmap_u32 k = 0; k < FOLD_WORDS; ++k) {
+                tmap_u32 want = 0;
+                for (tmap_u32 t = first; t < first + count; ++t) want += fold_word(t, k);
+                if (k >= words) want = a <= warps ? 77 : 0x5a5a5a5a; // is left alone
+                right = right && got[a * FOLD_WORDS + k] == want;
+            }
+            map_expect(right, "fold", map_fractal(0), words, threads, a);
+        }
+    }
+    free(got);
+    CHECK(cudaFree(blocks));
+    CHECK(cudaFree(out));
+}
+
 int main(void) {
     const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
                            dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
@@ -221,6 +311,14 @@ int main(void) {
                 run_case(blocks[b], threads % 32 == 0 && t % 2 == 0, fill,
                          fill == SPECIAL ? (unsigned)(t + (int)b) % 8 : 0);
             }
+    }
+    for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+        flushed = 1;
+        run_case(blocks[b], 0, SUBNORMAL, 0), run_case(blocks[b], 0, SPREAD, 0);
+        flushed = 0;
+        for (tmap_u32 words = 1; words <= FOLD_WORDS; ++words)
+            if (blocks[b].x * blocks[b].y * blocks[b].z % 32 == 0 && check_turn())
+                run_fold(blocks[b], words);
     }
     for (unsigned special = 0; special < 8; ++special) run_case(dim3(64), 1, SPECIAL, special);
     for (int fill = 0; fill < SPECIAL; ++fill) run_order(fill);

@@ -6,8 +6,8 @@
 //     int64    tmap_block_sum_i64 (warp.h)        tmap_block_sum_i64_mma             modulo 2^64
 //     float    tmap_block_sum_f32_shuffle         tmap_block_sum_f32_mma             see below
 //
-// Beside them stands tmap_block_sum_i32 of warp.h, by the integer reduction instruction. All block
-// forms are called alike and can be exchanged for each other:
+// warp.h has tmap_block_sum_i32 as well, by the integer reduction instruction. All block forms are
+// called alike and can be exchanged for each other:
 //
 //     __shared__ tmap_i64 scratch[32];
 //     tmap_i64 sum = tmap_block_sum_i32_mma(v, scratch); // all threads call
@@ -19,8 +19,7 @@
 //     1. B: the values, a byte a row, 4 lanes a column. A: which limb a row picks. D: the sums of
 //        limb g % 2 (rows 0..7) and 2 + g % 2 (rows 8..15) over the lanes of a column.
 //     2. Two columns, below 2048, go to B as two bytes, v % 16 and v / 16; A holds the weights 1
-// and
-//        16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
+//        and 16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
 //
 // No lane ever reads another's word, so there is no shuffle in it and no shared memory.
 //
@@ -32,7 +31,8 @@
 // The result of the first does not depend on the order of values in a warp, nor on the machine, and
 // does not overflow on the way: it is infinite only where the sum itself rounds to infinity. In
 // both, NaN or infinities of both signs give NaN, and infinities of one sign that infinity, but for
-// the shuffle form where finite partial sums overflow the other way.
+// the shuffle form where finite partial sums overflow the other way. Compiled with -ftz=true, as by
+// --use_fast_math, numbers below 2^-126 add nothing by shuffles, and a sum below it is 0 in both.
 //
 // Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by shuffles and has ones-matrices
 // in half precision; bytes and the float32 sum are this library's.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_matrix: the dRMSD of all frames, of drmsd_matrix.h and drmsd_mma.h, against the
 // definition in double precision: many numbers of frames and atoms, every choice of atoms, weights,
-// boxes and bounds, random structures and helices that differ by much, little and very little;
-// equal frames and atoms in one place; workspaces that hold all columns or few of them, with what is
-// around them and around the output compared; then what must be refused.
+// boxes and bounds, random structures and helices that differ by much, little and next to nothing;
+// equal frames and atoms in one place; workspaces that hold all columns or few of them, with what
+// is around them and around the output compared; then what must be refused, an error
+// that an earlier call has left, and the facts of other devices.
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 #include "triangle/pairs_check.h"
 
 #include <threadmap/triangle/drmsd_mma.h>
@@ -235,12 +238,16 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     if (p.options & WEIGHTS) which.weights = weights;
     if (p.options & BOXES) which.boxes = boxes;
     const tmap_drmsd_atoms *given = p.options ? &which : 0;
+    earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
+    check(earlier_error_is_there(), "an earlier error of a plan", p, form, size);
     resize(size, form, p, given, &plan);
     unsigned char *out = poisoned(4 * cells), *workspace = poisoned(plan.workspace);
+    earlier_error();
     cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(
         &plan, device, given, c->reference, workspace + GUARD, (float *)(out + GUARD), 0);
     check(error == cudaSuccess, "the launch", p, form, size);
+    check(earlier_error_is_there(), "an earlier error", p, form, size);
     CHECK(cudaMemcpy(results, out + GUARD, 4 * cells, cudaMemcpyDeviceToHost));
     check(untouched(out) && untouched(out + GUARD + 4 * cells), "wrote outside", p, form, size);
     check(untouched(workspace) && untouched(workspace + GUARD + plan.workspace),
@@ -303,14 +310,15 @@ static void compare_but(const float *frames, problem p, choice *c, int form, tma
             if (a != but && b != but)
                 wrong += !(fabs(got - want) <= 3e-3 * (form == HALF ? 1 : 0.01));
             else
-                wrong += want != want ? got == got : !(fabs(got / want - 1) < 1e-2);
+                wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
         }
     check(wrong == 0, what, p, form, ROOMY);
     free(v.of), free(v.norms), free(v.wants), free(results);
 }
 
-// A NaN makes all results of its frame NaN and no other, be it in the reference or in a sampled
-// frame, unless its atom weighs nothing; an atom far away costs the other frames nothing.
+// A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
+// reference or in a sampled frame, unless its atom weighs nothing; an atom far away costs the other
+// frames nothing.
 static void run_hard(int form) {
     const problem p = {9, 12, 0, 0, 1.4}, weighted = {9, 12, WEIGHTS, 0, 1.4};
     float *frames = trajectory(p);
@@ -318,9 +326,30 @@ static void run_hard(int form) {
     frames[(2 * 12 + 5) * 3] = NAN;
     compare_but(frames, p, &c, form, 2, "a NaN");
     compare_but(frames, weighted, &c, form, 2, "a NaN that weighs nothing");
+    for (int negative = 0; negative < 2; ++negative) {
+        frames[(2 * 12 + 5) * 3] = negative ? -INFINITY : INFINITY;
+        compare_but(frames, p, &c, form, 2, "an atom at infinity");
+        compare_but(frames, weighted, &c, form, 2, "one that weighs nothing");
+    }
     frames[(2 * 12 + 5) * 3] = 3e4f;
     compare_but(frames, p, &c, form, 2, "an atom far away");
     free(frames), free(c.boxes);
+}
+
+// Coordinates in other units, to the ends of what the headers promise: the same by a factor.
+static void run_units(int form) {
+    const problem p = {9, 12, 0, 0, 0.14};
+    const float factors[] = {1e-17f, 1e-9f, 1e9f, 1e16f};
+    float *frames = trajectory(p), *scaled = trajectory(p);
+    choice c = choose(p);
+    for (int k = 0; k < 4; ++k) {
+        for (tmap_u32 x = 0; x < 9 * 12 * 3; ++x) scaled[x] = frames[x] * factors[k];
+        vectors v = define(scaled, p, &c);
+        float *results = run(scaled, p, &c, form, ROOMY);
+        compare(results, p, &v, form, ROOMY);
+        free(v.of), free(v.norms), free(v.wants), free(results);
+    }
+    free(frames), free(scaled), free(c.boxes);
 }
 
 // Frames of two atoms at distances 1, 3, 6; then all pairs out of bounds.
@@ -351,6 +380,13 @@ static void run_refusals(void) {
             "frames");
     REFUSED(tmap_drmsd_matrix_plan_make(5, 92682, 0, 0, &plan), cudaErrorInvalidConfiguration,
             "atoms");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX + 1, 2, 0, 0, &plan),
+            cudaErrorInvalidConfiguration, "a frame too many");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX, 2, 0, 0, &plan), cudaSuccess,
+            "as many frames as there may be");
+    check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
+              tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
+          "grids of as many frames", p, EXACT, ROOMY);
     REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
     REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
     REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
@@ -414,6 +450,17 @@ static void run_groups(void) {
     }
 }
 
+// Where there are no such tensor cores, a plan of halves is refused, and nothing is launched.
+static void run_device(const char *device) {
+    const problem p = {40, 17, 0, 0, 0.14};
+    tmap_drmsd_matrix_plan plan;
+    const int none = strstr(pairs_machine, "CPU") && !strcmp(device, "7.5");
+    solve(p, none ? 1 : 7, 1);
+    for (int form = HALF; form < FORMS && none; ++form)
+        check(plan_of(form, p, 0, 0, &plan) == cudaErrorNotSupported, "no tensor cores", p, form,
+              ROOMY);
+}
+
 int main(void) {
     const tmap_u32 frames[] = {0, 1, 2, 3, 17, 64, 127, 128, 129, 200};
     const tmap_u32 atoms[] = {0, 1, 2, 3, 5, 8, 9, 17, 40, 57};
@@ -424,7 +471,7 @@ int main(void) {
     unsigned turn = 0;
     run_groups();
     run_refusals();
-    for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form);
+    for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form), run_units(form);
     for (unsigned a = 0; a < sizeof frames / sizeof *frames; ++a)
         for (unsigned b = 0; b < sizeof atoms / sizeof *atoms; ++b)
             for (tmap_u32 options = 0; options < OPTIONS; ++options, ++turn) {
@@ -441,6 +488,10 @@ int main(void) {
         const problem p = {k < 3 ? 33u : 20u, 40, 0, k % 2, apart[k % 3]};
         if (full || k % 3 == 0) solve(p, k % 2 ? 5 : 3, full ? 7 : k ? 4 : 2);
     }
+    for (int k = 0; k < 2; ++k) { // where halves have what is off of a distance that is a float
+        const problem p = {full ? 90u : 20u, full ? 57u : 30u, 0, k, 0.001};
+        solve(p, full ? 7 : 4, full ? 7 : 1);
+    }
     for (int k = 0; k < 2; ++k) { // images of atoms, to the last digit
         const problem p = {12, 40, (tmap_u32)(k ? BOXES : BOXES | WEIGHTS), k, 0.014};
         solve(p, full ? 7 : 1, full ? 7 : 1);
@@ -453,6 +504,7 @@ int main(void) {
                                  {900, 64, 0, 1, 0.014}};
         for (unsigned k = 0; k < sizeof large / sizeof *large; ++k) solve(large[k], 7, 7);
     }
+    on_all_devices(run_device);
     for (int form = 0; form < FORMS; ++form)
         printf("%s: worst relative error %.1e\n", form_names[form], worst[form]);
     return pairs_end("test_drmsd_matrix");

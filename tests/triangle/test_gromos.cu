@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // test_gromos: tmap_gromos, tmap_gromos_bits and tmap_gromos_of_bits against the definition, a
-// serial loop that takes one cluster after the other: distances of ten kinds with many ties, NaN
-// and infinities among them, cut-offs from none to all, every n up to 40 and some larger ones; the
-// same results again; nothing written beyond them; bad arguments.
+// serial loop that takes one cluster after the other: distances of eleven kinds with many ties,
+// NaN, infinities and numbers below the normal ones among them, with and without flushing the
+// latter to 0; cut-offs from none to all, every n up to 40 and some larger ones; the same results
+// again; nothing written beyond them; matrices that are not symmetric; bad arguments, an error that
+// an earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/gromos.h>
 
 #include "triangle/cluster_check.h"
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -93,6 +97,8 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
     for (int again = 0; again < 2; ++again) {
         labels = (tmap_u32 *)cluster_alloc(n * 4ull), sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
         centres = (tmap_u32 *)cluster_alloc(n * 4ull), clusters = (tmap_u64 *)cluster_alloc(8);
+        cluster_flush(again);
+        earlier_error();
         if (again) { // by two steps
             CHECK(tmap_gromos_bits(distances + skew, n, cutoff, bits, 0));
             CHECK(tmap_gromos_of_bits(bits, n, labels, centres, sizes, clusters, workspace, 0));
@@ -100,6 +106,8 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
             CHECK(tmap_gromos(distances + skew, n, cutoff, labels, centres, sizes, clusters,
                               workspace, 0));
         }
+        expect(earlier_error_is_there(), "an earlier error", s);
+        cluster_flush(0);
         check_result(&want, n, labels, centres, sizes, clusters, s);
         CHECK(cudaFree(labels));
         CHECK(cudaFree(centres));
@@ -125,6 +133,7 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
 static float cutoff_of(int kind, tmap_u32 n, tmap_u32 turn) {
     const float plane[] = {0.3f, 0.05f, 0.15f, 2.0f}, groups[] = {0.03f, 0.01f, 1.02f, 9.0f};
     const float integers[] = {1, 2, 0.5f, 5}, line[] = {1, 3, 7, 40}, odd[] = {1, 0, NAN, -0.5f};
+    const float tiny[] = {0, 5e-43f, -3e-45f, 1.17549435e-38f};
     turn %= 4;
     switch (kind) {
     case CLUSTER_PLANE: return plane[turn];
@@ -136,6 +145,7 @@ static float cutoff_of(int kind, tmap_u32 n, tmap_u32 turn) {
     case CLUSTER_BLOCKS: return turn == 3 ? INFINITY : 3 * (float)turn;
     case CLUSTER_INFINITE: return turn % 2 ? INFINITY : 1e30f;
     case CLUSTER_ODD: return odd[turn];
+    case CLUSTER_TINY: return tiny[turn];
     default: return integers[turn];
     }
 }
@@ -206,9 +216,9 @@ static void run_long(tmap_u32 n) {
     CHECK(cudaFree(workspace));
 }
 
-// Another matrix than a symmetric one ends as well, with numbers below n.
-static void run_lopsided(void) {
-    const tmap_u32 n = 70;
+// Another matrix than a symmetric one with a full diagonal ends as well, with numbers below n.
+// star: all frames are near to frame 0, which is near to frame 1 alone; else at random.
+static void run_lopsided(tmap_u32 n, int star) {
     const shape s = shape_of(n);
     const tmap_u64 words = tmap_gromos_bits_words(n);
     tmap_u32 *host = (tmap_u32 *)calloc(n * words, 4), *bits, *labels, *rest;
@@ -216,18 +226,24 @@ static void run_lopsided(void) {
     void *workspace = cluster_alloc(tmap_gromos_of_bits_bytes(n));
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
-            if (check_hash(i, j) % 3 == 0) host[i * words + j / 32] |= 1u << j % 32;
+            if (star ? j == 0 || i + j == 1 : check_hash(i, j) % 3 == 0)
+                host[i * words + j / 32] |= 1u << j % 32;
     bits = (tmap_u32 *)to_device(host, n * words * 4);
     labels = (tmap_u32 *)cluster_alloc(3 * n * 4), clusters = (tmap_u64 *)cluster_alloc(8);
     CHECK(tmap_gromos_of_bits(bits, n, labels, labels + n, labels + 2 * n, clusters, workspace, 0));
     rest = (tmap_u32 *)cluster_fetch(labels, 3 * n * 4, 3 * n * 4, s);
     for (tmap_u32 i = 0; i < n; ++i) wrong += rest[i] >= n;
-    expect(!wrong, "lopsided", s);
+    expect(!wrong, star ? "a star of one direction" : "lopsided", s);
     free(host), free(rest);
     CHECK(cudaFree(bits));
     CHECK(cudaFree(labels));
     CHECK(cudaFree(clusters));
     CHECK(cudaFree(workspace));
+}
+
+static void run_device(const char *) {
+    run(CLUSTER_PLANE, 600, 0.15f, 1);
+    run(CLUSTER_INTEGERS, 257, 1, 0);
 }
 
 // The examples of the comments.
@@ -261,8 +277,9 @@ int main(void) {
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
             run(kind, many[i], cutoff_of(kind, many[i], turn), 0);
     run_long(pairs_small ? 4403 : 17001);
+    on_all_devices(run_device);
     check_examples();
     run_bad();
-    run_lopsided();
+    for (tmap_u32 n = 1; n < 100; n += 23) run_lopsided(n, 0), run_lopsided(n, 1);
     return pairs_end("test_gromos");
 }

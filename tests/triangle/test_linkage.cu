@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 // test_linkage: tmap_linkage against Prim's algorithm, a serial loop with the same order of edges:
-// distances of ten kinds with many ties, NaN and infinities among them, every n up to 40 and some
-// larger ones; components below cut-offs against a flood over all pairs; scipy's matrix against
-// clusters that are merged one by one; the same results again; nothing written beyond them; bad
-// arguments.
+// distances of eleven kinds with many ties, NaN, infinities and numbers below the normal ones among
+// them, with and without flushing the latter to 0; every n up to 40 and some larger ones;
+// components below cut-offs against a flood over all pairs; scipy's matrix against clusters that
+// are merged one by one; the same results again; nothing written beyond them; bad arguments, an
+// error that an earlier call has left, and the facts of other devices.
 #include <threadmap/triangle/linkage.h>
 
 #include "triangle/cluster_check.h"
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
 
 // ---- the definition -----------------------------------------------------------------------------
 
-// A distance as it counts: a NaN is infinity.
+// A distance as it counts: a NaN is infinity, and -0 is 0.
 static float distance(const float *d, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
     const float value = cluster_at(d, n, i, j);
+    if (value == 0) return 0;
     return value == value ? value : INFINITY;
 }
 
@@ -125,7 +129,11 @@ static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u3
     tmap_u64 *clusters = (tmap_u64 *)cluster_alloc(8), *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
     void *workspace = cluster_alloc(bytes);
+    cluster_flush(1);
+    earlier_error();
     CHECK(tmap_linkage_labels(edges, n, cutoff, labels, clusters, workspace, 0));
+    expect(earlier_error_is_there(), "an earlier error of labels", s);
+    cluster_flush(0);
     got = (tmap_u32 *)cluster_fetch(labels, n * 4ull, n * 4ull, s);
     count = (tmap_u64 *)cluster_fetch(clusters, 8, 8, s);
     expect(*count == all, "number of components", s);
@@ -153,11 +161,13 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         free(got);
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
         edges = (tmap_linkage_edge *)cluster_alloc(used);
+        cluster_flush(again);
+        earlier_error();
         CHECK(tmap_linkage(distances + skew, n, edges, workspace, 0));
+        expect(earlier_error_is_there(), "an earlier error", s);
+        cluster_flush(0);
         got = (tmap_linkage_edge *)cluster_fetch(edges, used, used, s);
-        for (tmap_u32 k = 0; k + 1 < n; ++k)
-            wrong += got[k].i != want[k].i || got[k].j != want[k].j ||
-                     got[k].distance != want[k].distance;
+        for (tmap_u32 k = 0; k + 1 < n; ++k) wrong += memcmp(got + k, want + k, sizeof *got) != 0;
         expect(!wrong, "edges", s);
         if (!again) CHECK(cudaFree(edges));
     }
@@ -174,6 +184,9 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         }
         check_labels(d, edges, n, NAN, s);
         check_z(got, n, s);
+        for (tmap_u32 k = 0; k + 1 < n; ++k) want[k] = got[n - 2 - k]; // in another order
+        if (used) CHECK(cudaMemcpy(edges, want, used, cudaMemcpyHostToDevice));
+        if (n > 1) check_labels(d, edges, n, want[n / 3].distance, s);
     }
     free(d), free(want), free(got);
     CHECK(cudaFree(distances));
@@ -213,6 +226,11 @@ static void run_bad(void) {
     CHECK(cudaFree(out));
 }
 
+static void run_device(const char *) {
+    run(CLUSTER_PLANE, 300, 1);
+    run(CLUSTER_INTEGERS, 129, 0);
+}
+
 // The examples of the comments.
 static void check_examples(void) {
     const shape s = shape_of(0);
@@ -237,6 +255,7 @@ int main(void) {
             if (!pairs_small || (turn % 3 == 0 && check_turn())) run(kind, some[i], turn % 8);
     for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind) run(kind, many[i], 0);
+    on_all_devices(run_device);
     check_examples();
     check_bad_z();
     run_bad();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cluster.h: what the clusterings of gromos.h and linkage.h share: one launch of all rounds, with
-// barriers of all its blocks, and the ranks of keys.
+// cluster.h: what the clusterings of gromos.h and linkage.h share: the order of distances, one
+// launch of all rounds, with barriers of all its blocks, and the ranks of keys.
 #ifndef TMAP_TRIANGLE_CLUSTER_H
 #define TMAP_TRIANGLE_CLUSTER_H
 
@@ -13,7 +13,70 @@ typedef struct tmapi_cluster_key {
 
 #define TMAPI_CLUSTER_KEY_BYTES 16u
 
+// ---- the order of distances ---------------------------------------------------------------------
+
+typedef union tmapi_cluster_word {
+    float value;
+    tmap_u32 bits;
+} tmapi_cluster_word;
+
+// Integers in the order of distances, for finite distances and infinity; -0 is 0. A NaN gives some
+// number that no other distance has. Laws: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
+TMAP_FN tmap_u32 tmapi_cluster_order(float distance) {
+    tmapi_cluster_word w;
+    w.value = distance;
+    if (w.bits == 0x80000000u) return w.bits;
+    return w.bits & 0x80000000u ? ~w.bits : w.bits | 0x80000000u;
+}
+TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
+    tmapi_cluster_word w;
+    w.bits = order & 0x80000000u ? order & 0x7fffffffu : ~order;
+    return w.value;
+}
+
+#define TMAPI_CLUSTER_INFINITE 0xff800000u // the order of infinity
+#define TMAPI_CLUSTER_LEAST    0x007fffffu // the order of -infinity
+
 #if TMAP_CUDA
+
+// a < b, a <= b, and the lesser of a number a and any b. A NaN is neither less nor at most
+// anything. Compiled with -ftz=true, as by --use_fast_math, the compiler's own comparisons take all
+// numbers below the normal ones for 0; these are always those of the orders.
+TMAP_DEVICE int tmapi_cluster_less(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    int less;
+    asm("{ .reg .pred p; setp.lt.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
+        : "=r"(less)
+        : "f"(a), "f"(b));
+    return less;
+#else
+    const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b);
+    return TMAPI_CLUSTER_LEAST <= u && u < v && v <= TMAPI_CLUSTER_INFINITE;
+#endif
+}
+TMAP_DEVICE int tmapi_cluster_at_most(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    int at_most;
+    asm("{ .reg .pred p; setp.le.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
+        : "=r"(at_most)
+        : "f"(a), "f"(b));
+    return at_most;
+#else
+    const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b);
+    return TMAPI_CLUSTER_LEAST <= u && u <= v && v <= TMAPI_CLUSTER_INFINITE;
+#endif
+}
+TMAP_DEVICE float tmapi_cluster_min(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    float least;
+    asm("min.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+    return least;
+#else
+    return tmapi_cluster_less(b, a) ? b : a;
+#endif
+}
+
+// ---- a launch of all rounds ---------------------------------------------------------------------
 
 // The most threads of a block.
 #define TMAPI_CLUSTER_THREADS 1024u

@@ -86,5 +86,11 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 #endif
 }
 
+// The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN of terms that are not a
+// number or infinite, as a coordinate that is either makes them.
+TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
+    return weights != 0 ? (float)(sqrt(terms / weights) + (terms - terms)) : 0.0f;
+}
+
 #endif // TMAP_CUDA
 #endif

@@ -83,8 +83,8 @@ static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *pla
 // reference: device memory of shape (n, 3). box: the three lengths of the reference's box, in
 // device memory; 0: it has none; not looked at where frames have no boxes. frames: shape
 // (frames, n, 3). workspace: tmap_drmsd_frames_bytes bytes of device memory at a multiple of 16;
-// launches that run at the same time need workspaces of their own. 0 where no pair counts; not a
-// number or infinite where a coordinate of an atom that counts is.
+// launches that run at the same time need workspaces of their own. 0 where no pair counts; NaN
+// where a coordinate of an atom that counts is not a number or infinite.
 // Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
 // what a launch returns. Can be captured.
 // Exactness: results are the same in every run of a plan. Terms are off by what coordinates'
@@ -92,7 +92,8 @@ static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *pla
 // less than one part in 10^6 down to differences of 10^-3 of the distances, and by two for 200
 // atoms in 40 Angstrom that differ by 0.014: drmsd_close.h is for those. With boxes, a difference
 // may be up to a million lengths of the box.
-// Range: distances from 10^-19 to 10^19.
+// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
+// 10^-18 to 10^17.
 // Cost: for each pair and frame 9.6 instructions, one of them a root, 11 with weights or bounds, 20
 // with boxes; one launch, and a memset where there is a workspace. A warp has 32, 16 or 8 frames:
 // for one or two frames drmsd_pair.h is quicker.

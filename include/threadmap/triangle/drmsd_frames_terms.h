@@ -36,7 +36,7 @@ TMAP_DEVICE void tmapi_drmsd_frames_join(void *, void *sum, const void *other) {
 }
 TMAP_DEVICE float tmapi_drmsd_frames_root(const void *sum, double weights) {
     const tmapi_drmsd_frames_sum *s = (const tmapi_drmsd_frames_sum *)sum;
-    return weights != 0 ? (float)sqrt((s->all + s->some) / weights) : 0.0f;
+    return tmapi_drmsd_mean(s->all + s->some, weights);
 }
 
 // ---- all pairs, for the same --------------------------------------------------------------------

@@ -120,7 +120,7 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
 }
 
 // Makes a plan of the dRMSD of all frames.
-// frames: up to 8388480. n: atoms of a frame. which: as it will be launched with, or null: all
+// frames: up to 2097024. n: atoms of a frame. which: as it will be launched with, or null: all
 // atoms and pairs; of it only the number of atoms that count is looked at, which is up to 92681.
 // most: bytes that the workspace may have, or 0: as many as are of use, about 2 n (n + 5) a frame,
 // but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums take.
@@ -150,10 +150,11 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
 // more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
 // results are the same in every run and whatever the GPU's number of multiprocessors.
-// Range: distances from 1e-18, below which they are 0, to 1e18. A coordinate that is not a number
-// or infinite makes all results of its frame NaN, if a pair of its atom counts.
+// Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares
+// of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
+// infinite makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are taken by 128. Nothing is allocated and nobody waits: it can be captured.
+// are taken by 128. The call allocates nothing, does not wait, and can be captured.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan, const float *frames,
                                             const tmap_drmsd_atoms *which, tmap_u64 reference,

@@ -26,7 +26,8 @@
 #define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
 #define TMAPI_MATRIX_PARTS 256u // sums of weights
 
-#define TMAPI_MATRIX_FRAMES_MAX 8388480u // 65535 tiles
+// 16383 tiles: four blocks of each are an axis of a grid. No device holds the results of as many.
+#define TMAPI_MATRIX_FRAMES_MAX 2097024u
 
 // A plan: what a launch computes, and the workspace that it needs. Its members are for reading.
 typedef struct tmap_drmsd_matrix_plan {

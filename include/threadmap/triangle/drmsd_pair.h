@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
     const double terms = j.sum->all_terms + j.sum->terms;
     const double weights = j.pairs > 0 ? j.pairs : j.sum->all_weights + j.sum->weights;
-    *j.out = weights != 0 ? (float)sqrt(terms / weights) : 0.0f;
+    *j.out = tmapi_drmsd_mean(terms, weights);
 }
 
 // ---- the host's side ----------------------------------------------------------------------------
@@ -200,7 +200,8 @@ static inline tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 // differences and a root in floats are: distances of some 100 by 10^-5, so that a dRMSD is off by
 // less than one part in 10^6 down to differences of 10^-4 of the distances, if there are thousands
 // of atoms, among which errors cancel.
-// Range: distances from 10^-19 to 10^19.
+// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
+// 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.
 // Example: two frames of 3 atoms, distances 3, 4, 5 and 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_pair_plan *plan, const float *a,

@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // *clusters alone.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer (labels, centres and sizes of n =
 // 0 may be null), cudaErrorInvalidConfiguration for a larger n, else the first error of its own
-// calls. Nothing is allocated and nobody waits; the call can be captured. The launch is a
+// calls. The call allocates nothing, does not wait, and can be captured. The launch is a
 // cooperative one.
 // Results are the same in every run.
 // Cost: each row of the bits is read three times, and once more whenever its frame chooses anew.

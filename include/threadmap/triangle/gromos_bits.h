@@ -9,6 +9,7 @@
 #ifndef TMAP_TRIANGLE_GROMOS_BITS_H
 #define TMAP_TRIANGLE_GROMOS_BITS_H
 
+#include "cluster.h"
 #include "condensed.h"
 
 // The most frames: the grid has a block for each tile on and above the diagonal.
@@ -78,7 +79,7 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
             tmap_u32 words[8];
 #pragma unroll
             for (tmap_u32 k = 0; k < 8; ++k) {
-                const int near = d[q][k] <= m->cutoff;
+                const int near = tmapi_cluster_at_most(d[q][k], m->cutoff);
                 words[k] = __ballot_sync(0xffffffffu, near);
                 if (near) columns[k] |= bit << q;
             }

@@ -222,8 +222,10 @@ TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *
         g->centres[rank] = centre, g->sizes[rank] = ~g->found[k].high, g->votes[centre] = rank;
     }
     tmapi_cluster_barrier(grid);
-    for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads)
-        g->labels[v] = g->votes[g->labels[v]];
+    for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads) {
+        const tmap_u32 cluster = g->votes[g->labels[v]];
+        g->labels[v] = cluster < found ? cluster : 0; // of a matrix that is not symmetric
+    }
     if (grid->thread == 0) *g->clusters = found;
 }
 

@@ -88,8 +88,8 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // device memory and do not overlap. Launches that run at the same time need workspaces of their
 // own. n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// a larger n, else the first error of its own calls. Nothing is allocated and nobody waits; the
-// call can be captured. The launch is a cooperative one. Results are the same in every run.
+// a larger n, else the first error of its own calls. The call allocates nothing, does not wait, and
+// can be captured. The launch is a cooperative one. Results are the same in every run.
 // Cost: at most log2(n) passes over the matrix, one for each round; 12 instructions a distance and
 // pass. Later passes leave out sectors of memory whose pairs are joined already. Sorting takes n^2
 // comparisons.

@@ -12,27 +12,7 @@
 #include "cluster.h"
 #include "condensed.h"
 
-// Numbers in the order of distances, for finite distances and infinity; -0 is 0. A NaN is some
-// number. Laws: tmapi_linkage_value(tmapi_linkage_order(d)) == d.
-typedef union tmapi_linkage_word {
-    float value;
-    tmap_u32 bits;
-} tmapi_linkage_word;
-
-TMAP_FN tmap_u32 tmapi_linkage_order(float distance) {
-    tmapi_linkage_word w;
-    w.value = distance;
-    if (w.bits == 0x80000000u) return w.bits;
-    return w.bits & 0x80000000u ? ~w.bits : w.bits | 0x80000000u;
-}
-TMAP_FN float tmapi_linkage_value(tmap_u32 order) {
-    tmapi_linkage_word w;
-    w.bits = order & 0x80000000u ? order & 0x7fffffffu : ~order;
-    return w.value;
-}
-
-#define TMAPI_LINKAGE_INFINITE 0xff800000u // the order of infinity
-#define TMAPI_LINKAGE_NONE     (~(tmap_u64)0)
+#define TMAPI_LINKAGE_NONE (~(tmap_u64)0)
 
 #if TMAP_CUDA
 
@@ -65,11 +45,12 @@ typedef struct tmapi_linkage_tile {
 // Collective for the warp.
 TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage_pass *p, const tmapi_linkage_tile *t,
                                    tmap_u32 i, const float *d, float mine) {
-    const tmap_u32 order = ~tmapi_cluster_max(~tmapi_linkage_order(mine));
+    const tmap_u32 order = ~tmapi_cluster_max(~tmapi_cluster_order(mine));
+    const float least = tmapi_cluster_value(order);
     tmap_u32 column = 0xffffffffu;
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-        const tmap_u32 lanes = __ballot_sync(0xffffffffu, d[k] == tmapi_linkage_value(order));
+        const tmap_u32 lanes = __ballot_sync(0xffffffffu, tmapi_cluster_at_most(d[k], least));
         if (lanes && column == 0xffffffffu)
             column = t->j + k * 32 + (tmap_u32)__ffs((int)lanes) - 1;
     }
@@ -81,7 +62,7 @@ TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage_pass *p, tmapi_linkage_t
                                     const int whole) {
     const tmap_u32 lane = threadIdx.x % 32, n = p->n, i = t->i, j = t->j + lane;
     const float *from = p->distances + (tmap_i64)(tmap_condensed_index(i, t->j, n) + lane);
-    const float infinite = tmapi_linkage_value(TMAPI_LINKAGE_INFINITE);
+    const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
     tmap_i64 step = (tmap_i64)n - i - 2; // to the next row
 #pragma unroll 1
     for (tmap_u32 r = 0; r < TMAPI_LINKAGE_ROWS; r += TMAPI_LINKAGE_BATCH) {
@@ -103,10 +84,11 @@ TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage_pass *p, tmapi_linkage_t
             float least = infinite;
 #pragma unroll
             for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-                least = fminf(least, d[q][k]); // a NaN is never less
-                if (d[q][k] < t->least[k]) t->least[k] = d[q][k], t->at[k] = r + q;
+                least = tmapi_cluster_min(least, d[q][k]); // a NaN is never less
+                if (tmapi_cluster_less(d[q][k], t->least[k]))
+                    t->least[k] = d[q][k], t->at[k] = r + q;
             }
-            if (__any_sync(0xffffffffu, least <= limit))
+            if (__any_sync(0xffffffffu, tmapi_cluster_at_most(least, limit)))
                 tmapi_linkage_row(p, t, i + r + q, d[q], least);
         }
     }
@@ -117,9 +99,9 @@ TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage_pass *p, const tmapi_
     const tmap_u32 lane = threadIdx.x % 32;
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-        const tmap_u32 column = t->j + k * 32 + lane, order = tmapi_linkage_order(t->least[k]);
+        const tmap_u32 column = t->j + k * 32 + lane, order = tmapi_cluster_order(t->least[k]);
         const tmap_u64 key = (tmap_u64)order << 32 | (t->i + t->at[k]);
-        if (order < TMAPI_LINKAGE_INFINITE && key < tmapi_cluster_load64(p->best + column))
+        if (order < TMAPI_CLUSTER_INFINITE && key < tmapi_cluster_load64(p->best + column))
             atomicMin(p->best + column, key);
     }
 }
@@ -132,7 +114,7 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage_pass *p, const tmapi_clu
 #pragma unroll 1
     for (tmap_u64 number = grid->warp; number < count; number += grid->warps) {
         const tmap_pair square = tmap_upper_map((tmap_u32)(number / parts), tiles);
-        const float infinite = tmapi_linkage_value(TMAPI_LINKAGE_INFINITE);
+        const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
         tmapi_linkage_tile t;
         tmap_u32 row, first;
         int same;
@@ -149,9 +131,9 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage_pass *p, const tmapi_clu
             same = same && t.mine[k] == first;
         }
         if (__all_sync(0xffffffffu, same)) continue;
-        t.limit = tmapi_linkage_value(TMAPI_LINKAGE_INFINITE - 1);
+        t.limit = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE - 1);
         const tmap_u64 best = tmapi_cluster_load64(p->best + row);
-        if (best != TMAPI_LINKAGE_NONE) t.limit = tmapi_linkage_value((tmap_u32)(best >> 32));
+        if (best != TMAPI_LINKAGE_NONE) t.limit = tmapi_cluster_value((tmap_u32)(best >> 32));
         if (square.i < square.j && t.j + TMAPI_LINKAGE_COLUMNS <= n)
             tmapi_linkage_rows(p, &t, 1);
         else

@@ -65,7 +65,7 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
     for (tmap_u32 w = grid->warp; w * 32 < l->n; w += grid->warps) {
         const tmap_u32 c = w * 32 + grid->lane;
         const int component = c < l->n && l->of[c] == c;
-        tmap_u32 order = TMAPI_LINKAGE_INFINITE, other = 0, place;
+        tmap_u32 order = TMAPI_CLUSTER_INFINITE, other = 0, place;
         tmap_u64 pair = c; // of vertex 0 and this one
         int joins = component && c;
         if (component && l->pair[c] != TMAPI_LINKAGE_NONE) {
@@ -148,7 +148,7 @@ TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *ch
     for (tmap_u32 k = grid.thread; k < edges; k += grid.threads) {
         tmap_linkage_edge *to = l->edges + l->ranks[k];
         to->i = l->keys[k].middle, to->j = l->keys[k].low;
-        to->distance = tmapi_linkage_value(l->keys[k].high);
+        to->distance = tmapi_cluster_value(l->keys[k].high);
     }
 }
 
@@ -186,7 +186,8 @@ TMAP_DEVICE void tmapi_linkage_cut_run(const tmapi_linkage_cut *c) {
     tmapi_cluster_barrier(&grid);
     for (tmap_u32 k = grid.thread; k < c->n - 1; k += grid.threads) {
         tmap_u32 u = c->edges[k].i, v = c->edges[k].j;
-        if (!(c->edges[k].distance <= c->cutoff) || u >= c->n || v >= c->n) continue;
+        if (!tmapi_cluster_at_most(c->edges[k].distance, c->cutoff)) continue;
+        if (u >= c->n || v >= c->n) continue;
         for (;;) {
             const tmap_u32 a = tmapi_linkage_find(c->parent, u),
                            b = tmapi_linkage_find(c->parent, v);

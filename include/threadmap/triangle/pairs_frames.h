@@ -305,8 +305,9 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
 // TMAP_PAIRS_FRAMES_THREADS threads.
 // An accumulator begins anew after every 128 pairs at most, so that sums of floats, whose errors
 // grow with the number of terms, go far where join adds them up in double precision.
-// Exactness: results are the same in every run of a plan. How pairs are divided hangs on the number
-// of frames and on the device, so that sums of floats may differ in the last place between plans.
+// Exactness: results are the same in every run of a plan. How pairs are divided depends on the
+// number of frames and on the device, so that sums of floats may differ in the last place between
+// plans.
 // Cost: for each pair and frame what add costs, and half of an instruction; the pairs' own floats
 // are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames than 8
 // leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
