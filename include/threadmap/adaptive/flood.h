@@ -101,8 +101,8 @@ static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, const void *hei
 // Cost: heights are read once, for depths those of flooded cells twice, and a bit for each cell is
 // written and read; every block looks at every source, which counts from some thousands on. Heights
 // of 16 and 32 bits run at 60 to 75% of the bandwidth of copies where water is in lakes, at 20 to
-// 30% in noise. Fastest if `heights`, pitch * size of a height, and width are multiples of 16 bytes;
-// slow only if `heights` is none.
+// 30% in noise. Fastest if `heights`, pitch * size of a height, and width are multiples of 16
+// bytes; slow only if `heights` is none.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, const void *heights,
                                      const tmap_flood_seed *seeds, tmap_u64 seed_count,
