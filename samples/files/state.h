@@ -23,8 +23,8 @@
 //
 // Both files are written under other names beside their places and take their names at the end; in
 // between, the array that was there has another name. A link stays: its file is replaced. So where
-// anything fails both are what they were. A program that is killed leaves names that end with .part0 or .old0, and may leave a pair
-// of which one is new: its checksum says so when it is read.
+// anything fails both are what they were. A program that is killed leaves names that end with
+// .part0 or .old0, and may leave a pair of which one is new: its checksum says so when it is read.
 #ifndef FILES_STATE_H
 #define FILES_STATE_H
 
