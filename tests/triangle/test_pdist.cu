@@ -231,7 +231,7 @@ static void run_symmetric(problem p) {
     values = (char *)malloc(bytes);
     p.layout = TMAP_PDIST_SQUARE;
     CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
-    check_points<<<on_gpu ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
+    check_points<<<full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
     CHECK(cudaGetLastError());
     out = run_launch(p, points, &base);
     CHECK(cudaMemcpy(values, out, bytes, cudaMemcpyDeviceToHost));
@@ -568,7 +568,7 @@ int main(void) {
         if (tensor || !after_error[i].products) run_after_error(after_error[i]);
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
         for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) {
-            problem p = {on_gpu ? 1000u : 300u, d, c & 1, c / 2, 0, (int)(d % 3), 0};
+            problem p = {full ? 1000u : 300u, d, c & 1, c / 2, 0, (int)(d % 3), 0};
             if (full || d <= 4 || c % 4 == 0) run_symmetric(p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
