@@ -12,8 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-LINES = range(30, 61)  # of a sample
-LINES_OF_READERS = range(30, 96)  # of one that takes the name of a file
+LINES = range(30, 121)  # of a sample
 SNIPPETS = {
     '01': ['first-map', 'first-launch'],
     '02': ['each', 'each-launch'],
@@ -61,9 +60,8 @@ def check_text(path):
     text = text_of(path)
     number = os.path.basename(path)[:2]
     reads = number in READERS
-    lines = LINES_OF_READERS if reads else LINES
-    if text.count('\n') not in lines:
-        yield f'{text.count(chr(10))} lines, not {lines[0]} to {lines[-1]}'
+    if text.count('\n') not in LINES:
+        yield f'{text.count(chr(10))} lines, not {LINES[0]} to {LINES[-1]}'
     beside = re.findall(r'#include "(.*)"', text)
     if not all(reads and name.startswith('../files/') for name in beside):
         yield 'includes a file beside it'

@@ -143,7 +143,7 @@ def refused():
     bad('compact', '--state', 'a.npy')
     remove('a')
     bad_options('compact', '--level', '3')
-    said = run('compact', '--level', '30', '--steps', '0').stderr
+    said = run('compact', '--level', '28', '--steps', '0').stderr
     if '--level asks for' not in said or 'GB' not in said:
         fail('the message for too large a level', said)
 

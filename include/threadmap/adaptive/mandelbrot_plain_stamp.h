@@ -62,7 +62,9 @@ static inline cudaError_t tmapi_mandelbrot_case_make(const tmap_mandelbrot *m, i
 }
 
 // The part of regions with such a side that have several dwells. It grows by the same factor with
-// each doubling of the side: from groups, with a side of 16, to neighbouring groups.
+// each doubling of the side: from groups, with a side of 16, to neighbouring groups. Where dwells
+// differ at all, a line between them crosses the picture, and with it as many regions as lie along
+// an axis: few points of a survey may be near that line.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c,
                                             const tmapi_mandelbrot_survey *s, double side) {
     const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
@@ -76,6 +78,7 @@ static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c,
     for (x = side / TMAPI_MANDELBROT_APART; x >= 2; x /= 2) part *= factor;
     for (; x < 1; x *= 2) part /= factor;
     part *= 1 + (factor - 1) * (x - 1);
+    if (part < side / c->longest) part = side / c->longest;
     return part < 1 ? part : 1;
 }
 
