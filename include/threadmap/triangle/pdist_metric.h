@@ -40,11 +40,13 @@ TMAP_DEVICE tmapi_pdist_way tmapi_pdist_way_of(tmap_u32 metric, tmap_u32 d) {
 
 // ---- floats -------------------------------------------------------------------------------------
 
-// x, but no more than `limit`; NaN stays.
+// x, but no more than `limit`; NaN stays. (One operand for x and the result, "+f", made nvcc 13.0
+// lose x where two branches meet before it.)
 TMAP_DEVICE float tmapi_pdist_limit_f32(float x, float limit) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(limit));
-    return x;
+    float y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(limit));
+    return y;
 #else
     return x > limit ? limit : x;
 #endif
