@@ -31,8 +31,18 @@ inline cudaError_t check(const Config &c) {
                                                                 : cudaSuccess;
 }
 
+// SIMT_LAUNCHES=1: the end of the program tells how many there were.
+struct LaunchCount {
+    unsigned long long launches = 0;
+    ~LaunchCount() {
+        if (getenv("SIMT_LAUNCHES")) fprintf(stderr, "%llu launches\n", launches);
+    }
+};
+inline LaunchCount launch_count;
+
 SIMT_UNCHECKED inline void run_grid(const Config &c, void (*body)(void *), void *argument) {
     Machine &m = machine;
+    ++launch_count.launches;
     const char *seed = getenv("SIMT_SEED");
     m.seed = seed ? strtoull(seed, nullptr, 0) : 0;
     unsigned count = c.block.x * c.block.y * c.block.z;
