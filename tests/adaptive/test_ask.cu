@@ -372,6 +372,9 @@ static void run_choices(void) {
         p.m.x0 = -0.2, p.m.x1 = 0.1, p.m.y0 = -0.15, p.m.y1 = 0.15;
         expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels == 1 && d->g == 8,
                "a picture of one dwell", &p, 0, 0);
+        // A valley so thin that a survey hardly sees it: regions must not all be large.
+        p.m.x0 = -0.78, p.m.x1 = -0.74, p.m.y0 = -0.02, p.m.y1 = 0.02;
+        expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels > 1, "a thin valley", &p, 0, 0);
         CHECK(tmap_ask_workspace_destroy(&s));
     }
     unsetenv("SIMT_DEVICE");
