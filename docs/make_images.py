@@ -27,7 +27,7 @@ PROGRAM = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 int main(int argc, char **argv) { /* NAME LEVEL: a portable graymap, cells black */
     tmap_nbb f;

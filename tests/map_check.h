@@ -6,7 +6,7 @@
 
 #include "cuda_check.h"
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 static int map_failures, map_cases;
 

@@ -95,8 +95,9 @@ def kernels_of(elf):
         for entry, form in ('.rel.text.', '<QQ'), ('.rela.text.', '<QQq'):
             for hole in struct.iter_unpack(form, of.get(entry + name, (b'', 0))[0]):
                 of_symbol = names[hole[1] >> 32]
+                ours = of_symbol.startswith(('_Z', '$', '.', '__nv_static_'))
                 holes.append((hole[0], hole[1] & 0xffffffff, *hole[2:],
-                              '' if of_symbol.startswith(('_Z', '$', '.')) else of_symbol))
+                              '' if ours else of_symbol))
         instructions = sum(word & 0xfff != NOP for word, in struct.iter_unpack('<H14x', code))
         found.append(Kernel(name, hashlib.sha256(code + repr(sorted(holes)).encode()).hexdigest(),
                             instructions, sizes.get((symbol, REGISTERS), 0),
@@ -176,9 +177,10 @@ def tree_of(state, folder):
 
 def base_names(names):
     """Names as in the source: c++filt's, without arguments, namespaces and types."""
-    plain = names
+    # Relocatable code has static functions with the file's name and a number in front.
+    plain = [re.sub(r'^__nv_static_\d+__\w*?__Z', '_Z', name) for name in names]
     if shutil.which('c++filt'):
-        plain = subprocess.run(['c++filt'], input='\n'.join(names), capture_output=True, text=True,
+        plain = subprocess.run(['c++filt'], input='\n'.join(plain), capture_output=True, text=True,
                                check=True).stdout.split('\n')
     plain = [re.split(r'[(<]', name.replace('(anonymous namespace)::', ''))[0] for name in plain]
     return dict(zip(names, [re.split(r'[ :]', name)[-1] for name in plain]))

@@ -6,7 +6,7 @@
 
 #include "../timing.h"
 
-#include <threadmap/rivals/ask_predict.h>
+#include <threadmap/papers/ask_model.h>
 #include <threadmap/fractal/warp.h>
 
 enum { ASK_CURVE_POINTS = 24 };

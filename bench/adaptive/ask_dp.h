@@ -15,7 +15,7 @@
 #endif
 
 #if defined(BENCH_DP_HERE)
-#include <threadmap/rivals/mandelbrot_dp.h>
+#include <threadmap/papers/mandelbrot_dp.h>
 #else
 #include <threadmap/adaptive/mandelbrot.h>
 #endif

@@ -13,7 +13,7 @@
 #include "../options.h"
 #include "../results.h"
 
-#include <threadmap/rivals/mandelbrot_approaches.h>
+#include <threadmap/papers/mandelbrot_approaches.h>
 
 enum { RUNS = 16384, SIZES = BENCH_NUMBERS };
 enum {

@@ -6,7 +6,7 @@
 
 #include "ask_job.h"
 
-#include <threadmap/rivals/ask_fit.h>
+#include <threadmap/papers/ask_model.h>
 
 static tmap_ask_case plan_of(tmap_u32 n, tmap_ask_params a) {
     tmap_ask_case p = {n, n, 0, a.g, a.r, a.b, 2};

@@ -7,7 +7,7 @@
 
 #include "../timing.h"
 
-#include <threadmap/rivals/mandelbrot_approaches.h>
+#include <threadmap/papers/mandelbrot_approaches.h>
 
 enum { ASK_THREADS = 6 };
 static const tmap_u32 ask_threads[ASK_THREADS] = {32, 64, 128, 256, 512, 768};

@@ -9,7 +9,7 @@
 #include "ask_job.h"
 
 #include <threadmap/adaptive/olt.h>
-#include <threadmap/rivals/region_hilbert.h>
+#include <threadmap/papers/region_hilbert.h>
 
 // ---- insertion ----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 
 #include "../results.h"
 
-#include <threadmap/rivals/ask_model.h>
+#include <threadmap/papers/ask_model.h>
 
 enum { ASK_THEORY_VALUES = 10, ASK_THEORY_CURVES = 4 };
 // The search space of section 4.2.2: powers of two.

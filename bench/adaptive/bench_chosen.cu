@@ -9,8 +9,8 @@
 #include "../options.h"
 #include "../results.h"
 
-#include <threadmap/rivals/mandelbrot_approaches.h>
-#include <threadmap/rivals/mandelbrot_approaches_f64.h>
+#include <threadmap/papers/mandelbrot_approaches.h>
+#include <threadmap/papers/mandelbrot_approaches_f64.h>
 
 static const char usage[] =
     "usage: bench_chosen [--sizes N,N,...] [--windows N] [--dwell D] [--budget MS] [--bytes N]\n"

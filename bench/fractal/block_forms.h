@@ -7,7 +7,7 @@
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/warp.h>
-#include <threadmap/rivals/block.h>
+#include <threadmap/papers/block.h>
 
 #include <cuda_runtime.h>
 

@@ -6,8 +6,8 @@
 
 #include "compact_rules.h"
 
-#include <threadmap/rivals/box_bits.h>
-#include <threadmap/rivals/box_kernels.h>
+#include <threadmap/papers/box_bits.h>
+#include <threadmap/papers/box_kernels.h>
 
 // Storages: variants of the results. The bounding box and bits are of life alone.
 enum { BB, BB_BITS, EMBEDDED, COMPACT, COMPACT_BITS, FORMS };

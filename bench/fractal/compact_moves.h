@@ -6,8 +6,7 @@
 
 #include "compact_check.h"
 
-#include <threadmap/fractal/compact_bits.h>
-#include <threadmap/fractal/compact_matrix.h>
+#include <threadmap/fractal/compact_move.h>
 
 // from, to: the forms.
 enum { LOAD_F32, STORE_F32, LOAD_U8, STORE_U8, PACK, UNPACK, MOVES };

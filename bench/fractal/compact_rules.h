@@ -8,7 +8,7 @@
 #include "../timing.h"
 
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/compact_life.h>
+#include <threadmap/fractal/life.h>
 #include <threadmap/fractal/diffusion.h>
 #include <threadmap/fractal/ising.h>
 

@@ -10,9 +10,9 @@
 #define BENCH_DUMMY_H
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/rivals/group.h>
-#include <threadmap/rivals/mma.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/papers/group.h>
+#include <threadmap/papers/mma.h>
+#include <threadmap/fractal/nbb.h>
 
 #include <cuda_runtime.h>
 

@@ -10,7 +10,7 @@
 #include "tile_forms.h"
 
 #include <threadmap/fractal/life.h>
-#include <threadmap/rivals/box_kernels.h>
+#include <threadmap/papers/box_kernels.h>
 
 // What is done to the cells. In a task of two matrices the second one is written.
 enum { SW_I32, SW_U8, UPDATE_F32, RD_I32, RD_F32, RD_U8, CA_U8, CA_F32, TASKS };

@@ -12,7 +12,6 @@
 
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/nbb.h>
-#include <threadmap/fractal/size.h>
 #include <threadmap/warp.h>
 
 typedef struct bench_list {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tensor_forms.h: the paper's three tests on the gasket by each form of rivals/tensor.h: a block
+// tensor_forms.h: the paper's three tests on the gasket by each form of papers/tensor.h: a block
 // for each tile, as the paper launches it, or blocks that walk down `walk` tiles; and by shuffles,
 // a block for each tile, on any fractal.
 #ifndef BENCH_TENSOR_FORMS_H
@@ -7,7 +7,7 @@
 
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/rivals/tensor.h>
+#include <threadmap/papers/tensor.h>
 
 #include <cuda_runtime.h>
 

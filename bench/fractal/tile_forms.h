@@ -7,8 +7,8 @@
 #define BENCH_TILE_FORMS_H
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/tile.h>
-#include <threadmap/rivals/mma.h>
+#include <threadmap/fractal/rows.h>
+#include <threadmap/papers/mma.h>
 
 #include <cuda_runtime.h>
 

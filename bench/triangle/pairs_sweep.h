@@ -7,7 +7,7 @@
 #include "../results.h"
 
 #include <threadmap/triangle.h>
-#include <threadmap/triangle/pairs.h>
+#include <threadmap/triangle.h>
 
 // What rows are called, and --only chooses from.
 enum {

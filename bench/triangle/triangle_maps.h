@@ -11,8 +11,7 @@
 #include "../timing.h"
 
 #include <threadmap/triangle/condensed.h>
-#include <threadmap/rivals/triangle_roots.h>
-#include <threadmap/rivals/triangle_maps.h>
+#include <threadmap/papers/triangle_maps.h>
 
 // X(name, kind): the variants, as they are named in results.
 #define TRIANGLE_VARIANTS(X) \

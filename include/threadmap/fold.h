@@ -8,7 +8,7 @@
 //     __shared__ double scratch[32];
 //     tmap_fold_block(&sum, sizeof sum, join, 0, scratch); // thread 0 has the block's sum
 //
-// fractal/fold.h and triangle/pairs_fold.h make the accumulators.
+// fractal/fold.h and triangle/pairs.h make the accumulators.
 #ifndef TMAP_FOLD_H
 #define TMAP_FOLD_H
 

@@ -8,17 +8,12 @@
 
 #include "fractal/catalogue.h"
 #include "fractal/compact.h"
-#include "fractal/compact_words.h"
+#include "fractal/stencil.h"
 #include "fractal/each.h"
 #include "fractal/fold.h"
-#include "fractal/gasket.h"
 #include "fractal/nbb.h"
 #include "fractal/philox.h"
 #include "fractal/rows.h"
-#include "fractal/size.h"
-#include "fractal/stencil.h"
-#include "fractal/tile.h"
-#include "fractal/update.h"
 #include "fractal/warp.h"
 
 #endif

@@ -9,7 +9,10 @@
 #include "triangle/condensed.h"
 #include "triangle/map.h"
 #include "triangle/pairs.h"
+#include "triangle/pairs_frames.h"
+#include "triangle/pairs_rows.h"
+#include "triangle/pairs_select.h"
+#include "triangle/pairs_store.h"
 #include "triangle/simplex.h"
-#include "triangle/size.h"
 
 #endif

@@ -8,9 +8,8 @@
 #include "tool.h"
 
 #include <threadmap/fractal.h>
-#include <threadmap/fractal/compact_bits.h>
-#include <threadmap/fractal/compact_life.h>
-#include <threadmap/fractal/compact_window.h>
+#include <threadmap/fractal/compact_move.h>
+#include <threadmap/fractal/life.h>
 
 enum { CHECKED_STEPS = 8, CHECKED_SIDE = 48, CHECKED_BOXES = 6 };
 

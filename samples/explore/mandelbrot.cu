@@ -3,7 +3,7 @@
 // (ASK), a table of the levels, and pictures of the set and of the regions that it was cut into.
 #include "mandelbrot_picture.h"
 
-#include <threadmap/rivals/mandelbrot_approaches.h>
+#include <threadmap/papers/mandelbrot_approaches.h>
 
 static const char help[] =
     "usage: explore mandelbrot [OPTION VALUE]...\n"

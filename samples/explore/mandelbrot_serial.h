@@ -5,7 +5,7 @@
 #ifndef EXPLORE_MANDELBROT_SERIAL_H
 #define EXPLORE_MANDELBROT_SERIAL_H
 
-#include <threadmap/adaptive/ask_workspace.h>
+#include <threadmap/adaptive/ask_plan.h>
 
 // What is known of each pixel's region.
 enum { MARK_EDGE = 1, MARK_UNIFORM = 2, MARK_LEVEL = 4 }; // MARK_LEVEL: times the level

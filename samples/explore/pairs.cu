@@ -3,7 +3,7 @@
 // pairs, and by that of tiles.
 #include "tool.h"
 
-#include <threadmap/triangle/size.h>
+#include <threadmap/triangle/map.h>
 
 static const char help[] =
     "usage: explore pairs [OPTION VALUE]...\n"

@@ -4,8 +4,8 @@
 // nvcc -O3 -arch=native -I include samples/fractal/21_compact_life.cu -o compact_life
 #include <stdio.h>
 #include <threadmap/fractal.h>
-#include <threadmap/fractal/compact_life.h>
-#include <threadmap/fractal/compact_window.h>
+#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_move.h>
 #define CHECK(call) \
     if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
 enum { STEPS = 8, SIDE = 48, CORNER = 256 * 256 }; // words have 27 cells

@@ -5,7 +5,7 @@
 // The engine hands over the two points; the pair is counted by its block, and then in memory.
 // nvcc -O3 -arch=native -I include samples/triangle/14_radial_histogram.cu -o radial_histogram
 #include <stdio.h>
-#include <threadmap/triangle/pairs.h>
+#include <threadmap/triangle.h>
 #define CHECK(call) \
     if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
 enum { N = 900, BINS = 21 }; // of 2 units each

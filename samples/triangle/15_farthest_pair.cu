@@ -2,7 +2,7 @@
 // 15_farthest_pair.cu: one value of all pairs of points by tmap_pairs_fold: the farthest pair.
 // nvcc -O3 -arch=native -I include samples/triangle/15_farthest_pair.cu -o farthest_pair
 #include <stdio.h>
-#include <threadmap/triangle/pairs.h>
+#include <threadmap/triangle.h>
 #define CHECK(call) \
     if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
 enum { N = 1600 };

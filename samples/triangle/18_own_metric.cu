@@ -2,7 +2,7 @@
 // 18_own_metric.cu: a metric of one's own for all pairs by tmap_pairs_store: ways over the globe.
 // nvcc -O3 -arch=native -I include samples/triangle/18_own_metric.cu -o own_metric
 #include <stdio.h>
-#include <threadmap/triangle/pairs.h>
+#include <threadmap/triangle.h>
 #define CHECK(call) \
     if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
 enum { CITIES = 5, N = 700 }; // the others are on a spiral from pole to pole

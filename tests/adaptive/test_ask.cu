@@ -5,8 +5,8 @@
 // random, parameters and forms that the library chooses, and what must be refused.
 #include "adaptive/ask_reference.h"
 #include "cuda_check.h"
-#include <threadmap/rivals/mandelbrot_approaches.h>
-#include <threadmap/rivals/mandelbrot_approaches_f64.h>
+#include <threadmap/papers/mandelbrot_approaches.h>
+#include <threadmap/papers/mandelbrot_approaches_f64.h>
 
 enum { POISON = 0x5a5a5a5a, PIXELS_MOST = 1 << 24 };
 

@@ -6,7 +6,7 @@
 // plans of one kernel do not disturb each other; devices of many compute capabilities; that an error
 // of the caller's stays the caller's; and what must be refused.
 #include "cuda_check.h"
-#include <threadmap/rivals/ask_drivers.h>
+#include <threadmap/papers/ask_drivers.h>
 
 static int failures, cases, on_gpu, small;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_region: region.h and the cost models in a kernel give what they give on the host, whole
 // numbers bit for bit and the others to 12 digits, for random arguments of all sizes.
-#include <threadmap/rivals/ask_predict.h>
+#include <threadmap/papers/ask_model.h>
 
 #include "fractal/brute.h"
 #include "check.h"

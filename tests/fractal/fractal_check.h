@@ -10,7 +10,7 @@
 #include "../hash.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/ca_rule.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 #include <cuda_runtime.h>
 

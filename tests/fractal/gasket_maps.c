@@ -5,8 +5,7 @@
 #include "check.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/gasket.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 static void check_thread(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     tmap_nbb f = tmap_fractal_gasket();

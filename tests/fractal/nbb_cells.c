@@ -9,7 +9,7 @@
 #include "check.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 static void check_thread(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 i, brute_cell c) {
     tmap_xy64 cell = tmap_nbb_lambda64(f, c.wx, c.wy, r);

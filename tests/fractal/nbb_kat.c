@@ -3,7 +3,7 @@
 // sizes.
 #include "fractal/nbb_kat_file.h"
 
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 static void check_fractal(const kat_fractal *want) {
     tmap_nbb f;

@@ -6,7 +6,6 @@
 #define NBB_KAT_H
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/gasket.h>
 
 // What a vector asks; the limits of the file say which forms a level fits.
 #define KAT_CELL     1u  // (x, y) is the cell of thread (wx, wy); else (x, y) is not a cell

@@ -6,7 +6,7 @@
 #include "check.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 __extension__ typedef unsigned __int128 u128;
 

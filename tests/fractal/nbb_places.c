@@ -9,7 +9,7 @@
 #include "check.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 
 // Both forms, where the 32-bit one is asked.
 static void check_place(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 x, tmap_u64 y, int want,

@@ -2,7 +2,6 @@
 // ptx_kernels.cu: one kernel for each map and each constant fractal, for ptx_test.py to read their
 // PTX. Levels and indices are kernel arguments, so that every other load would be the map's own.
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/gasket.h>
 
 // map_NAME: a kernel that stores what the expression `value`, of type `type`, says of (a, b, r).
 #define KERNEL(name, integer, type, value) \

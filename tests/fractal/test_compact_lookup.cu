@@ -4,7 +4,7 @@
 // tmap_nbb_lambda_linear, which compact_places and the map's tests hold against pictures), for
 // every fractal of the engine's tests at all levels whose cells have numbers of 32 bits.
 #include "fractal/engine.h"
-#include <threadmap/fractal/compact_lookup.h>
+#include <threadmap/fractal/compact_stencil.h>
 
 #define LOOKUP_CELLS 128u // the most of a level that are asked: all of a small one, else any
 

@@ -4,9 +4,7 @@
 // cell and back; and windows of states at all zooms and many places, against sums over places.
 #include "fractal/engine.h"
 #include <math.h>
-#include <threadmap/fractal/compact_bits.h>
-#include <threadmap/fractal/compact_matrix.h>
-#include <threadmap/fractal/compact_window.h>
+#include <threadmap/fractal/compact_move.h>
 
 // ---- matrices -----------------------------------------------------------------------------------
 

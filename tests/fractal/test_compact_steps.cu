@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // test_compact_steps: a hundred steps of several automata on compact storage, of a bit and of a
 // byte a cell, and on an embedding by the engine, against the same steps by the bounding box
-// (rivals/box_kernels.h), place by place: of the catalogue's fractals and fifty random ones at
+// (papers/box_kernels.h), place by place: of the catalogue's fractals and fifty random ones at
 // every level that fits. On the CPU machine a few steps of small ones.
 #include "fractal/engine.h"
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/compact_life.h>
-#include <threadmap/rivals/box_bits.h>
-#include <threadmap/rivals/box_kernels.h>
+#include <threadmap/fractal/life.h>
+#include <threadmap/papers/box_bits.h>
+#include <threadmap/papers/box_kernels.h>
 
 #define STEPS_GRID (engine_cpu || engine_small ? 4u : 4096u), 128u
 

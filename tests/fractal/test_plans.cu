@@ -8,8 +8,8 @@
 #include "fractal/cells.h"
 #include <math.h>
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/compact_life.h>
-#include <threadmap/fractal/compact_matrix.h>
+#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_move.h>
 #include <threadmap/fractal/diffusion.h>
 #include <threadmap/fractal/ising.h>
 #include <threadmap/fractal/rd.h>

@@ -3,7 +3,7 @@
 // at every level that fits, against the plain maps and plain sums on the host.
 #include "cuda_check.h"
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/size.h>
+#include <threadmap/fractal/nbb.h>
 #include <threadmap/fractal/warp.h>
 
 // Makes a 64-bit value of a 32-bit one; a sum of them wraps, as it should.

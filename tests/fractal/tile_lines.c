@@ -3,7 +3,6 @@
 // rows.h, without its tables: how many a level has above each row.
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/rows.h>
-#include <threadmap/fractal/tile.h>
 
 #include <stdio.h>
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, twice, write
-from floors import HEAVY, floor, is_rival
+from floors import HEAVY, floor, is_published
 
 
 MANY = 16  # headers of a call of the compiler
@@ -80,7 +80,7 @@ def test(mode, rest, folder):
                 return check_program(command, folder, ".cu", headers())
             return check_alone([*command, "-ptx", "-I", INCLUDE, "-o", os.devnull], folder, ".cu",
                                item)
-        each([everything, *(header for header in headers() if is_rival(header) or header in HEAVY)],
+        each([everything, *(header for header in headers() if is_published(header) or header in HEAVY)],
              check)
     if mode == "clang-cuda":
         # clang looks at the installed CUDA even where it is told to use none of it

@@ -5,7 +5,7 @@
     cost_test.py nvcc              with nvcc to an object for one architecture, without a warning
                                    of any of its parts: the include of each wing, which costs no
                                    less than any header in it, and every other header outside
-                                   rivals/ but those that a client includes, for the same reason,
+                                   papers/ but those that a client includes, for the same reason,
                                    and the HEAVY ones of floors.py, which compile_test.py compiles
     cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header, at
                                    any price
@@ -24,7 +24,7 @@ import tempfile
 
 from common import (INCLUDE, STRICT_HOST, each, find, graph, headers, inner, reached, run, skip,
                     twice, write)
-from floors import CLIENTS, HEAVY, WINGS, is_rival
+from floors import CLIENTS, HEAVY, WINGS, is_published
 
 TRIES = 4  # of the table
 # Of maps and engines; of ready clients: bytes of text, kernels, bytes of the object.
@@ -122,11 +122,11 @@ def main():
 
         edges = graph()
         inside = {header for wing in WINGS for header in reached(edges, wing)} - WINGS
-        inside |= inner(edges, {client for client in CLIENTS if not is_rival(client)})
+        inside |= inner(edges, {client for client in CLIENTS if not is_published(client)})
         if "--table" in sys.argv:
             inside = set()
         each([header for header in headers() if mode == "nvrtc" or
-              not (is_rival(header) or header in HEAVY or header in inside)], check)
+              not (is_published(header) or header in HEAVY or header in inside)], check)
 
 
 main()

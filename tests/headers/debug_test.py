@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from common import INCLUDE, ROOT, STRICT_HOST, each, find, graph, inner, run, twice, write
-from floors import CLIENTS, HEAVY, is_rival
+from floors import CLIENTS, HEAVY, is_published
 
 MOST = (64 - 48) * 1024  # bytes
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used ([^\n]*)", re.S)
@@ -64,7 +64,7 @@ def main():
                              for name, size in kernels.items() if size > MOST)
 
         # A client that another one includes is compiled with that one.
-        clients = {client for client in CLIENTS if not is_rival(client)} - HEAVY
+        clients = {client for client in CLIENTS if not is_published(client)} - HEAVY
         each([*PROGRAMS, *sorted(clients - inner(graph(), clients))], check)
 
 

@@ -1,10 +1,16 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The floors of include/threadmap: a header includes only those of its floor or of lower ones, and
-no header outside rivals/ includes one of rivals/.
+no header outside papers/ includes one of papers/.
 
-0 ground, 1 maps, 2 cooperative code, 3 engines, 4 clients. A header that is on no list is held to
-the rules of a pure map, floor 1.
+A header that is on no list is held to the rules of a pure map, floor 1. CONTRIBUTING.md has a table
+that `floors.py --update` makes from this file; without an argument the script says what is stale.
 """
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def paths(*names):
@@ -15,70 +21,42 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("warp", "mma", "reduce", "value", "fold",
-                    "fractal/warp", "fractal/tile", "fractal/rows",
+COOPERATIVE = paths("warp", "reduce", "value", "fold",
+                    "fractal/warp", "fractal/rows",
                     "adaptive/olt",
-                    "rivals/group", "rivals/mma", "rivals/mma_nu", "rivals/block", "rivals/box",
-                    "rivals/wmma", "rivals/tensor", "rivals/drmsd_slides")
+                    "papers/group", "papers/mma", "papers/block", "papers/box",
+                    "papers/wmma", "papers/tensor", "papers/drmsd_slides")
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
-# a wing
-ENGINES = paths("launch", "fractal/compact_lookup", "fractal/compact_step", "fractal/compact_stencil",
-                "fractal/compact_words", "fractal/stencil_rule",
-                "fractal/each", "fractal/each_plan", "fractal/each_walk",
-                "fractal/fold", "fractal/stencil", "fractal/update",
-                "triangle/pairs", "triangle/pairs_fold", "triangle/pairs_frames",
-                "triangle/pairs_frames_plan", "triangle/pairs_frames_tile",
-                "triangle/pairs_frames_walk", "triangle/pairs_plan",
-                "triangle/pairs_rows", "triangle/pairs_rows_tile", "triangle/pairs_select",
-                "triangle/pairs_store", "triangle/pairs_store_stage", "triangle/pairs_store_sums",
-                "triangle/pairs_store_tile", "triangle/pairs_walk",
-                "adaptive/ask", "adaptive/ask_finish", "adaptive/ask_plan", "adaptive/ask_query",
-                "adaptive/ask_region", "adaptive/ask_run", "adaptive/ask_share",
-                "adaptive/ask_work", "adaptive/ask_workspace", "adaptive/fill",
-                "rivals/ask_cooperative", "rivals/ask_drivers", "rivals/ask_graph",
-                "rivals/ask_sbr")
+# a folder
+ENGINES = paths("launch",
+                "fractal/each", "fractal/fold", "fractal/compact_stencil", "fractal/stencil",
+                "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
+                "triangle/pairs_select", "triangle/pairs_store",
+                "adaptive/ask", "adaptive/ask_plan",
+                "papers/ask_drivers")
 WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
-CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life",
-                "fractal/compact_bits", "fractal/compact_life", "fractal/compact_matrix",
-                "fractal/compact_window", "fractal/compact_window_sheets",
-                "fractal/life_bits",
+CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life", "fractal/compact_move",
                 "fractal/diffusion", "fractal/ising",
-                "triangle/cluster", "triangle/gromos", "triangle/gromos_bits",
-                "triangle/gromos_rounds", "triangle/linkage", "triangle/linkage_pass",
-                "triangle/linkage_rounds",
-                "triangle/pdist", "triangle/pdist_metric", "triangle/pdist_out",
-                "triangle/pdist_tensor", "triangle/pdist_mma", "triangle/pdist_products",
-                "triangle/drmsd_atoms", "triangle/drmsd_finite", "triangle/drmsd_frames",
-                "triangle/drmsd_frames_terms", "triangle/drmsd_close",
-                "triangle/drmsd_matrix", "triangle/drmsd_matrix_columns",
-                "triangle/drmsd_matrix_plan", "triangle/drmsd_matrix_tile",
-                "triangle/drmsd_matrix_values", "triangle/drmsd_mma", "triangle/drmsd_mma_tile",
-                "triangle/drmsd_pair",
-                "adaptive/flood", "adaptive/flood_again", "adaptive/flood_bits",
-                "adaptive/flood_fill", "adaptive/flood_label", "adaptive/flood_load",
-                "adaptive/flood_local", "adaptive/flood_map", "adaptive/flood_nodes",
-                "adaptive/flood_plan", "adaptive/flood_range", "adaptive/flood_run",
-                "adaptive/flood_write",
-                "adaptive/label", "adaptive/label_graph", "adaptive/label_input",
-                "adaptive/label_job", "adaptive/label_local", "adaptive/label_measure",
-                "adaptive/label_plan", "adaptive/label_runs", "adaptive/label_write",
+                "triangle/pdist", "triangle/pdist_products",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
-                "adaptive/mandelbrot_stamp", "adaptive/mandelbrot_dwell_stamp",
-                "adaptive/mandelbrot_plain_stamp",
-                "rivals/box_bits", "rivals/box_kernels", "rivals/flood_line", "rivals/flood_naive",
-                "rivals/flood_slides", "rivals/flood_state", "rivals/flood_tiles",
-                "rivals/mandelbrot_approaches",
-                "rivals/mandelbrot_approaches_f64", "rivals/mandelbrot_approaches_stamp",
-                "rivals/mandelbrot_dp", "rivals/mandelbrot_dp_stamp")
+                "adaptive/mandelbrot_stamp",
+                "molecules/drmsd_atoms", "molecules/drmsd", "molecules/drmsd_matrix",
+                "molecules/drmsd_mma", "molecules/cluster", "molecules/gromos", "molecules/linkage",
+                "raster/flood_map", "raster/flood_local", "raster/flood",
+                "raster/label_map", "raster/label", "raster/label_measure",
+                "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
+                "papers/mandelbrot_approaches",
+                "papers/mandelbrot_approaches_f64", "papers/mandelbrot_approaches_stamp",
+                "papers/mandelbrot_dp", "papers/mandelbrot_dp_stamp")
 
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
 
-# What serves clients alone, and so is in no include of a wing either.
-SERVING = paths("fractal/ca_rule", "fractal/ising_rule", "adaptive/fill")
+# What serves clients alone, and so is in no include of a folder either.
+SERVING = paths("fractal/ca_rule")
 
 
 def floor(header):
@@ -91,5 +69,47 @@ def floor(header):
     return 4 if header in CLIENTS else 1
 
 
-def is_rival(header):
-    return header.startswith("threadmap/rivals/")
+def is_published(header):
+    """Of papers/: what a paper describes, as published."""
+    return header.startswith("threadmap/papers/")
+
+
+NAMES = {0: ("ground", "nothing"),
+         1: ("maps", "floors 0 and 1, and no system header, so that they compile as C11, C++17, CUDA and "
+                     "under NVRTC"),
+         2: ("cooperative code", "floors 0 to 2"),
+         3: ("engines", "floors 0 to 3, `<cuda_runtime.h>`"),
+         4: ("ready kernels", "all")}
+
+
+def table():
+    """The table of CONTRIBUTING.md."""
+    found = {}
+    for folder, _, names in os.walk(os.path.join(ROOT, "include/threadmap")):
+        for name in names:
+            header = os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, "include"))
+            if not is_published(header):
+                found.setdefault(floor(header), []).append(header[len("threadmap/"):-len(".h")])
+    lines = ["| floor | may include | headers |", "| --- | --- | --- |"]
+    for number, (name, may) in NAMES.items():
+        headers = ", ".join(f"`{header}`" for header in sorted(
+            found.get(number, ()), key=lambda path: ("/" in path, path)))
+        lines.append(f"| {number} {name} | {may} | {headers} |")
+    return "\n".join(lines)
+
+
+def main():
+    path = os.path.join(ROOT, "CONTRIBUTING.md")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    new = re.sub(r"(<!-- table: floors -->\n).*?(\n<!-- /table -->)",
+                 lambda match: match.group(1) + table() + match.group(2), text, flags=re.S)
+    if "--update" in sys.argv:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(new)
+    elif new != text or table() not in text:
+        sys.exit("CONTRIBUTING.md: the table of floors is stale; tests/headers/floors.py --update")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who includes whom, directly or through others: no header outside rivals/ includes one of rivals/,
+"""Who includes whom, directly or through others: no header outside papers/ includes one of papers/,
 and the include of a wing (fractal.h, ...) has every map and engine of its folder and no client.
 
 What it leaves out is listed once, in floors.py: CLIENTS and SERVING. That it compiles alone is shown
@@ -9,14 +9,14 @@ by compile_test.py, as for every header.
 import sys
 
 from common import each, graph, headers, reached
-from floors import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_rival
+from floors import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_published
 
 
 def check(edges, header):
     ways = reached(edges, header)
     wrong = []
-    if not is_rival(header):
-        wrong += [f"a rival: {way}" for target, way in sorted(ways.items()) if is_rival(target)]
+    if not is_published(header):
+        wrong += [f"of papers/: {way}" for target, way in sorted(ways.items()) if is_published(target)]
     if header in WINGS:
         folder = header[:-len(".h")] + "/"
         for target in sorted(edges):
@@ -29,13 +29,13 @@ def check(edges, header):
 
 
 def self_test():
-    """What must be seen: a rival behind another header, a client, and a header left out."""
+    """What must be seen: a published form behind another header, a client, and a header left out."""
     edges = {"threadmap/triangle.h": ["threadmap/triangle/a.h"],
-             "threadmap/triangle/a.h": ["threadmap/core.h", "threadmap/rivals/b.h"],
-             "threadmap/rivals/b.h": ["threadmap/triangle/pdist.h"],
+             "threadmap/triangle/a.h": ["threadmap/core.h", "threadmap/papers/b.h"],
+             "threadmap/papers/b.h": ["threadmap/triangle/pdist.h"],
              "threadmap/triangle/pdist.h": [], "threadmap/triangle/c.h": []}
     seen = check(edges, "threadmap/triangle.h")
-    for what in ("a rival: threadmap/triangle.h > threadmap/triangle/a.h > threadmap/rivals/b.h",
+    for what in ("of papers/: threadmap/triangle.h > threadmap/triangle/a.h > threadmap/papers/b.h",
                  "a client: ", "does not include threadmap/triangle/c.h"):
         if what not in seen:
             sys.exit(f"the test itself is wrong: it does not see '{what}'")

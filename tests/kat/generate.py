@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known answers for fractal/nbb.h and fractal/gasket.h, from the definition of a fractal and never from our maps.
+"""Known answers for fractal/nbb.h and fractal/catalogue.h, from the definition of a fractal and never from our maps.
 
     generate.py            write nbb.txt beside this file
     generate.py --check    exit with 1 if nbb.txt is not what this program writes
@@ -46,7 +46,7 @@ U32, U64 = 2**32 - 1, 2**64 - 1
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Known answers for fractal/nbb.h and fractal/gasket.h. Written by generate.py: change that, not this.
+# Known answers for fractal/nbb.h and fractal/catalogue.h. Written by generate.py: change that, not this.
 #
 # fractal NAME ROWS K SX SY   begins a fractal; the lines after it speak of this one
 # tau X,Y ...                 the box of each replica, in their order

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known answers for adaptive/region.h and rivals/ask_model.h, in exact fractions from the definitions.
+"""Known answers for adaptive/region.h and papers/ask_model.h, in exact fractions from the definitions.
 
     generate_ask.py            write ask.txt beside this file
     generate_ask.py --check    exit with 1 if ask.txt is not what the definitions give
@@ -16,7 +16,7 @@ from fractions import Fraction
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Known answers for adaptive/region.h and rivals/ask_model.h. Written by generate_ask.py: change that, not this.
+# Known answers for adaptive/region.h and papers/ask_model.h. Written by generate_ask.py: change that, not this.
 #
 # edge N PARTS I FIRST              part I of N elements cut into PARTS begins at FIRST
 # levels N G R B TAU

@@ -6,7 +6,7 @@
 
 #include "cuda_check.h"
 #include "triangle/devices_check.h"
-#include <threadmap/triangle/pairs.h>
+#include <threadmap/triangle.h>
 
 static int failures, cases;
 static int pairs_small; // 1: few cases, for slow machines and sanitizers

@@ -3,8 +3,7 @@
 // ptx_triangle_test.py reads.
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
-#include <threadmap/rivals/triangle_roots.h>
-#include <threadmap/rivals/triangle_maps.h>
+#include <threadmap/papers/triangle_maps.h>
 
 // map_NAME: a kernel that stores what the expression `value`, of type `type`, says of (a, b, n).
 #define KERNEL(name, integer, type, value) \

@@ -5,7 +5,7 @@
 // and shares; the fixed order over launch shapes, capacities and shares; nothing behind the list;
 // the state cleared; the look-back alone; and bad pointers.
 #define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
-#include <threadmap/triangle/pairs_select.h>
+#include <threadmap/triangle.h>
 
 #include "triangle/pairs_check.h"
 

@@ -6,7 +6,7 @@
 #define TMAPI_STORE_LARGE 130 // so that small sizes take large tiles
 #include "triangle/pairs_store_check.h"
 
-#include <threadmap/triangle/pairs_store_sums.h>
+#include <threadmap/triangle/pairs_store.h>
 
 // A value says which pair the function was called for, or that its points are others.
 typedef struct store_job {

@@ -7,8 +7,7 @@
 #include "cuda_check.h"
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
-#include <threadmap/rivals/triangle_roots.h>
-#include <threadmap/rivals/triangle_maps.h>
+#include <threadmap/papers/triangle_maps.h>
 
 #define NONE (~0ull)
 

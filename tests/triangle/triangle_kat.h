@@ -6,8 +6,7 @@
 
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
-#include <threadmap/rivals/triangle_roots.h>
-#include <threadmap/rivals/triangle_maps.h>
+#include <threadmap/papers/triangle_maps.h>
 
 typedef enum kat_order {
     KAT_LOWER,

@@ -115,7 +115,7 @@ TMAP_DEVICE int tmapi_olt_store(tmap_olt t, tmap_u64 slot, int want, tmap_u64 va
 
 // ---- insertion ----------------------------------------------------------------------------------
 //
-// value: any scalar. want: 0 for a thread that has nothing to insert. All return 1 if the value was
+// Value: any scalar. want: 0 for a thread that has nothing to insert. All return 1 if the value was
 // stored, 0 if it was refused or not wanted.
 
 // By the calling thread alone.

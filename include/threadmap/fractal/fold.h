@@ -29,7 +29,7 @@
 #define TMAP_FRACTAL_FOLD_H
 
 #include "../fold.h"
-#include "each_walk.h"
+#include "each.h"
 
 #if TMAP_CUDA
 

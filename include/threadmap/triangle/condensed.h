@@ -13,7 +13,7 @@
 #ifndef TMAP_TRIANGLE_CONDENSED_H
 #define TMAP_TRIANGLE_CONDENSED_H
 
-#include "size.h"
+#include "map.h"
 
 // ---- i < j --------------------------------------------------------------------------------------
 

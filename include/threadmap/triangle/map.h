@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// triangle/map.h: the map g(lambda) of triangular domains, exact for every lambda, and its inverse.
+// map.h: the map g(lambda) of triangular domains, exact for every lambda, and its inverse.
 //
 // The cells (i, j) of a triangle are numbered row by row: 0 -> (0,0), 1 -> (1,0), 2 -> (1,1), ...
 // where j <= i; or, without the diagonal ("strict"), 0 -> (1,0), 1 -> (2,0), 2 -> (2,1), ... where
@@ -8,7 +8,7 @@
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2014), equations 9 and 10. In equation 10 the printed column is that of the map with
 // the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md). The paper's own ways to the root,
-// which are exact for the first few thousand rows, are in rivals/triangle_roots.h. Here a root of
+// which are exact for the first few thousand rows, are in papers/triangle_maps.h. Here a root of
 // any rounding is followed by one integer step, which makes the result right and the same on every
 // machine:
 //
@@ -17,11 +17,122 @@
 //   the remainder 2 lambda - i(i+1), which is small and so can be computed modulo 2^32.
 //
 // Every function is total; those of this file are right for every argument of their type unless
-// they say otherwise. size.h has counts and tiles, condensed.h the upper triangle.
+// they say otherwise. map.h has counts and tiles, condensed.h the upper triangle.
 #ifndef TMAP_TRIANGLE_MAP_H
 #define TMAP_TRIANGLE_MAP_H
 
-#include "root.h"
+#include "../core.h"
+
+// ---- root ---------------------------------------------------------------------------------------
+//
+// Approximate square and cube roots, from which the maps of triangles and of the simplex
+// start.
+//
+// Private to the library: the maps correct these roots by an integer step, so that what they return
+// does not hang on a GPU's rounding. The instructions are written as PTX, because their names in C
+// need CUDA's headers, and because those add a test for subnormal numbers that no map needs. Where
+// there is no GPU the roots are Newton iterations, without the C library.
+
+typedef union tmapi_float {
+    float value;
+    tmap_u32 bits;
+} tmapi_float;
+
+// 1 / sqrt(x) by three Newton iterations from the start 0x5f3759df. x: 0 or a normal number; some
+// finite number for 0. Relative error below 2^-21.
+TMAP_FN float tmapi_rsqrt_newton(float x) {
+    tmapi_float y;
+    float half = 0.5f * x;
+    y.value = x;
+    y.bits = 0x5f3759dfu - (y.bits >> 1);
+    y.value *= 1.5f - half * y.value * y.value;
+    y.value *= 1.5f - half * y.value * y.value;
+    y.value *= 1.5f - half * y.value * y.value;
+    return y.value;
+}
+
+// 1 / sqrt(x), x a normal number. Relative error below 2^-21.
+TMAP_FN float tmapi_rsqrt(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return tmapi_rsqrt_newton(x);
+#endif
+}
+
+// sqrt(x), x 0 or a normal number. Relative error below 2^-21.
+TMAP_FN float tmapi_sqrt(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    // For 0 the iterations would square a number near 2^64, which -ffast-math takes to infinity.
+    return x * tmapi_rsqrt_newton(x == 0.0f ? 1.0f : x);
+#endif
+}
+
+// sqrt(x) rounded to nearest, as IEEE 754 has it: the same bits on every machine. x: 0 or a normal
+// number. Double precision carries the root of a float so far that rounding it once more is
+// harmless: no such root lies within 2^-51 of the middle between two floats.
+TMAP_FN float tmapi_sqrt_nearest(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    double s = (double)(x * tmapi_rsqrt_newton(x)), wide = (double)x;
+    if (x == 0.0f) return 0.0f;
+    s = 0.5 * (s + wide / s);
+    s = 0.5 * (s + wide / s);
+    return (float)s;
+#endif
+}
+
+// 1 / sqrt(x), x a normal number: the GPU's own rsqrt; on the host the nearest float.
+TMAP_FN float tmapi_rsqrt_nearest(float x) {
+#if defined(__CUDA_ARCH__)
+    return tmapi_rsqrt(x);
+#else
+    double y = (double)tmapi_rsqrt_newton(x), half = 0.5 * (double)x;
+    y *= 1.5 - half * y * y;
+    return (float)(y * (1.5 - half * y * y));
+#endif
+}
+
+// 1 / x, x a normal number. Relative error below 2^-22.
+TMAP_FN float tmapi_reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return 1.0f / x;
+#endif
+}
+
+// cbrt(x) * (1 - 2^-16), x a normal number from 2^-1 to 2^67: low by a known little. Relative error
+// of the rest below 2^-17, of which PTX grants the logarithm 2^-18.
+TMAP_FN float tmapi_cbrt_low(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    y = y * 0.33333333f - 2.2014e-5f; // log2(1 - 2^-16)
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(y));
+    return y;
+#else
+    tmapi_float y;
+    y.value = x;
+    y.bits = y.bits / 3 + 0x2a5137a0u; // a third of the exponent: within 4 %
+    for (int step = 0; step < 3; ++step)
+        y.value = (2.0f * y.value + x / (y.value * y.value)) * 0.33333333f;
+    return y.value * 0.99998474f;
+#endif
+}
+
+// ---- map ----------------------------------------------------------------------------------------
 
 // A cell of a triangle: row i, column j.
 typedef struct tmap_pair {
@@ -114,6 +225,106 @@ TMAP_FN tmap_u64 tmap_triangle_index64(tmap_u64 i, tmap_u64 j) { return tmapi_tr
 // The inverse of map_strict64. i <= 6074001000; beyond, modulo 2^64.
 TMAP_FN tmap_u64 tmap_triangle_index_strict64(tmap_u64 i, tmap_u64 j) {
     return tmapi_triangle(i ? i - 1 : 0) + j;
+}
+
+// ---- size ---------------------------------------------------------------------------------------
+//
+// How large triangles and their launches are: cells, the most rows that fit, and
+// tiles with the ragged ones at the edge.
+//
+// Counts are 64-bit; one that does not fit saturates at 2^64 - 1 and never wraps.
+
+// The most rows whose cells, with the diagonal, can be counted in 32 and in 64 bits. Without the
+// diagonal it is one row more.
+#define TMAP_TRIANGLE_ROWS_MAX32 92681u
+#define TMAP_TRIANGLE_ROWS_MAX64 6074000999ull
+
+// The cells of n rows with the diagonal, n(n+1)/2. Any n. Example: 46341 -> 1073767311.
+TMAP_FN tmap_u64 tmap_triangle_cells(tmap_u64 n) {
+    return n > TMAP_TRIANGLE_ROWS_MAX64 ? ~0ull : tmapi_triangle(n);
+}
+
+// The cells of n rows without the diagonal, n(n-1)/2. Any n. Example: 0 -> 0, 1 -> 0, 65537 ->
+// 2147516416.
+TMAP_FN tmap_u64 tmap_triangle_cells_strict(tmap_u64 n) {
+    return n ? tmap_triangle_cells(n - 1) : 0;
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+//
+// A triangle of n rows, cut into squares of side rho, is a triangle of tiles, the diagonal always
+// included, and one block takes one tile: section III of the paper. Tiles of the last row have
+// n mod rho rows if rho does not divide n; those of the diagonal are triangles themselves.
+
+// Rows of tiles, ceil(n / rho). rho = 0 counts as 1. Example: n = 100, rho = 16: 7.
+TMAP_FN tmap_u32 tmap_triangle_tile_rows(tmap_u32 n, tmap_u32 rho) {
+    if (rho < 2) return n;
+    return n / rho + (n % rho != 0);
+}
+
+// The number of tiles, which is that of blocks to launch. Example: n = 100, rho = 16: 28.
+TMAP_FN tmap_u64 tmap_triangle_tiles(tmap_u32 n, tmap_u32 rho) {
+    return tmap_triangle_cells(tmap_triangle_tile_rows(n, rho));
+}
+
+// A tile: cells (i + y, j + x) for y < rows, x < columns, and on the diagonal x <= y (x < y for a
+// strict triangle).
+typedef struct tmap_triangle_tile {
+    tmap_u32 i, j;          // of its first row and column
+    tmap_u32 rows, columns; // rho, or fewer at the edge; 0 rows for a tile outside
+    int diagonal;           // 1 for a tile on the diagonal, i == j
+} tmap_triangle_tile;
+
+TMAP_FN tmap_triangle_tile tmapi_triangle_tile(tmap_u64 row, tmap_u64 column, tmap_u32 n,
+                                               tmap_u32 rho) {
+    tmap_triangle_tile t;
+    tmap_u64 i, left;
+    if (rho < 1) rho = 1;
+    i = row * rho;
+    left = row >> 32 == 0 && i < n ? n - i : 0; // row * rho has not wrapped
+    t.i = (tmap_u32)i;
+    t.j = (tmap_u32)(column * rho);
+    t.rows = left < rho ? (tmap_u32)left : rho;
+    t.diagonal = row == column;
+    t.columns = t.diagonal ? t.rows : rho;
+    return t;
+}
+
+// Tile number `lambda` of a triangle of n rows. lambda < tmap_triangle_tiles(n, rho); a tile
+// outside has no rows. Laws: over all lambdas every cell is in one tile; lambda counts tiles as
+// tmap_triangle_map counts cells. Cost: that map and a dozen instructions.
+// Example: n = 100, rho = 16, lambda = 21..27: i = 96, j = 0, 16, ..., 96, 4 rows each; the last is
+// on the diagonal and has 4 columns.
+TMAP_FN tmap_triangle_tile tmap_triangle_tile_map(tmap_u32 lambda, tmap_u32 n, tmap_u32 rho) {
+    tmap_pair p = tmap_triangle_map(lambda);
+    return tmapi_triangle_tile(p.i, p.j, n, rho);
+}
+
+// The same for a 64-bit number, for triangles of more than 92681 rows of tiles.
+TMAP_FN tmap_triangle_tile tmap_triangle_tile_map64(tmap_u64 lambda, tmap_u32 n, tmap_u32 rho) {
+    tmap_pair64 p = tmap_triangle_map64(lambda);
+    return tmapi_triangle_tile(p.i, p.j, n, rho);
+}
+
+// 1 if thread (x, y) of a tile has a cell, (t.i + y, t.j + x), in the triangle with the diagonal.
+TMAP_FN int tmap_triangle_tile_contains(tmap_triangle_tile t, tmap_u32 x, tmap_u32 y) {
+    return y < t.rows && x < t.columns && (!t.diagonal || x <= y);
+}
+
+// The same for the triangle without the diagonal.
+TMAP_FN int tmap_triangle_tile_contains_strict(tmap_triangle_tile t, tmap_u32 x, tmap_u32 y) {
+    return y < t.rows && x < t.columns && (!t.diagonal || x < y);
+}
+
+// The cells in a tile, with the diagonal. Example: a whole tile of side 16: 256; on the diagonal
+// 136.
+TMAP_FN tmap_u64 tmap_triangle_tile_cells(tmap_triangle_tile t) {
+    return t.diagonal ? tmap_triangle_cells(t.rows) : (tmap_u64)t.rows * t.columns;
+}
+
+// The same without the diagonal. Example: a tile of side 16 on the diagonal: 120.
+TMAP_FN tmap_u64 tmap_triangle_tile_cells_strict(tmap_triangle_tile t) {
+    return t.diagonal ? tmap_triangle_cells_strict(t.rows) : (tmap_u64)t.rows * t.columns;
 }
 
 #endif

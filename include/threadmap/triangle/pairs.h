@@ -11,12 +11,552 @@
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
-#include "pairs_fold.h"
-#include "pairs_frames.h"
-#include "pairs_plan.h"
-#include "pairs_rows.h"
-#include "pairs_select.h"
-#include "pairs_store.h"
-#include "pairs_store_sums.h"
+#include "../fold.h"
+#include "../value.h"
+#include "condensed.h"
+
+// ---- pairs plan ---------------------------------------------------------------------------------
+//
+// The plan of a launch over all pairs of n points: the tiles of pairs, and the grid,
+// block and shared memory that they take on this device.
+//
+// A point is d coordinates, floats or doubles, side by side in memory; point i is at
+// points[i * d]. A plan is made on the host for so many points and one kernel of the user's, and
+// is passed to that kernel by value; there tmap_pairs_each and tmap_pairs_fold (pairs.h) go
+// by it:
+//
+//     __global__ void __launch_bounds__(128) look(tmap_pairs_plan plan, job j) {
+//         tmap_pairs_each(&plan, j.points, 0, sizeof(float), 3, look_at_pair, &j);
+//     }
+//     tmap_pairs_plan plan;
+//     cudaError_t error = tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)look, &plan);
+//     if (!error) error = tmap_pairs_launch(&plan, &j, stream);
+//
+// How many registers a kernel takes is nvcc's choice, and it is seldom the best one: try a second
+// number in __launch_bounds__, the blocks of a multiprocessor, such as 12 for short functions (a
+// count of near pairs is 1.14 times as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
+//
+// Pairs are (i, j), i < j, each once. Restricted plans have the first rows of these alone (i below
+// a number), pairs of points of two sets (all i of the first one, all j of the second one), many
+// equal sets one behind the other, or a share of the tiles.
+
+// Points along the sides of a tile, threads of a block, coordinates of a point.
+#define TMAP_PAIRS_SIDE    512u
+#define TMAP_PAIRS_THREADS 128u
+#define TMAP_PAIRS_D_MAX   8u
+
+// Layouts of what tmap_pairs_store (pairs_store.h) writes.
+enum {
+    TMAP_PAIRS_CONDENSED = 1, // scipy's order of pairs: tmap_condensed_index(i, j, n)
+    TMAP_PAIRS_SQUARE,        // row i after row i - 1, all columns
+    TMAP_PAIRS_LOWER,         // the same matrix, of which only j <= i is written
+    TMAPI_PAIRS_LAYOUT = 3,
+    TMAP_PAIRS_HOLLOW = 4 // added to a matrix: its diagonal is zero bytes, and not asked for
+};
+// Points along a side, and pitches, that such a plan may have at most.
+#define TMAP_PAIRS_STORE_MAX 0x7ffffffu
+
+// Kinds of plans, by the functions that go by them.
+enum {
+    TMAP_PAIRS_KIND_EACH = 1, // tmap_pairs_each, tmap_pairs_fold, tmap_pairs_select
+    TMAP_PAIRS_KIND_ROWS,     // tmap_pairs_rows
+    TMAP_PAIRS_KIND_STORE,    // tmap_pairs_store, tmap_pairs_store_sums
+    TMAP_PAIRS_KIND_FRAMES    // tmap_pairs_frames
+};
+
+// A plan. Items are what a share of the work is counted in: tiles of `side` x `side` pairs, those
+// of the first set first, row by row in the order of tmap_upper_map, of a matrix where there are
+// two sets or a square is stored, of tmap_triangle_map for a lower one. Where there are few tiles,
+// each is cut into bands of rows, which are the items then.
+typedef struct tmap_pairs_plan {
+    tmap_u32 n;                   // points of a set
+    tmap_u32 rows;                // pairs with i below it
+    tmap_u32 others;              // points of the second set; 0: there is none
+    tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
+    tmap_u32 sets;                // of points, equal ones
+    tmap_u32 across;              // tiles of the first row of tiles
+    tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
+    tmap_u64 tiles;               // items of a set
+    tmap_u64 items;               // of all sets
+    tmap_u64 first, count;        // this launch's share of them
+    const void *kernel;           // the launch
+    tmap_u32 grid, block, shared; // blocks, threads of a block, bytes
+    tmap_u32 resident;            // blocks that the device holds at once
+    tmap_u32 side;                // points along the sides of a tile
+    tmap_u32 cut, cut_most;       // a tile is 2^cut items; what cut may be at most
+    tmap_u32 band;                // rows of an item
+    tmap_u32 layout, value;       // of what pairs_store.h writes, else 0; bytes of a value
+    tmap_u32 before;              // columns before a tile's own that may be written with them
+    tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
+    tmap_u64 step, values;        // the same but never 0, and values of a set
+} tmap_pairs_plan;
+
+TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
+
+// The pairs of a plan, all sets together; saturates.
+// Example: n = 131072: 8589869056.
+TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
+    tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
+    if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
+    return tmap_mul_saturate(pairs, plan->sets);
+}
+
+// An item's first pair, and its set.
+typedef struct tmapi_pairs_place {
+    tmap_u32 i, j;
+    tmap_u64 set;
+} tmapi_pairs_place;
+
+TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
+    tmapi_pairs_place place;
+    tmap_u64 tile = item;
+    tmap_u32 band;
+    place.set = 0;
+    if (plan->sets > 1) place.set = item / plan->tiles, tile -= place.set * plan->tiles;
+    band = (tmap_u32)tile & ((1u << plan->cut) - 1), tile >>= plan->cut;
+    if (plan->others) {
+        const tmap_u64 row = tile / plan->across;
+        place.i = (tmap_u32)row, place.j = (tmap_u32)(tile - row * plan->across);
+    } else {
+        const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
+        place.i = (tmap_u32)p.i, place.j = (tmap_u32)p.j;
+    }
+    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
+    place.j *= TMAP_PAIRS_SIDE;
+    return place;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
+// the diagonal end sooner and multiprocessors are not equally quick; where values are stored,
+// tiles are small, and each has a block of its own.
+static inline void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
+    const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
+    const tmap_u64 blocks = plan->count < most ? plan->count : most;
+    plan->grid = blocks ? (tmap_u32)blocks : 1;
+    if (plan->layout && plan->items > most) plan->grid = 0; // which no launch takes
+}
+
+// Where the rows of what is stored lie: bits are counted in words of 32.
+static inline void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
+    const tmap_u32 columns = plan->others ? plan->others : plan->n;
+    plan->step = plan->value ? columns : columns / 32 + (columns % 32 != 0);
+    if (plan->pitch) plan->step = plan->pitch;
+    plan->values = plan->rows * plan->step;
+    if ((plan->layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
+        plan->values = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
+}
+
+// Tiles are cut until there are so many items, whatever the device, or bands have 16 rows.
+#define TMAPI_PAIRS_CUT 5u
+#ifndef TMAPI_PAIRS_ITEMS
+#define TMAPI_PAIRS_ITEMS 2048u
+#endif
+
+// The tiles of what the plan is restricted to, all of them.
+static inline void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
+    const tmap_u64 rows = tmapi_pairs_tiles(plan->rows, plan->side);
+    const tmap_u32 columns = (plan->others ? plan->others : plan->n) + plan->before;
+    const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
+    plan->across = tmapi_pairs_tiles(columns, plan->side);
+    if (layout == TMAP_PAIRS_LOWER)
+        plan->tiles = tmap_triangle_cells(rows + skew) - skew; // row r has r + 1 + skew
+    else if (plan->others || layout == TMAP_PAIRS_SQUARE)
+        plan->tiles = rows * plan->across;
+    else
+        plan->tiles = tmap_triangle_cells(plan->across) - tmap_triangle_cells(plan->across - rows);
+    for (plan->cut = 0; plan->cut < plan->cut_most; ++plan->cut, plan->tiles *= 2)
+        if (plan->tiles * plan->sets >= TMAPI_PAIRS_ITEMS) break;
+    plan->band = TMAP_PAIRS_SIDE >> plan->cut;
+    plan->items = plan->tiles * plan->sets; // below 2^46 times 2^16: see tmap_pairs_plan_sets
+    plan->first = 0, plan->count = plan->items;
+    tmapi_pairs_plan_rows_of(plan);
+    tmapi_pairs_plan_spread(plan);
+}
+
+// The plan of a kernel over all pairs of n points of d coordinates of `size` bytes each. n: 0 to
+// 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
+// of TMAP_PAIRS_THREADS threads, cast to const void *. Made once, a plan serves any number of
+// launches on the device that was the current one.
+// Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
+// cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
+// *out is written only on success.
+// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
+static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
+                                               const void *kernel, tmap_pairs_plan *out) {
+    tmap_pairs_plan p;
+    int device, processors, blocks = 0;
+    cudaError_t error;
+    if (!out || !kernel || n > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
+    if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return cudaErrorInvalidValue;
+    p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
+    p.kind = TMAP_PAIRS_KIND_EACH, p.kernel = kernel, p.block = TMAP_PAIRS_THREADS,
+    p.shared = TMAP_PAIRS_SIDE * d * size;
+    p.side = TMAP_PAIRS_SIDE, p.layout = p.value = p.before = 0, p.pitch = 0;
+    p.cut = 0, p.cut_most = TMAPI_PAIRS_CUT;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, p.shared);
+    if (error) return error;
+    if (blocks < 1) return cudaErrorInvalidConfiguration;
+    p.resident = (tmap_u32)blocks * (tmap_u32)processors;
+    tmapi_pairs_plan_tiles(&p);
+    *out = p;
+    return cudaSuccess;
+}
+
+// Restricts a plan to the pairs with i < rows, the first rows of the condensed matrix. A share that
+// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer and for more rows
+// than points.
+static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
+    if (!plan || rows > plan->n) return cudaErrorInvalidValue;
+    plan->rows = rows;
+    tmapi_pairs_plan_tiles(plan);
+    return cudaSuccess;
+}
+
+// Makes a plan one of two sets: all pairs (i, j) of i < n and j < others, where point j is one of
+// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. A share that
+// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number
+// outside, and for plans of pairs_store.h but those of a square, of which this makes a rectangle.
+static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
+    if (!plan || others > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
+    if (plan->layout &&
+        ((plan->layout & TMAPI_PAIRS_LAYOUT) != TMAP_PAIRS_SQUARE || others > TMAP_PAIRS_STORE_MAX))
+        return cudaErrorInvalidValue;
+    plan->others = others;
+    tmapi_pairs_plan_tiles(plan);
+    return cudaSuccess;
+}
+
+// Makes a plan one of `sets` equal sets, 1 to 65536: set b has the points from b * n on (and the
+// second ones from b * others on), and pairs are those within one set. The functions of the user
+// are not told which set a pair is of; tmap_pairs_fold has a result for each. A share that was set
+// before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number outside.
+static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
+    if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
+    plan->sets = sets;
+    tmapi_pairs_plan_tiles(plan);
+    return cudaSuccess;
+}
+
+// Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
+// batch of it. Shares that together are all items visit every pair once.
+// Returns cudaErrorInvalidValue for a null pointer and for items that the plan does not have.
+static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
+                                                tmap_u64 count) {
+    if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
+    plan->first = first, plan->count = count;
+    tmapi_pairs_plan_spread(plan);
+    return cudaSuccess;
+}
+
+// Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
+// value. job: the address of that struct. The result is the launch's own error; one that an
+// earlier call has left is neither reported nor cleared. Can be captured. A plan without an item
+// is launched too, as a fold has a result then.
+// Returns cudaErrorInvalidValue for a null pointer and for what no plan maker has made. It takes
+// plans of every kind, and cannot know which one the kernel goes by: tmap_pairs_select_launch,
+// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse the others.
+static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
+                                            cudaStream_t stream) {
+    void *arguments[2];
+    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
+    if (plan->kind < TMAP_PAIRS_KIND_EACH || plan->kind > TMAP_PAIRS_KIND_STORE)
+        return cudaErrorInvalidValue;
+    if (!plan->grid) return cudaErrorInvalidConfiguration; // drivers do not agree on this one
+    arguments[0] = (void *)plan, arguments[1] = (void *)job;
+    return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
+                            plan->shared, stream);
+}
+
+// The same for a kernel that goes by plans of one kind.
+static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
+                                                const void *job, cudaStream_t stream) {
+    if (!plan || plan->kind != kind) return cudaErrorInvalidValue;
+    return tmap_pairs_launch(plan, job, stream);
+}
+
+#endif
+
+// ---- pairs walk ---------------------------------------------------------------------------------
+//
+// The loop behind tmap_pairs_each and tmap_pairs_fold: all pairs of a tile, handed to
+// a function of the user's.
+//
+// A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
+// its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
+// coordinate, and all threads read the same ones, 16 bytes at a time, so that a point costs a
+// fraction of an instruction for each pair.
+//
+// Private to the library.
+
+#if TMAP_CUDA
+
+// pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
+typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, const void *a,
+                                 const void *b);
+
+// What is constant in a launch; sizes and functions are constants of the compiler's.
+typedef struct tmapi_pairs {
+    const unsigned char *points, *others; // `others` is `points` where there is one set
+    tmap_u32 size, d;
+    tmap_pairs_visit visit;
+    void *accumulator, *job;
+} tmapi_pairs;
+
+#define TMAPI_PAIRS_MINE (TMAP_PAIRS_SIDE / TMAP_PAIRS_THREADS) // points j of a thread
+
+typedef struct tmapi_pairs_point {
+    alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
+} tmapi_pairs_point;
+
+// The points j: the plan says if there is a second set, whatever `others` points at.
+TMAP_DEVICE const unsigned char *tmapi_pairs_columns(const tmap_pairs_plan *plan,
+                                                     const tmapi_pairs *p) {
+    return plan->others ? p->others : p->points;
+}
+
+// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
+// exist are 0. Collective for the block, with a barrier.
+TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+                                  tmapi_pairs_place place, unsigned char *rows,
+                                  tmapi_pairs_point *mine) {
+    const tmap_u32 size = p->size, d = p->d, count = plan->others ? plan->others : plan->n;
+    const tmap_u32 band = plan->band;
+    const unsigned char *points = p->points + place.set * plan->n * d * size;
+    const unsigned char *others = tmapi_pairs_columns(plan, p) + place.set * count * d * size;
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
+        const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k) {
+            unsigned char *to = rows + (k * TMAP_PAIRS_SIDE + at) * size;
+            if (at < band && i < plan->n)
+                tmapi_value_copy(to, points + (i * d + k) * size, size);
+            else if (at < band)
+                tmapi_value_zero(to, size);
+            if (j < count)
+                tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
+            else
+                tmapi_value_zero(mine[c].bytes + k * size, size);
+        }
+    }
+    __syncthreads();
+}
+
+// The rows of an item that are there.
+TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
+    const tmap_u32 left = plan->rows > place.i ? plan->rows - place.i : 0;
+    const tmap_u32 band = plan->band;
+    return left < band ? left : band;
+}
+
+// Those of them that have a pair with the thread's point c: so many from the first one on.
+TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
+                                        tmap_u32 c) {
+    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x;
+    const tmap_u32 count = plan->others ? plan->others : plan->n;
+    const tmap_u32 height = tmapi_pairs_rows_left(plan, place);
+    const tmap_u32 above = place.j + x > place.i ? place.j + x - place.i : 0; // rows i < j
+    if (x >= count - place.j) return 0;
+    return plan->others || height < above ? height : above;
+}
+
+// 1 if all pairs of an item are there.
+TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
+    const tmap_u32 count = plan->others ? plan->others : plan->n, band = plan->band;
+    return tmapi_pairs_rows_left(plan, place) == band && count - place.j >= TMAP_PAIRS_SIDE &&
+           (plan->others || place.i + band <= place.j);
+}
+
+// 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
+// below `height`, by the thread's points from `first` to `last` - 1.
+TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
+                                  const unsigned char *rows, const tmapi_pairs_point *mine,
+                                  tmap_u32 first, tmap_u32 last, tmap_u32 y, tmap_u32 height,
+                                  int whole) {
+    const tmap_u32 size = p->size, d = p->d, step = 16 / size;
+    tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy(&vector[k], rows + (k * TMAP_PAIRS_SIDE + y) * size, 16);
+#pragma unroll
+    for (tmap_u32 r = 0; r < step; ++r) {
+        tmapi_pairs_point row;
+        tmap_pair pair;
+        pair.i = place.i + y + r;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+#pragma unroll
+        for (tmap_u32 c = first; c < last; ++c) {
+            pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
+            if (whole || y + r < height)
+                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
+        }
+    }
+}
+
+// All pairs of a tile. rows: the block's shared memory, which all threads are through with after
+// the next barrier. Collective for the block.
+TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+                                  tmapi_pairs_place place, unsigned char *rows) {
+    const tmap_u32 step = 16 / p->size, band = plan->band;
+    tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
+    tmapi_pairs_load(plan, p, place, rows, mine);
+    if (tmapi_pairs_whole(plan, place)) {
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < band; y += 2 * step)
+#pragma unroll
+            for (tmap_u32 k = 0; k < 2; ++k)
+                tmapi_pairs_rows(p, place, rows, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
+        return;
+    }
+#pragma unroll // each point has rows of its own: on the diagonal half as many in all
+    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+        const tmap_u32 height = tmapi_pairs_height(plan, place, c);
+#pragma unroll 1
+        for (tmap_u32 y = 0; y < height; y += step)
+            tmapi_pairs_rows(p, place, rows, mine, c, c + 1, y, height, 0);
+    }
+}
+
+// The arguments of a launch, gathered.
+TMAP_DEVICE tmapi_pairs tmapi_pairs_make(const void *points, const void *others, tmap_u32 size,
+                                         tmap_u32 d, tmap_pairs_visit visit, void *accumulator,
+                                         void *job) {
+    tmapi_pairs p;
+    p.points = (const unsigned char *)points;
+    p.others = others ? (const unsigned char *)others : p.points;
+    p.size = size, p.d = d, p.visit = visit, p.accumulator = accumulator, p.job = job;
+    return p;
+}
+
+// ---- pairs fold ---------------------------------------------------------------------------------
+//
+// A function of the user's on every pair of n points, and what it accumulates joined
+// to one value: counts, sums, the farthest pair.
+//
+//     typedef struct near_job {
+//         const float *points;
+//         float r2;
+//         void *parts;
+//         tmap_u64 *count;
+//     } near_job;
+//     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
+//                                const void *b) {
+//         const float *u = (const float *)a, *v = (const float *)b;
+//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+//         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
+//     }
+//     static __device__ void join(void *job, void *sum, const void *other) {
+//         *(tmap_u64 *)sum += *(const tmap_u64 *)other;
+//     }
+//     __global__ void __launch_bounds__(128) count_near(tmap_pairs_plan plan, near_job j) {
+//         __shared__ tmap_u64 scratch[4];
+//         tmap_u64 sum, zero = 0;
+//         tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 3, add, &sum, &zero, sizeof sum, join,
+//                         &j, scratch, j.parts, j.count);
+//     }
+//     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
+//     ... cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof(tmap_u64)));
+//     ... the first tmap_pairs_fold_clear(&plan) bytes of it cleared once
+//     ... tmap_pairs_launch(&plan, &j, stream);
+//
+// A thread's accumulator begins anew in each tile of 512 x 512 pairs, so that counts of 32 bits and
+// sums of floats, whose errors grow with the number of terms, go far: a thread adds up 2048 pairs.
+// Tiles are joined in a fixed order: results are the same in every bit whatever the grid.
+
+// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread of the
+// launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
+// threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
+// points: the plan's points in device memory, at a multiple of `size`. others: the second set, or
+// 0; it counts only where the plan has a second set. size, d: the plan's, as constants. visit: a
+// __device__ function without barriers and collectives.
+// After it, all threads of a block see what the visits of the block have written to its shared
+// memory; no barrier is needed in between.
+// Cost: for each pair what visit costs, and a fourth to a half of an instruction.
+TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, const void *points,
+                                 const void *others, tmap_u32 size, tmap_u32 d,
+                                 tmap_pairs_visit visit, void *job) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    const tmapi_pairs p = tmapi_pairs_make(points, others, size, d, visit, 0, job);
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t),
+                         (unsigned char *)tmapi_pairs_shared);
+        __syncthreads(); // before the next tile's points come
+    }
+}
+
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
+// counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
+TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
+    return (8ull * plan->sets + 15) / 16 * 16;
+}
+
+// Bytes of device memory that tmap_pairs_fold needs for accumulators of `bytes` bytes: the
+// counters, and a part for each item of the plan's share.
+TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
+    return tmap_pairs_fold_clear(plan) + plan->count * bytes;
+}
+
+// The share's items of a set: from *first on, counted from the share's first one.
+TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tmap_u64 *first) {
+    const tmap_u64 begin = set * plan->tiles, end = begin + plan->tiles;
+    const tmap_u64 from = begin > plan->first ? begin : plan->first;
+    const tmap_u64 last = plan->first + plan->count, to = end < last ? end : last;
+    *first = from - plan->first;
+    return to > from ? to - from : 0;
+}
+
+// Accumulates add(job, accumulator, pair, a, b) over all pairs of each set of the plan's share,
+// joins what threads have by join(job, accumulator, &other), and writes a result for each set.
+// points, others, size, d: as for tmap_pairs_each. accumulator: the thread's own variable, whose
+// value before and after is of no account. zero: what an accumulator begins with; it is joined any
+// number of times. bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant.
+// scratch: 4 accumulators in shared memory. parts: tmap_pairs_fold_bytes bytes of device memory at
+// a multiple of 16, the first tmap_pairs_fold_clear of which are zero before the first launch that
+// uses them; each launch leaves them so. Launches that run at the same time need parts of their
+// own. result: device memory for an accumulator of each set; a set without a pair in the
+// share gets zero. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads.
+// Exactness: results hang on the plan's share alone, not on the grid.
+TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, const void *points,
+                                 const void *others, tmap_u32 size, tmap_u32 d,
+                                 tmap_pairs_visit add, void *accumulator, const void *zero,
+                                 tmap_u32 bytes, tmap_fold_join join, void *job, void *scratch,
+                                 void *parts, void *result) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    const tmapi_pairs p = tmapi_pairs_make(points, others, size, d, add, accumulator, job);
+    tmap_u64 *counters = (tmap_u64 *)parts;
+    unsigned char *part = (unsigned char *)parts + tmap_pairs_fold_clear(plan);
+    unsigned char *results = (unsigned char *)result;
+    tmap_u64 first;
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
+        const tmap_u64 items = tmapi_pairs_items(plan, place.set, &first);
+        tmapi_fold_move(accumulator, zero, bytes);
+        tmapi_pairs_tile(plan, &p, place, (unsigned char *)tmapi_pairs_shared);
+        tmap_fold_block(accumulator, bytes, join, job, scratch);
+        if (items > 1) {
+            if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, accumulator, bytes);
+            if (!tmapi_fold_last(counters + place.set, items)) continue;
+            tmapi_fold_parts(accumulator, zero, bytes, join, job, scratch, part + first * bytes,
+                             items);
+        }
+        if (threadIdx.x == 0) tmapi_fold_move(results + place.set * bytes, accumulator, bytes);
+    }
+    if (blockIdx.x == 0) // sets of which the share has nothing
+        for (tmap_u64 set = threadIdx.x; set < plan->sets; set += blockDim.x)
+            if (!tmapi_pairs_items(plan, set, &first))
+                tmapi_fold_move(results + set * bytes, zero, bytes);
+}
+
+#endif // TMAP_CUDA
 
 #endif

@@ -45,9 +45,722 @@
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
-#include "pairs_frames_walk.h"
+#include "../fold.h"
+#include "../launch.h"
+#include "../value.h"
+#include "pairs.h"
+
+// ---- pairs frames plan --------------------------------------------------------------------------
+//
+// The plan of a launch over all pairs of n points in each of many frames: how
+// points are cut into tiles and frames into groups, and the grid and shared memory that they take
+// on this device.
+//
+// A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
+// 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
+// different pairs. A block has the points of a tile's rows and columns, of one group of frames, in
+// shared memory, while those of the next group come; and what the pairs of the tile have of their
+// own (their distances in a reference, say), which is made once for all frames of the block. Where
+// all pairs fit one block, they are one tile.
+//
+// pairs_frames.h has the function that a kernel of the user's calls.
+
+// Threads of a block; floats that a pair may have of its own, and a frame.
+#ifndef TMAP_PAIRS_FRAMES_THREADS
+#define TMAP_PAIRS_FRAMES_THREADS 512u
+#endif
+#define TMAP_PAIRS_FRAMES_OWN_MAX   4u
+#define TMAP_PAIRS_FRAMES_FRAME_MAX 8u
+
+// Points i that a lane holds at once; frames of a lane; frames of a group, at most.
+#define TMAPI_FRAMES_ROWS 8u
+#ifndef TMAPI_FRAMES_LANE
+#define TMAPI_FRAMES_LANE 1u
+#endif
+#define TMAPI_FRAMES_WARPS (TMAP_PAIRS_FRAMES_THREADS / 32)
+
+// A plan. Points are cut into `bands` of `side` points, pairs into `tiles` of two bands, row by row
+// as in tmap_upper_map; frames into ranges of `range` frames, and these into groups of `group`. A
+// block takes one range of frames and one of `splits` shares of the tiles.
+typedef struct tmap_pairs_frames_plan {
+    tmap_u32 n;                    // points that count, of a frame
+    tmap_u32 kind;                 // TMAP_PAIRS_KIND_FRAMES
+    tmap_u64 frames;               // how many
+    tmap_u32 own, bytes;           // floats of a pair, bytes of an accumulator
+    tmap_u32 side, bands, pitch;   // pitch: floats of a frame in shared memory
+    tmap_u64 tiles, ranges;        //
+    tmap_u32 group, range;         // frames
+    tmap_u32 splits;               // 1 where there is one tile
+    const void *kernel;            // the launch
+    tmap_u32 grid, block, shared;  // blocks, threads of a block, bytes
+    tmap_u32 processors, resident; // multiprocessors, blocks that one may hold
+    tmap_u32 room, room_of_all;    // bytes that a block may have, and all blocks of one
+} tmap_pairs_frames_plan;
+
+TMAP_FN tmap_u32 tmapi_frames_round(tmap_u32 x, tmap_u32 to) { return (x + to - 1) / to * to; }
+TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
+
+// ---- shared memory: two stages of points, what pairs have of their own, sums --------------------
+
+// Bytes of a stage: the frames of a group, and the reference.
+TMAP_FN tmap_u32 tmapi_frames_stage(const tmap_pairs_frames_plan *plan) {
+    return (plan->group + 1) * plan->pitch * 4;
+}
+
+// 4 columns of a block of rows are what the table is counted in; those of a tile.
+TMAP_FN tmap_u32 tmapi_frames_cells(const tmap_pairs_frames_plan *plan) {
+    const tmap_u32 blocks = plan->side / TMAPI_FRAMES_ROWS, quads = plan->side / 4;
+    if (plan->bands > 1) return blocks * quads;
+    return (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2; // no row has what is left of the diagonal
+}
+TMAP_FN tmap_u32 tmapi_frames_table(const tmap_pairs_frames_plan *plan) {
+    return tmapi_frames_cells(plan) * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
+}
+
+// Where in shared memory things are: after the stages and the table the sums of warps, twice; those
+// of the block's frames, where there is more than one tile; and what is joined over the block.
+TMAP_FN tmap_u32 tmapi_frames_at_sums(const tmap_pairs_frames_plan *plan) {
+    return 2 * tmapi_frames_stage(plan) + tmapi_frames_table(plan);
+}
+TMAP_FN tmap_u32 tmapi_frames_sums(const tmap_pairs_frames_plan *plan) {
+    return tmapi_frames_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
+}
+TMAP_FN tmap_u64 tmapi_frames_at_all(const tmap_pairs_frames_plan *plan) {
+    return tmapi_frames_at_sums(plan) + 2ull * tmapi_frames_sums(plan);
+}
+TMAP_FN tmap_u64 tmapi_frames_at_pairs(const tmap_pairs_frames_plan *plan) {
+    const tmap_u64 frames = plan->bands > 1 ? plan->range : 0;
+    const tmap_u64 at = tmapi_frames_at_all(plan) + (frames * plan->bytes + 15) / 16 * 16;
+    const tmap_u64 least = TMAP_PAIRS_FRAMES_THREADS * plan->bytes; // for the join of all blocks
+    return at > least ? at : least;
+}
+TMAP_FN tmap_u64 tmapi_frames_shared(const tmap_pairs_frames_plan *plan) {
+    return tmapi_frames_at_pairs(plan) + (1 + TMAPI_FRAMES_WARPS) * ((plan->bytes + 15) / 16 * 16);
+}
+
+// ---- memory for the sums of blocks --------------------------------------------------------------
+
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
+// counter for each range of frames. Each launch leaves them so. 0 where there is no workspace.
+TMAP_FN tmap_u64 tmap_pairs_frames_clear(const tmap_pairs_frames_plan *plan) {
+    return plan->splits > 1 ? (8 * plan->ranges + 15) / 16 * 16 : 0;
+}
+
+// Bytes of device memory that tmap_pairs_frames needs: 0 where all pairs of a frame are one
+// block's, else an accumulator of each block for each of its frames, a few megabytes.
+TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
+    const tmap_u64 parts = plan->ranges * plan->splits * (plan->range + 1ull) * plan->bytes;
+    return plan->splits > 1 ? tmap_pairs_frames_clear(plan) + parts : 0;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+// What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames; what
+// else it does takes about as long as so many of them: its start, the handing over from group to
+// group, a group at least; and so many pairs of the table are made in one.
+#define TMAPI_FRAMES_START  3.0
+#define TMAPI_FRAMES_HAND   0.5
+#define TMAPI_FRAMES_LATENT 2.0
+#define TMAPI_FRAMES_MADE   (28.0 * TMAP_PAIRS_FRAMES_THREADS)
+// Frames of a block, at most, where there are several tiles; blocks for each multiprocessor.
+#define TMAPI_FRAMES_RANGE 512u
+#define TMAPI_FRAMES_WAVES 64u
+
+// Rounds for a group of frames in a tile with so many 8 x 4 pairs.
+static inline double tmapi_frames_rounds(const tmap_pairs_frames_plan *p, tmap_u32 units) {
+    const tmap_u32 ways = 32 * TMAPI_FRAMES_LANE / p->group * TMAPI_FRAMES_WARPS;
+    const double rounds = TMAPI_FRAMES_LANE * (double)tmapi_frames_pieces(units, ways);
+    return rounds + TMAPI_FRAMES_HAND > TMAPI_FRAMES_LATENT ? rounds + TMAPI_FRAMES_HAND
+                                                            : TMAPI_FRAMES_LATENT;
+}
+
+// Cuts points into bands of about `side` points and frames into groups of `group` frames. Returns
+// the rounds for a group in a tile, on an average.
+static inline double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
+    double diagonal, whole;
+    tmap_u32 rows;
+    p->bands = p->n ? (tmap_u32)tmapi_frames_pieces(p->n, side) : 1;
+    p->side = (tmap_u32)tmapi_frames_pieces(p->n ? p->n : 1, p->bands);
+    p->side = tmapi_frames_round(p->side, TMAPI_FRAMES_ROWS);
+    p->tiles = tmap_triangle_cells(p->bands);
+    p->pitch = 3 * p->side * (p->bands > 1 ? 2 : 1) + 4; // 4 times an odd number
+    p->group = group;
+    rows = p->side / TMAPI_FRAMES_ROWS;
+    diagonal = tmapi_frames_rounds(p, rows * (rows - 1) / 2 * (TMAPI_FRAMES_ROWS / 4) + rows);
+    whole = tmapi_frames_rounds(p, rows * rows * (TMAPI_FRAMES_ROWS / 4));
+    return whole + (diagonal - whole) * p->bands / (double)p->tiles;
+}
+
+// Divides the work: so many groups of frames and tiles for a block. Returns about how long that
+// takes, in rounds; a negative number where it is not possible. tile: rounds for one and a group.
+static inline double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
+                                         tmap_u64 tiles) {
+    const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
+    const tmap_u64 frames = groups * p->group, splits = tmapi_frames_pieces(p->tiles, tiles);
+    tmap_u64 items, held;
+    if (frames > 0xffffffffull || splits > 0x7fffffff) return -1;
+    p->range = (tmap_u32)frames, p->splits = (tmap_u32)splits;
+    p->ranges = tmapi_frames_pieces(p->frames, frames);
+    items = p->ranges * splits;
+    if (items > 0x7fffffff || tmapi_frames_shared(p) > p->room) return -1;
+    p->grid = (tmap_u32)items, p->shared = (tmap_u32)tmapi_frames_shared(p);
+    held = p->room_of_all / (p->shared + 1024); // CUDA takes 1024 bytes of each block
+    held = held > p->resident ? p->resident : held ? held : 1;
+    return (double)tmapi_frames_pieces(items, p->processors) *
+           (TMAPI_FRAMES_START / (double)held +
+            (double)tiles * (tile * (double)groups + p->own * pairs / TMAPI_FRAMES_MADE));
+}
+
+// The divisions of a cut that might be good, compared with the best so far.
+static inline void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
+                                    tmap_pairs_frames_plan *best) {
+    const tmap_u64 all = p.frames ? tmapi_frames_pieces(p.frames, p.group) : 1;
+    tmap_u64 groups = p.bands > 1 ? 1 : tmapi_frames_pieces(all, p.processors * p.resident);
+    for (;; groups = 2 * groups < all ? 2 * groups : all) {
+        const tmap_u64 ranges = tmapi_frames_pieces(all, groups);
+        for (tmap_u64 tiles = 1;; tiles = 2 * tiles < p.tiles ? 2 * tiles : p.tiles) {
+            const tmap_u64 items = ranges * tmapi_frames_pieces(p.tiles, tiles);
+            const int few = items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES;
+            const double cost = few || (tiles == p.tiles && groups * p.group >= TMAPI_FRAMES_RANGE)
+                                    ? tmapi_frames_divide(&p, tile, groups, tiles)
+                                    : -1;
+            if (cost >= 0 && (*least < 0 || cost < *least)) *least = cost, *best = p;
+            if (tiles == p.tiles || items <= p.processors) break;
+        }
+        if (p.bands == 1 || groups == all || 2 * groups * p.group > TMAPI_FRAMES_RANGE) break;
+    }
+}
+
+// The plan that takes least. side, group: 0, or what they shall be.
+static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
+    tmap_pairs_frames_plan best = *p;
+    double least = -1;
+    for (tmap_u32 s = TMAPI_FRAMES_ROWS; s <= 512; s += TMAPI_FRAMES_ROWS)
+        for (tmap_u32 g = 8; g <= 32; g *= 2) {
+            if ((side && s != side) || (group && g != group)) continue;
+            if (s > TMAPI_FRAMES_ROWS && p->n <= s - TMAPI_FRAMES_ROWS) continue; // as before
+            const double tile = tmapi_frames_cut(p, s, g);
+            tmapi_frames_try(*p, tile, &least, &best);
+        }
+    *p = best;
+    return least >= 0;
+}
+
+// The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
+// frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
+// bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
+// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory
+// is raised to what the device has. Made once, a plan serves any number of launches on the device
+// that was the current one.
+// Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
+// cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
+// *out is written only on success.
+// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Example: tmap_pairs_frames_plan_make(200, 4096, 1, 8, (const void *)look, &plan).
+static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
+                                                      tmap_u32 bytes, const void *kernel,
+                                                      tmap_pairs_frames_plan *out) {
+    struct cudaFuncAttributes attributes;
+    tmap_pairs_frames_plan p;
+    int device, processors, room, room_of_all, blocks = 0;
+    cudaError_t error;
+    if (!out || !kernel || n > 1u << 24 || frames > 1ull << 31) return cudaErrorInvalidValue;
+    if (own > TMAP_PAIRS_FRAMES_OWN_MAX || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4)
+        return cudaErrorInvalidValue;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+    error = cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error) return error;
+    error =
+        cudaDeviceGetAttribute(&room_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    if (error) return error;
+    if ((error = cudaFuncGetAttributes(&attributes, kernel)) != cudaSuccess) return error;
+    room -= (int)attributes.sharedSizeBytes;
+    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes,
+    p.kernel = kernel;
+    p.block = TMAP_PAIRS_FRAMES_THREADS;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, 0);
+    if (error) return error;
+    p.processors = (tmap_u32)processors, p.resident = (tmap_u32)blocks;
+    p.room = room > 0 ? (tmap_u32)room : 0, p.room_of_all = (tmap_u32)room_of_all;
+    if (blocks < 1 || !tmapi_frames_choose(&p, 0, 0)) return cudaErrorInvalidConfiguration;
+    if ((error = tmapi_launch_shared(kernel, p.room)) != cudaSuccess) return error;
+    *out = p;
+    return cudaSuccess;
+}
+
+// Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
+// value. job: the address of that struct. The result is the launch's own error; one that an
+// earlier call has left is neither reported nor cleared. Can be captured. Without a frame there is
+// no launch. Returns cudaErrorInvalidValue for a null pointer, and for a plan that
+// tmap_pairs_frames_plan_make has not made.
+static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
+                                                   const void *job, cudaStream_t stream) {
+    void *arguments[2];
+    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
+    if (plan->kind != TMAP_PAIRS_KIND_FRAMES) return cudaErrorInvalidValue;
+    if (!plan->frames) return cudaSuccess;
+    arguments[0] = (void *)plan, arguments[1] = (void *)job;
+    return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
+                            plan->shared, stream);
+}
+
+#endif
+
+// ---- pairs frames tile --------------------------------------------------------------------------
+//
+// A tile of pairs of pairs_frames.h: which pairs of it are whose, and how its
+// points come to shared memory.
+//
+// Private to the library.
 
 #if TMAP_CUDA
+
+typedef void (*tmap_pairs_frames_pair)(void *job, void *sum, tmap_pair pair, const float *a,
+                                       const float *b, float *of_pair);
+typedef void (*tmap_pairs_frames_frame)(void *job, tmap_u64 frame, float *of_frame);
+typedef void (*tmap_pairs_frames_add)(void *job, void *sum, tmap_pair pair, const float *a,
+                                      const float *b, const float *of_pair, const float *of_frame);
+typedef void (*tmap_pairs_frames_finish)(void *job, tmap_u64 frame, const void *sum,
+                                         const void *pairs);
+
+// What is constant in a launch; sizes and functions are constants of the compiler's.
+typedef struct tmapi_frames {
+    const tmap_pairs_frames_plan *plan;
+    const float *reference, *frames;
+    const tmap_u32 *numbers;
+    tmap_u32 points, own, bytes; // points: of a frame, in memory
+    tmap_pairs_frames_pair of_pair;
+    tmap_pairs_frames_frame of_frame;
+    tmap_pairs_frames_add add;
+    tmap_fold_join join;
+    const void *zero;
+    void *job;
+    tmap_u32 table;
+} tmapi_frames;
+
+// A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
+// ends, `head` and every step-th one of them after it; and `count` quads from a place on.
+typedef struct tmapi_frames_tile {
+    tmap_u32 i, j, rows, columns; // the first points, how many
+    tmap_u32 blocks, quads, of_j; // of rows, of columns, whole ones; where points j are in a stage
+    int diagonal;
+    tmap_u32 head, heads, step, block, quad, count;
+} tmapi_frames_tile;
+
+// Float number `at` of the block's shared memory. A number and not a pointer is what is handed
+// around, so that the compiler knows which memory it is.
+TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    return (float *)tmapi_pairs_shared + at;
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it.
+TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
+    return TMAPI_FRAMES_ROWS / 4 * (block * (block + 1) / 2);
+}
+
+// The first quad that a block of rows takes, and where quad 0 of its rows would be in the table.
+TMAP_DEVICE tmap_u32 tmapi_frames_first(const tmapi_frames_tile *t, tmap_u32 block) {
+    return t->diagonal ? (block + 1) * (TMAPI_FRAMES_ROWS / 4) : 0;
+}
+TMAP_DEVICE tmap_u32 tmapi_frames_base(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                       tmap_u32 block) {
+    const tmap_u32 quads = f->plan->side / 4;
+    return block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
+}
+
+// Where what a row's pairs with a quad have of their own is: the first of 4 floats, for each of
+// `own`.
+TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                        tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
+    const tmap_u32 cell = tmapi_frames_base(f, t, block) + quad;
+    return f->table + (cell * TMAPI_FRAMES_ROWS + row) * f->own * 4;
+}
+
+// Tile number `tile`. The points alone.
+TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u64 tile) {
+    const tmap_pairs_frames_plan *plan = f->plan;
+    tmapi_frames_tile t;
+    tmap_pair64 p = {0, 0};
+    if (plan->bands > 1) p = tmap_upper_map64(tile, plan->bands);
+    t.diagonal = p.i == p.j;
+    t.i = (tmap_u32)p.i * plan->side, t.j = (tmap_u32)p.j * plan->side;
+    t.rows = plan->n - t.i < plan->side ? plan->n - t.i : plan->side;
+    t.columns = plan->n - t.j < plan->side ? plan->n - t.j : plan->side;
+    t.of_j = t.diagonal ? 0 : 3 * plan->side;
+    t.blocks = (t.rows + TMAPI_FRAMES_ROWS - 1) / TMAPI_FRAMES_ROWS, t.quads = t.columns / 4;
+    t.head = t.heads = t.step = t.block = t.quad = t.count = 0;
+    return t;
+}
+
+// The share of lanes number v of `step` that go their own ways: every step-th head, and as many
+// quads, one after the other, as make the shares equal.
+TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
+    const tmap_u32 per = TMAPI_FRAMES_ROWS / 4, rows = t->blocks;
+    tmap_u32 with = rows, quads, all, begin; // with: blocks of rows that have quads
+    if (t->diagonal) with = t->quads / per < rows ? t->quads / per : rows;
+    quads = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
+    t->heads = t->diagonal || t->columns % 4 ? rows : 0;
+    t->head = v, t->step = step;
+    all = quads + t->heads;
+    // Shares of all / step, one more for the first all % step; less the heads of those before.
+    begin = all / step * v + (v < all % step ? v : all % step);
+    begin -= t->heads / step * v + (v < t->heads % step ? v : t->heads % step);
+    t->count = all / step + (v < all % step) - t->heads / step - (v < t->heads % step);
+    if (!t->diagonal) {
+        t->block = t->quads ? begin / t->quads : 0;
+        t->quad = begin - t->block * t->quads;
+        return;
+    }
+    t->block = 0, t->quad = begin;
+    while (t->count && t->quad >= t->quads - tmapi_frames_first(t, t->block))
+        t->quad -= t->quads - tmapi_frames_first(t, t->block), ++t->block;
+    t->quad += tmapi_frames_first(t, t->block);
+}
+
+// ---- how points come ----------------------------------------------------------------------------
+
+// Copies 4 or 16 bytes to shared memory; they are there after tmapi_frames_arrived.
+TMAP_DEVICE void tmapi_frames_copy(float *to, const float *from, tmap_u32 size) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
+    if (size == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+#else
+    tmapi_value_copy(to, from, size);
+#endif
+}
+
+// Ends a batch of the thread's copies; waits for all of them, or for all but the last batch.
+TMAP_DEVICE void tmapi_frames_batch(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+TMAP_DEVICE void tmapi_frames_arrived(int but_last) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (but_last)
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+    else
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+#else
+    (void)but_last; // copies do not wait there
+#endif
+}
+
+// `count` points of a frame from number `first` of those that count, by a warp.
+TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *frame, tmap_u32 first,
+                                        tmap_u32 count, tmap_u32 at) {
+    const tmap_u32 lane = threadIdx.x % 32, floats = 3 * count;
+    const float *from = frame + first * 3ull;
+    float *to = tmapi_frames_shared_at(at);
+    tmap_u32 x = lane;
+    if (f->numbers) {
+        TMAPI_NO_UNROLL
+        for (; x < floats; x += 32)
+            tmapi_frames_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
+        return;
+    }
+    if ((tmap_u64)from % 16 == 0) {
+        TMAPI_NO_UNROLL
+        for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_frames_copy(to + x, from + x, 16);
+        x = floats / 4 * 4 + lane;
+    }
+    TMAPI_NO_UNROLL
+    for (; x < floats; x += 32) tmapi_frames_copy(to + x, from + x, 4);
+}
+
+// The tile's points of `count` frames from frame `first` on go to a stage, in one batch, and before
+// that, where they are asked for, those of the reference, in a batch of their own. A warp takes
+// half of a frame's: rows or columns, or on the diagonal one of two halves of both.
+TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                    tmap_u64 first, tmap_u32 count, int reference, tmap_u32 stage) {
+    const tmap_u32 warp = threadIdx.x / 32, second = warp % 2, pitch = f->plan->pitch;
+    const tmap_u32 half = (t->rows + 7) / 8 * 4, cut = t->diagonal ? half : t->rows;
+    const tmap_u32 all = t->diagonal ? t->rows : t->rows + t->columns;
+    const tmap_u32 middle = cut < all ? cut : all;
+    const tmap_u32 from = !second ? t->i : t->diagonal ? t->i + middle : t->j;
+    const tmap_u32 to = !second ? 0 : t->diagonal ? 3 * middle : t->of_j;
+    int row = reference ? -1 : (int)(warp / 2); // -1: the reference, by the first two warps
+    TMAPI_NO_UNROLL
+    for (;;) {
+        const tmap_u32 place = row < 0 ? f->plan->group : (tmap_u32)row;
+        const float *frame = f->reference;
+        if (row >= 0) frame = f->frames + (first + place) * f->points * 3;
+        if (row < 0 ? warp < 2 : place < count)
+            tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
+                                   stage + place * pitch + to);
+        if (row < 0) tmapi_frames_batch();
+        row = row < 0 ? (int)(warp / 2) : row + (int)(TMAPI_FRAMES_WARPS / 2);
+        if (row >= (int)count) break;
+    }
+    tmapi_frames_batch();
+}
+
+// ---- pairs frames walk --------------------------------------------------------------------------
+//
+// The loops of pairs_frames.h: what pairs have of their own is made, and lanes
+// go through the pairs of a tile.
+//
+// A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
+// time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
+// is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
+// frames, its halves, quarters or eighths are on their own ways through the pairs.
+//
+// Private to the library.
+
+typedef struct tmapi_frames_points { // of the frames of a lane
+    alignas(16) float at[TMAPI_FRAMES_LANE][TMAPI_FRAMES_ROWS][3];
+} tmapi_frames_points;
+typedef struct tmapi_frames_quad {
+    alignas(16) float at[TMAPI_FRAMES_LANE][4][3];
+} tmapi_frames_quad;
+typedef struct tmapi_frames_own {
+    alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
+} tmapi_frames_own;
+
+// A lane's frames: where they are in shared memory, what they have of their own, and their sums.
+typedef struct tmapi_frames_lane {
+    tmap_u32 at[TMAPI_FRAMES_LANE];
+    float of_frame[TMAPI_FRAMES_LANE][TMAP_PAIRS_FRAMES_FRAME_MAX];
+    tmapi_fold_words run[TMAPI_FRAMES_LANE], total[TMAPI_FRAMES_LANE];
+} tmapi_frames_lane;
+
+// ---- what pairs have of their own ---------------------------------------------------------------
+
+// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none
+// of them waits for another.
+TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                        const float *reference, tmap_u32 i, tmap_u32 quad, int all,
+                                        const tmapi_frames_quad *b, tmapi_frames_own *own,
+                                        void *sum) {
+#pragma unroll
+    for (tmap_u32 c = 0; c < 4; ++c) {
+        const tmap_u32 j = 4 * quad + c;
+        float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+        const tmap_pair pair = {t->i + i, t->j + j};
+        if (all || (i < t->rows && j < t->columns && (!t->diagonal || i < j)))
+            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[0][c], mine);
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k) own->at[k][c] = mine[k];
+    }
+}
+
+// Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
+// pairs themselves have. at: of the reference's points.
+TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
+                                   void *sum) {
+    const float *reference = tmapi_frames_shared_at(at);
+    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, per = TMAPI_FRAMES_ROWS / 4;
+    const tmap_u32 quads = t->columns / 4 + (t->columns % 4 != 0);
+    tmap_u32 block = 0, end = quads, i; // end: of the row's quads, in the table
+    TMAPI_NO_UNROLL
+    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS;;
+         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
+        // x counts the quads that exist; the table has room for all of a side
+        tmap_u32 quad;
+        tmapi_frames_quad b;
+        tmapi_frames_own own;
+        while (block < t->blocks && x >= end) {
+            ++block;
+            end += quads - (t->diagonal && block * per < quads ? block * per : 0);
+        }
+        if (block >= t->blocks) break;
+        quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
+#pragma unroll
+        for (tmap_u32 k = 0; k < 3; ++k)
+            tmapi_value_copy(&b.at[0][0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
+        if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
+            tmapi_frames_make_quad(f, t, reference, i, quad, 1, &b, &own, sum);
+        else
+            tmapi_frames_make_quad(f, t, reference, i, quad, 0, &b, &own, sum);
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k)
+            tmapi_value_copy(
+                tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row) + 4 * k),
+                own.at[k], 16);
+    }
+}
+
+// ---- the pairs ----------------------------------------------------------------------------------
+
+// Points of a frame from shared memory, `count` of them, a multiple of 4.
+TMAP_DEVICE void tmapi_frames_read(float *to, const float *from, tmap_u32 count) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < 3 * TMAPI_FRAMES_ROWS / 4; ++k)
+        if (k < 3 * count / 4) tmapi_value_copy(to + 4 * k, from + 4 * k, 16);
+}
+TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 block,
+                                        tmapi_frames_points *a) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_frames_read(&a->at[h][0][0],
+                          tmapi_frames_shared_at(lane->at[h] + 3 * TMAPI_FRAMES_ROWS * block),
+                          TMAPI_FRAMES_ROWS);
+}
+
+// What the lane's frames have added since they began anew goes to their totals.
+TMAP_DEVICE void tmapi_frames_begin(const tmapi_frames *f, tmapi_frames_lane *lane) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_fold_move(&lane->run[h], f->zero, f->bytes);
+}
+TMAP_DEVICE void tmapi_frames_end(const tmapi_frames *f, tmapi_frames_lane *lane) {
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        f->join(f->job, &lane->total[h], &lane->run[h]);
+}
+
+// A pair in all frames of the lane. own: of pairs c = 0 to 3 of a row, of which this is number c.
+TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
+                                      tmap_pair pair, const tmapi_frames_points *a, tmap_u32 r,
+                                      const tmapi_frames_quad *b, tmap_u32 c,
+                                      const tmapi_frames_own *own) {
+    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < f->own; ++k) mine[k] = own->at[k][c];
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        f->add(f->job, &lane->run[h], pair, a->at[h][r], b->at[h][c], mine, lane->of_frame[h]);
+}
+
+// All 8 x 4 pairs of a block of rows and a quad. columns: its points, in each of the lane's frames;
+// own: of the pairs.
+TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
+                                   const tmapi_frames_points *a, const float *const *columns,
+                                   const float *own) {
+    tmapi_frames_quad b;
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        tmapi_frames_read(&b.at[h][0][0], columns[h], 4);
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
+        tmapi_frames_own row;
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->own; ++k)
+            tmapi_value_copy(row.at[k], own + (r * f->own + k) * 4, 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_pair pair = {first.i + r, first.j + c};
+            tmapi_frames_pair_of(f, lane, pair, a, r, &b, c, &row);
+        }
+    }
+}
+
+// What a single pair has of its own, as number 0.
+TMAP_DEVICE tmapi_frames_own tmapi_frames_own_of(const tmapi_frames *f, tmap_u32 at) {
+    tmapi_frames_own own;
+#pragma unroll
+    for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][0] = *tmapi_frames_shared_at(at + 4 * k);
+    return own;
+}
+
+// What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
+// columns behind the last whole quad.
+TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                   tmapi_frames_lane *lane, tmap_u32 block) {
+    const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
+    tmapi_frames_points a;
+    tmapi_frames_read_rows(lane, block, &a);
+    tmapi_frames_begin(f, lane);
+    if (t->diagonal) {
+#pragma unroll
+        for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
+            tmapi_frames_quad b;
+            if (row + c >= t->rows) break;
+#pragma unroll
+            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+#pragma unroll
+                for (tmap_u32 k = 0; k < 3; ++k) b.at[h][0][k] = a.at[h][c][k];
+#pragma unroll
+            for (tmap_u32 r = 0; r < c; ++r) {
+                const tmapi_frames_own own = tmapi_frames_own_of(
+                    f, tmapi_frames_place(f, t, block, row / 4 + c / 4, r) + c % 4);
+                const tmap_pair pair = {t->i + row + r, t->j + row + c};
+                tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+            }
+        }
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
+        tmapi_frames_quad b;
+        if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
+#pragma unroll
+        for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+#pragma unroll
+            for (tmap_u32 k = 0; k < 3; ++k)
+                b.at[h][0][k] = *tmapi_frames_shared_at(lane->at[h] + t->of_j + 3 * j + k);
+#pragma unroll
+        for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
+            const tmapi_frames_own own =
+                tmapi_frames_own_of(f, tmapi_frames_place(f, t, block, t->quads, r) + j % 4);
+            const tmap_pair pair = {t->i + row + r, t->j + j};
+            tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+        }
+    }
+    tmapi_frames_end(f, lane);
+}
+
+// Where a lane is: a block of rows, and a quad of columns.
+typedef struct tmapi_frames_way {
+    const float *columns[TMAPI_FRAMES_LANE], *own;
+    tmap_u32 block;
+} tmapi_frames_way;
+
+TMAP_DEVICE void tmapi_frames_go(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                 const tmapi_frames_lane *lane, tmap_u32 block, tmap_u32 quad,
+                                 tmapi_frames_way *way, tmapi_frames_points *a) {
+    way->block = block;
+    way->own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
+#pragma unroll
+    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
+        way->columns[h] = tmapi_frames_shared_at(lane->at[h] + t->of_j + 12 * quad);
+    tmapi_frames_read_rows(lane, block, a);
+}
+
+// All pairs of the lane's share of a tile.
+TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
+                                   tmapi_frames_lane *lane) {
+    const float *end = tmapi_frames_shared_at(lane->at[0] + t->of_j + 12 * t->quads); // of rows
+    tmap_u32 left = t->count;
+    tmapi_frames_points a;
+    tmapi_frames_way way;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 head = t->head; head < t->heads; head += t->step)
+        tmapi_frames_head(f, t, lane, head);
+    if (!left) return;
+    tmapi_frames_go(f, t, lane, t->block, t->quad, &way, &a);
+    TMAPI_NO_UNROLL
+    while (left) {
+        const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
+        tmapi_frames_begin(f, lane);
+        TMAPI_NO_UNROLL
+        for (; left > stop; --left) {
+            tmap_pair first;
+            if (way.columns[0] == end)
+                tmapi_frames_go(f, t, lane, way.block + 1, tmapi_frames_first(t, way.block + 1),
+                                &way, &a);
+            first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
+            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns[0]) / 3;
+            tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
+            way.own += TMAPI_FRAMES_ROWS * f->own * 4;
+#pragma unroll
+            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h) way.columns[h] += 12;
+        }
+        tmapi_frames_end(f, lane);
+    }
+}
+
+// ---- pairs frames -------------------------------------------------------------------------------
 
 // Where points are, in device memory. reference: shape (points, 3), or 0 where no pair has anything
 // of its own. frames: shape (plan's frames, points, 3). numbers: those below `points` of the plan's
@@ -343,4 +1056,5 @@ TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
 }
 
 #endif // TMAP_CUDA
+
 #endif

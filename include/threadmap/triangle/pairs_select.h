@@ -29,7 +29,7 @@
 #define TMAP_TRIANGLE_PAIRS_SELECT_H
 
 #include "../fold.h"
-#include "pairs_walk.h"
+#include "pairs.h"
 
 // Orders of a list. ANY: it may differ from launch to launch. FIXED: it hangs on the plan's share
 // alone: tile by tile in the order of the plan's items, and in a tile by an order of its own.

@@ -19,12 +19,543 @@
 //     ... tmap_pairs_store_launch(&plan, &j, stream);
 //
 // A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph, whose
-// adjacency matrix is then rows of 32-bit words. pairs_store_sums.h is for points of more than 8
+// adjacency matrix is then rows of 32-bit words. pairs_store.h is for points of more than 8
 // coordinates.
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
-#include "pairs_store_stage.h"
+#include "../value.h"
+#include "pairs.h"
+
+// ---- pairs store tile ---------------------------------------------------------------------------
+//
+// How values of pairs go to memory in whole sectors: tiles, their points in
+// shared memory, and rows of values.
+//
+// Memory takes whole sectors of 32 bytes at less than half the price of parts of them. But a row
+// of a condensed matrix begins anywhere. Where it begins in its sector repeats every 16 rows,
+// since i(i+1)/2 modulo 8 does, and so it does in a matrix of any pitch: so a warp takes every
+// 16th row of a tile, and keeps 4 columns a lane in registers that are shifted, once for all of
+// these rows, to where the sectors begin. Tiles thus end where sectors do, not at multiples of 128
+// columns.
+//
+// Private to the library.
+
+#define TMAPI_STORE_WARPS   16  // of a block, which then writes all rows of a tile side by side
+#define TMAPI_STORE_ROWS    8   // that a warp takes at a time
+#define TMAPI_STORE_PERIOD  16  // from one of them to the next
+#define TMAPI_STORE_BAND    128 // rows of all 16 sets of 8, and columns of a warp
+#define TMAPI_STORE_SECTOR  32  // bytes
+#define TMAPI_STORE_VECTORS 4   // of 16 bytes, of a point that is whole in registers, at most
+#define TMAPI_STORE_WIDE    4   // columns of a lane
+#define TMAPI_STORE_WIDEST  8   // of sums in few registers, where tiles are large
+
+// Values of 16 bytes; lanes store so many side by side. Of bits, a lane has one, and a word is
+// made of what 32 lanes say.
+TMAP_FN tmap_u32 tmapi_store_values(tmap_u32 bytes) { return bytes ? 16 / bytes : 1; }
+
+// Columns before a tile's own that may be written with it: a sector of them.
+TMAP_FN tmap_u32 tmapi_store_before(tmap_u32 bytes) {
+    return bytes ? TMAPI_STORE_SECTOR / bytes : 0;
+}
+
+// Vectors of a point: 1, 2 or 4.
+TMAP_FN tmap_u32 tmapi_store_vectors(tmap_u32 size, tmap_u32 d) {
+    return d * size <= 16 ? 1 : d * size <= 32 ? 2 : TMAPI_STORE_VECTORS;
+}
+
+// Places of staged points, of 16 bytes each: of a tile's rows, its columns and a sector before
+// them.
+TMAP_FN tmap_u32 tmapi_store_places(tmap_u32 side, tmap_u32 bytes) {
+    return 2 * side + tmapi_store_before(bytes);
+}
+
+// Bytes from where the points' vectors are to where their next ones are: one place more, so that
+// the vectors of a point lie in different banks.
+TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
+    return (tmapi_store_places(side, bytes) + 1) * 16;
+}
+
+#if TMAP_CUDA
+
+// A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a
+// value, constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 4 to 16, and
+// lanes: that bring a point, 1 or 4, constants. wide: columns of a lane, a constant.
+typedef struct tmapi_store {
+    const unsigned char *points, *others; // of the tile's set
+    unsigned char *out;
+    tmap_u64 pitch;
+    tmap_u32 side, across, warps, lanes, wide, size, bytes, d;
+    int n, rows, columns; // points of rows, rows that are written, points of columns
+    int row, column;      // the tile's first
+    int condensed, lower, hollow;
+    int two;  // sets: pairs are all of the matrix
+    int free; // whether all rows of the matrix are full
+} tmapi_store;
+
+// Tile number `item` of a plan.
+TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 item, tmap_u32 side,
+                                         tmap_u32 warps, tmap_u32 lanes, const void *points,
+                                         const void *others, tmap_u32 size, tmap_u32 d,
+                                         tmap_u32 bytes, void *out) {
+    const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
+    tmap_u32 tile = item, row, column;
+    tmap_u64 set = 0;
+    tmapi_store s;
+    if (plan->sets > 1) set = item / (tmap_u32)plan->tiles, tile -= (tmap_u32)(set * plan->tiles);
+    if (layout == TMAP_PAIRS_SQUARE) {
+        row = tile / plan->across, column = tile - row * plan->across;
+    } else if (layout == TMAP_PAIRS_LOWER) {
+        const tmap_pair p = tmap_triangle_map(tile + skew);
+        row = p.i - skew, column = p.j;
+    } else if (plan->across <= 92681) {
+        const tmap_pair p = tmap_upper_map(tile, plan->across);
+        row = p.i, column = p.j;
+    } else {
+        const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
+        row = (tmap_u32)p.i, column = (tmap_u32)p.j;
+    }
+    s.n = (int)plan->n, s.rows = (int)plan->rows, s.two = plan->others != 0;
+    s.columns = s.two ? (int)plan->others : s.n;
+    s.warps = warps, s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
+    s.wide = TMAPI_STORE_WIDE;
+    s.row = (int)(row * side), s.column = (int)(column * side);
+    s.condensed = layout == TMAP_PAIRS_CONDENSED, s.lower = layout == TMAP_PAIRS_LOWER;
+    s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
+    s.free = !s.condensed && !s.lower && !s.hollow;
+    s.size = size, s.d = d, s.bytes = bytes, s.pitch = plan->step;
+    s.points = (const unsigned char *)points;
+    s.others = (const unsigned char *)(s.two ? others : points);
+    s.out = (unsigned char *)out;
+    if (plan->sets > 1) {
+        s.points += set * plan->n * d * size;
+        s.others += set * (tmap_u32)s.columns * d * size;
+        s.out += set * plan->values * (bytes ? bytes : 4);
+    }
+    return s;
+}
+
+// ---- strips -------------------------------------------------------------------------------------
+
+// What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 or 8 columns. i, j: the
+// first row, and the lane's first column. at: where they are in the output; the 16th next row is
+// `step` values on, which shrinks by `shrink` from one such step to the next in a condensed matrix.
+// full: so many of the rows, from the first one on, have all of their pairs, and none of the
+// diagonal.
+typedef struct tmapi_store_strip {
+    unsigned char *at;
+    const unsigned char *rows;    // staged, the first
+    const unsigned char *mine[4]; // the lane's first columns, staged
+    int i, j, full;
+    tmap_u32 step, shrink;
+} tmapi_store_strip;
+
+// Where the lane's column c is staged: vectors of v columns are 32 places apart. strip: an
+// expression, and v a constant.
+#define TMAPI_STORE_COLUMN(strip, v, c) ((strip)->mine[(c) % (v)] + (c) / (v)*32 * 16)
+
+// The lane's column number c, counted from the strip's j.
+TMAP_DEVICE int tmapi_store_column(int v, tmap_u32 c) { return (int)c / v * 32 * v + (int)c % v; }
+
+// Where column x of those staged lies among them: v columns that lanes store side by side are in v
+// runs, in each of which the lanes of a warp, which ask for every v-th column, read side by side.
+TMAP_DEVICE tmap_u32 tmapi_store_place(const tmapi_store *s, tmap_u32 x) {
+    const tmap_u32 v = tmapi_store_values(s->bytes);
+    return x % v * ((s->side + tmapi_store_before(s->bytes)) / v) + x / v;
+}
+
+// Where row i of the output, which exists, would have its column 0. Modulo 2^64: row 0 of a
+// condensed matrix has it before the beginning.
+TMAP_DEVICE tmap_u64 tmapi_store_begin(const tmapi_store *s, tmap_u32 i) {
+    if (!s->condensed) return i * s->pitch;
+    return i * (tmap_u64)(2 * (tmap_u32)s->n - i - 3) / 2 - 1;
+}
+
+// How many rows of a strip are full, from row i and column j of its first lane on.
+TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
+    const int past = j + (int)(32 * s->wide);
+    int end = s->rows, full;
+    if (!s->free && (s->condensed || past > i)) // columns before j are of the diagonal
+        end = s->lower ? 0 : j < end ? j : end;
+    if (j < 0 || past > s->columns) end = 0;
+    full = (end - i + TMAPI_STORE_PERIOD - 1) >> 4; // 16 of them
+    return full < 0 ? 0 : full < TMAPI_STORE_ROWS ? full : TMAPI_STORE_ROWS;
+}
+
+// How many of them are side by side in a band, how many a warp of a block has, and strip number
+// `turn` of its own.
+TMAP_DEVICE tmap_u32 tmapi_store_beside(const tmapi_store *s) {
+    return s->across * TMAPI_STORE_WIDE / s->wide;
+}
+TMAP_DEVICE tmap_u32 tmapi_store_strips(const tmapi_store *s) {
+    return s->across * tmapi_store_beside(s) * (TMAPI_STORE_PERIOD / s->warps);
+}
+TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_u32 turn,
+                                                     const unsigned char *staged) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), before = tmapi_store_before(s->bytes);
+    const tmap_u32 run = (s->side + before) / v * 16; // bytes
+    const tmap_u32 turns = TMAPI_STORE_PERIOD / s->warps, square = turn / turns;
+    const tmap_u32 beside = tmapi_store_beside(s); // 1 or 2
+    const tmap_u32 lane = threadIdx.x % 32, y = turn % turns * s->warps + threadIdx.x / 32 +
+                                                (square >> (beside - 1)) * TMAPI_STORE_BAND;
+    const tmap_u32 x = (square & (beside - 1)) * TMAPI_STORE_BAND;
+    const tmap_u32 i = (tmap_u32)s->row + y;
+    const tmap_u64 begin = tmapi_store_begin(s, i);
+    // How many values before a multiple of 128 columns the strip begins, so as to begin at a
+    // sector of memory. The same for each 16th row.
+    const tmap_u32 shift =
+        s->bytes ? (tmap_u32)((tmap_u64)s->out / s->bytes + begin) & (before - 1) : 0;
+    const tmap_u32 skew = (before - shift) % v; // the run of the lane's first column
+    const int j = s->column + (int)x - (int)shift;
+    tmapi_store_strip strip;
+    strip.full = tmapi_store_full(s, (int)i, j);
+    strip.i = (int)i, strip.j = j + (int)(lane * v);
+    strip.rows = staged + y * 16;
+    staged += s->side * 16 + skew * run + ((before - shift) / v + x / v + lane) * 16;
+    for (tmap_u32 c = 0; c < v; ++c)
+        strip.mine[c] = staged + c * run - (skew + c < v ? 0 : v * run - 16);
+    strip.at = s->out + (begin + (tmap_u64)(tmap_i64)(s->bytes ? strip.j : j / 32 + (int)lane)) *
+                            (s->bytes ? s->bytes : 4);
+    strip.step = TMAPI_STORE_PERIOD * (tmap_u32)s->pitch, strip.shrink = 0;
+    if (s->condensed) { // how far it is from row i to row i + 16
+        strip.step = TMAPI_STORE_PERIOD * ((tmap_u32)s->n - i) -
+                     TMAPI_STORE_PERIOD * (TMAPI_STORE_PERIOD + 3) / 2;
+        strip.shrink = TMAPI_STORE_PERIOD * TMAPI_STORE_PERIOD;
+    }
+    return strip;
+}
+
+// The same number, but the compiler does not know: it computes what follows from it again, rather
+// than keep it in registers that are needed for other things meanwhile.
+TMAP_DEVICE tmap_u32 tmapi_store_again(tmap_u32 x) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("" : "+r"(x));
+#endif
+    return x;
+}
+
+// To the strip's next row.
+TMAP_DEVICE void tmapi_store_next(const tmapi_store *s, tmapi_store_strip *strip) {
+    strip->i += TMAPI_STORE_PERIOD, strip->full -= 1;
+    strip->rows += TMAPI_STORE_PERIOD * 16;
+    strip->at += (tmap_u64)strip->step * (s->bytes ? s->bytes : 4);
+    strip->step -= strip->shrink;
+}
+
+// ---- rows of values -----------------------------------------------------------------------------
+
+// A lane's values of a row: for each column so many bytes side by side; of bits a 32-bit 0 or 1.
+typedef struct tmapi_store_out {
+    alignas(16) unsigned char bytes[8 * TMAPI_STORE_WIDE];
+} tmapi_store_out;
+
+// The columns of row i that have a place in the output: from *first on, before the result.
+TMAP_DEVICE int tmapi_store_range(const tmapi_store *s, int i, int *first) {
+    *first = s->condensed ? i + 1 : 0;
+    return i >= s->rows ? 0 : s->lower ? i + 1 : s->columns;
+}
+
+// Of 32 columns beside each other a word of bits, which lane c of the warp keeps and stores.
+TMAP_DEVICE tmap_u32 tmapi_store_vote(tmap_u32 word, tmap_u32 c, int yes) {
+    const tmap_u32 votes = __ballot_sync(0xffffffffu, yes);
+    return threadIdx.x % 32 == c ? votes : word;
+}
+TMAP_DEVICE void tmapi_store_word(const tmapi_store *s, const tmapi_store_strip *strip, int end,
+                                  tmap_u32 word) {
+    const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // the word's first
+    if (lane < TMAPI_STORE_WIDE && strip->i < s->rows && column < end)
+        *(tmap_u32 *)strip->at = word;
+}
+
+// Stores a lane's values of the strip's row, those that have a place, and zeros on the diagonal of
+// a hollow matrix. full: whether the row is. Collective for the warp.
+TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip *strip,
+                                   const int full, const tmapi_store_out *out) {
+    const tmap_u32 bytes = s->bytes, v = tmapi_store_values(bytes);
+    int first;
+    const int end = tmapi_store_range(s, strip->i, &first);
+    if (!bytes) {
+        tmap_u32 word = 0;
+#pragma unroll
+        for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
+            const int j = strip->j + (int)c * 32;
+            const int placed = full || (j >= first && j < end && !(s->hollow && j == strip->i));
+            word = tmapi_store_vote(word, c, placed && ((const tmap_u32 *)out->bytes)[c]);
+        }
+        tmapi_store_word(s, strip, end, word);
+        return;
+    }
+#pragma unroll
+    for (tmap_u32 g = 0; g < TMAPI_STORE_WIDE; ++g) { // 8 columns are floats
+        unsigned char *at = strip->at + g * 32 * 16;
+        const int j = strip->j + (int)(g * 32 * v), to = j + (int)v;
+        if (g >= s->wide / v) break;
+        if (full || (j >= first && to <= end && !(s->hollow && j <= strip->i && to > strip->i))) {
+            uint4 vector;
+            tmapi_value_copy(&vector, out->bytes + 16 * g, 16);
+            __stcs((uint4 *)at, vector);
+        } else if (to > first && j < end) {
+#pragma unroll
+            for (tmap_u32 c = 0; c < 4; ++c) {
+                const int column = j + (int)c;
+                tmapi_value one;
+                if (c >= v) break;
+                tmapi_value_copy(one.bytes, out->bytes + 16 * g + c * bytes, bytes);
+                if (s->hollow && column == strip->i) tmapi_value_zero(one.bytes, bytes);
+                if (column >= first && column < end)
+                    tmapi_value_copy(at + c * bytes, one.bytes, bytes);
+            }
+        }
+    }
+}
+
+// ---- pairs store stage --------------------------------------------------------------------------
+//
+// The points of a tile of pairs_store.h in shared memory.
+//
+// Vectors of 16 bytes: the first one of all rows and columns of the tile, then the second one of
+// all of them, and so on, a plane each. On GPUs that can, copies go past the registers, and the
+// block may do other things meanwhile.
+//
+// Private to the library.
+
+// A point that is staged: where it is in global memory, and its place. exists: or all of it is 0.
+typedef struct tmapi_store_point {
+    const unsigned char *from;
+    tmap_u32 place;
+    int exists;
+} tmapi_store_point;
+
+// Number x of those staged: rows, then columns.
+TMAP_DEVICE tmapi_store_point tmapi_store_point_of(const tmapi_store *s, tmap_u32 x) {
+    const int row = x < s->side, c = (int)(x - s->side);
+    const int index = row ? s->row + (int)x : s->column - (int)tmapi_store_before(s->bytes) + c;
+    tmapi_store_point p;
+    p.exists = (tmap_u32)index < (tmap_u32)(row ? s->n : s->columns) &&
+               x < tmapi_store_places(s->side, s->bytes);
+    p.from = (row ? s->points : s->others) + (tmap_u64)(tmap_u32)index * s->d * s->size;
+    p.place = row ? x : s->side + tmapi_store_place(s, (tmap_u32)c);
+    return p;
+}
+
+// Copies 4, 8 or 16 bytes to shared memory, or as many zeros; whether they are there is known only
+// after tmapi_store_arrived.
+TMAP_DEVICE void tmapi_store_bring(unsigned char *to, const unsigned char *from, tmap_u32 bytes,
+                                   int exists) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
+    const tmap_u32 much = exists ? bytes : 0;
+    if (bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(much)
+                     : "memory");
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(much)
+                     : "memory");
+    if (bytes == 16)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(much)
+                     : "memory");
+#else
+    if (exists)
+        tmapi_value_copy(to, from, bytes);
+    else
+        tmapi_value_zero(to, bytes);
+#endif
+}
+
+// Waits for the calling thread's copies.
+TMAP_DEVICE void tmapi_store_arrived(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// Where coordinates, or units of so many bytes, are from a point's place on.
+TMAP_DEVICE tmap_u32 tmapi_store_offset(tmap_u32 k, tmap_u32 bytes, tmap_u32 plane) {
+    return k / (16 / bytes) * plane + k % (16 / bytes) * bytes;
+}
+
+// Copies of `unit` bytes, a constant. planes: so many vectors, a constant where a lane brings a
+// point; 0 beyond the last coordinate.
+TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit, tmap_u32 first,
+                                      tmap_u32 planes, unsigned char *staged) {
+    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes), units = planes * (16 / unit);
+    const tmap_u32 left = (s->d - first) / (unit / s->size); // units that exist
+    const tmap_u32 places = tmapi_store_places(s->side, s->bytes);
+    const tmap_u32 lane = threadIdx.x % s->lanes;
+    const tmap_u64 begin = (tmap_u64)first * s->size;
+#pragma unroll 1
+    for (tmap_u32 x = threadIdx.x / s->lanes; x < places; x += 32 * s->warps / s->lanes) {
+        const tmapi_store_point p = tmapi_store_point_of(s, x);
+        const unsigned char *from = p.from + begin;
+        unsigned char *to = staged + p.place * 16;
+        if (s->lanes == 1) {
+#pragma unroll
+            for (tmap_u32 k = 0; k < units; ++k) {
+                const int exists = p.exists && k < left;
+                tmapi_store_bring(to + tmapi_store_offset(k, unit, plane),
+                                  exists ? from + k * unit : s->points, unit, exists);
+            }
+        } else {
+            to += tmapi_store_offset(lane, unit, plane);
+#pragma unroll 1
+            for (tmap_u32 k = lane; k < units; k += s->lanes) {
+                const int exists = p.exists && k < left;
+                tmapi_store_bring(to, exists ? from + k * unit : s->points, unit, exists);
+                to += tmapi_store_offset(s->lanes, unit, plane);
+            }
+        }
+    }
+}
+
+// Begins to stage the points of a tile, so many vectors of them from coordinate `first` on: whole
+// vectors where they lie at multiples of them. by_vectors: a constant, 1 to try that; for few
+// coordinates it is not worth the code.
+TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u32 first,
+                                   tmap_u32 planes, unsigned char *staged) {
+    if (by_vectors && s->d % (16 / s->size) == 0 &&
+        ((tmap_u64)s->points | (tmap_u64)s->others) % 16 == 0)
+        tmapi_store_stage_by(s, 16, first, planes, staged);
+    else
+        tmapi_store_stage_by(s, s->size, first, planes, staged);
+}
+
+// ---- points of one length -----------------------------------------------------------------------
+
+// What the points of a tile are scaled to. length: that all are to have, 0: they stay as they are.
+// centred: whether the centre of their coordinates is to be 0 first; share: of a coordinate in it,
+// 1 / d. at: for points that are staged by pieces, room for two doubles for each place: a point's
+// centre, and the factor by which it is to be multiplied.
+typedef struct tmapi_store_scale {
+    double length, share;
+    int centred;
+    double *at;
+} tmapi_store_scale;
+
+TMAP_DEVICE double tmapi_store_inverse_root(double x) {
+#if defined(__CUDA_ARCH__)
+    return rsqrt(x);
+#else
+    return 1 / sqrt(x);
+#endif
+}
+
+// What a coordinate adds to the sum of a point's, or to that of their squares.
+TMAP_DEVICE double tmapi_store_term(double value, double centre, int squares) {
+    return squares ? (value - centre) * (value - centre) : value;
+}
+
+// Measures all points of a tile where they lie, 8 lanes a point: for those that are staged by
+// pieces. Collective for the block, which must meet before the results are used.
+TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_scale *scale) {
+    const tmap_u32 places = tmapi_store_places(s->side, s->bytes), lane = threadIdx.x % 8;
+    // Whole warps go on as long as one of their points exists.
+#pragma unroll 1
+    for (tmap_u32 x = threadIdx.x / 32 * 4; x < places; x += 4 * s->warps) {
+        const tmapi_store_point p = tmapi_store_point_of(s, x + threadIdx.x % 32 / 8);
+        double centre = 0, sum = 0;
+#pragma unroll 1
+        for (int squares = !scale->centred; squares < 2; ++squares) {
+            sum = 0;
+#pragma unroll 8
+            for (tmap_u32 k = lane; k < s->d; k += 8) {
+                const unsigned char *from = p.from + (tmap_u64)k * s->size;
+                if (p.exists)
+                    sum += tmapi_store_term(s->size == 4 ? (double)__ldg((const float *)from)
+                                                         : __ldg((const double *)from),
+                                            centre, squares);
+            }
+#pragma unroll
+            for (int k = 1; k < 8; k *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, k);
+            if (!squares) centre = sum * scale->share;
+        }
+        if (lane == 0 && x + threadIdx.x % 32 / 8 < places) {
+            scale->at[2 * p.place] = centre;
+            scale->at[2 * p.place + 1] = scale->length * tmapi_store_inverse_root(sum);
+        }
+    }
+}
+
+// Coordinate number c of a vector, as a double; and set to one.
+TMAP_DEVICE double tmapi_store_get_coordinate(const tmapi_value *vector, tmap_u32 size,
+                                              tmap_u32 c) {
+    return size == 4 ? (double)((const float *)vector->bytes)[c]
+                     : ((const double *)vector->bytes)[c];
+}
+TMAP_DEVICE void tmapi_store_set_coordinate(tmapi_value *vector, tmap_u32 size, tmap_u32 c,
+                                            double to) {
+    if (size == 4)
+        ((float *)vector->bytes)[c] = (float)to;
+    else
+        ((double *)vector->bytes)[c] = to;
+}
+
+// The sum of `count` coordinates of a point that is staged, or of the squares of their distances
+// from `centre`.
+TMAP_DEVICE double tmapi_store_sum_of(const tmapi_store *s, const unsigned char *point,
+                                      tmap_u32 count, tmap_u32 planes, int squares, double centre) {
+    const tmap_u32 per = 16 / s->size;
+    double sum = 0;
+#pragma unroll 1
+    for (tmap_u32 k = 0; k < planes; ++k) {
+        tmapi_value vector;
+        tmapi_value_copy(vector.bytes, point + k * tmapi_store_plane(s->side, s->bytes), 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c)
+            if (c < per && k * per + c < count)
+                sum += tmapi_store_term(tmapi_store_get_coordinate(&vector, s->size, c), centre,
+                                        squares);
+    }
+    return sum;
+}
+
+// Scales points that are staged, a lane each: in double precision, in which no float overflows.
+// whole: whether all of their coordinates are there, and they are measured now; else `count` of
+// them are. Collective for the block, which must meet before and afterwards.
+TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 count,
+                                      tmap_u32 planes, const tmapi_store_scale *scale,
+                                      unsigned char *staged) {
+    const tmap_u32 per = 16 / s->size;
+#pragma unroll 1
+    for (tmap_u32 x = threadIdx.x; x < tmapi_store_places(s->side, s->bytes); x += 32 * s->warps) {
+        unsigned char *point = staged + x * 16;
+        double centre = 0, factor;
+        if (whole) {
+            if (scale->centred)
+                centre = tmapi_store_sum_of(s, point, count, planes, 0, 0) * scale->share;
+            factor = scale->length * tmapi_store_inverse_root(
+                                         tmapi_store_sum_of(s, point, count, planes, 1, centre));
+        } else {
+            centre = scale->at[2 * x], factor = scale->at[2 * x + 1];
+        }
+#pragma unroll 1
+        for (tmap_u32 k = 0; k < planes; ++k, point += tmapi_store_plane(s->side, s->bytes)) {
+            tmapi_value vector;
+            tmapi_value_copy(vector.bytes, point, 16);
+#pragma unroll
+            for (tmap_u32 c = 0; c < 4; ++c)
+                if (c < per && k * per + c < count)
+                    tmapi_store_set_coordinate(
+                        &vector, s->size, c,
+                        (tmapi_store_get_coordinate(&vector, s->size, c) - centre) * factor);
+            tmapi_value_copy(point, vector.bytes, 16);
+        }
+    }
+}
+
+// Waits for what tmapi_store_stage has begun, and scales it; first: the coordinate. With a barrier
+// of the block at its end.
+TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 first, tmap_u32 planes,
+                                   const tmapi_store_scale *scale, unsigned char *staged) {
+    tmapi_store_arrived();
+    __syncthreads();
+    if (scale->length == 0) return;
+    tmapi_store_scale_by(s, whole, s->d - first, planes, scale, staged);
+    __syncthreads();
+}
+
+#endif // TMAP_CUDA
+
+// ---- pairs store --------------------------------------------------------------------------------
 
 // Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
 // always has stores under way: for points of up to 16 bytes and a value of some instructions.
@@ -280,4 +811,279 @@ static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tma
 }
 
 #endif
+
+// ---- pairs store sums ---------------------------------------------------------------------------
+//
+// A value for each pair of points of any number of coordinates, which come by
+// 64 bytes at a time: a sum (or a maximum, or a few sums) of what the coordinates give.
+//
+//     typedef struct dot_job { const float *points; float *out; } dot_job;
+//     static __device__ void start(void *job, void *sum) { *(float *)sum = 0; }
+//     static __device__ void add(void *job, void *sum, const void *a, const void *b) {
+//         const float *u = (const float *)a, *v = (const float *)b;
+//         for (int k = 0; k < 4; ++k) *(float *)sum += u[k] * v[k];
+//     }
+//     static __device__ void finish(void *job, tmap_pair pair, const void *sum, void *value) {
+//         *(float *)value = *(const float *)sum;
+//     }
+//     __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
+//     products(tmap_pairs_plan plan, dot_job j) {
+//         const tmap_pairs_sum sum = {start, add, 0, finish, sizeof(float), 0};
+//         tmap_pairs_store_sums(&plan, j.points, 0, sizeof(float), &sum, sizeof(float),
+//                               j.out, &j);
+//     }
+//     ... tmap_pairs_store_sums_plan_make(n, d, sizeof(float), TMAP_PAIRS_CONDENSED,
+//                                         sizeof(float), (const void *)products, &plan);
+//     ... tmap_pairs_store_launch(&plan, &j, stream);
+
+// Threads of a block, and how many blocks of them a multiprocessor should hold at once.
+#define TMAPI_STORE_SUMS_WARPS  8
+#define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
+#define TMAP_PAIRS_SUMS_BLOCKS  2
+// The largest sum, in bytes, and the most coordinates.
+#define TMAP_PAIRS_SUM_MAX    16u
+#define TMAP_PAIRS_SUMS_D_MAX 0x7fffffffu
+
+// Vectors of a point that are staged at once: all of up to 10, which are as many as fit the shared
+// memory that every GPU has, else equal pieces of 5 at most, of which one is computed with and the
+// next one on its way.
+#define TMAPI_STORE_STAGED 10u
+TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
+    return d / (16 / size) + (d % (16 / size) != 0);
+}
+TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
+    const tmap_u32 pieces = (all - 1) / (TMAPI_STORE_STAGED / 2) + 1;
+    return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
+}
+
+// Points along a tile. Large tiles cost less a pair where a tile has little to compute, and too
+// many blocks are idle at the end where there are few of them.
+#ifndef TMAPI_STORE_LARGE
+#define TMAPI_STORE_LARGE 8192u // points from which on tiles are large; tests set it lower
+#endif
+TMAP_FN tmap_u32 tmapi_store_side(tmap_u32 n, tmap_u32 all) {
+    return all <= 4 && n >= TMAPI_STORE_LARGE ? 2 * TMAPI_STORE_BAND : TMAPI_STORE_BAND;
+}
+
+#if TMAP_CUDA
+
+typedef void (*tmap_pairs_start)(void *job, void *sum);
+// a, b: 16 bytes of the coordinates of point i and of point j, 4 floats or 2 doubles, the same
+// ones; 0 beyond the last coordinate, as often as the compiler needs them. All functions are
+// __device__ functions without barriers and collectives.
+typedef void (*tmap_pairs_add)(void *job, void *sum, const void *a, const void *b);
+typedef void (*tmap_pairs_part)(void *job, void *sum);
+typedef void (*tmap_pairs_finish)(void *job, tmap_pair pair, const void *sum, void *value);
+
+// How a value is computed: start, then add for all of the coordinates in an order that is the same
+// for every pair of points, then finish. All of them may also be called for pairs that do not
+// exist, whose values go nowhere.
+typedef struct tmap_pairs_sum {
+    tmap_pairs_start start;
+    tmap_pairs_add add;
+    tmap_pairs_part part; // or 0: called after each `period` coordinates but the last
+    tmap_pairs_finish finish;
+    tmap_u32 bytes;  // of a sum, a constant, a multiple of 4 up to TMAP_PAIRS_SUM_MAX
+    tmap_u32 period; // a power of two, 64 bytes of coordinates or more; need be no constant
+} tmap_pairs_sum;
+
+typedef struct tmapi_store_sum {
+    alignas(16) unsigned char bytes[TMAP_PAIRS_SUM_MAX];
+} tmapi_store_sum;
+
+// The values of 8 rows from their sums, and to memory. full: whether all rows are; else 8 values at
+// a time by the same instructions, as there are many.
+TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip strip, const int full,
+                                    tmap_pairs_finish finish, void *job,
+                                    tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
+    const tmap_u32 rows = full ? TMAPI_STORE_ROWS : 8 / s->wide;
+#pragma unroll 1
+    for (tmap_u32 part = 0; part < TMAPI_STORE_ROWS / rows; ++part) {
+#pragma unroll
+        for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
+            tmapi_store_out out;
+            tmap_pair pair;
+            if (r >= rows) break;
+            pair.i = (tmap_u32)strip.i;
+#pragma unroll
+            for (tmap_u32 c = 0; c < s->wide; ++c) {
+                pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
+                finish(job, pair, sums[r][c].bytes, out.bytes + c * bytes);
+            }
+            tmapi_store_write(s, &strip, full, &out);
+            tmapi_store_next(s, &strip);
+        }
+#pragma unroll
+        for (tmap_u32 x = 0; x < (TMAPI_STORE_ROWS - rows) * s->wide; ++x) // the next ones
+            sums[x / s->wide][x % s->wide] = sums[x / s->wide + rows][x % s->wide];
+    }
+}
+
+// How sums are computed: the user's functions, and more ways to add, of which all threads take
+// number `way`; 0 is the sum's own.
+typedef struct tmapi_store_ways {
+    const tmap_pairs_sum *sum;
+    tmap_pairs_add add[2];
+    int way;
+    void *job;
+} tmapi_store_ways;
+
+// Adds a vector of the coordinates, whose plane begins `at` bytes from the first one's, to the sums
+// of 8 rows.
+TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *strip, tmap_u32 at,
+                                 const tmapi_value *columns, tmap_pairs_add add, void *job,
+                                 tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
+        tmapi_value row;
+        tmapi_value_copy(row.bytes, strip->rows + r * (TMAPI_STORE_PERIOD * 16) + at, 16);
+#pragma unroll
+        for (tmap_u32 c = 0; c < s->wide; ++c)
+            add(job, sums[r][c].bytes, row.bytes, columns[c].bytes);
+    }
+}
+
+// Adds vectors from .. to - 1, of which there is at least one. One at a time: unrolled, the code no
+// longer fits the instruction cache. The last one first, which takes fewer registers.
+TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_strip *strip,
+                                     tmap_u32 from, tmap_u32 to, const tmapi_store_ways *w,
+                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+    const tmap_u32 v = tmapi_store_values(s->bytes);
+    const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
+#pragma unroll 1
+    do {
+        const tmap_u32 at = --to * plane;
+        tmapi_value columns[TMAPI_STORE_WIDEST];
+#pragma unroll
+        for (tmap_u32 c = 0; c < s->wide; ++c)
+            tmapi_value_copy(columns[c].bytes, TMAPI_STORE_COLUMN(strip, v, c) + at, 16);
+        if (w->way == 0)
+            tmapi_store_add(s, strip, at, columns, w->sum->add, w->job, sums);
+        else if (w->way == 1)
+            tmapi_store_add(s, strip, at, columns, w->add[0], w->job, sums);
+        else
+            tmapi_store_add(s, strip, at, columns, w->add[1], w->job, sums);
+    } while (to > from);
+}
+
+// Adds the staged vectors first .. first + here - 1 of a point, of `all`, with a part after each
+// period.
+TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_strip *strip,
+                                       tmap_u32 first, tmap_u32 here, tmap_u32 all,
+                                       const tmapi_store_ways *w,
+                                       tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+    const tmap_u32 period = w->sum->part ? w->sum->period / (16 / s->size) : 1;
+    tmap_u32 from = 0;
+#pragma unroll 1
+    do {
+        tmap_u32 to = here;
+        if (w->sum->part) {
+            const tmap_u32 next = from + period - ((first + from) & (period - 1));
+            to = next < here ? next : here;
+        }
+        tmapi_store_add_all(s, strip, from, to, w, sums);
+        if (w->sum->part && ((first + to) & (period - 1)) == 0 && first + to < all) {
+#pragma unroll
+            for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
+                w->sum->part(w->job, sums[x / s->wide][x % s->wide].bytes);
+        }
+        from = to;
+    } while (w->sum->part && from < here);
+}
+
+TMAP_DEVICE void tmapi_store_start(const tmapi_store *s, const tmapi_store_ways *w,
+                                   tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+#pragma unroll
+    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
+        w->sum->start(w->job, sums[x / s->wide][x % s->wide].bytes);
+}
+
+// A tile. Points that are staged in one piece are staged once, for all strips; else each strip
+// goes through all pieces, the next of which is always on its way. Collective for the block.
+TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
+                                  const tmapi_store_scale *scale, const tmapi_store_ways *w) {
+    const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
+    const tmap_u32 piece = tmapi_store_piece(all), strips = tmapi_store_strips(s);
+    tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
+    const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
+    tmap_u32 turn = 0, k = all; // the strip, and the vector of its points, none at first
+    tmap_u32 at = other;        // of what is computed with, in shared memory
+    tmapi_store_start(s, w, sums);
+#pragma unroll 1
+    for (;;) {
+        const tmap_u32 then = k + piece < all ? k + piece : 0;
+        const int more = k == all || (piece < all && (then || turn + 1 < strips));
+        if (more) tmapi_store_stage(s, 1, then * per, piece, staged + (other - at));
+        if (k < all) {
+            tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged + at);
+            tmapi_store_add_parts(s, &strip, k, all - k < piece ? all - k : piece, all, w, sums);
+            if (!then) {
+                strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
+                if (strip.full == TMAPI_STORE_ROWS)
+                    tmapi_store_finish(s, strip, 1, w->sum->finish, w->job, sums);
+                else
+                    tmapi_store_finish(s, strip, 0, w->sum->finish, w->job, sums);
+                if (++turn == strips) return;
+                tmapi_store_start(s, w, sums);
+            }
+        }
+        if (more) { // all are through with what was before it
+            at = other - at;
+            if (k == all && piece < all && scale->length != 0) tmapi_store_measure(s, scale);
+            tmapi_store_ready(s, piece == all, then * per, piece, scale, staged + at);
+        }
+        k = then;
+    }
+}
+
+// Writes the value of every pair of the plan's share to its place in the output, of which nothing
+// else is touched. All threads of all blocks call it, with the same arguments, in blocks of
+// TMAP_PAIRS_SUMS_THREADS threads.
+// plan: one of tmap_pairs_store_sums_plan_make; it says how many coordinates there are. points:
+// the plan's points in device memory, at a multiple of `size`; at one of 16, and of so many
+// coordinates that they are a multiple of 16 bytes, they come faster. others: the second set, or
+// 0. size, bytes: the plan's, as constants. sum: how a value is computed; all but its period are
+// constants. out: as for tmap_pairs_store.
+// Cost: for each pair and 16 bytes of coordinates what add costs, and a third of an instruction
+// for each 4 bytes; for each pair what finish costs, about 4 instructions, and a store.
+TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, const void *points,
+                                       const void *others, tmap_u32 size, const tmap_pairs_sum *sum,
+                                       tmap_u32 bytes, void *out, void *job) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
+    const tmapi_store_scale none = {0, 0, 0, 0};
+    const tmapi_store_ways ways = {sum, {sum->add, sum->add}, 0, job};
+#pragma unroll 1
+    for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
+        const tmapi_store s =
+            tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side, TMAPI_STORE_SUMS_WARPS, 4,
+                             points, others, size, plan->d, bytes, out);
+        tmapi_store_sums(&s, staged, &none, &ways);
+        __syncthreads(); // before the next tile's points come
+    }
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The plan of such a kernel. d: 1 to TMAP_PAIRS_SUMS_D_MAX. kernel: a __global__ function of
+// TMAP_PAIRS_SUMS_THREADS threads. All else: as for tmap_pairs_store_plan_make; but where there are
+// many points of few coordinates, tiles are of 256 x 256 pairs.
+// Example: tmap_pairs_store_sums_plan_make(4096, 300, 4, TMAP_PAIRS_LOWER, 4, kernel, &plan).
+static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
+                                                          tmap_u32 layout, tmap_u32 value,
+                                                          const void *kernel,
+                                                          tmap_pairs_plan *out) {
+    const tmap_u32 all = d && (size == 4 || size == 8) ? tmapi_store_all(size, d) : 1;
+    const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
+    if (d > TMAP_PAIRS_SUMS_D_MAX) return cudaErrorInvalidValue;
+    return tmapi_store_plan_make(n, d, size, layout, value, tmapi_store_side(n, all),
+                                 TMAP_PAIRS_SUMS_THREADS, pieces * tmapi_store_piece(all), kernel,
+                                 out);
+}
+
+#endif
+
 #endif

@@ -19,9 +19,141 @@
 #ifndef TMAP_TRIANGLE_PDIST_PRODUCTS_H
 #define TMAP_TRIANGLE_PDIST_PRODUCTS_H
 
+#include "../core.h"
 #include "../launch.h"
-#include "pdist_mma.h"
-#include "pdist_out.h"
+#include "condensed.h"
+
+// ---- pdist out ----------------------------------------------------------------------------------
+//
+// What pdist.h writes: metrics and layouts, and the root of a distance.
+
+// The distance of points u and v of d coordinates.
+typedef enum tmap_pdist_metric {
+    TMAP_PDIST_EUCLIDEAN,   // sqrt(sum (u_k - v_k)^2)
+    TMAP_PDIST_SQEUCLIDEAN, // sum (u_k - v_k)^2
+    TMAP_PDIST_CITYBLOCK,   // sum |u_k - v_k|
+    TMAP_PDIST_COSINE,      // 1 - u.v / (|u| |v|), computed as |u/|u| - v/|v||^2 / 2
+    TMAP_PDIST_CHEBYSHEV,   // max |u_k - v_k|; a NaN does not count
+    TMAP_PDIST_CORRELATION  // the cosine of u and v less their own means
+} tmap_pdist_metric;
+
+#define TMAP_PDIST_METRIC_COUNT 6
+
+// What is written.
+typedef enum tmap_pdist_layout {
+    TMAP_PDIST_CONDENSED, // n(n-1)/2 values, scipy's order: tmap_condensed_index(i, j, n)
+    TMAP_PDIST_SQUARE,    // n x n values row by row, symmetric, 0 on the diagonal
+    TMAP_PDIST_LOWER      // the same matrix, of which only j <= i is written
+} tmap_pdist_layout;
+
+#define TMAP_PDIST_LAYOUT_COUNT 3
+
+// The name of a metric, as scipy has it; "?" for any other number.
+TMAP_FN const char *tmap_pdist_metric_name(int metric) {
+    switch (metric) {
+    case TMAP_PDIST_EUCLIDEAN: return "euclidean";
+    case TMAP_PDIST_SQEUCLIDEAN: return "sqeuclidean";
+    case TMAP_PDIST_CITYBLOCK: return "cityblock";
+    case TMAP_PDIST_COSINE: return "cosine";
+    case TMAP_PDIST_CHEBYSHEV: return "chebyshev";
+    case TMAP_PDIST_CORRELATION: return "correlation";
+    default: return "?";
+    }
+}
+
+// The values that `out` has room for: n(n-1)/2 condensed, else n^2; saturates.
+// Example: 30720 condensed: 471843840.
+TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
+    if (layout == TMAP_PDIST_CONDENSED) return tmap_condensed_cells(n);
+    return n >> 32 ? ~0ull : n * n;
+}
+
+#if TMAP_CUDA
+
+// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
+// it before the beginning.
+TMAP_DEVICE tmap_u64 tmapi_pdist_begin(tmap_u32 n, tmap_u32 layout, tmap_u64 i) {
+    return layout == TMAP_PDIST_CONDENSED ? i * (2ull * n - i - 3) / 2 - 1 : i * n;
+}
+
+// The root of a float, of 0 and of infinity too. exact: one Newton step on the remainder, which
+// leaves half a place of error, for 7 instructions; without it the GPU's own root, off by up to one
+// place. 2: the same for a normal x, for 5.
+TMAP_DEVICE float tmapi_pdist_root(float x, int exact) {
+#if defined(__CUDA_ARCH__)
+    float y, root;
+    if (!exact) return tmapi_sqrt(x);
+    y = tmapi_rsqrt(x);
+    root = x * y;
+    root = fmaf(fmaf(-root, root, x), 0.5f * y, root);
+    return exact == 2 || root == root ? root : x; // 0, infinity, NaN, and what has no inverse root
+#else
+    (void)exact;
+    return sqrtf(x);
+#endif
+}
+
+// ---- pdist mma ----------------------------------------------------------------------------------
+//
+// What both forms of pdist.h on tensor cores share: the multiplication of doubles,
+// which compute capabilities 8.0 and 9.0 have as fast as that of floats, and what keeps the digits.
+// Private to the library.
+
+// D += A B of a full warp; A 16 x 16, B 16 x 8. With g = lane / 4 and q = lane % 4, a lane holds
+//   a[2k], a[2k + 1] = A[g][4k + q], A[g + 8][4k + q]   b[k] = B[4k + q][g]
+//   d0, d1 = D[g][2q], D[g][2q + 1]                     d2, d3 = D[g + 8][2q], D[g + 8][2q + 1]
+TMAP_DEVICE void tmapi_pdist_mma(double *d, const double *a, const double *b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+          "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        for (int h = 0; h < 2; ++h)
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(d[2 * h]), "+d"(d[2 * h + 1])
+                : "d"(a[2 * k + h]), "d"(b[k]));
+#else
+        // Without tensor cores, as on the CPU.
+        const int lane = (int)threadIdx.x % 32;
+        for (int q = 0; q < 4; ++q) {
+            double even = __shfl_sync(0xffffffffu, b[k], lane % 4 * 8 + q);
+            double odd = __shfl_sync(0xffffffffu, b[k], lane % 4 * 8 + 4 + q);
+            for (int h = 0; h < 2; ++h) {
+                double row = __shfl_sync(0xffffffffu, a[2 * k + h], lane / 4 * 4 + q);
+                d[2 * h] = fma(row, even, d[2 * h]);
+                d[2 * h + 1] = fma(row, odd, d[2 * h + 1]);
+            }
+        }
+#endif
+    }
+#endif
+}
+
+// Bits that may cancel in a sum of up to 16 coordinates, so that a distance is off by half a place
+// of a float.
+#define TMAPI_PDIST_BITS 24
+
+// Where coordinate k of n points is measured from: the middle one of the first, the last and the
+// middle point.
+TMAP_DEVICE float tmapi_pdist_centre(const float *points, tmap_u32 n, tmap_u64 d, tmap_u64 k) {
+    float a, b, c;
+    if (k >= d) return 0;
+    a = __ldg(points + k), b = __ldg(points + (n / 2 * d + k)),
+    c = __ldg(points + ((n - 1) * d + k));
+    return fmaxf(fminf(a, b), fminf(fmaxf(a, b), c));
+}
+
+// The high half of a double: in the order of the doubles, if they are not negative.
+TMAP_DEVICE int tmapi_pdist_high(double x) { return __double2hiint(x); }
+
+#endif // TMAP_CUDA
+
+// ---- pdist products -----------------------------------------------------------------------------
 
 #define TMAPI_PRODUCTS_SIDE  64u // of a tile
 #define TMAPI_PRODUCTS_CHUNK 16u // coordinates at a time
@@ -410,4 +542,5 @@ static inline cudaError_t tmapi_products_launch(const float *points, tmap_u64 n,
 }
 
 #endif
+
 #endif

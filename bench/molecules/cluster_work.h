@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// cluster_work.h: clusterings from a condensed matrix, molecules/gromos.h and molecules/linkage.h,
+// beside one reading of the matrix. The frames are points in 8 dimensions: groups of them far
+// apart, few, some or many, or a cloud whose density varies.
+//
+// The clustering of Daura et al. is compared with a serial one on the host, and its bit matrix with
+// what a thread for each pair says. A tree is the minimum spanning tree if no pair comes before the
+// last edge on the way between its two ends, which a thread for each pair looks up.
+#ifndef BENCH_TRIANGLE_CLUSTER_WORK_H
+#define BENCH_TRIANGLE_CLUSTER_WORK_H
+
+#include "../../tests/hash.h"
+#include "../results.h"
+
+#include <threadmap/molecules/gromos.h>
+#include <threadmap/molecules/linkage.h>
+#include <threadmap/triangle/pdist.h>
+
+enum { CLUSTER_DIMENSIONS = 8, CLUSTER_LEVELS = 32 };
+
+// Frames, and a cut-off for them. groups: 0: one cloud.
+typedef struct cluster_data {
+    const char *name;
+    tmap_u32 groups;
+    float cutoff;
+} cluster_data;
+enum { CLUSTER_DATA = 4 };
+static const cluster_data cluster_all[CLUSTER_DATA] = {
+    {"few", 10, 0.1f}, {"some", 300, 0.1f}, {"many", 5000, 0.1f}, {"cloud", 0, 0.3f}};
+
+typedef struct cluster_sweep {
+    tmap_u32 n;
+    double budget_ms;
+    bench_ceilings ceilings;
+    bench_results *results; // null: nothing is written
+} cluster_sweep;
+
+// What is in device memory for one size.
+typedef struct cluster_work {
+    tmap_u32 n;
+    float cutoff, *distances;
+    tmap_u32 *bits, *labels, *centres, *sizes;
+    tmap_u64 *clusters;
+    tmap_linkage_edge *edges;
+    void *workspace;
+} cluster_work;
+
+// ---- frames -------------------------------------------------------------------------------------
+
+TMAP_FN float cluster_unit(tmap_u32 a, tmap_u32 b) {
+    return (float)((tmap_u32)check_hash(a, b) >> 8) / 16777216.0f;
+}
+
+// Groups are 0.02 wide, in no order. In the cloud, coordinates are sums of three numbers, and wider
+// for some frames than for others.
+static __global__ void cluster_points(tmap_u32 n, tmap_u32 groups, float *points) {
+    const tmap_u32 stride = gridDim.x * blockDim.x;
+    for (tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        const tmap_u32 group = groups ? (tmap_u32)check_hash(i, 77) % groups : 0;
+        const float wide = 0.1f + cluster_unit(i, 78) * 0.9f;
+        for (tmap_u32 k = 0; k < CLUSTER_DIMENSIONS; ++k) {
+            const float sum =
+                cluster_unit(i, k) + cluster_unit(i, k + 10) + cluster_unit(i, k + 20);
+            points[i * (tmap_u64)CLUSTER_DIMENSIONS + k] =
+                groups ? cluster_unit(group + 1000000, k) + 0.02f * cluster_unit(i, k)
+                       : wide * (sum - 1.5f);
+        }
+    }
+}
+
+static void *cluster_alloc(tmap_u64 bytes) {
+    void *memory;
+    CHECK(cudaMalloc(&memory, (size_t)bytes));
+    return memory;
+}
+
+static void cluster_distances(const cluster_work *w, const cluster_data *data) {
+    float *points = (float *)cluster_alloc((tmap_u64)w->n * CLUSTER_DIMENSIONS * 4);
+    void *arguments[3] = {(void *)&w->n, (void *)&data->groups, &points};
+    CHECK(cudaLaunchKernel((const void *)cluster_points, dim3(264), dim3(256), arguments, 0, 0));
+    CHECK(tmap_pdist_f32(points, w->n, CLUSTER_DIMENSIONS, w->distances, TMAP_PDIST_EUCLIDEAN,
+                         TMAP_PDIST_CONDENSED, 0));
+    CHECK(cudaFree(points));
+}
+
+static cluster_work cluster_begin(tmap_u32 n) {
+    const tmap_u64 gromos = tmap_gromos_of_bits_bytes(n), linkage = tmap_linkage_bytes(n);
+    cluster_work w;
+    w.n = n, w.cutoff = 0;
+    w.distances = (float *)cluster_alloc(tmap_condensed_cells(n) * 4);
+    w.bits = (tmap_u32 *)cluster_alloc(tmap_gromos_bits_bytes(n));
+    w.labels = (tmap_u32 *)cluster_alloc(n * 12ull + 16);
+    w.centres = w.labels + n, w.sizes = w.centres + n;
+    w.clusters = (tmap_u64 *)cluster_alloc(8);
+    w.edges = (tmap_linkage_edge *)cluster_alloc(n * sizeof *w.edges);
+    w.workspace = cluster_alloc(gromos > linkage ? gromos : linkage);
+    return w;
+}
+static void cluster_end(cluster_work *w) {
+    CHECK(cudaFree(w->distances));
+    CHECK(cudaFree(w->bits));
+    CHECK(cudaFree(w->labels));
+    CHECK(cudaFree(w->clusters));
+    CHECK(cudaFree(w->edges));
+    CHECK(cudaFree(w->workspace));
+}
+
+// ---- what is timed ------------------------------------------------------------------------------
+
+static void cluster_bits(void *context) {
+    const cluster_work *w = (const cluster_work *)context;
+    CHECK(tmap_gromos_bits(w->distances, w->n, w->cutoff, w->bits, 0));
+}
+static void cluster_of_bits(void *context) {
+    const cluster_work *w = (const cluster_work *)context;
+    CHECK(tmap_gromos_of_bits(w->bits, w->n, w->labels, w->centres, w->sizes, w->clusters,
+                              w->workspace, 0));
+}
+static void cluster_gromos(void *context) {
+    cluster_bits(context);
+    cluster_of_bits(context);
+}
+static void cluster_linkage(void *context) {
+    const cluster_work *w = (const cluster_work *)context;
+    CHECK(tmap_linkage(w->distances, w->n, w->edges, w->workspace, 0));
+}
+static void cluster_labels(void *context) {
+    const cluster_work *w = (const cluster_work *)context;
+    CHECK(tmap_linkage_labels(w->edges, w->n, w->cutoff, w->labels, w->clusters, w->workspace, 0));
+}
+static void cluster_read(void *context) {
+    const cluster_work *w = (const cluster_work *)context;
+    bench_buffers t;
+    t.a = (uint4 *)w->distances, t.b = (uint4 *)w->clusters;
+    t.bytes = (size_t)(tmap_condensed_cells(w->n) / 4 * 16);
+    bench_read(&t);
+}
+
+// ---- verification of the greedy algorithm -------------------------------------------------------
+
+static void cluster_wrong(const cluster_work *w, const char *what) {
+    fflush(stdout);
+    fprintf(stderr, "cluster n=%u: WRONG %s\n", w->n, what);
+    exit(1);
+}
+
+static __global__ void cluster_differ(tmap_u32 n, tmap_u32 words, float cutoff, const float *d,
+                                      const tmap_u32 *bits, tmap_u64 *differ) {
+    const tmap_u64 cells = (tmap_u64)n * words * 32, stride = gridDim.x * (tmap_u64)blockDim.x;
+    tmap_u64 sum = 0;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < cells; k += stride) {
+        const tmap_u64 i = k / (words * 32), j = k % (words * 32);
+        tmap_u32 near = i == j;
+        if (i < j && j < n) near = d[tmap_condensed_index(i, j, n)] <= cutoff;
+        if (j < i) near = d[tmap_condensed_index(j, i, n)] <= cutoff;
+        sum += (bits[k / 32] >> k % 32 & 1) != near;
+    }
+    if (sum) atomicAdd(differ, sum);
+}
+
+static void *cluster_host(const void *from, tmap_u64 bytes) {
+    void *to = malloc((size_t)bytes + 8);
+    CHECK(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
+    return to;
+}
+
+// The result must be that of the serial algorithm on the bit matrix, which is looked at first.
+// Returns the number of clusters.
+static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
+    const tmap_u32 n = w->n, words = (tmap_u32)tmap_gromos_bits_words(n);
+    tmap_u32 *labels, *centres, *sizes, *bits, left = n, number = 0;
+    tmap_u32 *counts = (tmap_u32 *)calloc(n, 4), *number_of = (tmap_u32 *)malloc(n * 4ull);
+    tmap_u64 differ, clusters;
+    CHECK(cudaMemset(w->labels, 0xff, n * 12ull));
+    cluster_gromos((void *)w);
+    CHECK(cudaMemcpy(&clusters, w->clusters, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemset(w->clusters, 0, 8));
+    cluster_differ<<<2048, 256>>>(n, words, w->cutoff, w->distances, w->bits, w->clusters);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&differ, w->clusters, 8, cudaMemcpyDeviceToHost));
+    if (differ) cluster_wrong(w, "bits");
+    bits = (tmap_u32 *)cluster_host(w->bits, tmap_gromos_bits_bytes(n));
+    labels = (tmap_u32 *)cluster_host(w->labels, n * 4ull);
+    centres = (tmap_u32 *)cluster_host(w->centres, n * 4ull);
+    sizes = (tmap_u32 *)cluster_host(w->sizes, n * 4ull);
+    for (tmap_u32 i = 0; i < n; ++i) {
+        number_of[i] = ~0u;
+        for (tmap_u32 k = 0; k < words; ++k)
+            counts[i] += (tmap_u32)__builtin_popcount(bits[i * (tmap_u64)words + k]);
+    }
+    for (; left && number < clusters; ++number) {
+        tmap_u32 centre = ~0u, size = 0;
+        for (tmap_u32 i = 0; i < n; ++i)
+            if (number_of[i] == ~0u && (centre == ~0u || counts[i] > counts[centre])) centre = i;
+        if (centres[number] != centre || sizes[number] != counts[centre])
+            cluster_wrong(w, "centre or size");
+        for (tmap_u32 i = 0; i < n; ++i) {
+            const tmap_u32 *row = bits + i * (tmap_u64)words;
+            if (number_of[i] != ~0u || !(row[centre / 32] >> centre % 32 & 1)) continue;
+            number_of[i] = number, ++size, --left;
+            for (tmap_u32 k = 0; k < words; ++k)
+                for (tmap_u32 b = row[k]; b; b &= b - 1) --counts[k * 32 + __builtin_ctz(b)];
+        }
+        if (size != sizes[number]) cluster_wrong(w, "size");
+    }
+    if (left || number != clusters) cluster_wrong(w, "number of clusters");
+    if (memcmp(labels, number_of, n * 4ull)) cluster_wrong(w, "labels");
+    free(labels), free(centres), free(sizes), free(bits), free(counts), free(number_of);
+    return clusters;
+}
+
+// ---- verification of a tree ---------------------------------------------------------------------
+
+// In the order of leaves at[v], vertices that an edge has joined stand side by side. last[l][k]:
+// the last of the edges that have joined the places from k to k + 2^l.
+typedef struct cluster_order {
+    tmap_u32 n;
+    const tmap_u32 *at, *last;
+    const tmap_linkage_edge *edges;
+} cluster_order;
+
+static __global__ void cluster_before(cluster_order o, const float *d, tmap_u64 *wrong) {
+    const tmap_u64 pairs = tmap_condensed_cells(o.n), stride = gridDim.x * (tmap_u64)blockDim.x;
+    tmap_u64 sum = 0;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, o.n);
+        const tmap_u32 a = o.at[p.i], b = o.at[p.j], from = a < b ? a : b, to = a < b ? b : a;
+        const tmap_u32 level = 31 - (tmap_u32)__clz((int)(to - from));
+        const tmap_u32 u = o.last[(tmap_u64)level * o.n + from];
+        const tmap_u32 v = o.last[(tmap_u64)level * o.n + to - (1u << level)];
+        const tmap_linkage_edge e = o.edges[u > v ? u : v];
+        const tmap_u64 edge = tmap_condensed_index(e.i, e.j, o.n);
+        sum += d[k] < e.distance || (d[k] == e.distance && k < edge) ||
+               (k == edge && d[k] != e.distance);
+    }
+    if (sum) atomicAdd(wrong, sum);
+}
+
+static void cluster_verify_linkage(const cluster_work *w) {
+    const tmap_u32 n = w->n;
+    tmap_u32 *host = (tmap_u32 *)malloc(n * 16ull), *levels, levels_n = 1;
+    tmap_u32 *up = host, *first = up + n, *end = first + n, *next = end + n; // of a root's list
+    tmap_linkage_edge *edges;
+    cluster_order o;
+    tmap_u64 wrong;
+    CHECK(cudaMemset(w->edges, 0xff, n * sizeof *w->edges));
+    cluster_linkage((void *)w);
+    edges = (tmap_linkage_edge *)cluster_host(w->edges, (n - 1) * sizeof *edges);
+    while ((1u << levels_n) < n) ++levels_n;
+    levels = (tmap_u32 *)calloc((tmap_u64)n * (levels_n + 1), 4);
+    for (tmap_u32 v = 0; v < n; ++v) up[v] = first[v] = end[v] = v;
+    for (tmap_u32 k = 0; k + 1 < n; ++k) {
+        const tmap_linkage_edge e = edges[k], *f = edges + k - 1;
+        tmap_u32 a, b;
+        if (e.i >= e.j || e.j >= n) cluster_wrong(w, "edge");
+        if (k && (e.distance < f->distance ||
+                  (e.distance == f->distance && (e.i < f->i || (e.i == f->i && e.j < f->j)))))
+            cluster_wrong(w, "order of edges");
+        for (a = e.i; up[a] != a;) a = up[a] = up[up[a]];
+        for (b = e.j; up[b] != b;) b = up[b] = up[up[b]];
+        if (a == b) cluster_wrong(w, "circle");
+        levels[end[a]] = k; // by vertices at first
+        next[end[a]] = first[b], end[a] = end[b], up[b] = a;
+    }
+    { // from vertices to places
+        tmap_u32 *at = (tmap_u32 *)malloc(n * 4ull), *last = (tmap_u32 *)malloc(n * 4ull), v, root;
+        for (root = 0; up[root] != root;) root = up[root];
+        v = first[root];
+        for (tmap_u32 k = 0; k < n; ++k) {
+            at[v] = k, last[k] = levels[v];
+            v = k + 1 < n ? next[v] : v;
+        }
+        memcpy(levels, last, n * 4ull);
+        for (tmap_u32 l = 1; l <= levels_n; ++l)
+            for (tmap_u32 k = 0; k + (1u << l) < n; ++k) {
+                const tmap_u32 *below = levels + (tmap_u64)(l - 1) * n;
+                const tmap_u32 p = below[k], q = below[k + (1u << (l - 1))];
+                levels[(tmap_u64)l * n + k] = p > q ? p : q;
+            }
+        o.at = (tmap_u32 *)cluster_alloc(n * 4ull);
+        o.last = (tmap_u32 *)cluster_alloc((tmap_u64)n * (levels_n + 1) * 4);
+        CHECK(cudaMemcpy((void *)o.at, at, n * 4ull, cudaMemcpyHostToDevice));
+        CHECK(cudaMemcpy((void *)o.last, levels, (tmap_u64)n * (levels_n + 1) * 4,
+                         cudaMemcpyHostToDevice));
+        free(at), free(last);
+    }
+    o.n = n, o.edges = w->edges;
+    CHECK(cudaMemset(w->clusters, 0, 8));
+    cluster_before<<<2048, 256>>>(o, w->distances, w->clusters);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&wrong, w->clusters, 8, cudaMemcpyDeviceToHost));
+    if (wrong) cluster_wrong(w, "tree");
+    CHECK(cudaFree((void *)o.at));
+    CHECK(cudaFree((void *)o.last));
+    free(host), free(levels), free(edges);
+}
+
+// ---- in a size ----------------------------------------------------------------------------------
+
+static void cluster_record(const cluster_sweep *s, const char *variant, const char *data,
+                           tmap_u64 clusters, bench_time t, double limit_ms) {
+    char row[512];
+    printf("| %s | %s | %u | %llu | %.4f | %.1f%% | %.0f%% |\n", variant, data, s->n, clusters,
+           t.ms, t.noise_pct, 100 * limit_ms / t.ms);
+    fflush(stdout);
+    snprintf(row, sizeof row,
+             "\"work\": \"cluster\", \"variant\": \"%s\", \"domain\": \"triangle\", \"data\": "
+             "\"%s\", \"size\": %u, \"clusters\": %llu, \"dtype\": \"f32\", \"ms\": %.5f, "
+             "\"noise_pct\": %.2f, \"limit_ms\": %.5f, \"limit_pct\": %.1f, \"verified\": true",
+             variant, data, s->n, clusters, t.ms, t.noise_pct, limit_ms, 100 * limit_ms / t.ms);
+    if (s->results) bench_results_row(s->results, row);
+}
+
+// The rows of one size; wrong results end the program with status 1. limit_ms: one reading of the
+// matrix at the measured bandwidth. clusters: those of the greedy algorithm, and those that single
+// linkage has at the same cut-off.
+static void cluster_sweep_size(const cluster_sweep *s) {
+    const double limit = 4e-9 * (double)tmap_condensed_cells(s->n) / s->ceilings.read_tbs;
+    cluster_work w = cluster_begin(s->n);
+    for (int k = 0; k < CLUSTER_DATA; ++k) {
+        const cluster_data *data = &cluster_all[k];
+        tmap_u64 clusters;
+        cluster_distances(&w, data);
+        w.cutoff = data->cutoff;
+        if (k == 0)
+            cluster_record(s, "read", data->name, 0,
+                           bench_measure_queued(cluster_read, &w, s->budget_ms), limit);
+        clusters = cluster_verify_gromos(&w);
+        cluster_record(s, "gromos", data->name, clusters,
+                       bench_measure_queued(cluster_gromos, &w, s->budget_ms), limit);
+        cluster_verify_linkage(&w);
+        cluster_labels(&w);
+        CHECK(cudaMemcpy(&clusters, w.clusters, 8, cudaMemcpyDeviceToHost));
+        cluster_record(s, "linkage", data->name, clusters,
+                       bench_measure_queued(cluster_linkage, &w, s->budget_ms), limit);
+    }
+    cluster_end(&w);
+}
+
+#endif

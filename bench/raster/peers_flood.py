@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Times what other libraries offer for the works of bench_flood, where they can be imported: CuPy's
+labelling on the GPU, SciPy's and OpenCV's on the CPU, and OpenCV's flood fill.
+
+    peers_flood.py [--n N,N,...] [--inputs NAME,...] [--connectivity 4|8] [--only TEXT]
+                   [--seconds S] [--limit MS] [--out FILE]
+
+Maps are those of bench_flood, and so is the source: the first cell of the largest region. Prints a
+Markdown table of medians, and writes the same as JSON in the form of the other results: `work`
+flood or label, variant cupy_label and so on, `device` where. A flood by labels is the comparison of
+the heights with the level, the labelling, and the selection of the source's label. Each flood is
+checked against a region that another library has found, in every cell; of labels, the number. Maps
+beyond what a library takes, and what has not begun after so many seconds, are left out; a peer that
+takes longer than the limit is left out of that input's larger maps.
+"""
+import argparse
+import importlib
+import json
+import statistics
+import sys
+import time
+
+INPUTS = ("terrain", "serpentine_h", "serpentine_v", "spiral", "noise_593", "noise_650",
+          "checkerboard", "wet", "dry", "maze")
+
+parser = argparse.ArgumentParser(description=__doc__,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--n", default="1024,4096,16384", help="widths of maps (%(default)s)")
+parser.add_argument("--inputs", default=",".join(INPUTS), help="inputs (all of them)")
+parser.add_argument("--connectivity", type=int, default=4, choices=(4, 8))
+parser.add_argument("--only", default="", help="only variants with this text in their names")
+parser.add_argument("--seconds", type=float, default=120, help="for all together (%(default)s)")
+parser.add_argument("--limit", type=float, default=5000, help="milliseconds (%(default)s)")
+parser.add_argument("--out", help="file for the results")
+args = parser.parse_args()
+begun = time.monotonic()
+for text in args.inputs.split(","):
+    if text not in INPUTS:
+        parser.error(f"--inputs: bad value '{text}'")
+
+
+def reason(error):
+    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0][:90]
+
+
+def module(name):
+    """A module, or None after a line that says why."""
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # pylint: disable=broad-except  # half of one raises others
+        print(f"{name}: cannot be imported: {reason(error)}", flush=True)
+        return None
+
+
+np = module("numpy")
+cupy = module("cupy")
+try:
+    if cupy is not None and not cupy.cuda.runtime.getDeviceCount():
+        cupy = None
+except Exception as failure:  # pylint: disable=broad-except
+    print(f"cupy: {reason(failure)}")
+    cupy = None
+cupy_ndimage = module("cupyx.scipy.ndimage") if cupy is not None else None
+scipy_ndimage = module("scipy.ndimage")
+cv2 = module("cv2")
+if np is None or (cupy_ndimage is None and scipy_ndimage is None and cv2 is None):
+    print("SKIP: no library can be imported")
+    sys.exit(77)
+
+
+# ---- the maps of tests/raster/flood_inputs.h, by rows ------------------------------------------
+
+def mixed(x):
+    """flood_hash, of arrays of 32 bits."""
+    x = x ^ x >> 16
+    x = x * x.dtype.type(0x7feb352d)
+    x = x ^ x >> 15
+    x = x * x.dtype.type(0x846ca68b)
+    return x ^ x >> 16
+
+
+def cell_hash(xp, x, y, salt):
+    """flood_hash_cell, of a row of x and a column of y."""
+    salt = 0x9e3779b9 * salt + 12345 & 0xffffffff
+    return mixed(x.astype(xp.uint32) + mixed(y.astype(xp.uint32) + xp.uint32(salt)))
+
+
+def divided(xp, a, by):
+    """C's division of integers, to zero."""
+    return xp.where(a < 0, -(-a // by), a // by)
+
+
+def ease(at, log_step):
+    part = at & (1 << log_step) - 1
+    t = part >> log_step - 12 if log_step > 12 else part << 12 - log_step
+    return t * t // 4096 * (3 * 4096 - 2 * t) // 4096
+
+
+def octave_of(xp, x, y, octave, log_step):
+    def corner(i, j):
+        return (cell_hash(xp, i, j, octave + 1) & 0xffff).astype(xp.int32) - 32768
+
+    def between(a, b, t):
+        return a + divided(xp, (b - a) * t, 4096)
+    i, j, u, v = x >> log_step, y >> log_step, ease(x, log_step), ease(y, log_step)
+    above = between(corner(i, j), corner(i + 1, j), u)
+    below = between(corner(i, j + 1), corner(i + 1, j + 1), u)
+    return between(above, below, v)
+
+
+def terrain(xp, x, y, n):
+    def bowl(at):
+        t = (at.astype(xp.int64) * 2048 // n - 1024).astype(xp.int32)
+        return t * t // 512 - 1024
+    total = divided(xp, bowl(x) + bowl(y), 2) + 200
+    log_step, octave = 1, 0
+    while 8 << log_step < n and log_step < 27:
+        log_step += 1
+    while log_step >= 1 and octave < 11:
+        total = total + divided(xp, octave_of(xp, x, y, octave, log_step), 1 << 4 + octave)
+        log_step, octave = log_step - 1, octave + 1
+    return total
+
+
+def corridors(xp, name, x, y, n):
+    """Whether cells of the inputs without chance are wet."""
+    if name in ("serpentine_h", "serpentine_v"):
+        x, y = (x, y) if name == "serpentine_h" else (y, x)
+        return (y % 2 == 0) | (x == xp.where(y // 2 % 2 == 1, 0, n - 1))
+    if name == "spiral":
+        ring = xp.minimum(xp.minimum(x, n - 1 - x), xp.minimum(y, n - 1 - y))
+        return (ring % 2 == 0) != ((x == ring) & (y == ring + 1))
+    i, j = x & ~1, y & ~1  # a maze
+    east, south = i + 2 < n, j + 2 < n
+    chance = (cell_hash(xp, i, j, 99) & 1) == 1
+    to_east = east & (~south | chance)
+    return ((x % 2 == 0) & (y % 2 == 0)) | ((x % 2 == 1) & (y % 2 == 0) & to_east) | (
+        (x % 2 == 0) & (y % 2 == 1) & south & ~to_east)
+
+
+def rows_of(xp, name, x, y, n):
+    """Heights of some rows: x of shape (1, n), y of shape (rows, 1)."""
+    if name == "terrain":
+        return terrain(xp, x, y, n)
+    if name in ("noise_593", "noise_650"):
+        chance = (cell_hash(xp, x, y, 0) & 0xffff) < (38846 if name == "noise_593" else 42598)
+        return xp.where(chance, -5, 5)
+    if name == "checkerboard":
+        return xp.where((x ^ y) & 1 == 1, -1, 0)
+    if name in ("wet", "dry"):
+        return xp.where((x >= 0) & (y >= 0), -7 if name == "wet" else 7, 0)
+    return xp.where(corridors(xp, name, x, y, n), -1, 0)
+
+
+class Map:
+    """Heights on both machines, its largest region, and the number of regions."""
+
+    def __init__(self, name, n):
+        xp = cupy if cupy is not None else np
+        heights = xp.empty((n, n), dtype=xp.int16)
+        x, step = xp.arange(n, dtype=xp.int32)[None, :], max(1, (1 << 24) // n)
+        for row in range(0, n, step):
+            y = xp.arange(row, min(n, row + step), dtype=xp.int32)[:, None]
+            heights[row:row + step] = rows_of(xp, name, x, y, n)
+        self.name, self.n = name, n
+        self.on_gpu = heights if cupy is not None else None
+        self.heights = cupy.asnumpy(heights) if cupy is not None else heights
+        self.mask, self.known = None, None
+        self.regions, self.region, self.seed = {}, {}, None
+
+    def find(self):
+        """By each of the libraries that can: the number of regions, and the largest one. The first
+        also tells the source."""
+        if self.seed is not None:
+            return
+        self.mask = (self.heights < 0).astype(np.uint8)
+        for library, label in labellings(self).items():
+            labels, count = label()
+            if library == "cupy":
+                sizes = cupy.asnumpy(cupy.bincount(labels.ravel(), minlength=2))
+            else:
+                sizes = np.bincount(labels.ravel(), minlength=2)
+            sizes[0] = 0
+            # Of regions as large as each other, the first. Labels need not be in order.
+            if self.seed is None:
+                largest = np.flatnonzero(sizes == sizes.max()) if sizes.max() else []
+                flat = labels.ravel()
+                first = [int((flat == int(k)).argmax()) for k in largest[:64]]
+                self.seed = divmod(min(first), self.n) if first else (0, 0)
+            chosen = labels[self.seed]
+            flood = (labels == chosen) & (labels > 0)
+            self.region[library] = cupy.asnumpy(flood) if library == "cupy" else flood
+            self.regions[library] = int(count)
+
+    def other(self, of, library):
+        """What a library other than this one has found."""
+        for key, value in of.items():
+            if not library.startswith(key):
+                return value
+        raise ValueError("there is nothing to compare with")
+
+
+# ---- works ---------------------------------------------------------------------------------------
+
+def structure(xp):
+    eight = args.connectivity == 8
+    return xp.ones((3, 3), dtype=int) if eight else xp.asarray([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+
+
+def scipy_label(m):
+    return scipy_ndimage.label(m.mask, structure=structure(np))
+
+
+def cupy_label(mask):
+    return cupy_ndimage.label(mask, structure=structure(cupy))
+
+
+def opencv_label(m):
+    count, labels = cv2.connectedComponents(m.mask, connectivity=args.connectivity,
+                                            ltype=cv2.CV_32S)
+    return labels, count - 1
+
+
+def labellings(m):
+    """Every library's, for truths."""
+    known = {}
+    if scipy_ndimage is not None:
+        known["scipy"] = lambda: scipy_label(m)
+    if cv2 is not None and m.n <= 46340:
+        known["opencv"] = lambda: opencv_label(m)
+    if cupy_ndimage is not None:
+        known["cupy"] = lambda: cupy_label(m.on_gpu < 0)
+    return known
+
+
+def selected(labels, seed):
+    chosen = labels[seed]
+    return ((labels == chosen) & (chosen > 0)).astype("uint8")
+
+
+def flood_by_opencv_fill(m):
+    """floodFill of a mask, in place, as it would be called on the heights by type. A copy first."""
+    def call():
+        image = (m.heights < 0).astype(np.uint8)
+        if image[m.seed]:
+            cv2.floodFill(image, None, (m.seed[1], m.seed[0]), 2, flags=args.connectivity)
+        return (image == 2).astype(np.uint8)
+    return call
+
+
+def peers(m):
+    """(work, variant, device, function that makes the call)"""
+    def on_host(label):
+        def call():
+            m.mask = (m.heights < 0).astype(np.uint8)
+            return selected(label(m)[0], m.seed)
+        return call
+    if cupy_ndimage is not None:
+        def by_cupy():
+            return selected(cupy_label(m.on_gpu < 0)[0], m.seed)
+        mask = (m.on_gpu < 0).astype(cupy.uint8)
+        yield "flood", "cupy_label", "cuda", lambda: by_cupy
+        yield "label", "cupy_label", "cuda", lambda: lambda: cupy_label(mask)
+    if cv2 is not None and m.n <= 46340:
+        yield "flood", "opencv_flood_fill", "cpu", lambda: flood_by_opencv_fill(m)
+        yield "flood", "opencv_components", "cpu", lambda: on_host(opencv_label)
+        yield "label", "opencv_components", "cpu", lambda: lambda: opencv_label(m)
+    if scipy_ndimage is not None:
+        yield "flood", "scipy_label", "cpu", lambda: on_host(scipy_label)
+        yield "label", "scipy_label", "cpu", lambda: lambda: scipy_label(m)
+
+
+def check(m, work, variant, result):
+    if work == "label":
+        got, want = int(result[1]), m.other(m.regions, variant)
+        if got != want:
+            raise ValueError(f"wrong: {got} regions instead of {want}")
+        return
+    got = cupy.asnumpy(result) if variant.startswith("cupy") else result
+    wrong = int((got != m.other(m.region, variant)).sum())
+    if wrong:
+        raise ValueError(f"wrong in {wrong} cells")
+
+
+# ---- times ---------------------------------------------------------------------------------------
+
+def timed(call, device):
+    """(result, milliseconds) of a call."""
+    if device == "cpu":
+        begin = time.perf_counter()
+        result = call()
+        return result, 1e3 * (time.perf_counter() - begin)
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    begin.record()
+    result = call()
+    end.record()
+    end.synchronize()
+    return result, cupy.cuda.get_elapsed_time(begin, end)
+
+
+def measure(m, work, variant, device, make):
+    """(median, noise in percent); the first call warms up, and what it gives is checked. It is the
+    only one if it takes more than a second."""
+    call = make()
+    result, first = timed(call, device)
+    check(m, work, variant, result)
+    del result
+    times = [first] if first > 1000 and device == "cpu" else []
+    while not times or (len(times) < 5 and sum(times) < 500):
+        result, ms = timed(call, device)
+        del result
+        times.append(ms)
+    times.sort()
+    median = statistics.median(times)
+    return median, 100 * (times[len(times) * 3 // 4] - times[len(times) // 4]) / median
+
+
+rows_out, late = [], set()
+print("| n | input | work | variant | device | ms | noise | Mpix/s |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- |")
+for size in sorted(int(text) for text in args.n.split(",")):
+    for input_name in args.inputs.split(","):
+        if time.monotonic() - begun > args.seconds:
+            print(f"| {size} | {input_name} | | skipped: {args.seconds:g} seconds are over |",
+                  flush=True)
+            continue
+        map_ = Map(input_name, size)
+        map_.find()
+        for work_, name, where, maker in peers(map_):
+            if args.only not in name:
+                continue
+            line = f"| {size} | {input_name} | {work_} | {name} | {where} |"
+            if time.monotonic() - begun > args.seconds or (input_name, work_, name) in late:
+                print(f"{line} skipped | | |", flush=True)
+                continue
+            try:
+                milliseconds, noise = measure(map_, work_, name, where, maker)
+            except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
+                print(f"{line} {reason(failure)} | | |", flush=True)
+                continue
+            finally:
+                if cupy is not None:
+                    cupy.get_default_memory_pool().free_all_blocks()
+            if milliseconds > args.limit:
+                late.add((input_name, work_, name))
+            mpix = size * size / 1e3 / milliseconds
+            print(f"{line} {milliseconds:.4f} | {noise:.1f}% | {mpix:.1f} |", flush=True)
+            rows_out.append({"work": work_, "variant": name, "domain": "map",
+                             "input": input_name, "size": size,
+                             "connectivity": args.connectivity,
+                             "dtype": "i16" if work_ == "flood" else "u8", "device": where,
+                             "ms": round(milliseconds, 5), "noise_pct": round(noise, 2),
+                             "mpix_s": round(mpix, 3), "verified": True})
+if args.out:
+    with open(args.out, "w", encoding="utf-8") as file:
+        json.dump({"meta": {"bench": "peers_flood"}, "rows": rows_out}, file, indent=1)

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// drmsd_mma.h: the dRMSD of all frames of a trajectory against all, on tensor cores: several times
+// as fast as drmsd_matrix.h, and less exact.
+//
+// Vectors of distances are measured from their mean over some frames, rounded to numbers of half
+// precision, and multiplied: |u - v|^2 = |u|^2 + |v|^2 - 2 u v. How: see drmsd_mma.h.
+// Source: as for drmsd_atoms.h.
+#ifndef TMAP_MOLECULES_DRMSD_MMA_H
+#define TMAP_MOLECULES_DRMSD_MMA_H
+
+#include "../launch.h"
+#include "drmsd_matrix.h"
+
+// ---- drmsd mma tile -----------------------------------------------------------------------------
+//
+// The dRMSD of all frames by products of halves on tensor cores: what is staged,
+// and a tile of 128 x 128 pairs of frames.
+//
+// |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v a frame's columns as numbers of half precision,
+// of 11 bits; or, with two planes, as the sum of two such numbers u0 + u1, of which u0 v0 + u0 v1 +
+// u1 v0 is taken. Products are exact; tensor cores add them up as floats, but cut off what does not
+// fit. What keeps the digits of near frames:
+//   - columns are measured from a median, so that norms are small;
+//   - the formula is applied to 256 columns at a time, and what is left, which is small for near
+//     frames, is added up as floats; products are taken out of the tensor cores each 128 columns;
+//   - norms are taken by the same products in the same order: equal frames have 0, always.
+//
+// A brick is 32 columns of the 128 frames of a tile, in one plane: 64 bytes a frame, in four parts
+// of 16, of which part p of frame f stands at p ^ (f / 2 % 4): lanes that read 8 frames read all
+// banks. Memory has bricks by tiles, columns and planes, as shared memory does.
+//
+// Private to the library.
+
+#define TMAPI_DRMSD_MMA_BRICK 512u  // times 16 bytes
+#define TMAPI_DRMSD_MMA_SIDE  1024u // of a step: a brick of two planes, or two bricks of one
+#define TMAPI_DRMSD_MMA_SUM   128u  // columns that are added up by tensor cores
+#define TMAPI_DRMSD_MMA_NORM  256u  // columns of a norm
+#define TMAPI_DRMSD_MMA_BYTES (16u * 2 * TMAPI_MATRIX_STAGES * TMAPI_DRMSD_MMA_SIDE)
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_fp16.h>
+
+// ---- products -----------------------------------------------------------------------------------
+
+// Four 8 x 8 matrices of halves, of each of which a lane gives the address of a row: lanes 0 to 7
+// of the first one, and so on.
+TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row)));
+#else
+    (void)words, (void)row;
+#endif
+}
+
+// D += A B of a full warp; A 16 x 16, B 16 x 8. With g = lane / 4 and q = lane % 4, a lane has
+//   d[0], d[1] = D[g][2q], D[g][2q + 1]     d[2], d[3] = D[g + 8][2q], D[g + 8][2q + 1]
+TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tmap_u32 *b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    (void)d, (void)a, (void)b;
+#endif
+}
+
+// Where the calling lane reads 16 frames from `frame` on, a multiple of 16, in the first 16 columns
+// of a brick: as rows of A (0) or as columns of B (1). The other 16 columns are two parts away.
+TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_at(tmap_u32 frame, const int b) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    const tmap_u32 row = b ? lane % 8 + lane / 16 * 8 : lane % 16;
+    return (frame + row) * 4 + ((b ? lane / 8 % 2 : lane / 16) ^ (row / 2 % 4));
+}
+
+// ---- staging ------------------------------------------------------------------------------------
+
+TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_pack(float low, float high) {
+    const __half2 both = __floats2half2_rn(low, high);
+    return __half_as_ushort(both.x) | (tmap_u32)__half_as_ushort(both.y) << 16;
+}
+TMAP_DEVICE float tmapi_drmsd_mma_rest(float x) { return x - __half2float(__float2half_rn(x)); }
+
+// Puts a group's values to part `part` of a frame in a brick of either plane.
+TMAP_DEVICE void tmapi_drmsd_mma_put(uint4 *brick, tmap_u32 planes, tmap_u32 part, tmap_u32 frame,
+                                     const float *values) {
+    const tmap_u32 at = frame * 4 + (part ^ (frame / 2 % 4));
+    uint4 x;
+    x.x = tmapi_drmsd_mma_pack(values[0], values[1]);
+    x.y = tmapi_drmsd_mma_pack(values[2], values[3]);
+    x.z = tmapi_drmsd_mma_pack(values[4], values[5]);
+    x.w = tmapi_drmsd_mma_pack(values[6], values[7]);
+    brick[at] = x;
+    if (planes < 2) return;
+    x.x = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[0]), tmapi_drmsd_mma_rest(values[1]));
+    x.y = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[2]), tmapi_drmsd_mma_rest(values[3]));
+    x.z = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[4]), tmapi_drmsd_mma_rest(values[5]));
+    x.w = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[6]), tmapi_drmsd_mma_rest(values[7]));
+    brick[TMAPI_DRMSD_MMA_BRICK + at] = x;
+}
+
+#if !defined(__CUDA_ARCH__)
+// Without tensor cores, as on the CPU: number k of a frame in a brick.
+TMAP_DEVICE float tmapi_drmsd_mma_number(const uint4 *brick, tmap_u32 frame, tmap_u32 k) {
+    const uint4 *part = brick + frame * 4 + ((k / 8) ^ (frame / 2 % 4));
+    return __half2float(((const __half *)part)[k % 8]);
+}
+
+// The products of frames a and b in a brick of all planes, added to a sum.
+TMAP_DEVICE float tmapi_drmsd_mma_brick(const uint4 *rows, tmap_u32 a, const uint4 *columns,
+                                        tmap_u32 b, tmap_u32 planes, float sum) {
+    for (tmap_u32 k = 0; k < 32; ++k) {
+        const float u = tmapi_drmsd_mma_number(rows, a, k);
+        const float v = tmapi_drmsd_mma_number(columns, b, k);
+        sum = fmaf(u, v, sum);
+        if (planes < 2) continue;
+        sum = fmaf(u, tmapi_drmsd_mma_number(columns + TMAPI_DRMSD_MMA_BRICK, b, k), sum);
+        sum = fmaf(tmapi_drmsd_mma_number(rows + TMAPI_DRMSD_MMA_BRICK, a, k), v, sum);
+    }
+    return sum;
+}
+#endif
+
+// The products of 32 frames with themselves in a brick, by the warp that has them: sums[h] is that
+// of frames 16 h on, of which the calling lane has d[g % 2] and d[2 + g % 2], if it is 4 g + g / 2.
+TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, float (*sums)[2][4]) {
+    const tmap_u32 frame = threadIdx.x / 32 * 32;
+#pragma unroll
+    for (tmap_u32 h = 0; h < 2; ++h) {
+        const tmap_u32 a_at = tmapi_drmsd_mma_at(frame + 16 * h, 0);
+        const tmap_u32 b_at = tmapi_drmsd_mma_at(frame + 16 * h, 1);
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; k += 2) {
+            tmap_u32 a[4], b[4], rest[4];
+            tmapi_drmsd_mma_read(a, brick + (a_at ^ k));
+            tmapi_drmsd_mma_read(b, brick + (b_at ^ k));
+            tmapi_drmsd_mma_multiply(sums[h][0], a, b);
+            tmapi_drmsd_mma_multiply(sums[h][1], a, b + 2);
+            if (planes < 2) continue;
+            tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (b_at ^ k));
+            tmapi_drmsd_mma_multiply(sums[h][0], a, rest);
+            tmapi_drmsd_mma_multiply(sums[h][1], a, rest + 2);
+            tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (a_at ^ k));
+            tmapi_drmsd_mma_multiply(sums[h][0], rest, b);
+            tmapi_drmsd_mma_multiply(sums[h][1], rest, b + 2);
+        }
+    }
+}
+
+// Writes 256 columns of a tile's frames, and their norms. Grid: so many columns of the round by x,
+// tiles by y. bricks: room for two bricks of both planes.
+TMAP_DEVICE void tmapi_drmsd_mma_write(const tmapi_matrix *m, uint4 *bricks) {
+    const tmap_u32 planes = m->plan.planes, thread = threadIdx.x;
+    const tmap_u32 many = TMAPI_DRMSD_MMA_NORM / 32, size = planes * TMAPI_DRMSD_MMA_BRICK;
+    const tmap_u64 columns = tmapi_matrix_columns(&m->plan);
+    const tmap_u64 frame = blockIdx.y * (tmap_u64)TMAPI_MATRIX_SIDE + thread;
+    uint4 *to = (uint4 *)m->distances + (blockIdx.y * (columns / 32) + blockIdx.x * many) * size;
+    float *norms = m->norms + blockIdx.x * tmapi_matrix_frames(&m->plan);
+    tmapi_matrix_reader r = tmapi_matrix_begin(
+        m, frame, blockIdx.x * (tmap_u64)(TMAPI_DRMSD_MMA_NORM / TMAPI_MATRIX_GROUP));
+    float sums[2][2][4] = {{{0}}}, all[4] = {0};
+#pragma unroll 1
+    for (tmap_u32 k = 0; k < many; ++k, to += size) {
+        uint4 *brick = bricks + k % 2 * 2 * TMAPI_DRMSD_MMA_BRICK;
+#pragma unroll 1
+        for (tmap_u32 part = 0; part < 4; ++part) {
+            float values[TMAPI_MATRIX_GROUP];
+            tmapi_matrix_read(m, &r, 0, values);
+            tmapi_drmsd_mma_put(brick, planes, part, thread, values);
+        }
+        __syncthreads(); // the brick is there, and all are through with the one before
+        for (tmap_u32 x = thread; x < size; x += TMAPI_MATRIX_SIDE) to[x] = brick[x];
+#if defined(__CUDA_ARCH__)
+        const tmap_u32 g = thread % 32 / 4;
+        tmapi_drmsd_mma_squares(brick, planes, sums);
+        if ((k + 1) * 32 % TMAPI_DRMSD_MMA_SUM) continue;
+#pragma unroll
+        for (tmap_u32 x = 0; x < 4; ++x) {
+            const float *sum = sums[x / 2][x % 2] + x % 2 * 2;
+            all[x] += g % 2 ? sum[1] : sum[0];
+        }
+#pragma unroll
+        for (tmap_u32 x = 0; x < 16; ++x) sums[x / 8][x / 4 % 2][x % 4] = 0;
+#else
+        sums[0][0][0] = tmapi_drmsd_mma_brick(brick, thread, brick, thread, planes, sums[0][0][0]);
+        if ((k + 1) * 32 % TMAPI_DRMSD_MMA_SUM) continue;
+        all[0] += sums[0][0][0], sums[0][0][0] = 0;
+#endif
+    }
+#if defined(__CUDA_ARCH__)
+    const tmap_u32 lane = thread % 32, g = lane / 4;
+    if (lane % 4 != g / 2) return;
+#pragma unroll
+    for (tmap_u32 x = 0; x < 4; ++x) norms[frame - lane + 8 * x + g] = all[x];
+#else
+    norms[frame] = all[0];
+#endif
+}
+
+// ---- a tile -------------------------------------------------------------------------------------
+
+// A warp has 64 x 32 pairs of frames: sums[i][j] are those of rows 16 i and columns 8 j on.
+typedef struct tmapi_drmsd_mma_sums {
+    float of[4][4][4];
+} tmapi_drmsd_mma_sums;
+
+// The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
+// column: the warp's first ones; last: the last row and column that there are, which only the CPU
+// wants to know. planes: a constant.
+TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
+                                          tmap_u32 column, tmap_pair last, const tmap_u32 planes,
+                                          tmapi_drmsd_mma_sums *sums) {
+#if defined(__CUDA_ARCH__)
+    (void)last;
+    const tmap_u32 a_at = tmapi_drmsd_mma_at(row, 0), b_at = tmapi_drmsd_mma_at(column, 1);
+#pragma unroll
+    for (tmap_u32 k = 0; k < 8 / planes; k += 2) {
+        const uint4 *from = rows + k / 4 * TMAPI_DRMSD_MMA_BRICK + (a_at ^ (k % 4));
+        const uint4 *other = columns + k / 4 * TMAPI_DRMSD_MMA_BRICK + (b_at ^ (k % 4));
+        tmap_u32 a[4][4], b[2][4], rest[4][4];
+#pragma unroll
+        for (tmap_u32 i = 0; i < 4; ++i) tmapi_drmsd_mma_read(a[i], from + 64 * i);
+#pragma unroll
+        for (tmap_u32 j = 0; j < 2; ++j) tmapi_drmsd_mma_read(b[j], other + 64 * j);
+#pragma unroll
+        for (tmap_u32 x = 0; x < 16; ++x)
+            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
+        if (planes < 2) continue;
+#pragma unroll
+        for (tmap_u32 j = 0; j < 2; ++j)
+            tmapi_drmsd_mma_read(rest[j], other + TMAPI_DRMSD_MMA_BRICK + 64 * j);
+#pragma unroll
+        for (tmap_u32 x = 0; x < 16; ++x)
+            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], rest[x % 4 / 2] + x % 2 * 2);
+#pragma unroll
+        for (tmap_u32 i = 0; i < 4; ++i)
+            tmapi_drmsd_mma_read(rest[i], from + TMAPI_DRMSD_MMA_BRICK + 64 * i);
+#pragma unroll
+        for (tmap_u32 x = 0; x < 16; ++x)
+            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], rest[x / 4], b[x % 4 / 2] + x % 2 * 2);
+    }
+#else
+    const tmap_u32 g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    for (tmap_u32 x = 0; x < 64; ++x) {
+        const tmap_u32 i = row + x / 16 * 16 + x % 4 / 2 * 8 + g;
+        const tmap_u32 j = column + x / 4 % 4 * 8 + 2 * q + x % 2;
+        float *sum = &sums->of[x / 16][x / 4 % 4][x % 4];
+        if (i > last.i || j > last.j) continue;
+        for (tmap_u32 k = 0; k < TMAPI_DRMSD_MMA_SIDE; k += planes * TMAPI_DRMSD_MMA_BRICK)
+            *sum = tmapi_drmsd_mma_brick(rows + k, i, columns + k, j, planes, *sum);
+    }
+#endif
+}
+
+// A block's tile: 8 warps, 2 x 4. planes: a constant. staged: TMAPI_DRMSD_MMA_BYTES.
+TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 planes, uint4 *staged) {
+    const tmap_u32 size = TMAPI_DRMSD_MMA_SIDE, wide = 64 / planes; // columns of a step
+    const tmap_u32 warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    const tmap_u32 row = warp / 4 * 64, column = warp % 4 * 32;
+    const tmap_u32 steps = tmapi_matrix_steps(m, wide);
+    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m->plan.tiles);
+    const tmap_u64 bricks = tmapi_matrix_columns(&m->plan) / 32,
+                   frames = tmapi_matrix_frames(&m->plan);
+    const tmap_u64 slice = blockIdx.y * (tmap_u64)m->plan.slice * (TMAPI_MATRIX_UNIT / 32);
+    const uint4 *rows_at =
+        (const uint4 *)m->distances + (tile.i * bricks + slice) * planes * TMAPI_DRMSD_MMA_BRICK;
+    const uint4 *columns_at =
+        (const uint4 *)m->distances + (tile.j * bricks + slice) * planes * TMAPI_DRMSD_MMA_BRICK;
+    const float *norms = m->norms + slice * 32 / TMAPI_DRMSD_MMA_NORM * frames;
+    tmapi_drmsd_mma_sums products = {{{{0}}}}, sums = {{{{0}}}};
+    tmap_u32 turn = 0, ahead = TMAPI_MATRIX_STAGES - 1;
+    if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
+    const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
+                            (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
+    const float *row_norms = norms + tile.i * TMAPI_MATRIX_SIDE + row + g;
+    const float *column_norms = norms + tile.j * TMAPI_MATRIX_SIDE + column + 2 * q;
+#pragma unroll
+    for (tmap_u32 s = 0; s + 1 < TMAPI_MATRIX_STAGES; ++s) {
+        if (s < steps) tmapi_matrix_step(rows_at, columns_at, size, staged + 2 * s * size);
+        tmapi_matrix_commit();
+        rows_at += size, columns_at += size;
+    }
+#pragma unroll 1
+    for (tmap_u32 s = 0; s < steps; ++s) {
+        const int whole = (s + 1) * wide % TMAPI_DRMSD_MMA_NORM == 0 || s + 1 == steps;
+        const uint4 *from = staged + 2 * turn * size;
+        float of_row[8], of_column[8];
+        tmapi_matrix_wait();
+        __syncthreads(); // this step is there, and all are through with the one before
+        if (s + TMAPI_MATRIX_STAGES - 1 < steps)
+            tmapi_matrix_step(rows_at, columns_at, size, staged + 2 * ahead * size);
+        tmapi_matrix_commit();
+        rows_at += size, columns_at += size;
+        turn = turn + 1 == TMAPI_MATRIX_STAGES ? 0 : turn + 1;
+        ahead = ahead + 1 == TMAPI_MATRIX_STAGES ? 0 : ahead + 1;
+        if (whole) { // long before they are used
+#pragma unroll
+            for (tmap_u32 x = 0; x < 8; ++x) {
+                of_row[x] = row_norms[8 * x];
+                of_column[x] = column_norms[x / 2 * 8 + x % 2];
+            }
+            row_norms += frames, column_norms += frames;
+        }
+        tmapi_drmsd_mma_products(from, from + size, row, column, last, planes, &products);
+        if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != steps) continue;
+#pragma unroll
+        for (tmap_u32 x = 0; x < 64; ++x) {
+            float *sum = &sums.of[x / 16][x / 4 % 4][x % 4];
+            float *product = &products.of[x / 16][x / 4 % 4][x % 4];
+            *sum = fmaf(-2, *product, *sum), *product = 0;
+            if (whole) *sum += of_row[x / 16 * 2 + x % 4 / 2] + of_column[x / 4 % 4 * 2 + x % 2];
+        }
+    }
+    const tmapi_matrix_writer w = tmapi_matrix_writer_of(m);
+#pragma unroll
+    for (tmap_u32 x = 0; x < 8; ++x) {
+        const tmap_u32 a = tile.i * TMAPI_MATRIX_SIDE + row + 8 * x + g;
+        const tmap_u64 at = tmapi_matrix_row(&w, a);
+#pragma unroll
+        for (tmap_u32 j = 0; j < 8; ++j)
+            tmapi_matrix_put(&w, at, a,
+                             tile.j * TMAPI_MATRIX_SIDE + column + j / 2 * 8 + 2 * q + j % 2,
+                             sums.of[x / 2][j / 2][x % 2 * 2 + j % 2]);
+    }
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
+
+// ---- drmsd mma ----------------------------------------------------------------------------------
+
+// As what a distance is multiplied.
+typedef enum tmap_drmsd_mma_form {
+    TMAP_DRMSD_MMA_HALF = 1, // a number of 11 bits: one product
+    TMAP_DRMSD_MMA_SPLIT = 2 // the sum of two of them: three products, and 22 bits
+} tmap_drmsd_mma_form;
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// Compiled for less than compute capability 8.0, they do nothing, and are not launched.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define TMAPI_DRMSD_MMA 0
+#else
+#define TMAPI_DRMSD_MMA 1
+#endif
+
+static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE)
+    tmapi_drmsd_mma_write_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    __shared__ uint4 bricks[4 * TMAPI_DRMSD_MMA_BRICK];
+    tmapi_drmsd_mma_write(&m, bricks);
+#else
+    (void)m;
+#endif
+}
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_drmsd_mma_half_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_drmsd_mma_tile(&m, 1, tmapi_pairs_shared);
+#else
+    (void)m;
+#endif
+}
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_drmsd_mma_split_kernel(tmapi_matrix m) {
+#if TMAPI_DRMSD_MMA
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    tmapi_drmsd_mma_tile(&m, 2, tmapi_pairs_shared);
+#else
+    (void)m;
+#endif
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+
+// Makes a plan for tensor cores. form: a tmap_drmsd_mma_form; all else as for
+// tmap_drmsd_matrix_plan_make. The workspace has 2 or 4 bytes for each distance, which makes it as
+// large as that of drmsd_matrix.h or half as large.
+// Returns cudaErrorInvalidValue for an unknown form, and what that function returns; else
+// cudaErrorNotSupported where the current GPU has no such tensor cores (before compute capability
+// 8.0), or the program was not compiled for them: drmsd_matrix.h runs there.
+static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u64 frames, tmap_u32 n,
+                                                   const tmap_drmsd_atoms *which, int form,
+                                                   tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
+    struct cudaFuncAttributes attributes;
+    cudaError_t error;
+    if (form != TMAP_DRMSD_MMA_HALF && form != TMAP_DRMSD_MMA_SPLIT) return cudaErrorInvalidValue;
+    error = cudaFuncGetAttributes(&attributes, (const void *)tmapi_drmsd_mma_half_kernel);
+    if (error) return error;
+    if (attributes.ptxVersion < 80 || attributes.binaryVersion < 80) return cudaErrorNotSupported;
+    return tmapi_matrix_plan_make(frames, n, which, (tmap_u32)form, most, plan);
+}
+
+// Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, which was called for
+// the current GPU. All else as for tmap_drmsd_matrix, but for what follows.
+// Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, and P the
+// pairs of atoms that count. The result is that of distances, measured from the median, that are
+// rounded to 11 bits: it is off by 2^-11 (a + b) at most, and as rounding errors cancel, by some
+// 2^-12 (a + b) / sqrt(P). Of TMAP_DRMSD_MMA_SPLIT this is 2^-21 (a + b) at most, and the square of
+// the result is off by up to 2^-22 (a + b)^2 for the product of the second halves, left out.
+// What tensor cores cut off adds some 2^-23 (a^2 + b^2) to the square. Before all that a distance
+// is a float, off by 2^-22 of itself at most: this adds up to 2^-21 of the root mean square d of
+// the distances, and as errors cancel, some 2^-22 d / sqrt(P). So frames that are as far from each
+// other as from the median have 6 or 5 right digits, and those a hundred times nearer 3; of frames
+// of 200 atoms that all differ by 0.001 Angstrom, TMAP_DRMSD_MMA_SPLIT has 4 or 5.
+// Equal frames have 0, always; no result is negative. The same in every run; GPUs of different
+// kinds may differ in what tensor cores cut off.
+// Range: all distances are scaled by one power of two, by which the largest extent of a frame fits
+// a number of half precision. One frame that is 10^4 times as large as the others costs these
+// nothing.
+// Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
+// each distance some 25 instructions.
+static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan, const float *frames,
+                                         const tmap_drmsd_atoms *which, tmap_u64 reference,
+                                         void *workspace, float *out, cudaStream_t stream) {
+    tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write_kernel,
+                              (const void *)tmapi_drmsd_mma_half_kernel, TMAPI_DRMSD_MMA_NORM,
+                              TMAPI_DRMSD_MMA_BYTES};
+    cudaError_t error;
+    if (!plan || !plan->planes) return cudaErrorInvalidValue;
+    if (plan->planes == TMAP_DRMSD_MMA_SPLIT)
+        form.sums = (const void *)tmapi_drmsd_mma_split_kernel;
+    error = tmapi_launch_shared(form.sums, TMAPI_DRMSD_MMA_BYTES);
+    if (error) return error;
+    return tmapi_matrix_run(plan, &form, frames, which, reference, workspace, out, stream);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// mandelbrot_approaches.h: pictures of the Mandelbrot set in float by every approach that is
+// compared: exhaustively, and by adaptive serial kernels in both forms and by all drivers.
+#ifndef TMAP_PAPERS_MANDELBROT_APPROACHES_H
+#define TMAP_PAPERS_MANDELBROT_APPROACHES_H
+
+#include "../adaptive/mandelbrot.h"
+#include "mandelbrot_approaches_stamp.h"
+
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f32
+#include "mandelbrot_approaches_stamp.h"
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+typedef tmapi_mandelbrot_f32_approaches tmap_mandelbrot_approaches_f32;
+
+// Makes the plans of a picture. w: a workspace for it, or null, which leaves the exhaustive
+// approaches. Returns what tmap_mandelbrot_plan_make_f32 does.
+static inline cudaError_t tmap_mandelbrot_approaches_make_f32(const tmap_mandelbrot *m,
+                                                              const tmap_ask_workspace *w,
+                                                              tmap_mandelbrot_approaches_f32 *out) {
+    return tmapi_mandelbrot_f32_approaches_make(m, w, out);
+}
+
+// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver, level_ms: of
+// the two ASK approaches, as for tmap_ask_drive. Returns cudaErrorInvalidValue for an unknown
+// approach or driver or a null or misaligned pointer, else what tmap_ask_drive or the launch does.
+static inline cudaError_t tmap_mandelbrot_approach_f32(const tmap_mandelbrot_approaches_f32 *p,
+                                                       int approach, int driver, float *level_ms,
+                                                       int *out, cudaStream_t stream) {
+    return tmapi_mandelbrot_f32_approach(p, approach, driver, level_ms, out, stream);
+}
+
+#endif
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// mandelbrot_dp.h: the Mandelbrot set by CUDA dynamic parallelism (DP): what adaptive serial
+// kernels are compared with. A block asks a region, and launches a kernel for its children if it
+// subdivides.
+//
+//     DP-SBR: the block itself fills a uniform region, or computes a leaf
+//     DP-MBR: it launches a kernel of several blocks for that
+//
+// Dwell, rule, shared borders and regions are those of adaptive/mandelbrot.h, so the picture is
+// that of ASK, bit by bit, unless launches were lost: a device keeps a limited number of launches
+// pending (cudaLimitDevRuntimePendingLaunchCount, 2048 by default), and one beyond it does not
+// happen. Each launch is checked on the device, and those that failed are counted.
+//
+// Only for files compiled with -rdc=true and linked with cudadevrt; elsewhere TMAP_MANDELBROT_DP is
+// 0 and the functions return cudaErrorNotSupported. Defining TMAP_MANDELBROT_DP as 1 before the
+// include says that launches in kernels work although the compiler is not nvcc.
+//
+// Source: Quezada, Navarro, Romero, Aguilera, FGCS 145 (2023), sections 3 and 6.
+#ifndef TMAP_PAPERS_MANDELBROT_DP_H
+#define TMAP_PAPERS_MANDELBROT_DP_H
+
+#include "../adaptive/mandelbrot.h"
+#include "../adaptive/mandelbrot_f64.h"
+
+#if !defined(TMAP_MANDELBROT_DP)
+#if defined(__CUDACC_RDC__)
+#define TMAP_MANDELBROT_DP 1
+#else
+#define TMAP_MANDELBROT_DP 0
+#endif
+#endif
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+#if TMAP_MANDELBROT_DP
+
+// Nobody waits for a child, and children need not wait for each other.
+#if defined(cudaStreamFireAndForget)
+#define TMAPI_MANDELBROT_DP_STREAM cudaStreamFireAndForget
+#else
+#define TMAPI_MANDELBROT_DP_STREAM ((cudaStream_t)0)
+#endif
+
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f32
+#include "mandelbrot_dp_stamp.h"
+#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f64
+#include "mandelbrot_dp_stamp.h"
+
+#endif
+
+// Bytes of the columns of borders; 0 where they stand in the picture, or for what is refused.
+TMAP_FN tmap_u64 tmap_mandelbrot_dp_columns_bytes(const tmap_mandelbrot *m, tmap_ask_params a) {
+    tmap_ask_domain d;
+    if (!m || tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, &d)) return 0;
+    return tmapi_mandelbrot_columns(&d);
+}
+
+// Writes the dwells of a picture, computed in float, by dynamic parallelism. m, a: as for
+// tmap_mandelbrot_workspace_bytes; a.g <= 65535. out: as for tmap_mandelbrot_f32. form:
+// TMAP_ASK_SBR or TMAP_ASK_MBR. threads: of a block, a multiple of 32 up to 512; 0 stands for 256.
+// pending: 0, or the device's new limit of pending launches, which stays set after the call and
+// takes device memory for each. columns: null, or device memory for the columns of borders,
+// tmap_mandelbrot_dp_columns_bytes bytes. *lost, in device memory, becomes the number of launches
+// that failed: what they should have written is not written. Returns cudaErrorInvalidValue for what
+// is out of range; nothing is launched then. cudaErrorNotSupported without -rdc=true. Else the
+// first error of the host's calls.
+static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m, int form,
+                                                 tmap_ask_params a, tmap_u32 threads,
+                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
+                                                 int *out, cudaStream_t stream) {
+#if TMAP_MANDELBROT_DP
+    return tmapi_mandelbrot_f32_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
+#else
+    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
+        (void)out;
+    (void)stream;
+    return cudaErrorNotSupported;
+#endif
+}
+
+// The same in double.
+static inline cudaError_t tmap_mandelbrot_dp_f64(const tmap_mandelbrot *m, int form,
+                                                 tmap_ask_params a, tmap_u32 threads,
+                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
+                                                 int *out, cudaStream_t stream) {
+#if TMAP_MANDELBROT_DP
+    return tmapi_mandelbrot_f64_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
+#else
+    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
+        (void)out;
+    (void)stream;
+    return cudaErrorNotSupported;
+#endif
+}
+
+#endif
+#endif

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: MIT
+// mma.h: lambda and its inverse nu on tensor cores, exact at every level.
+//
+// Lambda is a product of matrices: coordinate = sum over mu of tau^mu * s^(mu-1), digits times
+// powers. The paper keeps both in half precision (wmma.h), which holds s^(mu-1) exactly only up to
+// 2048 in general. Here the product is one of bytes with 32-bit sums: a digit tau is below 16, and
+// a power is cut into its four bytes, its limbs, each of which is a column of its own:
+//
+//            k = 0..15     k = 16..31                     columns 0..3    columns 4..7
+//   row t  ( tau_x^mu(t)   tau_y^mu(t) )  x  k = 0..15  ( sx^(mu-1)[n]         0        )
+//                                            k = 16..31 (      0         sy^(mu-1)[n-4] )
+//
+// A sum stays below 32 * 15 * 255 < 2^17, and coordinate = sum of limb sums << 8n is exact modulo
+// 2^32. The rows are 16 different omega, so that one product maps the next 16 tiles of a warp
+// (tmap_mma_tiles_map); or they are all the same omega, and the result is in every lane without a
+// shuffle (variants 1 and 3 of the paper).
+//
+// A lane works out four consecutive digits of an omega together, by arithmetic on four packed
+// digits, and looks all four up with one byte permutation.
+//
+// Source: Navarro et al., FGCS 113 (2020), section 6.3; limbs, packed digits and tiles in rows are
+// this library's.
+//
+// The fragments of mma.sync lie where the PTX manual says (mma.m16n8k32; on sm_75, m8n8k16), so
+// there is no shared memory. Machines without it get the same results by shuffles.
+//
+// Functions are collective: all lanes that `warp` counts must call together. Warps of fewer than 32
+// threads (a block's last one, or blocks below 32 threads) are mapped without tensor cores. Ranges
+// are those of tmap_nbb_lambda: level r + m <= tmap_nbb_level_max32(f); past them, a defined value.
+#ifndef TMAP_PAPERS_MMA_H
+#define TMAP_PAPERS_MMA_H
+
+#include "../fractal/warp.h"
+#include "../reduce.h"
+
+// ---- mma ----------------------------------------------------------------------------------------
+
+// Tiles of one batch: the rows of A.
+#define TMAP_MMA_TILES 16
+
+#if TMAP_CUDA
+
+// ---- four digits at a time ----------------------------------------------------------------------
+
+// v, as a number that the compiler does not work out anew where it is used: it otherwise repeats
+// the preparation of a lane in the loop over tiles, at two thirds of the loop's instructions.
+TMAP_DEVICE tmap_u32 tmapi_mma_keep(tmap_u32 v) {
+#if defined(__CUDA_ARCH__)
+    asm("" : "+r"(v));
+#endif
+    return v;
+}
+
+// What turns digits into offsets: byte beta of x0..x3 (y0..y3) is tau_x (tau_y) of replica beta.
+typedef struct tmapi_mma_table {
+    tmap_u32 by_pair;  // ceil(2^32 / k^2)
+    tmap_u32 by_digit; // ceil(2^12 / k)
+    tmap_u32 x0, x1, x2, x3, y0, y1, y2, y3;
+} tmapi_mma_table;
+
+// Four digits of an omega that a lane reads, and what they weigh.
+typedef struct tmapi_mma_word {
+    tmap_u64 reciprocal;         // ceil(2^64 / k^(e+n)): digits e..e+n-1, n <= 4; 0 for none
+    tmap_u32 power;              // k^n
+    tmap_u32 reads_y;            // digits of wy
+    tmap_u32 b0, b1;             // B for tiles: limb (lane / 4) % 4 of x, of y, or limbs of both
+    tmap_u32 x01, y01, x23, y23; // B for one omega: limb lane / 4 % 2 and the limb two above it
+} tmapi_mma_word;
+
+typedef struct tmapi_mma_bytes {
+    tmap_u32 x, y;
+} tmapi_mma_bytes;
+
+// Bytes 0..3 from nibbles 0..3.
+TMAP_DEVICE tmap_u32 tmapi_mma_spread(tmap_u32 v) {
+    v &= 0xffffu;
+    v = (v | v << 8) & 0x00ff00ffu;
+    return (v | v << 4) & 0x0f0f0f0fu;
+}
+
+TMAP_DEVICE tmapi_mma_table tmapi_mma_table_make(tmap_nbb f) {
+    tmapi_mma_table t;
+    t.by_pair = 0xffffffffu / (f.k * f.k) + 1; // 0 for k = 1, whose digits are all 0
+    t.by_digit = (4095 + f.k) / f.k;
+    t.x0 = tmapi_mma_spread((tmap_u32)f.tau_x);
+    t.x1 = tmapi_mma_spread((tmap_u32)(f.tau_x >> 16));
+    t.x2 = tmapi_mma_spread((tmap_u32)(f.tau_x >> 32));
+    t.x3 = tmapi_mma_spread((tmap_u32)(f.tau_x >> 48));
+    t.y0 = tmapi_mma_spread((tmap_u32)f.tau_y);
+    t.y1 = tmapi_mma_spread((tmap_u32)(f.tau_y >> 16));
+    t.y2 = tmapi_mma_spread((tmap_u32)(f.tau_y >> 32));
+    t.y3 = tmapi_mma_spread((tmap_u32)(f.tau_y >> 48));
+    return t;
+}
+
+// Limb `limb` of four powers as four bytes: base^(m + mu - 1) for mu = first, first + step, ...,
+// four of them, 0 past level r.
+TMAP_DEVICE tmap_u32 tmapi_mma_limbs(tmap_u32 base, tmap_u32 r, tmap_u32 m, tmap_u32 first,
+                                     tmap_u32 step, tmap_u32 limb) {
+    tmap_u32 bytes = 0, power = tmapi_pow32(base, (m + first - 1) & 63);
+    for (int i = 0; i < 4; ++i) {
+        if (first <= r) bytes |= (power >> 8 * limb & 0xffu) << 8 * i;
+        first += step;
+        power *= step == 2 ? base * base : base;
+    }
+    return bytes;
+}
+
+// Digits e..e+3 of an omega of `digits` digits, of levels mu = first, first + step, ...
+TMAP_DEVICE tmapi_mma_word tmapi_mma_word_make(tmap_u32 lane, tmap_nbb f, tmap_u32 r, tmap_u32 m,
+                                               int packed, tmap_u32 e, tmap_u32 digits,
+                                               tmap_u32 first, tmap_u32 step) {
+    tmapi_mma_word w;
+    tmap_u32 n = e >= digits ? 0 : digits - e < 4 ? digits - e : 4;
+    tmap_u32 g = lane / 4, limb = packed ? g & 1u : g & 3u;
+    int is_y = packed ? (g >> 1 & 1u) != 0 : g >= 4;
+    tmap_u64 p = tmapi_pow64(f.k, (e + n) & 63);
+    w.reciprocal = n && p ? ~0ull / p + 1 : 0; // k = 1: 2^64 becomes 0, and the digits are 0
+    w.power = tmapi_mma_keep(tmapi_pow32(f.k, n));
+    w.reads_y = 0;
+    w.b0 = tmapi_mma_keep(is_y ? 0 : tmapi_mma_limbs(f.sx, r, m, first, step, limb));
+    w.b1 = tmapi_mma_keep(is_y ? tmapi_mma_limbs(f.sy, r, m, first, step, limb) : 0);
+    w.x01 = tmapi_mma_keep(tmapi_mma_limbs(f.sx, r, m, first, step, g & 1u));
+    w.y01 = tmapi_mma_keep(tmapi_mma_limbs(f.sy, r, m, first, step, g & 1u));
+    w.x23 = tmapi_mma_keep(tmapi_mma_limbs(f.sx, r, m, first, step, (g & 1u) + 2));
+    w.y23 = tmapi_mma_keep(tmapi_mma_limbs(f.sy, r, m, first, step, (g & 1u) + 2));
+    return w;
+}
+
+// Bytes i = nibbles i of `select`, looked up in 8 or 16 bytes.
+TMAP_DEVICE tmap_u32 tmapi_mma_lookup(tmap_u32 k, tmap_u32 select, tmap_u32 t0, tmap_u32 t1,
+                                      tmap_u32 t2, tmap_u32 t3) {
+    if (k <= 8) {
+        return __byte_perm(t0, t1, select);
+    } else {
+        tmap_u32 upper = __byte_perm(0, 0xffffffffu, (select & 0x8888u) >> 1); // 0xff: beta >= 8
+        tmap_u32 low = select & 0x7777u;
+        return (__byte_perm(t0, t1, low) & ~upper) | (__byte_perm(t2, t3, low) & upper);
+    }
+}
+
+// The offsets of this lane's four digits of omega, lowest digit in the lowest byte.
+//
+// With p = k^(e+n), the n digits together are the whole part of k^n * frac(omega / p), exact for
+// p <= 2^32 (see tmap_warp_level). A number below k^4 <= 2^16 is then split into two pairs of
+// digits, 16 bits apart, and both pairs at once into digits, 4 bits apart: v * ceil(2^12 / k) stays
+// below 2^16 for v < k^2, and its error below one unit of the quotient, since k^3 < 2^12 for every
+// k that is not a power of two.
+TMAP_DEVICE tmapi_mma_bytes tmapi_mma_digits(const tmapi_mma_table *t, const tmapi_mma_word *w,
+                                             tmap_nbb f, tmap_u32 omega) {
+    tmapi_mma_bytes b;
+    tmap_u64 fraction = omega * w->reciprocal;
+    tmap_u32 four =
+        (tmap_u32)(((fraction >> 32) * w->power + __umulhi((tmap_u32)fraction, w->power)) >> 32);
+    tmap_u32 pairs = four + __umulhi(four, t->by_pair) * (65536 - f.k * f.k);
+    tmap_u32 digits = pairs + (pairs * t->by_digit >> 12 & 0x000f000fu) * (16 - f.k);
+    digits |= digits >> 8;
+    b.x = tmapi_mma_lookup(f.k, digits, t->x0, t->x1, t->x2, t->x3);
+    b.y = tmapi_mma_lookup(f.k, digits, t->y0, t->y1, t->y2, t->y3);
+    return b;
+}
+
+// 1 if all coordinates of a fractal of level r fit 16 bits.
+TMAP_DEVICE int tmapi_mma_packed(tmap_nbb f, tmap_u32 r) {
+    tmap_u32 side = 1, s = f.sx > f.sy ? f.sx : f.sy;
+    for (tmap_u32 i = 0; i < r && side <= 0x10000u && s > 1; ++i) side *= s;
+    return side <= 0x10000u;
+}
+
+// ---- variants 1 to 3: a block at a time ---------------------------------------------------------
+
+// What a lane prepares for the variants. Make it once, before a loop.
+typedef struct tmap_mma {
+    tmap_warp warp;
+    tmap_u32 r, m;
+    int linear; // omega is a linear index
+    int packed; // all coordinates fit 16 bits: two limbs are enough
+    int single; // 16 digits are enough
+    tmapi_mma_table table;
+    tmapi_mma_word first, second;
+} tmap_mma;
+
+// Prepares this lane for fractal f of level r and orthotope coordinates.
+// m: cells and tiles are multiplied by s^m: 0 gives the coordinates of tiles; the level m of the
+// tiles gives those of each tile's first cell.
+// w: tmap_warp_full() in blocks of whole warps, else tmap_warp_self().
+TMAP_DEVICE tmap_mma tmap_mma_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 m) {
+    tmap_mma s;
+    tmap_u32 q = w.lane & 3u, x = r / 2 + r % 2, y = r / 2;
+    s.warp = w;
+    s.r = r;
+    s.m = m;
+    s.linear = 0;
+    s.packed = tmapi_mma_packed(f, r + m);
+    s.single = r <= 16;
+    s.table = tmapi_mma_table_make(f);
+    if (s.single) { // lanes q = 0, 1 read 8 digits of wx, q = 2, 3 those of wy
+        tmap_u32 is_y = q >> 1, e = 4 * (q & 1u);
+        s.first =
+            tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, is_y ? y : x, 2 * e + 1 + is_y, 2);
+        s.first.reads_y = is_y;
+        s.second = s.first; // not read
+    } else {
+        s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, 4 * q, x, 8 * q + 1, 2);
+        s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, 4 * q, y, 8 * q + 2, 2);
+        s.second.reads_y = 1;
+    }
+    return s;
+}
+
+// The same for linear indices, as in tmap_nbb_lambda_linear: the functions below then take the
+// index as wx and do not read wy. r <= linear_level_max32.
+TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 m) {
+    tmap_mma s;
+    tmap_u32 e = 4 * (w.lane & 3u);
+    s.warp = w;
+    s.r = r;
+    s.m = m;
+    s.linear = 1;
+    s.packed = tmapi_mma_packed(f, r + m);
+    s.single = r <= 16;
+    s.table = tmapi_mma_table_make(f);
+    s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
+    s.second = s.first; // not read where one is enough: it takes a long division
+    if (!s.single) s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
+    return s;
+}
+
+// Lambda of one thread on its own, times s^m: what partial warps do.
+TMAP_DEVICE tmap_xy tmapi_mma_alone(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy) {
+    tmap_xy c = s->linear ? tmap_nbb_lambda_linear(f, wx, s->r) : tmap_nbb_lambda(f, wx, wy, s->r);
+    c.x *= tmapi_pow32(f.sx, s->m & 63);
+    c.y *= tmapi_pow32(f.sy, s->m & 63);
+    return c;
+}
+
+// Variant 3: lambda(omega) * s^m + (tx, ty), C being the thread's place in its tile: the cell of
+// each thread. A, B and C are full: rows 0..7 of A are the digits of x, rows 8..15 those of y, and
+// columns alternate between two limbs, so that each lane's four sums are the limbs of its own x and
+// y. Any tile of level m <= level_max32 - r: 16 x 16 or 32 x 32 threads in the paper.
+// wx, wy: the block's omega, the same in all lanes; tx, ty < s^m: the thread's own.
+// Law: tmap_mma3_lambda(&s, f, wx, wy, tx, ty) == tmap_nbb_lambda(f, wx, wy, r) * s^m + (tx, ty).
+// Cost: one product where coordinates fit 16 bits and r <= 16, two or four else; no shuffle. On its
+// own it is slower than shuffles (H200, gasket, level 16: 0.65 to 0.7 of their speed), because its
+// digits take 27 integer multiplications, which that chip issues at half rate; a kernel that waits
+// for memory does not notice. tmap_mma_tiles_map shares the work of a product among 16 tiles.
+// Example: gasket, r = 2, m = 4, omega (2, 1), thread (3, 5): (1,3) * 16 + (3,5) = (19,53).
+TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                     tmap_u32 tx, tmap_u32 ty) {
+    tmap_xy c;
+    tmapi_mma_sums low = {tx, 0, ty, 0}, high = {0, 0, 0, 0};
+    tmap_u32 lane = s->warp.lane;
+    tmapi_mma_bytes a;
+    if (s->warp.lanes < 32) {
+        c = tmapi_mma_alone(s, f, wx, wy);
+        c.x += tx;
+        c.y += ty;
+        return c;
+    }
+    a = tmapi_mma_digits(&s->table, &s->first, f, s->first.reads_y ? wy : wx);
+    tmapi_mma(lane, &low, a.x, 0, 0, a.y, s->first.x01, s->first.y01);
+    if (!s->packed) tmapi_mma(lane, &high, a.x, 0, 0, a.y, s->first.x23, s->first.y23);
+    if (!s->single) {
+        a = tmapi_mma_digits(&s->table, &s->second, f, s->linear ? wx : wy);
+        tmapi_mma(lane, &low, a.x, 0, 0, a.y, s->second.x01, s->second.y01);
+        if (!s->packed) tmapi_mma(lane, &high, a.x, 0, 0, a.y, s->second.x23, s->second.y23);
+    }
+    c.x = low.d0 + (low.d1 << 8);
+    c.y = low.d2 + (low.d3 << 8);
+    if (!s->packed) {
+        c.x += (high.d0 << 16) + (high.d1 << 24);
+        c.y += (high.d2 << 16) + (high.d3 << 24);
+    }
+    return c;
+}
+
+// Variant 1: lambda(omega) * s^m of the whole warp, in all its lanes, by one product; arguments are
+// the same in all lanes.
+// Law: with m = 0, tmap_mma1_lambda(&s, f, wx, wy) == tmap_nbb_lambda(f, wx, wy, r).
+// Example: carpet, r = 1, m = 0: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+TMAP_DEVICE tmap_xy tmap_mma1_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy) {
+    return tmap_mma3_lambda(s, f, wx, wy, 0, 0);
+}
+
+// ---- many omega in one product ------------------------------------------------------------------
+
+// The cells of the 16 rows of a product: lanes 4t..4t+3 have those of rows t and t + 8. Read them
+// with tmap_mma_tiles_cell.
+typedef struct tmap_mma_batch {
+    tmap_u32 rows0, rows8;
+    tmap_u32 first, step; // what was asked for, for partial warps
+} tmap_mma_batch;
+
+// The sums of limbs of a coordinate, or of x + 2^16 y, from the lanes that hold two limbs each: in
+// two (packed: four) lanes.
+TMAP_DEVICE tmap_u32 tmapi_mma_join(tmap_u32 lane, tmap_u32 low, tmap_u32 high) {
+    tmap_u32 unit = lane & 1u ? 0x10000u : 1u;
+    tmap_u32 v = low * unit + high * (unit << 8);
+    return v + __shfl_xor_sync(0xffffffffu, v, 1);
+}
+
+// The cell of row t % 16. Packed: x and y in one word.
+TMAP_DEVICE tmap_xy tmapi_mma_row_cell(int packed, tmap_u32 rows0, tmap_u32 rows8, tmap_u32 t) {
+    tmap_xy c;
+    tmap_u32 rows = t & 8u ? rows8 : rows0;
+    int lane = (int)(4 * (t & 7u));
+    tmap_u32 v = __shfl_sync(0xffffffffu, rows, lane);
+    if (packed) {
+        c.x = v & 0xffffu;
+        c.y = v >> 16;
+    } else {
+        c.x = v;
+        c.y = __shfl_sync(0xffffffffu, rows, lane + 2);
+    }
+    return c;
+}
+
+// Variant 2: up to 8 omega, those of the sub-blocks of a block, by one product; each lane gets the
+// cell of one of them. Lane l passes omega number l / 4.
+// own: 0..7, whose cell this lane gets (others: own % 8); the same in all lanes or not. In a
+// partial warp, where omega number `own` has no lane, the last lane's omega takes its place.
+// Example: gasket, r = 1, m = 0, wx = l / 4, own = 2: (1,1).
+// Cost: one product for r <= 16, two else; 2 shuffles, and one or two more for each distinct word.
+TMAP_DEVICE tmap_xy tmap_mma2_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                     tmap_u32 own) {
+    tmapi_mma_sums d = {0, 0, 0, 0};
+    tmap_u32 lane = s->warp.lane, rows, v;
+    tmapi_mma_bytes a;
+    tmap_xy c;
+    int from = (int)(4 * (own & 7u));
+    if (s->warp.lanes < 32) {
+        if (from >= (int)s->warp.lanes) from = (int)s->warp.lanes - 1;
+        wx = __shfl_sync(s->warp.mask, wx, from);
+        wy = __shfl_sync(s->warp.mask, wy, from);
+        return tmapi_mma_alone(s, f, wx, wy);
+    }
+    a = tmapi_mma_digits(&s->table, &s->first, f, s->first.reads_y ? wy : wx);
+    tmapi_mma(lane, &d, a.x, 0, a.y, 0, s->first.b0, s->first.b1);
+    if (!s->single) {
+        a = tmapi_mma_digits(&s->table, &s->second, f, s->linear ? wx : wy);
+        tmapi_mma(lane, &d, a.x, 0, a.y, 0, s->second.b0, s->second.b1);
+    }
+    rows = tmapi_mma_join(lane, d.d0, d.d1);
+    v = __shfl_sync(0xffffffffu, rows, from);
+    c.x = s->packed ? v & 0xffffu : v;
+    c.y = s->packed ? v >> 16 : __shfl_sync(0xffffffffu, rows, from + 2);
+    return c;
+}
+
+// What a lane prepares to map 16 tiles at a time. Make it once, before the loop over tiles.
+typedef struct tmap_mma_tiles {
+    tmap_mma mma;         // its first word reads what changes from tile to tile
+    tmap_u32 fixed, wx;   // a column: its wx
+    tmap_u32 even0, odd0; // C: the sums that wx adds to every tile
+} tmap_mma_tiles;
+
+// Prepares this lane for tiles with consecutive linear indices. r <= linear_level_max32(f); m as in
+// tmap_mma_make.
+TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r,
+                                                      tmap_u32 m) {
+    tmap_mma_tiles t;
+    t.mma = tmap_mma_make_linear(w, f, r, m);
+    t.fixed = 0;
+    t.wx = 0;
+    t.even0 = t.odd0 = 0;
+    return t;
+}
+
+// Prepares this lane for tiles (wx, wy) of one column of the orthotope: the levels that read wx are
+// added up here, once, and a product is left with at most 16 levels, whatever r is.
+// r <= level_max32(f).
+TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_column(tmap_warp w, tmap_nbb f, tmap_u32 r,
+                                                      tmap_u32 m, tmap_u32 wx) {
+    tmap_mma_tiles t;
+    tmapi_mma_sums d = {0, 0, 0, 0};
+    tmap_u32 e = 4 * (w.lane & 3u);
+    tmapi_mma_word odd;
+    tmapi_mma_bytes a;
+    t.mma.warp = w;
+    t.mma.r = r;
+    t.mma.m = m;
+    t.mma.linear = 0;
+    t.mma.packed = tmapi_mma_packed(f, r + m);
+    t.mma.single = 1;
+    t.mma.table = tmapi_mma_table_make(f);
+    odd = tmapi_mma_word_make(w.lane, f, r, m, t.mma.packed, e, r / 2 + r % 2, 2 * e + 1, 2);
+    t.mma.first = tmapi_mma_word_make(w.lane, f, r, m, t.mma.packed, e, r / 2, 2 * e + 2, 2);
+    t.mma.second = t.mma.first; // not read
+    if (w.lanes == 32) {
+        a = tmapi_mma_digits(&t.mma.table, &odd, f, wx);
+        tmapi_mma(w.lane, &d, a.x, 0, a.y, 0, odd.b0, odd.b1);
+    }
+    t.fixed = 1;
+    t.wx = wx;
+    t.even0 = d.d0;
+    t.odd0 = d.d1;
+    return t;
+}
+
+// Maps 16 tiles: number j has linear index, or wy, first + j * step. Equal arguments in all lanes.
+// first, step: any; a tile past the last one gives some cell, which the caller leaves out.
+// Cost: one product for the 16 (linear indices of r > 16: two) and about 70 instructions, where 16
+// lambdas by shuffles take 670. On an H200, gasket, level 16: 8 instructions and 2.9 clocks of a
+// multiprocessor a tile, its reading by tmap_mma_tiles_cell included, against 42 and 15.5.
+//
+//     tmap_mma_tiles t = tmap_mma_tiles_make_linear(tmap_warp_full(), f, r, 0);
+//     for (i = warp; i < tiles; i += 16 * warps) {
+//         tmap_mma_batch b = tmap_mma_tiles_map(&t, f, i, warps);
+//         for (j = 0; j < 16 && i + j * warps < tiles; ++j)
+//             ... tmap_mma_tiles_cell(&t, f, b, j) ...
+//     }
+TMAP_DEVICE tmap_mma_batch tmap_mma_tiles_map(const tmap_mma_tiles *t, tmap_nbb f, tmap_u32 first,
+                                              tmap_u32 step) {
+    tmap_mma_batch batch;
+    const tmap_mma *s = &t->mma;
+    tmap_u32 lane = s->warp.lane, w = first + (lane / 4) * step;
+    tmapi_mma_sums d = {t->even0, t->odd0, t->even0, t->odd0};
+    tmapi_mma_bytes a, b;
+    batch.first = first;
+    batch.step = step;
+    batch.rows0 = batch.rows8 = 0;
+    if (s->warp.lanes < 32) return batch;
+    a = tmapi_mma_digits(&s->table, &s->first, f, w);
+    b = tmapi_mma_digits(&s->table, &s->first, f, w + 8 * step);
+    tmapi_mma(lane, &d, a.x, b.x, a.y, b.y, s->first.b0, s->first.b1);
+    if (!s->single) {
+        a = tmapi_mma_digits(&s->table, &s->second, f, w);
+        b = tmapi_mma_digits(&s->table, &s->second, f, w + 8 * step);
+        tmapi_mma(lane, &d, a.x, b.x, a.y, b.y, s->second.b0, s->second.b1);
+    }
+    batch.rows0 = tmapi_mma_join(lane, d.d0, d.d1);
+    batch.rows8 = tmapi_mma_join(lane, d.d2, d.d3);
+    return batch;
+}
+
+// The cell of tile j of a batch, in all lanes; collective, j the same in all lanes, 0..15 (others:
+// j % 16 in full warps). Law: with m = 0, that of tmap_nbb_lambda(_linear) of its omega.
+// Cost: a shuffle where coordinates fit 16 bits, else two.
+TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tmap_mma_batch b,
+                                        tmap_u32 j) {
+    tmap_u32 w = b.first + j * b.step;
+    if (t->mma.warp.lanes < 32) return tmapi_mma_alone(&t->mma, f, t->fixed ? t->wx : w, w);
+    return tmapi_mma_row_cell(t->mma.packed, b.rows0, b.rows8, j);
+}
+
+// Maps 32 tiles: lane l gets the cell of tile first + l * step, and __shfl_sync hands it to the
+// others. first, step: as for tmap_mma_tiles_map. In partial warps each of their lanes maps one.
+// Cost: two calls of tmap_mma_tiles_map, and 4 shuffles where coordinates fit 16 bits, else 8; one
+// or two more for each tile that is handed out.
+TMAP_DEVICE tmap_xy tmap_mma_tiles_own(const tmap_mma_tiles *t, tmap_nbb f, tmap_u32 first,
+                                       tmap_u32 step) {
+    const tmap_u32 lane = t->mma.warp.lane;
+    tmap_xy c[4];
+    if (t->mma.warp.lanes < 32) {
+        tmap_u32 w = first + lane * step;
+        return tmapi_mma_alone(&t->mma, f, t->fixed ? t->wx : w, w);
+    }
+#pragma unroll
+    for (tmap_u32 half = 0; half < 2; ++half) {
+        tmap_mma_batch b = tmap_mma_tiles_map(t, f, first + 16 * half * step, step);
+        c[2 * half] = tmapi_mma_row_cell(t->mma.packed, b.rows0, b.rows0, lane);
+        c[2 * half + 1] = tmapi_mma_row_cell(t->mma.packed, b.rows8, b.rows8, lane);
+    }
+    c[0].x = lane & 8u ? c[1].x : c[0].x, c[0].y = lane & 8u ? c[1].y : c[0].y;
+    c[2].x = lane & 8u ? c[3].x : c[2].x, c[2].y = lane & 8u ? c[3].y : c[2].y;
+    return lane & 16u ? c[2] : c[0];
+}
+
+// ---- mma nu -------------------------------------------------------------------------------------
+//
+// Nu, the inverse of lambda, on tensor cores, exact at every level.
+//
+// index = sum over mu of beta^mu * k^(mu-1): the same product, its digits beta found by membership
+// in each level's boxes. A lane reads 8 consecutive levels of a cell; odd levels are k = 0..15 of
+// A, even ones k = 16..31. Columns 0..3 are the limbs of wx, 4..7 those of wy; or 0..7 those of a
+// 64-bit linear index.
+//
+// Encoding, fragments and collectiveness are those of lambda.
+
+// What a lane prepares for nu.
+typedef struct tmap_mma_inverse {
+    tmap_warp warp;
+    tmap_u32 r;
+    tmap_u64 reciprocal_x, reciprocal_y; // ceil(2^64 / s^(8q))
+    int whole_x, whole_y;                // s^(8q) = 1
+    tmap_u32 b0, b1;                     // limbs of wx or wy
+    tmap_u32 l0, l1;                     // limbs of a linear index
+} tmap_mma_inverse;
+
+// Bytes of limb `limb` of k^e, k^(e+step), ... of levels mu, mu + 2, ..., 0 past level r.
+TMAP_DEVICE tmap_u32 tmapi_mma_limbs64(tmap_u32 k, tmap_u32 e, tmap_u32 step, tmap_u32 mu,
+                                       tmap_u32 r, tmap_u32 limb) {
+    tmap_u32 bytes = 0;
+    for (tmap_u32 i = 0; i < 4; ++i)
+        if (mu + 2 * i <= r)
+            bytes |= (tmap_u32)(tmapi_pow64(k, e + i * step) >> 8 * limb & 0xffu) << 8 * i;
+    return tmapi_mma_keep(bytes);
+}
+
+// Prepares this lane for nu of fractal f of level r <= level_max32.
+TMAP_DEVICE tmap_mma_inverse tmap_mma_inverse_make(tmap_warp w, tmap_nbb f, tmap_u32 r) {
+    tmap_mma_inverse s;
+    tmap_u32 q = w.lane & 3u, g = w.lane / 4;
+    tmap_u64 px = tmapi_pow64(f.sx, 8 * q), py = tmapi_pow64(f.sy, 8 * q);
+    int has = 8 * q < r;
+    s.warp = w;
+    s.r = r;
+    s.whole_x = px == 1;
+    s.whole_y = py == 1;
+    s.reciprocal_x = has && px ? ~0ull / px + 1 : 0;
+    s.reciprocal_y = has && py ? ~0ull / py + 1 : 0;
+    s.b0 = g < 4 ? tmapi_mma_limbs64(f.k, 4 * q, 1, 8 * q + 1, r, g) : 0;
+    s.b1 = g < 4 ? 0 : tmapi_mma_limbs64(f.k, 4 * q, 1, 8 * q + 2, r, g - 4);
+    s.l0 = tmapi_mma_limbs64(f.k, 8 * q, 2, 8 * q + 1, r, g);
+    s.l1 = tmapi_mma_limbs64(f.k, 8 * q + 1, 2, 8 * q + 2, r, g);
+    return s;
+}
+
+// The betas of this lane's 8 levels of a cell: odd levels in .x, even ones in .y.
+TMAP_DEVICE tmapi_mma_bytes tmapi_mma_betas(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x,
+                                            tmap_u32 y) {
+    tmapi_mma_bytes b = {0, 0};
+    if (!s->whole_x) x = (tmap_u32)__umul64hi(x, s->reciprocal_x);
+    if (!s->whole_y) y = (tmap_u32)__umul64hi(y, s->reciprocal_y);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        tmap_u32 beta = tmapi_nbb_match_beta(f.k, tmapi_nbb_match(f, x % f.sx, y % f.sy));
+        x /= f.sx;
+        y /= f.sy;
+        if (i & 1)
+            b.y |= beta << 4 * (i - 1);
+        else
+            b.x |= beta << 4 * i;
+    }
+    return b;
+}
+
+// The sums of 16 cells, those of lanes from..from+15: rows 0..15 of the product.
+TMAP_DEVICE tmapi_mma_sums tmapi_mma_nu_sums(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x,
+                                             tmap_u32 y, tmap_u32 from, tmap_u32 b0, tmap_u32 b1) {
+    tmapi_mma_sums d = {0, 0, 0, 0};
+    int row = (int)(from + s->warp.lane / 4);
+    tmap_u32 x0 = __shfl_sync(0xffffffffu, x, row), y0 = __shfl_sync(0xffffffffu, y, row);
+    tmap_u32 x8 = __shfl_sync(0xffffffffu, x, row + 8), y8 = __shfl_sync(0xffffffffu, y, row + 8);
+    tmapi_mma_bytes a = tmapi_mma_betas(s, f, x0, y0), b = tmapi_mma_betas(s, f, x8, y8);
+    tmapi_mma(s->warp.lane, &d, a.x, b.x, a.y, b.y, b0, b1);
+    return d;
+}
+
+// This lane's own of four words that lanes 4t + offset hold of cells t, t + 8, t + 16, t + 24.
+TMAP_DEVICE tmap_u32 tmapi_mma_own(tmap_u32 lane, tmap_u32 offset, tmap_u32 v0, tmap_u32 v8,
+                                   tmap_u32 v16, tmap_u32 v24) {
+    int from = (int)(4 * (lane & 7u) + offset);
+    tmap_u32 a = __shfl_sync(0xffffffffu, v0, from), b = __shfl_sync(0xffffffffu, v8, from);
+    tmap_u32 c = __shfl_sync(0xffffffffu, v16, from), d = __shfl_sync(0xffffffffu, v24, from);
+    return lane & 16u ? (lane & 8u ? d : c) : (lane & 8u ? b : a);
+}
+
+// nu of each lane's own cell (x, y): 32 cells by two products. Of a place that is not a cell, and
+// past its range, it agrees with tmap_nbb_nu.
+// Law: tmap_mma_nu(&s, f, x, y) == tmap_nbb_nu(f, x, y, r). Cost: 8 levels a lane for each of 4
+// cells, 20 shuffles. Example: carpet, r = 1: (2,1) -> (4,0).
+TMAP_DEVICE tmap_xy tmap_mma_nu(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x, tmap_u32 y) {
+    tmap_xy w;
+    tmap_u32 lane = s->warp.lane, v0, v8, v16, v24;
+    tmapi_mma_sums d;
+    if (s->warp.lanes < 32) return tmap_nbb_nu(f, x, y, s->r);
+    d = tmapi_mma_nu_sums(s, f, x, y, 0, s->b0, s->b1);
+    v0 = tmapi_mma_join(lane, d.d0, d.d1);
+    v8 = tmapi_mma_join(lane, d.d2, d.d3);
+    d = tmapi_mma_nu_sums(s, f, x, y, 16, s->b0, s->b1);
+    v16 = tmapi_mma_join(lane, d.d0, d.d1);
+    v24 = tmapi_mma_join(lane, d.d2, d.d3);
+    w.x = tmapi_mma_own(lane, 0, v0, v8, v16, v24);
+    w.y = tmapi_mma_own(lane, 2, v0, v8, v16, v24);
+    return w;
+}
+
+// The eight limbs of an index from the four lanes that hold two each.
+TMAP_DEVICE tmap_u64 tmapi_mma_join64(tmap_u32 lane, tmap_u32 low, tmap_u32 high) {
+    tmap_u64 v = ((tmap_u64)low + ((tmap_u64)high << 8)) << 16 * (lane & 3u);
+    v += __shfl_xor_sync(0xffffffffu, v, 1);
+    return v + __shfl_xor_sync(0xffffffffu, v, 2);
+}
+
+// The linear index of each lane's own cell, modulo 2^64: tmap_nbb_nu_linear64 for coordinates below
+// 2^32. r <= level_max32 and, for the index to fit, linear_level_max64.
+// Example: gasket, r = 2: (1,3) -> 5.
+TMAP_DEVICE tmap_u64 tmap_mma_nu_linear(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x,
+                                        tmap_u32 y) {
+    tmap_u32 lane = s->warp.lane, low, high;
+    tmap_u64 v0, v8, v16, v24;
+    tmapi_mma_sums d;
+    if (s->warp.lanes < 32) return tmap_nbb_nu_linear64(f, x, y, s->r);
+    d = tmapi_mma_nu_sums(s, f, x, y, 0, s->l0, s->l1);
+    v0 = tmapi_mma_join64(lane, d.d0, d.d1);
+    v8 = tmapi_mma_join64(lane, d.d2, d.d3);
+    d = tmapi_mma_nu_sums(s, f, x, y, 16, s->l0, s->l1);
+    v16 = tmapi_mma_join64(lane, d.d0, d.d1);
+    v24 = tmapi_mma_join64(lane, d.d2, d.d3);
+    low = tmapi_mma_own(lane, 0, (tmap_u32)v0, (tmap_u32)v8, (tmap_u32)v16, (tmap_u32)v24);
+    high = tmapi_mma_own(lane, 0, (tmap_u32)(v0 >> 32), (tmap_u32)(v8 >> 32), (tmap_u32)(v16 >> 32),
+                         (tmap_u32)(v24 >> 32));
+    return low | (tmap_u64)high << 32;
+}
+
+#endif // TMAP_CUDA
+
+#endif

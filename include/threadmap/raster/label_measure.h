@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// label_measure.h: what each component of a labelled map is like: its area, its bounding box and
+// its first cell.
+//
+// A block of threads has a tile of 1024 columns and 64 rows. Cells of a row side by side count
+// together; what a tile has of a component is gathered in a table in shared memory, and comes from
+// there into the component's shape. Labels that find no place in the table go past it. All numbers
+// are integers, so that the order of additions does not matter: shapes are the same in every run.
+#ifndef TMAP_RASTER_LABEL_MEASURE_H
+#define TMAP_RASTER_LABEL_MEASURE_H
+
+#include "label_map.h"
+
+// A component. area: how many cells it has; 0: there is no such component, and nothing else here
+// counts. first: its first cell, row by row from above: y * width + x. left, right: its first and
+// last column; top, bottom: its first and last row.
+typedef struct tmap_label_shape {
+    tmap_u64 area, first;
+    tmap_u32 left, top, right, bottom;
+} tmap_label_shape;
+
+#define TMAPI_LABEL_MEASURE_WARPS 16u
+#define TMAPI_LABEL_MEASURE_ROWS  64u // of a tile
+#define TMAPI_LABEL_MEASURE_TABLE 1024u
+#define TMAPI_LABEL_MEASURE_TRIES 4u
+
+#if TMAP_CUDA
+
+// What a tile has of components. label: 0 where nothing is. first: row and column in the tile.
+typedef struct tmapi_label_table {
+    tmap_u64 label[TMAPI_LABEL_MEASURE_TABLE];
+    tmap_u32 area[TMAPI_LABEL_MEASURE_TABLE], first[TMAPI_LABEL_MEASURE_TABLE];
+    tmap_u32 left[TMAPI_LABEL_MEASURE_TABLE], right[TMAPI_LABEL_MEASURE_TABLE];
+    tmap_u32 last[TMAPI_LABEL_MEASURE_TABLE];
+} tmapi_label_table;
+
+// Numbers get less, or larger, by atomics where a look does not say that they are so already.
+TMAP_DEVICE void tmapi_label_least(tmap_u32 *to, tmap_u32 value) {
+    if (*(volatile tmap_u32 *)to > value) atomicMin(to, value);
+}
+TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
+    if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
+}
+
+// A part of a component comes to its shape.
+TMAP_DEVICE void tmapi_label_shape_add(tmap_label_shape *to, tmap_label_shape part) {
+    atomicAdd(&to->area, part.area);
+    if (*(volatile tmap_u64 *)&to->first > part.first) atomicMin(&to->first, part.first);
+    tmapi_label_least(&to->left, part.left), tmapi_label_least(&to->top, part.top);
+    tmapi_label_largest(&to->right, part.right), tmapi_label_largest(&to->bottom, part.bottom);
+}
+
+// The place of a label in a table; TMAPI_LABEL_MEASURE_TABLE if there is none.
+TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 label) {
+    tmap_u32 at = ((tmap_u32)label ^ (tmap_u32)(label >> 32)) * 0x9e3779b1u >> 16;
+    for (tmap_u32 k = 0; k < TMAPI_LABEL_MEASURE_TRIES; ++k, ++at) {
+        tmap_u64 *place = table->label + at % TMAPI_LABEL_MEASURE_TABLE;
+        tmap_u64 there = *(volatile tmap_u64 *)place;
+        if (there == 0) there = atomicCAS(place, 0ull, label);
+        if (there == 0 || there == label) return at % TMAPI_LABEL_MEASURE_TABLE;
+    }
+    return TMAPI_LABEL_MEASURE_TABLE;
+}
+
+// `area` cells of a component side by side, from column x and row y of a tile on; x0, y0: where it
+// begins.
+TMAP_DEVICE void tmapi_label_measure_run(tmapi_label_table *table, tmap_label_shape *shapes,
+                                         tmap_u64 label, tmap_u32 x, tmap_u32 y, tmap_u32 area,
+                                         tmap_u64 x0, tmap_u64 y0, tmap_u64 width) {
+    const tmap_u32 at = tmapi_label_table_find(table, label);
+    if (at < TMAPI_LABEL_MEASURE_TABLE) {
+        atomicAdd(table->area + at, area);
+        tmapi_label_least(table->first + at, y * TMAPI_LABEL_CELLS + x);
+        tmapi_label_least(table->left + at, x);
+        tmapi_label_largest(table->right + at, x + area - 1);
+        tmapi_label_largest(table->last + at, y);
+    } else {
+        tmap_label_shape part;
+        part.area = area, part.first = (y0 + y) * width + x0 + x;
+        part.left = (tmap_u32)x0 + x, part.right = (tmap_u32)x0 + x + area - 1;
+        part.top = part.bottom = (tmap_u32)y0 + y;
+        tmapi_label_shape_add(shapes + label - 1, part);
+    }
+}
+
+// A tile. components: labels up to it are measured.
+TMAP_DEVICE void tmapi_label_measure_tile(tmapi_label_table *table, const void *labels, int wide,
+                                          tmap_u64 width, tmap_u64 height, tmap_u64 components,
+                                          tmap_label_shape *shapes) {
+    const tmap_u64 across = (width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS;
+    const tmap_u64 x0 = blockIdx.x % across * TMAPI_LABEL_CELLS;
+    const tmap_u64 y0 = blockIdx.x / across * TMAPI_LABEL_MEASURE_ROWS;
+    const tmap_u32 lane = threadIdx.x % 32;
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_MEASURE_TABLE; i += blockDim.x) {
+        table->label[i] = 0;
+        table->first[i] = table->left[i] = 0xffffffffu;
+        table->area[i] = table->right[i] = table->last[i] = 0;
+    }
+    __syncthreads();
+    for (tmap_u32 y = threadIdx.x / 32; y < TMAPI_LABEL_MEASURE_ROWS && y0 + y < height;
+         y += TMAPI_LABEL_MEASURE_WARPS) {
+        const tmap_u64 row = (y0 + y) * width + x0;
+        for (tmap_u32 k0 = 0; k0 < TMAPI_LABEL_CELLS && x0 + k0 < width; k0 += 128) {
+            tmap_u64 label[4];
+#pragma unroll
+            for (tmap_u32 a = 0; a < 4; ++a) {
+                const tmap_u32 x = k0 + a * 32 + lane;
+                label[a] = 0;
+                if (x0 + x < width)
+                    label[a] = wide ? __ldcs((const tmap_u64 *)labels + row + x)
+                                    : __ldcs((const tmap_u32 *)labels + row + x);
+            }
+#pragma unroll
+            for (tmap_u32 a = 0; a < 4; ++a) {
+                const tmap_u64 left = __shfl_up_sync(0xffffffffu, label[a], 1);
+                const tmap_u32 starts =
+                    __ballot_sync(0xffffffffu, lane == 0 || label[a] != left) >> lane;
+                const tmap_u32 more = starts >> 1; // from the next cell on
+                if ((starts & 1) && label[a] != 0 && label[a] <= components)
+                    tmapi_label_measure_run(table, shapes, label[a], k0 + a * 32 + lane, y,
+                                            more ? (tmap_u32)__ffs((int)more) : 32 - lane, x0, y0,
+                                            width);
+            }
+        }
+    }
+    __syncthreads();
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_MEASURE_TABLE; i += blockDim.x) {
+        const tmap_u32 x = table->first[i] % TMAPI_LABEL_CELLS;
+        const tmap_u32 y = table->first[i] / TMAPI_LABEL_CELLS;
+        tmap_label_shape part;
+        if (table->label[i] == 0) continue;
+        part.area = table->area[i], part.first = (y0 + y) * width + x0 + x;
+        part.left = (tmap_u32)x0 + table->left[i], part.right = (tmap_u32)x0 + table->right[i];
+        part.top = (tmap_u32)y0 + y, part.bottom = (tmap_u32)y0 + table->last[i];
+        tmapi_label_shape_add(shapes + table->label[i] - 1, part);
+    }
+}
+
+#if !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+static __global__ void __launch_bounds__(256)
+    tmapi_label_clear_kernel(tmap_label_shape *shapes, tmap_u64 components) {
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < components; i += gridDim.x * 256ull) {
+        tmap_label_shape none;
+        none.area = 0, none.first = ~0ull, none.left = none.top = 0xffffffffu;
+        none.right = none.bottom = 0;
+        shapes[i] = none;
+    }
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
+    tmapi_label_measure_kernel(const void *labels, int wide, tmap_u64 width, tmap_u64 height,
+                               tmap_u64 components, tmap_label_shape *shapes) {
+    extern __shared__ uint4 tmapi_label_shared[];
+    tmapi_label_measure_tile((tmapi_label_table *)tmapi_label_shared, labels, wide, width, height,
+                             components, shapes);
+}
+
+// Measures components of a labelled map.
+// plan: that the map was labelled with. labels: what tmap_label wrote, in device memory.
+// components: how many are measured: labels 1 to components, 0 to 2^40; usually the count that
+// tmap_label wrote. shapes: in device memory, that many; that of label i is number i - 1.
+// Returns cudaErrorInvalidValue where an argument is none of these, or what the launches do.
+// Cost: a pass over the labels, and integer atomics for each tile of each component.
+// Example: components = 3 for a map of three lakes; shapes[2].area is that of the third one from
+// above.
+static inline cudaError_t tmap_label_measure(const tmap_label_plan *plan, const void *labels,
+                                             tmap_u64 components, tmap_label_shape *shapes,
+                                             cudaStream_t stream) {
+    tmap_u64 blocks = components / 256 + 1, width, height;
+    void *arguments[6];
+    cudaError_t error;
+    int wide;
+    if (!plan || !labels || (components && !shapes) || components >> 40 ||
+        (tmap_u64)shapes % sizeof(tmap_u64))
+        return cudaErrorInvalidValue;
+    if (components == 0) return cudaSuccess;
+    if (blocks > 65536) blocks = 65536;
+    arguments[0] = &shapes, arguments[1] = &components;
+    error = cudaLaunchKernel((const void *)tmapi_label_clear_kernel, dim3((unsigned)blocks),
+                             dim3(256), arguments, 0, stream);
+    if (error != cudaSuccess) return error;
+    width = plan->map.width, height = plan->map.height, wide = plan->form == TMAP_LABEL_INT64;
+    blocks = (width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS;
+    blocks *= (height + TMAPI_LABEL_MEASURE_ROWS - 1) / TMAPI_LABEL_MEASURE_ROWS;
+    arguments[0] = &labels, arguments[1] = &wide, arguments[2] = &width, arguments[3] = &height;
+    arguments[4] = &components, arguments[5] = &shapes;
+    return cudaLaunchKernel((const void *)tmapi_label_measure_kernel, dim3((unsigned)blocks),
+                            dim3(TMAPI_LABEL_MEASURE_WARPS * 32), arguments,
+                            sizeof(tmapi_label_table), stream);
+}
+#endif
+
+#endif
+
+#endif

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+// test_drmsd_frames: tmap_drmsd_frames and tmap_drmsd_close against the definition in double
+// precision: chosen atoms, weights, boxes and bounds, each alone and together; a frame equal to the
+// reference, frames that are turned, moved and mirrored, atoms in the same place, in a line or in a
+// plane, coordinates that are not numbers; several cuts into tiles and groups; nothing to do, what
+// is refused, an error that an earlier call has left, and the facts of other devices.
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
+#include "triangle/pairs_check.h"
+#include <math.h>
+#include <threadmap/launch.h>
+#include <threadmap/molecules/drmsd.h>
+
+enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
+
+static const float spreads[4] = {1.4f, 0.14f, 0.014f, 0.0001f}; // of frame f: number f % 4
+static const float side_of_box = 25;
+
+// A problem on the host. Frame 1 is the reference; of others atoms are apart from it by a spread.
+typedef struct problem {
+    tmap_u32 n, frames, atom_count;
+    int options;
+    float lower, upper, box[3], *reference, *frame, *weights, *boxes;
+    tmap_u32 *atoms;
+    double counted; // pairs that count, where they count alike
+} problem;
+
+static float uniform(tmap_u64 *state) {
+    return (float)(check_hash((*state)++, 77) >> 40) / (float)(1 << 24);
+}
+static float normal(tmap_u64 *state) { // a sum of four is near enough
+    return (uniform(state) + uniform(state) + uniform(state) + uniform(state) - 2) * 1.732f;
+}
+
+static problem make(tmap_u32 n, tmap_u32 frames, int options, tmap_u64 seed) {
+    const tmap_u64 floats = (tmap_u64)n * 3;
+    tmap_u64 state = seed * 1000003;
+    problem p;
+    p.n = n, p.frames = frames, p.options = options;
+    p.reference = (float *)malloc(floats * 4 + 4);
+    p.frame = (float *)malloc(floats * frames * 4 + 4);
+    p.boxes = (float *)malloc(frames * 12 + 4);
+    for (tmap_u64 x = 0; x < floats; ++x) p.reference[x] = 40 * uniform(&state) - 8;
+    if (n > 1) memcpy(p.reference + 3, p.reference, 12); // atoms 0 and 1 in one place
+    for (int k = 0; k < 3; ++k) p.box[k] = side_of_box + 0.1f * uniform(&state);
+    for (tmap_u32 f = 0; f < frames; ++f) {
+        float *to = p.frame + f * floats;
+        for (tmap_u64 x = 0; x < floats; ++x)
+            to[x] = p.reference[x] + (f == 1 ? 0 : spreads[f % 4] * normal(&state));
+        if (f == 2 && n > 3) memcpy(to + 9, to + 6, 12);
+        for (int k = 0; k < 3; ++k)
+            p.boxes[3 * f + k] = p.box[k] + (f == 1 ? 0 : spreads[f % 4] * uniform(&state));
+        if (f == 4) p.boxes[3 * f + 1] = 0; // not periodic along y
+    }
+    p.atom_count = options & ATOMS ? n - n / 3 : n; // in any order, each once
+    p.atoms = (tmap_u32 *)malloc(n * 4 + 4);
+    for (tmap_u32 k = 0; k < n; ++k) p.atoms[k] = k;
+    for (tmap_u32 k = 0; k < p.atom_count && options & ATOMS; ++k) {
+        const tmap_u32 other = k + (tmap_u32)(check_hash(k, seed) % (n - k));
+        const tmap_u32 kept = p.atoms[k];
+        p.atoms[k] = p.atoms[other], p.atoms[other] = kept;
+    }
+    p.weights = (float *)malloc(n * 4 + 4);
+    for (tmap_u32 k = 0; k < n; ++k) p.weights[k] = k % 7 == 3 ? 0 : 0.5f + 15 * uniform(&state);
+    p.lower = n % 2 ? 0 : 5, p.upper = options & BOUNDS ? n % 2 ? 12.0f : 20.0f : 0;
+    return p;
+}
+static void end(problem *p) {
+    free(p->reference), free(p->frame), free(p->boxes), free(p->atoms), free(p->weights);
+}
+
+// The distance of atoms numbers i and j of those that count.
+static double distance(const problem *p, const float *frame, const float *box, tmap_u32 i,
+                       tmap_u32 j) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        double d = (double)frame[p->atoms[i] * 3 + k] - frame[p->atoms[j] * 3 + k];
+        if (p->options & BOXES && box[k] > 0) d -= box[k] * rint(d / box[k]);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+// What every frame should have. Bounds at which the distance of a pair is are moved.
+static void solve(problem *p, double *want) {
+    const tmap_u32 n = p->atom_count;
+    for (tmap_u32 i = 0; i < n && p->upper > 0; ++i)
+        for (tmap_u32 j = i + 1; j < n; ++j) {
+            const double d = distance(p, p->reference, p->box, i, j);
+            if (d > 0 && fabs(d - p->lower) < 1e-4) p->lower += 3e-4f, i = 0, j = 0;
+            if (fabs(d - p->upper) < 1e-4) p->upper += 3e-4f, i = 0, j = 0;
+        }
+    p->counted = 1;
+    for (tmap_u32 f = 0; f < p->frames; ++f) {
+        double terms = 0, weights = 0, squares = 0;
+        for (tmap_u32 i = 0; i < n; ++i)
+            for (tmap_u32 j = i + 1; j < n; ++j) {
+                const double a = distance(p, p->reference, p->box, i, j);
+                const double b =
+                    distance(p, p->frame + (tmap_u64)f * p->n * 3, p->boxes + 3 * f, i, j);
+                double w = p->options & WEIGHTS ? (double)p->weights[i] * p->weights[j] : 1;
+                if (p->upper > 0 && !(a > p->lower && a < p->upper)) w = 0;
+                terms += w * (a - b) * (a - b), weights += w, squares += w * w;
+            }
+        want[f] = weights > 0 ? sqrt(terms / weights) : 0;
+        if (weights > 0) p->counted = weights * weights / squares;
+    }
+}
+
+// ---- both functions -----------------------------------------------------------------------------
+
+// A plan of tmap_drmsd_frames, or with `close` of tmap_drmsd_close.
+typedef struct either {
+    int close;
+    tmap_drmsd_frames_plan frames;
+    tmap_drmsd_close_plan ways;
+} either;
+
+static cudaError_t either_make(either *e, tmap_u32 n, tmap_u64 frames,
+                               const tmap_drmsd_atoms *which) {
+    return e->close ? tmap_drmsd_close_plan_make(n, frames, which, &e->ways)
+                    : tmap_drmsd_frames_plan_make(n, frames, which, &e->frames);
+}
+static tmap_pairs_frames_plan *either_pairs(either *e) {
+    return e->close ? &e->ways.of.pairs : &e->frames.pairs;
+}
+static tmap_u64 either_bytes(const either *e) {
+    return e->close ? tmap_drmsd_close_bytes(&e->ways) : tmap_drmsd_frames_bytes(&e->frames);
+}
+static cudaError_t either_run(const either *e, const float *reference, const float *box,
+                              const float *frames, void *workspace, float *out) {
+    return e->close ? tmap_drmsd_close(&e->ways, reference, frames, workspace, out, 0)
+                    : tmap_drmsd_frames(&e->frames, reference, box, frames, workspace, out, 0);
+}
+
+// Runs a problem into poisoned memory. close: by tmap_drmsd_close. side, group: a cut, or 0.
+static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
+    tmap_drmsd_atoms which;
+    either e;
+    tmap_u64 bytes;
+    void *workspace = 0;
+    float *reference = (float *)to_device(p->reference, p->n * 12ull);
+    float *frames = (float *)to_device(p->frame, p->n * 12ull * p->frames);
+    float *box = (float *)to_device(p->box, 12), *to, guard;
+    float *again = (float *)malloc(p->frames * 4ull + 4);
+    memset(&which, 0, sizeof which);
+    if (p->options & ATOMS)
+        which.atoms = (const tmap_u32 *)to_device(p->atoms, p->n * 4),
+        which.atom_count = p->atom_count;
+    if (p->options & WEIGHTS) which.weights = (const float *)to_device(p->weights, p->n * 4);
+    if (p->options & BOXES) which.boxes = (const float *)to_device(p->boxes, p->frames * 12ull);
+    which.lower = p->lower, which.upper = p->upper;
+    e.close = close;
+    earlier_error();
+    CHECK(either_make(&e, p->n, p->frames, &which));
+    expect(earlier_error_is_there(), "an earlier error of a plan", shape_of(p->n));
+    if (side) {
+        expect(tmapi_frames_choose(either_pairs(&e), side, group), "a cut", shape_of(p->n));
+        CHECK(tmapi_launch_shared(either_pairs(&e)->kernel, either_pairs(&e)->shared));
+    }
+    bytes = either_bytes(&e);
+    if (bytes) {
+        CHECK(cudaMalloc(&workspace, bytes));
+        CHECK(cudaMemset(workspace, 0xff, bytes));
+    }
+    CHECK(cudaMalloc((void **)&to, p->frames * 4ull + 4));
+    for (int run = 0; run < 2; ++run) { // with the same results in every bit
+        CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
+        earlier_error();
+        CHECK(either_run(&e, reference, box, frames, workspace, to));
+        expect(earlier_error_is_there(), "an earlier error", shape_of(p->n));
+        CHECK(cudaMemcpy(run ? again : out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
+        expect(guard != guard, "written beyond the last frame", shape_of(p->n));
+    }
+    expect(!memcmp(out, again, p->frames * 4ull), "two runs of a plan", shape_of(p->n));
+    free(again);
+    CHECK(cudaFree(reference));
+    CHECK(cudaFree(frames));
+    CHECK(cudaFree(box));
+    CHECK(cudaFree(to));
+    CHECK(cudaFree(workspace));
+    CHECK(cudaFree((void *)which.atoms));
+    CHECK(cudaFree((void *)which.weights));
+    CHECK(cudaFree((void *)which.boxes));
+}
+
+// ---- what comes out -----------------------------------------------------------------------------
+
+// A distance is off by some 10^-6; the errors of many pairs cancel. Where frames are close, what is
+// off is a part of the result.
+static double worst[2];
+static int near(const problem *p, int close, double want, float got) {
+    const double off = fabs(got - want);
+    if (want == 0) return got == 0;
+    if (p->n >= 200 && p->options == 0 && off / want > worst[close]) worst[close] = off / want;
+    return off <= 1e-6 * want + (close ? 0 : 1e-5 / sqrt(p->counted));
+}
+
+static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u32 group) {
+    if (!check_turn()) return;
+    problem p = make(n, frames, options, n + 7 * frames + 31 * (tmap_u32)options);
+    double *want = (double *)malloc(frames * sizeof *want + 8);
+    float *got = (float *)malloc(frames * sizeof *got + 4);
+    solve(&p, want);
+    if (frames > 1) want[1] = 0; // exactly
+    for (int close = 0; close <= !(options & BOXES); ++close) {
+        tmap_u32 bad = 0;
+        compute(&p, close, side, group, got);
+        for (tmap_u32 f = 0; f < frames; ++f)
+            if (!near(&p, close, want[f], got[f]) && !bad++ && failures < 20)
+                printf("FAIL: n = %u, %u frames, options %d, close %d, side %u, group %u: frame "
+                       "%u: %.9g is not %.9g\n",
+                       n, frames, options, close, side, group, f, (double)got[f], want[f]);
+        ++cases, failures += bad != 0;
+    }
+    end(&p), free(want), free(got);
+}
+
+// What tmap_drmsd_close may be off by: a part of the result, and one of the longest way of an atom
+// that counts from the reference to the frame.
+static double granted(const problem *p, tmap_u32 f, double want) {
+    double longest = 0;
+    for (tmap_u32 k = 0; k < p->atom_count; ++k) {
+        double way = 0;
+        for (int x = 0; x < 3; ++x) {
+            const tmap_u32 at = p->atoms[k] * 3 + (tmap_u32)x;
+            way += pow((double)p->frame[(tmap_u64)f * p->n * 3 + at] - p->reference[at], 2);
+        }
+        longest = way > longest ? way : longest;
+    }
+    return 1e-6 * want + sqrt(longest) * 0x1p-22;
+}
+
+// A coordinate that is no number shows in its frame alone, if its atom counts; and in the
+// reference, in all.
+static void no_numbers(void) {
+    problem p = make(20, 40, ATOMS, 3);
+    float got[40];
+    const tmap_u32 in = p.atoms[5], out = p.atoms[p.atom_count];
+    p.frame[(7 * 20 + in) * 3 + 1] = (float)NAN;
+    p.frame[(9 * 20 + in) * 3 + 2] = (float)INFINITY;
+    p.frame[(11 * 20 + out) * 3] = (float)NAN;
+    for (int broken = 0; broken < 3; ++broken) { // and then in the reference, too
+        if (broken) p.reference[in * 3] = broken == 1 ? (float)NAN : -(float)INFINITY;
+        for (int options = ATOMS; options < 2 * OPTIONS; options += 2) {
+            const int close = options >= OPTIONS;
+            if (close && options & BOXES) continue;
+            p.options = options % OPTIONS, p.upper = options & BOUNDS ? 20.0f : 0;
+            compute(&p, close, 0, 0, got);
+            for (int f = 0; f < 40 && !broken; ++f)
+                expect((got[f] != got[f]) == (f == 7 || f == 9), "NaN in a frame", shape_of(20));
+            for (int f = 0; f < 40 && broken; ++f)
+                expect(got[f] != got[f], "NaN in the reference", shape_of(20));
+        }
+    }
+    end(&p);
+}
+
+// Nothing counts: 0.
+static void nothing(void) {
+    problem p = make(20, 3, 0, 5);
+    float got[3];
+    for (int close = 0; close < 2; ++close) {
+        p.lower = 0, p.upper = 1e-3f, p.options = 0;
+        compute(&p, close, 0, 0, got);
+        expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no pair within bounds", shape_of(20));
+        p.options = WEIGHTS, p.upper = 0;
+        memset(p.weights, 0, 20 * 4);
+        compute(&p, close, 0, 0, got);
+        expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no weight", shape_of(20));
+    }
+    end(&p);
+}
+
+// Frames that are turned, moved and mirrored, as those of a simulation are, and hardly differ
+// beyond that. kind: 0: atoms in space, 1: in a plane, 2: in a line, 3: of two sizes. axes: frames
+// are turned by halves alone and not moved.
+static void turned(tmap_u32 n, int kind, int options, int axes) {
+    if (!check_turn()) return;
+    problem p = make(n, 12, options, 1000 + n + (tmap_u32)kind);
+    double want[12];
+    float got[12];
+    const double sizes[4] = {1, 0, 0, 0.01};
+    tmap_u64 state = n * 77 + (tmap_u64)kind;
+    for (tmap_u32 x = 0; x < 3 * n; ++x) {
+        if (x % 3 == 1 && kind == 2) p.reference[x] = 3;
+        if (x % 3 == 2) p.reference[x] = (float)(sizes[kind] * p.reference[x]);
+    }
+    for (tmap_u32 f = 0; f < 12; ++f) {
+        double q[4] = {1, 0, 0, 0}, turn[3][3], length = 0, to[3];
+        const double spread = f >= 10 ? 0 : spreads[f % 4] * (kind ? 0.03 : 1);
+        for (int k = 0; k < 4; ++k) q[k] = axes ? k == (int)f % 4 : (double)normal(&state);
+        for (int k = 0; k < 4; ++k) length += q[k] * q[k];
+        for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
+        for (int k = 0; k < 3; ++k) to[k] = axes ? 0 : 30 * normal(&state);
+        for (int x = 0; x < 3; ++x)
+            for (int y = 0; y < 3; ++y) {
+                const int z = 3 - x - y;
+                turn[x][y] = 2 * q[1 + x] * q[1 + y];
+                if (x == y) turn[x][y] += 2 * q[0] * q[0] - 1;
+                if (x != y) turn[x][y] += 2 * q[0] * q[1 + z] * ((y - x + 3) % 3 == 1 ? -1 : 1);
+                if (f % 3 == 1) turn[x][y] = -turn[x][y]; // mirrored
+            }
+        for (tmap_u32 k = 0; k < n; ++k) {
+            float *at = p.frame + (f * n + k) * 3;
+            double place[3];
+            for (int x = 0; x < 3; ++x)
+                place[x] = p.reference[3 * k + x] + spread * (double)normal(&state);
+            for (int x = 0; x < 3; ++x)
+                at[x] = (float)(turn[x][0] * place[0] + turn[x][1] * place[1] +
+                                turn[x][2] * place[2] + to[x]);
+        }
+    }
+    solve(&p, want);
+    compute(&p, 1, 0, 0, got);
+    for (int f = 0; f < 12; ++f) {
+        const double off = fabs(got[f] - want[f]);
+        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a frame that is turned", shape_of(n));
+    }
+    end(&p);
+}
+
+// Coordinates in other units, to the ends of what both functions promise: the same by a factor.
+// Distances are up to 70 times as large, differences from a thousandth of the factor on.
+static void units(void) {
+    const float factors[2][4] = {{1e-16f, 1e-4f, 1e6f, 1e17f}, {1e-8f, 1e-4f, 1e6f, 1e17f}};
+    problem p = make(40, 8, 0, 9), q = make(40, 8, 0, 9);
+    double want[8];
+    float got[8];
+    for (int k = 0; k < 8; ++k) {
+        const float factor = factors[k / 4][k % 4];
+        for (tmap_u32 x = 0; x < 40 * 3; ++x) q.reference[x] = p.reference[x] * factor;
+        for (tmap_u32 x = 0; x < 40 * 3 * 8; ++x) q.frame[x] = p.frame[x] * factor;
+        solve(&q, want);
+        compute(&q, k / 4, 0, 0, got);
+        for (int f = 0; f < 8; ++f) {
+            const double rounded = k / 4 || f % 4 == 3 ? 0 : 1e-5 * factor / sqrt(780.);
+            if (k < 4 && f % 4 == 3) continue; // differences that floats do not have
+            expect(fabs(got[f] - want[f]) <= 1e-6 * want[f] + rounded, "units", shape_of(40));
+        }
+    }
+    end(&p), end(&q);
+}
+
+// Two halves of a molecule turn against each other while only pairs within them count: ways are
+// long.
+static void hinged(void) {
+    problem p = make(40, 8, BOUNDS, 17);
+    double want[8];
+    float got[8];
+    p.lower = 0, p.upper = 80;
+    for (tmap_u32 k = 20; k < 40; ++k) p.reference[3 * k] += 200;
+    for (tmap_u32 f = 0; f < 8; ++f)
+        for (tmap_u32 k = 0; k < 40; ++k) {
+            float *at = p.frame + (f * 40 + k) * 3, *from = p.reference + 3 * k;
+            const double angle = k < 20 ? 0 : 0.1 * f, spread = spreads[f % 4];
+            const double x = from[0] - 150 + 0.3 * spread * (k % 3), y = from[1];
+            at[0] = (float)(150 + cos(angle) * x - sin(angle) * y);
+            at[1] = (float)(sin(angle) * x + cos(angle) * y), at[2] = from[2];
+        }
+    solve(&p, want);
+    compute(&p, 1, 0, 0, got);
+    for (int f = 0; f < 8; ++f) {
+        const double off = fabs(got[f] - want[f]);
+        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a hinge", shape_of(40));
+    }
+    end(&p);
+}
+
+static void refusals(int close) {
+    either e, before;
+    tmap_drmsd_atoms which;
+    float *some = (float *)to_device(0, 0);
+    const cudaError_t invalid = cudaErrorInvalidValue;
+    const shape s = shape_of(4);
+    memset(&e, 0xa5, sizeof e), e.close = close, before = e;
+    memset(&which, 0, sizeof which);
+    expect((close ? tmap_drmsd_close_plan_make(4, 4, 0, 0)
+                  : tmap_drmsd_frames_plan_make(4, 4, 0, 0)) == invalid,
+           "no plan", s);
+    which.boxes = some;
+    if (close) expect(either_make(&e, 4, 4, &which) == invalid, "boxes", s);
+    which.boxes = 0, which.lower = -1;
+    expect(either_make(&e, 4, 4, &which) == invalid, "lower", s);
+    which.lower = 0, which.upper = -1;
+    expect(either_make(&e, 4, 4, &which) == invalid, "upper", s);
+    which.upper = (float)NAN;
+    expect(either_make(&e, 4, 4, &which) == invalid, "NaN", s);
+    expect(either_make(&e, (1u << 24) + 1, 4, 0) == invalid, "atoms", s);
+    expect(either_make(&e, 4, (1ull << 31) + 1, 0) == invalid, "frames", s);
+    expect(!memcmp(&e, &before, sizeof e), "a plan written on failure", s);
+    CHECK(either_make(&e, 4, 4, 0));
+    expect((close ? tmap_drmsd_close(0, some, some, some, some, 0)
+                  : tmap_drmsd_frames(0, some, 0, some, 0, some, 0)) == invalid,
+           "no plan", s);
+    expect(either_run(&e, 0, 0, some, some, some) == invalid, "no reference", s);
+    expect(either_run(&e, some, 0, 0, some, some) == invalid, "no frames", s);
+    expect(either_run(&e, some, 0, some, some, 0) == invalid, "no out", s);
+    expect(either_run(&e, some, 0, some, some + 1, some) == invalid, "a workspace", s);
+    expect(tmapi_frames_choose(either_pairs(&e), 8, 8), "a cut", s);
+    CHECK(either_make(&e, 100, 4, 0));
+    expect(tmapi_frames_choose(either_pairs(&e), 16, 8) && either_bytes(&e), "a cut", s);
+    expect(either_run(&e, some, 0, some, 0, some) == invalid, "no workspace", s);
+    CHECK(either_make(&e, 4, 0, 0));
+    CHECK(either_run(&e, 0, 0, 0, 0, 0)); // no frame
+    CHECK(cudaFree(some));
+}
+
+static void run_device(const char *) {
+    run(100, 40, 0, 0, 0);
+    run(65, 9, BOXES | WEIGHTS | BOUNDS, 0, 0);
+}
+
+int main(void) {
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 8, 17, 31, 64, 65, 200};
+    const tmap_u32 counts[] = {1, 2, 31, 32, 33, 100};
+    int options = 1;
+    const int skip = pairs_begin();
+    if (skip) return skip;
+    refusals(0);
+    refusals(1);
+    units();
+    hinged();
+    nothing();
+    no_numbers();
+    for (int kind = 0; kind < 4; ++kind)
+        for (int axes = 0; axes < 2; ++axes) {
+            turned(pairs_small ? 60 : 200, kind, 0, axes);
+            turned(40, kind, WEIGHTS | ATOMS, axes);
+            turned(2 + (tmap_u32)kind, kind, 0, axes);
+        }
+    for (int i = 0; i < 12; ++i)
+        for (int k = 0; k < 6; ++k) {
+            if (pairs_small && sizes[i] > 100 && counts[k] > 33) continue;
+            run(sizes[i], counts[k], 0, 0, 0);
+            if (sizes[i] > 100 && counts[k] > 33) continue;
+            run(sizes[i], counts[k], options, 0, 0);
+            options = options % (OPTIONS - 1) + 1;
+        }
+    for (int o = 0; o < OPTIONS; ++o) {
+        run(pairs_small ? 30 : 50, 5, o, 0, 0);
+        run(53 + (tmap_u32)o, 9, o, o % 2 ? 24 : 16, 8u << o % 3);
+    }
+    on_all_devices(run_device);
+    printf("largest relative error of many atoms: %.2g, close %.2g\n", worst[0], worst[1]);
+    return pairs_end("test_drmsd_frames");
+}

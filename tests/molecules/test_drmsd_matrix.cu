@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+// test_drmsd_matrix: the dRMSD of all frames, of drmsd_matrix.h and drmsd_mma.h, against the
+// definition in double precision: many numbers of frames and atoms, every choice of atoms, weights,
+// boxes and bounds, random structures and helices that differ by much, little and next to nothing;
+// equal frames and atoms in one place; workspaces that hold all columns or few of them, with what
+// is around them and around the output compared; then what must be refused, an error
+// that an earlier call has left, and the facts of other devices.
+#include "triangle/devices_check.h"
+#include "triangle/earlier_check.h"
+#include "triangle/pairs_check.h"
+
+#include <threadmap/molecules/drmsd_mma.h>
+
+#include <math.h>
+
+enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
+enum { EXACT, HALF, SPLIT, FORMS };
+enum { ROOMY, ONE_SLICE, TIGHT, SIZES };
+static const char *const form_names[] = {"exact", "half", "split"};
+enum { GUARD = 64, POISON = 0x5a };
+
+// A trajectory on the host. apart: the Angstroms by which frames differ.
+typedef struct problem {
+    tmap_u32 frames, n, options;
+    int helix;
+    double apart;
+} problem;
+
+static double worst[FORMS];
+
+static void check(int ok, const char *what, problem p, int form, int size) {
+    ++cases;
+    if (ok || ++failures > 20) return;
+    printf("FAIL %s: %s, %u frames of %u atoms, options %u, %s, %g apart, workspace %d\n", what,
+           form_names[form], p.frames, p.n, p.options, p.helix ? "helix" : "random", p.apart, size);
+}
+
+// ---- trajectories -------------------------------------------------------------------------------
+
+static double uniform(tmap_u64 a, tmap_u64 b) {
+    return (double)(check_hash(a, b) >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+// Frames are turned and moved: dRMSD does not see it. Every seventh frame, from the eighth on, is
+// the first one again; atoms 3 and 4 are in one place.
+static float *trajectory(problem p) {
+    float *at = (float *)malloc(((tmap_u64)p.frames * p.n * 3 + 1) * sizeof *at);
+    for (tmap_u32 f = 0; f < p.frames; ++f) {
+        const tmap_u64 seed = f && f % 7 == 0 ? 0 : f;
+        const double turn = 3 * uniform(seed, 1), c = cos(turn), s = sin(turn);
+        for (tmap_u32 k = 0; k < p.n; ++k) {
+            const tmap_u32 i = k == 4 ? 3 : k;
+            double x[3] = {12 * uniform(i, 11), 12 * uniform(i, 12), 12 * uniform(i, 13)};
+            if (p.helix) x[0] = 2.3 * cos(1.745 * i), x[1] = 2.3 * sin(1.745 * i), x[2] = 1.5 * i;
+            for (int a = 0; a < 3; ++a)
+                x[a] += p.apart * uniform(seed * 1000003 + i, 20 + (tmap_u64)a);
+            float *to = at + ((tmap_u64)f * p.n + k) * 3;
+            to[0] = (float)(c * x[0] - s * x[1] + 30 * uniform(seed, 2));
+            to[1] = (float)(s * x[0] + c * x[1] + 30 * uniform(seed, 3));
+            to[2] = (float)(x[2] + 30 * uniform(seed, 4));
+        }
+    }
+    return at;
+}
+
+// Which atoms count, on the host: every second one and some before, in another order.
+typedef struct choice {
+    tmap_u32 count, atoms[64];
+    float weights[64], *boxes;
+    float lower, upper;
+    tmap_u32 reference;
+} choice;
+
+static choice choose(problem p) {
+    choice c;
+    c.count = 0, c.lower = c.upper = 0, c.boxes = 0;
+    c.reference = p.frames > 2 ? 2 : 0;
+    for (tmap_u32 i = p.n; i-- > 0;)
+        if (!(p.options & ATOMS) || i % 3 != 1) c.atoms[c.count++] = i;
+    if (!(p.options & ATOMS))
+        for (tmap_u32 i = 0; i < p.n; ++i) c.atoms[i] = i;
+    for (tmap_u32 i = 0; i < c.count; ++i) c.weights[i] = (float)(i % 5) * 3.7f;
+    c.boxes = (float *)malloc((3ull * p.frames + 1) * sizeof(float));
+    for (tmap_u32 i = 0; i < 3 * p.frames; ++i)
+        c.boxes[i] = i % 3 == 1 ? 0 : 15 + 0.01f * (float)(i / 3 % 7 % 3);
+    for (tmap_u32 f = 7; f < p.frames; f += 7) // equal frames have equal boxes
+        for (int a = 0; a < 3; ++a) c.boxes[3 * f + (tmap_u32)a] = c.boxes[a];
+    return c;
+}
+
+// ---- the definition -----------------------------------------------------------------------------
+
+static double distance(const float *frames, problem p, const choice *c, tmap_u32 f, tmap_u32 i,
+                       tmap_u32 j) {
+    const float *u = frames + ((tmap_u64)f * p.n + c->atoms[i]) * 3;
+    const float *v = frames + ((tmap_u64)f * p.n + c->atoms[j]) * 3;
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+        const double box = p.options & BOXES ? (double)c->boxes[3 * f + (tmap_u32)a] : 0;
+        double d = (double)u[a] - (double)v[a];
+        if (box > 0) d -= box * rint(d / box);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+// All distances of pairs that count, times the roots of their weights; their number; and all dRMSD.
+typedef struct vectors {
+    double *of, *norms, *wants; // norms: dRMSD from the medians of some frames, at most
+    tmap_u64 count;
+    double weight, length; // length: the root of the mean square of a distance
+} vectors;
+
+static double drmsd(const vectors *v, const double *a, const double *b) {
+    double sum = 0;
+    for (tmap_u64 k = 0; k < v->count; ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum / v->weight);
+}
+
+static vectors define(const float *frames, problem p, choice *c) {
+    const tmap_u64 most = (tmap_u64)c->count * (c->count + 1) / 2 + 1;
+    double all = 0;
+    vectors v;
+    v.of = (double *)malloc(most * (p.frames + 1ull) * sizeof *v.of);
+    v.norms = (double *)calloc(p.frames + 1, sizeof *v.norms);
+    v.count = 0, v.weight = v.length = 0;
+    if (p.options & BOUNDS && p.frames) { // that no distance is near
+        c->lower = 5, c->upper = 11;
+        for (int again = 1; again--;)
+            for (tmap_u32 i = 0; i < c->count; ++i)
+                for (tmap_u32 j = i + 1; j < c->count; ++j) {
+                    const double d = distance(frames, p, c, c->reference, i, j);
+                    if (fabs(d - (double)c->lower) < 1e-4) c->lower += 3e-4f, again = 1;
+                    if (fabs(d - (double)c->upper) < 1e-4) c->upper += 3e-4f, again = 1;
+                }
+    }
+    for (tmap_u32 i = 0; i < c->count && p.frames; ++i)
+        for (tmap_u32 j = i + 1; j < c->count; ++j) {
+            const double d = distance(frames, p, c, c->reference, i, j);
+            const double w =
+                p.options & WEIGHTS ? (double)c->weights[i] * (double)c->weights[j] : 1;
+            double mean = 0;
+            if (w == 0) continue;
+            if (p.options & BOUNDS && !((double)c->lower < d && d < (double)c->upper)) continue;
+            for (tmap_u32 f = 0; f < p.frames; ++f) {
+                const double x = distance(frames, p, c, f, i, j) * sqrt(w);
+                v.of[f * most + v.count] = x, mean += x / p.frames, v.length += x * x;
+            }
+            for (tmap_u32 f = 0; f < p.frames; ++f)
+                v.norms[f] += pow(v.of[f * most + v.count] - mean, 2);
+            ++v.count, v.weight += w;
+        }
+    v.wants = (double *)calloc((tmap_u64)p.frames * p.frames / 2 + 1, sizeof *v.wants);
+    if (!v.count) return v;
+    for (tmap_u32 f = 0; f < p.frames; ++f) all += v.norms[f] / v.weight / p.frames;
+    // A median is about as far from the mean as frames are.
+    for (tmap_u32 f = 0; f < p.frames; ++f)
+        v.norms[f] = sqrt(v.norms[f] / v.weight) + 1.5 * sqrt(all);
+    v.length = sqrt(v.length / v.weight / p.frames);
+    for (tmap_u32 a = 0, at = 0; a < p.frames; ++a)
+        for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at)
+            v.wants[at] = drmsd(&v, v.of + a * most, v.of + b * most);
+    return v;
+}
+
+// What a result may be off by. norms: of both frames. Distances are rounded, and then what is left
+// of them, and these errors cancel where there are many pairs; then come those of the squares.
+static double granted(int form, int options, double want, double norms, const vectors *v) {
+    const double places[] = {0x1p-23, 0x1p-11, 0x1p-21}, distances[] = {0, 0x1p-21, 0x1p-21};
+    const double share = form && v->count > 36 ? 6 / sqrt((double)v->count) : 1;
+    const double each = places[form] * norms + distances[form] * v->length;
+    double square = form ? 0x1p-22 * norms * norms : 0, rest; // what is cut off, second halves
+    if (form == HALF) square += each * each;
+    rest = sqrt(square);
+    if (want > 0 && square / want < rest) rest = square / want;
+    // The nearest image is a rounding more.
+    return (options & BOXES ? 1e-6 : 4e-7) * want + share * each + rest;
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+static int untouched(const unsigned char *device) {
+    unsigned char bytes[GUARD];
+    int same = 1;
+    CHECK(cudaMemcpy(bytes, device, GUARD, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < GUARD; ++i) same &= bytes[i] == POISON;
+    return same;
+}
+
+static unsigned char *poisoned(tmap_u64 bytes) {
+    unsigned char *device;
+    CHECK(cudaMalloc((void **)&device, bytes + 2 * GUARD));
+    CHECK(cudaMemset(device, POISON, bytes + 2 * GUARD));
+    return device;
+}
+
+static cudaError_t plan_of(int form, problem p, const tmap_drmsd_atoms *which, tmap_u64 most,
+                           tmap_drmsd_matrix_plan *plan) {
+    if (form == EXACT) return tmap_drmsd_matrix_plan_make(p.frames, p.n, which, most, plan);
+    return tmap_drmsd_mma_plan_make(p.frames, p.n, which,
+                                    form == HALF ? TMAP_DRMSD_MMA_HALF : TMAP_DRMSD_MMA_SPLIT, most,
+                                    plan);
+}
+
+// A plan of one slice, or with the smallest workspace that there is.
+static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
+                   tmap_drmsd_matrix_plan *plan) {
+    if (!plan->slices) return;
+    if (size == ONE_SLICE) {
+        plan->slice *= plan->slices, plan->slices = plan->round = 1;
+        tmapi_matrix_arrange(plan);
+    } else if (size == TIGHT) {
+        const tmap_u64 roomy = plan->workspace;
+        tmap_drmsd_matrix_plan least = *plan;
+        least.slice = 1, least.round = 1;
+        least.slices = (tmap_u32)((plan->groups + 63) / 64);
+        tmapi_matrix_arrange(&least);
+        CHECK(plan_of(form, p, which, least.workspace, plan));
+        check(plan->workspace <= least.workspace || plan->workspace == roomy, "most", p, form,
+              size);
+        if (plan->slices > 1)
+            check(plan_of(form, p, which, least.workspace - 1, &least) == cudaErrorMemoryAllocation,
+                  "a workspace too small", p, form, size);
+    }
+}
+
+// All results of a form, on the host.
+static float *run(const float *frames, problem p, choice *c, int form, int size) {
+    const tmap_u64 cells = p.frames ? (tmap_u64)p.frames * (p.frames - 1) / 2 : 0;
+    tmap_drmsd_atoms which = {0, 0, 0, c->count, c->lower, c->upper};
+    tmap_drmsd_matrix_plan plan;
+    float *device = (float *)to_device(frames, 12ull * p.frames * p.n);
+    tmap_u32 *atoms = (tmap_u32 *)to_device(c->atoms, 4ull * c->count);
+    float *weights = (float *)to_device(c->weights, 4ull * c->count);
+    float *boxes = (float *)to_device(c->boxes, 12ull * p.frames);
+    float *results = (float *)malloc(4 * cells + 4);
+    if (p.options & ATOMS) which.atoms = atoms;
+    if (p.options & WEIGHTS) which.weights = weights;
+    if (p.options & BOXES) which.boxes = boxes;
+    const tmap_drmsd_atoms *given = p.options ? &which : 0;
+    earlier_error();
+    CHECK(plan_of(form, p, given, 0, &plan));
+    check(earlier_error_is_there(), "an earlier error of a plan", p, form, size);
+    resize(size, form, p, given, &plan);
+    unsigned char *out = poisoned(4 * cells), *workspace = poisoned(plan.workspace);
+    earlier_error();
+    cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(
+        &plan, device, given, c->reference, workspace + GUARD, (float *)(out + GUARD), 0);
+    check(error == cudaSuccess, "the launch", p, form, size);
+    check(earlier_error_is_there(), "an earlier error", p, form, size);
+    CHECK(cudaMemcpy(results, out + GUARD, 4 * cells, cudaMemcpyDeviceToHost));
+    check(untouched(out) && untouched(out + GUARD + 4 * cells), "wrote outside", p, form, size);
+    check(untouched(workspace) && untouched(workspace + GUARD + plan.workspace),
+          "wrote beside the workspace", p, form, size);
+    CHECK(cudaFree(device));
+    CHECK(cudaFree(atoms));
+    CHECK(cudaFree(weights));
+    CHECK(cudaFree(boxes));
+    CHECK(cudaFree(out));
+    CHECK(cudaFree(workspace));
+    return results;
+}
+
+// Compares every result with the definition; equal frames have 0.
+static void compare(const float *results, problem p, const vectors *v, int form, int size) {
+    tmap_u64 at = 0;
+    int wrong = 0;
+    for (tmap_u32 a = 0; a < p.frames; ++a)
+        for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at) {
+            const double got = (double)results[at], want = v->wants[at];
+            const int equal = a % 7 == 0 && b % 7 == 0;
+            if (equal || want == 0)
+                wrong += got != 0;
+            else
+                wrong += !(fabs(got - want) <=
+                           granted(form, p.options, want, v->norms[a] + v->norms[b], v));
+            if (v->count > 500 && want > 0.5 * v->norms[a] && fabs(got / want - 1) > worst[form])
+                worst[form] = fabs(got / want - 1);
+        }
+    check(wrong == 0, "values", p, form, size);
+}
+
+// forms, sizes: a bit for each that is run.
+static void solve(problem p, int forms, int sizes) {
+    if (!check_turn()) return;
+    float *frames = trajectory(p);
+    choice c = choose(p);
+    vectors v = define(frames, p, &c);
+    for (int form = 0; form < FORMS; ++form)
+        for (int size = 0; size < SIZES; ++size) {
+            if (!(forms >> form & 1) || !(sizes >> size & 1)) continue;
+            float *results = run(frames, p, &c, form, size);
+            compare(results, p, &v, form, size);
+            free(results);
+        }
+    free(frames), free(c.boxes), free(v.of), free(v.norms), free(v.wants);
+}
+
+// ---- hard frames --------------------------------------------------------------------------------
+
+// Compares all results but those of a frame, which are NaN where it has one.
+static void compare_but(const float *frames, problem p, choice *c, int form, tmap_u32 but,
+                        const char *what) {
+    vectors v = define(frames, p, c);
+    float *results = run(frames, p, c, form, ROOMY);
+    int wrong = 0;
+    for (tmap_u32 a = 0, at = 0; a < p.frames; ++a)
+        for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at) {
+            const double got = (double)results[at], want = v.wants[at];
+            if (a != but && b != but)
+                wrong += !(fabs(got - want) <= 3e-3 * (form == HALF ? 1 : 0.01));
+            else
+                wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
+        }
+    check(wrong == 0, what, p, form, ROOMY);
+    free(v.of), free(v.norms), free(v.wants), free(results);
+}
+
+// A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
+// reference or in a sampled frame, unless its atom weighs nothing; an atom far away costs the other
+// frames nothing.
+static void run_hard(int form) {
+    const problem p = {9, 12, 0, 0, 1.4}, weighted = {9, 12, WEIGHTS, 0, 1.4};
+    float *frames = trajectory(p);
+    choice c = choose(p);
+    frames[(2 * 12 + 5) * 3] = NAN;
+    compare_but(frames, p, &c, form, 2, "a NaN");
+    compare_but(frames, weighted, &c, form, 2, "a NaN that weighs nothing");
+    for (int negative = 0; negative < 2; ++negative) {
+        frames[(2 * 12 + 5) * 3] = negative ? -INFINITY : INFINITY;
+        compare_but(frames, p, &c, form, 2, "an atom at infinity");
+        compare_but(frames, weighted, &c, form, 2, "one that weighs nothing");
+    }
+    frames[(2 * 12 + 5) * 3] = 3e4f;
+    compare_but(frames, p, &c, form, 2, "an atom far away");
+    free(frames), free(c.boxes);
+}
+
+// Coordinates in other units, to the ends of what the headers promise: the same by a factor.
+static void run_units(int form) {
+    const problem p = {9, 12, 0, 0, 0.14};
+    const float factors[] = {1e-17f, 1e-9f, 1e9f, 1e16f};
+    float *frames = trajectory(p), *scaled = trajectory(p);
+    choice c = choose(p);
+    for (int k = 0; k < 4; ++k) {
+        for (tmap_u32 x = 0; x < 9 * 12 * 3; ++x) scaled[x] = frames[x] * factors[k];
+        vectors v = define(scaled, p, &c);
+        float *results = run(scaled, p, &c, form, ROOMY);
+        compare(results, p, &v, form, ROOMY);
+        free(v.of), free(v.norms), free(v.wants), free(results);
+    }
+    free(frames), free(scaled), free(c.boxes);
+}
+
+// Frames of two atoms at distances 1, 3, 6; then all pairs out of bounds.
+static void run_example(int form) {
+    const problem p = {3, 2, 0, 0, 0};
+    const float frames[18] = {0, 0, 0, 1, 0, 0, 5, 5, 5, 5, 8, 5, 1, 2, 3, 1, 2, -3};
+    choice c = choose(p);
+    float *results = run(frames, p, &c, form, ROOMY);
+    check(results[0] == 2 && results[1] == 5 && results[2] == 3, "the example", p, form, ROOMY);
+    free(results);
+    problem none = p;
+    none.options = BOUNDS, c.lower = 100, c.upper = 200;
+    results = run(frames, none, &c, form, ROOMY);
+    check(results[0] == 0 && results[1] == 0 && results[2] == 0, "no pair", none, form, ROOMY);
+    free(results), free(c.boxes);
+}
+
+static void run_refusals(void) {
+    const problem p = {5, 9, 0, 0, 0};
+    tmap_drmsd_atoms which = {0, 0, 0, 0, 0, 0};
+    tmap_drmsd_matrix_plan plan, other;
+    const tmap_u32 *some = &which.atom_count;
+    float *memory = (float *)poisoned(1 << 20), *out = memory, *frames = memory + 64;
+    void *workspace = memory + 1024;
+#define REFUSED(call, error, what) check((call) == (error), what, p, EXACT, ROOMY)
+    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 0, 0), cudaErrorInvalidValue, "no plan");
+    REFUSED(tmap_drmsd_matrix_plan_make(1ull << 33, 9, 0, 0, &plan), cudaErrorInvalidConfiguration,
+            "frames");
+    REFUSED(tmap_drmsd_matrix_plan_make(5, 92682, 0, 0, &plan), cudaErrorInvalidConfiguration,
+            "atoms");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX + 1, 2, 0, 0, &plan),
+            cudaErrorInvalidConfiguration, "a frame too many");
+    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX, 2, 0, 0, &plan), cudaSuccess,
+            "as many frames as there may be");
+    check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
+              tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
+          "grids of as many frames", p, EXACT, ROOMY);
+    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
+    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
+    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
+    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 0, &plan), cudaSuccess, "a plan");
+    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
+    REFUSED(tmap_drmsd_matrix(0, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue, "null");
+    REFUSED(tmap_drmsd_matrix(&other, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue,
+            "a plan of halves for floats");
+    REFUSED(tmap_drmsd_mma(&plan, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue,
+            "a plan of floats for halves");
+    REFUSED(tmap_drmsd_matrix(&plan, 0, 0, 0, workspace, out, 0), cudaErrorInvalidValue, "frames");
+    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, 0, out, 0), cudaErrorInvalidValue, "workspace");
+    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, workspace, 0, 0), cudaErrorInvalidValue, "out");
+    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, (char *)workspace + 8, out, 0),
+            cudaErrorInvalidValue, "a workspace at a multiple of 8");
+    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 5, workspace, out, 0), cudaErrorInvalidValue,
+            "a reference that is no frame");
+    which.atoms = some, which.atom_count = 8;
+    REFUSED(tmap_drmsd_matrix(&plan, frames, &which, 0, workspace, out, 0), cudaErrorInvalidValue,
+            "another number of atoms");
+#undef REFUSED
+    check(untouched((unsigned char *)memory), "wrote though refused", p, EXACT, ROOMY);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(memory));
+}
+
+// Groups: every pair once, in the order of places, and as many groups as are counted.
+static void run_groups(void) {
+    static unsigned char seen[200][200];
+    for (tmap_u32 n = 0; n < 200; n += n < 42 ? 1 : 13) {
+        const problem p = {0, n, 0, 0, 0};
+        const tmap_u64 groups = tmapi_matrix_groups(n);
+        tmapi_matrix_place place = {0, 0};
+        int wrong = 0;
+        memset(seen, 0, sizeof seen);
+        for (tmap_u64 g = 0; g < groups; ++g, place = tmapi_matrix_place_next(n, place)) {
+            const tmapi_matrix_place again = tmapi_matrix_place_of(n, g);
+            const tmapi_matrix_group group = tmapi_matrix_group_at(n, place);
+            wrong += again.block != place.block || again.group != place.group;
+            for (tmap_u32 s = 0; s < 8; ++s) {
+                const tmap_u32 j = s < group.split ? group.j : group.k;
+                const tmap_u32 i = group.i + (s < group.split ? s : s - group.split);
+                if (j < n) wrong += i >= j || seen[i][j]++;
+            }
+        }
+        for (tmap_u32 i = 0; i < n; ++i)
+            for (tmap_u32 j = i + 1; j < n; ++j) wrong += !seen[i][j];
+        wrong += 8 * groups > n * (n + 0ull) / 2 + 32;
+        check(wrong == 0, "groups", p, EXACT, ROOMY);
+    }
+    for (tmap_u32 n = 92681; n > 92600; --n) { // places of both ends of blocks
+        const problem p = {0, n, 0, 0, 0};
+        int wrong = 0;
+        for (tmap_u64 block = 0; block < n / 8; block += 97) {
+            const tmap_u64 begin = block * (n - 4 * block);
+            const tmapi_matrix_place here = tmapi_matrix_place_of(n, begin);
+            wrong += here.block != block || here.group != 0;
+            if (begin) wrong += tmapi_matrix_place_of(n, begin - 1).block != block - 1;
+        }
+        check(wrong == 0, "places", p, EXACT, ROOMY);
+    }
+}
+
+// Where there are no such tensor cores, a plan of halves is refused, and nothing is launched.
+static void run_device(const char *device) {
+    const problem p = {40, 17, 0, 0, 0.14};
+    tmap_drmsd_matrix_plan plan;
+    const int none = strstr(pairs_machine, "CPU") && !strcmp(device, "7.5");
+    solve(p, none ? 1 : 7, 1);
+    for (int form = HALF; form < FORMS && none; ++form)
+        check(plan_of(form, p, 0, 0, &plan) == cudaErrorNotSupported, "no tensor cores", p, form,
+              ROOMY);
+}
+
+int main(void) {
+    const tmap_u32 frames[] = {0, 1, 2, 3, 17, 64, 127, 128, 129, 200};
+    const tmap_u32 atoms[] = {0, 1, 2, 3, 5, 8, 9, 17, 40, 57};
+    const double apart[] = {1.4, 0.14, 0.014};
+    const int skipped = pairs_begin();
+    if (skipped) return skipped;
+    const int on_gpu = !strstr(pairs_machine, "CPU"), full = on_gpu && !pairs_small;
+    unsigned turn = 0;
+    run_groups();
+    run_refusals();
+    for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form), run_units(form);
+    for (unsigned a = 0; a < sizeof frames / sizeof *frames; ++a)
+        for (unsigned b = 0; b < sizeof atoms / sizeof *atoms; ++b)
+            for (tmap_u32 options = 0; options < OPTIONS; ++options, ++turn) {
+                const problem p = {frames[a], atoms[b], options, (int)(turn / 16 % 2),
+                                   apart[turn % 3]};
+                const unsigned cost = (p.frames / 128 + 1) * (p.n + 4);
+                // The CPU machine and sanitizers take threads one by one: some of the larger ones.
+                if (full || p.frames < 2 || p.n < 2)
+                    solve(p, 7, full ? 7 : 1 << turn % 3);
+                else if (turn % (cost < 10 ? 7 : cost < 20 ? 29 : 97) == 0)
+                    solve(p, cost < 60 ? 1 << turn % 3 | 1 : 1, 1 << turn / 3 % 3);
+            }
+    for (int k = 0; k < 6; ++k) { // the larger ones of the forms, at each distance
+        const problem p = {k < 3 ? 33u : 20u, 40, 0, k % 2, apart[k % 3]};
+        if (full || k % 3 == 0) solve(p, k % 2 ? 5 : 3, full ? 7 : k ? 4 : 2);
+    }
+    for (int k = 0; k < 2; ++k) { // where halves have what is off of a distance that is a float
+        const problem p = {full ? 90u : 20u, full ? 57u : 30u, 0, k, 0.001};
+        solve(p, full ? 7 : 4, full ? 7 : 1);
+    }
+    for (int k = 0; k < 2; ++k) { // images of atoms, to the last digit
+        const problem p = {12, 40, (tmap_u32)(k ? BOXES : BOXES | WEIGHTS), k, 0.014};
+        solve(p, full ? 7 : 1, full ? 7 : 1);
+    }
+    if (full) {
+        const problem large[] = {{1000, 57, 0, 1, 0.014},
+                                 {1500, 64, 15, 0, 0.14},
+                                 {2100, 57, 3, 0, 1.4},
+                                 {1030, 63, 12, 1, 0.14},
+                                 {900, 64, 0, 1, 0.014}};
+        for (unsigned k = 0; k < sizeof large / sizeof *large; ++k) solve(large[k], 7, 7);
+    }
+    on_all_devices(run_device);
+    for (int form = 0; form < FORMS; ++form)
+        printf("%s: worst relative error %.1e\n", form_names[form], worst[form]);
+    return pairs_end("test_drmsd_matrix");
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// test_ask_dp: the Mandelbrot set by dynamic parallelism against the serial subdivision on the
+// host, pixel by pixel; on a GPU also with too few pending launches, where each lost one must be
+// counted.
+#if !defined(__CUDACC_VER_MAJOR__)
+#define TMAP_MANDELBROT_DP 1 // the CPU machine launches from kernels
+#endif
+#include "adaptive/ask_reference.h"
+#include "cuda_check.h"
+#include <threadmap/papers/mandelbrot_dp.h>
+
+enum { POISON = 0x5a5a5a5a };
+
+static int failures, cases;
+static tmap_u64 *lost_d;
+
+static int dwell_f32(const void *m, tmap_u32 x, tmap_u32 y) {
+    return tmap_mandelbrot_dwell_f32((const tmap_mandelbrot *)m, x, y);
+}
+static int dwell_f64(const void *m, tmap_u32 x, tmap_u32 y) {
+    return tmap_mandelbrot_dwell_f64((const tmap_mandelbrot *)m, x, y);
+}
+
+static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_params a, int form,
+                   int wide) {
+    ++cases;
+    if (!ok && ++failures <= 20)
+        printf("FAIL %s: %ux%u dwell %u, (%u,%u,%u), %s, %s\n", what, m->nx, m->ny, m->dwell, a.g,
+               a.r, a.b, tmap_ask_form_name(form), wide ? "f64" : "f32");
+}
+
+static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
+                tmap_u32 threads, tmap_u64 pending) {
+    if (!check_turn()) return;
+    printf("%u x %u, g %u r %u B %u, %u threads, %llu pending\n", nx, ny, g, r, b, threads,
+           pending);
+    fflush(stdout); // where a device stops for ever, its last line says at what
+    tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
+    const tmap_ask_params a = {g, r, b};
+    size_t pixels = (size_t)nx * ny;
+    int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
+    int *out, *columns;
+    ask_split split;
+    ask_counts counts;
+    CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
+    CHECK(cudaMalloc((void **)&columns, tmap_mandelbrot_dp_columns_bytes(&m, a) + 4));
+    if (ask_split_make(nx, ny, g, r, b, &split)) exit(1);
+    split.shared = 1;
+    for (int turn = 0; turn < 4; ++turn) {
+        const int wide = turn & 1;
+        int *beside = turn & 2 ? columns : NULL; // where columns of borders are kept
+        ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
+        for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
+            tmap_u64 lost = 1, wrong = 0, missing = 0;
+            CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
+            CHECK(
+                wide ? tmap_mandelbrot_dp_f64(&m, form, a, threads, pending, beside, lost_d, out, 0)
+                     : tmap_mandelbrot_dp_f32(&m, form, a, threads, pending, beside, lost_d, out,
+                                              0));
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
+            CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+            for (size_t i = 0; i < pixels; ++i) {
+                missing += got[i] == POISON;
+                wrong += got[i] != POISON && got[i] != want[i];
+            }
+            expect(wrong == 0, "pixels", &m, a, form, wide);
+            expect((missing != 0) == (lost != 0), "lost launches and missing pixels", &m, a, form,
+                   wide);
+            if (pending > 100000) expect(lost == 0, "enough pending launches", &m, a, form, wide);
+            if (lost)
+                printf("%ux%u, %s: %llu launches lost, %llu pixels missing\n", nx, ny,
+                       tmap_ask_form_name(form), lost, missing);
+        }
+    }
+    CHECK(cudaFree(out));
+    CHECK(cudaFree(columns));
+    free(want), free(got);
+}
+
+static void run_refusals(void) {
+    const tmap_mandelbrot good = tmap_mandelbrot_make(64, 64, 100);
+    const tmap_ask_params a = {4, 2, 4}, wrong = {4, 1, 4}, large = {4, 2, 17};
+    tmap_mandelbrot bad = good;
+    int *out = (int *)lost_d; // not written
+    bad.dwell = 0;
+    expect(tmap_mandelbrot_dp_f32(&bad, 0, a, 0, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
+           "dwell", &bad, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 2, a, 0, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
+           "form", &good, a, 2, 0);
+    expect(tmap_mandelbrot_dp_f64(&good, 0, wrong, 0, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "r", &good, wrong, 0, 1);
+    expect(tmap_mandelbrot_dp_f64(&good, 0, large, 0, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "B", &good, large, 0, 1);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 48, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "threads", &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 544, 0, NULL, lost_d, out, 0) ==
+               cudaErrorInvalidValue,
+           "many threads", &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, 0, NULL, NULL, out, 0) == cudaErrorInvalidValue,
+           "lost", &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, 0, NULL, lost_d, NULL, 0) ==
+               cudaErrorInvalidValue,
+           "out", &good, a, 0, 0);
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0, on_gpu;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    if (!TMAP_MANDELBROT_DP) {
+        printf("SKIP: compiled without -rdc=true\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    on_gpu = strstr(device.name, "CPU") == NULL;
+    CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d));
+    run_refusals();
+    // The low limit first: lowered after launches, it has stopped a run for ever (H200, CUDA 13.0).
+    if (on_gpu) run(2048, 2048, 512, 16, 4, 4, 0, 16);
+    run(64, 64, 100, 4, 2, 4, 0, 200000);
+    run(37, 53, 60, 3, 2, 2, 32, 200000);
+    run(100, 100, 60, 3, 3, 2, 512, 200000);
+    run(5, 90, 70, 8, 3, 1, 96, 200000);
+    if (on_gpu) run(1024, 1024, 512, 32, 2, 8, 64, 200000);
+    CHECK(cudaFree(lost_d));
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}

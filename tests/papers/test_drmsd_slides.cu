@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// test_drmsd_slides: the sum of dRMSD by every form, root and number of atoms of a thread, in
+// blocks of many sizes, against a sum in double over the pairs; then pairs of atoms at one place.
+#include "triangle/pairs_check.h"
+#include <threadmap/papers/drmsd_slides.h>
+
+#include <math.h>
+
+template <int FORM, int ROOT, int U>
+static __global__ void __launch_bounds__(TMAP_DRMSD_SLIDES_BLOCK_MAX)
+    terms(const float *a, const float *b, tmap_u32 n, double *sum) {
+    tmap_drmsd_slides(FORM, ROOT, U, a, b, n, sum);
+}
+
+enum { US = 4 };
+static const tmap_u32 atoms_each[US] = {1, 2, 4, 8};
+#define OF_ROOT(form, root) \
+    { \
+        (const void *)terms<form, root, 1>, (const void *)terms<form, root, 2>, \
+            (const void *)terms<form, root, 4>, (const void *)terms<form, root, 8> \
+    }
+#define OF_FORM(form) \
+    { OF_ROOT(form, 0), OF_ROOT(form, 1), OF_ROOT(form, 2), OF_ROOT(form, 3) }
+static const void *const kernels[TMAP_DRMSD_SLIDES_FORMS][TMAP_DRMSD_SLIDES_ROOTS][US] = {
+    OF_FORM(0), OF_FORM(1), OF_FORM(2)};
+
+// Two frames of n atoms within 40 of each other, not alike; and what is to come of them.
+typedef struct problem {
+    tmap_u32 n;
+    float *host, *device; // of one frame, then of the other
+    double want, off;     // off: what single precision may be off by
+    double *sum;          // of the device
+} problem;
+
+static double distance(const float *u, const float *v) {
+    const double x = (double)u[0] - v[0], y = (double)u[1] - v[1], z = (double)u[2] - v[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+// twins: each atom of odd number is where the one before it is.
+static problem problem_make(tmap_u32 n, int twins) {
+    problem p = {n, (float *)malloc(24ull * n + 1), 0, 0, 0, 0};
+    const float *a = p.host, *b = p.host + 3 * n;
+    double most = 0;
+    for (tmap_u32 i = 0; i < 2 * n; ++i)
+        for (tmap_u32 k = 0; k < 3; ++k) {
+            const tmap_u32 as = twins && i % n % 2 ? i - 1 : i;
+            p.host[3 * i + k] = (float)(check_hash(3 * as + k, n) % 40000) * 1e-3f;
+        }
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (tmap_u32 j = i + 1; j < n; ++j) {
+            const double u = distance(a + 3 * i, a + 3 * j), v = distance(b + 3 * i, b + 3 * j);
+            p.want += (u - v) * (u - v);
+            most += fabs(u - v) * (u + v) * 0x1p-21;
+        }
+    p.off = n < 64 ? most : 1e-6 * p.want; // errors are as often above as below
+    p.device = (float *)to_device(p.host, 24ull * n);
+    CHECK(cudaMalloc((void **)&p.sum, sizeof *p.sum));
+    return p;
+}
+
+static void problem_free(const problem *p) {
+    CHECK(cudaFree(p->device));
+    CHECK(cudaFree(p->sum));
+    free(p->host);
+}
+
+// What a launch adds to a sum that is not 0 before.
+static double run(const problem *p, int form, int root, int u, tmap_u32 block) {
+    const float *b = p->device + 3ull * p->n;
+    void *arguments[] = {(void *)&p->device, (void *)&b, (void *)&p->n, (void *)&p->sum};
+    const tmap_u64 blocks = tmap_drmsd_slides_blocks(form, p->n, block, atoms_each[u]);
+    double sum = 0.5;
+    CHECK(cudaMemcpy(p->sum, &sum, sizeof sum, cudaMemcpyHostToDevice));
+    CHECK(cudaLaunchKernel(kernels[form][root][u], dim3(blocks ? (unsigned)blocks : 1), dim3(block),
+                           arguments, tmap_drmsd_slides_bytes(form, block), 0));
+    CHECK(cudaMemcpy(&sum, p->sum, sizeof sum, cudaMemcpyDeviceToHost));
+    return sum - 0.5;
+}
+
+static void check(const problem *p, const char *what, int form, int root, int u, tmap_u32 block) {
+    const double got = run(p, form, root, u, block);
+    ++cases;
+    if (fabs(got - p->want) <= p->off + 0x1p-50) return;
+    if (++failures <= 20)
+        printf("FAIL %s %s, %s, u = %u, %u threads, n = %u: %.17g, not %.17g\n", what,
+               tmap_drmsd_slides_form_name(form), tmap_drmsd_slides_root_name(root), atoms_each[u],
+               block, p->n, got, p->want);
+}
+
+// All variants; every `some`-th of them on slow machines.
+static void check_all(const problem *p, unsigned some) {
+    static unsigned number;
+    const tmap_u32 blocks[] = {32, 64, 96, 128, 256, 512};
+    for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
+        for (int root = 0; root < TMAP_DRMSD_SLIDES_ROOTS; ++root)
+            for (int u = 0; u < US; ++u)
+                for (int b = 0; b < 6; ++b)
+                    if (++number % some == 0) check(p, "sum", form, root, u, blocks[b]);
+}
+
+// Two atoms at one place have the distance 0, but not by x rsqrt(x).
+static void check_twins(void) {
+    const problem p = problem_make(70, 1);
+    for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
+        for (int root = 0; root < TMAP_DRMSD_SLIDES_ROOTS; ++root) {
+            if (root != TMAP_DRMSD_SLIDES_RSQRT) {
+                check(&p, "twins", form, root, 1, 64);
+                continue;
+            }
+            const double got = run(&p, form, root, 1, 64);
+            ++cases;
+            if (got == got && ++failures) printf("FAIL x rsqrt(x) of 0 is %.17g\n", got);
+        }
+    problem_free(&p);
+}
+
+int main(void) {
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 8, 31, 64, 65, 127, 200, 257, 520, 1030, 4099};
+    const int skip = pairs_begin(), slow = pairs_small || strstr(pairs_machine, "CPU");
+    if (skip) return skip;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        problem p;
+        if (slow && sizes[i] > 1030) continue;
+        p = problem_make(sizes[i], 0);
+        check_all(&p, !slow ? 1 : sizes[i] > 300 ? 17 : pairs_small ? 5 : 1);
+        problem_free(&p);
+    }
+    check_twins();
+    return pairs_end("drmsd_slides");
+}

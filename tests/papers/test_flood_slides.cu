@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// test_flood_slides: the floods of the lecture slides against a serial fill: thin maps, maps around
+// the sides of tiles, and random ones; of every type, with both connectivities, several sources and
+// cells without data; then levels at the ends of a type's range, and arguments that are refused.
+#include "raster/flood_problem.h"
+#include <threadmap/papers/flood_slides.h>
+
+#include <float.h>
+
+static void fail(const problem *p, int form, const char *what, tmap_u64 number) {
+    if (++failures <= 20)
+        printf("FAIL %s of %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level "
+               "%g, %llu sources: %s %llu\n",
+               tmap_flood_slides_name(form), flood_input_name(p->input), p->map.width,
+               p->map.height, p->map.pitch, p->map.type, p->map.connectivity, p->map.has_nodata,
+               p->level, p->seed_count, what, number);
+}
+
+// Whether the device's output is `want`, or poison for null, and the guard is as it was.
+static void compare(problem *p, int form, const unsigned char *want) {
+    const tmap_u64 cells = p->map.width * p->map.height;
+    tmap_u64 wrong = 0;
+    CHECK(cudaMemcpy(p->got, p->out, (size_t)cells + GUARD, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < cells; ++i) wrong += p->got[i] != (want ? want[i] : 0xa5);
+    for (tmap_u64 i = 0; i < GUARD; ++i) wrong += p->got[cells + i] != 0xa5;
+    ++cases;
+    if (wrong) fail(p, form, "wrong cells:", wrong);
+}
+
+static void check(problem *p, int form) {
+    const tmap_u64 cells = p->map.width * p->map.height;
+    tmap_flood_slides flood;
+    tmap_u64 rounds = 0;
+    CHECK(cudaMemset(p->out, 0xa5, (size_t)cells + GUARD));
+    CHECK(cudaMemset(p->workspace, 0xc3, (size_t)tmap_flood_slides_bytes(&p->map)));
+    CHECK(tmap_flood_slides_make(form, &p->map, p->device, p->level, p->workspace, p->out, &flood));
+    CHECK(tmap_flood_slides_run(&flood, p->device_seeds, p->seed_count, 1u << 30, &rounds, 0));
+    compare(p, form, p->want);
+    if (rounds > cells + 1 || (rounds > 0) != (p->flooded > 0)) fail(p, form, "rounds:", rounds);
+}
+
+static void check_all(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+    if (!check_turn()) return;
+    problem p = problem_make(map, input, level, seeds, salt, tmap_flood_slides_bytes(&map));
+    for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
+        // A launch for each step of the water, which a sanitizer takes long for: on small maps.
+        const int many = form == TMAP_FLOOD_SLIDES_NAIVE && map.width * map.height > 400;
+        if (!many || !getenv("TMAP_TEST_SMALL")) check(&p, form);
+    }
+    problem_free(&p);
+}
+
+// ---- cases --------------------------------------------------------------------------------------
+
+static void check_sizes(int full) {
+    static const tmap_u32 sizes[][2] = {{1, 1},   {1, 2},   {2, 1},   {1, 131}, {257, 1},
+                                        {3, 3},   {31, 37}, {64, 5},  {128, 4}, {127, 129},
+                                        {4, 129}, {129, 3}, {61, 53}, {256, 2}, {383, 67}};
+    tmap_u32 salt = 0;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const int large = sizes[i][0] * sizes[i][1] > 4000;
+        for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
+            tmap_flood_map map = map_make(sizes[i][0], sizes[i][1], salt);
+            if (!full && salt % (large ? 11 : 3)) continue;
+            check_all(map, input, 0, 1 + salt % 3, salt);
+            map.connectivity ^= 4 ^ 8;
+            if (full) check_all(map, input, 0, 1, salt);
+        }
+    }
+}
+
+static void check_random(int full) {
+    const int count = full ? 200 : 60;
+    for (int i = 0; i < count; ++i) {
+        const tmap_u32 salt = flood_hash((tmap_u32)i + 77), area = full ? 90000 : 2000;
+        const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 32 : 40);
+        const tmap_u32 high = area / width ? area / width : 1;
+        const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
+        const int input = i % FLOOD_INPUTS;
+        const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
+        check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 5, salt);
+    }
+}
+
+// Two tiles by two of which water can take but one way: a diagonal from corner to corner, or from a
+// tile that is wet all over to another one, past their common corner.
+static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
+    if (kind == 0) return x == y;
+    if (kind == 1) return x + y == 255;
+    return kind == 2 ? x / 128 == y / 128 : x / 128 + y / 128 == 1;
+}
+
+static void check_corners(void) {
+    for (int kind = 0; kind < 4; ++kind)
+        for (int end = 0; end < 2; ++end) {
+            const tmap_flood_map map = {256, 256, 256, 0, 0, TMAP_FLOOD_I16, 8};
+            tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
+            // Hundreds of launches each, of which a sanitizer takes long.
+            if (getenv("TMAP_TEST_SMALL") && kind / 2 != end) continue;
+            if (!check_turn()) continue;
+            problem p = problem_make(map, FLOOD_DRY, 0, 1, 1, tmap_flood_slides_bytes(&map));
+            if (end) seed.x = 255 - seed.x, seed.y = 255;
+            for (tmap_u64 i = 0; i < 256 * 256; ++i)
+                flood_set(&map, p.host, i % 256, i / 256, own_wet(kind, i % 256, i / 256) ? -1 : 0);
+            CHECK(cudaMemcpy(p.device, p.host, 2 * 256 * 256, cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
+            for (int eight = 1; eight >= 0; --eight) {
+                p.map.connectivity = eight ? 8 : 4;
+                p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
+                for (int form = 1; form < TMAP_FLOOD_SLIDES_FORMS; ++form) check(&p, form);
+            }
+            problem_free(&p);
+        }
+}
+
+// Levels at and beyond the ends of a type's range, between its values, and no number.
+static void check_levels(void) {
+    const double huge = HUGE_VAL;
+    const double levels[] = {-huge, -1e300, -2147483648.0, -32769, -5,   -4.5,        -4,
+                             0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
+        for (int type = 0; type < 3; ++type) {
+            tmap_flood_map map = {37, 5, 40, -5, (int)(i % 2), type, 8};
+            problem p =
+                problem_make(map, FLOOD_NOISE_650, levels[i], 2, i, tmap_flood_slides_bytes(&map));
+            if (i % 3 == 0) map.nodata = 0.5; // is no height
+            check(&p, (int)(i % TMAP_FLOOD_SLIDES_FORMS));
+            problem_free(&p);
+        }
+}
+
+// A level between two floats, and heights that only double tells from it.
+static void check_floats(void) {
+    const float h[] = {1,
+                       1.0f + 0x1p-23f,
+                       1.0f + 0x1p-22f,
+                       FLT_MAX,
+                       -FLT_MAX,
+                       (float)HUGE_VALF,
+                       -(float)HUGE_VALF,
+                       0.0f,
+                       -0.0f,
+                       1e-45f};
+    const double levels[] = {1,        1 + 0x1p-24, 1 + 0x1p-23, 1e39,  -1e39,  3.5e38,
+                             HUGE_VAL, -HUGE_VAL,   0,           1e-46, -1e-46, (double)FLT_MAX};
+    for (unsigned l = 0; l < sizeof levels / sizeof *levels; ++l)
+        for (int nodata = 0; nodata < 3; ++nodata) {
+            const double none[] = {0, HUGE_VAL, 1 + 0x1p-24};
+            tmap_flood_map map = {10, 1, 10, none[nodata], 1, TMAP_FLOOD_F32, 4};
+            tmap_flood_seed seeds[10];
+            problem p =
+                problem_make(map, FLOOD_DRY, levels[l], 10, 1, tmap_flood_slides_bytes(&map));
+            for (tmap_u64 i = 0; i < 10; ++i) seeds[i].x = i, seeds[i].y = 0;
+            memcpy(p.host, h, sizeof h);
+            p.flooded = flood_fill(&map, p.host, seeds, 10, levels[l], p.want);
+            CHECK(cudaMemcpy(p.device, h, sizeof h, cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p.device_seeds, seeds, sizeof seeds, cudaMemcpyHostToDevice));
+            check(&p, TMAP_FLOOD_SLIDES_LINE);
+            problem_free(&p);
+        }
+}
+
+// Too few rounds write nothing; and what is refused.
+static void check_refused(void) {
+    const tmap_flood_map map = {300, 41, 300, 0, 0, TMAP_FLOOD_I16, 4};
+    tmap_flood_map bad[10];
+    problem p = problem_make(map, FLOOD_SERPENTINE_H, 0, 1, 0, tmap_flood_slides_bytes(&map));
+    tmap_flood_slides flood;
+    for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
+        CHECK(cudaMemset(p.out, 0xa5, (size_t)(map.width * map.height) + GUARD));
+        CHECK(tmap_flood_slides_make(form, &map, p.device, 0, p.workspace, p.out, &flood));
+        if (tmap_flood_slides_run(&flood, p.device_seeds, 1, 2, NULL, 0) != cudaErrorNotReady)
+            fail(&p, form, "two rounds are enough", 0);
+        compare(&p, form, NULL);
+    }
+    for (int i = 0; i < 10; ++i) bad[i] = map;
+    bad[0].width = 0, bad[1].height = 0, bad[2].pitch = 299, bad[3].type = 3, bad[4].type = -1;
+    bad[5].connectivity = 6, bad[6].width = bad[6].pitch = 1ull << 31, bad[7].height = 1ull << 31;
+    bad[8].pitch = 1ull << 32, bad[9].connectivity = 0;
+    for (int i = 0; i < 10; ++i, ++cases)
+        if (tmap_flood_slides_make(0, &bad[i], p.device, 0, p.workspace, p.out, &flood) !=
+                cudaErrorInvalidValue ||
+            tmap_flood_slides_bytes(&bad[i]))
+            fail(&p, 0, "bad map taken:", (tmap_u64)i);
+    for (int i = 0; i < 7; ++i, ++cases)
+        if (tmap_flood_slides_make(i == 0 ? 4 : 0, i == 1 ? NULL : &map,
+                                   i == 2 ? NULL : (char *)p.device + (i == 3), 0,
+                                   (char *)p.workspace + (i == 4 ? 8 : 0), i == 5 ? NULL : p.out,
+                                   i == 6 ? NULL : &flood) != cudaErrorInvalidValue)
+            fail(&p, 0, "bad argument taken:", (tmap_u64)i);
+    if (tmap_flood_slides_begin(&flood, NULL, 1, 0) != cudaErrorInvalidValue ||
+        tmap_flood_slides_rounds(&flood, 0xffffffffu, 1, 0) != cudaErrorInvalidValue)
+        fail(&p, 0, "bad launch taken", 0);
+    problem_free(&p);
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0, full;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    check_sizes(full);
+    check_random(full);
+    check_corners();
+    check_levels();
+    check_floats();
+    check_refused();
+    printf("%d cases, %d failures\n", cases, failures);
+    return failures != 0;
+}

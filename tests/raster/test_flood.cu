@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: MIT
+// test_flood.cu: floods against a serial fill: thin maps, maps around the sides of tiles and
+// blocks, and random ones; of every type, with both connectivities, several sources and cells
+// without data; results of every form, floods that know their tiles, and rising water; levels at the
+// ends of a type's range; devices of less shared memory; errors of earlier calls; and arguments that
+// are refused.
+#include "raster/flood_problem.h"
+#include <threadmap/raster/flood.h>
+
+#include <float.h>
+
+static tmap_u32 rows = 128; // of blocks
+
+static void fail(const problem *p, const char *what, tmap_u64 number) {
+    if (++failures <= 20)
+        printf("FAIL %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, "
+               "%llu sources, blocks of %u rows: %s %llu\n",
+               flood_input_name(p->input), p->map.width, p->map.height, p->map.pitch, p->map.type,
+               p->map.connectivity, p->map.has_nodata, p->level, p->seed_count, rows, what, number);
+}
+
+static tmap_flood_plan plan_of(const tmap_flood_map *map, int form, tmap_u64 seeds) {
+    tmap_flood_plan plan;
+    memset(&plan, 0xa5, sizeof plan);
+    CHECK(tmap_flood_plan_make(map, form, seeds, &plan));
+    tmapi_flood_divide(&plan, rows); // as on a GPU of less shared memory
+    return plan;
+}
+
+static problem make(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+    return problem_make(map, input, level, seeds, salt,
+                        plan_of(&map, TMAP_FLOOD_U8, seeds).workspace);
+}
+
+static tmap_u64 result_bytes(const tmap_flood_plan *plan) {
+    const tmap_u64 cells = plan->map.width * plan->map.height;
+    if (plan->form == TMAP_FLOOD_U8) return cells;
+    if (plan->form == TMAP_FLOOD_DEPTH) return 4 * cells;
+    return 4 * tmap_flood_words(plan->map.width) * plan->map.height;
+}
+
+// Compares a result of the device, and what is behind it.
+static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
+    const tmap_u64 width = p->map.width, words = tmap_flood_words(width);
+    const tmap_u64 bytes = result_bytes(plan);
+    tmap_u64 wrong = 0;
+    unsigned char *got = (unsigned char *)malloc((size_t)bytes + GUARD);
+    CHECK(cudaMemcpy(got, p->out, (size_t)bytes + GUARD, cudaMemcpyDeviceToHost));
+    for (tmap_u64 y = 0; y < p->map.height; ++y)
+        for (tmap_u64 x = 0; x < (plan->form == TMAP_FLOOD_BITS ? words * 32 : width); ++x) {
+            const int want = x < width && p->want[y * width + x];
+            if (plan->form == TMAP_FLOOD_U8) wrong += got[y * width + x] != want;
+            if (plan->form == TMAP_FLOOD_BITS)
+                wrong += (got[(y * words + x / 32) * 4 + x % 32 / 8] >> x % 8 & 1) != want;
+            if (plan->form == TMAP_FLOOD_DEPTH) {
+                const double h = tmap_flood_height(&p->map, p->host, x, y);
+                const float depth = want ? (float)(p->level - h) : 0.0f;
+                wrong += memcmp(got + 4 * (y * width + x), &depth, 4) != 0;
+            }
+        }
+    for (tmap_u64 i = 0; i < GUARD; ++i) wrong += got[bytes + i] != 0xa5;
+    ++cases;
+    if (wrong) fail(p, what, wrong);
+    free(got);
+}
+
+// A flood of a form, alone and with tiles.
+static void check(problem *p, int form) {
+    if (!check_turn()) return;
+    const tmap_flood_plan plan = plan_of(&p->map, form, p->seed_count);
+    void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
+    CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    CHECK(cudaMemset(p->workspace, 0xc3, (size_t)plan.workspace));
+    CHECK(tmap_flood(&plan, p->device, p->device_seeds, p->seed_count, p->level, p->workspace,
+                     p->out, 0));
+    compare(p, &plan, "wrong cells:");
+    CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    CHECK(cudaMemset(tiles, 0x3c, (size_t)tmap_flood_tiles_bytes(&plan)));
+    CHECK(tmap_flood_tiles(&plan, p->device, tiles, 0));
+    CHECK(tmap_flood_again(&plan, p->device, tiles, p->device_seeds, p->seed_count, p->level,
+                           p->workspace, p->out, 0));
+    compare(p, &plan, "wrong cells with tiles:");
+    CHECK(cudaFree(tiles));
+}
+
+static void check_all(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+    problem p = make(map, input, level, seeds, salt);
+    check(&p, (int)(salt % 3));
+    problem_free(&p);
+}
+
+// ---- cases --------------------------------------------------------------------------------------
+
+static void check_sizes(int full) {
+    static const tmap_u32 sizes[][2] = {{1, 1},     {1, 2},    {2, 1},    {1, 131},   {1031, 1},
+                                        {3, 3},     {31, 37},  {64, 5},   {512, 4},   {513, 129},
+                                        {511, 127}, {515, 64}, {61, 131}, {1040, 17}, {1025, 259}};
+    tmap_u32 salt = 0;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const int large = sizes[i][0] * sizes[i][1] > 4000;
+        for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
+            tmap_flood_map map = map_make(sizes[i][0], sizes[i][1], salt);
+            if (!full && salt % (large ? 7 : 3)) continue;
+            rows = salt % 4 ? 128 : 64;
+            check_all(map, input, 0, 1 + salt % 3, salt);
+            map.connectivity ^= 4 ^ 8;
+            if (full) check_all(map, input, 0, 1, salt);
+        }
+    }
+}
+
+static void check_random(int full) {
+    const int count = full ? 400 : 60;
+    for (int i = 0; i < count; ++i) {
+        const tmap_u32 salt = flood_hash((tmap_u32)i + 79), area = full ? 400000 : 6000;
+        const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 64 : 40);
+        const tmap_u32 high = area / width ? area / width : 1;
+        const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
+        const int input = i % FLOOD_INPUTS;
+        const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
+        rows = i % 8 < 4 ? 128 : 64;
+        check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 7 ? salt % 5 : 300,
+                  salt);
+    }
+}
+
+// Maps with blocks that are whole, aligned and not, which take ways of their own: of 16 bits and of
+// 32.
+static void check_whole(int full) {
+    for (int i = 0; i < FLOOD_INPUTS; ++i)
+        for (int eight = 0; eight < 2; ++eight)
+            for (int type = 0; type < 3; ++type) {
+                tmap_flood_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
+                problem p;
+                if (!full && (i + eight + type) % 3) continue;
+                map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
+                map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
+                if (i % 5 == 0) map.pitch = 1032;
+                p = make(map, i, 0, 2, (tmap_u32)i);
+                for (int form = 0; form < 3; ++form)
+                    if (full || form == 0 || (i + eight) % 5 == 0) check(&p, form);
+                problem_free(&p);
+            }
+}
+
+// In a block where most tiles are mixed, their ranges are not used: reading by rows is faster. So a
+// wrong one does no harm there.
+static void check_again_plain(void) {
+    for (int type = 0; type < 3; ++type)
+        for (tmap_u64 more = 0; more < 2; ++more) {
+            tmap_flood_map map = {512, 130, 512 + more, 0, 0, type, 4};
+            tmap_flood_range dry = {TMAPI_FLOOD_KEY_MAX, TMAPI_FLOOD_KEY_MAX};
+            tmap_flood_plan plan;
+            problem p;
+            char *tiles;
+            rows = 128, p = make(map, FLOOD_NOISE_650, 0, 2, 5), plan = plan_of(&map, 0, 2);
+            tiles = (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
+            CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
+            CHECK(cudaMemcpy(tiles + 9 * sizeof dry, &dry, sizeof dry, cudaMemcpyHostToDevice));
+            CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+            CHECK(tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 2, 0, p.workspace, p.out,
+                                   0));
+            compare(&p, &plan, "wrong cells where all tiles are mixed:");
+            CHECK(cudaFree(tiles));
+            problem_free(&p);
+        }
+}
+
+// Blocks of which water can take but one way: a diagonal from corner to corner, or from a block
+// that is wet all over to another one, past their common corner.
+static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
+    if (kind == 0) return x / 4 == y;
+    if (kind == 1) return x == y + 384 || x + 1 == y + 384;
+    if (kind == 2) return x + y == 639;
+    return kind == 3 ? x / 512 == y / 128 : x / 512 + y / 128 == 1;
+}
+
+static void check_corners(void) {
+    rows = 128;
+    for (int kind = 0; kind < 5; ++kind)
+        for (int end = 0; end < 2; ++end) {
+            const tmap_flood_map map = {1024, 256, 1024, 0, 0, TMAP_FLOOD_I16, 8};
+            tmap_flood_seed seed = {0, 0};
+            problem p = make(map, FLOOD_DRY, 0, 1, 1);
+            for (tmap_u64 i = 0; i < 1024 * 256; ++i) {
+                const tmap_u64 x = i % 1024, y = i / 1024;
+                flood_set(&map, p.host, x, y, own_wet(kind, x, y) ? -1 : 0);
+                if (own_wet(kind, x, y) && (end || (!seed.x && !seed.y))) seed.x = x, seed.y = y;
+            }
+            CHECK(cudaMemcpy(p.device, p.host, 2 * 1024 * 256, cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
+            for (int eight = 1; eight >= 0; --eight) {
+                p.map.connectivity = eight ? 8 : 4;
+                p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
+                check(&p, TMAP_FLOOD_U8);
+            }
+            problem_free(&p);
+        }
+}
+
+// Levels at and beyond the ends of a type's range, between its values, and no number.
+static void check_levels(void) {
+    const double huge = HUGE_VAL;
+    const double levels[] = {-huge, -1e300, -2147483648.0, -32769, -5,   -4.5,        -4,
+                             0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
+        for (int type = 0; type < 3; ++type) {
+            tmap_flood_map map = {37, 5, 40, i % 3 ? -5 : 0.5, (int)(i % 2), type, 8};
+            problem p = make(map, FLOOD_NOISE_650, levels[i], 2, i);
+            check(&p, TMAP_FLOOD_U8);
+            problem_free(&p);
+        }
+}
+
+// The least and largest heights of each type, and what lies between two floats: in one row, which
+// is read cell by cell, and in blocks that are read by 16 bytes. All cells are sources.
+static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
+    const double h[] = {1,
+                        1 + 0x1p-23,
+                        1 + 0x1p-22,
+                        (double)FLT_MAX,
+                        -(double)FLT_MAX,
+                        HUGE_VAL,
+                        -HUGE_VAL,
+                        0,
+                        -0.0,
+                        0x1p-149,
+                        -0x1p-149,
+                        32767,
+                        -32768,
+                        2147483647.0,
+                        -2147483648.0,
+                        (double)NAN,
+                        2147483520.0,
+                        32766,
+                        -32767,
+                        -1};
+    const double levels[] = {1,
+                             1 + 0x1p-24,
+                             1 + 0x1p-23,
+                             1e39,
+                             -1e39,
+                             3.5e38,
+                             HUGE_VAL,
+                             -HUGE_VAL,
+                             0,
+                             -0.0,
+                             0x1p-149,
+                             0x1p-150,
+                             -0x1p-150,
+                             (double)NAN,
+                             (double)FLT_MAX,
+                             32768,
+                             32767,
+                             -32768,
+                             -32767,
+                             2147483648.0,
+                             1e300,
+                             -(double)FLT_MAX,
+                             2147483647.0,
+                             -2147483648.0,
+                             -2147483647.5};
+    const double none[] = {0, HUGE_VAL, 1 + 0x1p-24, 2147483647.0, 32767, (double)NAN};
+    enum { HEIGHTS = sizeof h / sizeof *h };
+    for (unsigned i = 0; i < 3 * sizeof levels / sizeof *levels; ++i) {
+        const double level = levels[i / 3];
+        tmap_flood_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
+        const tmap_u64 count = width * height;
+        tmap_flood_seed *seeds = (tmap_flood_seed *)malloc((size_t)count * sizeof *seeds);
+        problem p = make(map, FLOOD_DRY, level, count, 1);
+        const double most = map.type == TMAP_FLOOD_I16 ? 32767 : 2147483647.0;
+        for (tmap_u64 c = 0; c < count; ++c) {
+            double value = h[(c + c / width) % HEIGHTS];
+            if (map.type != TMAP_FLOOD_F32 && !(value <= most && value >= -most - 1)) value = most;
+            seeds[c].x = c % width, seeds[c].y = c / width;
+            flood_set(&map, p.host, seeds[c].x, seeds[c].y, value);
+        }
+        p.flooded = flood_fill(&map, p.host, seeds, count, level, p.want);
+        CHECK(cudaMemcpy(p.device, p.host, pitch * height * flood_type_bytes(map.type),
+                         cudaMemcpyHostToDevice));
+        CHECK(cudaMemcpy(p.device_seeds, seeds, (size_t)count * sizeof *seeds,
+                         cudaMemcpyHostToDevice));
+        check(&p, i % 2 ? TMAP_FLOOD_DEPTH : TMAP_FLOOD_U8);
+        free(seeds);
+        problem_free(&p);
+    }
+}
+
+// Rising water: areas, and volumes to the last bit of integers.
+static void check_rising(int full) {
+    static const double levels[] = {-20000, -3000.5, -100, 0, 40, 3000, 4000, 1e6, 100.25};
+    enum { LEVELS = sizeof levels / sizeof *levels };
+    for (int i = 0; i < (full ? 12 : 4); ++i) {
+        tmap_flood_map map = {full ? 1100u : 530u,
+                              full ? 700u : 140u,
+                              full ? 1100u : 531u,
+                              FLOOD_NODATA,
+                              i % 2,
+                              i % 3,
+                              i % 4 < 2 ? 4 : 8};
+        const int input = i % 3 == 2 ? FLOOD_NOISE_593 : FLOOD_TERRAIN;
+        problem p = make(map, input, 0, 2, (tmap_u32)i);
+        const tmap_flood_plan plan = plan_of(&map, TMAP_FLOOD_BITS, 2);
+        tmap_flood_lake lakes[LEVELS + 1], guard;
+        void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
+        void *out = device_alloc(sizeof lakes);
+        CHECK(cudaMemset(out, 0xa5, sizeof lakes));
+        memset(&guard, 0xa5, sizeof guard);
+        CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
+        CHECK(tmap_flood_levels(&plan, p.device, tiles, p.device_seeds, 2, levels, LEVELS,
+                                p.workspace, (tmap_flood_lake *)out, 0));
+        CHECK(cudaMemcpy(lakes, out, sizeof lakes, cudaMemcpyDeviceToHost));
+        for (int l = 0; l < LEVELS; ++l, ++cases) {
+            const tmap_u64 area = flood_fill(&map, p.host, p.seeds, 2, levels[l], p.want);
+            double heights = 0, volume;
+            for (tmap_u64 c = 0; c < map.width * map.height; ++c)
+                if (p.want[c])
+                    heights += tmap_flood_height(&map, p.host, c % map.width, c / map.width);
+            volume = area ? (double)area * levels[l] - heights : 0;
+            p.level = levels[l];
+            if (lakes[l].area != area) fail(&p, "wrong area:", lakes[l].area);
+            if (fabs(lakes[l].volume - volume) > (map.type == TMAP_FLOOD_F32 ? 1e-9 * volume : 0))
+                fail(&p, "wrong volume:", (tmap_u64)lakes[l].volume);
+        }
+        if (memcmp(lakes + LEVELS, &guard, sizeof guard)) fail(&p, "one lake too many", 0);
+        CHECK(cudaFree(tiles));
+        CHECK(cudaFree(out));
+        problem_free(&p);
+    }
+}
+
+// ---- devices and errors -------------------------------------------------------------------------
+
+// A flood as planned for the device of now.
+static void check_planned(tmap_flood_map map, int form) {
+    problem p;
+    tmap_flood_plan plan;
+    CHECK(tmap_flood_plan_make(&map, form, 2, &plan));
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
+    CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    CHECK(tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0));
+    compare(&p, &plan, "wrong cells on this device:");
+    problem_free(&p);
+}
+
+// Facts of devices, which the CPU machine takes from the environment. A plan for a device of more
+// shared memory is refused by one of less.
+static void check_devices(void) {
+    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+    const tmap_flood_map map = {1030, 131, 1032, 0, 0, TMAP_FLOOD_F32, 4};
+    char *before = getenv("SIMT_DEVICE");
+    tmap_flood_plan plan;
+    problem p;
+    int shared;
+    for (unsigned i = 0; i < sizeof devices / sizeof *devices; ++i) {
+        setenv("SIMT_DEVICE", devices[i], 1);
+        for (int form = 0; form < 3; ++form) {
+            tmap_flood_map other = map;
+            other.type = (int)(i + (unsigned)form) % 3, other.connectivity = i % 2 ? 8 : 4;
+            check_planned(other, form);
+        }
+    }
+    setenv("SIMT_DEVICE", "9.0", 1);
+    CHECK(tmap_flood_plan_make(&map, TMAP_FLOOD_U8, 2, &plan));
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
+    setenv("SIMT_DEVICE", "7.5", 1);
+    CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    ++cases;
+    if (shared < 73792 && !tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0))
+        fail(&p, "a plan of another device taken", 0);
+    cudaGetLastError();
+    if (before)
+        setenv("SIMT_DEVICE", before, 1);
+    else
+        unsetenv("SIMT_DEVICE");
+    problem_free(&p);
+}
+
+// The shared memory that a kernel may have is never lowered, so that two threads of the host can
+// flood maps of different plans.
+static void check_limit_kept(void) {
+    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_I16, 4};
+    int limits[2];
+    for (int i = 0; i < 2; ++i) {
+        problem p;
+        tmap_flood_plan plan;
+        struct cudaFuncAttributes a;
+        rows = i ? 64 : 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+        CHECK(tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0));
+        CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_flood_local_kernel));
+        limits[i] = a.maxDynamicSharedSizeBytes, ++cases;
+        if (i && limits[1] < limits[0]) fail(&p, "a limit lowered to", (tmap_u64)limits[1]);
+        problem_free(&p);
+    }
+}
+
+// An error of the user's from before is neither reported nor cleared. Called before anything else,
+// so that limits of kernels are set here.
+static void check_error_kept(void) {
+    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_F32, 4};
+    const double levels[2] = {-5, 5};
+    tmap_flood_plan plan;
+    problem p;
+    char *tiles, *never;
+    rows = 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+    tiles =
+        (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
+    if (cudaMalloc((void **)&never, (size_t)1 << 50) != cudaErrorMemoryAllocation)
+        fail(&p, "a petabyte allocated", 0);
+    for (int i = 0; i < 6; ++i, ++cases) {
+        tmap_flood_plan other = plan;
+        cudaError_t error = cudaSuccess;
+        if (i == 0)
+            error = tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0);
+        if (i == 1) error = tmap_flood_tiles(&plan, p.device, tiles, 0);
+        if (i == 2)
+            error = tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 1, 0, p.workspace,
+                                     p.out, 0);
+        if (i == 3)
+            error =
+                tmap_flood_levels(&plan, p.device, tiles, p.device_seeds, 1, levels, 2, p.workspace,
+                                  (tmap_flood_lake *)(tiles + tmap_flood_tiles_bytes(&plan)), 0);
+        if (i == 4) error = tmap_flood_plan_make(&map, TMAP_FLOOD_DEPTH, 1, &other);
+        if (i == 5)
+            error = tmap_flood(&other, 0, p.device_seeds, 1, 0, p.workspace, p.out, 0) ==
+                            cudaErrorInvalidValue
+                        ? cudaSuccess
+                        : cudaErrorUnknown;
+        if (error) fail(&p, "an earlier error reported by call", (tmap_u64)i);
+        if (cudaPeekAtLastError() != cudaErrorMemoryAllocation)
+            fail(&p, "an earlier error cleared by call", (tmap_u64)i), i = 6;
+    }
+    cudaGetLastError();
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(tiles));
+    problem_free(&p);
+}
+
+static void check_refused(void) {
+    const tmap_flood_map map = {300, 41, 300, 0, 0, TMAP_FLOOD_I16, 4};
+    const double level = 0;
+    problem p;
+    tmap_flood_plan plan, other;
+    rows = 128;
+    p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
+    for (int i = 0; i < 15; ++i, ++cases) {
+        tmap_flood_map bad = map;
+        if (i == 0) bad.width = 0;
+        if (i == 1) bad.height = 0;
+        if (i == 2) bad.pitch = 299;
+        if (i == 3) bad.type = 3;
+        if (i == 4) bad.type = -1;
+        if (i == 5) bad.connectivity = 6;
+        if (i == 6) bad.width = bad.pitch = 1ull << 31;
+        if (i == 7) bad.height = 1ull << 31;
+        if (i == 14) bad.width = bad.pitch = bad.height = (1ull << 31) - 1;
+        other = plan;
+        if (tmap_flood_plan_make(i == 8 ? NULL : &bad,
+                                 i == 9    ? 3
+                                 : i == 10 ? -1
+                                           : 0,
+                                 i == 11 ? 1ull << 31 : 1, i == 12 ? NULL : &other) !=
+                (i == 13   ? cudaSuccess
+                 : i == 14 ? cudaErrorInvalidConfiguration
+                           : cudaErrorInvalidValue) ||
+            (i != 13 && memcmp(&other, &plan, sizeof plan)))
+            fail(&p, "bad map taken:", (tmap_u64)i);
+    }
+    CHECK(cudaMemset(p.out, 0xa5, 4 * 300 * 41 + GUARD));
+    for (int i = 0; i < 12; ++i, ++cases) {
+        const tmap_flood_plan *a = i == 0 ? NULL : &plan;
+        const char *heights = i == 1 ? NULL : (char *)p.device + (i == 2);
+        const tmap_flood_seed *seeds =
+            i == 3 ? NULL : (tmap_flood_seed *)((char *)p.device_seeds + (i == 4 ? 4 : 0));
+        char *workspace = i == 5 ? NULL : (char *)p.workspace + (i == 6 ? 8 : 0);
+        char *out = i == 7 ? NULL : (char *)p.out + (i == 8 ? 2 : 0);
+        void *tiles = i == 9 ? NULL : (char *)p.workspace + (i == 10 ? 8 : 0);
+        const tmap_u64 count = i == 11 ? 3 : 2;
+        if ((i < 9 || i == 11) &&
+            tmap_flood(a, heights, seeds, count, 0, workspace, out, 0) != cudaErrorInvalidValue)
+            fail(&p, "bad argument taken:", (tmap_u64)i);
+        if (tmap_flood_again(a, heights, tiles, seeds, count, 0, workspace, out, 0) !=
+                cudaErrorInvalidValue ||
+            tmap_flood_levels(a, heights, tiles, seeds, count, &level, 1, workspace,
+                              (tmap_flood_lake *)(out ? out + (i == 8 ? 2 : 0) : out),
+                              0) != cudaErrorInvalidValue)
+            fail(&p, "bad argument taken with tiles:", (tmap_u64)i);
+        if ((i < 3 || i == 9 || i == 10) &&
+            tmap_flood_tiles(a, heights, tiles, 0) != cudaErrorInvalidValue)
+            fail(&p, "bad argument taken for tiles:", (tmap_u64)i);
+    }
+    CHECK(cudaMemcpy(p.got, p.out, 4 * 300 * 41 + GUARD, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < 4 * 300 * 41 + GUARD; ++i)
+        if (p.got[i] != 0xa5) fail(&p, "written in spite of an error:", i), i = 1ull << 40;
+    problem_free(&p);
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0, full;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    check_error_kept();
+    check_limit_kept();
+    check_devices();
+    check_sizes(full);
+    check_random(full);
+    check_whole(full);
+    check_again_plain();
+    check_corners();
+    check_levels();
+    check_extremes(20, 1, 20);
+    check_extremes(512, 65, 512);
+    check_extremes(512, 65, 513);
+    check_rising(full);
+    check_refused();
+    printf("%d cases, %d failures\n", cases, failures);
+    return failures != 0;
+}
