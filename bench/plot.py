@@ -21,7 +21,8 @@ import sys
 from plots.ask import (table_ask, table_ask_blocks, table_ask_bulbs, table_ask_costs,
                        table_ask_differ, table_ask_dp, table_ask_drivers, table_ask_energy,
                        table_ask_insert, table_ask_levels, table_ask_lost, table_ask_optima,
-                       table_ask_order, table_ask_p, table_ask_predict, table_ask_summary)
+                       table_ask_order, table_ask_p, table_ask_summary)
+from plots.ask_model import table_ask_predict
 from plots.ask_paper import table_ask_claims
 from plots.ask_pictures import (draw_ask_landscape, draw_ask_model, draw_ask_omega, draw_ask_p,
                                 draw_ask_speedup, draw_ask_theory, has_ask, has_ask_levels,

@@ -83,13 +83,15 @@ __global__ void pairs(uint2 *out) {
 }
 __global__ void levels(tmap_u64 n, tmap_u32 *out) { *out = tmap_region_levels(n, 2, 2, 1); }
 int main(void) {
+    const tmap_facts facts = {{90, 132, 2048, 32, 65536, 65536, 233472, 232448, 1024, 2, 1},
+                              {32, 0, 1024, 90}}; // of a GPU that need not be here
     tmap_each_plan plan;
-    return tmap_each_plan_make(tmap_fractal_gasket(), 99, 0, (const void *)draw_cells, &plan) !=
-           cudaErrorInvalidConfiguration;
+    return tmap_each_plan_of(tmap_fractal_gasket(), 99, 0, &facts, &plan) != TMAP_ERANGE ||
+           tmap_each_plan_of(tmap_fractal_gasket(), 9, 0, &facts, &plan) != TMAP_OK;
 }
 END
   nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I moved/include kernels.cu -o kernels
-  ./kernels # refused by the library, before it asks for a GPU
+  ./kernels # plans without a GPU
 else
   echo "without nvcc: kernels not tried"
 fi

@@ -244,15 +244,15 @@ static __global__ void __launch_bounds__(MOST)
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 warps = threads / 32;
     tmap_u32 sum[FOLD_WORDS], zero[FOLD_WORDS];
+    const tmap_fold fold = {zero, words * 4, fold_words};
+    const tmap_fold_to to = {blocks, out + (warps + 1) * FOLD_WORDS};
     for (tmap_u32 of = 0; of < 3; ++of) {
         for (tmap_u32 k = 0; k < FOLD_WORDS; ++k)
             sum[k] = k < words ? fold_word(blockIdx.x * threads + rank, k) : 77, zero[k] = 0;
-        if (of == 0) tmap_fold_warp(sum, words * 4, fold_words, &words);
-        if (of == 1) tmap_fold_block(sum, words * 4, fold_words, &words, scratch);
+        if (of == 0) tmap_fold_warp(sum, fold, &words);
+        if (of == 1) tmap_fold_block(sum, fold, &words, scratch);
         __syncthreads();
-        if (of == 2)
-            tmap_fold_grid(sum, zero, words * 4, fold_words, &words, scratch, blocks,
-                           out + (warps + 1) * FOLD_WORDS);
+        if (of == 2) tmap_fold_grid(sum, fold, to, &words);
         for (tmap_u32 k = 0; k < FOLD_WORDS && blockIdx.x == 0 && of < 2; ++k)
             if (of ? rank == 0 : rank % 32 == 0)
                 out[(of ? warps : rank / 32) * FOLD_WORDS + k] = sum[k];

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
-// ask_curve.h: what ask_predict.h needs to know of a picture, measured on the picture itself: how
-// many regions of a side have several values on their border, and what a pixel in them costs.
+// ask_curve.h: what bench/plots/ask_model.py needs to know of a picture, measured on the picture
+// itself: how many regions of a side have several values on their border, and what a pixel in them
+// costs.
 #ifndef BENCH_ASK_CURVE_H
 #define BENCH_ASK_CURVE_H
 
-#include "../timing.h"
-
-#include <threadmap/papers/ask_model.h>
-#include <threadmap/fractal/warp.h>
+#include "ask_job.h"
 
 enum { ASK_CURVE_POINTS = 24 };
-
-typedef struct ask_curve {
-    double side[ASK_CURVE_POINTS], count[ASK_CURVE_POINTS], work[ASK_CURVE_POINTS];
-    tmap_ask_curve curve; // points to the arrays
-} ask_curve;
 
 typedef struct ask_curve_sums {
     tmap_u64 regions, pixels, work;
@@ -67,37 +60,36 @@ static __global__ void ask_curve_pixels(const int *picture, tmap_u32 n, tmap_u32
         atomicAdd(&sums->pixels, pixels), atomicAdd(&sums->work, work);
 }
 
-// Measures n x n pixels at sides n / 2, n / 4, ... down to 4. whole: the mean value of a pixel.
-static void ask_curve_measure(const int *picture, tmap_u32 n, double whole, ask_curve *out) {
+// Measures a picture at sides n / 2, n / 4, ... down to 4, and writes a row.
+static void sweep_curve(sweep *s, const size *z) {
+    const double whole = (double)z->work / ((double)z->n * z->n); // the mean value of a pixel
+    const unsigned blocks = z->n < 1056 ? z->n : 1056;
+    char row[2048], side[512] = "", count[512] = "", work[512] = "";
+    double mean = whole;
     unsigned char *several;
     ask_curve_sums *sums, host;
-    const unsigned blocks = n < 1056 ? n : 1056;
-    tmap_u32 k = 0;
-    CHECK(cudaMalloc((void **)&several, (size_t)n * n / 16 + 16));
+    CHECK(cudaMalloc((void **)&several, (size_t)z->n * z->n / 16 + 16));
     CHECK(cudaMalloc((void **)&sums, sizeof *sums));
-    for (tmap_u32 parts = 2; k < ASK_CURVE_POINTS && n / parts >= 4; parts *= 2, ++k) {
+    for (tmap_u32 parts = 2, k = 0; k < ASK_CURVE_POINTS && z->n / parts >= 4; parts *= 2, ++k) {
+        const char *comma = k ? ", " : "";
         CHECK(cudaMemset(sums, 0, sizeof *sums));
-        ask_curve_borders<<<blocks, 256>>>(picture, n, parts, several, sums);
-        ask_curve_pixels<<<2 * blocks, 256>>>(picture, n, parts, several, sums);
+        ask_curve_borders<<<blocks, 256>>>(s->truth, z->n, parts, several, sums);
+        ask_curve_pixels<<<2 * blocks, 256>>>(s->truth, z->n, parts, several, sums);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(&host, sums, sizeof host, cudaMemcpyDeviceToHost));
-        out->side[k] = (double)n / parts;
-        out->count[k] = (double)host.regions;
-        out->work[k] = host.pixels ? (double)host.work / (double)host.pixels
-                       : k         ? out->work[k - 1]
-                                   : whole;
+        if (host.pixels) mean = (double)host.work / (double)host.pixels;
+        sprintf(side + strlen(side), "%s%.6g", comma, (double)z->n / parts);
+        sprintf(count + strlen(count), "%s%llu", comma, host.regions);
+        sprintf(work + strlen(work), "%s%.3f", comma, mean);
     }
     CHECK(cudaFree(several));
     CHECK(cudaFree(sums));
-    out->curve.points = k;
-    out->curve.n = n;
-    out->curve.whole = whole;
-}
-
-// The arrays of an ask_curve that was moved.
-static const tmap_ask_curve *ask_curve_at(ask_curve *c) {
-    c->curve.side = c->side, c->curve.count = c->count, c->curve.work = c->work;
-    return &c->curve;
+    snprintf(row, sizeof row,
+             "\"work\": \"curve\", \"variant\": \"exhaustive\", \"domain\": \"mandelbrot\", "
+             "\"size\": %u, \"n\": %u, \"dwell\": %u, \"whole\": %.3f, \"side\": [%s], \"count\": "
+             "[%s], \"mean\": [%s]",
+             z->n, z->n, s->o.dwell, whole, side, count, work);
+    bench_results_row(&s->results, row);
 }
 
 #endif

@@ -14,26 +14,17 @@
 #endif
 #endif
 
-#if defined(BENCH_DP_HERE)
 #include <threadmap/papers/mandelbrot_dp.h>
-#else
-#include <threadmap/adaptive/mandelbrot.h>
-#endif
 
 enum { ASK_DP_THREADS = 512 }; // the most of a block
 
 #if BENCH_DP
-// form: a tmap_ask_form. threads: of a block, 0 for 256. columns: memory for those of borders, or
-// null. *lost, in device memory, becomes the number of launches that found no place among the
-// pending ones.
-cudaError_t ask_dp_run(const tmap_mandelbrot *m, int form, tmap_ask_params a, tmap_u32 threads,
-                       int *columns, tmap_u64 *lost, int *out);
+cudaError_t ask_dp_run(const tmap_mandelbrot *m, const tmap_mandelbrot_dp *how, int *out);
 #endif
 
 #if defined(BENCH_DP_HERE)
-cudaError_t ask_dp_run(const tmap_mandelbrot *m, int form, tmap_ask_params a, tmap_u32 threads,
-                       int *columns, tmap_u64 *lost, int *out) {
-    return tmap_mandelbrot_dp_f32(m, form, a, threads, 0, columns, lost, out, 0);
+cudaError_t ask_dp_run(const tmap_mandelbrot *m, const tmap_mandelbrot_dp *how, int *out) {
+    return tmap_mandelbrot_dp_f32(m, how, out, 0);
 }
 #endif
 

@@ -105,7 +105,7 @@ static void dp_try(sweep *s, job *j, size *z, double budget) {
         j->part = "dp";
         job_row(j, time, &t, 0);
     }
-    run_add(s, z, j, time.ms, t.hash, is_few(j->a));
+    run_add(s, z, j, time.ms, t.hash);
 }
 
 // All plans of a variant that are in the lists of ASK and are deep enough, each set of regions
@@ -185,7 +185,7 @@ static void sweep_blocks(sweep *s, job j, size *z) {
                 CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
                 if (lost) continue;
             } else if (j.driver == CAPTURED) {
-                if (!driver_here(&j)) continue;
+                if (!BENCH_GRAPHS) continue;
                 job_capture(&j);
             }
             t = job_verify(&j, s->runs[z->best[j.variant]].hash);

@@ -5,7 +5,6 @@
 #define BENCH_ASK_JOB_H
 
 #include "ask_check.h"
-#include "ask_curve.h"
 #include "ask_dp.h"
 #include "ask_plain.h"
 #include "ask_shapes.h"
@@ -43,8 +42,14 @@ enum {
     FLAT_MBR,
     VARIANTS
 };
-// A driver more: the levels of the stream driver, captured into a graph once.
+// A driver more: the levels of the stream driver, captured into a graph once, where there are graphs
+// (not on the CPU machine).
 enum { CAPTURED = TMAP_ASK_DRIVER_COUNT };
+#if defined(__CUDACC_VER_MAJOR__) && CUDART_VERSION >= 12000
+#define BENCH_GRAPHS 1
+#else
+#define BENCH_GRAPHS 0
+#endif
 
 static const char *variant_name(int variant) {
     static const char *const names[] = {"exhaustive", "dp_sbr", "dp_mbr", "flat", "flat_mbr"};
@@ -72,13 +77,13 @@ typedef struct settings {
     tmap_u64 bytes;
 } settings;
 
-// A measured picture by ASK or DP; those by ASK are for the model.
+// A measured picture by ASK or DP.
 typedef struct run {
     tmap_ask_params a;
     tmap_u32 levels;
     tmap_u64 hash;
-    double ms;              // 0: tried, and not to be had
-    int size, variant, few; // size: index into --n; few: one of the candidates that every size runs
+    double ms;         // 0: tried, and not to be had
+    int size, variant; // size: index into --n
 } run;
 
 // What is known of a size.
@@ -86,7 +91,6 @@ typedef struct size {
     tmap_u32 n;
     tmap_u64 work; // all dwells
     double plain_ms, unrolled_ms;
-    ask_curve curve;
     int best[VARIANTS]; // runs; -1: none
 } size;
 
@@ -101,8 +105,7 @@ typedef struct sweep {
     time_t begin;
     int cpu; // the CPU machine, which runs one block after the other
     int *truth, *out;
-    void *memory; // of workspaces
-    tmap_u64 memory_bytes;
+    tmap_workspace memory; // of workspaces
     ask_tally *tally;
     tmap_u64 *lost;
     ask_serial serial;
@@ -120,7 +123,7 @@ typedef struct job {
     tmap_ask_plan shaped; // of ASK, with `threads`
     int *columns;         // of borders, of DP
     tmap_u64 children;    // kernels that kernels launch, of DP
-#if TMAP_ASK_GRAPHS
+#if BENCH_GRAPHS
     cudaGraphExec_t exec; // of CAPTURED
 #endif
     const char *part;
@@ -139,11 +142,12 @@ static void job_run(void *context) {
         ask_plain_run(&j->m, j->shape, j->s->out);
     } else if (is_dp(j->variant)) {
 #if BENCH_DP
-        CHECK(ask_dp_run(&j->m, form_of(j->variant), j->a, j->threads, j->columns, j->s->lost,
-                         j->s->out));
+        const tmap_mandelbrot_dp how = {form_of(j->variant), j->a,      j->threads, 0,
+                                        j->columns,          j->s->lost};
+        CHECK(ask_dp_run(&j->m, &how, j->s->out));
 #endif
     } else if (j->driver == CAPTURED) {
-#if TMAP_ASK_GRAPHS
+#if BENCH_GRAPHS
         CHECK(cudaGraphLaunch(j->exec, 0));
 #endif
     } else if (j->threads) {
@@ -172,11 +176,13 @@ static void job_plan(job *j) { CHECK(tmap_mandelbrot_approaches_make_f32(&j->m, 
 // do not fit. Columns of borders have memory behind the tables, if that fits, too.
 static int job_prepare(job *j) {
     const tmap_mandelbrot *m = &j->m;
+    const tmap_ask_box box = {m->nx, m->ny, 0};
     sweep *s = j->s;
-    tmap_u64 need = tmap_ask_workspace_bytes(m->nx, m->ny, 0, j->a, 0);
-    if (!need || need > s->memory_bytes) return 0;
-    if (tmap_mandelbrot_workspace_set(m, j->a, 0, s->memory, s->memory_bytes, &j->workspace) &&
-        tmap_ask_workspace_set(m->nx, m->ny, 0, j->a, 0, s->memory, need, &j->workspace))
+    tmap_workspace tables = s->memory;
+    tables.bytes = tmap_ask_workspace_bytes(box, j->a, 0);
+    if (!tables.bytes || tables.bytes > s->memory.bytes) return 0;
+    if (tmap_mandelbrot_workspace_set(m, j->a, 0, s->memory, &j->workspace) &&
+        tmap_ask_workspace_set(box, j->a, 0, tables, &j->workspace))
         return 0;
     CHECK(tmap_mandelbrot_approaches_make_f32(m, &j->workspace, &j->plan));
     if (j->threads && is_ask(j->variant) &&
@@ -184,13 +190,12 @@ static int job_prepare(job *j) {
         (void)cudaGetLastError();
         return 0;
     }
-    j->columns = j->plan.job.columns;
-    if (s->cpu) j->plan.ask.cooperative.all.blocks = 1;
+    j->columns = j->plan.job.to.columns;
     return 1;
 }
 
 static void job_capture(job *j) {
-#if TMAP_ASK_GRAPHS
+#if BENCH_GRAPHS
     cudaStream_t stream;
     cudaGraph_t graph;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -206,21 +211,11 @@ static void job_capture(job *j) {
 }
 
 static void job_capture_free(job *j) {
-#if TMAP_ASK_GRAPHS
+#if BENCH_GRAPHS
     if (j->driver == CAPTURED) CHECK(cudaGraphExecDestroy(j->exec));
 #else
     (void)j;
 #endif
-}
-
-// 0 if this device or CUDA has no such driver.
-static int driver_here(const job *j) {
-    cudaError_t status;
-    if (j->driver == CAPTURED) return TMAP_ASK_GRAPHS;
-    status = tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, NULL, j->s->out, 0);
-    if (status != cudaErrorNotSupported) return 1;
-    (void)cudaGetLastError();
-    return 0;
 }
 
 // ---- verification -------------------------------------------------------------------------------

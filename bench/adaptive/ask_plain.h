@@ -21,20 +21,20 @@ static __global__ void ask_plain_kernel(tmapi_mandelbrot_f32_job p) {
     tmap_u32 y = blockIdx.y * blockDim.y + threadIdx.y;
     tmapi_mandelbrot_f32_point a;
     int d = 0;
-    if (x >= p.nx || y >= p.ny) return;
+    if (x >= p.to.nx || y >= p.to.ny) return;
     a = tmapi_mandelbrot_f32_begin(&p, x, y);
-    while (d < p.dwell && tmapi_mandelbrot_f32_norm(a.zr, a.zi) < 4) {
+    while (d < p.to.dwell && tmapi_mandelbrot_f32_norm(a.zr, a.zi) < 4) {
         tmapi_mandelbrot_f32_step(&a);
         ++d;
     }
-    p.out[(tmap_u64)y * p.nx + x] = d;
+    p.to.out[(tmap_u64)y * p.to.nx + x] = d;
 }
 
 static void ask_plain_run(const tmap_mandelbrot *m, int shape, int *out) {
     dim3 block(ask_plain_shapes[shape][0], ask_plain_shapes[shape][1]);
     dim3 grid((m->nx + block.x - 1) / block.x, (m->ny + block.y - 1) / block.y);
     tmapi_mandelbrot_f32_job job = tmapi_mandelbrot_f32_job_make(m);
-    job.out = out;
+    job.to.out = out;
     ask_plain_kernel<<<grid, block>>>(job);
     CHECK(cudaGetLastError());
 }

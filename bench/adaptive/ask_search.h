@@ -15,13 +15,6 @@ static const tmap_ask_params few_candidates[] = {
 };
 enum { FEW = sizeof few_candidates / sizeof *few_candidates };
 
-static int is_few(tmap_ask_params a) {
-    for (int i = 0; i < FEW; ++i)
-        if (few_candidates[i].g == a.g && few_candidates[i].r == a.r && few_candidates[i].b == a.b)
-            return 1;
-    return 0;
-}
-
 static tmap_u32 levels_of(tmap_u32 n, tmap_ask_params a) {
     return tmap_region_levels(n, a.g, a.r, a.b);
 }
@@ -51,11 +44,11 @@ static int run_find(const sweep *s, const size *z, int variant, tmap_ask_params 
 }
 
 // Keeps a run; ms: 0 for one that is not to be had.
-static int run_add(sweep *s, size *z, const job *j, double ms, tmap_u64 hash, int few) {
+static int run_add(sweep *s, size *z, const job *j, double ms, tmap_u64 hash) {
     run *r = &s->runs[s->run_count];
     if (s->run_count == RUNS) return -1;
     r->a = j->a, r->levels = levels_of(z->n, j->a), r->hash = hash, r->ms = ms;
-    r->size = (int)(z - s->sizes), r->variant = j->variant, r->few = few;
+    r->size = (int)(z - s->sizes), r->variant = j->variant;
     if (ms > 0 && (z->best[j->variant] < 0 || ms < s->runs[z->best[j->variant]].ms))
         z->best[j->variant] = s->run_count;
     return s->run_count++;

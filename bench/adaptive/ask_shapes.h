@@ -16,17 +16,17 @@ static const tmap_u32 ask_threads[ASK_THREADS] = {32, 64, 128, 256, 512, 768};
 // of 128, some stand in memory.
 static __global__ void __launch_bounds__(768)
     ask_shapes_block(tmap_ask_run run, tmapi_mandelbrot_f32_job job) {
+    const tmap_ask_pass leaves = {tmapi_mandelbrot_leaf_elements, tmapi_mandelbrot_f32_leaf};
+    const tmap_ask_pass lines = {tmapi_mandelbrot_share_elements, tmapi_mandelbrot_f32_share};
     run.workspace.domain.dims = 2;
-    tmap_ask_blocks(&run, tmapi_mandelbrot_f32_query, tmapi_mandelbrot_f32_terminal,
-                    tmapi_mandelbrot_f32_leaf_elements, tmapi_mandelbrot_f32_leaf,
-                    tmapi_mandelbrot_f32_share_elements, tmapi_mandelbrot_f32_share, &job);
+    tmap_ask_sbr(&run, tmapi_mandelbrot_query, tmapi_mandelbrot_terminal, leaves, lines, &job);
 }
 
 // 64 registers: four blocks of 256.
 static __global__ void __launch_bounds__(1024)
     ask_shapes_query(tmap_ask_run run, tmapi_mandelbrot_f32_job job) {
     run.workspace.domain.dims = 2;
-    tmap_ask_query(&run, tmapi_mandelbrot_f32_query, tmapi_mandelbrot_f32_terminal_short,
+    tmap_ask_query(&run, tmapi_mandelbrot_query, tmapi_mandelbrot_terminal_short,
                    tmap_ask_every_element, tmapi_mandelbrot_f32_leaf_short, &job);
 }
 
@@ -34,13 +34,13 @@ static __global__ void __launch_bounds__(1024)
 static __global__ void __launch_bounds__(768)
     ask_shapes_share(tmap_ask_run run, tmapi_mandelbrot_f32_job job) {
     run.workspace.domain.dims = 2;
-    tmap_ask_share(&run, tmapi_mandelbrot_f32_share_elements, tmapi_mandelbrot_f32_share, &job);
+    tmap_ask_share(&run, tmapi_mandelbrot_share_elements, tmapi_mandelbrot_f32_share, &job);
 }
 
 static __global__ void __launch_bounds__(768)
     ask_shapes_finish(tmap_ask_run run, tmapi_mandelbrot_f32_job job) {
     run.workspace.domain.dims = 2;
-    tmap_ask_finish(&run, tmapi_mandelbrot_f32_terminal, tmapi_mandelbrot_f32_leaf_elements,
+    tmap_ask_finish(&run, tmapi_mandelbrot_terminal, tmapi_mandelbrot_leaf_elements,
                     tmapi_mandelbrot_f32_leaf, &job);
 }
 
@@ -59,7 +59,7 @@ static cudaError_t ask_shapes_plan(const tmap_ask_workspace *w, int form, tmap_u
 static cudaError_t ask_shapes_run(const tmap_ask_plan *plan, const tmapi_mandelbrot_f32_job *job,
                                   int *out, cudaStream_t stream) {
     tmapi_mandelbrot_f32_job now = *job;
-    now.out = out;
+    now.to.out = out;
     return tmap_ask_stream(plan, &now, stream);
 }
 

@@ -2,7 +2,8 @@
 // bench_ask: the Mandelbrot set exhaustively, by adaptive serial kernels (ASK) and by dynamic
 // parallelism (DP), single block (SBR) and multiple blocks (MBR) per region, over sizes and over
 // the landscape of (g, r, B), from coarse lists on until the best plan of each is better than all
-// of its neighbours; and the cost model fed with what was measured, all in one run.
+// of its neighbours; and what the cost model needs to know (bench/plots/ask_model.py), all in one
+// run.
 //
 // The experiments of Quezada et al., FGCS 145 (2023), sections 4 and 6. Every picture is verified
 // before it is timed; one that is wrong ends the run with status 1: the exhaustive one against the
@@ -10,7 +11,6 @@
 // and at the best (g, r, B) up to 16384 x 16384, against a serial Mariani-Silver, counts of all
 // levels included. Differences from the exhaustive picture are counted.
 #include "ask_dp_sweep.h"
-#include "ask_predicted.h"
 #include "ask_tables.h"
 #include "ask_theory.h"
 
@@ -64,12 +64,11 @@ static void sweep_exhaustive(sweep *s, job j, size *z) {
     print_row(&j, time, 0);
 }
 
-// A picture by ASK; its time becomes a run of the model. Returns the run's index, -1 if there is no
-// such subdivision.
-static int sweep_ask(sweep *s, job *j, size *z, int few, tmap_u64 *hash, double budget) {
+// A picture by ASK, if there is such a subdivision. *hash: of the others' pictures, 0: none yet.
+static void sweep_ask(sweep *s, job *j, size *z, tmap_u64 *hash, double budget) {
     ask_tally t;
     bench_time time;
-    if (!job_prepare(j)) return -1;
+    if (!job_prepare(j)) return;
     j->driver = TMAP_ASK_STREAM;
     t = job_verify(j, *hash);
     if (s->serial.n == j->m.nx && j->m.nx <= 2048) {
@@ -79,21 +78,21 @@ static int sweep_ask(sweep *s, job *j, size *z, int few, tmap_u64 *hash, double 
     *hash = t.hash;
     time = bench_measure(job_run, j, budget);
     job_row(j, time, &t, 0);
-    return run_add(s, z, j, time.ms, t.hash, few);
+    run_add(s, z, j, time.ms, t.hash);
 }
 
 // The same for a search.
 static void ask_try(sweep *s, job *j, size *z, double budget) {
     tmap_u64 hash = 0;
     bench_progress(s->done, s->all, variant_name(j->variant));
-    sweep_ask(s, j, z, 0, &hash, budget);
+    sweep_ask(s, j, z, &hash, budget);
 }
 
-static void sweep_both(sweep *s, job *j, size *z, int few, double budget) {
+static void sweep_both(sweep *s, job *j, size *z, double budget) {
     tmap_u64 hash = 0;
     for (j->variant = SBR; j->variant <= MBR; ++j->variant) {
         bench_progress(s->done++, s->all, variant_name(j->variant));
-        sweep_ask(s, j, z, few, &hash, budget);
+        sweep_ask(s, j, z, &hash, budget);
     }
 }
 
@@ -105,7 +104,7 @@ static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
         for (int k = 0; k < o->r.count; ++k)
             for (int l = 0; l < o->B.count; ++l) {
                 j.a.g = o->g.value[i], j.a.r = o->r.value[k], j.a.b = o->B.value[l];
-                sweep_both(s, &j, z, is_few(j.a), o->budget_ms / 4);
+                sweep_both(s, &j, z, o->budget_ms / 4);
             }
     for (int i = 0; i < FEW; ++i) {
         int known = 0;
@@ -113,7 +112,7 @@ static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
         for (int k = 0; k < s->run_count; ++k)
             known |= s->runs[k].size == (int)(z - s->sizes) && s->runs[k].a.g == j.a.g &&
                      s->runs[k].a.r == j.a.r && s->runs[k].a.b == j.a.b;
-        if (!known) sweep_both(s, &j, z, 1, o->budget_ms / 4);
+        if (!known) sweep_both(s, &j, z, o->budget_ms / 4);
     }
     j.part = "around";
     for (j.variant = SBR; j.variant <= MBR; ++j.variant)
@@ -130,7 +129,7 @@ static void sweep_best(sweep *s, job j, size *z, int variant) {
     if (!job_prepare(&j)) return;
     for (j.driver = 0; j.driver <= CAPTURED; ++j.driver) {
         if (j.driver != TMAP_ASK_STREAM && !(s->o.parts & DRIVERS)) continue;
-        if (!driver_here(&j)) continue;
+        if (j.driver == CAPTURED && !BENCH_GRAPHS) continue;
         if (j.driver == CAPTURED) job_capture(&j);
         j.part = j.driver == TMAP_ASK_STREAM ? "best" : "drivers";
         t = job_verify(&j, best->hash);
@@ -216,11 +215,7 @@ static void sweep_size(sweep *s, size *z) {
     for (int v = 0; v < VARIANTS; ++v) z->best[v] = -1;
     sweep_exhaustive(s, j, z);
     if (z->n <= 16384) s->serial = ask_serial_make(z->n, s->truth);
-    if (s->o.parts & MODEL) {
-        double whole = (double)z->work / (double)pixels_of(&j);
-        ask_curve_measure(s->truth, z->n, whole, &z->curve);
-        write_curve(s, z);
-    }
+    if (s->o.parts & MODEL) sweep_curve(s, z);
     sweep_candidates(s, j, z, landscape);
     for (int variant = SBR; variant <= MBR; ++variant) {
         if (z->best[variant] < 0) continue;
@@ -342,12 +337,12 @@ int main(int argc, char **argv) {
     CHECK(cudaGetDeviceProperties(&device, 0));
     s.cpu = !strcmp(device.name, "CPU SIMT machine");
     CHECK(cudaMemGetInfo(&free_bytes, &total));
-    s.memory_bytes = most * most / 8 * 5 + (1 << 20);
-    if (most * most * 17 / 2 + s.memory_bytes > free_bytes)
+    s.memory.bytes = most * most / 8 * 5 + (1 << 20);
+    if (most * most * 17 / 2 + s.memory.bytes > free_bytes)
         bench_bad("--n: no memory for", "that size");
     CHECK(cudaMalloc((void **)&s.truth, most * most * sizeof(int)));
     CHECK(cudaMalloc((void **)&s.out, most * most * sizeof(int)));
-    CHECK(cudaMalloc(&s.memory, s.memory_bytes));
+    CHECK(cudaMalloc(&s.memory.data, s.memory.bytes));
     CHECK(cudaMalloc((void **)&s.tally, sizeof *s.tally));
     CHECK(cudaMalloc((void **)&s.lost, sizeof *s.lost));
     if (o.parts & ENERGY) s.meter = bench_energy_open();
@@ -358,14 +353,11 @@ int main(int argc, char **argv) {
         s.sizes[i].n = o.n.value[i];
         sweep_size(&s, &s.sizes[i]);
     }
-    if (o.parts & MODEL) {
-        sweep_model(&s);
-        ask_theory_rows(&s.results);
-    }
+    if (o.parts & MODEL) ask_theory_rows(&s.results);
     bench_progress(s.all, s.all, "");
     CHECK(cudaFree(s.truth));
     CHECK(cudaFree(s.out));
-    CHECK(cudaFree(s.memory));
+    CHECK(cudaFree(s.memory.data));
     CHECK(cudaFree(s.tally));
     CHECK(cudaFree(s.lost));
     if (bench_results_close(&s.results)) bench_bad("--out", o.out);

@@ -71,7 +71,7 @@ static void draw(void *context) {
 }
 
 // Makes the plan of p->what in a workspace; 0 if there is no such subdivision.
-static int prepare(picture *p, void *memory, tmap_u64 bytes) {
+static int prepare(picture *p, tmap_workspace memory) {
     const tmap_ask_params none = {0, 0, 0};
     tmap_ask_workspace w;
     if (p->what == UNROLLED) {
@@ -80,7 +80,7 @@ static int prepare(picture *p, void *memory, tmap_u64 bytes) {
         return 1;
     }
     if (tmap_mandelbrot_workspace_set(&p->m, p->what == CHOSEN ? none : subdivisions[p->what], 0,
-                                      memory, bytes, &w))
+                                      memory, &w))
         return 0;
     if (p->what == CHOSEN)
         CHECK(p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, &w, &p->plan64)
@@ -93,8 +93,8 @@ static int prepare(picture *p, void *memory, tmap_u64 bytes) {
 
 // The time of a window at a size by all three; returns the chosen one's speed, as a part of the
 // exhaustive one's.
-static double measure(bench_results *results, picture *p, const window *w, void *memory,
-                      tmap_u64 bytes, int *truth, ask_tally *scratch, double budget) {
+static double measure(bench_results *results, picture *p, const window *w, tmap_workspace memory,
+                      int *truth, ask_tally *scratch, double budget) {
     const tmap_u64 pixels = (tmap_u64)p->m.nx * p->m.ny;
     double unrolled, chosen, best = 0;
     bench_time t;
@@ -102,18 +102,18 @@ static double measure(bench_results *results, picture *p, const window *w, void 
     char row[512];
     p->m.x0 = w->x0, p->m.x1 = w->x1, p->m.y0 = w->y0, p->m.y1 = w->y1;
     p->what = UNROLLED, p->out = truth;
-    prepare(p, memory, bytes);
+    prepare(p, memory);
     draw(p);
     p->out = out;
     unrolled = bench_measure(draw, p, budget).ms;
     for (p->what = 0; p->what < (int)(sizeof subdivisions / sizeof *subdivisions); ++p->what) {
-        if (!prepare(p, memory, bytes)) continue;
+        if (!prepare(p, memory)) continue;
         t = bench_measure(draw, p, budget);
         if (first || t.ms < best) best = t.ms, first = 0;
     }
     if (first || unrolled < best) best = unrolled;
     p->what = CHOSEN;
-    if (!prepare(p, memory, bytes)) bench_bad("--sizes: no memory for", "that size");
+    if (!prepare(p, memory)) bench_bad("--sizes: no memory for", "that size");
     CHECK(cudaMemset(out, ASK_POISON_BYTE, pixels * sizeof(int)));
     draw(p);
     {
@@ -148,11 +148,11 @@ int main(int argc, char **argv) {
     int dwell = 512, window_count = WINDOWS, *truth, tried = 0, behind = 0;
     const char *out = NULL;
     double budget = 5, least = 1e9;
-    tmap_u64 bytes = 1ull << 28, most = 8191ull * 5000, memory_bytes;
+    tmap_u64 bytes = 1ull << 28, most = 8191ull * 5000;
     bench_ceilings ceilings;
     bench_results results;
     ask_tally *scratch;
-    void *memory;
+    tmap_workspace memory;
     static picture p;
     int devices = 0;
     bench_program = "bench_chosen";
@@ -191,10 +191,10 @@ int main(int argc, char **argv) {
         if (i == 0 && sizes.count < 3) most = 0;
         if (pixels > most) most = pixels;
     }
-    memory_bytes = most * 2 + (64 << 20);
+    memory.bytes = most * 2 + (64 << 20);
     CHECK(cudaMalloc((void **)&truth, most * sizeof(int)));
     CHECK(cudaMalloc((void **)&p.out, most * sizeof(int)));
-    CHECK(cudaMalloc(&memory, memory_bytes));
+    CHECK(cudaMalloc(&memory.data, memory.bytes));
     CHECK(cudaMalloc((void **)&scratch, sizeof *scratch));
     printf("less than 0.9 of the exhaustive speed, or 10%% behind the best:\n"
            "| pixels | type | window | chosen, ms | a test in 32 steps, ms | best, ms |\n"
@@ -207,8 +207,7 @@ int main(int argc, char **argv) {
             for (int w = 0; w < window_count; ++w) {
                 double part;
                 p.m = tmap_mandelbrot_make(nx, ny, (tmap_u32)dwell);
-                part = measure(&results, &p, windows + w, memory, memory_bytes, truth, scratch,
-                               budget);
+                part = measure(&results, &p, windows + w, memory, truth, scratch, budget);
                 if (part < least) least = part;
                 behind += part < 0.9, ++tried;
                 bench_progress(tried, 2 * window_count * (sizes.count + 2), windows[w].name);
@@ -218,7 +217,7 @@ int main(int argc, char **argv) {
            least);
     CHECK(cudaFree(truth));
     CHECK(cudaFree(p.out));
-    CHECK(cudaFree(memory));
+    CHECK(cudaFree(memory.data));
     CHECK(cudaFree(scratch));
     if (bench_results_close(&results)) bench_bad("--out", out);
     return 0;

@@ -99,7 +99,7 @@ static inline int job_plan(compact_job *j) {
     else if (task <= LIFE_U32 && j->at.form != BB && j->at.form != BB_BITS)
         error = tmap_ca_plan_make(f, r, pitch, tasks[task].size, &j->ca);
     else if (task == CYCLIC || task == HEAT_4 || task == HEAT_8)
-        error = tmap_stencil_plan_make(f, r, pitch, rules[task - CYCLIC], &j->plan);
+        error = tmap_each_stencil_plan_make(f, r, pitch, rules[task - CYCLIC], &j->plan);
     else if (task == DIFFUSION_F32 || task == DIFFUSION_F64)
         error = tmap_diffusion_plan_make(
             f, r, pitch, task == DIFFUSION_F64 ? TMAP_DIFFUSION_F64 : TMAP_DIFFUSION_F32, &j->plan);
@@ -115,6 +115,7 @@ static inline void job_step(compact_job *j, int t, int timed) {
     void *in = t % 2 ? j->b : j->a, *out = t % 2 ? j->a : j->b;
     const tmap_ca_rule rule = life_rule_at(t, timed);
     const rule_step step = {in, out};
+    const tmap_ising_sweep sweep = {ISING_T, ISING_SEED, (tmap_u64)t / 2};
     switch (j->at.task) {
     case LIFE:
     case LIFE_U32:
@@ -130,9 +131,7 @@ static inline void job_step(compact_job *j, int t, int timed) {
         break;
     case DIFFUSION_F32:
     case DIFFUSION_F64: CHECK(tmap_diffusion(&j->plan, HEAT_RATE, in, out, 0)); break;
-    case ISING:
-        CHECK(tmap_ising_half(&j->ising, ISING_T, ISING_SEED, (tmap_u64)t / 2, t % 2, in, out, 0));
-        break;
+    case ISING: CHECK(tmap_ising_half(&j->ising, sweep, t % 2, in, out, 0)); break;
     default: CHECK(tmap_each_launch(&j->plan, &step, 0));
     }
 }

@@ -8,7 +8,7 @@
 #include "../timing.h"
 
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_life.h>
 #include <threadmap/fractal/diffusion.h>
 #include <threadmap/fractal/ising.h>
 
@@ -73,7 +73,8 @@ typedef struct rule_step {
     } \
     static __global__ void __launch_bounds__(512, 2) \
         name##_step(tmap_each_plan plan, rule_step s) { \
-        tmap_stencil(&plan, s.in, s.out, sizeof(type), name##_rule, &s); \
+        const tmap_array in = {s.in, sizeof(type)}; \
+        tmap_each_stencil(&plan, in, name##_rule, s.out, &s); \
     }
 RULE_KERNEL(cyclic, unsigned char, cyclic_next((const unsigned char *)nine, around))
 RULE_KERNEL(heat_4, float, heat_next((const float *)nine, around, 0))

@@ -20,7 +20,8 @@
     } \
     static __global__ void __launch_bounds__(512, 2) \
         engine_write_##name(tmap_each_plan plan, write_##name w) { \
-        tmap_each_into(&plan, w.out, sizeof *w.out, write_cell_##name, &w); \
+        const tmap_array out = {w.out, sizeof *w.out}; \
+        tmap_each_into(&plan, write_cell_##name, out, &w); \
     }
 ENGINE_WRITE(i32, int)
 ENGINE_WRITE(u8, unsigned char)
@@ -42,14 +43,14 @@ static __device__ void scaling_use(void *job, tmap_cell cell, const void *value)
     j->a[cell.at] = j->s * *(const float *)value;
 }
 static __global__ void __launch_bounds__(512, 2) engine_update(tmap_each_plan plan, scaling j) {
-    tmap_update(&plan, scaling_read, scaling_use, &j);
+    tmap_each_update(&plan, scaling_read, scaling_use, &j);
 }
 
 // ---- reduction ----------------------------------------------------------------------------------
 
 typedef struct summing {
     const void *in;
-    void *sum, *blocks;
+    tmap_fold_to to;
 } summing;
 
 #define ENGINE_SUM(name, type, total) \
@@ -64,10 +65,10 @@ typedef struct summing {
     } \
     static __global__ void __launch_bounds__(512, 2) \
         engine_sum_##name(tmap_each_plan plan, summing j) { \
-        __shared__ total scratch[32]; \
-        total sum = 0, zero = 0; \
-        tmap_fold(&plan, j.in, sizeof(type), sum_add_##name, &sum, 0); \
-        tmap_fold_grid(&sum, &zero, sizeof sum, sum_join_##name, 0, scratch, j.blocks, j.sum); \
+        const total zero = 0; \
+        const tmap_array in = {j.in, sizeof(type)}; \
+        const tmap_fold fold = {&zero, sizeof zero, sum_join_##name}; \
+        tmap_each_fold(&plan, in, sum_add_##name, fold, j.to, 0); \
     }
 ENGINE_SUM(i32, int, tmap_i64)
 ENGINE_SUM(u8, unsigned char, tmap_i64)
@@ -95,10 +96,11 @@ static __device__ void heat_rule(void *job, tmap_cell cell, tmap_u32 around, con
     *(float *)next = here + ((heat_step *)job)->rate * sum;
 }
 static __global__ void __launch_bounds__(512, 2) engine_heat(tmap_each_plan plan, heat_step s) {
-    tmap_stencil(&plan, s.in, s.out, sizeof *s.in, heat_rule, &s);
+    const tmap_array in = {s.in, sizeof *s.in};
+    tmap_each_stencil(&plan, in, heat_rule, s.out, &s);
 }
 
-// The Game of Life as a rule of the user's own: what life.h does by sectors, in general form.
+// The Game of Life as a rule of the user's own: what tmap_life does by sectors, in general form.
 typedef struct life_step {
     const unsigned char *in;
     unsigned char *out;
@@ -113,7 +115,8 @@ static __device__ void life_rule(void *job, tmap_cell cell, tmap_u32 around, con
     *(unsigned char *)next = neighbours == 3 || (neighbours == 2 && v[TMAP_HERE]);
 }
 static __global__ void __launch_bounds__(512, 2) engine_life(tmap_each_plan plan, life_step s) {
-    tmap_stencil(&plan, s.in, s.out, 1, life_rule, &s);
+    const tmap_array in = {s.in, sizeof *s.in};
+    tmap_each_stencil(&plan, in, life_rule, s.out, &s);
 }
 
 // ---- the plain map ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #include "tensor_forms.h"
 #include "tile_forms.h"
 
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/ca.h>
 #include <threadmap/papers/box_kernels.h>
 
 // What is done to the cells. In a task of two matrices the second one is written.
@@ -155,12 +155,12 @@ static inline void engine_prepare(job *j) {
     if (j->task <= SW_U8)
         CHECK(tmap_each_plan_make(j->f, j->r, 0, kernel, &j->plan));
     else if (j->task == UPDATE_F32)
-        CHECK(tmap_update_plan_make(j->f, j->r, 0, kernel, &j->plan));
+        CHECK(tmap_each_update_plan_make(j->f, j->r, 0, kernel, &j->plan));
     else if (j->task <= RD_U8)
-        CHECK(tmap_fold_plan_make(j->f, j->r, 0, kernel, &j->plan));
+        CHECK(tmap_each_fold_plan_make(j->f, j->r, 0, kernel, &j->plan));
     else
-        CHECK(tmap_stencil_plan_make(j->f, j->r, 0, kernel, &j->plan));
-    CHECK(cudaMalloc(&j->blocks, tmap_fold_grid_bytes(&j->plan, 8)));
+        CHECK(tmap_each_stencil_plan_make(j->f, j->r, 0, kernel, &j->plan));
+    CHECK(cudaMalloc(&j->blocks, tmap_each_fold_bytes(&j->plan, 8)));
     CHECK(cudaMemset(j->blocks, 0, 16));
 }
 
@@ -170,7 +170,7 @@ static inline void engine_run(job *j) {
     const write_i32 words = {(int *)j->out, 7};
     const write_u8 bytes = {(unsigned char *)j->out, 7};
     const scaling scale = {(float *)j->out, j->factor};
-    const summing sum = {j->in, j->sum, j->blocks};
+    const summing sum = {j->in, {j->blocks, j->sum}};
     const heat_step heat = {(const float *)j->in, (float *)j->out, HEAT_RATE};
     const life_step life = {(const unsigned char *)j->in, (unsigned char *)j->out};
     const void *const jobs[TASKS] = {&words, &bytes, &scale, &sum, &sum, &sum, &life, &heat};

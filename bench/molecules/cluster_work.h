@@ -39,8 +39,8 @@ typedef struct cluster_sweep {
 typedef struct cluster_work {
     tmap_u32 n;
     float cutoff, *distances;
-    tmap_u32 *bits, *labels, *centres, *sizes;
-    tmap_u64 *clusters;
+    tmap_u32 *bits;
+    tmap_clusters clusters;
     tmap_linkage_edge *edges;
     void *workspace;
 } cluster_work;
@@ -78,8 +78,8 @@ static void cluster_distances(const cluster_work *w, const cluster_data *data) {
     float *points = (float *)cluster_alloc((tmap_u64)w->n * CLUSTER_DIMENSIONS * 4);
     void *arguments[3] = {(void *)&w->n, (void *)&data->groups, &points};
     CHECK(cudaLaunchKernel((const void *)cluster_points, dim3(264), dim3(256), arguments, 0, 0));
-    CHECK(tmap_pdist_f32(points, w->n, CLUSTER_DIMENSIONS, w->distances, TMAP_PDIST_EUCLIDEAN,
-                         TMAP_PDIST_CONDENSED, 0));
+    const tmap_pdist_points all = {points, w->n, CLUSTER_DIMENSIONS};
+    CHECK(tmap_pdist_f32(all, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, w->distances, 0));
     CHECK(cudaFree(points));
 }
 
@@ -89,9 +89,9 @@ static cluster_work cluster_begin(tmap_u32 n) {
     w.n = n, w.cutoff = 0;
     w.distances = (float *)cluster_alloc(tmap_condensed_cells(n) * 4);
     w.bits = (tmap_u32 *)cluster_alloc(tmap_gromos_bits_bytes(n));
-    w.labels = (tmap_u32 *)cluster_alloc(n * 12ull + 16);
-    w.centres = w.labels + n, w.sizes = w.centres + n;
-    w.clusters = (tmap_u64 *)cluster_alloc(8);
+    w.clusters.labels = (tmap_u32 *)cluster_alloc(n * 12ull + 16);
+    w.clusters.centres = w.clusters.labels + n, w.clusters.sizes = w.clusters.centres + n;
+    w.clusters.count = (tmap_u64 *)cluster_alloc(8);
     w.edges = (tmap_linkage_edge *)cluster_alloc(n * sizeof *w.edges);
     w.workspace = cluster_alloc(gromos > linkage ? gromos : linkage);
     return w;
@@ -99,8 +99,8 @@ static cluster_work cluster_begin(tmap_u32 n) {
 static void cluster_end(cluster_work *w) {
     CHECK(cudaFree(w->distances));
     CHECK(cudaFree(w->bits));
-    CHECK(cudaFree(w->labels));
-    CHECK(cudaFree(w->clusters));
+    CHECK(cudaFree(w->clusters.labels));
+    CHECK(cudaFree(w->clusters.count));
     CHECK(cudaFree(w->edges));
     CHECK(cudaFree(w->workspace));
 }
@@ -109,12 +109,12 @@ static void cluster_end(cluster_work *w) {
 
 static void cluster_bits(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_gromos_bits(w->distances, w->n, w->cutoff, w->bits, 0));
+    const tmap_distances distances = {w->distances, w->n};
+    CHECK(tmap_gromos_bits(distances, w->cutoff, w->bits, 0));
 }
 static void cluster_of_bits(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_gromos_of_bits(w->bits, w->n, w->labels, w->centres, w->sizes, w->clusters,
-                              w->workspace, 0));
+    CHECK(tmap_gromos_of_bits(w->bits, w->n, w->clusters, w->workspace, 0));
 }
 static void cluster_gromos(void *context) {
     cluster_bits(context);
@@ -122,16 +122,17 @@ static void cluster_gromos(void *context) {
 }
 static void cluster_linkage(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_linkage(w->distances, w->n, w->edges, w->workspace, 0));
+    const tmap_distances distances = {w->distances, w->n};
+    CHECK(tmap_linkage(distances, w->edges, w->workspace, 0));
 }
 static void cluster_labels(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_linkage_labels(w->edges, w->n, w->cutoff, w->labels, w->clusters, w->workspace, 0));
+    CHECK(tmap_linkage_labels(w->edges, w->n, w->cutoff, w->clusters, w->workspace, 0));
 }
 static void cluster_read(void *context) {
     const cluster_work *w = (const cluster_work *)context;
     bench_buffers t;
-    t.a = (uint4 *)w->distances, t.b = (uint4 *)w->clusters;
+    t.a = (uint4 *)w->distances, t.b = (uint4 *)w->clusters.count;
     t.bytes = (size_t)(tmap_condensed_cells(w->n) / 4 * 16);
     bench_read(&t);
 }
@@ -171,18 +172,18 @@ static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
     tmap_u32 *labels, *centres, *sizes, *bits, left = n, number = 0;
     tmap_u32 *counts = (tmap_u32 *)calloc(n, 4), *number_of = (tmap_u32 *)malloc(n * 4ull);
     tmap_u64 differ, clusters;
-    CHECK(cudaMemset(w->labels, 0xff, n * 12ull));
+    CHECK(cudaMemset(w->clusters.labels, 0xff, n * 12ull));
     cluster_gromos((void *)w);
-    CHECK(cudaMemcpy(&clusters, w->clusters, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemset(w->clusters, 0, 8));
-    cluster_differ<<<2048, 256>>>(n, words, w->cutoff, w->distances, w->bits, w->clusters);
+    CHECK(cudaMemcpy(&clusters, w->clusters.count, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemset(w->clusters.count, 0, 8));
+    cluster_differ<<<2048, 256>>>(n, words, w->cutoff, w->distances, w->bits, w->clusters.count);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&differ, w->clusters, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&differ, w->clusters.count, 8, cudaMemcpyDeviceToHost));
     if (differ) cluster_wrong(w, "bits");
     bits = (tmap_u32 *)cluster_host(w->bits, tmap_gromos_bits_bytes(n));
-    labels = (tmap_u32 *)cluster_host(w->labels, n * 4ull);
-    centres = (tmap_u32 *)cluster_host(w->centres, n * 4ull);
-    sizes = (tmap_u32 *)cluster_host(w->sizes, n * 4ull);
+    labels = (tmap_u32 *)cluster_host(w->clusters.labels, n * 4ull);
+    centres = (tmap_u32 *)cluster_host(w->clusters.centres, n * 4ull);
+    sizes = (tmap_u32 *)cluster_host(w->clusters.sizes, n * 4ull);
     for (tmap_u32 i = 0; i < n; ++i) {
         number_of[i] = ~0u;
         for (tmap_u32 k = 0; k < words; ++k)
@@ -285,10 +286,10 @@ static void cluster_verify_linkage(const cluster_work *w) {
         free(at), free(last);
     }
     o.n = n, o.edges = w->edges;
-    CHECK(cudaMemset(w->clusters, 0, 8));
-    cluster_before<<<2048, 256>>>(o, w->distances, w->clusters);
+    CHECK(cudaMemset(w->clusters.count, 0, 8));
+    cluster_before<<<2048, 256>>>(o, w->distances, w->clusters.count);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&wrong, w->clusters, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&wrong, w->clusters.count, 8, cudaMemcpyDeviceToHost));
     if (wrong) cluster_wrong(w, "tree");
     CHECK(cudaFree((void *)o.at));
     CHECK(cudaFree((void *)o.last));
@@ -330,7 +331,7 @@ static void cluster_sweep_size(const cluster_sweep *s) {
                        bench_measure_queued(cluster_gromos, &w, s->budget_ms), limit);
         cluster_verify_linkage(&w);
         cluster_labels(&w);
-        CHECK(cudaMemcpy(&clusters, w.clusters, 8, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&clusters, w.clusters.count, 8, cudaMemcpyDeviceToHost));
         cluster_record(s, "linkage", data->name, clusters,
                        bench_measure_queued(cluster_linkage, &w, s->budget_ms), limit);
     }

@@ -5,7 +5,7 @@
 
 #include "drmsd_sweep.h"
 
-#include <threadmap/molecules/drmsd.h>
+#include <threadmap/molecules/drmsd_frames.h>
 
 enum { DRMSD_FRAMES_SAMPLE = 24 };
 // Of a pair and a frame: 3 differences, 3 multiplications and additions, a root, a difference, and
@@ -15,20 +15,15 @@ static const drmsd_count drmsd_count_frames = {9.7f, 1, 9};
 static const drmsd_count drmsd_count_close = {27, 3, 22};
 
 typedef struct drmsd_many {
-    int close; // 1: by tmap_drmsd_close
     tmap_drmsd_frames_plan plan;
-    tmap_drmsd_close_plan of_close;
-    const float *frames; // the first one is the reference, too
+    tmap_drmsd_frames_in in; // the first frame is the reference, too
     void *workspace;
     float *out;
 } drmsd_many;
 
 static void drmsd_many_run(void *context) {
     const drmsd_many *m = (const drmsd_many *)context;
-    if (m->close)
-        CHECK(tmap_drmsd_close(&m->of_close, m->frames, m->frames, m->workspace, m->out, 0));
-    else
-        CHECK(tmap_drmsd_frames(&m->plan, m->frames, 0, m->frames, m->workspace, m->out, 0));
+    CHECK(tmap_drmsd_frames(&m->plan, m->in, m->workspace, m->out, 0));
 }
 
 // Some of the frames, the first and the last one among them.
@@ -37,7 +32,7 @@ static void drmsd_many_verify(const drmsd_many *m, const drmsd_row *row) {
     one.pairs = (double)tmap_condensed_cells(row->n);
     for (tmap_u64 k = 0; k < DRMSD_FRAMES_SAMPLE; ++k) {
         const tmap_u64 f = k * (row->frames - 1) / (DRMSD_FRAMES_SAMPLE - 1);
-        const double sum = drmsd_sum(m->frames, m->frames + 3 * f * row->n, row->n);
+        const double sum = drmsd_sum(m->in.frames, m->in.frames + 3 * f * row->n, row->n);
         float got;
         CHECK(cudaMemcpy(&got, m->out + f, sizeof got, cudaMemcpyDeviceToHost));
         drmsd_verify(&one, (double)got, sqrt(sum / one.pairs));
@@ -55,12 +50,9 @@ static void drmsd_many_size(const drmsd_sweep *s, const float *frames, tmap_u32 
                            close ? drmsd_count_close : drmsd_count_frames,
                            ""};
     drmsd_many m;
-    m.close = close;
-    CHECK(tmap_drmsd_frames_plan_make(n, count, 0, &m.plan));
-    CHECK(tmap_drmsd_close_plan_make(n, count, 0, &m.of_close));
-    m.frames = frames;
-    m.workspace =
-        drmsd_alloc(close ? tmap_drmsd_close_bytes(&m.of_close) : tmap_drmsd_frames_bytes(&m.plan));
+    CHECK((close ? tmap_drmsd_close_plan_make : tmap_drmsd_frames_plan_make)(n, count, 0, &m.plan));
+    m.in.reference = m.in.frames = frames, m.in.box = 0;
+    m.workspace = drmsd_alloc(tmap_drmsd_frames_bytes(&m.plan));
     m.out = (float *)drmsd_alloc(4ull * count);
     CHECK(cudaMemset(m.out, 0xff, 4ull * count));
     drmsd_many_run(&m);

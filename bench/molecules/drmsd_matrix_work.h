@@ -8,7 +8,7 @@
 
 #include <threadmap/molecules/drmsd_mma.h>
 
-// By their numbers of tmap_drmsd_mma_form, and what a result may be off by.
+// By their numbers of tmap_drmsd_form, and what a result may be off by.
 enum { DRMSD_MATRIX_FORMS = 3, DRMSD_MATRIX_SAMPLE = 100 };
 static const char *const drmsd_matrix_names[DRMSD_MATRIX_FORMS] = {"matrix", "matrix_mma_half",
                                                                    "matrix_mma_split"};
@@ -25,10 +25,11 @@ typedef struct drmsd_matrix {
 
 static void drmsd_matrix_run(void *context) {
     const drmsd_matrix *m = (const drmsd_matrix *)context;
+    const tmap_drmsd_matrix_in in = {m->frames, 0, 0};
     if (m->plan.planes)
-        CHECK(tmap_drmsd_mma(&m->plan, m->frames, 0, 0, m->workspace, m->out, 0));
+        CHECK(tmap_drmsd_mma(&m->plan, in, m->workspace, m->out, 0));
     else
-        CHECK(tmap_drmsd_matrix(&m->plan, m->frames, 0, 0, m->workspace, m->out, 0));
+        CHECK(tmap_drmsd_matrix(&m->plan, in, m->workspace, m->out, 0));
 }
 
 // The relative error of some results: the largest one, and to *mean the root of their mean square.
@@ -70,8 +71,8 @@ static void drmsd_matrix_form(const drmsd_sweep *s, const float *frames, tmap_u3
     double mean, most;
     cudaError_t error;
     if (!drmsd_wants(s, row.variant) || row.pairs > DRMSD_MATRIX_MOST || count < 2) return;
-    error = form ? tmap_drmsd_mma_plan_make(count, n, 0, form, 0, &m.plan)
-                 : tmap_drmsd_matrix_plan_make(count, n, 0, 0, &m.plan);
+    error = form ? tmap_drmsd_mma_plan_make(n, count, 0, form, 0, &m.plan)
+                 : tmap_drmsd_matrix_plan_make(n, count, 0, 0, &m.plan);
     if (error == cudaErrorNotSupported) return; // no such tensor cores
     CHECK(error);
     m.frames = frames;

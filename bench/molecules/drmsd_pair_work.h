@@ -6,7 +6,7 @@
 
 #include "drmsd_slides_work.h"
 
-#include <threadmap/molecules/drmsd.h>
+#include <threadmap/molecules/drmsd_pair.h>
 
 static __global__ void drmsd_thread(const float *a, const float *b, tmap_u32 n, double *sum) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x, pairs = tmap_condensed_cells(n);

@@ -52,7 +52,8 @@ static void drmsd_launch_verify(drmsd_launch *l, const drmsd_row *row) {
 template <int FORM, int ROOT, int U>
 static __global__ void __launch_bounds__(TMAP_DRMSD_SLIDES_BLOCK_MAX)
     drmsd_slides_terms(const float *a, const float *b, tmap_u32 n, double *sum) {
-    tmap_drmsd_slides(FORM, ROOT, U, a, b, n, sum);
+    const tmap_drmsd_slides_how how = {FORM, ROOT, U};
+    tmap_drmsd_slides(how, a, b, n, sum);
 }
 
 #define DRMSD_SLIDES_ROOT(form, root) \

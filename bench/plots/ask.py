@@ -245,21 +245,6 @@ def table_ask_order(data):
                      ["n", "pixels are ", "leaves", *names.values()], rows)
 
 
-def table_ask_predict(data):
-    """Predicted and measured best (g, r, B)."""
-    results, rows = data.get("ask"), []
-    for row in results.at("predict") if results else ():
-        rows.append([str(row["size"]), ASK_NAMES[row["variant"]], str(row["candidates"]),
-                     parameters(row), sig(row["predicted_ms"]), ms(row),
-                     f"({row['best_g']}, {row['best_r']}, {row['best_B']})", sig(row["best_ms"]),
-                     bold(sig(row["ratio"])), f"{row['mean_error_pct']:.0f}",
-                     f"({row['paper_g']}, {row['paper_r']}, {row['paper_B']})",
-                     sig(row["paper_ratio"])])
-    return table(["n", "form ", "candidates", "predicted best ", "predicted ms", "measured ms",
-                  "measured best ", "its ms", "ratio", "mean error, %", "best of equations 23, 24 ",
-                  "its ratio"], rows)
-
-
 def table_ask_lost(data):
     """What DP loses at the default limit of pending launches: of the plans that were tried those that
     lose, and the one that loses most."""

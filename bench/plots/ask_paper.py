@@ -2,6 +2,7 @@
 """The claims of the paper about adaptive subdivision beside what was measured."""
 from .ask import (ASKS, ASK_NAMES, DPS, EXHAUSTIVE, FLAT, UNROLLED, ask_best, ask_energies,
                   ask_kind, ask_landscape_size, ask_levels, ask_rows, ask_sizes, parameters)
+from .ask_model import predictions
 from .results import ratio
 from .text import CLAIMS, NOTHING, UNKNOWN, sig, table, verdict, whole
 
@@ -183,7 +184,7 @@ def claims_of_model(c):
           (ratio(base, ask) or 0) < 512,
           f"to fill the picture alone takes {sig(fill)} ms, so no form gains more than "
           f"{base['ms'] / fill:.0f} times" if fill and base else "-")
-    predicted = [row for row in c.results.at("predict") if row.get("paper_ratio")]
+    predicted = [row for row in predictions(c.results) if row.get("paper_ratio")]
     if predicted:
         losses = {v: [r["paper_ratio"] for r in predicted if r["variant"] == v] for v in ASKS}
         every = [r["paper_ratio"] for r in predicted]
@@ -191,7 +192,7 @@ def claims_of_model(c):
               "its best takes " + ", ".join(f"{span(found)} times ({ASK_NAMES[v]})"
                                             for v, found in losses.items() if found)
               + " as long as the best measured", max(every) < 1.1,
-              "with one cost A for all pixels; with three, `ask_predict.h`, "
+              "with one cost A for all pixels; with three, `bench/plots/ask_model.py`, "
               f"{sig(max(r['ratio'] for r in predicted))} at most")
 
 

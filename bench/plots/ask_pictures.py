@@ -4,6 +4,7 @@ import math
 
 from .ask import (ASKS, ASK_NAMES, DPS, EXHAUSTIVE, FLAT, UNROLLED, ask_best, ask_landscape_size,
                   ask_levels, ask_rows, ask_searched, parameters)
+from .ask_model import predictions
 from .results import ratio
 from .style import (BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, RED, SKY, curve, legend_below,
                     note, plain_ticks, title_of)
@@ -120,7 +121,7 @@ def draw_ask_model(pyplot, data):
     results = data["ask"]
     figure, grid = pyplot.subplots(1, len(ASKS), figsize=(9, 5.6), squeeze=False)
     for axes, variant in zip(grid[0], ASKS):
-        found = [row for row in results.at("predict") if row["variant"] == variant]
+        found = [row for row in predictions(results) if row["variant"] == variant]
         for i, row in enumerate(found):
             axes.plot(row["measured"], row["predicted"], MARKERS[i % len(MARKERS)], markersize=4,
                       color=COLOURS[i % len(COLOURS)], alpha=0.7, label=f"n = {row['size']}")
@@ -196,7 +197,7 @@ def has_ask(data):
 
 
 def has_ask_model(data):
-    return "ask" in data and bool(data["ask"].at("predict"))
+    return "ask" in data and bool(predictions(data["ask"]))
 
 
 def has_ask_theory(data):

@@ -88,7 +88,7 @@ static double bytes_of(const flood_job *job) {
     if (job->variant->work == FLOOD_WORK_LEVELS)
         return 2 * cells + sizeof(tmap_flood_lake) * (double)job->level_count;
     if (job->variant->work == FLOOD_WORK_LABEL) return 5 * cells;
-    return ((job->variant->type == TMAP_FLOOD_I16 ? 2 : 4) +
+    return ((job->variant->type == TMAP_RASTER_I16 ? 2 : 4) +
             (job->variant->form == TMAP_FLOOD_DEPTH ? 4 : 1)) *
            cells;
 }

@@ -5,8 +5,8 @@
 // A variant is two functions and a line in flood_variants, whose work is FLOOD_WORK_FLOOD (heights
 // in, job->out as bytes or depths), FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit
 // integers) or FLOOD_WORK_LEVELS (heights and job->levels in, job->lakes).
-#ifndef BENCH_ADAPTIVE_FLOOD_JOB_H
-#define BENCH_ADAPTIVE_FLOOD_JOB_H
+#ifndef BENCH_RASTER_FLOOD_JOB_H
+#define BENCH_RASTER_FLOOD_JOB_H
 
 #include "flood_lakes.h"
 
@@ -92,8 +92,8 @@ static cudaError_t flood_slides_run(flood_job *job) {
 
 // ---- the library --------------------------------------------------------------------------------
 
-static tmap_flood_map flood_regions_map(const flood_job *job) {
-    tmap_flood_map map = job->truth.map;
+static tmap_raster_map flood_regions_map(const flood_job *job) {
+    tmap_raster_map map = job->truth.map;
     map.type = job->variant->type;
     return map;
 }
@@ -102,7 +102,7 @@ static tmap_flood_map flood_regions_map(const flood_job *job) {
 static __global__ void flood_widen(const short *heights, tmap_u64 cells, int type, void *out) {
     for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
          i += (tmap_u64)gridDim.x * blockDim.x)
-        if (type == TMAP_FLOOD_F32)
+        if (type == TMAP_RASTER_F32)
             ((float *)out)[i] = heights[i];
         else
             ((int *)out)[i] = heights[i];
@@ -123,29 +123,29 @@ static tmap_u64 flood_regions_parts(const flood_job *job, const tmap_flood_plan 
     tmap_u64 end = 0;
     flood_part(&end, plan->workspace);
     *tiles = flood_part(&end, tmap_flood_tiles_bytes(plan));
-    *bits = flood_part(&end, plan->map.type != TMAP_FLOOD_I16
+    *bits = flood_part(&end, plan->map.type != TMAP_RASTER_I16
                                  ? 4 * cells
                                  : 4 * words * plan->map.height + sizeof(tmap_flood_seed));
     *depths = flood_part(&end, plan->form == TMAP_FLOOD_DEPTH ? 4 * cells : 0);
     return end;
 }
 static tmap_u64 flood_regions_bytes(const flood_job *job) {
-    const tmap_flood_map map = flood_regions_map(job);
+    const tmap_raster_map map = flood_regions_map(job);
     tmap_flood_plan plan;
     tmap_u64 at;
     CHECK(tmap_flood_plan_make(&map, job->variant->form, 1, &plan));
     return flood_regions_parts(job, &plan, &at, &at, &at);
 }
 static cudaError_t flood_regions_make(flood_job *job) {
-    const tmap_flood_map map = flood_regions_map(job);
+    const tmap_raster_map map = flood_regions_map(job);
     tmap_u64 tiles, bits, depths;
     cudaError_t error = tmap_flood_plan_make(&map, job->variant->form, 1, &job->plan);
     if (error) return error;
     flood_regions_parts(job, &job->plan, &tiles, &bits, &depths);
     job->tiles = (char *)job->workspace + tiles, job->bits = (char *)job->workspace + bits;
     job->depths = (char *)job->workspace + depths;
-    job->heights = map.type == TMAP_FLOOD_I16 ? (const void *)job->truth.heights : job->bits;
-    if (map.type != TMAP_FLOOD_I16)
+    job->heights = map.type == TMAP_RASTER_I16 ? (const void *)job->truth.heights : job->bits;
+    if (map.type != TMAP_RASTER_I16)
         flood_widen<<<1024, 256>>>(job->truth.heights, job->truth.cells, map.type, job->bits);
     CHECK(cudaGetLastError());
     if (job->variant->form == TMAP_FLOOD_DEPTH)
@@ -156,14 +156,13 @@ static void *flood_regions_out(const flood_job *job) {
     if (job->variant->form == TMAP_FLOOD_U8) return job->out;
     return job->variant->form == TMAP_FLOOD_BITS ? job->bits : job->depths;
 }
-static cudaError_t flood_regions_run(flood_job *job) {
-    return tmap_flood(&job->plan, job->heights, job->seed, 1, 0, job->workspace,
-                      flood_regions_out(job), 0);
+static cudaError_t flood_run(flood_job *job, const void *tiles) {
+    const tmap_flood_heights heights = {job->heights, tiles};
+    const tmap_flood_sources sources = {job->seed, 1, 0};
+    return tmap_flood(&job->plan, heights, sources, job->workspace, flood_regions_out(job), 0);
 }
-static cudaError_t flood_again_run(flood_job *job) {
-    return tmap_flood_again(&job->plan, job->heights, job->tiles, job->seed, 1, 0, job->workspace,
-                            flood_regions_out(job), 0);
-}
+static cudaError_t flood_regions_run(flood_job *job) { return flood_run(job, NULL); }
+static cudaError_t flood_again_run(flood_job *job) { return flood_run(job, job->tiles); }
 static cudaError_t flood_first_run(flood_job *job) {
     const cudaError_t error = tmap_flood_tiles(&job->plan, job->heights, job->tiles, 0);
     return error ? error : flood_again_run(job);
@@ -211,17 +210,15 @@ static cudaError_t flood_levels_make(flood_job *job) {
                               cudaMemcpyHostToDevice);
 }
 static cudaError_t flood_levels_run(flood_job *job) {
-    return tmap_flood_levels(&job->plan, job->heights, job->tiles, flood_levels_source(job), 1,
-                             job->levels, job->level_count, job->workspace, job->lakes, 0);
+    const tmap_flood_heights heights = {job->heights, job->tiles};
+    const tmap_flood_rise rise = {flood_levels_source(job), 1, job->levels, job->level_count};
+    return tmap_flood_levels(&job->plan, heights, rise, job->workspace, job->lakes, 0);
 }
 
 static tmap_label_plan flood_label_plan(const flood_job *job) {
-    const tmap_flood_map *flood = &job->truth.map;
-    tmap_label_map map;
+    tmap_raster_map map = job->truth.map;
     tmap_label_plan plan;
-    memset(&map, 0, sizeof map);
-    map.width = map.pitch = flood->width, map.height = flood->height;
-    map.type = TMAP_LABEL_MASK, map.connectivity = flood->connectivity;
+    map.type = TMAP_RASTER_MASK;
     CHECK(tmap_label_plan_make(&map, TMAP_LABEL_INT32, &plan));
     return plan;
 }
@@ -241,7 +238,7 @@ static cudaError_t flood_label_run(flood_job *job) { // the count stands first
 
 #define FLOOD_SLIDES(name, form) \
     { \
-        FLOOD_WORK_FLOOD, name, TMAP_FLOOD_I16, form, flood_slides_bytes, flood_slides_make, \
+        FLOOD_WORK_FLOOD, name, TMAP_RASTER_I16, form, flood_slides_bytes, flood_slides_make, \
             flood_slides_run, NULL \
     }
 
@@ -251,27 +248,27 @@ static cudaError_t flood_label_run(flood_job *job) { // the count stands first
 // The library's own variants come first: `regions` is tmap_flood; `again_bits` a flood of a map
 // whose tiles are known, and `first_bits` the first one, which finds them.
 static const flood_variant flood_variants[] = {
-    FLOOD_REGIONS("regions", TMAP_FLOOD_I16, TMAP_FLOOD_U8, flood_regions_run, NULL),
-    FLOOD_REGIONS("again", TMAP_FLOOD_I16, TMAP_FLOOD_U8, flood_again_run, NULL),
-    FLOOD_REGIONS("regions_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_regions_run,
+    FLOOD_REGIONS("regions", TMAP_RASTER_I16, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_RASTER_I16, TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_bits", TMAP_RASTER_I16, TMAP_FLOOD_BITS, flood_regions_run,
                   flood_bits_finish),
-    FLOOD_REGIONS("first_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_first_run,
+    FLOOD_REGIONS("first_bits", TMAP_RASTER_I16, TMAP_FLOOD_BITS, flood_first_run,
                   flood_bits_finish),
-    FLOOD_REGIONS("again_bits", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_again_run,
+    FLOOD_REGIONS("again_bits", TMAP_RASTER_I16, TMAP_FLOOD_BITS, flood_again_run,
                   flood_bits_finish),
-    FLOOD_REGIONS("regions", TMAP_FLOOD_I32, TMAP_FLOOD_U8, flood_regions_run, NULL),
-    FLOOD_REGIONS("regions", TMAP_FLOOD_F32, TMAP_FLOOD_U8, flood_regions_run, NULL),
-    FLOOD_REGIONS("again", TMAP_FLOOD_F32, TMAP_FLOOD_U8, flood_again_run, NULL),
-    FLOOD_REGIONS("regions_depth", TMAP_FLOOD_I16, TMAP_FLOOD_DEPTH, flood_regions_run,
+    FLOOD_REGIONS("regions", TMAP_RASTER_I32, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("regions", TMAP_RASTER_F32, TMAP_FLOOD_U8, flood_regions_run, NULL),
+    FLOOD_REGIONS("again", TMAP_RASTER_F32, TMAP_FLOOD_U8, flood_again_run, NULL),
+    FLOOD_REGIONS("regions_depth", TMAP_RASTER_I16, TMAP_FLOOD_DEPTH, flood_regions_run,
                   flood_depths_finish),
-    FLOOD_REGIONS("regions_depth", TMAP_FLOOD_F32, TMAP_FLOOD_DEPTH, flood_regions_run,
+    FLOOD_REGIONS("regions_depth", TMAP_RASTER_F32, TMAP_FLOOD_DEPTH, flood_regions_run,
                   flood_depths_finish),
     {FLOOD_WORK_LABEL, "regions", 0, 0, flood_label_bytes, flood_label_make, flood_label_run, NULL},
     FLOOD_SLIDES("uniform", TMAP_FLOOD_SLIDES_UNIFORM),
     FLOOD_SLIDES("tiles", TMAP_FLOOD_SLIDES_TILES),
     FLOOD_SLIDES("line", TMAP_FLOOD_SLIDES_LINE),
     FLOOD_SLIDES("naive", TMAP_FLOOD_SLIDES_NAIVE),
-    {FLOOD_WORK_LEVELS, "levels", TMAP_FLOOD_I16, TMAP_FLOOD_BITS, flood_regions_bytes,
+    {FLOOD_WORK_LEVELS, "levels", TMAP_RASTER_I16, TMAP_FLOOD_BITS, flood_regions_bytes,
      flood_levels_make, flood_levels_run, NULL},
 };
 enum { FLOOD_VARIANTS = sizeof flood_variants / sizeof *flood_variants };

@@ -2,8 +2,8 @@
 // flood_lakes.h: what the lakes of rising water are compared with. Up to 4096 x 4096 cells: at each
 // level, with a serial fill on the host, which finds for every cell the level above which water
 // comes to it. Beyond: at eight of the levels, with the union-find of flood_truth.h.
-#ifndef BENCH_ADAPTIVE_FLOOD_LAKES_H
-#define BENCH_ADAPTIVE_FLOOD_LAKES_H
+#ifndef BENCH_RASTER_FLOOD_LAKES_H
+#define BENCH_RASTER_FLOOD_LAKES_H
 
 #include "flood_truth.h"
 

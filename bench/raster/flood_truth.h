@@ -2,8 +2,8 @@
 // flood_truth.h: what results of bench_flood are compared with: the regions of a map by union-find
 // over single cells in global memory, which shares no code with what is measured. Up to 1024 x 1024
 // it is itself compared with a serial fill on the host.
-#ifndef BENCH_ADAPTIVE_FLOOD_TRUTH_H
-#define BENCH_ADAPTIVE_FLOOD_TRUTH_H
+#ifndef BENCH_RASTER_FLOOD_TRUTH_H
+#define BENCH_RASTER_FLOOD_TRUTH_H
 
 #include "../../tests/raster/flood_check.h"
 #include "../timing.h"
@@ -13,7 +13,7 @@
 
 // The map of an input, and its regions. All arrays have a place for each cell.
 typedef struct flood_truth {
-    tmap_flood_map map; // without a pitch
+    tmap_raster_map map; // without a pitch
     int input;
     tmap_u64 cells;
     short *heights;
@@ -198,7 +198,7 @@ static void flood_truth_verify(const flood_truth *t) {
 // Makes a map of width x height cells in `t`, which has memory for them, and finds its regions.
 static void flood_truth_make(flood_truth *t, int input, tmap_u64 width, tmap_u64 height,
                              int connectivity) {
-    const tmap_flood_map map = {width, height, width, 0, 0, TMAP_FLOOD_I16, connectivity};
+    const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_I16, connectivity};
     tmap_u64 numbers[2];
     t->map = map, t->input = input, t->cells = width * height;
     CHECK(cudaMemset(t->numbers, 0, 64));

@@ -52,18 +52,17 @@ typedef struct job {
     void *workspace; // of tmap_pdist_f32_products, or null
 } job;
 
-static const char *const layout_names[] = {"condensed", "square", "lower"};
+static const char *const layout_names[] = {"?", "condensed", "square", "lower"};
 
 static void job_run(void *context) {
     job *j = (job *)context;
+    const tmap_pdist_points points = {j->s->points, j->n, j->d};
     if (j->variant >= 0)
         triangle_launch(j->variant, (int)j->d, j->n, j->rho, 1, j->s->arrays, j->s->out);
     else if (j->wide)
-        CHECK(tmap_pdist_f64((const double *)j->s->points, j->n, j->d, (double *)j->s->out,
-                             j->metric, j->layout, 0));
+        CHECK(tmap_pdist_f64(points, j->metric, j->layout, (double *)j->s->out, 0));
     else
-        CHECK(tmap_pdist_f32_products(j->s->points, j->n, j->d, j->s->out, j->metric, j->layout,
-                                      j->workspace, 0));
+        CHECK(tmap_pdist_f32_products(points, j->metric, j->layout, j->workspace, j->s->out, 0));
 }
 
 // points, row by row, as d arrays.
@@ -105,7 +104,7 @@ static void job_verify(job j) {
 
 // The least time for the bytes that a layout has, in milliseconds.
 static double limit_ms(const job *j) {
-    double values = j->layout == TMAP_PDIST_LOWER ? (double)tmap_triangle_cells(j->n)
+    double values = j->layout == TMAP_PAIRS_LOWER ? (double)tmap_triangle_cells(j->n)
                                                   : (double)tmap_pdist_values(j->n, j->layout);
     return 1e-9 * values * (j->wide ? 8 : 4) / j->s->ceilings.fill_tbs;
 }
@@ -163,7 +162,7 @@ static double record_map(job *j, double bb_ms) {
 static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
     double best_bb = 0, best = 0;
     for (int r = 0; r < s->o.rho.count; ++r) {
-        job j = {s, 0, 0, TMAP_PDIST_LOWER, n, s->o.rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
+        job j = {s, 0, 0, TMAP_PAIRS_LOWER, n, s->o.rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
         double bb_ms = 0, rows = tmap_triangle_tile_rows(n, j.rho);
         printf("| %s | %u | %u |", d ? "edm" : "dummy", n, j.rho);
         for (j.variant = 0; j.variant < TRIANGLE_VARIANT_COUNT; ++j.variant) {
@@ -199,20 +198,20 @@ static void sweep_pdist(sweep *s, tmap_u32 n) {
     const struct {
         tmap_u32 d;
         int wide, layout, metric, products;
-    } cases[PDIST_CASES] = {{1, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
-                            {2, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
-                            {3, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
-                            {4, 0, TMAP_PDIST_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
-                            {3, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
-                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
-                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_CITYBLOCK, 0},
-                            {16, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_COSINE, 0},
-                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
-                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
-                            {64, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_COSINE, 1},
-                            {300, 0, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
-                            {3, 1, TMAP_PDIST_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
-                            {3, 0, TMAP_PDIST_SQUARE, TMAP_PDIST_EUCLIDEAN, 0}};
+    } cases[PDIST_CASES] = {{1, 0, TMAP_PAIRS_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {2, 0, TMAP_PAIRS_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PAIRS_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {4, 0, TMAP_PAIRS_LOWER, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {16, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {16, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_CITYBLOCK, 0},
+                            {16, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_COSINE, 0},
+                            {64, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {64, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
+                            {64, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_COSINE, 1},
+                            {300, 0, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 1},
+                            {3, 1, TMAP_PAIRS_CONDENSED, TMAP_PDIST_EUCLIDEAN, 0},
+                            {3, 0, TMAP_PAIRS_SQUARE, TMAP_PDIST_EUCLIDEAN, 0}};
     for (int c = 0; c < PDIST_CASES; ++c) {
         job j = {s, -1, cases[c].wide, cases[c].layout, n, 0, cases[c].d, cases[c].metric, NULL};
         tmap_u64 need = tmap_pdist_values(n, j.layout) << (2 + j.wide);
@@ -315,10 +314,10 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < o.pdist.count; ++i) {
         if (o.pdist.value[i] > most_n) most_n = o.pdist.value[i];
-        for (int layout = 0; layout < TMAP_PDIST_LAYOUT_COUNT; ++layout) {
+        for (int layout = TMAP_PAIRS_CONDENSED; layout <= TMAP_PAIRS_LOWER; ++layout) {
             tmap_u64 need = tmap_pdist_values(o.pdist.value[i], layout) * 8;
             if (need / 2 <= s.o.bytes && need / 2 > most) most = need / 2;
-            if (need <= s.o.bytes && layout == TMAP_PDIST_CONDENSED && need > most) most = need;
+            if (need <= s.o.bytes && layout == TMAP_PAIRS_CONDENSED && need > most) most = need;
         }
     }
     CHECK(cudaMalloc((void **)&s.out, most + 64));

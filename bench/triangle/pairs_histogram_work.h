@@ -51,17 +51,19 @@ TMAP_DEVICE void pairs_bins_flush(const tmap_u32 *bins, tmap_u32 copies, tmap_u6
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pairs_histogram(tmap_pairs_plan plan, pairs_histogram_job j) {
     __shared__ tmap_u32 bins[PAIRS_BINS];
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
     pairs_bins_clear(bins, PAIRS_BINS);
     j.bins = bins;
-    tmap_pairs_each(&plan, j.points, 0, sizeof(float), 3, pairs_bin_add, &j);
+    tmap_pairs_each(&plan, points, pairs_bin_add, &j);
     pairs_bins_flush(bins, 1, j.total);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pairs_histogram_lanes(tmap_pairs_plan plan, pairs_histogram_job j) {
     __shared__ tmap_u32 bins[PAIRS_BINS * PAIRS_LANES];
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
     pairs_bins_clear(bins, PAIRS_BINS * PAIRS_LANES);
     j.bins = bins + threadIdx.x % PAIRS_LANES;
-    tmap_pairs_each(&plan, j.points, 0, sizeof(float), 3, pairs_bin_add_lanes, &j);
+    tmap_pairs_each(&plan, points, pairs_bin_add_lanes, &j);
     pairs_bins_flush(bins, PAIRS_LANES, j.total);
 }
 static __global__ void pairs_histogram_thread(tmap_u32 n, tmap_u64 pairs, pairs_histogram_job j) {

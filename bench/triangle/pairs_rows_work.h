@@ -11,8 +11,7 @@
 typedef struct pairs_rows_job {
     const float4 *bodies; // x, y, z, mass
     float eps2;
-    void *parts;
-    rows_vector *out;
+    tmap_pairs_rows_to to;
 } pairs_rows_job;
 
 TMAP_DEVICE void pairs_pull(void *job, tmap_pair, const void *a, const void *b, void *to_i,
@@ -32,9 +31,10 @@ TMAP_DEVICE void pairs_pull_join(void *, void *sum, const void *other) {
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 4)
     pairs_rows(tmap_pairs_plan plan, pairs_rows_job j) {
+    const tmap_points points = {j.bodies, 0, sizeof(float), 4};
     const rows_vector zero = {0, 0, 0};
-    tmap_pairs_rows(&plan, j.bodies, 0, sizeof(float), 4, pairs_pull, &zero, sizeof zero,
-                    pairs_pull_join, &j, j.parts, j.out, 0);
+    const tmap_fold pulls = {&zero, sizeof zero, pairs_pull_join};
+    tmap_pairs_rows(&plan, points, pairs_pull, pulls, j.to, &j);
 }
 
 // ---- verification -------------------------------------------------------------------------------
@@ -141,15 +141,15 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     if (!bodies || !check.got || !check.want) bench_bad("--n: no memory for", "the bodies");
     j.bodies = (const float4 *)pairs_points(s, 4), j.eps2 = 1e-4f;
     CHECK(cudaMemcpy(bodies, j.bodies, s->n * sizeof *bodies, cudaMemcpyDeviceToHost));
-    j.out = (rows_vector *)pairs_alloc(bytes);
-    CHECK(cudaMemset(j.out, 0xff, bytes));
+    j.to.result = pairs_alloc(bytes), j.to.result_others = 0;
+    CHECK(cudaMemset(j.to.result, 0xff, bytes));
     CHECK(tmap_pairs_rows_plan_make(s->n, 4, sizeof(float), sizeof(rows_vector),
                                     (const void *)pairs_rows, &engine.plan));
-    j.parts = pairs_alloc(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
-    CHECK(cudaMemset(j.parts, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
+    j.to.workspace = pairs_alloc(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
+    CHECK(cudaMemset(j.to.workspace, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
     check.n = s->n, check.bodies = bodies, check.eps2 = j.eps2;
     pairs_call_run(&engine);
-    error = rows_error(&check, j.out, 0);
+    error = rows_error(&check, (const rows_vector *)j.to.result, 0);
     if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS, PAIRS_ROWS, error, 0);
     memcpy(check.want, check.got, bytes);
     check.largest = rows_largest(s->n, check.want);
@@ -163,8 +163,8 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     pairs_time(s, PAIRS_ROWS, PAIRS_ROWS, 4, &engine, pairs_limit_ms(s, 17), "");
     if (pairs_wants(s, PAIRS_ROWS_NXN, PAIRS_ROWS)) pairs_sweep_nxn(s, &check, &nxn);
     CHECK(cudaFree((void *)j.bodies));
-    CHECK(cudaFree(j.out));
-    CHECK(cudaFree(j.parts));
+    CHECK(cudaFree(j.to.result));
+    CHECK(cudaFree(j.to.workspace));
     CHECK(cudaFree(nxn.out));
     free(bodies), free(check.got), free(check.want);
 }

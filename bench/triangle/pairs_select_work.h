@@ -24,13 +24,15 @@ TMAP_DEVICE int pairs_is_near(void *job, tmap_pair, const void *a, const void *b
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pairs_select_any(tmap_pairs_plan plan, pairs_select_job j) {
-    tmap_pairs_select(&plan, j.points, 0, sizeof(float), 3, pairs_is_near, 0, TMAP_PAIRS_ANY_ORDER,
-                      &j, &j.list);
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    const tmap_pairs_choice near = {pairs_is_near, 0, TMAP_PAIRS_ANY_ORDER};
+    tmap_pairs_select(&plan, points, near, &j.list, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pairs_select_fixed(tmap_pairs_plan plan, pairs_select_job j) {
-    tmap_pairs_select(&plan, j.points, 0, sizeof(float), 3, pairs_is_near, 0,
-                      TMAP_PAIRS_FIXED_ORDER, &j, &j.list);
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    const tmap_pairs_choice near = {pairs_is_near, 0, TMAP_PAIRS_FIXED_ORDER};
+    tmap_pairs_select(&plan, points, near, &j.list, &j);
 }
 static __global__ void pairs_select_thread(tmap_u32 n, tmap_u64 pairs, pairs_select_job j) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -167,7 +169,7 @@ static void pairs_sweep_select(pairs_sweep *s) {
     if (!engines && !pairs_wants(s, PAIRS_THREAD, PAIRS_SELECT)) return;
     j.points = pairs_points(s, 3), j.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
     want = pairs_select_want(s, &j);
-    j.list.capacity = want.hits + 64, j.list.values = 0, j.list.state = 0;
+    j.list.capacity = want.hits + 64, j.list.values = 0, j.list.workspace = 0;
     j.list.pairs = (tmap_pair *)pairs_alloc(j.list.capacity * sizeof *j.list.pairs);
     j.list.count = (tmap_u64 *)pairs_alloc(sizeof *j.list.count);
     for (int k = 0; k < 2 && engines; ++k) {
@@ -176,14 +178,14 @@ static void pairs_sweep_select(pairs_sweep *s) {
         bench_time t;
         CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), kernels[k], &engine.plan));
         bytes = tmap_pairs_select_bytes(&engine.plan, orders[k]);
-        j.list.state = pairs_alloc(bytes);
-        CHECK(cudaMemset(j.list.state, 0, (size_t)bytes));
+        j.list.workspace = pairs_alloc(bytes);
+        CHECK(cudaMemset(j.list.workspace, 0, (size_t)bytes));
         pairs_select_verify(s, PAIRS_SELECT, &engine, orders[k] == TMAP_PAIRS_FIXED_ORDER, want);
         t = bench_measure(pairs_call_run, &engine, s->budget_ms);
         snprintf(more, sizeof more, "\"order\": \"%s\", \"hits\": %llu, \"of_count\": %.3f",
                  names[k], want.hits, t.ms / pairs_select_count_ms(s));
         pairs_record(s, PAIRS_SELECT, PAIRS_SELECT, 3, t, limit, more);
-        CHECK(cudaFree(j.list.state));
+        CHECK(cudaFree(j.list.workspace));
     }
     thread = pairs_call_thread(s, (const void *)pairs_select_thread, &j, j.list.count, 8);
     snprintf(more, sizeof more, "\"order\": \"any\", \"hits\": %llu", want.hits);

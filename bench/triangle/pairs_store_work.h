@@ -33,13 +33,13 @@ TMAP_DEVICE void pairs_euclidean_value(void *, tmap_pair, const void *a, const v
 
 static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
     pairs_store_chebyshev(tmap_pairs_plan plan, pairs_store_job j) {
-    tmap_pairs_store(&plan, j.points, 0, sizeof(float), 3, pairs_chebyshev_value, sizeof(float),
-                     j.out, 0);
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    tmap_pairs_store(&plan, points, pairs_chebyshev_value, sizeof(float), j.out, 0);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
     pairs_store_euclidean(tmap_pairs_plan plan, pairs_store_job j) {
-    tmap_pairs_store(&plan, j.points, 0, sizeof(float), 3, pairs_euclidean_value, sizeof(float),
-                     j.out, 0);
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    tmap_pairs_store(&plan, points, pairs_euclidean_value, sizeof(float), j.out, 0);
 }
 static __global__ void pairs_store_chebyshev_thread(tmap_u32 n, tmap_u64 pairs, pairs_store_job j) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -104,6 +104,8 @@ static void pairs_store_verify(const pairs_sweep *s, int variant, int of, pairs_
 // One of the two values. The limit is the time for the bytes of the output.
 static void pairs_sweep_store(pairs_sweep *s, int variant) {
     const int chebyshev = variant == PAIRS_STORE_CHEBYSHEV;
+    const tmap_pairs_store_shape shape = {s->n, 3, sizeof(float), TMAP_PAIRS_CONDENSED,
+                                          sizeof(float)};
     const tmap_u64 bytes = s->pairs * sizeof(float);
     const double limit = 1e-9 * (double)bytes / s->ceilings.fill_tbs;
     size_t free_bytes, total;
@@ -120,7 +122,7 @@ static void pairs_sweep_store(pairs_sweep *s, int variant) {
     j.points = pairs_points(s, 3);
     j.out = (float *)pairs_alloc(bytes + PAIRS_STORE_GUARD);
     wrong = (tmap_u64 *)pairs_alloc(sizeof *wrong);
-    CHECK(tmap_pairs_store_plan_make(s->n, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
+    CHECK(tmap_pairs_store_plan_make(shape,
                                      chebyshev ? (const void *)pairs_store_chebyshev
                                                : (const void *)pairs_store_euclidean,
                                      &engine.plan));

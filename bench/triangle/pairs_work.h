@@ -10,8 +10,7 @@
 typedef struct pairs_job {
     const float *points;
     float minus_r2; // of the radius
-    void *parts;
-    double *result;
+    tmap_fold_to to;
 } pairs_job;
 
 // ---- pairs within a radius ----------------------------------------------------------------------
@@ -38,11 +37,10 @@ TMAP_DEVICE void pairs_count_join(void *, void *sum, const void *other) {
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 12)
     pairs_count(tmap_pairs_plan plan, pairs_job j) {
-    __shared__ pairs_counts scratch[TMAP_PAIRS_THREADS / 32];
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
     const pairs_counts zero = {0, 0, 0};
-    pairs_counts sum;
-    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 3, pairs_near_add, &sum, &zero, sizeof sum,
-                    pairs_count_join, &j, scratch, j.parts, j.result);
+    const tmap_fold count = {&zero, sizeof zero, pairs_count_join};
+    tmap_pairs_fold(&plan, points, pairs_near_add, count, j.to, &j);
 }
 static __global__ void pairs_count_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -52,7 +50,7 @@ static __global__ void pairs_count_thread(tmap_u32 n, tmap_u64 pairs, pairs_job 
         sum += pairs_near(j.points + 3 * p.i, j.points + 3 * p.j, j.minus_r2);
     }
     sum = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)sum);
-    if (threadIdx.x % 32 == 0) atomicAdd((tmap_u64 *)j.result, sum);
+    if (threadIdx.x % 32 == 0) atomicAdd((tmap_u64 *)j.to.result, sum);
 }
 
 // ---- terms of dRMSD -----------------------------------------------------------------------------
@@ -91,11 +89,10 @@ TMAP_DEVICE void pairs_drmsd_join(void *, void *sum, const void *other) {
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
     pairs_drmsd_sum(tmap_pairs_plan plan, pairs_job j) {
-    __shared__ pairs_terms scratch[TMAP_PAIRS_THREADS / 32];
+    const tmap_points points = {j.points, 0, sizeof(float), 6};
     const pairs_terms zero = {0, 0, 0};
-    pairs_terms sum;
-    tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 6, pairs_drmsd_add, &sum, &zero, sizeof sum,
-                    pairs_drmsd_join, 0, scratch, j.parts, j.result);
+    const tmap_fold sum = {&zero, sizeof zero, pairs_drmsd_join};
+    tmap_pairs_fold(&plan, points, pairs_drmsd_add, sum, j.to, 0);
 }
 static __global__ void pairs_drmsd_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -105,7 +102,7 @@ static __global__ void pairs_drmsd_thread(tmap_u32 n, tmap_u64 pairs, pairs_job 
         sum += (double)pairs_drmsd(j.points + 6 * p.i, j.points + 6 * p.j);
     }
     for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
-    if (threadIdx.x % 32 == 0) atomicAdd(j.result, sum);
+    if (threadIdx.x % 32 == 0) atomicAdd((double *)j.to.result, sum);
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
@@ -121,15 +118,15 @@ static void pairs_fold_begin(const pairs_sweep *s, tmap_u32 d, const void *kerne
     w->engine = pairs_call_engine(&w->job);
     CHECK(tmap_pairs_plan_make(s->n, d, sizeof(float), kernel, &w->engine.plan));
     w->job.points = pairs_points(s, d), w->job.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
-    w->job.parts = pairs_alloc(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
-    CHECK(cudaMemset(w->job.parts, 0, (size_t)tmap_pairs_fold_clear(&w->engine.plan)));
-    w->job.result = (double *)pairs_alloc(bytes);
-    w->thread = pairs_call_thread(s, thread, &w->job, w->job.result, 8);
+    w->job.to.workspace = pairs_alloc(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
+    CHECK(cudaMemset(w->job.to.workspace, 0, (size_t)tmap_pairs_fold_clear(&w->engine.plan)));
+    w->job.to.result = pairs_alloc(bytes);
+    w->thread = pairs_call_thread(s, thread, &w->job, w->job.to.result, 8);
 }
 static void pairs_fold_end(const pairs_fold_work *w) {
     CHECK(cudaFree((void *)w->job.points));
-    CHECK(cudaFree(w->job.parts));
-    CHECK(cudaFree(w->job.result));
+    CHECK(cudaFree(w->job.to.workspace));
+    CHECK(cudaFree(w->job.to.result));
 }
 
 // The count of a run of the engine, which is that of a thread for each pair, or the program ends.
@@ -137,9 +134,9 @@ static tmap_u64 pairs_count_verify(const pairs_sweep *s, pairs_fold_work *w) {
     pairs_counts got;
     tmap_u64 want;
     pairs_call_run(&w->engine);
-    CHECK(cudaMemcpy(&got, w->job.result, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&got, w->job.to.result, sizeof got, cudaMemcpyDeviceToHost));
     pairs_call_run(&w->thread);
-    CHECK(cudaMemcpy(&want, w->job.result, sizeof want, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&want, w->job.to.result, sizeof want, cudaMemcpyDeviceToHost));
     if (got.sum + got.part != want)
         pairs_wrong(s, PAIRS_COUNT, PAIRS_COUNT, (double)(got.sum + got.part), (double)want);
     return want;
@@ -174,10 +171,10 @@ static void pairs_sweep_drmsd(pairs_sweep *s) {
     pairs_fold_begin(s, 6, (const void *)pairs_drmsd_sum, (const void *)pairs_drmsd_thread,
                      sizeof(pairs_terms), &w);
     pairs_call_run(&w.engine);
-    CHECK(cudaMemcpy(&got, w.job.result, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&got, w.job.to.result, sizeof got, cudaMemcpyDeviceToHost));
     got.sum += (double)got.part;
     pairs_call_run(&w.thread);
-    CHECK(cudaMemcpy(&want, w.job.result, sizeof want, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&want, w.job.to.result, sizeof want, cudaMemcpyDeviceToHost));
     if (!(fabs(got.sum - want) <= 1e-6 * want))
         pairs_wrong(s, PAIRS_DRMSD, PAIRS_DRMSD, got.sum, want);
     pairs_time(s, PAIRS_DRMSD, PAIRS_DRMSD, 6, &w.engine, limit, "");

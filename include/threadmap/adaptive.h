@@ -7,6 +7,7 @@
 #define TMAP_ADAPTIVE_H
 
 #include "adaptive/ask.h"
+#include "adaptive/ask_plan.h"
 #include "adaptive/olt.h"
 #include "adaptive/region.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// core.h: what every threadmap header stands on: function qualifiers, integer and coordinate types,
-// error codes.
+// core.h: function qualifiers, integer and coordinate types, error codes.
 //
 // It includes nothing, so that it compiles as C11, as C++, under nvcc, under clang's CUDA mode with
 // or without its wrapper headers, and under NVRTC, which has no <stdint.h>.
@@ -24,9 +23,9 @@
 #endif
 
 // TMAP_FN: a pure function for host and device. TMAP_DEVICE: a function for device code only.
-// TMAPI_DEVICE_CALL: one that stays a call, for long code that runs once in a launch.
-// The qualifiers never depend on __CUDA_ARCH__, as host and device passes must agree on them;
-// bodies may.
+// TMAPI_DEVICE_CALL: one that stays a call, for long code that runs once in a launch. The
+// qualifiers never depend on __CUDA_ARCH__, as host and device passes must agree on them; bodies
+// may.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define TMAP_FN           static __inline__ __host__ __device__
 #define TMAP_DEVICE       static __inline__ __device__
@@ -41,8 +40,8 @@
 #define TMAPI_DEVICE_CALL static inline
 #endif
 
-// Before a loop that runs once in a launch: a kernel's instructions come from memory, and compiling
-// them takes time, so that nobody wants four copies of it.
+// Before a loop that runs once in a launch: copies of it would cost instruction fetches and time of
+// the compiler for nothing.
 #if defined(__CUDA_ARCH__)
 #define TMAPI_NO_UNROLL _Pragma("unroll 1")
 #else
@@ -55,8 +54,7 @@ typedef unsigned int tmap_u32;
 typedef unsigned long long tmap_u64;
 typedef long long tmap_i64;
 
-// A negative array size here means that this compiler's integers do not have the width that the
-// maps rely on.
+// A negative array size here: this compiler's integers do not have the widths that the maps need.
 typedef char tmapi_u32_is_32_bits[sizeof(tmap_u32) == 4 ? 1 : -1];
 typedef char tmapi_u64_is_64_bits[sizeof(tmap_u64) == 8 ? 1 : -1];
 

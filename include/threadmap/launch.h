@@ -1,38 +1,172 @@
 // SPDX-License-Identifier: MIT
-// launch.h: what every launcher and plan maker needs of the device before it launches a kernel.
+// launch.h: the facts of a device and of a kernel from which plans are made, how many blocks a
+// multiprocessor then holds, and the launch of a plan.
+//
+// A plan is a pure function of facts. tmap_X_plan_make asks the CUDA runtime for them;
+// tmap_X_plan_of takes them as an argument, calls nothing of CUDA and compiles as C11, for a GPU
+// that is not there, for launches by the driver API, and for kernels compiled at run time.
 #ifndef TMAP_LAUNCH_H
 #define TMAP_LAUNCH_H
 
 #include "core.h"
 
+// ---- memory -------------------------------------------------------------------------------------
+
+// Memory of the caller's that a plan or a run works in; the function that takes it says how much it
+// needs, where it must begin and whether it is to be cleared.
+typedef struct tmap_workspace {
+    void *data;
+    tmap_u64 bytes;
+} tmap_workspace;
+
+// ---- facts --------------------------------------------------------------------------------------
+
+// A device. The names of cudaDeviceGetAttribute are beside the members.
+typedef struct tmap_device_facts {
+    tmap_u32 capability;        // 10 ComputeCapabilityMajor + ComputeCapabilityMinor: 90, 120
+    tmap_u32 processors;        // MultiProcessorCount
+    tmap_u32 threads;           // of a multiprocessor at most: MaxThreadsPerMultiprocessor
+    tmap_u32 blocks;            // the same: MaxBlocksPerMultiprocessor
+    tmap_u32 registers;         // of a multiprocessor: MaxRegistersPerMultiprocessor
+    tmap_u32 block_registers;   // of a block at most: MaxRegistersPerBlock
+    tmap_u32 shared;            // bytes of a multiprocessor: MaxSharedMemoryPerMultiprocessor
+    tmap_u32 block_shared;      // of a block at most: MaxSharedMemoryPerBlockOptin
+    tmap_u32 reserved_shared;   // of each block, taken by CUDA: ReservedSharedMemoryPerBlock
+    tmap_u32 floats_per_double; // SingleToDoublePrecisionPerfRatio
+    tmap_u32 concurrent;        // 1 if several blocks and kernels run at a time: ConcurrentKernels
+} tmap_device_facts;
+
+// A kernel on that device. The names of cudaFuncGetAttributes are beside the members.
+typedef struct tmap_kernel_facts {
+    tmap_u32 registers; // of a thread: numRegs
+    tmap_u32 shared;    // static shared memory in bytes: sharedSizeBytes
+    tmap_u32 threads;   // of a block at most: maxThreadsPerBlock
+    tmap_u32 ptx;       // the architecture that it was compiled for: ptxVersion, 90
+} tmap_kernel_facts;
+
+// What a plan is made from.
+typedef struct tmap_facts {
+    tmap_device_facts device;
+    tmap_kernel_facts kernel;
+} tmap_facts;
+
+TMAP_FN tmap_u32 tmapi_facts_round(tmap_u32 a, tmap_u32 to) { return (a + to - 1) / to * to; }
+
+// The blocks of a kernel that a multiprocessor holds at once, by the rules of compute capability
+// 7.5 to 12.x: a warp's registers are counted in units of 256 and lie in one of four partitions, a
+// block's shared memory in units of 128 bytes (256 before 8.0) after what CUDA reserves.
+// threads: of a block, 1 to 1024. shared: dynamic, in bytes, whatever the kernel's limit is now.
+// Returns what cudaOccupancyMaxActiveBlocksPerMultiprocessor does; 0 for a block that cannot run.
+// Example: 9.0, 64 registers, 512 threads, no shared memory: 2; with 100 KB each: 2; 120 KB: 1.
+TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads, tmap_u64 shared) {
+    const tmap_device_facts *device = &facts->device;
+    const tmap_kernel_facts *kernel = &facts->kernel;
+    const tmap_u32 warps = (threads + 31) / 32, unit = device->capability < 80 ? 256 : 128;
+    const tmap_u32 of_warp = tmapi_facts_round(kernel->registers * 32, 256);
+    const tmap_u64 bytes = kernel->shared + shared;
+    tmap_u32 blocks = device->blocks, most;
+    if (threads < 1 || threads > kernel->threads || bytes > device->block_shared) return 0;
+    // A launch is refused by the registers of a block whose warps fill all four partitions.
+    if (of_warp * tmapi_facts_round(warps, 4) > device->block_registers) return 0;
+    most = device->threads / 32 / warps;
+    if (most < blocks) blocks = most;
+    if (of_warp) {
+        most = device->registers / 4 / of_warp * 4 / warps;
+        if (most < blocks) blocks = most;
+    }
+    most = tmapi_facts_round((tmap_u32)bytes + device->reserved_shared, unit);
+    if (most && device->shared / most < blocks) blocks = device->shared / most;
+    return blocks;
+}
+
+// The blocks of a launch along one axis, their threads, and their dynamic shared memory.
+typedef struct tmapi_launch_shape {
+    tmap_u64 grid;
+    tmap_u32 block, shared;
+} tmapi_launch_shape;
+
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// Sets the limit of a kernel's dynamic shared memory on a device. cudaFuncSetAttribute clears an
-// error that an earlier call of the user's has left (measured with CUDA 13.0); the call that came
-// with CUDA 12.8 leaves it alone.
-static inline cudaError_t tmapi_launch_set_shared(const void *kernel, int device, int bytes) {
-#if CUDART_VERSION >= 12080
-    cudaKernel_t handle;
-    cudaError_t error = cudaGetKernel(&handle, kernel);
-    if (error) return error;
-    return cudaKernelSetAttributeForDevice(handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           bytes, device);
-#else
-    (void)device;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-#endif
+// The facts of the current device. Returns the error of a CUDA call; one that an earlier call has
+// left is neither reported nor cleared. *out is written only on success.
+static inline cudaError_t tmap_device_facts_get(tmap_device_facts *out) {
+    tmap_device_facts d;
+    tmap_u32 major, minor;
+    const struct {
+        enum cudaDeviceAttr attribute;
+        tmap_u32 *to;
+    } asked[] = {
+        {cudaDevAttrComputeCapabilityMajor, &major},
+        {cudaDevAttrComputeCapabilityMinor, &minor},
+        {cudaDevAttrMultiProcessorCount, &d.processors},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, &d.threads},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, &d.blocks},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, &d.registers},
+        {cudaDevAttrMaxRegistersPerBlock, &d.block_registers},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, &d.shared},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, &d.block_shared},
+        {cudaDevAttrReservedSharedMemoryPerBlock, &d.reserved_shared},
+        {cudaDevAttrSingleToDoublePrecisionPerfRatio, &d.floats_per_double},
+        {cudaDevAttrConcurrentKernels, &d.concurrent},
+    };
+    int value, device;
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; ++i) {
+        error = cudaDeviceGetAttribute(&value, asked[i].attribute, device);
+        if (error) return error;
+        *asked[i].to = (tmap_u32)value;
+    }
+    d.capability = 10 * major + minor;
+    *out = d;
+    return cudaSuccess;
+}
+
+// The facts of a kernel, a __global__ function cast to const void *, on the current device. Errors
+// as above; cudaErrorInvalidDeviceFunction for what is no kernel.
+static inline cudaError_t tmap_kernel_facts_get(const void *kernel, tmap_kernel_facts *out) {
+    cudaFuncAttributes attributes;
+    cudaError_t error;
+    if (!kernel || !out) return cudaErrorInvalidValue;
+    if ((error = cudaFuncGetAttributes(&attributes, kernel)) != cudaSuccess) return error;
+    out->registers = (tmap_u32)attributes.numRegs;
+    out->shared = (tmap_u32)attributes.sharedSizeBytes;
+    out->threads = (tmap_u32)attributes.maxThreadsPerBlock;
+    out->ptx = (tmap_u32)attributes.ptxVersion;
+    return cudaSuccess;
+}
+
+// Both. Cost: some calls of the CUDA runtime, which do not wait for the device.
+static inline cudaError_t tmap_facts_get(const void *kernel, tmap_facts *out) {
+    tmap_facts facts;
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    if ((error = tmap_kernel_facts_get(kernel, &facts.kernel)) != cudaSuccess) return error;
+    if ((error = tmap_device_facts_get(&facts.device)) != cudaSuccess) return error;
+    *out = facts;
+    return cudaSuccess;
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+
+// The error of a function that makes a plan from facts, as a launcher reports it.
+static inline cudaError_t tmapi_launch_error(int code) {
+    return code == TMAP_OK       ? cudaSuccess
+           : code == TMAP_ERANGE ? cudaErrorInvalidConfiguration
+                                 : cudaErrorInvalidValue;
 }
 
 // Lets a kernel be launched with `bytes` of dynamic shared memory on the current device.
 //
 // The limit is set once, to all that the device has beside the kernel's static shared memory: every
 // thread that sets it writes the same number, and none ever lowers it, so that plans made earlier
-// or by other threads stay valid. The limit changes neither occupancy nor a launch that asks for
-// less. A limit that the user has set by cudaFuncSetAttribute is the user's and stays.
+// or by other threads stay valid. It changes neither occupancy nor a launch that asks for less. A
+// limit that the user has set by cudaFuncSetAttribute stays.
 // Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call. From
-// CUDA 12.8 on an error that an earlier call has left is neither reported nor cleared.
-// Cost: one query where the limit suffices already.
+// CUDA 12.8 on an error that an earlier call has left is neither reported nor cleared; before,
+// cudaFuncSetAttribute clears it. Cost: one query where the limit suffices already.
 static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) {
     cudaFuncAttributes attributes;
     int device, most;
@@ -43,7 +177,25 @@ static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) 
     error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (error) return error;
     if (attributes.sharedSizeBytes + bytes > (size_t)most) return cudaErrorInvalidConfiguration;
-    return tmapi_launch_set_shared(kernel, device, most - (int)attributes.sharedSizeBytes);
+    most -= (int)attributes.sharedSizeBytes;
+#if CUDART_VERSION >= 12080
+    cudaKernel_t handle;
+    if ((error = cudaGetKernel(&handle, kernel)) != cudaSuccess) return error;
+    return cudaKernelSetAttributeForDevice(handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           most, device);
+#else
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+#endif
+}
+
+// Launches a kernel with the parameters that `arguments` points to. Returns the launch's own error;
+// one that an earlier call has left is neither reported nor cleared. A grid without a block, on
+// which drivers disagree, and one of 2^31 blocks or more are cudaErrorInvalidConfiguration.
+static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape shape,
+                                       void **arguments, cudaStream_t stream) {
+    if (!shape.grid || shape.grid > 0x7fffffff) return cudaErrorInvalidConfiguration;
+    return cudaLaunchKernel(kernel, dim3((unsigned)shape.grid), dim3(shape.block), arguments,
+                            shape.shared, stream);
 }
 
 #endif

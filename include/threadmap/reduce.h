@@ -14,30 +14,30 @@
 //     if (tmap_thread_rank() == 0) out[blockIdx.x] = sum;
 //
 // A sum is a product with a matrix of ones. Values are cut into their bytes, the limbs, and two
-// products of bytes with 32-bit sums (reduce.h) add up the 32 values of a warp, limb by limb:
+// products of bytes with 32-bit sums add up the 32 values of a warp, limb by limb:
 //
 //     1. B: the values, a byte a row, 4 lanes a column. A: which limb a row picks. D: the sums of
 //        limb g % 2 (rows 0..7) and 2 + g % 2 (rows 8..15) over the lanes of a column.
 //     2. Two columns, below 2048, go to B as two bytes, v % 16 and v / 16; A holds the weights 1
 //        and 16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
 //
-// No lane ever reads another's word, so there is no shuffle in it and no shared memory.
+// No lane reads another's word, so there is no shuffle in it and no shared memory.
 //
-// float32 by tensor cores is a sum of integers: values are rounded to multiples of a unit u, the
-// largest |value| of the warp being below 2^31 u, added exactly, and the warps are added in double.
+// Floats on tensor cores are added as integers: values are rounded to multiples of a unit u, with
+// the largest |value| of the warp below 2^31 u, and added exactly; the warps are added in double.
 // With s the true sum and S the sum of |values|,
 //     tmap_block_sum_f32_mma       |error| <= 2^-24 |s| + 2^-25 S         (u-rounding <= 2^-26 S)
 //     tmap_block_sum_f32_shuffle   |error| <= 10 * 2^-24 * 1.000001 S     (10 levels of additions)
-// The result of the first does not depend on the order of values in a warp, nor on the machine, and
-// does not overflow on the way: it is infinite only where the sum itself rounds to infinity. In
-// both, NaN or infinities of both signs give NaN, and infinities of one sign that infinity, but for
-// the shuffle form where finite partial sums overflow the other way. Compiled with -ftz=true, as by
-// --use_fast_math, numbers below 2^-126 add nothing by shuffles, and a sum below it is 0 in both.
+// The first does not depend on the order of values in a warp, nor on the machine, and is infinite
+// only where the sum itself rounds to infinity. In both, NaN or infinities of both signs give NaN,
+// and infinities of one sign that infinity, but for the shuffle form where finite partial sums
+// overflow the other way. Compiled with -ftz=true, as by --use_fast_math, numbers below 2^-126 add
+// nothing by shuffles, and a sum below it is 0 in both.
 //
-// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by shuffles and has ones-matrices
-// in half precision; bytes and the float32 sum are this library's.
+// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles and has matrices
+// of ones in half precision (WMMA: papers/wmma.h); bytes and the float sum are this library's.
 //
-// Functions are collective: all lanes that `warp` counts, or all threads of the block, must call
+// Functions are collective: all lanes that `warp` counts, or all threads of the block, call them
 // together. Blocks have any size and shape up to 1024 threads; warps of fewer than 32 threads are
 // added by shuffles, with the same results.
 #ifndef TMAP_REDUCE_H
@@ -45,12 +45,7 @@
 
 #include "warp.h"
 
-// ---- mma ----------------------------------------------------------------------------------------
-//
-// A product of two small matrices of bytes by a warp, on tensor cores where there are some.
-//
-// Private to the library: sums (reduce.h) and maps (papers/mma.h) are such products. Machines
-// without tensor cores for bytes get the same results by shuffles.
+// ---- a product of two small matrices of bytes by a warp -----------------------------------------
 
 // 1 in device code whose tensor cores multiply bytes (sm_75 and later); 0 where shuffles do it.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
@@ -118,45 +113,12 @@ TMAP_DEVICE void tmapi_mma(tmap_u32 lane, tmapi_mma_sums *d, tmap_u32 a0, tmap_u
 #endif
 }
 
-// ---- reduce -------------------------------------------------------------------------------------
+// ---- over a warp, by shuffles (warp.h has those of the other types) -----------------------------
 
-// ---- over a warp, by shuffles -------------------------------------------------------------------
-
-// The exact sum of 32-bit integers over the warp, in all lanes. Cost: 5 shuffles of two words.
+// The exact sum of 32-bit integers over the warp, in all lanes. Cost: 5 shuffles of two words;
 // tmap_warp_sum_i32 does the same by two integer reductions.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_shuffle(tmap_warp w, int v) {
     return (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)(tmap_i64)v);
-}
-
-// The sum of floats over the warp, in all lanes, by 5 levels of additions.
-// |error| <= 5 * 2^-24 * 1.000001 * sum |v|. Cost: 5 shuffles, one more for a partial warp.
-TMAP_DEVICE float tmap_warp_sum_f32_shuffle(tmap_warp w, float v) {
-    if (w.lanes == 32) {
-#pragma unroll
-        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
-        return v;
-    }
-    for (tmap_u32 step = 16; step; step >>= 1) { // lanes that do not exist add nothing
-        tmap_u32 other = w.lane + step;
-        float u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
-        if (other < w.lanes) v += u;
-    }
-    return __shfl_sync(w.mask, v, 0);
-}
-
-// The same for doubles. |error| <= 5 * 2^-53 * 1.000001 * sum |v|.
-TMAP_DEVICE double tmap_warp_sum_f64_shuffle(tmap_warp w, double v) {
-    if (w.lanes == 32) {
-#pragma unroll
-        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
-        return v;
-    }
-    for (tmap_u32 step = 16; step; step >>= 1) {
-        tmap_u32 other = w.lane + step;
-        double u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
-        if (other < w.lanes) v += u;
-    }
-    return __shfl_sync(w.mask, v, 0);
 }
 
 // ---- over a warp, by tensor cores ---------------------------------------------------------------
@@ -208,8 +170,8 @@ TMAP_DEVICE tmap_u32 tmapi_warp_max(tmap_warp w, tmap_u32 v) {
 
 // The sum of floats over the warp as a double, in all lanes: `top` is the largest biased exponent,
 // at least 1, and the unit 2^(top - 157), so that the largest values are integers of 31 bits. A
-// value `down` binary places below them is rounded to the nearest unit, halves away from zero;
-// one further down than 31 places is less than half a unit. Fewer than 2^37 units are exact in a
+// value `down` binary places below them is rounded to the nearest unit, halves away from zero; one
+// further down than 31 places is less than half a unit. Fewer than 2^37 units are exact in a
 // double, as is their weight.
 TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
     tmap_u32 bits = __float_as_uint(v), exponent = bits >> 23 & 0xffu, mantissa = bits & 0x7fffffu;
@@ -240,27 +202,11 @@ TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
 
 // ---- over a block -------------------------------------------------------------------------------
 //
-// Thread 0 gets the sum, the others get 0. All threads of the block must call. scratch: 32 words of
+// Thread 0 gets the sum, the others get 0. All threads of the block call. scratch: 32 words of
 // shared memory, the same for all forms, free again after the next __syncthreads(). Cost: the sum
 // over a warp twice, and a barrier; blocks of one warp: once, and none.
 
-// How many warps the block has, the last one perhaps a partial one.
-TMAP_DEVICE tmap_u32 tmapi_block_warps(void) {
-    return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
-}
-
-// A bit pattern from each warp to the lanes of the first one; 0 to those without a warp.
-// 1 in the first warp, which is a full one.
-TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) {
-    tmap_u32 rank = tmap_thread_rank();
-    if (w.lane == 0) scratch[rank / 32] = *v;
-    __syncthreads();
-    if (rank >= 32) return 0;
-    *v = w.lane < tmapi_block_warps() ? scratch[w.lane] : 0;
-    return 1;
-}
-
-// WORK(warp, v, scratch) with a constant warp where the block is whole warps: a collective whose
+// work(warp, v, scratch) with a constant warp where the block is whole warps: a collective whose
 // mask is not a constant costs a test for divergence.
 #define TMAPI_BLOCK_SUM(work, v, scratch) \
     (blockDim.x * blockDim.y * blockDim.z % 32 == 0 ? work(tmap_warp_full(), v, scratch) \
@@ -268,7 +214,7 @@ TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) 
 
 TMAP_DEVICE tmap_i64 tmapi_block_i32_shuffle(tmap_warp w, int v, tmap_i64 *scratch) {
     tmap_i64 sum = tmap_warp_sum_i32_shuffle(w, v);
-    if (tmapi_block_warps() > 1 && tmapi_block_gather(w, &sum, scratch))
+    if (tmapi_block_gather(w, &sum, scratch))
         sum = (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)sum);
     return tmap_thread_rank() == 0 ? sum : 0;
 }
@@ -280,8 +226,7 @@ TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
 
 // The sum over the block, by tensor cores, of what the warps have.
 TMAP_DEVICE tmap_i64 tmapi_block_sum_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
-    if (tmapi_block_warps() > 1 && tmapi_block_gather(w, &v, scratch))
-        v = tmap_warp_sum_i64_mma(w, v);
+    if (tmapi_block_gather(w, &v, scratch)) v = tmap_warp_sum_i64_mma(w, v);
     return tmap_thread_rank() == 0 ? v : 0;
 }
 TMAP_DEVICE tmap_i64 tmapi_block_i32_mma(tmap_warp w, int v, tmap_i64 *scratch) {
@@ -304,11 +249,9 @@ TMAP_DEVICE tmap_i64 tmap_block_sum_i64_mma(tmap_i64 v, tmap_i64 *scratch) {
 
 TMAP_DEVICE float tmapi_block_f32_shuffle(tmap_warp w, float v, tmap_i64 *scratch) {
     v = tmap_warp_sum_f32_shuffle(w, v);
-    if (tmapi_block_warps() > 1) {
-        tmap_i64 bits = __float_as_int(v);
-        if (tmapi_block_gather(w, &bits, scratch))
-            v = tmap_warp_sum_f32_shuffle(w, __int_as_float((int)bits));
-    }
+    tmap_i64 bits = __float_as_int(v);
+    if (tmapi_block_gather(w, &bits, scratch))
+        v = tmap_warp_sum_f32_shuffle(w, __int_as_float((int)bits));
     return tmap_thread_rank() == 0 ? v : 0.0f;
 }
 
@@ -320,11 +263,9 @@ TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
 
 TMAP_DEVICE float tmapi_block_f32_mma(tmap_warp w, float v, tmap_i64 *scratch) {
     double sum = tmapi_warp_sum_units(w, v);
-    if (tmapi_block_warps() > 1) {
-        tmap_i64 bits = __double_as_longlong(sum);
-        if (tmapi_block_gather(w, &bits, scratch))
-            sum = tmap_warp_sum_f64_shuffle(w, __longlong_as_double(bits));
-    }
+    tmap_i64 bits = __double_as_longlong(sum);
+    if (tmapi_block_gather(w, &bits, scratch))
+        sum = tmap_warp_sum_f64_shuffle(w, __longlong_as_double(bits));
     return tmap_thread_rank() == 0 ? (float)sum : 0.0f;
 }
 

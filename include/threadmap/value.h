@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: MIT
-// value.h: values of the user's types as the engines handle them: so many bytes.
+// value.h: arrays and values of the user's types, as bytes: copies, shuffles, and asynchronous
+// copies to shared memory.
 //
-// Private to the library. A value on its way is a few bytes of a local variable, which the compiler
-// turns into registers, as sizes and places are constants.
+// A value on its way is a few bytes of a local variable. Sizes and places are constants, so that
+// the compiler keeps it in registers.
 #ifndef TMAP_VALUE_H
 #define TMAP_VALUE_H
 
 #include "core.h"
+
+// An array in device memory. In a kernel `size` is a constant, which nvcc folds.
+//     const tmap_array in = {job.in, sizeof *job.in};
+typedef struct tmap_array {
+    const void *data; // element 0, at a multiple of an element's size
+    tmap_u32 size;    // of an element, in bytes
+} tmap_array;
+
+// 1 if a value has a size that the functions below know, and `pointer` is a multiple of it.
+TMAP_FN int tmapi_value_size_fits(tmap_u32 size, const void *pointer) {
+    const int known = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+    return known && (tmap_u64)pointer % size == 0;
+}
+
+// The one of five kernels, for elements of 1, 2, 4, 8 and 16 bytes, for elements of `size`; else
+// null.
+TMAP_FN const void *tmapi_value_kernel(tmap_u32 size, const void *const *kernels) {
+    for (tmap_u32 i = 0; i < 5; ++i)
+        if (size == 1u << i) return kernels[i];
+    return 0;
+}
 
 #if TMAP_CUDA
 
@@ -75,12 +97,80 @@ TMAP_DEVICE void tmapi_value_pick(void *to, int first, const void *a, const void
         tmapi_value_copy(to, b, size);
 }
 
-#endif // TMAP_CUDA
+// ---- asynchronous copies ------------------------------------------------------------------------
+//
+// From device memory to shared memory, in the background from compute capability 8.0 on, at once
+// before. A thread waits for its own copies; a barrier then tells others of them.
 
-// 1 if `size` is one that these functions know, and a pointer a multiple of it.
-TMAP_FN int tmapi_value_size_fits(tmap_u32 size, const void *pointer) {
-    const int known = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
-    return known && (tmap_u64)pointer % size == 0;
+// Copies 4, 8 or 16 bytes, a constant.
+TMAP_DEVICE void tmapi_async_copy(void *to, const void *from, tmap_u32 bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
+    if (bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+#else
+    tmapi_value_copy(to, from, bytes);
+#endif
 }
 
+// The same by a global address, which takes fewer registers in some loops than a generic one.
+TMAP_DEVICE void tmapi_async_send(void *to, const void *from, tmap_u32 bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    from = (const void *)__cvta_generic_to_global(from);
+#endif
+    tmapi_async_copy(to, from, bytes);
+}
+
+// The same, or as many zeros where the source does not exist. It is kept in the L1 cache.
+TMAP_DEVICE void tmapi_async_copy_or_zero(void *to, const void *from, tmap_u32 bytes, int exists) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to), read = exists ? bytes : 0;
+    if (bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(read)
+                     : "memory");
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(read)
+                     : "memory");
+    if (bytes == 16)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(read)
+                     : "memory");
+#else
+    if (exists)
+        tmapi_value_copy(to, from, bytes);
+    else
+        tmapi_value_zero(to, bytes);
+#endif
+}
+
+// Ends a batch of the thread's copies.
+TMAP_DEVICE void tmapi_async_commit(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for the thread's batches: all of them, or all but the last one. but_last: a constant.
+TMAP_DEVICE void tmapi_async_wait(int but_last) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (but_last)
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+    else
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+#else
+    (void)but_last;
+#endif
+}
+
+// Waits for all of the thread's copies, in a batch or not.
+TMAP_DEVICE void tmapi_async_wait_all(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+#endif // TMAP_CUDA
 #endif

@@ -44,36 +44,27 @@ TMAP_DEVICE tmap_warp tmap_warp_full(void) {
 
 // ---- sums over a warp ---------------------------------------------------------------------------
 
-// The sum of v over the warp modulo 2^32, by shuffles. Cost: log2(lanes) shuffles, one more for a
-// partial warp.
-TMAP_DEVICE tmap_u32 tmap_warp_sum_shuffle(tmap_warp w, tmap_u32 v) {
-    if (w.lanes == 32) {
-#pragma unroll
-        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
-        return v;
+#define TMAPI_WARP_SUM(name, type) \
+    TMAP_DEVICE type name(tmap_warp w, type v) { \
+        if (w.lanes == 32) { \
+            for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step); \
+            return v; \
+        } \
+        for (tmap_u32 step = 16; step; step >>= 1) { /* lanes that do not exist add nothing */ \
+            tmap_u32 other = w.lane + step; \
+            type u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane); \
+            if (other < w.lanes) v += u; \
+        } \
+        return __shfl_sync(w.mask, v, 0); \
     }
-    for (tmap_u32 step = 16; step; step >>= 1) { // lanes that do not exist add nothing
-        tmap_u32 other = w.lane + step;
-        tmap_u32 u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
-        if (other < w.lanes) v += u;
-    }
-    return __shfl_sync(w.mask, v, 0);
-}
-
-// The same modulo 2^64.
-TMAP_DEVICE tmap_u64 tmap_warp_sum_shuffle64(tmap_warp w, tmap_u64 v) {
-    if (w.lanes == 32) {
-#pragma unroll
-        for (tmap_u32 step = 16; step; step >>= 1) v += __shfl_xor_sync(w.mask, v, step);
-        return v;
-    }
-    for (tmap_u32 step = 16; step; step >>= 1) {
-        tmap_u32 other = w.lane + step;
-        tmap_u64 u = __shfl_sync(w.mask, v, other < w.lanes ? other : w.lane);
-        if (other < w.lanes) v += u;
-    }
-    return __shfl_sync(w.mask, v, 0);
-}
+// The sum of v over the warp, in all lanes, by shuffles: integers modulo 2^32 or 2^64; of floats
+// and doubles |error| <= 5 e * 1.000001 * sum |v|, e = 2^-24 or 2^-53. Cost: log2(lanes) shuffles
+// of a value, one more for a partial warp.
+TMAPI_WARP_SUM(tmap_warp_sum_shuffle, tmap_u32)
+TMAPI_WARP_SUM(tmap_warp_sum_shuffle64, tmap_u64)
+TMAPI_WARP_SUM(tmap_warp_sum_f32_shuffle, float)
+TMAPI_WARP_SUM(tmap_warp_sum_f64_shuffle, double)
+#undef TMAPI_WARP_SUM
 
 // The sum of v over the warp modulo 2^32, by one instruction (redux.sync) on sm_80 and later, by
 // shuffles before.
@@ -108,16 +99,27 @@ TMAP_DEVICE tmap_i64 tmap_warp_sum_i64(tmap_warp w, tmap_i64 v) {
     return (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)v);
 }
 
-// Adds up one value of each warp over the block. v: the warp's sum, in all its lanes.
+// The warps of the block, the last one perhaps a partial one.
+TMAP_DEVICE tmap_u32 tmapi_block_warps(void) {
+    return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+}
+
+// In a block of several warps, brings a value of each warp to a lane of the first, and 0 to its
+// other lanes. Returns 1 in that warp. v: in lane 0 of each warp. Collective for the block.
+TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) {
+    const tmap_u32 rank = tmap_thread_rank();
+    if (tmapi_block_warps() == 1) return 0; // the same for all threads
+    if (w.lane == 0) scratch[rank / 32] = *v;
+    __syncthreads();
+    if (rank >= 32) return 0;
+    *v = w.lane < tmapi_block_warps() ? scratch[w.lane] : 0;
+    return 1;
+}
+
+// The sum over the block, to thread 0, of what the warps have in all their lanes.
 TMAP_DEVICE tmap_i64 tmapi_block_sum(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
-    tmap_u32 rank = tmap_thread_rank();
-    tmap_u32 warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
-    if (warps > 1) { // the same for all threads
-        if (w.lane == 0) scratch[rank / 32] = v;
-        __syncthreads();
-        if (rank < 32) v = tmap_warp_sum_i64(w, w.lane < warps ? scratch[w.lane] : 0);
-    }
-    return rank == 0 ? v : 0;
+    if (tmapi_block_gather(w, &v, scratch)) v = tmap_warp_sum_i64(w, v);
+    return tmap_thread_rank() == 0 ? v : 0;
 }
 
 // The sum of v over the block, modulo 2^64; thread 0 gets it, the others get 0. All threads of the

@@ -41,11 +41,12 @@ int main(void) {
     if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
     CHECK(cudaMalloc((void **)&out, sizeof got));
     // [snippet: ask-launch]
+    tmap_ask_box box = {SIDE, SIDE, 0}; // two axes
     tmap_ask_params params = {4, 2, 4}; // 4 x 4 regions, cut into 2 x 2, down to a side of 4
     tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;
-    CHECK(tmap_ask_workspace_create(SIDE, SIDE, 0, params, 0, &workspace)); // once
+    CHECK(tmap_ask_workspace_create(box, params, 0, &workspace)); // once
     CHECK(tmap_ask_plan_make(&workspace, &kernels, &plan));
     CHECK(tmap_ask_stream(&plan, &out, 0)); // as often as one likes
     // [/snippet]

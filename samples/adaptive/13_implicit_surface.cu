@@ -39,13 +39,14 @@ __global__ void finish(tmap_ask_run run, char *out) {
 int main(void) {
     static char got[SIDE * SIDE * SIDE], *out;
     const tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
+    const tmap_ask_box box = {SIDE, SIDE, SIDE};
     const tmap_ask_params params = {4, 2, 2}; // 4 x 4 x 4 octants, cut down to a side of 4
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;
     int devices, wrong = 0;
     if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
     CHECK(cudaMalloc((void **)&out, sizeof got));
-    CHECK(tmap_ask_workspace_create(SIDE, SIDE, SIDE, params, 0, &workspace));
+    CHECK(tmap_ask_workspace_create(box, params, 0, &workspace));
     CHECK(tmap_ask_plan_make(&workspace, &kernels, &plan));
     CHECK(tmap_ask_stream(&plan, &out, 0));
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));

@@ -9,7 +9,7 @@
 
 #include <threadmap/fractal.h>
 #include <threadmap/fractal/compact_move.h>
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_life.h>
 
 enum { CHECKED_STEPS = 8, CHECKED_SIDE = 48, CHECKED_BOXES = 6 };
 

@@ -47,7 +47,8 @@ static __global__ void a_thread_a_pair(distances_task t) {
 static void task_run(void *job) {
     const distances_task *t = (const distances_task *)job;
     if (t->way == READY) {
-        CHECK(tmap_pdist_f32(t->points, t->n, t->d, t->out, t->metric, TMAP_PDIST_CONDENSED, 0));
+        const tmap_pdist_points points = {t->points, t->n, t->d};
+        CHECK(tmap_pdist_f32(points, t->metric, TMAP_PAIRS_CONDENSED, t->out, 0));
     } else {
         a_thread_a_pair<<<(unsigned)((t->pairs + 255) / 256), 256>>>(*t);
         CHECK(cudaGetLastError());

@@ -12,6 +12,7 @@
 static void task_run(void *job) {
     const fractal_task *t = (const fractal_task *)job;
     const int value = VALUE;
+    const tmap_fold_to to = {t->blocks, t->out};
     if (t->way != ENGINE) {
         if (t->work == SUM) CHECK(cudaMemsetAsync(t->out, 0, sizeof(tmap_i64), 0));
         box_work<<<task_grid(t), dim3(t->rho, t->rho)>>>(*t, task_box(t));
@@ -19,7 +20,7 @@ static void task_run(void *job) {
     } else if (t->work == WRITE) {
         CHECK(tmap_sw(&t->plan, &value, t->out, 0));
     } else if (t->work == SUM) {
-        CHECK(tmap_rd(&t->plan, t->in, t->out, t->blocks, 0));
+        CHECK(tmap_rd(&t->plan, t->in, to, 0));
     } else {
         CHECK(tmap_ca(&t->life, t->rule, t->in, t->out, 0));
     }
@@ -62,7 +63,7 @@ static void task_begin(fractal_task *t, const option *level) {
         CHECK(tmap_sw_plan_make(t->f, t->r, 0, sizeof(int), &t->plan));
     } else if (t->work == SUM) {
         CHECK(tmap_rd_plan_make(t->f, t->r, 0, TMAP_RD_I32, &t->plan));
-        t->blocks = device_memory(tmap_fold_grid_bytes(&t->plan, sizeof(tmap_i64)), level);
+        t->blocks = device_memory(tmap_each_fold_bytes(&t->plan, sizeof(tmap_i64)), level);
         CHECK(cudaMemset(t->blocks, 0, 16));
         fill_random<<<1024, 256>>>((int *)t->in, t->places, t->seed);
         CHECK(cudaGetLastError());

@@ -58,8 +58,8 @@ static tmap_ask_params task_read(mandelbrot_task *t, const option *o, const mach
         p->nx = p->ny = (tmap_u32)number("no --n from 1 to 32768", o[N].value, 1, 32768);
     if (parts == 3 || (p->nx - 1) >> 15 || (p->ny - 1) >> 15)
         bad("no --n from 1 to 32768", o[N].value);
-    if (tmap_ask_domain_make(p->nx, p->ny, 0, 2, a, d))
-        bad("--B is more than n / --g", o[SIDE].value);
+    const tmap_ask_box box = {p->nx, p->ny, 0};
+    if (tmap_ask_domain_make(box, a, d)) bad("--B is more than n / --g", o[SIDE].value);
     return a;
 }
 

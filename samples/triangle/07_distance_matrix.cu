@@ -23,7 +23,8 @@ int main(void) {
     CHECK(cudaMemcpy(points, host, sizeof host, cudaMemcpyHostToDevice));
     // [snippet: distances]
     // points: n x d floats, out: tmap_condensed_cells(n) floats, both in device memory
-    CHECK(tmap_pdist_f32(points, N, D, out, TMAP_PDIST_EUCLIDEAN, TMAP_PDIST_CONDENSED, 0));
+    const tmap_pdist_points all = {points, N, D};
+    CHECK(tmap_pdist_f32(all, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, out, 0));
     // [/snippet]
     CHECK(cudaMemcpy(distance, out, sizeof distance, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(points));

@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) histogram(tmap_pairs_plan 
     for (tmap_u32 bin = threadIdx.x; bin < BINS; bin += TMAP_PAIRS_THREADS) bins[bin] = 0;
     __syncthreads();
     r.bins = bins;
-    tmap_pairs_each(&plan, r.points, 0, sizeof(float), 2, count, &r);
+    const tmap_points points = {r.points, 0, sizeof(float), 2}; // one set, 2 coordinates
+    tmap_pairs_each(&plan, points, count, &r);
     for (tmap_u32 bin = threadIdx.x; bin < BINS; bin += TMAP_PAIRS_THREADS) // of all visits
         atomicAdd(&r.total[bin], 1ull * bins[bin]);
 }

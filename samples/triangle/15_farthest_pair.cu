@@ -13,8 +13,7 @@ typedef struct best { // what a thread has seen
 } best;
 typedef struct farthest {
     float *points;
-    best *result;
-    void *parts;
+    tmap_fold_to to; // where the best pair goes, and memory for the engine
 } farthest;
 TMAP_FN float squared(const float *u, const float *v) {
     return (u[0] - v[0]) * (u[0] - v[0]) + (u[1] - v[1]) * (u[1] - v[1]);
@@ -27,10 +26,10 @@ TMAP_DEVICE void look(void *, void *mine, tmap_pair pair, const void *a, const v
     join(0, mine, &here);
 }
 __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) find(tmap_pairs_plan plan, farthest f) {
-    __shared__ best scratch[TMAP_PAIRS_THREADS / 32];
-    best mine, none = {-1, {0, 0}};
-    tmap_pairs_fold(&plan, f.points, 0, sizeof(float), 2, look, &mine, &none, sizeof mine, join, 0,
-                    scratch, f.parts, f.result);
+    const best none = {-1, {0, 0}};
+    const tmap_points points = {f.points, 0, sizeof(float), 2};
+    const tmap_fold farther = {&none, sizeof none, join};
+    tmap_pairs_fold(&plan, points, look, farther, f.to, 0);
 }
 // [/snippet]
 int main(void) {
@@ -42,19 +41,20 @@ int main(void) {
     for (tmap_u32 i = 0; i < 2 * N; ++i) f.points[i] = (float)(i * i * 2654435769u >> 22);
     // [snippet: farthest-pair-launch]
     CHECK(tmap_pairs_plan_make(N, 2, sizeof(float), (const void *)find, &plan)); // once
-    CHECK(cudaMalloc(&f.parts, tmap_pairs_fold_bytes(&plan, sizeof(best))));
-    CHECK(cudaMemset(f.parts, 0, tmap_pairs_fold_clear(&plan))); // once
-    CHECK(cudaMallocManaged((void **)&f.result, sizeof(best)));
+    CHECK(cudaMalloc(&f.to.workspace, tmap_pairs_fold_bytes(&plan, sizeof(best))));
+    CHECK(cudaMemset(f.to.workspace, 0, tmap_pairs_fold_clear(&plan))); // once
+    CHECK(cudaMallocManaged(&f.to.result, sizeof(best)));
+    const best *found = (const best *)f.to.result;
     // [/snippet]
     for (int rows = 100; rows <= N; rows *= 2) { // pairs whose first point is one of these
         CHECK(tmap_pairs_plan_rows(&plan, (tmap_u32)rows));
         CHECK(tmap_pairs_launch(&plan, &f, 0) || cudaDeviceSynchronize());
-        const float *a = f.points + 2 * f.result->pair.i, *b = f.points + 2 * f.result->pair.j;
+        const float *a = f.points + 2 * found->pair.i, *b = f.points + 2 * found->pair.j;
         for (int i = 0; i < rows * N; ++i)
             most = max(most, (int)squared(f.points + 2 * (i / N), f.points + 2 * (i % N)));
-        wrong += f.result->squared != (float)most || squared(a, b) != (float)most;
+        wrong += found->squared != (float)most || squared(a, b) != (float)most;
         printf("%4d of %d: (%4g, %4g) and (%4g, %4g)\n", rows, N, a[0], a[1], b[0], b[1]);
     }
     printf("the farthest of all: %s\n", wrong ? "WRONG" : "ok");
-    return cudaFree(f.points) || cudaFree(f.parts) || cudaFree(f.result) || wrong;
+    return cudaFree(f.points) || cudaFree(f.to.workspace) || cudaFree(f.to.result) || wrong;
 }

@@ -20,8 +20,10 @@ TMAP_DEVICE int is_near(void *, tmap_pair, const void *a, const void *b, void *d
     return apart < RADIUS * RADIUS;
 }
 __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) connect(tmap_pairs_plan plan, graph g) {
-    tmap_pairs_select(&plan, g.points, 0, sizeof(float), 2, is_near, sizeof(float),
-                      TMAP_PAIRS_FIXED_ORDER, &g, &g.edges); // the same list in every run
+    const tmap_points points = {g.points, 0, sizeof(float), 2};
+    // The fixed order gives the same list in every run.
+    const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
+    tmap_pairs_select(&plan, points, near, &g.edges, &g);
 }
 // [/snippet]
 int main(void) {
@@ -37,7 +39,7 @@ int main(void) {
     // [snippet: radius-graph-launch]
     CHECK(tmap_pairs_plan_make(N, 2, sizeof(float), (const void *)connect, &plan)); // once
     tmap_u64 bytes = tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER);
-    CHECK(cudaMalloc(&g.edges.state, bytes) || cudaMemset(g.edges.state, 0, bytes)); // once
+    CHECK(cudaMalloc(&g.edges.workspace, bytes) || cudaMemset(g.edges.workspace, 0, bytes)); // once
     CHECK(cudaMallocManaged((void **)&g.edges.count, sizeof(tmap_u64)));
     CHECK(cudaMallocManaged((void **)&g.edges.pairs, ROOM * sizeof(tmap_pair)));
     CHECK(cudaMallocManaged(&g.edges.values, ROOM * sizeof(float)));
@@ -55,6 +57,6 @@ int main(void) {
         if (k % 300 == 0) printf("edge %llu: %u - %u, %g apart\n", k, e->i, e->j, distance);
     }
     printf("%llu edges of %d points: %s\n", *g.edges.count, N, wrong ? "WRONG" : "ok");
-    return cudaFree(g.points) || cudaFree(g.edges.state) || cudaFree(g.edges.count) ||
+    return cudaFree(g.points) || cudaFree(g.edges.workspace) || cudaFree(g.edges.count) ||
            cudaFree(g.edges.pairs) || cudaFree(g.edges.values) || wrong;
 }

@@ -20,8 +20,11 @@ TMAP_DEVICE void join(void *, void *sum, const void *other) {
     for (int k = 0; k < 2; ++k) ((float *)sum)[k] += ((const float *)other)[k];
 }
 __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) pulls(tmap_pairs_plan plan, world *w) {
-    const float zero[2] = {0, 0}; // the engine's workspace is behind the world
-    tmap_pairs_rows(&plan, w->body, 0, 4, 3, give, zero, 8, join, 0, w + 1, w->pull, 0);
+    const float zero[2] = {0, 0};
+    const tmap_points bodies = {w->body, 0, sizeof(float), 3};
+    const tmap_fold sum = {zero, sizeof zero, join};
+    const tmap_pairs_rows_to to = {w + 1, w->pull, 0}; // the workspace is behind the world
+    tmap_pairs_rows(&plan, bodies, give, sum, to, 0);
 }
 // [/snippet]
 int main(void) {

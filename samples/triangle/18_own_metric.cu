@@ -21,7 +21,8 @@ TMAP_DEVICE void metric(void *, tmap_pair, const void *a, const void *b, void *v
 }
 __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS)
     distances(tmap_pairs_plan plan, globe g) {
-    tmap_pairs_store(&plan, g.points, 0, sizeof(float), 3, metric, sizeof(float), g.out, &g);
+    const tmap_points points = {g.points, 0, sizeof(float), 3};
+    tmap_pairs_store(&plan, points, metric, sizeof(float), g.out, &g);
 }
 // [/snippet]
 int main(void) {
@@ -42,8 +43,8 @@ int main(void) {
         g.points[3 * i + 2] = (float)sin(north);
     }
     // [snippet: own-metric-launch]
-    CHECK(tmap_pairs_store_plan_make(N, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
-                                     (const void *)distances, &plan)); // once
+    const tmap_pairs_store_shape shape = {N, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float)};
+    CHECK(tmap_pairs_store_plan_make(shape, (const void *)distances, &plan)); // once
     CHECK(cudaMallocManaged((void **)&g.out, tmap_pairs_store_bytes(&plan)));
     CHECK(tmap_pairs_store_launch(&plan, &g, 0) || cudaDeviceSynchronize());
     // [/snippet]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_ask: adaptive subdivision of the Mandelbrot set against the serial one on the host, pixel by
-// pixel and count by count: both forms, all drivers, domains and parameters that divide each other
+// pixel and count by count: both forms and drivers, domains and parameters that divide each other
 // or do not, tables that are too small, borders beside the picture and in it, numbers of tuning at
-// random, parameters and forms that the library chooses, and what must be refused.
+// random, parameters and forms that the library chooses, plans from facts for devices that are not
+// here, and what must be refused.
 #include "adaptive/ask_reference.h"
 #include "cuda_check.h"
 #include <threadmap/papers/mandelbrot_approaches.h>
@@ -120,35 +121,24 @@ static void compare_counts(const problem *p, int approach, int driver, const ask
 // columns: 1 where columns of borders have memory of their own. Nothing behind the workspace is
 // written.
 static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_counts *reference) {
+    const tmap_ask_box box = {p->m.nx, p->m.ny, 0};
     const tmap_u64 bytes = columns ? tmap_mandelbrot_workspace_bytes(&p->m, p->a, capacity)
-                                   : tmap_ask_workspace_bytes(p->m.nx, p->m.ny, 0, p->a, capacity);
+                                   : tmap_ask_workspace_bytes(box, p->a, capacity);
     size_t pixels = (size_t)p->m.nx * p->m.ny;
+    tmap_workspace memory = {NULL, bytes};
     tmap_ask_workspace s;
     plans plan;
-    void *memory;
-    CHECK(cudaMalloc(&memory, bytes + 256));
-    CHECK(cudaMemset(memory, 0xa5, bytes));
-    CHECK(cudaMemset((char *)memory + bytes, 0x5a, 256));
-    expect(tmap_mandelbrot_workspace_set(&p->m, p->a, capacity, memory, bytes, &s) == TMAP_OK ||
-               (!columns && tmap_ask_workspace_set(p->m.nx, p->m.ny, 0, p->a, capacity, memory,
-                                                   bytes, &s) == TMAP_OK),
+    CHECK(cudaMalloc(&memory.data, bytes + 256));
+    CHECK(cudaMemset(memory.data, 0xa5, bytes));
+    CHECK(cudaMemset((char *)memory.data + bytes, 0x5a, 256));
+    expect(tmap_mandelbrot_workspace_set(&p->m, p->a, capacity, memory, &s) == TMAP_OK ||
+               (!columns && tmap_ask_workspace_set(box, p->a, capacity, memory, &s) == TMAP_OK),
            "workspace", p, 0, 0);
     CHECK(plans_make(p, &s, &plan));
-    if (!on_gpu || small) { // a CPU machine has one block; a sanitizer's code needs more registers
-        plan.all32.ask.cooperative.all.blocks = on_gpu ? 16 : 1;
-        plan.all64.ask.cooperative.all.blocks = on_gpu ? 16 : 1;
-    }
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach)
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
             tmap_ask_counts counts;
-            cudaError_t status;
-            if (driver == TMAP_ASK_GRAPH && on_gpu && small) continue; // racecheck crashes on loops
-            status = run(p, &plan, approach, driver);
-            if (driver == TMAP_ASK_GRAPH && !TMAP_ASK_GRAPHS) {
-                expect(status == cudaErrorNotSupported, "no graphs", p, approach, driver);
-                continue;
-            }
-            CHECK(status);
+            CHECK(run(p, &plan, approach, driver));
             CHECK(tmap_ask_counts_read(&s, &counts, 0));
             if (counts.refused == 0) {
                 expect(ask_difference(got + 32, want, pixels) == 0, "pixels", p, approach, driver);
@@ -165,14 +155,14 @@ static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_
                 expect((counts.refused != 0) == (reference->level[0].subdivided > 1),
                        "refusals are counted", p, approach, driver);
         }
-    CHECK(cudaMemcpy(got, (char *)memory + bytes, 256, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got, (char *)memory.data + bytes, 256, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "behind the workspace", p, 0, 0);
-    CHECK(cudaFree(memory));
+    CHECK(cudaFree(memory.data));
 }
 
-// The stream driver captured into a graph, which is launched twice; and a graph with a loop.
+// The stream driver captured into a graph, which is launched twice.
 static void run_graphs(const problem *p) {
-#if TMAP_ASK_GRAPHS
+#if defined(__CUDACC_VER_MAJOR__) && CUDART_VERSION >= 12000
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     tmap_ask_workspace s;
     tmap_mandelbrot_approaches_f32 plan;
@@ -184,28 +174,23 @@ static void run_graphs(const problem *p) {
     CHECK(tmap_mandelbrot_approaches_make_f32(&p->m, &s, &plan));
     CHECK(cudaStreamCreate(&stream));
     job = plan.job;
-    job.out = device_out;
-    for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
-        for (int loop = 0; loop < 2; ++loop) {
-            if (loop) {
-                CHECK(tmap_ask_graph_make(&plan.ask.form[form], &job, &exec));
-            } else {
-                CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-                CHECK(tmap_ask_stream(&plan.ask.form[form], &job, stream));
-                CHECK(cudaStreamEndCapture(stream, &graph));
-                CHECK(cudaGraphInstantiate(&exec, graph, 0));
-                CHECK(cudaGraphDestroy(graph));
-            }
-            for (int turn = 0; turn < 2; ++turn) {
-                CHECK(cudaMemsetAsync(device_out, 0x5a, pixels * sizeof(int), stream));
-                CHECK(cudaGraphLaunch(exec, stream));
-                CHECK(cudaStreamSynchronize(stream));
-                CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
-                expect(ask_difference(got, want, pixels) == 0, "a graph, launched twice", p,
-                       TMAP_MANDELBROT_ASK_SBR + form, loop ? TMAP_ASK_GRAPH : TMAP_ASK_STREAM);
-            }
-            CHECK(cudaGraphExecDestroy(exec));
+    job.to.out = device_out;
+    for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        CHECK(tmap_ask_stream(&plan.ask[form], &job, stream));
+        CHECK(cudaStreamEndCapture(stream, &graph));
+        CHECK(cudaGraphInstantiate(&exec, graph, 0));
+        CHECK(cudaGraphDestroy(graph));
+        for (int turn = 0; turn < 2; ++turn) {
+            CHECK(cudaMemsetAsync(device_out, 0x5a, pixels * sizeof(int), stream));
+            CHECK(cudaGraphLaunch(exec, stream));
+            CHECK(cudaStreamSynchronize(stream));
+            CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+            expect(ask_difference(got, want, pixels) == 0, "a graph, launched twice", p,
+                   TMAP_MANDELBROT_ASK_SBR + form, TMAP_ASK_STREAM);
         }
+        CHECK(cudaGraphExecDestroy(exec));
+    }
     CHECK(cudaStreamDestroy(stream));
     CHECK(tmap_ask_workspace_destroy(&s));
 #else
@@ -305,7 +290,7 @@ static void run_chosen(problem p) {
     tmap_ask_workspace s;
     p.a.g = p.a.r = p.a.b = 0;
     CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
-    CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
+    CHECK(cudaMemset(s.memory.data, 0xa5, s.memory.bytes));
     ask_exhaustive(p.m.nx, p.m.ny, dwell, &p, exhaustive);
     for (int way = 0; way < 5; ++way) {
         float level_ms[TMAP_ASK_LEVELS_MAX + 1];
@@ -349,6 +334,38 @@ static void run_chosen(problem p) {
     CHECK(tmap_ask_workspace_destroy(&s));
 }
 
+static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
+    return a->kernel == b->kernel && a->threads == b->threads && a->blocks == b->blocks &&
+           a->shared == b->shared;
+}
+
+// A plan that is made from facts, as if they came from elsewhere, is the one that is made here.
+static void check_facts(const problem *p, const tmap_ask_workspace *s, const plans *here) {
+    const tmap_ask_kernels kernels =
+        p->wide ? tmap_mandelbrot_kernels_f64() : tmap_mandelbrot_kernels_f32();
+    const tmap_ask_plan *a = p->wide ? &here->f64.ask : &here->f32.ask, *b;
+    tmap_ask_facts facts;
+    plans there;
+    int error;
+    CHECK(tmap_ask_facts_get(&kernels, &facts));
+    error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
+                    : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
+    expect(error == TMAP_OK, "a plan from facts", p, 0, 0);
+    b = p->wide ? &there.f64.ask : &there.f32.ask;
+    expect(
+        same_launch(&a->whole, &b->whole) && same_launch(&a->query, &b->query) &&
+            same_launch(&a->share, &b->share) && same_launch(&a->finish, &b->finish) &&
+            !memcmp(&a->run.tuning, &b->run.tuning, sizeof a->run.tuning) &&
+            !memcmp(&a->run.workspace.domain, &b->run.workspace.domain, sizeof(tmap_ask_domain)) &&
+            here->f32.plain * !p->wide == there.f32.plain * !p->wide &&
+            here->f64.plain * p->wide == there.f64.plain * p->wide,
+        "the plan from facts", p, 0, 0);
+    facts.device.block_shared = 1024;
+    error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
+                    : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
+    expect(error == TMAP_ERANGE, "a device that is too small", p, 0, 0);
+}
+
 // What is chosen where there is no doubt, on every device: a small picture and one outside of the
 // set have no subdivision, large ones of a part of the set have one.
 static void run_choices(void) {
@@ -362,10 +379,12 @@ static void run_choices(void) {
         setenv("SIMT_MULTIPROCESSORS", "132", 1);
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
         expect(chosen_plan(&p, &s, &plan, &d) == 16, "a small picture", &p, 0, 0);
+        check_facts(&p, &s, &plan);
         CHECK(tmap_ask_workspace_destroy(&s));
         p.m.nx = p.m.ny = 4096;
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
         expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture", &p, 0, 0);
+        check_facts(&p, &s, &plan);
         p.m.x0 = 1, p.m.x1 = 2, p.m.y0 = 1, p.m.y1 = 2;
         if (!p.wide) // arithmetic in double may cost more than memory
             expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing", &p, 0, 0);
@@ -387,6 +406,8 @@ static void run_refusals(void) {
     const tmap_ask_params finer = {8, 2, 1};
     const double nan = strtod("nan", NULL), inf = strtod("inf", NULL);
     const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(&good.m, good.a, 0);
+    const tmap_ask_box box = {64, 64, 0};
+    tmap_workspace memory;
     tmap_ask_workspace s, other;
     tmap_ask_counts counts;
     plans plan, unused;
@@ -404,7 +425,7 @@ static void run_refusals(void) {
                    cudaErrorInvalidValue, \
                #change, &bad, 0, 0); \
         expect(tmap_mandelbrot_workspace_bytes(&bad.m, bad.a, 0) == 0 && \
-                   tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, s.bytes, &other) == \
+                   tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, &other) == \
                        TMAP_EINVAL && \
                    tmap_mandelbrot_workspace_create(&bad.m, bad.a, 0, &other) == \
                        cudaErrorInvalidValue, \
@@ -430,10 +451,8 @@ static void run_refusals(void) {
         const tmap_ask_params wrong[] = {{4, 2, 17}, {4, 1, 4}, {4, 0, 4},
                                          {0, 2, 4},  {4, 2, 0}, {65, 2, 1}};
         for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-            expect(tmap_ask_workspace_bytes(64, 64, 0, wrong[i], 0) == 0, "bytes", &good, approach,
-                   0);
-            expect(tmap_ask_workspace_create(64, 64, 0, wrong[i], 0, &other) ==
-                       cudaErrorInvalidValue,
+            expect(tmap_ask_workspace_bytes(box, wrong[i], 0) == 0, "bytes", &good, approach, 0);
+            expect(tmap_ask_workspace_create(box, wrong[i], 0, &other) == cudaErrorInvalidValue,
                    "subdivision", &good, approach, 0);
             expect(tmap_mandelbrot_workspace_create(&good.m, wrong[i], 0, &other) ==
                        cudaErrorInvalidValue,
@@ -463,21 +482,21 @@ static void run_refusals(void) {
     expect(tmap_mandelbrot_plan_make_f32(&good.m, NULL, &unused.f32) == cudaErrorInvalidValue,
            "workspace", &good, 0, 0);
     expect(tmap_mandelbrot_f32(NULL, device_out, 0) == cudaErrorInvalidValue, "plan", &good, 0, 0);
-    expect(tmap_ask_workspace_bytes(64, 64, 0, good.a, 0) != 0, "bytes", &good, 0, 0);
+    expect(tmap_ask_workspace_bytes(box, good.a, 0) != 0, "bytes", &good, 0, 0);
     // The memory for one subdivision does not do for a finer one.
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, s.memory, bytes, &other) == TMAP_OK,
+    memory = s.memory, memory.bytes = bytes;
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_OK,
            "bytes of a workspace", &good, 0, 0);
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, s.memory, bytes - 1, &other) ==
-               TMAP_EINVAL,
-           "bytes of a workspace", &good, 0, 0);
-    expect(tmap_mandelbrot_workspace_set(&good.m, finer, 0, s.memory, bytes, &other) == TMAP_EINVAL,
+    expect(tmap_mandelbrot_workspace_set(&good.m, finer, 0, memory, &other) == TMAP_EINVAL,
            "a finer subdivision", &good, 0, 0);
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, (char *)s.memory + 128, bytes,
-                                         &other) == TMAP_EINVAL,
+    memory.bytes = bytes - 1;
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_EINVAL,
+           "bytes of a workspace", &good, 0, 0);
+    memory.data = (char *)s.memory.data + 128, memory.bytes = bytes;
+    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_EINVAL,
            "a misaligned workspace", &good, 0, 0);
-    expect(tmap_ask_workspace_set(64, 64, 0, good.a, 0, s.memory,
-                                  tmap_ask_workspace_bytes(64, 64, 0, good.a, 0) - 1,
-                                  &other) == TMAP_EINVAL,
+    memory = s.memory, memory.bytes = tmap_ask_workspace_bytes(box, good.a, 0) - 1;
+    expect(tmap_ask_workspace_set(box, good.a, 0, memory, &other) == TMAP_EINVAL,
            "bytes of a workspace", &good, 0, 0);
     expect(tmap_ask_counts_read(NULL, &counts, 0) == cudaErrorInvalidValue, "counts", &good, 0, 0);
     CHECK(cudaMemcpy(got, device_out, 4096 * sizeof(int), cudaMemcpyDeviceToHost));

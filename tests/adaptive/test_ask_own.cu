@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 // test_ask_own: problems of one's own through ask.h, against every element by itself: the elements
-// of a ball or disc, each written once; slabs whose regions share their faces in 3D; both forms, all
+// of a ball or disc, each written once; slabs whose regions share their faces in 3D; both forms and
 // drivers, blocks of many sizes, few blocks, numbers of tuning at their ends and at random, tables
 // without places; that each level has the children of those that the level before subdivided; that
 // plans of one kernel do not disturb each other; devices of many compute capabilities; that an error
 // of the caller's stays the caller's; and what must be refused.
 #include "cuda_check.h"
-#include <threadmap/papers/ask_drivers.h>
+#include <threadmap/papers/ask_sbr.h>
 
 static int failures, cases, on_gpu, small;
+static const char *const driver_names[] = {"host", "stream"};
+
+static cudaError_t drive(const tmap_ask_plan *plan, int driver, const void *job) {
+    return driver ? tmap_ask_stream(plan, job, 0) : tmap_ask_host(plan, job, NULL, 0);
+}
 
 // What is run, for messages.
 static char what_runs[200];
@@ -84,16 +89,21 @@ static __global__ void __launch_bounds__(1024) solid_end(tmap_ask_run run, solid
     tmap_ask_finish(&run, solid_terminal, tmap_ask_every_element, solid_leaf, &job);
 }
 static __global__ void solid_blocks(tmap_ask_run run, solid job) {
-    tmap_ask_blocks(&run, solid_query, solid_terminal, tmap_ask_every_element, solid_leaf, 0, 0,
-                    &job);
-}
-static __global__ void solid_all(tmap_ask_run run, solid job) {
-    tmap_ask_all_levels(&run, solid_query, solid_terminal, tmap_ask_every_element, solid_leaf,
-                        tmap_ask_every_element, solid_leaf, 0, 0, &job);
+    const tmap_ask_pass leaves = {tmap_ask_every_element, solid_leaf}, none = {0, 0};
+    tmap_ask_sbr(&run, solid_query, solid_terminal, leaves, none, &job);
 }
 
 static const tmap_ask_kernels solid_kernels = {(const void *)solid_ask, (const void *)solid_end, 0,
                                                0, 32 * sizeof(tmap_u32)};
+
+// The plans of both forms.
+static void plans_make(const tmap_ask_workspace *s, const tmap_ask_kernels *kernels,
+                       const void *blocks, tmap_ask_plan plans[TMAP_ASK_FORM_COUNT]) {
+    tmap_ask_kernels sbr = *kernels;
+    sbr.query = blocks;
+    CHECK(tmap_ask_plan_make(s, kernels, &plans[TMAP_ASK_MBR]));
+    CHECK(tmap_ask_sbr_plan_make(s, &sbr, &plans[TMAP_ASK_SBR]));
+}
 
 // The elements of the last run, and what it counted at its levels.
 static void solid_check(const solid *p, const tmap_ask_workspace *s, int refused) {
@@ -128,10 +138,11 @@ static void solid_clear(const solid *p) {
 static solid solid_make(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                         tmap_u64 capacity, tmap_ask_workspace *s) {
     const tmap_ask_params a = {g, r, b};
+    const tmap_ask_box box = {(tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz};
     solid p = {nx, ny, nz ? nz : 1, radius, NULL};
     CHECK(cudaMalloc((void **)&p.out, (size_t)p.nx * p.ny * p.nz));
-    CHECK(tmap_ask_workspace_create((tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz, a, capacity, s));
-    CHECK(cudaMemset(s->memory, 0xa5, s->bytes));
+    CHECK(tmap_ask_workspace_create(box, a, capacity, s));
+    CHECK(cudaMemset(s->memory.data, 0xa5, s->memory.bytes));
     snprintf(what_runs, sizeof what_runs, "%dx%dx%d, (%u,%u,%u), capacity %llu", nx, ny, nz, g, r,
              b, capacity);
     return p;
@@ -142,36 +153,23 @@ static void solid_free(solid *p, tmap_ask_workspace *s) {
     CHECK(cudaFree(p->out));
 }
 
-// Both forms, by all drivers. capacity: of tables, 0 or so little that regions are refused.
+// Both forms, by both drivers. capacity: of tables, 0 or so little that regions are refused.
 static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
                         tmap_u64 capacity) {
     if (!check_turn()) return;
     tmap_ask_workspace s;
     solid p = solid_make(nx, ny, nz, radius, g, r, b, capacity, &s);
     const size_t length = strlen(what_runs);
-    tmap_ask_drivers_plan plan;
-    CHECK(tmap_ask_drivers_plan_make(&s, &solid_kernels, (const void *)solid_blocks,
-                                     (const void *)solid_all, &plan));
-    if (!on_gpu || small) // a CPU machine has one block; a sanitizer's code needs more registers
-        plan.cooperative.all.blocks = on_gpu ? 16 : 1;
+    tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
+    plans_make(&s, &solid_kernels, (const void *)solid_blocks, plans);
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
-        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
-            cudaError_t status;
-            // racecheck crashes on loops in graphs
-            if (driver == TMAP_ASK_GRAPH && on_gpu && small) continue;
+        for (int driver = 0; driver < 2; ++driver) {
             snprintf(what_runs + length, sizeof what_runs - length, ", %s, %s",
-                     tmap_ask_form_name(form), tmap_ask_driver_name(driver));
+                     tmap_ask_form_name(form), driver_names[driver]);
             solid_clear(&p);
-            status = tmap_ask_drive(&plan, form, driver, &p, NULL, 0);
-            if (driver == TMAP_ASK_GRAPH && !TMAP_ASK_GRAPHS) {
-                expect(status == cudaErrorNotSupported, "no graphs");
-                continue;
-            }
-            CHECK(status);
+            CHECK(drive(&plans[form], driver, &p));
             solid_check(&p, &s, capacity != 0);
         }
-    expect(tmap_ask_drive(&plan, 2, TMAP_ASK_STREAM, &p, NULL, 0) == cudaErrorInvalidValue, "form");
-    expect(tmap_ask_drive(&plan, TMAP_ASK_MBR, 4, &p, NULL, 0) == cudaErrorInvalidValue, "driver");
     solid_free(&p, &s);
 }
 
@@ -276,6 +274,28 @@ static void run_plans(void) {
     solid_free(&p, &s);
 }
 
+static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
+    return a->kernel == b->kernel && a->threads == b->threads && a->blocks == b->blocks &&
+           a->shared == b->shared;
+}
+
+// A plan that is made from facts, as if they came from elsewhere, is the one that is made here.
+static void check_facts(const tmap_ask_workspace *s, const tmap_ask_kernels *kernels,
+                        cudaError_t status, const tmap_ask_plan *here) {
+    tmap_ask_facts facts;
+    tmap_ask_plan there;
+    int error;
+    CHECK(tmap_ask_facts_get(kernels, &facts));
+    error = tmap_ask_plan_of(s, kernels, &facts, &there);
+    expect(error == (status == cudaSuccess ? TMAP_OK : TMAP_ERANGE), "a plan from facts");
+    if (error) return;
+    expect(same_launch(&here->query, &there.query) && same_launch(&here->finish, &there.finish) &&
+               same_launch(&here->share, &there.share) &&
+               !memcmp(&here->run.tuning, &there.run.tuning, sizeof there.run.tuning) &&
+               here->run.scratch == there.run.scratch && here->run.level == there.run.level,
+           "the plan from facts");
+}
+
 // Blocks of all sizes on devices of many compute capabilities and of one multiprocessor to many.
 static void run_devices(void) {
     static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
@@ -297,6 +317,7 @@ static void run_devices(void) {
                 expect(status == cudaSuccess ||
                            (status == cudaErrorInvalidConfiguration && threads * scratch > 1 << 20),
                        "a plan");
+                check_facts(&s, &kernels, status, &plan);
                 if (status != cudaSuccess) continue;
                 expect(plan.query.blocks > 0 && plan.finish.blocks > 0, "blocks");
                 solid_clear(&p);
@@ -334,6 +355,7 @@ static void run_chosen(void) {
     }
     for (int i = 0; i < 20000; ++i) {
         tmap_u64 n[3], parts;
+        tmap_ask_box box;
         tmap_ask_domain d;
         const tmap_u32 dims = 2 + (tmap_u32)i % 2;
         for (int k = 0; k < 3; ++k) {
@@ -341,13 +363,13 @@ static void run_chosen(void) {
             n[k] = 1 + (state >> 33) % (1ull << (state >> 28) % (dims == 2 ? 25 : 12));
         }
         snprintf(what_runs, sizeof what_runs, "%llux%llux%llu, %u axes", n[0], n[1], n[2], dims);
-        expect(tmap_ask_domain_make(n[0], n[1], n[2], dims, none, &d) == TMAP_OK, "refused");
+        box.nx = n[0], box.ny = n[1], box.nz = dims == 2 ? 0 : n[2];
+        expect(tmap_ask_domain_make(box, none, &d) == TMAP_OK, "refused");
         parts = tmap_region_parts(d.g, d.r, d.levels - 1);
         expect(d.r == 4 && d.g >= 1 && d.levels >= 1 && d.levels < 5 && d.b == 0, "parameters");
         if (n[0] > 1 << 21 || n[1] > 1 << 21) continue; // more, for regions below 2^31 elements
         expect(parts <= (dims == 2 ? 2048 : 128), "parts of the last level");
-        expect(tmap_ask_workspace_bytes(n[0], n[1], dims == 2 ? 0 : n[2], none, 0) < 256 << 20,
-               "bytes");
+        expect(tmap_ask_workspace_bytes(box, none, 0) < 256 << 20, "bytes");
     }
 }
 
@@ -359,14 +381,14 @@ static __global__ void most_regions(tmap_ask_run run, tmap_u32 *batch) {
 
 static void run_most_regions(void) {
     const tmap_ask_params a = {65535, 2, 1};
+    const tmap_ask_box box = {1 << 17, 1 << 17, 0};
     tmap_u32 *device_batch, batch = 0;
     tmap_ask_run run;
     void *arguments[2] = {&run, &device_batch};
     memset(&run, 0, sizeof run);
     run.tuning = tmap_ask_tuning_make();
     CHECK(cudaMalloc((void **)&device_batch, sizeof batch));
-    expect(tmap_ask_domain_make(1 << 17, 1 << 17, 0, 2, a, &run.workspace.domain) == TMAP_OK,
-           "2^32 regions");
+    expect(tmap_ask_domain_make(box, a, &run.workspace.domain) == TMAP_OK, "2^32 regions");
     CHECK(cudaLaunchKernel((const void *)most_regions, dim3(3, 1, 1), dim3(64, 1, 1), arguments,
                            8192, 0));
     CHECK(cudaMemcpy(&batch, device_batch, sizeof batch, cudaMemcpyDeviceToHost));
@@ -381,24 +403,20 @@ static void run_error(void) {
     solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
     const size_t length = strlen(what_runs);
     tmap_ask_kernels large = solid_kernels; // more shared memory than a kernel has unasked
-    tmap_ask_drivers_plan plan;
-    tmap_ask_plan of_large;
+    tmap_ask_plan plans[TMAP_ASK_FORM_COUNT], of_large;
     void *memory;
     large.threads = 512, large.scratch = 3072;
     expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
     CHECK(tmap_ask_plan_make(&s, &large, &of_large));
     expect(cudaGetLastError() == cudaErrorMemoryAllocation, "a plan clears the caller's error");
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
-        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
-            if (driver == TMAP_ASK_GRAPH && (!TMAP_ASK_GRAPHS || small)) continue;
+        for (int driver = 0; driver < 2; ++driver) {
             snprintf(what_runs + length, sizeof what_runs - length, ", an error before, %s, %s",
-                     tmap_ask_form_name(form), tmap_ask_driver_name(driver));
+                     tmap_ask_form_name(form), driver_names[driver]);
             solid_clear(&p);
             expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
-            CHECK(tmap_ask_drivers_plan_make(&s, &solid_kernels, (const void *)solid_blocks,
-                                             (const void *)solid_all, &plan));
-            if (!on_gpu || small) plan.cooperative.all.blocks = on_gpu ? 16 : 1;
-            expect(tmap_ask_drive(&plan, form, driver, &p, NULL, 0) == cudaSuccess, "an old error");
+            plans_make(&s, &solid_kernels, (const void *)solid_blocks, plans);
+            expect(drive(&plans[form], driver, &p) == cudaSuccess, "an old error");
             solid_check(&p, &s, 0);
             expect(cudaGetLastError() == cudaErrorMemoryAllocation, "the caller's error is gone");
         }
@@ -413,8 +431,11 @@ static void run_refusals(void) {
     tmap_ask_plan plan, other;
     tmap_ask_domain d;
     const tmap_ask_params a = {4, 2, 4};
+    const tmap_ask_box box = {64, 64, 0}, flat = {64, 0, 64}, long_side = {1ull << 31, 1, 0},
+                       thin = {(1ull << 31) - 1, 1, 0}, fits = {4 * 46309, 4 * 46309, 0},
+                       large = {4 * 46310, 4 * 46310, 0};
     none = s;
-    none.memory = NULL;
+    none.memory.data = NULL;
     solid_clear(&p);
     expect(tmap_ask_plan_make(&s, &good, &plan) == cudaSuccess, "a plan");
     expect(tmap_ask_plan_make(NULL, &good, &other) == cudaErrorInvalidValue, "no workspace");
@@ -447,12 +468,12 @@ static void run_refusals(void) {
                        cudaErrorInvalidValue,
                    "a bad plan");
         }
-    expect(tmap_ask_domain_make(64, 64, 0, 2, a, NULL) == TMAP_EINVAL, "no domain");
-    expect(tmap_ask_domain_make(64, 64, 0, 4, a, &d) == TMAP_EINVAL, "axes");
-    expect(tmap_ask_domain_make(1ull << 31, 1, 0, 2, a, &d) == TMAP_ERANGE, "a side of 2^31");
-    expect(tmap_ask_domain_make((1ull << 31) - 1, 1, 0, 2, a, &d) == TMAP_ERANGE, "2^31 elements");
-    expect(tmap_ask_domain_make(4 * 46309, 4 * 46309, 0, 2, a, &d) == TMAP_OK &&
-               tmap_ask_domain_make(4 * 46310, 4 * 46310, 0, 2, a, &d) == TMAP_ERANGE,
+    expect(tmap_ask_domain_make(box, a, NULL) == TMAP_EINVAL, "no domain");
+    expect(tmap_ask_domain_make(flat, a, &d) == TMAP_EINVAL, "axes");
+    expect(tmap_ask_domain_make(long_side, a, &d) == TMAP_ERANGE, "a side of 2^31");
+    expect(tmap_ask_domain_make(thin, a, &d) == TMAP_ERANGE, "2^31 elements");
+    expect(tmap_ask_domain_make(fits, a, &d) == TMAP_OK &&
+               tmap_ask_domain_make(large, a, &d) == TMAP_ERANGE,
            "regions of 46340^2 elements with their frames");
     solid_free(&p, &s);
 }
@@ -522,7 +543,7 @@ TMAP_DEVICE void slabs_leaf(const void *job, tmap_ask_work *work) {
 
 // Faces between children, and the first and last ones of the box: `parts` + 1 along each axis, as if
 // a region of the most sides had one element more along each.
-TMAP_DEVICE tmap_u32 slabs_face(const tmap_ask_sides *s, int axis) {
+TMAP_DEVICE tmap_u32 slabs_face(const tmap_xyz *s, int axis) {
     return axis == 0   ? (s->y + 1) * (s->z + 1)
            : axis == 1 ? (s->x + 1) * (s->z + 1)
                        : (s->x + 1) * (s->y + 1);
@@ -535,7 +556,7 @@ TMAP_DEVICE tmap_u32 slabs_share_elements(const void *, const tmap_ask_extent *e
 
 TMAP_DEVICE void slabs_share(const void *job, tmap_ask_work *work) {
     const slabs *p = (const slabs *)job;
-    const tmap_ask_sides *s = &work->extent.sides;
+    const tmap_xyz *s = &work->extent.sides;
     const tmap_u32 parts = work->extent.parts;
     tmap_u32 i;
     while (tmap_ask_take(work, &i)) {
@@ -572,13 +593,9 @@ static __global__ void slabs_faces(tmap_ask_run run, slabs job) {
     tmap_ask_share(&run, slabs_share_elements, slabs_share, &job);
 }
 static __global__ void slabs_blocks(tmap_ask_run run, slabs job) {
-    tmap_ask_blocks(&run, slabs_query, slabs_terminal, tmap_ask_every_element, slabs_leaf,
-                    slabs_share_elements, slabs_share, &job);
-}
-static __global__ void slabs_all(tmap_ask_run run, slabs job) {
-    tmap_ask_all_levels(&run, slabs_query, slabs_terminal, tmap_ask_every_element, slabs_leaf,
-                        tmap_ask_every_element, slabs_leaf, slabs_share_elements, slabs_share,
-                        &job);
+    const tmap_ask_pass leaves = {tmap_ask_every_element, slabs_leaf};
+    const tmap_ask_pass faces = {slabs_share_elements, slabs_share};
+    tmap_ask_sbr(&run, slabs_query, slabs_terminal, leaves, faces, &job);
 }
 
 static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tmap_u32 g, tmap_u32 r,
@@ -587,30 +604,27 @@ static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tma
     const tmap_ask_kernels kernels = {(const void *)slabs_ask, (const void *)slabs_end,
                                       (const void *)slabs_faces, 0, 0};
     const tmap_ask_params a = {g, r, b};
+    const tmap_ask_box box = {nx, ny, nz};
     const size_t count = (size_t)nx * ny * nz;
     slabs p = {{nx, ny, nz}, thick, NULL, NULL};
     int *got = (int *)malloc(count * sizeof(int));
-    tmap_ask_drivers_plan plan;
+    tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
     tmap_ask_workspace s;
     CHECK(cudaMalloc((void **)&p.out, count * sizeof(int)));
     CHECK(cudaMalloc((void **)&p.unwritten, sizeof(tmap_u32)));
     CHECK(cudaMemset(p.unwritten, 0, sizeof(tmap_u32)));
-    CHECK(tmap_ask_workspace_create(nx, ny, nz, a, capacity, &s));
-    CHECK(cudaMemset(s.memory, 0xa5, s.bytes));
-    CHECK(tmap_ask_drivers_plan_make(&s, &kernels, (const void *)slabs_blocks,
-                                     (const void *)slabs_all, &plan));
-    if (!on_gpu || small) plan.cooperative.all.blocks = on_gpu ? 16 : 1;
+    CHECK(tmap_ask_workspace_create(box, a, capacity, &s));
+    CHECK(cudaMemset(s.memory.data, 0xa5, s.memory.bytes));
+    plans_make(&s, &kernels, (const void *)slabs_blocks, plans);
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
-        for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
+        for (int driver = 0; driver < 2; ++driver) {
             size_t wrong = 0, i = 0;
             tmap_u32 unwritten;
             tmap_ask_counts c;
-            if (driver == TMAP_ASK_GRAPH && (!TMAP_ASK_GRAPHS || (on_gpu && small))) continue;
             snprintf(what_runs, sizeof what_runs, "slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx,
-                     ny, nz, g, r, b, capacity, tmap_ask_form_name(form),
-                     tmap_ask_driver_name(driver));
+                     ny, nz, g, r, b, capacity, tmap_ask_form_name(form), driver_names[driver]);
             CHECK(cudaMemset(p.out, 0x5a, count * sizeof(int)));
-            CHECK(tmap_ask_drive(&plan, form, driver, &p, NULL, 0));
+            CHECK(drive(&plans[form], driver, &p));
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaMemcpy(got, p.out, count * sizeof(int), cudaMemcpyDeviceToHost));
             CHECK(cudaMemcpy(&unwritten, p.unwritten, sizeof unwritten, cudaMemcpyDeviceToHost));

@@ -113,20 +113,6 @@ static void run(int form, unsigned candidates, unsigned rarity, unsigned capacit
     CHECK(cudaFree(told_d));
 }
 
-// Which table a level fills and which it reads.
-static void run_pair(void) {
-    tmap_u64 words[64], even, odd;
-    tmap_olt_pair p = {&even, &odd, words, 10, 3};
-    dim3 none(1, 1, 1);
-    for (tmap_u32 level = 1; level < 10; ++level) {
-        tmap_olt r = tmap_olt_read(p, level), w = tmap_olt_written(p, level);
-        expect(r.entries != w.entries && r.count == words + 3 * (level - 1) &&
-                   w.count == words + 3 * level && w.capacity == 10 &&
-                   w.entries == (level & 1 ? &odd : &even),
-               "pair", 0, level, 10, none);
-    }
-}
-
 int main(void) {
     const unsigned candidates[] = {0, 1, 31, 33, 1000, 20000};
     const unsigned rarities[] = {0, 1, 3, 40};
@@ -139,7 +125,6 @@ int main(void) {
         return 77;
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
-    run_pair();
     for (int form = 0; form < FORMS; ++form)
         for (unsigned c = 0; c < (small ? 5u : 6u); ++c)
             for (unsigned r = 0; r < 4; ++r)

@@ -8,7 +8,7 @@
 #include "check.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/compact.h>
+#include <threadmap/fractal/compact_stencil.h>
 
 // number: of the cell at each place of a fractal, or -1. Copies of it stand around it.
 static void check_neighbours(const brute *b, tmap_nbb f, tmap_u32 r, const brute_cell *cells,

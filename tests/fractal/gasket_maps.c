@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gasket_maps.c: gasket.h equal to nbb.h on tmap_fractal_gasket(): every thread up to r = 12, every
+// gasket_maps.c: catalogue.h equal to nbb.h on tmap_fractal_gasket(): every thread up to r = 12, every
 // place up to r = 10, and random threads up to r = 32.
 #include "fractal/brute.h"
 #include "check.h"

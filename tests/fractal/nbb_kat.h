@@ -12,7 +12,7 @@
 #define KAT_32       2u  // all of it fits 32 bits
 #define KAT_LINEAR64 4u  // there is a linear index i
 #define KAT_LINEAR32 8u  // and it fits 32 bits
-#define KAT_GASKET   16u // the gasket: ask gasket.h as well
+#define KAT_GASKET   16u // the gasket: ask catalogue.h as well
 
 typedef struct kat_vector {
     tmap_nbb f;

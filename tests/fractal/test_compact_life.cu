@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// test_compact_life: automata of one bit a cell in compact storage (compact_life.h) against states
+// test_compact_life: automata of one bit a cell in compact storage (life.h) against states
 // that the host computes place by place, of all fractals, levels and several rules; idle bits; that a
 // share of the words is written alone; and what is refused.
 #include "fractal/engine.h"
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_life.h>
 
 static const tmap_ca_rule rules[4] = {{1u << 3, 1u << 2 | 1u << 3}, // Life
                                       {0x1, 0x1ff},                 // the lonely are born, all stay

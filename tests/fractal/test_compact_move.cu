@@ -182,17 +182,17 @@ static void run_sheets(tmap_nbb f, tmap_u32 r, tmap_u32 z, int part) {
     free(host), free(got), free(sum);
 }
 
-// So many words that a thread's planes are added up more than once.
+// So many words that a thread's counters are added up more than once.
 static void run_many_words(void) {
     const tmap_nbb f = tmap_fractal_gasket();
-    const tmap_u64 bytes = tmap_compact_words_bytes(f, 18);
+    const tmap_u64 bytes = tmap_compact_words_bytes(f, 16);
     tmap_compact_window w;
     tmap_each_plan none;
     tmap_u64 wrong = 0;
     unsigned char *state = (unsigned char *)engine_memory(1, bytes);
     float got[64], *out = (float *)engine_memory(2, sizeof got);
-    memset(&none, 0, sizeof none), none.f = f, none.r = 18;
-    expect(tmap_compact_window_make(f, 18, 15, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "window",
+    memset(&none, 0, sizeof none), none.f = f, none.r = 16;
+    expect(tmap_compact_window_make(f, 16, 13, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "window",
            &none);
     CHECK(cudaMemset(state, 0xff, bytes)); // idle bits as well, which are not counted
     CHECK(tmap_compact_window_mean(&w, state, out, 0));

@@ -5,7 +5,7 @@
 // every level that fits. On the CPU machine a few steps of small ones.
 #include "fractal/engine.h"
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_life.h>
 #include <threadmap/papers/box_bits.h>
 #include <threadmap/papers/box_kernels.h>
 

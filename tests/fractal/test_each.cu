@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_each: tmap_each, tmap_each_into and tmap_update by every loop: each cell once and no other
+// test_each: tmap_each, tmap_each_into and tmap_each_update by every loop: each cell once and no other
 // place, in matrices of any pitch and offset, blocks of any shape, shares that add up; levels past 32
 // bits; a launch in a graph; and what the plan makers refuse.
 #include "fractal/engine.h"
@@ -92,7 +92,8 @@ static __device__ void dab(void *job, tmap_cell cell) {
 }
 
 static __global__ void __launch_bounds__(512, 2) paint_cells(tmap_each_plan plan, paint p) {
-    tmap_each_into(&plan, p.out, sizeof *p.out, dab, &p);
+    const tmap_array out = {p.out, sizeof *p.out};
+    tmap_each_into(&plan, dab, out, &p);
 }
 
 static void run_paint(const tmap_each_plan *visits) {
@@ -138,7 +139,7 @@ TMAP_FN tmap_u64 after(tmap_u64 value, tmap_u64 x, tmap_u64 y) { return value * 
     } \
     static __global__ void __launch_bounds__(512, 2) \
         update_##name(tmap_each_plan plan, job_##name j) { \
-        tmap_update(&plan, read_##name, use_##name, &j); \
+        tmap_each_update(&plan, read_##name, use_##name, &j); \
     } \
     static __global__ void fill_##name(tmap_u64 n, type *a) { \
         ENGINE_EACH_PLACE(i, n) { set(a[i], (type##_word)before(i)); } \
@@ -159,8 +160,8 @@ TMAP_FN tmap_u64 after(tmap_u64 value, tmap_u64 x, tmap_u64 y) { return value * 
         tmap_each_plan plan; \
         job_##name j; \
         const tmap_u64 room = engine_room(visits); \
-        CHECK(tmap_update_plan_make(visits->f, visits->r, visits->pitch, \
-                                    (const void *)update_##name, &plan)); \
+        CHECK(tmap_each_update_plan_make(visits->f, visits->r, visits->pitch, \
+                                         (const void *)update_##name, &plan)); \
         if (tmap_each_plan_loop(&plan, (int)visits->loop)) return; \
         plan.offset = visits->offset; \
         j.a = (type *)engine_memory(0, room * sizeof(type)); \

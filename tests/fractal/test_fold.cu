@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_fold: tmap_fold by every loop, for elements of 1, 2, 4 and 8 bytes that begin anywhere, and
+// test_fold: tmap_each_fold by every loop, for elements of 1, 2, 4 and 8 bytes that begin anywhere, and
 // accumulators of 4 to 64 bytes, joined over warps, blocks and grids; and tmap_rd.
 //
 // A fold here adds up a hash of the element and of its cell's coordinates, so that a cell that is
@@ -13,7 +13,7 @@ TMAP_FN tmap_u64 hash_of(tmap_u64 value, tmap_u64 x, tmap_u64 y, tmap_u64 at) {
 
 typedef struct fold_job {
     const void *in;
-    void *out, *blocks;
+    tmap_fold_to to;
 } fold_job;
 
 static __device__ void join_sums(void *job, void *sum, const void *other) {
@@ -29,10 +29,10 @@ static __device__ void join_sums(void *job, void *sum, const void *other) {
     } \
     static __global__ void __launch_bounds__(512, 2) \
         fold_##type(tmap_each_plan plan, fold_job j) { \
-        __shared__ tmap_u64 scratch[32]; \
-        tmap_u64 sum = 0, zero = 0; \
-        tmap_fold(&plan, j.in, sizeof(type), add_##type, &sum, 0); \
-        tmap_fold_grid(&sum, &zero, sizeof sum, join_sums, 0, scratch, j.blocks, j.out); \
+        const tmap_u64 zero = 0; \
+        const tmap_array in = {j.in, sizeof(type)}; \
+        const tmap_fold fold = {&zero, sizeof zero, join_sums}; \
+        tmap_each_fold(&plan, in, add_##type, fold, j.to, 0); \
     } \
     static __global__ void fill_##type(tmap_u64 n, type *a) { \
         ENGINE_EACH_PLACE(i, n) a[i] = (type)(check_hash(i, 6) * 0x100000001ull); \
@@ -51,12 +51,12 @@ static __device__ void join_sums(void *job, void *sum, const void *other) {
         const tmap_u64 room = engine_room(like); \
         type *a = (type *)engine_memory(0, (room + 16) * sizeof(type)) + skip; \
         fold_job j; \
-        CHECK( \
-            tmap_fold_plan_make(like->f, like->r, like->pitch, (const void *)fold_##type, &plan)); \
+        CHECK(tmap_each_fold_plan_make(like->f, like->r, like->pitch, (const void *)fold_##type, \
+                                       &plan)); \
         if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
         plan.offset = like->offset; \
-        j.in = a, j.out = engine_memory(1, 64); \
-        j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8)); \
+        j.in = a, j.to.result = engine_memory(1, 64); \
+        j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8)); \
         { \
             void *arguments[] = {(void *)&room, (void *)&a}; \
             engine_launch((const void *)fill_##type, arguments); \
@@ -69,7 +69,7 @@ static __device__ void join_sums(void *job, void *sum, const void *other) {
         same_sum(&plan, &j, "fold of " #type); \
     }
 
-// Memory for tmap_fold_grid, whose first bytes are cleared once and for all: new memory may be where
+// Memory for tmap_each_fold, whose first bytes are cleared once and for all: new memory may be where
 // the last one was.
 static void *blocks_for(tmap_u64 bytes) {
     static tmap_u64 size;
@@ -84,18 +84,18 @@ static void same_sum(const tmap_each_plan *plan, fold_job *j, const char *what) 
     const tmap_u64 want = engine_counted();
     tmap_u64 got, parts = 0;
     for (int i = 0; i < 2; ++i) {
-        CHECK(cudaMemset(j->out, 0x5a, 8));
+        CHECK(cudaMemset(j->to.result, 0x5a, 8));
         CHECK(tmap_each_launch(plan, j, 0));
-        CHECK(cudaMemcpy(&got, j->out, 8, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&got, j->to.result, 8, cudaMemcpyDeviceToHost));
         expect(got == want, what, plan);
     }
     for (int i = 0; i < 2; ++i) {
         tmap_each_plan share = *plan;
         const tmap_u64 half = plan->items / 3;
         CHECK(tmap_each_plan_share(&share, i ? half : 0, i ? plan->items - half : half));
-        CHECK(cudaMemset(j->out, 0, 8));
+        CHECK(cudaMemset(j->to.result, 0, 8));
         CHECK(tmap_each_launch(&share, j, 0));
-        CHECK(cudaMemcpy(&got, j->out, 8, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&got, j->to.result, 8, cudaMemcpyDeviceToHost));
         parts += got;
     }
     expect(parts == want, what, plan);
@@ -146,11 +146,11 @@ static __device__ void join_histograms(void *job, void *sum, const void *other) 
     for (int i = 0; i < 16; ++i) ((histogram *)sum)->bin[i] += ((const histogram *)other)->bin[i];
 }
 static __global__ void __launch_bounds__(256) fold_histogram(tmap_each_plan plan, fold_job j) {
-    __shared__ histogram scratch[16];
-    histogram sum, zero;
-    for (int i = 0; i < 16; ++i) sum.bin[i] = zero.bin[i] = 0;
-    tmap_fold(&plan, j.in, 1, add_histogram, &sum, 0);
-    tmap_fold_grid(&sum, &zero, sizeof sum, join_histograms, 0, scratch, j.blocks, j.out);
+    histogram zero;
+    const tmap_array in = {j.in, 1};
+    const tmap_fold fold = {&zero, sizeof zero, join_histograms};
+    for (int i = 0; i < 16; ++i) zero.bin[i] = 0;
+    tmap_each_fold(&plan, in, add_histogram, fold, j.to, 0);
 }
 
 // The smallest element and where it stands, 12 bytes: the first of equal ones.
@@ -173,23 +173,35 @@ static __device__ void join_smallest(void *job, void *sum, const void *other) {
 }
 static __global__ void __launch_bounds__(512, 2)
     fold_smallest(tmap_each_plan plan, fold_job j, tmap_u32 bits) {
-    __shared__ smallest scratch[32];
     const smallest zero = {~0u, ~0u, ~0u};
-    smallest least = zero;
-    tmap_fold(&plan, j.in, 4, add_smallest, &least, &bits);
-    tmap_fold_grid(&least, &zero, sizeof least, join_smallest, 0, scratch, j.blocks, j.out);
+    const tmap_array in = {j.in, 4};
+    const tmap_fold fold = {&zero, sizeof zero, join_smallest};
+    tmap_each_fold(&plan, in, add_smallest, fold, j.to, &bits);
 }
 
 // The sum over every warp and over every block, each added to one counter.
+typedef struct part {
+    const u32 *in;
+    tmap_u64 sum; // of a thread
+} part;
+static __device__ void read_part(void *job, tmap_cell cell, void *value) {
+    *(u32 *)value = ((part *)job)->in[cell.at];
+}
+static __device__ void use_part(void *job, tmap_cell cell, const void *value) {
+    add_u32(0, &((part *)job)->sum, cell, value);
+}
 static __global__ void __launch_bounds__(512)
     fold_parts(tmap_each_plan plan, fold_job j, tmap_u64 *sums) {
     __shared__ tmap_u64 scratch[16];
-    tmap_u64 sum = 0, same;
-    tmap_fold(&plan, j.in, 4, add_u32, &sum, 0);
-    same = sum;
-    tmap_fold_warp(&sum, 8, join_sums, 0);
-    if (tmap_thread_rank() % 32 == 0) atomicAdd(&sums[0], sum);
-    tmap_fold_block(&same, 8, join_sums, 0, scratch);
+    const tmap_u64 zero = 0;
+    const tmap_fold fold = {&zero, sizeof zero, join_sums};
+    part mine = {(const u32 *)j.in, 0};
+    tmap_u64 same;
+    tmap_each_update(&plan, read_part, use_part, &mine);
+    same = mine.sum;
+    tmap_fold_warp(&mine.sum, fold, 0);
+    if (tmap_thread_rank() % 32 == 0) atomicAdd(&sums[0], mine.sum);
+    tmap_fold_block(&same, fold, 0, scratch);
     if (tmap_thread_rank() == 0) atomicAdd(&sums[1], same);
 }
 
@@ -202,10 +214,10 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
     u32 *words;
     fold_job j;
     void *arguments[3];
-    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_histogram, &plan));
+    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_histogram, &plan));
     room = tmap_each_plan_places(&plan);
     words = (u32 *)engine_host(room * 4);
-    j.in = engine_memory(0, room * 4), j.out = engine_memory(1, 64);
+    j.in = engine_memory(0, room * 4), j.to.result = engine_memory(1, 64);
     fill_u32<<<ENGINE_GRID>>>(room, (u32 *)j.in);
     CHECK(cudaMemcpy(words, j.in, room * 4, cudaMemcpyDeviceToHost));
     memset(&want, 0, sizeof want);
@@ -220,19 +232,19 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
     }
     for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop) {
         if (tmap_each_plan_loop(&plan, loop)) continue;
-        j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, sizeof got));
+        j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, sizeof got));
         CHECK(tmap_each_launch(&plan, &j, 0));
-        CHECK(cudaMemcpy(&got, j.out, sizeof got, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&got, j.to.result, sizeof got, cudaMemcpyDeviceToHost));
         expect(memcmp(&got, &want, sizeof got) == 0, "histogram", &plan);
     }
-    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_smallest, &plan));
-    j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, sizeof least));
+    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_smallest, &plan));
+    j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, sizeof least));
     arguments[0] = &plan, arguments[1] = &j, arguments[2] = &bits;
     CHECK(cudaLaunchKernel(plan.kernel, dim3(plan.grid), dim3(plan.block), arguments, plan.shared,
                            0));
-    CHECK(cudaMemcpy(&least, j.out, sizeof least, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&least, j.to.result, sizeof least, cudaMemcpyDeviceToHost));
     expect(memcmp(&least, &want_least, sizeof least) == 0, "smallest", &plan);
-    CHECK(tmap_fold_plan_make(f, r, 0, (const void *)fold_parts, &plan));
+    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_parts, &plan));
     for (int i = 0; i < 3; ++i) { // of whole warps in any shape
         const dim3 blocks[] = {dim3(plan.block), dim3(8, 12), dim3(32)};
         CHECK(cudaMemset(sums, 0, 16));
@@ -252,7 +264,7 @@ static void run_far(void) {
     fold_job j;
     u8 *a;
     tmap_u64 got, want = 0;
-    CHECK(tmap_fold_plan_make(f, r, pitch, (const void *)fold_u8, &plan));
+    CHECK(tmap_each_fold_plan_make(f, r, pitch, (const void *)fold_u8, &plan));
     CHECK(tmap_each_plan_loop(&plan, TMAP_EACH_GROUPS));
     a = (u8 *)engine_memory(0, engine_room(&plan));
     for (tmap_u32 y = 0; y < side; ++y) {
@@ -260,9 +272,10 @@ static void run_far(void) {
         for (tmap_u32 x = 0; x < side; ++x)
             if (tmap_nbb_contains(f, x, y, r)) want += hash_of(y + 1, x, y, y * pitch + x);
     }
-    j.in = a, j.out = engine_memory(1, 64), j.blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8));
+    j.in = a, j.to.result = engine_memory(1, 64),
+    j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8));
     CHECK(tmap_each_launch(&plan, &j, 0));
-    CHECK(cudaMemcpy(&got, j.out, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&got, j.to.result, 8, cudaMemcpyDeviceToHost));
     expect(got == want, "rows far apart", &plan);
 }
 
@@ -273,7 +286,7 @@ static void run_far(void) {
     static void run_rd_##which(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop) { \
         tmap_each_plan plan; \
         sum_type want = 0, got[2], *sum = (sum_type *)engine_memory(1, 64); \
-        void *blocks; \
+        tmap_fold_to to; \
         type *host, *a; \
         tmap_u64 room; \
         CHECK(tmap_rd_plan_make(f, r, pitch, TMAP_RD_##which, &plan)); \
@@ -287,9 +300,9 @@ static void run_far(void) {
             if (engine_cell(&plan, i, &cell)) want += (sum_type)host[i]; \
         } \
         CHECK(cudaMemcpy(a, host, room * sizeof(type), cudaMemcpyHostToDevice)); \
-        blocks = blocks_for(tmap_fold_grid_bytes(&plan, 8)); \
+        to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8)), to.result = sum; \
         for (int i = 0; i < 2; ++i) { \
-            CHECK(tmap_rd(&plan, a, sum, blocks, 0)); \
+            CHECK(tmap_rd(&plan, a, to, 0)); \
             CHECK(cudaMemcpy(&got[i], sum, 8, cudaMemcpyDeviceToHost)); \
         } \
         expect(memcmp(&got[0], &got[1], 8) == 0, "the same sum again", &plan); \
@@ -318,6 +331,11 @@ static void run_rd(tmap_nbb f) {
         }
 }
 
+static tmap_fold_to to_of(void *workspace, void *result) {
+    const tmap_fold_to to = {workspace, result};
+    return to;
+}
+
 static void run_refusals(void) {
     const tmap_nbb f = tmap_fractal_gasket();
     tmap_each_plan plan, other, same;
@@ -338,15 +356,19 @@ static void run_refusals(void) {
                    cudaErrorInvalidConfiguration,
                "a width past 32 bits", &plan);
     expect(memcmp(&other, &same, sizeof same) == 0, "a refusal made a plan", &plan);
-    expect(tmap_rd(NULL, a, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, NULL, sum, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a, NULL, blocks, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a, sum, NULL, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a + 4, sum, blocks, 0) == cudaErrorInvalidValue, "alignment", &plan);
-    expect(tmap_rd(&plan, a, sum + 4, blocks, 0) == cudaErrorInvalidValue, "alignment", &plan);
-    expect(tmap_rd(&plan, a, sum, blocks + 8, 0) == cudaErrorInvalidValue, "alignment", &plan);
-    CHECK(tmap_fold_plan_make(f, 3, 0, (const void *)fold_u8, &other));
-    expect(tmap_rd(&other, a, sum, blocks, 0) == cudaErrorInvalidValue, "another plan", &plan);
+    expect(tmap_rd(NULL, a, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, NULL, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a, to_of(blocks, NULL), 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a, to_of(NULL, sum), 0) == cudaErrorInvalidValue, "null", &plan);
+    expect(tmap_rd(&plan, a + 4, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "alignment",
+           &plan);
+    expect(tmap_rd(&plan, a, to_of(blocks, sum + 4), 0) == cudaErrorInvalidValue, "alignment",
+           &plan);
+    expect(tmap_rd(&plan, a, to_of(blocks + 8, sum), 0) == cudaErrorInvalidValue, "alignment",
+           &plan);
+    CHECK(tmap_each_fold_plan_make(f, 3, 0, (const void *)fold_u8, &other));
+    expect(tmap_rd(&other, a, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "another plan",
+           &plan);
 }
 
 int main(void) {

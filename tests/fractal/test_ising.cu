@@ -44,8 +44,10 @@ static void run(const cells *c, tmap_ising_plan plan, double temperature, int sh
     signed char *spins = (signed char *)malloc((tmap_u64)c->count);
     unsigned char *state[2];
     const tmap_u64 bytes = tmap_ising_measure_bytes(&plan);
-    unsigned char *blocks = (unsigned char *)engine_memory(2, (1 << 20) + bytes); // shares too
-    tmap_ising_sums *found = (tmap_ising_sums *)engine_memory(3, 64), sums[2], right, sum = {0, 0};
+    const tmap_fold_to to = {engine_memory(2, (1 << 20) + bytes),
+                             engine_memory(3, 64)}; // shares too
+    const tmap_ising_sweep now = {temperature, seed, sweep}, next = {temperature, seed, sweep + 1};
+    tmap_ising_sums sums[2], right, sum = {0, 0};
     if (!spins) exit(1);
     state[0] = (unsigned char *)engine_memory(0, room);
     state[1] = (unsigned char *)engine_memory(1, room);
@@ -56,20 +58,19 @@ static void run(const cells *c, tmap_ising_plan plan, double temperature, int sh
     }
     CHECK(cudaMemcpy(state[0], host, room, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(state[1], 0x5a, room));
-    CHECK(cudaMemset(blocks, 0x5a, 64 + bytes));
-    CHECK(cudaMemset(blocks, 0, 16));
+    CHECK(cudaMemset(to.workspace, 0x5a, 64 + bytes));
+    CHECK(cudaMemset(to.workspace, 0, 16));
     for (int odd = 0; odd < 2; ++odd) {
         for (int part = 0; part < shares; ++part) {
             const tmap_u64 a = plan.sweep.items * (tmap_u64)part / (tmap_u64)shares;
             const tmap_u64 b = plan.sweep.items * ((tmap_u64)part + 1) / (tmap_u64)shares;
             tmap_ising_plan share = plan;
             if (shares > 1) CHECK(tmap_each_plan_share(&share.sweep, a, b - a));
-            CHECK(tmap_ising_half(&share, temperature, seed, sweep, odd, state[odd], state[1 - odd],
-                                  0));
+            CHECK(tmap_ising_half(&share, now, odd, state[odd], state[1 - odd], 0));
         }
         half_sweep(c, temperature, seed, sweep, odd, spins);
     }
-    CHECK(tmap_ising(&plan, temperature, seed, sweep + 1, state[0], state[1], 0));
+    CHECK(tmap_ising(&plan, next, state[0], state[1], 0));
     for (int odd = 0; odd < 2; ++odd) half_sweep(c, temperature, seed, sweep + 1, odd, spins);
     memset(want, 0x5a, room);
     for (int i = 0; i < c->count; ++i) want[cells_at(c, &plan.sweep, i)] = (unsigned char)spins[i];
@@ -78,9 +79,9 @@ static void run(const cells *c, tmap_ising_plan plan, double temperature, int sh
     // Twice, as the workspace is cleared once; then in shares.
     right = sums_of(c, spins);
     for (int turn = 0; turn < 2; ++turn) {
-        CHECK(cudaMemset(found, 0x5a, sizeof *found));
-        CHECK(tmap_ising_measure(&plan, state[0], state[1], found, blocks, 0));
-        CHECK(cudaMemcpy(&sums[turn], found, sizeof *found, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemset(to.result, 0x5a, sizeof right));
+        CHECK(tmap_ising_measure(&plan, state[0], state[1], to, 0));
+        CHECK(cudaMemcpy(&sums[turn], to.result, sizeof right, cudaMemcpyDeviceToHost));
     }
     expect(memcmp(&sums[0], &right, sizeof right) == 0 &&
                memcmp(&sums[1], &right, sizeof right) == 0,
@@ -91,9 +92,9 @@ static void run(const cells *c, tmap_ising_plan plan, double temperature, int sh
         tmap_ising_plan share = plan;
         tmap_ising_sums one = {0, 0};
         CHECK(tmap_each_plan_share(&share.measure, a, b - a));
-        CHECK(cudaMemset(found, 0, sizeof *found));
-        CHECK(tmap_ising_measure(&share, state[0], state[1], found, blocks, 0));
-        CHECK(cudaMemcpy(&one, found, sizeof *found, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemset(to.result, 0, sizeof right));
+        CHECK(tmap_ising_measure(&share, state[0], state[1], to, 0));
+        CHECK(cudaMemcpy(&one, to.result, sizeof right, cudaMemcpyDeviceToHost));
         sum.spins += one.spins, sum.bonds += one.bonds;
     }
     if (shares > 1)
@@ -149,20 +150,23 @@ static void run_chain(void) {
     const double temperature = 1.5;
     const int sweeps = 600;
     signed char *spins = (signed char *)engine_memory(0, 256), *other = spins + 128;
-    void *blocks;
-    tmap_ising_sums *found = (tmap_ising_sums *)engine_memory(3, 64), sums;
+    tmap_ising_sweep sweep = {temperature, 99, 0};
+    tmap_fold_to to;
+    tmap_ising_sums sums;
     double mean = 0;
     tmap_ising_plan plan;
     if (tmap_nbb_from_rows("##", &f) != TMAP_OK) exit(1);
     CHECK(tmap_ising_plan_make(f, 7, TMAP_COMPACT, &plan));
-    blocks = engine_memory(2, tmap_ising_measure_bytes(&plan));
-    CHECK(cudaMemset(blocks, 0, 16));
+    to.workspace = engine_memory(2, tmap_ising_measure_bytes(&plan));
+    to.result = engine_memory(3, 64);
+    CHECK(cudaMemset(to.workspace, 0, 16));
     CHECK(cudaMemset(spins, 1, 128));
     for (int t = 0; t < sweeps; ++t) {
-        CHECK(tmap_ising(&plan, temperature, 99, (tmap_u64)t, spins, other, 0));
+        sweep.sweep = (tmap_u64)t;
+        CHECK(tmap_ising(&plan, sweep, spins, other, 0));
         if (t < 50) continue;
-        CHECK(tmap_ising_measure(&plan, spins, other, found, blocks, 0));
-        CHECK(cudaMemcpy(&sums, found, sizeof sums, cudaMemcpyDeviceToHost));
+        CHECK(tmap_ising_measure(&plan, spins, other, to, 0));
+        CHECK(cudaMemcpy(&sums, to.result, sizeof sums, cudaMemcpyDeviceToHost));
         mean += (double)sums.bonds / 127 / (sweeps - 50);
     }
     expect(fabs(mean - tanh(1 / temperature)) < 0.02, "the energy of a chain", &plan.sweep);
@@ -172,7 +176,13 @@ static void run_chain(void) {
 
 // ---- refusals -----------------------------------------------------------------------------------
 
+static tmap_fold_to to_of(void *workspace, void *result) {
+    const tmap_fold_to to = {workspace, result};
+    return to;
+}
+
 static void run_refusals(void) {
+    const tmap_ising_sweep warm = {1, 0, 0}, negative = {-1, 0, 0}, none = {(double)NAN, 0, 0};
     const tmap_nbb f = tmap_fractal_gasket(), outside = tmap_nbb_make(3, 2, 2, 0x300, 0x110);
     unsigned char *a = (unsigned char *)engine_memory(0, 4096);
     unsigned char *b = (unsigned char *)engine_memory(1, 4096);
@@ -195,30 +205,30 @@ static void run_refusals(void) {
                cudaErrorInvalidConfiguration,
            "a width past 32 bits", &plan.sweep);
     expect(memcmp(&untouched, &same, sizeof same) == 0, "a refusal made a plan", &plan.sweep);
-    REFUSED(tmap_ising(NULL, 1, 0, 0, a, b, 0));
-    REFUSED(tmap_ising(&plan, 1, 0, 0, NULL, b, 0));
-    REFUSED(tmap_ising(&plan, 1, 0, 0, a, NULL, 0));
-    REFUSED(tmap_ising(&plan, 1, 0, 0, a, a, 0));
-    REFUSED(tmap_ising(&plan, -1, 0, 0, a, b, 0));
-    REFUSED(tmap_ising(&plan, (double)NAN, 0, 0, a, b, 0));
-    REFUSED(tmap_ising_half(&plan, 1, 0, 0, 2, a, b, 0));
-    REFUSED(tmap_ising_half(&plan, 1, 0, 0, -1, a, b, 0));
-    REFUSED(tmap_ising_half(NULL, 1, 0, 0, 0, a, b, 0));
+    REFUSED(tmap_ising(NULL, warm, a, b, 0));
+    REFUSED(tmap_ising(&plan, warm, NULL, b, 0));
+    REFUSED(tmap_ising(&plan, warm, a, NULL, 0));
+    REFUSED(tmap_ising(&plan, warm, a, a, 0));
+    REFUSED(tmap_ising(&plan, negative, a, b, 0));
+    REFUSED(tmap_ising(&plan, none, a, b, 0));
+    REFUSED(tmap_ising_half(&plan, warm, 2, a, b, 0));
+    REFUSED(tmap_ising_half(&plan, warm, -1, a, b, 0));
+    REFUSED(tmap_ising_half(NULL, warm, 0, a, b, 0));
     other = plan;
     CHECK(tmap_each_plan_share(&other.sweep, 0, 0));
-    REFUSED(tmap_ising(&other, 1, 0, 0, a, b, 0));
+    REFUSED(tmap_ising(&other, warm, a, b, 0));
     other = plan, other.sweep.kernel = plan.measure.kernel;
-    REFUSED(tmap_ising(&other, 1, 0, 0, a, b, 0));
-    REFUSED(tmap_ising_measure(NULL, a, b, sums, blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, NULL, b, sums, blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, a, NULL, sums, blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, a, a, sums, blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, a, b, NULL, blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, a, b, sums, NULL, 0));
-    REFUSED(tmap_ising_measure(&plan, a, b, (tmap_ising_sums *)((char *)sums + 4), blocks, 0));
-    REFUSED(tmap_ising_measure(&plan, a, b, sums, blocks + 8, 0));
+    REFUSED(tmap_ising(&other, warm, a, b, 0));
+    REFUSED(tmap_ising_measure(NULL, a, b, to_of(blocks, sums), 0));
+    REFUSED(tmap_ising_measure(&plan, NULL, b, to_of(blocks, sums), 0));
+    REFUSED(tmap_ising_measure(&plan, a, NULL, to_of(blocks, sums), 0));
+    REFUSED(tmap_ising_measure(&plan, a, a, to_of(blocks, sums), 0));
+    REFUSED(tmap_ising_measure(&plan, a, b, to_of(blocks, NULL), 0));
+    REFUSED(tmap_ising_measure(&plan, a, b, to_of(NULL, sums), 0));
+    REFUSED(tmap_ising_measure(&plan, a, b, to_of(blocks, (char *)sums + 4), 0));
+    REFUSED(tmap_ising_measure(&plan, a, b, to_of(blocks + 8, sums), 0));
     other = plan, other.measure.kernel = plan.sweep.kernel;
-    REFUSED(tmap_ising_measure(&other, a, b, sums, blocks, 0));
+    REFUSED(tmap_ising_measure(&other, a, b, to_of(blocks, sums), 0));
 #undef REFUSED
     for (int i = 0; i < 2; ++i) {
         CHECK(cudaMemcpy(bytes, i ? a : b, sizeof bytes, cudaMemcpyDeviceToHost));

@@ -7,8 +7,9 @@
 // A GPU has the facts that it has, and goes through the cases once.
 #include "fractal/cells.h"
 #include <math.h>
+#include <stddef.h>
 #include <threadmap/fractal/ca.h>
-#include <threadmap/fractal/life.h>
+#include <threadmap/fractal/compact_life.h>
 #include <threadmap/fractal/compact_move.h>
 #include <threadmap/fractal/diffusion.h>
 #include <threadmap/fractal/ising.h>
@@ -41,8 +42,7 @@ static tmap_u64 below(tmap_u64 n) { return check_hash(random_state++, 77) % n; }
 // What a user's kernels do here: count a visit; 3 v + 1; the sum of v; the sum of nine.
 typedef struct job {
     tmap_u32 *in, *out;
-    void *blocks;
-    tmap_u64 *sum;
+    tmap_fold_to to;
 } job;
 
 static __device__ void visit(void *j, tmap_cell cell) { atomicAdd(&((job *)j)->out[cell.at], 1u); }
@@ -69,22 +69,25 @@ static __device__ void nine_of(void *j, tmap_cell cell, tmap_u32 around, const v
     *(tmap_u32 *)next = sum;
 }
 static __global__ void __launch_bounds__(512, 2) visit_cells(tmap_each_plan plan, job j) {
-    tmap_each_into(&plan, j.out, 4, visit, &j);
+    const tmap_array out = {j.out, 4};
+    tmap_each_into(&plan, visit, out, &j);
 }
 static __global__ void __launch_bounds__(512, 2) update_cells(tmap_each_plan plan, job j) {
-    tmap_update(&plan, read, use, &j);
+    tmap_each_update(&plan, read, use, &j);
 }
 static __global__ void __launch_bounds__(512, 2) fold_cells(tmap_each_plan plan, job j) {
-    __shared__ tmap_u64 scratch[32];
-    tmap_u64 sum = 0, zero = 0;
-    tmap_fold(&plan, j.in, 4, add, &sum, 0);
-    tmap_fold_grid(&sum, &zero, 8, join, 0, scratch, j.blocks, j.sum);
+    const tmap_u64 zero = 0;
+    const tmap_array in = {j.in, 4};
+    const tmap_fold fold = {&zero, sizeof zero, join};
+    tmap_each_fold(&plan, in, add, fold, j.to, 0);
 }
 static __global__ void __launch_bounds__(512, 2) stencil_cells(tmap_each_plan plan, job j) {
-    tmap_stencil(&plan, j.in, j.out, 4, nine_of, &j);
+    const tmap_array in = {j.in, 4};
+    tmap_each_stencil(&plan, in, nine_of, j.out, &j);
 }
 static __global__ void __launch_bounds__(512, 2) stencil_words(tmap_each_plan plan, job j) {
-    tmap_stencil_words(&plan, j.in, j.out, 4, nine_of, &j);
+    const tmap_array in = {j.in, 4};
+    tmap_each_stencil_words(&plan, in, nine_of, j.out, &j);
 }
 
 enum { VISIT, UPDATE, FOLD, STENCIL, ENGINES };
@@ -99,11 +102,26 @@ static cudaError_t engine_plan(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch
                                const void *kernel, tmap_each_plan *plan) {
     switch (maker) {
     case VISIT: return tmap_each_plan_make(f, r, pitch, kernel, plan);
-    case UPDATE: return tmap_update_plan_make(f, r, pitch, kernel, plan);
-    case FOLD: return tmap_fold_plan_make(f, r, pitch, kernel, plan);
-    case STENCIL: return tmap_stencil_plan_make(f, r, pitch, kernel, plan);
+    case UPDATE: return tmap_each_update_plan_make(f, r, pitch, kernel, plan);
+    case FOLD: return tmap_each_fold_plan_make(f, r, pitch, kernel, plan);
+    case STENCIL: return tmap_each_stencil_plan_make(f, r, pitch, kernel, plan);
     default: // of words, whose sheets are of level r
-        return tmap_stencil_words_plan_make(f, r + tmap_compact_word_of(f, 64).level, kernel, plan);
+        return tmap_each_stencil_words_plan_make(f, r + tmap_compact_word_of(f, 64).level, kernel,
+                                                 plan);
+    }
+}
+
+// The same from facts.
+static int engine_plan_of(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                          const tmap_facts *facts, tmap_each_plan *plan) {
+    switch (maker) {
+    case VISIT: return tmap_each_plan_of(f, r, pitch, facts, plan);
+    case UPDATE: return tmap_each_update_plan_of(f, r, pitch, facts, plan);
+    case FOLD: return tmap_each_fold_plan_of(f, r, pitch, facts, plan);
+    case STENCIL: return tmap_each_stencil_plan_of(f, r, pitch, facts, plan);
+    default:
+        return tmap_each_stencil_words_plan_of(f, r + tmap_compact_word_of(f, 64).level, facts,
+                                               plan);
     }
 }
 
@@ -147,7 +165,8 @@ static cudaError_t client_make(int maker, tmap_u32 turn, tmap_nbb f, tmap_u32 r,
         if (pitch == TMAP_COMPACT) pitch = 0;
         return tmap_compact_matrix_plan_make(f, r, pitch, c->size, &c->matrix);
     case LIFE: return tmap_compact_life_plan_make(f, r, &c->each);
-    case WORDS: return tmap_stencil_words_plan_make(f, r, (const void *)stencil_words, &c->each);
+    case WORDS:
+        return tmap_each_stencil_words_plan_make(f, r, (const void *)stencil_words, &c->each);
     default: return engine_plan(maker, f, r, pitch, engine_kernel(maker), &c->each);
     }
 }
@@ -168,7 +187,7 @@ static void check_share(const tmap_each_plan *whole, tmap_u64 first, tmap_u64 co
     CHECK(tmap_each_plan_share(&share, first, count));
     expect(share.grid >= 1 && share.grid <= whole->grid && share.block == whole->block &&
                share.shared == whole->shared &&
-               tmap_fold_grid_bytes(&share, 8) <= tmap_fold_grid_bytes(whole, 8),
+               tmap_each_fold_bytes(&share, 8) <= tmap_each_fold_bytes(whole, 8),
            "a share that needs more than its whole", &share);
     expect(share.loop != TMAP_EACH_ROWS || share.chunk % 32 == 0, "a share's chunk", &share);
     CHECK(tmap_each_plan_share(&share, 0, whole->items));
@@ -211,12 +230,57 @@ static void run_numbers(tmap_nbb f, tmap_u32 r) {
     }
 }
 
+// What is expected of a level, with the level in the message.
+static void expect_level(int ok, const char *what, tmap_nbb f, tmap_u32 r) {
+    tmap_each_plan none;
+    memset(&none, 0, sizeof none);
+    none.f = f, none.r = r;
+    expect(ok, what, &none);
+}
+
+// A fractal has padding, the rest of a plan has none.
+static int same_plan(const tmap_each_plan *a, const tmap_each_plan *b) {
+    return tmap_nbb_equal(a->f, b->f) &&
+           memcmp(&a->r, &b->r, sizeof *a - offsetof(tmap_each_plan, r)) == 0;
+}
+
+// A plan from facts is the plan of the kernel that they are of; so are its loops and shares, and what
+// is refused.
+static void run_facts(tmap_nbb f, tmap_u32 r) {
+    for (int maker = 0; maker <= ENGINES; ++maker) {
+        const void *kernel = maker == ENGINES ? (const void *)stencil_words : engine_kernel(maker);
+        const tmap_u64 pitch = random_pitch(f, r);
+        tmap_each_plan made, of;
+        tmap_facts facts;
+        cudaError_t error;
+        CHECK(tmap_facts_get(kernel, &facts));
+        memset(&made, 0x77, sizeof made);
+        of = made;
+        error = engine_plan(maker, f, r, pitch, kernel, &made);
+        ++cases;
+        expect_level(tmapi_launch_error(engine_plan_of(maker, f, r, pitch, &facts, &of)) == error,
+                     "the error of a plan from facts", f, r);
+        if (!error) expect(of.kernel == NULL, "a kernel from nowhere", &of), of.kernel = kernel;
+        expect_level(same_plan(&made, &of), "a plan from facts", f, r);
+        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT && !error; ++loop) {
+            const tmap_u64 first = below(made.items), count = below(made.items - first + 1);
+            const cudaError_t same = tmapi_launch_error(tmap_each_plan_loop_of(&of, loop, &facts));
+            expect(tmap_each_plan_loop(&made, loop) == same, "the error of a loop", &made);
+            if (first <= made.items && count <= made.items - first) {
+                CHECK(tmap_each_plan_share(&made, first, count));
+                expect(tmap_each_plan_share_of(&of, first, count) == TMAP_OK, "a share", &of);
+            }
+            expect(same_plan(&made, &of), "a loop from facts", &made);
+        }
+    }
+}
+
 // What was seen on an H200: 255 blocks for all and 256 for a share.
 static void run_fold_share(void) {
     const tmap_nbb f = tmap_fractal_vicsek();
     tmap_each_plan plan;
     device_set(0, 132);
-    CHECK(tmap_fold_plan_make(f, 8, 0, (const void *)fold_cells, &plan));
+    CHECK(tmap_each_fold_plan_make(f, 8, 0, (const void *)fold_cells, &plan));
     CHECK(tmap_each_plan_loop(&plan, TMAP_EACH_ROWS));
     check_share(&plan, 0, 130561);
     device_reset();
@@ -345,13 +409,14 @@ static void cell_after(const client *c, const cells *all, const int *number, int
 }
 
 static cudaError_t client_launch(const client *c, int odd, const void *in, void *out) {
+    const tmap_ising_sweep cold = {0, 1, 2};
     unsigned char value[16];
     memset(value, 0xc3, sizeof value);
     switch (c->maker) {
     case SW: return tmap_sw(c->plan, value, out, 0);
     case CA: return tmap_ca(&c->ca, tmap_ca_life(), in, out, 0);
     case DIFFUSION: return tmap_diffusion(c->plan, 0.25, in, out, 0);
-    case ISING: return tmap_ising_half(&c->ising, 0, 1, 2, odd, in, out, 0);
+    case ISING: return tmap_ising_half(&c->ising, cold, odd, in, out, 0);
     case LOAD: return tmap_compact_matrix_load(&c->matrix, in, out, 0);
     default: return tmap_compact_matrix_store(&c->matrix, in, out, 0);
     }
@@ -481,7 +546,7 @@ static void run_sums(int maker, tmap_nbb f, tmap_u32 r, const cells *all) {
     CHECK(client_make(maker, (tmap_u32)below(30), f, r, pitch, &c));
     if (maker == RD) (void)tmap_each_plan_loop(c.plan, (int)below(TMAP_EACH_LOOP_COUNT));
     c.plan->offset = below(2) ? below(70) : 0;
-    room = engine_room(c.plan), bytes = tmap_fold_grid_bytes(c.plan, width);
+    room = engine_room(c.plan), bytes = tmap_each_fold_bytes(c.plan, width);
     before = (unsigned char *)malloc((size_t)all->count * c.size);
     earlier = (unsigned char *)calloc((size_t)all->count, 1);
     host = (unsigned char *)engine_host(room * c.size);
@@ -503,13 +568,12 @@ static void run_sums(int maker, tmap_nbb f, tmap_u32 r, const cells *all) {
     for (int part = 0; part < 3; ++part) {
         const tmap_u64 first = part ? cut : 0;
         const tmap_u64 count = part == 0 ? cut : part == 1 ? c.plan->items - cut : 0;
-        unsigned char *sum = (unsigned char *)engine_memory(3, 64);
+        const tmap_fold_to to = {blocks, engine_memory(3, 64)};
         CHECK(tmap_each_plan_share(c.plan, first, count));
-        CHECK(cudaMemset(sum, 0x5a, 16));
-        CHECK(maker == RD
-                  ? tmap_rd(c.plan, in, sum, blocks, 0)
-                  : tmap_ising_measure(&c.ising, in, out, (tmap_ising_sums *)sum, blocks, 0));
-        CHECK(cudaMemcpy(got, sum, width, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemset(to.result, 0x5a, 16));
+        CHECK(maker == RD ? tmap_rd(c.plan, in, to, 0)
+                          : tmap_ising_measure(&c.ising, in, out, to, 0));
+        CHECK(cudaMemcpy(got, to.result, width, cudaMemcpyDeviceToHost));
         memcpy(earlier, o.done, (size_t)all->count);
         if (part < 2) round_share(&o, first, count);
         sums_of(&c, &o, earlier, number, before, want);
@@ -604,18 +668,18 @@ static void run_engine(int engine, int maker, tmap_nbb f, tmap_u32 r, const cell
         }
     }
     j.in = (tmap_u32 *)engine_memory(0, 4 * room), j.out = (tmap_u32 *)engine_memory(1, 4 * room);
-    j.blocks = engine_memory(2, tmap_fold_grid_bytes(&plan, 8));
-    j.sum = (tmap_u64 *)engine_memory(3, 64);
+    j.to.workspace = engine_memory(2, tmap_each_fold_bytes(&plan, 8));
+    j.to.result = engine_memory(3, 64);
     CHECK(cudaMemcpy(j.in, host, 4 * room, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(j.out, 0, 4 * room));
-    CHECK(cudaMemset(j.blocks, 0, 16));
+    CHECK(cudaMemset(j.to.workspace, 0, 16));
     cut = below(plan.items + 1);
     for (int part = 0; part < 2; ++part) {
         tmap_u64 one = 0;
         share = plan;
         CHECK(tmap_each_plan_share(&share, part ? cut : 0, part ? plan.items - cut : cut));
         CHECK(tmap_each_launch(&share, &j, 0));
-        if (engine == FOLD) CHECK(cudaMemcpy(&one, j.sum, 8, cudaMemcpyDeviceToHost));
+        if (engine == FOLD) CHECK(cudaMemcpy(&one, j.to.result, 8, cudaMemcpyDeviceToHost));
         got += one;
     }
     CHECK(cudaMemcpy(host, j.out, 4 * room, cudaMemcpyDeviceToHost));
@@ -624,7 +688,7 @@ static void run_engine(int engine, int maker, tmap_nbb f, tmap_u32 r, const cell
     free(number);
 }
 
-// tmap_stencil_words by a plan that is none of words does nothing.
+// tmap_each_stencil_words by a plan that is none of words does nothing.
 static void run_words_engine(int maker, tmap_nbb f, tmap_u32 r) {
     tmap_each_plan plan;
     tmap_u32 *host;
@@ -636,7 +700,7 @@ static void run_words_engine(int maker, tmap_nbb f, tmap_u32 r) {
     if (below(2)) (void)tmap_each_plan_loop(&plan, (int)below(TMAP_EACH_LOOP_COUNT));
     room = engine_room(&plan), host = (tmap_u32 *)engine_host(4 * room);
     j.in = (tmap_u32 *)engine_memory(0, 4 * room), j.out = (tmap_u32 *)engine_memory(1, 4 * room);
-    j.blocks = 0, j.sum = 0;
+    j.to.workspace = 0, j.to.result = 0;
     CHECK(cudaMemset(j.in, 0, 4 * room));
     CHECK(cudaMemset(j.out, 0x5a, 4 * room));
     CHECK(tmap_each_launch(&plan, &j, 0));
@@ -646,14 +710,6 @@ static void run_words_engine(int maker, tmap_nbb f, tmap_u32 r) {
 }
 
 // ---- what does not fit --------------------------------------------------------------------------
-
-// What is expected of a level, with the level in the message.
-static void expect_level(int ok, const char *what, tmap_nbb f, tmap_u32 r) {
-    tmap_each_plan none;
-    memset(&none, 0, sizeof none);
-    none.f = f, none.r = r;
-    expect(ok, what, &none);
-}
 
 // The last levels: of words, which go by tiles alone; and of plans, which go by a thread for each cell
 // beyond the levels of tiles, in a matrix up to 2^64 places.
@@ -676,9 +732,9 @@ static void run_levels(void) {
             for (int client = 0; client < 2; ++client) {
                 cudaError_t error;
                 plan = same;
-                error =
-                    client ? tmap_compact_life_plan_make(f, r, &plan)
-                           : tmap_stencil_words_plan_make(f, r, (const void *)stencil_words, &plan);
+                error = client ? tmap_compact_life_plan_make(f, r, &plan)
+                               : tmap_each_stencil_words_plan_make(
+                                     f, r, (const void *)stencil_words, &plan);
                 expect_level(error == (fits ? cudaSuccess : cudaErrorInvalidConfiguration),
                              "the last level of words", f, r);
                 expect_level(error ? memcmp(&plan, &same, sizeof same) == 0
@@ -713,8 +769,8 @@ static void run_limits(void) {
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
         tmap_each_plan plan;
         CHECK(cudaFuncGetAttributes(&before, (const void *)stencil_cells));
-        CHECK(tmap_stencil_plan_make(tmap_fractal_at(i), 6, TMAP_COMPACT,
-                                     (const void *)stencil_cells, &plan));
+        CHECK(tmap_each_stencil_plan_make(tmap_fractal_at(i), 6, TMAP_COMPACT,
+                                          (const void *)stencil_cells, &plan));
         CHECK(cudaFuncGetAttributes(&after, plan.kernel));
         if (after.maxDynamicSharedSizeBytes == before.maxDynamicSharedSizeBytes) continue;
         raised = 1;
@@ -802,6 +858,7 @@ int main(void) {
             for (int i = n % 3; i < ENGINE_COUNT; i += 3) {
                 const tmap_nbb f = engine_fractal(i);
                 run_numbers(f, (tmap_u32)below(tmap_nbb_level_max32(f) % 64 + 2));
+                run_facts(f, (tmap_u32)below(tmap_nbb_level_max32(f) % 64 + 2));
             }
         }
         device_set(device, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_stencil: tmap_stencil by every loop with a rule that tells all nine places apart, for
+// test_stencil: tmap_each_stencil by every loop with a rule that tells all nine places apart, for
 // elements of 1 to 16 bytes, and with one that looks at four places only.
 #include "fractal/engine.h"
 
@@ -43,7 +43,8 @@ typedef struct stencil_job {
     static __global__ void __launch_bounds__(512, 1) \
         step_##name(tmap_each_plan plan, stencil_job j) { \
         tmap_u32 salt = 5; \
-        tmap_stencil(&plan, j.in, j.out, sizeof(type), rule_##name, &salt); \
+        const tmap_array in = {j.in, sizeof(type)}; \
+        tmap_each_stencil(&plan, in, rule_##name, j.out, &salt); \
     } \
     static __global__ void fill_##name(tmap_u64 n, type *a) { \
         ENGINE_EACH_PLACE(i, n) { \
@@ -82,8 +83,8 @@ typedef struct stencil_job {
         type *in = (type *)engine_memory(0, room * sizeof(type)); \
         type *out = (type *)engine_memory(1, room * sizeof(type)), *exact; \
         stencil_job j; \
-        CHECK(tmap_stencil_plan_make(like->f, like->r, like->pitch, (const void *)step_##name, \
-                                     &plan)); \
+        CHECK(tmap_each_stencil_plan_make(like->f, like->r, like->pitch, \
+                                          (const void *)step_##name, &plan)); \
         if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
         plan.offset = like->offset; \
         { \
@@ -138,7 +139,8 @@ static __device__ void flow(void *job, tmap_cell cell, tmap_u32 around, const vo
 
 static __global__ void __launch_bounds__(512, 2) step_heat(tmap_each_plan plan, stencil_job j) {
     int factor = 8;
-    tmap_stencil(&plan, j.in, j.out, sizeof(int), flow, &factor);
+    const tmap_array in = {j.in, sizeof(int)};
+    tmap_each_stencil(&plan, in, flow, j.out, &factor);
 }
 
 static __global__ void fill_heat(tmap_u64 n, int *a) {
@@ -168,7 +170,8 @@ static void run_heat(const tmap_each_plan *like) {
     int *in = (int *)engine_memory(0, room * sizeof(int));
     int *out = (int *)engine_memory(1, room * sizeof(int));
     stencil_job j;
-    CHECK(tmap_stencil_plan_make(like->f, like->r, like->pitch, (const void *)step_heat, &plan));
+    CHECK(
+        tmap_each_stencil_plan_make(like->f, like->r, like->pitch, (const void *)step_heat, &plan));
     if (tmap_each_plan_loop(&plan, (int)like->loop)) return;
     plan.offset = like->offset;
     j.in = in, j.out = out;
@@ -190,8 +193,8 @@ static void run_fractal(int n, tmap_nbb f) {
             // By other loops than that of tiles a rule is called cell by cell: three levels will
             // do.
             if (loop != TMAP_EACH_COLUMNS && loop != TMAP_EACH_COMPACT && r > 2) continue;
-            CHECK(tmap_stencil_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
-                                         (const void *)any_kernel, &like));
+            CHECK(tmap_each_stencil_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
+                                              (const void *)any_kernel, &like));
             expect(like.loop ==
                        (like.pitch == TMAP_COMPACT ? TMAP_EACH_COMPACT : TMAP_EACH_COLUMNS),
                    "the loop of a stencil", &like);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tile_lines: the rows and columns of tiles, tile.h, against membership; and the cells row by row,
+// tile_lines: the rows and columns of tiles, rows.h, against membership; and the cells row by row,
 // rows.h, without its tables: how many a level has above each row.
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/rows.h>

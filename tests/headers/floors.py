@@ -22,7 +22,7 @@ GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
 COOPERATIVE = paths("warp", "reduce", "value", "fold",
-                    "fractal/warp", "fractal/rows",
+                    "fractal/warp", "fractal/rows", "fractal/compact_stencil",
                     "adaptive/olt",
                     "papers/group", "papers/mma", "papers/block", "papers/box",
                     "papers/wmma", "papers/tensor", "papers/drmsd_slides")
@@ -30,23 +30,23 @@ COOPERATIVE = paths("warp", "reduce", "value", "fold",
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a folder
 ENGINES = paths("launch",
-                "fractal/each", "fractal/fold", "fractal/compact_stencil", "fractal/stencil",
+                "fractal/each", "fractal/fold", "fractal/stencil",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store",
                 "adaptive/ask", "adaptive/ask_plan",
-                "papers/ask_drivers")
+                "papers/ask_sbr")
 WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
-CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/life", "fractal/compact_move",
-                "fractal/diffusion", "fractal/ising",
-                "triangle/pdist", "triangle/pdist_products",
+CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life",
+                "fractal/compact_move", "fractal/diffusion", "fractal/ising",
+                "triangle/pdist",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
                 "adaptive/mandelbrot_stamp",
-                "molecules/drmsd_atoms", "molecules/drmsd", "molecules/drmsd_matrix",
-                "molecules/drmsd_mma", "molecules/cluster", "molecules/gromos", "molecules/linkage",
-                "raster/flood_map", "raster/flood_local", "raster/flood",
-                "raster/label_map", "raster/label", "raster/label_measure",
+                "molecules/drmsd_atoms", "molecules/drmsd_frames", "molecules/drmsd_matrix",
+                "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
+                "raster/map", "raster/flood",
+                "raster/label", "raster/label_measure",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
                 "papers/mandelbrot_approaches",
                 "papers/mandelbrot_approaches_f64", "papers/mandelbrot_approaches_stamp",

@@ -4,7 +4,7 @@
 #ifndef TESTS_TRIANGLE_CLUSTER_CHECK_H
 #define TESTS_TRIANGLE_CLUSTER_CHECK_H
 
-#include <threadmap/triangle/condensed.h>
+#include <threadmap/molecules/cluster.h>
 
 #include "triangle/pairs_check.h"
 
@@ -88,6 +88,29 @@ static inline void cluster_flush(int yes) {
     _mm_setcsr(yes ? _mm_getcsr() | flush : _mm_getcsr() & ~flush);
 #else
     (void)yes;
+    // The launch of a kernel by the facts of this device is the one by facts that are written down, and
+    // on a device that runs one block at a time it is one small block.
+    static inline void cluster_check_plans(const void *kernel) {
+        tmap_facts facts;
+        CHECK(tmap_facts_get(kernel, &facts));
+        for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
+            const tmap_u64 processors = facts.device.processors;
+            tmapi_cluster_plan plan, alone;
+            expect(tmapi_cluster_plan_of(warps, 1, &facts, &plan) == TMAP_OK, "a plan",
+                   shape_of(0));
+            expect(tmapi_cluster_plan_of(warps, 0, &facts, &alone) == TMAP_OK, "a plan",
+                   shape_of(0));
+            expect(alone.blocks == 1 && alone.threads == 128, "one block", shape_of(0));
+            expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks", shape_of(0));
+            expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads",
+                   shape_of(0));
+            expect(plan.threads == TMAPI_CLUSTER_THREADS || plan.threads / 32 * processors >= warps,
+                   "threads", shape_of(0));
+            expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps,
+                   "all warps", shape_of(0));
+        }
+    }
+
 #endif
 }
 
@@ -103,6 +126,21 @@ static inline void *cluster_alloc(tmap_u64 bytes) {
     return memory;
 }
 
+// Memory for the clusters of n frames.
+static inline tmap_clusters clusters_alloc(tmap_u32 n) {
+    tmap_clusters c;
+    c.labels = (tmap_u32 *)cluster_alloc(n * 4ull);
+    c.centres = (tmap_u32 *)cluster_alloc(n * 4ull), c.sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
+    c.count = (tmap_u64 *)cluster_alloc(8);
+    return c;
+}
+static inline void clusters_free(const tmap_clusters *c) {
+    CHECK(cudaFree(c->labels));
+    CHECK(cudaFree(c->centres));
+    CHECK(cudaFree(c->sizes));
+    CHECK(cudaFree(c->count));
+}
+
 // The content of such memory; `used` bytes may have been written.
 static inline void *cluster_fetch(const void *memory, tmap_u64 bytes, tmap_u64 used, shape s) {
     unsigned char *host = (unsigned char *)malloc(bytes + 64);
@@ -111,6 +149,27 @@ static inline void *cluster_fetch(const void *memory, tmap_u64 bytes, tmap_u64 u
     for (tmap_u64 i = used; i < bytes + 64; ++i) wrong += host[i] != 0x55;
     expect(!wrong, "written beyond the result", s);
     return host;
+}
+
+// The launch of a kernel by the facts of this device is the one by facts that are written down, and
+// on a device that runs one block at a time it is one small block.
+static inline void cluster_check_plans(const void *kernel) {
+    tmap_facts facts;
+    CHECK(tmap_facts_get(kernel, &facts));
+    for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
+        const tmap_u64 processors = facts.device.processors;
+        tmapi_cluster_plan plan, alone;
+        expect(tmapi_cluster_plan_of(warps, 1, &facts, &plan) == TMAP_OK, "a plan", shape_of(0));
+        expect(tmapi_cluster_plan_of(warps, 0, &facts, &alone) == TMAP_OK, "a plan", shape_of(0));
+        expect(alone.blocks == 1 && alone.threads == 128, "one block", shape_of(0));
+        expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks", shape_of(0));
+        expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads",
+               shape_of(0));
+        expect(plan.threads == TMAPI_CLUSTER_THREADS || plan.threads / 32 * processors >= warps,
+               "threads", shape_of(0));
+        expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps, "all warps",
+               shape_of(0));
+    }
 }
 
 #endif

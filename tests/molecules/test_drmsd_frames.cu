@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_drmsd_frames: tmap_drmsd_frames and tmap_drmsd_close against the definition in double
-// precision: chosen atoms, weights, boxes and bounds, each alone and together; a frame equal to the
+// test_drmsd_frames: tmap_drmsd_frames, by plans for any frames and for those that are close, against
+// the definition in double precision: chosen atoms, weights, boxes and bounds, each alone and together; a frame equal to the
 // reference, frames that are turned, moved and mirrored, atoms in the same place, in a line or in a
 // plane, coordinates that are not numbers; several cuts into tiles and groups; nothing to do, what
 // is refused, an error that an earlier call has left, and the facts of other devices.
@@ -9,7 +9,7 @@
 #include "triangle/pairs_check.h"
 #include <math.h>
 #include <threadmap/launch.h>
-#include <threadmap/molecules/drmsd.h>
+#include <threadmap/molecules/drmsd_frames.h>
 
 enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
 
@@ -107,36 +107,19 @@ static void solve(problem *p, double *want) {
     }
 }
 
-// ---- both functions -----------------------------------------------------------------------------
+// ---- both plans ---------------------------------------------------------------------------------
 
-// A plan of tmap_drmsd_frames, or with `close` of tmap_drmsd_close.
-typedef struct either {
-    int close;
-    tmap_drmsd_frames_plan frames;
-    tmap_drmsd_close_plan ways;
-} either;
-
-static cudaError_t either_make(either *e, tmap_u32 n, tmap_u64 frames,
-                               const tmap_drmsd_atoms *which) {
-    return e->close ? tmap_drmsd_close_plan_make(n, frames, which, &e->ways)
-                    : tmap_drmsd_frames_plan_make(n, frames, which, &e->frames);
-}
-static tmap_pairs_frames_plan *either_pairs(either *e) {
-    return e->close ? &e->ways.of.pairs : &e->frames.pairs;
-}
-static tmap_u64 either_bytes(const either *e) {
-    return e->close ? tmap_drmsd_close_bytes(&e->ways) : tmap_drmsd_frames_bytes(&e->frames);
-}
-static cudaError_t either_run(const either *e, const float *reference, const float *box,
-                              const float *frames, void *workspace, float *out) {
-    return e->close ? tmap_drmsd_close(&e->ways, reference, frames, workspace, out, 0)
-                    : tmap_drmsd_frames(&e->frames, reference, box, frames, workspace, out, 0);
+// A plan for any frames, or for those that are close.
+static cudaError_t make_plan(int close, tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
+                             tmap_drmsd_frames_plan *plan) {
+    return (close ? tmap_drmsd_close_plan_make : tmap_drmsd_frames_plan_make)(n, frames, which,
+                                                                              plan);
 }
 
-// Runs a problem into poisoned memory. close: by tmap_drmsd_close. side, group: a cut, or 0.
+// Runs a problem into poisoned memory. close: by a plan for such frames. side, group: a cut, or 0.
 static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
     tmap_drmsd_atoms which;
-    either e;
+    tmap_drmsd_frames_plan plan;
     tmap_u64 bytes;
     void *workspace = 0;
     float *reference = (float *)to_device(p->reference, p->n * 12ull);
@@ -150,15 +133,15 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     if (p->options & WEIGHTS) which.weights = (const float *)to_device(p->weights, p->n * 4);
     if (p->options & BOXES) which.boxes = (const float *)to_device(p->boxes, p->frames * 12ull);
     which.lower = p->lower, which.upper = p->upper;
-    e.close = close;
+    const tmap_drmsd_frames_in in = {reference, box, frames};
     earlier_error();
-    CHECK(either_make(&e, p->n, p->frames, &which));
+    CHECK(make_plan(close, p->n, p->frames, &which, &plan));
     expect(earlier_error_is_there(), "an earlier error of a plan", shape_of(p->n));
     if (side) {
-        expect(tmapi_frames_choose(either_pairs(&e), side, group), "a cut", shape_of(p->n));
-        CHECK(tmapi_launch_shared(either_pairs(&e)->kernel, either_pairs(&e)->shared));
+        expect(tmapi_frames_choose(&plan.pairs, side, group), "a cut", shape_of(p->n));
+        CHECK(tmapi_launch_shared(plan.pairs.kernel, plan.pairs.shared));
     }
-    bytes = either_bytes(&e);
+    bytes = tmap_drmsd_frames_bytes(&plan);
     if (bytes) {
         CHECK(cudaMalloc(&workspace, bytes));
         CHECK(cudaMemset(workspace, 0xff, bytes));
@@ -167,7 +150,7 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     for (int run = 0; run < 2; ++run) { // with the same results in every bit
         CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
         earlier_error();
-        CHECK(either_run(&e, reference, box, frames, workspace, to));
+        CHECK(tmap_drmsd_frames(&plan, in, workspace, to, 0));
         expect(earlier_error_is_there(), "an earlier error", shape_of(p->n));
         CHECK(cudaMemcpy(run ? again : out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
         CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
@@ -217,7 +200,7 @@ static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u3
     end(&p), free(want), free(got);
 }
 
-// What tmap_drmsd_close may be off by: a part of the result, and one of the longest way of an atom
+// What a plan for frames that are close may be off by: a part of the result, and one of the longest way of an atom
 // that counts from the reference to the frame.
 static double granted(const problem *p, tmap_u32 f, double want) {
     double longest = 0;
@@ -369,41 +352,39 @@ static void hinged(void) {
 }
 
 static void refusals(int close) {
-    either e, before;
+    tmap_drmsd_frames_plan plan, before;
     tmap_drmsd_atoms which;
     float *some = (float *)to_device(0, 0);
+    const tmap_drmsd_frames_in in = {some, 0, some}, no_reference = {0, 0, some};
+    const tmap_drmsd_frames_in no_frames = {some, 0, 0}, nothing = {0, 0, 0};
     const cudaError_t invalid = cudaErrorInvalidValue;
     const shape s = shape_of(4);
-    memset(&e, 0xa5, sizeof e), e.close = close, before = e;
+    memset(&plan, 0xa5, sizeof plan), before = plan;
     memset(&which, 0, sizeof which);
-    expect((close ? tmap_drmsd_close_plan_make(4, 4, 0, 0)
-                  : tmap_drmsd_frames_plan_make(4, 4, 0, 0)) == invalid,
-           "no plan", s);
+    expect(make_plan(close, 4, 4, 0, 0) == invalid, "no plan", s);
     which.boxes = some;
-    if (close) expect(either_make(&e, 4, 4, &which) == invalid, "boxes", s);
+    if (close) expect(make_plan(close, 4, 4, &which, &plan) == invalid, "boxes", s);
     which.boxes = 0, which.lower = -1;
-    expect(either_make(&e, 4, 4, &which) == invalid, "lower", s);
+    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "lower", s);
     which.lower = 0, which.upper = -1;
-    expect(either_make(&e, 4, 4, &which) == invalid, "upper", s);
+    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "upper", s);
     which.upper = (float)NAN;
-    expect(either_make(&e, 4, 4, &which) == invalid, "NaN", s);
-    expect(either_make(&e, (1u << 24) + 1, 4, 0) == invalid, "atoms", s);
-    expect(either_make(&e, 4, (1ull << 31) + 1, 0) == invalid, "frames", s);
-    expect(!memcmp(&e, &before, sizeof e), "a plan written on failure", s);
-    CHECK(either_make(&e, 4, 4, 0));
-    expect((close ? tmap_drmsd_close(0, some, some, some, some, 0)
-                  : tmap_drmsd_frames(0, some, 0, some, 0, some, 0)) == invalid,
-           "no plan", s);
-    expect(either_run(&e, 0, 0, some, some, some) == invalid, "no reference", s);
-    expect(either_run(&e, some, 0, 0, some, some) == invalid, "no frames", s);
-    expect(either_run(&e, some, 0, some, some, 0) == invalid, "no out", s);
-    expect(either_run(&e, some, 0, some, some + 1, some) == invalid, "a workspace", s);
-    expect(tmapi_frames_choose(either_pairs(&e), 8, 8), "a cut", s);
-    CHECK(either_make(&e, 100, 4, 0));
-    expect(tmapi_frames_choose(either_pairs(&e), 16, 8) && either_bytes(&e), "a cut", s);
-    expect(either_run(&e, some, 0, some, 0, some) == invalid, "no workspace", s);
-    CHECK(either_make(&e, 4, 0, 0));
-    CHECK(either_run(&e, 0, 0, 0, 0, 0)); // no frame
+    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "NaN", s);
+    expect(make_plan(close, (1u << 24) + 1, 4, 0, &plan) == invalid, "atoms", s);
+    expect(make_plan(close, 4, (1ull << 31) + 1, 0, &plan) == invalid, "frames", s);
+    expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure", s);
+    CHECK(make_plan(close, 4, 4, 0, &plan));
+    expect(tmap_drmsd_frames(0, in, some, some, 0) == invalid, "no plan", s);
+    expect(tmap_drmsd_frames(&plan, no_reference, some, some, 0) == invalid, "no reference", s);
+    expect(tmap_drmsd_frames(&plan, no_frames, some, some, 0) == invalid, "no frames", s);
+    expect(tmap_drmsd_frames(&plan, in, some, 0, 0) == invalid, "no out", s);
+    expect(tmap_drmsd_frames(&plan, in, some + 1, some, 0) == invalid, "a workspace", s);
+    expect(tmapi_frames_choose(&plan.pairs, 8, 8), "a cut", s);
+    CHECK(make_plan(close, 100, 4, 0, &plan));
+    expect(tmapi_frames_choose(&plan.pairs, 16, 8) && tmap_drmsd_frames_bytes(&plan), "a cut", s);
+    expect(tmap_drmsd_frames(&plan, in, 0, some, 0) == invalid, "no workspace", s);
+    CHECK(make_plan(close, 4, 0, 0, &plan));
+    CHECK(tmap_drmsd_frames(&plan, nothing, 0, 0, 0)); // no frame
     CHECK(cudaFree(some));
 }
 

@@ -196,8 +196,8 @@ static unsigned char *poisoned(tmap_u64 bytes) {
 
 static cudaError_t plan_of(int form, problem p, const tmap_drmsd_atoms *which, tmap_u64 most,
                            tmap_drmsd_matrix_plan *plan) {
-    if (form == EXACT) return tmap_drmsd_matrix_plan_make(p.frames, p.n, which, most, plan);
-    return tmap_drmsd_mma_plan_make(p.frames, p.n, which,
+    if (form == EXACT) return tmap_drmsd_matrix_plan_make(p.n, p.frames, which, most, plan);
+    return tmap_drmsd_mma_plan_make(p.n, p.frames, which,
                                     form == HALF ? TMAP_DRMSD_MMA_HALF : TMAP_DRMSD_MMA_SPLIT, most,
                                     plan);
 }
@@ -238,14 +238,15 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     if (p.options & WEIGHTS) which.weights = weights;
     if (p.options & BOXES) which.boxes = boxes;
     const tmap_drmsd_atoms *given = p.options ? &which : 0;
+    const tmap_drmsd_matrix_in in = {device, given, c->reference};
     earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
     check(earlier_error_is_there(), "an earlier error of a plan", p, form, size);
     resize(size, form, p, given, &plan);
     unsigned char *out = poisoned(4 * cells), *workspace = poisoned(plan.workspace);
     earlier_error();
-    cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(
-        &plan, device, given, c->reference, workspace + GUARD, (float *)(out + GUARD), 0);
+    cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(&plan, in, workspace + GUARD,
+                                                                    (float *)(out + GUARD), 0);
     check(error == cudaSuccess, "the launch", p, form, size);
     check(earlier_error_is_there(), "an earlier error", p, form, size);
     CHECK(cudaMemcpy(results, out + GUARD, 4 * cells, cudaMemcpyDeviceToHost));
@@ -374,38 +375,44 @@ static void run_refusals(void) {
     const tmap_u32 *some = &which.atom_count;
     float *memory = (float *)poisoned(1 << 20), *out = memory, *frames = memory + 64;
     void *workspace = memory + 1024;
+    const tmap_drmsd_matrix_in in = {frames, 0, 0}, no_frames = {0, 0, 0}, far = {frames, 0, 5};
+    const tmap_drmsd_matrix_in fewer = {frames, &which, 0};
 #define REFUSED(call, error, what) check((call) == (error), what, p, EXACT, ROOMY)
-    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 0, 0), cudaErrorInvalidValue, "no plan");
-    REFUSED(tmap_drmsd_matrix_plan_make(1ull << 33, 9, 0, 0, &plan), cudaErrorInvalidConfiguration,
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0), cudaErrorInvalidValue, "no plan");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, &plan), cudaErrorInvalidConfiguration,
             "frames");
-    REFUSED(tmap_drmsd_matrix_plan_make(5, 92682, 0, 0, &plan), cudaErrorInvalidConfiguration,
+    REFUSED(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, &plan), cudaErrorInvalidConfiguration,
             "atoms");
-    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX + 1, 2, 0, 0, &plan),
+    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, &plan),
             cudaErrorInvalidConfiguration, "a frame too many");
-    REFUSED(tmap_drmsd_matrix_plan_make(TMAPI_MATRIX_FRAMES_MAX, 2, 0, 0, &plan), cudaSuccess,
+    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, &plan), cudaSuccess,
             "as many frames as there may be");
     check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
               tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
           "grids of as many frames", p, EXACT, ROOMY);
-    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
-    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
-    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
-    REFUSED(tmap_drmsd_matrix_plan_make(5, 9, 0, 0, &plan), cudaSuccess, "a plan");
-    REFUSED(tmap_drmsd_mma_plan_make(5, 9, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
-    REFUSED(tmap_drmsd_matrix(0, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue, "null");
-    REFUSED(tmap_drmsd_matrix(&other, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue,
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
+    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
+    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
+    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 3, 0, &plan), TMAP_EINVAL, "form 3 of facts");
+    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 0, 0), TMAP_EINVAL, "no plan of facts");
+    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 100, &plan), TMAP_ERANGE, "most of facts");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, &plan), cudaSuccess, "a plan");
+    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
+    REFUSED(tmap_drmsd_matrix(0, in, workspace, out, 0), cudaErrorInvalidValue, "null");
+    REFUSED(tmap_drmsd_matrix(&other, in, workspace, out, 0), cudaErrorInvalidValue,
             "a plan of halves for floats");
-    REFUSED(tmap_drmsd_mma(&plan, frames, 0, 0, workspace, out, 0), cudaErrorInvalidValue,
+    REFUSED(tmap_drmsd_mma(&plan, in, workspace, out, 0), cudaErrorInvalidValue,
             "a plan of floats for halves");
-    REFUSED(tmap_drmsd_matrix(&plan, 0, 0, 0, workspace, out, 0), cudaErrorInvalidValue, "frames");
-    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, 0, out, 0), cudaErrorInvalidValue, "workspace");
-    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, workspace, 0, 0), cudaErrorInvalidValue, "out");
-    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 0, (char *)workspace + 8, out, 0),
-            cudaErrorInvalidValue, "a workspace at a multiple of 8");
-    REFUSED(tmap_drmsd_matrix(&plan, frames, 0, 5, workspace, out, 0), cudaErrorInvalidValue,
+    REFUSED(tmap_drmsd_matrix(&plan, no_frames, workspace, out, 0), cudaErrorInvalidValue,
+            "frames");
+    REFUSED(tmap_drmsd_matrix(&plan, in, 0, out, 0), cudaErrorInvalidValue, "workspace");
+    REFUSED(tmap_drmsd_matrix(&plan, in, workspace, 0, 0), cudaErrorInvalidValue, "out");
+    REFUSED(tmap_drmsd_matrix(&plan, in, (char *)workspace + 8, out, 0), cudaErrorInvalidValue,
+            "a workspace at a multiple of 8");
+    REFUSED(tmap_drmsd_matrix(&plan, far, workspace, out, 0), cudaErrorInvalidValue,
             "a reference that is no frame");
     which.atoms = some, which.atom_count = 8;
-    REFUSED(tmap_drmsd_matrix(&plan, frames, &which, 0, workspace, out, 0), cudaErrorInvalidValue,
+    REFUSED(tmap_drmsd_matrix(&plan, fewer, workspace, out, 0), cudaErrorInvalidValue,
             "another number of atoms");
 #undef REFUSED
     check(untouched((unsigned char *)memory), "wrote though refused", p, EXACT, ROOMY);
@@ -450,12 +457,34 @@ static void run_groups(void) {
     }
 }
 
-// Where there are no such tensor cores, a plan of halves is refused, and nothing is launched.
+// Plans of facts are those of this device. Where there are no such tensor cores, a plan of halves is
+// refused, and nothing is launched.
+static void check_plans(int none) {
+    tmap_facts facts;
+    CHECK(tmap_facts_get((const void *)tmapi_drmsd_mma_half, &facts));
+    for (tmap_u32 n = 2; n < 3000; n = 3 * n + 1)
+        for (tmap_u32 frames = 2; frames < 200000; frames = 5 * frames + 3)
+            for (int form = EXACT; form < FORMS; ++form) {
+                const problem p = {frames, n, 0, 0, 0};
+                tmap_drmsd_matrix_plan made, of;
+                const cudaError_t error = plan_of(form, p, 0, 0, &made);
+                check(tmap_drmsd_mma_runs(&facts) == !none, "tensor cores of facts", p, form, 0);
+                if (none && form)
+                    check(error == cudaErrorNotSupported, "no tensor cores", p, form, 0);
+                if (error) continue;
+                check(!tmap_drmsd_matrix_plan_of(n, frames, 0, (int)form, 0, &of) &&
+                          of.workspace == made.workspace && of.planes == made.planes &&
+                          of.slice == made.slice && of.slices == made.slices &&
+                          of.round == made.round && of.at_rest == made.at_rest,
+                      "a plan of facts", p, form, 0);
+            }
+}
 static void run_device(const char *device) {
     const problem p = {40, 17, 0, 0, 0.14};
     tmap_drmsd_matrix_plan plan;
     const int none = strstr(pairs_machine, "CPU") && !strcmp(device, "7.5");
     solve(p, none ? 1 : 7, 1);
+    check_plans(none);
     for (int form = HALF; form < FORMS && none; ++form)
         check(plan_of(form, p, 0, 0, &plan) == cudaErrorNotSupported, "no tensor cores", p, form,
               ROOMY);

@@ -8,8 +8,7 @@
 #include "molecules/drmsd_check.h"
 #include "triangle/earlier_check.h"
 
-#include <threadmap/molecules/drmsd_atoms.h>
-#include <threadmap/molecules/drmsd.h>
+#include <threadmap/molecules/drmsd_pair.h>
 
 // The dRMSD by the library, of two frames in host memory. blocks: of the fold; 0: the plan's own.
 static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 blocks) {
@@ -43,7 +42,7 @@ static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
     tmap_u64 *device, first;
     CHECK(cudaMalloc((void **)&device, 8));
     earlier_error();
-    CHECK(tmap_drmsd_finite(frames, count, n, device, 0));
+    CHECK(tmap_drmsd_finite(frames, n, count, device, 0));
     drmsd_expect(earlier_error_is_there(), "an earlier error of the search", n, 0, 0, 0);
     CHECK(cudaMemcpy(&first, device, 8, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(device));

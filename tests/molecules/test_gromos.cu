@@ -63,14 +63,12 @@ static clustering define(const tmap_u32 *bits, tmap_u32 n) {
 
 // ---- one problem --------------------------------------------------------------------------------
 
-static void check_result(const clustering *want, tmap_u32 n, const tmap_u32 *labels,
-                         const tmap_u32 *centres, const tmap_u32 *sizes, const tmap_u64 *clusters,
-                         shape s) {
+static void check_result(const clustering *want, tmap_u32 n, tmap_clusters got, shape s) {
     const tmap_u64 used = want->clusters * 4;
-    tmap_u64 *count = (tmap_u64 *)cluster_fetch(clusters, 8, 8, s);
-    tmap_u32 *l = (tmap_u32 *)cluster_fetch(labels, n * 4ull, n * 4ull, s);
-    tmap_u32 *c = (tmap_u32 *)cluster_fetch(centres, n * 4ull, used, s);
-    tmap_u32 *z = (tmap_u32 *)cluster_fetch(sizes, n * 4ull, used, s);
+    tmap_u64 *count = (tmap_u64 *)cluster_fetch(got.count, 8, 8, s);
+    tmap_u32 *l = (tmap_u32 *)cluster_fetch(got.labels, n * 4ull, n * 4ull, s);
+    tmap_u32 *c = (tmap_u32 *)cluster_fetch(got.centres, n * 4ull, used, s);
+    tmap_u32 *z = (tmap_u32 *)cluster_fetch(got.sizes, n * 4ull, used, s);
     expect(*count == want->clusters, "number of clusters", s);
     expect(!memcmp(l, want->labels, n * 4ull), "labels", s);
     expect(!memcmp(c, want->centres, used), "centres", s);
@@ -86,33 +84,28 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
     float *d = cluster_matrix(kind, n), *distances;
     tmap_u32 *want_bits = define_bits(d, n, cutoff);
     clustering want = define(want_bits, n);
-    tmap_u32 *labels, *centres, *sizes, *bits, *host;
-    tmap_u64 *clusters;
+    tmap_u32 *bits, *host;
     unsigned char *workspace;
     s.rows = (tmap_u32)kind;
     CHECK(cudaMalloc((void **)&distances, (cells + skew) * 4 + 4));
     if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
     workspace = (unsigned char *)cluster_alloc(bytes);
     bits = (tmap_u32 *)cluster_alloc(matrix);
+    const tmap_distances all = {distances + skew, n};
     for (int again = 0; again < 2; ++again) {
-        labels = (tmap_u32 *)cluster_alloc(n * 4ull), sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
-        centres = (tmap_u32 *)cluster_alloc(n * 4ull), clusters = (tmap_u64 *)cluster_alloc(8);
+        const tmap_clusters to = clusters_alloc(n);
         cluster_flush(again);
         earlier_error();
         if (again) { // by two steps
-            CHECK(tmap_gromos_bits(distances + skew, n, cutoff, bits, 0));
-            CHECK(tmap_gromos_of_bits(bits, n, labels, centres, sizes, clusters, workspace, 0));
+            CHECK(tmap_gromos_bits(all, cutoff, bits, 0));
+            CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
         } else {
-            CHECK(tmap_gromos(distances + skew, n, cutoff, labels, centres, sizes, clusters,
-                              workspace, 0));
+            CHECK(tmap_gromos(all, cutoff, to, workspace, 0));
         }
         expect(earlier_error_is_there(), "an earlier error", s);
         cluster_flush(0);
-        check_result(&want, n, labels, centres, sizes, clusters, s);
-        CHECK(cudaFree(labels));
-        CHECK(cudaFree(centres));
-        CHECK(cudaFree(sizes));
-        CHECK(cudaFree(clusters));
+        check_result(&want, n, to, s);
+        clusters_free(&to);
         host = (tmap_u32 *)cluster_fetch(again ? (void *)bits : workspace, again ? matrix : bytes,
                                          again ? matrix : bytes, s);
         expect(!memcmp(host, want_bits, matrix), "bits", s);
@@ -161,27 +154,31 @@ static void run_bad(void) {
     tmap_u32 *a = (tmap_u32 *)out, *b = a + 128, *c = b + 128;
     tmap_u64 *count = (tmap_u64 *)(c + 128);
     unsigned char *w = out + 1536 + 64;
-    const cudaError_t bad = cudaErrorInvalidValue;
-    expect(tmap_gromos(0, 100, 1, a, b, c, count, w, 0) == bad, "no distances", s);
-    expect(tmap_gromos((float *)((char *)d + 2), 100, 1, a, b, c, count, w, 0) == bad, "at 2", s);
-    expect(tmap_gromos(d, 100, 1, 0, b, c, count, w, 0) == bad, "no labels", s);
-    expect(tmap_gromos(d, 100, 1, a, 0, c, count, w, 0) == bad, "no centres", s);
-    expect(tmap_gromos(d, 100, 1, a, b, 0, count, w, 0) == bad, "no sizes", s);
-    expect(tmap_gromos(d, 100, 1, a, b, c, 0, w, 0) == bad, "no clusters", s);
-    expect(tmap_gromos(d, 0, 1, a, b, c, 0, w, 0) == bad, "no clusters of none", s);
-    expect(tmap_gromos(d, 100, 1, a, b, c, (tmap_u64 *)(c + 1), w, 0) == bad, "clusters at 4", s);
-    expect(tmap_gromos(d, 100, 1, a, b, c, count, 0, 0) == bad, "no workspace", s);
-    expect(tmap_gromos(d, 100, 1, a, b, c, count, w + 8, 0) == bad, "workspace at 8", s);
-    expect(tmap_gromos_bits(d, 100, 1, 0, 0) == bad, "no bits", s);
-    expect(tmap_gromos_bits(d, 100, 1, a + 1, 0) == bad, "bits at 4", s);
-    expect(tmap_gromos_bits(d, TMAP_GROMOS_MAX + 1ull, 1, a, 0) == cudaErrorInvalidConfiguration,
-           "too many", s);
-    expect(tmap_gromos_of_bits(0, 100, a, b, c, count, w, 0) == bad, "no bits to cluster", s);
-    expect(tmap_gromos_of_bits(a, 100, a, b, c, count, w + 4, 0) == bad, "workspace at 4", s);
-    expect(tmap_gromos_of_bits(a, TMAP_GROMOS_MAX + 1ull, a, b, c, count, w, 0) ==
-               cudaErrorInvalidConfiguration,
-           "too many to cluster", s);
-    expect(tmap_gromos_bits(0, 0, 1, 0, 0) == cudaSuccess, "bits of none", s);
+    const cudaError_t bad = cudaErrorInvalidValue, large = cudaErrorInvalidConfiguration;
+    const tmap_distances all = {d, 100}, none = {0, 100}, at_2 = {(float *)((char *)d + 2), 100};
+    const tmap_distances of_0 = {d, 0}, nothing = {0, 0}, too_many = {d, TMAP_GROMOS_MAX + 1ull};
+    const tmap_clusters to = {a, b, c, count};
+    const tmap_clusters no_labels = {0, b, c, count}, no_centres = {a, 0, c, count};
+    const tmap_clusters no_sizes = {a, b, 0, count}, no_count = {a, b, c, 0};
+    const tmap_clusters at_4 = {a, b, c, (tmap_u64 *)(c + 1)};
+    expect(tmap_gromos(none, 1, to, w, 0) == bad, "no distances", s);
+    expect(tmap_gromos(at_2, 1, to, w, 0) == bad, "at 2", s);
+    expect(tmap_gromos(all, 1, no_labels, w, 0) == bad, "no labels", s);
+    expect(tmap_gromos(all, 1, no_centres, w, 0) == bad, "no centres", s);
+    expect(tmap_gromos(all, 1, no_sizes, w, 0) == bad, "no sizes", s);
+    expect(tmap_gromos(all, 1, no_count, w, 0) == bad, "no clusters", s);
+    expect(tmap_gromos(of_0, 1, no_count, w, 0) == bad, "no clusters of none", s);
+    expect(tmap_gromos(all, 1, at_4, w, 0) == bad, "clusters at 4", s);
+    expect(tmap_gromos(all, 1, to, 0, 0) == bad, "no workspace", s);
+    expect(tmap_gromos(all, 1, to, w + 8, 0) == bad, "workspace at 8", s);
+    expect(tmap_gromos_bits(all, 1, 0, 0) == bad, "no bits", s);
+    expect(tmap_gromos_bits(all, 1, a + 1, 0) == bad, "bits at 4", s);
+    expect(tmap_gromos_bits(too_many, 1, a, 0) == large, "too many", s);
+    expect(tmap_gromos_of_bits(0, 100, to, w, 0) == bad, "no bits to cluster", s);
+    expect(tmap_gromos_of_bits(a, 100, to, w + 4, 0) == bad, "workspace at 4", s);
+    expect(tmap_gromos_of_bits(a, TMAP_GROMOS_MAX + 1ull, to, w, 0) == large, "too many to cluster",
+           s);
+    expect(tmap_gromos_bits(nothing, 1, 0, 0) == cudaSuccess, "bits of none", s);
     free(cluster_fetch(out, 1544 + bytes, 0, s));
     CHECK(cudaFree(d));
     CHECK(cudaFree(out));
@@ -191,8 +188,8 @@ static void run_bad(void) {
 static void run_long(tmap_u32 n) {
     const shape s = shape_of(n);
     const tmap_u64 words = tmap_gromos_bits_words(n);
-    tmap_u32 *host = (tmap_u32 *)calloc(n * words, 4), *bits, *labels, *centres, *sizes;
-    tmap_u64 *clusters;
+    tmap_u32 *host = (tmap_u32 *)calloc(n * words, 4), *bits;
+    const tmap_clusters to = clusters_alloc(n);
     clustering want;
     void *workspace = cluster_alloc(tmap_gromos_of_bits_bytes(n));
     for (tmap_u32 i = 0; i < n; ++i)
@@ -202,16 +199,11 @@ static void run_long(tmap_u32 n) {
         }
     want = define(host, n);
     bits = (tmap_u32 *)to_device(host, n * words * 4);
-    labels = (tmap_u32 *)cluster_alloc(n * 4ull), sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
-    centres = (tmap_u32 *)cluster_alloc(n * 4ull), clusters = (tmap_u64 *)cluster_alloc(8);
-    CHECK(tmap_gromos_of_bits(bits, n, labels, centres, sizes, clusters, workspace, 0));
-    check_result(&want, n, labels, centres, sizes, clusters, s);
+    CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
+    check_result(&want, n, to, s);
     clustering_free(&want);
     free(host);
-    CHECK(cudaFree(labels));
-    CHECK(cudaFree(centres));
-    CHECK(cudaFree(sizes));
-    CHECK(cudaFree(clusters));
+    clusters_free(&to);
     CHECK(cudaFree(bits));
     CHECK(cudaFree(workspace));
 }
@@ -221,27 +213,30 @@ static void run_long(tmap_u32 n) {
 static void run_lopsided(tmap_u32 n, int star) {
     const shape s = shape_of(n);
     const tmap_u64 words = tmap_gromos_bits_words(n);
-    tmap_u32 *host = (tmap_u32 *)calloc(n * words, 4), *bits, *labels, *rest;
-    tmap_u64 *clusters, wrong = 0;
+    tmap_u32 *host = (tmap_u32 *)calloc(n * words, 4), *bits, *rest;
+    tmap_clusters to;
+    tmap_u64 wrong = 0;
     void *workspace = cluster_alloc(tmap_gromos_of_bits_bytes(n));
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
             if (star ? j == 0 || i + j == 1 : check_hash(i, j) % 3 == 0)
                 host[i * words + j / 32] |= 1u << j % 32;
     bits = (tmap_u32 *)to_device(host, n * words * 4);
-    labels = (tmap_u32 *)cluster_alloc(3 * n * 4), clusters = (tmap_u64 *)cluster_alloc(8);
-    CHECK(tmap_gromos_of_bits(bits, n, labels, labels + n, labels + 2 * n, clusters, workspace, 0));
-    rest = (tmap_u32 *)cluster_fetch(labels, 3 * n * 4, 3 * n * 4, s);
+    to.labels = (tmap_u32 *)cluster_alloc(3 * n * 4), to.centres = to.labels + n;
+    to.sizes = to.centres + n, to.count = (tmap_u64 *)cluster_alloc(8);
+    CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
+    rest = (tmap_u32 *)cluster_fetch(to.labels, 3 * n * 4, 3 * n * 4, s);
     for (tmap_u32 i = 0; i < n; ++i) wrong += rest[i] >= n;
     expect(!wrong, star ? "a star of one direction" : "lopsided", s);
     free(host), free(rest);
     CHECK(cudaFree(bits));
-    CHECK(cudaFree(labels));
-    CHECK(cudaFree(clusters));
+    CHECK(cudaFree(to.labels));
+    CHECK(cudaFree(to.count));
     CHECK(cudaFree(workspace));
 }
 
 static void run_device(const char *) {
+    cluster_check_plans((const void *)tmapi_gromos_clusters);
     run(CLUSTER_PLANE, 600, 0.15f, 1);
     run(CLUSTER_INTEGERS, 257, 1, 0);
 }

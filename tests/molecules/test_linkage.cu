@@ -125,23 +125,24 @@ static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u3
                          shape s) {
     const tmap_u64 bytes = tmap_linkage_labels_bytes(n);
     tmap_u32 *want = (tmap_u32 *)malloc(n * 4ull + 4), *got;
-    tmap_u32 *labels = (tmap_u32 *)cluster_alloc(n * 4ull);
-    tmap_u64 *clusters = (tmap_u64 *)cluster_alloc(8), *count;
+    const tmap_clusters to = {(tmap_u32 *)cluster_alloc(n * 4ull), 0, 0,
+                              (tmap_u64 *)cluster_alloc(8)};
+    tmap_u64 *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
     void *workspace = cluster_alloc(bytes);
     cluster_flush(1);
     earlier_error();
-    CHECK(tmap_linkage_labels(edges, n, cutoff, labels, clusters, workspace, 0));
+    CHECK(tmap_linkage_labels(edges, n, cutoff, to, workspace, 0));
     expect(earlier_error_is_there(), "an earlier error of labels", s);
     cluster_flush(0);
-    got = (tmap_u32 *)cluster_fetch(labels, n * 4ull, n * 4ull, s);
-    count = (tmap_u64 *)cluster_fetch(clusters, 8, 8, s);
+    got = (tmap_u32 *)cluster_fetch(to.labels, n * 4ull, n * 4ull, s);
+    count = (tmap_u64 *)cluster_fetch(to.count, 8, 8, s);
     expect(*count == all, "number of components", s);
     expect(!memcmp(got, want, n * 4ull), "labels", s);
     free(cluster_fetch(workspace, bytes, bytes, s));
     free(want), free(got), free(count);
-    CHECK(cudaFree(labels));
-    CHECK(cudaFree(clusters));
+    CHECK(cudaFree(to.labels));
+    CHECK(cudaFree(to.count));
     CHECK(cudaFree(workspace));
 }
 
@@ -156,6 +157,7 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
     s.rows = (tmap_u32)kind;
     CHECK(cudaMalloc((void **)&distances, (cells + skew) * 4 + 4));
     if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
+    const tmap_distances all = {distances + skew, n};
     for (int again = 0; again < 2; ++again) {
         tmap_u64 wrong = 0;
         free(got);
@@ -163,7 +165,7 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         edges = (tmap_linkage_edge *)cluster_alloc(used);
         cluster_flush(again);
         earlier_error();
-        CHECK(tmap_linkage(distances + skew, n, edges, workspace, 0));
+        CHECK(tmap_linkage(all, edges, workspace, 0));
         expect(earlier_error_is_there(), "an earlier error", s);
         cluster_flush(0);
         got = (tmap_linkage_edge *)cluster_fetch(edges, used, used, s);
@@ -207,26 +209,32 @@ static void run_bad(void) {
     tmap_u64 *count = (tmap_u64 *)(out + 2048);
     const cudaError_t bad = cudaErrorInvalidValue, large = cudaErrorInvalidConfiguration;
     const tmap_u64 many = TMAP_LINKAGE_MAX + 1ull;
-    expect(tmap_linkage(0, 100, e, w, 0) == bad, "no distances", s);
-    expect(tmap_linkage((float *)((char *)d + 2), 100, e, w, 0) == bad, "distances at 2", s);
-    expect(tmap_linkage(d, 100, 0, w, 0) == bad, "no edges", s);
-    expect(tmap_linkage(d, 100, e, 0, 0) == bad, "no workspace", s);
-    expect(tmap_linkage(d, 100, e, w + 8, 0) == bad, "workspace at 8", s);
-    expect(tmap_linkage(d, many, e, w, 0) == large, "too many", s);
-    expect(tmap_linkage(0, 1, 0, 0, 0) == cudaSuccess, "one", s);
-    expect(tmap_linkage_labels(0, 100, 1, labels, count, w, 0) == bad, "edges of labels", s);
-    expect(tmap_linkage_labels(e, 100, 1, 0, count, w, 0) == bad, "no labels", s);
-    expect(tmap_linkage_labels(e, 100, 1, labels, 0, w, 0) == bad, "no clusters", s);
-    expect(tmap_linkage_labels(e, 100, 1, labels, (tmap_u64 *)(labels + 1), w, 0) == bad, "at 4",
-           s);
-    expect(tmap_linkage_labels(e, 100, 1, labels, count, w + 4, 0) == bad, "workspace at 4", s);
-    expect(tmap_linkage_labels(e, many, 1, labels, count, w, 0) == large, "too many labels", s);
+    const tmap_distances all = {d, 100}, none = {0, 100}, at_2 = {(float *)((char *)d + 2), 100};
+    const tmap_distances too_many = {d, many}, one = {0, 1};
+    const tmap_clusters to = {labels, 0, 0, count}, no_labels = {0, 0, 0, count};
+    const tmap_clusters no_count = {labels, 0, 0, 0},
+                        at_4 = {labels, 0, 0, (tmap_u64 *)(labels + 1)};
+    expect(tmap_linkage(none, e, w, 0) == bad, "no distances", s);
+    expect(tmap_linkage(at_2, e, w, 0) == bad, "distances at 2", s);
+    expect(tmap_linkage(all, 0, w, 0) == bad, "no edges", s);
+    expect(tmap_linkage(all, e, 0, 0) == bad, "no workspace", s);
+    expect(tmap_linkage(all, e, w + 8, 0) == bad, "workspace at 8", s);
+    expect(tmap_linkage(too_many, e, w, 0) == large, "too many", s);
+    expect(tmap_linkage(one, 0, 0, 0) == cudaSuccess, "one", s);
+    expect(tmap_linkage_labels(0, 100, 1, to, w, 0) == bad, "edges of labels", s);
+    expect(tmap_linkage_labels(e, 100, 1, no_labels, w, 0) == bad, "no labels", s);
+    expect(tmap_linkage_labels(e, 100, 1, no_count, w, 0) == bad, "no clusters", s);
+    expect(tmap_linkage_labels(e, 100, 1, at_4, w, 0) == bad, "at 4", s);
+    expect(tmap_linkage_labels(e, 100, 1, to, w + 4, 0) == bad, "workspace at 4", s);
+    expect(tmap_linkage_labels(e, many, 1, to, w, 0) == large, "too many labels", s);
     free(cluster_fetch(out, 2048 + 64 + bytes, 0, s));
     CHECK(cudaFree(d));
     CHECK(cudaFree(out));
 }
 
 static void run_device(const char *) {
+    cluster_check_plans((const void *)tmapi_linkage_tree);
+    cluster_check_plans((const void *)tmapi_linkage_components);
     run(CLUSTER_PLANE, 300, 1);
     run(CLUSTER_INTEGERS, 129, 0);
 }

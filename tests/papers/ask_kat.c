@@ -118,8 +118,9 @@ static void check_work(char *p) {
     if (tau < 1 || tau > LEVELS_MAX) bad_line();
     reals(&p, tau - 1, P), reals(&p, tau - 1, R);
     reals(&p, tau - 1, Q), reals(&p, tau - 1, S), reals(&p, tau - 1, T);
+    const tmap_ask_model_costs costs = {P, R, Q, S, T};
     SAME(&p, tmap_ask_model_regions(G, P, R, tau - 1));
-    SAME(&p, tmap_ask_model_work(elements, A, G, tau, P, R, Q, S, T));
+    SAME(&p, tmap_ask_model_work(elements, A, G, tau, &costs));
 }
 
 int main(void) {

@@ -30,16 +30,17 @@ static void check_forms(void) {
                     double work = tmap_ask_model_mandelbrot(&m), parts = (double)g;
                     double sum = tmap_ask_model_mandelbrot_sum(&m), general, ssd;
                     tmap_u32 tau = tmap_ask_model_levels(&m);
+                    const tmap_ask_model_costs all = {P, R, Q, S, T};
+                    P[0] = m.chance, R[0] = (double)(r * r);
                     if (tmap_ask_model_check(&m)) continue;
                     for (tmap_u32 l = 0; l < tau; ++l, parts *= (double)r) {
                         P[l] = m.chance, R[l] = (double)(r * r);
                         Q[l] = 4 * m.element_cost * n / parts, S[l] = m.lambda * m.element_cost;
                         T[l] = n * n / (parts * parts);
                     }
-                    general = tmap_ask_model_work(n * n, m.element_cost, (double)(g * g), tau, P, R,
-                                                  Q, S, T);
-                    ssd = tmap_ask_model_ssd(n * n, m.element_cost, (double)(g * g),
-                                             (double)(r * r), tau, m.chance, Q, S, T);
+                    general =
+                        tmap_ask_model_work(n * n, m.element_cost, (double)(g * g), tau, &all);
+                    ssd = tmap_ask_model_ssd(n * n, m.element_cost, (double)(g * g), tau, &all);
                     CHECK(relative(work, sum) < 1e-10, "n=%g g=%llu r=%llu P=%g: %.12g %.12g", n, g,
                           r, m.chance, work, sum);
                     CHECK(relative(general, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r,

@@ -48,15 +48,15 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
     split.shared = 1;
     for (int turn = 0; turn < 4; ++turn) {
         const int wide = turn & 1;
-        int *beside = turn & 2 ? columns : NULL; // where columns of borders are kept
+        tmap_mandelbrot_dp how = {0, a, threads, pending, NULL, lost_d};
         ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
+        if (turn & 2) how.columns = columns; // where columns of borders are kept
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
             tmap_u64 lost = 1, wrong = 0, missing = 0;
             CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
-            CHECK(
-                wide ? tmap_mandelbrot_dp_f64(&m, form, a, threads, pending, beside, lost_d, out, 0)
-                     : tmap_mandelbrot_dp_f32(&m, form, a, threads, pending, beside, lost_d, out,
-                                              0));
+            how.form = form;
+            CHECK(wide ? tmap_mandelbrot_dp_f64(&m, &how, out, 0)
+                       : tmap_mandelbrot_dp_f32(&m, &how, out, 0));
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
             CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
@@ -81,30 +81,31 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
 static void run_refusals(void) {
     const tmap_mandelbrot good = tmap_mandelbrot_make(64, 64, 100);
     const tmap_ask_params a = {4, 2, 4}, wrong = {4, 1, 4}, large = {4, 2, 17};
+    const tmap_mandelbrot_dp how = {0, a, 0, 0, NULL, lost_d};
     tmap_mandelbrot bad = good;
     int *out = (int *)lost_d; // not written
     bad.dwell = 0;
-    expect(tmap_mandelbrot_dp_f32(&bad, 0, a, 0, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
-           "dwell", &bad, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 2, a, 0, 0, NULL, lost_d, out, 0) == cudaErrorInvalidValue,
-           "form", &good, a, 2, 0);
-    expect(tmap_mandelbrot_dp_f64(&good, 0, wrong, 0, 0, NULL, lost_d, out, 0) ==
-               cudaErrorInvalidValue,
-           "r", &good, wrong, 0, 1);
-    expect(tmap_mandelbrot_dp_f64(&good, 0, large, 0, 0, NULL, lost_d, out, 0) ==
-               cudaErrorInvalidValue,
-           "B", &good, large, 0, 1);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 48, 0, NULL, lost_d, out, 0) ==
-               cudaErrorInvalidValue,
-           "threads", &good, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 544, 0, NULL, lost_d, out, 0) ==
-               cudaErrorInvalidValue,
-           "many threads", &good, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, 0, NULL, NULL, out, 0) == cudaErrorInvalidValue,
-           "lost", &good, a, 0, 0);
-    expect(tmap_mandelbrot_dp_f32(&good, 0, a, 0, 0, NULL, lost_d, NULL, 0) ==
-               cudaErrorInvalidValue,
-           "out", &good, a, 0, 0);
+    expect(tmap_mandelbrot_dp_f32(&bad, &how, out, 0) == cudaErrorInvalidValue, "dwell", &bad, a, 0,
+           0);
+#define REFUSED(change, wide) \
+    do { \
+        tmap_mandelbrot_dp h = how; \
+        change; \
+        expect((wide ? tmap_mandelbrot_dp_f64(&good, &h, out, 0) \
+                     : tmap_mandelbrot_dp_f32(&good, &h, out, 0)) == cudaErrorInvalidValue, \
+               #change, &good, h.a, h.form, wide); \
+    } while (0)
+    REFUSED(h.form = 2, 0);
+    REFUSED(h.a = wrong, 1);
+    REFUSED(h.a = large, 1);
+    REFUSED(h.threads = 48, 0);
+    REFUSED(h.threads = 544, 0);
+    REFUSED(h.lost = NULL, 0);
+#undef REFUSED
+    expect(tmap_mandelbrot_dp_f32(&good, NULL, out, 0) == cudaErrorInvalidValue, "how", &good, a, 0,
+           0);
+    expect(tmap_mandelbrot_dp_f32(&good, &how, NULL, 0) == cudaErrorInvalidValue, "out", &good, a,
+           0, 0);
 }
 
 int main(void) {

@@ -39,7 +39,7 @@ static void check(problem *p, int form) {
     if (rounds > cells + 1 || (rounds > 0) != (p->flooded > 0)) fail(p, form, "rounds:", rounds);
 }
 
-static void check_all(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
     if (!check_turn()) return;
     problem p = problem_make(map, input, level, seeds, salt, tmap_flood_slides_bytes(&map));
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
@@ -60,7 +60,7 @@ static void check_sizes(int full) {
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const int large = sizes[i][0] * sizes[i][1] > 4000;
         for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
-            tmap_flood_map map = map_make(sizes[i][0], sizes[i][1], salt);
+            tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
             if (!full && salt % (large ? 11 : 3)) continue;
             check_all(map, input, 0, 1 + salt % 3, salt);
             map.connectivity ^= 4 ^ 8;
@@ -93,7 +93,7 @@ static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
 static void check_corners(void) {
     for (int kind = 0; kind < 4; ++kind)
         for (int end = 0; end < 2; ++end) {
-            const tmap_flood_map map = {256, 256, 256, 0, 0, TMAP_FLOOD_I16, 8};
+            const tmap_raster_map map = {256, 256, 256, 0, 0, TMAP_RASTER_I16, 8};
             tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
             // Hundreds of launches each, of which a sanitizer takes long.
             if (getenv("TMAP_TEST_SMALL") && kind / 2 != end) continue;
@@ -120,7 +120,7 @@ static void check_levels(void) {
                              0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
         for (int type = 0; type < 3; ++type) {
-            tmap_flood_map map = {37, 5, 40, -5, (int)(i % 2), type, 8};
+            tmap_raster_map map = {37, 5, 40, -5, (int)(i % 2), type, 8};
             problem p =
                 problem_make(map, FLOOD_NOISE_650, levels[i], 2, i, tmap_flood_slides_bytes(&map));
             if (i % 3 == 0) map.nodata = 0.5; // is no height
@@ -146,7 +146,7 @@ static void check_floats(void) {
     for (unsigned l = 0; l < sizeof levels / sizeof *levels; ++l)
         for (int nodata = 0; nodata < 3; ++nodata) {
             const double none[] = {0, HUGE_VAL, 1 + 0x1p-24};
-            tmap_flood_map map = {10, 1, 10, none[nodata], 1, TMAP_FLOOD_F32, 4};
+            tmap_raster_map map = {10, 1, 10, none[nodata], 1, TMAP_RASTER_F32, 4};
             tmap_flood_seed seeds[10];
             problem p =
                 problem_make(map, FLOOD_DRY, levels[l], 10, 1, tmap_flood_slides_bytes(&map));
@@ -162,8 +162,8 @@ static void check_floats(void) {
 
 // Too few rounds write nothing; and what is refused.
 static void check_refused(void) {
-    const tmap_flood_map map = {300, 41, 300, 0, 0, TMAP_FLOOD_I16, 4};
-    tmap_flood_map bad[10];
+    const tmap_raster_map map = {300, 41, 300, 0, 0, TMAP_RASTER_I16, 4};
+    tmap_raster_map bad[10];
     problem p = problem_make(map, FLOOD_SERPENTINE_H, 0, 1, 0, tmap_flood_slides_bytes(&map));
     tmap_flood_slides flood;
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {

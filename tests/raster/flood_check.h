@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // flood_check.h: what tests of floods compare with: a serial fill, line by line, and maps of every
 // type, with a pitch and cells without data.
-#ifndef TESTS_ADAPTIVE_FLOOD_CHECK_H
-#define TESTS_ADAPTIVE_FLOOD_CHECK_H
+#ifndef TESTS_RASTER_FLOOD_CHECK_H
+#define TESTS_RASTER_FLOOD_CHECK_H
 
 #include "flood_inputs.h"
 
-#include <threadmap/raster/flood_map.h>
+#include <threadmap/raster/map.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -31,14 +31,14 @@ static inline void flood_push(flood_stack *s, tmap_u64 x, tmap_u64 y) {
 }
 
 // 1 for a cell that is wet and not flooded yet.
-static inline int flood_open(const tmap_flood_map *map, const void *heights, double level,
+static inline int flood_open(const tmap_raster_map *map, const void *heights, double level,
                              const unsigned char *out, tmap_u64 x, tmap_u64 y) {
     return !out[y * map->width + x] &&
-           tmap_flood_wet(map, tmap_flood_height(map, heights, x, y), level);
+           tmap_flood_wet(map, tmap_raster_value(map, heights, x, y), level);
 }
 
 // Pushes the first cell of each run of open cells of row y from column `first` to `last`.
-static inline void flood_push_runs(const tmap_flood_map *map, const void *heights, double level,
+static inline void flood_push_runs(const tmap_raster_map *map, const void *heights, double level,
                                    const unsigned char *out, tmap_u64 first, tmap_u64 last,
                                    tmap_u64 y, flood_stack *s) {
     int before = 0;
@@ -51,7 +51,7 @@ static inline void flood_push_runs(const tmap_flood_map *map, const void *height
 
 // The flood by its definition, a line of the map at a time. heights, seeds, out: in the host's
 // memory; out: width * height bytes, 1 flooded, 0 not. Returns the number of flooded cells.
-static inline tmap_u64 flood_fill(const tmap_flood_map *map, const void *heights,
+static inline tmap_u64 flood_fill(const tmap_raster_map *map, const void *heights,
                                   const tmap_flood_seed *seeds, tmap_u64 seed_count, double level,
                                   unsigned char *out) {
     const tmap_u64 aside = map->connectivity == 8;
@@ -84,21 +84,21 @@ static inline tmap_u64 flood_fill(const tmap_flood_map *map, const void *heights
 
 #define FLOOD_NODATA (-9999)
 
-static inline size_t flood_type_bytes(int type) { return type == TMAP_FLOOD_I16 ? 2 : 4; }
+static inline size_t flood_type_bytes(int type) { return type == TMAP_RASTER_I16 ? 2 : 4; }
 
 // Sets a cell of a map in the host's memory.
-static inline void flood_set(const tmap_flood_map *map, void *heights, tmap_u64 x, tmap_u64 y,
+static inline void flood_set(const tmap_raster_map *map, void *heights, tmap_u64 x, tmap_u64 y,
                              double height) {
     const tmap_u64 at = y * map->pitch + x;
-    if (map->type == TMAP_FLOOD_I16) ((short *)heights)[at] = (short)height;
-    if (map->type == TMAP_FLOOD_I32) ((int *)heights)[at] = (int)height;
-    if (map->type == TMAP_FLOOD_F32) ((float *)heights)[at] = (float)height;
+    if (map->type == TMAP_RASTER_I16) ((short *)heights)[at] = (short)height;
+    if (map->type == TMAP_RASTER_I32) ((int *)heights)[at] = (int)height;
+    if (map->type == TMAP_RASTER_F32) ((float *)heights)[at] = (float)height;
 }
 
 // Heights of an input in the host's memory, as the map says. Cells between the width and the pitch
 // are wet, so that who reads them is found. With has_nodata, one cell in 16 that is wet has none;
 // floats are then NaN in one of two of these.
-static inline void *flood_make(const tmap_flood_map *map, int input) {
+static inline void *flood_make(const tmap_raster_map *map, int input) {
     const size_t bytes = (size_t)(map->pitch * map->height) * flood_type_bytes(map->type);
     void *heights = malloc(bytes);
     if (!heights) fprintf(stderr, "no memory\n"), exit(1);
@@ -110,7 +110,7 @@ static inline void *flood_make(const tmap_flood_map *map, int input) {
                 height = flood_input(input, (tmap_u32)x, (tmap_u32)y, (tmap_u32)map->width,
                                      (tmap_u32)map->height);
             if (map->has_nodata && x < map->width && height < 0 && chance % 16 == 0)
-                height = map->type == TMAP_FLOOD_F32 && chance & 16 ? (double)NAN : map->nodata;
+                height = map->type == TMAP_RASTER_F32 && chance & 16 ? (double)NAN : map->nodata;
             flood_set(map, heights, x, y, height);
         }
     return heights;
@@ -118,7 +118,7 @@ static inline void *flood_make(const tmap_flood_map *map, int input) {
 
 // Seed 0 is the corner (0, 0) if that is wet; else the first cell from the middle on that is wet
 // and whose neighbour to the right is wet, or any wet cell. The others lie anywhere, some outside.
-static inline void flood_seeds(const tmap_flood_map *map, const void *heights, double level,
+static inline void flood_seeds(const tmap_raster_map *map, const void *heights, double level,
                                tmap_flood_seed *seeds, tmap_u64 count, tmap_u32 salt) {
     const tmap_u64 w = map->width, h = map->height;
     int found = 0;
@@ -128,12 +128,12 @@ static inline void flood_seeds(const tmap_flood_map *map, const void *heights, d
     }
     if (!count) return;
     seeds[0].x = seeds[0].y = 0;
-    if (tmap_flood_wet(map, tmap_flood_height(map, heights, 0, 0), level)) return;
+    if (tmap_flood_wet(map, tmap_raster_value(map, heights, 0, 0), level)) return;
     for (tmap_u64 i = 0; i < w * h && found < 2; ++i) {
         const tmap_u64 x = (i + w / 2) % w, y = (i / w + h / 2) % h;
-        const int wet = tmap_flood_wet(map, tmap_flood_height(map, heights, x, y), level);
+        const int wet = tmap_flood_wet(map, tmap_raster_value(map, heights, x, y), level);
         const int two = wet && x + 1 < w &&
-                        tmap_flood_wet(map, tmap_flood_height(map, heights, x + 1, y), level);
+                        tmap_flood_wet(map, tmap_raster_value(map, heights, x + 1, y), level);
         if (wet && found < 1 + two) seeds[0].x = x, seeds[0].y = y, found = 1 + two;
     }
 }

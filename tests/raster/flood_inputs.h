@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // flood_inputs.h: maps to flood and to label, as functions of a cell that give the same heights on
 // any machine. All are meant for the level 0: a cell is wet where its height is negative.
-#ifndef TESTS_ADAPTIVE_FLOOD_INPUTS_H
-#define TESTS_ADAPTIVE_FLOOD_INPUTS_H
+#ifndef TESTS_RASTER_FLOOD_INPUTS_H
+#define TESTS_RASTER_FLOOD_INPUTS_H
 
 #include <threadmap/core.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // flood_problem.h: a flood to be tested: its map on both machines, and what is to come of it.
-#ifndef TESTS_ADAPTIVE_FLOOD_PROBLEM_H
-#define TESTS_ADAPTIVE_FLOOD_PROBLEM_H
+#ifndef TESTS_RASTER_FLOOD_PROBLEM_H
+#define TESTS_RASTER_FLOOD_PROBLEM_H
 
 #include "cuda_check.h"
 #include "flood_check.h"
@@ -12,7 +12,7 @@ static int failures, cases;
 
 // A map on both machines and what is to come of it.
 typedef struct problem {
-    tmap_flood_map map;
+    tmap_raster_map map;
     double level;
     int input;
     void *host, *device, *workspace;
@@ -27,8 +27,8 @@ static inline void *device_alloc(size_t bytes) {
     return memory;
 }
 
-static inline problem problem_make(tmap_flood_map map, int input, double level, tmap_u64 seed_count,
-                                   tmap_u32 salt, tmap_u64 workspace) {
+static inline problem problem_make(tmap_raster_map map, int input, double level,
+                                   tmap_u64 seed_count, tmap_u32 salt, tmap_u64 workspace) {
     const size_t bytes = (size_t)(map.pitch * map.height) * flood_type_bytes(map.type);
     const size_t cells = (size_t)(map.width * map.height);
     problem p;
@@ -58,8 +58,8 @@ static inline void problem_free(problem *p) {
 }
 
 // A map whose pitch, type, connectivity and cells without data depend on a number.
-static inline tmap_flood_map map_make(tmap_u64 width, tmap_u64 height, tmap_u32 salt) {
-    tmap_flood_map map = {width, height, width, FLOOD_NODATA, 0, 0, 4};
+static inline tmap_raster_map map_make(tmap_u64 width, tmap_u64 height, tmap_u32 salt) {
+    tmap_raster_map map = {width, height, width, FLOOD_NODATA, 0, 0, 4};
     map.pitch += salt % 3 == 0 ? 0 : salt % 3 == 1 ? salt % 7 : (4 - width % 4) % 4;
     map.has_nodata = salt / 3 % 4 == 0, map.type = (int)(salt / 5 % 3);
     map.connectivity = salt / 2 % 2 ? 8 : 4;

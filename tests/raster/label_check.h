@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // label_check.h: maps to label, as functions of a cell, some of them those of flood_inputs.h; and
 // their components and shapes by the definition: a serial flood fill.
-#ifndef TESTS_ADAPTIVE_LABEL_CHECK_H
-#define TESTS_ADAPTIVE_LABEL_CHECK_H
+#ifndef TESTS_RASTER_LABEL_CHECK_H
+#define TESTS_RASTER_LABEL_CHECK_H
 
 #include "cuda_check.h"
 #include "flood_inputs.h"
@@ -42,20 +42,21 @@ enum {
 };
 
 typedef struct test_case {
-    tmap_label_map map;
+    tmap_raster_map map;
     int form, kind;
     tmap_u64 seed;
 } test_case;
 
-static const unsigned type_size[TYPES] = {1, 1, 2, 4, 4};
+static const int types[TYPES] = {TMAP_RASTER_MASK, TMAP_RASTER_U8, TMAP_RASTER_I16, TMAP_RASTER_I32,
+                                 TMAP_RASTER_F32};
 
 static void expect(int ok, const char *what, const test_case *c) {
     ++cases;
     if (!ok && ++failures <= 20)
-        printf("FAIL %s: %llu x %llu, pitch %llu, type %d, connectivity %d, background %d %g, form "
+        printf("FAIL %s: %llu x %llu, pitch %llu, type %d, connectivity %d, nodata %d %g, form "
                "%d, kind %d, seed %llu\n",
                what, c->map.width, c->map.height, c->map.pitch, c->map.type, c->map.connectivity,
-               c->map.has_background, c->map.background, c->form, c->kind, c->seed);
+               c->map.has_nodata, c->map.nodata, c->form, c->kind, c->seed);
 }
 
 static tmap_u32 mix(tmap_u64 x) {
@@ -93,10 +94,12 @@ static int cell_value(const test_case *c, int x, int y) {
 // The number stands for itself in a map of values; f32 also has negative zeros and NaN.
 static void cell_set(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u32 r) {
     switch (c->map.type) {
-    case TMAP_LABEL_MASK: ((unsigned char *)cells)[at] = (unsigned char)(v ? v << r % 8 : 0); break;
-    case TMAP_LABEL_U8: ((unsigned char *)cells)[at] = (unsigned char)(v * 127); break;
-    case TMAP_LABEL_I16: ((short *)cells)[at] = (short)(v * 257 - 300); break;
-    case TMAP_LABEL_I32: ((int *)cells)[at] = v * 65536 - 70000; break;
+    case TMAP_RASTER_MASK:
+        ((unsigned char *)cells)[at] = (unsigned char)(v ? v << r % 8 : 0);
+        break;
+    case TMAP_RASTER_U8: ((unsigned char *)cells)[at] = (unsigned char)(v * 127); break;
+    case TMAP_RASTER_I16: ((short *)cells)[at] = (short)(v * 257 - 300); break;
+    case TMAP_RASTER_I32: ((int *)cells)[at] = v * 65536 - 70000; break;
     default:
         ((float *)cells)[at] = v == 0 && r % 2 ? -0.f : (float)v * 0.1f;
         if (v == 2 || r % 512 == 0) {
@@ -108,17 +111,17 @@ static void cell_set(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u
 
 static double cell_get(const test_case *c, const void *cells, tmap_u64 at) {
     switch (c->map.type) {
-    case TMAP_LABEL_MASK: return ((const unsigned char *)cells)[at] != 0;
-    case TMAP_LABEL_U8: return ((const unsigned char *)cells)[at];
-    case TMAP_LABEL_I16: return ((const short *)cells)[at];
-    case TMAP_LABEL_I32: return ((const int *)cells)[at];
+    case TMAP_RASTER_MASK: return ((const unsigned char *)cells)[at] != 0;
+    case TMAP_RASTER_U8: return ((const unsigned char *)cells)[at];
+    case TMAP_RASTER_I16: return ((const short *)cells)[at];
+    case TMAP_RASTER_I32: return ((const int *)cells)[at];
     default: return (double)((const float *)cells)[at];
     }
 }
 
 static int cell_belongs(const test_case *c, double v) {
-    if (c->map.type == TMAP_LABEL_MASK) return v != 0;
-    return v == v && !(c->map.has_background && v == c->map.background);
+    if (c->map.type == TMAP_RASTER_MASK) return v != 0;
+    return v == v && !(c->map.has_nodata && v == c->map.nodata);
 }
 
 // Labels and shapes by the definition. Returns the count.

@@ -2,12 +2,13 @@
 // test_flood.cu: floods against a serial fill: thin maps, maps around the sides of tiles and
 // blocks, and random ones; of every type, with both connectivities, several sources and cells
 // without data; results of every form, floods that know their tiles, and rising water; levels at the
-// ends of a type's range; devices of less shared memory; errors of earlier calls; and arguments that
+// ends of a type's range; devices of less shared memory, and plans for them; errors of earlier calls; and arguments that
 // are refused.
 #include "raster/flood_problem.h"
 #include <threadmap/raster/flood.h>
 
 #include <float.h>
+#include <stddef.h>
 
 static tmap_u32 rows = 128; // of blocks
 
@@ -19,7 +20,28 @@ static void fail(const problem *p, const char *what, tmap_u64 number) {
                p->map.connectivity, p->map.has_nodata, p->level, p->seed_count, rows, what, number);
 }
 
-static tmap_flood_plan plan_of(const tmap_flood_map *map, int form, tmap_u64 seeds) {
+static tmap_flood_heights heights_of(const void *data, const void *tiles) {
+    const tmap_flood_heights heights = {data, tiles};
+    return heights;
+}
+static tmap_flood_sources sources_of(const tmap_flood_seed *seeds, tmap_u64 count, double level) {
+    const tmap_flood_sources sources = {seeds, count, level};
+    return sources;
+}
+static tmap_flood_rise rise_of(const tmap_flood_seed *seeds, tmap_u64 count, const double *levels,
+                               tmap_u64 level_count) {
+    const tmap_flood_rise rise = {seeds, count, levels, level_count};
+    return rise;
+}
+
+// A flood of a problem with a plan of it.
+static cudaError_t run(const problem *p, const tmap_flood_plan *plan, const void *tiles) {
+    return tmap_flood(plan, heights_of(p->device, tiles),
+                      sources_of(p->device_seeds, p->seed_count, p->level), p->workspace, p->out,
+                      0);
+}
+
+static tmap_flood_plan plan_of(const tmap_raster_map *map, int form, tmap_u64 seeds) {
     tmap_flood_plan plan;
     memset(&plan, 0xa5, sizeof plan);
     CHECK(tmap_flood_plan_make(map, form, seeds, &plan));
@@ -27,7 +49,7 @@ static tmap_flood_plan plan_of(const tmap_flood_map *map, int form, tmap_u64 see
     return plan;
 }
 
-static problem make(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+static problem make(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
     return problem_make(map, input, level, seeds, salt,
                         plan_of(&map, TMAP_FLOOD_U8, seeds).workspace);
 }
@@ -53,7 +75,7 @@ static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
             if (plan->form == TMAP_FLOOD_BITS)
                 wrong += (got[(y * words + x / 32) * 4 + x % 32 / 8] >> x % 8 & 1) != want;
             if (plan->form == TMAP_FLOOD_DEPTH) {
-                const double h = tmap_flood_height(&p->map, p->host, x, y);
+                const double h = tmap_raster_value(&p->map, p->host, x, y);
                 const float depth = want ? (float)(p->level - h) : 0.0f;
                 wrong += memcmp(got + 4 * (y * width + x), &depth, 4) != 0;
             }
@@ -71,19 +93,17 @@ static void check(problem *p, int form) {
     void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
     CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
     CHECK(cudaMemset(p->workspace, 0xc3, (size_t)plan.workspace));
-    CHECK(tmap_flood(&plan, p->device, p->device_seeds, p->seed_count, p->level, p->workspace,
-                     p->out, 0));
+    CHECK(run(p, &plan, NULL));
     compare(p, &plan, "wrong cells:");
     CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
     CHECK(cudaMemset(tiles, 0x3c, (size_t)tmap_flood_tiles_bytes(&plan)));
     CHECK(tmap_flood_tiles(&plan, p->device, tiles, 0));
-    CHECK(tmap_flood_again(&plan, p->device, tiles, p->device_seeds, p->seed_count, p->level,
-                           p->workspace, p->out, 0));
+    CHECK(run(p, &plan, tiles));
     compare(p, &plan, "wrong cells with tiles:");
     CHECK(cudaFree(tiles));
 }
 
-static void check_all(tmap_flood_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
+static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
     problem p = make(map, input, level, seeds, salt);
     check(&p, (int)(salt % 3));
     problem_free(&p);
@@ -99,7 +119,7 @@ static void check_sizes(int full) {
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const int large = sizes[i][0] * sizes[i][1] > 4000;
         for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
-            tmap_flood_map map = map_make(sizes[i][0], sizes[i][1], salt);
+            tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
             if (!full && salt % (large ? 7 : 3)) continue;
             rows = salt % 4 ? 128 : 64;
             check_all(map, input, 0, 1 + salt % 3, salt);
@@ -130,7 +150,7 @@ static void check_whole(int full) {
     for (int i = 0; i < FLOOD_INPUTS; ++i)
         for (int eight = 0; eight < 2; ++eight)
             for (int type = 0; type < 3; ++type) {
-                tmap_flood_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
+                tmap_raster_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
                 problem p;
                 if (!full && (i + eight + type) % 3) continue;
                 map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
@@ -148,7 +168,7 @@ static void check_whole(int full) {
 static void check_again_plain(void) {
     for (int type = 0; type < 3; ++type)
         for (tmap_u64 more = 0; more < 2; ++more) {
-            tmap_flood_map map = {512, 130, 512 + more, 0, 0, type, 4};
+            tmap_raster_map map = {512, 130, 512 + more, 0, 0, type, 4};
             tmap_flood_range dry = {TMAPI_FLOOD_KEY_MAX, TMAPI_FLOOD_KEY_MAX};
             tmap_flood_plan plan;
             problem p;
@@ -158,8 +178,7 @@ static void check_again_plain(void) {
             CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
             CHECK(cudaMemcpy(tiles + 9 * sizeof dry, &dry, sizeof dry, cudaMemcpyHostToDevice));
             CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
-            CHECK(tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 2, 0, p.workspace, p.out,
-                                   0));
+            CHECK(run(&p, &plan, tiles));
             compare(&p, &plan, "wrong cells where all tiles are mixed:");
             CHECK(cudaFree(tiles));
             problem_free(&p);
@@ -179,7 +198,7 @@ static void check_corners(void) {
     rows = 128;
     for (int kind = 0; kind < 5; ++kind)
         for (int end = 0; end < 2; ++end) {
-            const tmap_flood_map map = {1024, 256, 1024, 0, 0, TMAP_FLOOD_I16, 8};
+            const tmap_raster_map map = {1024, 256, 1024, 0, 0, TMAP_RASTER_I16, 8};
             tmap_flood_seed seed = {0, 0};
             problem p = make(map, FLOOD_DRY, 0, 1, 1);
             for (tmap_u64 i = 0; i < 1024 * 256; ++i) {
@@ -205,7 +224,7 @@ static void check_levels(void) {
                              0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
         for (int type = 0; type < 3; ++type) {
-            tmap_flood_map map = {37, 5, 40, i % 3 ? -5 : 0.5, (int)(i % 2), type, 8};
+            tmap_raster_map map = {37, 5, 40, i % 3 ? -5 : 0.5, (int)(i % 2), type, 8};
             problem p = make(map, FLOOD_NOISE_650, levels[i], 2, i);
             check(&p, TMAP_FLOOD_U8);
             problem_free(&p);
@@ -264,14 +283,14 @@ static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
     enum { HEIGHTS = sizeof h / sizeof *h };
     for (unsigned i = 0; i < 3 * sizeof levels / sizeof *levels; ++i) {
         const double level = levels[i / 3];
-        tmap_flood_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
+        tmap_raster_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
         const tmap_u64 count = width * height;
         tmap_flood_seed *seeds = (tmap_flood_seed *)malloc((size_t)count * sizeof *seeds);
         problem p = make(map, FLOOD_DRY, level, count, 1);
-        const double most = map.type == TMAP_FLOOD_I16 ? 32767 : 2147483647.0;
+        const double most = map.type == TMAP_RASTER_I16 ? 32767 : 2147483647.0;
         for (tmap_u64 c = 0; c < count; ++c) {
             double value = h[(c + c / width) % HEIGHTS];
-            if (map.type != TMAP_FLOOD_F32 && !(value <= most && value >= -most - 1)) value = most;
+            if (map.type != TMAP_RASTER_F32 && !(value <= most && value >= -most - 1)) value = most;
             seeds[c].x = c % width, seeds[c].y = c / width;
             flood_set(&map, p.host, seeds[c].x, seeds[c].y, value);
         }
@@ -291,13 +310,13 @@ static void check_rising(int full) {
     static const double levels[] = {-20000, -3000.5, -100, 0, 40, 3000, 4000, 1e6, 100.25};
     enum { LEVELS = sizeof levels / sizeof *levels };
     for (int i = 0; i < (full ? 12 : 4); ++i) {
-        tmap_flood_map map = {full ? 1100u : 530u,
-                              full ? 700u : 140u,
-                              full ? 1100u : 531u,
-                              FLOOD_NODATA,
-                              i % 2,
-                              i % 3,
-                              i % 4 < 2 ? 4 : 8};
+        tmap_raster_map map = {full ? 1100u : 530u,
+                               full ? 700u : 140u,
+                               full ? 1100u : 531u,
+                               FLOOD_NODATA,
+                               i % 2,
+                               i % 3,
+                               i % 4 < 2 ? 4 : 8};
         const int input = i % 3 == 2 ? FLOOD_NOISE_593 : FLOOD_TERRAIN;
         problem p = make(map, input, 0, 2, (tmap_u32)i);
         const tmap_flood_plan plan = plan_of(&map, TMAP_FLOOD_BITS, 2);
@@ -307,19 +326,20 @@ static void check_rising(int full) {
         CHECK(cudaMemset(out, 0xa5, sizeof lakes));
         memset(&guard, 0xa5, sizeof guard);
         CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
-        CHECK(tmap_flood_levels(&plan, p.device, tiles, p.device_seeds, 2, levels, LEVELS,
-                                p.workspace, (tmap_flood_lake *)out, 0));
+        CHECK(tmap_flood_levels(&plan, heights_of(p.device, tiles),
+                                rise_of(p.device_seeds, 2, levels, LEVELS), p.workspace,
+                                (tmap_flood_lake *)out, 0));
         CHECK(cudaMemcpy(lakes, out, sizeof lakes, cudaMemcpyDeviceToHost));
         for (int l = 0; l < LEVELS; ++l, ++cases) {
             const tmap_u64 area = flood_fill(&map, p.host, p.seeds, 2, levels[l], p.want);
             double heights = 0, volume;
             for (tmap_u64 c = 0; c < map.width * map.height; ++c)
                 if (p.want[c])
-                    heights += tmap_flood_height(&map, p.host, c % map.width, c / map.width);
+                    heights += tmap_raster_value(&map, p.host, c % map.width, c / map.width);
             volume = area ? (double)area * levels[l] - heights : 0;
             p.level = levels[l];
             if (lakes[l].area != area) fail(&p, "wrong area:", lakes[l].area);
-            if (fabs(lakes[l].volume - volume) > (map.type == TMAP_FLOOD_F32 ? 1e-9 * volume : 0))
+            if (fabs(lakes[l].volume - volume) > (map.type == TMAP_RASTER_F32 ? 1e-9 * volume : 0))
                 fail(&p, "wrong volume:", (tmap_u64)lakes[l].volume);
         }
         if (memcmp(lakes + LEVELS, &guard, sizeof guard)) fail(&p, "one lake too many", 0);
@@ -332,30 +352,68 @@ static void check_rising(int full) {
 // ---- devices and errors -------------------------------------------------------------------------
 
 // A flood as planned for the device of now.
-static void check_planned(tmap_flood_map map, int form) {
+static void check_planned(tmap_raster_map map, int form) {
     problem p;
     tmap_flood_plan plan;
     CHECK(tmap_flood_plan_make(&map, form, 2, &plan));
     p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
     CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
-    CHECK(tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0));
+    CHECK(run(&p, &plan, NULL));
     compare(&p, &plan, "wrong cells on this device:");
     problem_free(&p);
+}
+
+static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+// A plan from facts alone beside what is known of seven devices and beside the plan for the current
+// one, which the CPU machine takes from the environment.
+static void check_plan_of(void) {
+    static const tmap_u32 shared[DEVICES] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
+                                             227 << 10, 227 << 10, 99 << 10};
+    char *before = getenv("SIMT_DEVICE");
+    for (unsigned i = 0; i < DEVICES; ++i) {
+        const tmap_raster_map map = {1030, 131 + i, 1032, 0, 0, (int)i % 3, 4};
+        tmap_raster_map large = map;
+        tmap_flood_plan a, b;
+        tmap_facts facts, here;
+        memset(&facts, 0x5a, sizeof facts);
+        facts.device.block_shared = shared[i];
+        setenv("SIMT_DEVICE", devices[i], 1);
+        CHECK(tmap_flood_plan_make(&map, (int)i % 3, i, &a));
+        CHECK(tmap_device_facts_get(&here.device));
+        large.width = large.pitch = large.height = (1ull << 31) - 1;
+        cases += 4;
+        if (tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) != TMAP_OK ||
+            b.rows != (i ? 128 : 64) || b.form != (int)i % 3 || b.map.height != map.height)
+            printf("FAIL a plan for %s\n", devices[i]), ++failures;
+        if (here.device.block_shared == shared[i] &&
+            (a.rows != b.rows || a.blocks_x != b.blocks_x || a.blocks_y != b.blocks_y ||
+             memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))))
+            printf("FAIL the plan for %s is another one\n", devices[i]), ++failures;
+        if (tmap_flood_plan_of(&large, 0, 1, &facts, &b) != TMAP_ERANGE)
+            printf("FAIL a map too large\n"), ++failures;
+        if (tmap_flood_plan_of(&map, 0, 1, NULL, &b) != TMAP_EINVAL)
+            printf("FAIL no facts\n"), ++failures;
+    }
+    if (before)
+        setenv("SIMT_DEVICE", before, 1);
+    else
+        unsetenv("SIMT_DEVICE");
 }
 
 // Facts of devices, which the CPU machine takes from the environment. A plan for a device of more
 // shared memory is refused by one of less.
 static void check_devices(void) {
-    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
-    const tmap_flood_map map = {1030, 131, 1032, 0, 0, TMAP_FLOOD_F32, 4};
+    const tmap_raster_map map = {1030, 131, 1032, 0, 0, TMAP_RASTER_F32, 4};
     char *before = getenv("SIMT_DEVICE");
     tmap_flood_plan plan;
     problem p;
     int shared;
-    for (unsigned i = 0; i < sizeof devices / sizeof *devices; ++i) {
+    for (unsigned i = 0; i < DEVICES; ++i) {
         setenv("SIMT_DEVICE", devices[i], 1);
         for (int form = 0; form < 3; ++form) {
-            tmap_flood_map other = map;
+            tmap_raster_map other = map;
             other.type = (int)(i + (unsigned)form) % 3, other.connectivity = i % 2 ? 8 : 4;
             check_planned(other, form);
         }
@@ -366,8 +424,7 @@ static void check_devices(void) {
     setenv("SIMT_DEVICE", "7.5", 1);
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     ++cases;
-    if (shared < 73792 && !tmap_flood(&plan, p.device, p.device_seeds, 2, 0, p.workspace, p.out, 0))
-        fail(&p, "a plan of another device taken", 0);
+    if (shared < 73792 && !run(&p, &plan, NULL)) fail(&p, "a plan of another device taken", 0);
     cudaGetLastError();
     if (before)
         setenv("SIMT_DEVICE", before, 1);
@@ -379,14 +436,14 @@ static void check_devices(void) {
 // The shared memory that a kernel may have is never lowered, so that two threads of the host can
 // flood maps of different plans.
 static void check_limit_kept(void) {
-    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_I16, 4};
+    const tmap_raster_map map = {600, 140, 600, 0, 0, TMAP_RASTER_I16, 4};
     int limits[2];
     for (int i = 0; i < 2; ++i) {
         problem p;
         tmap_flood_plan plan;
         struct cudaFuncAttributes a;
         rows = i ? 64 : 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
-        CHECK(tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0));
+        CHECK(run(&p, &plan, NULL));
         CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_flood_local_kernel));
         limits[i] = a.maxDynamicSharedSizeBytes, ++cases;
         if (i && limits[1] < limits[0]) fail(&p, "a limit lowered to", (tmap_u64)limits[1]);
@@ -397,7 +454,7 @@ static void check_limit_kept(void) {
 // An error of the user's from before is neither reported nor cleared. Called before anything else,
 // so that limits of kernels are set here.
 static void check_error_kept(void) {
-    const tmap_flood_map map = {600, 140, 600, 0, 0, TMAP_FLOOD_F32, 4};
+    const tmap_raster_map map = {600, 140, 600, 0, 0, TMAP_RASTER_F32, 4};
     const double levels[2] = {-5, 5};
     tmap_flood_plan plan;
     problem p;
@@ -410,20 +467,17 @@ static void check_error_kept(void) {
     for (int i = 0; i < 6; ++i, ++cases) {
         tmap_flood_plan other = plan;
         cudaError_t error = cudaSuccess;
-        if (i == 0)
-            error = tmap_flood(&plan, p.device, p.device_seeds, 1, 0, p.workspace, p.out, 0);
+        if (i == 0) error = run(&p, &plan, NULL);
         if (i == 1) error = tmap_flood_tiles(&plan, p.device, tiles, 0);
-        if (i == 2)
-            error = tmap_flood_again(&plan, p.device, tiles, p.device_seeds, 1, 0, p.workspace,
-                                     p.out, 0);
+        if (i == 2) error = run(&p, &plan, tiles);
         if (i == 3)
-            error =
-                tmap_flood_levels(&plan, p.device, tiles, p.device_seeds, 1, levels, 2, p.workspace,
-                                  (tmap_flood_lake *)(tiles + tmap_flood_tiles_bytes(&plan)), 0);
+            error = tmap_flood_levels(
+                &plan, heights_of(p.device, tiles), rise_of(p.device_seeds, 1, levels, 2),
+                p.workspace, (tmap_flood_lake *)(tiles + tmap_flood_tiles_bytes(&plan)), 0);
         if (i == 4) error = tmap_flood_plan_make(&map, TMAP_FLOOD_DEPTH, 1, &other);
         if (i == 5)
-            error = tmap_flood(&other, 0, p.device_seeds, 1, 0, p.workspace, p.out, 0) ==
-                            cudaErrorInvalidValue
+            error = tmap_flood(&other, heights_of(NULL, NULL), sources_of(p.device_seeds, 1, 0),
+                               p.workspace, p.out, 0) == cudaErrorInvalidValue
                         ? cudaSuccess
                         : cudaErrorUnknown;
         if (error) fail(&p, "an earlier error reported by call", (tmap_u64)i);
@@ -437,14 +491,14 @@ static void check_error_kept(void) {
 }
 
 static void check_refused(void) {
-    const tmap_flood_map map = {300, 41, 300, 0, 0, TMAP_FLOOD_I16, 4};
+    const tmap_raster_map map = {300, 41, 300, 0, 0, TMAP_RASTER_I16, 4};
     const double level = 0;
     problem p;
     tmap_flood_plan plan, other;
     rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
     for (int i = 0; i < 15; ++i, ++cases) {
-        tmap_flood_map bad = map;
+        tmap_raster_map bad = map;
         if (i == 0) bad.width = 0;
         if (i == 1) bad.height = 0;
         if (i == 2) bad.pitch = 299;
@@ -476,13 +530,14 @@ static void check_refused(void) {
         char *out = i == 7 ? NULL : (char *)p.out + (i == 8 ? 2 : 0);
         void *tiles = i == 9 ? NULL : (char *)p.workspace + (i == 10 ? 8 : 0);
         const tmap_u64 count = i == 11 ? 3 : 2;
-        if ((i < 9 || i == 11) &&
-            tmap_flood(a, heights, seeds, count, 0, workspace, out, 0) != cudaErrorInvalidValue)
+        const tmap_flood_sources sources = sources_of(seeds, count, 0);
+        if ((i < 9 || i == 11) && tmap_flood(a, heights_of(heights, NULL), sources, workspace, out,
+                                             0) != cudaErrorInvalidValue)
             fail(&p, "bad argument taken:", (tmap_u64)i);
-        if (tmap_flood_again(a, heights, tiles, seeds, count, 0, workspace, out, 0) !=
-                cudaErrorInvalidValue ||
-            tmap_flood_levels(a, heights, tiles, seeds, count, &level, 1, workspace,
-                              (tmap_flood_lake *)(out ? out + (i == 8 ? 2 : 0) : out),
+        if ((i != 9 && tmap_flood(a, heights_of(heights, tiles), sources, workspace, out, 0) !=
+                           cudaErrorInvalidValue) ||
+            tmap_flood_levels(a, heights_of(heights, tiles), rise_of(seeds, count, &level, 1),
+                              workspace, (tmap_flood_lake *)(out ? out + (i == 8 ? 2 : 0) : out),
                               0) != cudaErrorInvalidValue)
             fail(&p, "bad argument taken with tiles:", (tmap_u64)i);
         if ((i < 3 || i == 9 || i == 10) &&
@@ -506,6 +561,7 @@ int main(void) {
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
     check_error_kept();
     check_limit_kept();
+    check_plan_of();
     check_devices();
     check_sizes(full);
     check_random(full);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_label: labels of components and their shapes, against a serial flood fill, cell by cell: all
 // types of cells, both connectivities and both forms of labels, sizes around the edges of blocks,
-// one row, one column, primes, 200 random small maps; devices of less shared memory; errors of
-// earlier calls; and what is refused.
+// one row, one column, primes, 200 random small maps; devices of less shared memory, and plans for
+// them; errors of earlier calls; and what is refused.
 #include "label_check.h"
 
 enum { GUARD = 64 };
@@ -34,7 +34,7 @@ static void check_shapes(const test_case *c, const tmap_label_plan *plan, const 
 
 static void check(const test_case *c) {
     const tmap_u64 cells = c->map.width * c->map.height, size = c->form ? 8 : 4;
-    const tmap_u64 bytes = c->map.pitch * c->map.height * type_size[c->map.type];
+    const tmap_u64 bytes = c->map.pitch * c->map.height * tmap_raster_size(c->map.type);
     char *in = (char *)malloc(bytes), *out = (char *)malloc(cells * size + GUARD);
     tmap_u64 *labels = (tmap_u64 *)malloc(cells * 8), *stack = (tmap_u64 *)malloc(cells * 8);
     tmap_label_shape *shapes = (tmap_label_shape *)malloc(cells * sizeof *shapes);
@@ -82,14 +82,14 @@ static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     const double grounds[TYPES] = {1, 127, -43, -70000, 0};
     test_case c;
     c.map.width = width, c.map.height = height, c.map.pitch = width;
-    c.map.type = i % TYPES, c.map.connectivity = i / TYPES % 2 ? 8 : 4;
-    c.form = i / (2 * TYPES) % 2, c.map.has_background = i / (4 * TYPES) % 2;
-    c.map.background = grounds[c.map.type];
+    c.map.type = types[i % TYPES], c.map.connectivity = i / TYPES % 2 ? 8 : 4;
+    c.form = i / (2 * TYPES) % 2, c.map.has_nodata = i / (4 * TYPES) % 2;
+    c.map.nodata = grounds[i % TYPES];
     c.kind = kind, c.seed = random_next() % 1000000;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (width + 15) / 16 * 16; // rows of masks are read by 16 bytes
-    if (c.seed % 5 == 0) c.map.background += 0.5;              // that no cell has
-    if (c.seed % 11 == 0) c.map.background = i % 2 ? 1e300 : -1e10;
+    if (c.seed % 5 == 0) c.map.nodata += 0.5;                  // that no cell has
+    if (c.seed % 11 == 0) c.map.nodata = i % 2 ? 1e300 : -1e10;
     return c;
 }
 
@@ -138,16 +138,56 @@ static void expect_plain(int ok, const char *what) {
     if (!ok && ++failures <= 20) printf("FAIL %s\n", what);
 }
 
+static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+// A plan from facts alone beside what is known of seven devices and beside the plan for the current
+// one, which the CPU machine takes from the environment.
+static void test_plan_of(void) {
+    static const tmap_u32 shared[DEVICES] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
+                                             227 << 10, 227 << 10, 99 << 10};
+    char *before = getenv("SIMT_DEVICE");
+    for (int i = 0; i < DEVICES; ++i)
+        for (int type = 0; type < TYPES; ++type) {
+            const tmap_raster_map map = {2030, 67, 2030, 0, 0, types[type], i % 2 ? 4 : 8};
+            const tmap_u32 rows = (type ? 32 : 64) / (i ? 1 : 2);
+            tmap_raster_map large = map;
+            tmap_label_plan a, b;
+            tmap_facts facts, here;
+            memset(&facts, 0x5a, sizeof facts);
+            facts.device.block_shared = shared[i];
+            setenv("SIMT_DEVICE", devices[i], 1);
+            CHECK(tmap_label_plan_make(&map, i % 2, &a));
+            CHECK(tmap_device_facts_get(&here.device));
+            large.width = large.pitch = large.height = (1ull << 31) - 1;
+            expect_plain(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK &&
+                             b.job.rows == rows && b.threads == (i ? 512 : 256) &&
+                             b.blocks == 2 * ((67 + rows - 1) / rows) && b.form == i % 2,
+                         "a plan from facts");
+            expect_plain(here.device.block_shared != shared[i] ||
+                             (a.workspace == b.workspace && a.blocks == b.blocks &&
+                              a.threads == b.threads && a.shared == b.shared &&
+                              a.job.rows == b.job.rows && a.job.nodes == b.job.nodes &&
+                              a.job.slots == b.job.slots && a.job.counts == b.job.counts),
+                         "the plan for the device is another one");
+            expect_plain(tmap_label_plan_of(&large, 1, &facts, &b) == TMAP_ERANGE, "a large map");
+            expect_plain(tmap_label_plan_of(&map, 0, NULL, &b) == TMAP_EINVAL, "no facts");
+        }
+    if (before)
+        setenv("SIMT_DEVICE", before, 1);
+    else
+        unsetenv("SIMT_DEVICE");
+}
+
 // Facts of devices, which the CPU machine takes from the environment: all types, labels of 32 and of
 // 64 bits, over the edges of blocks. A plan for a device of more shared memory is refused by one of
 // less.
 static void test_devices(void) {
-    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
-    const tmap_label_map map = {1030, 67, 1030, 0, 0, TMAP_LABEL_U8, 4};
+    const tmap_raster_map map = {1030, 67, 1030, 0, 0, TMAP_RASTER_U8, 4};
     char *before = getenv("SIMT_DEVICE");
     tmap_label_plan plan;
     int shared;
-    for (int i = 0; i < (int)(sizeof devices / sizeof *devices); ++i) {
+    for (int i = 0; i < DEVICES; ++i) {
         setenv("SIMT_DEVICE", devices[i], 1);
         for (int type = 0; type < TYPES; ++type) {
             const int taken = i == 0 || (type + i) % TYPES == 0;
@@ -183,7 +223,7 @@ typedef struct small {
 } small;
 
 static small small_make(int type, int form) {
-    tmap_label_map map = {40, 30, 40, 0, 0, TMAP_LABEL_MASK, 4};
+    tmap_raster_map map = {40, 30, 40, 0, 0, TMAP_RASTER_MASK, 4};
     small s;
     map.type = type;
     CHECK(tmap_label_plan_make(&map, form, &s.plan));
@@ -207,8 +247,8 @@ static void small_free(const small *s) {
 // The shared memory that a kernel may have is never lowered, so that two threads of the host can
 // label maps of different plans.
 static void test_limit_kept(void) {
-    const small values = small_make(TMAP_LABEL_I32, TMAP_LABEL_INT32);
-    const small mask = small_make(TMAP_LABEL_MASK, TMAP_LABEL_INT32);
+    const small values = small_make(TMAP_RASTER_I32, TMAP_LABEL_INT32);
+    const small mask = small_make(TMAP_RASTER_MASK, TMAP_LABEL_INT32);
     struct cudaFuncAttributes a, b;
     CHECK(small_run(&values));
     CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_label_write_kernel));
@@ -224,9 +264,9 @@ static void test_limit_kept(void) {
 static void test_error_kept(void) {
     small s[3];
     char *never;
-    s[0] = small_make(TMAP_LABEL_MASK, TMAP_LABEL_INT32);
-    s[1] = small_make(TMAP_LABEL_F32, TMAP_LABEL_INT64);
-    s[2] = small_make(TMAP_LABEL_I16, TMAP_LABEL_INT32);
+    s[0] = small_make(TMAP_RASTER_MASK, TMAP_LABEL_INT32);
+    s[1] = small_make(TMAP_RASTER_F32, TMAP_LABEL_INT64);
+    s[2] = small_make(TMAP_RASTER_I16, TMAP_LABEL_INT32);
     expect_plain(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
                  "a petabyte allocated");
     for (int i = 0; i < 3; ++i) {
@@ -248,15 +288,18 @@ static void test_error_kept(void) {
     for (int i = 0; i < 3; ++i) small_free(s + i);
 }
 
-static void refuse(cudaError_t error, const char *what) {
+static void refuse_by(cudaError_t want, cudaError_t error, const char *what) {
     ++cases;
-    if (error != cudaErrorInvalidValue) printf("FAIL not refused: %s\n", what), ++failures;
+    if (error != want) printf("FAIL not refused: %s\n", what), ++failures;
+}
+static void refuse(cudaError_t error, const char *what) {
+    refuse_by(cudaErrorInvalidValue, error, what);
 }
 
 static void test_errors(void) {
-    const tmap_label_map good = {5, 4, 6, 0, 0, TMAP_LABEL_U8, 4};
+    const tmap_raster_map good = {5, 4, 6, 0, 0, TMAP_RASTER_U8, 4};
     tmap_label_plan plan, kept;
-    tmap_label_map bad;
+    tmap_raster_map bad;
     tmap_u64 *memory;
     char *at;
     memset(&plan, 0x3c, sizeof plan), kept = plan;
@@ -278,14 +321,15 @@ static void test_errors(void) {
     refuse(tmap_label_plan_make(&good, 0, 0), "no plan");
     refuse(tmap_label_plan_make(&good, 2, &plan), "form");
     bad = good, bad.width = bad.pitch = bad.height = 0x7fffffff;
-    refuse(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan), "size");
+    refuse_by(cudaErrorInvalidConfiguration, tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan),
+              "size");
     ++cases;
     if (memcmp(&plan, &kept, sizeof plan) != 0) printf("FAIL plan written\n"), ++failures;
     bad = good, bad.height = 500000000;
     CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan));
-    bad.type = TMAP_LABEL_MASK, bad.width = 8, bad.pitch = 8;
+    bad.type = TMAP_RASTER_MASK, bad.width = 8, bad.pitch = 8;
     CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT32, &plan));
-    bad = good, bad.type = TMAP_LABEL_I16;
+    bad = good, bad.type = TMAP_RASTER_I16;
     CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan));
     CHECK(cudaMalloc((void **)&memory, 4096));
     at = (char *)memory;
@@ -318,6 +362,7 @@ int main(void) {
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
     test_error_kept();
     test_limit_kept();
+    test_plan_of();
     test_devices();
     test_errors();
     test_random(200);

@@ -367,8 +367,9 @@ def test_bench(c):
 
 # Plays compute-sanitizer: notes what it is given; what $WAIT names goes on until it is ended.
 SANITIZER = '''#!/bin/sh
-echo "$2 ${7##*/}" >>"$SEEN"
-[ "$2 ${7##*/}" != "$WAIT" ] || exec sleep 1000000 >"$SEEN.fifo"
+for program; do :; done
+echo "$2 ${program##*/}" >>"$SEEN"
+[ "$2 ${program##*/}" != "$WAIT" ] || exec sleep 1000000 >"$SEEN.fifo"
 echo good
 '''
 

@@ -40,6 +40,17 @@ static __host__ __device__ inline tmap_u32 pair_bit(tmap_u32 i, tmap_u32 j, tmap
     return (pair_number(i, j, set) * 2654435761u) >> 31;
 }
 
+static inline cudaError_t store_plan(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_u32 layout,
+                                     tmap_u32 value, const void *kernel, tmap_pairs_plan *out) {
+    const tmap_pairs_store_shape shape = {n, d, size, layout, value};
+    return tmap_pairs_store_plan_make(shape, kernel, out);
+}
+static inline cudaError_t sums_plan(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_u32 layout,
+                                    tmap_u32 value, const void *kernel, tmap_pairs_plan *out) {
+    const tmap_pairs_store_shape shape = {n, d, size, layout, value};
+    return tmap_pairs_store_sums_plan_make(shape, kernel, out);
+}
+
 // Every byte of an output of `bytes` bytes with its guards. numbers: 1: values are pair_number's.
 static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
     const tmap_u32 layout = w.layout & TMAPI_PAIRS_LAYOUT, element = w.bytes ? w.bytes : 4;

@@ -139,12 +139,12 @@ static __global__ void check_pdist(const void *points, int wide, tmap_u64 n, tma
              j += (tmap_u64)blockDim.x * gridDim.y) {
             tmap_u64 at = i * n + j;
             double got, want, slack;
-            if (layout == TMAP_PDIST_CONDENSED) {
+            if (layout == TMAP_PAIRS_CONDENSED) {
                 if (j <= i) continue;
                 at -= (i + 1) * (i + 2) / 2;
             }
             ++checked;
-            if (layout == TMAP_PDIST_LOWER && j > i) {
+            if (layout == TMAP_PAIRS_LOWER && j > i) {
                 wrong += !check_is_poison(out, wide, at);
                 continue;
             }

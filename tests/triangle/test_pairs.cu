@@ -39,8 +39,9 @@ static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, c
 #define VISIT(D, type) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
         visit_##D##_##type(tmap_pairs_plan plan, visits v) { \
+        const tmap_points points = {v.points, v.others, sizeof(type), D}; \
         v.d = D, v.size = sizeof(type); \
-        tmap_pairs_each(&plan, v.points, v.others, sizeof(type), D, visit, &v); \
+        tmap_pairs_each(&plan, points, visit, &v); \
     }
 VISIT(1, float)
 VISIT(2, float)
@@ -117,8 +118,7 @@ typedef struct far_t {
 
 typedef struct far_job {
     const float *points, *others;
-    void *parts;
-    far_t *out;
+    tmap_fold_to to;
 } far_job;
 
 static __device__ void far_add(void *, void *accumulator, tmap_pair pair, const void *a,
@@ -141,11 +141,10 @@ static __device__ void far_join(void *, void *accumulator, const void *other) {
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     far_kernel(tmap_pairs_plan plan, far_job j) {
-    __shared__ far_t scratch[TMAP_PAIRS_THREADS / 32];
+    const tmap_points points = {j.points, j.others, sizeof(float), 2};
     const far_t zero = {0, -1, {~0u, ~0u}};
-    far_t f;
-    tmap_pairs_fold(&plan, j.points, j.others, sizeof(float), 2, far_add, &f, &zero, sizeof f,
-                    far_join, 0, scratch, j.parts, j.out);
+    const tmap_fold far = {&zero, sizeof zero, far_join};
+    tmap_pairs_fold(&plan, points, far_add, far, j.to, 0);
 }
 
 // Coordinates are whole numbers of a few bits, so that distances are exact on every machine.
@@ -162,15 +161,15 @@ static void run_fold(shape s) {
     j.points = (const float *)to_device(a, (tmap_u64)s.n * s.sets * 8);
     j.others = s.others ? (const float *)to_device(b, (tmap_u64)s.others * s.sets * 8)
                         : (const float *)second_points(s);
-    CHECK(cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof *got)));
-    CHECK(cudaMemset(j.parts, 0x55, tmap_pairs_fold_bytes(&plan, sizeof *got)));
-    CHECK(cudaMemset(j.parts, 0, tmap_pairs_fold_clear(&plan)));
-    CHECK(cudaMalloc((void **)&j.out, s.sets * sizeof *got));
+    CHECK(cudaMalloc(&j.to.workspace, tmap_pairs_fold_bytes(&plan, sizeof *got)));
+    CHECK(cudaMemset(j.to.workspace, 0x55, tmap_pairs_fold_bytes(&plan, sizeof *got)));
+    CHECK(cudaMemset(j.to.workspace, 0, tmap_pairs_fold_clear(&plan)));
+    CHECK(cudaMalloc(&j.to.result, s.sets * sizeof *got));
     for (int g = 0; g < 4; ++g) {
         if (grids[g]) plan.grid = grids[g];
-        CHECK(cudaMemset(j.out, 0x55, s.sets * sizeof *got));
+        CHECK(cudaMemset(j.to.result, 0x55, s.sets * sizeof *got));
         CHECK(tmap_pairs_launch(&plan, &j, 0));
-        CHECK(cudaMemcpy(got, j.out, s.sets * sizeof *got, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(got, j.to.result, s.sets * sizeof *got, cudaMemcpyDeviceToHost));
         if (g) expect(memcmp(got, before, s.sets * sizeof *got) == 0, "bits over launch shapes", s);
         memcpy(before, got, s.sets * sizeof *got);
     }
@@ -193,8 +192,8 @@ static void run_fold(shape s) {
     if (s.others) free(b);
     CHECK(cudaFree((void *)j.others));
     CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.parts));
-    CHECK(cudaFree(j.out));
+    CHECK(cudaFree(j.to.workspace));
+    CHECK(cudaFree(j.to.result));
 }
 
 // ---- shared memory after a visit ----------------------------------------------------------------
@@ -214,10 +213,11 @@ static __device__ void bins_visit(void *job, void *, tmap_pair pair, const void 
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     bins_kernel(tmap_pairs_plan plan, bins_job j) {
     __shared__ tmap_u32 bins[BINS];
+    const tmap_points points = {j.points, 0, sizeof(float), 1};
     for (tmap_u32 b = threadIdx.x; b < BINS; b += TMAP_PAIRS_THREADS) bins[b] = 0;
     __syncthreads();
     j.bins = bins;
-    tmap_pairs_each(&plan, j.points, 0, sizeof(float), 1, bins_visit, &j);
+    tmap_pairs_each(&plan, points, bins_visit, &j);
     for (tmap_u32 b = threadIdx.x; b < BINS; b += TMAP_PAIRS_THREADS)
         atomicAdd(&j.total[b], (tmap_u64)bins[b]);
 }
@@ -290,15 +290,15 @@ static void run_refusals(void) {
     // An error that an earlier call has left is not this launch's, and stays to be asked for.
     CHECK(tmap_pairs_plan_share(&plan, 0, 0));
     {
-        far_job none = {0, 0, 0, 0};
+        far_job none = {0, 0, {0, 0}};
         far_t out;
-        CHECK(cudaMalloc((void **)&none.out, sizeof out));
+        CHECK(cudaMalloc(&none.to.result, sizeof out));
         expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation", s);
         expect(tmap_pairs_launch(&plan, &none, 0) == cudaSuccess, "an earlier error", s);
         expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error", s);
-        CHECK(cudaMemcpy(&out, none.out, sizeof out, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(&out, none.to.result, sizeof out, cudaMemcpyDeviceToHost));
         expect(out.distance == -1 && out.pair.i == ~0u, "a share without an item", s);
-        CHECK(cudaFree(none.out));
+        CHECK(cudaFree(none.to.result));
     }
     // Sizes that no matrix of 32 bits has.
     CHECK(tmap_pairs_plan_make(131072, 3, 4, kernel, &plan));

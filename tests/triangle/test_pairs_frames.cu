@@ -23,7 +23,7 @@ typedef struct seen_job {
     const tmap_u32 *numbers;
     tmap_u32 points, own;
     tmap_u64 first; // number of frame 0
-    void *parts;
+    void *workspace;
     seen *out, *of_pairs; // frames; those of the pairs themselves as each frame was told
     tmap_u32 *times;      // that a frame was finished
 } seen_job;
@@ -83,26 +83,27 @@ static __device__ void finish(void *job, tmap_u64 frame, const void *sum, const 
     atomicAdd(&j->times[frame], 1u);
 }
 
-static __device__ void look(const tmap_pairs_frames_plan *plan, seen_job *j, tmap_u32 own,
-                            const tmap_pairs_frames_calls *calls) {
+static __device__ void look(const tmap_pairs_frames_plan *plan, seen_job *j,
+                            tmap_pairs_frames_calls calls) {
     const tmap_pairs_frames_points points = {j->reference, j->frames, j->points, j->numbers};
     const seen zero = {0, 0, 0};
-    tmap_pairs_frames(plan, &points, own, calls, &zero, sizeof zero, j, j->parts);
+    const tmap_fold fold = {&zero, sizeof zero, join};
+    tmap_pairs_frames(plan, points, calls, fold, j->workspace, j);
 }
 #define LOOK(own_, sums) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS) \
         look_##own_(tmap_pairs_frames_plan plan, seen_job j) { \
-        const tmap_pairs_frames_calls calls = {of_pair, sums, of_frame, add, join, finish}; \
+        const tmap_pairs_frames_calls calls = {own_, of_pair, sums, of_frame, add, finish}; \
         j.own = own_; \
-        look(&plan, &j, own_, &calls); \
+        look(&plan, &j, calls); \
     }
 LOOK(1, 1)
 LOOK(2, 1)
 LOOK(4, 0)
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     look_0(tmap_pairs_frames_plan plan, seen_job j) {
-    const tmap_pairs_frames_calls calls = {0, 0, 0, add_alone, join, finish};
-    look(&plan, &j, 0, &calls);
+    const tmap_pairs_frames_calls calls = {0, 0, 0, 0, add_alone, finish};
+    look(&plan, &j, calls);
 }
 static const void *kernel_of(tmap_u32 own) {
     return own == 0   ? (const void *)look_0
@@ -140,9 +141,9 @@ static void run(tmap_u32 n, tmap_u32 frames, tmap_u32 own, tmap_u32 side, tmap_u
         expect(0, "a cut that does not fit", shape_of(n));
         return;
     }
-    CHECK(cudaMalloc(&j.parts, tmap_pairs_frames_bytes(&plan) + 16));
-    CHECK(cudaMemset(j.parts, 0xa5, tmap_pairs_frames_bytes(&plan) + 16));
-    CHECK(cudaMemset(j.parts, 0, tmap_pairs_frames_clear(&plan)));
+    CHECK(cudaMalloc(&j.workspace, tmap_pairs_frames_bytes(&plan) + 16));
+    CHECK(cudaMemset(j.workspace, 0xa5, tmap_pairs_frames_bytes(&plan) + 16));
+    CHECK(cudaMemset(j.workspace, 0, tmap_pairs_frames_clear(&plan)));
     CHECK(cudaMalloc((void **)&j.out, frames * sizeof *out));
     CHECK(cudaMalloc((void **)&j.of_pairs, frames * sizeof *out));
     CHECK(cudaMalloc((void **)&j.times, frames * 4));
@@ -170,7 +171,7 @@ static void run(tmap_u32 n, tmap_u32 frames, tmap_u32 own, tmap_u32 side, tmap_u
     CHECK(cudaFree((void *)j.frames));
     CHECK(cudaFree((void *)j.reference));
     CHECK(cudaFree((void *)j.numbers));
-    CHECK(cudaFree(j.parts));
+    CHECK(cudaFree(j.workspace));
     CHECK(cudaFree(j.out));
     CHECK(cudaFree(j.of_pairs));
     CHECK(cudaFree(j.times));

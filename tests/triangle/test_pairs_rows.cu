@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT test_pairs_rows: tmap_pairs_rows against serial loops. Integers,
-// exactly: every pair once with its own points, what it gives to i and to j, for every n up to some
+// SPDX-License-Identifier: MIT
+// test_pairs_rows: tmap_pairs_rows against serial loops. Integers, exactly: every pair once with its own points, what it gives to i and to j, for every n up to some
 // tiles, several d, types and sizes of accumulators, first rows, two sets, many sets, and shares
 // that add up. Sums of floats within bounds, the same in every bit over launch shapes;
 // antisymmetric sums of integers that are 0; tiles of larger sides; a workspace and results with
@@ -46,8 +46,7 @@ static words words_zero(void) {
 typedef struct giving {
     const void *points, *others;
     tmap_u32 n, m, d, size, count; // m: points of the second set, or 0; count: of words
-    void *parts;
-    tmap_u32 *out, *out_others;
+    tmap_pairs_rows_to to;
     tmap_u64 *wrong;
 } giving;
 
@@ -83,11 +82,12 @@ static __device__ void join_words(void *job, void *sum, const void *other) {
 #define GIVE(D, type, words_) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
         give_##D##_##type##_##words_(tmap_pairs_plan plan, giving g) { \
+        const tmap_points points = {g.points, g.others, sizeof(type), D}; \
         tmap_u32 zero[words_]; \
+        const tmap_fold fold = {zero, 4 * words_, join_words}; \
         for (int w = 0; w < words_; ++w) zero[w] = w == 2 ? ~0u : 0; \
         g.d = D, g.size = sizeof(type), g.count = words_; \
-        tmap_pairs_rows(&plan, g.points, g.others, sizeof(type), D, give_words, zero, 4 * words_, \
-                        join_words, &g, g.parts, g.out, g.out_others); \
+        tmap_pairs_rows(&plan, points, give_words, fold, g.to, &g); \
     }
 GIVE(1, float, 1)
 GIVE(2, float, 2)
@@ -202,12 +202,12 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
     g.n = s.n, g.m = s.others;
     g.points = numbered_points(0, s.n, s);
     g.others = second_points(s);
-    g.out = (tmap_u32 *)guarded(points * bytes);
-    g.out_others = s.others ? (tmap_u32 *)guarded(others * bytes) : 0;
+    g.to.result = guarded(points * bytes);
+    g.to.result_others = s.others ? guarded(others * bytes) : 0;
     CHECK(cudaMalloc((void **)&g.wrong, 8));
     CHECK(cudaMemset(g.wrong, 0, 8));
     make_rows_plan(s, bytes, k->kernel, &plan);
-    g.parts = workspace(&plan, bytes);
+    g.to.workspace = workspace(&plan, bytes);
     for (tmap_u32 i = 0; i < shares; ++i) {
         tmap_pairs_plan part = plan;
         const tmap_u64 left = plan.items - first;
@@ -216,10 +216,10 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
         CHECK(tmap_pairs_plan_share(&part, first, count));
         CHECK(tmap_pairs_rows_launch(&part, &g, 0));
         first += count;
-        take_results(got, points, k->words, out = from_guarded(g.out, points * bytes, s));
+        take_results(got, points, k->words, out = from_guarded(g.to.result, points * bytes, s));
         free(out);
         if (!s.others) continue;
-        out = from_guarded(g.out_others, others * bytes, s);
+        out = from_guarded(g.to.result_others, others * bytes, s);
         take_results(got_others, others, k->words, out);
         free(out);
     }
@@ -232,12 +232,12 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
     expect(wrong == 0, "a pair with other points", s);
     expect(!words_differ(got, want, points, k->words), "integers", s);
     expect(!words_differ(got_others, want_others, others, k->words), "integers of others", s);
-    workspace_end(&plan, g.parts, bytes, s);
+    workspace_end(&plan, g.to.workspace, bytes, s);
     free(want), free(want_others), free(got), free(got_others);
     CHECK(cudaFree((void *)g.points));
     if (g.others) CHECK(cudaFree((void *)g.others));
-    CHECK(cudaFree(g.out));
-    if (g.out_others) CHECK(cudaFree(g.out_others));
+    CHECK(cudaFree(g.to.result));
+    if (g.to.result_others) CHECK(cudaFree(g.to.result_others));
     CHECK(cudaFree(g.wrong));
 }
 
@@ -250,16 +250,16 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
     tmap_pairs_plan plan;
     unsigned char *out;
     giving g;
-    g.n = n, g.m = 0, g.points = numbered_points(0, n, s), g.others = 0, g.out_others = 0;
-    g.out = (tmap_u32 *)guarded((tmap_u64)n * bytes);
+    g.n = n, g.m = 0, g.points = numbered_points(0, n, s), g.others = 0, g.to.result_others = 0;
+    g.to.result = guarded((tmap_u64)n * bytes);
     CHECK(cudaMalloc((void **)&g.wrong, 8));
     CHECK(tmap_pairs_rows_plan_make(n, s.d, s.size, bytes, k->kernel, &plan));
     expect(plan.side == side && plan.across == (n + side - 1) / side, "side of tiles", s);
     if (first == ~0ull) first = plan.items - count;
     CHECK(tmap_pairs_plan_share(&plan, first, count));
-    g.parts = workspace(&plan, bytes);
+    g.to.workspace = workspace(&plan, bytes);
     CHECK(tmap_pairs_launch(&plan, &g, 0));
-    out = from_guarded(g.out, (tmap_u64)n * bytes, s);
+    out = from_guarded(g.to.result, (tmap_u64)n * bytes, s);
     take_results(got, n, k->words, out);
     for (tmap_u64 t = first; t < first + count; ++t) {
         const tmap_pair64 tile = tmap_upper_map64(t, plan.across);
@@ -268,10 +268,10 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
                k->words, want, want);
     }
     expect(!words_differ(got, want, n, k->words), "integers of large tiles", s);
-    workspace_end(&plan, g.parts, bytes, s);
+    workspace_end(&plan, g.to.workspace, bytes, s);
     free(want), free(got), free(out);
     CHECK(cudaFree((void *)g.points));
-    CHECK(cudaFree(g.out));
+    CHECK(cudaFree(g.to.result));
     CHECK(cudaFree(g.wrong));
 }
 
@@ -303,8 +303,7 @@ typedef struct pull {
 
 typedef struct pulling {
     const float *points, *others;
-    void *parts;
-    pull *out, *out_others;
+    tmap_pairs_rows_to to;
 } pulling;
 
 static __device__ void give_pull(void *, tmap_pair, const void *a, const void *b, void *to_i,
@@ -326,9 +325,10 @@ static __device__ void join_pull(void *, void *sum, const void *other) {
 
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pull_kernel(tmap_pairs_plan plan, pulling j) {
+    const tmap_points points = {j.points, j.others, sizeof(float), 2};
     const pull zero = {0, 0, 0, 0, 0};
-    tmap_pairs_rows(&plan, j.points, j.others, sizeof(float), 2, give_pull, &zero, sizeof zero,
-                    join_pull, &j, j.parts, j.out, j.out_others);
+    const tmap_fold pulls = {&zero, sizeof zero, join_pull};
+    tmap_pairs_rows(&plan, points, give_pull, pulls, j.to, &j);
 }
 
 // What one point gets from all of its partners, in doubles, with the sums of the sizes of the
@@ -365,17 +365,17 @@ static void run_pull(shape s) {
     make_rows_plan(s, sizeof(pull), (const void *)pull_kernel, &plan);
     j.points = (const float *)to_device(a, points * 8);
     j.others = s.others ? (const float *)to_device(b, others * 8) : 0;
-    j.parts = workspace(&plan, sizeof(pull));
+    j.to.workspace = workspace(&plan, sizeof(pull));
     for (int g = 0; g < 4; ++g) {
         if (grids[g]) plan.grid = grids[g];
-        j.out = (pull *)guarded(bytes), j.out_others = (pull *)guarded(bytes_others);
+        j.to.result = guarded(bytes), j.to.result_others = guarded(bytes_others);
         CHECK(tmap_pairs_rows_launch(&plan, &j, 0));
-        got[g] = from_guarded(j.out, bytes, s);
-        got_others[g] = from_guarded(j.out_others, bytes_others, s);
+        got[g] = from_guarded(j.to.result, bytes, s);
+        got_others[g] = from_guarded(j.to.result_others, bytes_others, s);
         expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes", s);
         expect(!memcmp(got_others[0], got_others[g], bytes_others), "bits over launch shapes", s);
-        CHECK(cudaFree(j.out));
-        CHECK(cudaFree(j.out_others));
+        CHECK(cudaFree(j.to.result));
+        CHECK(cudaFree(j.to.result_others));
     }
     for (tmap_u32 set = 0; set < s.sets; ++set) {
         const float *u = a + (tmap_u64)set * s.n * 2, *v = b + (tmap_u64)set * columns * 2;
@@ -399,7 +399,7 @@ static void run_pull(shape s) {
         expect(sum_x == 0 && sum_y == 0, "antisymmetric sums", s);
     }
     expect(wrong == 0, "pulls", s);
-    workspace_end(&plan, j.parts, sizeof(pull), s);
+    workspace_end(&plan, j.to.workspace, sizeof(pull), s);
     for (int g = 0; g < 4; ++g) free(got[g]), free(got_others[g]);
     free(a);
     if (s.others) free(b);
@@ -433,15 +433,15 @@ static void run_plans(void) {
     // By a plan of another kind nothing is written, and the launcher for rows refuses it.
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
     expect(tmap_pairs_rows_launch(&plan, &j, 0) == cudaErrorInvalidValue, "another kind", s);
-    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.parts = 0, j.out_others = 0;
-    j.out = (pull *)guarded(600 * sizeof(pull));
+    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.to.workspace = 0, j.to.result_others = 0;
+    j.to.result = guarded(600 * sizeof(pull));
     CHECK(tmap_pairs_launch(&plan, &j, 0));
-    out = from_guarded(j.out, 600 * sizeof(pull), s);
+    out = from_guarded(j.to.result, 600 * sizeof(pull), s);
     for (tmap_u32 i = 0; i < 600 * sizeof(pull); ++i) untouched &= out[i] == 0x6b;
     expect(untouched, "a plan without its shared memory", s);
     free(out);
     CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.out));
+    CHECK(cudaFree(j.to.result));
     // Workspaces.
     CHECK(tmap_pairs_rows_plan_make(131072, 4, 4, 12, kernel, &plan));
     expect(plan.items == 8256 && tmap_pairs_rows_clear(&plan) == 1024, "plan", s);

@@ -3,7 +3,7 @@
 // no other, each with its value, for every n up to some tiles, densities from nothing to
 // everything, both orders, capacities below and above the count, first rows, two sets, many sets
 // and shares; the fixed order over launch shapes, capacities and shares; nothing behind the list;
-// the state cleared; the look-back alone; and bad pointers.
+// the workspace cleared; the look-back alone; and bad pointers.
 #define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
 #include <threadmap/triangle.h>
 
@@ -54,15 +54,17 @@ static __device__ int choose(void *job, tmap_pair pair, const void *a, const voi
 #define SELECT(D, type, bytes_) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
         any_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
+        const tmap_points points = {c.points, c.others, sizeof(type), D}; \
+        const tmap_pairs_choice choice = {choose, bytes_, TMAP_PAIRS_ANY_ORDER}; \
         c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
-        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), D, choose, bytes_, \
-                          TMAP_PAIRS_ANY_ORDER, &c, &c.list); \
+        tmap_pairs_select(&plan, points, choice, &c.list, &c); \
     } \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
         fixed_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
+        const tmap_points points = {c.points, c.others, sizeof(type), D}; \
+        const tmap_pairs_choice choice = {choose, bytes_, TMAP_PAIRS_FIXED_ORDER}; \
         c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
-        tmap_pairs_select(&plan, c.points, c.others, sizeof(type), D, choose, bytes_, \
-                          TMAP_PAIRS_FIXED_ORDER, &c, &c.list); \
+        tmap_pairs_select(&plan, points, choice, &c.list, &c); \
     }
 SELECT(3, float, 4)
 SELECT(2, float, 0)
@@ -97,7 +99,7 @@ static void expect_bytes(const void *memory, tmap_u64 bytes, int byte, const cha
     expect(wrong == 0, what, s);
 }
 
-// Launches `plan` twice with one state, which must be left as it was found.
+// Launches `plan` twice with one workspace, which must be left as it was found.
 static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64 capacity,
                      shape s) {
     const tmap_u64 room = capacity + GUARD, bytes = tmap_pairs_select_bytes(plan, order);
@@ -108,8 +110,8 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
     CHECK(cudaMalloc((void **)&c.list.pairs, room * 8));
     CHECK(cudaMalloc(&c.list.values, room * 8));
     CHECK(cudaMalloc((void **)&c.list.count, 8));
-    CHECK(cudaMalloc(&c.list.state, bytes));
-    CHECK(cudaMemset(c.list.state, 0, bytes));
+    CHECK(cudaMalloc(&c.list.workspace, bytes));
+    CHECK(cudaMemset(c.list.workspace, 0, bytes));
     for (int again = 0; again < 2; ++again) {
         CHECK(cudaMemset(c.list.pairs, 0x55, room * 8));
         CHECK(cudaMemset(c.list.values, 0x55, room * 8));
@@ -119,9 +121,9 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
     CHECK(cudaMemcpy(l.pairs, c.list.pairs, room * 8, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(l.values, c.list.values, room * 8, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&l.count, c.list.count, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(state, c.list.state, bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(state, c.list.workspace, bytes, cudaMemcpyDeviceToHost));
     l.written = l.count < capacity ? l.count : capacity;
-    expect_bytes(state, bytes, 0, "the state is not cleared", s);
+    expect_bytes(state, bytes, 0, "the workspace is not cleared", s);
     expect_bytes(l.pairs + l.written, (room - l.written) * 8, 0x55, "pairs behind the list", s);
     expect_bytes(l.values + l.written * c.bytes, room * 8 - l.written * c.bytes, 0x55,
                  "values behind the list", s);
@@ -129,7 +131,7 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
     CHECK(cudaFree(c.list.pairs));
     CHECK(cudaFree(c.list.values));
     CHECK(cudaFree(c.list.count));
-    CHECK(cudaFree(c.list.state));
+    CHECK(cudaFree(c.list.workspace));
     return l;
 }
 
@@ -311,15 +313,15 @@ static void run_bad(int order, int part, const char *what) {
     expect(tmap_pairs_select_bytes(&plan, order) <= sizeof state, "room", s);
     CHECK(cudaMemset(memory + 2 * room + 8, 0, sizeof state));
     c.list.pairs = (tmap_pair *)memory, c.list.values = memory + room, c.list.capacity = 4950;
-    c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.state = memory + 2 * room + 8;
+    c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.workspace = memory + 2 * room + 8;
     if (part == 0) c.list.pairs = 0;
     if (part == 1) c.list.pairs = (tmap_pair *)(memory + 4);
     if (part == 2) c.list.values = 0;
     if (part == 3) c.list.values = memory + room + 2;
     if (part == 4) c.list.count = 0;
     if (part == 5) c.list.count = (tmap_u64 *)(memory + 2 * room + 4);
-    if (part == 6) c.list.state = 0;
-    if (part == 7) c.list.state = memory + 2 * room + 12;
+    if (part == 6) c.list.workspace = 0;
+    if (part == 7) c.list.workspace = memory + 2 * room + 12;
     // The launcher reports what the kernel then does not do; only values may be left out.
     if (part != 2 && part != 3)
         expect(tmap_pairs_select_launch(&plan, &c.list, &c, 0) == cudaErrorInvalidValue, what, s);
@@ -353,7 +355,7 @@ static void run_refusals(void) {
     tmap_pairs_plan plan;
     chooser c;
     memset(&c, 0, sizeof c);
-    c.list.count = &word, c.list.state = &word;
+    c.list.count = &word, c.list.workspace = &word;
     make_plan(s, kernels[0].kernel[0], &plan);
 #define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
     REFUSED(tmap_pairs_select_launch(NULL, &c.list, &c, 0));
@@ -361,7 +363,8 @@ static void run_refusals(void) {
     REFUSED(tmap_pairs_select_launch(&plan, &c.list, NULL, 0));
     CHECK(tmap_pairs_rows_plan_make(100, 3, 4, 4, kernels[0].kernel[0], &plan));
     REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
-    CHECK(tmap_pairs_store_plan_make(100, 3, 4, TMAP_PAIRS_SQUARE, 4, kernels[0].kernel[0], &plan));
+    const tmap_pairs_store_shape square = {100, 3, 4, TMAP_PAIRS_SQUARE, 4};
+    CHECK(tmap_pairs_store_plan_make(square, kernels[0].kernel[0], &plan));
     REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
 #undef REFUSED
 }
@@ -405,8 +408,8 @@ int main(void) {
         run_bad(order, 3, "misaligned values");
         run_bad(order, 4, "no count");
         run_bad(order, 5, "misaligned count");
-        run_bad(order, 6, "no state");
-        run_bad(order, 7, "misaligned state");
+        run_bad(order, 6, "no workspace");
+        run_bad(order, 7, "a misaligned workspace");
     }
     run_refusals();
     on_all_devices(run_device);

@@ -53,7 +53,8 @@ static __device__ void to_bit(void *job, tmap_pair pair, const void *a, const vo
 #define STORE(d, type, value, bytes) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS) \
         store_##d##_##type##_##value(tmap_pairs_plan plan, store_job j) { \
-        tmap_pairs_store(&plan, j.points, j.others, sizeof(type), d, value, bytes, j.out, &j); \
+        const tmap_points points = {j.points, j.others, sizeof(type), d}; \
+        tmap_pairs_store(&plan, points, value, bytes, j.out, &j); \
     }
 STORE(1, float, to_float, 4)
 STORE(2, float, to_float, 4)
@@ -98,7 +99,7 @@ static void run(store_shape w, const struct kernel_of *k) {
     w.s.d = k->d, w.s.size = k->size, w.bytes = k->bytes;
     if (!k->bytes && (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
         w.layout = TMAP_PAIRS_SQUARE;
-    CHECK(tmap_pairs_store_plan_make(w.s.n, k->d, k->size, w.layout, k->bytes, k->kernel, &plan));
+    CHECK(store_plan(w.s.n, k->d, k->size, w.layout, k->bytes, k->kernel, &plan));
     restrict_plan(w, &plan);
     bytes = tmap_pairs_store_bytes(&plan) + 2 * GUARD + w.shift * element;
     CHECK(cudaMalloc((void **)&out, bytes));
@@ -181,7 +182,8 @@ static __device__ void sums_to_bit(void *job, tmap_pair pair, const void *sum, v
     static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS) \
         sums_##name(tmap_pairs_plan plan, sums_job j) { \
         const tmap_pairs_sum sum = {sums_start, add, part, finish, sizeof(sums_t), j.period}; \
-        tmap_pairs_store_sums(&plan, j.points, j.others, sizeof(type), &sum, bytes, j.out, &j); \
+        const tmap_points points = {j.points, j.others, sizeof(type), plan.d}; \
+        tmap_pairs_store_sums(&plan, points, sum, bytes, j.out, &j); \
     }
 SUMS(float, float, sums_add_float, sums_part, sums_to_float, 4)
 SUMS(double, double, sums_add_double, sums_part, sums_to_double, 8)
@@ -212,7 +214,7 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
     w.bytes = k->bytes, w.s.size = k->size;
     if (!k->bytes && (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
         w.layout = TMAP_PAIRS_LOWER;
-    CHECK(tmap_pairs_store_sums_plan_make(n, d, k->size, w.layout, k->bytes, k->kernel, &plan));
+    CHECK(sums_plan(n, d, k->size, w.layout, k->bytes, k->kernel, &plan));
     restrict_plan(w, &plan);
     bytes = tmap_pairs_store_bytes(&plan) + 2 * GUARD + w.shift * element;
     points = malloc((tmap_u64)n * w.s.sets * d * k->size + 1);
@@ -278,29 +280,29 @@ static void run_refusals(void) {
     memset(&plan, 0x77, sizeof plan);
     same = plan;
 #define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
-    REFUSED(tmap_pairs_store_plan_make(5, 0, 4, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 9, 4, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 2, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, 0, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, TMAP_PAIRS_HOLLOW, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, 8 + square, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, condensed, 2, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, condensed, 16, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, condensed, TMAP_PAIRS_BIT, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(1u << 27, 3, 4, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, condensed, 4, NULL, &plan));
-    REFUSED(tmap_pairs_store_sums_plan_make(5, 0, 4, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_sums_plan_make(5, 1u << 31, 4, condensed, 4, kernel, &plan));
-    REFUSED(tmap_pairs_store_plan_make(5, 3, 4, condensed, 4, kernel, NULL));
+    REFUSED(store_plan(5, 0, 4, condensed, 4, kernel, &plan));
+    REFUSED(store_plan(5, 9, 4, condensed, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 2, condensed, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, 0, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, TMAP_PAIRS_HOLLOW, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, 8 + square, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, condensed, 2, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, condensed, 16, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, condensed, TMAP_PAIRS_BIT, kernel, &plan));
+    REFUSED(store_plan(1u << 27, 3, 4, condensed, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, condensed, 4, NULL, &plan));
+    REFUSED(sums_plan(5, 0, 4, condensed, 4, kernel, &plan));
+    REFUSED(sums_plan(5, 1u << 31, 4, condensed, 4, kernel, &plan));
+    REFUSED(store_plan(5, 3, 4, condensed, 4, kernel, NULL));
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
-    CHECK(tmap_pairs_store_plan_make(600, 3, 4, condensed, 4, kernel, &plan));
+    CHECK(store_plan(600, 3, 4, condensed, 4, kernel, &plan));
     same = plan;
     REFUSED(tmap_pairs_plan_others(&plan, 7));
     REFUSED(tmap_pairs_plan_rows(&plan, 601));
     REFUSED(tmap_pairs_store_plan_pitch(&plan, 700));
     REFUSED(tmap_pairs_store_plan_pitch(NULL, 700));
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
-    CHECK(tmap_pairs_store_plan_make(600, 3, 4, square, TMAP_PAIRS_BIT, kernel, &plan));
+    CHECK(store_plan(600, 3, 4, square, TMAP_PAIRS_BIT, kernel, &plan));
     same = plan;
     REFUSED(tmap_pairs_store_plan_pitch(&plan, 18));
     REFUSED(tmap_pairs_store_plan_pitch(&plan, TMAP_PAIRS_STORE_MAX + 1ull));
@@ -310,9 +312,9 @@ static void run_refusals(void) {
     CHECK(tmap_pairs_store_plan_pitch(&plan, TMAP_PAIRS_STORE_MAX));
 #undef REFUSED
     // Sizes; a plan that is too large for a launch, and its first rows, which are not.
-    CHECK(tmap_pairs_store_plan_make(131072, 3, 4, condensed, 4, kernel, &plan));
+    CHECK(store_plan(131072, 3, 4, condensed, 4, kernel, &plan));
     expect(tmap_pairs_store_bytes(&plan) == 8589869056ull * 4 && plan.items == 525824, "items", s);
-    CHECK(tmap_pairs_store_plan_make(100000000, 3, 4, condensed, 4, kernel, &plan));
+    CHECK(store_plan(100000000, 3, 4, condensed, 4, kernel, &plan));
     expect(tmap_pairs_store_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid",
            s);
     (void)cudaGetLastError();
@@ -332,7 +334,7 @@ static void run_far(void) {
     int wrong = 0;
     for (tmap_u32 i = 0; i < n; ++i) points[i] = i < 2 ? 8 * i : 8 * (i % 2048);
     memset(&j, 0, sizeof j);
-    CHECK(tmap_pairs_store_plan_make(n, 1, 4, TMAP_PAIRS_CONDENSED, 4, kernels[3].kernel, &plan));
+    CHECK(store_plan(n, 1, 4, TMAP_PAIRS_CONDENSED, 4, kernels[3].kernel, &plan));
     CHECK(tmap_pairs_plan_rows(&plan, 2));
     j.points = to_device(points, n * 4ull);
     CHECK(cudaMalloc((void **)&out, tmap_pairs_store_bytes(&plan)));

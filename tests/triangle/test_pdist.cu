@@ -22,7 +22,7 @@ typedef struct problem {
     int products;                    // by tmap_pdist_f32_products, however few points there are
 } problem;
 
-static const char *const layouts[] = {"condensed", "square", "lower"};
+static const char *const layouts[] = {"?", "condensed", "square", "lower"};
 
 static void expect(int ok, const char *what, problem p) {
     ++cases;
@@ -63,6 +63,7 @@ static void *offset(void *base, int wide, tmap_u64 values) {
 // function leaves few points to the other kernels.
 static cudaError_t launch_products(problem p, const void *points, void *out) {
     const tmap_u64 bytes = 8 * tmapi_products_points(p.n) * (tmapi_products_width(p.d) + 1);
+    const tmap_pdist_points at = {points, p.n, p.d};
     unsigned char guard[GUARD];
     char *workspace;
     cudaError_t error;
@@ -71,11 +72,13 @@ static cudaError_t launch_products(problem p, const void *points, void *out) {
     CHECK(cudaMemset(workspace, CHECK_POISON_BYTE, bytes + GUARD));
     if (tmap_pdist_workspace(p.n, p.d)) {
         expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace", p);
-        error = tmap_pdist_f32_products((const float *)points, p.n, p.d, (float *)out, p.metric,
-                                        p.layout, workspace, 0);
+        error = tmap_pdist_f32_products(at, p.metric, p.layout, workspace, (float *)out, 0);
     } else {
-        error = tmapi_products_launch((const float *)points, p.n, p.d, (float *)out, p.metric,
-                                      p.layout, workspace, 0);
+        tmapi_pdist by;
+        memset(&by, 0, sizeof by);
+        by.points = (const float *)points, by.out = (float *)out, by.n = (tmap_u32)p.n, by.d = p.d;
+        by.metric = (tmap_u32)p.metric, by.layout = (tmap_u32)p.layout;
+        error = tmapi_products_launch(by, workspace, 0);
     }
     CHECK(cudaMemcpy(guard, workspace + bytes, GUARD, cudaMemcpyDeviceToHost));
     for (int i = 0; i < GUARD; ++i) touched += guard[i] != CHECK_POISON_BYTE;
@@ -85,11 +88,10 @@ static cudaError_t launch_products(problem p, const void *points, void *out) {
 }
 
 static cudaError_t launch(problem p, const void *points, void *out) {
+    const tmap_pdist_points at = {points, p.n, p.d};
     if (p.products) return launch_products(p, points, out);
-    if (p.wide)
-        return tmap_pdist_f64((const double *)points, p.n, p.d, (double *)out, p.metric, p.layout,
-                              0);
-    return tmap_pdist_f32((const float *)points, p.n, p.d, (float *)out, p.metric, p.layout, 0);
+    if (p.wide) return tmap_pdist_f64(at, p.metric, p.layout, (double *)out, 0);
+    return tmap_pdist_f32(at, p.metric, p.layout, (float *)out, 0);
 }
 
 // The output with its guards on the device, poisoned; the launch; the guards compared.
@@ -115,7 +117,7 @@ static void *run_launch(problem p, const void *points, void **base) {
 static check_result compare(problem p, const void *points, const void *out) {
     const dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
     check_result result = {0, 0, 0}, *device;
-    tmap_u64 pairs = p.layout == TMAP_PDIST_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
+    tmap_u64 pairs = p.layout == TMAP_PAIRS_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
     CHECK(cudaMalloc((void **)&device, sizeof *device));
     CHECK(cudaMemset(device, 0, sizeof *device));
     check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
@@ -189,12 +191,12 @@ static void run_hard(int kind, problem p) {
                      cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u64 j = 0; j < n; ++j) {
-            int condensed = p.layout == TMAP_PDIST_CONDENSED, exponent;
-            if (condensed ? j <= i : p.layout == TMAP_PDIST_LOWER && j > i) continue;
+            int condensed = p.layout == TMAP_PAIRS_CONDENSED, exponent;
+            if (condensed ? j <= i : p.layout == TMAP_PAIRS_LOWER && j > i) continue;
             double got = values[condensed ? i * n + j - (i + 1) * (i + 2) / 2 : i * n + j];
             double square = check_distance(points, 0, d, TMAP_PDIST_SQEUCLIDEAN, i, j);
             double want = p.metric == TMAP_PDIST_EUCLIDEAN ? sqrt(square) : square;
-            if (p.layout == TMAP_PDIST_SQUARE && got == got)
+            if (p.layout == TMAP_PAIRS_SQUARE && got == got)
                 wrong += memcmp(values + i * n + j, values + j * n + i, sizeof *values) != 0;
             if (i == j || square == 0) {
                 wrong += got != 0;
@@ -229,7 +231,7 @@ static void run_symmetric(problem p) {
     tmap_u64 wrong = 0;
     if (!check_turn()) return;
     values = (char *)malloc(bytes);
-    p.layout = TMAP_PDIST_SQUARE;
+    p.layout = TMAP_PAIRS_SQUARE;
     CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
     check_points<<<full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
     CHECK(cudaGetLastError());
@@ -278,7 +280,7 @@ static void run_range(float distance, tmap_u64 d, int products) {
     static float points[2 * 20];
     float got;
     for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; ++metric) {
-        problem p = {2, d, 0, metric, TMAP_PDIST_CONDENSED, 0, products};
+        problem p = {2, d, 0, metric, TMAP_PAIRS_CONDENSED, 0, products};
         const double square = (double)distance * distance;
         const int lost = metric == TMAP_PDIST_SQEUCLIDEAN || (d > 1 && !products);
         double want = metric == TMAP_PDIST_SQEUCLIDEAN ? square : distance;
@@ -324,18 +326,18 @@ static void run_known(problem p) {
     CHECK(cudaMemcpy(values, out, all << (2 + p.wide), cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
         for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
-            tmap_u64 at = p.layout == TMAP_PDIST_CONDENSED ? k : j * p.n + i;
+            tmap_u64 at = p.layout == TMAP_PAIRS_CONDENSED ? k : j * p.n + i;
             double got = check_value(values, p.wide, at), slack = 0, unit = 0;
             (void)check_distance_slack(kat_points, 1, p.d, p.metric, i, j, &unit);
             if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
             if (p.metric == TMAP_PDIST_CORRELATION) slack = 2 * unit;
             wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
                      !(fabs(got - kat_want[k]) <= slack);
-            if (p.layout == TMAP_PDIST_SQUARE && got == got) // bit for bit the same
+            if (p.layout == TMAP_PAIRS_SQUARE && got == got) // bit for bit the same
                 wrong += memcmp(offset(values, p.wide, at), offset(values, p.wide, i * p.n + j),
                                 (size_t)4 << p.wide) != 0;
         }
-    for (tmap_u64 i = 0; i < p.n && p.layout != TMAP_PDIST_CONDENSED; ++i)
+    for (tmap_u64 i = 0; i < p.n && p.layout != TMAP_PAIRS_CONDENSED; ++i)
         wrong += check_value(values, p.wide, i * p.n + i) != 0;
     expect(wrong == 0, "scipy's answers", p);
     CHECK(cudaFree(base));
@@ -354,7 +356,7 @@ static int read_numbers(char *text, double *out, int most) {
 static void run_kat(void) {
     static char path[1000], line[1 << 16];
     const char *folder = getenv("TMAP_KAT");
-    problem p = {0, 0, 0, 0, 0, 0, 0};
+    problem p = {0, 0, 0, 0, 1, 0, 0};
     int lines = 0;
     FILE *in;
     snprintf(path, sizeof path, "%s/pdist.txt", folder ? folder : "tests/kat");
@@ -376,7 +378,7 @@ static void run_kat(void) {
             if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
         expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers", p);
         ++lines;
-        for (p.layout = 0; p.layout < TMAP_PDIST_LAYOUT_COUNT; ++p.layout)
+        for (p.layout = TMAP_PAIRS_CONDENSED; p.layout <= TMAP_PAIRS_LOWER; ++p.layout)
             for (p.wide = 0; p.wide < 2; ++p.wide)
                 for (p.shift = 0; p.shift < 2; ++p.shift) {
                     run_known(p);
@@ -398,24 +400,24 @@ static void run_refusals(void) {
         int points, out; // 0: null, 1: right, 2: one byte on
         cudaError_t want;
     } bad[] = {
-        {{4, 0, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, -1, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, -1, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, TMAP_PDIST_LAYOUT_COUNT, 0, 0}, 1, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, 0, 0, 0}, 0, 1, cudaErrorInvalidValue},
-        {{4, 3, 0, 0, 0, 0, 0}, 1, 0, cudaErrorInvalidValue},
-        {{4, 3, 1, 0, 0, 0, 0}, 2, 1, cudaErrorInvalidValue},
-        {{4, 3, 1, 0, 0, 0, 0}, 1, 2, cudaErrorInvalidValue},
-        {{8388480, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{8388608, 3, 0, 0, TMAP_PDIST_LOWER, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{5931642, 3, 0, 0, TMAP_PDIST_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 31, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 32, 3, 0, 0, TMAP_PDIST_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{1ull << 63, 3, 1, 0, TMAP_PDIST_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
-        {{0, 3, 0, 0, 0, 0, 0}, 0, 0, cudaSuccess},
-        {{0, 3, 0, 0, TMAP_PDIST_LOWER, 0, 0}, 0, 0, cudaSuccess},
-        {{1, 3, 0, 0, 0, 0, 0}, 0, 0, cudaSuccess},
+        {{4, 0, 0, 0, 1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, -1, 1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, TMAP_PDIST_METRIC_COUNT, 1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 0, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, TMAP_PAIRS_LOWER + 1, 0, 0}, 1, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 1, 0, 0}, 0, 1, cudaErrorInvalidValue},
+        {{4, 3, 0, 0, 1, 0, 0}, 1, 0, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 1, 0, 0}, 2, 1, cudaErrorInvalidValue},
+        {{4, 3, 1, 0, 1, 0, 0}, 1, 2, cudaErrorInvalidValue},
+        {{8388480, 3, 0, 0, TMAP_PAIRS_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{8388608, 3, 0, 0, TMAP_PAIRS_LOWER, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{5931642, 3, 0, 0, TMAP_PAIRS_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 31, 3, 0, 0, TMAP_PAIRS_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 32, 3, 0, 0, TMAP_PAIRS_CONDENSED, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{1ull << 63, 3, 1, 0, TMAP_PAIRS_SQUARE, 0, 0}, 1, 1, cudaErrorInvalidConfiguration},
+        {{0, 3, 0, 0, 1, 0, 0}, 0, 0, cudaSuccess},
+        {{0, 3, 0, 0, TMAP_PAIRS_LOWER, 0, 0}, 0, 0, cudaSuccess},
+        {{1, 3, 0, 0, 1, 0, 0}, 0, 0, cudaSuccess},
     };
     unsigned char bytes[1024];
     int touched = 0;
@@ -426,29 +428,29 @@ static void run_refusals(void) {
         const void *points = bad[i].points ? memory + bad[i].points - 1 : NULL;
         void *out = bad[i].out ? memory + 512 + bad[i].out - 1 : NULL;
         problem shown = bad[i].p;
-        if (shown.layout < 0 || shown.layout >= TMAP_PDIST_LAYOUT_COUNT) shown.layout = 0;
+        if (shown.layout < 0 || shown.layout > TMAP_PAIRS_LOWER) shown.layout = 0;
         expect(launch(bad[i].p, points, out) == bad[i].want, "refusal", shown);
     }
-    expect(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0, memory + 8,
-                                   0) == cudaErrorInvalidValue,
+    const tmap_pdist_points four = {memory, 4, 3};
+    expect(tmap_pdist_f32_products(four, 0, 1, memory + 8, (float *)memory + 128, 0) ==
+               cudaErrorInvalidValue,
            "a misaligned workspace", bad[0].p);
     CHECK(cudaMemcpy(bytes, memory, sizeof bytes, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != CHECK_POISON_BYTE;
     expect(touched == 0, "a refused launch wrote", bad[0].p);
     // Few points need no workspace, and none is looked at.
-    CHECK(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0,
-                                  (void *)(tmap_u64)16, 0));
-    CHECK(tmap_pdist_f32_products((float *)memory, 4, 3, (float *)memory + 128, 0, 0, NULL, 0));
+    CHECK(tmap_pdist_f32_products(four, 0, 1, (void *)(tmap_u64)16, (float *)memory + 128, 0));
+    CHECK(tmap_pdist_f32_products(four, 0, 1, NULL, (float *)memory + 128, 0));
     CHECK(cudaDeviceSynchronize());
     expect(tmap_pdist_workspace(30720, 64) == 15974400 && !tmap_pdist_workspace(1023, 64) &&
                !tmap_pdist_workspace(30720, 16) && !tmap_pdist_workspace(1ull << 40, 64) &&
                !tmap_pdist_workspace(30720, 1ull << 40) &&
                tmap_pdist_workspace(1000001, 1u << 20) == 8ull * 1000064 * 1048577,
            "bytes of a workspace", bad[0].p);
-    expect(tmap_pdist_values(1ull << 32, TMAP_PDIST_SQUARE) == ~0ull &&
-               tmap_pdist_values(131072, TMAP_PDIST_CONDENSED) == 8589869056ull &&
-               tmap_pdist_values(46341, TMAP_PDIST_LOWER) == 2147488281ull &&
-               tmap_pdist_values(0, TMAP_PDIST_CONDENSED) == 0,
+    expect(tmap_pdist_values(1ull << 32, TMAP_PAIRS_SQUARE) == ~0ull &&
+               tmap_pdist_values(131072, TMAP_PAIRS_CONDENSED) == 8589869056ull &&
+               tmap_pdist_values(46341, TMAP_PAIRS_LOWER) == 2147488281ull &&
+               tmap_pdist_values(0, TMAP_PAIRS_CONDENSED) == 0,
            "values of a layout", bad[0].p);
     CHECK(cudaFree(memory));
 }
@@ -475,23 +477,23 @@ static void run_device(const char *) {
     tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
     for (int k = 0; k < 7; ++k)
         for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; metric += 1 + k % 2) {
-            problem p = {130, dims[k], 0, metric, (metric + k) % 3, k % 3, 0};
+            problem p = {130, dims[k], 0, metric, 1 + (metric + k) % 3, k % 3, 0};
             run_random(p);
             p.wide = 1;
             run_random(p);
         }
     if (tensor) { // by the public function, which leaves few points to the other kernels
-        problem p = {65, 17, 0, 0, 0, 0, 1};
+        problem p = {65, 17, 0, 0, 1, 0, 1};
         run_random(p);
     }
 }
 
 int main(void) {
-    const problem after_error[] = {{3, 1, 0, 0, 0, 0, 0},
-                                   {3, 3, 1, 2, 1, 0, 0},
-                                   {140, 9, 0, 3, 2, 0, 0},
-                                   {203, 8, 0, 0, 0, 0, 0},
-                                   {65, 17, 0, 0, 0, 0, 1}};
+    const problem after_error[] = {{3, 1, 0, 0, 1, 0, 0},
+                                   {3, 3, 1, 2, 2, 0, 0},
+                                   {140, 9, 0, 3, 3, 0, 0},
+                                   {203, 8, 0, 0, 1, 0, 0},
+                                   {65, 17, 0, 0, 1, 0, 1}};
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
     const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
     const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
@@ -499,13 +501,13 @@ int main(void) {
     const tmap_u64 products_sizes[] = {1, 2, 63, 64, 65, 129, 200, 1025};
     const tmap_u64 products_dims[] = {1, 15, 16, 17, 31, 32, 33, 48, 49, 64, 100, 300};
     const problem large[] = {
-        {4096, 3, 0, 0, 0, 1, 0},    {4096, 16, 1, 0, 0, 0, 0},  {4097, 100, 0, 3, 1, 1, 0},
-        {30720, 1, 0, 0, 2, 0, 0},   {30720, 4, 0, 0, 2, 0, 0},  {30720, 3, 0, 0, 0, 0, 0},
-        {30720, 16, 0, 0, 0, 0, 0},  {30720, 16, 0, 2, 0, 0, 0}, {20000, 100, 0, 0, 1, 0, 0},
-        {30720, 9, 0, 1, 0, 1, 0},   {30720, 33, 0, 0, 0, 0, 0}, {20001, 64, 0, 0, 2, 1, 0},
-        {46341, 3, 0, 0, 1, 0, 0},   {46341, 2, 1, 1, 2, 1, 0},  {65537, 3, 0, 0, 0, 0, 0},
-        {65537, 5, 1, 0, 0, 1, 0},   {65537, 3, 0, 3, 2, 0, 0},  {30720, 64, 0, 0, 0, 0, 1},
-        {20001, 300, 0, 3, 0, 1, 1}, {20001, 33, 0, 1, 1, 2, 1}, {65537, 17, 0, 5, 2, 3, 1},
+        {4096, 3, 0, 0, 1, 1, 0},    {4096, 16, 1, 0, 1, 0, 0},  {4097, 100, 0, 3, 2, 1, 0},
+        {30720, 1, 0, 0, 3, 0, 0},   {30720, 4, 0, 0, 3, 0, 0},  {30720, 3, 0, 0, 1, 0, 0},
+        {30720, 16, 0, 0, 1, 0, 0},  {30720, 16, 0, 2, 1, 0, 0}, {20000, 100, 0, 0, 2, 0, 0},
+        {30720, 9, 0, 1, 1, 1, 0},   {30720, 33, 0, 0, 1, 0, 0}, {20001, 64, 0, 0, 3, 1, 0},
+        {46341, 3, 0, 0, 2, 0, 0},   {46341, 2, 1, 1, 3, 1, 0},  {65537, 3, 0, 0, 1, 0, 0},
+        {65537, 5, 1, 0, 1, 1, 0},   {65537, 3, 0, 3, 3, 0, 0},  {30720, 64, 0, 0, 1, 0, 1},
+        {20001, 300, 0, 3, 1, 1, 1}, {20001, 33, 0, 1, 2, 2, 1}, {65537, 17, 0, 5, 3, 3, 1},
     };
     struct cudaDeviceProp device;
     int devices = 0, turn = 0;
@@ -519,23 +521,24 @@ int main(void) {
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
-            for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-                problem p = {sizes[a], dims[b], c & 1, c / 6, c / 2 % 3, turn++ % 5 % 4, 0};
+            for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PAIRS_LOWER; ++c) {
+                problem p = {sizes[a], dims[b], c & 1, c / 6, 1 + c / 2 % 3, turn++ % 5 % 4, 0};
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
                 if (full || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
     for (unsigned a = 0; a < sizeof tensor_sizes / sizeof *tensor_sizes; ++a)
         for (unsigned b = 0; b < sizeof tensor_dims / sizeof *tensor_dims; ++b)
-            for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2, c / 2, turn++ % 5 % 4, 0};
+            for (int c = 0; c < 2 * TMAP_PAIRS_LOWER; ++c) {
+                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2,
+                             1 + c / 2,       turn++ % 5 % 4, 0};
                 int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
                 if (full || some) run_random(p);
             }
     for (unsigned a = 0; tensor && a < sizeof products_sizes / sizeof *products_sizes; ++a)
         for (unsigned b = 0; b < sizeof products_dims / sizeof *products_dims; ++b)
-            for (int c = 0; c < TMAP_PDIST_METRIC_COUNT * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-                problem p = {
-                    products_sizes[a], products_dims[b], 0, c / 3, c % 3, turn++ % 5 % 4, 1};
+            for (int c = 0; c < TMAP_PDIST_METRIC_COUNT * TMAP_PAIRS_LOWER; ++c) {
+                problem p = {products_sizes[a], products_dims[b], 0, c / 3,
+                             1 + c % 3,         turn++ % 5 % 4,   1};
                 if (!tmapi_pdist_multiplies(p.metric)) continue;
                 // The CPU machine multiplies matrices by hand: some of the smaller ones.
                 int some = turn % (p.n < 3 ? 5 : 41) == 0 && p.n * p.d < 5000;
@@ -543,12 +546,12 @@ int main(void) {
             }
     // Sums so long that parts of them must carry what is lost.
     for (int metric = 0; metric < TMAP_PDIST_COSINE; ++metric) {
-        problem p = {20, 6000, 0, metric, 0, 0, 0};
+        problem p = {20, 6000, 0, metric, 1, 0, 0};
         run_random(p);
     }
     for (int kind = 0; kind < HARD_KINDS; ++kind)
-        for (int c = 0; c < 4 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, c / 4, turn++ % 4, 0};
+        for (int c = 0; c < 4 * TMAP_PAIRS_LOWER; ++c) {
+            problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, 1 + c / 4, turn++ % 4, 0};
             int some = c == 4 + kind % 2 || (c == 7 && kind % 4 == 0) || turn % 41 == 0;
             if (full || some) run_hard(kind, p);
             p.products = tensor;
@@ -568,12 +571,12 @@ int main(void) {
         if (tensor || !after_error[i].products) run_after_error(after_error[i]);
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
         for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) {
-            problem p = {full ? 1000u : 300u, d, c & 1, c / 2, 0, (int)(d % 3), 0};
+            problem p = {full ? 1000u : 300u, d, c & 1, c / 2, 1, (int)(d % 3), 0};
             if (full || d <= 4 || c % 4 == 0) run_symmetric(p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
-        for (int c = 0; c < 2 * TMAP_PDIST_LAYOUT_COUNT; ++c) {
-            problem p = {300, d, c & 1, 0, c / 2, 0, 0};
+        for (int c = 0; c < 2 * TMAP_PAIRS_LOWER; ++c) {
+            problem p = {300, d, c & 1, 0, 1 + c / 2, 0, 0};
             run_no_numbers(p);
         }
     on_all_devices(run_device);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// ask.h: adaptive serial kernels (ASK): subdivision of a domain whose work is found at run time,
-// one launch after another instead of recursion. A problem of one's own is three functions and two
-// kernels of three lines; mandelbrot.h is one with borders that neighbours share.
+// ask.h: adaptive serial kernels (ASK): a domain whose work is found at run time is subdivided by
+// one launch for each level instead of recursion. This header is for kernels; ask_plan.h launches
+// them.
 //
-// Level 0 has g parts along each axis, level l has g r^l (region.h). Every region of a level is
-// asked whether it is uniform; then it is finished by a terminal work, or at the last level by a
-// leaf work, or else its r^dims children are the regions of the next level.
+// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions ask each
+// region of a level, in the paper's letters:
 //
-//     static __device__ tmap_ask_range disc_query(const void *job, const tmap_ask_region *region,
-//                                                 tmap_ask_team team) { ... }
-//     ...
+//     query     Q  what is the least and the largest value in the region?
+//     terminal  T  finishes a region whose values are equal: it is uniform
+//     leaf      A  computes the elements of other regions, at the last level (its work is L)
+//
+// Regions that are not uniform go to a table (OLT, olt.h), which is the paper's work S; their
+// r^dims children are the regions of the next level.
+//
 //     __global__ void __launch_bounds__(256) disc_ask(tmap_ask_run run, disc job) {
 //         tmap_ask_query(&run, disc_query, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
@@ -17,40 +20,365 @@
 //         tmap_ask_finish(&run, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
 //
-//     tmap_ask_kernels kernels = {(const void *)disc_ask, (const void *)disc_end, 0, 0, 0};
-//     tmap_ask_workspace_create(nx, ny, 0, params, 0, &workspace);
-//     tmap_ask_plan_make(&workspace, &kernels, &plan);
-//     tmap_ask_stream(&plan, &job, stream); // as often as one likes
-//
-// The functions are named where they are used, so that the compiler writes them in place; they get
+// The functions are named where they are used, so that the compiler writes them in place. They get
 // the address of the kernel's own copy of the job. samples/adaptive has the whole program.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), section 5, form MBR: the elements of all regions of a level
-// are shared out among all blocks. Differences, all of them for speed: a table holds the regions
-// that subdivide, each of which stands for its r^dims children, so that it is r^dims times shorter
-// than the paper's (equation 26); tables are allocated once; counts stay on the device; terminal
-// and leaf work of all levels are left to one launch at the end.
+// density workloads", FGCS 145 (2023), section 5, form MBR (multiple blocks per region): all blocks
+// share the elements of all regions of a level. Different here, for speed: a table holds the
+// regions that subdivide and not their children, so that it is r^dims times shorter than equation
+// 26 has it; tables are allocated once; counts stay on the device; one launch at the end does the
+// terminal and leaf work of all levels.
 #ifndef TMAP_ADAPTIVE_ASK_H
 #define TMAP_ADAPTIVE_ASK_H
 
-#include "ask_plan.h"
+#include "../launch.h"
+#include "olt.h"
 
-// ---- ask work -----------------------------------------------------------------------------------
+// ---- the domain ---------------------------------------------------------------------------------
+
+// The most levels that a subdivision can have.
+#define TMAP_ASK_LEVELS_MAX 32
+
+// The parameters of a subdivision, the paper's (g, r, B): level 0 has g parts along each axis, each
+// part is cut into r parts, and cutting ends at side b. (0, 0, 0) leaves them to the library.
+typedef struct tmap_ask_params {
+    tmap_u32 g, r, b;
+} tmap_ask_params;
+
+// A domain of nx x ny, or nx x ny x nz elements, with its subdivision (tmap_ask_domain_make).
+typedef struct tmap_ask_domain {
+    tmap_u32 nx, ny, nz; // nz = 1 for two axes
+    tmap_u32 dims;       // 2 or 3
+    tmap_u32 g, r, b;    // b = 0: the library chose them
+    tmap_u32 levels;     // tau
+} tmap_ask_domain;
+
+// The level of the whole domain, whose children are the regions of level 0.
+#define TMAP_ASK_WHOLE 0xffffffffu
+
+// A region: the elements [x0, x1) x [y0, y1) x [z0, z1), at least one, and its part numbers in its
+// level. z0 = 0, z1 = 1 for two axes.
+typedef struct tmap_ask_region {
+    tmap_u32 x0, x1, y0, y1, z0, z1;
+    tmap_u32 px, py, pz;
+    tmap_u32 level; // 0 to levels - 1, or TMAP_ASK_WHOLE
+    tmap_u32 fine;  // parts of the last level along each of its axes
+} tmap_ask_region;
+
+// The number of elements of a region; below 2^31.
+TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
+    return (t->x1 - t->x0) * (t->y1 - t->y0) * (t->z1 - t->z0);
+}
+
+// The place of element i, row after row; from tmap_ask_region_elements on it lies behind the region
+// along the last axis. Cost: two divisions.
+// Example: the region [4, 6) x [8, 10): 0..3 -> (4,8)(5,8)(4,9)(5,9).
+TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
+    const tmap_u32 wide = t->x1 > t->x0 ? t->x1 - t->x0 : 1, row = i / wide;
+    const tmap_u32 high = t->y1 > t->y0 ? t->y1 - t->y0 : 1;
+    tmap_xyz at;
+    at.x = t->x0 + i - row * wide;
+    at.y = t->y0 + row % high;
+    at.z = t->z0 + row / high;
+    return at;
+}
+
+// The threads that work on a region together: four or eight lanes of a warp side by side, a warp,
+// or all warps of a block.
+typedef struct tmap_ask_team {
+    tmap_u32 rank, size; // of the calling thread; threads
+    tmap_u32 lanes;      // the team's lanes of the calling thread's warp, a bit each
+    void *scratch;       // this warp's scratch: tmap_ask_kernels.scratch bytes of shared memory
+} tmap_ask_team;
+
+// The least and the largest value in a thread's part of a region; the engine joins those of a team.
+// tmap_ask_range_none() is of nothing; a single value v is {v, v}.
+typedef struct tmap_ask_range {
+    tmap_u32 least, most;
+} tmap_ask_range;
+
+TMAP_FN tmap_ask_range tmap_ask_range_none(void) {
+    tmap_ask_range a = {0xffffffffu, 0};
+    return a;
+}
+
+TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
+    if (value < a.least) a.least = value;
+    if (value > a.most) a.most = value;
+    return a;
+}
+
+// ---- what the kernels of a run get --------------------------------------------------------------
+
+// A level's counters, in device memory.
+typedef struct tmapi_ask_level {
+    tmap_u64 subdivided; // insertions asked for: the count of the table that the next level reads
+    tmap_u64 filled, leaves, empty, refused;
+    tmap_u64 ticket; // chunks of shared elements handed out
+} tmapi_ask_level;
+
+// All that must be 0 before a run.
+typedef struct tmapi_ask_control {
+    tmapi_ask_level level[TMAP_ASK_LEVELS_MAX];
+    tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks handed out
+} tmapi_ask_control;
+
+// Everything that a run needs besides the problem, made by ask_plan.h. One run at a time may use a
+// workspace; runs in one stream may share it.
+typedef struct tmap_ask_workspace {
+    tmap_ask_domain domain;
+    tmapi_ask_control *control;
+    tmap_u64 *even, *odd;  // the table that levels of even and of odd number fill
+    tmap_u64 *leaf, *fill; // regions that wait for the last launch
+    tmap_u32 *value;       // of the regions in `fill`
+    tmap_u64 table_capacity, list_capacity;
+    tmap_workspace memory; // what all of these are in
+    tmap_workspace rest;   // its end, at a multiple of 256, for the problem
+} tmap_ask_workspace;
+
+// Numbers that decide about speed alone. All but fill_eight and the sides are 1 or more.
+typedef struct tmap_ask_tuning {
+    // Warps take the elements of leaves and of shared borders in chunks: the most elements of one;
+    // how many a warp should get; the same for the last eighth of all elements, so that all warps
+    // end together.
+    tmap_u32 chunk, chunks, chunks_last;
+    // A uniform region is finished in pieces of fill_elements elements; several smaller ones are
+    // one piece; eight lanes finish one of fill_eight elements or fewer. One warp in fill_warps
+    // begins the last launch with uniform regions, which take memory, the others with leaves, which
+    // take arithmetic.
+    tmap_u32 fill_elements, fill_eight, fill_warps;
+    // By the sum of a region's sides: above warp_sides a block asks the region, up to four_sides
+    // four lanes, up to eight_sides eight, else a warp.
+    tmap_u32 warp_sides, four_sides, eight_sides;
+} tmap_ask_tuning;
+
+// The first parameter of a problem's kernels; the second is the problem's own, its job.
+typedef struct tmap_ask_run {
+    tmap_ask_workspace workspace;
+    tmap_ask_tuning tuning;
+    tmap_u32 scratch; // bytes of shared memory for each warp, a multiple of 128
+    tmap_u32 level;
+} tmap_ask_run;
+
+// What a work is about: `regions` regions of a level that have `sides` elements along the axes at
+// most and, if they are cut, `parts` parts along each with `child` elements at most; `warps` warps
+// share them.
+typedef struct tmap_ask_extent {
+    tmap_xyz sides, child;
+    tmap_u32 level, parts, regions, warps;
+} tmap_ask_extent;
+
+// How many elements each region has at most; below 2^31.
+typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
+
+// The elements of an extent's region one by one: for problems without a better idea.
+TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
+    (void)job;
+    return extent->sides.x * extent->sides.y * extent->sides.z;
+}
+
+// ---- shared memory ------------------------------------------------------------------------------
 //
-// How the lanes of all warps come by elements of many regions in a run of ask.h, so
-// that every warp has work to the end, however large or few regions are.
+// The dynamic shared memory of a block: 64 words of the block; for each warp what its lanes know of
+// their work; for each warp the problem's scratch.
 
-// What a lane that was given no element gets in the place of its number.
-#define TMAP_ASK_NO_ELEMENT 0xffffffffu
+// An axis of n elements at a level: tmap_region_axis with its divisions done.
+typedef struct tmapi_ask_axis {
+    tmap_u32 step, rest, parts;
+    tmap_u32 low, high; // 2^43 rest / parts, rounded up
+} tmapi_ask_axis;
+
+// The axes of a level.
+typedef struct tmapi_ask_grid {
+    tmapi_ask_axis x, y, z;
+    tmap_u32 level;
+    tmap_u32 fine; // parts of the last level in one of this
+} tmapi_ask_grid;
+
+// What all lanes of a warp know of their work.
+typedef struct tmapi_ask_common {
+    tmapi_ask_grid grid, child;
+    tmap_u64 total;
+    tmap_u64 many;    // so many chunks of size[0], then others of size[1]
+    tmap_u32 size[2]; // the second one is not larger
+    tmap_u32 stride;  // warps
+} tmapi_ask_common;
+
+#define TMAPI_ASK_BLOCK_BYTES 256
+#define TMAPI_ASK_WARP_BYTES  ((tmap_u32)(sizeof(tmapi_ask_common) + 31) / 32 * 32)
+
+// Where the scratch of the warps begins: at a multiple of 1024.
+TMAP_FN tmap_u32 tmapi_ask_scratch_first(tmap_u32 threads) {
+    return (TMAPI_ASK_BLOCK_BYTES + threads * (TMAPI_ASK_WARP_BYTES / 32) + 1023) / 1024 * 1024;
+}
 
 #if TMAP_CUDA
 
+TMAP_DEVICE unsigned char *tmapi_ask_shared(void) {
+    extern __shared__ int4 tmapi_ask_shared_memory[];
+    return (unsigned char *)tmapi_ask_shared_memory;
+}
+
+// The problem's scratch of the calling thread's warp.
+TMAP_DEVICE void *tmapi_ask_scratch(const tmap_ask_run *run) {
+    return tmapi_ask_shared() + tmapi_ask_scratch_first(blockDim.x) +
+           threadIdx.x / 32 * run->scratch;
+}
+
+// ---- division by a number that is known before the loop -----------------------------------------
+
+typedef struct tmapi_ask_divider {
+    tmap_u32 by, reciprocal;
+} tmapi_ask_divider;
+
+// by: 0 counts as 1.
+TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
+    tmapi_ask_divider d;
+    d.by = by ? by : 1;
+    d.reciprocal = 0xffffffffu / d.by;
+    return d;
+}
+
+// floor(i / by), and the remainder in *rest. The product with the reciprocal, which is rounded
+// down, is at most 1 too small: 2^32 - reciprocal by <= by, and so i / by - i reciprocal / 2^32 <
+// 1.
+TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 *rest) {
+    tmap_u32 q = __umulhi(i, d.reciprocal), left = i - q * d.by;
+    if (left >= d.by) ++q, left -= d.by;
+    *rest = left;
+    return q;
+}
+
+// ---- boundaries ---------------------------------------------------------------------------------
+
+TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
+    tmapi_ask_axis a;
+    tmap_u64 ratio;
+    a.parts = parts;
+    a.step = n / parts;
+    a.rest = n - a.step * parts;
+    ratio = a.rest ? (((tmap_u64)a.rest << 43) - 1) / parts + 1 : 0;
+    a.low = (tmap_u32)ratio, a.high = (tmap_u32)(ratio >> 32);
+    return a;
+}
+
+// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error, below 1, makes one below 2^-22
+// here, and rest i / parts is not closer than 2^-21 below a whole number.
+TMAP_DEVICE tmap_u32 tmapi_ask_edge(tmapi_ask_axis a, tmap_u32 i) {
+    return a.step * i + ((__umulhi(a.low, i) + a.high * i) >> 11);
+}
+
+// level: 0 to levels - 1, or TMAP_ASK_WHOLE.
+TMAP_DEVICE tmapi_ask_grid tmapi_ask_grid_make(const tmap_ask_domain *d, tmap_u32 level) {
+    tmapi_ask_grid grid;
+    tmap_u32 parts = 1, fine = 1;
+    for (tmap_u32 l = 0; l < d->levels; ++l) {
+        const tmap_u32 more = l ? d->r : d->g;
+        if (l <= level && level != TMAP_ASK_WHOLE)
+            parts *= more;
+        else
+            fine *= more;
+    }
+    grid.x = tmapi_ask_axis_make(d->nx, parts);
+    grid.y = tmapi_ask_axis_make(d->ny, parts);
+    grid.z = tmapi_ask_axis_make(d->dims == 3 ? d->nz : 1, d->dims == 3 ? parts : 1);
+    grid.level = level;
+    grid.fine = fine;
+    return grid;
+}
+
+TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
+    tmap_xyz s;
+    s.x = grid->x.step + (grid->x.rest != 0);
+    s.y = grid->y.step + (grid->y.rest != 0);
+    s.z = grid->z.step + (grid->z.rest != 0);
+    return s;
+}
+
+// ---- scalars ------------------------------------------------------------------------------------
+
+// A region's scalar is its place in canonical order (equations 31 and 32) in a level of 2^32 parts
+// along x, or 2^21 along x and y for three axes, so that no division takes it apart.
+TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
+}
+
+TMAP_DEVICE void tmapi_ask_unpack(tmap_u32 dims, tmap_u64 scalar, tmap_u32 *x, tmap_u32 *y,
+                                  tmap_u32 *z) {
+    *x = (tmap_u32)scalar & (dims == 2 ? 0xffffffffu : 0x1fffffu);
+    *y = dims == 2 ? (tmap_u32)(scalar >> 32) : (tmap_u32)(scalar >> 21) & 0x1fffffu;
+    *z = dims == 2 ? 0 : (tmap_u32)(scalar >> 42);
+}
+
+// n^dims
+TMAP_DEVICE tmap_u32 tmapi_ask_power(tmap_u32 dims, tmap_u32 n) {
+    return dims == 2 ? n * n : n * n * n;
+}
+
+// Child c of a region that has r parts along each axis.
+TMAP_DEVICE tmap_u64 tmapi_ask_child(tmap_u32 dims, tmap_u32 r, tmap_u64 parent, tmap_u32 c) {
+    tmap_u32 x, y, z, row = c / r;
+    tmapi_ask_unpack(dims, parent, &x, &y, &z);
+    return dims == 2 ? tmapi_ask_pack(2, x * r + c - row * r, y * r + row, 0)
+                     : tmapi_ask_pack(3, x * r + c - row * r, y * r + row % r, z * r + row / r);
+}
+
+// The region of a scalar; 0 if it is empty.
+TMAP_DEVICE int tmapi_ask_region(tmap_u32 dims, const tmapi_ask_grid *grid, tmap_u64 scalar,
+                                 tmap_ask_region *out) {
+    tmapi_ask_unpack(dims, scalar, &out->px, &out->py, &out->pz);
+    out->x0 = tmapi_ask_edge(grid->x, out->px), out->x1 = tmapi_ask_edge(grid->x, out->px + 1);
+    out->y0 = tmapi_ask_edge(grid->y, out->py), out->y1 = tmapi_ask_edge(grid->y, out->py + 1);
+    out->z0 = 0, out->z1 = 1;
+    if (dims == 3)
+        out->z0 = tmapi_ask_edge(grid->z, out->pz), out->z1 = tmapi_ask_edge(grid->z, out->pz + 1);
+    out->level = grid->level;
+    out->fine = grid->fine;
+    return out->x0 < out->x1 && out->y0 < out->y1 && out->z0 < out->z1;
+}
+
+// ---- levels -------------------------------------------------------------------------------------
+
+TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
+    return *(volatile const tmap_u64 *)count;
+}
+
+// The table that a level fills and the next one reads. Two tables take turns: one of two values is
+// chosen, as a choice between two addresses takes more registers.
+TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
+    tmap_u64 *const even = run->workspace.even, *const odd = run->workspace.odd;
+    tmap_olt t;
+    t.entries = level & 1 ? odd : even;
+    t.count = &run->workspace.control->level[level].subdivided;
+    t.capacity = run->workspace.table_capacity;
+    return t;
+}
+
+// The regions of a level that a launch may find, empty ones among them.
+TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) {
+    const tmap_ask_domain *d = &run->workspace.domain;
+    if (level == 0) return tmapi_ask_power(d->dims, d->g);
+    return (tmap_u32)tmap_olt_stored(tmapi_ask_table(run, level - 1)) *
+           tmapi_ask_power(d->dims, d->r);
+}
+
+// The scalar of region i of a level: a region of level 0, or a child of a region in the table.
+TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, tmap_u32 i) {
+    const tmap_ask_domain *d = &run->workspace.domain;
+    const tmap_u32 children = tmapi_ask_power(d->dims, d->r), parent = i / children;
+    if (level == 0) return tmapi_ask_child(d->dims, d->g, 0, i);
+    return tmapi_ask_child(d->dims, d->r, tmapi_ask_table(run, level - 1).entries[parent],
+                           i - parent * children);
+}
+
 // ---- work: elements handed out to lanes ---------------------------------------------------------
 //
-// The elements of many regions stand in one row, `per` of each region, and warps take chunks of it.
-// A lane works out the region of its element for itself, and again when it comes to another one; so
-// all lanes have an element, be the regions as small as they may.
+// The elements of many regions form one row, `per` of each region, and warps take chunks of it.
+// Each lane finds the region of its element: all lanes have one, however small regions are.
+
+// What a lane that has no element gets in the place of its number.
+#define TMAP_ASK_NO_ELEMENT 0xffffffffu
 
 // A warp's part of the work. The members up to scratch are for the problem's functions.
 typedef struct tmap_ask_work {
@@ -72,26 +400,23 @@ typedef struct tmap_ask_work {
     tmap_u32 lane;
 } tmap_ask_work;
 
-// What all lanes of a work's warp call together, until there is nothing left to take.
+// The user's functions. All threads of a team call them together, and collectives name team.lanes;
+// all lanes of a warp call a work. A query returns what the thread finds in its part of a region; a
+// terminal does its part in finishing a uniform region of this value; a work takes elements by
+// tmap_ask_take until there are none.
+typedef tmap_ask_range (*tmap_ask_query_fn)(const void *job, const tmap_ask_region *region,
+                                            tmap_ask_team team);
+typedef void (*tmap_ask_terminal_fn)(const void *job, const tmap_ask_region *region, tmap_u32 value,
+                                     tmap_ask_team team);
 typedef void (*tmap_ask_work_fn)(const void *job, tmap_ask_work *work);
-
-// The parts of shared memory of the calling thread's warp: the engine's and the problem's.
-TMAP_DEVICE tmapi_ask_common *tmapi_ask_of_warp(void) {
-    return (tmapi_ask_common *)(tmapi_ask_shared() + TMAPI_ASK_BLOCK_BYTES +
-                                threadIdx.x / 32 * TMAPI_ASK_WARP_BYTES);
-}
-TMAP_DEVICE void *tmapi_ask_scratch(const tmap_ask_run *run) {
-    return tmapi_ask_shared() + tmapi_ask_scratch_first(blockDim.x) +
-           threadIdx.x / 32 * run->scratch;
-}
 
 TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
     return w->entries ? w->entries[w->number] : w->only;
 }
 
-// The number of the next chunk or piece, for lane 0 of a warp. The lane's number is in the addend,
-// 0 here, because an addend that is known to be the same in all lanes makes the compiler sum up
-// their requests, and wait at once for the answer, to hand it out to them.
+// The number of the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is in the
+// addend: of one that is the same in all lanes the compiler makes a sum over the warp, whose answer
+// it waits for at once.
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)
@@ -120,8 +445,7 @@ TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     if (start >= common->total) return;
     w->asked = w->ticket != 0;
     if (w->asked) {
-        // Asked for now, needed when this chunk is done: nothing may be added to it here, which
-        // would wait for it.
+        // The answer is needed when this chunk is done: adding to it here would wait for it.
         if (w->lane == 0) w->coming = tmapi_ask_ticket(w->ticket);
     } else {
         w->coming = chunk + common->stride;
@@ -155,35 +479,41 @@ TMAP_DEVICE tmapi_ask_workers tmapi_ask_all_workers(tmap_u64 *ticket) {
     return all;
 }
 
-// Elements of `regions` regions of a level, `elements` says how many of each. entries: the regions'
-// scalars, or null for one region, of the scalar `only`. parts: into how many parts regions are
-// cut; 0, a constant, for leaves. Collective for a full warp.
-TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run, tmap_u32 level,
-                                      const tmap_u64 *entries, tmap_u64 only, tmap_u32 regions,
-                                      tmap_u32 parts, tmapi_ask_workers by,
+// Whose elements they are.
+typedef struct tmapi_ask_source {
+    tmap_u32 level, regions;
+    tmap_u32 parts;          // into which the regions are cut; 0, a constant, for leaves
+    const tmap_u64 *entries; // their scalars; null: one region, of the scalar
+    tmap_u64 only;
+} tmapi_ask_source;
+
+// Begins a work; `elements` says how many each region has. Collective for a full warp.
+TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
+                                      tmapi_ask_source of, tmapi_ask_workers by,
                                       tmap_ask_elements_fn elements, const void *job) {
     const tmap_ask_domain *d = &run->workspace.domain;
-    const tmapi_ask_grid grid = tmapi_ask_grid_make(d, level);
-    tmapi_ask_common *common = tmapi_ask_of_warp();
+    const tmapi_ask_grid grid = tmapi_ask_grid_make(d, of.level);
+    tmapi_ask_common *common = (tmapi_ask_common *)(tmapi_ask_shared() + TMAPI_ASK_BLOCK_BYTES +
+                                                    threadIdx.x / 32 * TMAPI_ASK_WARP_BYTES);
     tmap_u32 per;
     w->lane = threadIdx.x & 31u;
     w->common = common;
     w->scratch = tmapi_ask_scratch(run);
     w->dims = d->dims;
     w->extent.sides = w->extent.child = tmapi_ask_grid_sides(&grid);
-    w->extent.level = level;
-    w->extent.parts = parts;
-    w->extent.regions = regions;
+    w->extent.level = of.level;
+    w->extent.parts = of.parts;
+    w->extent.regions = of.regions;
     w->extent.warps = by.warps;
-    w->entries = entries;
-    w->only = only;
+    w->entries = of.entries;
+    w->only = of.only;
     w->ticket = by.ticket;
     w->asked = 0;
     w->left = 0;
     w->some = 0;
-    __syncwarp(); // what stands there may be in use
-    if (parts) {
-        const tmapi_ask_grid child = tmapi_ask_grid_make(d, level + 1);
+    __syncwarp(); // the warp may still read *common
+    if (of.parts) {
+        const tmapi_ask_grid child = tmapi_ask_grid_make(d, of.level + 1);
         w->extent.child = tmapi_ask_grid_sides(&child);
         if (w->lane == 0) common->child = child;
     }
@@ -192,7 +522,7 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     w->wide = tmapi_ask_divider_make(w->extent.sides.x);
     w->high = tmapi_ask_divider_make(w->extent.sides.y);
     if (w->lane == 0) {
-        const tmap_u64 total = (tmap_u64)regions * per, each = total / by.warps;
+        const tmap_u64 total = (tmap_u64)of.regions * per, each = total / by.warps;
         common->grid = grid;
         common->total = total;
         common->stride = by.warps;
@@ -206,10 +536,10 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     tmapi_ask_work_advance(w);
 }
 
-// Gives each lane of the warp its next element, of whatever region: *i is the element's number in
-// work->region, or TMAP_ASK_NO_ELEMENT, as for some lanes where a chunk of work comes to its end.
-// All lanes of a full warp call it together. It returns 0 when there is nothing left. Every region
-// is handed out as if it had the most sides: what lies outside of it is for the caller to skip.
+// Gives each lane of the warp its next element, of whatever region: *i is its number in
+// work->region, or TMAP_ASK_NO_ELEMENT for a lane without one. Returns 0 when there is nothing
+// left. Every region is handed out as if it had the most sides: the caller skips what lies outside
+// of it. All lanes of a full warp call it together.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -231,8 +561,8 @@ TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
 }
 
 // The place of element i of the work's region where elements are those of tmap_ask_every_element,
-// row after row of the most sides. It returns 0, and leaves *at undefined, for TMAP_ASK_NO_ELEMENT
-// and for what lies outside of the region.
+// row after row of the most sides. Returns 0, with *at undefined, for TMAP_ASK_NO_ELEMENT and for
+// what lies outside of the region.
 TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *at) {
     const tmap_ask_region *t = &w->region;
     tmap_u32 x, y, z;
@@ -254,13 +584,7 @@ TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
     return tmapi_ask_edge(w->common->child.z, w->region.pz * w->extent.parts + s);
 }
 
-#endif // TMAP_CUDA
-
-// ---- ask query ----------------------------------------------------------------------------------
-//
-// One level of a run of ask.h: all its regions are asked, and listed or finished.
-
-#if TMAP_CUDA
+// ---- a level: its regions are asked, and listed or finished -------------------------------------
 
 // What becomes of a region.
 #define TMAPI_ASK_NONE      0
@@ -271,11 +595,9 @@ TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
 
 TMAP_DEVICE tmap_u32 tmapi_ask_verdict(const tmap_ask_run *run, tmap_u32 level,
                                        tmap_ask_range range) {
-    if (range.least >= range.most) return TMAPI_ASK_FILL; // all that nobody looked at is one, too
+    if (range.least >= range.most) return TMAPI_ASK_FILL; // also where nobody looked at anything
     return level + 1 < run->workspace.domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
 }
-
-// ---- ranges of teams ----------------------------------------------------------------------------
 
 // The least and the largest over each `size` lanes of a full warp, a power of two.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size) {
@@ -312,9 +634,7 @@ TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     return tmapi_ask_range_warp(a);
 }
 
-// ---- lists --------------------------------------------------------------------------------------
-
-// Where in the list of fills a level's begin: after all that the levels before it asked for.
+// Where a level's part of the list of fills begins: after all that the levels before it asked for.
 TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level) {
     tmap_u64 base = 0;
     for (tmap_u32 l = 0; l < level; ++l)
@@ -360,18 +680,15 @@ TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64
     return failed;
 }
 
-// The leaf work of one region by the warps of a team.
+// The leaf work of one region by some warps.
 TMAP_DEVICE void tmapi_ask_leaf_now(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
-                                    tmap_u32 warp, tmap_u32 warps,
-                                    tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
-                                    const void *job) {
-    const tmapi_ask_workers team = {warp, warps, 0};
+                                    tmapi_ask_workers by, tmap_ask_elements_fn leaf_elements,
+                                    tmap_ask_work_fn leaf, const void *job) {
+    const tmapi_ask_source of = {level, 1, 0, 0, scalar};
     tmap_ask_work work;
-    tmapi_ask_work_begin(&work, run, level, 0, scalar, 1, 0, team, leaf_elements, job);
+    tmapi_ask_work_begin(&work, run, of, by, leaf_elements, job);
     leaf(job, &work);
 }
-
-// ---- a level ------------------------------------------------------------------------------------
 
 // Who asks the regions of a level: `askers` blocks or warps, of which the calling thread's is
 // number `asker`, by `teams` teams each, and `batch` regions before they are listed.
@@ -381,12 +698,12 @@ typedef struct tmapi_ask_askers {
     tmap_ask_team team;
 } tmapi_ask_askers;
 
-// Large regions, which are few, are asked by a block each; others by a warp, or by four or eight
-// lanes, as four then wait for memory at once.
+// A block asks each large region, of which there are few; a warp asks others, or four or eight
+// lanes of it, so that several regions wait for memory at once.
 TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
-    const tmap_ask_sides sides = tmapi_ask_grid_sides(grid);
+    const tmap_xyz sides = tmapi_ask_grid_sides(grid);
     const tmap_u32 along = sides.x + sides.y + (run->workspace.domain.dims == 3 ? sides.z : 0);
     const tmap_u32 lane = threadIdx.x & 31u, few = along <= run->tuning.four_sides    ? 4
                                                    : along <= run->tuning.eight_sides ? 8
@@ -408,26 +725,25 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
 }
 
 // Asks all regions of the run's level. Regions that are not uniform go to the table, whose children
-// the next level asks, or at the last level to the list of leaves; uniform ones go to the list of
-// fills. What finds no place there is finished at once: no region is ever lost.
-// All threads of the grid call it, in blocks of one axis with full warps. query, terminal,
-// leaf_elements and leaf: names of functions, which the compiler then writes in place; leaf, which
-// is for what finds no place, may be a shorter and slower one than that of tmap_ask_finish.
+// the next level asks, or at the last level to the list of leaves. Uniform regions go to the list
+// of fills. What finds no place is finished at once, so that no region is lost: `leaf`, which is
+// for that alone here, may be shorter and slower than the one of tmap_ask_finish.
+// All threads of the grid call it, in blocks of one axis with full warps. The functions are names,
+// which the compiler writes in place.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
     const tmap_u32 dims = run->workspace.domain.dims, lane = threadIdx.x & 31u;
-    const tmap_u32 level = tmapi_ask_level_of(run), items = tmapi_ask_regions(run, level);
+    const tmap_u32 level = run->level, items = tmapi_ask_regions(run, level);
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&run->workspace.domain, level);
     const tmapi_ask_askers a = tmapi_ask_askers_make(run, &grid, items);
     for (tmap_u64 first = (tmap_u64)a.asker * a.batch; first < items;
          first += (tmap_u64)a.askers * a.batch) {
         const tmap_u32 count = items - first < a.batch ? (tmap_u32)(items - first) : a.batch;
-        tmap_u32 verdict = TMAPI_ASK_NONE, value = 0, failed;
+        tmap_u32 verdict = TMAPI_ASK_NONE, value = 0, failed; // lane i: of region first + i
         const tmap_u64 scalar =
             lane < count ? tmapi_ask_scalar(run, level, (tmap_u32)first + lane) : 0;
-        for (tmap_u32 i = 0; i < count;
-             i += a.teams) { // lane i keeps what is found out of region i
+        for (tmap_u32 i = 0; i < count; i += a.teams) {
             const tmap_u32 mine = a.teams > 1 ? i + lane / a.team.size : i;
             const tmap_u32 from = (lane - i) * a.team.size & 31u;
             const tmap_u64 one = __shfl_sync(0xffffffffu, scalar, (int)(mine < count ? mine : i));
@@ -461,32 +777,32 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
                 (void)tmapi_ask_region(dims, &grid, one, &region);
                 terminal(job, &region, one_value, warp);
             } else {
-                tmapi_ask_leaf_now(run, level, one, 0, 1, leaf_elements, leaf, job);
+                const tmapi_ask_workers this_warp = {0, 1, 0};
+                tmapi_ask_leaf_now(run, level, one, this_warp, leaf_elements, leaf, job);
             }
         }
     }
 }
 
-// ---- ask finish ---------------------------------------------------------------------------------
-//
-// The last launch of a run of ask.h: uniform regions and leaves of all levels.
+// ---- the last launch: uniform regions and leaves of all levels ----------------------------------
 
 // The leaf work of all regions in the list.
 TMAP_DEVICE void tmapi_ask_leaves(const tmap_ask_run *run, tmap_ask_elements_fn leaf_elements,
                                   tmap_ask_work_fn leaf, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
-    const tmap_u32 last = s->domain.levels - 1;
-    tmap_u64 count = tmapi_ask_load(&s->control->level[last].leaves);
+    tmapi_ask_source of = {s->domain.levels - 1, 0, 0, s->leaf, 0};
+    tmap_u64 count = tmapi_ask_load(&s->control->level[of.level].leaves);
     tmap_ask_work work;
     if (count > s->list_capacity) count = s->list_capacity;
     if (!count) return;
-    tmapi_ask_work_begin(&work, run, last, s->leaf, 0, (tmap_u32)count, 0,
-                         tmapi_ask_all_workers(&s->control->leaf_ticket), leaf_elements, job);
+    of.regions = (tmap_u32)count;
+    tmapi_ask_work_begin(&work, run, of, tmapi_ask_all_workers(&s->control->leaf_ticket),
+                         leaf_elements, job);
     leaf(job, &work);
 }
 
 // The terminal work of all regions in the list, in pieces: parts of a large region, or several
-// small ones. Lane l knows how many pieces level l has, and those of all levels up to it.
+// small ones. Lane l knows how many pieces level l has, and all levels up to it.
 TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -498,7 +814,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     tmapi_ask_grid grid;
     if (lane < d->levels) {
         tmapi_ask_grid mine = tmapi_ask_grid_make(d, lane);
-        tmap_ask_sides sides = tmapi_ask_grid_sides(&mine);
+        tmap_xyz sides = tmapi_ask_grid_sides(&mine);
         first = tmapi_ask_fill_base(run, lane);
         listed = first + tmapi_ask_load(&s->control->level[lane].filled);
         if (listed > s->list_capacity) listed = s->list_capacity;
@@ -558,9 +874,8 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
 }
 
-// Finishes what the levels have listed: uniform regions by `terminal`, leaves by `leaf`, both at
-// once on a multiprocessor. All threads of the grid call it, in blocks of one axis with full warps.
-// The parameters are those of tmap_ask_query.
+// Finishes what the levels have listed: uniform regions by `terminal` and leaves by `leaf`, both at
+// once on a multiprocessor. Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
                                  const void *job) {
@@ -570,34 +885,28 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
     tmapi_ask_fills(run, terminal, job);
 }
 
-// ---- ask share ----------------------------------------------------------------------------------
-//
-// Borders of a run of ask.h, for problems whose queries read what others have written:
-// what the children of a region share is computed once, when the region is subdivided.
+// ---- borders that children share ----------------------------------------------------------------
 
-// Calls `share` for the regions that the run's level subdivides, before their children are asked:
-// it writes what queries read of the children and what is not there yet. At level TMAP_ASK_WHOLE,
-// which comes before level 0, that is all that queries read of level 0: work->region is the whole
-// domain, its children are the g parts of level 0 along each axis. Elsewhere the region's own
-// border is there already. tmap_ask_child_x, _y and _z tell where children begin.
-// All threads of the grid call it, in blocks of one axis with full warps. share_elements and share:
-// names of functions, which the compiler then writes in place.
+// For problems whose queries read what others have written. Calls `share` for the regions that the
+// run's level subdivides, before their children are asked: it writes what queries read of the
+// children, except the region's own border, which is there already. Before level 0 it is called at
+// level TMAP_ASK_WHOLE: work->region is the whole domain, whose children are the g parts of level 0
+// along each axis, and nothing is there yet. tmap_ask_child_x, _y and _z tell where children begin.
+// Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
-    const tmap_u32 level = tmapi_ask_level_of(run);
+    const tmap_u32 level = run->level;
     const int whole = level == TMAP_ASK_WHOLE;
     const tmap_olt table = tmapi_ask_table(run, whole ? 0 : level);
-    const tmap_u32 count = whole ? 1 : (tmap_u32)tmap_olt_stored(table);
+    const tmapi_ask_source of = {level, whole ? 1 : (tmap_u32)tmap_olt_stored(table),
+                                 whole ? s->domain.g : s->domain.r, whole ? 0 : table.entries, 0};
     tmap_u64 *ticket = whole ? &s->control->whole_ticket : &s->control->level[level].ticket;
     tmap_ask_work work;
-    if (!count || (!whole && level + 1 >= s->domain.levels)) return;
-    tmapi_ask_work_begin(&work, run, level, whole ? 0 : table.entries, 0, count,
-                         whole ? s->domain.g : s->domain.r, tmapi_ask_all_workers(ticket),
-                         share_elements, job);
+    if (!of.regions || (!whole && level + 1 >= s->domain.levels)) return;
+    tmapi_ask_work_begin(&work, run, of, tmapi_ask_all_workers(ticket), share_elements, job);
     share(job, &work);
 }
 
 #endif // TMAP_CUDA
-
 #endif

@@ -7,28 +7,27 @@
 //
 //     d = 0; z = c; while (d < dwell && |z|^2 < 4) z = z^2 + c, d = d + 1;
 //
-// Subdivision is by the rule of Mariani and Silver: a region whose border has one dwell is filled
-// with it. Neighbours share the line of pixels between them: the border of the region [x0, x1) x
-// [y0, y1) is the ring x0, x1, y0, y1, where x1 and y1 are the first lines of the next regions, or
-// the picture's last ones. The set of points of dwell d or more is connected, so that no part of it
-// lies inside such a border unseen, unless all of it does: a window that is larger than the set
-// wants a g above 1. In pixels, a filament thinner than a pixel may lie there, which makes a
-// difference to the exhaustive picture in a few pixels of a hundred million.
-// Borders are computed once, and kept in the picture or beside it: a region that subdivides
-// computes the line of pixels on each inner cut, the rest of its children's borders it has already.
+// By the rule of Mariani and Silver a region whose border has one dwell is filled with it.
+// Neighbours share the line of pixels between them: the border of the region [x0, x1) x [y0, y1) is
+// the ring x0, x1, y0, y1, where x1 and y1 are the first lines of the next regions or the picture's
+// last ones. The set of points of dwell d or more is connected, so that no part of it lies inside
+// such a border unseen, unless all of it does: a window that is larger than the set needs g > 1. A
+// filament thinner than a pixel may cross a border unseen, in a few pixels of a hundred million.
+// Borders are computed once: a region that subdivides computes the line on each inner cut, and has
+// the rest of its children's borders already.
 //
-// All kernels compute a pixel by the same operations with the same rounding (with fused
-// multiply-adds), so that their dwells are equal bit by bit, and equal to those of the host
-// function, wherever they compute a pixel at all.
-//
-// Parameters (0, 0, 0) leave the subdivision to the plan, which looks at some pixels of the picture
-// first; it subdivides nothing where a launch that computes each pixel by itself is quicker.
+// All kernels and the host function take the same steps with the same rounding (with fused
+// multiply-adds), so that a pixel has the same dwell wherever it is computed.
 //
 //     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512);
-//     tmap_ask_params a = {0, 0, 0};
+//     tmap_ask_params a = {0, 0, 0}; // the plan chooses
 //     tmap_mandelbrot_workspace_create(&m, a, 0, &workspace);
 //     tmap_mandelbrot_plan_make_f32(&m, &workspace, &plan);
 //     tmap_mandelbrot_f32(&plan, out, stream); // as often as one likes
+//
+// With parameters (0, 0, 0) the plan looks at some pixels of the picture and chooses a subdivision,
+// or none where a launch that computes each pixel by itself is quicker. mandelbrot_picture.h has
+// the picture and its workspace.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in several steps and
@@ -36,11 +35,13 @@
 #ifndef TMAP_ADAPTIVE_MANDELBROT_H
 #define TMAP_ADAPTIVE_MANDELBROT_H
 
-#include "mandelbrot_stamp.h"
+#include "mandelbrot_picture.h"
 
 #if TMAP_CUDA
 
-TMAP_FN float tmapi_mandelbrot_fma_f32(float a, float b, float c) {
+typedef float tmapi_mandelbrot_f32_real;
+
+TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
     return __fmaf_rn(a, b, c);
 #else
@@ -49,7 +50,7 @@ TMAP_FN float tmapi_mandelbrot_fma_f32(float a, float b, float c) {
 }
 
 // A product that no compiler joins with an addition.
-TMAP_FN float tmapi_mandelbrot_mul_f32(float a, float b) {
+TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
 #if defined(__CUDA_ARCH__)
     return __fmul_rn(a, b);
 #else
@@ -57,10 +58,7 @@ TMAP_FN float tmapi_mandelbrot_mul_f32(float a, float b) {
 #endif
 }
 
-#define TMAPI_MANDELBROT_REAL float
 #define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f32
-#define TMAPI_MANDELBROT_FMA  tmapi_mandelbrot_fma_f32
-#define TMAPI_MANDELBROT_MUL  tmapi_mandelbrot_mul_f32
 #include "mandelbrot_stamp.h"
 
 #endif // TMAP_CUDA
@@ -71,13 +69,25 @@ TMAP_FN float tmapi_mandelbrot_mul_f32(float a, float b) {
 // be changed. `plain` is not 0 where the plan chose to compute each pixel by itself.
 typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
 
-// Makes the plan of a picture on the current device. m: the picture. w: a workspace of
-// tmap_mandelbrot_workspace_create or _set for as many pixels, which has the subdivision; one of
-// tmap_ask_workspace_create does it, too, at a tenth more time. Where its parameters are (0, 0, 0),
-// the plan chooses: half a millisecond of the host's at most.
-// The function returns cudaErrorInvalidValue for a null pointer, a picture that
-// tmap_mandelbrot_check refuses, or a workspace for another number of pixels; else what
-// tmap_ask_plan_make returns. *out is written only on success.
+// The kernels of a plan, for tmap_ask_facts_get.
+static inline tmap_ask_kernels tmap_mandelbrot_kernels_f32(void) {
+    return tmapi_mandelbrot_f32_kernels();
+}
+
+// Makes the plan of a picture from facts of the kernels, for the device that they are of. m: the
+// picture. w: a workspace for as many pixels, which has the subdivision, of
+// tmap_mandelbrot_workspace_create or _set, or of tmap_ask_workspace_create at a tenth more time.
+// If its parameters are (0, 0, 0) the plan chooses: half a millisecond of the host's at most.
+// Returns TMAP_EINVAL for a null pointer, a picture that tmap_mandelbrot_check refuses, or a
+// workspace for another number of pixels; else what tmap_ask_plan_of returns. *out is written only
+// on success.
+static inline int tmap_mandelbrot_plan_of_f32(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
+                                              const tmap_ask_facts *facts,
+                                              tmap_mandelbrot_plan_f32 *out) {
+    return tmapi_mandelbrot_f32_plan_of(m, w, facts, out);
+}
+
+// The same on the current device; errors as of tmap_ask_plan_make.
 static inline cudaError_t tmap_mandelbrot_plan_make_f32(const tmap_mandelbrot *m,
                                                         const tmap_ask_workspace *w,
                                                         tmap_mandelbrot_plan_f32 *out) {
@@ -85,18 +95,18 @@ static inline cudaError_t tmap_mandelbrot_plan_make_f32(const tmap_mandelbrot *m
 }
 
 // Writes the dwells of a picture, computed in float: tmap_ask_stream of its plan. out: nx x ny
-// integers in device memory, row after row; a multiple of 16 bytes and an nx that is a multiple of
-// 4 let uniform regions be written 16 bytes at a time.
-// The function returns cudaErrorInvalidValue for a null or misaligned pointer, where nothing is
-// launched, else what tmap_ask_stream returns. tmap_ask_counts_read tells what was counted, and
-// whether a table was too small: a region that found no place is computed pixel by pixel.
+// integers in device memory, row after row; if it is at a multiple of 16 bytes and nx a multiple of
+// 4, uniform regions are written 16 bytes at a time.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, where nothing is launched, else
+// what tmap_ask_stream returns. tmap_ask_counts_read tells what was counted, and whether a table
+// was too small: a region that found no place is computed pixel by pixel.
 static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
                                               cudaStream_t stream) {
     return tmapi_mandelbrot_f32_launch(plan, out, 0, 0, stream);
 }
 
-// The same by tmap_ask_host, which waits, and tells the milliseconds of each level; those of a plan
-// without a subdivision are in level_ms[0].
+// The same by tmap_ask_host, with the milliseconds of each level; level_ms[0] has those of a plan
+// without a subdivision.
 static inline cudaError_t tmap_mandelbrot_host_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
                                                    float *level_ms, cudaStream_t stream) {
     return tmapi_mandelbrot_f32_launch(plan, out, 1, level_ms, stream);

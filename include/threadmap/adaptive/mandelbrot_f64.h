@@ -5,11 +5,13 @@
 #ifndef TMAP_ADAPTIVE_MANDELBROT_F64_H
 #define TMAP_ADAPTIVE_MANDELBROT_F64_H
 
-#include "mandelbrot_stamp.h"
+#include "mandelbrot_picture.h"
 
 #if TMAP_CUDA
 
-TMAP_FN double tmapi_mandelbrot_fma_f64(double a, double b, double c) {
+typedef double tmapi_mandelbrot_f64_real;
+
+TMAP_FN double tmapi_mandelbrot_f64_fma(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
     return __fma_rn(a, b, c);
 #else
@@ -18,7 +20,7 @@ TMAP_FN double tmapi_mandelbrot_fma_f64(double a, double b, double c) {
 }
 
 // A product that no compiler joins with an addition.
-TMAP_FN double tmapi_mandelbrot_mul_f64(double a, double b) {
+TMAP_FN double tmapi_mandelbrot_f64_mul(double a, double b) {
 #if defined(__CUDA_ARCH__)
     return __dmul_rn(a, b);
 #else
@@ -26,10 +28,7 @@ TMAP_FN double tmapi_mandelbrot_mul_f64(double a, double b) {
 #endif
 }
 
-#define TMAPI_MANDELBROT_REAL double
 #define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f64
-#define TMAPI_MANDELBROT_FMA  tmapi_mandelbrot_fma_f64
-#define TMAPI_MANDELBROT_MUL  tmapi_mandelbrot_mul_f64
 #include "mandelbrot_stamp.h"
 
 #endif // TMAP_CUDA
@@ -39,7 +38,17 @@ TMAP_FN double tmapi_mandelbrot_mul_f64(double a, double b) {
 // The plan of a picture in double: tmap_mandelbrot_plan_f32.
 typedef tmapi_mandelbrot_f64_plan tmap_mandelbrot_plan_f64;
 
-// tmap_mandelbrot_plan_make_f32 in double.
+// tmap_mandelbrot_kernels_f32 in double.
+static inline tmap_ask_kernels tmap_mandelbrot_kernels_f64(void) {
+    return tmapi_mandelbrot_f64_kernels();
+}
+
+// tmap_mandelbrot_plan_of_f32 and tmap_mandelbrot_plan_make_f32 in double.
+static inline int tmap_mandelbrot_plan_of_f64(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
+                                              const tmap_ask_facts *facts,
+                                              tmap_mandelbrot_plan_f64 *out) {
+    return tmapi_mandelbrot_f64_plan_of(m, w, facts, out);
+}
 static inline cudaError_t tmap_mandelbrot_plan_make_f64(const tmap_mandelbrot *m,
                                                         const tmap_ask_workspace *w,
                                                         tmap_mandelbrot_plan_f64 *out) {
@@ -58,9 +67,7 @@ static inline cudaError_t tmap_mandelbrot_host_f64(const tmap_mandelbrot_plan_f6
     return tmapi_mandelbrot_f64_launch(plan, out, 1, level_ms, stream);
 }
 
-// The dwell of pixel (x, y) on the host: bit by bit that of the kernels. m: as
-// tmap_mandelbrot_check has it.
-// Example: 4 x 4 pixels, dwell 100: pixel (3, 2), c = 0, 100; pixel (0, 0), c = -1.5 - i, 1.
+// tmap_mandelbrot_dwell_f32 in double.
 static inline int tmap_mandelbrot_dwell_f64(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
     const tmapi_mandelbrot_f64_job p = tmapi_mandelbrot_f64_job_make(m);
     return tmapi_mandelbrot_f64_dwell(&p, x, y);

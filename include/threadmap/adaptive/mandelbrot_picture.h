@@ -1,107 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_picture.h: the picture that mandelbrot.h and mandelbrot_f64.h compute, the memory of
-// its subdivision, and which pixels a region computes; the same for both types of numbers.
+// mandelbrot_picture.h: a picture of the Mandelbrot set: what is drawn, the memory of its
+// subdivision, which pixels a region asks, fills and computes, and the choice of a subdivision. All
+// of it is the same for mandelbrot.h in float and mandelbrot_f64.h in double.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 #define TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 
-#include "ask.h"
 #include "ask_plan.h"
 
-// ---- fill ---------------------------------------------------------------------------------------
-//
-// One value for all pixels of a rectangle of a picture, by a team of threads.
-
-#if TMAP_CUDA
-
-// The scratch that tmap_fill_i32 wants for each warp, in bytes.
-#define TMAP_FILL_SCRATCH 2048
-
-// Rows of at least so many vectors of 16 bytes are written by asynchronous copies from shared
-// memory, so many vectors by each at most (compute capability 9.0 or more).
-#define TMAPI_FILL_BULK_LEAST 16
-#define TMAPI_FILL_BULK_MOST  (TMAP_FILL_SCRATCH / 16)
-
-// The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
-// `wide`, a constant: as many threads as fit into a row side by side, several rows at a time.
-TMAP_DEVICE void tmapi_fill_columns(int *corner, tmap_u64 step, tmap_u32 count, tmap_u32 height,
-                                    int value, tmap_u32 rank, tmap_u32 size, const int wide) {
-    const tmap_u32 side = count < size ? count : size, rows = size / side;
-    const tmap_u32 row = rank / side, first = rank - row * side;
-    if (row >= rows) return;
-    for (tmap_u32 x = first; x < count; x += side) {
-        int *at = corner + step * row + (wide ? 4 : 1) * x;
-        for (tmap_u32 y = row; y < height; y += rows, at += step * rows) {
-            if (wide)
-                *(int4 *)at = make_int4(value, value, value, value);
-            else
-                *at = value;
-        }
-    }
-}
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-// The same for vectors, without their passing through registers: a lane writes a row, or a part of
-// one, by one instruction, and the threads that compute keep their way to memory. All warps of the
-// team are full ones.
-TMAP_DEVICE void tmapi_fill_bulk(int *corner, tmap_u64 step, tmap_u32 count, tmap_u32 height,
-                                 int value, tmap_ask_team team) {
-    const tmap_u32 lane = team.rank % 32, warps = team.size / 32;
-    const tmap_u32 parts = (count + TMAPI_FILL_BULK_MOST - 1) / TMAPI_FILL_BULK_MOST; // of a row
-    const tmap_u32 all = height * parts, each = (all + warps - 1) / warps;
-    const tmap_u32 first = team.rank / 32 * each, end = first + each < all ? first + each : all;
-    int4 *buffer = (int4 *)team.scratch;
-    const tmap_u32 from = (tmap_u32)__cvta_generic_to_shared(buffer);
-    if (first >= end) return;
-    for (tmap_u32 i = lane; i < TMAPI_FILL_BULK_MOST && i < count; i += 32)
-        buffer[i] = make_int4(value, value, value, value);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncwarp();
-    for (tmap_u32 i = first + lane; i < end; i += 32) {
-        const tmap_u32 row = parts == 1 ? i : i / parts,
-                       x = (i - row * parts) * TMAPI_FILL_BULK_MOST;
-        const tmap_u32 here = count - x < TMAPI_FILL_BULK_MOST ? count - x : TMAPI_FILL_BULK_MOST;
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                         __cvta_generic_to_global((int4 *)(corner + step * row) + x)),
-                     "r"(from), "r"(here * 16)
-                     : "memory");
-    }
-    asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;" ::: "memory");
-    __syncwarp(); // the buffer is free again
-}
-#endif
-
-// The calling thread's part in writing `value` to the pixels [x0, x1) x [y0, y1) of a region in a
-// picture with nx columns, row after row; 16 bytes at a time where `out` is at a multiple of 16
-// bytes and nx a multiple of 4. team: full warps, which call it together, or lanes of one warp;
-// team.scratch has TMAP_FILL_SCRATCH bytes.
-TMAP_DEVICE void tmap_fill_i32(int *out, tmap_u32 nx, const tmap_ask_region *region, int value,
-                               tmap_ask_team team) {
-    const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
-    const int wide = nx % 4 == 0 && (tmap_u64)out % 16 == 0;
-    const tmap_u64 step = nx;
-    tmap_u32 head = wide ? (0 - region->x0) & 3u : width, vectors, tail;
-    int *corner = out + (tmap_u64)region->y0 * nx + region->x0;
-    if (head > width) head = width;
-    vectors = (width - head) / 4;
-    tail = width - head - 4 * vectors;
-    if (vectors) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        if (vectors >= TMAPI_FILL_BULK_LEAST && team.size % 32 == 0)
-            tmapi_fill_bulk(corner + head, step, vectors, height, value, team);
-        else
-#endif
-            tmapi_fill_columns(corner + head, step, vectors, height, value, team.rank, team.size,
-                               1);
-    }
-    if (head) tmapi_fill_columns(corner, step, head, height, value, team.rank, team.size, 0);
-    if (tail)
-        tmapi_fill_columns(corner + width - tail, step, tail, height, value, team.rank, team.size,
-                           0);
-}
-
-#endif // TMAP_CUDA
-
-// ---- mandelbrot picture -------------------------------------------------------------------------
+// ---- the picture --------------------------------------------------------------------------------
 
 // Options, a bit each. BULBS: points of the main cardioid and of the disc of period 2 are told by a
 // formula.
@@ -115,15 +21,10 @@ typedef struct tmap_mandelbrot {
     tmap_u32 options;
 } tmap_mandelbrot;
 
-// nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1] without options. The paper's dwell:
+// nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1] without options. The paper's dwell is
 // 512.
 TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell) {
-    tmap_mandelbrot m;
-    m.nx = nx, m.ny = ny;
-    m.x0 = -1.5, m.x1 = 0.5;
-    m.y0 = -1, m.y1 = 1;
-    m.dwell = dwell;
-    m.options = 0;
+    const tmap_mandelbrot m = {nx, ny, -1.5, 0.5, -1, 1, dwell, 0};
     return m;
 }
 
@@ -132,8 +33,7 @@ TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 
 TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
     const tmap_u32 most = 1u << 24;
     if (!m || m->nx - 1 >= most || m->ny - 1 >= most) return TMAP_EINVAL;
-    if (m->dwell - 1 >= 1u << 30) return TMAP_EINVAL;
-    if (m->options > TMAP_MANDELBROT_BULBS) return TMAP_EINVAL;
+    if (m->dwell - 1 >= 1u << 30 || m->options > TMAP_MANDELBROT_BULBS) return TMAP_EINVAL;
     if (!(m->x0 < m->x1) || !(m->y0 < m->y1)) return TMAP_EINVAL; // NaN is not less either
     if (!(m->x1 - m->x0 < 1e300) || !(m->y1 - m->y0 < 1e300)) return TMAP_EINVAL;
     return TMAP_OK;
@@ -141,72 +41,210 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 
 // ---- the workspace ------------------------------------------------------------------------------
 //
-// A column of pixels in a picture takes a row of memory for each, so the columns of borders have
-// memory of their own in the rest of the workspace. They stand in the picture, which is slower,
-// where the workspace is one of tmap_ask_workspace_create, without a rest, and where there are more
-// regions side by side than pixels.
+// A column of pixels in a picture touches a row of memory for each, so that the columns of borders
+// have memory of their own in the rest of the workspace. They are kept in the picture, which is
+// slower, if the workspace has no rest, or if there are more regions side by side than pixels.
 
-// Pixels before the first one of a column, and from one column to the next: what a region of a
-// round size reads of a column, from its second row on, then begins at a multiple of 16 bytes.
+// Pixels before the first one of a column, and from one column to the next, so that what a region
+// of a round size reads of a column, from its second row on, begins at a multiple of 16 bytes.
 #define TMAPI_MANDELBROT_ABOVE 3
 TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
     return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
 }
 
 // Bytes of the columns: 4 (ny + 3), rounded up to 16, for each column of regions of the last level
-// and for one more. 0: they stand in the picture.
+// and for one more. 0: they are kept in the picture.
 TMAP_FN tmap_u64 tmapi_mandelbrot_columns(const tmap_ask_domain *d) {
     const tmap_u64 parts = tmap_region_parts(d->g, d->r, d->levels - 1);
     return parts > d->nx ? 0 : (parts + 1) * tmapi_mandelbrot_pitch(d->ny) * sizeof(int);
 }
 
-// The bytes of device memory that a workspace for this picture takes: those of
-// tmap_ask_workspace_bytes and the columns of borders, which are a sixteenth of the picture where
-// regions of the last level have a side of 16. a, capacity: as there; a = (0, 0, 0) is memory for
-// whatever the plan chooses. The function returns 0 for
-// what tmap_mandelbrot_check or tmap_ask_domain_make refuses.
+// The box of a picture; of nothing for what tmap_mandelbrot_check refuses.
+TMAP_FN tmap_ask_box tmapi_mandelbrot_box(const tmap_mandelbrot *m) {
+    tmap_ask_box box = {0, 0, 0};
+    if (tmap_mandelbrot_check(m) == TMAP_OK) box.nx = m->nx, box.ny = m->ny;
+    return box;
+}
+
+// The bytes of device memory of a workspace for this picture: tmap_ask_workspace_bytes and the
+// columns of borders, a sixteenth of the picture for regions of side 16. a, capacity: as there; a =
+// (0, 0, 0) is memory for whatever the plan chooses. Returns 0 for what is refused.
 // Example: 16384 x 16384, (16, 4, 4), capacity 0: 89212688.
 TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_ask_params a,
                                                  tmap_u64 capacity) {
+    const tmap_ask_box box = tmapi_mandelbrot_box(m);
     tmap_ask_domain d;
-    if (tmap_mandelbrot_check(m) || tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, &d)) return 0;
-    return tmap_ask_workspace_bytes(m->nx, m->ny, 0, a, capacity) + tmapi_mandelbrot_columns(&d);
+    if (tmap_ask_domain_make(box, a, &d)) return 0;
+    return tmap_ask_workspace_bytes(box, a, capacity) + tmapi_mandelbrot_columns(&d);
 }
 
-// Makes a workspace in memory of the caller's, at a multiple of 256: tmap_ask_workspace_set. Too
-// few bytes, as for a finer subdivision than the one they were counted for, are refused with
-// TMAP_EINVAL.
+// Makes a workspace in memory of the caller's: tmap_ask_workspace_set. Too few bytes, as for a
+// finer subdivision than they were counted for, are refused with TMAP_EINVAL.
 TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_params a,
-                                          tmap_u64 capacity, void *memory, tmap_u64 bytes,
+                                          tmap_u64 capacity, tmap_workspace memory,
                                           tmap_ask_workspace *out) {
-    const tmap_u64 need = tmap_mandelbrot_workspace_bytes(m, a, capacity);
-    int error = tmap_mandelbrot_check(m);
-    if (error) return error;
-    if (need && bytes < need) return TMAP_EINVAL;
-    return tmap_ask_workspace_set(m->nx, m->ny, 0, a, capacity, memory, bytes, out);
+    if (memory.bytes < tmap_mandelbrot_workspace_bytes(m, a, capacity)) return TMAP_EINVAL;
+    return tmap_ask_workspace_set(tmapi_mandelbrot_box(m), a, capacity, memory, out);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
-// Makes a workspace in memory that is allocated here; tmap_ask_workspace_destroy frees it. The
-// function returns cudaErrorInvalidValue for what is refused, else what cudaMalloc returns.
+// Makes a workspace in memory that is allocated here; tmap_ask_workspace_destroy frees it. Returns
+// cudaErrorInvalidValue for what is refused, else what cudaMalloc returns.
 static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot *m,
                                                            tmap_ask_params a, tmap_u64 capacity,
                                                            tmap_ask_workspace *out) {
-    const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(m, a, capacity);
-    void *memory = 0;
+    tmap_workspace memory = {0, tmap_mandelbrot_workspace_bytes(m, a, capacity)};
     cudaError_t status;
-    int error;
-    if (!out || !bytes) return cudaErrorInvalidValue;
-    if ((status = cudaMalloc(&memory, bytes)) != cudaSuccess) return status;
-    error = tmap_mandelbrot_workspace_set(m, a, capacity, memory, bytes, out);
-    if (error) cudaFree(memory);
-    return tmapi_ask_error(error);
+    if (!out || !memory.bytes) return cudaErrorInvalidValue;
+    if ((status = cudaMalloc(&memory.data, memory.bytes)) != cudaSuccess) return status;
+    return tmap_mandelbrot_workspace_set(m, a, capacity, memory, out) ? cudaErrorInvalidValue
+                                                                      : status;
 }
 #endif
 
-// ---- pixels that a region computes --------------------------------------------------------------
+// ---- where pixels are kept ----------------------------------------------------------------------
+
+// The scratch of a warp in bytes: 64 pixels that wait (mandelbrot_stamp.h).
+#define TMAPI_MANDELBROT_SCRATCH 2048
+
+// The first member of the job of every type of numbers.
+typedef struct tmapi_mandelbrot_canvas {
+    tmap_u32 nx, ny;
+    int dwell;
+    tmap_u32 options;
+    int *out, *columns; // columns: of borders; null: they are kept in the picture
+    tmap_u32 pitch;     // of columns
+    int special;        // 0: every pixel is steady, and none is told by a formula
+} tmapi_mandelbrot_canvas;
 
 #if TMAP_CUDA
+
+// The column of a pixel that is kept in the picture.
+#define TMAPI_MANDELBROT_PICTURE 0xffffffffu
+
+// Where pixel (x, y) is kept: column is TMAPI_MANDELBROT_PICTURE or the number of a column.
+TMAP_DEVICE int *tmapi_mandelbrot_kept(const tmapi_mandelbrot_canvas *p, tmap_u32 x, tmap_u32 y,
+                                       tmap_u32 column) {
+    return column != TMAPI_MANDELBROT_PICTURE && p->columns
+               ? p->columns + (tmap_u64)column * p->pitch + y + TMAPI_MANDELBROT_ABOVE
+               : p->out + (tmap_u64)y * p->nx + x;
+}
+
+// A region with its border: pixels x0 to x1 and y0 to y1, both included.
+typedef struct tmapi_mandelbrot_ring {
+    tmap_u32 x0, x1, y0, y1;
+} tmapi_mandelbrot_ring;
+
+TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot_canvas *p,
+                                                          const tmap_ask_region *t) {
+    tmapi_mandelbrot_ring b;
+    b.x0 = t->x0, b.x1 = t->x1 < p->nx ? t->x1 : p->nx - 1;
+    b.y0 = t->y0, b.y1 = t->y1 < p->ny ? t->y1 : p->ny - 1;
+    return b;
+}
+
+// ---- asking and filling -------------------------------------------------------------------------
+
+// Reads of a border that a lane has in flight.
+#define TMAPI_MANDELBROT_READS 4
+
+// What a thread finds on its part of a region's border. A quarter of the team walks each of the
+// rows y0 and y1 and the columns x0 and x1, with TMAPI_MANDELBROT_READS reads in flight, of four
+// pixels each where they lie side by side at a multiple of 16 bytes.
+TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
+                                                  tmap_ask_team team) {
+    const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, region);
+    const tmap_u32 side = team.rank % 4, part = team.rank / 4, parts = team.size / 4;
+    const int column = side >= 2, last = side & 1;
+    const tmap_u32 high = ring.y1 > ring.y0 ? ring.y1 - ring.y0 - 1 : 0;
+    const tmap_u32 count = column ? high : ring.x1 - ring.x0 + 1; // corners are in rows
+    const tmap_u32 most =
+        1 + (ring.x1 - ring.x0 > ring.y1 - ring.y0 ? ring.x1 - ring.x0 : ring.y1 - ring.y0);
+    const int *at = tmapi_mandelbrot_kept(p, column && last ? ring.x1 : ring.x0,
+                                          column ? ring.y0 + 1
+                                          : last ? ring.y1
+                                                 : ring.y0,
+                                          column ? (region->px + (tmap_u32)last) * region->fine
+                                                 : TMAPI_MANDELBROT_PICTURE);
+    const tmap_u64 step = column && !p->columns ? p->nx : 1;
+    // Of all sides or of none, so that lanes stay together: a level's regions are much alike.
+    const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
+    const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
+    const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)ring.y0 * p->nx + ring.x0];
+    tmap_ask_range range = {corner, corner};
+    for (tmap_u32 i = each * part; i - each * part < most; i += TMAPI_MANDELBROT_READS * turn) {
+        int4 v[TMAPI_MANDELBROT_READS];
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
+            const tmap_u32 x = i + k * turn;
+            v[k].x = v[k].y = v[k].z = v[k].w = (int)corner;
+            if (wide && x + 4 <= count)
+                v[k] = *(const int4 *)(at + x);
+            else if (x < count) { // one, or the last few
+                v[k].x = at[step * x];
+                if (wide && x + 1 < count) v[k].y = at[x + 1];
+                if (wide && x + 2 < count) v[k].z = at[x + 2];
+            }
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].x);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].y);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].z);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].w);
+        }
+        if (__any_sync(team.lanes, range.least != range.most)) break;
+    }
+    return range;
+}
+
+// The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
+// `wide`, a constant: as many threads as fit into a row side by side, several rows at a time.
+TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count, tmap_u32 height,
+                                       int value, tmap_ask_team team, const int wide) {
+    const tmap_u32 side = count < team.size ? count : team.size, rows = team.size / side;
+    const tmap_u32 row = team.rank / side, first = team.rank - row * side;
+    const tmap_u64 step = nx;
+    if (row >= rows) return;
+    for (tmap_u32 x = first; x < count; x += side) {
+        int *at = corner + step * row + (wide ? 4 : 1) * x;
+        for (tmap_u32 y = row; y < height; y += rows, at += step * rows) {
+            if (wide)
+                *(int4 *)at = make_int4(value, value, value, value);
+            else
+                *at = value;
+        }
+    }
+}
+
+// Fills a uniform region, 16 bytes at a time where the picture is at a multiple of 16 bytes and nx
+// a multiple of 4.
+TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_region *region,
+                                           tmap_u32 value, tmap_ask_team team) {
+    const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
+    const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
+    const int wide = p->nx % 4 == 0 && (tmap_u64)p->out % 16 == 0, v = (int)value;
+    tmap_u32 head = wide ? (0 - region->x0) & 3u : width, vectors, tail;
+    int *corner = p->out + (tmap_u64)region->y0 * p->nx + region->x0;
+    if (head > width) head = width;
+    vectors = (width - head) / 4;
+    tail = width - head - 4 * vectors;
+    if (vectors) tmapi_mandelbrot_fill(corner + head, p->nx, vectors, height, v, team, 1);
+    if (head) tmapi_mandelbrot_fill(corner, p->nx, head, height, v, team, 0);
+    if (tail) tmapi_mandelbrot_fill(corner + width - tail, p->nx, tail, height, v, team, 0);
+}
+
+// The same by the shortest code, for the kernel that asks.
+TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask_region *region,
+                                                 tmap_u32 value, tmap_ask_team team) {
+    const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
+    for (tmap_u32 y = region->y0; y < region->y1; ++y)
+        for (tmap_u32 x = region->x0 + team.rank; x < region->x1; x += team.size)
+            p->out[(tmap_u64)y * p->nx + x] = (int)value;
+}
+
+// ---- pixels that a region computes --------------------------------------------------------------
 
 // Kinds of work: the lines between a region's children, for the whole domain also its first and
 // last lines; and what lies inside a leaf's border.
@@ -214,41 +252,21 @@ static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot
 #define TMAPI_MANDELBROT_LEAF  1
 
 // How many pixels of a leaf's column, or lines between children, a lane takes one after the other
-// at most: 15 are all of a leaf of side 16. It takes fewer where it would do so less than TURNS
-// times.
+// at most: 15 are all of a leaf of side 16. It takes fewer if it would do so less than TURNS times.
 #define TMAPI_MANDELBROT_ROWS  15
 #define TMAPI_MANDELBROT_TURNS 16
 
-// The scratch of a warp: 64 pixels that wait, or the rows of a uniform region.
-#define TMAPI_MANDELBROT_SCRATCH TMAP_FILL_SCRATCH
-
-// A region with its border: pixels x0 to x1 and y0 to y1, both included.
-typedef struct tmapi_mandelbrot_box {
-    tmap_u32 x0, x1, y0, y1;
-} tmapi_mandelbrot_box;
-
-TMAP_DEVICE tmapi_mandelbrot_box tmapi_mandelbrot_closed(tmap_u32 nx, tmap_u32 ny,
-                                                         const tmap_ask_region *t) {
-    tmapi_mandelbrot_box b;
-    b.x0 = t->x0, b.x1 = t->x1 < nx ? t->x1 : nx - 1;
-    b.y0 = t->y0, b.y1 = t->y1 < ny ? t->y1 : ny - 1;
-    return b;
-}
-
-// The column of a pixel that is kept in the picture.
-#define TMAPI_MANDELBROT_PICTURE 0xffffffffu
-
 // The pixels of a kind of work in a region: `wide` side by side in each row (of a leaf) or line
 // (between children, first the pixels of lines along x, then those of lines along y), and `parts`
-// elements for those of one column, each every parts-th of its pixels, `rows` at most: what it
-// costs to find a region is paid once for them.
+// elements for those of one column. An element is every parts-th of its pixels, `rows` at most, so
+// that the region is found once for them.
 typedef struct tmapi_mandelbrot_runs {
     tmap_u32 wide, parts, rows;
 } tmapi_mandelbrot_runs;
 
 // kind: a constant. A leaf has one column at least, as its first one may have to be copied.
 TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent *e, int kind) {
-    const tmap_ask_sides *s = &e->sides;
+    const tmap_xyz *s = &e->sides;
     // The whole domain has its first and its last line, too.
     const tmap_u32 lines = e->level == TMAP_ASK_WHOLE ? e->parts + 1 : e->parts - 1;
     const tmap_u32 wide = kind == TMAPI_MANDELBROT_SHARE ? s->x + s->y : s->x > 1 ? s->x - 1 : 1;
@@ -266,6 +284,215 @@ TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent
     return a;
 }
 
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_SHARE);
+    return a.wide * a.parts;
+}
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_LEAF);
+    return a.wide * a.parts;
+}
+
+// Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x`
+// along line number y of an axis, y below `end`; `border` is where the region's border is.
+typedef struct tmapi_mandelbrot_run {
+    tmap_u32 x, y, end;
+    tmap_u32 left;   // pixels; this and the next two are the same in all lanes
+    tmap_u32 queued; // pixels that wait for a lane
+    int more;        // there may be elements yet
+    tmap_u32 copy;   // a row of the leaf's first column and its pixel, not yet in the picture; or 0
+    int copied;
+    int upright; // the line is a column
+    tmap_u32 border;
+    tmapi_ask_axis axis;
+} tmapi_mandelbrot_run;
+
+// Begins element i of a leaf, and copies into the picture the lane's part of the leaf's first
+// column, and of the picture's last one where the leaf ends there. The first copy is left for
+// later, as what it reads takes time to come.
+TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_canvas *p,
+                                             const tmap_ask_work *work, tmapi_ask_divider wide,
+                                             tmap_u32 parts, tmap_u32 i,
+                                             tmapi_mandelbrot_run *run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
+    const tmap_u32 left = t->px * t->fine, right = left + t->fine;
+    tmap_u32 rest;
+    run->y = t->y0 + 1 + tmapi_ask_divide(wide, i, &rest);
+    run->x = t->x0 + 1 + rest;
+    run->end = run->x < ring.x1 ? ring.y1 : 0;
+    if (!p->columns) return;
+    run->copy = t->y0 + 1 + i;
+    if (run->copy < ring.y1) run->copied = *tmapi_mandelbrot_kept(p, t->x0, run->copy, left);
+    for (tmap_u32 y = run->copy; y < ring.y1; y += wide.by * parts) {
+        if (y != run->copy)
+            p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
+        if (t->x1 == p->nx)
+            p->out[(tmap_u64)y * p->nx + ring.x1] = *tmapi_mandelbrot_kept(p, ring.x1, y, right);
+    }
+    if (run->copy >= ring.y1) run->copy = 0;
+}
+
+// Begins element i of the lines between children: rows with their ends, columns without. Where they
+// cross, pixels are computed twice.
+TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
+                                              const tmap_ask_work *work, tmapi_ask_divider wide,
+                                              tmap_u32 i, tmapi_mandelbrot_run *run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
+    const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
+    tmap_u32 rest, line = 1 - whole + tmapi_ask_divide(wide, i, &rest);
+    run->upright = rest > work->extent.sides.x;
+    if (run->upright) {
+        run->x = t->y0 + rest - work->extent.sides.x;
+        run->y = t->px * parts + line, run->end = (t->px + 1) * parts + whole;
+        run->axis = work->common->child.x, run->border = ring.x1;
+        if (run->x >= ring.y1) run->end = 0;
+    } else {
+        run->x = t->x0 + rest;
+        run->y = t->py * parts + line, run->end = (t->py + 1) * parts + whole;
+        run->axis = work->common->child.y, run->border = ring.y1;
+        if (run->x > ring.x1) run->end = 0;
+    }
+}
+
 #endif // TMAP_CUDA
 
+// ---- the choice of a subdivision ----------------------------------------------------------------
+//
+// Parameters (0, 0, 0): a survey of some pixels on the host, and the predicted times of a few
+// subdivisions and of a launch without one, of which the least is taken.
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// Groups of pixels along each axis that a survey looks at, the distance between the pixels of one
+// group, and the most steps that it takes.
+#define TMAPI_MANDELBROT_GROUPS 16
+#define TMAPI_MANDELBROT_APART  16
+#define TMAPI_MANDELBROT_LOOK   512
+
+// A picture on a device. Dwells are about those of the picture: nothing is rounded as there.
+typedef struct tmapi_mandelbrot_case {
+    double steps;  // of a pixel: its dwell
+    double taken;  // the same, but a point that comes back to where it was is through
+    double mixed;  // the part of groups with several dwells
+    double rough;  // steps taken by pixels of these groups, over all groups
+    double coarse; // the part of neighbouring groups with several dwells
+    double most;   // steps taken by any pixel
+    double warps, longest, dwell;
+    double rate;   // warp instructions a microsecond
+    double weight; // how many of them a step in these numbers takes the time of
+    double around; // nx + ny, in warps
+    int odd;       // rows of regions begin anywhere
+    int tip;       // the end of the set at c = -2 is in the window: every step is tested
+} tmapi_mandelbrot_case;
+
+// The dwells of pixels (x, y), (x + 16, y) and (x, y + 16), and the steps that the first one takes.
+typedef int (*tmapi_mandelbrot_look)(const void *job, double x, double y, int dwell[3]);
+
+// Looks at groups of three pixels all over the picture. wide: numbers are double.
+static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbrot *m,
+                                                             const tmap_device_facts *device,
+                                                             int wide, tmapi_mandelbrot_look look,
+                                                             const void *job) {
+    enum { GROUPS = TMAPI_MANDELBROT_GROUPS };
+    tmapi_mandelbrot_case c = {};
+    int all[GROUPS * GROUPS];
+    for (int group = 0; group < GROUPS * GROUPS; ++group) {
+        // Somewhere in a cell of the picture: the parts of multiples of two irrational numbers.
+        const double in_x = group * 0.6180339887, in_y = group * 0.7548776662;
+        int dwell[3];
+        const int taken = look(job, (group % GROUPS + in_x - (int)in_x) * m->nx / GROUPS,
+                               (group / GROUPS + in_y - (int)in_y) * m->ny / GROUPS, dwell);
+        const int *above = all + group - GROUPS;
+        all[group] = dwell[0];
+        c.steps += dwell[0], c.taken += taken;
+        if (dwell[0] != dwell[1] || dwell[0] != dwell[2]) c.mixed += 1, c.rough += taken;
+        if (c.most < taken) c.most = taken;
+        if (group >= GROUPS && group % GROUPS < GROUPS - 1)
+            c.coarse += above[0] != above[1] || above[0] != dwell[0];
+    }
+    c.coarse /= (GROUPS - 1) * (GROUPS - 1);
+    c.steps /= GROUPS * GROUPS, c.taken /= GROUPS * GROUPS;
+    c.mixed /= GROUPS * GROUPS, c.rough /= GROUPS * GROUPS;
+    c.warps = (double)m->nx * m->ny / 32;
+    c.around = ((double)m->nx + m->ny) / 32;
+    c.longest = m->nx > m->ny ? m->nx : m->ny;
+    c.dwell = m->dwell;
+    c.rate = device->processors * 7900.0; // four a clock, at nearly 2 GHz
+    c.weight = wide && device->floats_per_double > 1 ? device->floats_per_double : 1;
+    c.odd = m->nx % 64 != 0;
+    c.tip = m->x0 < -1.98 && m->x1 > -1.98 && m->y0 <= 0 && m->y1 >= 0;
+    return c;
+}
+
+// The part of regions with such a side that have several dwells. It grows by the same factor with
+// each doubling of the side: from groups, with a side of 16, to neighbouring groups. If dwells
+// differ at all, it is at least a line of regions across the picture, which a survey may not see.
+static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
+    const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
+    double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
+    if (c->mixed + c->coarse == 0) return 0;
+    for (; factor < 1.6; factor += 0.02) {
+        coarse = part;
+        for (x = TMAPI_MANDELBROT_APART; x < far; x *= 2) coarse *= factor;
+        if (coarse >= c->coarse) break;
+    }
+    for (x = side / TMAPI_MANDELBROT_APART; x >= 2; x /= 2) part *= factor;
+    for (; x < 1; x *= 2) part /= factor;
+    part *= 1 + (factor - 1) * (x - 1);
+    if (part < side / c->longest) part = side / c->longest;
+    return part < 1 ? part : 1;
+}
+
+// Microseconds of a subdivision with r = 4, and of a launch without one. The numbers are fitted to
+// 3000 pictures of nine windows in both types, of sides from 1000 to 16384, on an H200; an error of
+// a sixth is common.
+static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c, tmap_u32 g,
+                                               tmap_u32 levels) {
+    const double rough = c->mixed > 0 ? c->rough / c->mixed : c->taken; // steps of a leaf's pixel
+    double side = c->longest / g, lines = 0, leaves, fill, work;
+    for (tmap_u32 l = 1; l < levels; ++l) { // lines between the children of mixed regions
+        lines += 2 * 0.75 * tmapi_mandelbrot_mixed(c, side) / (side / 4);
+        side /= 4;
+    }
+    leaves = tmapi_mandelbrot_mixed(c, side);
+    fill = 34.5 + (c->odd ? 60 + 305 / side : 0);
+    work = c->around * g * (742 + 5.1 * c->weight * c->taken) +
+           c->warps *
+               (344 * c->weight * lines + leaves * (302 + c->weight * (92 + 6.4 * rough)) + fill);
+    return 11 + 14.8 * levels + work / c->rate + 0.0141 * c->weight * c->most +
+           (c->tip ? 0.03 * c->dwell : 0);
+}
+
+static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c) {
+    const double pixel = c->taken < 8 ? 47 : 57;
+    const double steps = 3.5 * c->taken + 2 * c->steps + 8.1 * c->rough;
+    return 3.5 + c->warps * (pixel + c->weight * steps) / c->rate + 0.0055 * c->weight * c->most +
+           (c->tip ? 0.037 * c->dwell : 0);
+}
+
+// Chooses how a picture is computed: returns how wide a block of it is, or 0 for a subdivision. *d:
+// the workspace's subdivision, the finest one, which may become a coarser one of r = 4.
+static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, tmap_ask_domain *d) {
+    // Parts of level 0 beside those of the finest one, in eighths, and levels more. The last one is
+    // for a picture that is nearly all uniform: one level of 8 parts.
+    static const int others[][2] = {{2, 1}, {4, 0}, {1, 1}, {16, -1}, {0, 0}};
+    const tmap_ask_domain finest = *d;
+    double best = tmapi_mandelbrot_ask_cost(c, d->g, d->levels), now;
+    for (int i = 0; i < 5; ++i) {
+        tmap_ask_domain other = finest;
+        other.g = others[i][0] ? finest.g * (tmap_u32)others[i][0] / 8 : 8;
+        other.levels = others[i][0] ? finest.levels + (tmap_u32)others[i][1] : 1;
+        if (other.g < 2 || other.g > 128 || other.levels < 1) continue;
+        if (!others[i][0] && finest.g < 8) continue;
+        if (tmapi_ask_too_large(&other)) continue;
+        now = tmapi_mandelbrot_ask_cost(c, other.g, other.levels);
+        if (now < best) best = now, *d = other;
+    }
+    if (tmapi_mandelbrot_plain_cost(c) >= best) return 0;
+    return c->taken < 8 && c->warps > 20000 ? 32 : 16;
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
 #endif

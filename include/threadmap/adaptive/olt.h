@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-// olt.h: offset lookup tables: the regions of a level, one 64-bit scalar each (region.h), into
-// which all threads of a grid insert at once and without gaps.
+// olt.h: offset lookup tables (OLT): the regions of a level, one 64-bit scalar each (region.h),
+// into which all threads of a grid insert at once and without gaps.
 //
-// Two tables take turns: a level reads one, the next level's regions go to the other. Tables are
-// allocated once, and what says how full one is lives on the device, a word for each level, so that
-// no level waits for the host and none has to be cleared:
-//
-//     slot = count[level]++                         stored if slot < capacity, else refused
+//     slot = count++                                stored if slot < capacity, else refused
 //     stored = min(count, capacity)     refused = max(count - capacity, 0)
 //
-// A refused insertion returns 0 and its caller must do the region's work by other means; the count
-// tells afterwards how many there were. Four ways to insert, which all give the same set:
+// The count stays on the device, so that no level waits for the host. A refused insertion returns
+// 0; its caller must do the region's work by other means. Four ways to insert store the same set:
 //
 //                                    atomics                  order of the entries
 //     tmap_olt_insert                one a region             any
@@ -36,28 +32,6 @@ typedef struct tmap_olt {
     tmap_u64 capacity;
 } tmap_olt;
 
-// The two tables and the counts of all levels.
-typedef struct tmap_olt_pair {
-    tmap_u64 *even, *odd; // capacity entries each
-    tmap_u64 *counts;     // a word for each level, `stride` words apart
-    tmap_u64 capacity;
-    tmap_u32 stride;
-} tmap_olt_pair;
-
-// The table that level `level` fills.
-TMAP_FN tmap_olt tmap_olt_written(tmap_olt_pair p, tmap_u32 level) {
-    tmap_olt t;
-    t.entries = level & 1 ? p.odd : p.even;
-    t.count = p.counts + (tmap_u64)level * p.stride;
-    t.capacity = p.capacity;
-    return t;
-}
-
-// The table that level `level` >= 1 reads: the one that the level before it filled.
-TMAP_FN tmap_olt tmap_olt_read(tmap_olt_pair p, tmap_u32 level) {
-    return tmap_olt_written(p, level - 1);
-}
-
 // The entries in a table. For kernels launched after the one that filled it.
 TMAP_DEVICE tmap_u64 tmap_olt_stored(tmap_olt t) {
     tmap_u64 count = *(volatile const tmap_u64 *)t.count;
@@ -72,9 +46,8 @@ TMAP_DEVICE tmap_u64 tmap_olt_refused(tmap_olt t) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-// The next slot of a counter for each lane with want != 0: consecutive in the order of lanes. A
-// lane without gets some number. Collective for the warp. Cost: an atomic, a ballot, a shuffle or
-// two.
+// The next slot of a counter for each lane with want != 0, in the order of lanes; another lane gets
+// some number. Collective for the warp. Cost: an atomic, a ballot, one or two shuffles.
 TMAP_DEVICE tmap_u64 tmap_olt_slot_warp(tmap_warp w, tmap_u64 *count, int want) {
     tmap_u32 wanting = __ballot_sync(w.mask, want);
     tmap_u64 first = 0;
@@ -83,9 +56,9 @@ TMAP_DEVICE tmap_u64 tmap_olt_slot_warp(tmap_warp w, tmap_u64 *count, int want) 
     return first + (tmap_u32)__popc(wanting & ((1u << w.lane) - 1));
 }
 
-// How many threads of the block before this one have want != 0; *all becomes how many of the block
-// do. Collective for the block, of any shape. scratch: 33 words of shared memory, free again after
-// the next __syncthreads(). Cost: two ballots and two barriers.
+// How many threads of the block before this one have want != 0; *all becomes how many of the whole
+// block do. Collective for the block, of any shape. scratch: 33 words of shared memory, free again
+// after the next __syncthreads(). Cost: a ballot and two barriers.
 TMAP_DEVICE tmap_u32 tmap_olt_rank_block(int want, tmap_u32 *scratch, tmap_u32 *all) {
     tmap_warp w = tmap_warp_self();
     tmap_u32 warp = tmap_thread_rank() / 32;
@@ -115,12 +88,12 @@ TMAP_DEVICE int tmapi_olt_store(tmap_olt t, tmap_u64 slot, int want, tmap_u64 va
 
 // ---- insertion ----------------------------------------------------------------------------------
 //
-// Value: any scalar. want: 0 for a thread that has nothing to insert. All return 1 if the value was
+// value: any scalar. want: 0 for a thread that has nothing to insert. All return 1 if the value was
 // stored, 0 if it was refused or not wanted.
 
 // By the calling thread alone.
-// Example: an empty table of capacity 2, values 7, 8, 9 one after the other: stored {7, 8}, the
-// third call returns 0, count = 3.
+// Example: an empty table of capacity 2, values 7, 8, 9: stored {7, 8}; the third call returns 0;
+// count = 3.
 TMAP_DEVICE int tmap_olt_insert(tmap_olt t, tmap_u64 value) {
     return tmapi_olt_store(t, atomicAdd(t.count, 1ull), 1, value);
 }
@@ -142,16 +115,15 @@ TMAP_DEVICE int tmap_olt_insert_block(tmap_olt t, int want, tmap_u64 value, tmap
 
 // ---- ordered insertion --------------------------------------------------------------------------
 //
-// Candidates come in tiles, one for each turn of a block; the entries end up in the order of the
-// tiles, and of the threads within a tile, whatever the order in which blocks run. A block takes
-// its tiles from a ticket, so that whoever it waits for has begun, and adds its number to a running
-// total that goes from tile to tile:
+// Candidates come in tiles, one for each turn of a block. The entries have the order of the tiles,
+// and of the threads within a tile, in whatever order blocks run. A block takes its tiles from a
+// ticket, so that the block of the tile before has begun, and adds its count to a running total:
 //
 //     while ((tile = tmap_olt_tile(ticket, scratch)) < tiles)
 //         tmap_olt_insert_ordered(t, chain, tile, want, value, scratch);
 
-// The number of the next tile, to all threads of the block: a barrier before and after. ticket: a
-// word of device memory, 0 before the first. scratch: as below.
+// The number of the next tile, in all threads of the block; a barrier before and after. ticket: a
+// word of device memory, 0 at first. scratch: as below.
 TMAP_DEVICE tmap_u32 tmap_olt_tile(tmap_u32 *ticket, tmap_u32 *scratch) {
     __syncthreads();
     if (tmap_thread_rank() == 0) scratch[33] = atomicAdd(ticket, 1u);
@@ -160,8 +132,8 @@ TMAP_DEVICE tmap_u32 tmap_olt_tile(tmap_u32 *ticket, tmap_u32 *scratch) {
 }
 
 // By all threads of a block together, each tile once. chain: a word of device memory for each tile,
-// 0 before; tiles below 2^32, fewer than 2^63 insertions. scratch: as for tmap_olt_insert_block.
-// Cost: as that, and the way of a word through memory for each tile, one after the other.
+// 0 at first; fewer than 2^63 insertions. scratch: as for tmap_olt_insert_block, whose cost is this
+// one's, too; besides, the tiles wait for each other one by one.
 TMAP_DEVICE int tmap_olt_insert_ordered(tmap_olt t, tmap_u64 *chain, tmap_u32 tile, int want,
                                         tmap_u64 value, tmap_u32 *scratch) {
     const tmap_u64 known = 1ull << 63;
@@ -169,9 +141,8 @@ TMAP_DEVICE int tmap_olt_insert_ordered(tmap_olt t, tmap_u64 *chain, tmap_u32 ti
     tmap_u32 all, rank = tmap_olt_rank_block(want, scratch, &all);
     if (tmap_thread_rank() == 0) {
         tmap_u64 before = known;
-        if (tile) do // the block of the tile before has begun, so it comes to its atomicExch
-                before = atomicAdd(&chain[tile - 1], 0ull);
-            while (!(before & known));
+        while (tile && !((before = atomicAdd(&chain[tile - 1], 0ull)) & known)) {
+        }
         *first = before & ~known;
         atomicExch(&chain[tile], before + all);
         if (all) atomicAdd(t.count, (tmap_u64)all);

@@ -2,19 +2,22 @@
 // region.h: the regions of an adaptive subdivision: their boundaries on any domain, how many levels
 // there are, and one scalar for each region in canonical or Morton order.
 //
-// An axis of n elements is cut into g parts, each of them into r, and so on: level l has g r^l
-// parts, and part i of `parts` holds the elements from floor(n i / parts) up to, without it,
-// floor(n (i + 1) / parts). That is exact for every n, g and r:
+// An axis of n elements is cut into g parts, each of them into r parts, and so on. Level l has g
+// r^l parts. Part i of `parts` has the elements from floor(n i / parts) to floor(n (i + 1) / parts)
+// - 1. This is exact for every n, g and r:
 //
-//   the parts of a level share out all n elements, as each begins where the one before it ends;
-//   part i is shared out among its children r i ... r i + r - 1, because
+//   each part of a level begins where the one before it ends: together they have all n elements;
+//   the children of part i are the parts r i ... r i + r - 1 of the next level, since
 //   floor(n (r i) / (r parts)) = floor(n i / parts): both ends of a part are ends of children;
-//   a part has floor(n / parts) or ceil(n / parts) elements: none where n < parts allows it.
+//   a part has floor(n / parts) or ceil(n / parts) elements; if n < parts, some parts are empty.
 //
-// A region of a domain of k axes is one part along each, known by its level and its k part numbers;
-// an offset lookup table holds the numbers as one scalar. Source: Quezada, Navarro, Romero,
-// Aguilera, "Modeling GPU dynamic parallelism for self similar density workloads", FGCS 145 (2023),
-// sections 4.2.1 and 7.2. Every function is total.
+//     first = tmap_region_edge(n, parts, i), end = tmap_region_edge(n, parts, i + 1);
+//
+// A region of a domain of k axes is one part along each axis. An offset lookup table (OLT, olt.h)
+// holds its k part numbers as one scalar. Every function is total.
+//
+// Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
+// density workloads", FGCS 145 (2023), sections 4.2.1 and 7.2.
 #ifndef TMAP_ADAPTIVE_REGION_H
 #define TMAP_ADAPTIVE_REGION_H
 
@@ -25,18 +28,12 @@ typedef struct tmap_xyz {
     tmap_u32 x, y, z;
 } tmap_xyz;
 
-// a * b, or 2^64 - 1 where that does not fit.
-TMAP_FN tmap_u64 tmapi_region_mul(tmap_u64 a, tmap_u64 b) {
-    return b && a > ~0ull / b ? ~0ull : a * b;
-}
-
 // ---- boundaries along one axis ------------------------------------------------------------------
 
-// The first element of part i, floor(n i / parts); i = parts gives n. n: any; parts: 1 to 2^32
-// (0 counts as 1, beyond it some number); an i above parts counts as parts.
+// The first element of part i, floor(n i / parts); i = parts gives n. n: any. parts: 1 to 2^32; 0
+// counts as 1, more gives some number. i: 0 to parts; more counts as parts.
 // Laws: edge(n, r parts, r i) == edge(n, parts, i); edge(i) <= edge(i + 1).
-// Cost: two 64-bit divisions; tmap_region_axis has the first done once, and none at all where parts
-// divides n.
+// Cost: two 64-bit divisions; tmap_region_axis needs one, or none if parts divides n.
 // Example: n = 10, parts = 4: 0..4 -> 0 2 5 7 10.
 TMAP_FN tmap_u64 tmap_region_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
     if (parts == 0) parts = 1;
@@ -44,8 +41,8 @@ TMAP_FN tmap_u64 tmap_region_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
     return n / parts * i + n % parts * i / parts; // the rest is below parts: no product wraps
 }
 
-// The part that holds element e: the i with edge(i) <= e < edge(i + 1). n: 1 to 2^32, e < n; an e
-// beyond counts as n - 1; parts: any with (e + 1) parts / n < 2^64. n = 0 gives 0.
+// The part that element e is in: the i with edge(i) <= e < edge(i + 1). n: 1 to 2^32; 0 gives 0. e:
+// 0 to n - 1; more counts as n - 1. parts: any with (e + 1) parts / n < 2^64.
 // Law: find(n, parts, edge(n, parts, i)) == i for every part i that is not empty.
 // Example: n = 10, parts = 4: 0..9 -> 0 0 1 1 1 2 2 3 3 3.
 TMAP_FN tmap_u64 tmap_region_find(tmap_u64 n, tmap_u64 parts, tmap_u64 e) {
@@ -64,9 +61,9 @@ TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
     return n / parts + (n % parts != 0);
 }
 
-// An axis with its divisions done: for kernels, which ask for many boundaries of one level.
+// An axis at one level, for many boundaries.
 typedef struct tmap_region_axis {
-    tmap_u64 parts, step, rest; // rest: n mod parts
+    tmap_u64 parts, step, rest; // floor(n / parts), n mod parts
 } tmap_region_axis;
 
 // n, parts: as for tmap_region_edge.
@@ -78,53 +75,47 @@ TMAP_FN tmap_region_axis tmap_region_axis_make(tmap_u64 n, tmap_u64 parts) {
     return a;
 }
 
-// The axis of the next level, each part cut into r. Law: axis_next(axis_make(n, parts), n, r) ==
-// axis_make(n, r parts).
-TMAP_FN tmap_region_axis tmap_region_axis_next(tmap_region_axis a, tmap_u64 n, tmap_u32 r) {
-    return tmap_region_axis_make(n, tmapi_region_mul(a.parts, r));
-}
-
-// Law: tmap_region_axis_edge(tmap_region_axis_make(n, parts), i) == tmap_region_edge(n, parts, i)
-// for i <= parts; an i above parts is not caught. Cost: one product where parts divides n.
+// tmap_region_edge(n, parts, i) for i <= parts; more gives some number. Cost: one division, or none
+// if parts divides n.
 TMAP_FN tmap_u64 tmap_region_axis_edge(tmap_region_axis a, tmap_u64 i) {
     return a.step * i + (a.rest ? a.rest * i / a.parts : 0);
 }
 
 // ---- how many levels, parts and regions ---------------------------------------------------------
 
-// Whether a subdivision is possible: 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE
-// for b > n / g, regions that are too small before the first cut, and for g > 2^32. n: elements
-// along the longest axis; g: parts of level 0 along it; r: parts into which a part is cut; b: the
-// side, in elements, at which cutting ends.
+// Whether a subdivision (g, r, B) is possible. n: elements along the longest axis. g: parts of
+// level 0 along it. r: parts of a part. b: the side, in elements, at which cutting ends.
+// Returns 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g, where regions
+// are too small before the first cut, and for g > 2^32.
 TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     if (n == 0 || g == 0 || r < 2 || b == 0) return TMAP_EINVAL;
     if (g > 1ull << 32 || b > n / g) return TMAP_ERANGE;
     return TMAP_OK;
 }
 
-// The number of levels tau = floor(log_r(n / (g b))), assumption iii of section 4.2.1, and at least
-// 1: the largest t with g b r^t <= n. Levels are 0 to tau - 1. Regions of the last one, which are
-// not cut any more, have r b elements a side or more, below r^2 b; where n < g b r there is only
-// level 0, and they have b or more. Arguments as for tmap_region_check; what that refuses gives 1.
-// Counted in integers, as the quotient of two rounded logarithms falls short of a whole number
-// where n / (g b) is 3^5 or 10^3. Example: n = 65536, g = 32, r = 2, b = 32: 6.
+// The number of levels tau = floor(log_r(n / (g b))), at least 1: the largest t with g b r^t <= n
+// (assumption iii of section 4.2.1). Levels are 0 to tau - 1. Regions of the last level, which are
+// not cut, have a side of r b to r^2 b elements; if n < g b r there is only level 0, with sides
+// from b on. Arguments: as for tmap_region_check; what that refuses gives 1. The levels are counted
+// in integers: the quotient of two rounded logarithms is less than 5 for 3^5.
+// Example: n = 65536, g = 32, r = 2, b = 32: 6.
 TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     tmap_u32 tau = 0;
     tmap_u64 left;
     if (tmap_region_check(n, g, r, b)) return 1;
-    for (left = n / g / b / r; left; left /= r) ++tau; // floors of floors are the floor of it all
+    for (left = n / g / b / r; left; left /= r) ++tau;
     return tau ? tau : 1;
 }
 
-// Parts along an axis at a level, g r^level; saturates at 2^64 - 1. Example: g = 32, r = 2, level
-// 5: 1024.
+// Parts along an axis at a level, g r^level; saturates at 2^64 - 1.
+// Example: g = 32, r = 2, level 5: 1024.
 TMAP_FN tmap_u64 tmap_region_parts(tmap_u64 g, tmap_u64 r, tmap_u32 level) {
-    while (level-- && r != 1 && g && g != ~0ull) g = tmapi_region_mul(g, r);
+    while (level-- && r != 1 && g && g != ~0ull) g = tmap_mul_saturate(g, r);
     return g;
 }
 
-// The entries of the offset lookup table that `regions` regions of level i can fill, if all of them
-// subdivide: G_i r^k, equations 26 (k = 2), 27 (k = 3) and 28; saturates at 2^64 - 1.
+// The entries of an offset lookup table (OLT) if all of `regions` regions subdivide: G_i r^k,
+// equations 26 (k = 2), 27 (k = 3) and 28; saturates at 2^64 - 1.
 // Example: regions = 1024, r = 2, k = 2: 4096.
 TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) {
     return tmap_region_parts(regions, r, k);
@@ -133,8 +124,8 @@ TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) 
 // ---- parents and children -----------------------------------------------------------------------
 
 // Child c, 0 to r^2 - 1, of a region of two axes: part numbers of the next level.
-// Law: region_parent2(region_child2(p, r, c), r) == p. Example: (1,2), r = 2: 0..3 -> (2,4)(3,4)
-// (2,5)(3,5).
+// Law: parent2(child2(p, r, c), r) == p.
+// Example: (1,2), r = 2: 0..3 -> (2,4)(3,4)(2,5)(3,5).
 TMAP_FN tmap_xy tmap_region_child2(tmap_xy region, tmap_u32 r, tmap_u32 c) {
     tmap_xy child;
     if (r == 0) r = 1;
@@ -213,8 +204,8 @@ TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap
     return s;
 }
 
-// The inverse: x_i = floor(s / prod_{j<i} n_j) mod n_i; the last axis takes what is left. Writes
-// k numbers. n_i = 0 counts as 1; n[k - 1] is not read.
+// The inverse: x_i = floor(s / prod_{j<i} n_j) mod n_i; the last axis takes what is left. Writes k
+// numbers. n_i = 0 counts as 1; n[k - 1] is not read.
 // Example: n = {5, 4, 3}, 37 -> {2, 3, 1}.
 TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n, tmap_u32 *x) {
     tmap_u32 i;
@@ -228,11 +219,10 @@ TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n,
 
 // ---- Morton order: bit after bit ----------------------------------------------------------------
 //
-// The bits of the coordinates take turns, x at the low end, so that neighbours in space are
-// mostly neighbours in the table. Needs no n_x, and for r = 2 child c of region s is 4 s + c, or
-// 8 s + c with three axes.
+// The bits of the coordinates alternate, x first, so that neighbours in space are mostly neighbours
+// in the table. It needs no n_x. For r = 2 child c of region s is 4 s + c; with three axes 8 s + c.
 
-// Bits of v moved apart: bit i to bit 2i.
+// Moves bit i of v to bit 2i.
 TMAP_FN tmap_u64 tmapi_region_spread2(tmap_u32 v) {
     tmap_u64 b = v;
     b = (b | b << 16) & 0x0000ffff0000ffffull;
@@ -242,7 +232,7 @@ TMAP_FN tmap_u64 tmapi_region_spread2(tmap_u32 v) {
     return (b | b << 1) & 0x5555555555555555ull;
 }
 
-// Bit 2i back to bit i; the odd ones are ignored.
+// The inverse; odd bits are ignored.
 TMAP_FN tmap_u32 tmapi_region_gather2(tmap_u64 b) {
     b &= 0x5555555555555555ull;
     b = (b | b >> 1) & 0x3333333333333333ull;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ca_rule.h: rules of the cellular automata of ca.h and life.h, and the next state of one cell.
+// ca_rule.h: rules of cellular automata (CA) of the family of Conway's Life, and the next state of
+// one cell, or of 32 cells of one bit each. ca.h and compact_life.h apply them.
 #ifndef TMAP_FRACTAL_CA_RULE_H
 #define TMAP_FRACTAL_CA_RULE_H
 
 #include "../core.h"
-
-// ---- ca rule ------------------------------------------------------------------------------------
 
 // A rule: bit n of `born` says that a dead cell with n live neighbours becomes alive, bit n of
 // `survive` that a live one stays alive; bits 0..8.
@@ -19,8 +18,7 @@ TMAP_FN tmap_ca_rule tmap_ca_life(void) {
     return rule;
 }
 
-// The rule of a text such as "B3/S23" (either case; no digit twice; B or S alone may stand without
-// digits).
+// The rule of a text such as "B3/S23" (either case; no digit twice; B or S may have no digits).
 // Returns TMAP_OK, or TMAP_EINVAL, and then leaves *out alone.
 TMAP_FN int tmap_ca_rule_from_text(const char *text, tmap_ca_rule *out) {
     tmap_u32 mask[2] = {0, 0};
@@ -45,9 +43,8 @@ TMAP_FN int tmap_ca_next(tmap_ca_rule rule, int alive, tmap_u32 neighbours) {
     return (int)((alive ? rule.survive : rule.born) >> (neighbours & 31) & 1);
 }
 
-// The next state (0 or 1) of cell (x, y) of an embedding `width` x `height`, whose places outside
-// the fractal hold 0. in: one byte a place, row by row, alive where not 0. A place outside the
-// embedding counts as dead.
+// The next state (0 or 1) of cell (x, y) of an embedding `width` x `height` of one byte a place,
+// row by row, alive where not 0 and 0 outside the fractal. Places past its edge count as dead.
 TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap_u64 height,
                                    tmap_u64 x, tmap_u64 y, tmap_ca_rule rule) {
     int neighbours = 0;
@@ -65,13 +62,10 @@ TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap
     return (unsigned char)tmap_ca_next(rule, row[0] != 0, (tmap_u32)neighbours);
 }
 
-// ---- life bits ----------------------------------------------------------------------------------
-//
-// A step of a two-state automaton for 32 cells at a time, one bit each. A part of
-// life.h and life.h.
+// ---- 32 cells at a time -------------------------------------------------------------------------
 
-// A rule as masks of a word: element n is all ones where n living neighbours bring a dead place to
-// life or keep a living one alive, else 0.
+// A rule as masks of a word: element n is all ones where a dead place with n living neighbours is
+// born, or a living one survives; else 0.
 typedef struct tmapi_life_rule {
     tmap_u32 born[9], survive[9];
 } tmapi_life_rule;

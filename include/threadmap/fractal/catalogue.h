@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT
-// catalogue.h: the nine NBB fractals of the paper's table 1 as constants, and the user's own from
-// rows of text.
+// catalogue.h: the nine NBB fractals of the paper's table 1 as constants, with their hash tables
+// H[]; the user's own from rows of text; and the gasket with arithmetic in place of the table.
 //
 // In a kernel, a constructor such as tmap_fractal_carpet() is a constant: the maps of nbb.h fold
-// around it. An own fractal gets the same by writing down the numbers that tmap_nbb_from_rows
-// found: tmap_nbb_make(k, sx, sy, ...).
+// around it. So does tmap_nbb_make with the numbers that tmap_nbb_from_rows found for an own
+// fractal.
 #ifndef TMAP_FRACTAL_CATALOGUE_H
 #define TMAP_FRACTAL_CATALOGUE_H
 
-#include "../core.h"
 #include "nbb.h"
 
-// ---- catalogue ----------------------------------------------------------------------------------
-
 // The catalogue: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
-// numbered row by row.
-// The pictures of the Chandelier, the Candy and the Empty bottles are not in the paper's text:
-// their rows are inferred from their k and s.
+// numbered row by row. The rows of the Chandelier, the Candy and the Empty bottles, of which the
+// paper's text has no picture, are inferred from their k and s.
 #define TMAP_FRACTALS(X) \
     X(gasket, "Sierpinski gasket", "#.\n##", 3, 2, 2, 0x100ull, 0x110ull) \
     X(carpet, "Sierpinski carpet", "###\n#.#\n###", 8, 3, 3, 0x21020210ull, 0x22211000ull) \
@@ -46,25 +42,19 @@ TMAP_FN tmap_nbb tmap_fractal_at(int i) {
     return tmap_fractal_gasket();
 }
 
-// Its name ("gasket"), the name that tmap_fractal_from_text takes; any other i: "own".
-TMAP_FN const char *tmap_fractal_name(int i) {
+TMAP_FN const char *tmapi_fractal_text(int i, int titled) {
     int n = 0;
 #define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    if (i == n++) return #name;
+    if (i == n++) return titled ? title : #name;
     TMAP_FRACTALS(TMAPI_FRACTAL)
 #undef TMAPI_FRACTAL
-    return "own";
+    return titled ? "own fractal" : "own";
 }
 
-// Its title ("Sierpinski gasket"); any other i: "own fractal".
-TMAP_FN const char *tmap_fractal_title(int i) {
-    int n = 0;
-#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    if (i == n++) return title;
-    TMAP_FRACTALS(TMAPI_FRACTAL)
-#undef TMAPI_FRACTAL
-    return "own fractal";
-}
+// Its name ("gasket"), which tmap_fractal_from_text takes, and its title ("Sierpinski gasket"); of
+// any other i "own" and "own fractal".
+TMAP_FN const char *tmap_fractal_name(int i) { return tmapi_fractal_text(i, 0); }
+TMAP_FN const char *tmap_fractal_title(int i) { return tmapi_fractal_text(i, 1); }
 
 // 1 if a and b are the same fractal with the same numbering of replicas.
 TMAP_FN int tmap_nbb_equal(tmap_nbb a, tmap_nbb b) {
@@ -80,9 +70,8 @@ TMAP_FN int tmap_fractal_index(tmap_nbb f) {
 
 // ---- the user's own -----------------------------------------------------------------------------
 
-// 0 for the end of the text, 1 for the end of a row, which is written as a line feed, '/', or the
-// two characters \n (what a shell passes on unread), 2 for any other character. Moves *p past what
-// it read, but for the end.
+// 0 for the end of the text, 1 for the end of a row (a line feed, '/', or the two characters \n,
+// which a shell passes on unread), 2 for any other character. Moves *p past what it read.
 TMAP_FN int tmapi_rows_next(const char **p, char *c) {
     *c = **p;
     if (*c == 0) return 0;
@@ -96,8 +85,8 @@ TMAP_FN int tmapi_rows_next(const char **p, char *c) {
 
 // The fractal whose replicas are the '#' of rows of '#' and '.', rows from the top, separated by
 // line feeds (or '/', or a written-out \n); one separator at the end is allowed. Replicas are
-// numbered row by row.
-// rows: at most 16 rows of at most 16, at most 16 '#'. out: written only on success.
+// numbered row by row. rows: at most 16 rows of at most 16, at most 16 '#'. out: written only on
+// success.
 // Returns TMAP_OK, TMAP_EINVAL (null), TMAP_EUNEQUAL, TMAP_ECHARACTER, TMAP_EEMPTY, TMAP_EREPLICAS
 // or TMAP_ESIDE. Example: tmap_nbb_from_rows("#.\n##", &f) makes f the gasket: k = 3, s = 2, H =
 // (0,0)(0,1)(1,1).
@@ -154,19 +143,15 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
     return tmap_nbb_from_rows(text, out);
 }
 
-// ---- gasket -------------------------------------------------------------------------------------
+// ---- the gasket by arithmetic -------------------------------------------------------------------
 //
-// The Sierpinski gasket with arithmetic in the place of the table: its hash, membership,
-// lambda and nu.
-//
-// The gasket is the NBB fractal "#. / ##": k = 3, s = 2. Its cells are the (x, y) with no bit of x
-// outside y, the odd entries of Pascal's triangle modulo 2. The maps agree with those of nbb.h on
-// tmap_fractal_gasket(), digit by digit.
-//
+// The gasket, "#. / ##", has k = 3 and s = 2. Its cells are the (x, y) with no bit of x outside y,
+// the odd entries of Pascal's triangle. The maps agree with those of nbb.h on
+// tmap_fractal_gasket().
 // Source: Navarro et al., FGCS 113 (2020), section 6.1.
 
-// h(beta), equation 15: the box of replica beta, (floor(beta / 2), beta - floor(beta / 2)).
-// beta: 0..2. Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
+// h(beta), the arithmetic hash, equation 15: the box (floor(beta / 2), beta - floor(beta / 2)) of
+// replica beta, 0..2. Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
 TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
     tmap_xy t;
     t.x = beta >> 1;
@@ -174,14 +159,14 @@ TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
     return t;
 }
 
-// 1 if (x, y) is a cell of the gasket n wide, else 0 (section 6.1: x & (n - 1 - y) == 0).
-// n: a power of two up to 2^31; x, y < n. Example: n = 4: (1,1) -> 1, (1,2) -> 0.
+// 1 if (x, y) is a cell of the gasket n wide, else 0 (section 6.1: x & (n - 1 - y) == 0). n: a
+// power of two up to 2^31; x, y < n. Example: n = 4: (1,1) -> 1, (1,2) -> 0.
 TMAP_FN int tmap_gasket_contains(tmap_u32 x, tmap_u32 y, tmap_u32 n) {
     return (x & (n - 1 - y)) == 0;
 }
 
-// lambda(omega), equation 17. wx < 3^ceil(r/2), wy < 3^floor(r/2), r <= 32. Example: r = 2: (2,1)
-// -> (1,3).
+// lambda(omega), equation 17. wx < 3^ceil(r/2), wy < 3^floor(r/2), r <= 32.
+// Example: r = 2: (2,1) -> (1,3).
 TMAP_FN tmap_xy tmap_gasket_lambda(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     tmap_xy cell = {0, 0};
     for (tmap_u32 bit = 0; bit < r && bit < 32; ++bit) {
@@ -194,8 +179,8 @@ TMAP_FN tmap_xy tmap_gasket_lambda(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     return cell;
 }
 
-// Lambda from a linear index i < 3^r, r <= 20: digit mu - 1 of i, base 3, is beta_mu. Example: r =
-// 2: 5 -> (1,3).
+// Lambda from a linear index i < 3^r, r <= 20: digit mu - 1 of i, base 3, is beta_mu.
+// Example: r = 2: 5 -> (1,3).
 TMAP_FN tmap_xy tmap_gasket_lambda_linear(tmap_u32 i, tmap_u32 r) {
     tmap_xy cell = {0, 0};
     for (tmap_u32 bit = 0; bit < r && bit < 32; ++bit) {

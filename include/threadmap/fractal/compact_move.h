@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: MIT
-// compact_move.h: moves of states: matrix and compact storage, bytes and bits, and windows.
-#ifndef TMAP_FRACTAL_COMPACT_MOVE_H
-#define TMAP_FRACTAL_COMPACT_MOVE_H
-
-#include "../warp.h"
-#include "each.h"
-#include "stencil.h"
-
-// ---- compact matrix -----------------------------------------------------------------------------
-//
-// States from an embedding in a matrix to compact storage (compact.h) and back.
-//
-// A client of each.h, ready to launch, for elements of 1, 2, 4, 8 or 16 bytes:
+// compact_move.h: states on their way between compact storage (compact.h) and a matrix, between
+// bytes and bits, and to a picture. Ready to launch.
 //
 //     tmap_compact_matrix_plan plan; // of a matrix whose rows are as long as the fractal is wide
 //     cudaError_t error = tmap_compact_matrix_plan_make(f, r, 0, sizeof(float), &plan);
 //     if (!error) error = tmap_compact_matrix_load(&plan, matrix, cells, stream);
 //     ... error = tmap_compact_matrix_store(&plan, cells, matrix, stream);
+//
+//     tmap_compact_bits_pack(f, r, bytes, words, stream);   // alive where a byte is not 0
+//     tmap_compact_bits_unpack(f, r, words, bytes, stream); // bytes of 0 and 1
+//
+//     tmap_compact_window w;
+//     tmap_compact_window_make(f, 20, 10, TMAP_COMPACT_WINDOW_WORDS, &w); // 1024 x 1024 pixels
+//     w.x = 256, w.width = w.height = 512; // a part of them
+//     tmap_compact_window_mean(&w, state, pixels, stream); // 512 * 512 floats
+#ifndef TMAP_FRACTAL_COMPACT_MOVE_H
+#define TMAP_FRACTAL_COMPACT_MOVE_H
+
+#include "each.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- from and to a matrix -----------------------------------------------------------------------
+//
+// A client of each.h, for elements of 1, 2, 4, 8 or 16 bytes.
 
 // A plan for tmap_compact_matrix_load and _store.
 typedef struct tmap_compact_matrix_plan {
@@ -54,11 +59,9 @@ TMAP_DEVICE tmap_u64 tmapi_compact_matrix_at(const tmapi_compact_matrix *j, tmap
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_compact_matrix_kernel_##bytes(tmap_each_plan plan, tmapi_compact_matrix job) { \
-        tmapi_each_calls calls; \
-        calls.visit = 0, calls.job = &job, calls.into = 0, calls.size = 0; \
-        calls.read = tmapi_compact_matrix_read_##bytes; \
-        calls.use = tmapi_compact_matrix_use_##bytes; \
-        tmapi_each_compact(&plan, calls); /* tmap_update without the loops over matrices */ \
+        const tmapi_each_calls calls = { \
+            0, tmapi_compact_matrix_read_##bytes, tmapi_compact_matrix_use_##bytes, &job, {0, 0}}; \
+        tmapi_each_compact(&plan, calls); /* tmap_each_update without the loops over matrices */ \
     }
 TMAPI_COMPACT_MATRIX_KERNEL(1)
 TMAPI_COMPACT_MATRIX_KERNEL(2)
@@ -68,22 +71,17 @@ TMAPI_COMPACT_MATRIX_KERNEL(16)
 #undef TMAPI_COMPACT_MATRIX_KERNEL
 
 static inline const void *tmapi_compact_matrix_kernel(tmap_u32 size) {
-    switch (size) {
-    case 1: return (const void *)tmapi_compact_matrix_kernel_1;
-    case 2: return (const void *)tmapi_compact_matrix_kernel_2;
-    case 4: return (const void *)tmapi_compact_matrix_kernel_4;
-    case 8: return (const void *)tmapi_compact_matrix_kernel_8;
-    case 16: return (const void *)tmapi_compact_matrix_kernel_16;
-    default: return 0;
-    }
+    const void *const kernels[] = {
+        (const void *)tmapi_compact_matrix_kernel_1, (const void *)tmapi_compact_matrix_kernel_2,
+        (const void *)tmapi_compact_matrix_kernel_4, (const void *)tmapi_compact_matrix_kernel_8,
+        (const void *)tmapi_compact_matrix_kernel_16};
+    return tmapi_value_kernel(size, kernels);
 }
 
-// A plan for fractal f of level r, in a matrix with `pitch` elements from a row to the next (0: as
-// many as the fractal is wide), of elements of `size` bytes. Returns cudaErrorInvalidValue for a
-// null pointer, another size, what tmap_nbb_check refuses, and a pitch below the fractal's width;
-// cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32 bits, whose matrix does
-// not fit 64, or that has more than 2^32 - 1 tiles (gasket 26, carpet 14); else a CUDA error. *out
-// is written only on success.
+// A plan for fractal f of level r in a matrix, of elements of `size` bytes. Other parameters and
+// errors as for tmap_each_plan_make; cudaErrorInvalidValue too for another size and for
+// TMAP_COMPACT, cudaErrorInvalidConfiguration for a level of more than 2^32 - 1 tiles (gasket 26,
+// carpet 14).
 static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                         tmap_u32 size,
                                                         tmap_compact_matrix_plan *out) {
@@ -92,8 +90,8 @@ static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, 
     const void *kernel = tmapi_compact_matrix_kernel(size);
     cudaError_t error;
     if (!out || pitch == TMAP_COMPACT) return cudaErrorInvalidValue;
-    error = tmap_update_plan_make(f, r, pitch, kernel, &matrix);
-    if (!error) error = tmap_update_plan_make(f, r, TMAP_COMPACT, kernel, &p.each);
+    error = tmap_each_update_plan_make(f, r, pitch, kernel, &matrix);
+    if (!error) error = tmap_each_update_plan_make(f, r, TMAP_COMPACT, kernel, &p.each);
     if (!error) error = tmap_each_plan_loop(&p.each, TMAP_EACH_COMPACT);
     if (error) return error;
     p.each.type = size;
@@ -119,9 +117,8 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
 
 // Copies every cell of the plan's share from a matrix to compact storage. matrix, cells: in device
 // memory, at multiples of an element's size, not overlapping. Returns cudaErrorInvalidValue for a
-// null or misaligned pointer, and for another plan than tmap_compact_matrix_plan_make's or one with
-// another loop; else the launch's own error. Cost: what memory takes to read the sectors of the
-// matrix that hold cells, and to write the cells.
+// null or misaligned pointer, a plan of another maker and one with another loop; else the launch's
+// own error. Cost: reading the sectors of the matrix that hold cells, and writing the cells.
 static inline cudaError_t tmap_compact_matrix_load(const tmap_compact_matrix_plan *plan,
                                                    const void *matrix, void *cells,
                                                    cudaStream_t stream) {
@@ -135,23 +132,20 @@ static inline cudaError_t tmap_compact_matrix_store(const tmap_compact_matrix_pl
     return tmapi_compact_matrix_move(plan, 1, cells, matrix, stream);
 }
 
-#endif
-
-// ---- compact bits -------------------------------------------------------------------------------
-//
-// States of one byte a cell in compact storage to one bit a cell (stencil.h)
-// and back.
-//
-//     tmap_compact_bits_pack(f, r, bytes, words, stream);   // alive where a byte is not 0
-//     tmap_compact_bits_unpack(f, r, words, bytes, stream); // bytes of 0 and 1
-
-#if TMAP_CUDA && !TMAP_NVRTC
+// ---- bytes and bits -----------------------------------------------------------------------------
 
 typedef struct tmapi_compact_bits {
     unsigned char *bytes, *words;
     tmap_u64 count;         // of words
     tmap_compact_word word; // what one holds
 } tmapi_compact_bits;
+
+// Word i of a state, of 2, 4 or 8 bytes.
+TMAP_DEVICE tmap_u64 tmapi_compact_word_at(const void *words, tmap_u32 bytes, tmap_u64 i) {
+    return bytes == 2   ? ((const unsigned short *)words)[i]
+           : bytes == 4 ? ((const tmap_u32 *)words)[i]
+                        : ((const tmap_u64 *)words)[i];
+}
 
 // A thread for each word: byte b * count + i is bit b of word i, so that a warp's bytes lie side by
 // side. Eight are on their way at a time.
@@ -172,9 +166,7 @@ static __global__ void __launch_bounds__(256)
     tmapi_compact_bits_unpack_kernel(tmapi_compact_bits j) {
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     for (; i < j.count; i += gridDim.x * (tmap_u64)blockDim.x) {
-        const tmap_u64 word = j.word.bytes == 2   ? ((const unsigned short *)j.words)[i]
-                              : j.word.bytes == 4 ? ((const tmap_u32 *)j.words)[i]
-                                                  : ((const tmap_u64 *)j.words)[i];
+        const tmap_u64 word = tmapi_compact_word_at(j.words, j.word.bytes, i);
         for (tmap_u32 b = 0; b < j.word.cells; ++b)
             j.bytes[b * j.count + i] = (unsigned char)(word >> b & 1);
     }
@@ -184,25 +176,24 @@ static inline cudaError_t tmapi_compact_bits_launch(tmap_nbb f, tmap_u32 r, cons
                                                     const void *bytes, const void *words,
                                                     cudaStream_t stream) {
     tmapi_compact_bits job;
-    void *arguments[1];
-    tmap_u64 blocks;
+    tmapi_launch_shape shape = {0, 256, 0};
+    void *arguments[1] = {&job};
     if (!bytes || !words || tmap_nbb_check(f) != TMAP_OK || (tmap_u64)words % 8)
         return cudaErrorInvalidValue;
     if (r > tmap_nbb_linear_level_max64(f)) return cudaErrorInvalidConfiguration;
     job.bytes = (unsigned char *)bytes, job.words = (unsigned char *)words;
     job.word = tmap_compact_word_of(f, r), job.count = tmap_compact_words(f, r);
-    blocks = job.count / 256 + (job.count % 256 != 0);
-    arguments[0] = &job;
-    return cudaLaunchKernel(kernel, dim3(blocks < 0x7fffffff ? (tmap_u32)blocks : 0x7fffffff),
-                            dim3(256), arguments, 0, stream);
+    shape.grid = job.count / 256 + (job.count % 256 != 0);
+    if (shape.grid > 0x7fffffff) shape.grid = 0x7fffffff;
+    return tmapi_launch(kernel, shape, arguments, stream);
 }
 
 // Packs the k^r bytes of a state into tmap_compact_words_bytes(f, r) bytes of words: a cell is
 // alive where its byte is not 0. Idle bits become 0. bytes, words: in device memory, not
-// overlapping; words at a multiple of 8. Returns cudaErrorInvalidValue for a null pointer, words
-// elsewhere, and what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a level past
-// tmap_nbb_linear_level_max64(f); else the launch's own error. Can be captured. Cost: what memory
-// takes for a byte and a bit of each cell.
+// overlapping; words at a multiple of 8. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer and what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a level past
+// tmap_nbb_linear_level_max64(f); else the launch's own error. Cost: what memory takes for a byte
+// and a bit of each cell.
 static inline cudaError_t tmap_compact_bits_pack(tmap_nbb f, tmap_u32 r, const unsigned char *bytes,
                                                  void *words, cudaStream_t stream) {
     return tmapi_compact_bits_launch(f, r, (const void *)tmapi_compact_bits_pack_kernel, bytes,
@@ -216,115 +207,15 @@ static inline cudaError_t tmap_compact_bits_unpack(tmap_nbb f, tmap_u32 r, const
                                      words, stream);
 }
 
-#endif
-
-// ---- compact window sheets ----------------------------------------------------------------------
+// ---- windows ------------------------------------------------------------------------------------
 //
-// The living cells of a run of words (stencil.h), bit by bit: of all
-// sheets at once, by a block.
-//
-// Words are added up as numbers of one bit in 32 columns (Harley and Seal; Warren, Hacker's
-// Delight, 5-1): three words become two by a full adder, which is two instructions on a GPU. Eight
-// words leave one, whose bits count eight; it is added to twelve planes, which count to 4095. So a
-// word costs about five instructions for all of its 32 columns.
-
-#if TMAP_CUDA
-
-// Plane p holds bit p of the count of each of 32 columns.
-#define TMAPI_SHEETS_PLANES 15
-// What a thread adds up before its planes would overflow: 8 * 4095 words.
-#define TMAPI_SHEETS_TURNS 4095u
-
-// a + b + *c, bit by bit: the sum goes to *c, the carry is returned.
-TMAP_DEVICE tmap_u32 tmapi_sheets_carry(tmap_u32 a, tmap_u32 b, tmap_u32 *c) {
-    const tmap_u32 one = a ^ b, carry = (a & b) | (one & *c);
-    *c ^= one;
-    return carry;
-}
-
-// Adds eight words to the planes.
-TMAP_DEVICE void tmapi_sheets_add(tmap_u32 *plane, const tmap_u32 *w) {
-    const tmap_u32 two0 = tmapi_sheets_carry(w[0], w[1], &plane[0]);
-    const tmap_u32 two1 = tmapi_sheets_carry(w[2], w[3], &plane[0]);
-    const tmap_u32 two2 = tmapi_sheets_carry(w[4], w[5], &plane[0]);
-    const tmap_u32 two3 = tmapi_sheets_carry(w[6], w[7], &plane[0]);
-    const tmap_u32 four0 = tmapi_sheets_carry(two0, two1, &plane[1]);
-    const tmap_u32 four1 = tmapi_sheets_carry(two2, two3, &plane[1]);
-    tmap_u32 carry = tmapi_sheets_carry(four0, four1, &plane[2]);
-#pragma unroll
-    for (int p = 3; p < TMAPI_SHEETS_PLANES; ++p) {
-        const tmap_u32 next = plane[p] & carry;
-        plane[p] ^= carry, carry = next;
-    }
-}
-
-// Adds a warp's counts of columns 0 to `columns` - 1 to count[], in shared memory.
-TMAP_DEVICE void tmapi_sheets_finish(const tmap_u32 *plane, tmap_u32 columns, tmap_u64 *count) {
-    const tmap_warp warp = tmap_warp_self();
-    for (tmap_u32 b = 0; b < columns; ++b) {
-        tmap_u32 sum = 0;
-#pragma unroll
-        for (int p = 0; p < TMAPI_SHEETS_PLANES; ++p) sum += (plane[p] >> b & 1) << p;
-        sum = tmap_warp_sum_redux(warp, sum);
-        if (warp.lane == 0 && sum) atomicAdd(&count[b], sum);
-    }
-}
-
-// Word i of a state, of `bytes` bytes.
-TMAP_DEVICE tmap_u64 tmapi_sheets_word(const void *state, tmap_u32 bytes, tmap_u64 i) {
-    return bytes == 2   ? ((const unsigned short *)state)[i]
-           : bytes == 4 ? ((const tmap_u32 *)state)[i]
-                        : ((const tmap_u64 *)state)[i];
-}
-
-// Adds to count[b], in shared memory, how many of the words begin .. begin + run - 1 have bit b,
-// for b < cells. bytes: of a word, a constant: 2, 4 or 8. All threads of a block of 256 call it;
-// barriers before and after are the caller's. Exact; the order of sums does not matter.
-TMAP_DEVICE void tmapi_sheets_count(const void *state, tmap_u32 bytes, tmap_u32 cells,
-                                    tmap_u64 begin, tmap_u64 run, tmap_u64 *count) {
-    const tmap_u64 turn = 8 * 256;
-    for (tmap_u64 done = 0; done < run; done += turn * TMAPI_SHEETS_TURNS) {
-        const tmap_u64 left = run - done;
-        const tmap_u64 end =
-            left < turn * TMAPI_SHEETS_TURNS ? run : done + turn * TMAPI_SHEETS_TURNS;
-        tmap_u32 low[TMAPI_SHEETS_PLANES] = {0}, high[TMAPI_SHEETS_PLANES] = {0};
-        for (tmap_u64 at = done + threadIdx.x; at < end; at += turn) {
-            tmap_u32 a[8], b[8];
-#pragma unroll
-            for (int i = 0; i < 8; ++i) {
-                const tmap_u64 from = at + i * 256;
-                const tmap_u64 word =
-                    from < end ? tmapi_sheets_word(state, bytes, begin + from) : 0;
-                a[i] = (tmap_u32)word, b[i] = (tmap_u32)(word >> 32);
-            }
-            tmapi_sheets_add(low, a);
-            if (bytes == 8) tmapi_sheets_add(high, b);
-        }
-        tmapi_sheets_finish(low, cells < 32 ? cells : 32, count);
-        if (bytes == 8 && cells > 32) tmapi_sheets_finish(high, cells - 32, count + 32);
-    }
-}
-
-#endif
-
-// ---- compact window -----------------------------------------------------------------------------
-//
-// A window of a state in compact storage, at any place and zoom, for pictures:
-// the mean of what each pixel holds, without unpacking the rest.
-//
-// At zoom z a pixel is a box of sx^z x sy^z places, as the fractal of level r - z has it: a cell of
+// A window of a state, at any place and zoom, for pictures: the mean of what each pixel holds. At
+// zoom z a pixel is a box of sx^z x sy^z places, as the fractal of level r - z has it: a cell of
 // that fractal holds a fractal of level z, whose k^z elements lie side by side; any other pixel
 // holds no cell. So a picture costs the reading of the cells that are in it, once.
-//
-//     tmap_compact_window w;
-//     tmap_compact_window_make(f, 20, 10, TMAP_COMPACT_WINDOW_WORDS, &w); // 1024 x 1024 pixels
-//     w.x = 256, w.width = w.height = 512; // a part of them
-//     tmap_compact_window_mean(&w, state, pixels, stream); // 512 * 512 floats
 
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// Elements of a state: bits (stencil.h), which count 0 or 1; bytes, which count as 1 where
-// they are not 0; floats.
+// Elements of a state: bits (compact.h), which count 0 or 1; bytes, which count as 1 where they are
+// not 0; floats.
 typedef enum tmap_compact_window_type {
     TMAP_COMPACT_WINDOW_WORDS,
     TMAP_COMPACT_WINDOW_BYTES,
@@ -385,7 +276,7 @@ TMAP_DEVICE double tmapi_compact_window_sum(const tmapi_compact_window *j, tmap_
 #pragma unroll 4
         for (tmap_u64 i = lane; i < count; i += j->threads) {
             const tmap_u64 at = begin + i;
-            const tmap_u64 word = tmapi_sheets_word(j->state, j->word.bytes, at);
+            const tmap_u64 word = tmapi_compact_word_at(j->state, j->word.bytes, at);
             living += (tmap_u64)__popcll((long long)(word & mask));
         }
         return (double)living;
@@ -422,79 +313,83 @@ static __global__ void __launch_bounds__(256) tmapi_compact_window_kernel(tmapi_
     }
 }
 
-// Pixels that hold no cell; then, by tmapi_compact_window_sheets, those that do.
-static __global__ void __launch_bounds__(256)
-    tmapi_compact_window_empty_kernel(tmapi_compact_window j) {
-    const tmap_u64 pixels = (tmap_u64)j.w.width * j.w.height;
-    tmap_u64 pixel = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
-    for (; pixel < pixels; pixel += gridDim.x * (tmap_u64)blockDim.x)
-        if (!tmap_nbb_contains64(j.w.f, j.w.x + pixel % j.w.width, j.w.y + pixel / j.w.width,
-                                 j.w.r - j.w.z))
-            j.out[pixel] = nanf("");
+// Adds to count[b], in shared memory, how many of the words of a run from `begin` on have bit b.
+// All threads of a block of 256 call it; barriers before and after are the caller's. A thread
+// counts four bits of a word at once, in the bytes of a register, which hold 255 words.
+TMAP_DEVICE void tmapi_compact_window_count(const tmapi_compact_window *j, tmap_u64 begin,
+                                            tmap_u64 *count) {
+    const tmap_u64 turn = 255 * 256;
+    const tmap_warp warp = tmap_warp_full();
+    for (tmap_u64 done = 0; done < j->run; done += turn) {
+        const tmap_u64 end = j->run - done < turn ? j->run : done + turn;
+        tmap_u32 columns[2][8] = {{0}}; // byte c of [h][b]: of bit 32 h + 8 c + b
+        tmap_u32 sum[2] = {0, 0};       // of the warp: of bits lane and 32 + lane
+#pragma unroll 4
+        for (tmap_u64 i = done + threadIdx.x; i < end; i += 256) {
+            const tmap_u64 word = tmapi_compact_word_at(j->state, j->word.bytes, begin + i);
+#pragma unroll
+            for (int b = 0; b < 8; ++b) {
+                columns[0][b] += (tmap_u32)word >> b & 0x01010101u;
+                columns[1][b] += (tmap_u32)(word >> 32) >> b & 0x01010101u;
+            }
+        }
+#pragma unroll
+        for (tmap_u32 b = 0; b < 64; ++b)
+            if (b < j->word.cells) {
+                const tmap_u32 mine = columns[b / 32][b % 8] >> b % 32 / 8 * 8 & 255;
+                const tmap_u32 all = tmap_warp_sum_redux(warp, mine);
+                if (warp.lane == b % 32) sum[b / 32] = all;
+            }
+        for (tmap_u32 h = 0; h < 2; ++h)
+            if (32 * h + warp.lane < j->word.cells)
+                atomicAdd(&count[32 * h + warp.lane], (tmap_u64)sum[h]);
+    }
 }
 
-// Blocks of 256 threads, which take the words of a pixel of sheet 0 and so of the same pixel of all
-// sheets. size: of a word.
-TMAP_DEVICE void tmapi_compact_window_sheets(const tmapi_compact_window *j, tmap_u32 size) {
+// Words, once for all sheets: blocks of 256 threads take the words of a pixel of sheet 0, and so of
+// the same pixel of all sheets.
+static __global__ void __launch_bounds__(256)
+    tmapi_compact_window_sheets_kernel(tmapi_compact_window j) {
     __shared__ tmap_u64 count[64];
-    const tmap_u64 in_sheet = j->words / j->run;
+    const tmap_u64 in_sheet = j.words / j.run, pixels = (tmap_u64)j.w.width * j.w.height;
+    const tmap_u32 levels = j.w.r - j.w.z;
+    tmap_u64 empty = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
+    for (; empty < pixels; empty += gridDim.x * (tmap_u64)blockDim.x)
+        if (!tmap_nbb_contains64(j.w.f, j.w.x + empty % j.w.width, j.w.y + empty / j.w.width,
+                                 levels))
+            j.out[empty] = nanf("");
     for (tmap_u64 i = blockIdx.x; i < in_sheet; i += gridDim.x) {
         tmap_u64 pixel = ~0ull; // that of sheet threadIdx.x
-        if (threadIdx.x < j->word.cells) {
-            const tmap_xy64 at =
-                tmap_compact_cell(j->w.f, threadIdx.x * in_sheet + i, j->w.r - j->w.z);
-            if (at.x - j->w.x < j->w.width && at.y - j->w.y < j->w.height)
-                pixel = (at.y - j->w.y) * j->w.width + (at.x - j->w.x);
+        if (threadIdx.x < j.word.cells) {
+            const tmap_xy64 at = tmap_compact_cell(j.w.f, threadIdx.x * in_sheet + i, levels);
+            if (at.x - j.w.x < j.w.width && at.y - j.w.y < j.w.height)
+                pixel = (at.y - j.w.y) * j.w.width + (at.x - j.w.x);
             count[threadIdx.x] = 0;
         }
         if (!__syncthreads_or(pixel != ~0ull)) continue;
-        tmapi_sheets_count(j->state, size, j->word.cells, i * j->run, j->run, count);
+        tmapi_compact_window_count(&j, i * j.run, count);
         __syncthreads();
-        if (pixel != ~0ull) j->out[pixel] = (float)((double)count[threadIdx.x] / (double)j->run);
+        if (pixel != ~0ull) j.out[pixel] = (float)((double)count[threadIdx.x] / (double)j.run);
     }
-}
-
-#define TMAPI_COMPACT_WINDOW_KERNEL(size) \
-    static __global__ void __launch_bounds__(256) \
-        tmapi_compact_window_sheets_kernel_##size(tmapi_compact_window j) { \
-        tmapi_compact_window_sheets(&j, size); \
-    }
-TMAPI_COMPACT_WINDOW_KERNEL(2)
-TMAPI_COMPACT_WINDOW_KERNEL(4)
-TMAPI_COMPACT_WINDOW_KERNEL(8)
-#undef TMAPI_COMPACT_WINDOW_KERNEL
-
-static inline cudaError_t tmapi_compact_window_launch(const void *kernel, tmap_u64 blocks,
-                                                      tmapi_compact_window *job,
-                                                      cudaStream_t stream) {
-    void *arguments[1];
-    arguments[0] = job;
-    return cudaLaunchKernel(kernel, dim3(blocks < 1u << 20 ? (tmap_u32)blocks : 1u << 20),
-                            dim3(256), arguments, 0, stream);
-}
-
-// Whether words are better read once for all sheets: where all pixels with a cell, in or out of the
-// window, are no more than the window's, and a block has work.
-static inline int tmapi_compact_window_at_once(const tmapi_compact_window *j) {
-    return j->w.type == TMAP_COMPACT_WINDOW_WORDS && j->run >= 2048 && j->run <= j->words &&
-           tmap_nbb_cells(j->w.f, j->w.r - j->w.z) <= (tmap_u64)j->w.width * j->w.height;
 }
 
 // The mean of each pixel's cells, row by row: the share of living ones for bits and bytes; NaN
 // where a pixel holds no cell. state: in device memory, at a multiple of 8. out: width * height
-// floats in device memory. Exactness: sums are taken in float64 in an order that hangs on the
-// window alone, so that it is the same picture in every run; counts below 2^53 are exact. Returns
-// cudaErrorInvalidValue for a null or misaligned pointer, a window without a pixel, and what
-// tmap_compact_window_make refuses; else the launch's own error. Can be captured. Cost: reading the
-// window's elements once; of words the whole word for each bit, but once for all bits where the
-// window is most of the picture.
+// floats in device memory. Returns cudaErrorInvalidValue for a null or misaligned pointer, a window
+// without a pixel, and what tmap_compact_window_make refuses; else the launch's own error.
+// Exactness: sums are taken in float64 in an order that depends on the window alone, so that every
+// run gives the same picture; counts below 2^53 are exact.
+// Cost: reading the window's elements once; of words the whole word for each bit, but once for all
+// bits where the window is most of the picture.
 static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *window,
                                                    const void *state, float *out,
                                                    cudaStream_t stream) {
     tmapi_compact_window job;
     tmap_compact_window whole;
-    cudaError_t error;
-    tmap_u64 pixels, blocks;
+    tmapi_launch_shape shape = {0, 256, 0};
+    void *arguments[1] = {&job};
+    const void *kernel = (const void *)tmapi_compact_window_kernel;
+    tmap_u64 pixels;
     if (!window || !state || !out || (tmap_u64)state % 8 || (tmap_u64)out % 4)
         return cudaErrorInvalidValue;
     if (!window->width || !window->height ||
@@ -506,21 +401,17 @@ static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *wi
     job.run = tmap_nbb_cells(window->f, window->z);
     job.threads = job.run <= 8 ? 1 : job.run <= 4096 ? 32 : 256;
     pixels = (tmap_u64)window->width * window->height;
-    if (tmapi_compact_window_at_once(&job)) {
-        const void *kernel =
-            job.word.bytes == 2   ? (const void *)tmapi_compact_window_sheets_kernel_2
-            : job.word.bytes == 4 ? (const void *)tmapi_compact_window_sheets_kernel_4
-                                  : (const void *)tmapi_compact_window_sheets_kernel_8;
-        error = tmapi_compact_window_launch((const void *)tmapi_compact_window_empty_kernel,
-                                            pixels / 256 + (pixels % 256 != 0), &job, stream);
-        return error ? error
-                     : tmapi_compact_window_launch(kernel, job.words / job.run, &job, stream);
+    shape.grid = pixels / (256 / job.threads) + (pixels % (256 / job.threads) != 0);
+    // Words are better read once for all sheets where all pixels with a cell, in or out of the
+    // window, are no more than the window's, and a block has work.
+    if (window->type == TMAP_COMPACT_WINDOW_WORDS && job.run >= 2048 && job.run <= job.words &&
+        tmap_nbb_cells(window->f, window->r - window->z) <= pixels) {
+        kernel = (const void *)tmapi_compact_window_sheets_kernel;
+        shape.grid = job.words / job.run;
     }
-    blocks = pixels / (256 / job.threads) + (pixels % (256 / job.threads) != 0);
-    return tmapi_compact_window_launch((const void *)tmapi_compact_window_kernel, blocks, &job,
-                                       stream);
+    if (shape.grid > 1u << 20) shape.grid = 1u << 20;
+    return tmapi_launch(kernel, shape, arguments, stream);
 }
 
 #endif
-
 #endif

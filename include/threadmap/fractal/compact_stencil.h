@@ -1,52 +1,193 @@
 // SPDX-License-Identifier: MIT
-// compact_stencil.h: the loop of tmap_stencil on compact storage. A part of stencil.h.
+// compact_stencil.h: neighbours in compact storage: of one cell by its digits, of many by tables of
+// several levels; and the loop of tmap_each_stencil (stencil.h) there.
 //
-// A thread has one cell of a tile and stays with it while tiles go by: where that cell's neighbours
-// are is found once. A block takes tiles that lie one after another in memory, by steps, which it
-// copies to shared memory as they are; values that lie in tiles beside are brought there by
-// themselves (the halo), and for a place that is no cell there are zeros. Which tiles are beside
-// one another is found by their digits (compact_stencil.h), a thread for each of the eight around
-// each tile. All that is for one step ahead, or two, while the rule is applied.
+// A thread has one cell of a tile and keeps it while tiles go by: where its neighbours are is found
+// once. A block takes tiles that lie one after another in memory, by steps, which it copies to
+// shared memory as they are. Values in tiles beside (the halo) are copied one by one; a place that
+// is no cell has zeros. A thread for each of the eight around each tile finds which tiles are
+// beside. All that is done for one step ahead, or two, while the rule is applied.
 #ifndef TMAP_FRACTAL_COMPACT_STENCIL_H
 #define TMAP_FRACTAL_COMPACT_STENCIL_H
 
+#include "../value.h"
+#include "../warp.h"
 #include "compact.h"
-#include "each.h"
 
-// ---- stencil rule -------------------------------------------------------------------------------
-//
-// What the loops of tmap_stencil are given. A part of stencil.h.
+// ---- neighbours by digits -----------------------------------------------------------------------
+
+// The place beside a cell. none: 1 if no cell is there. x, y: 0, 0 if it is one of the same
+// fractal; else it lies in the copy of it that is so many to the right and below, where a fractal
+// of a higher level has one. index: of the cell, in its copy.
+typedef struct tmap_compact_place {
+    tmap_u32 index;
+    int x, y, none;
+} tmap_compact_place;
+
+// n / k for any n and k >= 1, without a division.
+TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
+TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
+    const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
+    return low + (n - low * k >= k);
+}
+
+// The place (dx, dy) beside cell `index` of the fractal of level r; dx and dy are -1, 0 or 1. index
+// < k^r < 2^32. Total: of an index past the range, its digits up to level r count. Digits change
+// from the lowest on, up to the first level at which both cells are in one box: after k / (k - 1)
+// levels or a few more on the average, where nu takes r. Cost: about 25 instructions a level.
+// Examples: gasket, r = 2: cell 3, which is (0,2): (0,-1) -> 1; (-1,0) -> in the copy to the left,
+// where (3,2) would be: none. Cell 8, (3,3): (1,0) -> in the copy to the right, 4, which is (0,3).
+TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_u32 r, int dx,
+                                               int dy) {
+    tmap_compact_place p;
+    tmap_u32 inverse, rest = index, power = 1;
+    f = tmapi_nbb_total(f);
+    inverse = tmapi_compact_inverse(f.k);
+    p.index = index, p.x = dx, p.y = dy, p.none = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < r && (p.x || p.y); ++level, power *= f.k) {
+        const tmap_u32 quotient = tmapi_compact_divide(rest, f.k, inverse);
+        const tmap_u32 beta = rest - quotient * f.k;
+        const tmap_xy tau = tmap_nbb_tau(f, beta);
+        int x = (int)tau.x + p.x, y = (int)tau.y + p.y;
+        tmap_u64 match;
+        p.x = x < 0 ? -1 : x >= (int)f.sx, p.y = y < 0 ? -1 : y >= (int)f.sy;
+        x -= p.x * (int)f.sx, y -= p.y * (int)f.sy;
+        match = tmapi_nbb_match(f, (tmap_u32)x, (tmap_u32)y);
+        if (!match) {
+            p.none = 1;
+            return p;
+        }
+        p.index += (tmapi_nbb_match_beta(f.k, match) - beta) * power;
+        rest = quotient;
+    }
+    p.none = (p.x && f.sx == 1) || (p.y && f.sy == 1); // nothing lies beside, at any level
+    return p;
+}
+
+// The direction of number 0..7: the places around a cell in reading order.
+TMAP_FN int tmapi_compact_dx(tmap_u32 n) { return (int)((n + (n >= 4)) % 3) - 1; }
+TMAP_FN int tmapi_compact_dy(tmap_u32 n) { return (int)((n + (n >= 4)) / 3) - 1; }
+TMAP_FN tmap_u32 tmapi_compact_direction(int dx, int dy) {
+    const tmap_u32 place = (tmap_u32)(3 * dy + dx + 4);
+    return place - (place > 4);
+}
+
+// ---- tiles and their shared memory --------------------------------------------------------------
+
+// The most cells of a tile: a thread of a stencil's block has one cell of it.
+#define TMAPI_COMPACT_CELLS 512u
+// The most tiles that a block of a stencil has side by side, a thread for each cell of each.
+#define TMAPI_COMPACT_SIDE_BY_SIDE 16u
+// The tiles that a thread takes in a step for elements of `size` bytes: 32 bytes of values, or 16.
+// All that goes with a step is shared by them.
+TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) { return size == 1 ? 16 : 32 / size; }
+
+// The levels that a table takes at a time: as many as have at most 64 cells, and at most 6.
+// Example: gasket 3, carpet 2, Candy 1.
+TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
+    tmap_u32 levels = 1, cells = f.k * f.k;
+    while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
+    return levels;
+}
+
+// Tables for 1, 2, ... `levels` levels one after another lie behind this in shared memory: beside,
+// entry 8 * cell + direction: the cell beside, and in bits 6 to 9 a direction or what is in place
+// of one; and corner, where a cell is.
+typedef struct tmapi_compact_lookup {
+    tmap_u64 first;                  // byte l: the cell at which the tables of l levels begin
+    tmap_u32 levels, cells, inverse; // cells: k^levels; inverse: for divisions by it
+    tmap_u32 sx, sy;                 // sides of `levels` levels
+    tmap_u32 nowhere;                // bit d: nothing lies in direction d of a whole fractal
+} tmapi_compact_lookup;
+
+// The level of the tiles: as large as a block's threads, two of those tables and 16 bits for a
+// coordinate in it allow.
+// Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
+TMAP_FN tmap_u32 tmapi_compact_tile_level(tmap_nbb f, tmap_u32 r) {
+    tmap_u32 m = 0;
+    while (m < r && m < 2 * tmapi_compact_few(f) &&
+           tmap_nbb_cells(f, m + 1) <= TMAPI_COMPACT_CELLS && tmap_nbb_side_x(f, m + 1) <= 0x8000 &&
+           tmap_nbb_side_y(f, m + 1) <= 0x8000)
+        ++m;
+    return m;
+}
+
+// The pairs of a cell of a tile of level m and a place around it that is a cell of a tile beside.
+TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
+    const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(f, m);
+    tmap_u32 count = 0;
+    for (tmap_u32 i = 0; i < cells; ++i)
+        for (tmap_u32 n = 0; n < 8; ++n) {
+            const tmap_compact_place p =
+                tmap_compact_beside(f, i, m, tmapi_compact_dx(n), tmapi_compact_dy(n));
+            count += !p.none && (p.x || p.y);
+        }
+    return count;
+}
+
+// The cells of one level, of two, and so on up to those, together: at most 126.
+TMAP_FN tmap_u32 tmapi_compact_few_cells(tmap_nbb f) {
+    const tmap_u32 levels = tmapi_compact_few(f);
+    tmap_u32 all = 0, cells = 1;
+    for (tmap_u32 i = 0; i < levels; ++i) cells *= f.k, all += cells;
+    return all;
+}
+
+// What is where in a block's shared memory, in bytes. Two buffers hold a step each: the values,
+// tile after tile as in memory and at the same place of 16 bytes as there, so that whole 16 bytes
+// are copied; and from `halo_values` on, for each row of tiles side by side, the values from tiles
+// beside and one of zeros, in planes of as many values as the tiles have, so that all of a row is
+// `row` bytes from the same of the next. Three tables hold for each tile of a step the numbers of
+// the eight beside it, 4 bytes each; from `there` on 8 bytes, which of these there are; from
+// `sheet` on 8 bytes, which are of other sheets; and from `corner` on its first cell.
+typedef struct tmapi_compact_shared {
+    tmap_u32 row, halo_values, buffer;                 // from one to the next
+    tmap_u32 table, there, sheet, corner, table_bytes; // the first table; in a table
+    tmap_u32 lookup;                                   // a tmapi_compact_lookup
+    tmap_u32 counter;                                  // how the halo is copied, 16 bytes
+    tmap_u32 halo;                                     // where its values come from, 4 bytes each
+    tmap_u32 bytes;
+} tmapi_compact_shared;
+
+// cells: of a tile. tiles: side by side. halo: values that a tile has from those beside it.
+TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
+                                                     tmap_u32 halo, tmap_u32 size, int words) {
+    const tmap_u32 deep = tmapi_compact_deep(size), step = tiles * deep;
+    const tmap_u32 values = tiles * cells, planes = values ? (tiles * halo + values) / values : 0;
+    tmapi_compact_shared s;
+    s.row = values * size;
+    s.halo_values = (deep * s.row + 32 + 15) / 16 * 16;
+    s.buffer = s.halo_values + (planes * deep * s.row + 15) / 16 * 16;
+    s.table = 2 * s.buffer;
+    s.there = 32 * step, s.sheet = s.there + 8 * step;
+    s.corner = s.sheet + (words ? 8 * step : 0), s.table_bytes = s.corner + 8 * step;
+    s.lookup = s.table + 3 * s.table_bytes;
+    s.counter = s.lookup + (tmap_u32)sizeof(tmapi_compact_lookup) + 24 * tmapi_compact_few_cells(f);
+    s.halo = s.counter + 16;
+    s.bytes = s.halo + 4 * tiles * halo;
+    return s;
+}
+
+// Bytes for elements of any size; 2^31 - 1 where those of a buffer have no numbers of 16 bits.
+TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
+                                            tmap_u32 halo, int words) {
+    tmap_u32 most = 0;
+    for (tmap_u32 size = 1; size <= 16; size *= 2) {
+        const tmapi_compact_shared s = tmapi_compact_shared_at(f, cells, tiles, halo, size, words);
+        if (s.buffer / size > 0xffff) return 0x7fffffff;
+        if (s.bytes > most) most = s.bytes;
+    }
+    return most;
+}
 
 #if TMAP_CUDA
 
-// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
-// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
-// next: where the cell's new value goes, of the same type.
-typedef void (*tmap_stencil_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
-                                  void *next);
-
-typedef struct tmapi_stencil {
-    const unsigned char *in;
-    unsigned char *out;
-    tmap_u32 size;
-    tmap_stencil_rule rule;
-    void *job;
-    const tmap_each_plan *plan;
-    int words; // 1: elements are words of a bit for each sheet (stencil.h)
-} tmapi_stencil;
-
-typedef struct tmapi_stencil_nine {
-    alignas(16) unsigned char bytes[9 * 16];
-} tmapi_stencil_nine;
-
-// ---- compact lookup -----------------------------------------------------------------------------
+// ---- neighbours by tables -----------------------------------------------------------------------
 //
-// The cell beside a cell of compact storage, and its coordinates, by tables in
-// shared memory that take several levels at a time. A part of compact_stencil.h.
-//
-// A cell's number has a digit for each level. What tmap_compact_beside finds digit by digit, the
-// table knows for all numbers of the lowest few levels: the number beside, and whether that lies in
-// a copy beside and in which direction, with which the next few digits are asked.
+// What tmap_compact_beside finds digit by digit, a table knows for all numbers of the lowest few
+// levels: the number beside, and whether that lies in a copy beside and in which direction, with
+// which the next few digits are asked.
 
 // In place of a direction 0..7: the number is one of the same fractal; no cell is there.
 #define TMAPI_COMPACT_WITHIN 8u
@@ -58,10 +199,6 @@ TMAP_DEVICE tmap_u32 tmapi_compact_lookup_of(const tmapi_compact_lookup *t, tmap
 }
 TMAP_DEVICE unsigned short *tmapi_compact_lookup_table(const tmapi_compact_lookup *t) {
     return (unsigned short *)(t + 1);
-}
-TMAP_DEVICE tmap_xy *tmapi_compact_lookup_corners(const tmapi_compact_lookup *t) {
-    const tmap_u32 all = tmapi_compact_lookup_of(t, t->levels) + t->cells;
-    return (tmap_xy *)(tmapi_compact_lookup_table(t) + 8 * all);
 }
 
 // Fills the tables, by all threads of a block; to be read after a __syncthreads.
@@ -103,13 +240,6 @@ typedef struct tmapi_compact_neighbour {
     tmap_u32 index, to;
 } tmapi_compact_neighbour;
 
-// No cell is in a copy beside where none lies at any level.
-TMAP_DEVICE tmapi_compact_neighbour tmapi_compact_neighbour_there(const tmapi_compact_lookup *t,
-                                                                  tmapi_compact_neighbour n) {
-    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE;
-    return n;
-}
-
 // As tmap_compact_beside, for index < k^levels < 2^32 and direction 0..7.
 // Cost: about 16 instructions for each few levels up to those in which both are in one box.
 TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmapi_compact_lookup *t,
@@ -130,12 +260,13 @@ TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmap
         n.index += ((entry & 63) - low) * power, n.to = entry >> 6;
         rest = quotient, power *= cells, levels -= some;
     }
-    return tmapi_compact_neighbour_there(t, n);
+    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // nothing lies there at any level
+    return n;
 }
 
-// A cell of a fractal of so few levels that two tables hold it, as those of a tile. low, high: the
-// entries of the table that it has in its lowest levels, and in those above, if there are any.
-// above: what the latter bring to its number. cells: those of the former.
+// A cell of a fractal of so few levels that two tables hold it, as those of a tile. low, high: its
+// entries in its lowest levels, and in those above, if there are any. above: what the latter add to
+// its number. cells: those of the former.
 typedef struct tmapi_compact_pair {
     const unsigned short *low, *high;
     tmap_u32 above, cells;
@@ -165,13 +296,15 @@ TMAP_DEVICE tmapi_compact_neighbour tmapi_compact_pair_beside(const tmapi_compac
         entry = p.high[n.to];
         n.index += (entry & 63) * p.cells - p.above, n.to = entry >> 6;
     }
-    return tmapi_compact_neighbour_there(t, n);
+    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // nothing lies there at any level
+    return n;
 }
 
 // Where tile `tile` < k^levels, of sides x and y, begins.
 TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(const tmapi_compact_lookup *t, tmap_u32 tile,
                                                       tmap_u32 levels, tmap_u32 x, tmap_u32 y) {
-    const tmap_xy *corners = tmapi_compact_lookup_corners(t);
+    const tmap_u32 all = tmapi_compact_lookup_of(t, t->levels) + t->cells;
+    const tmap_xy *corners = (const tmap_xy *)(tmapi_compact_lookup_table(t) + 8 * all);
     tmap_xy corner = {0, 0};
     TMAPI_NO_UNROLL
     while (levels) {
@@ -184,13 +317,44 @@ TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(const tmapi_compact_lookup
     return corner;
 }
 
-// ---- compact step -------------------------------------------------------------------------------
-//
-// What a block of a stencil on compact storage brings to shared memory for a step:
-// values of tiles, values from the tiles beside, and tables. A part of compact_stencil.h.
+// A word of a tile in another sheet: bit i becomes that of the sheet in a direction beside sheet i,
+// where there is one. table: of the word's levels.
+TMAPI_DEVICE_CALL tmap_u64 tmapi_compact_turn(const unsigned short *table, tmap_u32 direction,
+                                              tmap_u64 word, tmap_u32 sheets) {
+    tmap_u64 turned = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < sheets; ++i) {
+        const tmap_u32 entry = table[8 * i + direction];
+        if (entry >> 6 == TMAPI_COMPACT_WITHIN) turned |= (word >> (entry & 63) & 1) << i;
+    }
+    return turned;
+}
+
+// ---- the block ----------------------------------------------------------------------------------
+
+// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
+// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
+// next: where the cell's new value goes, of the same type.
+typedef void (*tmap_each_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
+                               void *next);
+
+// What a call of tmap_each_stencil or tmap_each_stencil_words asks for.
+typedef struct tmapi_stencil {
+    const unsigned char *in;
+    unsigned char *out;
+    tmap_u32 size;
+    tmap_each_rule rule;
+    void *job;
+    int words; // 1: elements are words of a bit for each sheet
+} tmapi_stencil;
+
+typedef struct tmapi_stencil_nine {
+    alignas(16) unsigned char bytes[9 * 16];
+} tmapi_stencil_nine;
 
 // What a block goes by. deep: rows of tiles in a step; entry u * tiles + v of a table is tile v of
-// row u. row: cells of a row.
+// row u. row: cells of a row. tiles 0: the block has too few threads for one, or the plan is none
+// of a stencil and has no shared memory for it.
 typedef struct tmapi_compact_block {
     unsigned char *shared;
     tmapi_compact_shared at;
@@ -200,23 +364,6 @@ typedef struct tmapi_compact_block {
     tmap_u32 threads, rank;
 } tmapi_compact_block;
 
-// What a block goes by, from the plan. tiles 0: the block has too few threads for one, or the plan
-// is none of a stencil and has no shared memory for it.
-TMAP_DEVICE tmapi_compact_block tmapi_compact_block_make(const tmapi_stencil *s,
-                                                         unsigned char *shared) {
-    const tmap_each_plan *plan = s->plan;
-    tmapi_compact_block b;
-    b.shared = shared;
-    b.cells = tmapi_pow32(plan->f.k, plan->tile_level), b.deep = tmapi_compact_deep(s->size);
-    b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
-    b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
-    b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
-    b.row_inverse = tmapi_compact_inverse(b.row);
-    b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
-    b.lookup = (tmapi_compact_lookup *)(shared + b.at.lookup);
-    return b;
-}
-
 // How many bytes behind halo_values value i of the halo is, in row 0.
 TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u32 i,
                                            tmap_u32 size) {
@@ -224,20 +371,20 @@ TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u3
     return plane * b->deep * b->at.row + (i - plane * b->row) * size;
 }
 
-// How the values of a halo are brought. count: of the list's entries so far. inverse: for divisions
-// by that of all. rows: that a thread brings of an entry, a part of `deep`; the next thread that
-// has the entry goes on. threads: that have one.
+// How a halo is copied. count: entries of its list so far. inverse: for divisions by that of all.
+// rows: that a thread copies of an entry; the next thread that has the entry goes on. threads: that
+// have one.
 typedef struct tmapi_compact_halo_way {
     tmap_u32 count, inverse, rows, threads;
 } tmapi_compact_halo_way;
 
-// Zeros behind the halo of every row; and the tables that tiles are asked by.
-TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_compact_block *b) {
-    unsigned char *zeros =
-        b->shared + b->at.halo_values + tmapi_compact_halo_at(b, b->halo, s->size);
+// Zeros behind the halo of every row, how the halo is copied, and the tables of fractal f.
+TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_compact_block *b, const tmap_nbb *f,
+                                           tmap_u32 size) {
+    unsigned char *zeros = b->shared + b->at.halo_values + tmapi_compact_halo_at(b, b->halo, size);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = b->rank; i < 2 * b->deep; i += b->threads)
-        tmapi_value_zero(zeros + (i & 1) * b->at.buffer + i / 2 * b->at.row, s->size);
+        tmapi_value_zero(zeros + (i & 1) * b->at.buffer + i / 2 * b->at.row, size);
     if (b->rank == 0) {
         tmapi_compact_halo_way *way = (tmapi_compact_halo_way *)(b->shared + b->at.counter);
         tmapi_compact_halo_way w;
@@ -246,13 +393,11 @@ TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_stencil *s, const tmapi_c
         w.threads = b->halo * (b->deep / w.rows);
         *way = w;
     }
-    tmapi_compact_lookup_fill(s->plan->f, b->lookup, b->rank, b->threads);
+    tmapi_compact_lookup_fill(*f, b->lookup, b->rank, b->threads);
 }
 
-// ---- cells --------------------------------------------------------------------------------------
-
 // A thread's cell. near_low, near_high: how many elements behind the first value of a buffer those
-// of the eight around it stand, in row 0, 16 bits each. beside: byte d has the bits of those in the
+// of the eight around it are, in row 0, 16 bits each. beside: byte d has the bits of those in the
 // tile in direction d. own: the bits of those in its own tile, and its own. tile: which of the
 // tiles side by side. place: in the tile, x | y << 16.
 typedef struct tmapi_compact_lane {
@@ -261,10 +406,10 @@ typedef struct tmapi_compact_lane {
 } tmapi_compact_lane;
 
 // Finds a thread's neighbours, and gives those in other tiles a place and an entry in the list of
-// the halo: tile << 20 | direction << 16 | cell. values: where the tiles' values begin in a buffer.
-TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *plan,
-                                                       const tmapi_compact_block *b, tmap_u32 size,
-                                                       tmap_u32 values) {
+// the halo: tile << 20 | direction << 16 | cell. m: the tiles' level. values: where their values
+// begin in a buffer.
+TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmapi_compact_block *b, tmap_u32 m,
+                                                       tmap_u32 size, tmap_u32 values) {
     tmap_u32 *count = &((tmapi_compact_halo_way *)(b->shared + b->at.counter))->count;
     tmap_u32 *halo = (tmap_u32 *)(b->shared + b->at.halo);
     const tmap_u32 halo_first = (b->at.halo_values - values) / size;
@@ -274,10 +419,10 @@ TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *pla
     tmap_u32 index;
     tmap_xy p;
     l.tile = b->rank / b->cells, index = b->rank - l.tile * b->cells;
-    p = tmapi_compact_lookup_corner(b->lookup, index, plan->tile_level, 1, 1);
+    p = tmapi_compact_lookup_corner(b->lookup, index, m, 1, 1);
     l.place = p.x | p.y << 16;
     l.near_low = l.near_high = l.beside = 0, l.own = 1u << 4;
-    pair = tmapi_compact_pair_make(b->lookup, index, plan->tile_level);
+    pair = tmapi_compact_pair_make(b->lookup, index, m);
     TMAPI_NO_UNROLL
     for (tmap_u32 n = 0; n < 8; ++n) {
         const tmapi_compact_neighbour q = tmapi_compact_pair_beside(b->lookup, pair, n);
@@ -300,26 +445,13 @@ TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmap_each_plan *pla
     return l;
 }
 
-// A word of a tile in another sheet: bit i becomes that of the sheet in a direction beside sheet i,
-// where there is one. table: of the word's levels.
-TMAPI_DEVICE_CALL tmap_u64 tmapi_compact_turn(const unsigned short *table, tmap_u32 direction,
-                                              tmap_u64 word, tmap_u32 sheets) {
-    tmap_u64 turned = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < sheets; ++i) {
-        const tmap_u32 entry = table[8 * i + direction];
-        if (entry >> 6 == TMAPI_COMPACT_WITHIN) turned |= (word >> (entry & 63) & 1) << i;
-    }
-    return turned;
-}
+// ---- a step of the block ------------------------------------------------------------------------
 
-// ---- tables -------------------------------------------------------------------------------------
-
-// The table of the `left` tiles from `first` on.
+// The table of the `left` tiles from `first` on, which are of level m in a fractal of level r.
 TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                     tmap_u32 first, tmap_u32 left, unsigned char *table) {
-    const tmap_nbb f = s->plan->f;
-    const tmap_u32 m = s->plan->tile_level, levels = s->plan->r - m;
+                                     tmap_nbb f, tmap_u32 r, tmap_u32 m, tmap_u32 first,
+                                     tmap_u32 left, unsigned char *table) {
+    const tmap_u32 levels = r - m;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = b->rank; i < 9 * b->step; i += b->threads) {
         const tmap_u32 corner = i - 8 * b->step; // from 0 on: these are tiles' corners
@@ -341,42 +473,20 @@ TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// ---- values -------------------------------------------------------------------------------------
-
-// 4, 8 or 16 bytes from memory to shared memory, which may arrive later: tmapi_compact_arrived.
-TMAP_DEVICE void tmapi_compact_send(unsigned char *to, const unsigned char *from, tmap_u32 size) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
-    const tmap_u64 global = __cvta_generic_to_global(from);
-    if (size == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(global) : "memory");
-    if (size == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(global) : "memory");
-    if (size == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(global) : "memory");
-#else
-    tmapi_value_copy(to, from, size);
-#endif
-}
-TMAP_DEVICE void tmapi_compact_arrived(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 // Copies the values of the `left` tiles of a step, which begin at `from`, by whole 16 bytes of
 // memory; element by element where that would leave the fractal's own memory.
 TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
-                                     tmap_u32 left, const unsigned char *from, unsigned char *to) {
-    const unsigned char *begin = s->in + s->plan->offset * s->size;
-    const unsigned char *end = begin + s->plan->items * b->cells * s->size;
+                                     tmap_u64 offset, tmap_u64 items, tmap_u32 left,
+                                     const unsigned char *from, unsigned char *to) {
+    const unsigned char *begin = s->in + offset * s->size;
+    const unsigned char *end = begin + items * b->cells * s->size;
     const tmap_u32 skew = (tmap_u32)(tmap_u64)from & 15, own = left * b->cells * s->size;
     const tmap_u32 bytes = (skew + own + 15) / 16 * 16;
     if (from - skew >= begin && from - skew + bytes <= end) {
         from -= skew, to -= skew;
         TMAPI_NO_UNROLL
         for (tmap_u32 i = 16 * b->rank; i < bytes; i += 16 * b->threads)
-            tmapi_compact_send(to + i, from + i, 16);
+            tmapi_async_send(to + i, from + i, 16);
     } else {
         TMAPI_NO_UNROLL
         for (tmap_u32 i = s->size * b->rank; i < own; i += s->size * b->threads)
@@ -384,15 +494,16 @@ TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// Brings the values of a step from the tiles beside: a thread has one of the halo in as many rows
+// Copies the values of a step from the tiles beside: a thread has one of the halo in as many rows
 // as it must. The block's last threads begin, as its first ones have the table to make.
 TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
+                                          const tmap_compact_word *word, tmap_u64 offset,
                                           const unsigned char *table, unsigned char *to) {
-    const unsigned char *begin = s->in + s->plan->offset * s->size;
+    const unsigned char *begin = s->in + offset * s->size;
     const tmap_u32 *halo = (const tmap_u32 *)(b->shared + b->at.halo);
     const tmapi_compact_halo_way way = *(const tmapi_compact_halo_way *)(b->shared + b->at.counter);
     const unsigned short *turns = tmapi_compact_lookup_table(b->lookup);
-    if (s->words) turns += 8 * tmapi_compact_lookup_of(b->lookup, s->plan->word.level);
+    if (s->words) turns += 8 * tmapi_compact_lookup_of(b->lookup, word->level);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = b->threads - 1 - b->rank; i < way.threads; i += b->threads) {
         const tmap_u32 part = tmapi_compact_divide(i, b->halo, way.inverse);
@@ -407,21 +518,19 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
             if (!table[b->at.there + beside]) {
                 tmapi_value_zero(at, s->size);
             } else if (s->words && table[b->at.sheet + beside] < TMAPI_COMPACT_WITHIN) {
-                tmap_u64 word = 0;
-                tmapi_value_copy(&word, from, s->size);
-                word = tmapi_compact_turn(turns, table[b->at.sheet + beside], word,
-                                          s->plan->word.level ? s->plan->word.cells : 0);
-                tmapi_value_copy(at, &word, s->size);
+                tmap_u64 held = 0;
+                tmapi_value_copy(&held, from, s->size);
+                held = tmapi_compact_turn(turns, table[b->at.sheet + beside], held,
+                                          word->level ? word->cells : 0);
+                tmapi_value_copy(at, &held, s->size);
             } else if (s->size >= 4) {
-                tmapi_compact_send(at, from, s->size);
+                tmapi_async_send(at, from, s->size);
             } else {
                 tmapi_value_copy(at, from, s->size);
             }
         }
     }
 }
-
-// ---- compact stencil ----------------------------------------------------------------------------
 
 // Where a thread is in a step. near_to: its value and those around it; at: its element, and to,
 // where its next value goes; tile: its entry of the table.
@@ -495,56 +604,5 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// 0 where tmapi_compact_block_make finds no tiles, and for words by a plan of single cells: then
-// nothing is done. All threads of all blocks call it.
-TMAP_DEVICE int tmapi_compact_stencil(const tmap_each_plan *plan, const tmapi_stencil *s) {
-    extern __shared__ uint4 tmapi_each_shared[];
-    const tmapi_compact_block b = tmapi_compact_block_make(s, (unsigned char *)tmapi_each_shared);
-    // Blocks have equal shares of the tiles, which are below 2^32.
-    const tmap_u32 share = (tmap_u32)plan->count / gridDim.x;
-    const tmap_u32 more = (tmap_u32)plan->count - share * gridDim.x;
-    const tmap_u32 first = blockIdx.x * share + (blockIdx.x < more ? blockIdx.x : more);
-    const tmap_u32 step_bytes = b.step * b.cells * s->size; // a multiple of 16
-    // Three steps are under way, of so many tiles: the rule is applied to the first one, values,
-    // from `from` on, are on their way for the next, and a table is made for the one behind that,
-    // from tile `tile` on.
-    tmap_u32 left = 0, next = 0, then, rest = share + (blockIdx.x < more), buffer = 0;
-    tmap_u32 tile = (tmap_u32)plan->first + first, values;
-    const unsigned char *from = s->in + (plan->offset + (tmap_u64)tile * b.cells) * s->size;
-    tmap_u64 at = plan->offset + (tmap_u64)tile * b.cells + b.rank;
-    unsigned char *t0 = b.shared + b.at.table, *t1 = t0 + b.at.table_bytes;
-    unsigned char *t2 = t1 + b.at.table_bytes;
-    tmapi_compact_lane lane;
-    if (b.tiles == 0 || (s->words && !plan->word.bytes)) return 0;
-    tmapi_compact_block_begin(s, &b);
-    __syncthreads();
-    values = 16 + ((tmap_u32)(tmap_u64)from & 15);
-    if (b.rank < b.row) lane = tmapi_compact_lane_make(plan, &b, s->size, values);
-    then = rest < b.step ? rest : b.step, rest -= then;
-    while (left | next | then) {
-        unsigned char *t = t0;
-        tmapi_compact_arrived();
-        __syncthreads();
-        if (next) {
-            unsigned char *to = b.shared + (buffer ^ 1) * b.at.buffer;
-            tmapi_compact_fetch(s, &b, next, from, to + values);
-            tmapi_compact_halo_fetch(s, &b, t1, to + b.at.halo_values);
-            from += step_bytes;
-        }
-        if (then) tmapi_compact_table(s, &b, tile, then, t2);
-        if (left) {
-            if (b.rank < b.row)
-                tmapi_compact_apply(s, &b, &lane, left, at,
-                                    b.shared + buffer * b.at.buffer + values, t0);
-            at += b.step * b.cells;
-        }
-        t0 = t1, t1 = t2, t2 = t;
-        left = next, next = then, tile += b.step, buffer ^= 1;
-        then = rest < b.step ? rest : b.step, rest -= then;
-    }
-    return 1;
-}
-
 #endif // TMAP_CUDA
-
 #endif

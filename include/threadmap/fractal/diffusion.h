@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// diffusion.h: one step of the diffusion equation (of heat, of a concentration, of the probability
-// of a random walk) on the cells of a fractal, in a matrix or in compact storage.
+// diffusion.h: a step of the diffusion equation (of heat, of a concentration, of the probability of
+// a random walk) on the cells of a fractal, in a matrix or in compact storage.
 //
 //     next = here + rate * (sum over the four neighbours at the sides that are cells of
 //                           (neighbour - here))
@@ -17,18 +17,14 @@
 //         if (!error) error = tmap_diffusion(&plan, 0.2, b, a, stream);
 //     }
 //
-// Stability: with 0 <= rate <= 1/4 a cell's next value lies between the least and the greatest of
-// its own and its neighbours', on every fractal, and no mode grows. With a rate above 1/4 a mode
-// that turns from cell to cell grows wherever the fractal has large parts whose cells have four
-// neighbours.
-// Conservation: what flows from one cell to another is taken from the one and given to the other,
-// so that the sum of all cells stays what it is, up to the rounding of a step: half a unit in the
-// last place of each cell and a few of its flows. A state of equal values stays the same bit for
-// bit.
+// Stability: with 0 <= rate <= 1/4 a cell's next value is between the least and the greatest of its
+// own and its neighbours', on every fractal. With more a mode that turns from cell to cell grows
+// wherever the fractal has large parts whose cells have four neighbours.
+// Conservation: what flows out of one cell flows into another, so that the sum of all cells stays,
+// up to the rounding of a step. A state of equal values stays the same bit for bit.
 // Exactness: the flows of the north, west, east and south are rounded and added in that order, and
-// the last product and sum are one fma, which is written as such and so does not hang on how a
-// compiler contracts products. By every plan, on a matrix and on compact storage, and in every run
-// the results have the same bits, and a host's fma gives them as well, unless the program is
+// the last product and sum are one fma, written as such. Every plan, on a matrix and on compact
+// storage, and every run gives the same bits, and a host's fma as well, unless the program is
 // compiled to flush denormals (-ftz=true, -use_fast_math).
 #ifndef TMAP_FRACTAL_DIFFUSION_H
 #define TMAP_FRACTAL_DIFFUSION_H
@@ -61,7 +57,8 @@ typedef struct tmapi_diffusion {
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_diffusion_kernel_##name(tmap_each_plan plan, tmapi_diffusion job) { \
-        tmap_stencil(&plan, job.in, job.out, sizeof(type), tmapi_diffusion_rule_##name, &job); \
+        const tmap_array in = {job.in, sizeof(type)}; \
+        tmap_each_stencil(&plan, in, tmapi_diffusion_rule_##name, job.out, &job); \
     }
 TMAPI_DIFFUSION_KERNEL(f32, float, fmaf)
 TMAPI_DIFFUSION_KERNEL(f64, double, fma)
@@ -79,14 +76,14 @@ static inline const void *tmapi_diffusion_kernel(int type) {
 static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                                    tmap_each_plan *out) {
     const cudaError_t error =
-        tmap_stencil_plan_make(f, r, pitch, tmapi_diffusion_kernel(type), out);
+        tmap_each_stencil_plan_make(f, r, pitch, tmapi_diffusion_kernel(type), out);
     if (!error) out->type = (tmap_u32)type;
     return error;
 }
 
-// One step, for every cell of the plan's share; other places are neither read nor written.
-// rate: see above; rounded to a float for floats. in, out: the states in device memory, of the
-// plan's type at a multiple of its size, not overlapping; exchanged after each step.
+// One step, for every cell of the plan's share; other places are neither read nor written. rate:
+// see above; rounded to a float for floats. in, out: the states in device memory, of the plan's
+// type at a multiple of its size, not overlapping; exchanged after each step.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a rate that is not
 // finite and a plan of another maker; else the launch's own error.
 // Cost: about that of reading the one state and writing the other.

@@ -12,38 +12,30 @@
 //     ... tmap_each_plan_make(f, r, 0, (const void *)paint_cells, &plan);
 //     ... tmap_each_launch(&plan, &p, stream);
 //
-// What only stores is in its place here. What reads memory, and then uses or writes it, is quicker
-// by tmap_update (each.h), and what adds up by tmap_fold (fold.h).
-#ifndef TMAP_FRACTAL_EACH_H
-#define TMAP_FRACTAL_EACH_H
-
-#include "../launch.h"
-#include "../value.h"
-#include "compact.h"
-#include "rows.h"
-
-// ---- each plan ----------------------------------------------------------------------------------
-//
-// The plan of a launch over the cells of a fractal: which loop goes through them, and
-// the grid, block and shared memory that it takes on this device.
-//
-// A fractal of level r stands in a matrix whose rows are `pitch` elements apart, or in compact
+// A fractal of level r lies in a matrix whose rows are `pitch` elements apart, or in compact
 // storage (compact.h): TMAP_COMPACT in place of a pitch. A plan is made on the host for one
-// fractal, level, pitch and kernel of the user's, and passed to that kernel by value; there
-// tmap_each (each.h), tmap_update, tmap_fold and tmap_stencil go by it:
+// fractal, level, pitch and kernel of the user's, and passed to that kernel by value. There one
+// call goes by it:
 //
-//     __global__ void __launch_bounds__(512, 2) draw_cells(tmap_each_plan plan, job j) {
-//         tmap_each(&plan, draw, &j); // draw(&j, cell) for every cell
-//     }
-//     tmap_each_plan plan;
-//     cudaError_t error = tmap_each_plan_make(f, r, 0, (const void *)draw_cells, &plan);
-//     if (!error) error = tmap_each_launch(&plan, &j, stream);
+//     tmap_each          does something at every cell; for what only stores
+//     tmap_each_update   reads, and then uses or writes: quicker where memory is read
+//     tmap_each_fold     makes one value of all cells (fold.h)
+//     tmap_each_stencil  needs a cell's neighbours (stencil.h)
 //
 // Each of the four has a plan maker of its own, which chooses what is quick for it. Any of them is
 // right by any plan, and every cell of the plan's share is visited exactly once.
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory. A kernel that
 // wants some for itself launches with more and takes what lies behind them.
+#ifndef TMAP_FRACTAL_EACH_H
+#define TMAP_FRACTAL_EACH_H
+
+#include "../fold.h"
+#include "../launch.h"
+#include "rows.h"
+#include "compact_stencil.h"
+
+// ---- the plan -----------------------------------------------------------------------------------
 
 // The loops. A plan maker chooses one; tmap_each_plan_loop takes another one.
 typedef enum tmap_each_loop {
@@ -56,25 +48,13 @@ typedef enum tmap_each_loop {
 
 #define TMAP_EACH_LOOP_COUNT 5
 
-// The name of a loop in tables and results: "linear", "columns", "rows", "groups", "compact"; "?"
-// for any other number.
-TMAP_FN const char *tmap_each_loop_name(int loop) {
-    switch (loop) {
-    case TMAP_EACH_LINEAR: return "linear";
-    case TMAP_EACH_COLUMNS: return "columns";
-    case TMAP_EACH_ROWS: return "rows";
-    case TMAP_EACH_GROUPS: return "groups";
-    case TMAP_EACH_COMPACT: return "compact";
-    default: return "?";
-    }
-}
-
-// The kinds of work, whose plan makers differ in what they wish for.
+// The kinds of work, whose plan makers differ in what they prefer.
 typedef enum tmap_each_work {
-    TMAP_EACH_VISIT,  // tmap_each
-    TMAP_EACH_UPDATE, // tmap_update
-    TMAP_EACH_FOLD,   // tmap_fold
-    TMAP_EACH_STENCIL // tmap_stencil
+    TMAP_EACH_VISIT,   // tmap_each
+    TMAP_EACH_UPDATE,  // tmap_each_update
+    TMAP_EACH_FOLD,    // tmap_each_fold
+    TMAP_EACH_STENCIL, // tmap_each_stencil
+    TMAP_EACH_WORDS    // tmap_each_stencil_words
 } tmap_each_work;
 
 // A plan. Items are what a share of the work is counted in: cells by _LINEAR, in the order of
@@ -88,17 +68,17 @@ typedef struct tmap_each_plan {
     tmap_u32 chunk; // _ROWS: the cells that a warp takes at a time; _COMPACT, of a stencil: the
                     // tiles that a block has side by side; else 0
     tmap_u32 halo;  // the same: values that a tile has from those beside it
-    tmap_compact_word word; // stencil.h; bytes 0: elements are cells
+    tmap_compact_word word; // compact.h; bytes 0: elements are cells
     tmap_u32 dense;  // 1: memory is asked for a cell's sector some time before it is stored to, by
-                     // tmap_stencil and, with elements of 4 bytes and more, by tmap_each_into
+                     // tmap_each_stencil and, with elements of 4 bytes and more, by tmap_each_into
     tmap_u32 holes;  // 1: the same by tmap_each_into with smaller elements in the loop _COLUMNS
     tmap_u64 pitch;  // elements from a row to the next, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0), or the first of compact storage; 0 unless the
-                     // user sets it: the fractal may stand anywhere in a larger matrix
+                     // user sets it: the fractal may lie anywhere in a larger matrix
     tmap_u64 items;  // of the whole fractal
     tmap_u64 first, count; // this launch's share of them
     // the launch
-    const void *kernel;
+    const void *kernel;           // null unless the maker was given one
     tmap_u32 grid, block, shared; // blocks, threads of a block, bytes
     tmap_u32 warps;               // that the device holds at once, of those that pay
     tmap_u32 work;                // a tmap_each_work: what the plan was made for
@@ -114,21 +94,53 @@ TMAP_FN tmap_u64 tmap_each_plan_places(const tmap_each_plan *plan) {
     return rows > ~0ull - width ? ~0ull : rows + width;
 }
 
-// The level of the tiles of _GROUPS.
-TMAP_FN tmap_u32 tmapi_each_groups_level(tmap_nbb f, tmap_u32 r) {
-    return tmap_nbb_tile_level(f, r, 64);
+#if !TMAP_NVRTC
+
+// The name of a loop in tables and results, as "linear"; "?" for any other number.
+static inline const char *tmap_each_loop_name(int loop) {
+    static const char *const names[] = {"linear", "columns", "rows", "groups", "compact"};
+    return loop >= 0 && loop < TMAP_EACH_LOOP_COUNT ? names[loop] : "?";
 }
 
-// Bytes of shared memory for their groups, of which there are at most as many as cells: 8 for each
-// of 64 rows, 4 for each of 128 counts, 8 for each group, and what four reads of a warp may see
-// behind them.
-TMAP_FN tmap_u32 tmapi_each_groups_bytes(tmap_nbb f, tmap_u32 m) {
-    return 8 * 64 + 4 * 128 + 8 * ((tmap_u32)tmap_nbb_cells(f, m) + 32 * 4);
+// ---- a plan from facts --------------------------------------------------------------------------
+
+// What a kind of work likes: warps of a multiprocessor, cells of a warp's chunk by _ROWS, places
+// for each cell up to which sectors are asked for before they are stored to, and the loops in the
+// order in which they are tried.
+typedef struct tmapi_each_wish {
+    tmap_u32 warps, chunk, sparse;
+    int loops[3];
+} tmapi_each_wish;
+
+// Up to so many cells a launch is a matter of some microseconds, and the shortest code is the best.
+#define TMAPI_EACH_SMALL (1u << 16)
+
+// Stores: few warps, whose stores reach memory in the order of the rows. Reads: many, and long
+// chunks, since a warp waits for the first reads of each. Lanes on the columns of a tile make whole
+// lines of memory where it is 32 wide; elsewhere rows are better. A stencil needs the columns of a
+// tile. (docs/notebook.md has the measurements.)
+static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
+                                                 tmap_u64 pitch) {
+    const int small = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
+    const int whole = tmap_nbb_side_x(f, tmap_tile_level(f, TMAP_LEVEL_MAX)) == 32;
+    const int first = small ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
+    const int fold = small ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
+    const int compact = work == TMAP_EACH_WORDS ? TMAP_EACH_COMPACT : TMAP_EACH_LINEAR;
+    const tmapi_each_wish of_compact = {32, 0, 0, {TMAP_EACH_COMPACT, compact, compact}};
+    const tmapi_each_wish of_matrix[4] = {
+        {16, 1024, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}},
+        {32, 2048, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}},
+        {32, 4096, 4, {fold, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR}},
+        {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
+    };
+    return pitch == TMAP_COMPACT ? of_compact : of_matrix[work & 3];
 }
 
-// 1 if the loop exists for this fractal and level. *tile_level, *shared: what it takes then.
-TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop,
-                                 tmap_u32 *tile_level, tmap_u32 *shared) {
+// 1 if the loop exists for this fractal and level. *tile_level, *shared: what it takes then. The
+// groups of _GROUPS are at most as many as cells: 8 bytes for each of 64 rows, 4 for each of 128
+// counts, 8 for each group, and what four reads of a warp may see behind them.
+static inline int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop,
+                                       tmap_u32 *tile_level, tmap_u32 *shared) {
     *tile_level = *shared = 0;
     if (loop != TMAP_EACH_LINEAR && (loop == TMAP_EACH_COMPACT) != (pitch == TMAP_COMPACT))
         return 0;
@@ -137,8 +149,8 @@ TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loo
     case TMAP_EACH_COLUMNS: *tile_level = tmap_tile_level(f, r); break;
     case TMAP_EACH_ROWS: return (*shared = tmap_rows_bytes(f, r)) != 0;
     case TMAP_EACH_GROUPS:
-        *tile_level = tmapi_each_groups_level(f, r);
-        *shared = tmapi_each_groups_bytes(f, *tile_level);
+        *tile_level = tmap_nbb_tile_level(f, r, 64);
+        *shared = 8 * 64 + 4 * 128 + 8 * ((tmap_u32)tmap_nbb_cells(f, *tile_level) + 32 * 4);
         break;
     case TMAP_EACH_COMPACT:
         *tile_level = tmapi_compact_tile_level(f, r);
@@ -147,42 +159,6 @@ TMAP_FN int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loo
     default: return 0;
     }
     return tmap_nbb_cells(f, r - *tile_level) <= 0xffffffffull; // tiles have 32-bit numbers
-}
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-// What a kind of work likes: warps of a multiprocessor, cells of a warp's chunk by _ROWS, and the
-// loops in the order in which they are tried, from that for small fractals on.
-typedef struct tmapi_each_wish {
-    tmap_u32 warps, chunk;
-    tmap_u32
-        sparse; // places for each cell up to which sectors are asked for before they are stored
-    int loops[4];
-} tmapi_each_wish;
-
-// Up to so many cells a launch is a matter of some microseconds, and the shortest code is the best.
-#define TMAPI_EACH_SMALL (1u << 16)
-
-// Stores: few warps, whose stores reach memory in the order of the rows. Reads: many, and long
-// chunks, since a warp waits for the first reads of each. Lanes on the columns of a tile make whole
-// lines of memory where it is 32 wide; elsewhere rows are better. A stencil has its neighbours at
-// hand in the columns of a tile alone. (docs/notebook.md has the measurements.)
-static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
-                                                 tmap_u64 pitch) {
-    const tmapi_each_wish compact = {
-        32, 0, 0, {TMAP_EACH_COMPACT, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}};
-    const int small = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
-    const int whole = tmap_nbb_side_x(f, tmap_tile_level(f, TMAP_LEVEL_MAX)) == 32;
-    const int first = small ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
-    const int fold = small ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
-    const tmapi_each_wish wishes[4] = {
-        {16, 1024, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
-        {32, 2048, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
-        {32, 4096, 4, {fold, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
-        {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
-    };
-    return pitch == TMAP_COMPACT ? compact : wishes[work & 3];
 }
 
 // The blocks for `count` of the plan's items, at most `most`; by _ROWS also the chunk, which has at
@@ -199,190 +175,173 @@ static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 cou
         plan->chunk = (tmap_u32)((share + 31) / 32 * 32);
         unit = in_block * plan->chunk;
     }
-    if (plan->loop == TMAP_EACH_COMPACT && plan->work == TMAP_EACH_STENCIL) unit = plan->chunk;
+    if (plan->loop == TMAP_EACH_COMPACT && plan->chunk) unit = plan->chunk;
     blocks = count / unit + (count % unit != 0);
     if (blocks > most) blocks = most;
     return blocks ? (tmap_u32)blocks : 1;
 }
 
-// The grid and the chunk for the plan's share. It gets at most the blocks of all items: a fold's
-// memory, a part for each block, may have been counted for these.
-static inline void tmapi_each_plan_spread(tmap_each_plan *plan, tmap_u32 chunk) {
-    const tmap_u64 resident = plan->warps / (plan->block / 32);
-    const tmap_u64 most = plan->loop == TMAP_EACH_LINEAR ? 0x7fffffff : resident;
+// Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
+// batch of it. Shares that together are all items visit every cell once. Returns TMAP_OK, or
+// TMAP_EINVAL for a null pointer and for items that the plan does not have. A share has at most the
+// blocks of the whole: a fold's memory, a part for each block, may have been counted for these.
+// Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
+static inline int tmap_each_plan_share_of(tmap_each_plan *plan, tmap_u64 first, tmap_u64 count) {
+    tmap_u64 most;
+    tmap_u32 chunk;
+    if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
+    most = plan->loop == TMAP_EACH_LINEAR ? 0x7fffffff : plan->warps / (plan->block / 32);
+    chunk = tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).chunk;
+    plan->first = first, plan->count = count;
     plan->grid = tmapi_each_plan_blocks(plan, plan->items, most, chunk);
     plan->grid = tmapi_each_plan_blocks(plan, plan->count, plan->grid, chunk);
+    return TMAP_OK;
 }
 
 // The block of 32 to 512 threads of which a multiprocessor holds most warps, up to `warps`: the
 // largest of those that are as good, as blocks share tables.
-static inline cudaError_t tmapi_each_plan_block(tmap_each_plan *plan, tmap_u32 warps) {
-    cudaFuncAttributes attributes;
-    int device, processors;
+static inline int tmapi_each_plan_block(tmap_each_plan *plan, const tmap_facts *facts,
+                                        tmap_u32 warps) {
     tmap_u32 best = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error) return error;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error) return error;
-    if ((error = cudaFuncGetAttributes(&attributes, plan->kernel)) != cudaSuccess) return error;
-    if ((error = tmapi_launch_shared(plan->kernel, plan->shared)) != cudaSuccess) return error;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 in_block = block / 32, wished = (warps + in_block - 1) / in_block;
-        int resident = 0;
-        tmap_u32 blocks;
-        if ((int)block > attributes.maxThreadsPerBlock) continue;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, plan->kernel, (int)block,
-                                                              plan->shared);
-        if (error) return error;
-        blocks = (tmap_u32)resident < wished ? (tmap_u32)resident : wished;
-        if (blocks * in_block > best) {
-            best = blocks * in_block;
-            plan->block = block, plan->warps = best * (tmap_u32)processors;
-        }
+        tmap_u32 blocks = tmap_resident_blocks(facts, block, plan->shared);
+        if (blocks > wished) blocks = wished;
+        if (blocks * in_block <= best) continue;
+        best = blocks * in_block;
+        plan->block = block, plan->warps = best * facts->device.processors;
     }
-    return best ? cudaSuccess : cudaErrorInvalidConfiguration;
+    return best ? TMAP_OK : TMAP_ERANGE;
 }
 
-// The blocks of a stencil on compact storage for tiles of the plan's level: a thread for each cell
+// The block of a stencil on compact storage for tiles of the plan's level: a thread for each cell
 // of as many tiles side by side as let a multiprocessor hold most cells; the smallest of those that
-// are as good, as a block's threads wait for each other. plan->warps stays 0 if no block fits.
-static inline cudaError_t tmapi_each_plan_side_by_side(tmap_each_plan *plan, tmap_u32 processors,
-                                                       const cudaFuncAttributes *attributes) {
+// are as good, as a block's threads wait for each other. TMAP_ERANGE if no block fits.
+static inline int tmapi_each_plan_side_by_side(tmap_each_plan *plan, const tmap_facts *facts) {
     const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(plan->f, plan->tile_level);
     tmap_each_plan p = *plan;
     tmap_u32 best = 0;
     p.halo = tmapi_compact_halo(p.f, p.tile_level);
     for (p.chunk = 1; p.chunk <= TMAPI_COMPACT_SIDE_BY_SIDE; ++p.chunk) {
-        cudaError_t error;
-        int resident = 0;
+        tmap_u32 resident;
         p.block = (p.chunk * cells + 31) / 32 * 32;
         p.shared = tmapi_compact_shared_bytes(p.f, cells, p.chunk, p.halo, p.word.bytes != 0);
-        if ((int)p.block > attributes->maxThreadsPerBlock) break;
-        error = tmapi_launch_shared(p.kernel, p.shared);
-        if (error == cudaErrorInvalidConfiguration) break;
-        if (error) return error;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, p.kernel, (int)p.block,
-                                                              p.shared);
-        if (error) return error;
-        if ((tmap_u32)resident * p.chunk * cells > best) {
-            best = (tmap_u32)resident * p.chunk * cells;
-            p.warps = (tmap_u32)resident * (p.block / 32) * processors;
-            *plan = p;
-        }
+        resident = tmap_resident_blocks(facts, p.block, p.shared);
+        if (!resident) break; // nor do larger ones fit
+        if (resident * p.chunk * cells <= best) continue;
+        best = resident * p.chunk * cells;
+        p.warps = resident * (p.block / 32) * facts->device.processors;
+        *plan = p;
     }
-    return cudaSuccess;
+    return best ? TMAP_OK : TMAP_ERANGE;
 }
 
-// Fewer blocks on each multiprocessor where there are few tiles, but two, as a block takes as long
-// to begin as it does for about 24 tiles.
-static inline void tmapi_each_plan_fewer(tmap_each_plan *plan, tmap_u32 processors) {
-    const tmap_u64 tiles = tmap_nbb_cells(plan->f, plan->r - plan->tile_level);
-    const tmap_u32 in_block = plan->block / 32, of_all = in_block * processors;
-    while (plan->warps > 2 * of_all &&
-           tiles / (24 * (tmap_u64)plan->chunk) < plan->warps / in_block)
-        plan->warps -= of_all;
-}
-
-// The blocks for the largest tiles that fit one.
-static inline cudaError_t tmapi_each_plan_tiles(tmap_each_plan *plan) {
-    cudaFuncAttributes attributes;
-    int device, processors;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error) return error;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error) return error;
-    error = cudaFuncGetAttributes(&attributes, plan->kernel);
-    for (plan->warps = 0; !error; --plan->tile_level) {
-        if (tmap_nbb_cells(plan->f, plan->r - plan->tile_level) > 0xffffffffull) break;
-        error = tmapi_each_plan_side_by_side(plan, (tmap_u32)processors, &attributes);
-        if (error) return error;
-        if (plan->warps) {
-            tmapi_each_plan_fewer(plan, (tmap_u32)processors);
-            return cudaSuccess;
+// The block for the largest tiles that fit one. Where there are few tiles, a multiprocessor gets
+// fewer blocks, but two, as a block takes as long to begin as it does for about 24 tiles.
+static inline int tmapi_each_plan_tiles(tmap_each_plan *plan, const tmap_facts *facts) {
+    for (;; --plan->tile_level) {
+        const tmap_u64 tiles = tmap_nbb_cells(plan->f, plan->r - plan->tile_level);
+        tmap_u32 in_block, of_all;
+        if (tiles > 0xffffffffull) return TMAP_ERANGE;
+        if (tmapi_each_plan_side_by_side(plan, facts) != TMAP_OK) {
+            if (!plan->tile_level) return TMAP_ERANGE;
+            continue;
         }
-        if (plan->tile_level == 0) break;
+        in_block = plan->block / 32, of_all = in_block * facts->device.processors;
+        while (plan->warps > 2 * of_all &&
+               tiles / (24 * (tmap_u64)plan->chunk) < plan->warps / in_block)
+            plan->warps -= of_all;
+        return TMAP_OK;
     }
-    return error ? error : cudaErrorInvalidConfiguration;
 }
 
-// Goes through the plan's cells, all of them, by another loop than the maker chose. For tests and
-// measurements. Returns cudaErrorInvalidValue for a null pointer, cudaErrorInvalidConfiguration for
-// a loop that this fractal and level do not have or this kernel has no room for, or a CUDA error;
-// the plan is then what it was.
-static inline cudaError_t tmap_each_plan_loop(tmap_each_plan *plan, int loop) {
+// Another loop than the maker chose, through all of the plan's cells; for tests and measurements.
+// facts: those that the plan was made from. Returns TMAP_EINVAL for a null pointer, TMAP_ERANGE for
+// a loop that this fractal and level do not have or this kernel has no room for; the plan is then
+// what it was.
+static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const tmap_facts *facts) {
     tmap_each_plan p;
-    tmapi_each_wish wish;
-    cudaError_t error;
-    if (!plan || !plan->kernel) return cudaErrorInvalidValue;
+    int code;
+    if (!plan || !facts) return TMAP_EINVAL;
     p = *plan;
-    wish = tmapi_each_wish_of(p.work, p.f, p.r, p.pitch);
     if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
-        return cudaErrorInvalidConfiguration;
+        return TMAP_ERANGE;
     p.loop = (tmap_u32)loop, p.chunk = p.halo = 0;
-    if (loop == TMAP_EACH_COMPACT && p.work == TMAP_EACH_STENCIL)
-        error = tmapi_each_plan_tiles(&p);
+    if (loop == TMAP_EACH_COMPACT && p.work >= TMAP_EACH_STENCIL)
+        code = tmapi_each_plan_tiles(&p, facts);
     else
-        error = tmapi_each_plan_block(&p, wish.warps);
-    if (error) return error;
+        code =
+            tmapi_each_plan_block(&p, facts, tmapi_each_wish_of(p.work, p.f, p.r, p.pitch).warps);
+    if (code != TMAP_OK) return code;
     p.items = tmap_nbb_cells(p.f, p.r - p.tile_level);
-    p.first = 0, p.count = p.items;
-    tmapi_each_plan_spread(&p, wish.chunk);
+    (void)tmap_each_plan_share_of(&p, 0, p.items);
     *plan = p;
-    return cudaSuccess;
+    return TMAP_OK;
 }
 
-// Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
-// batch of it. Shares that together are all items visit every cell once.
-// Returns cudaErrorInvalidValue for a null pointer and for items that the plan does not have.
-// Example: the second half: tmap_each_plan_share(&plan, plan.items / 2, plan.items - plan.items /
-// 2).
-static inline cudaError_t tmap_each_plan_share(tmap_each_plan *plan, tmap_u64 first,
-                                               tmap_u64 count) {
-    if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
-    plan->first = first, plan->count = count;
-    tmapi_each_plan_spread(plan,
-                           tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).chunk);
-    return cudaSuccess;
-}
-
-// The plan of one kind of work, of words that take the levels word.level at the top.
-static inline cudaError_t tmapi_each_plan_make_words(tmap_u32 work, tmap_nbb f, tmap_u32 r,
-                                                     tmap_u64 pitch, tmap_compact_word word,
-                                                     const void *kernel, tmap_each_plan *out) {
+// The plan of one kind of work: see tmap_each_plan_of. A plan of words is one of their sheets,
+// whose level is lower by that of the words.
+static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                     const tmap_facts *facts, tmap_each_plan *out) {
+    const tmap_compact_word cells_alone = {0, 1, 0};
     tmap_each_plan p;
     tmapi_each_wish wish;
     tmap_u64 width, cells, places;
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    if (!out || !kernel || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    if (r > tmap_nbb_level_max32(f)) return cudaErrorInvalidConfiguration;
-    if (pitch == TMAP_COMPACT && r > tmap_nbb_linear_level_max64(f))
-        return cudaErrorInvalidConfiguration;
-    r -= word.level;
+    int code = TMAP_ERANGE;
+    if (!out || !facts || tmap_nbb_check(f) != TMAP_OK) return TMAP_EINVAL;
+    if (r > tmap_nbb_level_max32(f)) return TMAP_ERANGE;
+    if (pitch == TMAP_COMPACT && r > tmap_nbb_linear_level_max64(f)) return TMAP_ERANGE;
+    p.word = work == TMAP_EACH_WORDS ? tmap_compact_word_of(f, r) : cells_alone;
+    r -= p.word.level;
     width = tmap_nbb_side_x(f, r), cells = tmap_nbb_cells(f, r);
     places = tmap_mul_saturate(width, tmap_nbb_side_y(f, r));
-    if (pitch && pitch < width) return cudaErrorInvalidValue;
+    if (pitch && pitch < width) return TMAP_EINVAL;
     p.f = f, p.r = r, p.pitch = pitch ? pitch : width, p.offset = 0;
-    p.kernel = kernel, p.work = work, p.type = 0;
-    p.word = word;
-    if (tmap_each_plan_places(&p) == ~0ull) return cudaErrorInvalidConfiguration;
+    p.kernel = 0, p.work = work, p.type = 0;
+    if (tmap_each_plan_places(&p) == ~0ull) return TMAP_ERANGE;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
     // Memory takes a part of a sector at the price of reading the whole of it. Where many sectors
     // side by side are written in part, it pays to ask for them beforehand; where nearly all are
     // written whole, it never does.
     p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
     p.dense = p.holes && cells >= places / wish.sparse;
-    for (int i = 0; i < 4 && error == cudaErrorInvalidConfiguration; ++i)
-        error = tmap_each_plan_loop(&p, wish.loops[i]);
-    if (!error) *out = p;
-    return error;
+    for (int i = 0; i < 3 && code == TMAP_ERANGE; ++i)
+        code = tmap_each_plan_loop_of(&p, wish.loops[i], facts);
+    if (code == TMAP_OK) *out = p;
+    return code;
 }
 
-// The plan of one kind of work: see tmap_each_plan_make.
+// tmap_each_plan_make from the facts of a device and a kernel (launch.h); calls nothing of CUDA.
+// The plan's kernel is null; who launches it raises the kernel's limit of dynamic shared memory
+// where plan.shared needs that. Returns TMAP_OK; TMAP_EINVAL where tmap_each_plan_make has
+// cudaErrorInvalidValue, TMAP_ERANGE for cudaErrorInvalidConfiguration. tmap_each_update_plan_of,
+// tmap_each_fold_plan_of and tmap_each_stencil_plan_of are alike.
+static inline int tmap_each_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, const tmap_facts *facts,
+                                    tmap_each_plan *out) {
+    return tmapi_each_plan_of(TMAP_EACH_VISIT, f, r, pitch, facts, out);
+}
+static inline int tmap_each_update_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                           const tmap_facts *facts, tmap_each_plan *out) {
+    return tmapi_each_plan_of(TMAP_EACH_UPDATE, f, r, pitch, facts, out);
+}
+
+#endif // !TMAP_NVRTC
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- a plan from a kernel, and its launch -------------------------------------------------------
+
 static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u32 r,
                                                tmap_u64 pitch, const void *kernel,
                                                tmap_each_plan *out) {
-    const tmap_compact_word cells = {0, 1, 0};
-    return tmapi_each_plan_make_words(work, f, r, pitch, cells, kernel, out);
+    tmap_facts facts;
+    tmap_each_plan p;
+    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_error(tmapi_each_plan_of(work, f, r, pitch, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.shared);
+    if (error) return error;
+    *out = p, out->kernel = kernel;
+    return cudaSuccess;
 }
 
 // The plan of a kernel that calls tmap_each, for fractal f of level r in a matrix with `pitch`
@@ -401,56 +360,68 @@ static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 p
     return tmapi_each_plan_make(TMAP_EACH_VISIT, f, r, pitch, kernel, out);
 }
 
+// The plan of a kernel that calls tmap_each_update. Parameters and errors: as tmap_each_plan_make.
+static inline cudaError_t tmap_each_update_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                                     const void *kernel, tmap_each_plan *out) {
+    return tmapi_each_plan_make(TMAP_EACH_UPDATE, f, r, pitch, kernel, out);
+}
+
+// tmap_each_plan_loop_of and tmap_each_plan_share_of of a plan with a kernel, for the current
+// device. TMAP_EINVAL becomes cudaErrorInvalidValue, TMAP_ERANGE cudaErrorInvalidConfiguration;
+// else a CUDA error.
+static inline cudaError_t tmap_each_plan_loop(tmap_each_plan *plan, int loop) {
+    tmap_facts facts;
+    tmap_each_plan p;
+    cudaError_t error = plan ? tmap_facts_get(plan->kernel, &facts) : cudaErrorInvalidValue;
+    if (error) return error;
+    p = *plan;
+    error = tmapi_launch_error(tmap_each_plan_loop_of(&p, loop, &facts));
+    if (!error) error = tmapi_launch_shared(p.kernel, p.shared);
+    if (!error) *plan = p;
+    return error;
+}
+static inline cudaError_t tmap_each_plan_share(tmap_each_plan *plan, tmap_u64 first,
+                                               tmap_u64 count) {
+    return tmapi_launch_error(tmap_each_plan_share_of(plan, first, count));
+}
+
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value: (tmap_each_plan, JOB). job: the address of that struct. The result is the launch's own
-// error; an error that an earlier call has left is neither reported nor cleared. Can be captured.
-// A share without an item is launched too, as one block: what the kernel does beside the cells,
-// such as writing a sum, is done by every share.
+// value: (tmap_each_plan, JOB). job: the address of that struct. Returns the launch's own error;
+// one that an earlier call has left is neither reported nor cleared. Can be captured. A share
+// without an item is launched too, as one block: what the kernel does beside the cells, such as
+// writing a sum, is done by every share.
 static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, const void *job,
                                            cudaStream_t stream) {
-    void *arguments[2];
+    void *arguments[2] = {(void *)plan, (void *)job};
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    arguments[0] = (void *)plan, arguments[1] = (void *)job;
-    return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
-                            plan->shared, stream);
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return tmapi_launch(plan->kernel, shape, arguments, stream);
 }
 
 #endif
 
-// ---- each walk ----------------------------------------------------------------------------------
-//
-// The loops behind tmap_each, tmap_update and tmap_fold: every cell of a plan's share,
-// handed to functions of the user's.
+// ---- the loops ----------------------------------------------------------------------------------
 //
 // A loop that only stores hands over cell by cell. One that reads has its reads in flight before it
-// uses the first of them, in two steps for a batch of cells: memory that is read and written
-// in turn takes twice as long or more.
-//
-// Function pointers that are constants are folded by the compiler, and their calls inlined.
-
-// A cell: its coordinates in the fractal, and its element: of a matrix offset + y * pitch + x, of
-// compact storage offset + tmap_compact_index(f, x, y, r).
-typedef struct tmap_cell {
-    tmap_u32 x, y;
-    tmap_u64 at;
-} tmap_cell;
+// uses the first of them, in two steps for a batch of cells: memory that is read and written in
+// turn takes twice as long or more. Function pointers that are constants are folded by the
+// compiler, and their calls inlined.
 
 #if TMAP_CUDA
 
-// What a user hands to tmap_each, and the two steps of tmap_update.
+// What a user hands to tmap_each, and the two steps of tmap_each_update.
 typedef void (*tmap_each_visit)(void *job, tmap_cell cell);
-typedef void (*tmap_update_read)(void *job, tmap_cell cell, void *value);
-typedef void (*tmap_update_use)(void *job, tmap_cell cell, const void *value);
+typedef void (*tmap_each_read)(void *job, tmap_cell cell, void *value);
+typedef void (*tmap_each_use)(void *job, tmap_cell cell, const void *value);
 
-// The functions of a walk: `visit` alone, or `read` and `use`; the others are null. into, size: the
-// matrix that is stored to and bytes of its elements; 0: unknown.
+// The functions of a walk: `visit` alone, or `read` and `use`; the others are null. into: the
+// matrix that is stored to; size 0: unknown.
 typedef struct tmapi_each_calls {
     tmap_each_visit visit;
-    tmap_update_read read;
-    tmap_update_use use;
+    tmap_each_read read;
+    tmap_each_use use;
     void *job;
-    const void *into;
-    tmap_u32 size;
+    tmap_array into;
 } tmapi_each_calls;
 
 // Asks memory for the sector of *place.
@@ -470,9 +441,10 @@ TMAP_DEVICE void tmapi_each_fetch(const void *place) {
 // The first step at a cell, and the second.
 TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls calls,
                                   tmap_cell cell, void *value) {
+    const tmap_u32 size = calls.into.size;
     if (calls.read) calls.read(calls.job, cell, value);
-    if (calls.size && (calls.size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
-        tmapi_each_fetch((const unsigned char *)calls.into + cell.at * calls.size);
+    if (size && (size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
+        tmapi_each_fetch((const unsigned char *)calls.into.data + cell.at * size);
 }
 TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const void *value) {
     if (calls.visit)
@@ -483,9 +455,6 @@ TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const
 
 // Cells of a batch.
 #define TMAPI_EACH_BATCH 8
-
-// The whole warps of a block. The threads behind the last of them take part in barriers alone.
-TMAP_DEVICE tmap_u32 tmapi_each_warps(void) { return blockDim.x * blockDim.y * blockDim.z / 32; }
 
 TMAP_DEVICE tmap_cell tmapi_each_cell(const tmap_each_plan *plan, tmap_u32 x, tmap_u32 y) {
     tmap_cell cell;
@@ -551,7 +520,7 @@ TMAP_DEVICE tmapi_each_tile tmapi_each_tile_begin(const tmap_each_plan *plan) {
 TMAP_DEVICE void tmapi_each_columns(const tmap_each_plan *plan, tmapi_each_calls calls) {
     tmapi_each_tile t;
     tmap_u64 i;
-    if (tmap_thread_rank() / 32 >= tmapi_each_warps()) return;
+    if (tmap_thread_rank() / 32 >= tmapi_fold_warps()) return;
     t = tmapi_each_tile_begin(plan);
     for (i = plan->first + t.tiles.first; i < plan->first + plan->count; i += t.tiles.stride) {
         const tmap_xy tile = tmap_tiles_at(&t.tiles, plan->f, (tmap_u32)i);
@@ -560,7 +529,7 @@ TMAP_DEVICE void tmapi_each_columns(const tmap_each_plan *plan, tmapi_each_calls
         tmap_u32 bits = t.bits;
         for (tmap_u32 y = 0; y < t.rows; y += TMAPI_EACH_BATCH, bits >>= TMAPI_EACH_BATCH) {
             tmapi_value value[TMAPI_EACH_BATCH];
-            if (calls.read || calls.size) {
+            if (calls.read || calls.into.size) {
                 tmap_cell ahead = cell;
 #pragma unroll
                 for (int j = 0; j < TMAPI_EACH_BATCH; ++j, ++ahead.y, ahead.at += plan->pitch)
@@ -583,10 +552,10 @@ TMAP_DEVICE tmap_rows tmapi_each_rows_make(const tmap_each_plan *plan) {
 // All warps along the rows, each lane on a way of its own through its warp's chunk.
 TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls calls) {
     const tmap_rows rows = tmapi_each_rows_make(plan);
-    const tmap_u32 warps = tmapi_each_warps(), rank = tmap_thread_rank(), lane = rank % 32;
+    const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank(), lane = rank % 32;
     const tmap_u64 end = plan->first + plan->count, chunk = plan->chunk;
     tmap_u64 first = plan->first + (blockIdx.x * (tmap_u64)warps + rank / 32) * chunk;
-    if (calls.size <= TMAPI_EACH_SIZE_SMALL) calls.size = 0;
+    if (calls.into.size <= TMAPI_EACH_SIZE_SMALL) calls.into.size = 0;
     if (rank / 32 >= warps) return;
     for (; first < end; first += gridDim.x * (tmap_u64)warps * chunk) {
         const tmap_u32 count = end - first < chunk ? (tmap_u32)(end - first) : (tmap_u32)chunk;
@@ -631,7 +600,7 @@ TMAP_DEVICE void tmapi_each_compact(const tmap_each_plan *plan, tmapi_each_calls
         place[i] = p.x | p.y << 16;
     }
     __syncthreads();
-    if (rank / 32 >= tmapi_each_warps()) return;
+    if (rank / 32 >= tmapi_fold_warps()) return;
     tiles = tmap_tiles_begin(plan->f, plan->r, m);
     for (tmap_u64 t = plan->first + tiles.first; t < plan->first + plan->count; t += tiles.stride) {
         tmap_xy corner = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
@@ -669,88 +638,57 @@ TMAP_DEVICE void tmapi_each_walk(const tmap_each_plan *plan, tmapi_each_calls ca
         tmapi_each_linear(plan, calls);
 }
 
-// ---- each ---------------------------------------------------------------------------------------
+// ---- tmap_each ----------------------------------------------------------------------------------
 
 // Calls visit(job, cell) once for every cell of the plan's share, by some thread of the launch, in
-// no particular order. All threads of all blocks call it, with the same arguments; visit: a
+// no particular order. All threads of all blocks call it, with the same arguments. visit: a
 // __device__ function, which must not hold a barrier or a collective, as other lanes may have no
 // cell. job: anything; `&parameter` of the kernel is free of cost.
 // Cost: a few instructions for each cell. Registers: about 40 and the visitor's.
 // Example: gasket, r = 1, pitch 2: visits (0,0,at 0) (0,1,at 2) (1,1,at 3).
 TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, void *job) {
-    tmapi_each_calls calls;
-    calls.visit = visit, calls.read = 0, calls.use = 0, calls.job = job;
-    calls.into = 0, calls.size = 0;
+    const tmapi_each_calls calls = {visit, 0, 0, job, {0, 0}};
     tmapi_each_walk(plan, calls);
 }
 
-// The same for a visitor that stores to element cell.at of `into`, whose elements have `size`
-// bytes, a constant: the engine asks memory for cells' sectors some time before. It does so for
-// elements of 4 bytes and more where the plan finds sectors that many cells share (plan->dense),
-// and for smaller ones in the loop _COLUMNS unless nearly all places are cells (plan->holes);
-// elements of 1 and 2 bytes go by other loops as by tmap_each. into: the matrix's element 0,
-// whatever plan->offset is.
+// The same for a visitor that stores to element cell.at of `into`: the engine asks memory for
+// cells' sectors some time before. It does so for elements of 4 bytes and more where the plan finds
+// sectors that many cells share (plan->dense), and for smaller ones in the loop _COLUMNS unless
+// nearly all places are cells (plan->holes); else it goes as tmap_each. into.data: the matrix's
+// element 0, whatever plan->offset is.
 // Cost beside tmap_each: 9% less on the carpet of levels 9 and 10 with 4 and 8 bytes; 36% less on
-// the gasket from level 15 on with bytes and 10 to 14% with 2 bytes; up to 4% more at such sizes
-// where nothing is asked for. The loop has two steps, which cost up to a third more on small
-// fractals and half as much again or more where nearly all places are cells: tmap_each is the
-// choice there.
-// Example: tmap_each_into(&plan, p.out, sizeof *p.out, dab, &p).
-TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, const void *into, tmap_u32 size,
-                                tmap_each_visit visit, void *job) {
-    tmapi_each_calls calls;
-    calls.visit = visit, calls.read = 0, calls.use = 0, calls.job = job;
-    calls.into = into, calls.size = size;
+// the gasket from level 15 on with bytes and 10 to 14% with 2 bytes; up to 4% more where nothing is
+// asked for, up to a third more on small fractals, and half as much again where nearly all places
+// are cells: tmap_each is the choice there.
+// Example: const tmap_array out = {p.out, sizeof *p.out}; tmap_each_into(&plan, dab, out, &p).
+TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visit, tmap_array into,
+                                void *job) {
+    const tmapi_each_calls calls = {visit, 0, 0, job, into};
     tmapi_each_walk(plan, calls);
 }
 
-// ---- update -------------------------------------------------------------------------------------
-//
-// Read, then use: work of the user's own that reads at every cell of a fractal and then
-// computes, stores or adds up.
-//
-//     typedef struct fade { float *a; float s; } fade;
+// Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
+// share, both by the same thread, with the reads of eight cells of each lane in between. value: 16
+// bytes at a multiple of 16, which belong to the cell between the two; read writes there what use
+// will need, of whatever type. Otherwise as tmap_each: all threads of all blocks call it, without
+// collectives in read and use. What one cell's use writes must not be what another cell's read
+// reads.
 //     static __device__ void fade_read(void *job, tmap_cell cell, void *value) {
 //         *(float *)value = ((fade *)job)->a[cell.at];
 //     }
 //     static __device__ void fade_use(void *job, tmap_cell cell, const void *value) {
-//         fade *j = (fade *)job;
-//         j->a[cell.at] = j->s * *(const float *)value;
+//         ((fade *)job)->a[cell.at] = ((fade *)job)->s * *(const float *)value;
 //     }
 //     __global__ void __launch_bounds__(512, 2) fade_cells(tmap_each_plan plan, fade j) {
-//         tmap_update(&plan, fade_read, fade_use, &j);
+//         tmap_each_update(&plan, fade_read, fade_use, &j);
 //     }
-//     ... tmap_update_plan_make(f, r, 0, (const void *)fade_cells, &plan);
-//     ... tmap_each_launch(&plan, &j, stream);
-//
-// Between the two steps stand the reads of eight cells of each lane, so that memory delivers them
-// together and does not turn from reading to writing with every cell.
-
-// Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
-// share, both by the same thread. value: 16 bytes at a multiple of 16, which belong to the cell
-// between the two; read writes there what use will need, of whatever type. Otherwise as tmap_each:
-// all threads of all blocks call it, and no collective may stand in read or use. What one cell's
-// use writes must not be what another cell's read reads.
-// Cost: as tmap_each. Registers: about 64 with values of 4 bytes; __launch_bounds__(512, 2) holds
-// a kernel to that.
-TMAP_DEVICE void tmap_update(const tmap_each_plan *plan, tmap_update_read read, tmap_update_use use,
-                             void *job) {
-    tmapi_each_calls calls;
-    calls.visit = 0, calls.read = read, calls.use = use, calls.job = job;
-    calls.into = 0, calls.size = 0;
+// Cost: as tmap_each. Registers: about 64 with values of 4 bytes; __launch_bounds__(512, 2) holds a
+// kernel to that.
+TMAP_DEVICE void tmap_each_update(const tmap_each_plan *plan, tmap_each_read read,
+                                  tmap_each_use use, void *job) {
+    const tmapi_each_calls calls = {0, read, use, job, {0, 0}};
     tmapi_each_walk(plan, calls);
 }
 
 #endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// The plan of a kernel that calls tmap_update. Parameters and errors: as tmap_each_plan_make.
-static inline cudaError_t tmap_update_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                                const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_UPDATE, f, r, pitch, kernel, out);
-}
-
-#endif
-
 #endif

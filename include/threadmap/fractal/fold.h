@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
-// fold.h: an array's elements at the cells of a fractal, folded into one value by a function of the
+// fold.h: an array's elements at the cells of a fractal, folded into one value by functions of the
 // user's: sums, minima, histograms, the place of the largest.
 //
-//     typedef long long total;
+//     typedef struct summing { const int *in; tmap_fold_to to; } summing;
 //     static __device__ void add(void *job, void *sum, tmap_cell cell, const void *value) {
-//         *(total *)sum += *(const int *)value;
+//         *(long long *)sum += *(const int *)value;
 //     }
 //     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(total *)sum += *(const total *)other;
+//         *(long long *)sum += *(const long long *)other;
 //     }
-//     typedef struct summing { const int *in; total *out; void *blocks; } summing;
 //     __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each_plan plan, summing j) {
-//         __shared__ total scratch[32];
-//         total sum = 0, zero = 0;
-//         tmap_fold(&plan, j.in, sizeof *j.in, add, &sum, 0); // a thread's own cells
-//         tmap_fold_grid(&sum, &zero, sizeof sum, join, 0, scratch, j.blocks, j.out); // all
+//         const long long zero = 0;
+//         const tmap_array in = {j.in, sizeof *j.in};
+//         const tmap_fold fold = {&zero, sizeof zero, join};
+//         tmap_each_fold(&plan, in, add, fold, j.to, 0);
 //     }
-//     ... tmap_fold_plan_make(f, r, 0, (const void *)sum_cells, &plan);
-//     ... cudaMalloc(&j.blocks, tmap_fold_grid_bytes(&plan, sizeof(total))); and clear it once
+//     ... tmap_each_fold_plan_make(f, r, 0, (const void *)sum_cells, &plan);
+//     ... j.to.workspace: tmap_each_fold_bytes(&plan, 8) bytes, cleared once; j.to.result: the sum
 //     ... tmap_each_launch(&plan, &j, stream);
 //
-// The engine loads the elements itself, several at a time for each lane, and 16 bytes at once where
-// the fractal's sides are powers of two and the matrix's rows begin at multiples of 16 bytes.
+// The engine loads the elements, several at a time for each lane, and 16 bytes at once where the
+// fractal's sides are powers of two and the matrix's rows begin at multiples of 16 bytes.
 //
-// Which cells a thread gets hangs on the plan alone, and values are joined in a fixed order: sums
+// Which cells a thread gets depends on the plan alone, and values are joined in a fixed order: sums
 // of floats are the same in every run of one plan.
 #ifndef TMAP_FRACTAL_FOLD_H
 #define TMAP_FRACTAL_FOLD_H
@@ -34,46 +33,46 @@
 #if TMAP_CUDA
 
 // value: the element at the cell, of the user's type. accumulator: what the thread has so far.
-typedef void (*tmap_fold_add)(void *job, void *accumulator, tmap_cell cell, const void *value);
+typedef void (*tmap_each_add)(void *job, void *accumulator, tmap_cell cell, const void *value);
 
 // ---- the loops ----------------------------------------------------------------------------------
 
-typedef struct tmapi_fold {
+typedef struct tmapi_each_folding {
     const unsigned char *array;
-    tmap_u32 size;
-    tmap_fold_add add;
+    tmap_u32 size; // of an element
+    tmap_each_add add;
     void *accumulator, *job;
-} tmapi_fold;
+} tmapi_each_folding;
 
-TMAP_DEVICE void tmapi_fold_read(void *job, tmap_cell cell, void *value) {
-    const tmapi_fold *fold = (const tmapi_fold *)job;
+TMAP_DEVICE void tmapi_each_fold_read(void *job, tmap_cell cell, void *value) {
+    const tmapi_each_folding *fold = (const tmapi_each_folding *)job;
     tmapi_value_copy(value, fold->array + cell.at * fold->size, fold->size);
 }
 
-TMAP_DEVICE void tmapi_fold_use(void *job, tmap_cell cell, const void *value) {
-    const tmapi_fold *fold = (const tmapi_fold *)job;
+TMAP_DEVICE void tmapi_each_fold_use(void *job, tmap_cell cell, const void *value) {
+    const tmapi_each_folding *fold = (const tmapi_each_folding *)job;
     fold->add(fold->job, fold->accumulator, cell, value);
 }
 
 // A group: `places` places of a row of a tile side by side, of which some are cells.
-typedef struct tmapi_fold_group {
+typedef struct tmapi_each_fold_group {
     tmap_u32 offset; // in bytes, from the tile's corner
     tmap_u32 cells;  // row << 22 | first place << 16 | the cells, a bit each; 0: no group
-} tmapi_fold_group;
+} tmapi_each_fold_group;
 
 // Groups of a lane in flight.
-#define TMAPI_FOLD_BATCH 4
+#define TMAPI_EACH_FOLD_BATCH 4
 
-// What is made of the block's shared memory: the rows of a tile, how many groups there are in each
-// 32 places where one may be, and the groups.
-typedef struct tmapi_fold_table {
+// The block's shared memory: the rows of a tile, how many groups there are in each 32 places where
+// one may be, and the groups.
+typedef struct tmapi_each_fold_table {
     tmap_u64 row[64];
     alignas(16) tmap_u32 count[128];
-    tmapi_fold_group group[1];
-} tmapi_fold_table;
+    tmapi_each_fold_group group[1];
+} tmapi_each_fold_table;
 
 // The sum of the first `end` <= 128 counts. Collective for a full warp.
-TMAP_DEVICE tmap_u32 tmapi_fold_before(const tmap_u32 *count, tmap_u32 end) {
+TMAP_DEVICE tmap_u32 tmapi_each_fold_before(const tmap_u32 *count, tmap_u32 end) {
     tmap_u32 sum = 0;
 #pragma unroll
     for (tmap_u32 i = 0; i < 128; i += 32) {
@@ -85,11 +84,10 @@ TMAP_DEVICE tmap_u32 tmapi_fold_before(const tmap_u32 *count, tmap_u32 end) {
 
 // The groups of a tile that hold a cell, in the order of rows; then as many empty ones as a warp
 // may read beyond. places: 1, 2, 4, 8 or 16. row_bytes: from a row to the next. Returns their
-// number, to whole warps. A warp looks at 32 places for a group at a time: all of them are at work,
-// since the first read of a cell waits for the table. Collective for the block.
-TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 places,
-                                             tmap_u32 row_bytes, tmap_u32 size,
-                                             tmapi_fold_table *table) {
+// number, to whole warps. Collective for the block.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_each_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 places,
+                                                  tmap_u32 row_bytes, tmap_u32 size,
+                                                  tmapi_each_fold_table *table) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, rank = tmap_thread_rank();
     const tmap_u32 mask = (1u << places) - 1, across = 64 / places, chunks = 2 * across;
     const tmap_u32 lane = rank % 32, warps = threads / 32;
@@ -106,7 +104,7 @@ TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 pl
             const tmap_u32 cells = (tmap_u32)(table->row[y] >> x) & mask;
             const tmap_u32 found = __ballot_sync(0xffffffffu, cells != 0);
             if (write) {
-                const tmap_u32 at = tmapi_fold_before(table->count, c) +
+                const tmap_u32 at = tmapi_each_fold_before(table->count, c) +
                                     (tmap_u32)__popc((int)(found & ((1u << lane) - 1)));
                 if (!cells) continue;
                 table->group[at].offset = y * row_bytes + x * size;
@@ -118,9 +116,9 @@ TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 pl
         __syncthreads();
     }
     if (rank / 32 < warps) {
-        all = tmapi_fold_before(table->count, chunks);
+        all = tmapi_each_fold_before(table->count, chunks);
         TMAPI_NO_UNROLL
-        for (tmap_u32 i = rank; i < 32 * TMAPI_FOLD_BATCH; i += 32 * warps)
+        for (tmap_u32 i = rank; i < 32 * TMAPI_EACH_FOLD_BATCH; i += 32 * warps)
             table->group[all + i].cells = 0;
     }
     __syncthreads();
@@ -128,33 +126,33 @@ TMAPI_DEVICE_CALL tmap_u32 tmapi_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 pl
 }
 
 // A warp's tiles, a lane for each group of `places` places, a constant, several groups in flight.
-TMAP_DEVICE void tmapi_fold_tiles(const tmap_each_plan *plan, const tmapi_fold *fold,
-                                  tmap_u32 places) {
+TMAP_DEVICE void tmapi_each_fold_tiles(const tmap_each_plan *plan, const tmapi_each_folding *fold,
+                                       tmap_u32 places) {
     extern __shared__ uint4 tmapi_each_shared[];
     const tmap_u32 m = plan->tile_level, rank = tmap_thread_rank(), lane = rank % 32;
     const tmap_u32 width = tmapi_pow32(plan->f.sx, m), height = tmapi_pow32(plan->f.sy, m);
-    tmapi_fold_table *table = (tmapi_fold_table *)tmapi_each_shared;
-    const tmap_u32 count = tmapi_fold_groups(plan->f, m, places, (tmap_u32)plan->pitch * fold->size,
-                                             fold->size, table);
+    tmapi_each_fold_table *table = (tmapi_each_fold_table *)tmapi_each_shared;
+    const tmap_u32 count = tmapi_each_fold_groups(
+        plan->f, m, places, (tmap_u32)plan->pitch * fold->size, fold->size, table);
     tmap_tiles tiles;
-    if (rank / 32 >= tmapi_each_warps()) return;
+    if (rank / 32 >= tmapi_fold_warps()) return;
     tiles = tmap_tiles_begin(plan->f, plan->r, m);
     for (tmap_u64 t = plan->first + tiles.first; t < plan->first + plan->count; t += tiles.stride) {
         const tmap_xy tile = tmap_tiles_at(&tiles, plan->f, (tmap_u32)t);
         const tmap_cell corner = tmapi_each_cell(plan, tile.x * width, tile.y * height);
         const unsigned char *from = fold->array + corner.at * fold->size;
-        for (tmap_u32 i = lane; i - lane < count; i += 32 * TMAPI_FOLD_BATCH) {
-            tmapi_value value[TMAPI_FOLD_BATCH];
-            tmap_u32 cells[TMAPI_FOLD_BATCH];
+        for (tmap_u32 i = lane; i - lane < count; i += 32 * TMAPI_EACH_FOLD_BATCH) {
+            tmapi_value value[TMAPI_EACH_FOLD_BATCH];
+            tmap_u32 cells[TMAPI_EACH_FOLD_BATCH];
 #pragma unroll
-            for (tmap_u32 j = 0; j < TMAPI_FOLD_BATCH; ++j) {
-                const tmapi_fold_group group = table->group[i + 32 * j];
+            for (tmap_u32 j = 0; j < TMAPI_EACH_FOLD_BATCH; ++j) {
+                const tmapi_each_fold_group group = table->group[i + 32 * j];
                 cells[j] = group.cells;
                 if (cells[j]) tmapi_value_copy(&value[j], from + group.offset, places * fold->size);
             }
             __syncwarp(); // keeps reads and uses apart
 #pragma unroll
-            for (tmap_u32 j = 0; j < TMAPI_FOLD_BATCH; ++j) {
+            for (tmap_u32 j = 0; j < TMAPI_EACH_FOLD_BATCH; ++j) {
                 const tmap_u32 x = cells[j] >> 16 & 63, y = cells[j] >> 22;
                 tmap_cell cell = tmapi_each_cell(plan, corner.x + x, corner.y + y);
 #pragma unroll
@@ -167,55 +165,72 @@ TMAP_DEVICE void tmapi_fold_tiles(const tmap_each_plan *plan, const tmapi_fold *
     }
 }
 
-// The same by groups of 16 bytes, where these begin at multiples of 16 in every row, else by single
-// places. A tile's bytes are counted in 32 bits.
-TMAP_DEVICE void tmapi_fold_groups_walk(const tmap_each_plan *plan, const tmapi_fold *fold) {
-    const tmap_u32 places = 16 / fold->size, width = tmapi_pow32(plan->f.sx, plan->tile_level);
-    if (width % places == 0 && plan->pitch % places == 0 &&
-        ((tmap_u64)fold->array + plan->offset * fold->size) % 16 == 0)
-        tmapi_fold_tiles(plan, fold, places);
-    else
-        tmapi_fold_tiles(plan, fold, 1);
-}
-
-// Calls add(job, accumulator, cell, &array[cell.at]) for every cell of the plan's share, for each
-// thread those that are its own. All threads of all blocks call it.
-// array: the matrix's element 0, whatever plan->offset is. size: of an element, 1, 2, 4 or 8 bytes,
-// a constant. accumulator: the thread's own variable, which the caller has set to the zero of the
-// operation. add: without barriers and collectives; value is an element of the array's type.
-// Cost: for cells that memory delivers, the time of reading them (gasket, r = 16: nine tenths of
-// it).
-// Registers: about 56; __launch_bounds__(512, 2) holds a kernel to 64.
-TMAP_DEVICE void tmap_fold(const tmap_each_plan *plan, const void *array, tmap_u32 size,
-                           tmap_fold_add add, void *accumulator, void *job) {
-    tmapi_fold fold;
-    tmapi_each_calls calls;
-    fold.array = (const unsigned char *)array, fold.size = size, fold.add = add;
-    fold.accumulator = accumulator, fold.job = job;
-    calls.visit = 0, calls.read = tmapi_fold_read, calls.use = tmapi_fold_use, calls.job = &fold;
-    calls.into = 0, calls.size = 0;
-    if (plan->loop == TMAP_EACH_GROUPS && plan->pitch < (1u << 26) / size)
-        tmapi_fold_groups_walk(plan, &fold);
-    else if (plan->loop == TMAP_EACH_ROWS)
+// The calling thread's part of tmap_each_fold: add for the cells that are its own. accumulator: the
+// thread's own variable, which begins with the zero. Groups of a tile have 16 bytes where these
+// begin at multiples of 16 in every row, else one place. A tile's bytes are counted in 32 bits.
+TMAP_DEVICE void tmapi_each_fold_cells(const tmap_each_plan *plan, tmap_array array,
+                                       tmap_each_add add, void *accumulator, void *job) {
+    tmapi_each_folding fold = {(const unsigned char *)array.data, array.size, add, accumulator,
+                               job};
+    const tmapi_each_calls calls = {0, tmapi_each_fold_read, tmapi_each_fold_use, &fold, {0, 0}};
+    if (plan->loop == TMAP_EACH_GROUPS && plan->pitch < (1u << 26) / array.size) {
+        const tmap_u32 places = 16 / array.size, width = tmapi_pow32(plan->f.sx, plan->tile_level);
+        if (width % places == 0 && plan->pitch % places == 0 &&
+            ((tmap_u64)array.data + plan->offset * array.size) % 16 == 0)
+            tmapi_each_fold_tiles(plan, &fold, places);
+        else
+            tmapi_each_fold_tiles(plan, &fold, 1);
+    } else if (plan->loop == TMAP_EACH_ROWS) {
         tmapi_each_rows(plan, calls);
-    else if (plan->loop == TMAP_EACH_COMPACT)
+    } else if (plan->loop == TMAP_EACH_COMPACT) {
         tmapi_each_compact(plan, calls);
-    else
+    } else {
         tmapi_each_linear(plan, calls);
+    }
 }
 
-// Bytes of device memory that tmap_fold_grid needs: a word that counts blocks, and a part for each.
-TMAP_FN tmap_u64 tmap_fold_grid_bytes(const tmap_each_plan *plan, tmap_u32 size) {
-    return 16 + (tmap_u64)plan->grid * size;
+// ---- tmap_each_fold -----------------------------------------------------------------------------
+
+// Calls add(job, accumulator, cell, &element cell.at of the array) for every cell of the plan's
+// share, joins what threads have, and writes the result to *to.result. All threads of all blocks
+// call it, in blocks of whole warps and grids of one axis. array: of elements of 1, 2, 4 or 8
+// bytes; data is the matrix's element 0, whatever plan->offset is. add: without barriers and
+// collectives. fold, to: see ../fold.h; the workspace has tmap_each_fold_bytes(plan, fold.bytes)
+// bytes, and each launch leaves it cleared as it must be.
+// Cost: for cells that memory delivers, the time of reading them (gasket, r = 16: nine tenths of
+// it). Registers: about 56; __launch_bounds__(512, 2) holds a kernel to 64.
+// Example: gasket, r = 1, pitch 2, the elements 1 2 / 3 4: add gets 1, 3 and 4.
+TMAP_DEVICE void tmap_each_fold(const tmap_each_plan *plan, tmap_array array, tmap_each_add add,
+                                tmap_fold fold, tmap_fold_to to, void *job) {
+    tmapi_fold_words accumulator;
+    tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
+    tmapi_each_fold_cells(plan, array, add, &accumulator, job);
+    tmap_fold_grid(&accumulator, fold, to, job);
 }
 
 #endif // TMAP_CUDA
 
+// Bytes of a fold's workspace for accumulators of `bytes` bytes: a word that counts blocks, and a
+// part for each.
+TMAP_FN tmap_u64 tmap_each_fold_bytes(const tmap_each_plan *plan, tmap_u32 bytes) {
+    return 16 + (tmap_u64)plan->grid * bytes;
+}
+
+#if !TMAP_NVRTC
+
+// The plan from facts: see tmap_each_plan_of.
+static inline int tmap_each_fold_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                         const tmap_facts *facts, tmap_each_plan *out) {
+    return tmapi_each_plan_of(TMAP_EACH_FOLD, f, r, pitch, facts, out);
+}
+
+#endif
+
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a kernel that calls tmap_fold. Parameters and errors: as tmap_each_plan_make.
-static inline cudaError_t tmap_fold_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                              const void *kernel, tmap_each_plan *out) {
+// The plan of a kernel that calls tmap_each_fold. Parameters and errors: as tmap_each_plan_make.
+static inline cudaError_t tmap_each_fold_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                                   const void *kernel, tmap_each_plan *out) {
     return tmapi_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, kernel, out);
 }
 

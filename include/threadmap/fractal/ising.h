@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ising.h: the Ising model on a fractal: spins +1 and -1 on its cells, in a matrix or in compact
-// storage, at a temperature, by the rule of Metropolis (ising.h).
+// storage, at a temperature, by the rule of Metropolis.
 //
 // The energy is - (sum of s_i s_j over all pairs of cells that touch at a side); the boundary is
 // free. A sweep takes the cells with x + y even, whose neighbours are all odd, at once, and then
@@ -11,17 +11,15 @@
 //     cudaError_t error = tmap_ising_plan_make(tmap_fractal_carpet(), 8, TMAP_COMPACT, &plan);
 //     ... spins, other: tmap_compact_bytes(f, 8, 1) bytes each of device memory
 //     ... spins: +1 or -1 in every cell, as of tmap_sw
-//     for (tmap_u64 t = 0; !error && t < 1000; ++t)
-//         error = tmap_ising(&plan, 1.5, seed, t, spins, other, stream);
-//     if (!error) error = tmap_ising_measure(&plan, spins, other, sums, blocks, stream);
+//     tmap_ising_sweep sweep = {1.5, seed, 0}; // the temperature, the run, the number of the sweep
+//     for (; !error && sweep.sweep < 1000; ++sweep.sweep)
+//         error = tmap_ising(&plan, sweep, spins, other, stream);
+//     if (!error) error = tmap_ising_measure(&plan, spins, other, to, stream);
 //
 // Randomness: cell number i in sweep t takes the number of Philox4x32-10 at the counter (i, t) with
-// the seed as its key, where i is tmap_nbb_nu_linear of the cell. So the spins after a sweep hang
-// on the spins before it, the temperature, the seed and the sweep's number alone, and are the same
-// on a matrix as on compact storage, by every plan, on every machine. Give each sweep of a run a
-// number of its own.
-//
-// A spin with h = 0, as one without neighbours, turns in every sweep, as the rule says.
+// the seed as its key, where i is tmap_nbb_nu_linear of the cell. So the spins after a sweep depend
+// on the spins before it, the temperature, the seed and the sweep's number alone: the same on a
+// matrix as on compact storage, by every plan, on every machine.
 #ifndef TMAP_FRACTAL_ISING_H
 #define TMAP_FRACTAL_ISING_H
 
@@ -29,13 +27,11 @@
 #include "philox.h"
 #include "stencil.h"
 
-// ---- ising rule ---------------------------------------------------------------------------------
+// ---- the rule -----------------------------------------------------------------------------------
 //
-// When a spin of the Ising model turns: the rule of Metropolis, by whole numbers.
-//
-// A spin s = +1 or -1 whose neighbours add up to n has h = s n; turning it costs the energy 2 h
-// (J = 1). It turns with the chance min(1, exp(-2 h / T)), T in units of J / k_B: always where
-// h <= 0, else if a random number of 64 bits is below 2^64 times that chance.
+// A spin s = +1 or -1 whose neighbours add up to n has h = s n; turning it costs the energy 2 h (J
+// = 1). It turns with the chance min(1, exp(-2 h / T)), T in units of J / k_B: always where h <= 0,
+// as without neighbours, else if a random number of 64 bits is below 2^64 times that chance.
 // Source: Metropolis, Rosenbluth, Rosenbluth, Teller, Teller, J. Chem. Phys. 21 (1953).
 
 // 2^64 times the chance for h = 1, 2, 3, 4.
@@ -51,9 +47,9 @@ TMAP_FN tmap_u64 tmapi_ising_high(tmap_u64 a, tmap_u64 b) {
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-// 2^64 exp(-x) for x >= 0, at most 2^64 - 1, off by less than 2^16. By whole numbers, of which all
-// machines make the same, where their exp may differ in its last bits: exp(-x / 2^12) by its
-// series, then twelve squares.
+// 2^64 exp(-x) for x >= 0, at most 2^64 - 1, off by less than 2^16. By whole numbers, the same on
+// all machines, where exp may differ in its last bits: exp(-x / 2^12) by its series, then twelve
+// squares.
 TMAP_FN tmap_u64 tmapi_ising_exp(double x) {
     const tmap_u64 one = 1ull << 63; // of a fraction with 63 bits
     tmap_u64 y, e = one;
@@ -82,8 +78,6 @@ TMAP_FN int tmap_ising_turns(tmap_ising_chances c, int h, tmap_u64 cell, tmap_u6
     const tmap_u64 chance = h == 1 ? c.of[0] : h == 2 ? c.of[1] : h == 3 ? c.of[2] : c.of[3];
     return h <= 0 || tmap_philox_u64(cell, sweep, seed) < chance;
 }
-
-// ---- ising --------------------------------------------------------------------------------------
 
 // What tmap_ising_measure finds: the sum of all spins, and that of s_i s_j over all pairs of cells
 // that touch at a side. The magnetisation is spins / cells, the energy -bonds.
@@ -139,7 +133,8 @@ TMAP_DEVICE void tmapi_ising_step(void *job, tmap_cell cell, tmap_u32 around, co
 
 static __global__ void __launch_bounds__(512, 2)
     tmapi_ising_kernel(tmap_each_plan plan, tmapi_ising job) {
-    tmap_stencil(&plan, job.in, job.out, 1, tmapi_ising_step, &job);
+    const tmap_array in = {job.in, 1};
+    tmap_each_stencil(&plan, in, tmapi_ising_step, job.out, &job);
 }
 
 // A cell's spin, and its bonds to the east and south.
@@ -160,15 +155,18 @@ TMAP_DEVICE void tmapi_ising_join(void *job, void *sums, const void *other) {
 
 typedef struct tmapi_ising_measure {
     const void *in;
-    void *out, *sums, *blocks;
+    void *out;
+    tmap_fold_to to;
 } tmapi_ising_measure;
 
 static __global__ void __launch_bounds__(512, 2)
     tmapi_ising_measure_kernel(tmap_each_plan plan, tmapi_ising_measure job) {
-    __shared__ tmap_ising_sums scratch[32];
-    tmap_ising_sums sums = {0, 0}, zero = {0, 0};
-    tmap_stencil(&plan, job.in, job.out, 1, tmapi_ising_add, &sums);
-    tmap_fold_grid(&sums, &zero, sizeof sums, tmapi_ising_join, 0, scratch, job.blocks, job.sums);
+    const tmap_ising_sums zero = {0, 0};
+    const tmap_array in = {job.in, 1};
+    const tmap_fold fold = {&zero, sizeof zero, tmapi_ising_join};
+    tmap_ising_sums sums = zero;
+    tmap_each_stencil(&plan, in, tmapi_ising_add, job.out, &sums);
+    tmap_fold_grid(&sums, fold, job.to, 0);
 }
 
 // ---- plans and launches -------------------------------------------------------------------------
@@ -178,9 +176,8 @@ typedef struct tmap_ising_plan {
     tmap_each_plan sweep, measure;
 } tmap_ising_plan;
 
-// The plan for fractal f of level r. pitch: elements from a row of the matrix to the next; 0: as
-// many as the fractal is wide; TMAP_COMPACT: compact storage, which is the quicker one, as a cell's
-// number is its place there. Errors as for tmap_each_plan_make, and
+// The plan for fractal f of level r. Compact storage (pitch TMAP_COMPACT) is the quicker one, as a
+// cell's number is its place there. Other parameters and errors as for tmap_each_plan_make, and
 // cudaErrorInvalidConfiguration for a level whose cells have no numbers of 64 bits.
 static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                tmap_ising_plan *out) {
@@ -188,32 +185,37 @@ static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 
     cudaError_t error;
     if (!out || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     if (r > tmap_nbb_linear_level_max64(f)) return cudaErrorInvalidConfiguration;
-    error = tmap_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_kernel, &p.sweep);
+    error = tmap_each_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_kernel, &p.sweep);
     if (!error)
-        error = tmap_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_measure_kernel,
-                                       &p.measure);
+        error = tmap_each_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_measure_kernel,
+                                            &p.measure);
     if (!error) *out = p;
     return error;
 }
 
+// One sweep of a run.
+typedef struct tmap_ising_sweep {
+    double temperature;   // >= 0, in units of J / k_B; may be infinite
+    tmap_u64 seed, sweep; // of the run; the number of the sweep in it
+} tmap_ising_sweep;
+
 // Half a sweep: out = in, where of the cells of the plan's share with (x + y) % 2 == odd those have
-// turned that turn at this temperature in this sweep. One launch; what shares of several GPUs go
-// by, which exchange the cells beside them after each half. temperature: >= 0, in units of J / k_B;
-// infinity will do. odd: 0 or 1. in, out: states of one byte a cell, not overlapping. `in` holds +1
-// or -1 in every cell; other places are neither read nor written. Returns cudaErrorInvalidValue for
-// a null pointer, equal states, a temperature below 0 or that is no number, another `odd`, and a
-// plan of another maker; else the launch's own error. Cost: a random number for each cell of this
-// half with more neighbours like it than unlike it. On a matrix also nu for each of these: some 15
-// instructions for each level and more where sides are neither 2 nor 3.
-static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, double temperature,
-                                          tmap_u64 seed, tmap_u64 sweep, int odd, const void *in,
-                                          void *out, cudaStream_t stream) {
+// turned that turn at this temperature in this sweep. One launch; shares of several GPUs go by it
+// and exchange the cells beside them after each half. odd: 0 or 1. in, out: states of one byte a
+// cell, not overlapping. `in` holds +1 or -1 in every cell; other places are neither read nor
+// written. Returns cudaErrorInvalidValue for a null pointer, equal states, a temperature below 0 or
+// that is no number, another `odd`, and a plan of another maker; else the launch's own error.
+// Cost: a random number for each cell of this half with more neighbours like it than unlike it. On
+// a matrix also nu for each of these: some 15 instructions for each level, and more where sides are
+// neither 2 nor 3.
+static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, tmap_ising_sweep sweep,
+                                          int odd, const void *in, void *out, cudaStream_t stream) {
     tmapi_ising job;
     if (!plan || !in || !out || in == out || odd < 0 || odd > 1) return cudaErrorInvalidValue;
-    if (!(temperature >= 0) || plan->sweep.kernel != (const void *)tmapi_ising_kernel)
+    if (!(sweep.temperature >= 0) || plan->sweep.kernel != (const void *)tmapi_ising_kernel)
         return cudaErrorInvalidValue;
-    job.in = in, job.out = out, job.chances = tmap_ising_chances_at(temperature);
-    job.seed = seed, job.sweep = sweep, job.offset = plan->sweep.offset;
+    job.in = in, job.out = out, job.chances = tmap_ising_chances_at(sweep.temperature);
+    job.seed = sweep.seed, job.sweep = sweep.sweep, job.offset = plan->sweep.offset;
     job.f = plan->sweep.f, job.r = plan->sweep.r, job.odd = (tmap_u32)odd;
     job.compact = plan->sweep.pitch == TMAP_COMPACT;
     job.wide = tmap_nbb_cells(job.f, job.r) > 0xffffffffull;
@@ -223,41 +225,36 @@ static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, double te
 // One sweep: every cell once, first those with x + y even. Two launches; afterwards `spins` has the
 // new state, and `other` that between the halves.
 // Returns cudaErrorInvalidValue for a plan that is a share, too; else as tmap_ising_half.
-static inline cudaError_t tmap_ising(const tmap_ising_plan *plan, double temperature, tmap_u64 seed,
-                                     tmap_u64 sweep, void *spins, void *other,
-                                     cudaStream_t stream) {
+static inline cudaError_t tmap_ising(const tmap_ising_plan *plan, tmap_ising_sweep sweep,
+                                     void *spins, void *other, cudaStream_t stream) {
     cudaError_t error;
     if (!plan || plan->sweep.count != plan->sweep.items) return cudaErrorInvalidValue;
-    error = tmap_ising_half(plan, temperature, seed, sweep, 0, spins, other, stream);
-    if (!error) error = tmap_ising_half(plan, temperature, seed, sweep, 1, other, spins, stream);
+    error = tmap_ising_half(plan, sweep, 0, spins, other, stream);
+    if (!error) error = tmap_ising_half(plan, sweep, 1, other, spins, stream);
     return error;
 }
 
-// Bytes of device memory that tmap_ising_measure needs as its `blocks`.
+// Bytes of the workspace of tmap_ising_measure.
 static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
-    return tmap_fold_grid_bytes(&plan->measure, sizeof(tmap_ising_sums));
+    return tmap_each_fold_bytes(&plan->measure, sizeof(tmap_ising_sums));
 }
 
-// Sets *sums to the sums of the cells of the plan's share: of their spins, and of their bonds to
-// the east and south, so that shares add up to the whole. Exact.
-// spins: the state. other: a second one, whose cells become those of `spins`. sums: in device
-// memory. blocks: tmap_ising_measure_bytes(plan) bytes of device memory at a multiple of 16, of
-// which the first 16 have been cleared once; one launch at a time may use them.
+// Sets *to.result, a tmap_ising_sums, to the sums of the cells of the plan's share: of their spins,
+// and of their bonds to the east and south, so that shares add up to the whole. Exact. spins: the
+// state. other: a second one, whose cells become those of `spins`. to.workspace:
+// tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a plan of
 // another maker; else the launch's own error. The sums of a share without an item are 0.
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
-                                             void *other, tmap_ising_sums *sums, void *blocks,
-                                             cudaStream_t stream) {
-    tmapi_ising_measure job;
-    if (!plan || !spins || !other || spins == other || !sums || !blocks)
+                                             void *other, tmap_fold_to to, cudaStream_t stream) {
+    const tmapi_ising_measure job = {spins, other, to};
+    if (!plan || !spins || !other || spins == other || !to.result || !to.workspace)
         return cudaErrorInvalidValue;
-    if ((tmap_u64)sums % 8 || (tmap_u64)blocks % 16) return cudaErrorInvalidValue;
+    if ((tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16) return cudaErrorInvalidValue;
     if (plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
         return cudaErrorInvalidValue;
-    job.in = spins, job.out = other, job.sums = sums, job.blocks = blocks;
     return tmap_each_launch(&plan->measure, &job, stream);
 }
 
 #endif
-
 #endif

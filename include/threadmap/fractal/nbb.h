@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// nbb.h: the map lambda of NBB fractals, its inverse nu, and the test for membership.
+// nbb.h: NBB fractals: the map lambda, its inverse nu, membership, and how large a fractal and its
+// launches are.
 //
-// An NBB fractal (non-overlapping bottom-up boxes) of level r is k copies of itself at level r - 1,
-// put into k of the sx * sy boxes of a grid; level 0 is one cell. It has k^r cells inside an
-// embedding sx^r wide and sy^r high. Lambda takes each thread omega = (wx, wy) of a box k^ceil(r/2)
-// wide and k^floor(r/2) high, the 2-orthotope, to one cell of the fractal, so that no thread is
-// launched for an empty cell.
+// An NBB fractal (non-overlapping bottom-up boxes) of level r is k copies, the replicas, of itself
+// at level r - 1, put into k of the sx * sy boxes of a grid; level 0 is one cell. It has k^r cells
+// in an embedding sx^r wide and sy^r high. Lambda takes each thread omega = (wx, wy) of a box
+// k^ceil(r/2) wide and k^floor(r/2) high, the 2-orthotope, to one cell of the fractal, so that no
+// thread is launched for an empty place.
 //
 // Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, "Efficient GPU Thread Mapping on Embedded 2D
 // Fractals", FGCS 113 (2020), equations 4 to 9. Odd levels act on wx and even ones on wy, as
 // equation 4 and the orthotope have it; the sentence after the equation says the opposite
 // (docs/errata.md).
 //
-// Every function here is total: nothing traps, and an argument outside its range gives some defined
-// value. Functions without a suffix compute in 32 bits and are right up to level
-// tmap_nbb_level_max32(f) (_linear: linear_level_max32); those ending in 64 up to
-// tmap_nbb_level_max64(f). nbb.h has these limits, sides and cell counts.
+// Every function is total: an argument outside its range gives some defined value. Functions
+// without a suffix compute in 32 bits and are right up to level tmap_nbb_level_max32(f) (_linear:
+// linear_level_max32); those ending in 64 up to tmap_nbb_level_max64(f).
 //
 // Cost: a constant fractal (a constructor of catalogue.h, or tmap_nbb_make with constants) folds to
 // multiplications and shifts, without division, table or memory access. A fractal filled at run
@@ -25,23 +25,20 @@
 
 #include "../core.h"
 
-// ---- nbb ----------------------------------------------------------------------------------------
-
 #define TMAP_REPLICAS_MAX 16
 #define TMAP_SIDE_MAX     16
 
-// An NBB fractal: k replicas in a grid sx wide and sy high. Digit beta of tau_x and tau_y, four
-// bits each from the lowest, is the column and row of replica beta. Make one with a constructor of
-// catalogue.h, with tmap_nbb_from_rows, or with tmap_nbb_make. 1 <= k <= 16, 1 <= sx, sy <= 16, and
-// no two replicas share a box.
+// An NBB fractal: k replicas in a grid sx wide and sy high, 1 <= k, sx, sy <= 16, no two in one
+// box. Digit beta of tau_x and tau_y, four bits each from the lowest, is the column and row of
+// replica beta: the paper's hash tables H[], in two numbers. Make one with a constructor of
+// catalogue.h, with tmap_nbb_from_rows, or with tmap_nbb_make.
 typedef struct tmap_nbb {
     tmap_u32 k, sx, sy;
     tmap_u64 tau_x, tau_y;
 } tmap_nbb;
 
 // The fractal of these numbers, taken as they are: tmap_nbb_check says whether they are one.
-// Example: the gasket, "#. / ##", is tmap_nbb_make(3, 2, 2, 0x100, 0x110): replicas (0,0), (0,1),
-// (1,1).
+// Example: the gasket, "#. / ##": (3, 2, 2, 0x100, 0x110), replicas (0,0), (0,1), (1,1).
 TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 tau_x,
                                tmap_u64 tau_y) {
     tmap_nbb f;
@@ -49,9 +46,9 @@ TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 ta
     return f;
 }
 
-// TMAP_OK if f is an NBB fractal: 1 <= k <= 16 replicas, TMAP_EREPLICAS else; sides of 1 to 16,
-// TMAP_ESIDE else; every replica in a box of the grid, TMAP_EOUTSIDE else; and no two replicas in
-// one box, TMAP_ETWICE else. Digits of tau past replica k - 1 do not count.
+// TMAP_OK if f is an NBB fractal; TMAP_EREPLICAS for a k, TMAP_ESIDE for a side that is not 1 to
+// 16; TMAP_EOUTSIDE for a replica outside the grid, TMAP_ETWICE for two in one box. Digits of tau
+// past replica k - 1 do not count.
 // Example: tmap_nbb_make(3, 2, 2, 0x300, 0x110) has a replica in column 3 of two: TMAP_EOUTSIDE.
 TMAP_FN int tmap_nbb_check(tmap_nbb f) {
     if (f.k < 1 || f.k > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
@@ -69,8 +66,8 @@ TMAP_FN int tmap_nbb_check(tmap_nbb f) {
 
 // ---- the pieces of the map ----------------------------------------------------------------------
 
-// The fractal with 1 in the place of every 0 that a map divides by, so that a struct of zeros,
-// which is no fractal, does not trap. A constant fractal is what it was.
+// The fractal with 1 in place of every 0 that a map divides by, as a struct of zeros, which is no
+// fractal, must not trap.
 TMAP_FN tmap_nbb tmapi_nbb_total(tmap_nbb f) {
     f.k = f.k ? f.k : 1;
     f.sx = f.sx ? f.sx : 1;
@@ -100,8 +97,8 @@ TMAP_FN tmap_u64 tmapi_pow64(tmap_u64 base, tmap_u32 e) {
     return p;
 }
 
-// tau = H[beta], equation 5: the box (column, row) of replica beta in the fractal's grid.
-// beta: 0..k-1. Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+// tau = H[beta], equation 5: the box (column, row) of replica beta in the fractal's grid. beta:
+// 0..k-1. Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
     tmap_xy t;
     t.x = tmapi_nbb_digit(f.k, f.tau_x, beta);
@@ -109,14 +106,13 @@ TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
     return t;
 }
 
-// beta_mu(omega), equation 4: which replica of level mu thread (wx, wy) belongs to; 0..k-1.
-// mu: 1..level_max32. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power
-// and two divisions; a loop over levels is cheaper with lambda, which peels the digits one by one.
+// beta_mu(omega), equation 4: which replica of level mu thread (wx, wy) belongs to; 0..k-1. mu:
+// 1..level_max32. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power and
+// two divisions; lambda peels the digits one by one, which is cheaper.
 TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu) {
     f = tmapi_nbb_total(f);
     tmap_u32 p = tmapi_pow32(f.k, (mu + 1) / 2 - 1);
-    return p ? (mu & 1 ? wx : wy) / p % f.k
-             : 0; // p == 0: a level past the range, where every digit is 0
+    return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: past the range every digit is 0
 }
 
 // The same for a 64-bit orthotope. mu: 1..level_max64.
@@ -126,8 +122,8 @@ TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 
     return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
 }
 
-// Delta^mu, equation 6: what replica beta of level mu adds to the coordinate: H[beta] * (sx^(mu-1),
-// sy^(mu-1)).
+// Delta^mu, equation 6: what replica beta of level mu adds to the coordinates: H[beta] *
+// (sx^(mu-1), sy^(mu-1)).
 TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     tmap_xy t = tmap_nbb_tau(f, beta);
     t.x *= tmapi_pow32(f.sx, mu - 1);
@@ -143,7 +139,7 @@ TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     return d;
 }
 
-// The replicas of f that lie in box (dx, dy), as bit 4 * beta of the result; 0 if there is none.
+// The replica of f that lies in box (dx, dy), as bit 4 * beta of the result; 0 if there is none.
 // All digits are compared at once: a replica matches where its four bits of both differences are
 // zero.
 TMAP_FN tmap_u64 tmapi_nbb_match(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
@@ -182,9 +178,8 @@ TMAP_FN int tmap_nbb_has_ballot(tmap_nbb f) { return f.sx <= 2 && f.sy <= 2; }
 
 // ---- lambda: from threads to cells --------------------------------------------------------------
 
-// lambda(omega), equations 7 to 9: the cell of thread (wx, wy).
-// wx < k^ceil(r/2), wy < k^floor(r/2), r <= level_max32; digits of wx and wy past level r are
-// ignored.
+// lambda(omega), equations 7 to 9: the cell of thread (wx, wy). wx < k^ceil(r/2), wy <
+// k^floor(r/2), r <= level_max32; digits of wx and wy past level r are ignored.
 // Laws: a bijection from the orthotope onto the cells; tmap_nbb_nu(f, lambda(w), r) == w.
 // Cost: r times a multiplication-high, a shift and two multiply-adds for a constant fractal.
 // Example: carpet, r = 1: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
@@ -202,7 +197,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
     return cell;
 }
 
-// The same with 64-bit coordinates. r <= level_max64.
+// The same in 64 bits. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
@@ -218,8 +213,8 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u
 }
 
 // Lambda from a linear index: digit mu - 1 of i, base k, is beta_mu, so that each run of k^m
-// indices fills one box of level m, and threads of a warp stay close to each other.
-// i < k^r, r <= linear_level_max32; digits of i past level r are ignored.
+// indices fills one box of level m, and threads of a warp stay close to each other. i < k^r, r <=
+// linear_level_max32; digits of i past level r are ignored.
 // Laws: a bijection from 0..k^r-1 onto the cells; tmap_nbb_nu_linear(f, lambda_linear(i), r) == i.
 // Example: gasket, r = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(0,3)(1,3)(2,2)(2,3)(3,3).
 TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
@@ -235,7 +230,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
     return cell;
 }
 
-// The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
+// The same in 64 bits. r <= linear_level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
@@ -251,10 +246,9 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
 
 // ---- nu: from cells back to threads -------------------------------------------------------------
 
-// nu, the inverse of lambda: the thread (wx, wy) of cell (x, y).
-// x < sx^r, y < sy^r, r <= level_max32. Of a place that is not a cell, each level without a replica
-// counts as digit 0; ask tmap_nbb_contains first. Law: tmap_nbb_lambda(f, nu(x, y), r) == (x, y)
-// for every cell.
+// nu, the inverse of lambda: the thread (wx, wy) of cell (x, y). x < sx^r, y < sy^r, r <=
+// level_max32. Of a place that is no cell, each level without a replica counts as digit 0; ask
+// tmap_nbb_contains first. Law: lambda(nu(x, y)) == (x, y) for every cell.
 // Example: carpet, r = 1: (2,1) -> (4,0).
 TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
@@ -271,7 +265,7 @@ TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return w;
 }
 
-// The same with 64-bit coordinates. r <= level_max64.
+// The same in 64 bits. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 w = {0, 0};
@@ -300,7 +294,7 @@ TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32
     return i;
 }
 
-// The same with a 64-bit index and 64-bit coordinates. r <= linear_level_max64.
+// The same in 64 bits. r <= linear_level_max64.
 TMAP_FN tmap_u64 tmap_nbb_nu_linear64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_u64 i = 0, power = 1;
@@ -337,8 +331,7 @@ TMAP_FN int tmapi_nbb_contains_levels(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u
 }
 
 // 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
-// Cost of a run-time fractal: sides of 2 and 3 are told apart, so that only others are divided by
-// at run time.
+// Cost: sides of 2 and 3 are told apart, so that only others are divided by at run time.
 // Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
 TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     if (f.sx == 2 && f.sy == 2)
@@ -350,7 +343,7 @@ TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return tmapi_nbb_contains_levels(f, x, y, r);
 }
 
-// The same with 64-bit coordinates. r <= level_max64.
+// The same in 64 bits. r <= level_max64.
 TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     if (f.sx == 2 && f.sy == 2) {
@@ -368,11 +361,7 @@ TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) 
 
 // ---- size ---------------------------------------------------------------------------------------
 //
-// How large an NBB fractal and its launches are: sides, cells, the orthotope, the
-// largest level that fits.
-//
-// Everything is computed in 64 bits; a value that does not fit saturates at 2^64 - 1 and never
-// wraps.
+// All in 64 bits; a value that does not fit saturates at 2^64 - 1 and never wraps.
 
 // No function of this library is asked for a level above this one.
 #define TMAP_LEVEL_MAX 64
@@ -412,9 +401,8 @@ TMAP_FN tmap_u32 tmapi_level_fit(tmap_u64 base, tmap_u64 limit) {
 }
 
 TMAP_FN tmap_u32 tmapi_nbb_level_fit(tmap_nbb f, tmap_u64 limit) {
-    tmap_u32 x = tmapi_level_fit(f.sx, limit), y = tmapi_level_fit(f.sy, limit),
-             w = 2 * tmapi_level_fit(f.k, limit);
-    tmap_u32 r = x < y ? x : y;
+    tmap_u32 x = tmapi_level_fit(f.sx, limit), y = tmapi_level_fit(f.sy, limit);
+    tmap_u32 w = 2 * tmapi_level_fit(f.k, limit), r = x < y ? x : y;
     return r < w ? r : w;
 }
 
@@ -441,11 +429,9 @@ TMAP_FN tmap_u32 tmap_nbb_linear_level_max64(tmap_nbb f) {
 // fractal of level r are themselves a fractal of level r_b = r - m, so one lambda of level r_b
 // serves the whole block.
 
-// The tile level m of blocks of side rho: the largest m <= r with sx^m <= rho and sy^m <= rho. A
-// rho that is not a power of s is rounded down to one: the block is sx^m x sy^m threads. rho = 0
-// counts as 1.
-// Example: gasket, rho = 16: 4; carpet, rho = 32: 3 (27 x 27 threads); Chandelier, rho = 32: 3 (27
-// x 8).
+// The tile level m of blocks of side rho: the largest m <= r with sx^m <= rho and sy^m <= rho; the
+// block is sx^m x sy^m threads. rho = 0 counts as 1.
+// Example: gasket, rho = 16: 4; carpet, 32: 3 (27 x 27 threads); Chandelier, 32: 3 (27 x 8).
 TMAP_FN tmap_u32 tmap_nbb_tile_level(tmap_nbb f, tmap_u32 r, tmap_u32 rho) {
     tmap_u32 m = 0;
     tmap_u64 side = 1, s = f.sx > f.sy ? f.sx : f.sy;

@@ -2,9 +2,9 @@
 // philox.h: random numbers by counting: Philox4x32-10, a bijection of 128 bits for each key of 64
 // bits, whose value at a counter is 128 random bits.
 //
-// There is no state: a thread asks for the number of its cell and step, so that the numbers hang
-// neither on the launch nor on what other threads do. A round, on the words c0 c1 c2 c3 of the
-// counter with the words k0 k1 of the key, where hi and lo are the halves of a 64-bit product:
+// There is no state: a thread asks for the number of its cell and step, whatever the launch and the
+// other threads are. A round, on the words c0 c1 c2 c3 of the counter with the words k0 k1 of the
+// key, where hi and lo are the halves of a 64-bit product:
 //
 //     (hi(M1 c2) ^ c1 ^ k0, lo(M1 c2), hi(M0 c0) ^ c3 ^ k1, lo(M0 c0))
 //

@@ -2,14 +2,12 @@
 // rd.h: reduction (RD): the sum of all cells of a fractal embedded in a matrix.
 //
 // The second of the three tests of Navarro et al., FGCS 113 (2020), section 6.2. A client of
-// fold.h, ready to launch, for the usual types; those of other elements and operations are a few
-// lines of fold.h each:
+// fold.h, ready to launch, for the usual types:
 //
 //     tmap_each_plan plan;
-//     void *blocks; // tmap_fold_grid_bytes(&plan, 8) bytes of device memory, cleared once
 //     cudaError_t error = tmap_rd_plan_make(tmap_fractal_gasket(), 10, 0, TMAP_RD_I32, &plan);
-//     ...
-//     error = tmap_rd(&plan, in, sum, blocks, stream); // sum: a tmap_i64 in device memory
+//     ... to.workspace: tmap_each_fold_bytes(&plan, 8) bytes, cleared once; to.result: a tmap_i64
+//     if (!error) error = tmap_rd(&plan, in, to, stream);
 #ifndef TMAP_FRACTAL_RD_H
 #define TMAP_FRACTAL_RD_H
 
@@ -32,52 +30,36 @@ typedef enum tmap_rd_type {
 
 typedef struct tmapi_rd {
     const void *in;
-    void *sum, *blocks;
+    tmap_fold_to to;
     tmap_u64 bias;  // turns a signed element into an unsigned one that is so much larger
     tmap_u64 first; // what the sum begins with: the bias of all cells, taken away
 } tmapi_rd;
 
-// An element as a number that is not negative, to the sum.
-#define TMAPI_RD_INTEGER(type, bits) \
-    TMAP_DEVICE void tmapi_rd_add_u##bits(void *job, void *sum, tmap_cell cell, \
-                                          const void *value) { \
-        (void)cell; \
-        *(tmap_u64 *)sum += *(const type *)value ^ (type)((const tmapi_rd *)job)->bias; \
-    }
-TMAPI_RD_INTEGER(unsigned char, 8)
-TMAPI_RD_INTEGER(tmap_u32, 32)
-#undef TMAPI_RD_INTEGER
-TMAP_DEVICE void tmapi_rd_add_f32(void *job, void *sum, tmap_cell cell, const void *value) {
-    (void)job, (void)cell;
-    *(double *)sum += *(const float *)value;
-}
-TMAP_DEVICE void tmapi_rd_add_f64(void *job, void *sum, tmap_cell cell, const void *value) {
-    (void)job, (void)cell;
-    *(double *)sum += *(const double *)value;
-}
-TMAP_DEVICE void tmapi_rd_join_integer(void *job, void *sum, const void *other) {
-    (void)job;
-    *(tmap_u64 *)sum += *(const tmap_u64 *)other;
-}
-TMAP_DEVICE void tmapi_rd_join_float(void *job, void *sum, const void *other) {
-    (void)job;
-    *(double *)sum += *(const double *)other;
-}
-
-// The kernel of one type of element.
-#define TMAPI_RD_KERNEL(name, size, sum_type, join) \
+// What is added, how sums are joined, and the kernel, for one type of element.
+#define TMAPI_RD_KERNEL(name, type, sum_type, biased) \
+    TMAP_DEVICE void tmapi_rd_add_##name(void *job, void *sum, tmap_cell cell, \
+                                         const void *value) { \
+        (void)job, (void)cell; \
+        *(sum_type *)sum += *(const type *)value biased; \
+    } \
+    TMAP_DEVICE void tmapi_rd_join_##name(void *job, void *sum, const void *other) { \
+        (void)job; \
+        *(sum_type *)sum += *(const sum_type *)other; \
+    } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_rd_##name##_kernel(tmap_each_plan plan, tmapi_rd job) { \
-        __shared__ sum_type scratch[32]; \
-        sum_type sum = 0, zero = 0; \
+        sum_type sum = 0; \
+        const sum_type zero = 0; \
+        const tmap_array in = {job.in, sizeof(type)}; \
+        const tmap_fold fold = {&zero, sizeof zero, tmapi_rd_join_##name}; \
         if (blockIdx.x == 0 && threadIdx.x == 0) sum = (sum_type)job.first; \
-        tmap_fold(&plan, job.in, size, tmapi_rd_add_##name, &sum, &job); \
-        tmap_fold_grid(&sum, &zero, 8, join, 0, scratch, job.blocks, job.sum); \
+        tmapi_each_fold_cells(&plan, in, tmapi_rd_add_##name, &sum, &job); \
+        tmap_fold_grid(&sum, fold, job.to, 0); \
     }
-TMAPI_RD_KERNEL(u8, 1, tmap_u64, tmapi_rd_join_integer)
-TMAPI_RD_KERNEL(u32, 4, tmap_u64, tmapi_rd_join_integer)
-TMAPI_RD_KERNEL(f32, 4, double, tmapi_rd_join_float)
-TMAPI_RD_KERNEL(f64, 8, double, tmapi_rd_join_float)
+TMAPI_RD_KERNEL(u8, unsigned char, tmap_u64, ^(unsigned char)((const tmapi_rd *)job)->bias)
+TMAPI_RD_KERNEL(u32, tmap_u32, tmap_u64, ^(tmap_u32)((const tmapi_rd *)job)->bias)
+TMAPI_RD_KERNEL(f32, float, double, )
+TMAPI_RD_KERNEL(f64, double, double, )
 #undef TMAPI_RD_KERNEL
 
 static inline const void *tmapi_rd_kernel(int type) {
@@ -95,31 +77,27 @@ static inline const void *tmapi_rd_kernel(int type) {
 // A plan for tmap_rd. type: a tmap_rd_type. Other parameters and errors: as tmap_each_plan_make.
 static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                             tmap_each_plan *out) {
-    cudaError_t error = tmap_fold_plan_make(f, r, pitch, tmapi_rd_kernel(type), out);
+    cudaError_t error = tmap_each_fold_plan_make(f, r, pitch, tmapi_rd_kernel(type), out);
     if (!error) out->type = (tmap_u32)type;
     return error;
 }
 
-// Sets *sum to the sum of the cells of the plan's share; no other place is read.
-// in: the matrix in device memory, of the plan's type, at a multiple of its size. sum: a tmap_i64
-// or a double in device memory. blocks: tmap_fold_grid_bytes(plan, 8) bytes of device memory at a
-// multiple of 16, of which the first 16 have been cleared once; one launch at a time may use them.
+// Sets *to.result, a tmap_i64 or a double, to the sum of the cells of the plan's share; no other
+// place is read. in: the matrix in device memory, of the plan's type, at a multiple of its size.
+// to.workspace: tmap_each_fold_bytes(plan, 8) bytes, see ../fold.h.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer or a plan of another maker; else
 // the launch's error. The sum of floats is the same in every run of one plan.
-static inline cudaError_t tmap_rd(const tmap_each_plan *plan, const void *in, void *sum,
-                                  void *blocks, cudaStream_t stream) {
+static inline cudaError_t tmap_rd(const tmap_each_plan *plan, const void *in, tmap_fold_to to,
+                                  cudaStream_t stream) {
     static const unsigned char bytes[TMAP_RD_TYPE_COUNT] = {1, 1, 4, 4, 4, 8};
-    tmapi_rd job;
-    tmap_u32 bits;
-    if (!plan || !in || !sum || !blocks || plan->type >= TMAP_RD_TYPE_COUNT)
+    tmapi_rd job = {in, to, 0, 0};
+    if (!plan || !in || !to.result || !to.workspace || plan->type >= TMAP_RD_TYPE_COUNT)
         return cudaErrorInvalidValue;
     if (plan->kernel != tmapi_rd_kernel((int)plan->type)) return cudaErrorInvalidValue;
-    if ((tmap_u64)in % bytes[plan->type] || (tmap_u64)sum % 8 || (tmap_u64)blocks % 16)
+    if ((tmap_u64)in % bytes[plan->type] || (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16)
         return cudaErrorInvalidValue;
-    bits = 8u * bytes[plan->type];
-    job.in = in, job.sum = sum, job.blocks = blocks, job.bias = job.first = 0;
     if (plan->type == TMAP_RD_I8 || plan->type == TMAP_RD_I32) {
-        job.bias = 1ull << (bits - 1);
+        job.bias = 1ull << (8u * bytes[plan->type] - 1);
         job.first = 0 - job.bias * plan->count * tmapi_pow64(plan->f.k, plan->tile_level);
     }
     return tmap_each_launch(plan, &job, stream);

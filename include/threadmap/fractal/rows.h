@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
-// rows.h: the cells of a fractal row by row: downwards, and in a row to the right.
+// rows.h: what the engine's loops over a matrix (each.h) are made of, for loops of one's own: a
+// warp's walk over tiles, and all cells in the order of rows.
 //
-// That is the order in which a list of the cells' coordinates would be read, and the one that
-// memory likes best: neighbouring lanes stand on neighbouring memory, and all warps of a launch
-// work on a few rows at a time. It costs no list. The coordinates of row y = y_high * sy^low +
-// y_low are those of row y_high of the fractal of level `high`, times sx^low, each followed by
-// those of row y_low of the fractal of level `low`, with r = low + high: two tables of about half
-// the levels, which fit into shared memory, hold all rows.
+// A tile is the fractal of level m, sx^m x sy^m places, and the tiles of a fractal of level r are a
+// fractal of level r - m. In a launch of a few blocks for each multiprocessor each warp maps one
+// tile after another from its linear index, by a digit, a product and a reduction or two ballots:
+//
+//     tmap_tiles tiles = tmap_tiles_begin(f, r, m);
+//     tmap_u32 rows = tmap_tile_column(f, m, height, lane); // lane: a column of the tile
+//     for (tmap_u64 t = tiles.first; t < tiles.count; t += tiles.stride) { // t may pass 2^32
+//         tmap_xy tile = tmap_tiles_at(&tiles, f, (tmap_u32)t);
+//         for (int y = 0; y < height; ++y)
+//             if (rows >> y & 1) out[(tile.y * height + y) * pitch + tile.x * width + lane] = 1;
+//     }
+//
+// Row by row is the order in which a list of the cells' coordinates would be read: neighbouring
+// lanes are at neighbouring memory, and all warps work on a few rows at a time. It needs no list.
+// The columns of row y = y_high * sy^low + y_low are those of row y_high of the fractal of level
+// `high`, times sx^low, each followed by those of row y_low of the fractal of level `low`, r = low
+// + high: two tables of about half the levels, in shared memory, hold all rows.
 //
 //     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
 //     tmap_rows rows = tmap_rows_make(f, r, shared);
@@ -16,26 +28,9 @@
 #ifndef TMAP_FRACTAL_ROWS_H
 #define TMAP_FRACTAL_ROWS_H
 
-#include "nbb.h"
 #include "warp.h"
 
-// ---- tile ---------------------------------------------------------------------------------------
-//
-// Persistent tiles: a warp walks the tiles of a fractal, its lanes on the cells of a tile.
-//
-// A tile is the fractal of level m, sx^m x sy^m places, and the tiles of a fractal of level r are a
-// fractal of level r - m. A launch of a few blocks for each multiprocessor takes all of them: each
-// warp maps one tile after another from its linear index, which costs a digit, a product and a
-// reduction (or two ballots), and spends the rest of its time on memory. each.h makes such a walk
-// of a user's function; these are its parts, for loops of one's own:
-//
-//     tmap_tiles tiles = tmap_tiles_begin(f, r, m);
-//     tmap_u32 rows = tmap_tile_column(f, m, height, lane); // lane: a column of the tile
-//     for (tmap_u64 t = tiles.first; t < tiles.count; t += tiles.stride) { // t may pass 2^32
-//         tmap_xy tile = tmap_tiles_at(&tiles, f, (tmap_u32)t);
-//         for (int y = 0; y < height; ++y)
-//             if (rows >> y & 1) out[(tile.y * height + y) * pitch + tile.x * width + lane] = 1;
-//     }
+// ---- tiles --------------------------------------------------------------------------------------
 
 // The level of a tile that a warp takes with a lane for each column: as wide and as high as 32
 // allows, at most r. Example: gasket, r = 16: 5 (32 x 32); carpet: 3 (27 x 27); Candy: 2 (16 x 16).
@@ -84,11 +79,9 @@ typedef struct tmap_tiles {
     tmap_u32 first, stride, count;
 } tmap_tiles;
 
-// The share of the calling warp of the tiles of fractal f of level r, in tiles of level m <= r,
-// k^(r-m) < 2^32 of them. Collective for a full warp, in blocks of any shape and grids of one axis
-// and fewer than 2^32 warps.
-// A block's last warp, if it is no full one, takes no part in it: it must not call.
-// Cost: that of tmap_warp_level_make.
+// The calling warp's share of the tiles of level m <= r, k^(r-m) < 2^32 of them. Collective for a
+// full warp, in blocks of any shape and grids of one axis and fewer than 2^32 warps. A block's last
+// warp, if it is no full one, must not call. Cost: that of tmap_warp_level_make.
 TMAP_DEVICE tmap_tiles tmap_tiles_begin(tmap_nbb f, tmap_u32 r, tmap_u32 m) {
     const tmap_u32 warps = blockDim.x * blockDim.y * blockDim.z / 32;
     tmap_tiles t;
@@ -115,7 +108,7 @@ TMAP_DEVICE tmap_xy tmap_tiles_at(const tmap_tiles *tiles, tmap_nbb f, tmap_u32 
 // that go with them, and for each of up to 17 rows the replicas above it.
 #define TMAP_ROWS_WORDS 49
 
-// Entry `i` of it: call with i = 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
+// Entry i of it, 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
 TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
     if (i < f.k) { // replica i, to its place among the others
         tmap_xy t = tmap_nbb_tau(f, i);
@@ -135,25 +128,19 @@ TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
     }
 }
 
-// The most cells in a table: with its rows' beginnings and a second table it stays below the 48 KB
-// of shared memory that any launch may ask for.
+// The most cells in a table: with the beginnings of its rows and a second table it stays below the
+// 48 KB of shared memory that any launch may ask for.
 #define TMAPI_ROWS_CELLS_MOST 40000
-
-// The largest level of a fractal that a table holds: columns fit a byte, cells fit the table.
-// Example: gasket 8, carpet 5, Candy 4.
-TMAP_FN tmap_u32 tmapi_rows_level(tmap_nbb f) {
-    tmap_u32 m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 256);
-    while (tmap_nbb_cells(f, m) > TMAPI_ROWS_CELLS_MOST) --m;
-    return m;
-}
 
 // Words for the beginnings of a table's rows and one more.
 TMAP_FN tmap_u32 tmapi_rows_starts(tmap_nbb f, tmap_u32 m) { return tmapi_pow32(f.sy, m) + 1; }
 
 // The highest level whose rows two tables give. Example: gasket 16, carpet 10, Candy 8.
 TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
-    tmap_u32 m = 2 * tmapi_rows_level(f), linear = tmap_nbb_linear_level_max32(f);
-    return m < linear ? m : linear;
+    tmap_u32 m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 256); // columns fit a byte
+    const tmap_u32 linear = tmap_nbb_linear_level_max32(f);
+    while (tmap_nbb_cells(f, m) > TMAPI_ROWS_CELLS_MOST) --m;
+    return 2 * m < linear ? 2 * m : linear;
 }
 
 // Bytes of shared memory for the rows of fractal f of level r, less than 48 KB; 0 if r is above
@@ -191,10 +178,10 @@ typedef struct tmap_rows {
     const unsigned char *x_low, *x_high;
 } tmap_rows;
 
-// A cell: its row, and where it stands in it.
+// A cell: its row, and its place there.
 typedef struct tmap_row {
-    tmap_u32 y, i;          // the row; which of its cells, counted from the left
-    tmap_u32 cells;         // how many it has: those of row y_high times those of row y_low
+    tmap_u32 y, i;          // the row; the cell's number in it, counted from the left
+    tmap_u32 cells;         // of the row: those of row y_high times those of row y_low
     tmap_u32 y_low, y_high; // y = y_high * side_y + y_low
     tmap_u32 low, high;     // where these rows begin in the tables
     tmap_u32 n_low, magic;  // cells in row y_low, and for divisions by that
@@ -237,7 +224,7 @@ TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
     return row;
 }
 
-// `count` cells further; past the last cell *row is of no use, but stays in the tables. Cost: a
+// Goes `count` cells on; past the last cell *row means nothing, but stays in the tables. Cost: a
 // comparison, and for each row that is left a few reads and a division.
 TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row) {
     row->i += count;
@@ -254,10 +241,10 @@ TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row
     }
 }
 
-// The column of the cell `right` cells to the right of *row, in the same row: row->i + right <
-// row->cells. Cost: a product for the quotient, two reads of bytes.
-// The quotient is exact: (i + 1) * magic / 2^32 lies less than 2^-15 below (i + 1) / n_low, for i <
-// 2^16 and n_low <= 256.
+// The column of the cell `right` cells to the right of *row in its row: row->i + right <
+// row->cells.
+// Cost: a product for the quotient, two reads of bytes. The quotient is exact: (i + 1) * magic /
+// 2^32 is less than 2^-15 below (i + 1) / n_low, for i < 2^16 and n_low <= 256.
 TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u32 right) {
     tmap_u32 i = row->i + right, q = (tmap_u32)((tmap_u64)(i + 1) * row->magic >> 32);
     return rows->x_high[row->high + q] * rows->side_x +
@@ -266,13 +253,7 @@ TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u3
 
 #if TMAP_CUDA
 
-// Fills a table of level m: where its rows begin, and the column of each cell.
-TMAP_DEVICE void tmapi_rows_starts_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
-                                        tmap_u32 rank, tmap_u32 threads, tmap_u32 *starts) {
-    TMAPI_NO_UNROLL
-    for (tmap_u32 y = rank; y < tmapi_rows_starts(f, m); y += threads)
-        starts[y] = tmapi_rows_above(f, m, y, replicas);
-}
+// Fills a table of level m, whose rows begin at `starts`: the column of each cell.
 TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
                                        tmap_u32 rank, tmap_u32 threads, const tmap_u32 *starts,
                                        unsigned char *x) {
@@ -307,7 +288,9 @@ TMAPI_DEVICE_CALL void tmapi_rows_tables(tmap_nbb f, tmap_u32 low, tmap_u32 high
     TMAPI_NO_UNROLL
     for (tmap_u32 m = low;; m = high) {
         __syncthreads();
-        tmapi_rows_starts_make(f, m, shared, rank, threads, starts);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 y = rank; y < tmapi_rows_starts(f, m); y += threads)
+            starts[y] = tmapi_rows_above(f, m, y, shared);
         __syncthreads();
         tmapi_rows_cells_make(f, m, shared, rank, threads, starts, x);
         if (m == high) break;

@@ -2,34 +2,31 @@
 // stencil.h: a cell's next value from its own and those of its eight neighbours, by a rule of the
 // user's: heat, waves, automata with any number of states.
 //
-//     typedef struct heat { float rate; } heat;
+//     typedef struct heat { const float *in; float *out, rate; } heat;
 //     static __device__ void flow(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
 //                                 void *next) {
 //         const float *v = (const float *)nine, here = v[TMAP_HERE];
 //         float sum = 0;
-//         if (around >> TMAP_NORTH & 1) sum += v[TMAP_NORTH] - here; // no flow to empty places
-//         if (around >> TMAP_WEST & 1) sum += v[TMAP_WEST] - here;
-//         if (around >> TMAP_EAST & 1) sum += v[TMAP_EAST] - here;
-//         if (around >> TMAP_SOUTH & 1) sum += v[TMAP_SOUTH] - here;
+//         for (int i = TMAP_NORTH; i <= TMAP_SOUTH; i += 2) // north, west, east, south
+//             if (around >> i & 1) sum += v[i] - here;      // no flow to empty places
 //         *(float *)next = here + ((heat *)job)->rate * sum;
 //     }
-//     typedef struct step { const float *in; float *out; heat h; } step;
-//     __global__ void __launch_bounds__(512, 2) step_cells(tmap_each_plan plan, step s) {
-//         tmap_stencil(&plan, s.in, s.out, sizeof *s.in, flow, &s.h);
+//     __global__ void __launch_bounds__(512, 2) step_cells(tmap_each_plan plan, heat h) {
+//         const tmap_array in = {h.in, sizeof *h.in};
+//         tmap_each_stencil(&plan, in, flow, h.out, &h);
 //     }
-//     ... tmap_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
-//     ... tmap_each_launch(&plan, &s, stream);
+//     ... tmap_each_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
+//     ... tmap_each_launch(&plan, &h, stream);
 //
-// A warp goes down a tile with a lane on each column, keeps three rows of values, and lanes take
-// those beside them from their neighbours: a value is loaded once for its tile, and once more at a
-// border of a tile. Which neighbours are cells is known from the tile's pattern and from which of
-// the eight tiles around it there are, asked once a tile.
+// In a matrix a warp goes down a tile with a lane on each column, keeps three rows of values, and
+// lanes take those beside them from their neighbours: a value is loaded once for its tile, and once
+// more at a border of a tile. Which neighbours are cells is known from the tile's pattern and from
+// which of the eight tiles around it there are, asked once a tile. In compact storage blocks go as
+// compact_stencil.h says.
 #ifndef TMAP_FRACTAL_STENCIL_H
 #define TMAP_FRACTAL_STENCIL_H
 
-#include "compact_stencil.h"
-
-// ---- stencil ------------------------------------------------------------------------------------
+#include "each.h"
 
 // The places around a cell in reading order: bits of `around`, and elements of `nine`.
 enum {
@@ -49,19 +46,20 @@ enum {
 // ---- cell by cell, for plans whose loop is not that of tiles ------------------------------------
 
 // Short code that is right; the loop over places is not unrolled, and puts values on the stack.
-TMAP_DEVICE void tmapi_stencil_cell(const tmapi_stencil *s, tmap_cell cell) {
+TMAP_DEVICE void tmapi_stencil_cell(const tmap_each_plan *plan, const tmapi_stencil *s,
+                                    tmap_cell cell) {
     tmapi_stencil_nine nine;
     tmapi_value next;
     tmap_u32 around = 0;
 #pragma unroll 1
     for (tmap_u32 i = 0; i < 9; ++i) {
         const tmap_u64 right = i % 3, down = i / 3; // one more than from the cell
-        tmap_u64 at = cell.at + (down - 1) * s->plan->pitch + right - 1;
+        tmap_u64 at = cell.at + (down - 1) * plan->pitch + right - 1;
         const int inside =
-            tmap_nbb_contains64(s->plan->f, cell.x + right - 1, cell.y + down - 1, s->plan->r);
-        if (s->plan->pitch == TMAP_COMPACT)
-            at = s->plan->offset + tmap_nbb_nu_linear64(s->plan->f, cell.x + right - 1,
-                                                        cell.y + down - 1, s->plan->r);
+            tmap_nbb_contains64(plan->f, cell.x + right - 1, cell.y + down - 1, plan->r);
+        if (plan->pitch == TMAP_COMPACT)
+            at = plan->offset +
+                 tmap_nbb_nu_linear64(plan->f, cell.x + right - 1, cell.y + down - 1, plan->r);
         around |= (tmap_u32)inside << i;
         tmapi_value_zero(nine.bytes + i * s->size, s->size);
         if (inside) tmapi_value_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
@@ -86,7 +84,7 @@ TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_ste
         } else {
             cell = tmapi_each_linear_cell(plan, i);
         }
-        tmapi_stencil_cell(s, cell);
+        tmapi_stencil_cell(plan, s, cell);
     }
 }
 
@@ -186,15 +184,15 @@ TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_windo
 #define TMAPI_STENCIL_BATCH 4
 
 // One tile, in which the first place of this lane's band is `cell`.
-TMAP_DEVICE void tmapi_stencil_tile(const tmapi_stencil *s, const tmapi_stencil_lane *lane,
-                                    tmap_u32 rows, tmap_cell cell) {
+TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_stencil *s,
+                                    const tmapi_stencil_lane *lane, tmap_u32 rows, tmap_cell cell) {
     const tmap_u32 size = s->size;
-    const tmap_u64 pitch = s->plan->pitch, step = pitch * size;
+    const tmap_u64 pitch = plan->pitch, step = pitch * size;
     const unsigned char *from = s->in + cell.at * size - step; // the row above
     unsigned char *to = s->out + cell.at * size;
     tmapi_stencil_row row[TMAPI_STENCIL_BATCH + 2];
     tmapi_stencil_window w = tmapi_stencil_window_at(lane, 0);
-    if (s->plan->dense) {
+    if (plan->dense) {
         const tmap_u32 own = (tmap_u32)(lane->own >> 1);
         const unsigned char *place = to;
 #pragma unroll 8
@@ -251,7 +249,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
     tmapi_each_tile t;
     tmap_u32 west, east, cells_west, cells_east;
     tmap_u64 read;
-    if (rank / 32 >= tmapi_each_warps()) return;
+    if (rank / 32 >= tmapi_fold_warps()) return;
     t = tmapi_each_tile_begin(plan);
     west = t.column == 0 ? rank + t.width - 1 : rank - 1;
     east = t.column == t.width - 1 ? rank + 1 - t.width : rank + 1;
@@ -275,148 +273,155 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
         l.here = tmapi_stencil_column(&t, t.cells, nine >> 1) & read;
         l.east = tmapi_stencil_column(&t, tmapi_stencil_anew(cells_east), nine >> (l.last ? 2 : 1));
         tmapi_stencil_tile(
-            s, &l, t.rows,
+            plan, s, &l, t.rows,
             tmapi_each_cell(plan, tile.x * t.width + t.column, tile.y * t.height + t.row));
     }
 }
 
+// ---- by compact storage -------------------------------------------------------------------------
+
+TMAP_DEVICE tmapi_compact_block tmapi_stencil_block_make(const tmap_each_plan *plan,
+                                                         const tmapi_stencil *s,
+                                                         unsigned char *shared) {
+    tmapi_compact_block b;
+    b.shared = shared;
+    b.cells = tmapi_pow32(plan->f.k, plan->tile_level), b.deep = tmapi_compact_deep(s->size);
+    b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
+    b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
+    b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
+    b.row_inverse = tmapi_compact_inverse(b.row);
+    b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
+    b.lookup = (tmapi_compact_lookup *)(shared + b.at.lookup);
+    return b;
+}
+
+// Returns 0 where a block has no tiles, and for words by a plan of single cells: then nothing is
+// done.
+TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_stencil *s) {
+    extern __shared__ uint4 tmapi_each_shared[];
+    const tmapi_compact_block b =
+        tmapi_stencil_block_make(plan, s, (unsigned char *)tmapi_each_shared);
+    // Blocks have equal shares of the tiles, which are below 2^32.
+    const tmap_u32 share = (tmap_u32)plan->count / gridDim.x;
+    const tmap_u32 more = (tmap_u32)plan->count - share * gridDim.x;
+    const tmap_u32 first = blockIdx.x * share + (blockIdx.x < more ? blockIdx.x : more);
+    const tmap_u32 step_bytes = b.step * b.cells * s->size; // a multiple of 16
+    // Three steps are under way, of so many tiles: the rule is applied to the first one, values,
+    // from `from` on, are on their way for the next, and a table is made for the one behind that,
+    // from tile `tile` on.
+    tmap_u32 left = 0, next = 0, then, rest = share + (blockIdx.x < more), buffer = 0;
+    tmap_u32 tile = (tmap_u32)plan->first + first, values;
+    const unsigned char *from = s->in + (plan->offset + (tmap_u64)tile * b.cells) * s->size;
+    tmap_u64 at = plan->offset + (tmap_u64)tile * b.cells + b.rank;
+    unsigned char *t0 = b.shared + b.at.table, *t1 = t0 + b.at.table_bytes;
+    unsigned char *t2 = t1 + b.at.table_bytes;
+    tmapi_compact_lane lane;
+    if (b.tiles == 0 || (s->words && !plan->word.bytes)) return 0;
+    tmapi_compact_block_begin(&b, &plan->f, s->size);
+    __syncthreads();
+    values = 16 + ((tmap_u32)(tmap_u64)from & 15);
+    if (b.rank < b.row) lane = tmapi_compact_lane_make(&b, plan->tile_level, s->size, values);
+    then = rest < b.step ? rest : b.step, rest -= then;
+    while (left | next | then) {
+        unsigned char *t = t0;
+        tmapi_async_wait_all();
+        __syncthreads();
+        if (next) {
+            unsigned char *to = b.shared + (buffer ^ 1) * b.at.buffer;
+            tmapi_compact_fetch(s, &b, plan->offset, plan->items, next, from, to + values);
+            tmapi_compact_halo_fetch(s, &b, &plan->word, plan->offset, t1, to + b.at.halo_values);
+            from += step_bytes;
+        }
+        if (then) tmapi_compact_table(s, &b, plan->f, plan->r, plan->tile_level, tile, then, t2);
+        if (left) {
+            if (b.rank < b.row)
+                tmapi_compact_apply(s, &b, &lane, left, at,
+                                    b.shared + buffer * b.at.buffer + values, t0);
+            at += b.step * b.cells;
+        }
+        t0 = t1, t1 = t2, t2 = t;
+        left = next, next = then, tile += b.step, buffer ^= 1;
+        then = rest < b.step ? rest : b.step, rest -= then;
+    }
+    return 1;
+}
+
+// ---- the calls ----------------------------------------------------------------------------------
+
 // Calls rule(job, cell, around, nine, next) once for every cell of the plan's share and writes what
 // it has put into *next to the cell's element of `out`. Places that are no cells are neither read
-// nor written. All threads of all blocks call it. in, out: the matrices' elements 0, which must not
-// overlap. size: of an element, 1, 2, 4, 8 or 16 bytes, a constant. rule: without collectives.
-// Cost: by plans of tmap_stencil_plan_make, with floats, two to three times what memory takes to
-// read the one state and to write the other; bytes count as many instructions as floats do. By
+// nor written. All threads of all blocks call it. in, out: the matrices (compact: the states), of
+// elements of 1, 2, 4, 8 or 16 bytes, from their elements 0 on; they must not overlap. rule:
+// without collectives.
+// Cost: by plans of tmap_each_stencil_plan_make, with floats, two to three times what memory takes
+// to read the one state and to write the other; bytes count as many instructions as floats do. By
 // other plans a test of membership for each neighbour. Registers: about 64 with floats and four
 // neighbours. Values of 8 bytes take more: with __launch_bounds__(512, 1) carpet and H take a fifth
 // less time, the gasket a tenth more. A tile's rows are gone through whole: with values of 8 bytes
 // and four neighbours a thread for each cell, by lambda and contains, is as quick on X, and quicker
 // on the Cantor set.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
-TMAP_DEVICE void tmap_stencil(const tmap_each_plan *plan, const void *in, void *out, tmap_u32 size,
-                              tmap_stencil_rule rule, void *job) {
-    tmapi_stencil s;
-    s.in = (const unsigned char *)in, s.out = (unsigned char *)out, s.size = size;
-    s.rule = rule, s.job = job, s.plan = plan, s.words = 0;
+TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
+                                   void *out, void *job) {
+    const tmapi_stencil s = {
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0};
     if (plan->loop == TMAP_EACH_COLUMNS)
         tmapi_stencil_tiles(plan, &s);
-    else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_compact_stencil(plan, &s))
+    else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_stencil_compact(plan, &s))
         tmapi_stencil_cells(plan, &s);
 }
 
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// The plan of a kernel that calls tmap_stencil. Parameters and errors: as tmap_each_plan_make.
-static inline cudaError_t tmap_stencil_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                                 const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, kernel, out);
-}
-
-#endif
-
-// ---- compact words ------------------------------------------------------------------------------
-//
-// Compact storage of one bit a cell, and stencils on it for a word's cells at
-// once.
-//
-// The levels at the top, of which a fractal of level r consists of k^j copies of one of level r -
-// j, are the bits of a word: the copies lie on top of each other as sheets. Word i holds in bit b
-// cell i of sheet b, which is cell b * k^(r-j) + i of the fractal. So each cell of a word has its
-// neighbours in the same words as all others have, in its own bit: what is a rule for one cell is
-// one for a word, by its bits, and there is nothing to shift. Only beside a sheet's border the
-// neighbour is one of another sheet, and the bits of its word are turned to where they belong.
-//
-// A word has the bits of 16, 32 or 64 in which least are idle: of the gasket's 32 bits 27 are
-// cells, of the carpet's and the Candy's 64 and 16 all and 12, of Vicsek's 32 25. Idle bits are 0.
-//
+// The same for words of one bit a cell (compact.h), all cells of a word at once, by a plan of
+// tmap_each_stencil_words_plan_make:
 //     static __device__ void rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
 //                                 void *next) { // places that are no cells have zeros
 //         const tmap_u32 *v = (const tmap_u32 *)nine;
 //         *(tmap_u32 *)next = v[TMAP_HERE] | v[TMAP_NORTH] | v[TMAP_SOUTH]; // of 27 cells
 //     }
-//     __global__ void __launch_bounds__(512, 2) step(tmap_each_plan plan, job j) {
-//         tmap_stencil_words(&plan, j.in, j.out, 4, rule, &j);
-//     }
-//     ... tmap_stencil_words_plan_make(f, r, (const void *)step, &plan);
-//     ... tmap_each_launch(&plan, &j, stream);
-
-// The word for fractal f of level r. Example: gasket, r = 16: 3 levels, 27 cells, 4 bytes.
-// For a level of fewer, one word holds all.
-TMAP_FN tmap_compact_word tmap_compact_word_of(tmap_nbb f, tmap_u32 r) {
-    tmap_compact_word best = {0, 1, 2};
-    for (tmap_u32 bits = 16; bits <= 64; bits *= 2) {
-        tmap_compact_word word = {0, 1, bits / 8};
-        while (word.level < r && f.k > 1 && word.cells * f.k <= bits)
-            ++word.level, word.cells *= f.k;
-        if (word.cells * best.bytes >= best.cells * word.bytes) best = word;
-    }
-    return best;
-}
-
-// The number of words of fractal f of level r. Saturates.
-// Example: gasket, r = 24: 10460353203, 42 GB.
-TMAP_FN tmap_u64 tmap_compact_words(tmap_nbb f, tmap_u32 r) {
-    return tmap_nbb_cells(f, r - tmap_compact_word_of(f, r).level);
-}
-
-// Bytes of a state of one bit a cell. Saturates.
-TMAP_FN tmap_u64 tmap_compact_words_bytes(tmap_nbb f, tmap_u32 r) {
-    return tmap_mul_saturate(tmap_compact_words(f, r), tmap_compact_word_of(f, r).bytes);
-}
-
-// The largest level of which `states` states of one bit a cell fit `bytes` bytes: what to ask
-// before anything is allocated. Example: gasket, two states in 141e9 bytes: 24.
-TMAP_FN tmap_u32 tmap_compact_words_level_max(tmap_nbb f, tmap_u32 states, tmap_u64 bytes) {
-    tmap_u32 r = tmapi_compact_level_most(f);
-    while (r && tmap_mul_saturate(tmap_compact_words_bytes(f, r), states) > bytes) --r;
-    return r;
-}
-
-// Where cell number i (tmap_compact_index) of level r has its bit: word *word, bit *bit.
-// Example: gasket, r = 4: cell 5 of 81: word 2, bit 1.
-TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word, tmap_u32 *bit) {
-    const tmap_u64 words = tmap_compact_words(f, r);
-    *bit = (tmap_u32)(i / words), *word = i % words;
-}
-
-#if TMAP_CUDA
-
-// tmap_stencil for words. rule: gets nine words and gives one; cell: that of sheet 0, at: the word;
-// around is to be ignored, as cells of a word differ in it. It must leave idle bits 0: they are the
-// bits from plan.word.cells on. size: plan.word.bytes, a constant: 2, 4 or 8. A plan of
-// tmap_stencil_words_plan_make alone, launched with its own block: by any other plan, and in a
-// block of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_stencil.
-TMAP_DEVICE void tmap_stencil_words(const tmap_each_plan *plan, const void *in, void *out,
-                                    tmap_u32 size, tmap_stencil_rule rule, void *job) {
-    tmapi_stencil s;
-    s.in = (const unsigned char *)in, s.out = (unsigned char *)out, s.size = size;
-    s.rule = rule, s.job = job, s.plan = plan, s.words = 1;
-    tmapi_compact_stencil(plan, &s);
+// rule: gets nine words and gives one. cell: that of sheet 0; cell.at: the word. `around` means
+// nothing, as cells of a word differ in it. The rule leaves idle bits 0: they are the bits from
+// plan.word.cells on. in.size: plan.word.bytes, a constant: 2, 4 or 8. By any other plan, and in a
+// block of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_each_stencil.
+TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
+                                         tmap_each_rule rule, void *out, void *job) {
+    const tmapi_stencil s = {
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1};
+    tmapi_stencil_compact(plan, &s);
 }
 
 #endif // TMAP_CUDA
 
-#if TMAP_CUDA && !TMAP_NVRTC
+#if !TMAP_NVRTC
 
-// The plan of a kernel that calls tmap_stencil_words for elements of tmap_compact_word_of(f,
-// r).bytes bytes. plan.r is the level of a sheet, plan.word says what a word holds. Errors: as
-// tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of more than 2^32 - 1 tiles,
-// which only a loop over single cells could take. Example: gasket 28 and carpet 15 are the last;
-// carpet 14 where a block has 64 KB of shared memory.
-static inline cudaError_t tmap_stencil_words_plan_make(tmap_nbb f, tmap_u32 r, const void *kernel,
-                                                       tmap_each_plan *out) {
-    tmap_each_plan p;
-    cudaError_t error;
-    if (!out || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    error = tmapi_each_plan_make_words(TMAP_EACH_STENCIL, f, r, TMAP_COMPACT,
-                                       tmap_compact_word_of(f, r), kernel, &p);
-    if (error) return error;
-    if (p.loop != TMAP_EACH_COMPACT) return cudaErrorInvalidConfiguration;
-    *out = p;
-    return cudaSuccess;
+// The plans of both from facts: see tmap_each_plan_of. plan.r of words is the level of a sheet, and
+// plan.word says what a word holds.
+static inline int tmap_each_stencil_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                            const tmap_facts *facts, tmap_each_plan *out) {
+    return tmapi_each_plan_of(TMAP_EACH_STENCIL, f, r, pitch, facts, out);
+}
+static inline int tmap_each_stencil_words_plan_of(tmap_nbb f, tmap_u32 r, const tmap_facts *facts,
+                                                  tmap_each_plan *out) {
+    return tmapi_each_plan_of(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, facts, out);
 }
 
 #endif
 
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// The plan of a kernel that calls tmap_each_stencil. Parameters and errors: as tmap_each_plan_make.
+static inline cudaError_t tmap_each_stencil_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                                      const void *kernel, tmap_each_plan *out) {
+    return tmapi_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, kernel, out);
+}
+
+// The plan of a kernel that calls tmap_each_stencil_words for elements of tmap_compact_word_of(f,
+// r).bytes bytes. Errors: as tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of
+// more than 2^32 - 1 tiles, which only a loop over single cells could take. Example: gasket 28 and
+// carpet 15 are the last; carpet 14 where a block has 64 KB of shared memory.
+static inline cudaError_t
+tmap_each_stencil_words_plan_make(tmap_nbb f, tmap_u32 r, const void *kernel, tmap_each_plan *out) {
+    return tmapi_each_plan_make(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, kernel, out);
+}
+
+#endif
 #endif

@@ -29,7 +29,8 @@ typedef struct tmapi_sw {
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_sw_kernel_##size(tmap_each_plan plan, tmapi_sw job) { \
-        tmap_each_into(&plan, job.out, size, tmapi_sw_cell_##size, &job); \
+        const tmap_array out = {job.out, size}; \
+        tmap_each_into(&plan, tmapi_sw_cell_##size, out, &job); \
     }
 TMAPI_SW_KERNEL(1)
 TMAPI_SW_KERNEL(2)
@@ -39,14 +40,10 @@ TMAPI_SW_KERNEL(16)
 #undef TMAPI_SW_KERNEL
 
 static inline const void *tmapi_sw_kernel(tmap_u32 size) {
-    switch (size) {
-    case 1: return (const void *)tmapi_sw_kernel_1;
-    case 2: return (const void *)tmapi_sw_kernel_2;
-    case 4: return (const void *)tmapi_sw_kernel_4;
-    case 8: return (const void *)tmapi_sw_kernel_8;
-    case 16: return (const void *)tmapi_sw_kernel_16;
-    default: return 0;
-    }
+    const void *const kernels[] = {(const void *)tmapi_sw_kernel_1, (const void *)tmapi_sw_kernel_2,
+                                   (const void *)tmapi_sw_kernel_4, (const void *)tmapi_sw_kernel_8,
+                                   (const void *)tmapi_sw_kernel_16};
+    return tmapi_value_kernel(size, kernels);
 }
 
 // A plan for tmap_sw. size: bytes of an element, 1, 2, 4, 8 or 16. Returns cudaErrorInvalidValue
@@ -58,9 +55,9 @@ static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// Writes a value to every cell of the plan's share and to no other place.
-// value: an element in host memory, read before the call returns. out: the matrix in device memory,
-// at a multiple of an element's size.
+// Writes a value to every cell of the plan's share and to no other place. value: an element in host
+// memory, read before the call returns. out: the matrix in device memory, at a multiple of an
+// element's size.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for a plan of another maker;
 // else the launch's error. Cost: one store a cell.
 static inline cudaError_t tmap_sw(const tmap_each_plan *plan, const void *value, void *out,

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // fractal/warp.h: lambda computed by a whole warp, one level per lane.
 //
-// All lanes of a warp ask for the same omega, lane l works out the offset of level mu = l + 1, and
-// the warp adds the offsets up: by shuffles as the paper does it, by the integer reduction
-// instruction, or, where s = 2, by two ballots, which are the two coordinates. A warp of fewer
-// lanes than levels gives each lane several levels, so every block size works, down to one thread.
+// All lanes ask for the same omega, lane l works out the offset of level mu = l + 1, and the warp
+// adds the offsets up: by shuffles as the paper does it, by the integer reduction instruction, or,
+// where s = 2, by two ballots, which are the two coordinates. A warp of fewer lanes than levels
+// gives each lane several levels, so every block size works, down to one thread.
 //
 // Source: Navarro et al., FGCS 113 (2020), theorem 1 and section 6.2; the ballot form is this
 // library's.
 //
-// Every function here is collective: all lanes that `warp` counts must call it together with equal
-// arguments, and all get the result. The ranges of omega and r are those of tmap_nbb_lambda and
-// tmap_nbb_lambda64.
+// Functions are collective: all lanes that `warp` counts call them together with equal arguments,
+// and all get the result. The ranges of omega and r are those of tmap_nbb_lambda and _lambda64.
 #ifndef TMAP_FRACTAL_WARP_H
 #define TMAP_FRACTAL_WARP_H
 
@@ -67,9 +66,8 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_redux(tmap_warp w, tmap_nbb f, tmap_u32 wx,
 }
 
 // Lambda by ballot, for sx, sy <= 2: bit mu - 1 of a coordinate is the offset of level mu, which
-// lane mu - 1 holds, so the ballots over the lanes' offsets are the coordinates. Other fractals are
-// mapped by shuffles.
-// Cost: a power and two divisions a lane, two ballots for each `lanes` levels.
+// lane mu - 1 holds, so the ballots over the lanes' offsets are the coordinates. Other fractals go
+// by shuffles. Cost: a power and two divisions a lane, two ballots for each `lanes` levels.
 TMAP_DEVICE tmap_xy tmap_warp_lambda_ballot(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                             tmap_u32 r) {
     tmap_xy cell = {0, 0};
@@ -102,7 +100,7 @@ TMAP_DEVICE tmap_xy64 tmap_warp_lambda_ballot64(tmap_warp w, tmap_nbb f, tmap_u6
 // ---- lambda for many omega ----------------------------------------------------------------------
 //
 // A warp that maps one omega after another prepares its levels once, and a digit then costs three
-// multiplications. tmap_warp_level is right for the same ranges as the functions above.
+// multiplications. The ranges are the same.
 
 // What a lane knows of its level, mu = lane + 1.
 typedef struct tmap_warp_level {
@@ -134,15 +132,15 @@ TMAP_DEVICE tmap_warp_level tmap_warp_level_make(tmap_warp w, tmap_nbb f, tmap_u
     return tmapi_warp_level_make(w, f, r, w.lane / 2, w.lane & 1);
 }
 
-// The same for linear indices: the functions below then take the index as both wx and wy. Not for
-// more levels than lanes (`several`): ask tmap_nbb_lambda_linear then.
+// The same for linear indices: the functions below then take the index as both wx and wy. For more
+// levels than lanes (`several`) ask tmap_nbb_lambda_linear instead.
 TMAP_DEVICE tmap_warp_level tmap_warp_level_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r) {
     return tmapi_warp_level_make(w, f, r, w.lane, 0);
 }
 
-// beta of this lane's level: with p = k^ceil(mu/2) (linear: k^mu), the digit is the whole part of k
-// * frac(w / p). The fraction is taken in 64 bits from a reciprocal rounded up; its error, below w
-// / 2^64 < 2^-32, cannot reach the next multiple of 1 / p while p <= 2^32.
+// beta of this lane's level: with p = k^ceil(mu/2) (linear: k^mu) it is the whole part of k *
+// frac(w / p). The fraction is taken in 64 bits from a reciprocal rounded up; its error, below w /
+// 2^64 < 2^-32, cannot reach the next multiple of 1 / p while p <= 2^32.
 TMAP_DEVICE tmap_u32 tmapi_warp_level_beta(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
                                            tmap_u32 wy) {
     tmap_u64 fraction = (l->reads_y ? wy : wx) * l->reciprocal;

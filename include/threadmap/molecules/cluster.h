@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: MIT
-// cluster.h: what the clusterings of gromos.h and linkage.h share: the order of distances, one
-// launch of all rounds, with barriers of all its blocks, and the ranks of keys.
+// cluster.h: what the clusterings of gromos.h and linkage.h share: the matrix that they read and
+// the clusters that they write, the order of distances, a launch whose blocks wait for each other,
+// and the ranks of keys.
 #ifndef TMAP_MOLECULES_CLUSTER_H
 #define TMAP_MOLECULES_CLUSTER_H
 
-#include "../warp.h"
+#include "../launch.h"
+#include "../reduce.h"
+#include "../triangle/condensed.h"
+
+// The distances of n frames, in scipy's condensed order: tmap_condensed_cells(n) floats in device
+// memory, at any multiple of 4. With n < 2 the pointer may be null.
+typedef struct tmap_distances {
+    const float *data;
+    tmap_u64 n;
+} tmap_distances;
+
+// Where clusters of n frames go: device memory, arrays of n numbers each.
+typedef struct tmap_clusters {
+    tmap_u32 *labels;          // the cluster of each frame
+    tmap_u32 *centres, *sizes; // of each cluster; tmap_linkage_labels does not look at them
+    tmap_u64 *count;           // how many clusters there are
+} tmap_clusters;
+
+// The most threads of a block.
+#define TMAPI_CLUSTER_THREADS 1024u
 
 // A key, by `high`, then `middle`, then `low`.
 typedef struct tmapi_cluster_key {
@@ -21,7 +41,7 @@ typedef union tmapi_cluster_word {
 } tmapi_cluster_word;
 
 // Integers in the order of distances, for finite distances and infinity; -0 is 0. A NaN gives some
-// number that no other distance has. Laws: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
+// number that no other distance has. Law: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
 TMAP_FN tmap_u32 tmapi_cluster_order(float distance) {
     tmapi_cluster_word w;
     w.value = distance;
@@ -39,67 +59,63 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// a < b, a <= b, and the lesser of a number a and any b. A NaN is neither less nor at most
-// anything. Compiled with -ftz=true, as by --use_fast_math, the compiler's own comparisons take all
-// numbers below the normal ones for 0; these are always those of the orders.
-TMAP_DEVICE int tmapi_cluster_less(float a, float b) {
+// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Compiled with -ftz=true,
+// as by --use_fast_math, the compiler's own comparisons take numbers below the normal ones for 0;
+// these functions never do.
+TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
-    asm("{ .reg .pred p; setp.lt.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-        : "=r"(less)
-        : "f"(a), "f"(b));
+    if (or_equal)
+        asm("{ .reg .pred p; setp.le.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
+            : "=r"(less)
+            : "f"(a), "f"(b));
+    else
+        asm("{ .reg .pred p; setp.lt.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
+            : "=r"(less)
+            : "f"(a), "f"(b));
     return less;
 #else
-    const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b);
-    return TMAPI_CLUSTER_LEAST <= u && u < v && v <= TMAPI_CLUSTER_INFINITE;
+    const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b), more = or_equal != 0;
+    return TMAPI_CLUSTER_LEAST <= u && u < v + more && v <= TMAPI_CLUSTER_INFINITE;
 #endif
 }
-TMAP_DEVICE int tmapi_cluster_at_most(float a, float b) {
-#if defined(__CUDA_ARCH__)
-    int at_most;
-    asm("{ .reg .pred p; setp.le.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-        : "=r"(at_most)
-        : "f"(a), "f"(b));
-    return at_most;
-#else
-    const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b);
-    return TMAPI_CLUSTER_LEAST <= u && u <= v && v <= TMAPI_CLUSTER_INFINITE;
-#endif
-}
+
+// The lesser of a number a and any b.
 TMAP_DEVICE float tmapi_cluster_min(float a, float b) {
 #if defined(__CUDA_ARCH__)
     float least;
     asm("min.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
     return least;
 #else
-    return tmapi_cluster_less(b, a) ? b : a;
+    return tmapi_cluster_less(b, a, 0) ? b : a;
 #endif
 }
 
 // ---- a launch of all rounds ---------------------------------------------------------------------
 
-// The most threads of a block.
-#define TMAPI_CLUSTER_THREADS 1024u
+// Counters at the beginning of a workspace, 0 before the launch: of the barrier, of frames that are
+// gone, and of clusters or edges that are found.
+typedef struct tmapi_cluster_control {
+    tmap_u32 arrived, gone, found, none;
+} tmapi_cluster_control;
 
-// What a thread knows of its launch. turn: of the barrier; 0 before the first one.
+// What a thread knows of its launch.
 typedef struct tmapi_cluster_grid {
-    tmap_u32 *arrived; // 0 before the launch
-    tmap_u32 turn;
+    tmap_u32 *arrived, turn;    // of the barrier; turn: 0 before the first one
     tmap_u32 lane, warp, warps; // of all blocks
     tmap_u32 thread, threads;
 } tmapi_cluster_grid;
 
-TMAP_DEVICE tmapi_cluster_grid tmapi_cluster_self(tmap_u32 *arrived) {
+TMAP_DEVICE tmapi_cluster_grid tmapi_cluster_self(tmapi_cluster_control *control) {
     tmapi_cluster_grid g;
-    g.arrived = arrived, g.turn = 0;
+    g.arrived = &control->arrived, g.turn = 0;
     g.lane = threadIdx.x % 32;
     g.thread = blockIdx.x * blockDim.x + threadIdx.x, g.threads = gridDim.x * blockDim.x;
     g.warp = g.thread / 32, g.warps = g.threads / 32;
     return g;
 }
 
-// A barrier of all threads of the launch: what they have written before it is there to be read by
-// plain loads after it.
+// A barrier of all threads of the launch. Plain loads after it see what was written before it.
 TMAP_DEVICE void tmapi_cluster_barrier(tmapi_cluster_grid *g) {
     __syncthreads();
     g->turn += gridDim.x;
@@ -129,28 +145,15 @@ TMAP_DEVICE tmap_u64 tmapi_cluster_load64(const tmap_u64 *from) {
 }
 
 // The largest v of a full warp, in all lanes.
-TMAP_DEVICE tmap_u32 tmapi_cluster_max(tmap_u32 v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#pragma unroll
-    for (tmap_u32 step = 16; step; step >>= 1) {
-        const tmap_u32 other = __shfl_xor_sync(0xffffffffu, v, step);
-        v = other > v ? other : v;
-    }
-    return v;
-#else
-    return __reduce_max_sync(0xffffffffu, v);
-#endif
-}
-
-// The same of 64 bits.
+TMAP_DEVICE tmap_u32 tmapi_cluster_max(tmap_u32 v) { return tmapi_warp_max(tmap_warp_full(), v); }
 TMAP_DEVICE tmap_u64 tmapi_cluster_max64(tmap_u64 v) {
     const tmap_u32 high = tmapi_cluster_max((tmap_u32)(v >> 32));
     const tmap_u32 low = tmapi_cluster_max((tmap_u32)(v >> 32) == high ? (tmap_u32)v : 0);
     return (tmap_u64)high << 32 | low;
 }
 
-// A place in a list, for each lane that wants one: the leader adds to *count for all of them, in no
-// order. Returns the lane's place. Collective for the warp.
+// A place in a list for each lane that wants one, in no order; *count is what the list has.
+// Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_cluster_append(tmap_u32 *count, int wanted) {
     const tmap_u32 lanes = __ballot_sync(0xffffffffu, wanted), lane = threadIdx.x % 32;
     tmap_u32 first = 0;
@@ -169,10 +172,11 @@ TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
 }
 
 // Adds to ranks[k] how many of `count` keys are below key k, for all k. Each block compares some
-// keys with some others, which it holds in shared memory: count^2 comparisons in all, six
-// instructions each. chunk: TMAPI_CLUSTER_CHUNK keys in shared memory. Collective for the launch.
-TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count, tmap_u32 *ranks,
-                                    tmapi_cluster_key *chunk) {
+// keys with others that it holds in shared memory: count^2 comparisons in all, six instructions
+// each. Collective for the launch.
+TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count,
+                                    tmap_u32 *ranks) {
+    __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];
     const tmap_u32 parts = (count + TMAPI_CLUSTER_CHUNK - 1) / TMAPI_CLUSTER_CHUNK;
     const tmap_u64 units = (tmap_u64)((count + blockDim.x - 1) / blockDim.x) * parts;
 #pragma unroll 1
@@ -196,32 +200,58 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 
 #endif // TMAP_CUDA
 
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
+// ---- launches -----------------------------------------------------------------------------------
 
-// Launches a kernel whose blocks wait for each other, all of which the device holds at once. warps:
-// how many would have something to do.
-static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps, void **arguments,
-                                               cudaStream_t stream) {
-    int device, processors, concurrent, resident;
-    unsigned threads = 128;
+// A launch whose blocks wait for each other: the device holds all of them at once.
+typedef struct tmapi_cluster_plan {
+    tmap_u32 blocks, threads;
+} tmapi_cluster_plan;
+
+// For so many warps that have something to do. concurrent: 0 for a device that runs one block at a
+// time, which gets a single, small one. TMAP_ERANGE for a kernel of which it holds no block.
+TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, int concurrent, const tmap_facts *facts,
+                                  tmapi_cluster_plan *out) {
+    const tmap_u64 processors = facts->device.processors;
+    tmap_u32 threads = 128;
     tmap_u64 blocks;
-    cudaError_t error = cudaGetDevice(&device);
-    if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    while (concurrent && threads < TMAPI_CLUSTER_THREADS && warps > processors * (threads / 32))
+        threads *= 2;
+    if (!tmap_resident_blocks(facts, threads, 0)) return TMAP_ERANGE;
+    blocks = (warps + threads / 32 - 1) / (threads / 32);
+    if (blocks > processors) blocks = processors;
+    out->blocks = concurrent && blocks ? (tmap_u32)blocks : 1, out->threads = threads;
+    return TMAP_OK;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// Clears the counters, and launches a kernel of one parameter, whose blocks wait for each other.
+static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,
+                                               tmapi_cluster_control *control, void *argument,
+                                               cudaStream_t stream) {
+    int device, concurrent;
+    tmap_facts facts;
+    tmapi_cluster_plan plan;
+    cudaError_t error = tmap_facts_get(kernel, &facts);
+    if (!error) error = cudaGetDevice(&device);
     if (!error) error = cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentKernels, device);
     if (error) return error;
-    // A device that does one thing at a time runs a single block, a small one.
-    while (concurrent && threads < TMAPI_CLUSTER_THREADS &&
-           warps > (tmap_u64)processors * (threads / 32))
-        threads *= 2;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, (int)threads, 0);
-    if (error) return error;
-    if (resident < 1) return cudaErrorLaunchOutOfResources;
-    blocks = (warps + threads / 32 - 1) / (threads / 32);
-    if (blocks > (tmap_u64)processors) blocks = (tmap_u64)processors;
-    if (!concurrent || !blocks) blocks = 1;
-    return cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks), dim3(threads), arguments, 0,
+    if (tmapi_cluster_plan_of(warps, concurrent, &facts, &plan))
+        return cudaErrorLaunchOutOfResources;
+    if ((error = cudaMemsetAsync(control, 0, sizeof *control, stream)) != cudaSuccess) return error;
+    return cudaLaunchCooperativeKernel(kernel, dim3(plan.blocks), dim3(plan.threads), &argument, 0,
                                        stream);
+}
+
+// Whether there is all that a clustering of n frames writes and works in. centres: 1 if it writes
+// centres and sizes.
+static inline int tmapi_cluster_ready(tmap_clusters to, tmap_u64 n, int centres,
+                                      const void *workspace) {
+    if (!to.count || (tmap_u64)to.count % 8) return 0;
+    if (!n) return 1;
+    if (centres && (!to.centres || !to.sizes || ((tmap_u64)to.centres | (tmap_u64)to.sizes) % 4))
+        return 0;
+    return to.labels && (tmap_u64)to.labels % 4 == 0 && workspace && (tmap_u64)workspace % 16 == 0;
 }
 
 #endif

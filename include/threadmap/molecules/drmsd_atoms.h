@@ -7,14 +7,15 @@
 // Source: Filipovic, Plhak, Strelak, HPCS 2015, and the lecture slides about it.
 //
 // Frames are floats of shape (frames, n, 3): coordinate c of atom i of frame f is at
-// frames[(f * n + i) * 3 + c]. Distances are in the unit of the coordinates.
+// frames[(f * n + i) * 3 + c]. Distances are in the unit of the coordinates, and floats: one of
+// some 100 is off by 10^-5. The headers differ in how small a difference of two distances they
+// resolve. A coordinate that is not a number or infinite makes a result NaN, if its atom counts; a
+// result is 0 where no pair counts.
 #ifndef TMAP_MOLECULES_DRMSD_ATOMS_H
 #define TMAP_MOLECULES_DRMSD_ATOMS_H
 
-#include "../core.h"
+#include "../launch.h"
 #include "../triangle/condensed.h"
-
-// ---- drmsd atoms --------------------------------------------------------------------------------
 
 // Which atoms and pairs count. Pointers are to device memory; a struct of zeros takes all of them.
 // atoms, atom_count: numbers below n of the atoms that count, in any order; 0: all n. They are the
@@ -22,12 +23,11 @@
 // weights: one w_i for each atom that counts, w_ij = w_i w_j, finite and not negative; 0: all 1.
 // boxes: the lengths of each frame's orthorhombic box, shape (frames, 3); distances are those of
 //     the nearest images. A length of 0: not periodic that way. 0: no boxes.
-// lower, upper: only pairs count for which lower < d < upper in the reference, which is the first
-//     frame of a pair; upper 0: all pairs.
+// lower, upper: pairs count with lower < d < upper in the reference, which is the first frame of a
+//     pair; upper 0: all pairs.
 typedef struct tmap_drmsd_atoms {
     const tmap_u32 *atoms;
-    const float *weights;
-    const float *boxes;
+    const float *weights, *boxes;
     tmap_u32 atom_count;
     float lower, upper;
 } tmap_drmsd_atoms;
@@ -37,42 +37,44 @@ TMAP_FN tmap_u32 tmap_drmsd_atoms_count(const tmap_drmsd_atoms *which, tmap_u32 
     return which && which->atoms ? which->atom_count : n;
 }
 
+// `which`, or all atoms for a null pointer.
+TMAP_FN tmap_drmsd_atoms tmapi_drmsd_atoms_of(const tmap_drmsd_atoms *which) {
+    const tmap_drmsd_atoms all = {0, 0, 0, 0, 0, 0};
+    return which ? *which : all;
+}
+
+// 1 if no bound is negative or not a number.
+TMAP_FN int tmapi_drmsd_atoms_fit(const tmap_drmsd_atoms *which) {
+    return !which || (which->lower >= 0 && which->upper >= 0);
+}
+
 #if TMAP_CUDA
 
-// A place or a difference.
+// ---- distances ----------------------------------------------------------------------------------
+
+// A place, a difference, or lengths of a box.
 typedef struct tmapi_drmsd_xyz {
     float x, y, z;
 } tmapi_drmsd_xyz;
 
-// Atom k of those that count, in a frame of n atoms.
-TMAP_DEVICE tmapi_drmsd_xyz tmapi_drmsd_atom(const float *frames, tmap_u32 n,
-                                             const tmap_drmsd_atoms *which, tmap_u64 frame,
-                                             tmap_u32 k) {
-    const tmap_u32 atom = which->atoms ? which->atoms[k] : k;
-    const float *at = frames + (frame * n + atom) * 3;
-    const tmapi_drmsd_xyz p = {at[0], at[1], at[2]};
-    return p;
+// A box, and 1 / length; 0 where it is not periodic.
+typedef struct tmapi_drmsd_box {
+    tmapi_drmsd_xyz length, over;
+} tmapi_drmsd_box;
+
+// The box of a frame. boxes: their lengths, or 0.
+TMAP_DEVICE tmapi_drmsd_box tmapi_drmsd_box_of(const float *boxes, tmap_u64 frame) {
+    tmapi_drmsd_box box = {{0, 0, 0}, {0, 0, 0}};
+    const float *at = boxes + frame * 3;
+    if (boxes) box.length.x = at[0], box.length.y = at[1], box.length.z = at[2];
+    if (box.length.x > 0) box.over.x = 1.0f / box.length.x;
+    if (box.length.y > 0) box.over.y = 1.0f / box.length.y;
+    if (box.length.z > 0) box.over.z = 1.0f / box.length.z;
+    return box;
 }
 
-// The lengths of a frame's box; 0 where there is none.
-TMAP_DEVICE tmapi_drmsd_xyz tmapi_drmsd_box(const tmap_drmsd_atoms *which, tmap_u64 frame) {
-    const float *box = which->boxes + frame * 3;
-    tmapi_drmsd_xyz lengths = {0, 0, 0};
-    if (which->boxes) lengths.x = box[0], lengths.y = box[1], lengths.z = box[2];
-    return lengths;
-}
-
-// 1 / length, or 0 without a box.
-TMAP_DEVICE tmapi_drmsd_xyz tmapi_drmsd_over(tmapi_drmsd_xyz box) {
-    tmapi_drmsd_xyz over = {0, 0, 0};
-    if (box.x > 0) over.x = 1.0f / box.x;
-    if (box.y > 0) over.y = 1.0f / box.y;
-    if (box.z > 0) over.z = 1.0f / box.z;
-    return over;
-}
-
-// The difference along an axis to the nearest image. over: 1 / length, or 0 without a box. To add
-// and subtract 1.5 * 2^23 rounds numbers below 2^22, four times as fast as rintf.
+// The difference along an axis to the nearest image. To add and subtract 1.5 * 2^23 rounds numbers
+// below 2^22, four times as fast as rintf.
 TMAP_DEVICE float tmapi_drmsd_image(float difference, float length, float over) {
     const float large = 12582912.0f;
     return fmaf(-length, fmaf(difference, over, large) - large, difference);
@@ -89,6 +91,22 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 #endif
 }
 
+// The length of a difference, or of its nearest image where `boxed` is 1, a constant.
+TMAP_DEVICE float tmapi_drmsd_length(float x, float y, float z, tmapi_drmsd_box box, int boxed) {
+    if (boxed) {
+        x = tmapi_drmsd_image(x, box.length.x, box.over.x);
+        y = tmapi_drmsd_image(y, box.length.y, box.over.y);
+        z = tmapi_drmsd_image(z, box.length.z, box.over.z);
+    }
+    return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+}
+
+// The distance of two places, of three floats each.
+TMAP_DEVICE float tmapi_drmsd_distance(const float *a, const float *b) {
+    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
+    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], none, 0);
+}
+
 // The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN of terms that are not a
 // number or infinite, as a coordinate that is either makes them.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
@@ -97,13 +115,16 @@ TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
 
 #endif // TMAP_CUDA
 
-// ---- drmsd finite -------------------------------------------------------------------------------
-//
-// Whether all coordinates of frames are numbers, and if not, where the first one is
-// that is none.
-
 #if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
+
+// The error of a plan that is made from facts.
+static inline cudaError_t tmapi_drmsd_error(int code) {
+    return code == TMAP_OK       ? cudaSuccess
+           : code == TMAP_ERANGE ? cudaErrorInvalidConfiguration
+                                 : cudaErrorInvalidValue;
+}
+
+// ---- coordinates that are no numbers ------------------------------------------------------------
 
 static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count, tmap_u64 *first) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -111,24 +132,23 @@ static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count
         if ((floats[i] & 0x7f800000u) == 0x7f800000u) atomicMin(first, i / 3);
 }
 
-// Writes to *first which atom is the first one that has a coordinate that is not a number or
-// infinite: number f * n + i for atom i of frame f; or 2^64 - 1 where there is none. frames: device
-// memory of shape (count, n, 3). first: device memory.
-// Returns cudaErrorInvalidValue for a null pointer, or what a copy or launch returns. Can be
-// captured.
-// Cost: frames are read once, at the speed of the memory.
+// Writes to *first which atom is the first one with a coordinate that is not a number or infinite:
+// number f * n + i for atom i of frame f; or 2^64 - 1 where there is none. xyz, of shape (frames,
+// n, 3), and first are device memory.
+// Returns cudaErrorInvalidValue for a null pointer, or what a memset or launch returns. Can be
+// captured. Cost: frames are read once, at the speed of the memory.
 // Example: two frames of 100 atoms, z of atom 7 of the second one not a number: 107.
-static inline cudaError_t tmap_drmsd_finite(const float *frames, tmap_u64 count, tmap_u32 n,
+static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u64 frames,
                                             tmap_u64 *first, cudaStream_t stream) {
-    tmap_u64 floats = tmap_mul_saturate(tmap_mul_saturate(count, n), 3), blocks = floats / 1024 + 1;
-    void *arguments[3] = {(void *)&frames, &floats, &first};
+    tmap_u64 floats = tmap_mul_saturate(tmap_mul_saturate(frames, n), 3);
+    tmapi_launch_shape shape = {floats / 1024 + 1, 256, 0};
+    void *arguments[3] = {(void *)&xyz, &floats, &first};
     cudaError_t error;
-    if (!frames || !first) return cudaErrorInvalidValue;
+    if (!xyz || !first) return cudaErrorInvalidValue;
+    if (shape.grid > 8192) shape.grid = 8192;
     error = cudaMemsetAsync(first, 0xff, sizeof *first, stream);
     if (error) return error;
-    return cudaLaunchKernel((const void *)tmapi_drmsd_finite,
-                            dim3(blocks < 8192 ? (tmap_u32)blocks : 8192), dim3(256), arguments, 0,
-                            stream);
+    return tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -1,60 +1,35 @@
 // SPDX-License-Identifier: MIT
 // drmsd_matrix.h: the dRMSD of all frames of a trajectory against all.
 //
-// dRMSD(A, B) = sqrt(sum_{i<j} w_ij (d_ij^A - d_ij^B)^2 / sum_{i<j} w_ij) needs no superposition of
-// the frames, and is the distance of their vectors of distances. These vectors are written once;
-// then tiles of 128 x 128 pairs of frames, a triangle of them, take differences and squares as a
-// product of matrices takes products, in single precision and without any cancellation. For the
-// same on tensor cores, quicker and less exact, see drmsd_mma.h.
-// Source: as for drmsd_atoms.h.
+// dRMSD(A, B) = sqrt(sum_{i<j} w_ij (d_ij^A - d_ij^B)^2 / sum_{i<j} w_ij) is the distance of two
+// vectors of distances (drmsd_atoms.h has the source). These vectors are written once. Then tiles
+// of 128 x 128 pairs of frames, a triangle of them, take differences and squares as a product of
+// matrices takes products, in single precision and without any cancellation. drmsd_mma.h does the
+// same on tensor cores, quicker and less exact.
+//
+//     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
+//     tmap_drmsd_matrix_plan plan;
+//     cudaError_t error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, 0, &plan);
+//     ... cudaMalloc(&workspace, plan.workspace);
+//     if (!error) error = tmap_drmsd_matrix(&plan, in, workspace, out, stream);
 #ifndef TMAP_MOLECULES_DRMSD_MATRIX_H
 #define TMAP_MOLECULES_DRMSD_MATRIX_H
 
+#include "../reduce.h"
+#include "../value.h"
 #include "drmsd_atoms.h"
 
-// ---- drmsd matrix plan --------------------------------------------------------------------------
+// ---- columns ------------------------------------------------------------------------------------
 //
-// How the dRMSD of all frames is cut: pairs of atoms into groups, units and
-// slices, frames into tiles, and where everything stands in the workspace.
-//
-// A column is a pair of atoms. Columns come in groups of 8 pairs that share their atoms: a block of
-// 8 atoms i, .., i + 7 by an atom j behind them; the 28 pairs within the block are folded into 4
-// groups. A group reads 3 coordinates of each of 9 atoms, of which 8 stay where they are from group
-// to group.
+// A column is a pair of atoms. Columns come in groups of 8 pairs: a block of 8 atoms i, .., i + 7
+// by an atom j behind them; the 28 pairs within the block are folded into 4 groups. A group reads 9
+// atoms, of which the next group shares 8.
 //
 //     atoms    0 1 2 3 4 5 6 7 | 8 9 ..        n = 10:
 //     group 0: (0,1) (0,7) (1,7) .. (6,7)      1 pair by atom 1 and 7 by atom 7
 //     group 3: (0,4) (1,4) (2,4) (3,4)         4 pairs, and 4 columns of nothing
 //     group 4: (0,8) (1,8) .. (7,8)            group 5: (0,9) .. (7,9)
 //     group 6: (8,9)                           group 7 .. 9: nothing
-//
-// Private to the library, but for the plan: drmsd_matrix.h and drmsd_mma.h have the functions.
-
-#define TMAPI_MATRIX_SIDE  128u // frames of a tile
-#define TMAPI_MATRIX_GROUP 8u   // columns of a group
-#define TMAPI_MATRIX_UNIT  512u // columns whose terms are added up before they join others
-#define TMAPI_MATRIX_UNITS 128u // of a slice at most, so that sums of theirs may be floats
-#define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
-#define TMAPI_MATRIX_PARTS 256u // sums of weights
-
-// 16383 tiles: four blocks of each are an axis of a grid. No device holds the results of as many.
-#define TMAPI_MATRIX_FRAMES_MAX 2097024u
-
-// A plan: what a launch computes, and the workspace that it needs. Its members are for reading.
-typedef struct tmap_drmsd_matrix_plan {
-    tmap_u64 frames, groups;
-    tmap_u64 workspace;  // bytes that the launcher needs
-    tmap_u32 n, atoms;   // atoms of a frame, and those that count
-    tmap_u32 tiles;      // of frames
-    tmap_u32 planes;     // a distance is staged as 1 or 2 numbers of half precision; 0: as a float
-    tmap_u32 slice;      // units of a slice
-    tmap_u32 slices;     // of all columns
-    tmap_u32 round;      // slices that are in the workspace at a time
-    tmap_u64 at_columns; // where things begin in the workspace, in bytes; bounds and weights first
-    tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
-} tmap_drmsd_matrix_plan;
-
-// ---- groups -------------------------------------------------------------------------------------
 
 // Pairs (i + s, j) for s < split, and (i + s - split, k) for the other s below 8. A pair with an
 // atom that does not exist is a column of nothing.
@@ -74,11 +49,6 @@ TMAP_FN tmap_u64 tmapi_matrix_groups(tmap_u32 atoms) {
     return blocks * (atoms - 4 * blocks) + (atoms % 8 > 1 ? 4 : 0);
 }
 
-// The groups of a block: 4, and one for each atom behind it.
-TMAP_FN tmap_u32 tmapi_matrix_block_groups(tmap_u32 atoms, tmap_u32 block) {
-    return atoms > 8 * block + 8 ? atoms - 8 * block - 4 : 4;
-}
-
 // The place of group number g. The root of a float is off by less than a block.
 TMAP_FN tmapi_matrix_place tmapi_matrix_place_of(tmap_u32 atoms, tmap_u64 g) {
     const tmap_u64 all = (tmap_u64)atoms * atoms, last = atoms / 8;
@@ -94,12 +64,11 @@ TMAP_FN tmapi_matrix_place tmapi_matrix_place_of(tmap_u32 atoms, tmap_u64 g) {
     return place;
 }
 
-// The place of the next group.
+// The place of the next group. A block has 4, and one for each atom behind it.
 TMAP_FN tmapi_matrix_place tmapi_matrix_place_next(tmap_u32 atoms, tmapi_matrix_place place) {
-    if (++place.group == tmapi_matrix_block_groups(atoms, place.block)) {
-        place.group = 0;
-        ++place.block;
-    }
+    const tmap_u32 first = 8 * place.block;
+    if (++place.group == (atoms > first + 8 ? atoms - first - 4 : 4))
+        ++place.block, place.group = 0;
     return place;
 }
 
@@ -115,7 +84,42 @@ TMAP_FN tmapi_matrix_group tmapi_matrix_group_at(tmap_u32 atoms, tmapi_matrix_pl
     return g;
 }
 
-// ---- the workspace ------------------------------------------------------------------------------
+// ---- the plan -----------------------------------------------------------------------------------
+//
+// It cuts columns into groups, units and slices, and frames into tiles. It does not depend on the
+// GPU, so that the order of sums does not.
+
+#define TMAPI_MATRIX_SIDE  128u // frames of a tile
+#define TMAPI_MATRIX_GROUP 8u   // columns of a group
+#define TMAPI_MATRIX_UNIT  512u // columns whose terms are added up before they join others
+#define TMAPI_MATRIX_UNITS 128u // of a slice at most, so that sums of theirs may be floats
+#define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
+#define TMAPI_MATRIX_PARTS 256u // sums of weights
+
+// 16383 tiles: four blocks of each are an axis of a grid. No device holds the results of as many.
+#define TMAPI_MATRIX_FRAMES_MAX 2097024u
+
+// How a distance is staged: as a float, or for tensor cores (drmsd_mma.h) as a number of half
+// precision, 11 bits and one product, or as the sum of two of them, 22 bits and three products.
+typedef enum tmap_drmsd_form {
+    TMAP_DRMSD_EXACT = 0,
+    TMAP_DRMSD_MMA_HALF = 1,
+    TMAP_DRMSD_MMA_SPLIT = 2
+} tmap_drmsd_form;
+
+// A plan. Its members are for reading.
+typedef struct tmap_drmsd_matrix_plan {
+    tmap_u64 frames, groups;
+    tmap_u64 workspace;  // bytes
+    tmap_u32 n, atoms;   // atoms of a frame, and those that count
+    tmap_u32 tiles;      // of frames
+    tmap_u32 planes;     // numbers of half precision of a distance; 0: it is a float
+    tmap_u32 slice;      // units of a slice
+    tmap_u32 slices;     // of all columns
+    tmap_u32 round;      // slices that are in the workspace at a time
+    tmap_u64 at_columns; // where things begin in the workspace, in bytes; bounds and weights first
+    tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
+} tmap_drmsd_matrix_plan;
 
 // The frames that are staged, whole tiles of them.
 TMAP_FN tmap_u64 tmapi_matrix_frames(const tmap_drmsd_matrix_plan *p) {
@@ -140,27 +144,31 @@ TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
     p->workspace = p->at_rest + (p->slices > p->round ? cells : 0);
 }
 
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-// Makes a plan. At a time there are as many slices as keep a GPU busy, whichever it is, and the
-// workspace holds. Slices are as long as sums of floats allow; where there are few frames, so long
-// that distances take about a gigabyte.
-static inline cudaError_t tmapi_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
-                                                 const tmap_drmsd_atoms *which, tmap_u32 planes,
-                                                 tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
+// Makes a plan, without a call of CUDA. out->workspace: the bytes of the workspace.
+// n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
+// that count is looked at, which is up to 92681. form: a tmap_drmsd_form. most: bytes that the
+// workspace may have, or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18
+// and 12 n, or a gigabyte for few frames, and what sums take. Where not all distances fit at a
+// time, they are computed in rounds of some pairs of atoms, and sums of these take 4 or 8 bytes for
+// each pair of frames.
+// Returns TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE beyond the ranges, and
+// where the smallest round does not fit. *out is written only on success.
+// Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
+TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
+                                      int form, tmap_u64 most, tmap_drmsd_matrix_plan *out) {
     tmap_drmsd_matrix_plan p;
     tmap_u64 units, wanted, tiles, slices, longest;
-    if (!plan) return cudaErrorInvalidValue;
+    if (!out || form < TMAP_DRMSD_EXACT || form > TMAP_DRMSD_MMA_SPLIT) return TMAP_EINVAL;
     p.atoms = tmap_drmsd_atoms_count(which, n);
-    if (frames > TMAPI_MATRIX_FRAMES_MAX || p.atoms > TMAP_TRIANGLE_ROWS_MAX32)
-        return cudaErrorInvalidConfiguration;
-    p.frames = frames, p.n = n, p.planes = planes;
+    if (frames > TMAPI_MATRIX_FRAMES_MAX || p.atoms > TMAP_TRIANGLE_ROWS_MAX32) return TMAP_ERANGE;
+    p.frames = frames, p.n = n, p.planes = (tmap_u32)form;
     p.tiles = (tmap_u32)((frames + TMAPI_MATRIX_SIDE - 1) / TMAPI_MATRIX_SIDE);
     p.groups = tmapi_matrix_groups(p.atoms);
     units = (p.groups * TMAPI_MATRIX_GROUP + TMAPI_MATRIX_UNIT - 1) / TMAPI_MATRIX_UNIT;
     p.slice = p.slices = p.round = 0;
     if (units && frames > 1) {
+        // As many slices at a time as keep any GPU busy. They are as long as sums of floats allow;
+        // with few frames, so long that distances take a gigabyte.
         tiles = tmap_triangle_cells(p.tiles), wanted = (TMAPI_MATRIX_BUSY + tiles - 1) / tiles;
         longest = ((1ull << 30) + 4 * tmap_condensed_cells(frames)) /
                   (2048 * wanted * tmapi_matrix_frames(&p));
@@ -171,38 +179,40 @@ static inline cudaError_t tmapi_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
         p.slices = (tmap_u32)((units + p.slice - 1) / p.slice);
         p.round = p.slices < wanted ? p.slices : (tmap_u32)wanted;
     }
-    tmapi_matrix_arrange(&p);
-    while (most && p.workspace > most) {
+    for (tmapi_matrix_arrange(&p); most && p.workspace > most; tmapi_matrix_arrange(&p)) {
         if (p.round > 1)
             --p.round;
         else if (p.slice > 1)
             --p.slice, p.slices = (tmap_u32)((units + p.slice - 1) / p.slice);
         else
-            return cudaErrorMemoryAllocation;
-        tmapi_matrix_arrange(&p);
+            return TMAP_ERANGE;
     }
-    *plan = p;
-    return cudaSuccess;
+    *out = p;
+    return TMAP_OK;
 }
 
-#endif
+// ---- tiles --------------------------------------------------------------------------------------
 
-// ---- drmsd matrix columns -----------------------------------------------------------------------
-//
-// What the dRMSD of all frames prepares once: coordinates in the order in
-// which they are read, and for each pair of atoms where its distances are measured from, and what
-// they are multiplied by.
-//
-// A column is (d - centre) * factor. The centre is the median distance of some frames: what is left
-// is small, whatever happens in a few frames, and keeps digits that a distance rounded to a float
-// has lost. The factor is sqrt(w_ij), so that sums of squares are those of dRMSD, or 0 for pairs
-// that do not count.
-//
-// Private to the library.
+#define TMAPI_MATRIX_SQUARE 8u // tiles are taken by squares of 8 x 8, which share what they read
 
-#if TMAP_CUDA
+// The blocks of a slice: whole squares of tiles.
+TMAP_FN tmap_u64 tmapi_matrix_blocks(tmap_u32 tiles) {
+    const tmap_u64 squares = (tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
+    return tmap_triangle_cells(squares) * TMAPI_MATRIX_SQUARE * TMAPI_MATRIX_SQUARE;
+}
 
-// A column: its centre (x) and its factor (y).
+// The tile of a block; below the diagonal or outside there is none.
+TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
+    const tmap_u32 side = TMAPI_MATRIX_SQUARE, cell = block % (side * side);
+    tmap_pair t = tmap_upper_map(block / (side * side), (tiles + side - 1) / side);
+    t.i = t.i * side + cell / side;
+    t.j = t.j * side + cell % side;
+    return t;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// A column: its centre and its factor.
 typedef struct __attribute__((aligned(8))) tmapi_matrix_column {
     float centre, factor;
 } tmapi_matrix_column;
@@ -231,55 +241,53 @@ TMAP_DEVICE tmap_u64 tmapi_matrix_first_group(const tmapi_matrix *m) {
     return m->first * m->plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
 }
 
-// A finite number without its sign, or 0.
-TMAP_DEVICE float tmapi_matrix_finite(float x) { return fabsf(x) < 1e37f ? fabsf(x) : 0; }
+// ---- coordinates, atom by atom ------------------------------------------------------------------
 
-// ---- coordinates --------------------------------------------------------------------------------
+#define TMAPI_MATRIX_THREADS 256u // of a block, but of those that write distances
+#define TMAPI_MATRIX_WARPS   (TMAPI_MATRIX_THREADS / 32)
 
-#define TMAPI_MATRIX_SPREAD_ATOMS  32u // of a block, by as many frames
-#define TMAPI_MATRIX_SPREAD_WARPS  8u
-#define TMAPI_MATRIX_SPREAD_FLOATS (3 * TMAPI_MATRIX_SPREAD_ATOMS)
+// The bits of a finite number without its sign, or 0: in the order of these numbers.
+TMAP_DEVICE tmap_u32 tmapi_matrix_finite(float x) {
+    return __float_as_uint(fabsf(x) < 1e37f ? fabsf(x) : 0);
+}
 
 // Writes the coordinates of the atoms that count, those of one atom in all frames side by side, and
-// finds the largest one of halves, measured from the frame's first atom, and the largest weight.
-// Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
-TMAP_DEVICE void tmapi_matrix_spread(const tmapi_matrix *m) {
-    __shared__ float staged[32][TMAPI_MATRIX_SPREAD_FLOATS + 1];
-    const tmap_u32 atoms = m->plan.atoms, x = threadIdx.x % 32, y = threadIdx.x / 32;
-    const tmap_u32 atom = blockIdx.x * TMAPI_MATRIX_SPREAD_ATOMS;
-    const tmap_u64 frame = blockIdx.y * 32ull, stride = tmapi_matrix_frames(&m->plan);
-    float most = 0;
-    for (tmap_u32 r = y; r < 32; r += TMAPI_MATRIX_SPREAD_WARPS)
-        for (tmap_u32 c = x; c < TMAPI_MATRIX_SPREAD_FLOATS; c += 32) {
+// finds the largest weight, and for halves the largest coordinate, measured from the frame's first
+// atom. Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spread(tmapi_matrix m) {
+    __shared__ float staged[32][3 * 32 + 1];
+    const tmap_u32 atoms = m.plan.atoms, x = threadIdx.x % 32, y = threadIdx.x / 32;
+    const tmap_u32 atom = blockIdx.x * 32;
+    const tmap_u64 frame = blockIdx.y * 32ull, stride = tmapi_matrix_frames(&m.plan);
+    tmap_u32 most = 0;
+    for (tmap_u32 r = y; r < 32; r += TMAPI_MATRIX_WARPS)
+        for (tmap_u32 c = x; c < 3 * 32; c += 32) {
             const tmap_u32 k = atom + c / 3;
             float value = 0;
-            if (frame + r < m->plan.frames && k < atoms) {
-                const tmap_u32 number = m->which.atoms ? m->which.atoms[k] : k;
-                value = m->frames[((frame + r) * m->plan.n + number) * 3 + c % 3];
+            if (frame + r < m.plan.frames && k < atoms) {
+                const tmap_u32 number = m.which.atoms ? m.which.atoms[k] : k;
+                value = m.frames[((frame + r) * m.plan.n + number) * 3 + c % 3];
             }
             staged[r][c] = value;
         }
     __syncthreads();
-    for (tmap_u32 c = y; c < TMAPI_MATRIX_SPREAD_FLOATS; c += TMAPI_MATRIX_SPREAD_WARPS) {
+    for (tmap_u32 c = y; c < 3 * 32; c += TMAPI_MATRIX_WARPS) {
         const float value = staged[x][c];
         if (atom + c / 3 >= atoms) break;
-        m->coordinates[(atom * 3ull + c) * stride + frame + x] = value;
-        if (m->plan.planes && frame + x < m->plan.frames) {
-            const tmap_u32 number = m->which.atoms ? m->which.atoms[0] : 0;
-            const float *from = m->frames + ((frame + x) * m->plan.n + number) * 3;
-            most = fmaxf(most, tmapi_matrix_finite(value - from[c % 3]));
+        m.coordinates[(atom * 3ull + c) * stride + frame + x] = value;
+        if (m.plan.planes && frame + x < m.plan.frames) {
+            const tmap_u32 number = m.which.atoms ? m.which.atoms[0] : 0;
+            const float *from = m.frames + ((frame + x) * m.plan.n + number) * 3;
+            const tmap_u32 bits = tmapi_matrix_finite(value - from[c % 3]);
+            most = bits > most ? bits : most;
         }
     }
-    if (m->plan.planes) {
-        for (int step = 16; step; step /= 2)
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
-        // Of numbers that are not negative, bits are in the order of the numbers.
-        if (x == 0) atomicMax(m->bounds, __float_as_uint(most));
+    if (m.plan.planes) {
+        most = tmapi_warp_max(tmap_warp_full(), most);
+        if (x == 0) atomicMax(m.bounds, most);
     }
-    if (m->which.weights && frame == 0 && threadIdx.x < TMAPI_MATRIX_SPREAD_ATOMS &&
-        atom + threadIdx.x < atoms)
-        atomicMax(m->bounds + 1,
-                  __float_as_uint(tmapi_matrix_finite(m->which.weights[atom + threadIdx.x])));
+    if (m.which.weights && frame == 0 && threadIdx.x < 32 && atom + threadIdx.x < atoms)
+        atomicMax(m.bounds + 1, tmapi_matrix_finite(m.which.weights[atom + threadIdx.x]));
 }
 
 // Atom k in a frame.
@@ -290,10 +298,13 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
     return p;
 }
 
-// ---- columns ------------------------------------------------------------------------------------
+// ---- centres and factors ------------------------------------------------------------------------
+//
+// What is staged of a distance is (d - centre) * factor. The centre is the median distance of some
+// frames: what is left is small, even if a few frames are odd, and keeps digits that a distance
+// rounded to a float has lost. The factor is sqrt(w_ij), or 0 for pairs that do not count.
 
 #define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
-#define TMAPI_MATRIX_WARPS  8u  // of a block that makes columns
 
 // A power of two that brings the weights below 1, and columns of halves below 2^15: no distance is
 // longer than twice the largest one from an atom.
@@ -312,18 +323,12 @@ TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
 TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, tmap_u32 i,
                                         tmap_u32 j) {
     const tmapi_drmsd_xyz a = tmapi_matrix_atom(m, frame, i), b = tmapi_matrix_atom(m, frame, j);
-    const tmapi_drmsd_xyz box = tmapi_drmsd_box(&m->which, frame), over = tmapi_drmsd_over(box);
-    float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-    if (m->which.boxes) {
-        x = tmapi_drmsd_image(x, box.x, over.x);
-        y = tmapi_drmsd_image(y, box.y, over.y);
-        z = tmapi_drmsd_image(z, box.z, over.z);
-    }
-    return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+    const tmapi_drmsd_box box = tmapi_drmsd_box_of(m->which.boxes, frame);
+    return tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, box, m->which.boxes != 0);
 }
 
-// The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none. In all
-// lanes. Collective for the warp.
+// The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none.
+// Collective for the warp.
 TMAP_DEVICE float tmapi_matrix_median(float x) {
     const tmap_u32 lane = threadIdx.x % 32;
     const int count = __popc(__ballot_sync(0xffffffffu, x < 1e18f));
@@ -336,8 +341,8 @@ TMAP_DEVICE float tmapi_matrix_median(float x) {
     return count ? __shfl_sync(0xffffffffu, x, from) : 0;
 }
 
-// The column of atoms i < j, in all lanes of a warp, which share the frames of the median.
-// Distances that are no numbers have no part in it. Collective for the warp.
+// The column of atoms i < j, in all lanes. Distances that are no numbers have no part in the
+// median. Collective for the warp, whose lanes take a frame each.
 TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, float scale,
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
@@ -360,284 +365,55 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
 
 // Makes the round's columns, a group a warp, and adds their weights to the block's part. Grid:
 // TMAPI_MATRIX_PARTS.
-TMAP_DEVICE void tmapi_matrix_make_columns(const tmapi_matrix *m) {
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_matrix_make_columns(tmapi_matrix m) {
     __shared__ double parts[TMAPI_MATRIX_WARPS];
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, atoms = m->plan.atoms;
+    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, atoms = m.plan.atoms;
     const tmap_u32 step = gridDim.x * TMAPI_MATRIX_WARPS;
-    const tmap_u64 first = tmapi_matrix_first_group(m);
-    const tmap_u32 groups = m->slices * m->plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
-    const float scale = tmapi_matrix_scale(m);
+    const tmap_u64 first = tmapi_matrix_first_group(&m);
+    const tmap_u32 groups = m.slices * m.plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
+    const float scale = tmapi_matrix_scale(&m);
     double sum = 0;
     for (tmap_u32 g = blockIdx.x * TMAPI_MATRIX_WARPS + warp; g < groups; g += step) {
         tmapi_matrix_column mine = {0, 0};
-        if (first + g < m->plan.groups) {
+        if (first + g < m.plan.groups) {
             const tmapi_matrix_group group =
                 tmapi_matrix_group_at(atoms, tmapi_matrix_place_of(atoms, first + g));
             for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s) {
                 const tmap_u32 j = s < group.split ? group.j : group.k;
                 const tmap_u32 i = group.i + (s < group.split ? s : s - group.split);
                 if (j < atoms) {
-                    const tmapi_matrix_column column = tmapi_matrix_column_of(m, scale, i, j);
+                    const tmapi_matrix_column column = tmapi_matrix_column_of(&m, scale, i, j);
                     if (lane == s) mine = column;
                 }
             }
         }
-        if (lane < TMAPI_MATRIX_GROUP) m->columns[g * TMAPI_MATRIX_GROUP + lane] = mine;
+        if (lane < TMAPI_MATRIX_GROUP) m.columns[g * TMAPI_MATRIX_GROUP + lane] = mine;
         sum += (double)mine.factor * mine.factor;
     }
-    for (int half = 16; half; half /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, half);
+    sum = tmap_warp_sum_f64_shuffle(tmap_warp_full(), sum);
     if (lane == 0) parts[warp] = sum;
     __syncthreads();
     if (threadIdx.x) return;
     for (tmap_u32 w = 1; w < TMAPI_MATRIX_WARPS; ++w) sum += parts[w];
-    m->weights[blockIdx.x] = m->first ? m->weights[blockIdx.x] + sum : sum;
+    m.weights[blockIdx.x] = m.first ? m.weights[blockIdx.x] + sum : sum;
 }
 
 // 1 / the sum of all weights, or 0 if no pair counts; in all lanes. Collective for the warp.
 TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
     double sum = 0;
     for (tmap_u32 k = threadIdx.x % 32; k < TMAPI_MATRIX_PARTS; k += 32) sum += m->weights[k];
-    for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    sum = tmap_warp_sum_f64_shuffle(tmap_warp_full(), sum);
     return sum > 0 ? (float)(1 / sum) : 0;
 }
 
-// ---- drmsd matrix tile --------------------------------------------------------------------------
+// ---- distances, column by column ----------------------------------------------------------------
 //
-// The sums of squares of a tile of 128 x 128 pairs of frames, and where they
-// go.
-//
-// It is a product of matrices with (a - b)^2 in the place of a b: a term takes an addition and a
-// multiplication with addition, for which 16 numbers in registers are enough for 64 terms. Terms of
-// 512 columns are added up one by one, and then added to what was there before: rounding errors of
-// a long sum stay those of a short one.
-//
-// Private to the library.
-
-#define TMAPI_MATRIX_THREADS 256u
-#define TMAPI_MATRIX_STEP    16u // columns that are copied at a time
-#define TMAPI_MATRIX_STAGES  3u  // steps in shared memory or under way
-#define TMAPI_MATRIX_SQUARE  8u // tiles are taken by squares of so many, which share what they read
-
-// ---- copies -------------------------------------------------------------------------------------
-
-// Copies 16 bytes to shared memory, in the background.
-TMAP_DEVICE void tmapi_matrix_copy(uint4 *to, const uint4 *from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-        "l"(from)
-        : "memory");
-#else
-    *to = *from;
-#endif
-}
-
-// Ends a group of copies.
-TMAP_DEVICE void tmapi_matrix_commit(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits for all groups but the last one, TMAPI_MATRIX_STAGES being 3.
-TMAP_DEVICE void tmapi_matrix_wait(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
-#endif
-}
-
-// Begins to copy a step of `size` times 16 bytes of both sides of a tile, which are side by side in
-// either's memory.
-TMAP_DEVICE void tmapi_matrix_step(const uint4 *rows, const uint4 *columns, const tmap_u32 size,
-                                   uint4 *to) {
-#pragma unroll
-    for (tmap_u32 k = 0; k < size; k += TMAPI_MATRIX_THREADS)
-        tmapi_matrix_copy(to + k + threadIdx.x, rows + k + threadIdx.x);
-#pragma unroll
-    for (tmap_u32 k = 0; k < size; k += TMAPI_MATRIX_THREADS)
-        tmapi_matrix_copy(to + size + k + threadIdx.x, columns + k + threadIdx.x);
-}
-
-// ---- tiles --------------------------------------------------------------------------------------
-
-// The blocks of a slice: whole squares of tiles.
-TMAP_FN tmap_u64 tmapi_matrix_blocks(tmap_u32 tiles) {
-    const tmap_u64 squares = (tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
-    return tmap_triangle_cells(squares) * TMAPI_MATRIX_SQUARE * TMAPI_MATRIX_SQUARE;
-}
-
-// The tile of a block; below the diagonal or outside there is none.
-TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
-    const tmap_u32 side = TMAPI_MATRIX_SQUARE, cell = block % (side * side);
-    tmap_pair t = tmap_upper_map(block / (side * side), (tiles + side - 1) / side);
-    t.i = t.i * side + cell / side;
-    t.j = t.j * side + cell % side;
-    return t;
-}
-
-// The columns of a block's slice that there are, whole steps of `step` columns.
-TMAP_DEVICE tmap_u32 tmapi_matrix_steps(const tmapi_matrix *m, tmap_u32 step) {
-    const tmap_u64 slice = (tmap_u64)m->plan.slice * TMAPI_MATRIX_UNIT;
-    const tmap_u64 all = m->plan.groups * TMAPI_MATRIX_GROUP;
-    const tmap_u64 first = (m->first + blockIdx.y) * slice;
-    const tmap_u64 left = all > first ? all - first : 0;
-    return (tmap_u32)(((left < slice ? left : slice) + step - 1) / step);
-}
-
-// The root of a sum times share, to half a place; 0 of what rounding has left below 0.
-TMAP_DEVICE float tmapi_matrix_root(float sum, float share) {
-    const float square = sum < 0 ? 0 : sum * share;
-    const float inverse = tmapi_rsqrt(fmaxf(square, 1e-37f)), root = square * inverse;
-    return fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
-}
-
-// Where a block writes: results, or its slice's parts of their sums.
-typedef struct tmapi_matrix_writer {
-    float *to;
-    tmap_u64 frames;
-    float share;
-    int whole; // sums are whole
-} tmapi_matrix_writer;
-
-// Collective for the warp.
-TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
-    tmapi_matrix_writer w = {m->out, m->plan.frames, 0, m->plan.slices == 1};
-    if (w.whole)
-        w.share = tmapi_matrix_share(m);
-    else
-        w.to = m->partial + blockIdx.y * tmap_condensed_cells(w.frames);
-    return w;
-}
-
-// Where frame a's part of the matrix would have column 0: modulo 2^64, for a = 0.
-TMAP_DEVICE tmap_u64 tmapi_matrix_row(const tmapi_matrix_writer *w, tmap_u32 a) {
-    return a * (2 * w->frames - a - 3) / 2 - 1;
-}
-
-// Writes the sum of frames a and b, if the matrix has it. row: of a.
-TMAP_DEVICE void tmapi_matrix_put(const tmapi_matrix_writer *w, tmap_u64 row, tmap_u32 a,
-                                  tmap_u32 b, float sum) {
-    const float value = w->whole ? tmapi_matrix_root(sum, w->share) : sum;
-    if (a < b && b < w->frames) w->to[row + b] = value;
-}
-
-// ---- sums of squares ----------------------------------------------------------------------------
-
-// The numbers of a column that a thread needs: of rows r, .., r + 3, r + 16, .. and columns c, ..,
-// c + 3, c + 32, ... Lanes of a warp that differ in c read banks of their own.
-typedef struct tmapi_matrix_numbers {
-    float row[8], column[8];
-} tmapi_matrix_numbers;
-
-TMAP_DEVICE void tmapi_matrix_load(tmapi_matrix_numbers *x, const float4 *rows,
-                                   const float4 *columns) {
-#pragma unroll
-    for (tmap_u32 h = 0; h < 2; ++h) {
-        const float4 r = rows[4 * h], c = columns[8 * h];
-        x->row[4 * h] = r.x, x->row[4 * h + 1] = r.y;
-        x->row[4 * h + 2] = r.z, x->row[4 * h + 3] = r.w;
-        x->column[4 * h] = c.x, x->column[4 * h + 1] = c.y;
-        x->column[4 * h + 2] = c.z, x->column[4 * h + 3] = c.w;
-    }
-}
-
-// A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. staged: room for
-// TMAPI_MATRIX_STAGES steps of both sides.
-TMAP_DEVICE void tmapi_matrix_sums(const tmapi_matrix *m, float4 *staged) {
-    const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4, size = TMAPI_MATRIX_STEP * wide; // 16 bytes
-    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const tmap_u32 row = warp / 2 * 32 + lane / 8 * 4, column = warp % 2 * 64 + lane % 8 * 4;
-    const tmap_u32 steps = tmapi_matrix_steps(m, TMAPI_MATRIX_STEP);
-    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m->plan.tiles);
-    const tmap_u64 columns = tmapi_matrix_columns(&m->plan);
-    const tmap_u64 slice = blockIdx.y * (tmap_u64)m->plan.slice * TMAPI_MATRIX_UNIT;
-    const uint4 *rows_at = (const uint4 *)m->distances + (tile.i * columns + slice) * wide;
-    const uint4 *columns_at = (const uint4 *)m->distances + (tile.j * columns + slice) * wide;
-    float sums[8][8] = {{0}}, terms[8][8] = {{0}};
-    tmapi_matrix_numbers x[2];
-    tmap_u32 turn = 0, ahead = TMAPI_MATRIX_STAGES - 1;
-    if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
-#pragma unroll
-    for (tmap_u32 s = 0; s + 1 < TMAPI_MATRIX_STAGES; ++s) {
-        if (s < steps) tmapi_matrix_step(rows_at, columns_at, size, (uint4 *)staged + 2 * s * size);
-        tmapi_matrix_commit();
-        rows_at += size, columns_at += size;
-    }
-#pragma unroll 1
-    for (tmap_u32 s = 0; s < steps; ++s) {
-        const float4 *from = staged + 2 * turn * size + row / 4;
-        const float4 *other = staged + (2 * turn + 1) * size + column / 4;
-        tmapi_matrix_wait();
-        __syncthreads(); // this step is there, and all are through with the one before
-        if (s + TMAPI_MATRIX_STAGES - 1 < steps)
-            tmapi_matrix_step(rows_at, columns_at, size, (uint4 *)staged + 2 * ahead * size);
-        tmapi_matrix_commit();
-        rows_at += size, columns_at += size;
-        turn = turn + 1 == TMAPI_MATRIX_STAGES ? 0 : turn + 1;
-        ahead = ahead + 1 == TMAPI_MATRIX_STAGES ? 0 : ahead + 1;
-        tmapi_matrix_load(&x[0], from, other);
-#pragma unroll 1
-        for (tmap_u32 k = 0; k < TMAPI_MATRIX_STEP; k += 4) {
-#pragma unroll
-            for (tmap_u32 u = 0; u < 4; ++u) { // the next column is read before this one is used
-                const tmap_u32 next = (k + u + 1) % TMAPI_MATRIX_STEP * wide;
-                tmapi_matrix_load(&x[(u + 1) % 2], from + next, other + next);
-#pragma unroll
-                for (tmap_u32 i = 0; i < 8; ++i)
-#pragma unroll
-                    for (tmap_u32 j = 0; j < 8; ++j) {
-                        const float d = x[u % 2].row[i] - x[u % 2].column[j];
-                        terms[i][j] = fmaf(d, d, terms[i][j]);
-                    }
-            }
-        }
-        if ((s + 1) % (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_STEP) != 0 && s + 1 != steps) continue;
-#pragma unroll
-        for (tmap_u32 i = 0; i < 8; ++i)
-#pragma unroll
-            for (tmap_u32 j = 0; j < 8; ++j) sums[i][j] += terms[i][j], terms[i][j] = 0;
-    }
-    const tmapi_matrix_writer w = tmapi_matrix_writer_of(m);
-#pragma unroll
-    for (tmap_u32 i = 0; i < 8; ++i) {
-        const tmap_u32 frame = tile.i * TMAPI_MATRIX_SIDE + row + i / 4 * 16 + i % 4;
-        const tmap_u64 at = tmapi_matrix_row(&w, frame);
-#pragma unroll
-        for (tmap_u32 j = 0; j < 8; ++j)
-            tmapi_matrix_put(&w, at, frame,
-                             tile.j * TMAPI_MATRIX_SIDE + column + j / 4 * 32 + j % 4, sums[i][j]);
-    }
-}
-
-// ---- several slices -----------------------------------------------------------------------------
-
-// Adds the sums of the round's slices to those of the rounds before, in double precision; after the
-// last round writes the results.
-TMAP_DEVICE void tmapi_matrix_gather(const tmapi_matrix *m) {
-    const tmap_u64 cells = tmap_condensed_cells(m->plan.frames);
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    const int last = m->first + m->slices == m->plan.slices;
-    const float share = last ? tmapi_matrix_share(m) : 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < cells; k += stride) {
-        double sum = m->first ? (double)m->out[k] + (double)m->rest[k] : 0;
-        for (tmap_u32 s = 0; s < m->slices; ++s) sum += (double)m->partial[s * cells + k];
-        const float high = (float)sum;
-        m->out[k] = last ? tmapi_matrix_root(high, share) : high;
-        if (!last) m->rest[k] = (float)(sum - (double)high);
-    }
-}
-
-// ---- drmsd matrix values ------------------------------------------------------------------------
-//
-// The distances of a frame, column by column: (d - centre) * factor.
-//
-// The difference of two frames is as exact as their distances are. A distance that is rounded to a
-// float is off by 2^-25 of it, which is too much where frames are near each other: 20 Angstrom are
-// off by 10^-6, of a difference of 10^-2. So the distance is computed to about 2^-44, what rounding
-// loses being kept beside each number, and only its difference from the centre is rounded.
+// A distance that is rounded to a float is off by 2^-25 of it, which is too much where frames are
+// near each other: 20 Angstrom are off by 10^-6, of a difference of 10^-2. So the distance is
+// computed to about 2^-44, what rounding loses being kept beside each number, and only its
+// difference from the centre is rounded.
 // Source: the sums and differences of Knuth, TAOCP 2, section 4.2.2, theorem B.
-//
-// Private to the library.
 
 // A number that is the sum of both.
 typedef struct tmapi_matrix_two {
@@ -651,24 +427,27 @@ TMAP_DEVICE tmapi_matrix_two tmapi_matrix_minus(float a, float b) {
     r.low = (a - (r.high - t)) - (b + t);
     return r;
 }
-TMAP_DEVICE tmapi_matrix_two tmapi_matrix_plus(float a, float b) {
-    return tmapi_matrix_minus(a, -b);
-}
 
-// The same of a difference along an axis, to the nearest image, as of tmapi_drmsd_image.
-TMAP_DEVICE void tmapi_matrix_image(tmapi_matrix_two *d, float length, float over) {
-    const float large = 12582912.0f, images = fmaf(d->high, over, large) - large;
-    const float shift = length * images;
-    const tmapi_matrix_two r = tmapi_matrix_minus(d->high, shift);
-    d->low += r.low - fmaf(length, images, -shift);
-    d->high = r.high;
+// The same to the nearest image where `boxed` is 1, a constant, as of tmapi_drmsd_image.
+TMAP_DEVICE tmapi_matrix_two tmapi_matrix_image(float a, float b, float length, float over,
+                                                const int boxed) {
+    tmapi_matrix_two d = tmapi_matrix_minus(a, b);
+    if (boxed) {
+        const float large = 12582912.0f, images = fmaf(d.high, over, large) - large;
+        const float shift = length * images;
+        const tmapi_matrix_two r = tmapi_matrix_minus(d.high, shift);
+        d.low += r.low - fmaf(length, images, -shift);
+        d.high = r.high;
+    }
+    return d;
 }
 
 // sqrt(x^2 + y^2 + z^2) - centre, rounded once. Squares from 1e-37 to 1e37; 0 of coincident atoms.
 TMAP_DEVICE float tmapi_matrix_root_less(tmapi_matrix_two x, tmapi_matrix_two y, tmapi_matrix_two z,
                                          float centre) {
     const float xx = x.high * x.high, yy = y.high * y.high, zz = z.high * z.high;
-    const tmapi_matrix_two two = tmapi_matrix_plus(xx, yy), all = tmapi_matrix_plus(two.high, zz);
+    const tmapi_matrix_two two = tmapi_matrix_minus(xx, -yy);
+    const tmapi_matrix_two all = tmapi_matrix_minus(two.high, -zz);
     const float cross = fmaf(z.high, z.low, fmaf(y.high, y.low, x.high * x.low));
     const float lost = fmaf(x.high, x.high, -xx) + fmaf(y.high, y.high, -yy) +
                        fmaf(z.high, z.high, -zz) + (two.low + all.low);
@@ -677,17 +456,15 @@ TMAP_DEVICE float tmapi_matrix_root_less(tmapi_matrix_two x, tmapi_matrix_two y,
     return fmaf(rest, 0.5f * inverse, root - centre);
 }
 
-// ---- a frame, group by group --------------------------------------------------------------------
-
-// What the thread of a frame reads.
+// What the thread of a frame reads, group by group.
 typedef struct tmapi_matrix_reader {
     tmap_u64 frame;
-    tmapi_matrix_place place;  // of the next group
-    tmap_u32 block;            // whose atoms are there
-    tmapi_drmsd_xyz atoms[8];  // of that block
-    tmapi_drmsd_xyz box, over; // and 1 / box
-    const float4 *columns;     // of the next group
-    tmap_u64 left;             // groups that there are
+    tmapi_matrix_place place; // of the next group
+    tmap_u32 block;           // whose atoms are there
+    tmapi_drmsd_xyz atoms[8]; // of that block
+    tmapi_drmsd_box box;
+    const float4 *columns; // of the next group
+    tmap_u64 left;         // groups that there are
 } tmapi_matrix_reader;
 
 // Begins at a group of the round.
@@ -699,57 +476,38 @@ TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u
     r.left = first < m->plan.groups ? m->plan.groups - first : 0;
     r.place = tmapi_matrix_place_of(m->plan.atoms, r.left ? first : 0);
     r.columns = (const float4 *)(m->columns + group * TMAPI_MATRIX_GROUP);
-    r.box.x = r.box.y = r.box.z = 0;
-    if (frame < m->plan.frames) r.box = tmapi_drmsd_box(&m->which, frame);
-    r.over = tmapi_drmsd_over(r.box);
+    r.box = tmapi_drmsd_box_of(frame < m->plan.frames ? m->which.boxes : 0, frame);
     return r;
 }
 
-// (d - centre) * factor of atoms at a and b. Constants: exact: 0: the distance is rounded first;
-// boxed: 0: there are no boxes.
-TMAP_DEVICE float tmapi_matrix_value(const tmapi_matrix_reader *r, const int exact, const int boxed,
-                                     tmapi_drmsd_xyz a, tmapi_drmsd_xyz b, float centre,
-                                     float factor) {
-    float d;
-    if (exact) {
-        tmapi_matrix_two x = tmapi_matrix_minus(a.x, b.x), y = tmapi_matrix_minus(a.y, b.y),
-                         z = tmapi_matrix_minus(a.z, b.z);
-        if (boxed) {
-            tmapi_matrix_image(&x, r->box.x, r->over.x);
-            tmapi_matrix_image(&y, r->box.y, r->over.y);
-            tmapi_matrix_image(&z, r->box.z, r->over.z);
-        }
-        d = tmapi_matrix_root_less(x, y, z, centre);
-    } else {
-        float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-        if (boxed) {
-            x = tmapi_drmsd_image(x, r->box.x, r->over.x);
-            y = tmapi_drmsd_image(y, r->box.y, r->over.y);
-            z = tmapi_drmsd_image(z, r->box.z, r->over.z);
-        }
-        d = tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x))) - centre;
-    }
-    return factor > 0 ? d * factor : 0; // not 0 * NaN
-}
-
-// The 8 pairs of a group. folded: a constant, 0 where all are with atom j.
+// (d - centre) * factor of the 8 pairs of a group. Constants: exact: 0: distances are floats first;
+// boxed: 0: there are no boxes; folded: 0: all pairs are with atom j.
 TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_reader *r,
                                      tmapi_matrix_group group, const int exact, const int boxed,
                                      const int folded, float *values) {
-    const tmap_u32 last = m->plan.atoms - 1; // stands for atoms that do not exist
+    const tmap_u32 last = m->plan.atoms - 1; // in the place of atoms that do not exist
     const tmapi_drmsd_xyz j = tmapi_matrix_atom(m, r->frame, group.j < last ? group.j : last);
+    const tmapi_drmsd_xyz length = r->box.length, over = r->box.over;
     tmapi_drmsd_xyz k = j;
     if (folded) k = tmapi_matrix_atom(m, r->frame, group.k < last ? group.k : last);
 #pragma unroll
     for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s) {
         const float4 both = r->columns[s / 2];
+        const float centre = s % 2 ? both.z : both.x, factor = s % 2 ? both.w : both.y;
         tmapi_drmsd_xyz a = r->atoms[s], b = j;
+        float d;
         if (folded && s >= group.split) {
             const tmap_u32 i = group.i + s - group.split;
             a = tmapi_matrix_atom(m, r->frame, i < last ? i : last), b = k;
         }
-        values[s] = tmapi_matrix_value(r, exact, boxed, a, b, s % 2 ? both.z : both.x,
-                                       s % 2 ? both.w : both.y);
+        if (exact)
+            d = tmapi_matrix_root_less(tmapi_matrix_image(a.x, b.x, length.x, over.x, boxed),
+                                       tmapi_matrix_image(a.y, b.y, length.y, over.y, boxed),
+                                       tmapi_matrix_image(a.z, b.z, length.z, over.z, boxed),
+                                       centre);
+        else
+            d = tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, r->box, boxed) - centre;
+        values[s] = factor > 0 ? d * factor : 0; // not 0 * NaN
     }
 }
 
@@ -780,65 +538,210 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
     --r->left;
 }
 
-// ---- floats -------------------------------------------------------------------------------------
-
 #define TMAPI_MATRIX_RUN 128u // columns of a block
 
-// Writes columns of a tile's frames. Grid: TMAPI_MATRIX_RUN columns of the round by x, tiles by y.
-TMAP_DEVICE void tmapi_matrix_write(const tmapi_matrix *m) {
-    const tmap_u64 columns = tmapi_matrix_columns(&m->plan);
+// Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns of the round by x,
+// tiles by y.
+static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(tmapi_matrix m) {
+    const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
     const tmap_u64 column = blockIdx.x * (tmap_u64)TMAPI_MATRIX_RUN;
     const tmap_u64 tile = blockIdx.y;
     float *to =
-        (float *)m->distances + ((tile * columns + column) * TMAPI_MATRIX_SIDE + threadIdx.x);
+        (float *)m.distances + ((tile * columns + column) * TMAPI_MATRIX_SIDE + threadIdx.x);
     tmapi_matrix_reader r =
-        tmapi_matrix_begin(m, tile * TMAPI_MATRIX_SIDE + threadIdx.x, column / TMAPI_MATRIX_GROUP);
+        tmapi_matrix_begin(&m, tile * TMAPI_MATRIX_SIDE + threadIdx.x, column / TMAPI_MATRIX_GROUP);
 #pragma unroll 1
     for (tmap_u32 g = 0; g < TMAPI_MATRIX_RUN / TMAPI_MATRIX_GROUP; ++g) {
         float values[TMAPI_MATRIX_GROUP];
-        tmapi_matrix_read(m, &r, 1, values);
+        tmapi_matrix_read(&m, &r, 1, values);
 #pragma unroll
         for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s) to[s * TMAPI_MATRIX_SIDE] = values[s];
         to += TMAPI_MATRIX_GROUP * TMAPI_MATRIX_SIDE;
     }
 }
 
-#endif // TMAP_CUDA
+// ---- a tile of pairs of frames ------------------------------------------------------------------
+//
+// Its sums of squares are a product of matrices with (a - b)^2 in the place of a b: 16 numbers in
+// registers are enough for 64 terms, of two instructions each. Sums of 512 terms are joined, so
+// that rounding errors of a long sum stay those of a short one.
 
-// ---- drmsd matrix -------------------------------------------------------------------------------
+#define TMAPI_MATRIX_STEP   16u // columns that are copied at a time
+#define TMAPI_MATRIX_STAGES 3u  // steps in shared memory or under way
 
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
+// Both sides of a tile on their way to shared memory, step by step.
+typedef struct tmapi_matrix_pipe {
+    const uint4 *rows, *columns; // of the step to be copied next
+    uint4 *staged;
+    tmap_u32 size, steps; // size: times 16 bytes of a side of a step
+    tmap_u32 turn, ahead; // stages of the step to be used next, and of that to be copied
+} tmapi_matrix_pipe;
 
-// ---- kernels ------------------------------------------------------------------------------------
-
-static __global__ void __launch_bounds__(32 * TMAPI_MATRIX_SPREAD_WARPS)
-    tmapi_matrix_spread_kernel(tmapi_matrix m) {
-    tmapi_matrix_spread(&m);
+// Begins to copy a step to a stage, if there is one.
+TMAP_DEVICE void tmapi_matrix_copy(tmapi_matrix_pipe *p, tmap_u32 step, tmap_u32 stage) {
+    uint4 *to = p->staged + 2 * stage * p->size + threadIdx.x;
+    if (step < p->steps) {
+#pragma unroll
+        for (tmap_u32 k = 0; k < p->size; k += TMAPI_MATRIX_THREADS)
+            tmapi_async_copy(to + k, p->rows + k, 16);
+#pragma unroll
+        for (tmap_u32 k = 0; k < p->size; k += TMAPI_MATRIX_THREADS)
+            tmapi_async_copy(to + p->size + k, p->columns + k, 16);
+    }
+    tmapi_async_commit();
+    p->rows += p->size, p->columns += p->size;
 }
-static __global__ void __launch_bounds__(32 * TMAPI_MATRIX_WARPS)
-    tmapi_matrix_columns_kernel(tmapi_matrix m) {
-    tmapi_matrix_make_columns(&m);
-}
-static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE)
-    tmapi_matrix_write_kernel(tmapi_matrix m) {
-    tmapi_matrix_write(&m);
-}
-static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
-    tmapi_matrix_sums_kernel(tmapi_matrix m) {
+
+// Begins to copy the block's slice. Constants: brick: times 16 bytes of 32 columns of a side; wide:
+// columns of a step.
+TMAP_DEVICE tmapi_matrix_pipe tmapi_matrix_pipe_of(const tmapi_matrix *m, tmap_pair tile,
+                                                   tmap_u32 brick, tmap_u32 wide) {
     extern __shared__ uint4 tmapi_pairs_shared[];
-    tmapi_matrix_sums(&m, (float4 *)tmapi_pairs_shared);
+    const tmap_u64 bricks = tmapi_matrix_columns(&m->plan) / 32;
+    const tmap_u64 slice = (tmap_u64)m->plan.slice * TMAPI_MATRIX_UNIT,
+                   at = blockIdx.y * slice / 32;
+    const tmap_u64 all = m->plan.groups * TMAPI_MATRIX_GROUP,
+                   first = (m->first + blockIdx.y) * slice;
+    const tmap_u64 left = all > first ? all - first : 0;
+    const uint4 *from = (const uint4 *)m->distances + threadIdx.x;
+    tmapi_matrix_pipe p;
+    p.rows = from + (tile.i * bricks + at) * brick;
+    p.columns = from + (tile.j * bricks + at) * brick;
+    p.staged = tmapi_pairs_shared, p.size = brick * wide / 32;
+    p.steps = (tmap_u32)(((left < slice ? left : slice) + wide - 1) / wide);
+    p.turn = 0, p.ahead = TMAPI_MATRIX_STAGES - 1;
+#pragma unroll
+    for (tmap_u32 s = 0; s + 1 < TMAPI_MATRIX_STAGES; ++s) tmapi_matrix_copy(&p, s, s);
+    return p;
 }
-static __global__ void tmapi_matrix_gather_kernel(tmapi_matrix m) { tmapi_matrix_gather(&m); }
+
+// Waits for step s and begins to copy a later one. Returns its rows; `size` behind them are its
+// columns. Collective for the block.
+TMAP_DEVICE const uint4 *tmapi_matrix_next(tmapi_matrix_pipe *p, tmap_u32 s) {
+    const uint4 *from = p->staged + 2 * p->turn * p->size;
+    tmapi_async_wait(1);
+    __syncthreads(); // this step is there, and all are through with the one before
+    tmapi_matrix_copy(p, s + TMAPI_MATRIX_STAGES - 1, p->ahead);
+    p->turn = p->turn + 1 == TMAPI_MATRIX_STAGES ? 0 : p->turn + 1;
+    p->ahead = p->ahead + 1 == TMAPI_MATRIX_STAGES ? 0 : p->ahead + 1;
+    return from;
+}
+
+// sqrt(sum * share), to half a place; 0 of what rounding has left below 0.
+TMAP_DEVICE float tmapi_matrix_root(float sum, float share) {
+    const float square = sum < 0 ? 0 : sum * share;
+    const float inverse = tmapi_rsqrt(fmaxf(square, 1e-37f)), root = square * inverse;
+    return fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+}
+
+// Where a block writes: results, or its slice's parts of their sums.
+typedef struct tmapi_matrix_writer {
+    float *to;
+    tmap_u64 frames;
+    float share;
+    int whole; // sums are whole
+} tmapi_matrix_writer;
+
+// Collective for the warp.
+TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
+    tmapi_matrix_writer w = {m->out, m->plan.frames, 0, m->plan.slices == 1};
+    if (w.whole)
+        w.share = tmapi_matrix_share(m);
+    else
+        w.to = m->partial + blockIdx.y * tmap_condensed_cells(w.frames);
+    return w;
+}
+
+// Writes the sum of frames a and b, if the matrix has it.
+TMAP_DEVICE void tmapi_matrix_put(const tmapi_matrix_writer *w, tmap_u32 a, tmap_u32 b, float sum) {
+    const tmap_u64 row = a * (2 * w->frames - a - 3) / 2 - 1; // modulo 2^64, for a = 0
+    const float value = w->whole ? tmapi_matrix_root(sum, w->share) : sum;
+    if (a < b && b < w->frames) w->to[row + b] = value;
+}
+
+// The numbers of a column that a thread needs: of rows r, .., r + 3, r + 16, .. and columns c, ..,
+// c + 3, c + 32, ... Lanes of a warp that differ in c read banks of their own.
+typedef struct tmapi_matrix_numbers {
+    float4 row[2], column[2];
+} tmapi_matrix_numbers;
+
+TMAP_DEVICE tmapi_matrix_numbers tmapi_matrix_load(const float4 *rows, const float4 *columns) {
+    const tmapi_matrix_numbers x = {{rows[0], rows[4]}, {columns[0], columns[8]}};
+    return x;
+}
+
+// A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x, slices by y.
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums(tmapi_matrix m) {
+    const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const tmap_u32 row = warp / 2 * 32 + lane / 8 * 4, column = warp % 2 * 64 + lane % 8 * 4;
+    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m.plan.tiles);
+    float sums[8][8] = {{0}}, terms[8][8] = {{0}};
+    tmapi_matrix_numbers x[2];
+    if (tile.i > tile.j || tile.j >= m.plan.tiles) return;
+    tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(&m, tile, 32 * wide, TMAPI_MATRIX_STEP);
+#pragma unroll 1
+    for (tmap_u32 s = 0; s < pipe.steps; ++s) {
+        const float4 *stage = (const float4 *)tmapi_matrix_next(&pipe, s);
+        const float4 *from = stage + row / 4, *other = stage + pipe.size + column / 4;
+        x[0] = tmapi_matrix_load(from, other);
+#pragma unroll 1
+        for (tmap_u32 k = 0; k < TMAPI_MATRIX_STEP; k += 4) {
+#pragma unroll
+            for (tmap_u32 u = 0; u < 4; ++u) { // the next column is read before this one is used
+                const tmap_u32 next = (k + u + 1) % TMAPI_MATRIX_STEP * wide;
+                x[(u + 1) % 2] = tmapi_matrix_load(from + next, other + next);
+#pragma unroll
+                for (tmap_u32 i = 0; i < 8; ++i)
+#pragma unroll
+                    for (tmap_u32 j = 0; j < 8; ++j) {
+                        const float d =
+                            ((const float *)x[u % 2].row)[i] - ((const float *)x[u % 2].column)[j];
+                        terms[i][j] = fmaf(d, d, terms[i][j]);
+                    }
+            }
+        }
+        if ((s + 1) % (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_STEP) != 0 && s + 1 != pipe.steps) continue;
+#pragma unroll
+        for (tmap_u32 i = 0; i < 8; ++i)
+#pragma unroll
+            for (tmap_u32 j = 0; j < 8; ++j) sums[i][j] += terms[i][j], terms[i][j] = 0;
+    }
+    const tmapi_matrix_writer w = tmapi_matrix_writer_of(&m);
+#pragma unroll
+    for (tmap_u32 i = 0; i < 8; ++i) {
+        const tmap_u32 frame = tile.i * TMAPI_MATRIX_SIDE + row + i / 4 * 16 + i % 4;
+#pragma unroll
+        for (tmap_u32 j = 0; j < 8; ++j)
+            tmapi_matrix_put(&w, frame, tile.j * TMAPI_MATRIX_SIDE + column + j / 4 * 32 + j % 4,
+                             sums[i][j]);
+    }
+}
+
+// Adds the sums of the round's slices to those of the rounds before, in double precision; after the
+// last round writes the results.
+static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
+    const tmap_u64 cells = tmap_condensed_cells(m.plan.frames);
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    const int last = m.first + m.slices == m.plan.slices;
+    const float share = last ? tmapi_matrix_share(&m) : 0;
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < cells; k += stride) {
+        double sum = m.first ? (double)m.out[k] + (double)m.rest[k] : 0;
+        for (tmap_u32 s = 0; s < m.slices; ++s) sum += (double)m.partial[s * cells + k];
+        const float high = (float)sum;
+        m.out[k] = last ? tmapi_matrix_root(high, share) : high;
+        if (!last) m.rest[k] = (float)(sum - (double)high);
+    }
+}
 
 // ---- launches -----------------------------------------------------------------------------------
 
-static inline cudaError_t tmapi_matrix_launch(const void *kernel, dim3 grid, tmap_u32 block,
-                                              size_t shared, const tmapi_matrix *m,
-                                              cudaStream_t stream) {
-    void *arguments[1] = {(void *)m};
-    return cudaLaunchKernel(kernel, grid, dim3(block), arguments, shared, stream);
-}
+// What a launch reads.
+typedef struct tmap_drmsd_matrix_in {
+    const float *frames;           // shape (frames, n, 3), in device memory
+    const tmap_drmsd_atoms *which; // the atoms and pairs that count and for how much; 0: all, alike
+    tmap_u64 reference;            // number of the frame whose distances the bounds are for
+} tmap_drmsd_matrix_in;
 
 // Bytes that the exact form stages: 48 KB, which a launch has without asking.
 #define TMAPI_MATRIX_STAGED \
@@ -851,46 +754,30 @@ typedef struct tmapi_matrix_form {
     size_t shared; // of sums, in bytes
 } tmapi_matrix_form;
 
-// The launches of a round.
-static inline cudaError_t tmapi_matrix_round(const tmapi_matrix *m, const tmapi_matrix_form *form,
-                                             cudaStream_t stream) {
-    const tmap_u64 columns = (tmap_u64)m->slices * m->plan.slice * TMAPI_MATRIX_UNIT;
-    const tmap_u64 cells = tmap_condensed_cells(m->plan.frames);
-    const tmap_u64 gather = (cells + 255) / 256;
-    cudaError_t error =
-        tmapi_matrix_launch((const void *)tmapi_matrix_columns_kernel, dim3(TMAPI_MATRIX_PARTS),
-                            32 * TMAPI_MATRIX_WARPS, 0, m, stream);
-    if (error) return error;
-    error = tmapi_matrix_launch(form->write, dim3((unsigned)(columns / form->run), m->plan.tiles),
-                                TMAPI_MATRIX_SIDE, 0, m, stream);
-    if (error) return error;
-    error = tmapi_matrix_launch(form->sums,
-                                dim3((unsigned)tmapi_matrix_blocks(m->plan.tiles), m->slices),
-                                TMAPI_MATRIX_THREADS, form->shared, m, stream);
-    if (error || m->plan.slices == 1) return error;
-    return tmapi_matrix_launch((const void *)tmapi_matrix_gather_kernel,
-                               dim3((unsigned)(gather < 65536 ? gather : 65536)), 256, 0, m,
-                               stream);
+static inline cudaError_t tmapi_matrix_launch(const tmapi_matrix *m, const void *kernel, tmap_u64 x,
+                                              tmap_u32 y, tmap_u32 threads, size_t shared,
+                                              cudaStream_t stream) {
+    void *arguments[1] = {(void *)m};
+    return cudaLaunchKernel(kernel, dim3((unsigned)x, y), dim3(threads), arguments, shared, stream);
 }
 
 // All launches of either form.
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
-                                           const tmapi_matrix_form *form, const float *frames,
-                                           const tmap_drmsd_atoms *which, tmap_u64 reference,
+                                           const tmapi_matrix_form *form, tmap_drmsd_matrix_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
-    const tmap_drmsd_atoms all = {0, 0, 0, 0, 0, 0};
-    const tmap_u64 cells = plan ? tmap_condensed_cells(plan->frames) : 0;
+    const tmap_u64 cells = tmap_condensed_cells(plan->frames);
     unsigned char *at = (unsigned char *)workspace;
+    tmap_u64 columns;
     cudaError_t error;
     tmapi_matrix m;
-    if (!plan || tmap_drmsd_atoms_count(which, plan->n) != plan->atoms)
-        return cudaErrorInvalidValue;
+    if (tmap_drmsd_atoms_count(in.which, plan->n) != plan->atoms) return cudaErrorInvalidValue;
     if (!cells) return cudaSuccess;
-    if (!out || (tmap_u64)out % 4 || reference >= plan->frames) return cudaErrorInvalidValue;
+    if (!out || (tmap_u64)out % 4 || in.reference >= plan->frames) return cudaErrorInvalidValue;
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
-    if (!frames || (tmap_u64)frames % 4 || !workspace || (tmap_u64)workspace % 16)
+    if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
-    m.plan = *plan, m.which = which ? *which : all, m.frames = frames, m.reference = reference;
+    m.plan = *plan, m.which = tmapi_drmsd_atoms_of(in.which), m.frames = in.frames;
+    m.reference = in.reference;
     m.bounds = (tmap_u32 *)at, m.weights = (double *)(at + 256), m.out = out;
     m.columns = (tmapi_matrix_column *)(at + plan->at_columns);
     m.coordinates = (float *)(at + plan->at_coordinates);
@@ -899,46 +786,58 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     m.first = 0, m.slices = plan->round;
     error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
     if (error) return error;
-    error = tmapi_matrix_launch(
-        (const void *)tmapi_matrix_spread_kernel,
-        dim3((plan->atoms + TMAPI_MATRIX_SPREAD_ATOMS - 1) / TMAPI_MATRIX_SPREAD_ATOMS,
-             plan->tiles * (TMAPI_MATRIX_SIDE / 32)),
-        32 * TMAPI_MATRIX_SPREAD_WARPS, 0, &m, stream);
+    error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
+                                plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0,
+                                stream);
     for (; !error && m.first < plan->slices; m.first += m.slices) {
         if (m.slices > plan->slices - m.first) m.slices = (tmap_u32)(plan->slices - m.first);
-        error = tmapi_matrix_round(&m, form, stream);
+        columns = (tmap_u64)m.slices * plan->slice * TMAPI_MATRIX_UNIT;
+        error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS,
+                                    1, TMAPI_MATRIX_THREADS, 0, stream);
+        if (!error)
+            error = tmapi_matrix_launch(&m, form->write, columns / form->run, plan->tiles,
+                                        TMAPI_MATRIX_SIDE, 0, stream);
+        if (!error)
+            error = tmapi_matrix_launch(&m, form->sums, tmapi_matrix_blocks(plan->tiles), m.slices,
+                                        TMAPI_MATRIX_THREADS, form->shared, stream);
+        if (!error && plan->slices > 1)
+            error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_gather,
+                                        cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256,
+                                        0, stream);
     }
     return error;
 }
 
-// Makes a plan of the dRMSD of all frames.
-// frames: up to 2097024. n: atoms of a frame. which: as it will be launched with, or null: all
-// atoms and pairs; of it only the number of atoms that count is looked at, which is up to 92681.
-// most: bytes that the workspace may have, or 0: as many as are of use, about 2 n (n + 5) a frame,
-// but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums take.
-// Where not all distances fit at a time, they are computed in rounds of some pairs of atoms, and
-// sums of these take 4 or 8 bytes for each pair of frames.
-// *plan: written on success; plan->workspace: the bytes that the launch needs.
-// Returns cudaErrorInvalidValue without a plan to write; cudaErrorInvalidConfiguration beyond the
-// ranges; cudaErrorMemoryAllocation if the smallest round does not fit.
-// Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
-static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 n,
+// The error of tmap_drmsd_matrix_plan_of, of a plan that fits if the workspace may have any size.
+static inline cudaError_t tmapi_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
+                                                 const tmap_drmsd_atoms *which, int form,
+                                                 tmap_u64 most, tmap_drmsd_matrix_plan *out) {
+    tmap_drmsd_matrix_plan any;
+    const int code = tmap_drmsd_matrix_plan_of(n, frames, which, form, most, out);
+    if (code == TMAP_ERANGE && !tmap_drmsd_matrix_plan_of(n, frames, which, form, 0, &any))
+        return cudaErrorMemoryAllocation;
+    return tmapi_drmsd_error(code);
+}
+
+// tmap_drmsd_matrix_plan_of for floats. Returns cudaErrorInvalidValue for a null pointer,
+// cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round
+// does not fit.
+static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, tmap_u64 most,
-                                                      tmap_drmsd_matrix_plan *plan) {
-    return tmapi_matrix_plan_make(frames, n, which, 0, most, plan);
+                                                      tmap_drmsd_matrix_plan *out) {
+    return tmapi_matrix_plan_make(n, frames, which, TMAP_DRMSD_EXACT, most, out);
 }
 
 // Writes the dRMSD of all pairs of frames.
-// frames: floats of shape (plan->frames, n, 3). which: which atoms and pairs count and for how
-// much, or null: all, equally. Bounds are for distances in frame `reference`, below plan->frames.
 // out: frames (frames - 1) / 2 floats in scipy's condensed order: that of frames a < b is at
 // tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16, which
-// need not be set to anything and are free again after the launch. All are in device memory and do
-// not overlap. Calls that run at the same time need workspaces of their own.
+// need not be set to anything and are free again after the launch; calls that run at the same time
+// need one each. All is device memory and does not overlap.
 // With fewer than two frames nothing is written; with fewer than two atoms, or where no pair of
 // atoms counts, all results are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
-// is no frame, or another number of atoms than that of the plan; else the launches' own error.
+// is no frame, another number of atoms than that of the plan, or a plan of another form; else the
+// launches' own error.
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
 // more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
 // results are the same in every run and whatever the GPU's number of multiprocessors.
@@ -948,14 +847,14 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u64 frames, tmap_u32 
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
 // are taken by 128. The call allocates nothing, does not wait, and can be captured.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
-static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan, const float *frames,
-                                            const tmap_drmsd_atoms *which, tmap_u64 reference,
-                                            void *workspace, float *out, cudaStream_t stream) {
-    const tmapi_matrix_form form = {(const void *)tmapi_matrix_write_kernel,
-                                    (const void *)tmapi_matrix_sums_kernel, TMAPI_MATRIX_RUN,
+static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
+                                            tmap_drmsd_matrix_in in, void *workspace, float *out,
+                                            cudaStream_t stream) {
+    const tmapi_matrix_form form = {(const void *)tmapi_matrix_write,
+                                    (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN,
                                     TMAPI_MATRIX_STAGED};
-    if (plan && plan->planes) return cudaErrorInvalidValue;
-    return tmapi_matrix_run(plan, &form, frames, which, reference, workspace, out, stream);
+    if (!plan || plan->planes) return cudaErrorInvalidValue;
+    return tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }
 
 #endif

@@ -2,43 +2,38 @@
 // drmsd_mma.h: the dRMSD of all frames of a trajectory against all, on tensor cores: several times
 // as fast as drmsd_matrix.h, and less exact.
 //
-// Vectors of distances are measured from their mean over some frames, rounded to numbers of half
-// precision, and multiplied: |u - v|^2 = |u|^2 + |v|^2 - 2 u v. How: see drmsd_mma.h.
-// Source: as for drmsd_atoms.h.
-#ifndef TMAP_MOLECULES_DRMSD_MMA_H
-#define TMAP_MOLECULES_DRMSD_MMA_H
-
-#include "../launch.h"
-#include "drmsd_matrix.h"
-
-// ---- drmsd mma tile -----------------------------------------------------------------------------
-//
-// The dRMSD of all frames by products of halves on tensor cores: what is staged,
-// and a tile of 128 x 128 pairs of frames.
-//
-// |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v a frame's columns as numbers of half precision,
-// of 11 bits; or, with two planes, as the sum of two such numbers u0 + u1, of which u0 v0 + u0 v1 +
-// u1 v0 is taken. Products are exact; tensor cores add them up as floats, but cut off what does not
-// fit. What keeps the digits of near frames:
+// |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v the vectors of distances of two frames, less
+// their medians over some frames. They are numbers of half precision, of 11 bits; or, with two
+// planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. Products are
+// exact; tensor cores add them up as floats, but cut off what does not fit. What keeps the digits
+// of near frames:
 //   - columns are measured from a median, so that norms are small;
 //   - the formula is applied to 256 columns at a time, and what is left, which is small for near
 //     frames, is added up as floats; products are taken out of the tensor cores each 128 columns;
 //   - norms are taken by the same products in the same order: equal frames have 0, always.
 //
-// A brick is 32 columns of the 128 frames of a tile, in one plane: 64 bytes a frame, in four parts
-// of 16, of which part p of frame f stands at p ^ (f / 2 % 4): lanes that read 8 frames read all
-// banks. Memory has bricks by tiles, columns and planes, as shared memory does.
+// Plans are those of drmsd_matrix.h, with another form:
 //
-// Private to the library.
+//     error = tmap_drmsd_mma_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
+//     ... cudaMalloc(&workspace, plan.workspace);
+//     if (!error) error = tmap_drmsd_mma(&plan, in, workspace, out, stream);
+#ifndef TMAP_MOLECULES_DRMSD_MMA_H
+#define TMAP_MOLECULES_DRMSD_MMA_H
+
+#include "drmsd_matrix.h"
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_fp16.h>
+
+// A brick is 32 columns of the 128 frames of a tile, in one plane: 64 bytes a frame, in four parts
+// of 16. Part p of frame f is at p ^ (f / 2 % 4), so that lanes which read 8 frames read all banks.
+// Memory has bricks by tiles, columns and planes, as shared memory does.
 
 #define TMAPI_DRMSD_MMA_BRICK 512u  // times 16 bytes
 #define TMAPI_DRMSD_MMA_SIDE  1024u // of a step: a brick of two planes, or two bricks of one
 #define TMAPI_DRMSD_MMA_SUM   128u  // columns that are added up by tensor cores
 #define TMAPI_DRMSD_MMA_NORM  256u  // columns of a norm
 #define TMAPI_DRMSD_MMA_BYTES (16u * 2 * TMAPI_MATRIX_STAGES * TMAPI_DRMSD_MMA_SIDE)
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_fp16.h>
 
 // ---- products -----------------------------------------------------------------------------------
 
@@ -77,47 +72,42 @@ TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_at(tmap_u32 frame, const int b) {
 
 // ---- staging ------------------------------------------------------------------------------------
 
-TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_pack(float low, float high) {
-    const __half2 both = __floats2half2_rn(low, high);
-    return __half_as_ushort(both.x) | (tmap_u32)__half_as_ushort(both.y) << 16;
+TMAP_DEVICE uint4 tmapi_drmsd_mma_pack(const float *values) {
+    tmap_u32 words[4];
+#pragma unroll
+    for (tmap_u32 k = 0; k < 4; ++k) {
+        const __half2 both = __floats2half2_rn(values[2 * k], values[2 * k + 1]);
+        words[k] = __half_as_ushort(both.x) | (tmap_u32)__half_as_ushort(both.y) << 16;
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
 }
-TMAP_DEVICE float tmapi_drmsd_mma_rest(float x) { return x - __half2float(__float2half_rn(x)); }
 
 // Puts a group's values to part `part` of a frame in a brick of either plane.
 TMAP_DEVICE void tmapi_drmsd_mma_put(uint4 *brick, tmap_u32 planes, tmap_u32 part, tmap_u32 frame,
                                      const float *values) {
     const tmap_u32 at = frame * 4 + (part ^ (frame / 2 % 4));
-    uint4 x;
-    x.x = tmapi_drmsd_mma_pack(values[0], values[1]);
-    x.y = tmapi_drmsd_mma_pack(values[2], values[3]);
-    x.z = tmapi_drmsd_mma_pack(values[4], values[5]);
-    x.w = tmapi_drmsd_mma_pack(values[6], values[7]);
-    brick[at] = x;
+    float rest[8];
+    brick[at] = tmapi_drmsd_mma_pack(values);
     if (planes < 2) return;
-    x.x = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[0]), tmapi_drmsd_mma_rest(values[1]));
-    x.y = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[2]), tmapi_drmsd_mma_rest(values[3]));
-    x.z = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[4]), tmapi_drmsd_mma_rest(values[5]));
-    x.w = tmapi_drmsd_mma_pack(tmapi_drmsd_mma_rest(values[6]), tmapi_drmsd_mma_rest(values[7]));
-    brick[TMAPI_DRMSD_MMA_BRICK + at] = x;
+#pragma unroll
+    for (tmap_u32 k = 0; k < 8; ++k) rest[k] = values[k] - __half2float(__float2half_rn(values[k]));
+    brick[TMAPI_DRMSD_MMA_BRICK + at] = tmapi_drmsd_mma_pack(rest);
 }
 
 #if !defined(__CUDA_ARCH__)
-// Without tensor cores, as on the CPU: number k of a frame in a brick.
-TMAP_DEVICE float tmapi_drmsd_mma_number(const uint4 *brick, tmap_u32 frame, tmap_u32 k) {
-    const uint4 *part = brick + frame * 4 + ((k / 8) ^ (frame / 2 % 4));
-    return __half2float(((const __half *)part)[k % 8]);
-}
-
-// The products of frames a and b in a brick of all planes, added to a sum.
+// The products of frames a and b in a brick of all planes, added to a sum, without tensor cores, as
+// on the CPU.
 TMAP_DEVICE float tmapi_drmsd_mma_brick(const uint4 *rows, tmap_u32 a, const uint4 *columns,
                                         tmap_u32 b, tmap_u32 planes, float sum) {
     for (tmap_u32 k = 0; k < 32; ++k) {
-        const float u = tmapi_drmsd_mma_number(rows, a, k);
-        const float v = tmapi_drmsd_mma_number(columns, b, k);
-        sum = fmaf(u, v, sum);
+        const tmap_u32 i = 8 * (a * 4 + (k / 8 ^ a / 2 % 4)) + k % 8,
+                       rest = 8 * TMAPI_DRMSD_MMA_BRICK;
+        const tmap_u32 j = 8 * (b * 4 + (k / 8 ^ b / 2 % 4)) + k % 8;
+        const __half *u = (const __half *)rows + i, *v = (const __half *)columns + j;
+        sum = fmaf(__half2float(*u), __half2float(*v), sum);
         if (planes < 2) continue;
-        sum = fmaf(u, tmapi_drmsd_mma_number(columns + TMAPI_DRMSD_MMA_BRICK, b, k), sum);
-        sum = fmaf(tmapi_drmsd_mma_number(rows + TMAPI_DRMSD_MMA_BRICK, a, k), v, sum);
+        sum = fmaf(__half2float(*u), __half2float(v[rest]), sum);
+        sum = fmaf(__half2float(u[rest]), __half2float(*v), sum);
     }
     return sum;
 }
@@ -149,17 +139,21 @@ TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, fl
     }
 }
 
-// Writes 256 columns of a tile's frames, and their norms. Grid: so many columns of the round by x,
-// tiles by y. bricks: room for two bricks of both planes.
-TMAP_DEVICE void tmapi_drmsd_mma_write(const tmapi_matrix *m, uint4 *bricks) {
-    const tmap_u32 planes = m->plan.planes, thread = threadIdx.x;
+// Writes 256 columns of a tile's frames, and their norms. Grid: 256 columns of the round by x,
+// tiles by y.
+static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_write(tmapi_matrix m) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 // it is not launched there
+    (void)m;
+#else
+    __shared__ uint4 bricks[4 * TMAPI_DRMSD_MMA_BRICK]; // two of both planes
+    const tmap_u32 planes = m.plan.planes, thread = threadIdx.x;
     const tmap_u32 many = TMAPI_DRMSD_MMA_NORM / 32, size = planes * TMAPI_DRMSD_MMA_BRICK;
-    const tmap_u64 columns = tmapi_matrix_columns(&m->plan);
+    const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
     const tmap_u64 frame = blockIdx.y * (tmap_u64)TMAPI_MATRIX_SIDE + thread;
-    uint4 *to = (uint4 *)m->distances + (blockIdx.y * (columns / 32) + blockIdx.x * many) * size;
-    float *norms = m->norms + blockIdx.x * tmapi_matrix_frames(&m->plan);
+    uint4 *to = (uint4 *)m.distances + (blockIdx.y * (columns / 32) + blockIdx.x * many) * size;
+    float *norms = m.norms + blockIdx.x * tmapi_matrix_frames(&m.plan);
     tmapi_matrix_reader r = tmapi_matrix_begin(
-        m, frame, blockIdx.x * (tmap_u64)(TMAPI_DRMSD_MMA_NORM / TMAPI_MATRIX_GROUP));
+        &m, frame, blockIdx.x * (tmap_u64)(TMAPI_DRMSD_MMA_NORM / TMAPI_MATRIX_GROUP));
     float sums[2][2][4] = {{{0}}}, all[4] = {0};
 #pragma unroll 1
     for (tmap_u32 k = 0; k < many; ++k, to += size) {
@@ -167,7 +161,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_write(const tmapi_matrix *m, uint4 *bricks) {
 #pragma unroll 1
         for (tmap_u32 part = 0; part < 4; ++part) {
             float values[TMAPI_MATRIX_GROUP];
-            tmapi_matrix_read(m, &r, 0, values);
+            tmapi_matrix_read(&m, &r, 0, values);
             tmapi_drmsd_mma_put(brick, planes, part, thread, values);
         }
         __syncthreads(); // the brick is there, and all are through with the one before
@@ -197,6 +191,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_write(const tmapi_matrix *m, uint4 *bricks) {
 #else
     norms[frame] = all[0];
 #endif
+#endif
 }
 
 // ---- a tile -------------------------------------------------------------------------------------
@@ -205,6 +200,19 @@ TMAP_DEVICE void tmapi_drmsd_mma_write(const tmapi_matrix *m, uint4 *bricks) {
 typedef struct tmapi_drmsd_mma_sums {
     float of[4][4][4];
 } tmapi_drmsd_mma_sums;
+
+// Reads 16 * count frames. count: a constant.
+TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, tmap_u32 count) {
+#pragma unroll
+    for (tmap_u32 i = 0; i < count; ++i) tmapi_drmsd_mma_read(words[i], from + 64 * i);
+}
+// Adds the products of 64 rows and 32 columns.
+TMAP_DEVICE void tmapi_drmsd_mma_multiplies(tmapi_drmsd_mma_sums *sums, const tmap_u32 (*a)[4],
+                                            const tmap_u32 (*b)[4]) {
+#pragma unroll
+    for (tmap_u32 x = 0; x < 16; ++x)
+        tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
+}
 
 // The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
 // column: the warp's first ones; last: the last row and column that there are, which only the CPU
@@ -220,26 +228,14 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
         const uint4 *from = rows + k / 4 * TMAPI_DRMSD_MMA_BRICK + (a_at ^ (k % 4));
         const uint4 *other = columns + k / 4 * TMAPI_DRMSD_MMA_BRICK + (b_at ^ (k % 4));
         tmap_u32 a[4][4], b[2][4], rest[4][4];
-#pragma unroll
-        for (tmap_u32 i = 0; i < 4; ++i) tmapi_drmsd_mma_read(a[i], from + 64 * i);
-#pragma unroll
-        for (tmap_u32 j = 0; j < 2; ++j) tmapi_drmsd_mma_read(b[j], other + 64 * j);
-#pragma unroll
-        for (tmap_u32 x = 0; x < 16; ++x)
-            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
+        tmapi_drmsd_mma_reads(a, from, 4);
+        tmapi_drmsd_mma_reads(b, other, 2);
+        tmapi_drmsd_mma_multiplies(sums, a, b);
         if (planes < 2) continue;
-#pragma unroll
-        for (tmap_u32 j = 0; j < 2; ++j)
-            tmapi_drmsd_mma_read(rest[j], other + TMAPI_DRMSD_MMA_BRICK + 64 * j);
-#pragma unroll
-        for (tmap_u32 x = 0; x < 16; ++x)
-            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], rest[x % 4 / 2] + x % 2 * 2);
-#pragma unroll
-        for (tmap_u32 i = 0; i < 4; ++i)
-            tmapi_drmsd_mma_read(rest[i], from + TMAPI_DRMSD_MMA_BRICK + 64 * i);
-#pragma unroll
-        for (tmap_u32 x = 0; x < 16; ++x)
-            tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], rest[x / 4], b[x % 4 / 2] + x % 2 * 2);
+        tmapi_drmsd_mma_reads(rest, other + TMAPI_DRMSD_MMA_BRICK, 2);
+        tmapi_drmsd_mma_multiplies(sums, a, rest);
+        tmapi_drmsd_mma_reads(rest, from + TMAPI_DRMSD_MMA_BRICK, 4);
+        tmapi_drmsd_mma_multiplies(sums, rest, b);
     }
 #else
     const tmap_u32 g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
@@ -254,47 +250,27 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
 #endif
 }
 
-// A block's tile: 8 warps, 2 x 4. planes: a constant. staged: TMAPI_DRMSD_MMA_BYTES.
-TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 planes, uint4 *staged) {
-    const tmap_u32 size = TMAPI_DRMSD_MMA_SIDE, wide = 64 / planes; // columns of a step
+// A block's tile: 8 warps, 2 x 4. planes: a constant.
+TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 planes) {
+    const tmap_u32 wide = 64 / planes; // columns of a step
     const tmap_u32 warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const tmap_u32 row = warp / 4 * 64, column = warp % 4 * 32;
-    const tmap_u32 steps = tmapi_matrix_steps(m, wide);
     const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m->plan.tiles);
-    const tmap_u64 bricks = tmapi_matrix_columns(&m->plan) / 32,
-                   frames = tmapi_matrix_frames(&m->plan);
-    const tmap_u64 slice = blockIdx.y * (tmap_u64)m->plan.slice * (TMAPI_MATRIX_UNIT / 32);
-    const uint4 *rows_at =
-        (const uint4 *)m->distances + (tile.i * bricks + slice) * planes * TMAPI_DRMSD_MMA_BRICK;
-    const uint4 *columns_at =
-        (const uint4 *)m->distances + (tile.j * bricks + slice) * planes * TMAPI_DRMSD_MMA_BRICK;
-    const float *norms = m->norms + slice * 32 / TMAPI_DRMSD_MMA_NORM * frames;
-    tmapi_drmsd_mma_sums products = {{{{0}}}}, sums = {{{{0}}}};
-    tmap_u32 turn = 0, ahead = TMAPI_MATRIX_STAGES - 1;
-    if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
-    const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
-                            (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
+    const tmap_u64 frames = tmapi_matrix_frames(&m->plan);
+    const float *norms = m->norms + blockIdx.y * (tmap_u64)m->plan.slice *
+                                        (TMAPI_MATRIX_UNIT / TMAPI_DRMSD_MMA_NORM) * frames;
     const float *row_norms = norms + tile.i * TMAPI_MATRIX_SIDE + row + g;
     const float *column_norms = norms + tile.j * TMAPI_MATRIX_SIDE + column + 2 * q;
-#pragma unroll
-    for (tmap_u32 s = 0; s + 1 < TMAPI_MATRIX_STAGES; ++s) {
-        if (s < steps) tmapi_matrix_step(rows_at, columns_at, size, staged + 2 * s * size);
-        tmapi_matrix_commit();
-        rows_at += size, columns_at += size;
-    }
+    const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
+                            (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
+    tmapi_drmsd_mma_sums products = {{{{0}}}}, sums = {{{{0}}}};
+    if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
+    tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(m, tile, planes * TMAPI_DRMSD_MMA_BRICK, wide);
 #pragma unroll 1
-    for (tmap_u32 s = 0; s < steps; ++s) {
-        const int whole = (s + 1) * wide % TMAPI_DRMSD_MMA_NORM == 0 || s + 1 == steps;
-        const uint4 *from = staged + 2 * turn * size;
+    for (tmap_u32 s = 0; s < pipe.steps; ++s) {
+        const int whole = (s + 1) * wide % TMAPI_DRMSD_MMA_NORM == 0 || s + 1 == pipe.steps;
+        const uint4 *from = tmapi_matrix_next(&pipe, s);
         float of_row[8], of_column[8];
-        tmapi_matrix_wait();
-        __syncthreads(); // this step is there, and all are through with the one before
-        if (s + TMAPI_MATRIX_STAGES - 1 < steps)
-            tmapi_matrix_step(rows_at, columns_at, size, staged + 2 * ahead * size);
-        tmapi_matrix_commit();
-        rows_at += size, columns_at += size;
-        turn = turn + 1 == TMAPI_MATRIX_STAGES ? 0 : turn + 1;
-        ahead = ahead + 1 == TMAPI_MATRIX_STAGES ? 0 : ahead + 1;
         if (whole) { // long before they are used
 #pragma unroll
             for (tmap_u32 x = 0; x < 8; ++x) {
@@ -303,8 +279,8 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
             }
             row_norms += frames, column_norms += frames;
         }
-        tmapi_drmsd_mma_products(from, from + size, row, column, last, planes, &products);
-        if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != steps) continue;
+        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, &products);
+        if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != pipe.steps) continue;
 #pragma unroll
         for (tmap_u32 x = 0; x < 64; ++x) {
             float *sum = &sums.of[x / 16][x / 4 % 4][x % 4];
@@ -317,117 +293,73 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
 #pragma unroll
     for (tmap_u32 x = 0; x < 8; ++x) {
         const tmap_u32 a = tile.i * TMAPI_MATRIX_SIDE + row + 8 * x + g;
-        const tmap_u64 at = tmapi_matrix_row(&w, a);
 #pragma unroll
         for (tmap_u32 j = 0; j < 8; ++j)
-            tmapi_matrix_put(&w, at, a,
-                             tile.j * TMAPI_MATRIX_SIDE + column + j / 2 * 8 + 2 * q + j % 2,
+            tmapi_matrix_put(&w, a, tile.j * TMAPI_MATRIX_SIDE + column + j / 2 * 8 + 2 * q + j % 2,
                              sums.of[x / 2][j / 2][x % 2 * 2 + j % 2]);
     }
 }
 
-#endif // TMAP_CUDA && !TMAP_NVRTC
-
-// ---- drmsd mma ----------------------------------------------------------------------------------
-
-// As what a distance is multiplied.
-typedef enum tmap_drmsd_mma_form {
-    TMAP_DRMSD_MMA_HALF = 1, // a number of 11 bits: one product
-    TMAP_DRMSD_MMA_SPLIT = 2 // the sum of two of them: three products, and 22 bits
-} tmap_drmsd_mma_form;
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-// ---- kernels ------------------------------------------------------------------------------------
-
-// Compiled for less than compute capability 8.0, they do nothing, and are not launched.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define TMAPI_DRMSD_MMA 0
-#else
-#define TMAPI_DRMSD_MMA 1
-#endif
-
-static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE)
-    tmapi_drmsd_mma_write_kernel(tmapi_matrix m) {
-#if TMAPI_DRMSD_MMA
-    __shared__ uint4 bricks[4 * TMAPI_DRMSD_MMA_BRICK];
-    tmapi_drmsd_mma_write(&m, bricks);
-#else
-    (void)m;
-#endif
+static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
+    tmapi_drmsd_mma_half(tmapi_matrix m) {
+    tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_HALF);
 }
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
-    tmapi_drmsd_mma_half_kernel(tmapi_matrix m) {
-#if TMAPI_DRMSD_MMA
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    tmapi_drmsd_mma_tile(&m, 1, tmapi_pairs_shared);
-#else
-    (void)m;
-#endif
-}
-static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
-    tmapi_drmsd_mma_split_kernel(tmapi_matrix m) {
-#if TMAPI_DRMSD_MMA
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    tmapi_drmsd_mma_tile(&m, 2, tmapi_pairs_shared);
-#else
-    (void)m;
-#endif
+    tmapi_drmsd_mma_split(tmapi_matrix m) {
+    tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_SPLIT);
 }
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// Makes a plan for tensor cores. form: a tmap_drmsd_mma_form; all else as for
-// tmap_drmsd_matrix_plan_make. The workspace has 2 or 4 bytes for each distance, which makes it as
-// large as that of drmsd_matrix.h or half as large.
-// Returns cudaErrorInvalidValue for an unknown form, and what that function returns; else
-// cudaErrorNotSupported where the current GPU has no such tensor cores (before compute capability
-// 8.0), or the program was not compiled for them: drmsd_matrix.h runs there.
-static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u64 frames, tmap_u32 n,
+// 1 if the device has tensor cores that multiply numbers of half precision (from compute capability
+// 8.0 on), and the kernel was compiled for them.
+TMAP_FN int tmap_drmsd_mma_runs(const tmap_facts *facts) {
+    return facts->device.capability >= 80 && facts->kernel.ptx >= 80;
+}
+
+// tmap_drmsd_matrix_plan_of for tensor cores, and its error as for tmap_drmsd_matrix_plan_make.
+// form: TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, else cudaErrorInvalidValue. The workspace has
+// 2 or 4 bytes for each distance, half as many as that of floats or as many.
+// Returns cudaErrorNotSupported where tmap_drmsd_mma_runs says 0; floats run there.
+static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u32 n, tmap_u64 frames,
                                                    const tmap_drmsd_atoms *which, int form,
-                                                   tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
-    struct cudaFuncAttributes attributes;
+                                                   tmap_u64 most, tmap_drmsd_matrix_plan *out) {
+    tmap_facts facts;
     cudaError_t error;
-    if (form != TMAP_DRMSD_MMA_HALF && form != TMAP_DRMSD_MMA_SPLIT) return cudaErrorInvalidValue;
-    error = cudaFuncGetAttributes(&attributes, (const void *)tmapi_drmsd_mma_half_kernel);
+    if (form == TMAP_DRMSD_EXACT) return cudaErrorInvalidValue;
+    error = tmap_facts_get((const void *)tmapi_drmsd_mma_half, &facts);
     if (error) return error;
-    if (attributes.ptxVersion < 80 || attributes.binaryVersion < 80) return cudaErrorNotSupported;
-    return tmapi_matrix_plan_make(frames, n, which, (tmap_u32)form, most, plan);
+    if (!tmap_drmsd_mma_runs(&facts)) return cudaErrorNotSupported;
+    return tmapi_matrix_plan_make(n, frames, which, form, most, out);
 }
 
 // Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, which was called for
 // the current GPU. All else as for tmap_drmsd_matrix, but for what follows.
-// Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, and P the
-// pairs of atoms that count. The result is that of distances, measured from the median, that are
-// rounded to 11 bits: it is off by 2^-11 (a + b) at most, and as rounding errors cancel, by some
-// 2^-12 (a + b) / sqrt(P). Of TMAP_DRMSD_MMA_SPLIT this is 2^-21 (a + b) at most, and the square of
-// the result is off by up to 2^-22 (a + b)^2 for the product of the second halves, left out.
-// What tensor cores cut off adds some 2^-23 (a^2 + b^2) to the square. Before all that a distance
-// is a float, off by 2^-22 of itself at most: this adds up to 2^-21 of the root mean square d of
-// the distances, and as errors cancel, some 2^-22 d / sqrt(P). So frames that are as far from each
-// other as from the median have 6 or 5 right digits, and those a hundred times nearer 3; of frames
-// of 200 atoms that all differ by 0.001 Angstrom, TMAP_DRMSD_MMA_SPLIT has 4 or 5.
-// Equal frames have 0, always; no result is negative. The same in every run; GPUs of different
-// kinds may differ in what tensor cores cut off.
-// Range: all distances are scaled by one power of two, by which the largest extent of a frame fits
-// a number of half precision. One frame that is 10^4 times as large as the others costs these
-// nothing.
+// Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
+// pairs of atoms that count, and d the root mean square of their distances. A result is off by
+//   TMAP_DRMSD_MMA_HALF:  2^-11 (a + b) at most, and as errors cancel, some 2^-12 (a + b) / sqrt(P)
+//   TMAP_DRMSD_MMA_SPLIT: 2^-21 (a + b) at most, and its square by up to 2^-22 (a + b)^2
+//   both: 2^-21 d at most, as distances are floats at first, and as errors cancel, some
+//         2^-22 d / sqrt(P); and its square by some 2^-23 (a^2 + b^2), which tensor cores cut off.
+// So frames that are as far from each other as from the median have 6 or 5 right digits, and those
+// a hundred times nearer 3; of frames of 200 atoms that all differ by 0.001 Angstrom,
+// TMAP_DRMSD_MMA_SPLIT has 4 or 5. Equal frames have 0, always; no result is negative. The same in
+// every run; GPUs of different kinds may differ in what tensor cores cut off.
+// Range: one power of two scales all distances, so that the largest extent of a frame fits a number
+// of half precision. One frame that is 10^4 times as large as the others costs these nothing.
 // Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
 // each distance some 25 instructions.
-static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan, const float *frames,
-                                         const tmap_drmsd_atoms *which, tmap_u64 reference,
-                                         void *workspace, float *out, cudaStream_t stream) {
-    tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write_kernel,
-                              (const void *)tmapi_drmsd_mma_half_kernel, TMAPI_DRMSD_MMA_NORM,
+static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,
+                                         tmap_drmsd_matrix_in in, void *workspace, float *out,
+                                         cudaStream_t stream) {
+    tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write,
+                              (const void *)tmapi_drmsd_mma_half, TMAPI_DRMSD_MMA_NORM,
                               TMAPI_DRMSD_MMA_BYTES};
     cudaError_t error;
     if (!plan || !plan->planes) return cudaErrorInvalidValue;
-    if (plan->planes == TMAP_DRMSD_MMA_SPLIT)
-        form.sums = (const void *)tmapi_drmsd_mma_split_kernel;
+    if (plan->planes == TMAP_DRMSD_MMA_SPLIT) form.sums = (const void *)tmapi_drmsd_mma_split;
     error = tmapi_launch_shared(form.sums, TMAPI_DRMSD_MMA_BYTES);
-    if (error) return error;
-    return tmapi_matrix_run(plan, &form, frames, which, reference, workspace, out, stream);
+    return error ? error : tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }
 
 #endif

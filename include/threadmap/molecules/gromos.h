@@ -3,28 +3,21 @@
 // International Edition 38, 236), `gmx cluster -method gromos`, from a condensed distance matrix.
 //
 // The frame with the most neighbours, d(i, j) <= cutoff, of those that are left is the centre of
-// the next cluster; it and its neighbours leave; and so on. Of frames with as many neighbours the
-// lowest comes first. A frame counts itself, so that one without neighbours is a cluster of its
-// own. (gmx cluster takes d < cutoff, and leaves the order of equals to its sort.)
+// the next cluster; it and its neighbours leave; and so on. Of frames with equally many neighbours,
+// itself counted, the lowest comes first. (gmx cluster takes d < cutoff, and leaves the order of
+// equals to its sort.)
 //
-// The matrix is read once, and becomes a bit matrix of an eighth of a byte for each of n x n pairs.
-// What follows (gromos.h) finds many clusters at a time, and gives what the serial algorithm
-// would.
+//     const tmap_distances distances = {d, n};
+//     const tmap_clusters clusters = {labels, centres, sizes, count}; // n numbers each, and one
+//     ... cudaMalloc(&workspace, tmap_gromos_bytes(n));
+//     cudaError_t error = tmap_gromos(distances, 0.15f, clusters, workspace, stream);
+//
+// The matrix is read once, and becomes a bit matrix of n x n pairs. Then many clusters are found at
+// a time, the same ones as by the serial algorithm.
 #ifndef TMAP_MOLECULES_GROMOS_H
 #define TMAP_MOLECULES_GROMOS_H
 
-#include "../triangle/condensed.h"
 #include "cluster.h"
-
-// ---- gromos bits --------------------------------------------------------------------------------
-//
-// The bit matrix of neighbours, from a condensed matrix of distances: bit j of row i
-// says whether d(i, j) <= cutoff.
-//
-// A block takes a tile of 256 x 256 distances, each of which is read once. A warp takes 32 rows of
-// it: a ballot over the lanes is a word of a row, and what a lane collects over the rows is a word
-// of a column, that is of a row below the diagonal. Both halves of the matrix are written by whole
-// sectors of 32 bytes, to which shared memory brings them together.
 
 // The most frames: the grid has a block for each tile on and above the diagonal.
 #define TMAP_GROMOS_MAX 16776960u
@@ -44,9 +37,29 @@ TMAP_FN tmap_u64 tmap_gromos_bits_bytes(tmap_u64 n) {
     return tmap_mul_saturate(n, tmap_mul_saturate(tmap_gromos_bits_words(n), 4));
 }
 
-#if TMAP_CUDA
+// Bytes of the workspace of tmap_gromos_of_bits, for n frames; saturates.
+// Example: n = 32768: 1318976.
+TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
+    const tmap_u64 of_word = 32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4;
+    const tmap_u64 bytes = tmap_mul_saturate(tmap_gromos_bits_words(n), of_word);
+    return bytes > ~0ull - 64 ? ~0ull : bytes + 64;
+}
 
-// What the kernel gets.
+// Bytes of the workspace of tmap_gromos: with the bit matrix in it. Saturates.
+// Example: n = 32768: 135536704.
+TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
+    const tmap_u64 bits = tmap_gromos_bits_bytes(n), bytes = tmap_gromos_of_bits_bytes(n);
+    return bits > ~0ull - bytes ? ~0ull : bits + bytes;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- the bit matrix -----------------------------------------------------------------------------
+//
+// A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot over the lanes is a
+// word of a row, and what a lane collects over the rows is a word of a column, that is of a row
+// below the diagonal. Shared memory collects both, so that whole sectors of 32 bytes are written.
+
 typedef struct tmapi_gromos_matrix {
     const float *distances;
     tmap_u32 n, words, tiles; // words of a row, tiles along a side
@@ -60,8 +73,7 @@ typedef struct tmapi_gromos_tile {
     tmap_u32 columns[TMAPI_GROMOS_SIDE * 8];
 } tmapi_gromos_tile;
 
-// Where word x of a column is, so that neither those who write nor those who read it have conflicts
-// of banks.
+// Where word x of a column is, so that neither writers nor readers have conflicts of banks.
 TMAP_DEVICE tmap_u32 tmapi_gromos_place(tmap_u32 column, tmap_u32 x) {
     return column * 8 + (x ^ column / 4 % 8);
 }
@@ -93,7 +105,7 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
             tmap_u32 words[8];
 #pragma unroll
             for (tmap_u32 k = 0; k < 8; ++k) {
-                const int near = tmapi_cluster_at_most(d[q][k], m->cutoff);
+                const int near = tmapi_cluster_less(d[q][k], m->cutoff, 1);
                 words[k] = __ballot_sync(0xffffffffu, near);
                 if (near) columns[k] |= bit << q;
             }
@@ -109,106 +121,82 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
         t->columns[tmapi_gromos_place(k * 32 + lane, warp)] = columns[k];
 }
 
-// A block's tile.
-TMAP_DEVICE void tmapi_gromos_bits_tile(const tmapi_gromos_matrix *m, tmapi_gromos_tile *t) {
+static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_BLOCKS)
+    tmapi_gromos_bits(tmapi_gromos_matrix m) {
+    __shared__ tmapi_gromos_tile t;
     const tmap_u32 side = TMAPI_GROMOS_SIDE, warp = threadIdx.x / 32;
-    const tmap_pair64 tile = tmap_upper_map64(blockIdx.x, m->tiles);
+    const tmap_pair64 tile = tmap_upper_map64(blockIdx.x, m.tiles);
     const tmap_u32 i = (tmap_u32)tile.i * side, j = (tmap_u32)tile.j * side;
-    if (i < j && j + side <= m->n)
-        tmapi_gromos_bits_rows(m, i + warp * 32, j, t, 1);
+    if (i < j && j + side <= m.n)
+        tmapi_gromos_bits_rows(&m, i + warp * 32, j, &t, 1);
     else
-        tmapi_gromos_bits_rows(m, i + warp * 32, j, t, 0);
+        tmapi_gromos_bits_rows(&m, i + warp * 32, j, &t, 0);
     __syncthreads();
 #pragma unroll
     for (tmap_u32 part = threadIdx.x; part < side * 2; part += TMAPI_GROMOS_WARPS * 32) {
         const tmap_u32 y = part / 2, x = part % 2 * 4; // four words of row y, from word x on
-        uint4 upper = t->rows[part], lower;
-        tmap_u32 *to = m->bits + ((tmap_u64)(i + y) * m->words + j / 32 + x);
-        lower.x = t->columns[tmapi_gromos_place(y, x)];
-        lower.y = t->columns[tmapi_gromos_place(y, x + 1)];
-        lower.z = t->columns[tmapi_gromos_place(y, x + 2)];
-        lower.w = t->columns[tmapi_gromos_place(y, x + 3)];
+        uint4 upper = t.rows[part], lower;
+        tmap_u32 *to = m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x);
+        lower.x = t.columns[tmapi_gromos_place(y, x)];
+        lower.y = t.columns[tmapi_gromos_place(y, x + 1)];
+        lower.z = t.columns[tmapi_gromos_place(y, x + 2)];
+        lower.w = t.columns[tmapi_gromos_place(y, x + 3)];
         if (i == j) {
             const tmap_u32 own = y / 32 - x, bit = 1u << y % 32; // a frame counts itself
             upper.x |= lower.x | (own == 0 ? bit : 0), upper.y |= lower.y | (own == 1 ? bit : 0);
             upper.z |= lower.z | (own == 2 ? bit : 0), upper.w |= lower.w | (own == 3 ? bit : 0);
-        } else if (j + y < m->n) {
-            *(uint4 *)(m->bits + ((tmap_u64)(j + y) * m->words + i / 32 + x)) = lower;
+        } else if (j + y < m.n) {
+            *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
         }
-        if (i + y < m->n) *(uint4 *)to = upper;
+        if (i + y < m.n) *(uint4 *)to = upper;
     }
 }
 
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_BLOCKS)
-    tmapi_gromos_bits(tmapi_gromos_matrix m) {
-    __shared__ tmapi_gromos_tile tile;
-    tmapi_gromos_bits_tile(&m, &tile);
-}
-
 // Writes the bit matrix of n frames: bit j % 32 of word j / 32 of row i is 1 where d(i, j) <=
-// cutoff, and where i = j; bits of columns from n on are 0. A NaN, as distance or as cutoff, is
-// never a neighbour.
-// distances: condensed, tmap_condensed_cells(n) floats, at any multiple of 4; of n < 2 it may be
-// null. bits: n rows of tmap_gromos_bits_words(n) words, at a multiple of 16. Both are device
-// memory and do not overlap. n: up to TMAP_GROMOS_MAX; n = 0 does nothing.
+// cutoff, and where i = j; it is 0 for a NaN, as distance or as cutoff, and for columns from n on.
+// bits: n rows of tmap_gromos_bits_words(n) words, device memory at a multiple of 16. n: up to
+// TMAP_GROMOS_MAX; n = 0 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
 // a larger n, else the launch's own error.
 // Cost: each distance is read once, and each word written once; six instructions a distance.
 // Example: n = 3, distances 1, 5, 2, cutoff 2: rows 3, 7, 6.
-static inline cudaError_t tmap_gromos_bits(const float *distances, tmap_u64 n, float cutoff,
-                                           tmap_u32 *bits, cudaStream_t stream) {
+static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutoff, tmap_u32 *bits,
+                                           cudaStream_t stream) {
+    const tmap_u64 n = distances.n;
+    tmapi_launch_shape shape = {0, TMAPI_GROMOS_WARPS * 32, 0};
     tmapi_gromos_matrix m;
-    void *arguments[1];
+    void *arguments[1] = {&m};
     if (n == 0) return cudaSuccess;
-    if (!bits || (tmap_u64)bits % 16 || (n > 1 && !distances) || (tmap_u64)distances % 4)
+    if (!bits || (tmap_u64)bits % 16 || (n > 1 && !distances.data) || (tmap_u64)distances.data % 4)
         return cudaErrorInvalidValue;
     if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
-    m.distances = distances, m.n = (tmap_u32)n, m.cutoff = cutoff, m.bits = bits;
+    m.distances = distances.data, m.n = (tmap_u32)n, m.cutoff = cutoff, m.bits = bits;
     m.words = (tmap_u32)tmap_gromos_bits_words(n);
     m.tiles = m.words / (TMAPI_GROMOS_SIDE / 32);
-    arguments[0] = &m;
-    return cudaLaunchKernel((const void *)tmapi_gromos_bits,
-                            dim3((unsigned)tmap_triangle_cells(m.tiles)),
-                            dim3(TMAPI_GROMOS_WARPS * 32), arguments, 0, stream);
+    shape.grid = tmap_triangle_cells(m.tiles);
+    return tmapi_launch((const void *)tmapi_gromos_bits, shape, arguments, stream);
 }
 
-#endif
-
-// ---- gromos rounds ------------------------------------------------------------------------------
+// ---- rounds -------------------------------------------------------------------------------------
 //
-// The rounds of the clustering of gromos.h, all in one launch.
-//
-// Frames have keys: the number of their neighbours that are left, and of equal numbers the lower
-// frame comes first. In a round each frame votes for the first one of its neighbours. A frame for
-// which all its neighbours vote is a centre of the greedy algorithm, and its neighbours are that
-// cluster: any other frame that could take one of them away comes after it among that neighbour's
-// own, and keys only fall. So many clusters are found in a round, out of order. The greedy
-// algorithm finds clusters by falling size, and those of a size by their centres, since of the
-// frames that have the most neighbours it takes the lowest, and none joins them; so that sorting
+// All rounds are one launch. Frames have keys: the number of their neighbours that are left, and of
+// equal numbers the lower frame comes first. In a round each frame votes for the first one of its
+// neighbours. A frame for which all its neighbours vote is a centre of the greedy algorithm, and
+// they are its cluster: any other frame that could take one of them comes after it in the view of
+// that neighbour, and keys only fall. A round finds many clusters, out of order. The greedy
+// algorithm finds them by falling size, and those of a size by their centres, so that sorting
 // restores its order.
 //
-// A frame's choice stands as long as its key does. Only where it has fallen is the frame's row
-// read again, and there most words are passed over by a bound of the keys in them. The other rows
-// that are read are those of frames that leave: they reduce their neighbours' numbers. That is each
-// row once in all.
-
-// Counters, which are zero before the launch. rounds: for measurements alone.
-typedef struct tmapi_gromos_control {
-    tmap_u32 arrived, gone, found, rounds;
-} tmapi_gromos_control;
+// A frame's row is read again only where the key of its choice has fallen, and a bound of the keys
+// in a word passes over most words. Rows of frames that leave are read, too, to reduce their
+// neighbours' numbers: each once in all.
 
 // What the kernel gets. Arrays have a place for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
     const tmap_u32 *bits;
     tmap_u32 n, words; // words of a row
-    tmap_u32 *labels, *centres, *sizes;
-    tmap_u64 *clusters;
-    tmapi_gromos_control *control;
+    tmap_clusters to;
+    tmapi_cluster_control *control;
     tmapi_cluster_key *found; // clusters out of order: ~size, centre
     tmap_u32 *counts;         // neighbours that are left; 0: the frame is gone
     tmap_u32 *best, *seen;    // a frame's choice, and the number of neighbours that it had then
@@ -219,11 +207,13 @@ typedef struct tmapi_gromos {
     tmap_u32 *bounds;         // no frame of a word that is left has more neighbours
 } tmapi_gromos;
 
-#if TMAP_CUDA
-
 // The key of a frame, 0 for one that is gone.
 TMAP_DEVICE tmap_u64 tmapi_gromos_key(tmap_u32 count, tmap_u32 frame) {
     return count ? (tmap_u64)count << 32 | (0xffffffffu - frame) : 0;
+}
+
+TMAP_DEVICE const uint4 *tmapi_gromos_row(const tmapi_gromos *g, tmap_u32 frame) {
+    return (const uint4 *)(g->bits + (tmap_u64)frame * g->words);
 }
 
 // Four words of a row, of which only the frames that are left count.
@@ -237,15 +227,14 @@ TMAP_DEVICE uint4 tmapi_gromos_words(const tmapi_gromos *g, const uint4 *row, tm
     return words;
 }
 
-// ---- before the rounds --------------------------------------------------------------------------
-
+// All frames are left, and have all their neighbours.
 TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->thread; w < g->words; w += grid->threads) {
         const tmap_u32 frames = g->n / 32 > w ? 32 : g->n / 32 == w ? g->n % 32 : 0;
         g->left[w] = frames ? 0xffffffffu >> (32 - frames) : 0;
     }
     for (tmap_u32 v = grid->warp; v < g->n; v += grid->warps) {
-        const uint4 *row = (const uint4 *)(g->bits + (tmap_u64)v * g->words);
+        const uint4 *row = tmapi_gromos_row(g, v);
         tmap_u32 sum = 0;
 #pragma unroll 4
         for (tmap_u32 at = grid->lane; at < g->words / 4; at += 32) {
@@ -255,7 +244,7 @@ TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_g
         sum = tmap_warp_sum_redux(tmap_warp_full(), sum);
         if (grid->lane == 0) {
             g->counts[v] = sum, g->best[v] = v, g->seen[v] = 0;
-            g->votes[v] = 0, g->ranks[v] = 0, g->labels[v] = v;
+            g->votes[v] = 0, g->ranks[v] = 0, g->to.labels[v] = v;
         }
     }
 }
@@ -270,8 +259,6 @@ TMAP_DEVICE void tmapi_gromos_bound(const tmapi_gromos *g, const tmapi_cluster_g
         if (grid->lane == 0) g->bounds[w] = most;
     }
 }
-
-// ---- votes --------------------------------------------------------------------------------------
 
 // The larger of `best` and the largest key of the frames of word w that are set in `bits`.
 TMAP_DEVICE tmap_u64 tmapi_gromos_word(const tmapi_gromos *g, tmap_u32 w, tmap_u32 bits,
@@ -290,7 +277,7 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_word(const tmapi_gromos *g, tmap_u32 w, tmap_u
 // The largest key among the neighbours of frame v, at least `best`, which is one of theirs.
 // Collective for the warp; the arguments are the same in all lanes.
 TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_u64 best) {
-    const uint4 *row = (const uint4 *)(g->bits + (tmap_u64)v * g->words);
+    const uint4 *row = tmapi_gromos_row(g, v);
     const tmap_u32 lane = threadIdx.x % 32;
     uint4 next = tmapi_gromos_words(g, row, lane);
 #pragma unroll 1
@@ -307,8 +294,8 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
     return best;
 }
 
-// All frames that are left vote; those whose choice has another key than then choose anew. Frames
-// of a warp lie far apart, as those that are near to each other often choose at the same time.
+// All frames that are left vote, and first choose anew if the key of their choice has changed.
+// Frames of a warp lie far apart, as those that are near each other often choose at the same time.
 TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u64 begin = grid->warp; begin < g->n; begin += grid->warps * 32ull) {
         const tmap_u64 at = begin + (tmap_u64)grid->lane * grid->warps;
@@ -336,8 +323,6 @@ TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_gr
     }
 }
 
-// ---- clusters -----------------------------------------------------------------------------------
-
 // Frames leave whose choice all of its neighbours have voted for. Their labels are their centres.
 TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w < g->words; w += grid->warps) {
@@ -352,7 +337,7 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
         lanes = __ballot_sync(0xffffffffu, leaves);
         if (!lanes) continue;
         place = tmapi_cluster_append(&g->control->gone, leaves);
-        if (leaves) g->gone[place] = v, g->labels[v] = centre;
+        if (leaves) g->gone[place] = v, g->to.labels[v] = centre;
         place = tmapi_cluster_append(&g->control->found, leaves && centre == v);
         if (leaves && centre == v) {
             g->found[place].high = ~count, g->found[place].middle = v;
@@ -368,14 +353,14 @@ TMAP_DEVICE void tmapi_gromos_reduce(const tmapi_gromos *g, tmap_u32 w, tmap_u32
         atomicSub(g->counts + (w * 32 + (tmap_u32)__ffs((int)bits) - 1), 1u);
 }
 
-// Frames number `from` up to `to` of those that are gone are taken off their neighbours' numbers,
-// and the next round is prepared.
+// Takes frames number `from` up to `to` of those that are gone off their neighbours' numbers, and
+// prepares the next round.
 TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_grid *grid,
                                      tmap_u32 from, tmap_u32 to) {
     for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads) g->votes[v] = 0;
     for (tmap_u32 k = from + grid->warp; k < to; k += grid->warps) {
         const tmap_u32 v = g->gone[k];
-        const uint4 *row = (const uint4 *)(g->bits + (tmap_u64)v * g->words);
+        const uint4 *row = tmapi_gromos_row(g, v);
 #pragma unroll 2
         for (tmap_u32 at = grid->lane; at < g->words / 4; at += 32) {
             const uint4 words = tmapi_gromos_words(g, row, at);
@@ -388,145 +373,95 @@ TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_
     tmapi_gromos_bound(g, grid);
 }
 
-// Sorts the clusters and writes what the caller wants of them.
-TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *grid,
-                                     tmapi_cluster_key *chunk) {
+// Sorts the clusters and writes them.
+TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *grid) {
     const tmap_u32 found = tmapi_cluster_load(&g->control->found);
-    tmapi_cluster_rank(g->found, found, g->ranks, chunk);
+    tmapi_cluster_rank(g->found, found, g->ranks);
     tmapi_cluster_barrier(grid);
     for (tmap_u32 k = grid->thread; k < found; k += grid->threads) {
         const tmap_u32 rank = g->ranks[k], centre = g->found[k].middle;
-        g->centres[rank] = centre, g->sizes[rank] = ~g->found[k].high, g->votes[centre] = rank;
+        g->to.centres[rank] = centre, g->to.sizes[rank] = ~g->found[k].high;
+        g->votes[centre] = rank;
     }
     tmapi_cluster_barrier(grid);
     for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads) {
-        const tmap_u32 cluster = g->votes[g->labels[v]];
-        g->labels[v] = cluster < found ? cluster : 0; // of a matrix that is not symmetric
+        const tmap_u32 cluster = g->votes[g->to.labels[v]];
+        g->to.labels[v] = cluster < found ? cluster : 0; // of a matrix that is not symmetric
     }
-    if (grid->thread == 0) *g->clusters = found;
+    if (grid->thread == 0) *g->to.count = found;
 }
-
-// All of it. Collective for the launch.
-TMAP_DEVICE void tmapi_gromos_run(const tmapi_gromos *g, tmapi_cluster_key *chunk) {
-    tmapi_cluster_grid grid = tmapi_cluster_self(&g->control->arrived);
-    tmap_u32 gone = 0, rounds = 0, before;
-    tmapi_gromos_begin(g, &grid);
-    tmapi_cluster_barrier(&grid);
-    tmapi_gromos_bound(g, &grid);
-    tmapi_cluster_barrier(&grid);
-#pragma unroll 1
-    for (;;) {
-        tmapi_gromos_vote(g, &grid);
-        tmapi_cluster_barrier(&grid);
-        tmapi_gromos_leave(g, &grid);
-        tmapi_cluster_barrier(&grid);
-        before = gone, gone = tmapi_cluster_load(&g->control->gone), ++rounds;
-        if (gone == g->n || gone == before) break; // the latter: it is no symmetric matrix
-        tmapi_gromos_update(g, &grid, before, gone);
-        tmapi_cluster_barrier(&grid);
-    }
-    if (grid.thread == 0) g->control->rounds = rounds;
-    tmapi_gromos_finish(g, &grid, chunk);
-}
-
-#endif // TMAP_CUDA
-
-// ---- gromos -------------------------------------------------------------------------------------
-
-// Bytes of the workspace of tmap_gromos_of_bits, for n frames; saturates.
-// Example: n = 32768: 1318976.
-TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
-    const tmap_u64 words = tmap_gromos_bits_words(n);
-    const tmap_u64 a_word = 32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4;
-    const tmap_u64 bytes = tmap_mul_saturate(words, a_word);
-    return bytes > ~0ull - 64 ? ~0ull : bytes + 64;
-}
-
-// Bytes of the workspace of tmap_gromos: with the bit matrix in it. Saturates.
-// Example: n = 32768: 135536704.
-TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
-    const tmap_u64 bits = tmap_gromos_bits_bytes(n), bytes = tmap_gromos_of_bits_bytes(n);
-    return bits > ~0ull - bytes ? ~0ull : bits + bytes;
-}
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
 
 static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     tmapi_gromos_clusters(tmapi_gromos g) {
-    __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];
-    tmapi_gromos_run(&g, chunk);
+    tmapi_cluster_grid grid = tmapi_cluster_self(g.control);
+    tmap_u32 gone = 0, before;
+    tmapi_gromos_begin(&g, &grid);
+    tmapi_cluster_barrier(&grid);
+    tmapi_gromos_bound(&g, &grid);
+    tmapi_cluster_barrier(&grid);
+#pragma unroll 1
+    for (;;) {
+        tmapi_gromos_vote(&g, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_gromos_leave(&g, &grid);
+        tmapi_cluster_barrier(&grid);
+        before = gone, gone = tmapi_cluster_load(&g.control->gone);
+        if (gone == g.n || gone == before) break; // the latter: it is no symmetric matrix
+        tmapi_gromos_update(&g, &grid, before, gone);
+        tmapi_cluster_barrier(&grid);
+    }
+    tmapi_gromos_finish(&g, &grid);
 }
 
-// Clusters n frames whose neighbours are in a bit matrix.
-// bits: as tmap_gromos_bits writes it, n rows of tmap_gromos_bits_words(n) words at a multiple of
-// 16: symmetric, with a diagonal of 1, and 0 in columns from n on; it is not changed. Of another
-// matrix come some numbers below n.
-// labels: n numbers, the cluster of each frame; clusters are numbered in the order in which the
-// greedy algorithm finds them. centres, sizes: room for n numbers each, of which the first
-// *clusters are written: the centre of each cluster, and its number of frames, which falls or
-// stays. clusters: how many there are. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple
-// of 16, which need not be set to anything. All are device memory and do not overlap. Launches that
-// run at the same time need workspaces of their own. n: up to TMAP_GROMOS_MAX; n = 0 writes
-// *clusters alone.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer (labels, centres and sizes of n =
-// 0 may be null), cudaErrorInvalidConfiguration for a larger n, else the first error of its own
-// calls. The call allocates nothing, does not wait, and can be captured. The launch is a
-// cooperative one.
-// Results are the same in every run.
-// Cost: each row of the bits is read three times, and once more whenever its frame chooses anew.
-// Rounds: at most one for each cluster, but many clusters are found in one; a round of few changes
-// takes three barriers of the device.
+// ---- launches -----------------------------------------------------------------------------------
+
+// Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in
+// which the greedy algorithm finds them, by sizes that fall or stay; of centres and sizes the first
+// *clusters.count are written.
+// bits: as tmap_gromos_bits writes it: symmetric, with a diagonal of 1, and 0 in columns from n on;
+// another matrix gives some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count
+// alone. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; launches that run at
+// the same time need one each. All is device memory and does not overlap.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed,
+// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. The call
+// allocates nothing, does not wait, and can be captured; its launch is a cooperative one. Results
+// are the same in every run.
+// Cost: each row of the bits is read three times, and once more whenever its frame chooses anew. A
+// round finds many clusters; one of few changes takes three barriers of the device.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
-static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n, tmap_u32 *labels,
-                                              tmap_u32 *centres, tmap_u32 *sizes,
-                                              tmap_u64 *clusters, void *workspace,
+static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
+                                              tmap_clusters clusters, void *workspace,
                                               cudaStream_t stream) {
     const tmap_u64 words = tmap_gromos_bits_words(n), frames = words * 32;
-    unsigned char *at = (unsigned char *)workspace;
     tmapi_gromos g;
-    void *arguments[1];
-    cudaError_t error;
-    if (!clusters || (tmap_u64)clusters % 8) return cudaErrorInvalidValue;
-    if (n == 0) return cudaMemsetAsync(clusters, 0, sizeof *clusters, stream);
-    if (!bits || !labels || !centres || !sizes || !workspace || (tmap_u64)bits % 16 ||
-        (tmap_u64)labels % 4 || (tmap_u64)centres % 4 || (tmap_u64)sizes % 4 ||
-        (tmap_u64)workspace % 16)
-        return cudaErrorInvalidValue;
+    if (!tmapi_cluster_ready(clusters, n, 1, workspace)) return cudaErrorInvalidValue;
+    if (n == 0) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
+    if (!bits || (tmap_u64)bits % 16) return cudaErrorInvalidValue;
     if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
-    g.bits = bits, g.n = (tmap_u32)n, g.words = (tmap_u32)words;
-    g.labels = labels, g.centres = centres, g.sizes = sizes, g.clusters = clusters;
-    g.control = (tmapi_gromos_control *)at, at += 64;
-    g.found = (tmapi_cluster_key *)at, at += frames * sizeof *g.found;
-    g.counts = (tmap_u32 *)at;
+    g.bits = bits, g.n = (tmap_u32)n, g.words = (tmap_u32)words, g.to = clusters;
+    g.control = (tmapi_cluster_control *)workspace;
+    g.found = (tmapi_cluster_key *)((unsigned char *)workspace + 64);
+    g.counts = (tmap_u32 *)(g.found + frames);
     g.best = g.counts + frames, g.seen = g.best + frames, g.votes = g.seen + frames;
     g.gone = g.votes + frames, g.ranks = g.gone + frames;
     g.left = g.ranks + frames, g.bounds = g.left + words;
-    error = cudaMemsetAsync(g.control, 0, sizeof *g.control, stream);
-    if (error) return error;
-    arguments[0] = &g;
-    return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, arguments, stream);
+    return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, g.control, &g, stream);
 }
 
-// Clusters n frames from their distances: tmap_gromos_bits, and then the above.
-// distances: condensed, tmap_condensed_cells(n) floats, at any multiple of 4; of n < 2 it may be
-// null. cutoff: of neighbours, d <= cutoff; a NaN, as distance or as cutoff, is none. workspace:
-// tmap_gromos_bytes(n) bytes at a multiple of 16. All else as above.
-// Cost: each distance is read once.
+// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits, whose
+// comments hold. workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
 // Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
-static inline cudaError_t tmap_gromos(const float *distances, tmap_u64 n, float cutoff,
-                                      tmap_u32 *labels, tmap_u32 *centres, tmap_u32 *sizes,
-                                      tmap_u64 *clusters, void *workspace, cudaStream_t stream) {
+static inline cudaError_t tmap_gromos(tmap_distances distances, float cutoff,
+                                      tmap_clusters clusters, void *workspace,
+                                      cudaStream_t stream) {
     tmap_u32 *bits = (tmap_u32 *)workspace;
     cudaError_t error;
-    if (!clusters || (tmap_u64)clusters % 8) return cudaErrorInvalidValue;
-    if (n && (!labels || !centres || !sizes || !workspace || (tmap_u64)workspace % 16 ||
-              (tmap_u64)labels % 4 || (tmap_u64)centres % 4 || (tmap_u64)sizes % 4))
-        return cudaErrorInvalidValue; // before anything is launched
-    error = tmap_gromos_bits(distances, n, cutoff, bits, stream);
+    if (!tmapi_cluster_ready(clusters, distances.n, 1, workspace)) return cudaErrorInvalidValue;
+    error = tmap_gromos_bits(distances, cutoff, bits, stream);
     if (error) return error;
-    return tmap_gromos_of_bits(bits, n, labels, centres, sizes, clusters,
-                               (unsigned char *)workspace + tmap_gromos_bits_bytes(n), stream);
+    return tmap_gromos_of_bits(bits, distances.n, clusters,
+                               (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n),
+                               stream);
 }
 
 #endif

@@ -2,381 +2,28 @@
 // linkage.h: clustering by single linkage: the minimum spanning tree of n vertices from a condensed
 // distance matrix, its components below a cut-off, and scipy's linkage matrix.
 //
-// Edges (i, j), i < j, have a total order: by distance, then by the condensed index, which is by i
-// and then by j. The tree is the only one whose edges are least in it, that of Kruskal's and of
-// Prim's algorithm. Joining its edges in their order is single linkage (Gower and Ross 1969,
-// Applied Statistics 18, 54).
+// Edges (i, j), i < j, have a total order: by distance, then by i, then by j. There is one tree
+// with the least edges by it, that of Kruskal's and of Prim's algorithm. Joining its edges in their
+// order is single linkage (Gower and Ross 1969, Applied Statistics 18, 54).
+//
+//     const tmap_distances distances = {d, n};
+//     const tmap_clusters components = {labels, 0, 0, count}; // n numbers, and one
+//     ... cudaMalloc(&workspace, tmap_linkage_bytes(n));      // the larger of the two
+//     error = tmap_linkage(distances, edges, workspace, stream); // edges: n - 1
+//     if (!error) error = tmap_linkage_labels(edges, n, 0.15f, components, workspace, stream);
 #ifndef TMAP_MOLECULES_LINKAGE_H
 #define TMAP_MOLECULES_LINKAGE_H
 
-#include "../triangle/condensed.h"
 #include "cluster.h"
 
-// ---- linkage pass -------------------------------------------------------------------------------
-//
-// A pass of linkage.h over the condensed matrix: for each vertex the nearest one of
-// another component.
-//
-// A warp takes 32 rows of 128 columns. A lane has four columns and goes through the rows: the least
-// of a column stays in registers, and that of a row is looked for only where some lane has one that
-// is not above the best that the row had when the warp began. Pairs of one component are not
-// loaded: sectors of memory with none but such pairs are not read.
-
-#define TMAPI_LINKAGE_NONE (~(tmap_u64)0)
-
-#if TMAP_CUDA
-
-#define TMAPI_LINKAGE_ROWS    32u
-#define TMAPI_LINKAGE_COLUMNS 128u
-#define TMAPI_LINKAGE_MINE    4u // columns of a lane
-#define TMAPI_LINKAGE_BATCH   4u // rows whose loads are on their way together
-
-// What a pass reads and writes. best[v]: order of the distance * 2^32 + the other vertex, of the
-// nearest vertex of another component that is at a finite distance, or TMAPI_LINKAGE_NONE. Of equal
-// distances the lower vertex is the pair with the lower condensed index, too.
-typedef struct tmapi_linkage_pass {
-    const float *distances;
-    tmap_u32 n;
-    const tmap_u32 *of; // the component of a vertex
-    tmap_u64 *best;
-} tmapi_linkage_pass;
-
-// A warp's tile.
-typedef struct tmapi_linkage_tile {
-    tmap_u32 i, j;                     // its first pair
-    tmap_u32 mine[TMAPI_LINKAGE_MINE]; // components of the lane's columns
-    tmap_u32 row;                      // component of row `lane`
-    float limit;                       // what that row has, or the largest finite number
-    float least[TMAPI_LINKAGE_MINE];   // of the lane's columns, and the rows of them
-    tmap_u32 at[TMAPI_LINKAGE_MINE];
-} tmapi_linkage_tile;
-
-// The least value of the lanes' `d` is row i's: finds it and its column, and tells row i.
-// Collective for the warp.
-TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage_pass *p, const tmapi_linkage_tile *t,
-                                   tmap_u32 i, const float *d, float mine) {
-    const tmap_u32 order = ~tmapi_cluster_max(~tmapi_cluster_order(mine));
-    const float least = tmapi_cluster_value(order);
-    tmap_u32 column = 0xffffffffu;
-#pragma unroll
-    for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-        const tmap_u32 lanes = __ballot_sync(0xffffffffu, tmapi_cluster_at_most(d[k], least));
-        if (lanes && column == 0xffffffffu)
-            column = t->j + k * 32 + (tmap_u32)__ffs((int)lanes) - 1;
-    }
-    if (threadIdx.x % 32 == 0) atomicMin(p->best + i, (tmap_u64)order << 32 | column);
-}
-
-// Goes through the rows of a tile. whole: 1: all pairs are there; 0: those with i < j < n.
-TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage_pass *p, tmapi_linkage_tile *t,
-                                    const int whole) {
-    const tmap_u32 lane = threadIdx.x % 32, n = p->n, i = t->i, j = t->j + lane;
-    const float *from = p->distances + (tmap_i64)(tmap_condensed_index(i, t->j, n) + lane);
-    const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
-    tmap_i64 step = (tmap_i64)n - i - 2; // to the next row
-#pragma unroll 1
-    for (tmap_u32 r = 0; r < TMAPI_LINKAGE_ROWS; r += TMAPI_LINKAGE_BATCH) {
-        float d[TMAPI_LINKAGE_BATCH][TMAPI_LINKAGE_MINE];
-#pragma unroll
-        for (tmap_u32 q = 0; q < TMAPI_LINKAGE_BATCH; ++q, from += step--) {
-            const tmap_u32 component = __shfl_sync(0xffffffffu, t->row, r + q);
-#pragma unroll
-            for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-                const tmap_u32 column = j + k * 32;
-                d[q][k] = infinite;
-                if (component != t->mine[k] && (whole || (i + r + q < column && column < n)))
-                    d[q][k] = from[k * 32];
-            }
-        }
-#pragma unroll
-        for (tmap_u32 q = 0; q < TMAPI_LINKAGE_BATCH; ++q) {
-            const float limit = __shfl_sync(0xffffffffu, t->limit, r + q);
-            float least = infinite;
-#pragma unroll
-            for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-                least = tmapi_cluster_min(least, d[q][k]); // a NaN is never less
-                if (tmapi_cluster_less(d[q][k], t->least[k]))
-                    t->least[k] = d[q][k], t->at[k] = r + q;
-            }
-            if (__any_sync(0xffffffffu, tmapi_cluster_at_most(least, limit)))
-                tmapi_linkage_row(p, t, i + r + q, d[q], least);
-        }
-    }
-}
-
-// What the columns of a tile have found, to memory.
-TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage_pass *p, const tmapi_linkage_tile *t) {
-    const tmap_u32 lane = threadIdx.x % 32;
-#pragma unroll
-    for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-        const tmap_u32 column = t->j + k * 32 + lane, order = tmapi_cluster_order(t->least[k]);
-        const tmap_u64 key = (tmap_u64)order << 32 | (t->i + t->at[k]);
-        if (order < TMAPI_CLUSTER_INFINITE && key < tmapi_cluster_load64(p->best + column))
-            atomicMin(p->best + column, key);
-    }
-}
-
-// A whole pass. Collective for the launch; barriers before and after it are the caller's.
-TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage_pass *p, const tmapi_cluster_grid *grid) {
-    const tmap_u32 n = p->n, tiles = (n + TMAPI_LINKAGE_COLUMNS - 1) / TMAPI_LINKAGE_COLUMNS;
-    const tmap_u32 parts = TMAPI_LINKAGE_COLUMNS / TMAPI_LINKAGE_ROWS; // of a square
-    const tmap_u64 count = tmap_triangle_cells(tiles) * parts;
-#pragma unroll 1
-    for (tmap_u64 number = grid->warp; number < count; number += grid->warps) {
-        const tmap_pair square = tmap_upper_map((tmap_u32)(number / parts), tiles);
-        const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
-        tmapi_linkage_tile t;
-        tmap_u32 row, first;
-        int same;
-        t.i = square.i * TMAPI_LINKAGE_COLUMNS + (tmap_u32)(number % parts) * TMAPI_LINKAGE_ROWS;
-        t.j = square.j * TMAPI_LINKAGE_COLUMNS;
-        if (t.i >= n) continue;
-        row = t.i + grid->lane < n ? t.i + grid->lane : n - 1;
-        t.row = p->of[row], first = __shfl_sync(0xffffffffu, t.row, 0), same = t.row == first;
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
-            const tmap_u32 column = t.j + k * 32 + grid->lane;
-            t.mine[k] = p->of[column < n ? column : n - 1];
-            t.least[k] = infinite, t.at[k] = 0;
-            same = same && t.mine[k] == first;
-        }
-        if (__all_sync(0xffffffffu, same)) continue;
-        t.limit = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE - 1);
-        const tmap_u64 best = tmapi_cluster_load64(p->best + row);
-        if (best != TMAPI_LINKAGE_NONE) t.limit = tmapi_cluster_value((tmap_u32)(best >> 32));
-        if (square.i < square.j && t.j + TMAPI_LINKAGE_COLUMNS <= n)
-            tmapi_linkage_rows(p, &t, 1);
-        else
-            tmapi_linkage_rows(p, &t, 0);
-        tmapi_linkage_columns(p, &t);
-    }
-}
-
-#endif // TMAP_CUDA
-
-// ---- linkage rounds -----------------------------------------------------------------------------
-//
-// The rounds of linkage.h: the minimum spanning tree by Boruvka's algorithm, all
-// in one launch, and the components below a cut-off.
-//
-// In a round each component takes the least edge that leaves it, by (distance, i, j): a total
-// order, so that the tree is unique and no cycle arises. At least every second component vanishes.
-// A pass over the matrix finds the nearest vertex for each vertex; the rest are steps over n
-// vertices.
-//
-// Components have the number of their lowest vertex. One that only infinite distances lead out of
-// needs no pass: the least of its edges is that of vertex 0 and its lowest vertex; and of the
-// component of vertex 0, all others come to it.
+// The most vertices.
+#define TMAP_LINKAGE_MAX 4194304u
 
 // An edge of the tree, i < j.
 typedef struct tmap_linkage_edge {
     tmap_u32 i, j;
     float distance;
 } tmap_linkage_edge;
-
-// What the kernel gets. Arrays have a place for each vertex; those of components are used at its
-// lowest one.
-typedef struct tmapi_linkage {
-    const float *distances;
-    tmap_u32 n;
-    tmap_linkage_edge *edges;
-    tmap_u32 *control;       // zero before the launch: the barrier, edges, passes
-    tmap_u64 *best;          // as in a pass
-    tmap_u64 *pair;          // of a component: i * 2^32 + j of its least edge
-    tmapi_cluster_key *keys; // edges in no order
-    tmap_u32 *least;         // of a component: the order of that edge's distance
-    tmap_u32 *of;            // the component of a vertex
-    tmap_u32 *parent, *low; // of a component: what it joins, and the lowest vertex of what joins it
-    tmap_u32 *ranks;        // of edges
-} tmapi_linkage;
-
-#if TMAP_CUDA
-
-// The least edge of a component: first its distance, then, of its vertices with this distance, the
-// pair.
-TMAP_DEVICE void tmapi_linkage_distance(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
-        const tmap_u64 best = l->best[v];
-        const tmap_u32 order = (tmap_u32)(best >> 32), component = l->of[v];
-        if (best != TMAPI_LINKAGE_NONE && order < tmapi_cluster_load(l->least + component))
-            atomicMin(l->least + component, order);
-    }
-}
-TMAP_DEVICE void tmapi_linkage_pair(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
-        const tmap_u64 best = l->best[v];
-        const tmap_u32 other = (tmap_u32)best, component = l->of[v];
-        const tmap_u64 pair = v < other ? (tmap_u64)v << 32 | other : (tmap_u64)other << 32 | v;
-        if (best != TMAPI_LINKAGE_NONE && (tmap_u32)(best >> 32) == l->least[component] &&
-            pair < tmapi_cluster_load64(l->pair + component))
-            atomicMin(l->pair + component, pair);
-    }
-}
-
-// Components join what their edges lead to; of two that have the same edge the lower one stays.
-TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 w = grid->warp; w * 32 < l->n; w += grid->warps) {
-        const tmap_u32 c = w * 32 + grid->lane;
-        const int component = c < l->n && l->of[c] == c;
-        tmap_u32 order = TMAPI_CLUSTER_INFINITE, other = 0, place;
-        tmap_u64 pair = c; // of vertex 0 and this one
-        int joins = component && c;
-        if (component && l->pair[c] != TMAPI_LINKAGE_NONE) {
-            pair = l->pair[c], order = l->least[c];
-            other = l->of[pair >> 32] == c ? l->of[(tmap_u32)pair] : l->of[pair >> 32];
-            joins = l->pair[other] != pair || other < c;
-        }
-        if (component) l->parent[c] = joins ? other : c;
-        place = tmapi_cluster_append(l->control + 1, joins);
-        if (joins) {
-            l->keys[place].high = order, l->keys[place].none = 0;
-            l->keys[place].middle = (tmap_u32)(pair >> 32), l->keys[place].low = (tmap_u32)pair;
-        }
-    }
-}
-
-// Each component finds the root of its tree, on ways that all threads shorten for each other; roots
-// find their lowest vertex.
-TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 c = grid->thread; c < l->n; c += grid->threads) {
-        tmap_u32 root, next;
-        if (l->of[c] != c) continue;
-        root = tmapi_cluster_load(l->parent + c);
-        while ((next = tmapi_cluster_load(l->parent + root)) != root)
-            *(volatile tmap_u32 *)(l->parent + c) = root = next;
-        if (c < tmapi_cluster_load(l->low + root)) atomicMin(l->low + root, c);
-    }
-}
-
-// A component's new number. Law: the number of a new number is itself.
-TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
-    return l->low[l->parent[component]];
-}
-
-// Vertices get their new components. What a vertex knows of its nearest one stays if that is still
-// in another component.
-TMAP_DEVICE void tmapi_linkage_rename(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
-        const tmap_u64 best = l->best[v];
-        const tmap_u32 component = tmapi_linkage_new(l, l->of[v]);
-        if (best != TMAPI_LINKAGE_NONE) { // the other one's component may be the new one already
-            const tmap_u32 other = tmapi_cluster_load(l->of + (tmap_u32)best);
-            if (tmapi_linkage_new(l, other) == component) l->best[v] = TMAPI_LINKAGE_NONE;
-        }
-        *(volatile tmap_u32 *)(l->of + v) = component;
-        l->least[v] = 0xffffffffu, l->pair[v] = TMAPI_LINKAGE_NONE;
-    }
-}
-
-// All of it. chunk: TMAPI_CLUSTER_CHUNK keys in shared memory. Collective for the launch.
-TMAP_DEVICE void tmapi_linkage_run(const tmapi_linkage *l, tmapi_cluster_key *chunk) {
-    tmapi_cluster_grid grid = tmapi_cluster_self(l->control);
-    const tmap_u32 edges = l->n - 1;
-    tmap_u32 passes = 0;
-    tmapi_linkage_pass pass;
-    pass.distances = l->distances, pass.n = l->n, pass.of = l->of, pass.best = l->best;
-    for (tmap_u32 v = grid.thread; v < l->n; v += grid.threads) {
-        l->best[v] = l->pair[v] = TMAPI_LINKAGE_NONE, l->least[v] = 0xffffffffu;
-        l->of[v] = l->low[v] = v, l->ranks[v] = 0;
-    }
-    tmapi_cluster_barrier(&grid);
-#pragma unroll 1
-    while (tmapi_cluster_load(l->control + 1) < edges) { // the same in all threads
-        tmapi_linkage_read(&pass, &grid), ++passes;
-        tmapi_cluster_barrier(&grid);
-        tmapi_linkage_distance(l, &grid);
-        tmapi_cluster_barrier(&grid);
-        tmapi_linkage_pair(l, &grid);
-        tmapi_cluster_barrier(&grid);
-        tmapi_linkage_join(l, &grid);
-        tmapi_cluster_barrier(&grid);
-        tmapi_linkage_root(l, &grid);
-        tmapi_cluster_barrier(&grid);
-        tmapi_linkage_rename(l, &grid);
-        tmapi_cluster_barrier(&grid);
-    }
-    if (grid.thread == 0) l->control[2] = passes; // for measurements alone
-    tmapi_cluster_rank(l->keys, edges, l->ranks, chunk);
-    tmapi_cluster_barrier(&grid);
-    for (tmap_u32 k = grid.thread; k < edges; k += grid.threads) {
-        tmap_linkage_edge *to = l->edges + l->ranks[k];
-        to->i = l->keys[k].middle, to->j = l->keys[k].low;
-        to->distance = tmapi_cluster_value(l->keys[k].high);
-    }
-}
-
-// ---- components below a cut-off -----------------------------------------------------------------
-
-// What the kernel gets.
-typedef struct tmapi_linkage_cut {
-    const tmap_linkage_edge *edges;
-    tmap_u32 n;
-    float cutoff;
-    tmap_u32 *labels;
-    tmap_u64 *clusters;
-    tmap_u32 *control; // the barrier
-    tmap_u32 *parent;  // of a vertex, a lower one
-    tmap_u32 *roots;   // a bit for each vertex
-    tmap_u32 *before;  // roots before those of a word
-} tmapi_linkage_cut;
-
-// The root of a vertex, on a way that others may be shortening or making longer.
-TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
-    tmap_u32 up, next;
-    while ((up = tmapi_cluster_load(parent + v)) != v) {
-        next = tmapi_cluster_load(parent + up);
-        if (next != up) *(volatile tmap_u32 *)(parent + v) = next;
-        v = up;
-    }
-    return v;
-}
-
-// All of it. Roots are the lowest vertices of their components. Collective for the launch.
-TMAP_DEVICE void tmapi_linkage_cut_run(const tmapi_linkage_cut *c) {
-    tmapi_cluster_grid grid = tmapi_cluster_self(c->control);
-    const tmap_u32 words = (c->n + 31) / 32;
-    for (tmap_u32 v = grid.thread; v < c->n; v += grid.threads) c->parent[v] = v;
-    tmapi_cluster_barrier(&grid);
-    for (tmap_u32 k = grid.thread; k < c->n - 1; k += grid.threads) {
-        tmap_u32 u = c->edges[k].i, v = c->edges[k].j;
-        if (!tmapi_cluster_at_most(c->edges[k].distance, c->cutoff)) continue;
-        if (u >= c->n || v >= c->n) continue;
-        for (;;) {
-            const tmap_u32 a = tmapi_linkage_find(c->parent, u),
-                           b = tmapi_linkage_find(c->parent, v);
-            u = a < b ? a : b, v = a < b ? b : a;
-            if (u == v || atomicCAS(c->parent + v, v, u) == v) break;
-        }
-    }
-    tmapi_cluster_barrier(&grid);
-    for (tmap_u32 w = grid.warp; w < words; w += grid.warps) {
-        const tmap_u32 v = w * 32 + grid.lane;
-        const int root = v < c->n && tmapi_linkage_find(c->parent, v) == v;
-        const tmap_u32 lanes = __ballot_sync(0xffffffffu, root);
-        if (grid.lane == 0) c->roots[w] = lanes;
-    }
-    tmapi_cluster_barrier(&grid);
-    for (tmap_u32 w = grid.warp; w < words; w += grid.warps) {
-        tmap_u32 sum = 0;
-        for (tmap_u32 k = grid.lane; k < w; k += 32) sum += __popc(c->roots[k]);
-        sum = tmap_warp_sum_redux(tmap_warp_full(), sum);
-        if (grid.lane == 0) c->before[w] = sum;
-        if (grid.lane == 0 && w == words - 1) *c->clusters = sum + __popc(c->roots[w]);
-    }
-    tmapi_cluster_barrier(&grid);
-    for (tmap_u32 v = grid.thread; v < c->n; v += grid.threads) {
-        const tmap_u32 root = tmapi_linkage_find(c->parent, v);
-        const tmap_u32 below = c->roots[root / 32] & ((1u << root % 32) - 1);
-        c->labels[v] = c->before[root / 32] + __popc(below);
-    }
-}
-
-#endif // TMAP_CUDA
-
-// ---- linkage ------------------------------------------------------------------------------------
-
-// The most vertices.
-#define TMAP_LINKAGE_MAX 4194304u
 
 // Bytes of the workspace of tmap_linkage, for n vertices; saturates. Example: n = 32768: 1703952.
 TMAP_FN tmap_u64 tmap_linkage_bytes(tmap_u64 n) {
@@ -433,79 +80,380 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
+
+// ---- a pass over the matrix ---------------------------------------------------------------------
+//
+// For each vertex it finds the nearest one of another component. A warp takes 32 rows of 128
+// columns. A lane has four columns and goes through the rows: the least of a column stays in
+// registers; the least of a row is looked for only where some lane has one that is not above the
+// best that the row had when the warp began. Pairs of one component are not loaded.
+
+#define TMAPI_LINKAGE_NONE    (~(tmap_u64)0)
+#define TMAPI_LINKAGE_ROWS    32u
+#define TMAPI_LINKAGE_COLUMNS 128u
+#define TMAPI_LINKAGE_MINE    4u // columns of a lane
+#define TMAPI_LINKAGE_BATCH   4u // rows whose loads are on their way together
+
+// What the kernel gets. Arrays have a place for each vertex; those of components are used at its
+// lowest one. best[v]: order of the distance * 2^32 + the other vertex, of the nearest vertex of
+// another component that is at a finite distance, or TMAPI_LINKAGE_NONE. Of equal distances the
+// lower vertex is the pair with the lower condensed index, too.
+typedef struct tmapi_linkage {
+    const float *distances;
+    tmap_u32 n;
+    tmap_linkage_edge *edges;
+    tmapi_cluster_control *control;
+    tmap_u64 *best;
+    tmap_u64 *pair;          // of a component: i * 2^32 + j of its least edge
+    tmapi_cluster_key *keys; // edges in no order
+    tmap_u32 *least;         // of a component: the order of that edge's distance
+    tmap_u32 *of;            // the component of a vertex
+    tmap_u32 *parent, *low; // of a component: what it joins, and the lowest vertex of what joins it
+    tmap_u32 *ranks;        // of edges
+} tmapi_linkage;
+
+// A warp's tile.
+typedef struct tmapi_linkage_tile {
+    tmap_u32 i, j;                     // its first pair
+    tmap_u32 mine[TMAPI_LINKAGE_MINE]; // components of the lane's columns
+    tmap_u32 row;                      // component of row `lane`
+    float limit;                       // what that row has, or the largest finite number
+    float least[TMAPI_LINKAGE_MINE];   // of the lane's columns, and the rows of them
+    tmap_u32 at[TMAPI_LINKAGE_MINE];
+} tmapi_linkage_tile;
+
+// The least value of the lanes' `d` is row i's: finds it and its column, and tells row i.
+// Collective for the warp.
+TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage *l, const tmapi_linkage_tile *t, tmap_u32 i,
+                                   const float *d, float mine) {
+    const tmap_u32 order = ~tmapi_cluster_max(~tmapi_cluster_order(mine));
+    const float least = tmapi_cluster_value(order);
+    tmap_u32 column = 0xffffffffu;
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
+        const tmap_u32 lanes = __ballot_sync(0xffffffffu, tmapi_cluster_less(d[k], least, 1));
+        if (lanes && column == 0xffffffffu)
+            column = t->j + k * 32 + (tmap_u32)__ffs((int)lanes) - 1;
+    }
+    if (threadIdx.x % 32 == 0) atomicMin(l->best + i, (tmap_u64)order << 32 | column);
+}
+
+// Goes through the rows of a tile. whole: 1: all pairs are there; 0: those with i < j < n.
+TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage *l, tmapi_linkage_tile *t,
+                                    const int whole) {
+    const tmap_u32 lane = threadIdx.x % 32, n = l->n, i = t->i, j = t->j + lane;
+    const float *from = l->distances + (tmap_i64)(tmap_condensed_index(i, t->j, n) + lane);
+    const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
+    tmap_i64 step = (tmap_i64)n - i - 2; // to the next row
+#pragma unroll 1
+    for (tmap_u32 r = 0; r < TMAPI_LINKAGE_ROWS; r += TMAPI_LINKAGE_BATCH) {
+        float d[TMAPI_LINKAGE_BATCH][TMAPI_LINKAGE_MINE];
+#pragma unroll
+        for (tmap_u32 q = 0; q < TMAPI_LINKAGE_BATCH; ++q, from += step--) {
+            const tmap_u32 component = __shfl_sync(0xffffffffu, t->row, r + q);
+#pragma unroll
+            for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
+                const tmap_u32 column = j + k * 32;
+                d[q][k] = infinite;
+                if (component != t->mine[k] && (whole || (i + r + q < column && column < n)))
+                    d[q][k] = from[k * 32];
+            }
+        }
+#pragma unroll
+        for (tmap_u32 q = 0; q < TMAPI_LINKAGE_BATCH; ++q) {
+            const float limit = __shfl_sync(0xffffffffu, t->limit, r + q);
+            float least = infinite;
+#pragma unroll
+            for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
+                least = tmapi_cluster_min(least, d[q][k]); // a NaN is never less
+                if (tmapi_cluster_less(d[q][k], t->least[k], 0))
+                    t->least[k] = d[q][k], t->at[k] = r + q;
+            }
+            if (__any_sync(0xffffffffu, tmapi_cluster_less(least, limit, 1)))
+                tmapi_linkage_row(l, t, i + r + q, d[q], least);
+        }
+    }
+}
+
+// What the columns of a tile have found, to memory.
+TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linkage_tile *t) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
+        const tmap_u32 column = t->j + k * 32 + threadIdx.x % 32;
+        const tmap_u32 order = tmapi_cluster_order(t->least[k]);
+        const tmap_u64 key = (tmap_u64)order << 32 | (t->i + t->at[k]);
+        if (order < TMAPI_CLUSTER_INFINITE && key < tmapi_cluster_load64(l->best + column))
+            atomicMin(l->best + column, key);
+    }
+}
+
+// A whole pass. Collective for the launch; barriers before and after it are the caller's.
+TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    const tmap_u32 n = l->n, tiles = (n + TMAPI_LINKAGE_COLUMNS - 1) / TMAPI_LINKAGE_COLUMNS;
+    const tmap_u32 parts = TMAPI_LINKAGE_COLUMNS / TMAPI_LINKAGE_ROWS; // of a square
+    const tmap_u64 count = tmap_triangle_cells(tiles) * parts;
+#pragma unroll 1
+    for (tmap_u64 number = grid->warp; number < count; number += grid->warps) {
+        const tmap_pair square = tmap_upper_map((tmap_u32)(number / parts), tiles);
+        const float infinite = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE);
+        tmapi_linkage_tile t;
+        tmap_u32 row, first;
+        int same;
+        t.i = square.i * TMAPI_LINKAGE_COLUMNS + (tmap_u32)(number % parts) * TMAPI_LINKAGE_ROWS;
+        t.j = square.j * TMAPI_LINKAGE_COLUMNS;
+        if (t.i >= n) continue;
+        row = t.i + grid->lane < n ? t.i + grid->lane : n - 1;
+        t.row = l->of[row], first = __shfl_sync(0xffffffffu, t.row, 0), same = t.row == first;
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
+            const tmap_u32 column = t.j + k * 32 + grid->lane;
+            t.mine[k] = l->of[column < n ? column : n - 1];
+            t.least[k] = infinite, t.at[k] = 0;
+            same = same && t.mine[k] == first;
+        }
+        if (__all_sync(0xffffffffu, same)) continue;
+        t.limit = tmapi_cluster_value(TMAPI_CLUSTER_INFINITE - 1);
+        const tmap_u64 best = tmapi_cluster_load64(l->best + row);
+        if (best != TMAPI_LINKAGE_NONE) t.limit = tmapi_cluster_value((tmap_u32)(best >> 32));
+        if (square.i < square.j && t.j + TMAPI_LINKAGE_COLUMNS <= n)
+            tmapi_linkage_rows(l, &t, 1);
+        else
+            tmapi_linkage_rows(l, &t, 0);
+        tmapi_linkage_columns(l, &t);
+    }
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+//
+// The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round, a pass
+// and steps over n vertices, each component takes the least edge that leaves it. As edges have a
+// total order, no cycle arises; at least every second component vanishes.
+//
+// Components have the number of their lowest vertex. Of one that only infinite distances lead out
+// of, the least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then
+// needs none, as all others come to it.
+
+// The least edge of a component: first its distance, then, of its vertices with this distance, the
+// pair.
+TMAP_DEVICE void tmapi_linkage_distance(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
+        const tmap_u64 best = l->best[v];
+        const tmap_u32 order = (tmap_u32)(best >> 32), component = l->of[v];
+        if (best != TMAPI_LINKAGE_NONE && order < tmapi_cluster_load(l->least + component))
+            atomicMin(l->least + component, order);
+    }
+}
+TMAP_DEVICE void tmapi_linkage_pair(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
+        const tmap_u64 best = l->best[v];
+        const tmap_u32 other = (tmap_u32)best, component = l->of[v];
+        const tmap_u64 pair = v < other ? (tmap_u64)v << 32 | other : (tmap_u64)other << 32 | v;
+        if (best != TMAPI_LINKAGE_NONE && (tmap_u32)(best >> 32) == l->least[component] &&
+            pair < tmapi_cluster_load64(l->pair + component))
+            atomicMin(l->pair + component, pair);
+    }
+}
+
+// Components join what their edges lead to; of two that have the same edge the lower one stays.
+TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    for (tmap_u32 w = grid->warp; w * 32 < l->n; w += grid->warps) {
+        const tmap_u32 c = w * 32 + grid->lane;
+        const int component = c < l->n && l->of[c] == c;
+        tmap_u32 order = TMAPI_CLUSTER_INFINITE, other = 0, place;
+        tmap_u64 pair = c; // of vertex 0 and this one
+        int joins = component && c;
+        if (component && l->pair[c] != TMAPI_LINKAGE_NONE) {
+            pair = l->pair[c], order = l->least[c];
+            other = l->of[pair >> 32] == c ? l->of[(tmap_u32)pair] : l->of[pair >> 32];
+            joins = l->pair[other] != pair || other < c;
+        }
+        if (component) l->parent[c] = joins ? other : c;
+        place = tmapi_cluster_append(&l->control->found, joins);
+        if (joins) {
+            l->keys[place].high = order, l->keys[place].none = 0;
+            l->keys[place].middle = (tmap_u32)(pair >> 32), l->keys[place].low = (tmap_u32)pair;
+        }
+    }
+}
+
+// Each component finds the root of its tree, on ways that all threads shorten; roots find their
+// lowest vertex.
+TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    for (tmap_u32 c = grid->thread; c < l->n; c += grid->threads) {
+        tmap_u32 root, next;
+        if (l->of[c] != c) continue;
+        root = tmapi_cluster_load(l->parent + c);
+        while ((next = tmapi_cluster_load(l->parent + root)) != root)
+            *(volatile tmap_u32 *)(l->parent + c) = root = next;
+        if (c < tmapi_cluster_load(l->low + root)) atomicMin(l->low + root, c);
+    }
+}
+
+// A component's new number. Law: the number of a new number is itself.
+TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
+    return l->low[l->parent[component]];
+}
+
+// Vertices get their new components, and keep their nearest one if it is still in another.
+TMAP_DEVICE void tmapi_linkage_rename(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
+        const tmap_u64 best = l->best[v];
+        const tmap_u32 component = tmapi_linkage_new(l, l->of[v]);
+        if (best != TMAPI_LINKAGE_NONE) { // the other one's component may be the new one already
+            const tmap_u32 other = tmapi_cluster_load(l->of + (tmap_u32)best);
+            if (tmapi_linkage_new(l, other) == component) l->best[v] = TMAPI_LINKAGE_NONE;
+        }
+        *(volatile tmap_u32 *)(l->of + v) = component;
+        l->least[v] = 0xffffffffu, l->pair[v] = TMAPI_LINKAGE_NONE;
+    }
+}
 
 static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     tmapi_linkage_tree(tmapi_linkage l) {
-    __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];
-    tmapi_linkage_run(&l, chunk);
-}
-static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
-    tmapi_linkage_components(tmapi_linkage_cut c) {
-    tmapi_linkage_cut_run(&c);
+    tmapi_cluster_grid grid = tmapi_cluster_self(l.control);
+    const tmap_u32 edges = l.n - 1;
+    for (tmap_u32 v = grid.thread; v < l.n; v += grid.threads) {
+        l.best[v] = l.pair[v] = TMAPI_LINKAGE_NONE, l.least[v] = 0xffffffffu;
+        l.of[v] = l.low[v] = v, l.ranks[v] = 0;
+    }
+    tmapi_cluster_barrier(&grid);
+#pragma unroll 1
+    while (tmapi_cluster_load(&l.control->found) < edges) { // the same in all threads
+        tmapi_linkage_read(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_linkage_distance(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_linkage_pair(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_linkage_join(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_linkage_root(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+        tmapi_linkage_rename(&l, &grid);
+        tmapi_cluster_barrier(&grid);
+    }
+    tmapi_cluster_rank(l.keys, edges, l.ranks);
+    tmapi_cluster_barrier(&grid);
+    for (tmap_u32 k = grid.thread; k < edges; k += grid.threads) {
+        tmap_linkage_edge *to = l.edges + l.ranks[k];
+        to->i = l.keys[k].middle, to->j = l.keys[k].low;
+        to->distance = tmapi_cluster_value(l.keys[k].high);
+    }
 }
 
 // Writes the minimum spanning tree of n vertices: n - 1 edges, sorted by (distance, i, j).
-// distances: condensed, tmap_condensed_cells(n) floats, at any multiple of 4: any numbers; a NaN is
-// taken as infinity, and -0 as 0. edges: n - 1 of them, at a multiple of 4. workspace:
-// tmap_linkage_bytes(n) bytes at a multiple of 16, which need not be set to anything. All are
-// device memory and do not overlap. Launches that run at the same time need workspaces of their
-// own. n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
+// distances: any numbers; a NaN is taken as infinity, and -0 as 0. edges: n - 1 of them, at a
+// multiple of 4. workspace: tmap_linkage_bytes(n) bytes at a multiple of 16; launches that run at
+// the same time need one each. All is device memory and does not overlap. n: up to
+// TMAP_LINKAGE_MAX; n < 2 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
 // a larger n, else the first error of its own calls. The call allocates nothing, does not wait, and
-// can be captured. The launch is a cooperative one. Results are the same in every run.
+// can be captured; its launch is a cooperative one. Results are the same in every run.
 // Cost: at most log2(n) passes over the matrix, one for each round; 12 instructions a distance and
 // pass. Later passes leave out sectors of memory whose pairs are joined already. Sorting takes n^2
 // comparisons.
 // Example: n = 3, distances 1, 5, 2: edges (0,1) 1 and (1,2) 2.
-static inline cudaError_t tmap_linkage(const float *distances, tmap_u64 n, tmap_linkage_edge *edges,
+static inline cudaError_t tmap_linkage(tmap_distances distances, tmap_linkage_edge *edges,
                                        void *workspace, cudaStream_t stream) {
-    unsigned char *at = (unsigned char *)workspace;
+    const tmap_u64 n = distances.n;
     tmapi_linkage l;
-    void *arguments[1];
-    cudaError_t error;
     if (n < 2) return cudaSuccess;
-    if (!distances || !edges || !workspace || (tmap_u64)distances % 4 || (tmap_u64)edges % 4 ||
-        (tmap_u64)workspace % 16)
+    if (!distances.data || !edges || !workspace || (tmap_u64)distances.data % 4 ||
+        (tmap_u64)edges % 4 || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
     if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
-    l.distances = distances, l.n = (tmap_u32)n, l.edges = edges;
-    l.control = (tmap_u32 *)at, at += 16;
-    l.keys = (tmapi_cluster_key *)at, at += n * sizeof *l.keys;
-    l.best = (tmap_u64 *)at, l.pair = l.best + n;
+    l.distances = distances.data, l.n = (tmap_u32)n, l.edges = edges;
+    l.control = (tmapi_cluster_control *)workspace;
+    l.keys = (tmapi_cluster_key *)(l.control + 1);
+    l.best = (tmap_u64 *)(l.keys + n), l.pair = l.best + n;
     l.least = (tmap_u32 *)(l.pair + n), l.of = l.least + n, l.parent = l.of + n;
     l.low = l.parent + n, l.ranks = l.low + n;
-    error = cudaMemsetAsync(l.control, 0, 16, stream);
-    if (error) return error;
-    arguments[0] = &l;
-    return tmapi_cluster_launch((const void *)tmapi_linkage_tree, n, arguments, stream);
+    return tmapi_cluster_launch((const void *)tmapi_linkage_tree, n, l.control, &l, stream);
+}
+
+// ---- components below a cut-off -----------------------------------------------------------------
+
+typedef struct tmapi_linkage_cut {
+    const tmap_linkage_edge *edges;
+    tmap_u32 n;
+    float cutoff;
+    tmap_u32 *labels;
+    tmap_u64 *clusters;
+    tmapi_cluster_control *control;
+    tmap_u32 *parent; // of a vertex, a lower one
+    tmap_u32 *roots;  // a bit for each vertex
+    tmap_u32 *before; // roots before those of a word
+} tmapi_linkage_cut;
+
+// The root of a vertex, on a way that others may be shortening or making longer.
+TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
+    tmap_u32 up, next;
+    while ((up = tmapi_cluster_load(parent + v)) != v) {
+        next = tmapi_cluster_load(parent + up);
+        if (next != up) *(volatile tmap_u32 *)(parent + v) = next;
+        v = up;
+    }
+    return v;
+}
+
+// Roots are the lowest vertices of their components.
+static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
+    tmapi_linkage_components(tmapi_linkage_cut c) {
+    tmapi_cluster_grid grid = tmapi_cluster_self(c.control);
+    const tmap_u32 words = (c.n + 31) / 32;
+    for (tmap_u32 v = grid.thread; v < c.n; v += grid.threads) c.parent[v] = v;
+    tmapi_cluster_barrier(&grid);
+    for (tmap_u32 k = grid.thread; k < c.n - 1; k += grid.threads) {
+        tmap_u32 u = c.edges[k].i, v = c.edges[k].j;
+        const int near = tmapi_cluster_less(c.edges[k].distance, c.cutoff, 1);
+        if (!near || u >= c.n || v >= c.n) continue;
+        for (;;) {
+            const tmap_u32 a = tmapi_linkage_find(c.parent, u), b = tmapi_linkage_find(c.parent, v);
+            u = a < b ? a : b, v = a < b ? b : a;
+            if (u == v || atomicCAS(c.parent + v, v, u) == v) break;
+        }
+    }
+    tmapi_cluster_barrier(&grid);
+    for (tmap_u32 w = grid.warp; w < words; w += grid.warps) {
+        const tmap_u32 v = w * 32 + grid.lane;
+        const int root = v < c.n && tmapi_linkage_find(c.parent, v) == v;
+        const tmap_u32 lanes = __ballot_sync(0xffffffffu, root);
+        if (grid.lane == 0) c.roots[w] = lanes;
+    }
+    tmapi_cluster_barrier(&grid);
+    for (tmap_u32 w = grid.warp; w < words; w += grid.warps) {
+        tmap_u32 sum = 0;
+        for (tmap_u32 k = grid.lane; k < w; k += 32) sum += __popc(c.roots[k]);
+        sum = tmap_warp_sum_redux(tmap_warp_full(), sum);
+        if (grid.lane == 0) c.before[w] = sum;
+        if (grid.lane == 0 && w == words - 1) *c.clusters = sum + __popc(c.roots[w]);
+    }
+    tmapi_cluster_barrier(&grid);
+    for (tmap_u32 v = grid.thread; v < c.n; v += grid.threads) {
+        const tmap_u32 root = tmapi_linkage_find(c.parent, v);
+        const tmap_u32 below = c.roots[root / 32] & ((1u << root % 32) - 1);
+        c.labels[v] = c.before[root / 32] + __popc(below);
+    }
 }
 
 // Writes the components of the tree's edges of distance <= cutoff, which are those of all edges.
-// edges: as tmap_linkage writes them; sorted they need not be. labels: n numbers, the component of
-// each vertex; components are numbered by their lowest vertices. clusters: how many there are.
-// workspace: tmap_linkage_labels_bytes(n) bytes at a multiple of 16. n = 0 writes *clusters alone;
-// of n = 1, edges may be null. All else as above.
-// Example: n = 3, edges (0,1) 1, (1,2) 2, cutoff 1: labels 0, 0, 1, clusters 2.
+// edges: as tmap_linkage writes them, in any order; of n = 1, they may be null. clusters: labels,
+// numbered by the lowest vertices of components, and count. n = 0 writes *clusters.count alone.
+// workspace: tmap_linkage_labels_bytes(n) bytes at a multiple of 16. All else as above.
+// Example: n = 3, edges (0,1) 1, (1,2) 2, cutoff 1: labels 0, 0, 1, count 2.
 static inline cudaError_t tmap_linkage_labels(const tmap_linkage_edge *edges, tmap_u64 n,
-                                              float cutoff, tmap_u32 *labels, tmap_u64 *clusters,
-                                              void *workspace, cudaStream_t stream) {
+                                              float cutoff, tmap_clusters clusters, void *workspace,
+                                              cudaStream_t stream) {
     tmapi_linkage_cut c;
-    void *arguments[1];
-    cudaError_t error;
-    if (!clusters || (tmap_u64)clusters % 8) return cudaErrorInvalidValue;
-    if (n == 0) return cudaMemsetAsync(clusters, 0, sizeof *clusters, stream);
-    if ((n > 1 && !edges) || !labels || !workspace || (tmap_u64)edges % 4 || (tmap_u64)labels % 4 ||
-        (tmap_u64)workspace % 16)
-        return cudaErrorInvalidValue;
+    if (!tmapi_cluster_ready(clusters, n, 0, workspace)) return cudaErrorInvalidValue;
+    if (n == 0) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
+    if ((n > 1 && !edges) || (tmap_u64)edges % 4) return cudaErrorInvalidValue;
     if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
-    c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.labels = labels;
-    c.clusters = clusters, c.control = (tmap_u32 *)workspace, c.parent = c.control + 4;
+    c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.labels = clusters.labels;
+    c.clusters = clusters.count, c.control = (tmapi_cluster_control *)workspace,
+    c.parent = (tmap_u32 *)(c.control + 1);
     c.roots = c.parent + n, c.before = c.roots + (n + 31) / 32;
-    error = cudaMemsetAsync(c.control, 0, 16, stream);
-    if (error) return error;
-    arguments[0] = &c;
-    return tmapi_cluster_launch((const void *)tmapi_linkage_components, n / 32 + 1, arguments,
+    return tmapi_cluster_launch((const void *)tmapi_linkage_components, n / 32 + 1, c.control, &c,
                                 stream);
 }
 

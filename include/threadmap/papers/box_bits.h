@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // box_bits.h: a cellular automaton of two states by the bounding box, of one bit a place: what an
 // embedding can do at best where a state takes no more than its bits. The rival of
-// fractal/life.h.
+// fractal/ca.h.
 //
 // The embedding is rows of words of 32 bits. A word holds the row of one tile, or of as many side
 // by side as there is room for, so that the mask of its cells is that of a tile's row, once for

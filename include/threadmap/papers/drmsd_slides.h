@@ -3,7 +3,7 @@
 // it go: who has which pairs, how a root is taken, and how many atoms i a thread has.
 //
 // dRMSD(A, B) = sqrt(S / (n(n-1)/2)), S the sum over i < j of (d_ij^A - d_ij^B)^2, where d_ij^X is
-// the distance of atoms i and j in frame X. What is here gives S.
+// the distance of atoms i and j in frame X. This header gives S.
 //
 //   naive_1d     the outer sum is parallel: a thread has u atoms i next to each other, and goes
 //                through all j behind them in global memory
@@ -12,19 +12,20 @@
 //   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by as many
 //                j, one of a triangle of squares, which it finds by tmap_triangle_tile_map
 //
-// Of four atoms j of a tile at a time, all six coordinates come in six loads of 128 bits, which
-// serve u atoms i. Forms, roots and u are constants of the compiler's; the kernel is the caller's:
+// Six loads of 128 bits bring all coordinates of four atoms j of a tile, which serve u atoms i.
+// Forms, roots and u are constants of the compiler's; the kernel is the caller's:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
 //                                                  double *sum) {
-//         tmap_drmsd_slides(TMAP_DRMSD_SLIDES_TRIANGLE_2D, TMAP_DRMSD_SLIDES_RSQRT, 4, a, b, n,
-//                           sum);
+//         const tmap_drmsd_slides_how how = {TMAP_DRMSD_SLIDES_TRIANGLE_2D,
+//                                            TMAP_DRMSD_SLIDES_RSQRT, 4};
+//         tmap_drmsd_slides(how, a, b, n, sum);
 //     }
 //     blocks = tmap_drmsd_slides_blocks(TMAP_DRMSD_SLIDES_TRIANGLE_2D, n, 128, 4);
 //     terms<blocks, 128, tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128)>(a, b, n, sum)
 //
 // Source: Filipovic, lecture slides "Flood maps, dRMSD computation"; Filipovic, Plhak, Strelak,
-// HPCS 2015. What stands in the slides, and what does not hold of it, is in docs/papers.md.
+// HPCS 2015. docs/papers.md has what the slides say, and what does not hold of it.
 #ifndef TMAP_PAPERS_DRMSD_SLIDES_H
 #define TMAP_PAPERS_DRMSD_SLIDES_H
 
@@ -39,9 +40,9 @@ enum {
     TMAP_DRMSD_SLIDES_FORMS
 };
 
-// How a root of x is taken: as IEEE 754 rounds it; as 1 / rsqrt(x), into which the compiler of the
-// slides made a root under -use_fast_math; as x rsqrt(x), the slides' remedy, which is no number
-// for x = 0; by the GPU's own approximate root, which -use_fast_math gives today.
+// How a root of x is taken: as IEEE 754 rounds it; as 1 / rsqrt(x), as the compiler of the slides
+// did under -use_fast_math; as x rsqrt(x), the slides' remedy, which is no number for x = 0; by the
+// GPU's own approximate root, which -use_fast_math gives today.
 enum {
     TMAP_DRMSD_SLIDES_SQRT,
     TMAP_DRMSD_SLIDES_RECIPROCAL,
@@ -49,6 +50,12 @@ enum {
     TMAP_DRMSD_SLIDES_APPROX,
     TMAP_DRMSD_SLIDES_ROOTS
 };
+
+// A kernel: who has which pairs, how a root is taken, and the atoms i of a thread: 1, 2, 4 or 8.
+typedef struct tmap_drmsd_slides_how {
+    int form, root;
+    tmap_u32 u;
+} tmap_drmsd_slides_how;
 
 // The most atoms i that a thread may have, and the most threads of a block.
 #define TMAP_DRMSD_SLIDES_U_MAX     8u
@@ -124,9 +131,7 @@ TMAP_DEVICE tmapi_drmsd_slides_atom tmapi_drmsd_slides_load(const float *a, cons
     return atom;
 }
 
-// Adds the term of a pair: 6 subtractions, 6 multiplications, 4 additions and 2 roots, a
-// subtraction, a multiplication and an addition, the 21 operations of the slides, of which 5 are
-// fused.
+// Adds the term of a pair: the 21 operations of the slides, of which 5 are fused.
 TMAP_DEVICE float tmapi_drmsd_slides_add(int root, tmapi_drmsd_slides_atom u,
                                          tmapi_drmsd_slides_atom v, float sum) {
     float d[6];
@@ -140,8 +145,9 @@ TMAP_DEVICE float tmapi_drmsd_slides_add(int root, tmapi_drmsd_slides_atom u,
 // ---- the outer sum alone, from global memory ----------------------------------------------------
 
 // The terms of a thread, which are added up as floats in 256 atoms j, and in double across.
-TMAP_DEVICE double tmapi_drmsd_slides_naive(int root, tmap_u32 u, const float *a, const float *b,
-                                            tmap_u32 n) {
+TMAP_DEVICE double tmapi_drmsd_slides_naive(tmap_drmsd_slides_how how, const float *a,
+                                            const float *b, tmap_u32 n) {
+    const tmap_u32 u = how.u;
     const tmap_u64 first = (blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x) * u;
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
     float part = 0;
@@ -154,7 +160,7 @@ TMAP_DEVICE double tmapi_drmsd_slides_naive(int root, tmap_u32 u, const float *a
     for (tmap_u32 k = 1; k < u; ++k) // its own atoms among themselves
 #pragma unroll
         for (tmap_u32 m = 0; m < k; ++m)
-            if (first + k < n) part = tmapi_drmsd_slides_add(root, mine[m], mine[k], part);
+            if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
     sum = (double)part;
     for (tmap_u64 from = first + u; from < n; from += 256) {
         const tmap_u32 end = n - from < 256 ? n : (tmap_u32)from + 256;
@@ -166,7 +172,7 @@ TMAP_DEVICE double tmapi_drmsd_slides_naive(int root, tmap_u32 u, const float *a
             const tmapi_drmsd_slides_atom other = tmapi_drmsd_slides_load(a, b, j);
 #pragma unroll
             for (tmap_u32 k = 0; k < u; ++k)
-                parts[k] = tmapi_drmsd_slides_add(root, mine[k], other, parts[k]);
+                parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
         }
 #pragma unroll
         for (tmap_u32 k = 0; k < u; ++k) sum += (double)parts[k];
@@ -191,7 +197,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_stage(tmapi_drmsd_slides_four *tile, const f
 }
 
 // The terms of the thread's atoms with all atoms of a tile that lies behind them.
-TMAP_DEVICE void tmapi_drmsd_slides_whole(int root, tmap_u32 u, const tmapi_drmsd_slides_four *tile,
+TMAP_DEVICE void tmapi_drmsd_slides_whole(tmap_drmsd_slides_how how,
+                                          const tmapi_drmsd_slides_four *tile,
                                           const tmapi_drmsd_slides_atom *mine, float *parts) {
     for (tmap_u32 j = 0; j < blockDim.x; j += 4, tile += 6) {
         tmapi_drmsd_slides_four four[6];
@@ -203,28 +210,28 @@ TMAP_DEVICE void tmapi_drmsd_slides_whole(int root, tmap_u32 u, const tmapi_drms
 #pragma unroll
             for (tmap_u32 k = 0; k < 6; ++k) other.c[k] = four[k].f[m];
 #pragma unroll
-            for (tmap_u32 k = 0; k < u; ++k)
-                parts[k] = tmapi_drmsd_slides_add(root, mine[k], other, parts[k]);
+            for (tmap_u32 k = 0; k < how.u; ++k)
+                parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
         }
     }
 }
 
 // The terms of the thread's atoms, i, i + blockDim.x, ..., with those atoms of a tile that exist
 // and lie behind each of them.
-TMAP_DEVICE void tmapi_drmsd_slides_ragged(int root, tmap_u32 u,
+TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how,
                                            const tmapi_drmsd_slides_four *tile, tmap_u32 n,
                                            tmap_u32 i, tmap_u32 from,
                                            const tmapi_drmsd_slides_atom *mine, float *parts) {
     const tmap_u32 end = n - from < blockDim.x ? n - from : blockDim.x;
 #pragma unroll
-    for (tmap_u32 k = 0; k < u; ++k) {
+    for (tmap_u32 k = 0; k < how.u; ++k) {
         const tmap_u32 row = i + k * blockDim.x;
 #pragma unroll 1
         for (tmap_u32 j = row < from ? 0 : row + 1 - from; j < end; ++j) {
             tmapi_drmsd_slides_atom other;
 #pragma unroll
             for (tmap_u32 m = 0; m < 6; ++m) other.c[m] = tile[j / 4 * 6 + m].f[j % 4];
-            parts[k] = tmapi_drmsd_slides_add(root, mine[k], other, parts[k]);
+            parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
         }
     }
 }
@@ -232,9 +239,10 @@ TMAP_DEVICE void tmapi_drmsd_slides_ragged(int root, tmap_u32 u,
 // The thread's terms of the block's atoms i, from `first` on, with atoms `begin` to `end` - 1,
 // where they lie behind. begin >= first; both are a multiple of blockDim.x. Collective for the
 // block.
-TMAP_DEVICE double tmapi_drmsd_slides_tiles(int root, tmap_u32 u, const float *a, const float *b,
-                                            tmap_u32 n, tmap_u32 first, tmap_u32 begin,
-                                            tmap_u32 end) {
+TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const float *a,
+                                            const float *b, tmap_u32 n, tmap_u32 first,
+                                            tmap_u32 begin, tmap_u32 end) {
+    const tmap_u32 u = how.u;
     extern __shared__ tmapi_drmsd_slides_four tmapi_drmsd_slides_shared[];
     const tmap_u32 i = first + threadIdx.x;
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
@@ -252,9 +260,9 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(int root, tmap_u32 u, const float *a
         tmapi_drmsd_slides_stage(tmapi_drmsd_slides_shared, a, b, n, from);
         __syncthreads();
         if (from - first >= u * blockDim.x && n - from >= blockDim.x)
-            tmapi_drmsd_slides_whole(root, u, tmapi_drmsd_slides_shared, mine, parts);
+            tmapi_drmsd_slides_whole(how, tmapi_drmsd_slides_shared, mine, parts);
         else
-            tmapi_drmsd_slides_ragged(root, u, tmapi_drmsd_slides_shared, n, i, from, mine, parts);
+            tmapi_drmsd_slides_ragged(how, tmapi_drmsd_slides_shared, n, i, from, mine, parts);
 #pragma unroll
         for (tmap_u32 k = 0; k < u; ++k) part += parts[k];
         sum += (double)part;
@@ -270,32 +278,32 @@ TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
 
 // Adds S to *sum, by one atomic a block: a thread adds up its terms of a tile as floats, all else
 // in double.
-// form, root, u: as above, constants; u = 1, 2, 4 or 8. a, b: frames in device memory, of shape
-// (n, 3), in any unit. n: up to 4000000; without a pair, below 2, nothing is added. sum: in device
-// memory. All threads of all blocks call it. Blocks have 32 to TMAP_DRMSD_SLIDES_BLOCK_MAX threads,
-// a multiple of 32, and tmap_drmsd_slides_bytes bytes of dynamic shared memory; there are as many
-// as tmap_drmsd_slides_blocks says. Two atoms at one place make the sum no number where a root is
-// x rsqrt(x).
-// Exactness: off by some 10^-7 of S; the last bits hang on the order in which blocks end.
+// how: constants. a, b: frames in device memory, of shape (n, 3), in any unit. n: up to 4000000;
+// below 2 nothing is added. sum: in device memory. All threads of all blocks call it. Blocks have
+// 32 to TMAP_DRMSD_SLIDES_BLOCK_MAX threads, a multiple of 32, and tmap_drmsd_slides_bytes bytes of
+// dynamic shared memory; there are as many as tmap_drmsd_slides_blocks says. Two atoms at one place
+// make the sum no number where a root is x rsqrt(x).
+// Exactness: off by some 10^-7 of S; the last bits depend on the order in which blocks end.
 // Cost: on sm_90, by tiles, 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of which are
 // roots, 17 with _RSQRT, 18 with _RECIPROCAL, some 34 with _SQRT; and 2.7 / u.
 // Example: n = 2, a = (0,0,0)(3,4,0), b = (0,0,0)(1,0,0): (5 - 1)^2 = 16.
-TMAP_DEVICE void tmap_drmsd_slides(int form, int root, tmap_u32 u, const float *a, const float *b,
+TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, const float *b,
                                    tmap_u32 n, double *sum) {
     __shared__ double scratch[TMAP_DRMSD_SLIDES_BLOCK_MAX / 32];
     double mine;
     if (n < 2) return;
-    if (form == TMAP_DRMSD_SLIDES_NAIVE_1D) {
-        mine = tmapi_drmsd_slides_naive(root, u, a, b, n);
-    } else if (form == TMAP_DRMSD_SLIDES_SHARED_1D) {
-        const tmap_u32 first = blockIdx.x * blockDim.x * u;
-        mine = tmapi_drmsd_slides_tiles(root, u, a, b, n, first, first, n);
+    if (how.form == TMAP_DRMSD_SLIDES_NAIVE_1D) {
+        mine = tmapi_drmsd_slides_naive(how, a, b, n);
+    } else if (how.form == TMAP_DRMSD_SLIDES_SHARED_1D) {
+        const tmap_u32 first = blockIdx.x * blockDim.x * how.u;
+        mine = tmapi_drmsd_slides_tiles(how, a, b, n, first, first, n);
     } else {
-        const tmap_u32 side = blockDim.x * u;
+        const tmap_u32 side = blockDim.x * how.u;
         const tmap_triangle_tile t = tmap_triangle_tile_map(blockIdx.x, n, side);
-        mine = tmapi_drmsd_slides_tiles(root, u, a, b, n, t.j, t.i, t.i + t.rows);
+        mine = tmapi_drmsd_slides_tiles(how, a, b, n, t.j, t.i, t.i + t.rows);
     }
-    tmap_fold_block(&mine, sizeof mine, tmapi_drmsd_slides_join, 0, scratch);
+    const tmap_fold fold = {0, sizeof mine, tmapi_drmsd_slides_join};
+    tmap_fold_block(&mine, fold, 0, scratch);
     if (threadIdx.x == 0) atomicAdd(sum, mine);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// flood_slides.h: the flood of a map (raster/flood_map.h), step by step as the lecture slides
+// flood_slides.h: the flood of a map (raster/map.h), step by step as the lecture slides
 // about it go:
 //
 //   naive     a thread for each point, until nothing changes (flood_slides.h)
@@ -20,7 +20,7 @@
 #define TMAP_PAPERS_FLOOD_SLIDES_H
 
 #include "../adaptive/olt.h"
-#include "../raster/flood_map.h"
+#include "../raster/map.h"
 
 // ---- flood state --------------------------------------------------------------------------------
 //
@@ -52,7 +52,7 @@ typedef struct tmapi_slides_test {
 
 // A flood on its way. Arrays in the caller's workspace.
 typedef struct tmapi_slides_state {
-    tmap_flood_map map;
+    tmap_raster_map map;
     tmapi_slides_test test;
     const void *heights;
     unsigned char *out;
@@ -96,10 +96,10 @@ static inline float tmapi_slides_float_from(double x) {
 }
 
 // The same as tmap_flood_wet, for all heights of the map's type.
-static inline tmapi_slides_test tmapi_slides_test_make(const tmap_flood_map *map, double level) {
+static inline tmapi_slides_test tmapi_slides_test_make(const tmap_raster_map *map, double level) {
     const double nodata = map->nodata;
     tmapi_slides_test t = {0, 0, 0, 0, 0};
-    if (map->type == TMAP_FLOOD_F32) {
+    if (map->type == TMAP_RASTER_F32) {
         t.below = tmapi_slides_float_from(level);
         t.nodata_float = tmapi_slides_float_from(nodata);
         t.has_nodata = map->has_nodata && (double)t.nodata_float == nodata;
@@ -138,7 +138,7 @@ TMAP_DEVICE tmap_u32 tmapi_slides_classify(const tmapi_slides_state *s, int type
     const tmap_u32 here = x + 4 <= s->map.width ? 4 : (tmap_u32)(s->map.width - x);
     tmapi_slides_four32 four = {{0, 0, 0, 0}};
     tmap_u32 word = 0;
-    if (here == 4 && s->aligned && type == TMAP_FLOOD_I16) {
+    if (here == 4 && s->aligned && type == TMAP_RASTER_I16) {
         const tmapi_slides_four16 v =
             *(const tmapi_slides_four16 *)((const short *)s->heights + at);
         for (tmap_u32 k = 0; k < 4; ++k) four.h[k] = v.h[k];
@@ -148,14 +148,14 @@ TMAP_DEVICE tmap_u32 tmapi_slides_classify(const tmapi_slides_state *s, int type
 #pragma unroll
         for (tmap_u32 k = 0; k < 4; ++k)
             if (k < here)
-                four.h[k] = type == TMAP_FLOOD_I16 ? ((const short *)s->heights)[at + k]
-                            : type == TMAP_FLOOD_I32
+                four.h[k] = type == TMAP_RASTER_I16 ? ((const short *)s->heights)[at + k]
+                            : type == TMAP_RASTER_I32
                                 ? ((const int *)s->heights)[at + k]
                                 : __float_as_int(((const float *)s->heights)[at + k]);
     }
 #pragma unroll
     for (tmap_u32 k = 0; k < 4; ++k) {
-        const int wet = type == TMAP_FLOOD_F32
+        const int wet = type == TMAP_RASTER_F32
                             ? tmapi_slides_wet_float(&s->test, __int_as_float(four.h[k]))
                             : tmapi_slides_wet_int(&s->test, four.h[k]);
         if (wet && k < here) word |= 2u << 8 * k;
@@ -217,12 +217,12 @@ TMAP_DEVICE void tmapi_slides_begin_tile(const tmapi_slides_state *s, int type, 
 
 static __global__ void __launch_bounds__(256) tmapi_slides_begin(tmapi_slides_state s) {
     for (tmap_u64 tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
-        if (s.map.type == TMAP_FLOOD_I16)
-            tmapi_slides_begin_tile(&s, TMAP_FLOOD_I16, tile);
-        else if (s.map.type == TMAP_FLOOD_I32)
-            tmapi_slides_begin_tile(&s, TMAP_FLOOD_I32, tile);
+        if (s.map.type == TMAP_RASTER_I16)
+            tmapi_slides_begin_tile(&s, TMAP_RASTER_I16, tile);
+        else if (s.map.type == TMAP_RASTER_I32)
+            tmapi_slides_begin_tile(&s, TMAP_RASTER_I32, tile);
         else
-            tmapi_slides_begin_tile(&s, TMAP_FLOOD_F32, tile);
+            tmapi_slides_begin_tile(&s, TMAP_RASTER_F32, tile);
     }
 }
 
@@ -485,6 +485,7 @@ TMAP_DEVICE int tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u64 y,
             carry = left ? word & 1 : word >> 24 & 1;
         }
         rows = __ballot_sync(0xffffffffu, here != 0); // that have changed
+        __syncwarp();                                 // a ballot does not order memory
         changed |= rows;
         for (; rows; rows &= rows - 1) {
             const tmap_u32 k = (tmap_u32)__ffs((int)rows) - 1;
@@ -757,17 +758,17 @@ typedef struct tmap_flood_slides {
     unsigned blocks;
 } tmap_flood_slides;
 
-static inline int tmapi_slides_valid(const tmap_flood_map *map) {
+static inline int tmapi_slides_valid(const tmap_raster_map *map) {
     return map && map->width >= 1 && map->width < 1ull << 31 && map->height >= 1 &&
            map->height < 1ull << 31 && map->pitch >= map->width && map->pitch < 1ull << 32 &&
-           map->type >= TMAP_FLOOD_I16 && map->type <= TMAP_FLOOD_F32 &&
+           map->type >= TMAP_RASTER_I16 && map->type <= TMAP_RASTER_F32 &&
            (map->connectivity == 4 || map->connectivity == 8);
 }
 
 // The workspace of a map, in bytes; 0 for one that tmap_flood_slides_make refuses. Some 1.002 for
 // each cell of the map's tiles of 128 x 128.
 // Example: width = height = 1000: 64 tiles, 1050048.
-static inline tmap_u64 tmap_flood_slides_bytes(const tmap_flood_map *map) {
+static inline tmap_u64 tmap_flood_slides_bytes(const tmap_raster_map *map) {
     tmap_u64 tiles;
     if (!tmapi_slides_valid(map)) return 0;
     tiles = ((map->width + 127) / 128) * ((map->height + 127) / 128);
@@ -779,10 +780,10 @@ static inline tmap_u64 tmap_flood_slides_bytes(const tmap_flood_map *map) {
 // in device memory; heights at a multiple of its type, out of width * height bytes, and workspace
 // of tmap_flood_slides_bytes(map) bytes at a multiple of 16. level: cells below it are wet.
 // Returns cudaErrorInvalidValue where an argument is none of these, or what the device says.
-static inline cudaError_t tmap_flood_slides_make(int form, const tmap_flood_map *map,
+static inline cudaError_t tmap_flood_slides_make(int form, const tmap_raster_map *map,
                                                  const void *heights, double level, void *workspace,
                                                  unsigned char *out, tmap_flood_slides *flood) {
-    const tmap_u64 bytes = map && map->type == TMAP_FLOOD_I16 ? 2 : 4;
+    const tmap_u64 bytes = map && map->type == TMAP_RASTER_I16 ? 2 : 4;
     tmap_flood_slides f;
     tmapi_slides_state *s = &f.state;
     int device, processors;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_approaches.h: pictures of the Mandelbrot set in float by every approach that is
-// compared: exhaustively, and by adaptive serial kernels in both forms and by all drivers.
+// compared: exhaustively, and by adaptive serial kernels (ASK) in both forms, SBR and MBR, and by
+// both drivers.
 #ifndef TMAP_PAPERS_MANDELBROT_APPROACHES_H
 #define TMAP_PAPERS_MANDELBROT_APPROACHES_H
 
@@ -22,9 +23,10 @@ static inline cudaError_t tmap_mandelbrot_approaches_make_f32(const tmap_mandelb
     return tmapi_mandelbrot_f32_approaches_make(m, w, out);
 }
 
-// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver, level_ms: of
-// the two ASK approaches, as for tmap_ask_drive. Returns cudaErrorInvalidValue for an unknown
-// approach or driver or a null or misaligned pointer, else what tmap_ask_drive or the launch does.
+// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver, a
+// tmap_ask_driver, and level_ms, null or as for tmap_ask_host: of the two ASK approaches. Returns
+// cudaErrorInvalidValue for an unknown approach or driver or a null or misaligned pointer, else
+// what the driver or the launch does.
 static inline cudaError_t tmap_mandelbrot_approach_f32(const tmap_mandelbrot_approaches_f32 *p,
                                                        int approach, int driver, float *level_ms,
                                                        int *out, cudaStream_t stream) {

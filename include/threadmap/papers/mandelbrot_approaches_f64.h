@@ -13,17 +13,14 @@
 
 typedef tmapi_mandelbrot_f64_approaches tmap_mandelbrot_approaches_f64;
 
-// Makes the plans of a picture. w: a workspace for it, or null, which leaves the exhaustive
-// approaches. Returns what tmap_mandelbrot_plan_make_f64 does.
+// tmap_mandelbrot_approaches_make_f32 in double.
 static inline cudaError_t tmap_mandelbrot_approaches_make_f64(const tmap_mandelbrot *m,
                                                               const tmap_ask_workspace *w,
                                                               tmap_mandelbrot_approaches_f64 *out) {
     return tmapi_mandelbrot_f64_approaches_make(m, w, out);
 }
 
-// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver, level_ms: of
-// the two ASK approaches, as for tmap_ask_drive. Returns cudaErrorInvalidValue for an unknown
-// approach or driver or a null or misaligned pointer, else what tmap_ask_drive or the launch does.
+// tmap_mandelbrot_approach_f32 in double.
 static inline cudaError_t tmap_mandelbrot_approach_f64(const tmap_mandelbrot_approaches_f64 *p,
                                                        int approach, int driver, float *level_ms,
                                                        int *out, cudaStream_t stream) {

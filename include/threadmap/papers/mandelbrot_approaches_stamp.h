@@ -5,7 +5,7 @@
 #define TMAP_PAPERS_MANDELBROT_APPROACHES_STAMP_H
 
 #include "../adaptive/mandelbrot_picture.h"
-#include "ask_drivers.h"
+#include "ask_sbr.h"
 
 // Steps of a pixel of the exhaustive approach between two tests.
 #define TMAPI_MANDELBROT_UNROLLED 32
@@ -18,6 +18,19 @@ typedef enum tmap_mandelbrot_approach {
 } tmap_mandelbrot_approach;
 
 #define TMAP_MANDELBROT_APPROACH_COUNT 4
+
+// Who goes from level to level of a subdivision.
+typedef enum tmap_ask_driver {
+    TMAP_ASK_HOST,  // tmap_ask_host, as in the paper
+    TMAP_ASK_STREAM // tmap_ask_stream
+} tmap_ask_driver;
+
+#define TMAP_ASK_DRIVER_COUNT 2
+
+// "host", "stream"; "?" for any other number.
+TMAP_FN const char *tmap_ask_driver_name(int driver) {
+    return driver == TMAP_ASK_HOST ? "host" : driver == TMAP_ASK_STREAM ? "stream" : "?";
+}
 
 // The name of an approach in tables and results: "exhaustive", "unrolled", "ask_sbr", "ask_mbr";
 // "?" for any other number.
@@ -39,112 +52,102 @@ TMAP_FN const char *tmap_mandelbrot_approach_name(int approach) {
 // ---- exhaustive ---------------------------------------------------------------------------------
 
 // A thread for each pixel, a test in every step.
-static __global__ void __launch_bounds__(256)
-    TMAPI_MANDELBROT(plain_kernel)(TMAPI_MANDELBROT_JOB p) {
+static __global__ void __launch_bounds__(256) TMAPI_MB(plain_kernel)(TMAPI_MB(job) p) {
     tmap_u32 x = blockIdx.x * 16 + threadIdx.x % 16, y = blockIdx.y * 16 + threadIdx.x / 16;
-    if (x >= p.nx) return;
-    for (; y < p.ny; y += 16 * gridDim.y)
-        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell)(&p, x, y);
+    if (x >= p.to.nx) return;
+    for (; y < p.to.ny; y += 16 * gridDim.y)
+        p.to.out[(tmap_u64)y * p.to.nx + x] = TMAPI_MB(dwell)(&p, x, y);
 }
 
 // The dwell with a test in every TMAPI_MANDELBROT_UNROLLED steps; the last ones are taken again
 // with tests.
-TMAP_DEVICE int TMAPI_MANDELBROT(dwell_unrolled)(const TMAPI_MANDELBROT_JOB *p, tmap_u32 x,
-                                                 tmap_u32 y) {
-    TMAPI_MANDELBROT(point) a = TMAPI_MANDELBROT(begin)(p, x, y), saved;
+TMAP_DEVICE int TMAPI_MB(dwell_unrolled)(const TMAPI_MB(job) * p, tmap_u32 x, tmap_u32 y) {
+    TMAPI_MB(point) a = TMAPI_MB(begin)(p, x, y), saved;
     int d = 0;
-    if (TMAPI_MANDELBROT(known)(p, a)) return p->dwell;
-    if (TMAPI_MANDELBROT(steady)(a))
-        while (d <= p->dwell - TMAPI_MANDELBROT_UNROLLED) {
+    if (TMAPI_MB(known)(p, a)) return p->to.dwell;
+    if (TMAPI_MB(steady)(a))
+        while (d <= p->to.dwell - TMAPI_MANDELBROT_UNROLLED) {
             saved = a;
 #pragma unroll
-            for (int i = 0; i < TMAPI_MANDELBROT_UNROLLED; ++i) TMAPI_MANDELBROT(step)(&a);
-            if (!(TMAPI_MANDELBROT(norm)(a.zr, a.zi) < 4)) {
+            for (int i = 0; i < TMAPI_MANDELBROT_UNROLLED; ++i) TMAPI_MB(step)(&a);
+            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) {
                 a = saved;
                 break;
             }
             d += TMAPI_MANDELBROT_UNROLLED;
         }
-    return TMAPI_MANDELBROT(tested)(a, d, p->dwell);
+    return TMAPI_MB(tested)(a, d, p->to.dwell);
 }
 
 // A warp has 8 x 4 pixels, whose dwells differ less than those of 32 in a row.
-static __global__ void __launch_bounds__(256)
-    TMAPI_MANDELBROT(unrolled_kernel)(TMAPI_MANDELBROT_JOB p) {
+static __global__ void __launch_bounds__(256) TMAPI_MB(unrolled_kernel)(TMAPI_MB(job) p) {
     tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     tmap_u32 x = blockIdx.x * 16 + warp % 2 * 8 + lane % 8;
     tmap_u32 y = blockIdx.y * 16 + warp / 2 * 4 + lane / 8;
-    if (x >= p.nx) return;
-    for (; y < p.ny; y += 16 * gridDim.y)
-        p.out[(tmap_u64)y * p.nx + x] = TMAPI_MANDELBROT(dwell_unrolled)(&p, x, y);
+    if (x >= p.to.nx) return;
+    for (; y < p.to.ny; y += 16 * gridDim.y)
+        p.to.out[(tmap_u64)y * p.to.nx + x] = TMAPI_MB(dwell_unrolled)(&p, x, y);
 }
 
-// ---- forms and drivers of ASK -------------------------------------------------------------------
+// ---- subdivision, a block for each region -------------------------------------------------------
 
 static __global__ void __launch_bounds__(128, 8)
-    TMAPI_MANDELBROT(block_kernel)(tmap_ask_run run, TMAPI_MANDELBROT_JOB job) {
+    TMAPI_MB(block_kernel)(tmap_ask_run run, TMAPI_MB(job) job) {
+    const tmap_ask_pass leaves = {tmapi_mandelbrot_leaf_elements, TMAPI_MB(leaf)};
+    const tmap_ask_pass lines = {tmapi_mandelbrot_share_elements, TMAPI_MB(share)};
     run.workspace.domain.dims = 2;
-    tmap_ask_blocks(&run, TMAPI_MANDELBROT(query), TMAPI_MANDELBROT(terminal),
-                    TMAPI_MANDELBROT(leaf_elements), TMAPI_MANDELBROT(leaf),
-                    TMAPI_MANDELBROT(share_elements), TMAPI_MANDELBROT(share), &job);
-}
-
-static __global__ void __launch_bounds__(256, 2)
-    TMAPI_MANDELBROT(cooperative_kernel)(tmap_ask_run run, TMAPI_MANDELBROT_JOB job) {
-    run.workspace.domain.dims = 2;
-    tmap_ask_all_levels(&run, TMAPI_MANDELBROT(query), TMAPI_MANDELBROT(terminal),
-                        TMAPI_MANDELBROT(leaf_elements), TMAPI_MANDELBROT(leaf),
-                        tmap_ask_every_element, TMAPI_MANDELBROT(leaf_short),
-                        TMAPI_MANDELBROT(share_elements), TMAPI_MANDELBROT(share), &job);
+    tmap_ask_sbr(&run, tmapi_mandelbrot_query, tmapi_mandelbrot_terminal, leaves, lines, &job);
 }
 
 // ---- the host's part ----------------------------------------------------------------------------
 
-typedef struct TMAPI_MANDELBROT(approaches) {
-    tmap_ask_drivers_plan ask; // where there is a workspace
-    TMAPI_MANDELBROT_JOB job;  // without `out`
+typedef struct TMAPI_MB(approaches) {
+    tmap_ask_plan ask[TMAP_ASK_FORM_COUNT]; // where there is a workspace
+    TMAPI_MB(job) job;                      // without `out`
     int subdivided;
-} TMAPI_MANDELBROT(approaches);
+} TMAPI_MB(approaches);
 
-static inline cudaError_t TMAPI_MANDELBROT(approaches_make)(const tmap_mandelbrot *m,
-                                                            const tmap_ask_workspace *w,
-                                                            TMAPI_MANDELBROT(approaches) * out) {
-    const tmap_ask_kernels kernels = {
-        (const void *)TMAPI_MANDELBROT(query_kernel), (const void *)TMAPI_MANDELBROT(finish_kernel),
-        (const void *)TMAPI_MANDELBROT(share_kernel), 256, TMAPI_MANDELBROT_SCRATCH};
+static inline cudaError_t TMAPI_MB(approaches_make)(const tmap_mandelbrot *m,
+                                                    const tmap_ask_workspace *w,
+                                                    TMAPI_MB(approaches) * out) {
+    tmap_ask_kernels kernels = TMAPI_MB(kernels)();
     cudaError_t status;
     if (!out || tmap_mandelbrot_check(m)) return cudaErrorInvalidValue;
     out->subdivided = w != 0;
-    out->job = TMAPI_MANDELBROT(job_make)(m);
+    out->job = TMAPI_MB(job_make)(m);
     if (!w) return cudaSuccess;
-    status = TMAPI_MANDELBROT(job_in)(m, w, &out->job);
+    if (TMAPI_MB(job_in)(m, w, &out->job)) return cudaErrorInvalidValue;
+    status = tmap_ask_plan_make(w, &kernels, &out->ask[TMAP_ASK_MBR]);
     if (status != cudaSuccess) return status;
-    return tmap_ask_drivers_plan_make(w, &kernels, (const void *)TMAPI_MANDELBROT(block_kernel),
-                                      (const void *)TMAPI_MANDELBROT(cooperative_kernel),
-                                      &out->ask);
+    kernels.query = (const void *)TMAPI_MB(block_kernel);
+    kernels.threads = 0;
+    return tmap_ask_sbr_plan_make(w, &kernels, &out->ask[TMAP_ASK_SBR]);
 }
 
-static inline cudaError_t TMAPI_MANDELBROT(approach)(const TMAPI_MANDELBROT(approaches) * p,
-                                                     int approach, int driver, float *level_ms,
-                                                     int *out, cudaStream_t stream) {
-    TMAPI_MANDELBROT_JOB job;
+static inline cudaError_t TMAPI_MB(approach)(const TMAPI_MB(approaches) * p, int approach,
+                                             int driver, float *level_ms, int *out,
+                                             cudaStream_t stream) {
+    TMAPI_MB(job) job;
     tmap_u32 columns, rows;
     void *arguments[1];
     if (!p || !out || (tmap_u64)out % sizeof *out || approach < 0 ||
         approach >= TMAP_MANDELBROT_APPROACH_COUNT)
         return cudaErrorInvalidValue;
     job = p->job;
-    job.out = out;
+    job.to.out = out;
     if (approach > TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED) {
-        const int form = approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR;
-        if (!p->subdivided) return cudaErrorInvalidValue;
-        return tmap_ask_drive(&p->ask, form, driver, &job, level_ms, stream);
+        const tmap_ask_plan *ask =
+            &p->ask[approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR];
+        if (!p->subdivided || driver < 0 || driver >= TMAP_ASK_DRIVER_COUNT)
+            return cudaErrorInvalidValue;
+        return driver == TMAP_ASK_HOST ? tmap_ask_host(ask, &job, level_ms, stream)
+                                       : tmap_ask_stream(ask, &job, stream);
     }
-    columns = (job.nx + 15) / 16, rows = (job.ny + 15) / 16;
+    columns = (job.to.nx + 15) / 16, rows = (job.to.ny + 15) / 16;
     arguments[0] = &job;
     return cudaLaunchKernel(
-        approach == TMAP_MANDELBROT_EXHAUSTIVE ? (const void *)TMAPI_MANDELBROT(plain_kernel)
-                                               : (const void *)TMAPI_MANDELBROT(unrolled_kernel),
+        approach == TMAP_MANDELBROT_EXHAUSTIVE ? (const void *)TMAPI_MB(plain_kernel)
+                                               : (const void *)TMAPI_MB(unrolled_kernel),
         dim3(columns, rows < 65535 ? rows : 65535, 1), dim3(256, 1, 1), arguments, 0, stream);
 }
 

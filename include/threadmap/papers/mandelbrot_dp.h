@@ -19,8 +19,8 @@
 #ifndef TMAP_PAPERS_MANDELBROT_DP_H
 #define TMAP_PAPERS_MANDELBROT_DP_H
 
-#include "../adaptive/mandelbrot.h"
-#include "../adaptive/mandelbrot_f64.h"
+#include "../adaptive/mandelbrot_picture.h"
+#include "ask_sbr.h"
 
 #if !defined(TMAP_MANDELBROT_DP)
 #if defined(__CUDACC_RDC__)
@@ -32,7 +32,22 @@
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
+// How a picture is drawn by dynamic parallelism.
+typedef struct tmap_mandelbrot_dp {
+    int form;          // TMAP_ASK_SBR or TMAP_ASK_MBR
+    tmap_ask_params a; // as for tmap_mandelbrot_workspace_bytes; g <= 65535
+    tmap_u32 threads;  // of a block: a multiple of 32 up to 512; 0: 256
+    tmap_u64 pending; // 0, or the device's new limit of pending launches, which stays set after the
+                      // call and takes device memory for each
+    int *columns;     // null, or tmap_mandelbrot_dp_columns_bytes bytes of device memory for the
+                      // columns of borders
+    tmap_u64 *lost;   // in device memory: becomes the number of launches that failed; what they
+                      // should have written is not written
+} tmap_mandelbrot_dp;
+
 #if TMAP_MANDELBROT_DP
+#include "../adaptive/mandelbrot.h"
+#include "../adaptive/mandelbrot_f64.h"
 
 // Nobody waits for a child, and children need not wait for each other.
 #if defined(cudaStreamFireAndForget)
@@ -48,47 +63,35 @@
 
 #endif
 
-// Bytes of the columns of borders; 0 where they stand in the picture, or for what is refused.
+// Bytes of the columns of borders; 0 where they are kept in the picture, or for what is refused.
 TMAP_FN tmap_u64 tmap_mandelbrot_dp_columns_bytes(const tmap_mandelbrot *m, tmap_ask_params a) {
     tmap_ask_domain d;
-    if (!m || tmap_ask_domain_make(m->nx, m->ny, 0, 2, a, &d)) return 0;
+    if (tmap_ask_domain_make(tmapi_mandelbrot_box(m), a, &d)) return 0;
     return tmapi_mandelbrot_columns(&d);
 }
 
-// Writes the dwells of a picture, computed in float, by dynamic parallelism. m, a: as for
-// tmap_mandelbrot_workspace_bytes; a.g <= 65535. out: as for tmap_mandelbrot_f32. form:
-// TMAP_ASK_SBR or TMAP_ASK_MBR. threads: of a block, a multiple of 32 up to 512; 0 stands for 256.
-// pending: 0, or the device's new limit of pending launches, which stays set after the call and
-// takes device memory for each. columns: null, or device memory for the columns of borders,
-// tmap_mandelbrot_dp_columns_bytes bytes. *lost, in device memory, becomes the number of launches
-// that failed: what they should have written is not written. Returns cudaErrorInvalidValue for what
-// is out of range; nothing is launched then. cudaErrorNotSupported without -rdc=true. Else the
-// first error of the host's calls.
-static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m, int form,
-                                                 tmap_ask_params a, tmap_u32 threads,
-                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
-                                                 int *out, cudaStream_t stream) {
+// Writes the dwells of a picture, computed in float, by dynamic parallelism. out: as for
+// tmap_mandelbrot_f32. Returns cudaErrorInvalidValue for what is out of range, where nothing is
+// launched; cudaErrorNotSupported without -rdc=true; else the first error of the host's calls.
+static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m,
+                                                 const tmap_mandelbrot_dp *how, int *out,
+                                                 cudaStream_t stream) {
 #if TMAP_MANDELBROT_DP
-    return tmapi_mandelbrot_f32_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
+    return tmapi_mandelbrot_f32_dp_launch(m, how, out, stream);
 #else
-    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
-        (void)out;
-    (void)stream;
+    (void)m, (void)how, (void)out, (void)stream;
     return cudaErrorNotSupported;
 #endif
 }
 
 // The same in double.
-static inline cudaError_t tmap_mandelbrot_dp_f64(const tmap_mandelbrot *m, int form,
-                                                 tmap_ask_params a, tmap_u32 threads,
-                                                 tmap_u64 pending, int *columns, tmap_u64 *lost,
-                                                 int *out, cudaStream_t stream) {
+static inline cudaError_t tmap_mandelbrot_dp_f64(const tmap_mandelbrot *m,
+                                                 const tmap_mandelbrot_dp *how, int *out,
+                                                 cudaStream_t stream) {
 #if TMAP_MANDELBROT_DP
-    return tmapi_mandelbrot_f64_dp_launch(m, form, a, threads, pending, columns, lost, out, stream);
+    return tmapi_mandelbrot_f64_dp_launch(m, how, out, stream);
 #else
-    (void)m, (void)form, (void)a, (void)threads, (void)pending, (void)columns, (void)lost,
-        (void)out;
-    (void)stream;
+    (void)m, (void)how, (void)out, (void)stream;
     return cudaErrorNotSupported;
 #endif
 }

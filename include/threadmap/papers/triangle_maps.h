@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// triangle_maps.h: the maps that g(lambda) is measured against: bounding box (BB), rectangular
-// box (RB), recursive partition (REC) and upper-triangular mapping (UTM).
+// triangle_maps.h: the map g(lambda) as the paper computes it, LTM-X, LTM-N and LTM-R, and the maps
+// that it is measured against: bounding box (BB), rectangular box (RB), recursive partition (REC)
+// and upper-triangular mapping (UTM).
 //
 // Arithmetic only, without tables. Each is a map of blocks or of threads, whichever x, y, q and N
 // count; N is then the side of the triangle in blocks or in threads. Cells are (i, j), j <= i < N;
@@ -17,22 +18,19 @@
 
 #include "../triangle/map.h"
 
-// ---- triangle roots -----------------------------------------------------------------------------
+// ---- LTM-X, LTM-N, LTM-R ------------------------------------------------------------------------
 //
-// The map g(lambda) of triangles in the three implementations of its paper,
-// LTM-X, LTM-N and LTM-R, each with the range in which it is exact.
+// The map g(lambda) in the three implementations of its paper. They differ in the root alone:
+// i = floor(sqrt(1/4 + 2 lambda) - 1/2 + epsilon), j = lambda - i(i+1)/2, and without the diagonal
+// i = floor(sqrt(1/4 + 2 lambda) + 1/2 + epsilon), j = lambda - i(i-1)/2 (the printed column,
+// lambda - i(i+1)/2, is a slip: docs/errata.md). For a map that is exact for every lambda, at no
+// higher cost, use triangle/map.h.
 //
-// They differ in the root alone: i = floor(sqrt(1/4 + 2 lambda) - 1/2 + epsilon), j = lambda -
-// i(i+1)/2, and without the diagonal i = floor(sqrt(1/4 + 2 lambda) + 1/2 + epsilon), j = lambda -
-// i(i-1)/2 (the printed column, lambda - i(i+1)/2, is a slip: docs/errata.md). For a map that is
-// exact for every lambda, at no higher cost, use triangle/map.h.
-//
-// Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
-// problems" (2014), equations 9, 10 and 16, section III.A. The paper finds LTM-N and LTM-R exact up
+// Source: the same paper, equations 9, 10 and 16, section III.A. It finds LTM-N and LTM-R exact up
 // to N = 30720 with blocks of 16 x 16, which are 1920 rows of blocks.
 //
-// TMAP_TRIANGLE_ROWS_*: a triangle of so many rows (of blocks, if the map is used for blocks) is
-// mapped right; without the diagonal it is one row more. All 2^32 lambdas were tried on an H200:
+// TMAP_TRIANGLE_ROWS_*: a triangle of that many rows (of blocks, if the map is used for blocks) is
+// mapped right; without the diagonal one row more. All 2^32 lambdas were tried on an H200:
 //
 //           right for  first wrong lambda  where that holds
 //   LTM-X   4607 rows  10619135            on every machine: it rounds as IEEE 754 has it
@@ -52,6 +50,35 @@
 
 // What LTM-N and LTM-R add to the row before they round it down.
 #define TMAP_TRIANGLE_EPSILON 1e-4f
+
+// sqrt(x) rounded to nearest, as IEEE 754 has it: the same bits on every machine. x: 0 or a normal
+// number. Double precision carries the root of a float so far that rounding it once more is
+// harmless: no such root lies within 2^-51 of the middle between two floats.
+TMAP_FN float tmapi_sqrt_nearest(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    double s = (double)(x * tmapi_rsqrt_newton(x)), wide = (double)x;
+    if (x == 0.0f) return 0.0f;
+    s = 0.5 * (s + wide / s);
+    s = 0.5 * (s + wide / s);
+    return (float)s;
+#endif
+}
+
+// 1 / sqrt(x), x a normal number: the GPU's own rsqrt, CUDA's rsqrtf; on the host the nearest
+// float.
+TMAP_FN float tmapi_rsqrt_nearest(float x) {
+#if defined(__CUDA_ARCH__)
+    return tmapi_rsqrt(x);
+#else
+    double y = (double)tmapi_rsqrt_newton(x), half_x = 0.5 * (double)x;
+    y *= 1.5 - half_x * y * y;
+    return (float)(y * (1.5 - half_x * y * y));
+#endif
+}
 
 // Cell (i, lambda - i(i+1)/2).
 TMAP_FN tmap_pair tmapi_triangle_in_row(tmap_u32 lambda, tmap_u32 i) {
@@ -98,7 +125,7 @@ TMAP_FN tmap_pair tmap_triangle_map_strict_newton(tmap_u32 lambda) {
     return tmapi_triangle_in_row_strict(lambda, (tmap_u32)(root + 0.5f + TMAP_TRIANGLE_EPSILON));
 }
 
-// LTM-R, equation 16: x * rsqrt(x) by the special-function unit, and epsilon. Cost: 2 instructions
+// LTM-R, equation 16: x * rsqrtf(x) by the special-function unit, and epsilon. Cost: 2 instructions
 // for the root. Exact for TMAP_TRIANGLE_ROWS_RSQRT rows. Example: as LTM-X.
 TMAP_FN tmap_pair tmap_triangle_map_rsqrt(tmap_u32 lambda) {
     float x = 0.25f + 2.0f * (float)lambda;
@@ -112,8 +139,6 @@ TMAP_FN tmap_pair tmap_triangle_map_strict_rsqrt(tmap_u32 lambda) {
     float root = x * tmapi_rsqrt_nearest(x);
     return tmapi_triangle_in_row_strict(lambda, (tmap_u32)(root + 0.5f + TMAP_TRIANGLE_EPSILON));
 }
-
-// ---- triangle maps ------------------------------------------------------------------------------
 
 // ---- BB: the bounding box -----------------------------------------------------------------------
 //

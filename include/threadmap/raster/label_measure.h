@@ -2,14 +2,17 @@
 // label_measure.h: what each component of a labelled map is like: its area, its bounding box and
 // its first cell.
 //
+//     tmap_label(&plan, cells, workspace, labels, count, stream); // label.h
+//     tmap_label_measure(&plan, labels, components, shapes, stream);
+//
 // A block of threads has a tile of 1024 columns and 64 rows. Cells of a row side by side count
-// together; what a tile has of a component is gathered in a table in shared memory, and comes from
-// there into the component's shape. Labels that find no place in the table go past it. All numbers
+// together; what a tile has of a component is gathered in a table in shared memory, and goes from
+// there to the component's shape. Labels that find no place in the table go past it. All numbers
 // are integers, so that the order of additions does not matter: shapes are the same in every run.
 #ifndef TMAP_RASTER_LABEL_MEASURE_H
 #define TMAP_RASTER_LABEL_MEASURE_H
 
-#include "label_map.h"
+#include "label.h"
 
 // A component. area: how many cells it has; 0: there is no such component, and nothing else here
 // counts. first: its first cell, row by row from above: y * width + x. left, right: its first and
@@ -19,12 +22,12 @@ typedef struct tmap_label_shape {
     tmap_u32 left, top, right, bottom;
 } tmap_label_shape;
 
+#if TMAP_CUDA && !TMAP_NVRTC
+
 #define TMAPI_LABEL_MEASURE_WARPS 16u
 #define TMAPI_LABEL_MEASURE_ROWS  64u // of a tile
 #define TMAPI_LABEL_MEASURE_TABLE 1024u
 #define TMAPI_LABEL_MEASURE_TRIES 4u
-
-#if TMAP_CUDA
 
 // What a tile has of components. label: 0 where nothing is. first: row and column in the tile.
 typedef struct tmapi_label_table {
@@ -34,6 +37,13 @@ typedef struct tmapi_label_table {
     tmap_u32 last[TMAPI_LABEL_MEASURE_TABLE];
 } tmapi_label_table;
 
+// A tile: its first cell, the map's width, its table, and all shapes.
+typedef struct tmapi_label_tile {
+    tmap_u64 x, y, width;
+    tmapi_label_table *table;
+    tmap_label_shape *shapes;
+} tmapi_label_tile;
+
 // Numbers get less, or larger, by atomics where a look does not say that they are so already.
 TMAP_DEVICE void tmapi_label_least(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to > value) atomicMin(to, value);
@@ -42,7 +52,7 @@ TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
 }
 
-// A part of a component comes to its shape.
+// A part of a component is added to its shape.
 TMAP_DEVICE void tmapi_label_shape_add(tmap_label_shape *to, tmap_label_shape part) {
     atomicAdd(&to->area, part.area);
     if (*(volatile tmap_u64 *)&to->first > part.first) atomicMin(&to->first, part.first);
@@ -62,34 +72,45 @@ TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 l
     return TMAPI_LABEL_MEASURE_TABLE;
 }
 
-// `area` cells of a component side by side, from column x and row y of a tile on; x0, y0: where it
-// begins.
-TMAP_DEVICE void tmapi_label_measure_run(tmapi_label_table *table, tmap_label_shape *shapes,
-                                         tmap_u64 label, tmap_u32 x, tmap_u32 y, tmap_u32 area,
-                                         tmap_u64 x0, tmap_u64 y0, tmap_u64 width) {
-    const tmap_u32 at = tmapi_label_table_find(table, label);
+// `area` cells of a component side by side, from column x and row y of a tile on.
+TMAP_DEVICE void tmapi_label_measure_run(const tmapi_label_tile t, tmap_u64 label, tmap_u32 x,
+                                         tmap_u32 y, tmap_u32 area) {
+    const tmap_u32 at = tmapi_label_table_find(t.table, label);
     if (at < TMAPI_LABEL_MEASURE_TABLE) {
-        atomicAdd(table->area + at, area);
-        tmapi_label_least(table->first + at, y * TMAPI_LABEL_CELLS + x);
-        tmapi_label_least(table->left + at, x);
-        tmapi_label_largest(table->right + at, x + area - 1);
-        tmapi_label_largest(table->last + at, y);
+        atomicAdd(t.table->area + at, area);
+        tmapi_label_least(t.table->first + at, y * TMAPI_LABEL_CELLS + x);
+        tmapi_label_least(t.table->left + at, x);
+        tmapi_label_largest(t.table->right + at, x + area - 1);
+        tmapi_label_largest(t.table->last + at, y);
     } else {
         tmap_label_shape part;
-        part.area = area, part.first = (y0 + y) * width + x0 + x;
-        part.left = (tmap_u32)x0 + x, part.right = (tmap_u32)x0 + x + area - 1;
-        part.top = part.bottom = (tmap_u32)y0 + y;
-        tmapi_label_shape_add(shapes + label - 1, part);
+        part.area = area, part.first = (t.y + y) * t.width + t.x + x;
+        part.left = (tmap_u32)t.x + x, part.right = (tmap_u32)t.x + x + area - 1;
+        part.top = part.bottom = (tmap_u32)t.y + y;
+        tmapi_label_shape_add(t.shapes + label - 1, part);
     }
 }
 
-// A tile. components: labels up to it are measured.
-TMAP_DEVICE void tmapi_label_measure_tile(tmapi_label_table *table, const void *labels, int wide,
-                                          tmap_u64 width, tmap_u64 height, tmap_u64 components,
-                                          tmap_label_shape *shapes) {
+static __global__ void __launch_bounds__(256)
+    tmapi_label_clear_kernel(tmap_label_shape *shapes, tmap_u64 components) {
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < components; i += gridDim.x * 256ull) {
+        tmap_label_shape none;
+        none.area = 0, none.first = ~0ull, none.left = none.top = 0xffffffffu;
+        none.right = none.bottom = 0;
+        shapes[i] = none;
+    }
+}
+
+// A block a tile. components: labels up to it are measured.
+static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
+    tmapi_label_measure_kernel(const void *labels, int wide, tmap_u64 width, tmap_u64 height,
+                               tmap_u64 components, tmap_label_shape *shapes) {
+    extern __shared__ uint4 tmapi_label_memory[];
+    tmapi_label_table *table = (tmapi_label_table *)tmapi_label_memory;
     const tmap_u64 across = (width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS;
     const tmap_u64 x0 = blockIdx.x % across * TMAPI_LABEL_CELLS;
     const tmap_u64 y0 = blockIdx.x / across * TMAPI_LABEL_MEASURE_ROWS;
+    const tmapi_label_tile tile = {x0, y0, width, table, shapes};
     const tmap_u32 lane = threadIdx.x % 32;
     for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_MEASURE_TABLE; i += blockDim.x) {
         table->label[i] = 0;
@@ -112,14 +133,12 @@ TMAP_DEVICE void tmapi_label_measure_tile(tmapi_label_table *table, const void *
             }
 #pragma unroll
             for (tmap_u32 a = 0; a < 4; ++a) {
-                const tmap_u64 left = __shfl_up_sync(0xffffffffu, label[a], 1);
-                const tmap_u32 starts =
-                    __ballot_sync(0xffffffffu, lane == 0 || label[a] != left) >> lane;
+                const tmap_u64 left = __shfl_up_sync(~0u, label[a], 1);
+                const tmap_u32 starts = __ballot_sync(~0u, lane == 0 || label[a] != left) >> lane;
                 const tmap_u32 more = starts >> 1; // from the next cell on
                 if ((starts & 1) && label[a] != 0 && label[a] <= components)
-                    tmapi_label_measure_run(table, shapes, label[a], k0 + a * 32 + lane, y,
-                                            more ? (tmap_u32)__ffs((int)more) : 32 - lane, x0, y0,
-                                            width);
+                    tmapi_label_measure_run(tile, label[a], k0 + a * 32 + lane, y,
+                                            more ? (tmap_u32)__ffs((int)more) : 32 - lane);
             }
         }
     }
@@ -136,26 +155,6 @@ TMAP_DEVICE void tmapi_label_measure_tile(tmapi_label_table *table, const void *
     }
 }
 
-#if !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-static __global__ void __launch_bounds__(256)
-    tmapi_label_clear_kernel(tmap_label_shape *shapes, tmap_u64 components) {
-    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < components; i += gridDim.x * 256ull) {
-        tmap_label_shape none;
-        none.area = 0, none.first = ~0ull, none.left = none.top = 0xffffffffu;
-        none.right = none.bottom = 0;
-        shapes[i] = none;
-    }
-}
-static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
-    tmapi_label_measure_kernel(const void *labels, int wide, tmap_u64 width, tmap_u64 height,
-                               tmap_u64 components, tmap_label_shape *shapes) {
-    extern __shared__ uint4 tmapi_label_shared[];
-    tmapi_label_measure_tile((tmapi_label_table *)tmapi_label_shared, labels, wide, width, height,
-                             components, shapes);
-}
-
 // Measures components of a labelled map.
 // plan: that the map was labelled with. labels: what tmap_label wrote, in device memory.
 // components: how many are measured: labels 1 to components, 0 to 2^40; usually the count that
@@ -167,29 +166,25 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
 static inline cudaError_t tmap_label_measure(const tmap_label_plan *plan, const void *labels,
                                              tmap_u64 components, tmap_label_shape *shapes,
                                              cudaStream_t stream) {
-    tmap_u64 blocks = components / 256 + 1, width, height;
-    void *arguments[6];
-    cudaError_t error;
+    const tmap_u64 blocks = components / 256 + 1;
+    const tmapi_launch_shape clear = {blocks < 65536 ? blocks : 65536, 256, 0};
+    tmapi_launch_shape measure = {0, TMAPI_LABEL_MEASURE_WARPS * 32, sizeof(tmapi_label_table)};
+    tmap_u64 width, height;
+    void *of_clear[] = {&shapes, &components};
     int wide;
+    void *of_measure[] = {&labels, &wide, &width, &height, &components, &shapes};
+    cudaError_t error;
     if (!plan || !labels || (components && !shapes) || components >> 40 ||
         (tmap_u64)shapes % sizeof(tmap_u64))
         return cudaErrorInvalidValue;
     if (components == 0) return cudaSuccess;
-    if (blocks > 65536) blocks = 65536;
-    arguments[0] = &shapes, arguments[1] = &components;
-    error = cudaLaunchKernel((const void *)tmapi_label_clear_kernel, dim3((unsigned)blocks),
-                             dim3(256), arguments, 0, stream);
-    if (error != cudaSuccess) return error;
+    error = tmapi_launch((const void *)tmapi_label_clear_kernel, clear, of_clear, stream);
+    if (error) return error;
     width = plan->map.width, height = plan->map.height, wide = plan->form == TMAP_LABEL_INT64;
-    blocks = (width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS;
-    blocks *= (height + TMAPI_LABEL_MEASURE_ROWS - 1) / TMAPI_LABEL_MEASURE_ROWS;
-    arguments[0] = &labels, arguments[1] = &wide, arguments[2] = &width, arguments[3] = &height;
-    arguments[4] = &components, arguments[5] = &shapes;
-    return cudaLaunchKernel((const void *)tmapi_label_measure_kernel, dim3((unsigned)blocks),
-                            dim3(TMAPI_LABEL_MEASURE_WARPS * 32), arguments,
-                            sizeof(tmapi_label_table), stream);
+    measure.grid = (width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS;
+    measure.grid *= (height + TMAPI_LABEL_MEASURE_ROWS - 1) / TMAPI_LABEL_MEASURE_ROWS;
+    return tmapi_launch((const void *)tmapi_label_measure_kernel, measure, of_measure, stream);
 }
-#endif
 
 #endif
 

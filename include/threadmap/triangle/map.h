@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// map.h: the map g(lambda) of triangular domains, exact for every lambda, and its inverse.
+// map.h: the map g(lambda) of triangular domains, the paper's LTM, exact for every lambda, and its
+// inverse.
+//
+//     tmap_pair p = tmap_triangle_map(lambda);       // pair (i, j), j <= i
+//     tmap_pair q = tmap_triangle_map_strict(lambda); // pair (i, j), j < i
 //
 // The cells (i, j) of a triangle are numbered row by row: 0 -> (0,0), 1 -> (1,0), 2 -> (1,1), ...
 // where j <= i; or, without the diagonal ("strict"), 0 -> (1,0), 1 -> (2,0), 2 -> (2,1), ... where
@@ -7,31 +11,37 @@
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2014), equations 9 and 10. In equation 10 the printed column is that of the map with
-// the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md). The paper's own ways to the root,
-// which are exact for the first few thousand rows, are in papers/triangle_maps.h. Here a root of
-// any rounding is followed by one integer step, which makes the result right and the same on every
-// machine:
+// the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md).
+//
+// The paper takes the root by sqrtf (LTM-X), by Newton's iteration (LTM-N) or as x rsqrtf(x)
+// (LTM-R): papers/triangle_maps.h has the three, which are exact for the first few thousand rows.
+// Here an approximate root is followed by one integer correction, so that the result is right and
+// the same on every machine:
 //
 //   floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 < sqrt(2 lambda) < i + 1.5 from row 1 on,
-//   and an error of the root below 0.4 leaves it so. Which of the two it is shows in the sign of
-//   the remainder 2 lambda - i(i+1), which is small and so can be computed modulo 2^32.
+//   and an error of the root below 0.4 leaves it so. The sign of the remainder 2 lambda - i(i+1)
+//   says which of the two; it is small and so can be computed modulo 2^32.
 //
-// Every function is total; those of this file are right for every argument of their type unless
-// they say otherwise. map.h has counts and tiles, condensed.h the upper triangle.
+// Every function is total, and right for every argument of its type unless it says otherwise.
 #ifndef TMAP_TRIANGLE_MAP_H
 #define TMAP_TRIANGLE_MAP_H
 
 #include "../core.h"
 
-// ---- root ---------------------------------------------------------------------------------------
+// A cell of a triangle: row i, column j.
+typedef struct tmap_pair {
+    tmap_u32 i, j;
+} tmap_pair;
+
+// The same with 64-bit coordinates.
+typedef struct tmap_pair64 {
+    tmap_u64 i, j;
+} tmap_pair64;
+
+// ---- approximate roots --------------------------------------------------------------------------
 //
-// Approximate square and cube roots, from which the maps of triangles and of the simplex
-// start.
-//
-// Private to the library: the maps correct these roots by an integer step, so that what they return
-// does not hang on a GPU's rounding. The instructions are written as PTX, because their names in C
-// need CUDA's headers, and because those add a test for subnormal numbers that no map needs. Where
-// there is no GPU the roots are Newton iterations, without the C library.
+// In PTX, because the C names need CUDA's headers and test for subnormal numbers, which no map
+// needs. Where there is no GPU they are Newton iterations, without the C library.
 
 typedef union tmapi_float {
     float value;
@@ -74,83 +84,13 @@ TMAP_FN float tmapi_sqrt(float x) {
 #endif
 }
 
-// sqrt(x) rounded to nearest, as IEEE 754 has it: the same bits on every machine. x: 0 or a normal
-// number. Double precision carries the root of a float so far that rounding it once more is
-// harmless: no such root lies within 2^-51 of the middle between two floats.
-TMAP_FN float tmapi_sqrt_nearest(float x) {
-#if defined(__CUDA_ARCH__)
-    float y;
-    asm("sqrt.rn.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    double s = (double)(x * tmapi_rsqrt_newton(x)), wide = (double)x;
-    if (x == 0.0f) return 0.0f;
-    s = 0.5 * (s + wide / s);
-    s = 0.5 * (s + wide / s);
-    return (float)s;
-#endif
-}
-
-// 1 / sqrt(x), x a normal number: the GPU's own rsqrt; on the host the nearest float.
-TMAP_FN float tmapi_rsqrt_nearest(float x) {
-#if defined(__CUDA_ARCH__)
-    return tmapi_rsqrt(x);
-#else
-    double y = (double)tmapi_rsqrt_newton(x), half = 0.5 * (double)x;
-    y *= 1.5 - half * y * y;
-    return (float)(y * (1.5 - half * y * y));
-#endif
-}
-
-// 1 / x, x a normal number. Relative error below 2^-22.
-TMAP_FN float tmapi_reciprocal(float x) {
-#if defined(__CUDA_ARCH__)
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return 1.0f / x;
-#endif
-}
-
-// cbrt(x) * (1 - 2^-16), x a normal number from 2^-1 to 2^67: low by a known little. Relative error
-// of the rest below 2^-17, of which PTX grants the logarithm 2^-18.
-TMAP_FN float tmapi_cbrt_low(float x) {
-#if defined(__CUDA_ARCH__)
-    float y;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    y = y * 0.33333333f - 2.2014e-5f; // log2(1 - 2^-16)
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(y));
-    return y;
-#else
-    tmapi_float y;
-    y.value = x;
-    y.bits = y.bits / 3 + 0x2a5137a0u; // a third of the exponent: within 4 %
-    for (int step = 0; step < 3; ++step)
-        y.value = (2.0f * y.value + x / (y.value * y.value)) * 0.33333333f;
-    return y.value * 0.99998474f;
-#endif
-}
-
-// ---- map ----------------------------------------------------------------------------------------
-
-// A cell of a triangle: row i, column j.
-typedef struct tmap_pair {
-    tmap_u32 i, j;
-} tmap_pair;
-
-// The same with 64-bit coordinates.
-typedef struct tmap_pair64 {
-    tmap_u64 i, j;
-} tmap_pair64;
-
 // ---- from numbers to cells ----------------------------------------------------------------------
 
 // g(lambda), equation 9: cell (i, j), j <= i, of number lambda.
 // lambda: any; rows up to 92681. Laws: a bijection onto the cells;
 // tmap_triangle_index(map(lambda)) == lambda; i(i+1)/2 <= lambda < (i+1)(i+2)/2.
-// Cost: 10 instructions on sm_90, one of them a square root, no branch; as many as LTM-R, which is
-// wrong from row 2055 on. Exact for all 2^32 lambdas, each of which was tried on an H200.
+// Cost: 10 instructions on sm_90, one of them a square root, no branch; as many as LTM-R with its
+// rsqrtf, which is wrong from row 2055 on. Exact for all 2^32 lambdas, each tried on an H200.
 // Example: 0..5 -> (0,0)(1,0)(1,1)(2,0)(2,1)(2,2); 4294967295 -> (92681,37074).
 TMAP_FN tmap_pair tmap_triangle_map(tmap_u32 lambda) {
     tmap_pair p;
@@ -173,8 +113,8 @@ TMAP_FN tmap_pair tmap_triangle_map_strict(tmap_u32 lambda) {
 
 // g(lambda) in 64 bits. lambda: any; rows up to 6074000999 (below 2^32 for lambda < 2^63).
 // Laws: as of tmap_triangle_map, to which it is equal where both apply.
-// Cost: 38 instructions on sm_90, one of them an rsqrt; no branch, no double precision. The root of
-// single precision is carried to full width by one Newton step on the exact remainder. It is kept
+// Cost: 38 instructions on sm_90, one of them an rsqrt; no branch, no double precision. One Newton
+// step on the exact remainder carries the root of single precision to full width. The root is kept
 // low by 2^-20, more than its error, so that the step goes upwards; the step errs by less than 1/4,
 // and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of all
 // 6074001000 rows, and 7 * 10^9 random numbers of 32 to 64 bits.
@@ -228,24 +168,19 @@ TMAP_FN tmap_u64 tmap_triangle_index_strict64(tmap_u64 i, tmap_u64 j) {
 }
 
 // ---- size ---------------------------------------------------------------------------------------
-//
-// How large triangles and their launches are: cells, the most rows that fit, and
-// tiles with the ragged ones at the edge.
-//
-// Counts are 64-bit; one that does not fit saturates at 2^64 - 1 and never wraps.
 
-// The most rows whose cells, with the diagonal, can be counted in 32 and in 64 bits. Without the
-// diagonal it is one row more.
+// The most rows whose cells, with the diagonal, can be counted in 32 and in 64 bits; without it one
+// row more.
 #define TMAP_TRIANGLE_ROWS_MAX32 92681u
 #define TMAP_TRIANGLE_ROWS_MAX64 6074000999ull
 
-// The cells of n rows with the diagonal, n(n+1)/2. Any n. Example: 46341 -> 1073767311.
+// The cells of n rows with the diagonal, n(n+1)/2; saturates at 2^64 - 1, as all counts do.
+// Example: 46341 -> 1073767311.
 TMAP_FN tmap_u64 tmap_triangle_cells(tmap_u64 n) {
     return n > TMAP_TRIANGLE_ROWS_MAX64 ? ~0ull : tmapi_triangle(n);
 }
 
-// The cells of n rows without the diagonal, n(n-1)/2. Any n. Example: 0 -> 0, 1 -> 0, 65537 ->
-// 2147516416.
+// The same without the diagonal, n(n-1)/2. Example: 0 -> 0, 1 -> 0, 65537 -> 2147516416.
 TMAP_FN tmap_u64 tmap_triangle_cells_strict(tmap_u64 n) {
     return n ? tmap_triangle_cells(n - 1) : 0;
 }

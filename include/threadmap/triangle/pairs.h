@@ -1,51 +1,66 @@
 // SPDX-License-Identifier: MIT
-// pairs.h: the engine for everything that looks at two of n things, called from a kernel of the
+// pairs.h: the engine for everything that looks at two of n points, called from a kernel of the
 // user's own: a plan on the host, and a function for every pair.
 //
-//     tmap_pairs_each     a function on every pair, which goes to memory by itself
-//     tmap_pairs_fold     the same, and what it accumulates joined to one value
-//     tmap_pairs_select   the pairs to which a function says yes, as a list
-//     tmap_pairs_rows     for each point what a function makes of its pairs, both points at once
-//     tmap_pairs_store    a value for each pair, into a condensed, square or lower matrix
-//     tmap_pairs_frames   what a function accumulates of all pairs in each of many frames
+//     tmap_pairs_each     calls a function for every pair (this header)
+//     tmap_pairs_fold     joins what a function accumulates of all pairs to one value (this header)
+//     tmap_pairs_select   lists the pairs to which a function says yes
+//     tmap_pairs_rows     gives each point what a function makes of its pairs, both at once
+//     tmap_pairs_store    stores a value for each pair in a condensed, square or lower matrix
+//     tmap_pairs_frames   accumulates over all pairs in each of many frames
+//
+// The user writes a function of a pair, and a kernel that names it. Here pairs nearer than a radius
+// are counted:
+//
+//     typedef struct near_job { const float *points; float r2; tmap_fold_to to; } near_job;
+//     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
+//                                const void *b) {
+//         const float *u = (const float *)a, *v = (const float *)b;
+//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+//         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
+//     }
+//     static __device__ void join(void *job, void *sum, const void *other) {
+//         *(tmap_u64 *)sum += *(const tmap_u64 *)other;
+//     }
+//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+//     count_near(tmap_pairs_plan plan, near_job j) {
+//         const tmap_points points = {j.points, 0, sizeof(float), 3};
+//         const tmap_u64 zero = 0;
+//         const tmap_fold sum = {&zero, sizeof zero, join};
+//         tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
+//     }
+//     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
+//     ... j.to.workspace: tmap_pairs_fold_bytes(&plan, 8) bytes, tmap_pairs_fold_clear(&plan) of
+//         them cleared once; j.to.result: 8 bytes
+//     ... tmap_pairs_launch(&plan, &j, stream);
+//
+// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, the
+// blocks of a multiprocessor, such as 12 for short functions (a count of near pairs is 1.14 times
+// as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
 #include "../fold.h"
+#include "../launch.h"
 #include "../value.h"
 #include "condensed.h"
 
-// ---- pairs plan ---------------------------------------------------------------------------------
-//
-// The plan of a launch over all pairs of n points: the tiles of pairs, and the grid,
-// block and shared memory that they take on this device.
-//
-// A point is d coordinates, floats or doubles, side by side in memory; point i is at
-// points[i * d]. A plan is made on the host for so many points and one kernel of the user's, and
-// is passed to that kernel by value; there tmap_pairs_each and tmap_pairs_fold (pairs.h) go
-// by it:
-//
-//     __global__ void __launch_bounds__(128) look(tmap_pairs_plan plan, job j) {
-//         tmap_pairs_each(&plan, j.points, 0, sizeof(float), 3, look_at_pair, &j);
-//     }
-//     tmap_pairs_plan plan;
-//     cudaError_t error = tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)look, &plan);
-//     if (!error) error = tmap_pairs_launch(&plan, &j, stream);
-//
-// How many registers a kernel takes is nvcc's choice, and it is seldom the best one: try a second
-// number in __launch_bounds__, the blocks of a multiprocessor, such as 12 for short functions (a
-// count of near pairs is 1.14 times as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
-//
-// Pairs are (i, j), i < j, each once. Restricted plans have the first rows of these alone (i below
-// a number), pairs of points of two sets (all i of the first one, all j of the second one), many
-// equal sets one behind the other, or a share of the tiles.
+// ---- points and plans ---------------------------------------------------------------------------
 
 // Points along the sides of a tile, threads of a block, coordinates of a point.
 #define TMAP_PAIRS_SIDE    512u
 #define TMAP_PAIRS_THREADS 128u
 #define TMAP_PAIRS_D_MAX   8u
 
-// Layouts of what tmap_pairs_store (pairs_store.h) writes.
+// Points in device memory, at a multiple of `size`: d coordinates side by side, point i at i * d.
+typedef struct tmap_points {
+    const void *a; // the plan's n points, of all its sets one after the other
+    const void *b; // the second set, or 0; it is looked at only where the plan has one
+    tmap_u32 size; // bytes of a coordinate, 4 or 8: the plan's, a constant
+    tmap_u32 d;    // coordinates: the plan's, a constant
+} tmap_points;
+
+// Layouts of a matrix with a value for each pair (pairs_store.h, pdist.h).
 enum {
     TMAP_PAIRS_CONDENSED = 1, // scipy's order of pairs: tmap_condensed_index(i, j, n)
     TMAP_PAIRS_SQUARE,        // row i after row i - 1, all columns
@@ -85,13 +100,11 @@ typedef struct tmap_pairs_plan {
     tmap_u32 side;                // points along the sides of a tile
     tmap_u32 cut, cut_most;       // a tile is 2^cut items; what cut may be at most
     tmap_u32 band;                // rows of an item
-    tmap_u32 layout, value;       // of what pairs_store.h writes, else 0; bytes of a value
+    tmap_u32 layout, value;       // of what is stored, else 0; bytes of a value
     tmap_u32 before;              // columns before a tile's own that may be written with them
     tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
     tmap_u64 step, values;        // the same but never 0, and values of a set
 } tmap_pairs_plan;
-
-TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
 
 // The pairs of a plan, all sets together; saturates.
 // Example: n = 131072: 8589869056.
@@ -99,6 +112,37 @@ TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
     tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
     if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
     return tmap_mul_saturate(pairs, plan->sets);
+}
+
+// Points j of a set.
+TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
+    return plan->others ? plan->others : plan->n;
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
+
+// Decodes tile number `tile` of a matrix of tiles, row by row, to row *i and column *j, in units of
+// tiles. layout: the tiles that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle
+// (TMAP_PAIRS_LOWER), in which row r has r + 1 + skew tiles, else those of the upper one. across:
+// tiles of the first row. wide: a constant, 1 for numbers of 64 bits, but of a lower triangle.
+TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across, tmap_u32 skew,
+                                 int wide, tmap_u32 *i, tmap_u32 *j) {
+    const tmap_u32 low = (tmap_u32)tile;
+    if (layout == TMAP_PAIRS_SQUARE) {
+        const tmap_u64 row = wide ? tile / across : low / across;
+        *i = (tmap_u32)row, *j = (tmap_u32)(tile - row * across);
+    } else if (layout == TMAP_PAIRS_LOWER) {
+        const tmap_pair p = tmap_triangle_map(low + skew);
+        *i = p.i - skew, *j = p.j;
+    } else if (wide) {
+        const tmap_pair64 p = tmap_upper_map64(tile, across);
+        *i = (tmap_u32)p.i, *j = (tmap_u32)p.j;
+    } else {
+        const tmap_pair p = tmap_upper_map(low, across);
+        *i = p.i, *j = p.j;
+    }
 }
 
 // An item's first pair, and its set.
@@ -114,25 +158,21 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
     place.set = 0;
     if (plan->sets > 1) place.set = item / plan->tiles, tile -= place.set * plan->tiles;
     band = (tmap_u32)tile & ((1u << plan->cut) - 1), tile >>= plan->cut;
-    if (plan->others) {
-        const tmap_u64 row = tile / plan->across;
-        place.i = (tmap_u32)row, place.j = (tmap_u32)(tile - row * plan->across);
-    } else {
-        const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
-        place.i = (tmap_u32)p.i, place.j = (tmap_u32)p.j;
-    }
+    if (plan->others)
+        tmapi_pairs_tile_of(tile, TMAP_PAIRS_SQUARE, plan->across, 0, 1, &place.i, &place.j);
+    else
+        tmapi_pairs_tile_of(tile, TMAP_PAIRS_CONDENSED, plan->across, 0, 1, &place.i, &place.j);
     place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
     place.j *= TMAP_PAIRS_SIDE;
     return place;
 }
 
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
+// ---- the plan of facts --------------------------------------------------------------------------
 
 // The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
 // the diagonal end sooner and multiprocessors are not equally quick; where values are stored,
 // tiles are small, and each has a block of its own.
-static inline void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
+TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
     const tmap_u64 blocks = plan->count < most ? plan->count : most;
     plan->grid = blocks ? (tmap_u32)blocks : 1;
@@ -140,8 +180,8 @@ static inline void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
 }
 
 // Where the rows of what is stored lie: bits are counted in words of 32.
-static inline void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
-    const tmap_u32 columns = plan->others ? plan->others : plan->n;
+TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
+    const tmap_u32 columns = tmapi_pairs_columns(plan);
     plan->step = plan->value ? columns : columns / 32 + (columns % 32 != 0);
     if (plan->pitch) plan->step = plan->pitch;
     plan->values = plan->rows * plan->step;
@@ -156,11 +196,10 @@ static inline void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
 #endif
 
 // The tiles of what the plan is restricted to, all of them.
-static inline void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
+TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     const tmap_u64 rows = tmapi_pairs_tiles(plan->rows, plan->side);
-    const tmap_u32 columns = (plan->others ? plan->others : plan->n) + plan->before;
     const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
-    plan->across = tmapi_pairs_tiles(columns, plan->side);
+    plan->across = tmapi_pairs_tiles(tmapi_pairs_columns(plan) + plan->before, plan->side);
     if (layout == TMAP_PAIRS_LOWER)
         plan->tiles = tmap_triangle_cells(rows + skew) - skew; // row r has r + 1 + skew
     else if (plan->others || layout == TMAP_PAIRS_SQUARE)
@@ -176,6 +215,59 @@ static inline void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     tmapi_pairs_plan_spread(plan);
 }
 
+// What every plan begins with: one set of n points, nothing stored, no tiles yet.
+TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
+                                               tmap_u32 size) {
+    tmap_pairs_plan p;
+    p.kind = kind, p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
+    p.kernel = 0, p.block = TMAP_PAIRS_THREADS, p.shared = p.resident = 0;
+    p.side = TMAP_PAIRS_SIDE, p.cut = p.cut_most = 0;
+    p.layout = p.value = p.before = 0, p.pitch = 0;
+    return p;
+}
+
+// The blocks that the device holds. Returns TMAP_ERANGE where it is none.
+TMAP_FN int tmapi_pairs_plan_hold(tmap_pairs_plan *p, const tmap_facts *facts) {
+    p->resident = tmap_resident_blocks(facts, p->block, p->shared) * facts->device.processors;
+    return p->resident ? TMAP_OK : TMAP_ERANGE;
+}
+
+// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0, for the user to set or
+// to launch otherwise; the kernel takes out->shared bytes of dynamic shared memory.
+// Returns TMAP_EINVAL for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a
+// kernel of which no block fits the device. *out is written only on success.
+TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
+                               tmap_pairs_plan *out) {
+    tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_EACH, n, d, size);
+    if (!out || !facts || n > 0xffffffffu - TMAP_PAIRS_SIDE) return TMAP_EINVAL;
+    if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return TMAP_EINVAL;
+    p.shared = TMAP_PAIRS_SIDE * d * size, p.cut_most = TMAPI_PAIRS_CUT;
+    if (tmapi_pairs_plan_hold(&p, facts)) return TMAP_ERANGE;
+    tmapi_pairs_plan_tiles(&p);
+    *out = p;
+    return TMAP_OK;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// ---- plans and launches -------------------------------------------------------------------------
+
+static inline cudaError_t tmapi_pairs_error(int code) {
+    return !code                 ? cudaSuccess
+           : code == TMAP_EINVAL ? cudaErrorInvalidValue
+                                 : cudaErrorInvalidConfiguration;
+}
+
+// Ends a plan maker: what `_of` returned, and its plan.
+static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, const void *kernel,
+                                                tmap_pairs_plan *out) {
+    cudaError_t error = out ? tmapi_pairs_error(code) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_shared(kernel, p->shared);
+    if (!error) p->kernel = kernel, *out = *p;
+    return error;
+}
+
 // The plan of a kernel over all pairs of n points of d coordinates of `size` bytes each. n: 0 to
 // 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
 // of TMAP_PAIRS_THREADS threads, cast to const void *. Made once, a plan serves any number of
@@ -188,25 +280,10 @@ static inline void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
 static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                const void *kernel, tmap_pairs_plan *out) {
     tmap_pairs_plan p;
-    int device, processors, blocks = 0;
-    cudaError_t error;
-    if (!out || !kernel || n > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
-    if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return cudaErrorInvalidValue;
-    p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
-    p.kind = TMAP_PAIRS_KIND_EACH, p.kernel = kernel, p.block = TMAP_PAIRS_THREADS,
-    p.shared = TMAP_PAIRS_SIDE * d * size;
-    p.side = TMAP_PAIRS_SIDE, p.layout = p.value = p.before = 0, p.pitch = 0;
-    p.cut = 0, p.cut_most = TMAPI_PAIRS_CUT;
-    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    tmap_facts facts;
+    const cudaError_t error = tmap_facts_get(kernel, &facts);
     if (error) return error;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, p.shared);
-    if (error) return error;
-    if (blocks < 1) return cudaErrorInvalidConfiguration;
-    p.resident = (tmap_u32)blocks * (tmap_u32)processors;
-    tmapi_pairs_plan_tiles(&p);
-    *out = p;
-    return cudaSuccess;
+    return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
 // Restricts a plan to the pairs with i < rows, the first rows of the condensed matrix. A share that
@@ -264,17 +341,16 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // tmap_pairs_rows_launch and tmap_pairs_store_launch refuse the others.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
                                             cudaStream_t stream) {
-    void *arguments[2];
+    void *arguments[2] = {(void *)plan, (void *)job};
+    tmapi_launch_shape shape;
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
     if (plan->kind < TMAP_PAIRS_KIND_EACH || plan->kind > TMAP_PAIRS_KIND_STORE)
         return cudaErrorInvalidValue;
-    if (!plan->grid) return cudaErrorInvalidConfiguration; // drivers do not agree on this one
-    arguments[0] = (void *)plan, arguments[1] = (void *)job;
-    return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
-                            plan->shared, stream);
+    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
+    return tmapi_launch(plan->kernel, shape, arguments, stream);
 }
 
-// The same for a kernel that goes by plans of one kind.
+// The same for plans of one kind; others are refused.
 static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
                                                 const void *job, cudaStream_t stream) {
     if (!plan || plan->kind != kind) return cudaErrorInvalidValue;
@@ -283,31 +359,35 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 
 #endif
 
-// ---- pairs walk ---------------------------------------------------------------------------------
-//
-// The loop behind tmap_pairs_each and tmap_pairs_fold: all pairs of a tile, handed to
-// a function of the user's.
+#if TMAP_CUDA
+
+// ---- all pairs of a tile ------------------------------------------------------------------------
 //
 // A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
 // its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
 // coordinate, and all threads read the same ones, 16 bytes at a time, so that a point costs a
 // fraction of an instruction for each pair.
-//
-// Private to the library.
-
-#if TMAP_CUDA
 
 // pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
+// accumulator: of tmap_pairs_fold, else 0.
 typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, const void *a,
                                  const void *b);
 
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_pairs {
-    const unsigned char *points, *others; // `others` is `points` where there is one set
-    tmap_u32 size, d;
+    tmap_points points; // b is a where there is no second set
     tmap_pairs_visit visit;
     void *accumulator, *job;
 } tmapi_pairs;
+
+// A function, since nvcc does not fold the members of an initialised struct as well.
+TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit visit,
+                                         void *accumulator, void *job) {
+    tmapi_pairs p;
+    p.points = points, p.visit = visit, p.accumulator = accumulator, p.job = job;
+    if (!points.b) p.points.b = points.a;
+    return p;
+}
 
 #define TMAPI_PAIRS_MINE (TMAP_PAIRS_SIDE / TMAP_PAIRS_THREADS) // points j of a thread
 
@@ -315,28 +395,34 @@ typedef struct tmapi_pairs_point {
     alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
 } tmapi_pairs_point;
 
-// The points j: the plan says if there is a second set, whatever `others` points at.
-TMAP_DEVICE const unsigned char *tmapi_pairs_columns(const tmap_pairs_plan *plan,
-                                                     const tmapi_pairs *p) {
-    return plan->others ? p->others : p->points;
+// The block's dynamic shared memory.
+TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
+    extern __shared__ uint4 tmapi_pairs_shared[];
+    return (unsigned char *)tmapi_pairs_shared;
+}
+
+// The points j: the plan says if there is a second set, whatever points.b is.
+TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
+                                                    const tmapi_pairs *p) {
+    return (const unsigned char *)(plan->others ? p->points.b : p->points.a);
 }
 
 // The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
 // exist are 0. Collective for the block, with a barrier.
 TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
-                                  tmapi_pairs_place place, unsigned char *rows,
-                                  tmapi_pairs_point *mine) {
-    const tmap_u32 size = p->size, d = p->d, count = plan->others ? plan->others : plan->n;
+                                  tmapi_pairs_place place, tmapi_pairs_point *mine) {
+    const tmap_u32 size = p->points.size, d = p->points.d, count = tmapi_pairs_columns(plan);
     const tmap_u32 band = plan->band;
-    const unsigned char *points = p->points + place.set * plan->n * d * size;
-    const unsigned char *others = tmapi_pairs_columns(plan, p) + place.set * count * d * size;
+    const unsigned char *points =
+        (const unsigned char *)p->points.a + place.set * plan->n * d * size;
+    const unsigned char *others = tmapi_pairs_second(plan, p) + place.set * count * d * size;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
         const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k) {
-            unsigned char *to = rows + (k * TMAP_PAIRS_SIDE + at) * size;
+            unsigned char *to = tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + at) * size;
             if (at < band && i < plan->n)
                 tmapi_value_copy(to, points + (i * d + k) * size, size);
             else if (at < band)
@@ -357,7 +443,7 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pa
     return left < band ? left : band;
 }
 
-// Those of them that have a pair with the thread's point c: so many from the first one on.
+// How many of them, from the first one on, have a pair with the thread's point c.
 TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
                                         tmap_u32 c) {
     const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x;
@@ -377,15 +463,14 @@ TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place
 
 // 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
 // below `height`, by the thread's points from `first` to `last` - 1.
-TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
-                                  const unsigned char *rows, const tmapi_pairs_point *mine,
-                                  tmap_u32 first, tmap_u32 last, tmap_u32 y, tmap_u32 height,
-                                  int whole) {
-    const tmap_u32 size = p->size, d = p->d, step = 16 / size;
+TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place place,
+                                     const tmapi_pairs_point *mine, tmap_u32 first, tmap_u32 last,
+                                     tmap_u32 y, tmap_u32 height, int whole) {
+    const tmap_u32 size = p->points.size, d = p->points.d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(&vector[k], rows + (k * TMAP_PAIRS_SIDE + y) * size, 16);
+        tmapi_value_copy(&vector[k], tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, 16);
 #pragma unroll
     for (tmap_u32 r = 0; r < step; ++r) {
         tmapi_pairs_point row;
@@ -403,19 +488,19 @@ TMAP_DEVICE void tmapi_pairs_rows(const tmapi_pairs *p, tmapi_pairs_place place,
     }
 }
 
-// All pairs of a tile. rows: the block's shared memory, which all threads are through with after
-// the next barrier. Collective for the block.
+// All pairs of a tile. All threads are through with the block's shared memory after the next
+// barrier. Collective for the block.
 TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
-                                  tmapi_pairs_place place, unsigned char *rows) {
-    const tmap_u32 step = 16 / p->size, band = plan->band;
+                                  tmapi_pairs_place place) {
+    const tmap_u32 step = 16 / p->points.size, band = plan->band;
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-    tmapi_pairs_load(plan, p, place, rows, mine);
+    tmapi_pairs_load(plan, p, place, mine);
     if (tmapi_pairs_whole(plan, place)) {
 #pragma unroll 1
         for (tmap_u32 y = 0; y < band; y += 2 * step)
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k)
-                tmapi_pairs_rows(p, place, rows, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
+                tmapi_pairs_rows_by(p, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
         return;
     }
 #pragma unroll // each point has rows of its own: on the diagonal half as many in all
@@ -423,76 +508,35 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
 #pragma unroll 1
         for (tmap_u32 y = 0; y < height; y += step)
-            tmapi_pairs_rows(p, place, rows, mine, c, c + 1, y, height, 0);
+            tmapi_pairs_rows_by(p, place, mine, c, c + 1, y, height, 0);
     }
 }
 
-// The arguments of a launch, gathered.
-TMAP_DEVICE tmapi_pairs tmapi_pairs_make(const void *points, const void *others, tmap_u32 size,
-                                         tmap_u32 d, tmap_pairs_visit visit, void *accumulator,
-                                         void *job) {
-    tmapi_pairs p;
-    p.points = (const unsigned char *)points;
-    p.others = others ? (const unsigned char *)others : p.points;
-    p.size = size, p.d = d, p.visit = visit, p.accumulator = accumulator, p.job = job;
-    return p;
-}
-
-// ---- pairs fold ---------------------------------------------------------------------------------
-//
-// A function of the user's on every pair of n points, and what it accumulates joined
-// to one value: counts, sums, the farthest pair.
-//
-//     typedef struct near_job {
-//         const float *points;
-//         float r2;
-//         void *parts;
-//         tmap_u64 *count;
-//     } near_job;
-//     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
-//                                const void *b) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
-//     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(tmap_u64 *)sum += *(const tmap_u64 *)other;
-//     }
-//     __global__ void __launch_bounds__(128) count_near(tmap_pairs_plan plan, near_job j) {
-//         __shared__ tmap_u64 scratch[4];
-//         tmap_u64 sum, zero = 0;
-//         tmap_pairs_fold(&plan, j.points, 0, sizeof(float), 3, add, &sum, &zero, sizeof sum, join,
-//                         &j, scratch, j.parts, j.count);
-//     }
-//     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
-//     ... cudaMalloc(&j.parts, tmap_pairs_fold_bytes(&plan, sizeof(tmap_u64)));
-//     ... the first tmap_pairs_fold_clear(&plan) bytes of it cleared once
-//     ... tmap_pairs_launch(&plan, &j, stream);
-//
-// A thread's accumulator begins anew in each tile of 512 x 512 pairs, so that counts of 32 bits and
-// sums of floats, whose errors grow with the number of terms, go far: a thread adds up 2048 pairs.
-// Tiles are joined in a fixed order: results are the same in every bit whatever the grid.
+// ---- a function on every pair -------------------------------------------------------------------
 
 // Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread of the
 // launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
 // threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
-// points: the plan's points in device memory, at a multiple of `size`. others: the second set, or
-// 0; it counts only where the plan has a second set. size, d: the plan's, as constants. visit: a
-// __device__ function without barriers and collectives.
+// visit: a __device__ function without barriers and collectives.
 // After it, all threads of a block see what the visits of the block have written to its shared
-// memory; no barrier is needed in between.
+// memory, without a barrier in between.
 // Cost: for each pair what visit costs, and a fourth to a half of an instruction.
-TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, const void *points,
-                                 const void *others, tmap_u32 size, tmap_u32 d,
+TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    const tmapi_pairs p = tmapi_pairs_make(points, others, size, d, visit, 0, job);
+    const tmapi_pairs p = tmapi_pairs_make(points, visit, 0, job);
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
-        tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t),
-                         (unsigned char *)tmapi_pairs_shared);
+        tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t));
         __syncthreads(); // before the next tile's points come
     }
 }
+
+#endif // TMAP_CUDA
+
+// ---- all pairs to one value ---------------------------------------------------------------------
+//
+// A thread's accumulator begins anew in each tile of 512 x 512 pairs, of which a thread adds up
+// 2048, so that counts of 32 bits and sums of floats, whose errors grow with the number of terms,
+// go far. Tiles are joined in a fixed order.
 
 // Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
 // counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
@@ -500,8 +544,8 @@ TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
     return (8ull * plan->sets + 15) / 16 * 16;
 }
 
-// Bytes of device memory that tmap_pairs_fold needs for accumulators of `bytes` bytes: the
-// counters, and a part for each item of the plan's share.
+// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes: the counters, and a
+// part for each item of the plan's share.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     return tmap_pairs_fold_clear(plan) + plan->count * bytes;
 }
@@ -515,46 +559,55 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
     return to > from ? to - from : 0;
 }
 
+#if TMAP_CUDA
+
+// Joins the accumulators of a block of whole warps, in a fixed order; thread 0 has the result.
+// scratch: fold.bytes of shared memory for each warp. Collective for the block, with a barrier.
+TMAP_DEVICE void tmapi_pairs_join(void *sum, tmap_fold fold, void *job, void *scratch) {
+    const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_fold_warps();
+    unsigned char *parts = (unsigned char *)scratch;
+    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, 32);
+    if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * fold.bytes, sum, fold.bytes);
+    __syncthreads();
+    if (rank >= 32) return;
+    if (rank < warps) tmapi_fold_move(sum, parts + rank * fold.bytes, fold.bytes);
+    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, warps);
+}
+
 // Accumulates add(job, accumulator, pair, a, b) over all pairs of each set of the plan's share,
-// joins what threads have by join(job, accumulator, &other), and writes a result for each set.
-// points, others, size, d: as for tmap_pairs_each. accumulator: the thread's own variable, whose
-// value before and after is of no account. zero: what an accumulator begins with; it is joined any
-// number of times. bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX, a constant.
-// scratch: 4 accumulators in shared memory. parts: tmap_pairs_fold_bytes bytes of device memory at
-// a multiple of 16, the first tmap_pairs_fold_clear of which are zero before the first launch that
-// uses them; each launch leaves them so. Launches that run at the same time need parts of their
-// own. result: device memory for an accumulator of each set; a set without a pair in the
-// share gets zero. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads.
-// Exactness: results hang on the plan's share alone, not on the grid.
-TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, const void *points,
-                                 const void *others, tmap_u32 size, tmap_u32 d,
-                                 tmap_pairs_visit add, void *accumulator, const void *zero,
-                                 tmap_u32 bytes, tmap_fold_join join, void *job, void *scratch,
-                                 void *parts, void *result) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    const tmapi_pairs p = tmapi_pairs_make(points, others, size, d, add, accumulator, job);
-    tmap_u64 *counters = (tmap_u64 *)parts;
-    unsigned char *part = (unsigned char *)parts + tmap_pairs_fold_clear(plan);
-    unsigned char *results = (unsigned char *)result;
+// joins what threads have by fold.join(job, accumulator, &other), and writes an accumulator for
+// each set to to.result; a set without a pair in the share gets fold.zero. to.workspace:
+// tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
+// Exactness: results are the same in every bit for a plan's share, whatever the grid.
+// Cost: as tmap_pairs_each.
+TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
+                                 tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
+    __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];
+    tmapi_fold_words sum;
+    const tmapi_pairs p = tmapi_pairs_make(points, add, &sum, job);
+    unsigned char *part = (unsigned char *)to.workspace + tmap_pairs_fold_clear(plan);
+    unsigned char *results = (unsigned char *)to.result;
+    const tmap_u32 bytes = fold.bytes;
     tmap_u64 first;
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
         const tmap_u64 items = tmapi_pairs_items(plan, place.set, &first);
-        tmapi_fold_move(accumulator, zero, bytes);
-        tmapi_pairs_tile(plan, &p, place, (unsigned char *)tmapi_pairs_shared);
-        tmap_fold_block(accumulator, bytes, join, job, scratch);
+        tmapi_fold_move(&sum, fold.zero, bytes);
+        tmapi_pairs_tile(plan, &p, place);
+        tmapi_pairs_join(&sum, fold, job, scratch);
         if (items > 1) {
-            if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, accumulator, bytes);
-            if (!tmapi_fold_last(counters + place.set, items)) continue;
-            tmapi_fold_parts(accumulator, zero, bytes, join, job, scratch, part + first * bytes,
+            if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, &sum, bytes);
+            if (!tmapi_fold_last((tmap_u64 *)to.workspace + place.set, items)) continue;
+            tmapi_fold_parts(&sum, fold.zero, bytes, fold.join, job, scratch, part + first * bytes,
                              items);
         }
-        if (threadIdx.x == 0) tmapi_fold_move(results + place.set * bytes, accumulator, bytes);
+        if (threadIdx.x == 0) tmapi_fold_move(results + place.set * bytes, &sum, bytes);
     }
     if (blockIdx.x == 0) // sets of which the share has nothing
         for (tmap_u64 set = threadIdx.x; set < plan->sets; set += blockDim.x)
             if (!tmapi_pairs_items(plan, set, &first))
-                tmapi_fold_move(results + set * bytes, zero, bytes);
+                tmapi_fold_move(results + set * bytes, fold.zero, bytes);
 }
 
 #endif // TMAP_CUDA

@@ -6,7 +6,7 @@
 //     typedef struct contacts_job {
 //         const float *reference, *frames;
 //         float r2, *fraction;
-//         void *parts;
+//         void *workspace;
 //     } contacts_job;
 //     static __device__ float squared(const float *u, const float *v) {
 //         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
@@ -29,41 +29,32 @@
 //         ((contacts_job *)job)->fraction[frame] = *(const float *)sum / *(const float *)pairs;
 //     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
-//         native_contacts(tmap_pairs_frames_plan plan, contacts_job j) {
+//     native_contacts(tmap_pairs_frames_plan plan, contacts_job j) {
 //         const tmap_pairs_frames_points points = {j.reference, j.frames, N, 0};
-//         const tmap_pairs_frames_calls calls = {native, 1, 0, kept, join, finish};
+//         const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
 //         const float zero = 0;
-//         tmap_pairs_frames(&plan, &points, 1, &calls, &zero, sizeof zero, &j, j.parts);
+//         const tmap_fold sum = {&zero, sizeof zero, join};
+//         tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j);
 //     }
 //     ... tmap_pairs_frames_plan_make(N, frames, 1, sizeof(float), (const void *)native_contacts,
 //                                     &plan);
-//     ... cudaMalloc(&j.parts, tmap_pairs_frames_bytes(&plan)); the first
-//         tmap_pairs_frames_clear(&plan) of them cleared once
+//     ... j.workspace: tmap_pairs_frames_bytes(&plan) bytes, of which
+//         tmap_pairs_frames_clear(&plan) are cleared once
 //     ... tmap_pairs_frames_launch(&plan, &j, stream);
-//
-// Sums are joined in a fixed order: results are the same in every run of a plan.
-#ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
-#define TMAP_TRIANGLE_PAIRS_FRAMES_H
-
-#include "../fold.h"
-#include "../launch.h"
-#include "../value.h"
-#include "pairs.h"
-
-// ---- pairs frames plan --------------------------------------------------------------------------
-//
-// The plan of a launch over all pairs of n points in each of many frames: how
-// points are cut into tiles and frames into groups, and the grid and shared memory that they take
-// on this device.
 //
 // A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
 // 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
 // different pairs. A block has the points of a tile's rows and columns, of one group of frames, in
 // shared memory, while those of the next group come; and what the pairs of the tile have of their
 // own (their distances in a reference, say), which is made once for all frames of the block. Where
-// all pairs fit one block, they are one tile.
-//
-// pairs_frames.h has the function that a kernel of the user's calls.
+// all pairs fit one block, they are one tile. Sums are joined in a fixed order: results are the
+// same in every run of a plan.
+#ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
+#define TMAP_TRIANGLE_PAIRS_FRAMES_H
+
+#include "pairs.h"
+
+// ---- the plan -----------------------------------------------------------------------------------
 
 // Threads of a block; floats that a pair may have of its own, and a frame.
 #ifndef TMAP_PAIRS_FRAMES_THREADS
@@ -72,11 +63,7 @@
 #define TMAP_PAIRS_FRAMES_OWN_MAX   4u
 #define TMAP_PAIRS_FRAMES_FRAME_MAX 8u
 
-// Points i that a lane holds at once; frames of a lane; frames of a group, at most.
-#define TMAPI_FRAMES_ROWS 8u
-#ifndef TMAPI_FRAMES_LANE
-#define TMAPI_FRAMES_LANE 1u
-#endif
+#define TMAPI_FRAMES_ROWS  8u // points i that a lane holds at once
 #define TMAPI_FRAMES_WARPS (TMAP_PAIRS_FRAMES_THREADS / 32)
 
 // A plan. Points are cut into `bands` of `side` points, pairs into `tiles` of two bands, row by row
@@ -97,7 +84,6 @@ typedef struct tmap_pairs_frames_plan {
     tmap_u32 room, room_of_all;    // bytes that a block may have, and all blocks of one
 } tmap_pairs_frames_plan;
 
-TMAP_FN tmap_u32 tmapi_frames_round(tmap_u32 x, tmap_u32 to) { return (x + to - 1) / to * to; }
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
 // ---- shared memory: two stages of points, what pairs have of their own, sums --------------------
@@ -123,7 +109,7 @@ TMAP_FN tmap_u32 tmapi_frames_at_sums(const tmap_pairs_frames_plan *plan) {
     return 2 * tmapi_frames_stage(plan) + tmapi_frames_table(plan);
 }
 TMAP_FN tmap_u32 tmapi_frames_sums(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
+    return tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
 }
 TMAP_FN tmap_u64 tmapi_frames_at_all(const tmap_pairs_frames_plan *plan) {
     return tmapi_frames_at_sums(plan) + 2ull * tmapi_frames_sums(plan);
@@ -153,10 +139,7 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
     return plan->splits > 1 ? tmap_pairs_frames_clear(plan) + parts : 0;
 }
 
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-// ---- the plan -----------------------------------------------------------------------------------
+// ---- how the work is divided --------------------------------------------------------------------
 
 // What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames; what
 // else it does takes about as long as so many of them: its start, the handing over from group to
@@ -170,21 +153,20 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 #define TMAPI_FRAMES_WAVES 64u
 
 // Rounds for a group of frames in a tile with so many 8 x 4 pairs.
-static inline double tmapi_frames_rounds(const tmap_pairs_frames_plan *p, tmap_u32 units) {
-    const tmap_u32 ways = 32 * TMAPI_FRAMES_LANE / p->group * TMAPI_FRAMES_WARPS;
-    const double rounds = TMAPI_FRAMES_LANE * (double)tmapi_frames_pieces(units, ways);
-    return rounds + TMAPI_FRAMES_HAND > TMAPI_FRAMES_LATENT ? rounds + TMAPI_FRAMES_HAND
-                                                            : TMAPI_FRAMES_LATENT;
+TMAP_FN double tmapi_frames_rounds(const tmap_pairs_frames_plan *p, tmap_u32 units) {
+    const tmap_u32 ways = 32 / p->group * TMAPI_FRAMES_WARPS;
+    const double rounds = (double)tmapi_frames_pieces(units, ways) + TMAPI_FRAMES_HAND;
+    return rounds > TMAPI_FRAMES_LATENT ? rounds : TMAPI_FRAMES_LATENT;
 }
 
 // Cuts points into bands of about `side` points and frames into groups of `group` frames. Returns
 // the rounds for a group in a tile, on an average.
-static inline double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
+TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
     double diagonal, whole;
     tmap_u32 rows;
     p->bands = p->n ? (tmap_u32)tmapi_frames_pieces(p->n, side) : 1;
     p->side = (tmap_u32)tmapi_frames_pieces(p->n ? p->n : 1, p->bands);
-    p->side = tmapi_frames_round(p->side, TMAPI_FRAMES_ROWS);
+    p->side = tmapi_facts_round(p->side, TMAPI_FRAMES_ROWS);
     p->tiles = tmap_triangle_cells(p->bands);
     p->pitch = 3 * p->side * (p->bands > 1 ? 2 : 1) + 4; // 4 times an odd number
     p->group = group;
@@ -196,8 +178,8 @@ static inline double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, 
 
 // Divides the work: so many groups of frames and tiles for a block. Returns about how long that
 // takes, in rounds; a negative number where it is not possible. tile: rounds for one and a group.
-static inline double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
-                                         tmap_u64 tiles) {
+TMAP_FN double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
+                                   tmap_u64 tiles) {
     const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
     const tmap_u64 frames = groups * p->group, splits = tmapi_frames_pieces(p->tiles, tiles);
     tmap_u64 items, held;
@@ -215,8 +197,8 @@ static inline double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile,
 }
 
 // The divisions of a cut that might be good, compared with the best so far.
-static inline void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
-                                    tmap_pairs_frames_plan *best) {
+TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
+                              tmap_pairs_frames_plan *best) {
     const tmap_u64 all = p.frames ? tmapi_frames_pieces(p.frames, p.group) : 1;
     tmap_u64 groups = p.bands > 1 ? 1 : tmapi_frames_pieces(all, p.processors * p.resident);
     for (;; groups = 2 * groups < all ? 2 * groups : all) {
@@ -235,7 +217,7 @@ static inline void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, doubl
 }
 
 // The plan that takes least. side, group: 0, or what they shall be.
-static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
+TMAP_FN int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
     tmap_pairs_frames_plan best = *p;
     double least = -1;
     for (tmap_u32 s = TMAPI_FRAMES_ROWS; s <= 512; s += TMAPI_FRAMES_ROWS)
@@ -248,6 +230,25 @@ static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, 
     *p = best;
     return least >= 0;
 }
+
+// tmap_pairs_frames_plan_make from facts: as tmap_pairs_plan_of.
+TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own, tmap_u32 bytes,
+                                      const tmap_facts *facts, tmap_pairs_frames_plan *out) {
+    tmap_pairs_frames_plan p;
+    if (!out || !facts || n > 1u << 24 || frames > 1ull << 31) return TMAP_EINVAL;
+    if (own > TMAP_PAIRS_FRAMES_OWN_MAX || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4)
+        return TMAP_EINVAL;
+    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes;
+    p.kernel = 0, p.block = TMAP_PAIRS_FRAMES_THREADS, p.processors = facts->device.processors;
+    p.resident = tmap_resident_blocks(facts, p.block, 0);
+    p.room = facts->device.block_shared - facts->kernel.shared;
+    p.room_of_all = facts->device.shared;
+    if (!p.resident || !tmapi_frames_choose(&p, 0, 0)) return TMAP_ERANGE;
+    *out = p;
+    return TMAP_OK;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
 
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
@@ -263,34 +264,14 @@ static inline int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, 
 static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                                       tmap_u32 bytes, const void *kernel,
                                                       tmap_pairs_frames_plan *out) {
-    struct cudaFuncAttributes attributes;
     tmap_pairs_frames_plan p;
-    int device, processors, room, room_of_all, blocks = 0;
-    cudaError_t error;
-    if (!out || !kernel || n > 1u << 24 || frames > 1ull << 31) return cudaErrorInvalidValue;
-    if (own > TMAP_PAIRS_FRAMES_OWN_MAX || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4)
-        return cudaErrorInvalidValue;
-    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error) return error;
-    error = cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error) return error;
-    error =
-        cudaDeviceGetAttribute(&room_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error) return error;
-    if ((error = cudaFuncGetAttributes(&attributes, kernel)) != cudaSuccess) return error;
-    room -= (int)attributes.sharedSizeBytes;
-    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes,
-    p.kernel = kernel;
-    p.block = TMAP_PAIRS_FRAMES_THREADS;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)p.block, 0);
-    if (error) return error;
-    p.processors = (tmap_u32)processors, p.resident = (tmap_u32)blocks;
-    p.room = room > 0 ? (tmap_u32)room : 0, p.room_of_all = (tmap_u32)room_of_all;
-    if (blocks < 1 || !tmapi_frames_choose(&p, 0, 0)) return cudaErrorInvalidConfiguration;
-    if ((error = tmapi_launch_shared(kernel, p.room)) != cudaSuccess) return error;
-    *out = p;
-    return cudaSuccess;
+    tmap_facts facts;
+    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error)
+        error = tmapi_pairs_error(tmap_pairs_frames_plan_of(n, frames, own, bytes, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.room);
+    if (!error) p.kernel = kernel, *out = p;
+    return error;
 }
 
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
@@ -300,26 +281,39 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
 // tmap_pairs_frames_plan_make has not made.
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
                                                    const void *job, cudaStream_t stream) {
-    void *arguments[2];
+    void *arguments[2] = {(void *)plan, (void *)job};
+    tmapi_launch_shape shape;
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
     if (plan->kind != TMAP_PAIRS_KIND_FRAMES) return cudaErrorInvalidValue;
     if (!plan->frames) return cudaSuccess;
-    arguments[0] = (void *)plan, arguments[1] = (void *)job;
-    return cudaLaunchKernel(plan->kernel, dim3(plan->grid), dim3(plan->block), arguments,
-                            plan->shared, stream);
+    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
+    return tmapi_launch(plan->kernel, shape, arguments, stream);
 }
 
 #endif
 
-// ---- pairs frames tile --------------------------------------------------------------------------
-//
-// A tile of pairs of pairs_frames.h: which pairs of it are whose, and how its
-// points come to shared memory.
-//
-// Private to the library.
-
 #if TMAP_CUDA
 
+// ---- points and functions of the user's ---------------------------------------------------------
+
+// Where points are, in device memory. reference: shape (points, 3), or 0 where no pair has anything
+// of its own. frames: shape (plan's frames, points, 3). numbers: those below `points` of the plan's
+// n points, in any order, which are points 0, 1, ... of everything else; 0: the first n.
+typedef struct tmap_pairs_frames_points {
+    const float *reference, *frames;
+    tmap_u32 points;
+    const tmap_u32 *numbers;
+} tmap_pairs_frames_points;
+
+// The functions of the user's, __device__ functions without barriers and collectives; constants of
+// the kernel. a, b: x, y, z of points i < j.
+// of_pair: what a pair has of its own: writes as many floats. It is called with points of the
+//     reference, once for every pair in every block, before any frame. 0: there is nothing.
+// of_frame: what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats; called by each
+//     of its lanes before its pairs. 0: there is nothing.
+// add: accumulates a pair of a frame.
+// finish: stores what has become of a frame, from its accumulator and from that of all pairs (with
+//     `sums` 0: what accumulators begin with). Called once for each frame.
 typedef void (*tmap_pairs_frames_pair)(void *job, void *sum, tmap_pair pair, const float *a,
                                        const float *b, float *of_pair);
 typedef void (*tmap_pairs_frames_frame)(void *job, tmap_u64 frame, float *of_frame);
@@ -327,6 +321,16 @@ typedef void (*tmap_pairs_frames_add)(void *job, void *sum, tmap_pair pair, cons
                                       const float *b, const float *of_pair, const float *of_frame);
 typedef void (*tmap_pairs_frames_finish)(void *job, tmap_u64 frame, const void *sum,
                                          const void *pairs);
+typedef struct tmap_pairs_frames_calls {
+    tmap_u32 own; // floats that a pair has of its own, the plan's
+    tmap_pairs_frames_pair of_pair;
+    int sums; // 1 if of_pair also accumulates something in *sum, of all pairs but of no frame
+    tmap_pairs_frames_frame of_frame;
+    tmap_pairs_frames_add add;
+    tmap_pairs_frames_finish finish;
+} tmap_pairs_frames_calls;
+
+// ---- tiles --------------------------------------------------------------------------------------
 
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_frames {
@@ -340,7 +344,7 @@ typedef struct tmapi_frames {
     tmap_fold_join join;
     const void *zero;
     void *job;
-    tmap_u32 table;
+    tmap_u32 table; // where it begins in shared memory, in floats
 } tmapi_frames;
 
 // A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
@@ -355,11 +359,8 @@ typedef struct tmapi_frames_tile {
 // Float number `at` of the block's shared memory. A number and not a pointer is what is handed
 // around, so that the compiler knows which memory it is.
 TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    return (float *)tmapi_pairs_shared + at;
+    return (float *)tmapi_pairs_memory() + at;
 }
-
-// ---- tiles --------------------------------------------------------------------------------------
 
 // Quads of columns before a block of rows on the diagonal, in all blocks of rows before it.
 TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
@@ -388,10 +389,11 @@ TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frame
 TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u64 tile) {
     const tmap_pairs_frames_plan *plan = f->plan;
     tmapi_frames_tile t;
-    tmap_pair64 p = {0, 0};
-    if (plan->bands > 1) p = tmap_upper_map64(tile, plan->bands);
-    t.diagonal = p.i == p.j;
-    t.i = (tmap_u32)p.i * plan->side, t.j = (tmap_u32)p.j * plan->side;
+    tmap_u32 row = 0, column = 0;
+    if (plan->bands > 1)
+        tmapi_pairs_tile_of(tile, TMAP_PAIRS_CONDENSED, plan->bands, 0, 1, &row, &column);
+    t.diagonal = row == column;
+    t.i = row * plan->side, t.j = column * plan->side;
     t.rows = plan->n - t.i < plan->side ? plan->n - t.i : plan->side;
     t.columns = plan->n - t.j < plan->side ? plan->n - t.j : plan->side;
     t.of_j = t.diagonal ? 0 : 3 * plan->side;
@@ -427,36 +429,6 @@ TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 s
 
 // ---- how points come ----------------------------------------------------------------------------
 
-// Copies 4 or 16 bytes to shared memory; they are there after tmapi_frames_arrived.
-TMAP_DEVICE void tmapi_frames_copy(float *to, const float *from, tmap_u32 size) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
-    if (size == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
-#else
-    tmapi_value_copy(to, from, size);
-#endif
-}
-
-// Ends a batch of the thread's copies; waits for all of them, or for all but the last batch.
-TMAP_DEVICE void tmapi_frames_batch(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-TMAP_DEVICE void tmapi_frames_arrived(int but_last) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (but_last)
-        asm volatile("cp.async.wait_group 1;" ::: "memory");
-    else
-        asm volatile("cp.async.wait_group 0;" ::: "memory");
-#else
-    (void)but_last; // copies do not wait there
-#endif
-}
-
 // `count` points of a frame from number `first` of those that count, by a warp.
 TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *frame, tmap_u32 first,
                                         tmap_u32 count, tmap_u32 at) {
@@ -467,16 +439,16 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     if (f->numbers) {
         TMAPI_NO_UNROLL
         for (; x < floats; x += 32)
-            tmapi_frames_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
+            tmapi_async_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
         return;
     }
     if ((tmap_u64)from % 16 == 0) {
         TMAPI_NO_UNROLL
-        for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_frames_copy(to + x, from + x, 16);
+        for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_async_copy(to + x, from + x, 16);
         x = floats / 4 * 4 + lane;
     }
     TMAPI_NO_UNROLL
-    for (; x < floats; x += 32) tmapi_frames_copy(to + x, from + x, 4);
+    for (; x < floats; x += 32) tmapi_async_copy(to + x, from + x, 4);
 }
 
 // The tile's points of `count` frames from frame `first` on go to a stage, in one batch, and before
@@ -499,43 +471,36 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
         if (row < 0 ? warp < 2 : place < count)
             tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
                                    stage + place * pitch + to);
-        if (row < 0) tmapi_frames_batch();
+        if (row < 0) tmapi_async_commit();
         row = row < 0 ? (int)(warp / 2) : row + (int)(TMAPI_FRAMES_WARPS / 2);
         if (row >= (int)count) break;
     }
-    tmapi_frames_batch();
+    tmapi_async_commit();
 }
 
-// ---- pairs frames walk --------------------------------------------------------------------------
-//
-// The loops of pairs_frames.h: what pairs have of their own is made, and lanes
-// go through the pairs of a tile.
+// ---- what pairs have of their own ---------------------------------------------------------------
 //
 // A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
 // time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
 // is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
 // frames, its halves, quarters or eighths are on their own ways through the pairs.
-//
-// Private to the library.
 
-typedef struct tmapi_frames_points { // of the frames of a lane
-    alignas(16) float at[TMAPI_FRAMES_LANE][TMAPI_FRAMES_ROWS][3];
+typedef struct tmapi_frames_points {
+    alignas(16) float at[TMAPI_FRAMES_ROWS][3];
 } tmapi_frames_points;
 typedef struct tmapi_frames_quad {
-    alignas(16) float at[TMAPI_FRAMES_LANE][4][3];
+    alignas(16) float at[4][3];
 } tmapi_frames_quad;
 typedef struct tmapi_frames_own {
     alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
 } tmapi_frames_own;
 
-// A lane's frames: where they are in shared memory, what they have of their own, and their sums.
+// A lane's frame: where it is in shared memory, what it has of its own, and its sums.
 typedef struct tmapi_frames_lane {
-    tmap_u32 at[TMAPI_FRAMES_LANE];
-    float of_frame[TMAPI_FRAMES_LANE][TMAP_PAIRS_FRAMES_FRAME_MAX];
-    tmapi_fold_words run[TMAPI_FRAMES_LANE], total[TMAPI_FRAMES_LANE];
+    tmap_u32 at;
+    float of_frame[TMAP_PAIRS_FRAMES_FRAME_MAX];
+    tmapi_fold_words run, total;
 } tmapi_frames_lane;
-
-// ---- what pairs have of their own ---------------------------------------------------------------
 
 // What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none
 // of them waits for another.
@@ -549,7 +514,7 @@ TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frame
         float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
         const tmap_pair pair = {t->i + i, t->j + j};
         if (all || (i < t->rows && j < t->columns && (!t->diagonal || i < j)))
-            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[0][c], mine);
+            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[c], mine);
 #pragma unroll
         for (tmap_u32 k = 0; k < f->own; ++k) own->at[k][c] = mine[k];
     }
@@ -578,7 +543,7 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
         quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
 #pragma unroll
         for (tmap_u32 k = 0; k < 3; ++k)
-            tmapi_value_copy(&b.at[0][0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
+            tmapi_value_copy(&b.at[0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
         if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
             tmapi_frames_make_quad(f, t, reference, i, quad, 1, &b, &own, sum);
         else
@@ -601,47 +566,27 @@ TMAP_DEVICE void tmapi_frames_read(float *to, const float *from, tmap_u32 count)
 }
 TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 block,
                                         tmapi_frames_points *a) {
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        tmapi_frames_read(&a->at[h][0][0],
-                          tmapi_frames_shared_at(lane->at[h] + 3 * TMAPI_FRAMES_ROWS * block),
-                          TMAPI_FRAMES_ROWS);
+    tmapi_frames_read(&a->at[0][0],
+                      tmapi_frames_shared_at(lane->at + 3 * TMAPI_FRAMES_ROWS * block),
+                      TMAPI_FRAMES_ROWS);
 }
 
-// What the lane's frames have added since they began anew goes to their totals.
-TMAP_DEVICE void tmapi_frames_begin(const tmapi_frames *f, tmapi_frames_lane *lane) {
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        tmapi_fold_move(&lane->run[h], f->zero, f->bytes);
-}
-TMAP_DEVICE void tmapi_frames_end(const tmapi_frames *f, tmapi_frames_lane *lane) {
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        f->join(f->job, &lane->total[h], &lane->run[h]);
-}
-
-// A pair in all frames of the lane. own: of pairs c = 0 to 3 of a row, of which this is number c.
+// A pair in the lane's frame. own: of pairs c = 0 to 3 of a row, of which this is number c.
 TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
-                                      tmap_pair pair, const tmapi_frames_points *a, tmap_u32 r,
-                                      const tmapi_frames_quad *b, tmap_u32 c,
+                                      tmap_pair pair, const float *a, const float *b, tmap_u32 c,
                                       const tmapi_frames_own *own) {
     float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
 #pragma unroll
     for (tmap_u32 k = 0; k < f->own; ++k) mine[k] = own->at[k][c];
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        f->add(f->job, &lane->run[h], pair, a->at[h][r], b->at[h][c], mine, lane->of_frame[h]);
+    f->add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
 }
 
-// All 8 x 4 pairs of a block of rows and a quad. columns: its points, in each of the lane's frames;
-// own: of the pairs.
+// All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
-                                   const tmapi_frames_points *a, const float *const *columns,
+                                   const tmapi_frames_points *a, const float *columns,
                                    const float *own) {
     tmapi_frames_quad b;
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        tmapi_frames_read(&b.at[h][0][0], columns[h], 4);
+    tmapi_frames_read(&b.at[0][0], columns, 4);
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
         tmapi_frames_own row;
@@ -651,7 +596,7 @@ TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lan
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) {
             const tmap_pair pair = {first.i + r, first.j + c};
-            tmapi_frames_pair_of(f, lane, pair, a, r, &b, c, &row);
+            tmapi_frames_pair_of(f, lane, pair, a->at[r], b.at[c], c, &row);
         }
     }
 }
@@ -671,22 +616,20 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
     const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
     tmapi_frames_points a;
     tmapi_frames_read_rows(lane, block, &a);
-    tmapi_frames_begin(f, lane);
+    tmapi_fold_move(&lane->run, f->zero, f->bytes);
     if (t->diagonal) {
 #pragma unroll
         for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
             tmapi_frames_quad b;
             if (row + c >= t->rows) break;
 #pragma unroll
-            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-#pragma unroll
-                for (tmap_u32 k = 0; k < 3; ++k) b.at[h][0][k] = a.at[h][c][k];
+            for (tmap_u32 k = 0; k < 3; ++k) b.at[0][k] = a.at[c][k];
 #pragma unroll
             for (tmap_u32 r = 0; r < c; ++r) {
                 const tmapi_frames_own own = tmapi_frames_own_of(
                     f, tmapi_frames_place(f, t, block, row / 4 + c / 4, r) + c % 4);
                 const tmap_pair pair = {t->i + row + r, t->j + row + c};
-                tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+                tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
             }
         }
     }
@@ -695,24 +638,22 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
         tmapi_frames_quad b;
         if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
 #pragma unroll
-        for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-#pragma unroll
-            for (tmap_u32 k = 0; k < 3; ++k)
-                b.at[h][0][k] = *tmapi_frames_shared_at(lane->at[h] + t->of_j + 3 * j + k);
+        for (tmap_u32 k = 0; k < 3; ++k)
+            b.at[0][k] = *tmapi_frames_shared_at(lane->at + t->of_j + 3 * j + k);
 #pragma unroll
         for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
             const tmapi_frames_own own =
                 tmapi_frames_own_of(f, tmapi_frames_place(f, t, block, t->quads, r) + j % 4);
             const tmap_pair pair = {t->i + row + r, t->j + j};
-            tmapi_frames_pair_of(f, lane, pair, &a, r, &b, 0, &own);
+            tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
         }
     }
-    tmapi_frames_end(f, lane);
+    f->join(f->job, &lane->total, &lane->run);
 }
 
 // Where a lane is: a block of rows, and a quad of columns.
 typedef struct tmapi_frames_way {
-    const float *columns[TMAPI_FRAMES_LANE], *own;
+    const float *columns, *own;
     tmap_u32 block;
 } tmapi_frames_way;
 
@@ -721,16 +662,14 @@ TMAP_DEVICE void tmapi_frames_go(const tmapi_frames *f, const tmapi_frames_tile 
                                  tmapi_frames_way *way, tmapi_frames_points *a) {
     way->block = block;
     way->own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h)
-        way->columns[h] = tmapi_frames_shared_at(lane->at[h] + t->of_j + 12 * quad);
+    way->columns = tmapi_frames_shared_at(lane->at + t->of_j + 12 * quad);
     tmapi_frames_read_rows(lane, block, a);
 }
 
 // All pairs of the lane's share of a tile.
 TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane) {
-    const float *end = tmapi_frames_shared_at(lane->at[0] + t->of_j + 12 * t->quads); // of rows
+    const float *end = tmapi_frames_shared_at(lane->at + t->of_j + 12 * t->quads); // of rows
     tmap_u32 left = t->count;
     tmapi_frames_points a;
     tmapi_frames_way way;
@@ -742,55 +681,24 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
     TMAPI_NO_UNROLL
     while (left) {
         const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
-        tmapi_frames_begin(f, lane);
+        tmapi_fold_move(&lane->run, f->zero, f->bytes);
         TMAPI_NO_UNROLL
         for (; left > stop; --left) {
             tmap_pair first;
-            if (way.columns[0] == end)
+            if (way.columns == end)
                 tmapi_frames_go(f, t, lane, way.block + 1, tmapi_frames_first(t, way.block + 1),
                                 &way, &a);
             first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
-            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns[0]) / 3;
+            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns) / 3;
             tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
             way.own += TMAPI_FRAMES_ROWS * f->own * 4;
-#pragma unroll
-            for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h) way.columns[h] += 12;
+            way.columns += 12;
         }
-        tmapi_frames_end(f, lane);
+        f->join(f->job, &lane->total, &lane->run);
     }
 }
 
-// ---- pairs frames -------------------------------------------------------------------------------
-
-// Where points are, in device memory. reference: shape (points, 3), or 0 where no pair has anything
-// of its own. frames: shape (plan's frames, points, 3). numbers: those below `points` of the plan's
-// n points, in any order, which are points 0, 1, ... of everything else; 0: the first n.
-typedef struct tmap_pairs_frames_points {
-    const float *reference, *frames;
-    tmap_u32 points;
-    const tmap_u32 *numbers;
-} tmap_pairs_frames_points;
-
-// The functions of the user's, __device__ functions without barriers and collectives.
-// of_pair(job, sum, pair, a, b, own): what a pair has of its own: writes as many floats. a, b: x,
-//     y, z of points i < j of the reference. It is called once for every pair in every block,
-//     before any frame. 0: there is nothing.
-// sums: 1 if it also accumulates something in *sum, of all pairs but of no frame; a constant.
-// of_frame(job, frame, own): what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats;
-//     called by each of its lanes before its pairs. 0: there is nothing.
-// add(job, sum, pair, a, b, of_pair, of_frame): accumulates a pair of a frame. a, b: x, y, z of
-//     points i < j of this frame.
-// join(job, sum, &other): adds what another accumulator has.
-// finish(job, frame, sum, pairs): stores what has become of a frame, from its accumulator and from
-//     that of all pairs (with `sums` 0: what accumulators begin with). Called once for each frame.
-typedef struct tmap_pairs_frames_calls {
-    tmap_pairs_frames_pair of_pair;
-    int sums;
-    tmap_pairs_frames_frame of_frame;
-    tmap_pairs_frames_add add;
-    tmap_fold_join join;
-    tmap_pairs_frames_finish finish;
-} tmap_pairs_frames_calls;
+// ---- blocks -------------------------------------------------------------------------------------
 
 // What a block does: its frames, and its tiles from `tile` on.
 typedef struct tmapi_frames_block {
@@ -825,23 +733,18 @@ TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmap_pairs_frames_plan *plan,
 // The sums of a warp's lanes go to shared memory, those of lanes with the same frames joined.
 // sums: the byte where those of all warps begin.
 TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_u32 sums) {
-    const tmap_u32 lanes = f->plan->group / TMAPI_FRAMES_LANE, me = threadIdx.x % 32;
+    const tmap_u32 lanes = f->plan->group, me = threadIdx.x % 32;
     const tmap_u32 to = threadIdx.x / 32 * f->plan->group + me;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 step = 16; step >= lanes; step /= 2) {
+        tmapi_fold_words other;
 #pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h) {
-        TMAPI_NO_UNROLL
-        for (tmap_u32 step = 16; step >= lanes; step /= 2) {
-            tmapi_fold_words other;
-#pragma unroll
-            for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-                if (i < f->bytes / 4)
-                    other.word[i] = __shfl_down_sync(0xffffffffu, lane->total[h].word[i], step);
-            if (me < step) f->join(f->job, &lane->total[h], &other);
-        }
-        if (me < lanes)
-            tmapi_fold_move(tmapi_frames_sum_at(f, sums, to + h * lanes), &lane->total[h],
-                            f->bytes);
+        for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
+            if (i < f->bytes / 4)
+                other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
+        if (me < step) f->join(f->job, &lane->total, &other);
     }
+    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->bytes);
 }
 
 // Joins the warps' sums of a group's frames, a thread each, and with those of tiles before.
@@ -877,12 +780,13 @@ TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frame
                                         tmap_u32 at, int sums, int first_tile) {
     const tmap_u64 place = tmapi_frames_at_pairs(f->plan);
     unsigned char *pairs = tmapi_frames_sum_at(f, place, 0);
+    const tmap_fold fold = {f->zero, f->bytes, f->join};
     tmapi_fold_words sum, before;
     tmapi_fold_move(&sum, f->zero, f->bytes);
     tmapi_frames_make(f, t, at, &sum);
     if (!sums) return;
-    tmap_fold_block(&sum, f->bytes, f->join, f->job,
-                    tmapi_frames_sum_at(f, place + (f->bytes + 15) / 16 * 16, 0));
+    tmapi_pairs_join(&sum, fold, f->job,
+                     tmapi_frames_sum_at(f, place + (f->bytes + 15) / 16 * 16, 0));
     if (threadIdx.x) return;
     if (!first_tile) {
         tmapi_fold_move(&before, pairs, f->bytes);
@@ -895,18 +799,13 @@ TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frame
 TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_block *b,
                                     const tmapi_frames_tile *t, tmap_u32 g, tmap_u32 stage,
                                     tmap_u32 sums) {
-    const tmap_u32 lanes = f->plan->group / TMAPI_FRAMES_LANE;
     const tmap_u32 frames = tmapi_frames_of_group(f->plan, b, g);
+    tmap_u32 mine = threadIdx.x % f->plan->group;
     tmapi_frames_lane lane;
-#pragma unroll
-    for (tmap_u32 h = 0; h < TMAPI_FRAMES_LANE; ++h) {
-        tmap_u32 mine = threadIdx.x % lanes + h * lanes;
-        if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
-        lane.at[h] = stage + mine * f->plan->pitch;
-        if (f->of_frame)
-            f->of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame[h]);
-        tmapi_fold_move(&lane.total[h], f->zero, f->bytes);
-    }
+    if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
+    lane.at = stage + mine * f->plan->pitch;
+    if (f->of_frame) f->of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame);
+    tmapi_fold_move(&lane.total, f->zero, f->bytes);
     tmapi_frames_walk(f, t, &lane);
     __syncwarp();
     tmapi_frames_leave(f, &lane, sums);
@@ -917,7 +816,7 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_bl
 TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b, int sums,
                                    tmap_pairs_frames_finish finish) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u32 ways = 32 * TMAPI_FRAMES_LANE / plan->group;
+    const tmap_u32 ways = 32 / plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
     const tmap_u32 of_stage = tmapi_frames_stage(plan) / 4, of_sums = tmapi_frames_sums(plan);
     const tmap_u32 at_sums = tmapi_frames_at_sums(plan), group = plan->group;
@@ -933,13 +832,13 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
             t = next;
             tmapi_frames_share(&t, way, ways * TMAPI_FRAMES_WARPS);
             if (f->of_pair) {
-                tmapi_frames_arrived(1);
+                tmapi_async_wait(1);
                 __syncthreads(); // the reference is there, and the table is free
                 tmapi_frames_make_tile(f, &t, (odd ^ 1) * of_stage + group * plan->pitch, sums,
                                        x == 1);
             }
         }
-        tmapi_frames_arrived(0);
+        tmapi_async_wait(0);
         __syncthreads(); // points and table are there, the other stage and its sums are free
         if (x < steps) {
             if (coming == 0 && tile) next = tmapi_frames_tile_of(f, b->tile + tile);
@@ -961,11 +860,11 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
 
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
 // finishes them: each frame by several threads, whose sums are joined in their order.
-TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b, void *parts,
-                                   tmap_pairs_frames_finish finish) {
+TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b,
+                                   void *workspace, tmap_pairs_frames_finish finish) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u64 range = blockIdx.x / plan->splits, row = (plan->range + 1ull) * f->bytes;
-    unsigned char *rows = (unsigned char *)parts + tmap_pairs_frames_clear(plan);
+    unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
     unsigned char *pairs = tmapi_frames_sum_at(f, tmapi_frames_at_pairs(plan), 0);
     tmapi_fold_words sum, other;
     tmap_u32 wide = 32, slice, slices;
@@ -976,7 +875,7 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
         tmapi_fold_move(rows + blockIdx.x * row + x * f->bytes, mine, f->bytes);
     }
     __syncthreads();
-    if (!tmapi_fold_last((tmap_u64 *)parts + range, plan->splits)) return;
+    if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
     while (wide <= b->frames && 2 * wide <= TMAP_PAIRS_FRAMES_THREADS) wide *= 2;
     slice = threadIdx.x / wide, slices = TMAP_PAIRS_FRAMES_THREADS / wide;
@@ -1007,17 +906,14 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     }
 }
 
-// Accumulates calls->add over all pairs of every frame and hands the sums to calls->finish.
-// plan: one of tmap_pairs_frames_plan_make for the same `own` and `bytes`; with another one nothing
-// happens. points: where they are. own: floats that a pair has of its own, a constant. calls: the
-// functions, constants. zero: what an accumulator begins with; it is joined any number of times.
-// bytes: of an accumulator, a constant. parts: tmap_pairs_frames_bytes bytes of device memory at a
-// multiple of 16, the first tmap_pairs_frames_clear of which are zero before the first launch that
-// uses them; each launch leaves them so; 0 where none are needed. Launches that run at the same
-// time need parts of their own. All threads of all blocks call it, once in a launch, in blocks of
-// TMAP_PAIRS_FRAMES_THREADS threads.
+// Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish.
+// plan: one of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one
+// nothing happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16,
+// the first tmap_pairs_frames_clear of which are zero before the first launch that uses them; each
+// launch leaves them so; 0 where none are needed. Launches that overlap need one each. All threads
+// of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS threads.
 // An accumulator begins anew after every 128 pairs at most, so that sums of floats, whose errors
-// grow with the number of terms, go far where join adds them up in double precision.
+// grow with the number of terms, go far where fold.join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
 // number of frames and on the device, so that sums of floats may differ in the last place between
 // plans.
@@ -1025,33 +921,33 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
 // are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames than 8
 // leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
-                                   const tmap_pairs_frames_points *points, tmap_u32 own,
-                                   const tmap_pairs_frames_calls *calls, const void *zero,
-                                   tmap_u32 bytes, void *job, void *parts) {
+                                   tmap_pairs_frames_points points, tmap_pairs_frames_calls calls,
+                                   tmap_fold fold, void *workspace, void *job) {
     tmapi_frames_block b;
     tmapi_frames f;
-    if (plan->own != own || plan->bytes != bytes) return;
-    f.plan = plan, f.reference = points->reference, f.frames = points->frames;
-    f.numbers = points->numbers, f.points = points->points, f.own = own, f.bytes = bytes;
-    f.of_pair = calls->of_pair, f.of_frame = calls->of_frame, f.add = calls->add;
-    f.join = calls->join, f.zero = zero, f.job = job;
+    if (plan->own != calls.own || plan->bytes != fold.bytes) return;
+    f.plan = plan, f.reference = points.reference, f.frames = points.frames;
+    f.numbers = points.numbers, f.points = points.points, f.own = calls.own, f.bytes = fold.bytes;
+    f.of_pair = calls.of_pair, f.of_frame = calls.of_frame, f.add = calls.add;
+    f.join = fold.join, f.zero = fold.zero, f.job = job;
     f.table = tmapi_frames_stage(plan) / 2; // behind two of them, in floats
     b = tmapi_frames_block_of(plan);
-    if (!calls->sums && threadIdx.x == 0)
-        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0), zero, bytes);
-    tmapi_frames_work(&f, &b, calls->sums, calls->finish);
+    if (!calls.sums && threadIdx.x == 0)
+        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0), fold.zero,
+                        fold.bytes);
+    tmapi_frames_work(&f, &b, calls.sums, calls.finish);
     if (plan->bands == 1) return;
     __syncthreads();
     if (plan->splits > 1) {
-        tmapi_frames_join(&f, &b, parts, calls->finish);
+        tmapi_frames_join(&f, &b, workspace, calls.finish);
         return;
     }
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < b.frames; x += TMAP_PAIRS_FRAMES_THREADS) {
         tmapi_fold_words sum;
-        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_at_all(plan), x), bytes);
-        calls->finish(job, b.first + x, &sum,
-                      tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0));
+        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_at_all(plan), x), fold.bytes);
+        calls.finish(job, b.first + x, &sum,
+                     tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0));
     }
 }
 

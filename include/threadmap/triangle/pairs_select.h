@@ -8,30 +8,31 @@
 //         const float *u = (const float *)a, *v = (const float *)b;
 //         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
 //         const float squared = x * x + y * y + z * z;
-//         *(float *)value = sqrtf(squared);
+//         *(float *)value = sqrtf(squared); // costs nothing where the answer is no
 //         return squared < ((near_job *)job)->r2;
 //     }
-//     __global__ void __launch_bounds__(128) list_near(tmap_pairs_plan plan, near_job j) {
-//         tmap_pairs_select(&plan, j.points, 0, sizeof(float), 3, is_near, sizeof(float),
-//                           TMAP_PAIRS_FIXED_ORDER, &j, &j.list);
+//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+//     list_near(tmap_pairs_plan plan, near_job j) {
+//         const tmap_points points = {j.points, 0, sizeof(float), 3};
+//         const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
+//         tmap_pairs_select(&plan, points, near, &j.list, &j);
 //     }
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
-//     ... cudaMalloc(&j.list.state, tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER));
-//     ... cleared once; j.list.pairs, values, capacity and count are the user's
+//     ... j.list.workspace: tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER) bytes, cleared
+//         once; j.list.pairs, values, capacity and count are the user's
 //     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
 //
-// A thread keeps what its function said of 32 pairs in one word, so that a hit costs nothing where
-// pairs are tested. Words that are not 0 go into a queue of the warp in shared memory, and are
-// taken apart when it is full or the tile is done: only then values are computed and places in the
-// list are taken. In the fixed order a tile's place is the number of hits of all tiles before it,
-// which blocks tell each other by decoupled look-back (Merrill and Garland 2016).
+// A thread keeps the answers for 32 pairs in one word, so that a hit costs nothing where pairs are
+// tested. Words that are not 0 go into a queue of the warp in shared memory. Only when it is full
+// or the tile is done are values computed and places in the list taken. In the fixed order a tile's
+// place is the number of hits of all tiles before it, which blocks tell each other by decoupled
+// look-back (Merrill and Garland 2016).
 #ifndef TMAP_TRIANGLE_PAIRS_SELECT_H
 #define TMAP_TRIANGLE_PAIRS_SELECT_H
 
-#include "../fold.h"
 #include "pairs.h"
 
-// Orders of a list. ANY: it may differ from launch to launch. FIXED: it hangs on the plan's share
+// Orders of a list. ANY: it may differ from launch to launch. FIXED: it depends on the plan's share
 // alone: tile by tile in the order of the plan's items, and in a tile by an order of its own.
 enum { TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER };
 
@@ -41,13 +42,12 @@ typedef struct tmap_pairs_list {
     void *values;      // as many values at a multiple of their size; 0: they are not wanted
     tmap_u64 capacity; // may be 0
     tmap_u64 *count;   // how many hits there are, which may be more than the capacity
-    void *state;       // tmap_pairs_select_bytes bytes at a multiple of 8
+    void *workspace;   // tmap_pairs_select_bytes bytes at a multiple of 8
 } tmap_pairs_list;
 
-// Bytes of device memory that tmap_pairs_select needs as list.state: 16, and in the fixed order 8
-// for each item of the plan's share. All are zero before the first launch that uses them; each
-// launch leaves them so. Launches that run at the same time need a state of their own.
-// Example: n = 131072, fixed order: 263184.
+// Bytes of the workspace of tmap_pairs_select: 16, and in the fixed order 8 for each item of the
+// plan's share. All are zero before the first launch that uses them; each launch leaves them so.
+// Launches that overlap need one each. Example: n = 131072, fixed order: 263184.
 TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
     return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
 }
@@ -59,11 +59,19 @@ TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order)
 typedef int (*tmap_pairs_choose)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
+// What is listed; constants of the kernel.
+typedef struct tmap_pairs_choice {
+    tmap_pairs_choose choose; // a __device__ function of its arguments alone, without barriers and
+                              // collectives; called more than once for a pair that is listed
+    tmap_u32 bytes;           // of a value: 0, 4 or 8
+    int order;                // TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER
+} tmap_pairs_choice;
+
 #define TMAPI_PAIRS_SELECT_ROWS  8u   // of a word
 #define TMAPI_PAIRS_SELECT_QUEUE 448u // words of a warp
 #define TMAPI_PAIRS_SELECT_WARPS (TMAP_PAIRS_THREADS / 32)
 
-// What a lane's function said of ROWS rows and its points, and where: first row / ROWS * 32 + lane.
+// A lane's answers for ROWS rows and its points, and where: first row / ROWS * 32 + lane.
 typedef struct tmapi_pairs_select_word {
     alignas(8) tmap_u32 bits;
     tmap_u32 from;
@@ -80,12 +88,10 @@ typedef struct tmapi_pairs_select_shared {
 typedef struct tmapi_pairs_select {
     const tmap_pairs_plan *plan;
     tmapi_pairs p;
-    tmap_pairs_choose choose;
-    tmap_u32 bytes;
+    tmap_pairs_choice choice;
     const tmap_pairs_list *list;
     tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
     tmap_u64 at;
-    const unsigned char *rows;      // the tile's points in shared memory
     tmapi_pairs_select_word *queue; // the warp's
     tmap_u32 words;                 // in the queue
     tmap_u32 lower;                 // the lanes below this one
@@ -98,29 +104,30 @@ typedef struct tmapi_pairs_select {
 // Writes hit number `at`, which is bit `bit` of a word.
 TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                           tmap_u32 from, tmap_u32 bit, tmap_u64 at) {
-    const tmap_u32 size = s->p.size, d = s->p.d, count = s->plan->n, warp = threadIdx.x / 32;
-    const tmap_u32 others = s->plan->others ? s->plan->others : count;
+    const tmap_u32 size = s->p.points.size, d = s->p.points.d, bytes = s->choice.bytes;
+    const tmap_u32 others = tmapi_pairs_columns(s->plan), warp = threadIdx.x / 32;
     const tmap_u32 y = from / 32 * TMAPI_PAIRS_SELECT_ROWS + bit / TMAPI_PAIRS_MINE;
+    const tmap_pairs_list *list = s->list;
     tmap_pair pair;
-    if (at >= s->list->capacity || !s->list->pairs) return;
-    if (!tmapi_value_size_fits(8, s->list->pairs)) return;
+    if (at >= list->capacity || !list->pairs || !tmapi_value_size_fits(8, list->pairs)) return;
     pair.i = place.i + y;
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
-    if (s->bytes && s->list->values && tmapi_value_size_fits(s->bytes, s->list->values)) {
-        const unsigned char *columns = tmapi_pairs_columns(s->plan, &s->p);
-        const unsigned char *other = columns + (place.set * others + pair.j) * d * size;
+    if (bytes && list->values && tmapi_value_size_fits(bytes, list->values)) {
+        const unsigned char *other = tmapi_pairs_second(s->plan, &s->p);
         tmapi_pairs_point a, b;
         tmapi_value value;
+        other += (place.set * others + pair.j) * d * size;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k) {
-            tmapi_value_copy(a.bytes + k * size, s->rows + (k * TMAP_PAIRS_SIDE + y) * size, size);
+            tmapi_value_copy(a.bytes + k * size,
+                             tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, size);
             tmapi_value_copy(b.bytes + k * size, other + k * size, size);
         }
-        s->choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
-        tmapi_value_copy((unsigned char *)s->list->values + at * s->bytes, &value, s->bytes);
+        s->choice.choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
+        tmapi_value_copy((unsigned char *)list->values + at * bytes, &value, bytes);
     }
-    pair.i += (tmap_u32)place.set * count, pair.j += (tmap_u32)place.set * others;
-    tmapi_value_copy(s->list->pairs + at, &pair, sizeof pair);
+    pair.i += (tmap_u32)place.set * s->plan->n, pair.j += (tmap_u32)place.set * others;
+    tmapi_value_copy(list->pairs + at, &pair, sizeof pair);
 }
 
 // Writes the hits of the queue and empties it. Collective for the warp.
@@ -200,7 +207,7 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bi
 TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, const unsigned char *rows,
                                          tmap_u32 y, tmap_u32 bit, tmap_u32 *word, int whole) {
-    const tmap_u32 size = s->p.size, d = s->p.d, step = 16 / size;
+    const tmap_u32 size = s->p.points.size, d = s->p.points.d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
@@ -221,7 +228,7 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
             for (tmap_u32 k = 0; k < d; ++k)
                 tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
             *word = tmapi_pairs_select_mark(
-                *word, s->choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
+                *word, s->choice.choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
                 1u << (bit + r * TMAPI_PAIRS_MINE + c));
         }
     }
@@ -230,10 +237,10 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
 // All pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
-    const tmap_u32 size = s->p.size, step = 16 / size;
+    const tmap_u32 size = s->p.points.size, step = 16 / size;
     const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place);
     const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
-    const unsigned char *rows = s->rows;
+    const unsigned char *rows = tmapi_pairs_memory();
     const int whole = tmapi_pairs_whole(s->plan, place);
 #pragma unroll 1
     for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
@@ -259,15 +266,17 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
 
 // ---- places in the fixed order ------------------------------------------------------------------
 
-// What a tile's word of the state tells: nothing yet, its own hits, or its own and all before it.
+// What a tile's word of the workspace tells: 0: nothing yet; OWN: its own hits; ALL: its own and
+// those of all tiles before it.
 #define TMAPI_PAIRS_SELECT_OWN ((tmap_u64)1 << 62)
 #define TMAPI_PAIRS_SELECT_ALL ((tmap_u64)1 << 63)
 #define TMAPI_PAIRS_SELECT_SUM (TMAPI_PAIRS_SELECT_OWN - 1)
 
 #define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: of 128 tiles the warp
 
-// Tells the hits of tile number t of the share, and returns those of all before it. It waits for
-// blocks that have taken a tile before this one. words: one of each tile. Collective for the warp.
+// Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back). It
+// waits for blocks that have taken an earlier tile. words: one of each tile. Collective for the
+// warp.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
     volatile tmap_u64 *told = words; // a word has its number and its kind in one access
     const tmap_u32 lane = threadIdx.x % 32;
@@ -326,10 +335,10 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_next(tmapi_pairs_select_shared *shared, 
     return shared->tile;
 }
 
-// The last of `blocks` blocks writes how many hits there are and clears the state.
+// The last of `blocks` blocks writes how many hits there are and clears the workspace.
 TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
                                         int order, tmap_u32 blocks) {
-    tmap_u64 *state = (tmap_u64 *)list->state, *words = state + 2;
+    tmap_u64 *state = (tmap_u64 *)list->workspace, *words = state + 2;
     tmap_u64 all;
     __syncthreads(); // thread 0 answers for what the others have written
     if (!tmapi_fold_last(state, blocks)) return;
@@ -343,35 +352,30 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
     if (threadIdx.x == 0) *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
 }
 
-// Lists the pairs of the plan's share to which choose(job, pair, a, b, &value) says yes, each once:
-// (i, j) in list->pairs and, where there are values, what `choose` made of it in list->values. It
-// writes the number of hits to *list->count, also when that is more than the capacity; then the
-// list has the first `capacity` hits, in any order some of them, and nothing is written behind it.
-// Of sets, i and j are the numbers of points in memory: point i of set b is b * n + i, and likewise
-// of the second ones, modulo 2^32; `choose` gets the pair's numbers within its set.
-// points, others, size, d: as for tmap_pairs_each. choose: a __device__ function of its arguments
-// alone, without barriers and collectives; it is called more than once for a pair that is listed.
-// bytes: of a value, 0, 4 or 8, a constant. order: TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER,
-// a constant. list: the same for all threads. All threads of all blocks call it, in blocks of
-// TMAP_PAIRS_THREADS threads, at most once in a launch.
+// Lists the pairs of the plan's share to which choice.choose(job, pair, a, b, &value) says yes,
+// each once: (i, j) in list->pairs and, where there are values, what it made of the pair in
+// list->values. Writes the number of hits to *list->count, also when that is more than the
+// capacity; then the list has `capacity` of the hits, in the fixed order the first ones, and
+// nothing is written behind it. Of sets, i and j are the numbers of points in memory: point i of
+// set b is b * n + i, and likewise of the second ones, modulo 2^32; `choose` gets the pair's
+// numbers within its set. list: the same for all threads. All threads of all blocks call it, in
+// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
 // Errors: a list whose pairs are null or not at a multiple of 8 counts as one of capacity 0, and
-// values that are null or not at a multiple of `bytes` are not written. Nothing at all is done
-// where the count or the state is null or not at a multiple of 8. tmap_pairs_select_launch reports
-// all of this but the values.
+// values that are null or not at a multiple of choice.bytes are not written. Nothing at all is done
+// where the count or the workspace is null or not at a multiple of 8. tmap_pairs_select_launch
+// reports all of this but the values.
 // Cost: for each pair what choose costs without its value, and about two instructions; a comparison
 // as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
 // wait in the queue together share. In the fixed order a tile in which a warp has more words than
 // its queue holds is gone through twice: from about one hit in 120 pairs on, if they are evenly
 // spread; and blocks wait for tiles before their own. Shared memory: 14 KiB beside the plan's.
 // Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
-TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *points,
-                                   const void *others, tmap_u32 size, tmap_u32 d,
-                                   tmap_pairs_choose choose, tmap_u32 bytes, int order, void *job,
-                                   const tmap_pairs_list *list) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
+TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points points,
+                                   tmap_pairs_choice choice, const tmap_pairs_list *list,
+                                   void *job) {
     __shared__ tmapi_pairs_select_shared shared;
-    const int fixed = order == TMAP_PAIRS_FIXED_ORDER;
-    tmap_u64 *state = (tmap_u64 *)list->state, t = blockIdx.x;
+    const int fixed = choice.order == TMAP_PAIRS_FIXED_ORDER;
+    tmap_u64 *state = (tmap_u64 *)list->workspace, t = blockIdx.x;
     tmap_u32 blocks = gridDim.x;
     tmapi_pairs_select s;
     if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
@@ -380,15 +384,14 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
         if (blocks > plan->resident) blocks = plan->resident;
         if (blockIdx.x >= blocks) return;
     }
-    s.plan = plan, s.p = tmapi_pairs_make(points, others, size, d, 0, 0, job);
-    s.choose = choose, s.bytes = bytes, s.list = list, s.total = fixed ? 0 : state + 1;
-    s.rows = (unsigned char *)tmapi_pairs_shared;
+    s.plan = plan, s.p = tmapi_pairs_make(points, 0, 0, job);
+    s.choice = choice, s.list = list, s.total = fixed ? 0 : state + 1;
     s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
     if (fixed) t = tmapi_pairs_select_next(&shared, state + 1);
     while (t < plan->count) {
         const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
         tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-        tmapi_pairs_load(plan, &s.p, place, (unsigned char *)tmapi_pairs_shared, mine);
+        tmapi_pairs_load(plan, &s.p, place, mine);
         s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
 #pragma unroll 1
         for (int again = !fixed;; again = 1) {
@@ -406,7 +409,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
             t += gridDim.x;
         }
     }
-    tmapi_pairs_select_end(plan, list, order, blocks);
+    tmapi_pairs_select_end(plan, list, choice.order, blocks);
 }
 
 #endif // TMAP_CUDA
@@ -415,13 +418,13 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, const void *poin
 
 // As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the one that the kernel
 // gets, in host memory. Returns cudaErrorInvalidValue for a plan of another kind, and where the
-// kernel would do nothing or leave something out: if the count or the state is null or not at a
+// kernel would do nothing or leave something out: if the count or the workspace is null or not at a
 // multiple of 8, or if pairs are asked for at an address that is none.
 static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
                                                    const tmap_pairs_list *list, const void *job,
                                                    cudaStream_t stream) {
-    if (!list || !list->count || !list->state) return cudaErrorInvalidValue;
-    if (((tmap_u64)list->count | (tmap_u64)list->state | (tmap_u64)list->pairs) % 8)
+    if (!list || !list->count || !list->workspace) return cudaErrorInvalidValue;
+    if (((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)
         return cudaErrorInvalidValue;
     if (list->capacity && !list->pairs) return cudaErrorInvalidValue;
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_EACH, job, stream);

@@ -10,27 +10,18 @@
 //     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
 //     distances(tmap_pairs_plan plan, far_job j) {
-//         tmap_pairs_store(&plan, j.points, 0, sizeof(float), 3, chebyshev, sizeof(float), j.out,
-//                          &j);
+//         const tmap_points points = {j.points, 0, sizeof(float), 3};
+//         tmap_pairs_store(&plan, points, chebyshev, sizeof(float), j.out, &j);
 //     }
-//     ... tmap_pairs_store_plan_make(n, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float),
-//                                    (const void *)distances, &plan);
+//     ... const tmap_pairs_store_shape shape = {n, 3, sizeof(float), TMAP_PAIRS_CONDENSED,
+//                                               sizeof(float)};
+//     ... tmap_pairs_store_plan_make(shape, (const void *)distances, &plan);
 //     ... cudaMalloc(&j.out, tmap_pairs_store_bytes(&plan));
 //     ... tmap_pairs_store_launch(&plan, &j, stream);
 //
 // A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph, whose
-// adjacency matrix is then rows of 32-bit words. pairs_store.h is for points of more than 8
-// coordinates.
-#ifndef TMAP_TRIANGLE_PAIRS_STORE_H
-#define TMAP_TRIANGLE_PAIRS_STORE_H
-
-#include "../value.h"
-#include "pairs.h"
-
-// ---- pairs store tile ---------------------------------------------------------------------------
-//
-// How values of pairs go to memory in whole sectors: tiles, their points in
-// shared memory, and rows of values.
+// adjacency matrix is then rows of 32-bit words. tmap_pairs_store takes points of up to 8
+// coordinates, tmap_pairs_store_sums of any number.
 //
 // Memory takes whole sectors of 32 bytes at less than half the price of parts of them. But a row
 // of a condensed matrix begins anywhere. Where it begins in its sector repeats every 16 rows,
@@ -38,8 +29,25 @@
 // 16th row of a tile, and keeps 4 columns a lane in registers that are shifted, once for all of
 // these rows, to where the sectors begin. Tiles thus end where sectors do, not at multiples of 128
 // columns.
-//
-// Private to the library.
+#ifndef TMAP_TRIANGLE_PAIRS_STORE_H
+#define TMAP_TRIANGLE_PAIRS_STORE_H
+
+#include "pairs.h"
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+// What is stored: a value for each pair of n points.
+typedef struct tmap_pairs_store_shape {
+    tmap_u32 n;      // points, 0 to TMAP_PAIRS_STORE_MAX
+    tmap_u32 d;      // coordinates: 1 to TMAP_PAIRS_D_MAX, of sums to TMAP_PAIRS_SUMS_D_MAX
+    tmap_u32 size;   // bytes of a coordinate: 4 or 8
+    tmap_u32 layout; // TMAP_PAIRS_CONDENSED, _SQUARE or _LOWER; the latter two plus
+                     // TMAP_PAIRS_HOLLOW: of one set, without the diagonal
+    tmap_u32 value;  // bytes of a value: 4 or 8; or TMAP_PAIRS_BIT, but in a condensed matrix
+} tmap_pairs_store_shape;
+
+// `value` as the size of a value: one bit for each pair.
+#define TMAP_PAIRS_BIT 0u
 
 #define TMAPI_STORE_WARPS   16  // of a block, which then writes all rows of a tile side by side
 #define TMAPI_STORE_ROWS    8   // that a warp takes at a time
@@ -49,6 +57,22 @@
 #define TMAPI_STORE_VECTORS 4   // of 16 bytes, of a point that is whole in registers, at most
 #define TMAPI_STORE_WIDE    4   // columns of a lane
 #define TMAPI_STORE_WIDEST  8   // of sums in few registers, where tiles are large
+
+// Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
+// always has stores under way: for points of up to 16 bytes and a value of some instructions.
+#define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
+#define TMAP_PAIRS_STORE_BLOCKS 2
+#else
+#define TMAP_PAIRS_STORE_BLOCKS 3
+#endif
+
+// The same for sums; the largest sum, in bytes, and the most coordinates.
+#define TMAPI_STORE_SUMS_WARPS  8
+#define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
+#define TMAP_PAIRS_SUMS_BLOCKS  2
+#define TMAP_PAIRS_SUM_MAX      16u
+#define TMAP_PAIRS_SUMS_D_MAX   0x7fffffffu
 
 // Values of 16 bytes; lanes store so many side by side. Of bits, a lane has one, and a word is
 // made of what 32 lanes say.
@@ -76,11 +100,134 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
+// Vectors of a point of a sum: all, and those that are staged at once: all of up to 10, which are
+// as many as fit the shared memory that every GPU has, else equal pieces of 5 at most, of which one
+// is computed with and the next one on its way.
+#define TMAPI_STORE_STAGED 10u
+TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
+    return d / (16 / size) + (d % (16 / size) != 0);
+}
+TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
+    const tmap_u32 pieces = (all - 1) / (TMAPI_STORE_STAGED / 2) + 1;
+    return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
+}
+
+// Points along a tile of sums. Large tiles cost less a pair where a tile has little to compute, and
+// too many blocks are idle at the end where there are few of them.
+#ifndef TMAPI_STORE_LARGE
+#define TMAPI_STORE_LARGE 8192u // points from which on tiles are large; tests set it lower
+#endif
+TMAP_FN tmap_u32 tmapi_store_side(tmap_u32 n, tmap_u32 all) {
+    return all <= 4 && n >= TMAPI_STORE_LARGE ? 2 * TMAPI_STORE_BAND : TMAPI_STORE_BAND;
+}
+
+// Bytes of the output of a plan: all its sets, to the end of the last row. Saturates.
+// Example: n = 30720, condensed floats: 1887375360.
+TMAP_FN tmap_u64 tmap_pairs_store_bytes(const tmap_pairs_plan *plan) {
+    const tmap_u64 bytes = plan->value ? plan->value : 4;
+    return tmap_mul_saturate(tmap_mul_saturate(plan->values, plan->sets), bytes);
+}
+
+// The plan of tiles of `side` points by `threads` threads, which share `vectors` of each point.
+TMAP_FN int tmapi_store_plan_of(tmap_pairs_store_shape w, tmap_u32 side, tmap_u32 threads,
+                                tmap_u32 vectors, tmap_pairs_plan *out) {
+    const tmap_u32 matrix = w.layout & TMAPI_PAIRS_LAYOUT;
+    tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_STORE, w.n, w.d, w.size);
+    if (!out || w.n > TMAP_PAIRS_STORE_MAX || w.d < 1) return TMAP_EINVAL;
+    if ((w.size != 4 && w.size != 8) || (w.value != 4 && w.value != 8 && w.value != TMAP_PAIRS_BIT))
+        return TMAP_EINVAL;
+    if (!matrix || w.layout & ~(tmap_u32)(TMAPI_PAIRS_LAYOUT | TMAP_PAIRS_HOLLOW))
+        return TMAP_EINVAL;
+    if (matrix == TMAP_PAIRS_CONDENSED && w.value == TMAP_PAIRS_BIT) return TMAP_EINVAL;
+    p.layout = w.layout, p.value = w.value, p.before = tmapi_store_before(w.value);
+    p.block = threads, p.side = side, p.shared = tmapi_store_plane(side, w.value) * vectors;
+    tmapi_pairs_plan_tiles(&p);
+    *out = p;
+    return TMAP_OK;
+}
+
+// tmap_pairs_store_plan_make and tmap_pairs_store_sums_plan_make without a kernel, for which no
+// facts are needed: as tmap_pairs_plan_of.
+TMAP_FN int tmap_pairs_store_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
+    if (shape.d > TMAP_PAIRS_D_MAX) return TMAP_EINVAL;
+    return tmapi_store_plan_of(shape, TMAPI_STORE_BAND, TMAP_PAIRS_STORE_THREADS,
+                               tmapi_store_vectors(shape.size, shape.d), out);
+}
+TMAP_FN int tmap_pairs_store_sums_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
+    const int sizes = shape.d && (shape.size == 4 || shape.size == 8);
+    const tmap_u32 all = sizes ? tmapi_store_all(shape.size, shape.d) : 1;
+    const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
+    if (shape.d > TMAP_PAIRS_SUMS_D_MAX) return TMAP_EINVAL;
+    return tmapi_store_plan_of(shape, tmapi_store_side(shape.n, all), TMAP_PAIRS_SUMS_THREADS,
+                               pieces * tmapi_store_piece(all), out);
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+static inline cudaError_t tmapi_store_plan_keep(int code, const tmap_pairs_plan *p,
+                                                const void *kernel, tmap_pairs_plan *out) {
+    if (code || !kernel || !out) return cudaErrorInvalidValue;
+    *out = *p, out->kernel = kernel;
+    return cudaSuccess;
+}
+
+// The plan of a kernel that stores a value for every pair of n points. kernel: a __global__
+// function of TMAP_PAIRS_STORE_THREADS threads, cast to const void *. tmap_pairs_plan_rows, _sets,
+// _share and, for a square, _others restrict or widen the plan as they do that of
+// tmap_pairs_plan_make: the output then has those rows alone; sets lie one behind the other; a
+// share of the items, tiles of 128 x 128 pairs, leaves the rest of the output as it is.
+// Returns cudaErrorInvalidValue for a null pointer, for numbers outside the shape's ranges and for
+// bits in a condensed matrix. *out is written only on success. A launch of more than 2^31 - 1
+// tiles, by then 10^13 values, is refused with cudaErrorInvalidConfiguration.
+// Cost: some arithmetic, no call of CUDA.
+static inline cudaError_t tmap_pairs_store_plan_make(tmap_pairs_store_shape shape,
+                                                     const void *kernel, tmap_pairs_plan *out) {
+    tmap_pairs_plan p;
+    return tmapi_store_plan_keep(tmap_pairs_store_plan_of(shape, &p), &p, kernel, out);
+}
+
+// The same for a kernel of TMAP_PAIRS_SUMS_THREADS threads that calls tmap_pairs_store_sums; but
+// where there are many points of few coordinates, tiles are of 256 x 256 pairs.
+static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape shape,
+                                                          const void *kernel,
+                                                          tmap_pairs_plan *out) {
+    tmap_pairs_plan p;
+    return tmapi_store_plan_keep(tmap_pairs_store_sums_plan_of(shape, &p), &p, kernel, out);
+}
+
+// Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the
+// next: at least a row's own, and at most TMAP_PAIRS_STORE_MAX; 0 goes back to just these. It may
+// be any number; sets then lie `rows` of them apart.
+// Returns cudaErrorInvalidValue for a null pointer, a plan of another kind, and for numbers
+// outside.
+static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
+    tmap_pairs_plan p;
+    if (!plan || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
+        return cudaErrorInvalidValue;
+    p = *plan, p.pitch = 0;
+    tmapi_pairs_plan_rows_of(&p);
+    if (pitch && (pitch < p.step || pitch > TMAP_PAIRS_STORE_MAX)) return cudaErrorInvalidValue;
+    plan->pitch = pitch;
+    tmapi_pairs_plan_rows_of(plan);
+    return cudaSuccess;
+}
+
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan
+// of another kind is refused with cudaErrorInvalidValue.
+static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, const void *job,
+                                                  cudaStream_t stream) {
+    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
+}
+
+#endif
+
 #if TMAP_CUDA
 
-// A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a
-// value, constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 4 to 16, and
-// lanes: that bring a point, 1 or 4, constants. wide: columns of a lane, a constant.
+// ---- tiles --------------------------------------------------------------------------------------
+
+// A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a value,
+// constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 4 to 16, and lanes:
+// that bring a point, 1 or 4, constants. wide: columns of a lane, a constant.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
@@ -95,26 +242,16 @@ typedef struct tmapi_store {
 
 // Tile number `item` of a plan.
 TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 item, tmap_u32 side,
-                                         tmap_u32 warps, tmap_u32 lanes, const void *points,
-                                         const void *others, tmap_u32 size, tmap_u32 d,
+                                         tmap_u32 warps, tmap_u32 lanes, tmap_points points,
                                          tmap_u32 bytes, void *out) {
     const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
+    const tmap_u32 size = points.size, d = points.d;
     tmap_u32 tile = item, row, column;
     tmap_u64 set = 0;
     tmapi_store s;
     if (plan->sets > 1) set = item / (tmap_u32)plan->tiles, tile -= (tmap_u32)(set * plan->tiles);
-    if (layout == TMAP_PAIRS_SQUARE) {
-        row = tile / plan->across, column = tile - row * plan->across;
-    } else if (layout == TMAP_PAIRS_LOWER) {
-        const tmap_pair p = tmap_triangle_map(tile + skew);
-        row = p.i - skew, column = p.j;
-    } else if (plan->across <= 92681) {
-        const tmap_pair p = tmap_upper_map(tile, plan->across);
-        row = p.i, column = p.j;
-    } else {
-        const tmap_pair64 p = tmap_upper_map64(tile, plan->across);
-        row = (tmap_u32)p.i, column = (tmap_u32)p.j;
-    }
+    tmapi_pairs_tile_of(tile, layout, plan->across, skew,
+                        layout == TMAP_PAIRS_CONDENSED && plan->across > 92681, &row, &column);
     s.n = (int)plan->n, s.rows = (int)plan->rows, s.two = plan->others != 0;
     s.columns = s.two ? (int)plan->others : s.n;
     s.warps = warps, s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
@@ -124,8 +261,8 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
     s.free = !s.condensed && !s.lower && !s.hollow;
     s.size = size, s.d = d, s.bytes = bytes, s.pitch = plan->step;
-    s.points = (const unsigned char *)points;
-    s.others = (const unsigned char *)(s.two ? others : points);
+    s.points = (const unsigned char *)points.a;
+    s.others = (const unsigned char *)(s.two ? points.b : points.a);
     s.out = (unsigned char *)out;
     if (plan->sets > 1) {
         s.points += set * plan->n * d * size;
@@ -140,7 +277,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
 // What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 or 8 columns. i, j: the
 // first row, and the lane's first column. at: where they are in the output; the 16th next row is
 // `step` values on, which shrinks by `shrink` from one such step to the next in a condensed matrix.
-// full: so many of the rows, from the first one on, have all of their pairs, and none of the
+// full: how many of the rows, from the first one on, have all of their pairs, and none of the
 // diagonal.
 typedef struct tmapi_store_strip {
     unsigned char *at;
@@ -244,7 +381,7 @@ TMAP_DEVICE void tmapi_store_next(const tmapi_store *s, tmapi_store_strip *strip
 
 // ---- rows of values -----------------------------------------------------------------------------
 
-// A lane's values of a row: for each column so many bytes side by side; of bits a 32-bit 0 or 1.
+// A lane's values of a row, one for each column, side by side; of bits a 32-bit 0 or 1.
 typedef struct tmapi_store_out {
     alignas(16) unsigned char bytes[8 * TMAPI_STORE_WIDE];
 } tmapi_store_out;
@@ -255,34 +392,27 @@ TMAP_DEVICE int tmapi_store_range(const tmapi_store *s, int i, int *first) {
     return i >= s->rows ? 0 : s->lower ? i + 1 : s->columns;
 }
 
-// Of 32 columns beside each other a word of bits, which lane c of the warp keeps and stores.
-TMAP_DEVICE tmap_u32 tmapi_store_vote(tmap_u32 word, tmap_u32 c, int yes) {
-    const tmap_u32 votes = __ballot_sync(0xffffffffu, yes);
-    return threadIdx.x % 32 == c ? votes : word;
-}
-TMAP_DEVICE void tmapi_store_word(const tmapi_store *s, const tmapi_store_strip *strip, int end,
-                                  tmap_u32 word) {
-    const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // the word's first
-    if (lane < TMAPI_STORE_WIDE && strip->i < s->rows && column < end)
-        *(tmap_u32 *)strip->at = word;
-}
-
 // Stores a lane's values of the strip's row, those that have a place, and zeros on the diagonal of
-// a hollow matrix. full: whether the row is. Collective for the warp.
+// a hollow matrix. Of 32 bits beside each other a word is made, which lane c keeps and stores.
+// full: whether the row is. Collective for the warp.
 TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip *strip,
                                    const int full, const tmapi_store_out *out) {
     const tmap_u32 bytes = s->bytes, v = tmapi_store_values(bytes);
     int first;
     const int end = tmapi_store_range(s, strip->i, &first);
     if (!bytes) {
+        const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // the word's first
         tmap_u32 word = 0;
 #pragma unroll
         for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
             const int j = strip->j + (int)c * 32;
             const int placed = full || (j >= first && j < end && !(s->hollow && j == strip->i));
-            word = tmapi_store_vote(word, c, placed && ((const tmap_u32 *)out->bytes)[c]);
+            const tmap_u32 votes =
+                __ballot_sync(0xffffffffu, placed && ((const tmap_u32 *)out->bytes)[c]);
+            if (threadIdx.x % 32 == c) word = votes;
         }
-        tmapi_store_word(s, strip, end, word);
+        if (lane < TMAPI_STORE_WIDE && strip->i < s->rows && column < end)
+            *(tmap_u32 *)strip->at = word;
         return;
     }
 #pragma unroll
@@ -309,15 +439,11 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
     }
 }
 
-// ---- pairs store stage --------------------------------------------------------------------------
-//
-// The points of a tile of pairs_store.h in shared memory.
+// ---- points in shared memory --------------------------------------------------------------------
 //
 // Vectors of 16 bytes: the first one of all rows and columns of the tile, then the second one of
 // all of them, and so on, a plane each. On GPUs that can, copies go past the registers, and the
 // block may do other things meanwhile.
-//
-// Private to the library.
 
 // A point that is staged: where it is in global memory, and its place. exists: or all of it is 0.
 typedef struct tmapi_store_point {
@@ -336,37 +462,6 @@ TMAP_DEVICE tmapi_store_point tmapi_store_point_of(const tmapi_store *s, tmap_u3
     p.from = (row ? s->points : s->others) + (tmap_u64)(tmap_u32)index * s->d * s->size;
     p.place = row ? x : s->side + tmapi_store_place(s, (tmap_u32)c);
     return p;
-}
-
-// Copies 4, 8 or 16 bytes to shared memory, or as many zeros; whether they are there is known only
-// after tmapi_store_arrived.
-TMAP_DEVICE void tmapi_store_bring(unsigned char *to, const unsigned char *from, tmap_u32 bytes,
-                                   int exists) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to);
-    const tmap_u32 much = exists ? bytes : 0;
-    if (bytes == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(much)
-                     : "memory");
-    if (bytes == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(much)
-                     : "memory");
-    if (bytes == 16)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(much)
-                     : "memory");
-#else
-    if (exists)
-        tmapi_value_copy(to, from, bytes);
-    else
-        tmapi_value_zero(to, bytes);
-#endif
-}
-
-// Waits for the calling thread's copies.
-TMAP_DEVICE void tmapi_store_arrived(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
 }
 
 // Where coordinates, or units of so many bytes, are from a point's place on.
@@ -392,15 +487,15 @@ TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit,
 #pragma unroll
             for (tmap_u32 k = 0; k < units; ++k) {
                 const int exists = p.exists && k < left;
-                tmapi_store_bring(to + tmapi_store_offset(k, unit, plane),
-                                  exists ? from + k * unit : s->points, unit, exists);
+                tmapi_async_copy_or_zero(to + tmapi_store_offset(k, unit, plane),
+                                         exists ? from + k * unit : s->points, unit, exists);
             }
         } else {
             to += tmapi_store_offset(lane, unit, plane);
 #pragma unroll 1
             for (tmap_u32 k = lane; k < units; k += s->lanes) {
                 const int exists = p.exists && k < left;
-                tmapi_store_bring(to, exists ? from + k * unit : s->points, unit, exists);
+                tmapi_async_copy_or_zero(to, exists ? from + k * unit : s->points, unit, exists);
                 to += tmapi_store_offset(s->lanes, unit, plane);
             }
         }
@@ -546,42 +641,15 @@ TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 
 // of the block at its end.
 TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 first, tmap_u32 planes,
                                    const tmapi_store_scale *scale, unsigned char *staged) {
-    tmapi_store_arrived();
+    tmapi_async_wait_all();
     __syncthreads();
     if (scale->length == 0) return;
     tmapi_store_scale_by(s, whole, s->d - first, planes, scale, staged);
     __syncthreads();
 }
 
-#endif // TMAP_CUDA
+// ---- a value for each pair ----------------------------------------------------------------------
 
-// ---- pairs store --------------------------------------------------------------------------------
-
-// Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
-// always has stores under way: for points of up to 16 bytes and a value of some instructions.
-#define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
-#define TMAP_PAIRS_STORE_BLOCKS 2
-#else
-#define TMAP_PAIRS_STORE_BLOCKS 3
-#endif
-
-// `value` as the size of a value: one bit for each pair.
-#define TMAP_PAIRS_BIT 0u
-
-// Bytes of the output of a plan: all its sets, to the end of the last row. Saturates.
-// Example: n = 30720, condensed floats: 1887375360.
-TMAP_FN tmap_u64 tmap_pairs_store_bytes(const tmap_pairs_plan *plan) {
-    const tmap_u64 bytes = plan->value ? plan->value : 4;
-    return tmap_mul_saturate(tmap_mul_saturate(plan->values, plan->sets), bytes);
-}
-
-#if TMAP_CUDA
-
-// From a pair and its points to its value, of the type that the user chose; of bits a tmap_u32
-// that is 0 or not. a, b: point i and point j, d coordinates of the user's type. pair: i < j in a
-// condensed matrix; in a square or a lower one also i > j and, unless the layout is hollow, i ==
-// j.
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
@@ -705,28 +773,23 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
     }
 }
 
-// Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the
-// output, of which nothing else is touched. All threads of all blocks call it, with the same
-// arguments, in blocks of TMAP_PAIRS_STORE_THREADS threads.
-// plan: one of tmap_pairs_store_plan_make. points: the plan's points in device memory, at a
-// multiple of `size`. others: the second set, or 0. size, d, bytes: the plan's, as constants; d is
-// 1 to TMAP_PAIRS_D_MAX. value: a __device__ function without barriers and collectives. out:
-// tmap_pairs_store_bytes(plan) bytes of device memory at a multiple of `bytes`, or of 4 for bits,
-// which are 0 beyond a row's last column, and in a word of a lower matrix beyond the diagonal. It
-// does not overlap the points.
-// Cost: for each pair what value costs, about 2.5 instructions, and a store. For points of
-// more than 16 bytes, the kernel's bound on blocks is better left away.
-TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *points,
-                                  const void *others, tmap_u32 size, tmap_u32 d,
+// Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the output,
+// of which nothing else is touched. All threads of all blocks call it, with the same arguments, in
+// blocks of TMAP_PAIRS_STORE_THREADS threads. plan: one of tmap_pairs_store_plan_make. value: a
+// __device__ function without barriers and collectives. bytes: of a value, the plan's, a constant.
+// out: tmap_pairs_store_bytes(plan) bytes of device memory at a multiple of `bytes`, or of 4 for
+// bits, which are 0 beyond a row's last column, and in a word of a lower matrix beyond the
+// diagonal. It does not overlap the points.
+// Cost: for each pair what value costs, about 2.5 instructions, and a store. For points of more
+// than 16 bytes, the kernel's bound on blocks is better left away.
+TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points points,
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
-    const tmap_u32 planes = tmapi_store_vectors(size, d);
+    unsigned char *staged = tmapi_pairs_memory();
+    const tmap_u32 planes = tmapi_store_vectors(points.size, points.d);
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s =
-            tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND, TMAPI_STORE_WARPS,
-                             1, points, others, size, d, bytes, out);
+        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND,
+                                               TMAPI_STORE_WARPS, 1, points, bytes, out);
         const tmapi_store_scale none = {0, 0, 0, 0};
         tmapi_store_value v = {value, job};
         tmapi_store_stage(&s, 0, 0, planes, staged);
@@ -736,86 +799,10 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, const void *point
     }
 }
 
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-#include <cuda_runtime.h>
-
-// The plan of tiles of `side` points by `threads` threads, which share `vectors` of each point.
-static inline cudaError_t tmapi_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
-                                                tmap_u32 layout, tmap_u32 value, tmap_u32 side,
-                                                tmap_u32 threads, tmap_u32 vectors,
-                                                const void *kernel, tmap_pairs_plan *out) {
-    const tmap_u32 matrix = layout & TMAPI_PAIRS_LAYOUT;
-    tmap_pairs_plan p;
-    if (!out || !kernel || n > TMAP_PAIRS_STORE_MAX || d < 1) return cudaErrorInvalidValue;
-    if ((size != 4 && size != 8) || (value != 4 && value != 8 && value != TMAP_PAIRS_BIT))
-        return cudaErrorInvalidValue;
-    if (!matrix || layout & ~(tmap_u32)(TMAPI_PAIRS_LAYOUT | TMAP_PAIRS_HOLLOW))
-        return cudaErrorInvalidValue;
-    if (matrix == TMAP_PAIRS_CONDENSED && value == TMAP_PAIRS_BIT) return cudaErrorInvalidValue;
-    p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1, p.resident = 0;
-    p.kind = TMAP_PAIRS_KIND_STORE;
-    p.layout = layout, p.value = value, p.before = tmapi_store_before(value), p.pitch = 0;
-    p.kernel = kernel, p.block = threads, p.side = side, p.cut = p.cut_most = 0;
-    p.shared = tmapi_store_plane(side, value) * vectors;
-    tmapi_pairs_plan_tiles(&p);
-    *out = p;
-    return cudaSuccess;
-}
-
-// The plan of a kernel that stores a value for every pair of n points. n: 0 to
-// TMAP_PAIRS_STORE_MAX. d: coordinates of a point, 1 to TMAP_PAIRS_D_MAX, of `size` bytes, 4 or 8.
-// layout: a TMAP_PAIRS_CONDENSED, TMAP_PAIRS_SQUARE or TMAP_PAIRS_LOWER, to which
-// TMAP_PAIRS_HOLLOW may be added; two sets have no diagonal. value: bytes of a value, 4 or 8, or
-// TMAP_PAIRS_BIT. kernel: a __global__ function of TMAP_PAIRS_STORE_THREADS threads, cast to const
-// void *. tmap_pairs_plan_rows, _sets, _share and, for a square, _others restrict or widen the
-// plan as they do that of tmap_pairs_plan_make: the output then has those rows alone; sets lie one
-// behind the other; a share of the items, tiles of 128 x 128 pairs, leaves the rest of the output
-// as it is. Returns cudaErrorInvalidValue for a null pointer, for numbers outside these ranges and
-// for bits in a condensed matrix. *out is written only on success. A launch of more than 2^31 - 1
-// tiles, by then 10^13 values, is refused with cudaErrorInvalidConfiguration.
-// Cost: some arithmetic, no call of CUDA.
-// Example: tmap_pairs_store_plan_make(30720, 3, 4, TMAP_PAIRS_CONDENSED, 4, kernel, &plan).
-static inline cudaError_t tmap_pairs_store_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
-                                                     tmap_u32 layout, tmap_u32 value,
-                                                     const void *kernel, tmap_pairs_plan *out) {
-    if (d > TMAP_PAIRS_D_MAX) return cudaErrorInvalidValue;
-    return tmapi_store_plan_make(n, d, size, layout, value, TMAPI_STORE_BAND,
-                                 TMAP_PAIRS_STORE_THREADS, tmapi_store_vectors(size, d), kernel,
-                                 out);
-}
-
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan
-// of another kind is refused with cudaErrorInvalidValue.
-static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, const void *job,
-                                                  cudaStream_t stream) {
-    return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
-}
-
-// Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the
-// next: at least a row's own, and at most TMAP_PAIRS_STORE_MAX; 0 goes back to just these. It may
-// be any number; sets then lie `rows` of them apart.
-// Returns cudaErrorInvalidValue for a null pointer, a plan of another kind, and for numbers
-// outside.
-static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
-    tmap_pairs_plan p;
-    if (!plan || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
-        return cudaErrorInvalidValue;
-    p = *plan, p.pitch = 0;
-    tmapi_pairs_plan_rows_of(&p);
-    if (pitch && (pitch < p.step || pitch > TMAP_PAIRS_STORE_MAX)) return cudaErrorInvalidValue;
-    plan->pitch = pitch;
-    tmapi_pairs_plan_rows_of(plan);
-    return cudaSuccess;
-}
-
-#endif
-
-// ---- pairs store sums ---------------------------------------------------------------------------
+// ---- sums over any number of coordinates --------------------------------------------------------
 //
-// A value for each pair of points of any number of coordinates, which come by
-// 64 bytes at a time: a sum (or a maximum, or a few sums) of what the coordinates give.
+// Coordinates come by 64 bytes at a time; a value is made of a sum (or a maximum, or a few sums) of
+// what they give.
 //
 //     typedef struct dot_job { const float *points; float *out; } dot_job;
 //     static __device__ void start(void *job, void *sum) { *(float *)sum = 0; }
@@ -828,44 +815,13 @@ static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tma
 //     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
 //     products(tmap_pairs_plan plan, dot_job j) {
+//         const tmap_points points = {j.points, 0, sizeof(float), plan.d};
 //         const tmap_pairs_sum sum = {start, add, 0, finish, sizeof(float), 0};
-//         tmap_pairs_store_sums(&plan, j.points, 0, sizeof(float), &sum, sizeof(float),
-//                               j.out, &j);
+//         tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
 //     }
-//     ... tmap_pairs_store_sums_plan_make(n, d, sizeof(float), TMAP_PAIRS_CONDENSED,
-//                                         sizeof(float), (const void *)products, &plan);
+//     ... const tmap_pairs_store_shape shape = {n, d, 4, TMAP_PAIRS_CONDENSED, 4};
+//     ... tmap_pairs_store_sums_plan_make(shape, (const void *)products, &plan);
 //     ... tmap_pairs_store_launch(&plan, &j, stream);
-
-// Threads of a block, and how many blocks of them a multiprocessor should hold at once.
-#define TMAPI_STORE_SUMS_WARPS  8
-#define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
-#define TMAP_PAIRS_SUMS_BLOCKS  2
-// The largest sum, in bytes, and the most coordinates.
-#define TMAP_PAIRS_SUM_MAX    16u
-#define TMAP_PAIRS_SUMS_D_MAX 0x7fffffffu
-
-// Vectors of a point that are staged at once: all of up to 10, which are as many as fit the shared
-// memory that every GPU has, else equal pieces of 5 at most, of which one is computed with and the
-// next one on its way.
-#define TMAPI_STORE_STAGED 10u
-TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
-    return d / (16 / size) + (d % (16 / size) != 0);
-}
-TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
-    const tmap_u32 pieces = (all - 1) / (TMAPI_STORE_STAGED / 2) + 1;
-    return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
-}
-
-// Points along a tile. Large tiles cost less a pair where a tile has little to compute, and too
-// many blocks are idle at the end where there are few of them.
-#ifndef TMAPI_STORE_LARGE
-#define TMAPI_STORE_LARGE 8192u // points from which on tiles are large; tests set it lower
-#endif
-TMAP_FN tmap_u32 tmapi_store_side(tmap_u32 n, tmap_u32 all) {
-    return all <= 4 && n >= TMAPI_STORE_LARGE ? 2 * TMAPI_STORE_BAND : TMAPI_STORE_BAND;
-}
-
-#if TMAP_CUDA
 
 typedef void (*tmap_pairs_start)(void *job, void *sum);
 // a, b: 16 bytes of the coordinates of point i and of point j, 4 floats or 2 doubles, the same
@@ -923,7 +879,7 @@ TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip stri
 // How sums are computed: the user's functions, and more ways to add, of which all threads take
 // number `way`; 0 is the sum's own.
 typedef struct tmapi_store_ways {
-    const tmap_pairs_sum *sum;
+    tmap_pairs_sum sum;
     tmap_pairs_add add[2];
     int way;
     void *job;
@@ -959,7 +915,7 @@ TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_str
         for (tmap_u32 c = 0; c < s->wide; ++c)
             tmapi_value_copy(columns[c].bytes, TMAPI_STORE_COLUMN(strip, v, c) + at, 16);
         if (w->way == 0)
-            tmapi_store_add(s, strip, at, columns, w->sum->add, w->job, sums);
+            tmapi_store_add(s, strip, at, columns, w->sum.add, w->job, sums);
         else if (w->way == 1)
             tmapi_store_add(s, strip, at, columns, w->add[0], w->job, sums);
         else
@@ -973,30 +929,30 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
                                        tmap_u32 first, tmap_u32 here, tmap_u32 all,
                                        const tmapi_store_ways *w,
                                        tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
-    const tmap_u32 period = w->sum->part ? w->sum->period / (16 / s->size) : 1;
+    const tmap_u32 period = w->sum.part ? w->sum.period / (16 / s->size) : 1;
     tmap_u32 from = 0;
 #pragma unroll 1
     do {
         tmap_u32 to = here;
-        if (w->sum->part) {
+        if (w->sum.part) {
             const tmap_u32 next = from + period - ((first + from) & (period - 1));
             to = next < here ? next : here;
         }
         tmapi_store_add_all(s, strip, from, to, w, sums);
-        if (w->sum->part && ((first + to) & (period - 1)) == 0 && first + to < all) {
+        if (w->sum.part && ((first + to) & (period - 1)) == 0 && first + to < all) {
 #pragma unroll
             for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
-                w->sum->part(w->job, sums[x / s->wide][x % s->wide].bytes);
+                w->sum.part(w->job, sums[x / s->wide][x % s->wide].bytes);
         }
         from = to;
-    } while (w->sum->part && from < here);
+    } while (w->sum.part && from < here);
 }
 
 TMAP_DEVICE void tmapi_store_start(const tmapi_store *s, const tmapi_store_ways *w,
                                    tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
 #pragma unroll
     for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
-        w->sum->start(w->job, sums[x / s->wide][x % s->wide].bytes);
+        w->sum.start(w->job, sums[x / s->wide][x % s->wide].bytes);
 }
 
 // A tile. Points that are staged in one piece are staged once, for all strips; else each strip
@@ -1021,9 +977,9 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
             if (!then) {
                 strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
                 if (strip.full == TMAPI_STORE_ROWS)
-                    tmapi_store_finish(s, strip, 1, w->sum->finish, w->job, sums);
+                    tmapi_store_finish(s, strip, 1, w->sum.finish, w->job, sums);
                 else
-                    tmapi_store_finish(s, strip, 0, w->sum->finish, w->job, sums);
+                    tmapi_store_finish(s, strip, 0, w->sum.finish, w->job, sums);
                 if (++turn == strips) return;
                 tmapi_store_start(s, w, sums);
             }
@@ -1037,53 +993,27 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
     }
 }
 
-// Writes the value of every pair of the plan's share to its place in the output, of which nothing
-// else is touched. All threads of all blocks call it, with the same arguments, in blocks of
-// TMAP_PAIRS_SUMS_THREADS threads.
-// plan: one of tmap_pairs_store_sums_plan_make; it says how many coordinates there are. points:
-// the plan's points in device memory, at a multiple of `size`; at one of 16, and of so many
-// coordinates that they are a multiple of 16 bytes, they come faster. others: the second set, or
-// 0. size, bytes: the plan's, as constants. sum: how a value is computed; all but its period are
-// constants. out: as for tmap_pairs_store.
+// Writes the value of every pair of the plan's share to its place in the output, as
+// tmap_pairs_store does, by blocks of TMAP_PAIRS_SUMS_THREADS threads.
+// plan: one of tmap_pairs_store_sums_plan_make, which says how many coordinates there are, whatever
+// points.d is. points: at a multiple of 16, and of as many coordinates as are a multiple of 16
+// bytes, they come faster. sum: how a value is computed; all but its period are constants.
 // Cost: for each pair and 16 bytes of coordinates what add costs, and a third of an instruction
 // for each 4 bytes; for each pair what finish costs, about 4 instructions, and a store.
-TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, const void *points,
-                                       const void *others, tmap_u32 size, const tmap_pairs_sum *sum,
-                                       tmap_u32 bytes, void *out, void *job) {
-    extern __shared__ uint4 tmapi_pairs_shared[];
-    unsigned char *staged = (unsigned char *)tmapi_pairs_shared;
+TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points points,
+                                       tmap_pairs_sum sum, tmap_u32 bytes, void *out, void *job) {
     const tmapi_store_scale none = {0, 0, 0, 0};
-    const tmapi_store_ways ways = {sum, {sum->add, sum->add}, 0, job};
+    const tmapi_store_ways ways = {sum, {sum.add, sum.add}, 0, job};
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        const tmapi_store s =
-            tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side, TMAPI_STORE_SUMS_WARPS, 4,
-                             points, others, size, plan->d, bytes, out);
-        tmapi_store_sums(&s, staged, &none, &ways);
+        points.d = plan->d; // here, since a number of the user's takes more registers
+        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side,
+                                               TMAPI_STORE_SUMS_WARPS, 4, points, bytes, out);
+        tmapi_store_sums(&s, tmapi_pairs_memory(), &none, &ways);
         __syncthreads(); // before the next tile's points come
     }
 }
 
 #endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// The plan of such a kernel. d: 1 to TMAP_PAIRS_SUMS_D_MAX. kernel: a __global__ function of
-// TMAP_PAIRS_SUMS_THREADS threads. All else: as for tmap_pairs_store_plan_make; but where there are
-// many points of few coordinates, tiles are of 256 x 256 pairs.
-// Example: tmap_pairs_store_sums_plan_make(4096, 300, 4, TMAP_PAIRS_LOWER, 4, kernel, &plan).
-static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
-                                                          tmap_u32 layout, tmap_u32 value,
-                                                          const void *kernel,
-                                                          tmap_pairs_plan *out) {
-    const tmap_u32 all = d && (size == 4 || size == 8) ? tmapi_store_all(size, d) : 1;
-    const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
-    if (d > TMAP_PAIRS_SUMS_D_MAX) return cudaErrorInvalidValue;
-    return tmapi_store_plan_make(n, d, size, layout, value, tmapi_store_side(n, all),
-                                 TMAP_PAIRS_SUMS_THREADS, pieces * tmapi_store_piece(all), kernel,
-                                 out);
-}
-
-#endif
 
 #endif

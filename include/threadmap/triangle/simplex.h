@@ -8,7 +8,7 @@
 // (i + 2, j + 1, k): the map without its diagonals.
 //
 // The layer comes from a cube root, (i+1)^3 - (i+1) = 6 lambda at a layer's first triple, and one
-// integer step on the exact remainder, as in map.h; row and column from tmap_triangle_map.
+// integer step on the exact remainder, as in map.h; row and column come from tmap_triangle_map.
 #ifndef TMAP_TRIANGLE_SIMPLEX_H
 #define TMAP_TRIANGLE_SIMPLEX_H
 
@@ -21,6 +21,36 @@
 typedef struct tmap_triple {
     tmap_u32 i, j, k;
 } tmap_triple;
+
+// 1 / x, x a normal number. Relative error below 2^-22.
+TMAP_FN float tmapi_reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return 1.0f / x;
+#endif
+}
+
+// cbrt(x) * (1 - 2^-16), x a normal number from 2^-1 to 2^67: low by a known little. Relative error
+// of the rest below 2^-17, of which PTX grants the logarithm 2^-18.
+TMAP_FN float tmapi_cbrt_low(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    y = y * 0.33333333f - 2.2014e-5f; // log2(1 - 2^-16)
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(y));
+    return y;
+#else
+    tmapi_float y;
+    y.value = x;
+    y.bits = y.bits / 3 + 0x2a5137a0u; // a third of the exponent: within 4 %
+    for (int step = 0; step < 3; ++step)
+        y.value = (2.0f * y.value + x / (y.value * y.value)) * 0.33333333f;
+    return y.value * 0.99998474f;
+#endif
+}
 
 // n(n+1)(n+2)/6 modulo 2^64. The division by 3 is a product with its inverse: exact, and right
 // modulo 2^64 even where the dividend has wrapped.

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// drmsd_pair.h: the dRMSD of two frames with many atoms, an instance of triangle/pairs.h.
+//
+//     tmap_drmsd_pair_plan plan;
+//     cudaError_t error = tmap_drmsd_pair_plan_make(n, 0, &plan);
+//     ... cudaMalloc(&workspace, tmap_drmsd_pair_bytes(&plan));
+//     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
+//
+// drmsd_atoms.h has the equation. A thread adds up the terms of some thousand pairs as floats;
+// these sums are joined in double precision.
+#ifndef TMAP_MOLECULES_DRMSD_PAIR_H
+#define TMAP_MOLECULES_DRMSD_PAIR_H
+
+#include "../triangle/pairs.h"
+#include "drmsd_atoms.h"
+
+#if TMAP_CUDA
+
+// ---- the term of a pair -------------------------------------------------------------------------
+
+// What is added up: terms and weights of a tile, and of those before it.
+typedef struct tmap_drmsd_sum {
+    float terms, weights;
+    double all_terms, all_weights;
+} tmap_drmsd_sum;
+
+// The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
+// and x, y, z in frame B. It is 0 where both frames are the same.
+// Cost: 15 instructions, two of them roots.
+TMAP_DEVICE float tmap_drmsd_term(const float *a, const float *b) {
+    const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
+    return d * d;
+}
+
+// A tmap_pairs_visit that adds the term of a pair to a tmap_drmsd_sum. A point is 6 floats.
+TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *a, const void *b) {
+    ((tmap_drmsd_sum *)sum)->terms += tmap_drmsd_term((const float *)a, (const float *)b);
+}
+
+// The tmap_fold_join of these.
+TMAP_DEVICE void tmap_drmsd_join(void *, void *sum, const void *other) {
+    tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
+    const tmap_drmsd_sum *o = (const tmap_drmsd_sum *)other;
+    s->all_terms += (double)s->terms + ((double)o->terms + o->all_terms);
+    s->all_weights += (double)s->weights + ((double)o->weights + o->all_weights);
+    s->terms = s->weights = 0;
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+typedef struct tmapi_drmsd_pair_job {
+    const float *a, *b;
+    tmap_drmsd_atoms which;
+    tmap_u32 n, d;
+    double pairs; // all of them, or 0 where weights are added up
+    float *points;
+    tmap_drmsd_sum *sum;
+    void *parts;
+    float *out;
+    float lower, upper;     // -1 and infinity: all pairs
+    tmapi_drmsd_box box[2]; // set by the threads
+} tmapi_drmsd_pair_job;
+
+// The atoms that count, both frames of each side by side and its weight, if there is room for one.
+static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_job j) {
+    const tmap_u32 k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < 2) ((tmap_u64 *)j.parts)[k] = 0; // counters of the fold that follows
+    if (k >= count) return;
+    for (int frame = 0; frame < 2; ++frame) {
+        const tmap_u32 atom = j.which.atoms ? j.which.atoms[k] : k;
+        const float *from = (frame ? j.b : j.a) + (tmap_u64)atom * 3;
+        float *to = j.points + (tmap_u64)k * j.d + 3 * frame;
+        to[0] = from[0], to[1] = from[1], to[2] = from[2];
+    }
+    if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
+}
+
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
+    tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    const tmap_points points = {j.points, 0, sizeof(float), 6};
+    const tmap_drmsd_sum zero = {0, 0, 0, 0};
+    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
+    const tmap_fold_to to = {j.parts, j.sum};
+    tmap_pairs_fold(&plan, points, tmap_drmsd_visit, sum, to, 0);
+}
+
+// The distance of a pair in frame f, to the nearest image where `boxed` is 1, a constant.
+TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f, const float *a,
+                                            const float *b, int boxed) {
+    return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
+                              a[3 * f + 2] - b[3 * f + 2], j->box[f], boxed);
+}
+// The term of a pair and its weight, which is 0 outside of the bounds; a NaN is not hidden by them.
+TMAP_DEVICE void tmapi_drmsd_pair_add(void *job, void *sum, const void *u, const void *v,
+                                      int boxed) {
+    const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
+    const float *a = (const float *)u, *b = (const float *)v;
+    const float first = tmapi_drmsd_pair_distance(j, 0, a, b, boxed);
+    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b, boxed);
+    const float weight = first <= j->lower || first >= j->upper ? 0.0f : a[6] * b[6];
+    tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
+    s->terms = fmaf(weight, d * d, s->terms), s->weights += weight;
+}
+TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *a,
+                                        const void *b) {
+    tmapi_drmsd_pair_add(job, sum, a, b, 0);
+}
+TMAP_DEVICE void tmapi_drmsd_pair_visit_boxed(void *job, void *sum, tmap_pair, const void *a,
+                                              const void *b) {
+    tmapi_drmsd_pair_add(job, sum, a, b, 1);
+}
+
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    const tmap_points points = {j.points, 0, sizeof(float), 7};
+    const tmap_drmsd_sum zero = {0, 0, 0, 0};
+    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
+    const tmap_fold_to to = {j.parts, j.sum};
+    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit, sum, to, &j);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    tmapi_drmsd_pair_boxed(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    const tmap_points points = {j.points, 0, sizeof(float), 7};
+    const tmap_drmsd_sum zero = {0, 0, 0, 0};
+    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
+    const tmap_fold_to to = {j.parts, j.sum};
+    for (int f = 0; f < 2; ++f) j.box[f] = tmapi_drmsd_box_of(j.which.boxes, (tmap_u64)f);
+    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit_boxed, sum, to, &j);
+}
+
+static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
+    const double terms = j.sum->all_terms + j.sum->terms;
+    const double weights = j.pairs > 0 ? j.pairs : j.sum->all_weights + j.sum->weights;
+    *j.out = tmapi_drmsd_mean(terms, weights);
+}
+
+// ---- the host's side ----------------------------------------------------------------------------
+
+// A launch: how many atoms, and which pairs of them.
+typedef struct tmap_drmsd_pair_plan {
+    tmap_pairs_plan pairs;
+    tmap_drmsd_atoms which;
+    tmap_u32 n;
+} tmap_drmsd_pair_plan;
+
+// The plan for two frames of n atoms each, for any number of launches on the current device. n: up
+// to 2^32 - 513. which: the atoms and pairs that count; 0: all. The struct is copied; launches read
+// what its pointers point to.
+// Returns cudaErrorInvalidValue for a null pointer, more atoms that count than that, or bounds that
+// are negative or not numbers; else an error of CUDA's. *out is written only on success.
+static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
+                                                    tmap_drmsd_pair_plan *out) {
+    tmap_drmsd_pair_plan p;
+    const void *kernel = (const void *)tmapi_drmsd_pair_plain;
+    cudaError_t error;
+    if (!out || !tmapi_drmsd_atoms_fit(which)) return cudaErrorInvalidValue;
+    memset(&p, 0, sizeof p);
+    p.which = tmapi_drmsd_atoms_of(which), p.n = n;
+    if (p.which.weights || p.which.upper != 0) kernel = (const void *)tmapi_drmsd_pair_weighted;
+    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_pair_boxed;
+    error = tmap_pairs_plan_make(tmap_drmsd_atoms_count(which, n),
+                                 kernel == (const void *)tmapi_drmsd_pair_plain ? 6 : 7,
+                                 sizeof(float), kernel, &p.pairs);
+    if (!error) *out = p;
+    return error;
+}
+
+// Bytes before the workspace's fold: the points, and a sum.
+static inline tmap_u64 tmapi_drmsd_pair_points(const tmap_drmsd_pair_plan *plan) {
+    return ((tmap_u64)plan->pairs.n * plan->pairs.d * sizeof(float) + 15) / 16 * 16;
+}
+
+// Bytes of the workspace. Example: n = 131072: 3670336.
+static inline tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
+    return tmapi_drmsd_pair_points(plan) + 32 +
+           tmap_pairs_fold_bytes(&plan->pairs, sizeof(tmap_drmsd_sum));
+}
+
+// Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
+// bytes at a multiple of 16; launches that run at the same time need one each. All in device
+// memory. Returns cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be
+// captured.
+// Exactness: the result is the same in each run, on any device. It is off by less than one part in
+// 10^6 down to differences of 10^-4 of the distances, if there are thousands of atoms, among which
+// errors cancel.
+// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
+// 10^-18 to 10^17.
+// Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.
+// Example: two frames of 3 atoms, distances 3, 4, 5 and 3, 4, 6: sqrt(1 / 3).
+static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_pair_plan *plan, const float *a,
+                                          const float *b, void *workspace, float *out,
+                                          cudaStream_t stream) {
+    tmapi_launch_shape gather = {1, 128, 0};
+    const tmapi_launch_shape one = {1, 1, 0};
+    tmapi_drmsd_pair_job j;
+    tmap_u32 count;
+    void *arguments[2] = {&count, &j};
+    cudaError_t error;
+    if (!plan || !a || !b || !workspace || !out) return cudaErrorInvalidValue;
+    memset(&j, 0, sizeof j);
+    count = plan->pairs.n;
+    j.a = a, j.b = b, j.which = plan->which, j.n = plan->n, j.d = plan->pairs.d, j.out = out;
+    j.lower = j.which.upper != 0 ? j.which.lower : -1.0f;
+    j.upper = j.which.upper != 0 ? j.which.upper : INFINITY;
+    j.pairs = j.d > 6 ? 0 : (double)tmap_pairs_plan_pairs(&plan->pairs);
+    j.points = (float *)workspace;
+    j.sum = (tmap_drmsd_sum *)((unsigned char *)workspace + tmapi_drmsd_pair_points(plan));
+    j.parts = (unsigned char *)j.sum + 32;
+    if (count) gather.grid = count / 128 + (count % 128 != 0);
+    error = tmapi_launch((const void *)tmapi_drmsd_pair_gather, gather, arguments, stream);
+    if (!error) error = tmap_pairs_launch(&plan->pairs, &j, stream);
+    if (error) return error;
+    return tmapi_launch((const void *)tmapi_drmsd_pair_root, one, arguments + 1, stream);
+}
+
+#endif // TMAP_CUDA && !TMAP_NVRTC
+
+#endif

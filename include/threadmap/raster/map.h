@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// map.h: a raster: the shape of a map of cells, the value of a cell, and when a flood wets it.
+//
+//     const tmap_raster_map map = {width, height, pitch, nodata, has_nodata, TMAP_RASTER_I16, 4};
+//
+// Floods (flood.h, papers/flood_slides.h) and labels of components (label.h) take such a map.
+#ifndef TMAP_RASTER_MAP_H
+#define TMAP_RASTER_MAP_H
+
+#include "../launch.h"
+
+// ---- the map ------------------------------------------------------------------------------------
+
+// Types of cells.
+#define TMAP_RASTER_I16  0
+#define TMAP_RASTER_I32  1
+#define TMAP_RASTER_F32  2 // NaN belongs to no region
+#define TMAP_RASTER_U8   3
+#define TMAP_RASTER_MASK 4 // bytes: 0 belongs to no region, and all other values are equal
+
+// A map. The cell of column x and row y is cells[y * pitch + x].
+typedef struct tmap_raster_map {
+    tmap_u64 width, height; // columns and rows, 1 to 2^31 - 1
+    tmap_u64 pitch;         // cells from a row to the next, at least width
+    double nodata;          // cells of this value belong to no region, if has_nodata
+    int has_nodata;
+    int type;         // of cells, TMAP_RASTER_I16 and so on
+    int connectivity; // neighbours of a cell: 4: those that share an edge; 8: or a corner
+} tmap_raster_map;
+
+// Bytes of a cell of a type.
+TMAP_FN tmap_u32 tmap_raster_size(int type) {
+    return type == TMAP_RASTER_I16 ? 2 : type <= TMAP_RASTER_F32 ? 4 : 1;
+}
+
+// The value of a cell. cells: of the map's type, in memory that the caller can read.
+TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, tmap_u64 x,
+                                 tmap_u64 y) {
+    const tmap_u64 at = y * map->pitch + x;
+    switch (map->type) {
+    case TMAP_RASTER_I16: return ((const short *)cells)[at];
+    case TMAP_RASTER_I32: return ((const int *)cells)[at];
+    case TMAP_RASTER_F32: return (double)((const float *)cells)[at];
+    default: return ((const unsigned char *)cells)[at];
+    }
+}
+
+// ---- floods -------------------------------------------------------------------------------------
+
+// A source of water. One that is outside of the map or on a dry cell floods nothing.
+typedef struct tmap_flood_seed {
+    tmap_u64 x, y;
+} tmap_flood_seed;
+
+// Words of a row of a result of bits; bits beyond the width are 0.
+TMAP_FN tmap_u64 tmap_flood_words(tmap_u64 width) { return (width + 31) / 32; }
+
+// 1 if a height is below the level and is not NODATA; 0 for NaN.
+TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double level) {
+    return height < level && !(map->has_nodata && height == map->nodata);
+}
+
+// ---- plans of floods and labels -----------------------------------------------------------------
+
+// 1 for a map of which all but the type is right.
+TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map) {
+    return map && map->width && map->height && map->width <= 0x7fffffffu &&
+           map->height <= 0x7fffffffu && map->pitch >= map->width &&
+           (map->connectivity == 4 || map->connectivity == 8);
+}
+
+TMAP_FN tmap_u32 tmapi_raster_float_bits(float value) {
+    tmap_u32 bits;
+    for (int i = 0; i < 4; ++i) ((unsigned char *)&bits)[i] = ((const unsigned char *)&value)[i];
+    return bits;
+}
+
+// 1 if a cell can have the NODATA value; *bits: that value as an int, or the bits of a float.
+TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
+    const double v = map->nodata, largest = 3.4028234663852886e38; // of floats
+    *bits = 0;
+    if (!map->has_nodata || map->type == TMAP_RASTER_MASK || v != v) return 0;
+    if (map->type == TMAP_RASTER_F32) {
+        if (v - v == 0 && (v < -largest || v > largest)) return 0;         // finite, and no float
+        if ((float)v != 0) *bits = (int)tmapi_raster_float_bits((float)v); // -0 is 0
+        return (double)(float)v == v;
+    }
+    if (v < -2147483648.0 || v > 2147483647.0) return 0;
+    *bits = (int)v;
+    return (double)*bits == v && (map->type != TMAP_RASTER_I16 || (short)*bits == *bits);
+}
+
+// The next part of a workspace: `bytes` at a multiple of 256.
+TMAP_FN tmap_u64 tmapi_raster_part(tmap_u64 *end, tmap_u64 bytes) {
+    const tmap_u64 at = *end;
+    *end = at + (bytes + 255) / 256 * 256;
+    return at;
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// CUDA's error for one of a plan: an argument outside its range is an invalid value, a map that is
+// too large an invalid configuration.
+static inline cudaError_t tmapi_raster_error(int code) {
+    if (code == TMAP_ERANGE) return cudaErrorInvalidConfiguration;
+    return code ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+// One of some launches. Without blocks it is left out.
+typedef struct tmapi_raster_step {
+    const void *kernel;
+    tmapi_launch_shape shape;
+} tmapi_raster_step;
+
+// Launches `count` kernels that take the same argument, one after the other. Returns the first
+// error.
+static inline cudaError_t tmapi_raster_run(const tmapi_raster_step *steps, int count,
+                                           const void *argument, cudaStream_t stream) {
+    void *arguments[1] = {(void *)argument};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; ++i) {
+        const tmapi_launch_shape shape = steps[i].shape;
+        if (!shape.grid) continue;
+        if (shape.shared > 48 << 10) error = tmapi_launch_shared(steps[i].kernel, shape.shared);
+        if (!error) error = tmapi_launch(steps[i].kernel, shape, arguments, stream);
+    }
+    return error;
+}
+
+// The sum of v over the lanes of a full warp up to the calling one.
+TMAP_DEVICE tmap_u32 tmapi_raster_sum_upto(tmap_u32 v) {
+    const tmap_u32 lane = threadIdx.x % 32;
+#pragma unroll
+    for (tmap_u32 step = 1; step < 32; step *= 2) {
+        const tmap_u32 before = __shfl_up_sync(~0u, v, step);
+        if (lane >= step) v += before;
+    }
+    return v;
+}
+
+#endif
+
+#endif
