@@ -77,9 +77,9 @@ static void *cluster_alloc(tmap_u64 bytes) {
 static void cluster_distances(const cluster_work *w, const cluster_data *data) {
     float *points = (float *)cluster_alloc((tmap_u64)w->n * CLUSTER_DIMENSIONS * 4);
     void *arguments[3] = {(void *)&w->n, (void *)&data->groups, &points};
+    const tmap_pdist_points in = {points, w->n, CLUSTER_DIMENSIONS};
     CHECK(cudaLaunchKernel((const void *)cluster_points, dim3(264), dim3(256), arguments, 0, 0));
-    const tmap_pdist_points all = {points, w->n, CLUSTER_DIMENSIONS};
-    CHECK(tmap_pdist_f32(all, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, w->distances, 0));
+    CHECK(tmap_pdist_f32(in, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, w->distances, 0));
     CHECK(cudaFree(points));
 }
 

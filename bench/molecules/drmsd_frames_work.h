@@ -50,7 +50,7 @@ static void drmsd_many_size(const drmsd_sweep *s, const float *frames, tmap_u32 
                            close ? drmsd_count_close : drmsd_count_frames,
                            ""};
     drmsd_many m;
-    CHECK((close ? tmap_drmsd_close_plan_make : tmap_drmsd_frames_plan_make)(n, count, 0, &m.plan));
+    CHECK(tmap_drmsd_frames_plan_make(n, count, 0, close, &m.plan));
     m.in.reference = m.in.frames = frames, m.in.box = 0;
     m.workspace = drmsd_alloc(tmap_drmsd_frames_bytes(&m.plan));
     m.out = (float *)drmsd_alloc(4ull * count);

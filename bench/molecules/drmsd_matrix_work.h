@@ -71,8 +71,7 @@ static void drmsd_matrix_form(const drmsd_sweep *s, const float *frames, tmap_u3
     double mean, most;
     cudaError_t error;
     if (!drmsd_wants(s, row.variant) || row.pairs > DRMSD_MATRIX_MOST || count < 2) return;
-    error = form ? tmap_drmsd_mma_plan_make(n, count, 0, form, 0, &m.plan)
-                 : tmap_drmsd_matrix_plan_make(n, count, 0, 0, &m.plan);
+    error = tmap_drmsd_matrix_plan_make(n, count, 0, form, 0, &m.plan);
     if (error == cudaErrorNotSupported) return; // no such tensor cores
     CHECK(error);
     m.frames = frames;

@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     const tmap_clusters clusters = {labels, labels + count, labels + 2 * count, found};
     tmap_drmsd_matrix_plan plan;
     void *work; // of one call, then of the other
-    CHECK(tmap_drmsd_matrix_plan_make((tmap_u32)f.n, count, 0, 0, &plan));
+    CHECK(tmap_drmsd_matrix_plan_make((tmap_u32)f.n, count, 0, TMAP_DRMSD_EXACT, 0, &plan));
     CHECK(cudaMalloc(&work, plan.workspace + tmap_gromos_bytes(count)));
     CHECK(tmap_drmsd_matrix(&plan, in, work, drmsd, 0));
     CHECK(tmap_gromos(distances, 1.5f, clusters, work, 0));

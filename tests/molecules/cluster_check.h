@@ -159,8 +159,10 @@ static inline void cluster_check_plans(const void *kernel) {
     for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
         const tmap_u64 processors = facts.device.processors;
         tmapi_cluster_plan plan, alone;
-        expect(tmapi_cluster_plan_of(warps, 1, &facts, &plan) == TMAP_OK, "a plan", shape_of(0));
-        expect(tmapi_cluster_plan_of(warps, 0, &facts, &alone) == TMAP_OK, "a plan", shape_of(0));
+        facts.device.concurrent = 1;
+        expect(tmapi_cluster_plan_of(warps, &facts, &plan) == TMAP_OK, "a plan", shape_of(0));
+        facts.device.concurrent = 0;
+        expect(tmapi_cluster_plan_of(warps, &facts, &alone) == TMAP_OK, "a plan", shape_of(0));
         expect(alone.blocks == 1 && alone.threads == 128, "one block", shape_of(0));
         expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks", shape_of(0));
         expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads",

@@ -107,15 +107,6 @@ static void solve(problem *p, double *want) {
     }
 }
 
-// ---- both plans ---------------------------------------------------------------------------------
-
-// A plan for any frames, or for those that are close.
-static cudaError_t make_plan(int close, tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
-                             tmap_drmsd_frames_plan *plan) {
-    return (close ? tmap_drmsd_close_plan_make : tmap_drmsd_frames_plan_make)(n, frames, which,
-                                                                              plan);
-}
-
 // Runs a problem into poisoned memory. close: by a plan for such frames. side, group: a cut, or 0.
 static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
     tmap_drmsd_atoms which;
@@ -135,7 +126,7 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     which.lower = p->lower, which.upper = p->upper;
     const tmap_drmsd_frames_in in = {reference, box, frames};
     earlier_error();
-    CHECK(make_plan(close, p->n, p->frames, &which, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(p->n, p->frames, &which, close, &plan));
     expect(earlier_error_is_there(), "an earlier error of a plan", shape_of(p->n));
     if (side) {
         expect(tmapi_frames_choose(&plan.pairs, side, group), "a cut", shape_of(p->n));
@@ -361,34 +352,62 @@ static void refusals(int close) {
     const shape s = shape_of(4);
     memset(&plan, 0xa5, sizeof plan), before = plan;
     memset(&which, 0, sizeof which);
-    expect(make_plan(close, 4, 4, 0, 0) == invalid, "no plan", s);
+    expect(tmap_drmsd_frames_plan_make(4, 4, 0, close, 0) == invalid, "no plan", s);
     which.boxes = some;
-    if (close) expect(make_plan(close, 4, 4, &which, &plan) == invalid, "boxes", s);
+    if (close)
+        expect(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan) == invalid, "boxes", s);
     which.boxes = 0, which.lower = -1;
-    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "lower", s);
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan) == invalid, "lower", s);
     which.lower = 0, which.upper = -1;
-    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "upper", s);
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan) == invalid, "upper", s);
     which.upper = (float)NAN;
-    expect(make_plan(close, 4, 4, &which, &plan) == invalid, "NaN", s);
-    expect(make_plan(close, (1u << 24) + 1, 4, 0, &plan) == invalid, "atoms", s);
-    expect(make_plan(close, 4, (1ull << 31) + 1, 0, &plan) == invalid, "frames", s);
+    expect(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan) == invalid, "NaN", s);
+    expect(tmap_drmsd_frames_plan_make((1u << 24) + 1, 4, 0, close, &plan) == invalid, "atoms", s);
+    expect(tmap_drmsd_frames_plan_make(4, (1ull << 31) + 1, 0, close, &plan) == invalid, "frames",
+           s);
     expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure", s);
-    CHECK(make_plan(close, 4, 4, 0, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(4, 4, 0, close, &plan));
     expect(tmap_drmsd_frames(0, in, some, some, 0) == invalid, "no plan", s);
     expect(tmap_drmsd_frames(&plan, no_reference, some, some, 0) == invalid, "no reference", s);
     expect(tmap_drmsd_frames(&plan, no_frames, some, some, 0) == invalid, "no frames", s);
     expect(tmap_drmsd_frames(&plan, in, some, 0, 0) == invalid, "no out", s);
     expect(tmap_drmsd_frames(&plan, in, some + 1, some, 0) == invalid, "a workspace", s);
     expect(tmapi_frames_choose(&plan.pairs, 8, 8), "a cut", s);
-    CHECK(make_plan(close, 100, 4, 0, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(100, 4, 0, close, &plan));
     expect(tmapi_frames_choose(&plan.pairs, 16, 8) && tmap_drmsd_frames_bytes(&plan), "a cut", s);
     expect(tmap_drmsd_frames(&plan, in, 0, some, 0) == invalid, "no workspace", s);
-    CHECK(make_plan(close, 4, 0, 0, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(4, 0, 0, close, &plan));
     CHECK(tmap_drmsd_frames(&plan, nothing, 0, 0, 0)); // no frame
     CHECK(cudaFree(some));
 }
 
+// The plan that is made from the facts of this device and of the kernel is that of the maker.
+static void check_plans(void) {
+    const float some[2] = {1, 1}; // which no plan reads
+    for (tmap_u32 n = 20; n < 2000; n *= 8)
+        for (tmap_u64 frames = 9; frames < 10000; frames *= 400)
+            for (int k = 0; k < 5; ++k) {
+                const tmap_drmsd_atoms which = {0, k == 1 ? some : 0,   k == 2 ? some : 0, 0,
+                                                0, k == 3 ? 5.0f : 0.0f};
+                tmap_drmsd_frames_plan made, of;
+                tmap_facts facts;
+                CHECK(tmap_drmsd_frames_plan_make(n, frames, &which, k == 4, &made));
+                CHECK(tmap_facts_get(made.pairs.kernel, &facts));
+                expect(!tmap_drmsd_frames_plan_of(n, frames, &which, k == 4, &facts, &of),
+                       "a plan of facts", shape_of(n));
+                expect(of.pairs.side == made.pairs.side && of.pairs.group == made.pairs.group &&
+                           of.pairs.range == made.pairs.range &&
+                           of.pairs.splits == made.pairs.splits &&
+                           of.pairs.grid == made.pairs.grid &&
+                           of.pairs.shared == made.pairs.shared && of.pairs.own == made.pairs.own &&
+                           of.close == made.close && of.n == made.n && !of.pairs.kernel &&
+                           tmap_drmsd_frames_bytes(&of) == tmap_drmsd_frames_bytes(&made),
+                       "members of a plan of facts", shape_of(n));
+            }
+}
+
 static void run_device(const char *) {
+    check_plans();
     run(100, 40, 0, 0, 0);
     run(65, 9, BOXES | WEIGHTS | BOUNDS, 0, 0);
 }

@@ -196,10 +196,8 @@ static unsigned char *poisoned(tmap_u64 bytes) {
 
 static cudaError_t plan_of(int form, problem p, const tmap_drmsd_atoms *which, tmap_u64 most,
                            tmap_drmsd_matrix_plan *plan) {
-    if (form == EXACT) return tmap_drmsd_matrix_plan_make(p.n, p.frames, which, most, plan);
-    return tmap_drmsd_mma_plan_make(p.n, p.frames, which,
-                                    form == HALF ? TMAP_DRMSD_MMA_HALF : TMAP_DRMSD_MMA_SPLIT, most,
-                                    plan);
+    const int forms[] = {TMAP_DRMSD_EXACT, TMAP_DRMSD_MMA_HALF, TMAP_DRMSD_MMA_SPLIT};
+    return tmap_drmsd_matrix_plan_make(p.n, p.frames, which, forms[form], most, plan);
 }
 
 // A plan of one slice, or with the smallest workspace that there is.
@@ -378,26 +376,26 @@ static void run_refusals(void) {
     const tmap_drmsd_matrix_in in = {frames, 0, 0}, no_frames = {0, 0, 0}, far = {frames, 0, 5};
     const tmap_drmsd_matrix_in fewer = {frames, &which, 0};
 #define REFUSED(call, error, what) check((call) == (error), what, p, EXACT, ROOMY)
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0), cudaErrorInvalidValue, "no plan");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, &plan), cudaErrorInvalidConfiguration,
-            "frames");
-    REFUSED(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, &plan), cudaErrorInvalidConfiguration,
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, 0), cudaErrorInvalidValue, "no plan");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, 0, &plan),
+            cudaErrorInvalidConfiguration, "frames");
+    REFUSED(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, 0, &plan), cudaErrorInvalidConfiguration,
             "atoms");
-    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, &plan),
+    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, 0, &plan),
             cudaErrorInvalidConfiguration, "a frame too many");
-    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, &plan), cudaSuccess,
+    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, 0, &plan), cudaSuccess,
             "as many frames as there may be");
     check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
               tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
           "grids of as many frames", p, EXACT, ROOMY);
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
-    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 0, 0, &plan), cudaErrorInvalidValue, "form 0");
-    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, -1, 0, &plan), cudaErrorInvalidValue, "form -1");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
     REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 3, 0, &plan), TMAP_EINVAL, "form 3 of facts");
     REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 0, 0), TMAP_EINVAL, "no plan of facts");
     REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 100, &plan), TMAP_ERANGE, "most of facts");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, &plan), cudaSuccess, "a plan");
-    REFUSED(tmap_drmsd_mma_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, &plan), cudaSuccess, "a plan");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
     REFUSED(tmap_drmsd_matrix(0, in, workspace, out, 0), cudaErrorInvalidValue, "null");
     REFUSED(tmap_drmsd_matrix(&other, in, workspace, out, 0), cudaErrorInvalidValue,
             "a plan of halves for floats");
@@ -468,7 +466,8 @@ static void check_plans(int none) {
                 const problem p = {frames, n, 0, 0, 0};
                 tmap_drmsd_matrix_plan made, of;
                 const cudaError_t error = plan_of(form, p, 0, 0, &made);
-                check(tmap_drmsd_mma_runs(&facts) == !none, "tensor cores of facts", p, form, 0);
+                check(tmap_drmsd_matrix_runs(form, &facts) == (!none || !form),
+                      "tensor cores of facts", p, form, 0);
                 if (none && form)
                     check(error == cudaErrorNotSupported, "no tensor cores", p, form, 0);
                 if (error) continue;

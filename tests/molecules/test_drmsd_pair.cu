@@ -62,12 +62,36 @@ static void check(const drmsd_frames *f, int options, const char *what) {
     drmsd_options_free(&o);
 }
 
+// The plan that is made from the facts of this device and of the kernel is that of the maker.
+static void check_plans(void) {
+    const float some[2] = {1, 1}; // which no plan reads
+    for (tmap_u32 n = 0; n < 1u << 20; n = 3 * n + 2)
+        for (int k = 0; k < 4; ++k) {
+            const tmap_drmsd_atoms which = {0, k == 1 ? some : 0,   k == 2 ? some : 0, 0,
+                                            0, k == 3 ? 5.0f : 0.0f};
+            tmap_drmsd_pair_plan made, of;
+            tmap_facts facts;
+            CHECK(tmap_drmsd_pair_plan_make(n, k ? &which : 0, &made));
+            CHECK(tmap_facts_get(made.pairs.kernel, &facts));
+            drmsd_expect(!tmap_drmsd_pair_plan_of(n, k ? &which : 0, &facts, &of) &&
+                             of.pairs.n == made.pairs.n && of.pairs.d == made.pairs.d &&
+                             of.pairs.items == made.pairs.items &&
+                             of.pairs.grid == made.pairs.grid &&
+                             of.pairs.shared == made.pairs.shared &&
+                             of.pairs.resident == made.pairs.resident && !of.pairs.kernel &&
+                             of.which.boxes == made.which.boxes &&
+                             tmap_drmsd_pair_bytes(&of) == tmap_drmsd_pair_bytes(&made),
+                         "a plan of facts", n, k, 0, 0);
+        }
+}
+
 // The same result in every bit on any device, whatever it holds at once.
 static void run_device(const char *) {
     static float first[2];
     static int turn;
     const tmap_u32 sizes[] = {600, 1100};
     const char *const processors[] = {"1", "16", "132"};
+    check_plans();
     for (int k = 0; k < 2; ++k) {
         drmsd_frames f = drmsd_frames_make(sizes[k], 2, 0.14f, 0);
         setenv("SIMT_MULTIPROCESSORS", processors[turn++ % 3], 1);

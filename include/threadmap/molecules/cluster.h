@@ -23,15 +23,38 @@ typedef struct tmap_clusters {
     tmap_u64 *count;           // how many clusters there are
 } tmap_clusters;
 
-// The most threads of a block.
-#define TMAPI_CLUSTER_THREADS 1024u
-
 // A key, by `high`, then `middle`, then `low`.
 typedef struct tmapi_cluster_key {
     tmap_u32 high, middle, low, none;
 } tmapi_cluster_key;
 
 #define TMAPI_CLUSTER_KEY_BYTES 16u
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+#define TMAPI_CLUSTER_THREADS 1024u // of a block at most
+
+// A launch whose blocks wait for each other: the device holds all of them at once.
+typedef struct tmapi_cluster_plan {
+    tmap_u32 blocks, threads;
+} tmapi_cluster_plan;
+
+// For so many warps that have something to do. A device that runs one block at a time gets a
+// single, small one. TMAP_ERANGE for a kernel of which the device holds no block.
+TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
+                                  tmapi_cluster_plan *out) {
+    const tmap_u64 processors = facts->device.processors;
+    const tmap_u32 concurrent = facts->device.concurrent;
+    tmap_u32 threads = 128;
+    tmap_u64 blocks;
+    while (concurrent && threads < TMAPI_CLUSTER_THREADS && warps > processors * (threads / 32))
+        threads *= 2;
+    if (!tmap_resident_blocks(facts, threads, 0)) return TMAP_ERANGE;
+    blocks = (warps + threads / 32 - 1) / (threads / 32);
+    if (blocks > processors) blocks = processors;
+    out->blocks = concurrent && blocks ? (tmap_u32)blocks : 1, out->threads = threads;
+    return TMAP_OK;
+}
 
 // ---- the order of distances ---------------------------------------------------------------------
 
@@ -91,7 +114,7 @@ TMAP_DEVICE float tmapi_cluster_min(float a, float b) {
 #endif
 }
 
-// ---- a launch of all rounds ---------------------------------------------------------------------
+// ---- all threads of a launch --------------------------------------------------------------------
 
 // Counters at the beginning of a workspace, 0 before the launch: of the barrier, of frames that are
 // gone, and of clusters or edges that are found.
@@ -200,44 +223,19 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 
 #endif // TMAP_CUDA
 
-// ---- launches -----------------------------------------------------------------------------------
-
-// A launch whose blocks wait for each other: the device holds all of them at once.
-typedef struct tmapi_cluster_plan {
-    tmap_u32 blocks, threads;
-} tmapi_cluster_plan;
-
-// For so many warps that have something to do. concurrent: 0 for a device that runs one block at a
-// time, which gets a single, small one. TMAP_ERANGE for a kernel of which it holds no block.
-TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, int concurrent, const tmap_facts *facts,
-                                  tmapi_cluster_plan *out) {
-    const tmap_u64 processors = facts->device.processors;
-    tmap_u32 threads = 128;
-    tmap_u64 blocks;
-    while (concurrent && threads < TMAPI_CLUSTER_THREADS && warps > processors * (threads / 32))
-        threads *= 2;
-    if (!tmap_resident_blocks(facts, threads, 0)) return TMAP_ERANGE;
-    blocks = (warps + threads / 32 - 1) / (threads / 32);
-    if (blocks > processors) blocks = processors;
-    out->blocks = concurrent && blocks ? (tmap_u32)blocks : 1, out->threads = threads;
-    return TMAP_OK;
-}
-
 #if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- launches -----------------------------------------------------------------------------------
 
 // Clears the counters, and launches a kernel of one parameter, whose blocks wait for each other.
 static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,
                                                tmapi_cluster_control *control, void *argument,
                                                cudaStream_t stream) {
-    int device, concurrent;
     tmap_facts facts;
     tmapi_cluster_plan plan;
     cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (!error) error = cudaGetDevice(&device);
-    if (!error) error = cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentKernels, device);
     if (error) return error;
-    if (tmapi_cluster_plan_of(warps, concurrent, &facts, &plan))
-        return cudaErrorLaunchOutOfResources;
+    if (tmapi_cluster_plan_of(warps, &facts, &plan)) return cudaErrorLaunchOutOfResources;
     if ((error = cudaMemsetAsync(control, 0, sizeof *control, stream)) != cudaSuccess) return error;
     return cudaLaunchCooperativeKernel(kernel, dim3(plan.blocks), dim3(plan.threads), &argument, 0,
                                        stream);

@@ -4,7 +4,7 @@
 //
 //     const tmap_drmsd_frames_in in = {reference, 0, frames};
 //     tmap_drmsd_frames_plan plan;
-//     cudaError_t error = tmap_drmsd_frames_plan_make(n, frame_count, 0, &plan);
+//     cudaError_t error = tmap_drmsd_frames_plan_make(n, frame_count, 0, 0, &plan);
 //     ... cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)); // of 0 bytes: none is needed
 //     if (!error) error = tmap_drmsd_frames(&plan, in, workspace, out, stream);
 //
@@ -12,9 +12,9 @@
 // sums in double precision. A frame equal to the reference is at exactly 0.
 //
 // Frames may be so close to the reference that the difference of two distances that are floats says
-// little. For them there are plans of tmap_drmsd_close_plan_make. With u_i the way of atom i from
-// the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the distances of the pair are
-// |r| and |r + v|, and their difference is
+// little. For them there are plans for close frames. With u_i the way of atom i from the reference
+// A to the frame B, r = A_i - A_j and v = u_i - u_j, the distances of the pair are |r| and |r + v|,
+// and their difference is
 //
 //     |r + v| - |r| = v (2 r + v) / (|r + v| + |r|),
 //
@@ -25,22 +25,64 @@
 #include "../triangle/pairs_frames.h"
 #include "drmsd_atoms.h"
 
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- terms and sums -----------------------------------------------------------------------------
-
 // What is added up: terms of some pairs, and of those before them; or, of the pairs, weights.
 typedef struct tmapi_drmsd_frames_sum {
     double all;
     float some, none;
 } tmapi_drmsd_frames_sum;
 
+// ---- the plan -----------------------------------------------------------------------------------
+
+// Which pairs of how many atoms and frames. Its members are for reading.
+typedef struct tmap_drmsd_frames_plan {
+    tmap_pairs_frames_plan pairs;
+    tmap_drmsd_atoms which;
+    tmap_u32 n;
+    int close;
+} tmap_drmsd_frames_plan;
+
+// tmap_drmsd_frames_plan_make from facts, without a call of CUDA: out->pairs.kernel is 0. Returns
+// TMAP_EINVAL where that returns cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block
+// fits the device.
+TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
+                                      int close, const tmap_facts *facts,
+                                      tmap_drmsd_frames_plan *out) {
+    tmap_drmsd_frames_plan p;
+    tmap_u32 own = 1; // floats of a pair
+    int code;
+    if (!out || tmapi_drmsd_atoms_of(which, &p.which) || (close && p.which.boxes))
+        return TMAP_EINVAL;
+    if (p.which.weights || p.which.lower >= 0 || p.which.boxes) own = 2;
+    code = tmap_pairs_frames_plan_of(tmap_drmsd_atoms_count(which, n), frames, close ? 4 : own,
+                                     sizeof(tmapi_drmsd_frames_sum), facts, &p.pairs);
+    p.n = n, p.close = close;
+    if (!code) *out = p;
+    return code;
+}
+
+// Bytes of the workspace before the ways of frames that are close.
+TMAP_FN tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
+    return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
+}
+
+// Bytes of the workspace: 0 where a block has all pairs of its frames, as for n = 200 and 4096
+// frames on an H200; else some megabytes. For frames that are close there are 12 more for each atom
+// that counts of the frames and the reference.
+TMAP_FN tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
+    const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
+    return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- terms and sums -----------------------------------------------------------------------------
+
 typedef struct tmapi_drmsd_frames_job {
     const float *reference, *frames, *box; // box: of the reference
     tmap_drmsd_atoms which;
     tmap_u32 n;
-    double pairs; // what is divided by, where it is the number of pairs
-    void *parts;
+    double pairs; // how many there are, or 0 where weights are added up
+    void *workspace;
     float *out;
 } tmapi_drmsd_frames_job;
 
@@ -54,9 +96,12 @@ TMAP_DEVICE void tmapi_drmsd_frames_join(void *, void *sum, const void *other) {
     s->all += (double)s->some + ((double)o->some + o->all);
     s->some = 0;
 }
-TMAP_DEVICE float tmapi_drmsd_frames_root(const void *sum, double weights) {
+TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void *sum,
+                                           const void *pairs) {
+    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
     const tmapi_drmsd_frames_sum *s = (const tmapi_drmsd_frames_sum *)sum;
-    return tmapi_drmsd_mean(s->all + s->some, weights);
+    const tmapi_drmsd_frames_sum *p = (const tmapi_drmsd_frames_sum *)pairs;
+    j->out[frame] = tmapi_drmsd_mean(s->all + s->some, j->pairs + (p->all + p->some));
 }
 
 // All pairs, for the same. What a pair has of its own is its distance in the reference.
@@ -69,21 +114,15 @@ TMAP_DEVICE void tmapi_drmsd_frames_add(void *, void *sum, tmap_pair, const floa
     const float t = tmapi_drmsd_distance(a, b) - own[0];
     tmapi_drmsd_frames_add_to(sum, t, t);
 }
-TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void *sum,
-                                           const void *) {
-    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
-    j->out[frame] = tmapi_drmsd_frames_root(sum, j->pairs);
-}
 
 // With weights and bounds. What a pair has of its own: its distance in the reference, and its
 // weight.
 TMAP_DEVICE void tmapi_drmsd_frames_weigh(const tmapi_drmsd_frames_job *j, void *sum,
                                           tmap_pair pair, float distance, float *own) {
     const tmap_drmsd_atoms *which = &j->which;
-    const int counts = which->upper == 0 || (distance > which->lower && distance < which->upper);
     float weight = 1;
     if (which->weights) weight = which->weights[pair.i] * which->weights[pair.j];
-    if (!counts && distance == distance) weight = 0; // what is not a number is not hidden
+    if (distance <= which->lower || distance >= which->upper) weight = 0; // a NaN is not hidden
     own[0] = distance, own[1] = weight;
     ((tmapi_drmsd_frames_sum *)sum)->some += weight;
 }
@@ -96,12 +135,6 @@ TMAP_DEVICE void tmapi_drmsd_frames_weighted_add(void *, void *sum, tmap_pair, c
                                                  const float *b, const float *own, const float *) {
     const float t = tmapi_drmsd_distance(a, b) - own[0];
     tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_weighted_finish(void *job, tmap_u64 frame, const void *sum,
-                                                    const void *pairs) {
-    const tmapi_drmsd_frames_sum *weights = (const tmapi_drmsd_frames_sum *)pairs;
-    ((const tmapi_drmsd_frames_job *)job)->out[frame] =
-        tmapi_drmsd_frames_root(sum, weights->all + weights->some);
 }
 
 // With boxes, too. What a frame has of its own is its box.
@@ -129,17 +162,6 @@ TMAP_DEVICE void tmapi_drmsd_frames_boxed_add(void *, void *sum, tmap_pair, cons
 
 // ---- terms of frames that are close -------------------------------------------------------------
 
-// 1 / x, off by a place at most.
-TMAP_DEVICE float tmapi_drmsd_close_over(float x) {
-#if defined(__CUDA_ARCH__)
-    float over;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(over) : "f"(x));
-    return over;
-#else
-    return 1.0f / x;
-#endif
-}
-
 // What a pair has of its own: r, and its weight.
 TMAP_DEVICE void tmapi_drmsd_close_pair(void *job, void *sum, tmap_pair pair, const float *a,
                                         const float *b, float *own) {
@@ -162,79 +184,63 @@ TMAP_DEVICE void tmapi_drmsd_close_add(void *, void *sum, tmap_pair, const float
         before = fmaf(own[k], own[k], before), after = fmaf(to, to, after);
         product = fmaf(v, to + own[k], product);
     }
-    t = product * tmapi_drmsd_close_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
+    t = product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
     tmapi_drmsd_frames_add_to(sum, t, own[3] * t);
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan,
-                                        tmapi_drmsd_frames_job *j, tmap_pairs_frames_points points,
-                                        tmap_pairs_frames_calls calls) {
+// own: floats of a pair, a constant. Of frames that are close, with 4 floats, those of the job are
+// ways, one behind the other, the first one the reference.
+TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own,
+                                        tmap_pairs_frames_pair of_pair,
+                                        tmap_pairs_frames_frame of_frame, tmap_pairs_frames_add add,
+                                        tmapi_drmsd_frames_job *j) {
+    const tmap_pairs_frames_calls calls = {own,      of_pair, own > 1,
+                                           of_frame, add,     tmapi_drmsd_frames_finish};
     const tmapi_drmsd_frames_sum zero = {0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmapi_drmsd_frames_join};
-    tmap_pairs_frames(plan, points, calls, sum, j->parts, j);
+    tmap_pairs_frames_points points = {j->reference, j->frames, j->n, j->which.atoms};
+    if (own == 4) {
+        points.reference = j->frames, points.frames = j->frames + 3ull * plan->n;
+        points.points = plan->n, points.numbers = 0;
+    }
+    tmap_pairs_frames(plan, points, calls, sum, j->workspace, j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_plain(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, j.which.atoms};
-    const tmap_pairs_frames_calls calls = {1, tmapi_drmsd_frames_pair, 0,
-                                           0, tmapi_drmsd_frames_add,  tmapi_drmsd_frames_finish};
-    tmapi_drmsd_frames_run(&plan, &j, points, calls);
+    tmapi_drmsd_frames_run(&plan, 1, tmapi_drmsd_frames_pair, 0, tmapi_drmsd_frames_add, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_weighted(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, j.which.atoms};
-    const tmap_pairs_frames_calls calls = {
-        2, tmapi_drmsd_frames_weighted_pair, 1,
-        0, tmapi_drmsd_frames_weighted_add,  tmapi_drmsd_frames_weighted_finish};
-    tmapi_drmsd_frames_run(&plan, &j, points, calls);
+    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_weighted_pair, 0,
+                           tmapi_drmsd_frames_weighted_add, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_boxed(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, j.which.atoms};
-    const tmap_pairs_frames_calls calls = {2,
-                                           tmapi_drmsd_frames_boxed_pair,
-                                           1,
-                                           tmapi_drmsd_frames_box_of,
-                                           tmapi_drmsd_frames_boxed_add,
-                                           tmapi_drmsd_frames_weighted_finish};
-    tmapi_drmsd_frames_run(&plan, &j, points, calls);
+    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_boxed_pair, tmapi_drmsd_frames_box_of,
+                           tmapi_drmsd_frames_boxed_add, &j);
 }
-
-// Writes the reference's atoms that count, and behind them the ways to each frame's.
-static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64 frames,
-                                              tmap_u32 atoms, float *ways) {
-    TMAPI_NO_UNROLL
-    for (tmap_u64 f = blockIdx.y; f <= frames; f += gridDim.y) {
-        TMAPI_NO_UNROLL
-        for (tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x; x < 3 * atoms;
-             x += gridDim.x * blockDim.x) {
-            const tmap_u32 atom = j.which.atoms ? j.which.atoms[x / 3] : x / 3;
-            const tmap_u64 from = 3ull * atom + x % 3;
-            const float here = j.reference[from];
-            ways[f * 3 * atoms + x] = f ? j.frames[(f - 1) * 3 * j.n + from] - here : here;
-        }
-    }
-}
-// The job's frames are ways, one behind the other, the first one the reference.
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_close_kernel(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    const tmap_pairs_frames_points points = {j.frames, j.frames + 3ull * plan.n, plan.n, 0};
-    const tmap_pairs_frames_calls calls = {
-        4, tmapi_drmsd_close_pair, 1, 0, tmapi_drmsd_close_add, tmapi_drmsd_frames_weighted_finish};
-    tmapi_drmsd_frames_run(&plan, &j, points, calls);
+    tmapi_drmsd_frames_run(&plan, 4, tmapi_drmsd_close_pair, 0, tmapi_drmsd_close_add, &j);
+}
+
+// Writes the reference's atoms that count, and behind them the ways to each frame's. Grid: floats
+// of a frame by x, frames by y.
+static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64 frames,
+                                              tmap_u32 atoms, float *ways) {
+    const tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x >= 3 * atoms) return;
+    const tmap_u64 from = 3ull * (j.which.atoms ? j.which.atoms[x / 3] : x / 3) + x % 3;
+    const float here = j.reference[from];
+    if (blockIdx.y == 0) ways[x] = here;
+    TMAPI_NO_UNROLL
+    for (tmap_u64 f = blockIdx.y; f < frames; f += gridDim.y)
+        ways[(f + 1) * 3 * atoms + x] = j.frames[f * 3 * j.n + from] - here;
 }
 
 // ---- the host's side ----------------------------------------------------------------------------
-
-// A launch: how many atoms and frames, and which pairs. close: 1 for frames that are close.
-typedef struct tmap_drmsd_frames_plan {
-    tmap_pairs_frames_plan pairs;
-    tmap_drmsd_atoms which;
-    tmap_u32 n;
-    int close;
-} tmap_drmsd_frames_plan;
 
 // What a launch reads, in device memory.
 typedef struct tmap_drmsd_frames_in {
@@ -243,80 +249,53 @@ typedef struct tmap_drmsd_frames_in {
     const float *frames;    // shape (frames, n, 3)
 } tmap_drmsd_frames_in;
 
-static inline cudaError_t tmapi_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                       const tmap_drmsd_atoms *which, int close,
-                                                       tmap_drmsd_frames_plan *out) {
-    const void *kernel = (const void *)tmapi_drmsd_frames_plain;
-    tmap_drmsd_frames_plan p;
-    tmap_u32 own = 1;
-    cudaError_t error;
-    if (!out || !tmapi_drmsd_atoms_fit(which)) return cudaErrorInvalidValue;
-    memset(&p, 0, sizeof p);
-    p.which = tmapi_drmsd_atoms_of(which), p.n = n, p.close = close;
-    if (p.which.weights || p.which.upper != 0 || p.which.boxes) own = 2;
-    if (own == 2) kernel = (const void *)tmapi_drmsd_frames_weighted;
-    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
-    if (close) kernel = (const void *)tmapi_drmsd_close_kernel, own = 4;
-    error = tmap_pairs_frames_plan_make(tmap_drmsd_atoms_count(which, n), frames, own,
-                                        sizeof(tmapi_drmsd_frames_sum), kernel, &p.pairs);
-    if (!error) *out = p;
-    return error;
-}
-
 // The plan for a reference and `frames` frames of n atoms each, for any number of launches on the
 // current device. n: up to 2^32 - 1, of which up to 2^24 count. frames: up to 2^31. which: the
 // atoms and pairs that count, the reference's box not among the boxes; 0: all. The struct is
-// copied; launches read what its pointers point to.
-// Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, or bounds that
-// are negative or not numbers; else an error of CUDA's. *out is written only on success.
+// copied; launches read what its pointers point to. close: 1 for frames that are close to the
+// reference, without boxes; else 0.
+// Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are
+// negative or not numbers, or boxes where there may be none; else an error of CUDA's. *out is
+// written only on success.
+// Exactness: the same in every run of a plan.
+//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances, and by two
+//      for 200 atoms in 40 Angstrom that differ by 0.014; with 0.0001, right to three digits. With
+//      boxes, a difference of coordinates may be up to a million lengths of the box.
+//   1: off by less than one part in 10^6, and beside that by up to 2^-22 of the longest way |B_i -
+//      A_i| of an atom (2^-25 of it from 20 atoms on, as errors cancel). The latter counts where
+//      frames are turned or moved, or parts of a molecule move far while what counts stays. So
+//      superpose frames first, which changes a dRMSD by no more than the rounding of coordinates.
+// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
+// 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
+// Cost of a launch, for each pair and frame: 9.6 instructions, one of them a root, 11 with weights
+// or bounds, 20 with boxes. Close: 27, three of them roots and a reciprocal, and tables four times
+// as large: 2 to 4.5 times the time. A warp has 32, 16 or 8 frames: for one or two frames
+// drmsd_pair.h is quicker.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                      const tmap_drmsd_atoms *which,
+                                                      const tmap_drmsd_atoms *which, int close,
                                                       tmap_drmsd_frames_plan *out) {
-    return tmapi_drmsd_frames_plan_make(n, frames, which, 0, out);
-}
-
-// The same for frames that are close to the reference; with boxes cudaErrorInvalidValue.
-// Exactness: off by less than one part in 10^6 of itself, and beside that by up to 2^-22 of the
-// longest way |B_i - A_i| of an atom (2^-25 of it from 20 atoms on, as errors cancel). The latter
-// counts where frames are turned or moved, or parts of a molecule move far while what counts stays.
-// So superpose frames first, which changes a dRMSD by no more than the rounding of coordinates.
-// Range: distances from 10^-12 to 10^19, and 0; differences of them from 10^-12.
-// Cost: for each pair and frame 27 instructions, three of them roots and a reciprocal, and tables
-// four times as large: 2 to 4.5 times the time. A launch reads and writes the frames once more.
-// Example: 200 atoms of a protein whose frames lie on each other and differ by 0.0001 Angstrom:
-// right to six digits, where a plan of tmap_drmsd_frames_plan_make is right to three.
-static inline cudaError_t tmap_drmsd_close_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                     const tmap_drmsd_atoms *which,
-                                                     tmap_drmsd_frames_plan *out) {
-    if (which && which->boxes) return cudaErrorInvalidValue;
-    return tmapi_drmsd_frames_plan_make(n, frames, which, 1, out);
-}
-
-// Bytes of the workspace before the ways of frames that are close.
-static inline tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
-    return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
-}
-
-// Bytes of the workspace: 0 where a block has all pairs of its frames, as for n = 200 and 4096
-// frames on an H200; else some megabytes. For frames that are close there are 12 more for each atom
-// that counts of the frames and the reference.
-static inline tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
-    const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
-    return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
+    const void *kernel = (const void *)tmapi_drmsd_frames_plain;
+    tmap_drmsd_frames_plan p;
+    tmap_facts facts;
+    cudaError_t error;
+    if (which && (which->weights || which->upper != 0))
+        kernel = (const void *)tmapi_drmsd_frames_weighted;
+    if (which && which->boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
+    if (close) kernel = (const void *)tmapi_drmsd_close_kernel;
+    error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error)
+        error = tmapi_launch_error(tmap_drmsd_frames_plan_of(n, frames, which, close, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.pairs.room);
+    if (!error) p.pairs.kernel = kernel, *out = p;
+    return error;
 }
 
 // Writes the dRMSD of each frame from the reference to out. workspace: tmap_drmsd_frames_bytes
-// bytes at a multiple of 16; launches that run at the same time need one each. All in device
-// memory. Returns cudaErrorInvalidValue for a null pointer where something is to be read or
-// written, or what a launch returns. Can be captured.
-// Exactness: the same in every run of a plan; off by less than one part in 10^6 down to differences
-// of 10^-3 of the distances, and by two for 200 atoms in 40 Angstrom that differ by 0.014. With
-// boxes, a difference of coordinates may be up to a million lengths of the box.
-// Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
-// 10^-18 to 10^17.
-// Cost: for each pair and frame 9.6 instructions, one of them a root, 11 with weights or bounds, 20
-// with boxes; one launch, and a memset where there is a workspace. A warp has 32, 16 or 8 frames:
-// for one or two frames drmsd_pair.h is quicker.
+// bytes at a multiple of 16; launches that run at the same time need one each. All is device
+// memory.
+// Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
+// what a launch returns. Can be captured: one launch, or two for close frames, and a memset where
+// there is a workspace.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
                                             tmap_drmsd_frames_in in, void *workspace, float *out,
@@ -335,15 +314,14 @@ static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
         return cudaErrorInvalidValue;
     memset(&j, 0, sizeof j);
     j.reference = in.reference, j.frames = in.frames, j.box = in.box, j.which = plan->which;
-    j.n = plan->n, j.pairs = (double)tmap_condensed_cells(atoms), j.parts = workspace, j.out = out;
+    j.n = plan->n, j.workspace = workspace, j.out = out;
+    j.pairs = plan->pairs.own > 1 ? 0 : (double)tmap_condensed_cells(atoms);
     if (plan->close) {
-        const tmap_u64 wide = (3ull * atoms + 255) / 256;
+        const dim3 grid((3 * atoms + 255) / 256, frames < 65535 ? (unsigned)frames : 65535);
         ways = (float *)((unsigned char *)workspace + tmapi_drmsd_frames_sums(plan));
-        if (wide)
-            error = cudaLaunchKernel((const void *)tmapi_drmsd_close_ways,
-                                     dim3(wide < 4096 ? (tmap_u32)wide : 4096,
-                                          frames < 65535 ? (tmap_u32)frames + 1 : 65535),
-                                     dim3(256), arguments, 0, stream);
+        if (atoms)
+            error = cudaLaunchKernel((const void *)tmapi_drmsd_close_ways, grid, dim3(256),
+                                     arguments, 0, stream);
         j.frames = ways;
     }
     if (!error && plan->pairs.splits > 1)

@@ -9,7 +9,8 @@
 //
 //     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
 //     tmap_drmsd_matrix_plan plan;
-//     cudaError_t error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, 0, &plan);
+//     cudaError_t error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_EXACT, 0,
+//                                                     &plan);
 //     ... cudaMalloc(&workspace, plan.workspace);
 //     if (!error) error = tmap_drmsd_matrix(&plan, in, workspace, out, stream);
 #ifndef TMAP_MOLECULES_DRMSD_MATRIX_H
@@ -144,16 +145,14 @@ TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
     p->workspace = p->at_rest + (p->slices > p->round ? cells : 0);
 }
 
-// Makes a plan, without a call of CUDA. out->workspace: the bytes of the workspace.
-// n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
-// that count is looked at, which is up to 92681. form: a tmap_drmsd_form. most: bytes that the
-// workspace may have, or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18
-// and 12 n, or a gigabyte for few frames, and what sums take. Where not all distances fit at a
-// time, they are computed in rounds of some pairs of atoms, and sums of these take 4 or 8 bytes for
-// each pair of frames.
-// Returns TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE beyond the ranges, and
-// where the smallest round does not fit. *out is written only on success.
-// Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
+// Whether a device runs a form, by its facts and those of any kernel of the program.
+TMAP_FN int tmap_drmsd_matrix_runs(int form, const tmap_facts *facts) {
+    return form == TMAP_DRMSD_EXACT || (facts->device.capability >= 80 && facts->kernel.ptx >= 80);
+}
+
+// tmap_drmsd_matrix_plan_make without a call of CUDA, for a device that runs the form. Returns
+// TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE beyond the ranges, and where the
+// smallest round does not fit.
 TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int form, tmap_u64 most, tmap_drmsd_matrix_plan *out) {
     tmap_drmsd_matrix_plan p;
@@ -356,7 +355,7 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
     column.centre = tmapi_matrix_median(mine);
     if (m->which.weights)
         column.factor = sqrtf(m->which.weights[i] * scale) * sqrtf(m->which.weights[j] * scale);
-    if (m->which.upper != 0) {
+    if (m->which.lower >= 0) {
         const float d = tmapi_matrix_distance(m, m->reference, i, j);
         if (!(m->which.lower < d && d < m->which.upper)) column.factor = 0;
     }
@@ -627,11 +626,9 @@ TMAP_DEVICE const uint4 *tmapi_matrix_next(tmapi_matrix_pipe *p, tmap_u32 s) {
     return from;
 }
 
-// sqrt(sum * share), to half a place; 0 of what rounding has left below 0.
+// sqrt(sum * share); 0 of what rounding has left below 0.
 TMAP_DEVICE float tmapi_matrix_root(float sum, float share) {
-    const float square = sum < 0 ? 0 : sum * share;
-    const float inverse = tmapi_rsqrt(fmaxf(square, 1e-37f)), root = square * inverse;
-    return fmaf(fmaf(-root, root, square), 0.5f * inverse, root);
+    return tmapi_drmsd_root_whole(sum < 0 ? 0 : sum * share);
 }
 
 // Where a block writes: results, or its slice's parts of their sums.
@@ -745,17 +742,17 @@ typedef struct tmap_drmsd_matrix_in {
 
 // Bytes that the exact form stages: 48 KB, which a launch has without asking.
 #define TMAPI_MATRIX_STAGED \
-    (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * sizeof(float4))
+    (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * 16u)
 
-// The kernels in which the forms differ. run: columns of a block that writes.
+// The kernels in which the forms differ. run: columns of a block that writes; writing, summing:
+// dynamic shared memory in bytes.
 typedef struct tmapi_matrix_form {
     const void *write, *sums;
-    tmap_u32 run;
-    size_t shared; // of sums, in bytes
+    tmap_u32 run, writing, summing;
 } tmapi_matrix_form;
 
 static inline cudaError_t tmapi_matrix_launch(const tmapi_matrix *m, const void *kernel, tmap_u64 x,
-                                              tmap_u32 y, tmap_u32 threads, size_t shared,
+                                              tmap_u32 y, tmap_u32 threads, tmap_u32 shared,
                                               cudaStream_t stream) {
     void *arguments[1] = {(void *)m};
     return cudaLaunchKernel(kernel, dim3((unsigned)x, y), dim3(threads), arguments, shared, stream);
@@ -776,8 +773,8 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
     if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
-    m.plan = *plan, m.which = tmapi_drmsd_atoms_of(in.which), m.frames = in.frames;
-    m.reference = in.reference;
+    if (tmapi_drmsd_atoms_of(in.which, &m.which)) return cudaErrorInvalidValue;
+    m.plan = *plan, m.frames = in.frames, m.reference = in.reference;
     m.bounds = (tmap_u32 *)at, m.weights = (double *)(at + 256), m.out = out;
     m.columns = (tmapi_matrix_column *)(at + plan->at_columns);
     m.coordinates = (float *)(at + plan->at_coordinates);
@@ -796,10 +793,10 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
                                     1, TMAPI_MATRIX_THREADS, 0, stream);
         if (!error)
             error = tmapi_matrix_launch(&m, form->write, columns / form->run, plan->tiles,
-                                        TMAPI_MATRIX_SIDE, 0, stream);
+                                        TMAPI_MATRIX_SIDE, form->writing, stream);
         if (!error)
             error = tmapi_matrix_launch(&m, form->sums, tmapi_matrix_blocks(plan->tiles), m.slices,
-                                        TMAPI_MATRIX_THREADS, form->shared, stream);
+                                        TMAPI_MATRIX_THREADS, form->summing, stream);
         if (!error && plan->slices > 1)
             error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_gather,
                                         cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256,
@@ -808,24 +805,32 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     return error;
 }
 
-// The error of tmap_drmsd_matrix_plan_of, of a plan that fits if the workspace may have any size.
-static inline cudaError_t tmapi_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                 const tmap_drmsd_atoms *which, int form,
-                                                 tmap_u64 most, tmap_drmsd_matrix_plan *out) {
-    tmap_drmsd_matrix_plan any;
-    const int code = tmap_drmsd_matrix_plan_of(n, frames, which, form, most, out);
-    if (code == TMAP_ERANGE && !tmap_drmsd_matrix_plan_of(n, frames, which, form, 0, &any))
-        return cudaErrorMemoryAllocation;
-    return tmapi_drmsd_error(code);
-}
-
-// tmap_drmsd_matrix_plan_of for floats. Returns cudaErrorInvalidValue for a null pointer,
-// cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round
-// does not fit.
+// Makes a plan. plan->workspace: the bytes of the workspace.
+// n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
+// that count is looked at, which is up to 92681. form: a tmap_drmsd_form, for tmap_drmsd_matrix or
+// for tmap_drmsd_mma. most: bytes that the workspace may have, or 0: as many as are of use, about 2
+// n (n + 5) a frame, but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums
+// take. Where not all distances fit at a time, they are computed in rounds of some pairs of atoms,
+// and sums of these take 4 or 8 bytes for each pair of frames.
+// Returns cudaErrorInvalidValue for a null pointer or an unknown form, cudaErrorNotSupported for a
+// form of tensor cores where the current GPU has no such ones (before compute capability 8.0) or
+// the program was not compiled for them, cudaErrorInvalidConfiguration beyond the ranges,
+// cudaErrorMemoryAllocation if the smallest round does not fit. *plan is written only on success.
+// Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
 static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                      const tmap_drmsd_atoms *which, tmap_u64 most,
-                                                      tmap_drmsd_matrix_plan *out) {
-    return tmapi_matrix_plan_make(n, frames, which, TMAP_DRMSD_EXACT, most, out);
+                                                      const tmap_drmsd_atoms *which, int form,
+                                                      tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
+    tmap_drmsd_matrix_plan p;
+    tmap_facts facts;
+    cudaError_t error = plan ? cudaSuccess : cudaErrorInvalidValue;
+    if (!error)
+        error = tmapi_launch_error(tmap_drmsd_matrix_plan_of(n, frames, which, form, 0, &p));
+    if (!error) error = tmap_facts_get((const void *)tmapi_matrix_spread, &facts);
+    if (!error && !tmap_drmsd_matrix_runs(form, &facts)) error = cudaErrorNotSupported;
+    if (!error && tmap_drmsd_matrix_plan_of(n, frames, which, form, most, &p))
+        error = cudaErrorMemoryAllocation;
+    if (!error) *plan = p;
+    return error;
 }
 
 // Writes the dRMSD of all pairs of frames.
@@ -851,7 +856,7 @@ static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
                                             tmap_drmsd_matrix_in in, void *workspace, float *out,
                                             cudaStream_t stream) {
     const tmapi_matrix_form form = {(const void *)tmapi_matrix_write,
-                                    (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN,
+                                    (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN, 0,
                                     TMAPI_MATRIX_STAGED};
     if (!plan || plan->planes) return cudaErrorInvalidValue;
     return tmapi_matrix_run(plan, &form, in, workspace, out, stream);

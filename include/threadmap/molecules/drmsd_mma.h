@@ -12,9 +12,7 @@
 //     frames, is added up as floats; products are taken out of the tensor cores each 128 columns;
 //   - norms are taken by the same products in the same order: equal frames have 0, always.
 //
-// Plans are those of drmsd_matrix.h, with another form:
-//
-//     error = tmap_drmsd_mma_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
+//     error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
 //     ... cudaMalloc(&workspace, plan.workspace);
 //     if (!error) error = tmap_drmsd_mma(&plan, in, workspace, out, stream);
 #ifndef TMAP_MOLECULES_DRMSD_MMA_H
@@ -142,10 +140,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, fl
 // Writes 256 columns of a tile's frames, and their norms. Grid: 256 columns of the round by x,
 // tiles by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_write(tmapi_matrix m) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 // it is not launched there
-    (void)m;
-#else
-    __shared__ uint4 bricks[4 * TMAPI_DRMSD_MMA_BRICK]; // two of both planes
+    extern __shared__ uint4 tmapi_pairs_shared[]; // two bricks of both planes
     const tmap_u32 planes = m.plan.planes, thread = threadIdx.x;
     const tmap_u32 many = TMAPI_DRMSD_MMA_NORM / 32, size = planes * TMAPI_DRMSD_MMA_BRICK;
     const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
@@ -157,7 +152,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
     float sums[2][2][4] = {{{0}}}, all[4] = {0};
 #pragma unroll 1
     for (tmap_u32 k = 0; k < many; ++k, to += size) {
-        uint4 *brick = bricks + k % 2 * 2 * TMAPI_DRMSD_MMA_BRICK;
+        uint4 *brick = tmapi_pairs_shared + k % 2 * 2 * TMAPI_DRMSD_MMA_BRICK;
 #pragma unroll 1
         for (tmap_u32 part = 0; part < 4; ++part) {
             float values[TMAPI_MATRIX_GROUP];
@@ -190,7 +185,6 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
     for (tmap_u32 x = 0; x < 4; ++x) norms[frame - lane + 8 * x + g] = all[x];
 #else
     norms[frame] = all[0];
-#endif
 #endif
 }
 
@@ -311,30 +305,9 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// 1 if the device has tensor cores that multiply numbers of half precision (from compute capability
-// 8.0 on), and the kernel was compiled for them.
-TMAP_FN int tmap_drmsd_mma_runs(const tmap_facts *facts) {
-    return facts->device.capability >= 80 && facts->kernel.ptx >= 80;
-}
-
-// tmap_drmsd_matrix_plan_of for tensor cores, and its error as for tmap_drmsd_matrix_plan_make.
-// form: TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, else cudaErrorInvalidValue. The workspace has
-// 2 or 4 bytes for each distance, half as many as that of floats or as many.
-// Returns cudaErrorNotSupported where tmap_drmsd_mma_runs says 0; floats run there.
-static inline cudaError_t tmap_drmsd_mma_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                   const tmap_drmsd_atoms *which, int form,
-                                                   tmap_u64 most, tmap_drmsd_matrix_plan *out) {
-    tmap_facts facts;
-    cudaError_t error;
-    if (form == TMAP_DRMSD_EXACT) return cudaErrorInvalidValue;
-    error = tmap_facts_get((const void *)tmapi_drmsd_mma_half, &facts);
-    if (error) return error;
-    if (!tmap_drmsd_mma_runs(&facts)) return cudaErrorNotSupported;
-    return tmapi_matrix_plan_make(n, frames, which, form, most, out);
-}
-
-// Writes the dRMSD of all pairs of frames. plan: of tmap_drmsd_mma_plan_make, which was called for
-// the current GPU. All else as for tmap_drmsd_matrix, but for what follows.
+// Writes the dRMSD of all pairs of frames. plan: of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT,
+// made for the current GPU; the workspace has 2 or 4 bytes for each distance. All else as for
+// tmap_drmsd_matrix, but for what follows.
 // Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
 // pairs of atoms that count, and d the root mean square of their distances. A result is off by
 //   TMAP_DRMSD_MMA_HALF:  2^-11 (a + b) at most, and as errors cancel, some 2^-12 (a + b) / sqrt(P)
@@ -354,7 +327,7 @@ static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,
                                          cudaStream_t stream) {
     tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write,
                               (const void *)tmapi_drmsd_mma_half, TMAPI_DRMSD_MMA_NORM,
-                              TMAPI_DRMSD_MMA_BYTES};
+                              16 * 4 * TMAPI_DRMSD_MMA_BRICK, TMAPI_DRMSD_MMA_BYTES};
     cudaError_t error;
     if (!plan || !plan->planes) return cudaErrorInvalidValue;
     if (plan->planes == TMAP_DRMSD_MMA_SPLIT) form.sums = (const void *)tmapi_drmsd_mma_split;

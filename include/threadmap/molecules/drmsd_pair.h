@@ -14,15 +14,49 @@
 #include "../triangle/pairs.h"
 #include "drmsd_atoms.h"
 
-#if TMAP_CUDA
-
-// ---- the term of a pair -------------------------------------------------------------------------
-
 // What is added up: terms and weights of a tile, and of those before it.
 typedef struct tmap_drmsd_sum {
     float terms, weights;
     double all_terms, all_weights;
 } tmap_drmsd_sum;
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+// Which pairs of how many atoms. Its members are for reading.
+typedef struct tmap_drmsd_pair_plan {
+    tmap_pairs_plan pairs;
+    tmap_drmsd_atoms which;
+} tmap_drmsd_pair_plan;
+
+// tmap_drmsd_pair_plan_make from facts, without a call of CUDA: out->pairs.kernel is 0. Returns
+// TMAP_EINVAL where that returns cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block
+// fits the device.
+TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
+                                    const tmap_facts *facts, tmap_drmsd_pair_plan *out) {
+    tmap_drmsd_pair_plan p;
+    tmap_u32 d = 6; // floats of an atom: its places in both frames, and its weight
+    int code;
+    if (!out || tmapi_drmsd_atoms_of(which, &p.which)) return TMAP_EINVAL;
+    if (p.which.weights || p.which.lower >= 0 || p.which.boxes) d = 7;
+    code = tmap_pairs_plan_of(tmap_drmsd_atoms_count(which, n), d, sizeof(float), facts, &p.pairs);
+    if (!code) *out = p;
+    return code;
+}
+
+// Bytes before the workspace's fold: the points, and a sum.
+TMAP_FN tmap_u64 tmapi_drmsd_pair_points(const tmap_drmsd_pair_plan *plan) {
+    return ((tmap_u64)plan->pairs.n * plan->pairs.d * sizeof(float) + 15) / 16 * 16;
+}
+
+// Bytes of the workspace. Example: n = 131072: 3670336.
+TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
+    return tmapi_drmsd_pair_points(plan) + 32 +
+           tmap_pairs_fold_bytes(&plan->pairs, sizeof(tmap_drmsd_sum));
+}
+
+#if TMAP_CUDA
+
+// ---- the term of a pair -------------------------------------------------------------------------
 
 // The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
 // and x, y, z in frame B. It is 0 where both frames are the same.
@@ -55,20 +89,17 @@ TMAP_DEVICE void tmap_drmsd_join(void *, void *sum, const void *other) {
 typedef struct tmapi_drmsd_pair_job {
     const float *a, *b;
     tmap_drmsd_atoms which;
-    tmap_u32 n, d;
+    tmap_u32 d;   // floats of a point
     double pairs; // all of them, or 0 where weights are added up
-    float *points;
-    tmap_drmsd_sum *sum;
-    void *parts;
-    float *out;
-    float lower, upper;     // -1 and infinity: all pairs
+    float *points, *out;
+    tmap_fold_to to;
     tmapi_drmsd_box box[2]; // set by the threads
 } tmapi_drmsd_pair_job;
 
 // The atoms that count, both frames of each side by side and its weight, if there is room for one.
 static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_job j) {
     const tmap_u32 k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < 2) ((tmap_u64 *)j.parts)[k] = 0; // counters of the fold that follows
+    if (k < 2) ((tmap_u64 *)j.to.workspace)[k] = 0; // counters of the fold that follows
     if (k >= count) return;
     for (int frame = 0; frame < 2; ++frame) {
         const tmap_u32 atom = j.which.atoms ? j.which.atoms[k] : k;
@@ -84,8 +115,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
     const tmap_points points = {j.points, 0, sizeof(float), 6};
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    const tmap_fold_to to = {j.parts, j.sum};
-    tmap_pairs_fold(&plan, points, tmap_drmsd_visit, sum, to, 0);
+    tmap_pairs_fold(&plan, points, tmap_drmsd_visit, sum, j.to, 0);
 }
 
 // The distance of a pair in frame f, to the nearest image where `boxed` is 1, a constant.
@@ -101,7 +131,8 @@ TMAP_DEVICE void tmapi_drmsd_pair_add(void *job, void *sum, const void *u, const
     const float *a = (const float *)u, *b = (const float *)v;
     const float first = tmapi_drmsd_pair_distance(j, 0, a, b, boxed);
     const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b, boxed);
-    const float weight = first <= j->lower || first >= j->upper ? 0.0f : a[6] * b[6];
+    const int out = first <= j->which.lower || first >= j->which.upper;
+    const float weight = out ? 0.0f : a[6] * b[6];
     tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
     s->terms = fmaf(weight, d * d, s->terms), s->weights += weight;
 }
@@ -119,33 +150,24 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     const tmap_points points = {j.points, 0, sizeof(float), 7};
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    const tmap_fold_to to = {j.parts, j.sum};
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit, sum, to, &j);
+    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit, sum, j.to, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     tmapi_drmsd_pair_boxed(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
     const tmap_points points = {j.points, 0, sizeof(float), 7};
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    const tmap_fold_to to = {j.parts, j.sum};
     for (int f = 0; f < 2; ++f) j.box[f] = tmapi_drmsd_box_of(j.which.boxes, (tmap_u64)f);
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit_boxed, sum, to, &j);
+    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit_boxed, sum, j.to, &j);
 }
 
 static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
-    const double terms = j.sum->all_terms + j.sum->terms;
-    const double weights = j.pairs > 0 ? j.pairs : j.sum->all_weights + j.sum->weights;
-    *j.out = tmapi_drmsd_mean(terms, weights);
+    const tmap_drmsd_sum *sum = (const tmap_drmsd_sum *)j.to.result;
+    const double weights = j.pairs > 0 ? j.pairs : sum->all_weights + sum->weights;
+    *j.out = tmapi_drmsd_mean(sum->all_terms + sum->terms, weights);
 }
 
 // ---- the host's side ----------------------------------------------------------------------------
-
-// A launch: how many atoms, and which pairs of them.
-typedef struct tmap_drmsd_pair_plan {
-    tmap_pairs_plan pairs;
-    tmap_drmsd_atoms which;
-    tmap_u32 n;
-} tmap_drmsd_pair_plan;
 
 // The plan for two frames of n atoms each, for any number of launches on the current device. n: up
 // to 2^32 - 513. which: the atoms and pairs that count; 0: all. The struct is copied; launches read
@@ -154,30 +176,18 @@ typedef struct tmap_drmsd_pair_plan {
 // are negative or not numbers; else an error of CUDA's. *out is written only on success.
 static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
                                                     tmap_drmsd_pair_plan *out) {
-    tmap_drmsd_pair_plan p;
     const void *kernel = (const void *)tmapi_drmsd_pair_plain;
+    tmap_drmsd_pair_plan p;
+    tmap_facts facts;
     cudaError_t error;
-    if (!out || !tmapi_drmsd_atoms_fit(which)) return cudaErrorInvalidValue;
-    memset(&p, 0, sizeof p);
-    p.which = tmapi_drmsd_atoms_of(which), p.n = n;
-    if (p.which.weights || p.which.upper != 0) kernel = (const void *)tmapi_drmsd_pair_weighted;
-    if (p.which.boxes) kernel = (const void *)tmapi_drmsd_pair_boxed;
-    error = tmap_pairs_plan_make(tmap_drmsd_atoms_count(which, n),
-                                 kernel == (const void *)tmapi_drmsd_pair_plain ? 6 : 7,
-                                 sizeof(float), kernel, &p.pairs);
-    if (!error) *out = p;
+    if (which && (which->weights || which->upper != 0))
+        kernel = (const void *)tmapi_drmsd_pair_weighted;
+    if (which && which->boxes) kernel = (const void *)tmapi_drmsd_pair_boxed;
+    error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_error(tmap_drmsd_pair_plan_of(n, which, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.pairs.shared);
+    if (!error) p.pairs.kernel = kernel, *out = p;
     return error;
-}
-
-// Bytes before the workspace's fold: the points, and a sum.
-static inline tmap_u64 tmapi_drmsd_pair_points(const tmap_drmsd_pair_plan *plan) {
-    return ((tmap_u64)plan->pairs.n * plan->pairs.d * sizeof(float) + 15) / 16 * 16;
-}
-
-// Bytes of the workspace. Example: n = 131072: 3670336.
-static inline tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
-    return tmapi_drmsd_pair_points(plan) + 32 +
-           tmap_pairs_fold_bytes(&plan->pairs, sizeof(tmap_drmsd_sum));
 }
 
 // Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
@@ -203,13 +213,11 @@ static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_pair_plan *plan, cons
     if (!plan || !a || !b || !workspace || !out) return cudaErrorInvalidValue;
     memset(&j, 0, sizeof j);
     count = plan->pairs.n;
-    j.a = a, j.b = b, j.which = plan->which, j.n = plan->n, j.d = plan->pairs.d, j.out = out;
-    j.lower = j.which.upper != 0 ? j.which.lower : -1.0f;
-    j.upper = j.which.upper != 0 ? j.which.upper : INFINITY;
+    j.a = a, j.b = b, j.which = plan->which, j.d = plan->pairs.d, j.out = out;
     j.pairs = j.d > 6 ? 0 : (double)tmap_pairs_plan_pairs(&plan->pairs);
     j.points = (float *)workspace;
-    j.sum = (tmap_drmsd_sum *)((unsigned char *)workspace + tmapi_drmsd_pair_points(plan));
-    j.parts = (unsigned char *)j.sum + 32;
+    j.to.result = (unsigned char *)workspace + tmapi_drmsd_pair_points(plan);
+    j.to.workspace = (unsigned char *)j.to.result + 32;
     if (count) gather.grid = count / 128 + (count % 128 != 0);
     error = tmapi_launch((const void *)tmapi_drmsd_pair_gather, gather, arguments, stream);
     if (!error) error = tmap_pairs_launch(&plan->pairs, &j, stream);
