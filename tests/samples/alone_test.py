@@ -37,6 +37,8 @@ SNIPPETS = {
     '21': ['compact-life'],
     '22': ['walk'],
     '23': ['ising'],
+    '24': ['ltm-rsqrt'],
+    '25': ['wmma-sum'],
 }
 READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
