@@ -33,7 +33,7 @@ typedef struct tmap_xyz {
 // The first element of part i, floor(n i / parts); i = parts gives n. n: any. parts: 1 to 2^32; 0
 // counts as 1, more gives some number. i: 0 to parts; more counts as parts.
 // Laws: edge(n, r parts, r i) == edge(n, parts, i); edge(i) <= edge(i + 1).
-// Cost: two 64-bit divisions; tmap_region_axis needs one, or none if parts divides n.
+// Cost: two 64-bit divisions.
 // Example: n = 10, parts = 4: 0..4 -> 0 2 5 7 10.
 TMAP_FN tmap_u64 tmap_region_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
     if (parts == 0) parts = 1;
@@ -59,26 +59,6 @@ TMAP_FN tmap_u64 tmap_region_find(tmap_u64 n, tmap_u64 parts, tmap_u64 e) {
 TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
     if (parts == 0) parts = 1;
     return n / parts + (n % parts != 0);
-}
-
-// An axis at one level, for many boundaries.
-typedef struct tmap_region_axis {
-    tmap_u64 parts, step, rest; // floor(n / parts), n mod parts
-} tmap_region_axis;
-
-// n, parts: as for tmap_region_edge.
-TMAP_FN tmap_region_axis tmap_region_axis_make(tmap_u64 n, tmap_u64 parts) {
-    tmap_region_axis a;
-    a.parts = parts ? parts : 1;
-    a.step = n / a.parts;
-    a.rest = n % a.parts;
-    return a;
-}
-
-// tmap_region_edge(n, parts, i) for i <= parts; more gives some number. Cost: one division, or none
-// if parts divides n.
-TMAP_FN tmap_u64 tmap_region_axis_edge(tmap_region_axis a, tmap_u64 i) {
-    return a.step * i + (a.rest ? a.rest * i / a.parts : 0);
 }
 
 // ---- how many levels, parts and regions ---------------------------------------------------------
@@ -121,80 +101,11 @@ TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) 
     return tmap_region_parts(regions, r, k);
 }
 
-// ---- parents and children -----------------------------------------------------------------------
-
-// Child c, 0 to r^2 - 1, of a region of two axes: part numbers of the next level.
-// Law: parent2(child2(p, r, c), r) == p.
-// Example: (1,2), r = 2: 0..3 -> (2,4)(3,4)(2,5)(3,5).
-TMAP_FN tmap_xy tmap_region_child2(tmap_xy region, tmap_u32 r, tmap_u32 c) {
-    tmap_xy child;
-    if (r == 0) r = 1;
-    child.x = region.x * r + c % r;
-    child.y = region.y * r + c / r;
-    return child;
-}
-
-TMAP_FN tmap_xy tmap_region_parent2(tmap_xy region, tmap_u32 r) {
-    if (r == 0) r = 1;
-    region.x /= r;
-    region.y /= r;
-    return region;
-}
-
-// The same of three axes; c: 0 to r^3 - 1.
-TMAP_FN tmap_xyz tmap_region_child3(tmap_xyz region, tmap_u32 r, tmap_u32 c) {
-    tmap_xyz child;
-    if (r == 0) r = 1;
-    child.x = region.x * r + c % r;
-    child.y = region.y * r + c / r % r;
-    child.z = region.z * r + c / r / r;
-    return child;
-}
-
-TMAP_FN tmap_xyz tmap_region_parent3(tmap_xyz region, tmap_u32 r) {
-    if (r == 0) r = 1;
-    region.x /= r;
-    region.y /= r;
-    region.z /= r;
-    return region;
-}
-
 // ---- canonical order: row after row -------------------------------------------------------------
 
-// f(x, y) = y n_x + x, equations 29 and 31: the scalar of a region in a level of n_x parts along x.
-// Laws: one to one for x < n_x; canonical2_at(canonical2(p, n_x), n_x) == p.
-// Example: n_x = 5, (2,3) -> 17.
-TMAP_FN tmap_u64 tmap_region_canonical2(tmap_xy p, tmap_u32 nx) { return (tmap_u64)p.y * nx + p.x; }
-
-// The inverse, equation 30: (s mod n_x, floor(s / n_x)). n_x = 0 counts as 1; a y of more than 32
-// bits loses its upper ones. Example: n_x = 5, 17 -> (2,3).
-TMAP_FN tmap_xy tmap_region_canonical2_at(tmap_u64 s, tmap_u32 nx) {
-    tmap_xy p;
-    if (nx == 0) nx = 1;
-    p.x = (tmap_u32)(s % nx);
-    p.y = (tmap_u32)(s / nx);
-    return p;
-}
-
-// f(x, y, z) = z n_x n_y + y n_x + x, equation 32. n_x n_y n_z at most 2^64, elsewhere modulo 2^64.
-// Example: n_x = 5, n_y = 4, (2,3,1) -> 37.
-TMAP_FN tmap_u64 tmap_region_canonical3(tmap_xyz p, tmap_u32 nx, tmap_u32 ny) {
-    return ((tmap_u64)p.z * ny + p.y) * nx + p.x;
-}
-
-TMAP_FN tmap_xyz tmap_region_canonical3_at(tmap_u64 s, tmap_u32 nx, tmap_u32 ny) {
-    tmap_xyz p;
-    if (nx == 0) nx = 1;
-    if (ny == 0) ny = 1;
-    p.x = (tmap_u32)(s % nx);
-    s /= nx;
-    p.y = (tmap_u32)(s % ny);
-    p.z = (tmap_u32)(s / ny);
-    return p;
-}
-
-// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes; modulo 2^64. n[k - 1] is
-// not read. k = 0 gives 0. Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
+// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes, modulo 2^64; y n_x + x for
+// two (29, 31), z n_x n_y + y n_x + x for three (32). n[k - 1] is not read. k = 0 gives 0.
+// Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
 TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap_u32 *n) {
     tmap_u64 s = 0;
     while (k--) {
