@@ -20,15 +20,14 @@
 //         tmap_ask_finish(&run, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
 //
-// The functions are named where they are used, so that the compiler writes them in place. They get
-// the address of the kernel's own copy of the job. samples/adaptive has the whole program.
+// The functions are named where they are used, so that the compiler writes them in place.
+// samples/adaptive has the whole program.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), section 5, form MBR (multiple blocks per region): all blocks
-// share the elements of all regions of a level. Different here, for speed: a table holds the
-// regions that subdivide and not their children, so that it is r^dims times shorter than equation
-// 26 has it; tables are allocated once; counts stay on the device; one launch at the end does the
-// terminal and leaf work of all levels.
+// density workloads", FGCS 145 (2023), section 5, form MBR: all blocks share the elements of all
+// regions of a level. Different here, for speed: a table holds the regions that subdivide and not
+// their children, so that it is r^dims times shorter than equation 26 has it; counts stay on the
+// device; one launch at the end does the terminal and leaf work of all levels.
 #ifndef TMAP_ADAPTIVE_ASK_H
 #define TMAP_ADAPTIVE_ASK_H
 
@@ -66,7 +65,7 @@ typedef struct tmap_ask_region {
     tmap_u32 fine;  // parts of the last level along each of its axes
 } tmap_ask_region;
 
-// The number of elements of a region; below 2^31.
+// Below 2^31.
 TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
     return (t->x1 - t->x0) * (t->y1 - t->y0) * (t->z1 - t->z0);
 }
@@ -118,7 +117,7 @@ typedef struct tmapi_ask_level {
     tmap_u64 ticket; // chunks of shared elements handed out
 } tmapi_ask_level;
 
-// All that must be 0 before a run.
+// What must be 0 before a run.
 typedef struct tmapi_ask_control {
     tmapi_ask_level level[TMAP_ASK_LEVELS_MAX];
     tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks handed out
@@ -139,14 +138,12 @@ typedef struct tmap_ask_workspace {
 
 // Numbers that decide about speed alone. All but fill_eight and the sides are 1 or more.
 typedef struct tmap_ask_tuning {
-    // Warps take the elements of leaves and of shared borders in chunks: the most elements of one;
-    // how many a warp should get; the same for the last eighth of all elements, so that all warps
-    // end together.
+    // Elements of leaves and shared borders in chunks: the most of one; chunks for each warp; the
+    // same of the last eighth of all elements, so that all warps end together.
     tmap_u32 chunk, chunks, chunks_last;
-    // A uniform region is finished in pieces of fill_elements elements; several smaller ones are
-    // one piece; eight lanes finish one of fill_eight elements or fewer. One warp in fill_warps
-    // begins the last launch with uniform regions, which take memory, the others with leaves, which
-    // take arithmetic.
+    // Uniform regions are finished in pieces of fill_elements elements, by eight lanes up to
+    // fill_eight elements. One warp in fill_warps begins the last launch with them, as they take
+    // memory, the others with leaves, which take arithmetic.
     tmap_u32 fill_elements, fill_eight, fill_warps;
     // By the sum of a region's sides: above warp_sides a block asks the region, up to four_sides
     // four lanes, up to eight_sides eight, else a warp.
@@ -161,9 +158,8 @@ typedef struct tmap_ask_run {
     tmap_u32 level;
 } tmap_ask_run;
 
-// What a work is about: `regions` regions of a level that have `sides` elements along the axes at
-// most and, if they are cut, `parts` parts along each with `child` elements at most; `warps` warps
-// share them.
+// What a work is about: `regions` regions of a level with `sides` elements along the axes at most
+// and, if they are cut, `parts` parts along each with `child` elements; `warps` warps share them.
 typedef struct tmap_ask_extent {
     tmap_xyz sides, child;
     tmap_u32 level, parts, regions, warps;
@@ -172,7 +168,7 @@ typedef struct tmap_ask_extent {
 // How many elements each region has at most; below 2^31.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
-// The elements of an extent's region one by one: for problems without a better idea.
+// The elements of a region one by one.
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
     (void)job;
     return extent->sides.x * extent->sides.y * extent->sides.z;
@@ -180,8 +176,7 @@ TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *
 
 // ---- shared memory ------------------------------------------------------------------------------
 //
-// The dynamic shared memory of a block: 64 words of the block; for each warp what its lanes know of
-// their work; for each warp the problem's scratch.
+// Of a block: 64 words; for each warp a tmapi_ask_common; for each warp the problem's scratch.
 
 // An axis of n elements at a level: tmap_region_axis with its divisions done.
 typedef struct tmapi_ask_axis {
@@ -240,14 +235,18 @@ TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
     return d;
 }
 
-// floor(i / by), and the remainder in *rest. The product with the reciprocal, which is rounded
-// down, is at most 1 too small: 2^32 - reciprocal by <= by, and so i / by - i reciprocal / 2^32 <
-// 1.
+// floor(i / by), and the remainder in *rest. The product is at most 1 too small: 2^32 - reciprocal
+// by <= by.
 TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 *rest) {
     tmap_u32 q = __umulhi(i, d.reciprocal), left = i - q * d.by;
     if (left >= d.by) ++q, left -= d.by;
     *rest = left;
     return q;
+}
+
+// a, but 1 at least and `most` at most.
+TMAP_DEVICE tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
+    return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
 }
 
 // ---- boundaries ---------------------------------------------------------------------------------
@@ -311,7 +310,6 @@ TMAP_DEVICE void tmapi_ask_unpack(tmap_u32 dims, tmap_u64 scalar, tmap_u32 *x, t
     *z = dims == 2 ? 0 : (tmap_u32)(scalar >> 42);
 }
 
-// n^dims
 TMAP_DEVICE tmap_u32 tmapi_ask_power(tmap_u32 dims, tmap_u32 n) {
     return dims == 2 ? n * n : n * n * n;
 }
@@ -344,12 +342,10 @@ TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
     return *(volatile const tmap_u64 *)count;
 }
 
-// The table that a level fills and the next one reads. Two tables take turns: one of two values is
-// chosen, as a choice between two addresses takes more registers.
+// The table that a level fills and the next one reads; two take turns.
 TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
-    tmap_u64 *const even = run->workspace.even, *const odd = run->workspace.odd;
     tmap_olt t;
-    t.entries = level & 1 ? odd : even;
+    t.entries = level & 1 ? run->workspace.odd : run->workspace.even;
     t.count = &run->workspace.control->level[level].subdivided;
     t.capacity = run->workspace.table_capacity;
     return t;
@@ -374,8 +370,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, t
 
 // ---- work: elements handed out to lanes ---------------------------------------------------------
 //
-// The elements of many regions form one row, `per` of each region, and warps take chunks of it.
-// Each lane finds the region of its element: all lanes have one, however small regions are.
+// The elements of many regions form one row, `per` of each, of which warps take chunks.
 
 // What a lane that has no element gets in the place of its number.
 #define TMAP_ASK_NO_ELEMENT 0xffffffffu
@@ -402,8 +397,7 @@ typedef struct tmap_ask_work {
 
 // The user's functions. All threads of a team call them together, and collectives name team.lanes;
 // all lanes of a warp call a work. A query returns what the thread finds in its part of a region; a
-// terminal does its part in finishing a uniform region of this value; a work takes elements by
-// tmap_ask_take until there are none.
+// terminal finishes its part of a uniform region; a work takes elements by tmap_ask_take.
 typedef tmap_ask_range (*tmap_ask_query_fn)(const void *job, const tmap_ask_region *region,
                                             tmap_ask_team team);
 typedef void (*tmap_ask_terminal_fn)(const void *job, const tmap_ask_region *region, tmap_u32 value,
@@ -415,8 +409,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
 }
 
 // The number of the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is in the
-// addend: of one that is the same in all lanes the compiler makes a sum over the warp, whose answer
-// it waits for at once.
+// addend: of a uniform one the compiler makes a sum over the warp, and waits for it at once.
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)
@@ -536,10 +529,9 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     tmapi_ask_work_advance(w);
 }
 
-// Gives each lane of the warp its next element, of whatever region: *i is its number in
-// work->region, or TMAP_ASK_NO_ELEMENT for a lane without one. Returns 0 when there is nothing
-// left. Every region is handed out as if it had the most sides: the caller skips what lies outside
-// of it. All lanes of a full warp call it together.
+// Gives each lane of the warp its next element: *i is its number in work->region, or
+// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. Every region is handed out as if it had
+// the most sides: the caller skips what lies outside. All lanes of a full warp call it together.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -572,8 +564,7 @@ TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *a
     return at->x < t->x1 && at->y < t->y1 && at->z < t->z1;
 }
 
-// Where child number s of the work's region begins along an axis, s = 0..parts; s = parts: where
-// the last one ends. For shared borders.
+// Where child s of the work's region begins along an axis; s = parts: where the last one ends.
 TMAP_DEVICE tmap_u32 tmap_ask_child_x(const tmap_ask_work *w, tmap_u32 s) {
     return tmapi_ask_edge(w->common->child.x, w->region.px * w->extent.parts + s);
 }
@@ -647,34 +638,23 @@ TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level
 TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
                                tmap_u32 verdict, tmap_u32 value) {
     const tmap_ask_workspace *s = &run->workspace;
-    const tmap_u32 lane = threadIdx.x & 31u, before = (1u << lane) - 1;
     const tmap_warp warp = tmap_warp_full();
+    const int fill = verdict == TMAPI_ASK_FILL, leaf = verdict == TMAPI_ASK_LEAF;
+    const int subdivide = verdict == TMAPI_ASK_SUBDIVIDE;
     tmapi_ask_level *counts = &s->control->level[level];
-    const tmap_u32 empty = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_EMPTY);
-    const tmap_u32 fill = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_FILL);
-    const tmap_u32 leaf = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_LEAF);
-    tmap_u64 slot = 0, fills, leaves;
-    int failed = 0;
-    // Three counters at once, each by a lane.
-    if (lane == 0 && fill) slot = atomicAdd(&counts->filled, (tmap_u64)__popc(fill));
-    if (lane == 1 && leaf) slot = atomicAdd(&counts->leaves, (tmap_u64)__popc(leaf));
-    if (lane == 2 && empty) slot = atomicAdd(&counts->empty, (tmap_u64)__popc(empty));
-    fills = __shfl_sync(0xffffffffu, slot, 0) + tmapi_ask_fill_base(run, level);
-    leaves = __shfl_sync(0xffffffffu, slot, 1);
-    if (verdict == TMAPI_ASK_FILL) {
-        slot = fills + (tmap_u64)__popc(fill & before);
-        failed = slot >= s->list_capacity;
-        if (!failed) s->fill[slot] = scalar, s->value[slot] = value;
-    } else if (verdict == TMAPI_ASK_LEAF) {
-        slot = leaves + (tmap_u64)__popc(leaf & before);
-        failed = slot >= s->list_capacity;
-        if (!failed) s->leaf[slot] = scalar;
-    }
-    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_SUBDIVIDE)) {
-        int mine = verdict == TMAPI_ASK_SUBDIVIDE;
-        int refused = mine & !tmap_olt_insert_warp(warp, tmapi_ask_table(run, level), mine, scalar);
-        if (__any_sync(0xffffffffu, refused))
-            (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
+    const tmap_u64 fills =
+        tmap_olt_slot_warp(warp, &counts->filled, fill) + tmapi_ask_fill_base(run, level);
+    const tmap_u64 leaves = tmap_olt_slot_warp(warp, &counts->leaves, leaf);
+    const tmap_u64 slot = fill ? fills : leaves;
+    int failed;
+    (void)tmap_olt_slot_warp(warp, &counts->empty, verdict == TMAPI_ASK_EMPTY);
+    failed = (fill || leaf) && slot >= s->list_capacity;
+    if (fill && !failed) s->fill[slot] = scalar, s->value[slot] = value;
+    if (leaf && !failed) s->leaf[slot] = scalar;
+    if (__any_sync(0xffffffffu, subdivide)) {
+        const int refused =
+            subdivide & !tmap_olt_insert_warp(warp, tmapi_ask_table(run, level), subdivide, scalar);
+        (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
         failed |= refused;
     }
     return failed;
@@ -724,12 +704,10 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
     return a;
 }
 
-// Asks all regions of the run's level. Regions that are not uniform go to the table, whose children
-// the next level asks, or at the last level to the list of leaves. Uniform regions go to the list
-// of fills. What finds no place is finished at once, so that no region is lost: `leaf`, which is
-// for that alone here, may be shorter and slower than the one of tmap_ask_finish.
-// All threads of the grid call it, in blocks of one axis with full warps. The functions are names,
-// which the compiler writes in place.
+// Asks all regions of the run's level. Regions that are not uniform go to the table, at the last
+// level to the list of leaves; uniform ones go to the list of fills. What finds no place is finished
+// at once: `leaf`, which is for that alone here, may be shorter and slower than tmap_ask_finish's.
+// All threads of the grid call it, in blocks of one axis with full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
@@ -802,7 +780,7 @@ TMAP_DEVICE void tmapi_ask_leaves(const tmap_ask_run *run, tmap_ask_elements_fn 
 }
 
 // The terminal work of all regions in the list, in pieces: parts of a large region, or several
-// small ones. Lane l knows how many pieces level l has, and all levels up to it.
+// small ones. Lane l knows the pieces of level l, and of all levels up to it.
 TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -821,12 +799,9 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         listed = first < listed ? listed - first : 0;
         elements = sides.x * sides.y * sides.z; // below 2^32
     }
-    parts = elements / run->tuning.fill_elements; // of a region
-    if (parts == 0) parts = 1;
-    if (parts > 1u << 26) parts = 1u << 26;         // of 32 threads each
-    several = run->tuning.fill_elements / elements; // regions
-    if (several == 0) several = 1;
-    if (several > 32) several = 32;
+    // Of a region, of 32 threads each; regions.
+    parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
+    several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
     pieces = parts > 1 ? listed * parts : (listed + several - 1) / several;
     upto = pieces;
     for (tmap_u32 step = 1; step < 32; step *= 2) {
@@ -888,10 +863,9 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
 // ---- borders that children share ----------------------------------------------------------------
 
 // For problems whose queries read what others have written. Calls `share` for the regions that the
-// run's level subdivides, before their children are asked: it writes what queries read of the
-// children, except the region's own border, which is there already. Before level 0 it is called at
-// level TMAP_ASK_WHOLE: work->region is the whole domain, whose children are the g parts of level 0
-// along each axis, and nothing is there yet. tmap_ask_child_x, _y and _z tell where children begin.
+// run's level subdivides: it writes what queries read of the children, except the region's own
+// border, which is there already. Before level 0 it is called at level TMAP_ASK_WHOLE:
+// work->region is the whole domain, its children are level 0, and nothing is there yet.
 // Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {

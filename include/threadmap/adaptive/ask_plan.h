@@ -7,8 +7,6 @@
 //     tmap_ask_workspace_create(box, params, 0, &workspace);
 //     tmap_ask_plan_make(&workspace, &kernels, &plan);
 //     tmap_ask_stream(&plan, &job, stream); // as often as one likes
-//
-// All but launches and allocations is plain C and calls nothing of CUDA.
 #ifndef TMAP_ADAPTIVE_ASK_PLAN_H
 #define TMAP_ADAPTIVE_ASK_PLAN_H
 
@@ -17,7 +15,7 @@
 
 // ---- the domain ---------------------------------------------------------------------------------
 
-// The elements of a domain along its axes; nz = 0: a domain of two axes.
+// The elements of a domain; nz = 0: of two axes.
 typedef struct tmap_ask_box {
     tmap_u64 nx, ny, nz;
 } tmap_ask_box;
@@ -57,13 +55,12 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     while (d->g < 1u << 15 && tmapi_ask_too_large(d)) d->g *= 2;
 }
 
-// Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: g >= 1,
-// r >= 2, 1 <= b <= n / g, where n is the longest side; or all three 0, for which they are chosen
-// by the sides.
+// Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: as for
+// tmap_region_check with n the longest side; or all three 0, for which they are chosen.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, g, r or b; TMAP_ERANGE for b > n
-// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0 or more,
-// a region of level 0 with 2^31 elements (a frame of 31 more along each axis included), or r^dims
-// above 2^20. *out is written only on success.
+// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0, a region
+// of level 0 with 2^31 elements (with 31 more along each axis), or r^dims above 2^20. *out is
+// written only on success.
 // Example: 16384 x 16384, (32, 2, 32): 4 levels with regions of side 512, 256, 128, 64.
 TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_domain *out) {
     tmap_u64 n = box.nx > box.ny ? box.nx : box.ny;
@@ -81,18 +78,17 @@ TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_d
         d.g = a.g, d.r = a.r, d.b = a.b;
         d.levels = tmap_region_levels(n, a.g, a.r, a.b);
     }
-    if (tmap_region_parts(d.g, d.r, d.levels - 1) > TMAPI_ASK_PARTS_MAX) return TMAP_ERANGE;
-    if (tmap_region_olt_size(1, d.g, d.dims) > TMAPI_ASK_ENTRIES_MAX) return TMAP_ERANGE;
-    if (tmap_region_olt_size(1, d.r, d.dims) > 1u << 20) return TMAP_ERANGE;
-    if (tmapi_ask_too_large(&d)) return TMAP_ERANGE;
+    if (tmap_region_parts(d.g, d.r, d.levels - 1) > TMAPI_ASK_PARTS_MAX ||
+        tmap_region_olt_size(1, d.g, d.dims) > TMAPI_ASK_ENTRIES_MAX ||
+        tmap_region_olt_size(1, d.r, d.dims) > 1u << 20 || tmapi_ask_too_large(&d))
+        return TMAP_ERANGE;
     *out = d;
     return TMAP_OK;
 }
 
 // ---- the workspace ------------------------------------------------------------------------------
 
-// Puts the parts of a workspace one after the other, from w->memory.data on. w: domain and
-// memory.data are set; all but memory.bytes and rest.bytes is filled in.
+// Puts the parts of a workspace one after the other, from w->memory.data on.
 TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     const tmap_ask_domain *d = &w->domain;
     const tmap_u64 children = tmap_region_olt_size(1, d->r, d->dims);
@@ -115,11 +111,10 @@ TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     w->rest.data = (void *)at;
 }
 
-// The bytes of device memory that tables, lists and counters take; a problem's own come on top. a:
-// as for tmap_ask_domain_make. capacity: the most entries of each table and list; 0: as many as can
-// ever be needed, so that no region is refused. A run with less is right all the same, and slower.
-// Returns 0 for what tmap_ask_domain_make refuses.
-// Cost of capacity 0: 20 bytes for each region that the last level can have, and 16 / r^dims more.
+// The bytes of device memory of tables, lists and counters. capacity: the most entries of each table
+// and list; 0: as many as can be needed, so that no region is refused: 20 bytes for each region of
+// the last level and 16 / r^dims more. A run with less is right all the same, and slower. Returns 0
+// for what tmap_ask_domain_make refuses.
 // Example: n = 65536, (16, 4, 16): 22 MB beside the 17 GB of a picture of 32-bit pixels.
 TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity) {
     tmap_ask_workspace w;
@@ -148,9 +143,8 @@ TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64
     return TMAP_OK;
 }
 
-// What a run counted at a level. regions = subdivided + filled + leaves; empty regions, which have
-// no element, are not among them. refused: regions that should have been subdivided and found no
-// place in the table; the leaf work computed them, and they are among the leaves.
+// What a run counted at a level. regions = subdivided + filled + leaves, without empty ones.
+// refused: regions that found no place in the table; they are among the leaves.
 typedef struct tmap_ask_level_counts {
     tmap_u64 regions, empty, subdivided, filled, leaves, refused;
 } tmap_ask_level_counts;
@@ -183,8 +177,7 @@ typedef struct tmap_ask_facts {
 typedef struct tmap_ask_launch {
     const void *kernel; // null: there is none
     tmap_u32 threads;   // of a block
-    tmap_u32 blocks;    // the most that are launched: as many as stay resident, since a warp of a
-                        // later block would begin when all others are through
+    tmap_u32 blocks;    // the most that are launched: as many as stay resident
     tmap_u32 shared;    // bytes of dynamic shared memory of a block
 } tmap_ask_launch;
 
@@ -220,8 +213,8 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
     return out->blocks ? TMAP_OK : TMAP_ERANGE;
 }
 
-// Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied
-// and not followed: for launches of one's own they may be anything but null.
+// Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied and
+// not followed.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer (only kernels->share may be null), a workspace
 // without memory, a number of threads that is not a multiple of 32 up to 1024, or more than 4096
 // bytes of scratch; TMAP_ERANGE where a multiprocessor does not hold one block. *out is written
@@ -272,14 +265,13 @@ static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask
 // that they are launched with.
 static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p) {
     cudaError_t status = cudaSuccess;
-    if (error) return error == TMAP_ERANGE ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+    if (error) return tmapi_launch_error(error);
     if (p->share.kernel) status = tmapi_launch_shared(p->share.kernel, p->share.shared);
     if (status == cudaSuccess) status = tmapi_launch_shared(p->query.kernel, p->query.shared);
     return status == cudaSuccess ? tmapi_launch_shared(p->finish.kernel, p->finish.shared) : status;
 }
 
-// The same as tmap_ask_plan_of on the current device. Cost: some tens of calls of the CUDA runtime,
-// which do not wait for the device; the plan serves any number of runs, with any job.
+// The same on the current device. The plan serves any number of runs, with any job.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL, cudaErrorInvalidConfiguration for TMAP_ERANGE,
 // else the first CUDA error. *out is written only on success.
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
@@ -295,15 +287,21 @@ static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
 
 // ---- memory -------------------------------------------------------------------------------------
 
+static inline cudaError_t tmapi_ask_workspace_allocate(tmap_ask_box box, tmap_ask_params a,
+                                                       tmap_u64 capacity, tmap_u64 bytes,
+                                                       tmap_ask_workspace *out) {
+    tmap_workspace memory = {0, bytes};
+    cudaError_t status = out && bytes ? cudaMalloc(&memory.data, bytes) : cudaErrorInvalidValue;
+    if (status != cudaSuccess) return status;
+    return tmapi_launch_error(tmap_ask_workspace_set(box, a, capacity, memory, out));
+}
+
 // Makes a workspace in memory that is allocated here, without a rest. Returns cudaErrorInvalidValue
 // for what tmap_ask_workspace_set refuses, else what cudaMalloc returns.
 static inline cudaError_t tmap_ask_workspace_create(tmap_ask_box box, tmap_ask_params a,
                                                     tmap_u64 capacity, tmap_ask_workspace *out) {
-    tmap_workspace memory = {0, tmap_ask_workspace_bytes(box, a, capacity)};
-    cudaError_t status;
-    if (!out || !memory.bytes) return cudaErrorInvalidValue;
-    if ((status = cudaMalloc(&memory.data, memory.bytes)) != cudaSuccess) return status;
-    return tmap_ask_workspace_set(box, a, capacity, memory, out) ? cudaErrorInvalidValue : status;
+    const tmap_u64 bytes = tmap_ask_workspace_bytes(box, a, capacity);
+    return tmapi_ask_workspace_allocate(box, a, capacity, bytes, out);
 }
 
 // Frees the memory that a function named _create allocated.
@@ -313,10 +311,9 @@ static inline cudaError_t tmap_ask_workspace_destroy(tmap_ask_workspace *w) {
     return status;
 }
 
-// Reads what the last run with this workspace counted, after it has ended: it waits for the stream.
-// Where the library chose the subdivision, levels are those that had a region, none where nothing
-// was subdivided. Returns cudaErrorInvalidValue for a null pointer, else what the copy and the wait
-// return.
+// Reads what the last run with this workspace counted; it waits for the stream. Where the library
+// chose the subdivision, levels are those that had a region. Returns cudaErrorInvalidValue for a
+// null pointer, else what the copy and the wait return.
 // Example, n = 1024, (2, 2, 1), dwell 512 on the paper's window: subdivided = 4, 14, 50, 170, ...
 static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap_ask_counts *out,
                                                cudaStream_t stream) {
@@ -425,41 +422,39 @@ static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, const void *jo
     return status == cudaSuccess ? tmapi_ask_clock_mark(clock, d->levels) : status;
 }
 
-static inline int tmapi_ask_refused(const tmap_ask_plan *p, const void *job) {
-    const tmap_ask_tuning *t;
-    if (!p || !job || !p->run.workspace.memory.data || !p->query.kernel) return 1;
-    t = &p->run.tuning;
-    return !t->chunk || !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps;
+// host: by the host driver, with level_ms or null.
+static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, const void *job, int host,
+                                        float *level_ms, cudaStream_t stream) {
+    const tmap_ask_tuning *t = p ? &p->run.tuning : 0;
+    tmapi_ask_clock clock;
+    cudaError_t status;
+    if (!p || !job || !p->run.workspace.memory.data || !p->query.kernel || !t->chunk ||
+        !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps)
+        return cudaErrorInvalidValue;
+    for (tmap_u32 l = 0; level_ms && l <= p->run.workspace.domain.levels; ++l) level_ms[l] = 0;
+    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
+    if (status == cudaSuccess) status = tmapi_ask_drive(p, job, host, &clock, stream);
+    tmapi_ask_clock_end(&clock);
+    return status;
 }
 
 // Runs a plan: enqueues all levels at once, whose kernels read on the device how many regions there
 // are, and returns without waiting. It can be captured into a graph. job: what the kernels get as
 // their second parameter, of exactly its type; it is read before the function returns.
 // Returns cudaErrorInvalidValue for a null pointer or a tuning number of 0, else the first error of
-// its own launches. Cost: one launch and two for each level, and a memset; no memory is allocated.
+// its own launches. Cost: one launch and two for each level, and a memset.
 static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, const void *job,
                                           cudaStream_t stream) {
-    tmapi_ask_clock none;
-    if (tmapi_ask_refused(p, job)) return cudaErrorInvalidValue;
-    (void)tmapi_ask_clock_begin(&none, 0, stream);
-    return tmapi_ask_drive(p, job, 0, &none, stream);
+    return tmapi_ask_run(p, job, 0, 0, stream);
 }
 
 // The same by the host, which reads the count of each level and launches the next one, as in the
-// paper: for times of levels, and for devices on which empty launches cost more than waiting.
-// level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
-// milliseconds of the levels and the next one those of the last launch; level 0 includes what comes
-// before it. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
+// paper. level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
+// milliseconds of the levels, level 0 with what comes before it, and the next one those of the last
+// launch. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
 static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, const void *job, float *level_ms,
                                         cudaStream_t stream) {
-    tmapi_ask_clock clock;
-    cudaError_t status;
-    if (tmapi_ask_refused(p, job)) return cudaErrorInvalidValue;
-    for (tmap_u32 l = 0; level_ms && l <= p->run.workspace.domain.levels; ++l) level_ms[l] = 0;
-    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
-    if (status == cudaSuccess) status = tmapi_ask_drive(p, job, 1, &clock, stream);
-    tmapi_ask_clock_end(&clock);
-    return status;
+    return tmapi_ask_run(p, job, 1, level_ms, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

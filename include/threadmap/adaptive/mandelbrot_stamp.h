@@ -17,7 +17,7 @@
 #define TMAPI_MANDELBROT_FIRST 64
 #define TMAPI_MANDELBROT_SHORT 8
 // The steps between two tests from then on, a power of two.
-#define TMAPI_MANDELBROT_STEPS 64
+#define TMAPI_MANDELBROT_STEPS 32
 // Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
 #define TMAPI_MANDELBROT_WAIT 16
 
@@ -222,9 +222,6 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
     tmap_xy place;
     int mine, known = 0, alive;
     if (run->left == 0) {
-        if (kind == TMAPI_MANDELBROT_LEAF && run->copy)
-            p->to.out[(tmap_u64)run->copy * p->to.nx + work->region.x0] = run->copied;
-        run->copy = 0;
         run->more = tmap_ask_take(work, &i);
         if (!run->more) return;
         run->end = 0;
@@ -303,7 +300,7 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
     int busy = 0, left = 0;
     tmapi_mandelbrot_run run;
     int *out = p->to.out;
-    run.left = run.copy = run.queued = 0;
+    run.left = run.queued = 0;
     run.more = 1;
     for (;;) {
         int least; // lanes in progress
