@@ -3,15 +3,14 @@
 // one launch for each level instead of recursion. This header is for kernels; ask_plan.h launches
 // them.
 //
-// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions ask each
-// region of a level, in the paper's letters:
+// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions, in the
+// paper's letters:
 //
 //     query     Q  what is the least and the largest value in the region?
 //     terminal  T  finishes a region whose values are equal: it is uniform
 //     leaf      A  computes the elements of other regions, at the last level (its work is L)
 //
-// Regions that are not uniform go to a table (OLT, olt.h), which is the paper's work S; their
-// r^dims children are the regions of the next level.
+// Other regions go to a table (OLT, olt.h), the paper's work S; their children are the next level.
 //
 //     __global__ void __launch_bounds__(256) disc_ask(tmap_ask_run run, disc job) {
 //         tmap_ask_query(&run, disc_query, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
@@ -76,10 +75,7 @@ TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
 TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     const tmap_u32 wide = t->x1 > t->x0 ? t->x1 - t->x0 : 1, row = i / wide;
     const tmap_u32 high = t->y1 > t->y0 ? t->y1 - t->y0 : 1;
-    tmap_xyz at;
-    at.x = t->x0 + i - row * wide;
-    at.y = t->y0 + row % high;
-    at.z = t->z0 + row / high;
+    const tmap_xyz at = {t->x0 + i - row * wide, t->y0 + row % high, t->z0 + row / high};
     return at;
 }
 
@@ -145,8 +141,8 @@ typedef struct tmap_ask_tuning {
     // fill_eight elements. One warp in fill_warps begins the last launch with them, as they take
     // memory, the others with leaves, which take arithmetic.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // By the sum of a region's sides: above warp_sides a block asks the region, up to four_sides
-    // four lanes, up to eight_sides eight, else a warp.
+    // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four lanes,
+    // up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
@@ -180,7 +176,7 @@ TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *
 
 // An axis of n elements at a level: tmap_region_axis with its divisions done.
 typedef struct tmapi_ask_axis {
-    tmap_u32 step, rest, parts;
+    tmap_u32 step, rest;
     tmap_u32 low, high; // 2^43 rest / parts, rounded up
 } tmapi_ask_axis;
 
@@ -215,7 +211,6 @@ TMAP_DEVICE unsigned char *tmapi_ask_shared(void) {
     return (unsigned char *)tmapi_ask_shared_memory;
 }
 
-// The problem's scratch of the calling thread's warp.
 TMAP_DEVICE void *tmapi_ask_scratch(const tmap_ask_run *run) {
     return tmapi_ask_shared() + tmapi_ask_scratch_first(blockDim.x) +
            threadIdx.x / 32 * run->scratch;
@@ -229,9 +224,7 @@ typedef struct tmapi_ask_divider {
 
 // by: 0 counts as 1.
 TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
-    tmapi_ask_divider d;
-    d.by = by ? by : 1;
-    d.reciprocal = 0xffffffffu / d.by;
+    const tmapi_ask_divider d = {by ? by : 1, 0xffffffffu / (by ? by : 1)};
     return d;
 }
 
@@ -254,7 +247,6 @@ TMAP_DEVICE tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
 TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
     tmapi_ask_axis a;
     tmap_u64 ratio;
-    a.parts = parts;
     a.step = n / parts;
     a.rest = n - a.step * parts;
     ratio = a.rest ? (((tmap_u64)a.rest << 43) - 1) / parts + 1 : 0;
@@ -288,17 +280,15 @@ TMAP_DEVICE tmapi_ask_grid tmapi_ask_grid_make(const tmap_ask_domain *d, tmap_u3
 }
 
 TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
-    tmap_xyz s;
-    s.x = grid->x.step + (grid->x.rest != 0);
-    s.y = grid->y.step + (grid->y.rest != 0);
-    s.z = grid->z.step + (grid->z.rest != 0);
+    const tmap_xyz s = {grid->x.step + (grid->x.rest != 0), grid->y.step + (grid->y.rest != 0),
+                        grid->z.step + (grid->z.rest != 0)};
     return s;
 }
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-// A region's scalar is its place in canonical order (equations 31 and 32) in a level of 2^32 parts
-// along x, or 2^21 along x and y for three axes, so that no division takes it apart.
+// A region's scalar is its canonical order (equations 31 and 32) in a level of 2^32 parts along x, or
+// 2^21 along x and y for three axes, so that no division takes it apart.
 TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
 }
@@ -344,14 +334,13 @@ TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
 
 // The table that a level fills and the next one reads; two take turns.
 TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
-    tmap_olt t;
-    t.entries = level & 1 ? run->workspace.odd : run->workspace.even;
-    t.count = &run->workspace.control->level[level].subdivided;
-    t.capacity = run->workspace.table_capacity;
+    const tmap_ask_workspace *s = &run->workspace;
+    const tmap_olt t = {level & 1 ? s->odd : s->even, &s->control->level[level].subdivided,
+                        s->table_capacity};
     return t;
 }
 
-// The regions of a level that a launch may find, empty ones among them.
+// The regions of a level, empty ones among them.
 TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) {
     const tmap_ask_domain *d = &run->workspace.domain;
     if (level == 0) return tmapi_ask_power(d->dims, d->g);
@@ -456,8 +445,8 @@ TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     w->scalar = tmapi_ask_work_scalar(w);
 }
 
-// Who does a work: warps, of which the caller is number `warp`. ticket: a counter at 0 for warps
-// that ask for their chunks; null: each has every warps-th one.
+// Who does a work: warps, this one number `warp`. ticket: a counter at 0, by which they ask for
+// chunks; null: each has every warps-th one.
 typedef struct tmapi_ask_workers {
     tmap_u32 warp, warps;
     tmap_u64 *ticket;
@@ -465,10 +454,8 @@ typedef struct tmapi_ask_workers {
 
 // All warps of the grid.
 TMAP_DEVICE tmapi_ask_workers tmapi_ask_all_workers(tmap_u64 *ticket) {
-    tmapi_ask_workers all;
-    all.warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32; // blocks of ASK have one axis
-    all.warps = gridDim.x * blockDim.x / 32;
-    all.ticket = ticket;
+    const tmapi_ask_workers all = {(blockIdx.x * blockDim.x + threadIdx.x) / 32,
+                                   gridDim.x * blockDim.x / 32, ticket};
     return all;
 }
 
@@ -494,16 +481,10 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     w->scratch = tmapi_ask_scratch(run);
     w->dims = d->dims;
     w->extent.sides = w->extent.child = tmapi_ask_grid_sides(&grid);
-    w->extent.level = of.level;
-    w->extent.parts = of.parts;
-    w->extent.regions = of.regions;
-    w->extent.warps = by.warps;
-    w->entries = of.entries;
-    w->only = of.only;
-    w->ticket = by.ticket;
-    w->asked = 0;
-    w->left = 0;
-    w->some = 0;
+    w->extent.level = of.level, w->extent.parts = of.parts;
+    w->extent.regions = of.regions, w->extent.warps = by.warps;
+    w->entries = of.entries, w->only = of.only, w->ticket = by.ticket;
+    w->asked = w->some = 0, w->left = 0;
     __syncwarp(); // the warp may still read *common
     if (of.parts) {
         const tmapi_ask_grid child = tmapi_ask_grid_make(d, of.level + 1);
@@ -552,9 +533,8 @@ TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     return 1;
 }
 
-// The place of element i of the work's region where elements are those of tmap_ask_every_element,
-// row after row of the most sides. Returns 0, with *at undefined, for TMAP_ASK_NO_ELEMENT and for
-// what lies outside of the region.
+// The place of element i of the work's region by tmap_ask_every_element. Returns 0, with *at
+// undefined, for TMAP_ASK_NO_ELEMENT and for what lies outside of the region.
 TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *at) {
     const tmap_ask_region *t = &w->region;
     tmap_u32 x, y, z;
@@ -590,39 +570,25 @@ TMAP_DEVICE tmap_u32 tmapi_ask_verdict(const tmap_ask_run *run, tmap_u32 level,
     return level + 1 < run->workspace.domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
 }
 
-// The least and the largest over each `size` lanes of a full warp, a power of two.
+// The least and the largest over each `size` lanes of a full warp.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size) {
     for (tmap_u32 d = 1; d < size; d *= 2) {
-        tmap_u32 least = __shfl_xor_sync(0xffffffffu, a.least, (int)d);
-        tmap_u32 most = __shfl_xor_sync(0xffffffffu, a.most, (int)d);
-        if (least < a.least) a.least = least;
-        if (most > a.most) a.most = most;
+        a.least = min(a.least, __shfl_xor_sync(0xffffffffu, a.least, (int)d));
+        a.most = max(a.most, __shfl_xor_sync(0xffffffffu, a.most, (int)d));
     }
     return a;
 }
 
-// The same over a full warp.
-TMAP_DEVICE tmap_ask_range tmapi_ask_range_warp(tmap_ask_range a) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    return tmapi_ask_range_team(a, 32);
-#else
-    a.least = __reduce_min_sync(0xffffffffu, a.least);
-    a.most = __reduce_max_sync(0xffffffffu, a.most);
-    return a;
-#endif
-}
-
-// The same over a block of full warps, in all threads. The block's words of shared memory are free
-// again after the next __syncthreads().
+// The same over a block of full warps, in all threads, by the block's words of shared memory.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     tmap_u32 *scratch = (tmap_u32 *)tmapi_ask_shared();
     tmap_u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    a = tmapi_ask_range_warp(a);
+    a = tmapi_ask_range_team(a, 32);
     if (lane == 0) scratch[warp] = a.least, scratch[32 + warp] = a.most;
     __syncthreads();
     a = tmap_ask_range_none();
     if (lane < warps) a.least = scratch[lane], a.most = scratch[32 + lane];
-    return tmapi_ask_range_warp(a);
+    return tmapi_ask_range_team(a, 32);
 }
 
 // Where a level's part of the list of fills begins: after all that the levels before it asked for.
@@ -670,16 +636,16 @@ TMAP_DEVICE void tmapi_ask_leaf_now(const tmap_ask_run *run, tmap_u32 level, tma
     leaf(job, &work);
 }
 
-// Who asks the regions of a level: `askers` blocks or warps, of which the calling thread's is
-// number `asker`, by `teams` teams each, and `batch` regions before they are listed.
+// Who asks the regions of a level: `askers` blocks or warps, this one number `asker`, by `teams`
+// teams each, and `batch` regions before they are listed.
 typedef struct tmapi_ask_askers {
     int by_block;
     tmap_u32 asker, askers, teams, batch;
     tmap_ask_team team;
 } tmapi_ask_askers;
 
-// A block asks each large region, of which there are few; a warp asks others, or four or eight
-// lanes of it, so that several regions wait for memory at once.
+// A block asks each large region; a warp asks others, or four or eight lanes of it, so that several
+// regions wait for memory at once.
 TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
@@ -730,9 +696,8 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
             tmap_u32 verdict_one;
             const int some = tmapi_ask_region(dims, &grid, one, &region);
             if (some) range = query(job, &region, a.team);
-            range = a.by_block         ? tmapi_ask_range_block(range)
-                    : a.team.size < 32 ? tmapi_ask_range_team(range, a.team.size)
-                                       : tmapi_ask_range_warp(range);
+            range = a.by_block ? tmapi_ask_range_block(range)
+                               : tmapi_ask_range_team(range, a.team.size);
             verdict_one = some ? tmapi_ask_verdict(run, level, range) : TMAPI_ASK_EMPTY;
             if (!some) range.least = 0;
             verdict_one = __shfl_sync(0xffffffffu, verdict_one, (int)from);
@@ -849,8 +814,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
 }
 
-// Finishes what the levels have listed: uniform regions by `terminal` and leaves by `leaf`, both at
-// once on a multiprocessor. Called as tmap_ask_query.
+// Finishes what the levels have listed: uniform regions and leaves. Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
                                  const void *job) {

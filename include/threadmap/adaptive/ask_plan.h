@@ -191,10 +191,7 @@ typedef struct tmap_ask_plan {
 
 // What was the best for the Mandelbrot set on an H200.
 TMAP_FN tmap_ask_tuning tmap_ask_tuning_make(void) {
-    tmap_ask_tuning t;
-    t.chunk = 256, t.chunks = 12, t.chunks_last = 24;
-    t.fill_elements = 16384, t.fill_eight = 512, t.fill_warps = 8;
-    t.warp_sides = 256, t.four_sides = 19, t.eight_sides = 69;
+    const tmap_ask_tuning t = {256, 12, 24, 16384, 512, 8, 256, 19, 69};
     return t;
 }
 
@@ -237,10 +234,8 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
         error = tmapi_ask_launch_of(k.finish, &facts->device, &facts->finish, &k, &p.finish);
     if (error) return error;
     p.whole = p.share;
-    p.run.workspace = *w;
-    p.run.tuning = tmap_ask_tuning_make();
-    p.run.scratch = k.scratch;
-    p.run.level = 0;
+    p.run.workspace = *w, p.run.tuning = tmap_ask_tuning_make();
+    p.run.scratch = k.scratch, p.run.level = 0;
     // In a small domain a warp should find three pieces or more, of 2048 elements at least.
     elements = tmapi_ask_volume(&w->domain, 1, 0) / (k.threads / 32 * 3) / p.finish.blocks;
     if (elements < 2048) elements = 2048;
@@ -329,11 +324,9 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
     for (tmap_u32 l = 0; l < TMAP_ASK_LEVELS_MAX; ++l) {
         const tmapi_ask_level *from = &control.level[l];
         tmap_ask_level_counts *to = &c.level[l];
-        to->refused = from->refused;
+        to->refused = from->refused, to->filled = from->filled, to->empty = from->empty;
         to->subdivided = from->subdivided - from->refused;
-        to->filled = from->filled;
         to->leaves = from->leaves + from->refused;
-        to->empty = from->empty;
         to->regions = to->subdivided + to->filled + to->leaves;
         c.refused += to->refused;
         if (w->domain.b == 0 && to->regions) c.levels = l + 1;

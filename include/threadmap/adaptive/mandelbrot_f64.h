@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_f64.h: mandelbrot.h in double, for windows whose pixels float does not tell apart. The
-// picture, its subdivision and its workspace are the same; a header of its own, so that nobody
-// compiles the kernels who does not call them.
+// picture, its subdivision and its workspace are the same.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_F64_H
 #define TMAP_ADAPTIVE_MANDELBROT_F64_H
 

@@ -45,7 +45,7 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 // rest, or if there are more regions side by side than pixels.
 
 // Pixels before the first one of a column, and from one column to the next, so that what a region
-// of a round size reads of a column, from its second row on, begins at a multiple of 16 bytes.
+// reads of a column begins at a multiple of 16 bytes.
 #define TMAPI_MANDELBROT_ABOVE 3
 TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
     return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
@@ -141,9 +141,8 @@ TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot
 // Reads of a border that a lane has in flight.
 #define TMAPI_MANDELBROT_READS 4
 
-// What a thread finds on its part of a region's border. A quarter of the team walks each of the
-// rows y0 and y1 and the columns x0 and x1, with TMAPI_MANDELBROT_READS reads in flight, of four
-// pixels each where they lie side by side at a multiple of 16 bytes.
+// What a thread finds on its part of a region's border: a quarter of the team walks each side, with
+// TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes.
 TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
                                                   tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
@@ -191,7 +190,7 @@ TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_as
 }
 
 // The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
-// `wide`, a constant: as many threads as fit into a row side by side, several rows at a time.
+// `wide`, a constant: several rows at a time.
 TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count, tmap_u32 height,
                                        int value, tmap_ask_team team, const int wide) {
     const tmap_u32 side = count < team.size ? count : team.size, rows = team.size / side;
@@ -209,8 +208,7 @@ TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count,
     }
 }
 
-// Fills a uniform region, 16 bytes at a time where the picture is at a multiple of 16 bytes and nx
-// a multiple of 4.
+// Fills a uniform region, 16 bytes at a time where rows allow it.
 TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_region *region,
                                            tmap_u32 value, tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
@@ -237,13 +235,12 @@ TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask
 
 // ---- pixels that a region computes --------------------------------------------------------------
 
-// Kinds of work: the lines between a region's children, for the whole domain also its first and
-// last lines; and what lies inside a leaf's border.
+// Kinds of work: the lines between a region's children; what lies inside a leaf's border.
 #define TMAPI_MANDELBROT_SHARE 0
 #define TMAPI_MANDELBROT_LEAF  1
 
-// How many pixels of a leaf's column, or lines between children, a lane takes one after the other
-// at most: 15 are all of a leaf of side 16. It takes fewer if it would do so less than TURNS times.
+// Pixels of a leaf's column, or lines between children, that a lane takes one after the other at
+// most; fewer if it would do so less than TURNS times.
 #define TMAPI_MANDELBROT_ROWS  15
 #define TMAPI_MANDELBROT_TURNS 16
 
@@ -264,8 +261,7 @@ TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent
     const tmap_u64 rows =
         (tmap_u64)wide * high * e->regions / ((tmap_u64)e->warps * (32 * TMAPI_MANDELBROT_TURNS));
     const tmap_u32 most = tmapi_ask_within(rows, TMAPI_MANDELBROT_ROWS);
-    tmapi_mandelbrot_runs a;
-    a.wide = wide;
+    tmapi_mandelbrot_runs a = {wide, 0, 0};
     a.parts = (high + most - 1) / most;
     if (a.parts > 0x7fffffffu / wide) a.parts = 0x7fffffffu / wide;
     a.rows = a.parts ? (high + a.parts - 1) / a.parts : 0;
@@ -339,13 +335,11 @@ TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
 
 // ---- the choice of a subdivision ----------------------------------------------------------------
 //
-// Parameters (0, 0, 0): a survey of some pixels on the host, and the predicted times of a few
-// subdivisions and of a launch without one, of which the least is taken.
+// Parameters (0, 0, 0): by a survey of some pixels on the host, the least of predicted times.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Groups of pixels along each axis that a survey looks at, the distance between the pixels of one
-// group, and the most steps that it takes.
+// Groups of pixels along each axis, the distance between those of one group, and the most steps.
 #define TMAPI_MANDELBROT_GROUPS 16
 #define TMAPI_MANDELBROT_APART  16
 #define TMAPI_MANDELBROT_LOOK   512
@@ -406,8 +400,8 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
 }
 
 // The part of regions with such a side that have several dwells. It grows by the same factor with
-// each doubling of the side: from groups, with a side of 16, to neighbouring groups. If dwells
-// differ at all, it is at least a line of regions across the picture, which a survey may not see.
+// each doubling of the side, from groups to neighbouring groups. If dwells differ at all, it is at
+// least a line of regions across the picture, which a survey may not see.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
     const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
     double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
@@ -452,7 +446,7 @@ static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c)
 }
 
 // Chooses how a picture is computed: returns how wide a block of it is, or 0 for a subdivision. *d:
-// the workspace's subdivision, the finest one, which may become a coarser one of r = 4.
+// the workspace's subdivision, the finest one, which may become a coarser one.
 static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, tmap_ask_domain *d) {
     // Parts of level 0 beside those of the finest one, in eighths, and levels more. The last one is
     // for a picture that is nearly all uniform: one level of 8 parts.
@@ -463,9 +457,9 @@ static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, t
         tmap_ask_domain other = finest;
         other.g = others[i][0] ? finest.g * (tmap_u32)others[i][0] / 8 : 8;
         other.levels = others[i][0] ? finest.levels + (tmap_u32)others[i][1] : 1;
-        if (other.g < 2 || other.g > 128 || other.levels < 1) continue;
-        if (!others[i][0] && finest.g < 8) continue;
-        if (tmapi_ask_too_large(&other)) continue;
+        if (other.g < 2 || other.g > 128 || other.levels < 1 || tmapi_ask_too_large(&other) ||
+            (!others[i][0] && finest.g < 8))
+            continue;
         now = tmapi_mandelbrot_ask_cost(c, other.g, other.levels);
         if (now < best) best = now, *d = other;
     }

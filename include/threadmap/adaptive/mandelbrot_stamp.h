@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_stamp.h: the dwell of a pixel and the kernels of mandelbrot.h for one type of numbers.
-// mandelbrot.h includes it for float and mandelbrot_f64.h for double, each after it has defined
-// TMAPI_MANDELBROT_NAME and, with names that begin so, the type `real` and its operations fma and
-// mul. The header defines nothing without.
+// mandelbrot_stamp.h: the dwell of a pixel and the kernels for one type of numbers. mandelbrot.h and
+// mandelbrot_f64.h include it, after they have defined TMAPI_MANDELBROT_NAME and, with names that
+// begin so, the type `real` and its operations fma and mul. It defines nothing without.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 #define TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 
 #include "mandelbrot_picture.h"
 
-// A name of this type: TMAPI_MB(dwell) is tmapi_mandelbrot_f32_dwell or tmapi_mandelbrot_f64_dwell.
+// TMAPI_MB(dwell) is tmapi_mandelbrot_f32_dwell or tmapi_mandelbrot_f64_dwell.
 #define TMAPI_MB_PASTE2(a, b) a##_##b
 #define TMAPI_MB_PASTE(a, b)  TMAPI_MB_PASTE2(a, b)
 #define TMAPI_MB(name)        TMAPI_MB_PASTE(TMAPI_MANDELBROT_NAME, name)
@@ -142,8 +141,7 @@ TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, const int steps) {
 }
 
 // The dwell of a point for a picture without a subdivision. A point that comes back to where it was
-// never escapes. tested: the first steps are tested one by one, which is all that most points of a
-// picture outside of the set take.
+// never escapes. tested: the first steps are tested one by one, where most points escape in them.
 TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a, int tested) {
     const TMAPI_MB(point) begin = a;
     TMAPI_MB(point) before; // d steps on
@@ -210,9 +208,8 @@ typedef struct TMAPI_MB(survivor) {
 typedef char
     TMAPI_MB(survivors_fit)[64 * sizeof(TMAPI_MB(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
 
-// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
-// here, without the cost of coming and going one by one; the others are queued. *run: where the
-// lanes are in their elements. *cr: of all pixels of a leaf's element. Collective.
+// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end here;
+// the others are queued. *cr: of all pixels of a leaf's element. Collective.
 TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *work,
                                        const tmapi_mandelbrot_runs *runs, tmapi_ask_divider wide,
                                        int kind, tmapi_mandelbrot_run *run, TMAPI_MB(real) * cr,
@@ -361,9 +358,8 @@ TMAP_DEVICE void TMAPI_MB(leaf)(const void *job, tmap_ask_work *work) {
 
 // ---- a picture without a subdivision ------------------------------------------------------------
 
-// A block has `wide` x 256 / wide pixels, in warps of 8 x 4, whose dwells differ least, or of 32 x
-// 1, which write whole lines of memory: wide is 16 or 32. It goes on with the block that is
-// gridDim.y blocks further down. The counters of a subdivision are cleared.
+// A block has `wide` x 256 / wide pixels: 16 by warps of 8 x 4, whose dwells differ least, or 32 by
+// warps of 32 x 1, which write whole lines of memory. The counters of a subdivision are cleared.
 static __global__ void __launch_bounds__(256)
     TMAPI_MB(plain)(TMAPI_MB(job) p, tmapi_ask_control *control, tmap_u32 wide) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -412,8 +408,7 @@ static inline int TMAPI_MB(look)(const void *job, double x, double y, int dwell[
 
 // ---- kernels ------------------------------------------------------------------------------------
 //
-// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory; three for the
-// others, which have registers enough then.
+// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory, else three.
 
 static __global__ void __launch_bounds__(256, 4)
     TMAPI_MB(query_kernel)(tmap_ask_run run, TMAPI_MB(job) job) {
@@ -509,8 +504,7 @@ static inline cudaError_t TMAPI_MB(launch)(const TMAPI_MB(plan) * p, int *out, i
                     : tmap_ask_stream(&p->ask, &job, stream);
     control = p->ask.run.workspace.control, wide = p->plain;
     columns = (job.to.nx + wide - 1) / wide, rows = (job.to.ny + 256 / wide - 1) / (256 / wide);
-    // As many blocks as an H200 holds at once 16 times: beginning a block takes longer than its
-    // pixels may.
+    // 16 times what an H200 holds: beginning a block takes longer than its pixels may.
     most = 16384 / columns ? 16384 / columns : 1;
     status = tmapi_ask_clock_begin(&clock, level_ms, stream);
     if (status == cudaSuccess)

@@ -64,9 +64,8 @@ TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
 // ---- how many levels, parts and regions ---------------------------------------------------------
 
 // Whether a subdivision (g, r, B) is possible. n: elements along the longest axis. g: parts of
-// level 0 along it. r: parts of a part. b: the side, in elements, at which cutting ends.
-// Returns 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g, where regions
-// are too small before the first cut, and for g > 2^32.
+// level 0 along it. r: parts of a part. b: the side at which cutting ends.
+// Returns 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g and g > 2^32.
 TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     if (n == 0 || g == 0 || r < 2 || b == 0) return TMAP_EINVAL;
     if (g > 1ull << 32 || b > n / g) return TMAP_ERANGE;
@@ -74,10 +73,9 @@ TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
 }
 
 // The number of levels tau = floor(log_r(n / (g b))), at least 1: the largest t with g b r^t <= n
-// (assumption iii of section 4.2.1). Levels are 0 to tau - 1. Regions of the last level, which are
-// not cut, have a side of r b to r^2 b elements; if n < g b r there is only level 0, with sides
-// from b on. Arguments: as for tmap_region_check; what that refuses gives 1. The levels are counted
-// in integers: the quotient of two rounded logarithms is less than 5 for 3^5.
+// (assumption iii of section 4.2.1), in integers. Regions of the last level have a side of r b to
+// r^2 b elements; if n < g b r there is only level 0, with sides from b on. Arguments: as for
+// tmap_region_check; what that refuses gives 1.
 // Example: n = 65536, g = 32, r = 2, b = 32: 6.
 TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     tmap_u32 tau = 0;
@@ -133,71 +131,42 @@ TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n,
 // The bits of the coordinates alternate, x first, so that neighbours in space are mostly neighbours
 // in the table. It needs no n_x. For r = 2 child c of region s is 4 s + c; with three axes 8 s + c.
 
-// Moves bit i of v to bit 2i.
-TMAP_FN tmap_u64 tmapi_region_spread2(tmap_u32 v) {
-    tmap_u64 b = v;
-    b = (b | b << 16) & 0x0000ffff0000ffffull;
-    b = (b | b << 8) & 0x00ff00ff00ff00ffull;
-    b = (b | b << 4) & 0x0f0f0f0f0f0f0f0full;
-    b = (b | b << 2) & 0x3333333333333333ull;
-    return (b | b << 1) & 0x5555555555555555ull;
+// Moves bit i of v to bit k i, for the lower `bits` bits.
+TMAP_FN tmap_u64 tmapi_region_spread(tmap_u32 v, tmap_u32 k, tmap_u32 bits) {
+    tmap_u64 s = 0;
+    for (tmap_u32 i = 0; i < bits; ++i) s |= (tmap_u64)(v >> i & 1) << k * i;
+    return s;
 }
 
-// The inverse; odd bits are ignored.
-TMAP_FN tmap_u32 tmapi_region_gather2(tmap_u64 b) {
-    b &= 0x5555555555555555ull;
-    b = (b | b >> 1) & 0x3333333333333333ull;
-    b = (b | b >> 2) & 0x0f0f0f0f0f0f0f0full;
-    b = (b | b >> 4) & 0x00ff00ff00ff00ffull;
-    b = (b | b >> 8) & 0x0000ffff0000ffffull;
-    return (tmap_u32)(b | b >> 16);
-}
-
-// Bit i to bit 3i, for the lower 21 bits of v.
-TMAP_FN tmap_u64 tmapi_region_spread3(tmap_u32 v) {
-    tmap_u64 b = v & 0x1fffffu;
-    b = (b | b << 32) & 0x001f00000000ffffull;
-    b = (b | b << 16) & 0x001f0000ff0000ffull;
-    b = (b | b << 8) & 0x100f00f00f00f00full;
-    b = (b | b << 4) & 0x10c30c30c30c30c3ull;
-    return (b | b << 2) & 0x1249249249249249ull;
-}
-
-TMAP_FN tmap_u32 tmapi_region_gather3(tmap_u64 b) {
-    b &= 0x1249249249249249ull;
-    b = (b | b >> 2) & 0x10c30c30c30c30c3ull;
-    b = (b | b >> 4) & 0x100f00f00f00f00full;
-    b = (b | b >> 8) & 0x001f0000ff0000ffull;
-    b = (b | b >> 16) & 0x001f00000000ffffull;
-    return (tmap_u32)((b | b >> 32) & 0x1fffffull);
+// The inverse; other bits are ignored.
+TMAP_FN tmap_u32 tmapi_region_gather(tmap_u64 s, tmap_u32 k, tmap_u32 bits) {
+    tmap_u32 v = 0;
+    for (tmap_u32 i = 0; i < bits; ++i) v |= (tmap_u32)(s >> k * i & 1) << i;
+    return v;
 }
 
 // Two coordinates of 32 bits: bit i of x at 2i, of y at 2i + 1. Any arguments.
 // Law: morton2_at(morton2(p)) == p, and morton2(morton2_at(s)) == s.
 // Example: (0,0)(1,0)(0,1)(1,1)(2,0) -> 0 1 2 3 4; (3,5) -> 39.
 TMAP_FN tmap_u64 tmap_region_morton2(tmap_xy p) {
-    return tmapi_region_spread2(p.x) | tmapi_region_spread2(p.y) << 1;
+    return tmapi_region_spread(p.x, 2, 32) | tmapi_region_spread(p.y, 2, 32) << 1;
 }
 
 TMAP_FN tmap_xy tmap_region_morton2_at(tmap_u64 s) {
-    tmap_xy p;
-    p.x = tmapi_region_gather2(s);
-    p.y = tmapi_region_gather2(s >> 1);
+    const tmap_xy p = {tmapi_region_gather(s, 2, 32), tmapi_region_gather(s >> 1, 2, 32)};
     return p;
 }
 
 // Three coordinates of 21 bits: bit i of x at 3i, of y at 3i + 1, of z at 3i + 2. Higher bits of a
 // coordinate, and bit 63 of s, are ignored. Laws as above. Example: (1,2,3) -> 53.
 TMAP_FN tmap_u64 tmap_region_morton3(tmap_xyz p) {
-    return tmapi_region_spread3(p.x) | tmapi_region_spread3(p.y) << 1 |
-           tmapi_region_spread3(p.z) << 2;
+    return tmapi_region_spread(p.x, 3, 21) | tmapi_region_spread(p.y, 3, 21) << 1 |
+           tmapi_region_spread(p.z, 3, 21) << 2;
 }
 
 TMAP_FN tmap_xyz tmap_region_morton3_at(tmap_u64 s) {
-    tmap_xyz p;
-    p.x = tmapi_region_gather3(s);
-    p.y = tmapi_region_gather3(s >> 1);
-    p.z = tmapi_region_gather3(s >> 2);
+    const tmap_xyz p = {tmapi_region_gather(s, 3, 21), tmapi_region_gather(s >> 1, 3, 21),
+                        tmapi_region_gather(s >> 2, 3, 21)};
     return p;
 }
 
