@@ -38,6 +38,11 @@
 // The most levels that a subdivision can have.
 #define TMAP_ASK_LEVELS_MAX 32
 
+// a, but 1 at least and `most` at most.
+TMAP_FN tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
+    return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
+}
+
 // The parameters of a subdivision, the paper's (g, r, B): level 0 has g parts along each axis, each
 // part is cut into r parts, and cutting ends at side b. (0, 0, 0) leaves them to the library.
 typedef struct tmap_ask_params {
@@ -79,16 +84,14 @@ TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     return at;
 }
 
-// The threads that work on a region together: four or eight lanes of a warp side by side, a warp,
-// or all warps of a block.
+// The threads that work on a region together: four or eight lanes side by side, a warp, or a block.
 typedef struct tmap_ask_team {
     tmap_u32 rank, size; // of the calling thread; threads
     tmap_u32 lanes;      // the team's lanes of the calling thread's warp, a bit each
     void *scratch;       // this warp's scratch: tmap_ask_kernels.scratch bytes of shared memory
 } tmap_ask_team;
 
-// The least and the largest value in a thread's part of a region; the engine joins those of a team.
-// tmap_ask_range_none() is of nothing; a single value v is {v, v}.
+// The least and the largest value in a thread's part of a region. tmap_ask_range_none() is of nothing.
 typedef struct tmap_ask_range {
     tmap_u32 least, most;
 } tmap_ask_range;
@@ -119,8 +122,7 @@ typedef struct tmapi_ask_control {
     tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks handed out
 } tmapi_ask_control;
 
-// Everything that a run needs besides the problem, made by ask_plan.h. One run at a time may use a
-// workspace; runs in one stream may share it.
+// What a run needs besides the problem. One run at a time may use a workspace.
 typedef struct tmap_ask_workspace {
     tmap_ask_domain domain;
     tmapi_ask_control *control;
@@ -235,11 +237,6 @@ TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 
     if (left >= d.by) ++q, left -= d.by;
     *rest = left;
     return q;
-}
-
-// a, but 1 at least and `most` at most.
-TMAP_DEVICE tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
-    return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
 }
 
 // ---- boundaries ---------------------------------------------------------------------------------
@@ -752,8 +749,8 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     const tmap_ask_domain *d = &s->domain;
     const tmap_u32 lane = threadIdx.x & 31u;
     tmap_u64 first = 0, listed = 0, pieces, upto, all, coming = 0;
-    tmap_u32 elements = 1, parts, several;
-    tmap_u32 known = TMAP_ASK_WHOLE; // the level of `grid`: none yet
+    tmap_u32 elements = 1, parts, several, small; // parts of a region, or several regions
+    tmap_u32 known = TMAP_ASK_WHOLE;              // the level of `grid`: none yet
     tmapi_ask_grid grid;
     if (lane < d->levels) {
         tmapi_ask_grid mine = tmapi_ask_grid_make(d, lane);
@@ -764,11 +761,10 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         listed = first < listed ? listed - first : 0;
         elements = sides.x * sides.y * sides.z; // below 2^32
     }
-    // Of a region, of 32 threads each; regions.
     parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
     several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
-    pieces = parts > 1 ? listed * parts : (listed + several - 1) / several;
-    upto = pieces;
+    small = parts == 1 && elements <= run->tuning.fill_eight; // parts are for full warps
+    upto = pieces = (listed + several - 1) / several * parts; // one of both is 1
     for (tmap_u32 step = 1; step < 32; step *= 2) {
         tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
         if (lane >= step) upto += before;
@@ -777,7 +773,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
     for (;;) {
         tmap_u64 piece = __shfl_sync(0xffffffffu, coming, 0), scalar = 0, place, end;
-        tmap_u32 level, value = 0, part = 0, parts_here, count, size;
+        tmap_u32 level, value = 0, part, parts_here, count, size;
         tmap_ask_team team;
         if (piece >= all) return;
         if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
@@ -785,17 +781,10 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
         parts_here = __shfl_sync(0xffffffffu, parts, (int)level);
         count = __shfl_sync(0xffffffffu, several, (int)level);
-        // A region in parts is for full warps, whatever its size: eight lanes make no team there.
-        size = parts_here == 1 &&
-                       __shfl_sync(0xffffffffu, elements, (int)level) <= run->tuning.fill_eight
-                   ? 8
-                   : 32;
+        size = __shfl_sync(0xffffffffu, small, (int)level) ? 8 : 32;
         place = __shfl_sync(0xffffffffu, first, (int)level);
         end = place + __shfl_sync(0xffffffffu, listed, (int)level);
-        if (parts_here > 1)
-            place += piece / parts_here, part = (tmap_u32)(piece % parts_here);
-        else
-            place += piece * count;
+        place += piece / parts_here * count, part = (tmap_u32)(piece % parts_here);
         if (count > end - place) count = (tmap_u32)(end - place);
         if (level != known) grid = tmapi_ask_grid_make(d, level), known = level;
         if (lane < count) scalar = s->fill[place + lane], value = s->value[place + lane];

@@ -32,15 +32,15 @@ TMAP_FN tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u64 parts, tmap
                         : tmap_mul_saturate(elements, tmap_region_side_max(d->nz, parts) + frame);
 }
 
-// 1 if a region of level 0 has too many elements: with a frame of 31 more along each axis they must
-// be below 2^31, so that steps of 2^31 from one to another fit.
+// 1 if a region of level 0 has too many elements: with 31 more along each axis they must be below
+// 2^31, so that a step beyond them fits.
 TMAP_FN int tmapi_ask_too_large(const tmap_ask_domain *d) {
     return tmapi_ask_volume(d, d->g, 31) > 0x7fffffffull;
 }
 
-// Chooses a subdivision: r = 4, and regions of the last level have a side of 16, of 32 where rows
-// of them begin anywhere, or of 8 with three axes, as long as there are not more than 2048 or 128
-// of them along an axis; level 0 has up to 128 or 16. docs/notebook.md has the times.
+// Chooses a subdivision: r = 4, and regions of the last level with a side of 16, of 32 where rows of
+// them begin anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis; level 0
+// has up to 128 or 16. docs/notebook.md has the times.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;
@@ -48,8 +48,7 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     if (d->dims == 3 && d->nz < least) least = d->nz;
     parts = n / (d->dims == 3 ? 8 : d->nx % 64 ? 32 : 16);
     if (parts > least / 4) parts = least / 4;
-    if (parts > most) parts = most;
-    if (parts == 0) parts = 1;
+    parts = tmapi_ask_within(parts, most);
     for (d->levels = 1; parts > coarse; ++d->levels) parts = (parts + 2) / 4;
     d->g = parts, d->r = 4, d->b = 0;
     while (d->g < 1u << 15 && tmapi_ask_too_large(d)) d->g *= 2;
@@ -124,17 +123,15 @@ TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, t
     return (tmap_u64)w.rest.data;
 }
 
-// Makes a workspace in device memory of the caller's, at a multiple of 256 and of at least
-// tmap_ask_workspace_bytes; what is left of it becomes out->rest.
-// Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or what
+// Makes a workspace in device memory of the caller's, at a multiple of 256; what is left of it becomes
+// out->rest. Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or what
 // tmap_ask_domain_make returns. *out is written only on success.
 TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity,
                                    tmap_workspace memory, tmap_ask_workspace *out) {
     const tmap_u64 need = tmap_ask_workspace_bytes(box, a, capacity);
     tmap_ask_workspace w;
-    int error;
-    if (!out) return TMAP_EINVAL;
-    if ((error = tmap_ask_domain_make(box, a, &w.domain)) != TMAP_OK) return error;
+    const int error = out ? tmap_ask_domain_make(box, a, &w.domain) : TMAP_EINVAL;
+    if (error) return error;
     if (!memory.data || (tmap_u64)memory.data % 256 || memory.bytes < need) return TMAP_EINVAL;
     w.memory = memory;
     tmapi_ask_lay_out(&w, capacity);
@@ -157,9 +154,9 @@ typedef struct tmap_ask_counts {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The kernels of a problem. Each is a __global__ function with two parameters, a tmap_ask_run and
-// the problem's job, both by value, and calls one function of the engine in all of its threads:
-// query tmap_ask_query, finish tmap_ask_finish, share tmap_ask_share.
+// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and the problem's job, both
+// by value, and calls one function of the engine in all of its threads: query tmap_ask_query, finish
+// tmap_ask_finish, share tmap_ask_share.
 typedef struct tmap_ask_kernels {
     const void *query, *finish;
     const void *share; // null where no query reads what others have written
@@ -181,9 +178,9 @@ typedef struct tmap_ask_launch {
     tmap_u32 shared;    // bytes of dynamic shared memory of a block
 } tmap_ask_launch;
 
-// The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once.
-// A caller may change run.tuning and lower the blocks of a launch, which changes the speed and
-// never the result. A plan belongs to the device whose facts it was made from.
+// The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once. A
+// caller may change run.tuning and lower the blocks of a launch, which changes the speed alone. A
+// plan belongs to the device whose facts it was made from.
 typedef struct tmap_ask_plan {
     tmap_ask_run run; // what the kernels get, but for the level
     tmap_ask_launch whole, query, share, finish;
@@ -200,10 +197,8 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
                                 const tmap_kernel_facts *of, const tmap_ask_kernels *kernels,
                                 tmap_ask_launch *out) {
     tmap_facts facts;
-    out->kernel = kernel;
-    out->threads = kernels->threads;
+    out->kernel = kernel, out->threads = kernels->threads, out->blocks = 0;
     out->shared = tmapi_ask_scratch_first(out->threads) + out->threads / 32 * kernels->scratch;
-    out->blocks = 0;
     if (!kernel) return TMAP_OK;
     facts.device = *device, facts.kernel = *of;
     out->blocks = device->processors * tmap_resident_blocks(&facts, out->threads, out->shared);
@@ -250,10 +245,9 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
 // null pointer, else the first error of a CUDA call.
 static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask_facts *out) {
     cudaError_t status = k && out ? tmap_device_facts_get(&out->device) : cudaErrorInvalidValue;
-    if (status == cudaSuccess) status = tmap_kernel_facts_get(k->query, &out->query);
-    if (status == cudaSuccess) status = tmap_kernel_facts_get(k->finish, &out->finish);
-    if (status == cudaSuccess && k->share) status = tmap_kernel_facts_get(k->share, &out->share);
-    return status;
+    if (!status) status = tmap_kernel_facts_get(k->query, &out->query);
+    if (!status) status = tmap_kernel_facts_get(k->finish, &out->finish);
+    return !status && k->share ? tmap_kernel_facts_get(k->share, &out->share) : status;
 }
 
 // What follows tmap_ask_plan_of, which returned `error`: its kernels may have the shared memory
@@ -390,29 +384,27 @@ static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, const void *jo
     const tmap_ask_workspace *w = &p->run.workspace;
     const tmap_ask_domain *d = &w->domain;
     const tmap_u64 all = tmapi_ask_volume(d, 1, 0);
-    tmap_u64 regions = tmap_region_olt_size(1, d->g, d->dims), subdivided;
+    tmap_u64 regions = tmap_region_olt_size(1, d->g, d->dims);
     cudaError_t status = cudaMemsetAsync(w->control, 0, sizeof *w->control, stream);
-    if (status == cudaSuccess)
-        status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
-    for (tmap_u32 l = 0; status == cudaSuccess && regions && l < d->levels; ++l) {
-        const tmap_u64 each = tmapi_ask_volume(d, tmap_region_parts(d->g, d->r, l), 0);
-        subdivided = regions;
-        status = tmapi_ask_launch(p, &p->query, l, tmap_mul_saturate(regions, p->query.threads),
-                                  job, stream);
-        if (status == cudaSuccess && host) {
+    if (!status) status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
+    for (tmap_u32 l = 0; !status && regions && l < d->levels; ++l) {
+        tmap_u64 items = tmap_mul_saturate(regions, p->query.threads), subdivided = regions;
+        status = tmapi_ask_launch(p, &p->query, l, items, job, stream);
+        if (!status && host) {
             status = cudaMemcpyAsync(&subdivided, &w->control->level[l].subdivided,
                                      sizeof subdivided, cudaMemcpyDeviceToHost, stream);
-            if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+            if (!status) status = cudaStreamSynchronize(stream);
             if (subdivided > w->table_capacity) subdivided = w->table_capacity;
         }
-        if (status == cudaSuccess && l + 1 < d->levels)
-            status =
-                tmapi_ask_launch(p, &p->share, l, tmap_mul_saturate(subdivided, each), job, stream);
-        if (status == cudaSuccess) status = tmapi_ask_clock_mark(clock, l);
+        items =
+            tmap_mul_saturate(subdivided, tmapi_ask_volume(d, tmap_region_parts(d->g, d->r, l), 0));
+        if (!status && l + 1 < d->levels)
+            status = tmapi_ask_launch(p, &p->share, l, items, job, stream);
+        if (!status) status = tmapi_ask_clock_mark(clock, l);
         regions = tmap_mul_saturate(subdivided, tmap_region_olt_size(1, d->r, d->dims));
     }
-    if (status == cudaSuccess) status = tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
-    return status == cudaSuccess ? tmapi_ask_clock_mark(clock, d->levels) : status;
+    if (!status) status = tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
+    return status ? status : tmapi_ask_clock_mark(clock, d->levels);
 }
 
 // host: by the host driver, with level_ms or null.

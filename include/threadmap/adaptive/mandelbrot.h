@@ -35,13 +35,7 @@
 
 typedef float tmapi_mandelbrot_f32_real;
 
-TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-    return __fmaf_rn(a, b, c);
-#else
-    return fmaf(a, b, c);
-#endif
-}
+TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
 // A product that no compiler joins with an addition.
 TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
@@ -59,8 +53,8 @@ TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The launches of a picture: `ask` is a plan as of tmap_ask_plan_make, whose tuning and blocks may
-// be changed. `plain` is not 0 where the plan chose to compute each pixel by itself.
+// The launches of a picture: `ask` is as of tmap_ask_plan_make. `plain` is not 0 where the plan chose
+// to compute each pixel by itself.
 typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
 
 // The kernels of a plan, for tmap_ask_facts_get.
