@@ -91,7 +91,7 @@ typedef struct tmap_ask_team {
     void *scratch;       // this warp's scratch: tmap_ask_kernels.scratch bytes of shared memory
 } tmap_ask_team;
 
-// The least and the largest value in a thread's part of a region. tmap_ask_range_none() is of nothing.
+// The least and the largest value in a thread's part of a region.
 typedef struct tmap_ask_range {
     tmap_u32 least, most;
 } tmap_ask_range;
@@ -143,8 +143,8 @@ typedef struct tmap_ask_tuning {
     // fill_eight elements. One warp in fill_warps begins the last launch with them, as they take
     // memory, the others with leaves, which take arithmetic.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four lanes,
-    // up to eight_sides eight, else a warp.
+    // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four
+    // lanes, up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
@@ -284,8 +284,8 @@ TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-// A region's scalar is its canonical order (equations 31 and 32) in a level of 2^32 parts along x, or
-// 2^21 along x and y for three axes, so that no division takes it apart.
+// A region's scalar is its canonical order (equations 31 and 32) in a level of 2^32 parts along x,
+// or 2^21 along x and y for three axes, so that no division takes it apart.
 TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
 }
@@ -508,8 +508,8 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
 }
 
 // Gives each lane of the warp its next element: *i is its number in work->region, or
-// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. Every region is handed out as if it had
-// the most sides: the caller skips what lies outside. All lanes of a full warp call it together.
+// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. Every region is handed out as if it
+// had the most sides: the caller skips what lies outside. Collective for a full warp.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -668,8 +668,8 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
 }
 
 // Asks all regions of the run's level. Regions that are not uniform go to the table, at the last
-// level to the list of leaves; uniform ones go to the list of fills. What finds no place is finished
-// at once: `leaf`, which is for that alone here, may be shorter and slower than tmap_ask_finish's.
+// level to the list of leaves; uniform ones go to the list of fills. What finds no place is
+// finished at once: `leaf`, for that alone here, may be shorter and slower than elsewhere.
 // All threads of the grid call it, in blocks of one axis with full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,

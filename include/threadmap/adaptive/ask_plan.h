@@ -38,9 +38,9 @@ TMAP_FN int tmapi_ask_too_large(const tmap_ask_domain *d) {
     return tmapi_ask_volume(d, d->g, 31) > 0x7fffffffull;
 }
 
-// Chooses a subdivision: r = 4, and regions of the last level with a side of 16, of 32 where rows of
-// them begin anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis; level 0
-// has up to 128 or 16. docs/notebook.md has the times.
+// Chooses a subdivision: r = 4, and regions of the last level with a side of 16, of 32 where rows
+// of them begin anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis;
+// level 0 has up to 128 or 16. docs/notebook.md has the times.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;
@@ -57,9 +57,9 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
 // Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: as for
 // tmap_region_check with n the longest side; or all three 0, for which they are chosen.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, g, r or b; TMAP_ERANGE for b > n
-// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0, a region
-// of level 0 with 2^31 elements (with 31 more along each axis), or r^dims above 2^20. *out is
-// written only on success.
+// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0, a
+// region of level 0 with 2^31 elements (with 31 more along each axis), or r^dims above 2^20. *out
+// is written only on success.
 // Example: 16384 x 16384, (32, 2, 32): 4 levels with regions of side 512, 256, 128, 64.
 TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_domain *out) {
     tmap_u64 n = box.nx > box.ny ? box.nx : box.ny;
@@ -110,10 +110,10 @@ TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     w->rest.data = (void *)at;
 }
 
-// The bytes of device memory of tables, lists and counters. capacity: the most entries of each table
-// and list; 0: as many as can be needed, so that no region is refused: 20 bytes for each region of
-// the last level and 16 / r^dims more. A run with less is right all the same, and slower. Returns 0
-// for what tmap_ask_domain_make refuses.
+// The bytes of device memory of tables, lists and counters. capacity: the most entries of each
+// table and list; 0: as many as can be needed, so that no region is refused: 20 bytes for each
+// region of the last level and 16 / r^dims more. A run with less is right all the same, and slower.
+// Returns 0 for what tmap_ask_domain_make refuses.
 // Example: n = 65536, (16, 4, 16): 22 MB beside the 17 GB of a picture of 32-bit pixels.
 TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity) {
     tmap_ask_workspace w;
@@ -123,9 +123,9 @@ TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, t
     return (tmap_u64)w.rest.data;
 }
 
-// Makes a workspace in device memory of the caller's, at a multiple of 256; what is left of it becomes
-// out->rest. Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or what
-// tmap_ask_domain_make returns. *out is written only on success.
+// Makes a workspace in device memory of the caller's, at a multiple of 256; what is left of it
+// becomes out->rest. Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or
+// what tmap_ask_domain_make returns. *out is written only on success.
 TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity,
                                    tmap_workspace memory, tmap_ask_workspace *out) {
     const tmap_u64 need = tmap_ask_workspace_bytes(box, a, capacity);
@@ -154,9 +154,9 @@ typedef struct tmap_ask_counts {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and the problem's job, both
-// by value, and calls one function of the engine in all of its threads: query tmap_ask_query, finish
-// tmap_ask_finish, share tmap_ask_share.
+// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and the problem's job,
+// both by value, and calls one function of the engine in all of its threads: query tmap_ask_query,
+// finish tmap_ask_finish, share tmap_ask_share.
 typedef struct tmap_ask_kernels {
     const void *query, *finish;
     const void *share; // null where no query reads what others have written
@@ -178,8 +178,8 @@ typedef struct tmap_ask_launch {
     tmap_u32 shared;    // bytes of dynamic shared memory of a block
 } tmap_ask_launch;
 
-// The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once. A
-// caller may change run.tuning and lower the blocks of a launch, which changes the speed alone. A
+// The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once.
+// A caller may change run.tuning and lower the blocks of a launch, which changes the speed alone. A
 // plan belongs to the device whose facts it was made from.
 typedef struct tmap_ask_plan {
     tmap_ask_run run; // what the kernels get, but for the level
@@ -205,8 +205,8 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
     return out->blocks ? TMAP_OK : TMAP_ERANGE;
 }
 
-// Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied and
-// not followed.
+// Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied
+// and not followed.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer (only kernels->share may be null), a workspace
 // without memory, a number of threads that is not a multiple of 32 up to 1024, or more than 4096
 // bytes of scratch; TMAP_ERANGE where a multiprocessor does not hold one block. *out is written

@@ -53,8 +53,8 @@ TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The launches of a picture: `ask` is as of tmap_ask_plan_make. `plain` is not 0 where the plan chose
-// to compute each pixel by itself.
+// The launches of a picture: `ask` is as of tmap_ask_plan_make. `plain` is not 0 where the plan
+// chose to compute each pixel by itself.
 typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
 
 // The kernels of a plan, for tmap_ask_facts_get.
@@ -62,9 +62,9 @@ static inline tmap_ask_kernels tmap_mandelbrot_kernels_f32(void) {
     return tmapi_mandelbrot_f32_kernels();
 }
 
-// Makes the plan of a picture from facts of the kernels. w: a workspace for as many pixels, which has
-// the subdivision, of tmap_mandelbrot_workspace_create or _set, or of tmap_ask_workspace_create at a
-// tenth more time. If its parameters are (0, 0, 0) the plan chooses, in half a millisecond.
+// Makes the plan of a picture from facts of the kernels. w: a workspace for as many pixels, which
+// has the subdivision, of tmap_mandelbrot_workspace_create or _set, or of tmap_ask_workspace_create
+// at a tenth more time. If its parameters are (0, 0, 0) the plan chooses, in half a millisecond.
 // Returns TMAP_EINVAL for a null pointer, a picture that tmap_mandelbrot_check refuses, or a
 // workspace for another number of pixels; else what tmap_ask_plan_of returns. *out is written only
 // on success.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_picture.h: a picture of the Mandelbrot set: the memory of its subdivision, which pixels
-// a region asks, fills and computes, and the choice of a subdivision, in float and in double.
+// mandelbrot_picture.h: a picture of the Mandelbrot set in float or double: the memory of its
+// subdivision, which pixels a region asks, fills and computes, and the choice of a subdivision.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 #define TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 
@@ -40,9 +40,9 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 
 // ---- the workspace ------------------------------------------------------------------------------
 //
-// A column of pixels touches a row of memory for each, so that the columns of borders have memory of
-// their own in the rest of the workspace. They are kept in the picture, which is slower, without a
-// rest, or if there are more regions side by side than pixels.
+// A column of pixels touches a row of memory for each, so that the columns of borders have memory
+// of their own in the rest of the workspace. They are kept in the picture, which is slower, without
+// a rest, or if there are more regions side by side than pixels.
 
 // Pixels before the first one of a column, and from one column to the next, so that what a region
 // reads of a column begins at a multiple of 16 bytes.
@@ -76,8 +76,7 @@ TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_
     return tmap_ask_workspace_bytes(box, a, capacity) + tmapi_mandelbrot_columns(&d);
 }
 
-// Makes a workspace in memory of the caller's: tmap_ask_workspace_set. Too few bytes are refused with
-// TMAP_EINVAL.
+// tmap_ask_workspace_set for a picture. TMAP_EINVAL for too few bytes.
 TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_params a,
                                           tmap_u64 capacity, tmap_workspace memory,
                                           tmap_ask_workspace *out) {

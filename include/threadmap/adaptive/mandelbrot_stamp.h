@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_stamp.h: the dwell of a pixel and the kernels for one type of numbers. mandelbrot.h and
-// mandelbrot_f64.h include it, after they have defined TMAPI_MANDELBROT_NAME and, with names that
-// begin so, the type `real` and its operations fma and mul. It defines nothing without.
+// mandelbrot_stamp.h: the dwell of a pixel and the kernels for one type of numbers. mandelbrot.h
+// and mandelbrot_f64.h include it, after they have defined TMAPI_MANDELBROT_NAME and, with names
+// that begin so, the type `real` and its operations fma and mul. It defines nothing without.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 #define TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 
@@ -208,8 +208,8 @@ typedef struct TMAPI_MB(survivor) {
 typedef char
     TMAPI_MB(survivors_fit)[64 * sizeof(TMAPI_MB(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
 
-// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end here;
-// the others are queued. *cr: of all pixels of a leaf's element. Collective.
+// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
+// here; the others are queued. *cr: of all pixels of a leaf's element. Collective.
 TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *work,
                                        const tmapi_mandelbrot_runs *runs, tmapi_ask_divider wide,
                                        int kind, tmapi_mandelbrot_run *run, TMAPI_MB(real) * cr,

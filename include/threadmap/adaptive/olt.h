@@ -67,11 +67,12 @@ TMAP_DEVICE tmap_u32 tmap_olt_rank_block(int want, tmap_u32 *scratch, tmap_u32 *
     if (w.lane == 0) scratch[warp] = (tmap_u32)__popc(wanting);
     __syncthreads();
     if (warp == 0 && w.lane == 0) { // at most 32 warps
-        scratch[32] = 0;
+        tmap_u32 sum = 0;
         for (tmap_u32 i = 0; i < warps; ++i) {
             const tmap_u32 n = scratch[i];
-            scratch[i] = scratch[32], scratch[32] += n;
+            scratch[i] = sum, sum += n;
         }
+        scratch[32] = sum;
     }
     __syncthreads();
     *all = scratch[32];

@@ -101,8 +101,8 @@ TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) 
 
 // ---- canonical order: row after row -------------------------------------------------------------
 
-// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes, modulo 2^64; y n_x + x for
-// two (29, 31), z n_x n_y + y n_x + x for three (32). n[k - 1] is not read. k = 0 gives 0.
+// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes, modulo 2^64; y n_x + x
+// for two (29, 31), z n_x n_y + y n_x + x for three (32). n[k - 1] is not read. k = 0 gives 0.
 // Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
 TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap_u32 *n) {
     tmap_u64 s = 0;
