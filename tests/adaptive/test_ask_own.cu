@@ -334,7 +334,8 @@ static void run_devices(void) {
 static void run_chosen(void) {
     const tmap_ask_params none = {0, 0, 0};
     tmap_u64 state = 99;
-    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {70, 70, 70}};
+    const int last = on_gpu && small ? 24 : 70;
+    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {last, last, last}};
     for (int i = 0; i < 5; ++i) {
         tmap_ask_workspace s;
         solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
@@ -662,10 +663,13 @@ int main(void) {
     run_drivers(128, 128, 0, 300, 4, 2, 4, 0); // uniform: empty levels
     run_drivers(65, 200, 0, 90, 5, 3, 2, 1);
     run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
-    run_tuning(33, 17, 40, 24, 3, 2, 1);
+    if (on_gpu && small)
+        run_tuning(17, 9, 24, 14, 2, 2, 2);
+    else
+        run_tuning(33, 17, 40, 24, 3, 2, 1);
     run_tuning(100, 80, 0, 60, 3, 2, 2);
-    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !small ? 100 : on_gpu ? 5 : 15);
-    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !small ? 100 : on_gpu ? 5 : 15);
+    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !small ? 100 : on_gpu ? 3 : 15);
+    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !small ? 100 : on_gpu ? 3 : 15);
     run_plans();
     run_devices();
     run_most_regions();
