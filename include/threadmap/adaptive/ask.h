@@ -176,7 +176,7 @@ TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *
 //
 // Of a block: 64 words; for each warp a tmapi_ask_common; for each warp the problem's scratch.
 
-// An axis of n elements at a level: tmap_region_axis with its divisions done.
+// An axis of n elements at a level, its divisions done.
 typedef struct tmapi_ask_axis {
     tmap_u32 step, rest;
     tmap_u32 low, high; // 2^43 rest / parts, rounded up
