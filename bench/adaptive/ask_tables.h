@@ -245,7 +245,7 @@ static void sweep_order(sweep *s, const size *z) {
             ++p.count;
             state = state * 6364136223846793005ull + 1442695040888963407ull;
             o->where = (tmap_u64)at.y << 32 | at.x;
-            o->key = order == ORDER_CANONICAL ? tmap_region_canonical2(at, parts)
+            o->key = order == ORDER_CANONICAL ? i
                      : order == ORDER_MORTON  ? tmap_region_morton2(at)
                      : order == ORDER_HILBERT ? tmap_region_hilbert2(at, bits)
                                               : state >> 16;

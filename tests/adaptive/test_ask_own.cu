@@ -300,7 +300,7 @@ static void check_facts(const tmap_ask_workspace *s, const tmap_ask_kernels *ker
 static void run_devices(void) {
     static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
     static const char *const processors[] = {"1", "132"};
-    for (int i = 0; i < 14; ++i) {
+    for (int i = 0; i < (on_gpu && small ? 1 : 14); ++i) { // a GPU is the same device each time
         tmap_ask_workspace s;
         solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
         setenv("SIMT_DEVICE", devices[i / 2], 1);
@@ -334,7 +334,8 @@ static void run_devices(void) {
 static void run_chosen(void) {
     const tmap_ask_params none = {0, 0, 0};
     tmap_u64 state = 99;
-    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {70, 70, 70}};
+    const int last = on_gpu && small ? 24 : 70;
+    const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {last, last, last}};
     for (int i = 0; i < 5; ++i) {
         tmap_ask_workspace s;
         solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
@@ -662,10 +663,13 @@ int main(void) {
     run_drivers(128, 128, 0, 300, 4, 2, 4, 0); // uniform: empty levels
     run_drivers(65, 200, 0, 90, 5, 3, 2, 1);
     run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
-    run_tuning(33, 17, 40, 24, 3, 2, 1);
+    if (on_gpu && small)
+        run_tuning(17, 9, 24, 14, 2, 2, 2);
+    else
+        run_tuning(33, 17, 40, 24, 3, 2, 1);
     run_tuning(100, 80, 0, 60, 3, 2, 2);
-    run_tuning_random(33, 17, 40, 24, 3, 2, 1, small ? 15 : 100);
-    run_tuning_random(100, 80, 0, 60, 3, 2, 2, small ? 15 : 100);
+    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !small ? 100 : on_gpu ? 3 : 15);
+    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !small ? 100 : on_gpu ? 3 : 15);
     run_plans();
     run_devices();
     run_most_regions();
@@ -675,7 +679,7 @@ int main(void) {
     run_slabs(19, 26, 7, 30, 2, 3, 1, 3);
     if (!on_gpu || !small) run_error(); // a sanitizer reports the error, too
     run_refusals();
-    if (on_gpu) {
+    if (on_gpu && !small) {
         run_drivers(256, 200, 300, 180, 4, 2, 4, 0);
         run_tuning(300, 257, 190, 200, 3, 2, 2);
         run_slabs(200, 150, 170, 300, 4, 2, 2, 0);

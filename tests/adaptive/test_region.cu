@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-enum { QUERIES = 2000, WHOLE = 22, REAL = 5 };
+enum { QUERIES = 2000, WHOLE = 16, REAL = 5 };
 
 typedef struct query {
     tmap_u64 a, b, c;
@@ -30,39 +30,28 @@ TMAP_FN void ask_axes(const query *q, tmap_u64 *out) {
     tmap_region_canonical_at(4, q->a, n, back);
     out[1] = (tmap_u64)back[0] << 32 | back[1];
     out[2] = (tmap_u64)back[2] << 32 | back[3];
-    out[3] = tmap_region_canonical2(p, c);
-    p = tmap_region_canonical2_at(q->a, c);
-    out[4] = (tmap_u64)p.x << 32 | p.y;
-    out[5] = tmap_region_canonical3(s, b, c);
-    s = tmap_region_canonical3_at(q->a, b, c);
-    out[6] = ((tmap_u64)s.x << 32 | s.y) ^ s.z;
+    out[3] = tmap_region_canonical(2, x, n);
+    out[4] = tmap_region_canonical(3, x, n);
     p.x = a, p.y = b;
-    out[7] = tmap_region_morton2(p);
+    out[5] = tmap_region_morton2(p);
     p = tmap_region_morton2_at(q->a);
-    out[8] = (tmap_u64)p.x << 32 | p.y;
+    out[6] = (tmap_u64)p.x << 32 | p.y;
     s.x = a, s.y = b, s.z = c;
-    out[9] = tmap_region_morton3(s);
+    out[7] = tmap_region_morton3(s);
     s = tmap_region_morton3_at(q->a);
-    out[10] = ((tmap_u64)s.x << 40 | (tmap_u64)s.y << 20) ^ s.z;
-    p = tmap_region_child2(p, 2 + b % 15, c % 200);
-    out[11] = (tmap_u64)p.x << 32 | p.y;
-    s = tmap_region_child3(s, 2 + b % 15, c % 200);
-    out[12] = ((tmap_u64)s.x << 32 | s.y) ^ s.z;
+    out[8] = ((tmap_u64)s.x << 40 | (tmap_u64)s.y << 20) ^ s.z;
 }
 
 // Boundaries as of a launch: n and parts of 32 bits, or of all.
 TMAP_FN void ask_sizes(const query *q, tmap_u64 *out) {
     tmap_u64 parts = 1 + (tmap_u32)q->b, i = q->c % (parts + 1);
-    tmap_region_axis axis = tmap_region_axis_make(q->a, parts);
     out[0] = tmap_region_edge(q->a, parts, i);
-    out[1] = tmap_region_axis_edge(axis, i);
-    out[2] = tmap_region_find((tmap_u32)q->a, parts, q->c % ((tmap_u32)q->a | 1));
-    out[3] = tmap_region_side_max(q->a, parts);
-    out[4] = tmap_region_levels(q->a, 1 + q->b % 64, 2 + q->b % 9, 1 + q->c % 64);
-    out[5] = (tmap_u64)tmap_region_check(q->a, q->b % 64, q->b % 9, q->c % 64);
-    out[6] = tmap_region_parts(1 + q->b % 64, 2 + q->b % 9, (tmap_u32)(q->c % 70));
-    out[7] = tmap_region_olt_size(q->a, 2 + q->b % 9, (tmap_u32)(q->c % 7));
-    out[8] = axis.step ^ axis.rest;
+    out[1] = tmap_region_find((tmap_u32)q->a, parts, q->c % ((tmap_u32)q->a | 1));
+    out[2] = tmap_region_side_max(q->a, parts);
+    out[3] = tmap_region_levels(q->a, 1 + q->b % 64, 2 + q->b % 9, 1 + q->c % 64);
+    out[4] = (tmap_u64)tmap_region_check(q->a, q->b % 64, q->b % 9, q->c % 64);
+    out[5] = tmap_region_parts(1 + q->b % 64, 2 + q->b % 9, (tmap_u32)(q->c % 70));
+    out[6] = tmap_region_olt_size(q->a, 2 + q->b % 9, (tmap_u32)(q->c % 7));
 }
 
 TMAP_FN void ask_costs(const query *q, double *out) {
@@ -77,7 +66,7 @@ TMAP_FN void ask_costs(const query *q, double *out) {
 
 TMAP_FN void ask_all(const query *q, answer *a) {
     ask_axes(q, a->whole);
-    ask_sizes(q, a->whole + 13);
+    ask_sizes(q, a->whole + 9);
     ask_costs(q, a->real);
 }
 

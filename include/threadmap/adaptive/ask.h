@@ -3,15 +3,14 @@
 // one launch for each level instead of recursion. This header is for kernels; ask_plan.h launches
 // them.
 //
-// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions ask each
-// region of a level, in the paper's letters:
+// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions, in the
+// paper's letters:
 //
 //     query     Q  what is the least and the largest value in the region?
 //     terminal  T  finishes a region whose values are equal: it is uniform
 //     leaf      A  computes the elements of other regions, at the last level (its work is L)
 //
-// Regions that are not uniform go to a table (OLT, olt.h), which is the paper's work S; their
-// r^dims children are the regions of the next level.
+// Other regions go to a table (OLT, olt.h), the paper's work S; their children are the next level.
 //
 //     __global__ void __launch_bounds__(256) disc_ask(tmap_ask_run run, disc job) {
 //         tmap_ask_query(&run, disc_query, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
@@ -20,15 +19,14 @@
 //         tmap_ask_finish(&run, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
 //
-// The functions are named where they are used, so that the compiler writes them in place. They get
-// the address of the kernel's own copy of the job. samples/adaptive has the whole program.
+// The functions are named where they are used, so that the compiler writes them in place.
+// samples/adaptive has the whole program.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), section 5, form MBR (multiple blocks per region): all blocks
-// share the elements of all regions of a level. Different here, for speed: a table holds the
-// regions that subdivide and not their children, so that it is r^dims times shorter than equation
-// 26 has it; tables are allocated once; counts stay on the device; one launch at the end does the
-// terminal and leaf work of all levels.
+// density workloads", FGCS 145 (2023), section 5, form MBR: all blocks share the elements of all
+// regions of a level. Different here, for speed: a table holds the regions that subdivide and not
+// their children, so that it is r^dims times shorter than equation 26 has it; counts stay on the
+// device; one launch at the end does the terminal and leaf work of all levels.
 #ifndef TMAP_ADAPTIVE_ASK_H
 #define TMAP_ADAPTIVE_ASK_H
 
@@ -39,6 +37,11 @@
 
 // The most levels that a subdivision can have.
 #define TMAP_ASK_LEVELS_MAX 32
+
+// a, but 1 at least and `most` at most.
+TMAP_FN tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
+    return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
+}
 
 // The parameters of a subdivision, the paper's (g, r, B): level 0 has g parts along each axis, each
 // part is cut into r parts, and cutting ends at side b. (0, 0, 0) leaves them to the library.
@@ -66,7 +69,7 @@ typedef struct tmap_ask_region {
     tmap_u32 fine;  // parts of the last level along each of its axes
 } tmap_ask_region;
 
-// The number of elements of a region; below 2^31.
+// Below 2^31.
 TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
     return (t->x1 - t->x0) * (t->y1 - t->y0) * (t->z1 - t->z0);
 }
@@ -77,23 +80,18 @@ TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
 TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     const tmap_u32 wide = t->x1 > t->x0 ? t->x1 - t->x0 : 1, row = i / wide;
     const tmap_u32 high = t->y1 > t->y0 ? t->y1 - t->y0 : 1;
-    tmap_xyz at;
-    at.x = t->x0 + i - row * wide;
-    at.y = t->y0 + row % high;
-    at.z = t->z0 + row / high;
+    const tmap_xyz at = {t->x0 + i - row * wide, t->y0 + row % high, t->z0 + row / high};
     return at;
 }
 
-// The threads that work on a region together: four or eight lanes of a warp side by side, a warp,
-// or all warps of a block.
+// The threads that work on a region together: four or eight lanes side by side, a warp, or a block.
 typedef struct tmap_ask_team {
     tmap_u32 rank, size; // of the calling thread; threads
     tmap_u32 lanes;      // the team's lanes of the calling thread's warp, a bit each
     void *scratch;       // this warp's scratch: tmap_ask_kernels.scratch bytes of shared memory
 } tmap_ask_team;
 
-// The least and the largest value in a thread's part of a region; the engine joins those of a team.
-// tmap_ask_range_none() is of nothing; a single value v is {v, v}.
+// The least and the largest value in a thread's part of a region.
 typedef struct tmap_ask_range {
     tmap_u32 least, most;
 } tmap_ask_range;
@@ -118,14 +116,13 @@ typedef struct tmapi_ask_level {
     tmap_u64 ticket; // chunks of shared elements handed out
 } tmapi_ask_level;
 
-// All that must be 0 before a run.
+// What must be 0 before a run.
 typedef struct tmapi_ask_control {
     tmapi_ask_level level[TMAP_ASK_LEVELS_MAX];
     tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks handed out
 } tmapi_ask_control;
 
-// Everything that a run needs besides the problem, made by ask_plan.h. One run at a time may use a
-// workspace; runs in one stream may share it.
+// What a run needs besides the problem. One run at a time may use a workspace.
 typedef struct tmap_ask_workspace {
     tmap_ask_domain domain;
     tmapi_ask_control *control;
@@ -139,17 +136,15 @@ typedef struct tmap_ask_workspace {
 
 // Numbers that decide about speed alone. All but fill_eight and the sides are 1 or more.
 typedef struct tmap_ask_tuning {
-    // Warps take the elements of leaves and of shared borders in chunks: the most elements of one;
-    // how many a warp should get; the same for the last eighth of all elements, so that all warps
-    // end together.
+    // Elements of leaves and shared borders in chunks: the most of one; chunks for each warp; the
+    // same of the last eighth of all elements, so that all warps end together.
     tmap_u32 chunk, chunks, chunks_last;
-    // A uniform region is finished in pieces of fill_elements elements; several smaller ones are
-    // one piece; eight lanes finish one of fill_eight elements or fewer. One warp in fill_warps
-    // begins the last launch with uniform regions, which take memory, the others with leaves, which
-    // take arithmetic.
+    // Uniform regions are finished in pieces of fill_elements elements, by eight lanes up to
+    // fill_eight elements. One warp in fill_warps begins the last launch with them, as they take
+    // memory, the others with leaves, which take arithmetic.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // By the sum of a region's sides: above warp_sides a block asks the region, up to four_sides
-    // four lanes, up to eight_sides eight, else a warp.
+    // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four
+    // lanes, up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
@@ -161,9 +156,8 @@ typedef struct tmap_ask_run {
     tmap_u32 level;
 } tmap_ask_run;
 
-// What a work is about: `regions` regions of a level that have `sides` elements along the axes at
-// most and, if they are cut, `parts` parts along each with `child` elements at most; `warps` warps
-// share them.
+// What a work is about: `regions` regions of a level with `sides` elements along the axes at most
+// and, if they are cut, `parts` parts along each with `child` elements; `warps` warps share them.
 typedef struct tmap_ask_extent {
     tmap_xyz sides, child;
     tmap_u32 level, parts, regions, warps;
@@ -172,7 +166,7 @@ typedef struct tmap_ask_extent {
 // How many elements each region has at most; below 2^31.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
-// The elements of an extent's region one by one: for problems without a better idea.
+// The elements of a region one by one.
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
     (void)job;
     return extent->sides.x * extent->sides.y * extent->sides.z;
@@ -180,12 +174,11 @@ TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *
 
 // ---- shared memory ------------------------------------------------------------------------------
 //
-// The dynamic shared memory of a block: 64 words of the block; for each warp what its lanes know of
-// their work; for each warp the problem's scratch.
+// Of a block: 64 words; for each warp a tmapi_ask_common; for each warp the problem's scratch.
 
-// An axis of n elements at a level: tmap_region_axis with its divisions done.
+// An axis of n elements at a level, its divisions done.
 typedef struct tmapi_ask_axis {
-    tmap_u32 step, rest, parts;
+    tmap_u32 step, rest;
     tmap_u32 low, high; // 2^43 rest / parts, rounded up
 } tmapi_ask_axis;
 
@@ -220,7 +213,6 @@ TMAP_DEVICE unsigned char *tmapi_ask_shared(void) {
     return (unsigned char *)tmapi_ask_shared_memory;
 }
 
-// The problem's scratch of the calling thread's warp.
 TMAP_DEVICE void *tmapi_ask_scratch(const tmap_ask_run *run) {
     return tmapi_ask_shared() + tmapi_ask_scratch_first(blockDim.x) +
            threadIdx.x / 32 * run->scratch;
@@ -234,15 +226,12 @@ typedef struct tmapi_ask_divider {
 
 // by: 0 counts as 1.
 TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
-    tmapi_ask_divider d;
-    d.by = by ? by : 1;
-    d.reciprocal = 0xffffffffu / d.by;
+    const tmapi_ask_divider d = {by ? by : 1, 0xffffffffu / (by ? by : 1)};
     return d;
 }
 
-// floor(i / by), and the remainder in *rest. The product with the reciprocal, which is rounded
-// down, is at most 1 too small: 2^32 - reciprocal by <= by, and so i / by - i reciprocal / 2^32 <
-// 1.
+// floor(i / by), and the remainder in *rest. The product is at most 1 too small: 2^32 - reciprocal
+// by <= by.
 TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 *rest) {
     tmap_u32 q = __umulhi(i, d.reciprocal), left = i - q * d.by;
     if (left >= d.by) ++q, left -= d.by;
@@ -255,7 +244,6 @@ TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 
 TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
     tmapi_ask_axis a;
     tmap_u64 ratio;
-    a.parts = parts;
     a.step = n / parts;
     a.rest = n - a.step * parts;
     ratio = a.rest ? (((tmap_u64)a.rest << 43) - 1) / parts + 1 : 0;
@@ -289,17 +277,15 @@ TMAP_DEVICE tmapi_ask_grid tmapi_ask_grid_make(const tmap_ask_domain *d, tmap_u3
 }
 
 TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
-    tmap_xyz s;
-    s.x = grid->x.step + (grid->x.rest != 0);
-    s.y = grid->y.step + (grid->y.rest != 0);
-    s.z = grid->z.step + (grid->z.rest != 0);
+    const tmap_xyz s = {grid->x.step + (grid->x.rest != 0), grid->y.step + (grid->y.rest != 0),
+                        grid->z.step + (grid->z.rest != 0)};
     return s;
 }
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-// A region's scalar is its place in canonical order (equations 31 and 32) in a level of 2^32 parts
-// along x, or 2^21 along x and y for three axes, so that no division takes it apart.
+// A region's scalar is its canonical order (equations 31 and 32) in a level of 2^32 parts along x,
+// or 2^21 along x and y for three axes, so that no division takes it apart.
 TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
 }
@@ -311,7 +297,6 @@ TMAP_DEVICE void tmapi_ask_unpack(tmap_u32 dims, tmap_u64 scalar, tmap_u32 *x, t
     *z = dims == 2 ? 0 : (tmap_u32)(scalar >> 42);
 }
 
-// n^dims
 TMAP_DEVICE tmap_u32 tmapi_ask_power(tmap_u32 dims, tmap_u32 n) {
     return dims == 2 ? n * n : n * n * n;
 }
@@ -344,18 +329,15 @@ TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
     return *(volatile const tmap_u64 *)count;
 }
 
-// The table that a level fills and the next one reads. Two tables take turns: one of two values is
-// chosen, as a choice between two addresses takes more registers.
+// The table that a level fills and the next one reads; two take turns.
 TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
-    tmap_u64 *const even = run->workspace.even, *const odd = run->workspace.odd;
-    tmap_olt t;
-    t.entries = level & 1 ? odd : even;
-    t.count = &run->workspace.control->level[level].subdivided;
-    t.capacity = run->workspace.table_capacity;
+    const tmap_ask_workspace *s = &run->workspace;
+    const tmap_olt t = {level & 1 ? s->odd : s->even, &s->control->level[level].subdivided,
+                        s->table_capacity};
     return t;
 }
 
-// The regions of a level that a launch may find, empty ones among them.
+// The regions of a level, empty ones among them.
 TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) {
     const tmap_ask_domain *d = &run->workspace.domain;
     if (level == 0) return tmapi_ask_power(d->dims, d->g);
@@ -374,8 +356,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, t
 
 // ---- work: elements handed out to lanes ---------------------------------------------------------
 //
-// The elements of many regions form one row, `per` of each region, and warps take chunks of it.
-// Each lane finds the region of its element: all lanes have one, however small regions are.
+// The elements of many regions form one row, `per` of each, of which warps take chunks.
 
 // What a lane that has no element gets in the place of its number.
 #define TMAP_ASK_NO_ELEMENT 0xffffffffu
@@ -402,8 +383,7 @@ typedef struct tmap_ask_work {
 
 // The user's functions. All threads of a team call them together, and collectives name team.lanes;
 // all lanes of a warp call a work. A query returns what the thread finds in its part of a region; a
-// terminal does its part in finishing a uniform region of this value; a work takes elements by
-// tmap_ask_take until there are none.
+// terminal finishes its part of a uniform region; a work takes elements by tmap_ask_take.
 typedef tmap_ask_range (*tmap_ask_query_fn)(const void *job, const tmap_ask_region *region,
                                             tmap_ask_team team);
 typedef void (*tmap_ask_terminal_fn)(const void *job, const tmap_ask_region *region, tmap_u32 value,
@@ -415,8 +395,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
 }
 
 // The number of the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is in the
-// addend: of one that is the same in all lanes the compiler makes a sum over the warp, whose answer
-// it waits for at once.
+// addend: of a uniform one the compiler makes a sum over the warp, and waits for it at once.
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)
@@ -463,8 +442,8 @@ TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     w->scalar = tmapi_ask_work_scalar(w);
 }
 
-// Who does a work: warps, of which the caller is number `warp`. ticket: a counter at 0 for warps
-// that ask for their chunks; null: each has every warps-th one.
+// Who does a work: warps, this one number `warp`. ticket: a counter at 0, by which they ask for
+// chunks; null: each has every warps-th one.
 typedef struct tmapi_ask_workers {
     tmap_u32 warp, warps;
     tmap_u64 *ticket;
@@ -472,10 +451,8 @@ typedef struct tmapi_ask_workers {
 
 // All warps of the grid.
 TMAP_DEVICE tmapi_ask_workers tmapi_ask_all_workers(tmap_u64 *ticket) {
-    tmapi_ask_workers all;
-    all.warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32; // blocks of ASK have one axis
-    all.warps = gridDim.x * blockDim.x / 32;
-    all.ticket = ticket;
+    const tmapi_ask_workers all = {(blockIdx.x * blockDim.x + threadIdx.x) / 32,
+                                   gridDim.x * blockDim.x / 32, ticket};
     return all;
 }
 
@@ -501,16 +478,10 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     w->scratch = tmapi_ask_scratch(run);
     w->dims = d->dims;
     w->extent.sides = w->extent.child = tmapi_ask_grid_sides(&grid);
-    w->extent.level = of.level;
-    w->extent.parts = of.parts;
-    w->extent.regions = of.regions;
-    w->extent.warps = by.warps;
-    w->entries = of.entries;
-    w->only = of.only;
-    w->ticket = by.ticket;
-    w->asked = 0;
-    w->left = 0;
-    w->some = 0;
+    w->extent.level = of.level, w->extent.parts = of.parts;
+    w->extent.regions = of.regions, w->extent.warps = by.warps;
+    w->entries = of.entries, w->only = of.only, w->ticket = by.ticket;
+    w->asked = w->some = 0, w->left = 0;
     __syncwarp(); // the warp may still read *common
     if (of.parts) {
         const tmapi_ask_grid child = tmapi_ask_grid_make(d, of.level + 1);
@@ -536,10 +507,9 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
     tmapi_ask_work_advance(w);
 }
 
-// Gives each lane of the warp its next element, of whatever region: *i is its number in
-// work->region, or TMAP_ASK_NO_ELEMENT for a lane without one. Returns 0 when there is nothing
-// left. Every region is handed out as if it had the most sides: the caller skips what lies outside
-// of it. All lanes of a full warp call it together.
+// Gives each lane of the warp its next element: *i is its number in work->region, or
+// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. Every region is handed out as if it
+// had the most sides: the caller skips what lies outside. Collective for a full warp.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -560,9 +530,8 @@ TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     return 1;
 }
 
-// The place of element i of the work's region where elements are those of tmap_ask_every_element,
-// row after row of the most sides. Returns 0, with *at undefined, for TMAP_ASK_NO_ELEMENT and for
-// what lies outside of the region.
+// The place of element i of the work's region by tmap_ask_every_element. Returns 0, with *at
+// undefined, for TMAP_ASK_NO_ELEMENT and for what lies outside of the region.
 TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *at) {
     const tmap_ask_region *t = &w->region;
     tmap_u32 x, y, z;
@@ -572,8 +541,7 @@ TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *a
     return at->x < t->x1 && at->y < t->y1 && at->z < t->z1;
 }
 
-// Where child number s of the work's region begins along an axis, s = 0..parts; s = parts: where
-// the last one ends. For shared borders.
+// Where child s of the work's region begins along an axis; s = parts: where the last one ends.
 TMAP_DEVICE tmap_u32 tmap_ask_child_x(const tmap_ask_work *w, tmap_u32 s) {
     return tmapi_ask_edge(w->common->child.x, w->region.px * w->extent.parts + s);
 }
@@ -599,39 +567,25 @@ TMAP_DEVICE tmap_u32 tmapi_ask_verdict(const tmap_ask_run *run, tmap_u32 level,
     return level + 1 < run->workspace.domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
 }
 
-// The least and the largest over each `size` lanes of a full warp, a power of two.
+// The least and the largest over each `size` lanes of a full warp.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size) {
     for (tmap_u32 d = 1; d < size; d *= 2) {
-        tmap_u32 least = __shfl_xor_sync(0xffffffffu, a.least, (int)d);
-        tmap_u32 most = __shfl_xor_sync(0xffffffffu, a.most, (int)d);
-        if (least < a.least) a.least = least;
-        if (most > a.most) a.most = most;
+        a.least = min(a.least, __shfl_xor_sync(0xffffffffu, a.least, (int)d));
+        a.most = max(a.most, __shfl_xor_sync(0xffffffffu, a.most, (int)d));
     }
     return a;
 }
 
-// The same over a full warp.
-TMAP_DEVICE tmap_ask_range tmapi_ask_range_warp(tmap_ask_range a) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    return tmapi_ask_range_team(a, 32);
-#else
-    a.least = __reduce_min_sync(0xffffffffu, a.least);
-    a.most = __reduce_max_sync(0xffffffffu, a.most);
-    return a;
-#endif
-}
-
-// The same over a block of full warps, in all threads. The block's words of shared memory are free
-// again after the next __syncthreads().
+// The same over a block of full warps, in all threads, by the block's words of shared memory.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     tmap_u32 *scratch = (tmap_u32 *)tmapi_ask_shared();
     tmap_u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    a = tmapi_ask_range_warp(a);
+    a = tmapi_ask_range_team(a, 32);
     if (lane == 0) scratch[warp] = a.least, scratch[32 + warp] = a.most;
     __syncthreads();
     a = tmap_ask_range_none();
     if (lane < warps) a.least = scratch[lane], a.most = scratch[32 + lane];
-    return tmapi_ask_range_warp(a);
+    return tmapi_ask_range_team(a, 32);
 }
 
 // Where a level's part of the list of fills begins: after all that the levels before it asked for.
@@ -647,34 +601,23 @@ TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level
 TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
                                tmap_u32 verdict, tmap_u32 value) {
     const tmap_ask_workspace *s = &run->workspace;
-    const tmap_u32 lane = threadIdx.x & 31u, before = (1u << lane) - 1;
     const tmap_warp warp = tmap_warp_full();
+    const int fill = verdict == TMAPI_ASK_FILL, leaf = verdict == TMAPI_ASK_LEAF;
+    const int subdivide = verdict == TMAPI_ASK_SUBDIVIDE;
     tmapi_ask_level *counts = &s->control->level[level];
-    const tmap_u32 empty = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_EMPTY);
-    const tmap_u32 fill = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_FILL);
-    const tmap_u32 leaf = __ballot_sync(0xffffffffu, verdict == TMAPI_ASK_LEAF);
-    tmap_u64 slot = 0, fills, leaves;
-    int failed = 0;
-    // Three counters at once, each by a lane.
-    if (lane == 0 && fill) slot = atomicAdd(&counts->filled, (tmap_u64)__popc(fill));
-    if (lane == 1 && leaf) slot = atomicAdd(&counts->leaves, (tmap_u64)__popc(leaf));
-    if (lane == 2 && empty) slot = atomicAdd(&counts->empty, (tmap_u64)__popc(empty));
-    fills = __shfl_sync(0xffffffffu, slot, 0) + tmapi_ask_fill_base(run, level);
-    leaves = __shfl_sync(0xffffffffu, slot, 1);
-    if (verdict == TMAPI_ASK_FILL) {
-        slot = fills + (tmap_u64)__popc(fill & before);
-        failed = slot >= s->list_capacity;
-        if (!failed) s->fill[slot] = scalar, s->value[slot] = value;
-    } else if (verdict == TMAPI_ASK_LEAF) {
-        slot = leaves + (tmap_u64)__popc(leaf & before);
-        failed = slot >= s->list_capacity;
-        if (!failed) s->leaf[slot] = scalar;
-    }
-    if (__any_sync(0xffffffffu, verdict == TMAPI_ASK_SUBDIVIDE)) {
-        int mine = verdict == TMAPI_ASK_SUBDIVIDE;
-        int refused = mine & !tmap_olt_insert_warp(warp, tmapi_ask_table(run, level), mine, scalar);
-        if (__any_sync(0xffffffffu, refused))
-            (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
+    const tmap_u64 fills =
+        tmap_olt_slot_warp(warp, &counts->filled, fill) + tmapi_ask_fill_base(run, level);
+    const tmap_u64 leaves = tmap_olt_slot_warp(warp, &counts->leaves, leaf);
+    const tmap_u64 slot = fill ? fills : leaves;
+    int failed;
+    (void)tmap_olt_slot_warp(warp, &counts->empty, verdict == TMAPI_ASK_EMPTY);
+    failed = (fill || leaf) && slot >= s->list_capacity;
+    if (fill && !failed) s->fill[slot] = scalar, s->value[slot] = value;
+    if (leaf && !failed) s->leaf[slot] = scalar;
+    if (__any_sync(0xffffffffu, subdivide)) {
+        const int refused =
+            subdivide & !tmap_olt_insert_warp(warp, tmapi_ask_table(run, level), subdivide, scalar);
+        (void)tmap_olt_slot_warp(warp, &counts->refused, refused);
         failed |= refused;
     }
     return failed;
@@ -690,16 +633,16 @@ TMAP_DEVICE void tmapi_ask_leaf_now(const tmap_ask_run *run, tmap_u32 level, tma
     leaf(job, &work);
 }
 
-// Who asks the regions of a level: `askers` blocks or warps, of which the calling thread's is
-// number `asker`, by `teams` teams each, and `batch` regions before they are listed.
+// Who asks the regions of a level: `askers` blocks or warps, this one number `asker`, by `teams`
+// teams each, and `batch` regions before they are listed.
 typedef struct tmapi_ask_askers {
     int by_block;
     tmap_u32 asker, askers, teams, batch;
     tmap_ask_team team;
 } tmapi_ask_askers;
 
-// A block asks each large region, of which there are few; a warp asks others, or four or eight
-// lanes of it, so that several regions wait for memory at once.
+// A block asks each large region; a warp asks others, or four or eight lanes of it, so that several
+// regions wait for memory at once.
 TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
@@ -724,12 +667,10 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
     return a;
 }
 
-// Asks all regions of the run's level. Regions that are not uniform go to the table, whose children
-// the next level asks, or at the last level to the list of leaves. Uniform regions go to the list
-// of fills. What finds no place is finished at once, so that no region is lost: `leaf`, which is
-// for that alone here, may be shorter and slower than the one of tmap_ask_finish.
-// All threads of the grid call it, in blocks of one axis with full warps. The functions are names,
-// which the compiler writes in place.
+// Asks all regions of the run's level. Regions that are not uniform go to the table, at the last
+// level to the list of leaves; uniform ones go to the list of fills. What finds no place is
+// finished at once: `leaf`, for that alone here, may be shorter and slower than elsewhere.
+// All threads of the grid call it, in blocks of one axis with full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
@@ -752,9 +693,8 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
             tmap_u32 verdict_one;
             const int some = tmapi_ask_region(dims, &grid, one, &region);
             if (some) range = query(job, &region, a.team);
-            range = a.by_block         ? tmapi_ask_range_block(range)
-                    : a.team.size < 32 ? tmapi_ask_range_team(range, a.team.size)
-                                       : tmapi_ask_range_warp(range);
+            range = a.by_block ? tmapi_ask_range_block(range)
+                               : tmapi_ask_range_team(range, a.team.size);
             verdict_one = some ? tmapi_ask_verdict(run, level, range) : TMAPI_ASK_EMPTY;
             if (!some) range.least = 0;
             verdict_one = __shfl_sync(0xffffffffu, verdict_one, (int)from);
@@ -802,15 +742,15 @@ TMAP_DEVICE void tmapi_ask_leaves(const tmap_ask_run *run, tmap_ask_elements_fn 
 }
 
 // The terminal work of all regions in the list, in pieces: parts of a large region, or several
-// small ones. Lane l knows how many pieces level l has, and all levels up to it.
+// small ones. Lane l knows the pieces of level l, and of all levels up to it.
 TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
     const tmap_ask_domain *d = &s->domain;
     const tmap_u32 lane = threadIdx.x & 31u;
     tmap_u64 first = 0, listed = 0, pieces, upto, all, coming = 0;
-    tmap_u32 elements = 1, parts, several;
-    tmap_u32 known = TMAP_ASK_WHOLE; // the level of `grid`: none yet
+    tmap_u32 elements = 1, parts, several, small; // parts of a region, or several regions
+    tmap_u32 known = TMAP_ASK_WHOLE;              // the level of `grid`: none yet
     tmapi_ask_grid grid;
     if (lane < d->levels) {
         tmapi_ask_grid mine = tmapi_ask_grid_make(d, lane);
@@ -821,14 +761,10 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         listed = first < listed ? listed - first : 0;
         elements = sides.x * sides.y * sides.z; // below 2^32
     }
-    parts = elements / run->tuning.fill_elements; // of a region
-    if (parts == 0) parts = 1;
-    if (parts > 1u << 26) parts = 1u << 26;         // of 32 threads each
-    several = run->tuning.fill_elements / elements; // regions
-    if (several == 0) several = 1;
-    if (several > 32) several = 32;
-    pieces = parts > 1 ? listed * parts : (listed + several - 1) / several;
-    upto = pieces;
+    parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
+    several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
+    small = parts == 1 && elements <= run->tuning.fill_eight; // parts are for full warps
+    upto = pieces = (listed + several - 1) / several * parts; // one of both is 1
     for (tmap_u32 step = 1; step < 32; step *= 2) {
         tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
         if (lane >= step) upto += before;
@@ -837,7 +773,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
     for (;;) {
         tmap_u64 piece = __shfl_sync(0xffffffffu, coming, 0), scalar = 0, place, end;
-        tmap_u32 level, value = 0, part = 0, parts_here, count, size;
+        tmap_u32 level, value = 0, part, parts_here, count, size;
         tmap_ask_team team;
         if (piece >= all) return;
         if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
@@ -845,17 +781,10 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
         parts_here = __shfl_sync(0xffffffffu, parts, (int)level);
         count = __shfl_sync(0xffffffffu, several, (int)level);
-        // A region in parts is for full warps, whatever its size: eight lanes make no team there.
-        size = parts_here == 1 &&
-                       __shfl_sync(0xffffffffu, elements, (int)level) <= run->tuning.fill_eight
-                   ? 8
-                   : 32;
+        size = __shfl_sync(0xffffffffu, small, (int)level) ? 8 : 32;
         place = __shfl_sync(0xffffffffu, first, (int)level);
         end = place + __shfl_sync(0xffffffffu, listed, (int)level);
-        if (parts_here > 1)
-            place += piece / parts_here, part = (tmap_u32)(piece % parts_here);
-        else
-            place += piece * count;
+        place += piece / parts_here * count, part = (tmap_u32)(piece % parts_here);
         if (count > end - place) count = (tmap_u32)(end - place);
         if (level != known) grid = tmapi_ask_grid_make(d, level), known = level;
         if (lane < count) scalar = s->fill[place + lane], value = s->value[place + lane];
@@ -874,8 +803,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
 }
 
-// Finishes what the levels have listed: uniform regions by `terminal` and leaves by `leaf`, both at
-// once on a multiprocessor. Called as tmap_ask_query.
+// Finishes what the levels have listed: uniform regions and leaves. Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
                                  const void *job) {
@@ -888,10 +816,9 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
 // ---- borders that children share ----------------------------------------------------------------
 
 // For problems whose queries read what others have written. Calls `share` for the regions that the
-// run's level subdivides, before their children are asked: it writes what queries read of the
-// children, except the region's own border, which is there already. Before level 0 it is called at
-// level TMAP_ASK_WHOLE: work->region is the whole domain, whose children are the g parts of level 0
-// along each axis, and nothing is there yet. tmap_ask_child_x, _y and _z tell where children begin.
+// run's level subdivides: it writes what queries read of the children, except the region's own
+// border, which is there already. Before level 0 it is called at level TMAP_ASK_WHOLE:
+// work->region is the whole domain, its children are level 0, and nothing is there yet.
 // Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {

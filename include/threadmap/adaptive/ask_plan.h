@@ -7,8 +7,6 @@
 //     tmap_ask_workspace_create(box, params, 0, &workspace);
 //     tmap_ask_plan_make(&workspace, &kernels, &plan);
 //     tmap_ask_stream(&plan, &job, stream); // as often as one likes
-//
-// All but launches and allocations is plain C and calls nothing of CUDA.
 #ifndef TMAP_ADAPTIVE_ASK_PLAN_H
 #define TMAP_ADAPTIVE_ASK_PLAN_H
 
@@ -17,7 +15,7 @@
 
 // ---- the domain ---------------------------------------------------------------------------------
 
-// The elements of a domain along its axes; nz = 0: a domain of two axes.
+// The elements of a domain; nz = 0: of two axes.
 typedef struct tmap_ask_box {
     tmap_u64 nx, ny, nz;
 } tmap_ask_box;
@@ -34,15 +32,15 @@ TMAP_FN tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u64 parts, tmap
                         : tmap_mul_saturate(elements, tmap_region_side_max(d->nz, parts) + frame);
 }
 
-// 1 if a region of level 0 has too many elements: with a frame of 31 more along each axis they must
-// be below 2^31, so that steps of 2^31 from one to another fit.
+// 1 if a region of level 0 has too many elements: with 31 more along each axis they must be below
+// 2^31, so that a step beyond them fits.
 TMAP_FN int tmapi_ask_too_large(const tmap_ask_domain *d) {
     return tmapi_ask_volume(d, d->g, 31) > 0x7fffffffull;
 }
 
-// Chooses a subdivision: r = 4, and regions of the last level have a side of 16, of 32 where rows
-// of them begin anywhere, or of 8 with three axes, as long as there are not more than 2048 or 128
-// of them along an axis; level 0 has up to 128 or 16. docs/notebook.md has the times.
+// Chooses a subdivision: r = 4, and regions of the last level with a side of 16, of 32 where rows
+// of them begin anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis;
+// level 0 has up to 128 or 16. docs/notebook.md has the times.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;
@@ -50,20 +48,18 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     if (d->dims == 3 && d->nz < least) least = d->nz;
     parts = n / (d->dims == 3 ? 8 : d->nx % 64 ? 32 : 16);
     if (parts > least / 4) parts = least / 4;
-    if (parts > most) parts = most;
-    if (parts == 0) parts = 1;
+    parts = tmapi_ask_within(parts, most);
     for (d->levels = 1; parts > coarse; ++d->levels) parts = (parts + 2) / 4;
     d->g = parts, d->r = 4, d->b = 0;
     while (d->g < 1u << 15 && tmapi_ask_too_large(d)) d->g *= 2;
 }
 
-// Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: g >= 1,
-// r >= 2, 1 <= b <= n / g, where n is the longest side; or all three 0, for which they are chosen
-// by the sides.
+// Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: as for
+// tmap_region_check with n the longest side; or all three 0, for which they are chosen.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, g, r or b; TMAP_ERANGE for b > n
-// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0 or more,
-// a region of level 0 with 2^31 elements (a frame of 31 more along each axis included), or r^dims
-// above 2^20. *out is written only on success.
+// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0, a
+// region of level 0 with 2^31 elements (with 31 more along each axis), or r^dims above 2^20. *out
+// is written only on success.
 // Example: 16384 x 16384, (32, 2, 32): 4 levels with regions of side 512, 256, 128, 64.
 TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_domain *out) {
     tmap_u64 n = box.nx > box.ny ? box.nx : box.ny;
@@ -81,18 +77,17 @@ TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_d
         d.g = a.g, d.r = a.r, d.b = a.b;
         d.levels = tmap_region_levels(n, a.g, a.r, a.b);
     }
-    if (tmap_region_parts(d.g, d.r, d.levels - 1) > TMAPI_ASK_PARTS_MAX) return TMAP_ERANGE;
-    if (tmap_region_olt_size(1, d.g, d.dims) > TMAPI_ASK_ENTRIES_MAX) return TMAP_ERANGE;
-    if (tmap_region_olt_size(1, d.r, d.dims) > 1u << 20) return TMAP_ERANGE;
-    if (tmapi_ask_too_large(&d)) return TMAP_ERANGE;
+    if (tmap_region_parts(d.g, d.r, d.levels - 1) > TMAPI_ASK_PARTS_MAX ||
+        tmap_region_olt_size(1, d.g, d.dims) > TMAPI_ASK_ENTRIES_MAX ||
+        tmap_region_olt_size(1, d.r, d.dims) > 1u << 20 || tmapi_ask_too_large(&d))
+        return TMAP_ERANGE;
     *out = d;
     return TMAP_OK;
 }
 
 // ---- the workspace ------------------------------------------------------------------------------
 
-// Puts the parts of a workspace one after the other, from w->memory.data on. w: domain and
-// memory.data are set; all but memory.bytes and rest.bytes is filled in.
+// Puts the parts of a workspace one after the other, from w->memory.data on.
 TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     const tmap_ask_domain *d = &w->domain;
     const tmap_u64 children = tmap_region_olt_size(1, d->r, d->dims);
@@ -115,11 +110,10 @@ TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     w->rest.data = (void *)at;
 }
 
-// The bytes of device memory that tables, lists and counters take; a problem's own come on top. a:
-// as for tmap_ask_domain_make. capacity: the most entries of each table and list; 0: as many as can
-// ever be needed, so that no region is refused. A run with less is right all the same, and slower.
+// The bytes of device memory of tables, lists and counters. capacity: the most entries of each
+// table and list; 0: as many as can be needed, so that no region is refused: 20 bytes for each
+// region of the last level and 16 / r^dims more. A run with less is right all the same, and slower.
 // Returns 0 for what tmap_ask_domain_make refuses.
-// Cost of capacity 0: 20 bytes for each region that the last level can have, and 16 / r^dims more.
 // Example: n = 65536, (16, 4, 16): 22 MB beside the 17 GB of a picture of 32-bit pixels.
 TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity) {
     tmap_ask_workspace w;
@@ -129,17 +123,15 @@ TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, t
     return (tmap_u64)w.rest.data;
 }
 
-// Makes a workspace in device memory of the caller's, at a multiple of 256 and of at least
-// tmap_ask_workspace_bytes; what is left of it becomes out->rest.
-// Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or what
-// tmap_ask_domain_make returns. *out is written only on success.
+// Makes a workspace in device memory of the caller's, at a multiple of 256; what is left of it
+// becomes out->rest. Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or
+// what tmap_ask_domain_make returns. *out is written only on success.
 TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity,
                                    tmap_workspace memory, tmap_ask_workspace *out) {
     const tmap_u64 need = tmap_ask_workspace_bytes(box, a, capacity);
     tmap_ask_workspace w;
-    int error;
-    if (!out) return TMAP_EINVAL;
-    if ((error = tmap_ask_domain_make(box, a, &w.domain)) != TMAP_OK) return error;
+    const int error = out ? tmap_ask_domain_make(box, a, &w.domain) : TMAP_EINVAL;
+    if (error) return error;
     if (!memory.data || (tmap_u64)memory.data % 256 || memory.bytes < need) return TMAP_EINVAL;
     w.memory = memory;
     tmapi_ask_lay_out(&w, capacity);
@@ -148,9 +140,8 @@ TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64
     return TMAP_OK;
 }
 
-// What a run counted at a level. regions = subdivided + filled + leaves; empty regions, which have
-// no element, are not among them. refused: regions that should have been subdivided and found no
-// place in the table; the leaf work computed them, and they are among the leaves.
+// What a run counted at a level. regions = subdivided + filled + leaves, without empty ones.
+// refused: regions that found no place in the table; they are among the leaves.
 typedef struct tmap_ask_level_counts {
     tmap_u64 regions, empty, subdivided, filled, leaves, refused;
 } tmap_ask_level_counts;
@@ -163,9 +154,9 @@ typedef struct tmap_ask_counts {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The kernels of a problem. Each is a __global__ function with two parameters, a tmap_ask_run and
-// the problem's job, both by value, and calls one function of the engine in all of its threads:
-// query tmap_ask_query, finish tmap_ask_finish, share tmap_ask_share.
+// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and the problem's job,
+// both by value, and calls one function of the engine in all of its threads: query tmap_ask_query,
+// finish tmap_ask_finish, share tmap_ask_share.
 typedef struct tmap_ask_kernels {
     const void *query, *finish;
     const void *share; // null where no query reads what others have written
@@ -183,14 +174,13 @@ typedef struct tmap_ask_facts {
 typedef struct tmap_ask_launch {
     const void *kernel; // null: there is none
     tmap_u32 threads;   // of a block
-    tmap_u32 blocks;    // the most that are launched: as many as stay resident, since a warp of a
-                        // later block would begin when all others are through
+    tmap_u32 blocks;    // the most that are launched: as many as stay resident
     tmap_u32 shared;    // bytes of dynamic shared memory of a block
 } tmap_ask_launch;
 
 // The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once.
-// A caller may change run.tuning and lower the blocks of a launch, which changes the speed and
-// never the result. A plan belongs to the device whose facts it was made from.
+// A caller may change run.tuning and lower the blocks of a launch, which changes the speed alone. A
+// plan belongs to the device whose facts it was made from.
 typedef struct tmap_ask_plan {
     tmap_ask_run run; // what the kernels get, but for the level
     tmap_ask_launch whole, query, share, finish;
@@ -198,10 +188,7 @@ typedef struct tmap_ask_plan {
 
 // What was the best for the Mandelbrot set on an H200.
 TMAP_FN tmap_ask_tuning tmap_ask_tuning_make(void) {
-    tmap_ask_tuning t;
-    t.chunk = 256, t.chunks = 12, t.chunks_last = 24;
-    t.fill_elements = 16384, t.fill_eight = 512, t.fill_warps = 8;
-    t.warp_sides = 256, t.four_sides = 19, t.eight_sides = 69;
+    const tmap_ask_tuning t = {256, 12, 24, 16384, 512, 8, 256, 19, 69};
     return t;
 }
 
@@ -210,10 +197,8 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
                                 const tmap_kernel_facts *of, const tmap_ask_kernels *kernels,
                                 tmap_ask_launch *out) {
     tmap_facts facts;
-    out->kernel = kernel;
-    out->threads = kernels->threads;
+    out->kernel = kernel, out->threads = kernels->threads, out->blocks = 0;
     out->shared = tmapi_ask_scratch_first(out->threads) + out->threads / 32 * kernels->scratch;
-    out->blocks = 0;
     if (!kernel) return TMAP_OK;
     facts.device = *device, facts.kernel = *of;
     out->blocks = device->processors * tmap_resident_blocks(&facts, out->threads, out->shared);
@@ -221,7 +206,7 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
 }
 
 // Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied
-// and not followed: for launches of one's own they may be anything but null.
+// and not followed.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer (only kernels->share may be null), a workspace
 // without memory, a number of threads that is not a multiple of 32 up to 1024, or more than 4096
 // bytes of scratch; TMAP_ERANGE where a multiprocessor does not hold one block. *out is written
@@ -244,10 +229,8 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
         error = tmapi_ask_launch_of(k.finish, &facts->device, &facts->finish, &k, &p.finish);
     if (error) return error;
     p.whole = p.share;
-    p.run.workspace = *w;
-    p.run.tuning = tmap_ask_tuning_make();
-    p.run.scratch = k.scratch;
-    p.run.level = 0;
+    p.run.workspace = *w, p.run.tuning = tmap_ask_tuning_make();
+    p.run.scratch = k.scratch, p.run.level = 0;
     // In a small domain a warp should find three pieces or more, of 2048 elements at least.
     elements = tmapi_ask_volume(&w->domain, 1, 0) / (k.threads / 32 * 3) / p.finish.blocks;
     if (elements < 2048) elements = 2048;
@@ -262,24 +245,22 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
 // null pointer, else the first error of a CUDA call.
 static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask_facts *out) {
     cudaError_t status = k && out ? tmap_device_facts_get(&out->device) : cudaErrorInvalidValue;
-    if (status == cudaSuccess) status = tmap_kernel_facts_get(k->query, &out->query);
-    if (status == cudaSuccess) status = tmap_kernel_facts_get(k->finish, &out->finish);
-    if (status == cudaSuccess && k->share) status = tmap_kernel_facts_get(k->share, &out->share);
-    return status;
+    if (!status) status = tmap_kernel_facts_get(k->query, &out->query);
+    if (!status) status = tmap_kernel_facts_get(k->finish, &out->finish);
+    return !status && k->share ? tmap_kernel_facts_get(k->share, &out->share) : status;
 }
 
 // What follows tmap_ask_plan_of, which returned `error`: its kernels may have the shared memory
 // that they are launched with.
 static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p) {
     cudaError_t status = cudaSuccess;
-    if (error) return error == TMAP_ERANGE ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
+    if (error) return tmapi_launch_error(error);
     if (p->share.kernel) status = tmapi_launch_shared(p->share.kernel, p->share.shared);
     if (status == cudaSuccess) status = tmapi_launch_shared(p->query.kernel, p->query.shared);
     return status == cudaSuccess ? tmapi_launch_shared(p->finish.kernel, p->finish.shared) : status;
 }
 
-// The same as tmap_ask_plan_of on the current device. Cost: some tens of calls of the CUDA runtime,
-// which do not wait for the device; the plan serves any number of runs, with any job.
+// The same on the current device. The plan serves any number of runs, with any job.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL, cudaErrorInvalidConfiguration for TMAP_ERANGE,
 // else the first CUDA error. *out is written only on success.
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
@@ -295,15 +276,21 @@ static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
 
 // ---- memory -------------------------------------------------------------------------------------
 
+static inline cudaError_t tmapi_ask_workspace_allocate(tmap_ask_box box, tmap_ask_params a,
+                                                       tmap_u64 capacity, tmap_u64 bytes,
+                                                       tmap_ask_workspace *out) {
+    tmap_workspace memory = {0, bytes};
+    cudaError_t status = out && bytes ? cudaMalloc(&memory.data, bytes) : cudaErrorInvalidValue;
+    if (status != cudaSuccess) return status;
+    return tmapi_launch_error(tmap_ask_workspace_set(box, a, capacity, memory, out));
+}
+
 // Makes a workspace in memory that is allocated here, without a rest. Returns cudaErrorInvalidValue
 // for what tmap_ask_workspace_set refuses, else what cudaMalloc returns.
 static inline cudaError_t tmap_ask_workspace_create(tmap_ask_box box, tmap_ask_params a,
                                                     tmap_u64 capacity, tmap_ask_workspace *out) {
-    tmap_workspace memory = {0, tmap_ask_workspace_bytes(box, a, capacity)};
-    cudaError_t status;
-    if (!out || !memory.bytes) return cudaErrorInvalidValue;
-    if ((status = cudaMalloc(&memory.data, memory.bytes)) != cudaSuccess) return status;
-    return tmap_ask_workspace_set(box, a, capacity, memory, out) ? cudaErrorInvalidValue : status;
+    const tmap_u64 bytes = tmap_ask_workspace_bytes(box, a, capacity);
+    return tmapi_ask_workspace_allocate(box, a, capacity, bytes, out);
 }
 
 // Frees the memory that a function named _create allocated.
@@ -313,10 +300,9 @@ static inline cudaError_t tmap_ask_workspace_destroy(tmap_ask_workspace *w) {
     return status;
 }
 
-// Reads what the last run with this workspace counted, after it has ended: it waits for the stream.
-// Where the library chose the subdivision, levels are those that had a region, none where nothing
-// was subdivided. Returns cudaErrorInvalidValue for a null pointer, else what the copy and the wait
-// return.
+// Reads what the last run with this workspace counted; it waits for the stream. Where the library
+// chose the subdivision, levels are those that had a region. Returns cudaErrorInvalidValue for a
+// null pointer, else what the copy and the wait return.
 // Example, n = 1024, (2, 2, 1), dwell 512 on the paper's window: subdivided = 4, 14, 50, 170, ...
 static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap_ask_counts *out,
                                                cudaStream_t stream) {
@@ -332,11 +318,9 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
     for (tmap_u32 l = 0; l < TMAP_ASK_LEVELS_MAX; ++l) {
         const tmapi_ask_level *from = &control.level[l];
         tmap_ask_level_counts *to = &c.level[l];
-        to->refused = from->refused;
+        to->refused = from->refused, to->filled = from->filled, to->empty = from->empty;
         to->subdivided = from->subdivided - from->refused;
-        to->filled = from->filled;
         to->leaves = from->leaves + from->refused;
-        to->empty = from->empty;
         to->regions = to->subdivided + to->filled + to->leaves;
         c.refused += to->refused;
         if (w->domain.b == 0 && to->regions) c.levels = l + 1;
@@ -400,66 +384,62 @@ static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, const void *jo
     const tmap_ask_workspace *w = &p->run.workspace;
     const tmap_ask_domain *d = &w->domain;
     const tmap_u64 all = tmapi_ask_volume(d, 1, 0);
-    tmap_u64 regions = tmap_region_olt_size(1, d->g, d->dims), subdivided;
+    tmap_u64 regions = tmap_region_olt_size(1, d->g, d->dims);
     cudaError_t status = cudaMemsetAsync(w->control, 0, sizeof *w->control, stream);
-    if (status == cudaSuccess)
-        status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
-    for (tmap_u32 l = 0; status == cudaSuccess && regions && l < d->levels; ++l) {
-        const tmap_u64 each = tmapi_ask_volume(d, tmap_region_parts(d->g, d->r, l), 0);
-        subdivided = regions;
-        status = tmapi_ask_launch(p, &p->query, l, tmap_mul_saturate(regions, p->query.threads),
-                                  job, stream);
-        if (status == cudaSuccess && host) {
+    if (!status) status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
+    for (tmap_u32 l = 0; !status && regions && l < d->levels; ++l) {
+        tmap_u64 items = tmap_mul_saturate(regions, p->query.threads), subdivided = regions;
+        status = tmapi_ask_launch(p, &p->query, l, items, job, stream);
+        if (!status && host) {
             status = cudaMemcpyAsync(&subdivided, &w->control->level[l].subdivided,
                                      sizeof subdivided, cudaMemcpyDeviceToHost, stream);
-            if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+            if (!status) status = cudaStreamSynchronize(stream);
             if (subdivided > w->table_capacity) subdivided = w->table_capacity;
         }
-        if (status == cudaSuccess && l + 1 < d->levels)
-            status =
-                tmapi_ask_launch(p, &p->share, l, tmap_mul_saturate(subdivided, each), job, stream);
-        if (status == cudaSuccess) status = tmapi_ask_clock_mark(clock, l);
+        items =
+            tmap_mul_saturate(subdivided, tmapi_ask_volume(d, tmap_region_parts(d->g, d->r, l), 0));
+        if (!status && l + 1 < d->levels)
+            status = tmapi_ask_launch(p, &p->share, l, items, job, stream);
+        if (!status) status = tmapi_ask_clock_mark(clock, l);
         regions = tmap_mul_saturate(subdivided, tmap_region_olt_size(1, d->r, d->dims));
     }
-    if (status == cudaSuccess) status = tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
-    return status == cudaSuccess ? tmapi_ask_clock_mark(clock, d->levels) : status;
+    if (!status) status = tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
+    return status ? status : tmapi_ask_clock_mark(clock, d->levels);
 }
 
-static inline int tmapi_ask_refused(const tmap_ask_plan *p, const void *job) {
-    const tmap_ask_tuning *t;
-    if (!p || !job || !p->run.workspace.memory.data || !p->query.kernel) return 1;
-    t = &p->run.tuning;
-    return !t->chunk || !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps;
+// host: by the host driver, with level_ms or null.
+static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, const void *job, int host,
+                                        float *level_ms, cudaStream_t stream) {
+    const tmap_ask_tuning *t = p ? &p->run.tuning : 0;
+    tmapi_ask_clock clock;
+    cudaError_t status;
+    if (!p || !job || !p->run.workspace.memory.data || !p->query.kernel || !t->chunk ||
+        !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps)
+        return cudaErrorInvalidValue;
+    for (tmap_u32 l = 0; level_ms && l <= p->run.workspace.domain.levels; ++l) level_ms[l] = 0;
+    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
+    if (status == cudaSuccess) status = tmapi_ask_drive(p, job, host, &clock, stream);
+    tmapi_ask_clock_end(&clock);
+    return status;
 }
 
 // Runs a plan: enqueues all levels at once, whose kernels read on the device how many regions there
 // are, and returns without waiting. It can be captured into a graph. job: what the kernels get as
 // their second parameter, of exactly its type; it is read before the function returns.
 // Returns cudaErrorInvalidValue for a null pointer or a tuning number of 0, else the first error of
-// its own launches. Cost: one launch and two for each level, and a memset; no memory is allocated.
+// its own launches. Cost: one launch and two for each level, and a memset.
 static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, const void *job,
                                           cudaStream_t stream) {
-    tmapi_ask_clock none;
-    if (tmapi_ask_refused(p, job)) return cudaErrorInvalidValue;
-    (void)tmapi_ask_clock_begin(&none, 0, stream);
-    return tmapi_ask_drive(p, job, 0, &none, stream);
+    return tmapi_ask_run(p, job, 0, 0, stream);
 }
 
 // The same by the host, which reads the count of each level and launches the next one, as in the
-// paper: for times of levels, and for devices on which empty launches cost more than waiting.
-// level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
-// milliseconds of the levels and the next one those of the last launch; level 0 includes what comes
-// before it. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
+// paper. level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
+// milliseconds of the levels, level 0 with what comes before it, and the next one those of the last
+// launch. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
 static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, const void *job, float *level_ms,
                                         cudaStream_t stream) {
-    tmapi_ask_clock clock;
-    cudaError_t status;
-    if (tmapi_ask_refused(p, job)) return cudaErrorInvalidValue;
-    for (tmap_u32 l = 0; level_ms && l <= p->run.workspace.domain.levels; ++l) level_ms[l] = 0;
-    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
-    if (status == cudaSuccess) status = tmapi_ask_drive(p, job, 1, &clock, stream);
-    tmapi_ask_clock_end(&clock);
-    return status;
+    return tmapi_ask_run(p, job, 1, level_ms, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

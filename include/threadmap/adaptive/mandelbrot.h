@@ -8,26 +8,20 @@
 //     d = 0; z = c; while (d < dwell && |z|^2 < 4) z = z^2 + c, d = d + 1;
 //
 // By the rule of Mariani and Silver a region whose border has one dwell is filled with it.
-// Neighbours share the line of pixels between them: the border of the region [x0, x1) x [y0, y1) is
-// the ring x0, x1, y0, y1, where x1 and y1 are the first lines of the next regions or the picture's
-// last ones. The set of points of dwell d or more is connected, so that no part of it lies inside
-// such a border unseen, unless all of it does: a window that is larger than the set needs g > 1. A
-// filament thinner than a pixel may cross a border unseen, in a few pixels of a hundred million.
-// Borders are computed once: a region that subdivides computes the line on each inner cut, and has
-// the rest of its children's borders already.
+// Neighbours share the line of pixels between them, computed once: the border of the region
+// [x0, x1) x [y0, y1) is the ring x0, x1, y0, y1, or the picture's last lines. The set of points of
+// dwell d or more is connected, so that no part of it lies inside such a border unseen, unless all
+// of it does: a window that is larger than the set needs g > 1. A filament thinner than a pixel may
+// cross a border unseen, in a few pixels of a hundred million.
 //
 // All kernels and the host function take the same steps with the same rounding (with fused
 // multiply-adds), so that a pixel has the same dwell wherever it is computed.
 //
 //     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512);
-//     tmap_ask_params a = {0, 0, 0}; // the plan chooses
-//     tmap_mandelbrot_workspace_create(&m, a, 0, &workspace);
+//     tmap_ask_params a = {0, 0, 0}; // the plan looks at some pixels and chooses a subdivision, or
+//     tmap_mandelbrot_workspace_create(&m, a, 0, &workspace); // none where that is quicker
 //     tmap_mandelbrot_plan_make_f32(&m, &workspace, &plan);
 //     tmap_mandelbrot_f32(&plan, out, stream); // as often as one likes
-//
-// With parameters (0, 0, 0) the plan looks at some pixels of the picture and chooses a subdivision,
-// or none where a launch that computes each pixel by itself is quicker. mandelbrot_picture.h has
-// the picture and its workspace.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in several steps and
@@ -41,13 +35,7 @@
 
 typedef float tmapi_mandelbrot_f32_real;
 
-TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-    return __fmaf_rn(a, b, c);
-#else
-    return fmaf(a, b, c);
-#endif
-}
+TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
 // A product that no compiler joins with an addition.
 TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
@@ -65,8 +53,8 @@ TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The launches of a picture: `ask` is a plan as of tmap_ask_plan_make, whose tuning and blocks may
-// be changed. `plain` is not 0 where the plan chose to compute each pixel by itself.
+// The launches of a picture: `ask` is as of tmap_ask_plan_make. `plain` is not 0 where the plan
+// chose to compute each pixel by itself.
 typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
 
 // The kernels of a plan, for tmap_ask_facts_get.
@@ -74,10 +62,9 @@ static inline tmap_ask_kernels tmap_mandelbrot_kernels_f32(void) {
     return tmapi_mandelbrot_f32_kernels();
 }
 
-// Makes the plan of a picture from facts of the kernels, for the device that they are of. m: the
-// picture. w: a workspace for as many pixels, which has the subdivision, of
-// tmap_mandelbrot_workspace_create or _set, or of tmap_ask_workspace_create at a tenth more time.
-// If its parameters are (0, 0, 0) the plan chooses: half a millisecond of the host's at most.
+// Makes the plan of a picture from facts of the kernels. w: a workspace for as many pixels, which
+// has the subdivision, of tmap_mandelbrot_workspace_create or _set, or of tmap_ask_workspace_create
+// at a tenth more time. If its parameters are (0, 0, 0) the plan chooses, in half a millisecond.
 // Returns TMAP_EINVAL for a null pointer, a picture that tmap_mandelbrot_check refuses, or a
 // workspace for another number of pixels; else what tmap_ask_plan_of returns. *out is written only
 // on success.
@@ -95,11 +82,9 @@ static inline cudaError_t tmap_mandelbrot_plan_make_f32(const tmap_mandelbrot *m
 }
 
 // Writes the dwells of a picture, computed in float: tmap_ask_stream of its plan. out: nx x ny
-// integers in device memory, row after row; if it is at a multiple of 16 bytes and nx a multiple of
-// 4, uniform regions are written 16 bytes at a time.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, where nothing is launched, else
-// what tmap_ask_stream returns. tmap_ask_counts_read tells what was counted, and whether a table
-// was too small: a region that found no place is computed pixel by pixel.
+// integers in device memory, row after row; quicker at a multiple of 16 bytes with nx a multiple of
+// 4. Returns cudaErrorInvalidValue for a null or misaligned pointer, else what tmap_ask_stream
+// returns. tmap_ask_counts_read tells what was counted.
 static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
                                               cudaStream_t stream) {
     return tmapi_mandelbrot_f32_launch(plan, out, 0, 0, stream);

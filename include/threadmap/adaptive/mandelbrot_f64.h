@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_f64.h: mandelbrot.h in double, for windows whose pixels float does not tell apart. The
-// picture, its subdivision and its workspace are the same; a header of its own, so that nobody
-// compiles the kernels who does not call them.
+// picture, its subdivision and its workspace are the same.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_F64_H
 #define TMAP_ADAPTIVE_MANDELBROT_F64_H
 
@@ -11,13 +10,7 @@
 
 typedef double tmapi_mandelbrot_f64_real;
 
-TMAP_FN double tmapi_mandelbrot_f64_fma(double a, double b, double c) {
-#if defined(__CUDA_ARCH__)
-    return __fma_rn(a, b, c);
-#else
-    return fma(a, b, c);
-#endif
-}
+TMAP_FN double tmapi_mandelbrot_f64_fma(double a, double b, double c) { return fma(a, b, c); }
 
 // A product that no compiler joins with an addition.
 TMAP_FN double tmapi_mandelbrot_f64_mul(double a, double b) {
@@ -35,15 +28,11 @@ TMAP_FN double tmapi_mandelbrot_f64_mul(double a, double b) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a picture in double: tmap_mandelbrot_plan_f32.
+// All in double as those of mandelbrot.h in float.
 typedef tmapi_mandelbrot_f64_plan tmap_mandelbrot_plan_f64;
-
-// tmap_mandelbrot_kernels_f32 in double.
 static inline tmap_ask_kernels tmap_mandelbrot_kernels_f64(void) {
     return tmapi_mandelbrot_f64_kernels();
 }
-
-// tmap_mandelbrot_plan_of_f32 and tmap_mandelbrot_plan_make_f32 in double.
 static inline int tmap_mandelbrot_plan_of_f64(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
                                               const tmap_ask_facts *facts,
                                               tmap_mandelbrot_plan_f64 *out) {
@@ -54,20 +43,14 @@ static inline cudaError_t tmap_mandelbrot_plan_make_f64(const tmap_mandelbrot *m
                                                         tmap_mandelbrot_plan_f64 *out) {
     return tmapi_mandelbrot_f64_plan_make(m, w, out);
 }
-
-// tmap_mandelbrot_f32 in double: the same picture but for pixels where rounding tells.
 static inline cudaError_t tmap_mandelbrot_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
                                               cudaStream_t stream) {
     return tmapi_mandelbrot_f64_launch(plan, out, 0, 0, stream);
 }
-
-// tmap_mandelbrot_host_f32 in double.
 static inline cudaError_t tmap_mandelbrot_host_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
                                                    float *level_ms, cudaStream_t stream) {
     return tmapi_mandelbrot_f64_launch(plan, out, 1, level_ms, stream);
 }
-
-// tmap_mandelbrot_dwell_f32 in double.
 static inline int tmap_mandelbrot_dwell_f64(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
     const tmapi_mandelbrot_f64_job p = tmapi_mandelbrot_f64_job_make(m);
     return tmapi_mandelbrot_f64_dwell(&p, x, y);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_picture.h: a picture of the Mandelbrot set: what is drawn, the memory of its
-// subdivision, which pixels a region asks, fills and computes, and the choice of a subdivision. All
-// of it is the same for mandelbrot.h in float and mandelbrot_f64.h in double.
+// mandelbrot_picture.h: a picture of the Mandelbrot set in float or double: the memory of its
+// subdivision, which pixels a region asks, fills and computes, and the choice of a subdivision.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 #define TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 
@@ -41,12 +40,12 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 
 // ---- the workspace ------------------------------------------------------------------------------
 //
-// A column of pixels in a picture touches a row of memory for each, so that the columns of borders
-// have memory of their own in the rest of the workspace. They are kept in the picture, which is
-// slower, if the workspace has no rest, or if there are more regions side by side than pixels.
+// A column of pixels touches a row of memory for each, so that the columns of borders have memory
+// of their own in the rest of the workspace. They are kept in the picture, which is slower, without
+// a rest, or if there are more regions side by side than pixels.
 
 // Pixels before the first one of a column, and from one column to the next, so that what a region
-// of a round size reads of a column, from its second row on, begins at a multiple of 16 bytes.
+// reads of a column begins at a multiple of 16 bytes.
 #define TMAPI_MANDELBROT_ABOVE 3
 TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
     return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
@@ -66,9 +65,8 @@ TMAP_FN tmap_ask_box tmapi_mandelbrot_box(const tmap_mandelbrot *m) {
     return box;
 }
 
-// The bytes of device memory of a workspace for this picture: tmap_ask_workspace_bytes and the
-// columns of borders, a sixteenth of the picture for regions of side 16. a, capacity: as there; a =
-// (0, 0, 0) is memory for whatever the plan chooses. Returns 0 for what is refused.
+// The bytes of device memory of a workspace for this picture: tmap_ask_workspace_bytes, whose
+// arguments these are, and the columns of borders. Returns 0 for what is refused.
 // Example: 16384 x 16384, (16, 4, 4), capacity 0: 89212688.
 TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_ask_params a,
                                                  tmap_u64 capacity) {
@@ -78,8 +76,7 @@ TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_
     return tmap_ask_workspace_bytes(box, a, capacity) + tmapi_mandelbrot_columns(&d);
 }
 
-// Makes a workspace in memory of the caller's: tmap_ask_workspace_set. Too few bytes, as for a
-// finer subdivision than they were counted for, are refused with TMAP_EINVAL.
+// tmap_ask_workspace_set for a picture. TMAP_EINVAL for too few bytes.
 TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_params a,
                                           tmap_u64 capacity, tmap_workspace memory,
                                           tmap_ask_workspace *out) {
@@ -93,12 +90,8 @@ TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_par
 static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot *m,
                                                            tmap_ask_params a, tmap_u64 capacity,
                                                            tmap_ask_workspace *out) {
-    tmap_workspace memory = {0, tmap_mandelbrot_workspace_bytes(m, a, capacity)};
-    cudaError_t status;
-    if (!out || !memory.bytes) return cudaErrorInvalidValue;
-    if ((status = cudaMalloc(&memory.data, memory.bytes)) != cudaSuccess) return status;
-    return tmap_mandelbrot_workspace_set(m, a, capacity, memory, out) ? cudaErrorInvalidValue
-                                                                      : status;
+    const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(m, a, capacity);
+    return tmapi_ask_workspace_allocate(tmapi_mandelbrot_box(m), a, capacity, bytes, out);
 }
 #endif
 
@@ -137,9 +130,8 @@ typedef struct tmapi_mandelbrot_ring {
 
 TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot_canvas *p,
                                                           const tmap_ask_region *t) {
-    tmapi_mandelbrot_ring b;
-    b.x0 = t->x0, b.x1 = t->x1 < p->nx ? t->x1 : p->nx - 1;
-    b.y0 = t->y0, b.y1 = t->y1 < p->ny ? t->y1 : p->ny - 1;
+    const tmapi_mandelbrot_ring b = {t->x0, t->x1 < p->nx ? t->x1 : p->nx - 1, t->y0,
+                                     t->y1 < p->ny ? t->y1 : p->ny - 1};
     return b;
 }
 
@@ -148,25 +140,22 @@ TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot
 // Reads of a border that a lane has in flight.
 #define TMAPI_MANDELBROT_READS 4
 
-// What a thread finds on its part of a region's border. A quarter of the team walks each of the
-// rows y0 and y1 and the columns x0 and x1, with TMAPI_MANDELBROT_READS reads in flight, of four
-// pixels each where they lie side by side at a multiple of 16 bytes.
+// What a thread finds on its part of a region's border: a quarter of the team walks each side, with
+// TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes.
 TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
                                                   tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
     const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, region);
     const tmap_u32 side = team.rank % 4, part = team.rank / 4, parts = team.size / 4;
     const int column = side >= 2, last = side & 1;
-    const tmap_u32 high = ring.y1 > ring.y0 ? ring.y1 - ring.y0 - 1 : 0;
-    const tmap_u32 count = column ? high : ring.x1 - ring.x0 + 1; // corners are in rows
-    const tmap_u32 most =
-        1 + (ring.x1 - ring.x0 > ring.y1 - ring.y0 ? ring.x1 - ring.x0 : ring.y1 - ring.y0);
-    const int *at = tmapi_mandelbrot_kept(p, column && last ? ring.x1 : ring.x0,
-                                          column ? ring.y0 + 1
-                                          : last ? ring.y1
-                                                 : ring.y0,
-                                          column ? (region->px + (tmap_u32)last) * region->fine
-                                                 : TMAPI_MANDELBROT_PICTURE);
+    const tmap_u32 across = ring.x1 - ring.x0 + 1, down = ring.y1 - ring.y0 + 1;
+    const tmap_u32 count = !column ? across : down > 1 ? down - 2 : 0; // corners are in rows
+    const tmap_u32 most = across > down ? across : down;
+    const tmap_u32 x0 = column && last ? ring.x1 : ring.x0;
+    const tmap_u32 y0 = column ? ring.y0 + 1 : last ? ring.y1 : ring.y0;
+    const tmap_u32 kept =
+        column ? (region->px + (tmap_u32)last) * region->fine : TMAPI_MANDELBROT_PICTURE;
+    const int *at = tmapi_mandelbrot_kept(p, x0, y0, kept);
     const tmap_u64 step = column && !p->columns ? p->nx : 1;
     // Of all sides or of none, so that lanes stay together: a level's regions are much alike.
     const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
@@ -200,7 +189,7 @@ TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_as
 }
 
 // The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
-// `wide`, a constant: as many threads as fit into a row side by side, several rows at a time.
+// `wide`, a constant: several rows at a time.
 TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count, tmap_u32 height,
                                        int value, tmap_ask_team team, const int wide) {
     const tmap_u32 side = count < team.size ? count : team.size, rows = team.size / side;
@@ -218,8 +207,7 @@ TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count,
     }
 }
 
-// Fills a uniform region, 16 bytes at a time where the picture is at a multiple of 16 bytes and nx
-// a multiple of 4.
+// Fills a uniform region, 16 bytes at a time where rows allow it.
 TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_region *region,
                                            tmap_u32 value, tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
@@ -246,20 +234,18 @@ TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask
 
 // ---- pixels that a region computes --------------------------------------------------------------
 
-// Kinds of work: the lines between a region's children, for the whole domain also its first and
-// last lines; and what lies inside a leaf's border.
+// Kinds of work: the lines between a region's children; what lies inside a leaf's border.
 #define TMAPI_MANDELBROT_SHARE 0
 #define TMAPI_MANDELBROT_LEAF  1
 
-// How many pixels of a leaf's column, or lines between children, a lane takes one after the other
-// at most: 15 are all of a leaf of side 16. It takes fewer if it would do so less than TURNS times.
+// Pixels of a leaf's column, or lines between children, that a lane takes one after the other at
+// most; fewer if it would do so less than TURNS times.
 #define TMAPI_MANDELBROT_ROWS  15
 #define TMAPI_MANDELBROT_TURNS 16
 
 // The pixels of a kind of work in a region: `wide` side by side in each row (of a leaf) or line
-// (between children, first the pixels of lines along x, then those of lines along y), and `parts`
-// elements for those of one column. An element is every parts-th of its pixels, `rows` at most, so
-// that the region is found once for them.
+// (between children, first along x, then along y), and `parts` elements for those of one column. An
+// element is every parts-th of its pixels, `rows` at most.
 typedef struct tmapi_mandelbrot_runs {
     tmap_u32 wide, parts, rows;
 } tmapi_mandelbrot_runs;
@@ -273,11 +259,8 @@ TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent
     const tmap_u32 high = kind == TMAPI_MANDELBROT_SHARE ? lines : s->y - 1;
     const tmap_u64 rows =
         (tmap_u64)wide * high * e->regions / ((tmap_u64)e->warps * (32 * TMAPI_MANDELBROT_TURNS));
-    const tmap_u32 most = rows < 1                       ? 1
-                          : rows > TMAPI_MANDELBROT_ROWS ? TMAPI_MANDELBROT_ROWS
-                                                         : (tmap_u32)rows;
-    tmapi_mandelbrot_runs a;
-    a.wide = wide;
+    const tmap_u32 most = tmapi_ask_within(rows, TMAPI_MANDELBROT_ROWS);
+    tmapi_mandelbrot_runs a = {wide, 0, 0};
     a.parts = (high + most - 1) / most;
     if (a.parts > 0x7fffffffu / wide) a.parts = 0x7fffffffu / wide;
     a.rows = a.parts ? (high + a.parts - 1) / a.parts : 0;
@@ -300,16 +283,13 @@ typedef struct tmapi_mandelbrot_run {
     tmap_u32 left;   // pixels; this and the next two are the same in all lanes
     tmap_u32 queued; // pixels that wait for a lane
     int more;        // there may be elements yet
-    tmap_u32 copy;   // a row of the leaf's first column and its pixel, not yet in the picture; or 0
-    int copied;
-    int upright; // the line is a column
+    int upright;     // the line is a column
     tmap_u32 border;
     tmapi_ask_axis axis;
 } tmapi_mandelbrot_run;
 
 // Begins element i of a leaf, and copies into the picture the lane's part of the leaf's first
-// column, and of the picture's last one where the leaf ends there. The first copy is left for
-// later, as what it reads takes time to come.
+// column, and of the picture's last one where the leaf ends there.
 TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_canvas *p,
                                              const tmap_ask_work *work, tmapi_ask_divider wide,
                                              tmap_u32 parts, tmap_u32 i,
@@ -321,20 +301,14 @@ TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_canvas *p,
     run->y = t->y0 + 1 + tmapi_ask_divide(wide, i, &rest);
     run->x = t->x0 + 1 + rest;
     run->end = run->x < ring.x1 ? ring.y1 : 0;
-    if (!p->columns) return;
-    run->copy = t->y0 + 1 + i;
-    if (run->copy < ring.y1) run->copied = *tmapi_mandelbrot_kept(p, t->x0, run->copy, left);
-    for (tmap_u32 y = run->copy; y < ring.y1; y += wide.by * parts) {
-        if (y != run->copy)
-            p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
+    for (tmap_u32 y = t->y0 + 1 + i; p->columns && y < ring.y1; y += wide.by * parts) {
+        p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
         if (t->x1 == p->nx)
             p->out[(tmap_u64)y * p->nx + ring.x1] = *tmapi_mandelbrot_kept(p, ring.x1, y, right);
     }
-    if (run->copy >= ring.y1) run->copy = 0;
 }
 
-// Begins element i of the lines between children: rows with their ends, columns without. Where they
-// cross, pixels are computed twice.
+// Begins element i of the lines between children: rows with their ends, columns without.
 TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
                                               const tmap_ask_work *work, tmapi_ask_divider wide,
                                               tmap_u32 i, tmapi_mandelbrot_run *run) {
@@ -345,28 +319,26 @@ TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
     run->upright = rest > work->extent.sides.x;
     if (run->upright) {
         run->x = t->y0 + rest - work->extent.sides.x;
-        run->y = t->px * parts + line, run->end = (t->px + 1) * parts + whole;
-        run->axis = work->common->child.x, run->border = ring.x1;
-        if (run->x >= ring.y1) run->end = 0;
+        run->y = t->px * parts, run->axis = work->common->child.x, run->border = ring.x1;
     } else {
         run->x = t->x0 + rest;
-        run->y = t->py * parts + line, run->end = (t->py + 1) * parts + whole;
-        run->axis = work->common->child.y, run->border = ring.y1;
-        if (run->x > ring.x1) run->end = 0;
+        run->y = t->py * parts, run->axis = work->common->child.y, run->border = ring.y1;
     }
+    run->end = run->upright && run->x >= ring.y1 || !run->upright && run->x > ring.x1
+                   ? 0
+                   : run->y + parts + whole;
+    run->y += line;
 }
 
 #endif // TMAP_CUDA
 
 // ---- the choice of a subdivision ----------------------------------------------------------------
 //
-// Parameters (0, 0, 0): a survey of some pixels on the host, and the predicted times of a few
-// subdivisions and of a launch without one, of which the least is taken.
+// Parameters (0, 0, 0): by a survey of some pixels on the host, the least of predicted times.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Groups of pixels along each axis that a survey looks at, the distance between the pixels of one
-// group, and the most steps that it takes.
+// Groups of pixels along each axis, the distance between those of one group, and the most steps.
 #define TMAPI_MANDELBROT_GROUPS 16
 #define TMAPI_MANDELBROT_APART  16
 #define TMAPI_MANDELBROT_LOOK   512
@@ -427,8 +399,8 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
 }
 
 // The part of regions with such a side that have several dwells. It grows by the same factor with
-// each doubling of the side: from groups, with a side of 16, to neighbouring groups. If dwells
-// differ at all, it is at least a line of regions across the picture, which a survey may not see.
+// each doubling of the side, from groups to neighbouring groups. If dwells differ at all, it is at
+// least a line of regions across the picture, which a survey may not see.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
     const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
     double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
@@ -473,7 +445,7 @@ static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c)
 }
 
 // Chooses how a picture is computed: returns how wide a block of it is, or 0 for a subdivision. *d:
-// the workspace's subdivision, the finest one, which may become a coarser one of r = 4.
+// the workspace's subdivision, the finest one, which may become a coarser one.
 static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, tmap_ask_domain *d) {
     // Parts of level 0 beside those of the finest one, in eighths, and levels more. The last one is
     // for a picture that is nearly all uniform: one level of 8 parts.
@@ -484,9 +456,9 @@ static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, t
         tmap_ask_domain other = finest;
         other.g = others[i][0] ? finest.g * (tmap_u32)others[i][0] / 8 : 8;
         other.levels = others[i][0] ? finest.levels + (tmap_u32)others[i][1] : 1;
-        if (other.g < 2 || other.g > 128 || other.levels < 1) continue;
-        if (!others[i][0] && finest.g < 8) continue;
-        if (tmapi_ask_too_large(&other)) continue;
+        if (other.g < 2 || other.g > 128 || other.levels < 1 || tmapi_ask_too_large(&other) ||
+            (!others[i][0] && finest.g < 8))
+            continue;
         now = tmapi_mandelbrot_ask_cost(c, other.g, other.levels);
         if (now < best) best = now, *d = other;
     }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_stamp.h: the dwell of a pixel and the kernels of mandelbrot.h for one type of numbers.
-// mandelbrot.h includes it for float and mandelbrot_f64.h for double, each after it has defined
-// TMAPI_MANDELBROT_NAME and, with names that begin so, the type `real` and its operations fma and
-// mul. The header defines nothing without.
+// mandelbrot_stamp.h: the dwell of a pixel and the kernels for one type of numbers. mandelbrot.h
+// and mandelbrot_f64.h include it, after they have defined TMAPI_MANDELBROT_NAME and, with names
+// that begin so, the type `real` and its operations fma and mul. It defines nothing without.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 #define TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 
 #include "mandelbrot_picture.h"
 
-// A name of this type: TMAPI_MB(dwell) is tmapi_mandelbrot_f32_dwell or tmapi_mandelbrot_f64_dwell.
+// TMAPI_MB(dwell) is tmapi_mandelbrot_f32_dwell or tmapi_mandelbrot_f64_dwell.
 #define TMAPI_MB_PASTE2(a, b) a##_##b
 #define TMAPI_MB_PASTE(a, b)  TMAPI_MB_PASTE2(a, b)
 #define TMAPI_MB(name)        TMAPI_MB_PASTE(TMAPI_MANDELBROT_NAME, name)
@@ -16,16 +15,13 @@
 // The first steps of a pixel, and those between two tests of them, powers of two.
 #define TMAPI_MANDELBROT_FIRST 64
 #define TMAPI_MANDELBROT_SHORT 8
-// The steps between two tests from then on, a power of two, and in how many parts they are taken: z
-// is known after each, so that only a part need be taken again to find the last step.
-#define TMAPI_MANDELBROT_STEPS 64
-#define TMAPI_MANDELBROT_PARTS 4
+// The steps between two tests from then on, a power of two.
+#define TMAPI_MANDELBROT_STEPS 32
 // Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
 #define TMAPI_MANDELBROT_WAIT 16
 
 // Without a subdivision: the first steps of a pixel where many escape at once, each with a test;
-// then so many times eight steps with a test; and the steps between two tests from then on, four
-// times eight.
+// then so many times eight steps with a test; the steps between two tests from then on.
 #define TMAPI_MANDELBROT_TESTED 4
 #define TMAPI_MANDELBROT_EIGHTS 4
 #define TMAPI_MANDELBROT_PLAIN  32
@@ -45,17 +41,15 @@ typedef struct TMAPI_MB(point) {
     TMAPI_MB(real) cr, ci, zr, zi;
 } TMAPI_MB(point);
 
-// z without its c.
-typedef struct TMAPI_MB(z) {
-    TMAPI_MB(real) zr, zi;
-} TMAPI_MB(z);
-
 // ---- the definition -----------------------------------------------------------------------------
 
 // |z|^2
 TMAP_FN TMAPI_MB(real) TMAPI_MB(norm)(TMAPI_MB(real) zr, TMAPI_MB(real) zi) {
     return TMAPI_MB(fma)(zr, zr, TMAPI_MB(mul)(zi, zi));
 }
+
+// 1 where |z| < 2; NaN has escaped.
+TMAP_FN int TMAPI_MB(inside)(TMAPI_MB(point) a) { return TMAPI_MB(norm)(a.zr, a.zi) < 4; }
 
 // z = z^2 + c in four operations, each rounded once: zr + zr is exact.
 TMAP_FN void TMAPI_MB(step)(TMAPI_MB(point) * a) {
@@ -82,11 +76,10 @@ TMAP_FN int TMAPI_MB(known)(const TMAPI_MB(job) * p, TMAPI_MB(point) a) {
             TMAPI_MB(fma)(x1, x1, y2) <= (TMAPI_MB(real))0.0625);
 }
 
-// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, and
-// NaN has escaped.
+// The dwell by its definition, from a state after d steps on.
 TMAP_FN int TMAPI_MB(tested)(TMAPI_MB(point) a, int d, int dwell) {
     for (; d < dwell; ++d) {
-        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
+        if (!TMAPI_MB(inside)(a)) break;
         TMAPI_MB(step)(&a);
     }
     return d;
@@ -128,51 +121,38 @@ TMAP_FN TMAPI_MB(job) TMAPI_MB(job_make)(const tmap_mandelbrot *m) {
 
 #if TMAP_CUDA
 
-// `count` steps, a constant; *after: where they lead to, unless it is null.
-TMAP_DEVICE void TMAPI_MB(steps)(TMAPI_MB(point) * a, const int count, TMAPI_MB(z) * after) {
+// `count` steps, a constant.
+TMAP_DEVICE void TMAPI_MB(steps)(TMAPI_MB(point) * a, const int count) {
 #pragma unroll
     for (int i = 0; i < count; ++i) TMAPI_MB(step)(a);
-    if (after) after->zr = a->zr, after->zi = a->zi;
-}
-
-// Where |z| < 2 still holds after `steps` steps more, known as `after`, *a goes there. Returns the
-// steps that it took: those or none.
-TMAP_DEVICE int TMAPI_MB(jump)(TMAPI_MB(point) * a, TMAPI_MB(z) after, int steps) {
-    const int inside = TMAPI_MB(norm)(after.zr, after.zi) < 4;
-    a->zr = inside ? after.zr : a->zr;
-    a->zi = inside ? after.zi : a->zi;
-    return inside ? steps : 0;
 }
 
 // How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
 // and not all are: halving, as what has escaped stays escaped.
-TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, int steps) {
+TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, const int steps) {
     int taken = 1;
 #pragma unroll
     for (int half = steps / 2; half; half /= 2) {
         TMAPI_MB(point) b = a;
-        TMAPI_MB(z) after;
-        TMAPI_MB(steps)(&b, half, &after);
-        taken += TMAPI_MB(jump)(&a, after, half);
+        TMAPI_MB(steps)(&b, half);
+        if (TMAPI_MB(inside)(b)) a = b, taken += half;
     }
     return taken;
 }
 
 // The dwell of a point for a picture without a subdivision. A point that comes back to where it was
-// never escapes. tested: the first steps are tested one by one, which is all that most points of a
-// picture outside of the set take.
+// never escapes. tested: the first steps are tested one by one, where most points escape in them.
 TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a, int tested) {
     const TMAPI_MB(point) begin = a;
     TMAPI_MB(point) before; // d steps on
-    TMAPI_MB(z) after;
-    int d = 0, eights = 0; // windows of eight steps
+    int d = 0, eights = 0;  // windows of eight steps
     if (p->to.special || tested) {
 #pragma unroll
         for (; d < TMAPI_MANDELBROT_TESTED; ++d) {
-            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) return d;
+            if (!TMAPI_MB(inside)(a)) return d;
             TMAPI_MB(step)(&a);
         }
-        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) return d;
+        if (!TMAPI_MB(inside)(a)) return d;
     }
     if (p->to.special) {
         if (TMAPI_MB(known)(p, begin)) return p->to.dwell;
@@ -182,30 +162,27 @@ TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a
 #pragma unroll
     for (; eights < TMAPI_MANDELBROT_EIGHTS && d < p->to.dwell; ++eights) {
         a = before;
-        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, 0);
-        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
+        TMAPI_MB(steps)(&a, 8);
+        if (!TMAPI_MB(inside)(a)) break;
         before = a;
-        d += TMAPI_MANDELBROT_PLAIN / 4;
+        d += 8;
     }
-    if (eights == TMAPI_MANDELBROT_EIGHTS)
-        while (d < p->to.dwell) {
-            a = before;
-            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN, 0);
-            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
-            d = a.zr == before.zr && a.zi == before.zi ? p->to.dwell : d + TMAPI_MANDELBROT_PLAIN;
-            before = a;
-        }
+    while (eights == TMAPI_MANDELBROT_EIGHTS && d < p->to.dwell) {
+        a = before;
+        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN);
+        if (!TMAPI_MB(inside)(a)) break;
+        d = a.zr == before.zr && a.zi == before.zi ? p->to.dwell : d + TMAPI_MANDELBROT_PLAIN;
+        before = a;
+    }
     // All lanes come here together, and look for the last step together.
     if (d >= p->to.dwell) return d;
-    if (eights == TMAPI_MANDELBROT_EIGHTS) {
+    for (int half = TMAPI_MANDELBROT_PLAIN / 2; eights == TMAPI_MANDELBROT_EIGHTS && half >= 8;
+         half /= 2) {
         a = before;
-        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 2, &after);
-        d += TMAPI_MB(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 2);
-        a = before;
-        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, &after);
-        d += TMAPI_MB(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 4);
+        TMAPI_MB(steps)(&a, half);
+        if (TMAPI_MB(inside)(a)) before = a, d += half;
     }
-    return d + TMAPI_MB(last_steps)(before, TMAPI_MANDELBROT_PLAIN / 4);
+    return d + TMAPI_MB(last_steps)(before, 8);
 }
 
 // ---- pixels that a region computes --------------------------------------------------------------
@@ -232,8 +209,7 @@ typedef char
     TMAPI_MB(survivors_fit)[64 * sizeof(TMAPI_MB(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
 
 // The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
-// here, without the cost of coming and going one by one; the others are queued. *run: where the
-// lanes are in their elements. *cr: of all pixels of a leaf's element. Collective.
+// here; the others are queued. *cr: of all pixels of a leaf's element. Collective.
 TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *work,
                                        const tmapi_mandelbrot_runs *runs, tmapi_ask_divider wide,
                                        int kind, tmapi_mandelbrot_run *run, TMAPI_MB(real) * cr,
@@ -243,9 +219,6 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
     tmap_xy place;
     int mine, known = 0, alive;
     if (run->left == 0) {
-        if (kind == TMAPI_MANDELBROT_LEAF && run->copy)
-            p->to.out[(tmap_u64)run->copy * p->to.nx + work->region.x0] = run->copied;
-        run->copy = 0;
         run->more = tmap_ask_take(work, &i);
         if (!run->more) return;
         run->end = 0;
@@ -280,30 +253,16 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
             known = TMAPI_MB(known)(p, a) ? p->to.dwell : TMAPI_MB(tested)(a, 0, p->to.dwell);
     }
     if (alive) {
-        // Steps from a to b and from b to a in turn: a lane that leaves has what was before in the
-        // other one, and what was between in `half`.
-        TMAPI_MB(z) half = {0, 0};
-        b = a;
 #pragma unroll
-        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += 2 * TMAPI_MANDELBROT_SHORT) {
-            b.zr = a.zr, b.zi = a.zi;
-            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT / 2, &half);
-            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT / 2, 0);
-            if (!(TMAPI_MB(norm)(b.zr, b.zi) < 4)) break;
-            known += TMAPI_MANDELBROT_SHORT;
-            a.zr = b.zr, a.zi = b.zi;
-            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_SHORT / 2, &half);
-            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_SHORT / 2, 0);
-            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
+        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += TMAPI_MANDELBROT_SHORT) {
+            b = a;
+            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT);
+            if (!TMAPI_MB(inside)(b)) break;
+            a = b;
             known += TMAPI_MANDELBROT_SHORT;
         }
-        if (known < TMAPI_MANDELBROT_FIRST) {
-            alive = 0;
-            b.zr = known & TMAPI_MANDELBROT_SHORT ? b.zr : a.zr;
-            b.zi = known & TMAPI_MANDELBROT_SHORT ? b.zi : a.zi;
-            known += TMAPI_MB(jump)(&b, half, TMAPI_MANDELBROT_SHORT / 2);
-            known += TMAPI_MB(last_steps)(b, TMAPI_MANDELBROT_SHORT / 2);
-        }
+        alive = known == TMAPI_MANDELBROT_FIRST;
+        if (!alive) known += TMAPI_MB(last_steps)(a, TMAPI_MANDELBROT_SHORT);
         alive = alive && known < p->to.dwell;
     }
     if (mine && !alive)
@@ -330,9 +289,6 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
     TMAPI_MB(survivor) *queue = (TMAPI_MB(survivor) *)work->scratch;
     TMAPI_MB(point) a = {0, 0, 0, 0};
     TMAPI_MB(real) cr, zr = 0, zi = 0; // cr: of a leaf's column; z: before the last steps
-    // After each part of them but the last one.
-    TMAPI_MB(z) between[TMAPI_MANDELBROT_PARTS - 1] = {};
-    const int part = TMAPI_MANDELBROT_STEPS / TMAPI_MANDELBROT_PARTS;
     // times: how often the steps of a survivor are taken, to `end` steps in all. left: how often
     // still; above 0 while they are taken, and negated when the lane is through.
     const int times = (p->to.dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) /
@@ -341,7 +297,7 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
     int busy = 0, left = 0;
     tmapi_mandelbrot_run run;
     int *out = p->to.out;
-    run.left = run.copy = run.queued = 0;
+    run.left = run.queued = 0;
     run.more = 1;
     for (;;) {
         int least; // lanes in progress
@@ -369,10 +325,8 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             zr = left > 0 ? a.zr : zr;
             zi = left > 0 ? a.zi : zi;
             a.zr = zr, a.zi = zi; // a lane that is through takes the same steps again
-#pragma unroll
-            for (int i = 0; i < TMAPI_MANDELBROT_PARTS; ++i)
-                TMAPI_MB(steps)(&a, part, i + 1 < TMAPI_MANDELBROT_PARTS ? between + i : 0);
-            after = TMAPI_MB(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
+            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_STEPS);
+            after = TMAPI_MB(inside)(a) ? left - 1 : 0;
             // A z that is what it was before these steps comes back for ever: the lane is through.
             // That is nearly half of the steps of the lines of level 0, which cross the set; leaves
             // meet the set at its edge, where z takes too long to settle.
@@ -381,18 +335,9 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             left = after > 0 ? after : left < -left ? left : -left;
         }
         if (busy && left <= 0) {
-            TMAPI_MB(point) b = a;
             int steps = end + left * TMAPI_MANDELBROT_STEPS;
-            b.zr = zr, b.zi = zi;
-#pragma unroll
-            for (int half = TMAPI_MANDELBROT_PARTS / 2; half; half /= 2) {
-                const int taken = TMAPI_MB(jump)(&b, between[half - 1], half * part);
-                steps += taken;
-#pragma unroll
-                for (int i = 0; i + 1 < half; ++i)
-                    if (taken) between[i] = between[half + i];
-            }
-            steps += TMAPI_MB(last_steps)(b, part);
+            a.zr = zr, a.zi = zi;
+            steps += TMAPI_MB(last_steps)(a, TMAPI_MANDELBROT_STEPS);
             *out = steps < p->to.dwell ? steps : p->to.dwell;
             busy = 0;
         }
@@ -413,9 +358,8 @@ TMAP_DEVICE void TMAPI_MB(leaf)(const void *job, tmap_ask_work *work) {
 
 // ---- a picture without a subdivision ------------------------------------------------------------
 
-// A block has `wide` x 256 / wide pixels, in warps of 8 x 4, whose dwells differ least, or of 32 x
-// 1, which write whole lines of memory: wide is 16 or 32. It goes on with the block that is
-// gridDim.y blocks further down. The counters of a subdivision are cleared.
+// A block has `wide` x 256 / wide pixels: 16 by warps of 8 x 4, whose dwells differ least, or 32 by
+// warps of 32 x 1, which write whole lines of memory. The counters of a subdivision are cleared.
 static __global__ void __launch_bounds__(256)
     TMAPI_MB(plain)(TMAPI_MB(job) p, tmapi_ask_control *control, tmap_u32 wide) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -464,8 +408,7 @@ static inline int TMAPI_MB(look)(const void *job, double x, double y, int dwell[
 
 // ---- kernels ------------------------------------------------------------------------------------
 //
-// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory; three for the
-// others, which have registers enough then.
+// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory, else three.
 
 static __global__ void __launch_bounds__(256, 4)
     TMAPI_MB(query_kernel)(tmap_ask_run run, TMAPI_MB(job) job) {
@@ -561,8 +504,7 @@ static inline cudaError_t TMAPI_MB(launch)(const TMAPI_MB(plan) * p, int *out, i
                     : tmap_ask_stream(&p->ask, &job, stream);
     control = p->ask.run.workspace.control, wide = p->plain;
     columns = (job.to.nx + wide - 1) / wide, rows = (job.to.ny + 256 / wide - 1) / (256 / wide);
-    // As many blocks as an H200 holds at once 16 times: beginning a block takes longer than its
-    // pixels may.
+    // 16 times what an H200 holds: beginning a block takes longer than its pixels may.
     most = 16384 / columns ? 16384 / columns : 1;
     status = tmapi_ask_clock_begin(&clock, level_ms, stream);
     if (status == cudaSuccess)

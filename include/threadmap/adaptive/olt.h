@@ -34,7 +34,7 @@ typedef struct tmap_olt {
 
 // The entries in a table. For kernels launched after the one that filled it.
 TMAP_DEVICE tmap_u64 tmap_olt_stored(tmap_olt t) {
-    tmap_u64 count = *(volatile const tmap_u64 *)t.count;
+    const tmap_u64 count = *(volatile const tmap_u64 *)t.count;
     return count < t.capacity ? count : t.capacity;
 }
 
@@ -47,7 +47,7 @@ TMAP_DEVICE tmap_u64 tmap_olt_refused(tmap_olt t) {
 // ---- slots --------------------------------------------------------------------------------------
 
 // The next slot of a counter for each lane with want != 0, in the order of lanes; another lane gets
-// some number. Collective for the warp. Cost: an atomic, a ballot, one or two shuffles.
+// some number. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmap_olt_slot_warp(tmap_warp w, tmap_u64 *count, int want) {
     tmap_u32 wanting = __ballot_sync(w.mask, want);
     tmap_u64 first = 0;
@@ -60,18 +60,17 @@ TMAP_DEVICE tmap_u64 tmap_olt_slot_warp(tmap_warp w, tmap_u64 *count, int want) 
 // block do. Collective for the block, of any shape. scratch: 33 words of shared memory, free again
 // after the next __syncthreads(). Cost: a ballot and two barriers.
 TMAP_DEVICE tmap_u32 tmap_olt_rank_block(int want, tmap_u32 *scratch, tmap_u32 *all) {
-    tmap_warp w = tmap_warp_self();
-    tmap_u32 warp = tmap_thread_rank() / 32;
-    tmap_u32 warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+    const tmap_warp w = tmap_warp_self();
+    const tmap_u32 warp = tmap_thread_rank() / 32;
+    const tmap_u32 warps = tmapi_block_warps();
     tmap_u32 wanting = __ballot_sync(w.mask, want);
     if (w.lane == 0) scratch[warp] = (tmap_u32)__popc(wanting);
     __syncthreads();
     if (warp == 0 && w.lane == 0) { // at most 32 warps
         tmap_u32 sum = 0;
         for (tmap_u32 i = 0; i < warps; ++i) {
-            tmap_u32 n = scratch[i];
-            scratch[i] = sum;
-            sum += n;
+            const tmap_u32 n = scratch[i];
+            scratch[i] = sum, sum += n;
         }
         scratch[32] = sum;
     }

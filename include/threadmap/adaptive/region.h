@@ -33,7 +33,7 @@ typedef struct tmap_xyz {
 // The first element of part i, floor(n i / parts); i = parts gives n. n: any. parts: 1 to 2^32; 0
 // counts as 1, more gives some number. i: 0 to parts; more counts as parts.
 // Laws: edge(n, r parts, r i) == edge(n, parts, i); edge(i) <= edge(i + 1).
-// Cost: two 64-bit divisions; tmap_region_axis needs one, or none if parts divides n.
+// Cost: two 64-bit divisions.
 // Example: n = 10, parts = 4: 0..4 -> 0 2 5 7 10.
 TMAP_FN tmap_u64 tmap_region_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
     if (parts == 0) parts = 1;
@@ -61,32 +61,11 @@ TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
     return n / parts + (n % parts != 0);
 }
 
-// An axis at one level, for many boundaries.
-typedef struct tmap_region_axis {
-    tmap_u64 parts, step, rest; // floor(n / parts), n mod parts
-} tmap_region_axis;
-
-// n, parts: as for tmap_region_edge.
-TMAP_FN tmap_region_axis tmap_region_axis_make(tmap_u64 n, tmap_u64 parts) {
-    tmap_region_axis a;
-    a.parts = parts ? parts : 1;
-    a.step = n / a.parts;
-    a.rest = n % a.parts;
-    return a;
-}
-
-// tmap_region_edge(n, parts, i) for i <= parts; more gives some number. Cost: one division, or none
-// if parts divides n.
-TMAP_FN tmap_u64 tmap_region_axis_edge(tmap_region_axis a, tmap_u64 i) {
-    return a.step * i + (a.rest ? a.rest * i / a.parts : 0);
-}
-
 // ---- how many levels, parts and regions ---------------------------------------------------------
 
 // Whether a subdivision (g, r, B) is possible. n: elements along the longest axis. g: parts of
-// level 0 along it. r: parts of a part. b: the side, in elements, at which cutting ends.
-// Returns 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g, where regions
-// are too small before the first cut, and for g > 2^32.
+// level 0 along it. r: parts of a part. b: the side at which cutting ends.
+// Returns 0; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g and g > 2^32.
 TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     if (n == 0 || g == 0 || r < 2 || b == 0) return TMAP_EINVAL;
     if (g > 1ull << 32 || b > n / g) return TMAP_ERANGE;
@@ -94,10 +73,9 @@ TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
 }
 
 // The number of levels tau = floor(log_r(n / (g b))), at least 1: the largest t with g b r^t <= n
-// (assumption iii of section 4.2.1). Levels are 0 to tau - 1. Regions of the last level, which are
-// not cut, have a side of r b to r^2 b elements; if n < g b r there is only level 0, with sides
-// from b on. Arguments: as for tmap_region_check; what that refuses gives 1. The levels are counted
-// in integers: the quotient of two rounded logarithms is less than 5 for 3^5.
+// (assumption iii of section 4.2.1), in integers. Regions of the last level have a side of r b to
+// r^2 b elements; if n < g b r there is only level 0, with sides from b on. Arguments: as for
+// tmap_region_check; what that refuses gives 1.
 // Example: n = 65536, g = 32, r = 2, b = 32: 6.
 TMAP_FN tmap_u32 tmap_region_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     tmap_u32 tau = 0;
@@ -121,80 +99,11 @@ TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) 
     return tmap_region_parts(regions, r, k);
 }
 
-// ---- parents and children -----------------------------------------------------------------------
-
-// Child c, 0 to r^2 - 1, of a region of two axes: part numbers of the next level.
-// Law: parent2(child2(p, r, c), r) == p.
-// Example: (1,2), r = 2: 0..3 -> (2,4)(3,4)(2,5)(3,5).
-TMAP_FN tmap_xy tmap_region_child2(tmap_xy region, tmap_u32 r, tmap_u32 c) {
-    tmap_xy child;
-    if (r == 0) r = 1;
-    child.x = region.x * r + c % r;
-    child.y = region.y * r + c / r;
-    return child;
-}
-
-TMAP_FN tmap_xy tmap_region_parent2(tmap_xy region, tmap_u32 r) {
-    if (r == 0) r = 1;
-    region.x /= r;
-    region.y /= r;
-    return region;
-}
-
-// The same of three axes; c: 0 to r^3 - 1.
-TMAP_FN tmap_xyz tmap_region_child3(tmap_xyz region, tmap_u32 r, tmap_u32 c) {
-    tmap_xyz child;
-    if (r == 0) r = 1;
-    child.x = region.x * r + c % r;
-    child.y = region.y * r + c / r % r;
-    child.z = region.z * r + c / r / r;
-    return child;
-}
-
-TMAP_FN tmap_xyz tmap_region_parent3(tmap_xyz region, tmap_u32 r) {
-    if (r == 0) r = 1;
-    region.x /= r;
-    region.y /= r;
-    region.z /= r;
-    return region;
-}
-
 // ---- canonical order: row after row -------------------------------------------------------------
 
-// f(x, y) = y n_x + x, equations 29 and 31: the scalar of a region in a level of n_x parts along x.
-// Laws: one to one for x < n_x; canonical2_at(canonical2(p, n_x), n_x) == p.
-// Example: n_x = 5, (2,3) -> 17.
-TMAP_FN tmap_u64 tmap_region_canonical2(tmap_xy p, tmap_u32 nx) { return (tmap_u64)p.y * nx + p.x; }
-
-// The inverse, equation 30: (s mod n_x, floor(s / n_x)). n_x = 0 counts as 1; a y of more than 32
-// bits loses its upper ones. Example: n_x = 5, 17 -> (2,3).
-TMAP_FN tmap_xy tmap_region_canonical2_at(tmap_u64 s, tmap_u32 nx) {
-    tmap_xy p;
-    if (nx == 0) nx = 1;
-    p.x = (tmap_u32)(s % nx);
-    p.y = (tmap_u32)(s / nx);
-    return p;
-}
-
-// f(x, y, z) = z n_x n_y + y n_x + x, equation 32. n_x n_y n_z at most 2^64, elsewhere modulo 2^64.
-// Example: n_x = 5, n_y = 4, (2,3,1) -> 37.
-TMAP_FN tmap_u64 tmap_region_canonical3(tmap_xyz p, tmap_u32 nx, tmap_u32 ny) {
-    return ((tmap_u64)p.z * ny + p.y) * nx + p.x;
-}
-
-TMAP_FN tmap_xyz tmap_region_canonical3_at(tmap_u64 s, tmap_u32 nx, tmap_u32 ny) {
-    tmap_xyz p;
-    if (nx == 0) nx = 1;
-    if (ny == 0) ny = 1;
-    p.x = (tmap_u32)(s % nx);
-    s /= nx;
-    p.y = (tmap_u32)(s % ny);
-    p.z = (tmap_u32)(s / ny);
-    return p;
-}
-
-// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes; modulo 2^64. n[k - 1] is
-// not read. k = 0 gives 0. Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
+// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes, modulo 2^64; y n_x + x
+// for two (29, 31), z n_x n_y + y n_x + x for three (32). n[k - 1] is not read. k = 0 gives 0.
+// Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
 TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap_u32 *n) {
     tmap_u64 s = 0;
     while (k--) {
@@ -222,71 +131,42 @@ TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n,
 // The bits of the coordinates alternate, x first, so that neighbours in space are mostly neighbours
 // in the table. It needs no n_x. For r = 2 child c of region s is 4 s + c; with three axes 8 s + c.
 
-// Moves bit i of v to bit 2i.
-TMAP_FN tmap_u64 tmapi_region_spread2(tmap_u32 v) {
-    tmap_u64 b = v;
-    b = (b | b << 16) & 0x0000ffff0000ffffull;
-    b = (b | b << 8) & 0x00ff00ff00ff00ffull;
-    b = (b | b << 4) & 0x0f0f0f0f0f0f0f0full;
-    b = (b | b << 2) & 0x3333333333333333ull;
-    return (b | b << 1) & 0x5555555555555555ull;
+// Moves bit i of v to bit k i, for the lower `bits` bits.
+TMAP_FN tmap_u64 tmapi_region_spread(tmap_u32 v, tmap_u32 k, tmap_u32 bits) {
+    tmap_u64 s = 0;
+    for (tmap_u32 i = 0; i < bits; ++i) s |= (tmap_u64)(v >> i & 1) << k * i;
+    return s;
 }
 
-// The inverse; odd bits are ignored.
-TMAP_FN tmap_u32 tmapi_region_gather2(tmap_u64 b) {
-    b &= 0x5555555555555555ull;
-    b = (b | b >> 1) & 0x3333333333333333ull;
-    b = (b | b >> 2) & 0x0f0f0f0f0f0f0f0full;
-    b = (b | b >> 4) & 0x00ff00ff00ff00ffull;
-    b = (b | b >> 8) & 0x0000ffff0000ffffull;
-    return (tmap_u32)(b | b >> 16);
-}
-
-// Bit i to bit 3i, for the lower 21 bits of v.
-TMAP_FN tmap_u64 tmapi_region_spread3(tmap_u32 v) {
-    tmap_u64 b = v & 0x1fffffu;
-    b = (b | b << 32) & 0x001f00000000ffffull;
-    b = (b | b << 16) & 0x001f0000ff0000ffull;
-    b = (b | b << 8) & 0x100f00f00f00f00full;
-    b = (b | b << 4) & 0x10c30c30c30c30c3ull;
-    return (b | b << 2) & 0x1249249249249249ull;
-}
-
-TMAP_FN tmap_u32 tmapi_region_gather3(tmap_u64 b) {
-    b &= 0x1249249249249249ull;
-    b = (b | b >> 2) & 0x10c30c30c30c30c3ull;
-    b = (b | b >> 4) & 0x100f00f00f00f00full;
-    b = (b | b >> 8) & 0x001f0000ff0000ffull;
-    b = (b | b >> 16) & 0x001f00000000ffffull;
-    return (tmap_u32)((b | b >> 32) & 0x1fffffull);
+// The inverse; other bits are ignored.
+TMAP_FN tmap_u32 tmapi_region_gather(tmap_u64 s, tmap_u32 k, tmap_u32 bits) {
+    tmap_u32 v = 0;
+    for (tmap_u32 i = 0; i < bits; ++i) v |= (tmap_u32)(s >> k * i & 1) << i;
+    return v;
 }
 
 // Two coordinates of 32 bits: bit i of x at 2i, of y at 2i + 1. Any arguments.
 // Law: morton2_at(morton2(p)) == p, and morton2(morton2_at(s)) == s.
 // Example: (0,0)(1,0)(0,1)(1,1)(2,0) -> 0 1 2 3 4; (3,5) -> 39.
 TMAP_FN tmap_u64 tmap_region_morton2(tmap_xy p) {
-    return tmapi_region_spread2(p.x) | tmapi_region_spread2(p.y) << 1;
+    return tmapi_region_spread(p.x, 2, 32) | tmapi_region_spread(p.y, 2, 32) << 1;
 }
 
 TMAP_FN tmap_xy tmap_region_morton2_at(tmap_u64 s) {
-    tmap_xy p;
-    p.x = tmapi_region_gather2(s);
-    p.y = tmapi_region_gather2(s >> 1);
+    const tmap_xy p = {tmapi_region_gather(s, 2, 32), tmapi_region_gather(s >> 1, 2, 32)};
     return p;
 }
 
 // Three coordinates of 21 bits: bit i of x at 3i, of y at 3i + 1, of z at 3i + 2. Higher bits of a
 // coordinate, and bit 63 of s, are ignored. Laws as above. Example: (1,2,3) -> 53.
 TMAP_FN tmap_u64 tmap_region_morton3(tmap_xyz p) {
-    return tmapi_region_spread3(p.x) | tmapi_region_spread3(p.y) << 1 |
-           tmapi_region_spread3(p.z) << 2;
+    return tmapi_region_spread(p.x, 3, 21) | tmapi_region_spread(p.y, 3, 21) << 1 |
+           tmapi_region_spread(p.z, 3, 21) << 2;
 }
 
 TMAP_FN tmap_xyz tmap_region_morton3_at(tmap_u64 s) {
-    tmap_xyz p;
-    p.x = tmapi_region_gather3(s);
-    p.y = tmapi_region_gather3(s >> 1);
-    p.z = tmapi_region_gather3(s >> 2);
+    const tmap_xyz p = {tmapi_region_gather(s, 3, 21), tmapi_region_gather(s >> 1, 3, 21),
+                        tmapi_region_gather(s >> 2, 3, 21)};
     return p;
 }
 
