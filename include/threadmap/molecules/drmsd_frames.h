@@ -84,12 +84,10 @@ typedef struct tmapi_drmsd_frames_job {
     double pairs; // how many there are, or 0 where weights are added up
     void *workspace;
     float *out;
+    tmap_u32 own; // floats of a pair; set by the threads, as is the next one
+    int boxed;
 } tmapi_drmsd_frames_job;
 
-TMAP_DEVICE void tmapi_drmsd_frames_add_to(void *sum, float t, float weighted) {
-    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
-    s->some = fmaf(weighted, t, s->some);
-}
 TMAP_DEVICE void tmapi_drmsd_frames_join(void *, void *sum, const void *other) {
     tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
     const tmapi_drmsd_frames_sum *o = (const tmapi_drmsd_frames_sum *)other;
@@ -103,101 +101,69 @@ TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void
     const tmapi_drmsd_frames_sum *p = (const tmapi_drmsd_frames_sum *)pairs;
     j->out[frame] = tmapi_drmsd_mean(s->all + s->some, j->pairs + (p->all + p->some));
 }
-
-// All pairs, for the same. What a pair has of its own is its distance in the reference.
-TMAP_DEVICE void tmapi_drmsd_frames_pair(void *, void *, tmap_pair, const float *a, const float *b,
-                                         float *own) {
-    own[0] = tmapi_drmsd_distance(a, b);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_add(void *, void *sum, tmap_pair, const float *a,
-                                        const float *b, const float *own, const float *) {
-    const float t = tmapi_drmsd_distance(a, b) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, t);
-}
-
-// With weights and bounds. What a pair has of its own: its distance in the reference, and its
-// weight.
-TMAP_DEVICE void tmapi_drmsd_frames_weigh(const tmapi_drmsd_frames_job *j, void *sum,
-                                          tmap_pair pair, float distance, float *own) {
-    const tmap_drmsd_atoms *which = &j->which;
-    float weight = 1;
-    if (which->weights) weight = which->weights[pair.i] * which->weights[pair.j];
-    if (distance <= which->lower || distance >= which->upper) weight = 0; // a NaN is not hidden
-    own[0] = distance, own[1] = weight;
-    ((tmapi_drmsd_frames_sum *)sum)->some += weight;
-}
-TMAP_DEVICE void tmapi_drmsd_frames_weighted_pair(void *job, void *sum, tmap_pair pair,
-                                                  const float *a, const float *b, float *own) {
-    tmapi_drmsd_frames_weigh((const tmapi_drmsd_frames_job *)job, sum, pair,
-                             tmapi_drmsd_distance(a, b), own);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_weighted_add(void *, void *sum, tmap_pair, const float *a,
-                                                 const float *b, const float *own, const float *) {
-    const float t = tmapi_drmsd_distance(a, b) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
-}
-
-// With boxes, too. What a frame has of its own is its box.
-TMAP_DEVICE float tmapi_drmsd_frames_boxed_distance(const float *a, const float *b,
-                                                    const float *box) {
-    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], *(const tmapi_drmsd_box *)box,
-                              1);
-}
 TMAP_DEVICE void tmapi_drmsd_frames_box_of(void *job, tmap_u64 frame, float *own) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
     *(tmapi_drmsd_box *)own = tmapi_drmsd_box_of(j->which.boxes, frame);
 }
-TMAP_DEVICE void tmapi_drmsd_frames_boxed_pair(void *job, void *sum, tmap_pair pair, const float *a,
-                                               const float *b, float *own) {
+
+// What a pair has of its own: its distance in the reference, or r of close frames; and its weight.
+TMAP_DEVICE void tmapi_drmsd_frames_pair(void *job, void *sum, tmap_pair pair, const float *a,
+                                         const float *b, float *own) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
-    const tmapi_drmsd_box box = tmapi_drmsd_box_of(j->box, 0);
-    tmapi_drmsd_frames_weigh(j, sum, pair,
-                             tmapi_drmsd_frames_boxed_distance(a, b, (const float *)&box), own);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_boxed_add(void *, void *sum, tmap_pair, const float *a,
-                                              const float *b, const float *own, const float *box) {
-    const float t = tmapi_drmsd_frames_boxed_distance(a, b, box) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
-}
-
-// ---- terms of frames that are close -------------------------------------------------------------
-
-// What a pair has of its own: r, and its weight.
-TMAP_DEVICE void tmapi_drmsd_close_pair(void *job, void *sum, tmap_pair pair, const float *a,
-                                        const float *b, float *own) {
-    float weighed[2];
-    tmapi_drmsd_frames_weigh((const tmapi_drmsd_frames_job *)job, sum, pair,
-                             tmapi_drmsd_distance(a, b), weighed);
-#pragma unroll
-    for (int k = 0; k < 3; ++k) own[k] = a[k] - b[k];
-    own[3] = weighed[1];
+    const tmapi_drmsd_xyz r = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    const tmapi_drmsd_box box = tmapi_drmsd_box_of(j->boxed ? j->box : 0, 0);
+    const float distance = tmapi_drmsd_length(r.x, r.y, r.z, box, j->boxed);
+    float weight = 1;
+    own[0] = distance;
+    if (j->own == 1) return;
+    if (j->which.weights) weight = j->which.weights[pair.i] * j->which.weights[pair.j];
+    if (distance <= j->which.lower || distance >= j->which.upper) weight = 0; // no NaN is hidden
+    if (j->own == 4) own[0] = r.x, own[1] = r.y, own[2] = r.z;
+    own[j->own - 1] = weight;
+    ((tmapi_drmsd_frames_sum *)sum)->some += weight;
 }
 
+// The difference of two distances. a, b: two atoms of a frame.
+TMAP_DEVICE float tmapi_drmsd_frames_far(const float *a, const float *b, const float *own,
+                                         const float *box, int boxed) {
+    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
+    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2],
+                              boxed ? *(const tmapi_drmsd_box *)box : none, boxed) -
+           own[0];
+}
 // a, b: the ways of two atoms. The addend, next to the smallest float, leaves 0 where both
 // distances are 0.
-TMAP_DEVICE void tmapi_drmsd_close_add(void *, void *sum, tmap_pair, const float *a, const float *b,
-                                       const float *own, const float *) {
-    float before = 2e-38f, after = 0, product = 0, t;
+TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const float *own) {
+    float before = 2e-38f, after = 0, product = 0;
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
         const float v = a[k] - b[k], to = own[k] + v;
         before = fmaf(own[k], own[k], before), after = fmaf(to, to, after);
         product = fmaf(v, to + own[k], product);
     }
-    t = product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
-    tmapi_drmsd_frames_add_to(sum, t, own[3] * t);
+    return product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
+}
+TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const float *a,
+                                        const float *b, const float *own, const float *box) {
+    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
+    const float t = j->own == 4 ? tmapi_drmsd_frames_near(a, b, own)
+                                : tmapi_drmsd_frames_far(a, b, own, box, j->boxed);
+    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
+    s->some = fmaf(j->own > 1 ? own[j->own - 1] * t : t, t, s->some);
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// own: floats of a pair, a constant. Of frames that are close, with 4 floats, those of the job are
-// ways, one behind the other, the first one the reference.
-TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own,
-                                        tmap_pairs_frames_pair of_pair,
-                                        tmap_pairs_frames_frame of_frame, tmap_pairs_frames_add add,
+// own: floats of a pair; boxed: constants. Of frames that are close, with 4 floats, those of the
+// job are ways, one behind the other, the first one the reference.
+TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own, int boxed,
                                         tmapi_drmsd_frames_job *j) {
-    const tmap_pairs_frames_calls calls = {own,      of_pair, own > 1,
-                                           of_frame, add,     tmapi_drmsd_frames_finish};
+    const tmap_pairs_frames_calls calls = {own,
+                                           tmapi_drmsd_frames_pair,
+                                           own > 1,
+                                           boxed ? tmapi_drmsd_frames_box_of : 0,
+                                           tmapi_drmsd_frames_add,
+                                           tmapi_drmsd_frames_finish};
     const tmapi_drmsd_frames_sum zero = {0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmapi_drmsd_frames_join};
     tmap_pairs_frames_points points = {j->reference, j->frames, j->n, j->which.atoms};
@@ -205,25 +171,24 @@ TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap
         points.reference = j->frames, points.frames = j->frames + 3ull * plan->n;
         points.points = plan->n, points.numbers = 0;
     }
+    j->own = own, j->boxed = boxed;
     tmap_pairs_frames(plan, points, calls, sum, j->workspace, j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_plain(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 1, tmapi_drmsd_frames_pair, 0, tmapi_drmsd_frames_add, &j);
+    tmapi_drmsd_frames_run(&plan, 1, 0, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_weighted(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_weighted_pair, 0,
-                           tmapi_drmsd_frames_weighted_add, &j);
+    tmapi_drmsd_frames_run(&plan, 2, 0, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_boxed(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_boxed_pair, tmapi_drmsd_frames_box_of,
-                           tmapi_drmsd_frames_boxed_add, &j);
+    tmapi_drmsd_frames_run(&plan, 2, 1, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_close_kernel(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 4, tmapi_drmsd_close_pair, 0, tmapi_drmsd_close_add, &j);
+    tmapi_drmsd_frames_run(&plan, 4, 0, &j);
 }
 
 // Writes the reference's atoms that count, and behind them the ways to each frame's. Grid: floats

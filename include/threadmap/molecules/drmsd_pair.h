@@ -93,7 +93,8 @@ typedef struct tmapi_drmsd_pair_job {
     double pairs; // all of them, or 0 where weights are added up
     float *points, *out;
     tmap_fold_to to;
-    tmapi_drmsd_box box[2]; // set by the threads
+    tmapi_drmsd_box box[2]; // set by the threads, as is boxed
+    int boxed;
 } tmapi_drmsd_pair_job;
 
 // The atoms that count, both frames of each side by side and its weight, if there is room for one.
@@ -110,55 +111,48 @@ static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_
     if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
 }
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
-    tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 6};
-    const tmap_drmsd_sum zero = {0, 0, 0, 0};
-    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    tmap_pairs_fold(&plan, points, tmap_drmsd_visit, sum, j.to, 0);
-}
-
-// The distance of a pair in frame f, to the nearest image where `boxed` is 1, a constant.
+// The distance of a pair in frame f, or that of nearest images.
 TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f, const float *a,
-                                            const float *b, int boxed) {
+                                            const float *b) {
     return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
-                              a[3 * f + 2] - b[3 * f + 2], j->box[f], boxed);
+                              a[3 * f + 2] - b[3 * f + 2], j->box[f], j->boxed);
 }
 // The term of a pair and its weight, which is 0 outside of the bounds; a NaN is not hidden by them.
-TMAP_DEVICE void tmapi_drmsd_pair_add(void *job, void *sum, const void *u, const void *v,
-                                      int boxed) {
+TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *u,
+                                        const void *v) {
     const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
     const float *a = (const float *)u, *b = (const float *)v;
-    const float first = tmapi_drmsd_pair_distance(j, 0, a, b, boxed);
-    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b, boxed);
+    const float first = tmapi_drmsd_pair_distance(j, 0, a, b);
+    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b);
     const int out = first <= j->which.lower || first >= j->which.upper;
     const float weight = out ? 0.0f : a[6] * b[6];
     tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
     s->terms = fmaf(weight, d * d, s->terms), s->weights += weight;
 }
-TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *a,
-                                        const void *b) {
-    tmapi_drmsd_pair_add(job, sum, a, b, 0);
-}
-TMAP_DEVICE void tmapi_drmsd_pair_visit_boxed(void *job, void *sum, tmap_pair, const void *a,
-                                              const void *b) {
-    tmapi_drmsd_pair_add(job, sum, a, b, 1);
-}
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-    tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 7};
+// d, boxed: constants.
+TMAP_DEVICE void tmapi_drmsd_pair_run(const tmap_pairs_plan *plan, tmapi_drmsd_pair_job *j,
+                                      tmap_u32 d, int boxed) {
+    const tmap_points points = {j->points, 0, sizeof(float), d};
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit, sum, j.to, &j);
+    j->boxed = boxed;
+    for (int f = 0; boxed && f < 2; ++f)
+        j->box[f] = tmapi_drmsd_box_of(j->which.boxes, (tmap_u64)f);
+    tmap_pairs_fold(plan, points, d == 6 ? tmap_drmsd_visit : tmapi_drmsd_pair_visit, sum, j->to,
+                    j);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
+    tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    tmapi_drmsd_pair_run(&plan, &j, 6, 0);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    tmapi_drmsd_pair_run(&plan, &j, 7, 0);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     tmapi_drmsd_pair_boxed(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 7};
-    const tmap_drmsd_sum zero = {0, 0, 0, 0};
-    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    for (int f = 0; f < 2; ++f) j.box[f] = tmapi_drmsd_box_of(j.which.boxes, (tmap_u64)f);
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit_boxed, sum, j.to, &j);
+    tmapi_drmsd_pair_run(&plan, &j, 7, 1);
 }
 
 static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
