@@ -82,9 +82,8 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Compiled with -ftz=true,
-// as by --use_fast_math, the compiler's own comparisons take numbers below the normal ones for 0;
-// these functions never do.
+// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Numbers below the normal
+// ones are no 0, even with -ftz=true.
 TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
@@ -122,7 +121,6 @@ typedef struct tmapi_cluster_control {
     tmap_u32 arrived, gone, found, none;
 } tmapi_cluster_control;
 
-// What a thread knows of its launch.
 typedef struct tmapi_cluster_grid {
     tmap_u32 *arrived, turn;    // of the barrier; turn: 0 before the first one
     tmap_u32 lane, warp, warps; // of all blocks
@@ -194,9 +192,8 @@ TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
     return a.high < b.high || (a.high == b.high && u < v);
 }
 
-// Adds to ranks[k] how many of `count` keys are below key k, for all k. Each block compares some
-// keys with others that it holds in shared memory: count^2 comparisons in all, six instructions
-// each. Collective for the launch.
+// Adds to ranks[k] how many of `count` keys are below key k, for all k, by count^2 comparisons.
+// Collective for the launch.
 TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count,
                                     tmap_u32 *ranks) {
     __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];

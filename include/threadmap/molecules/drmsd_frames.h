@@ -11,14 +11,9 @@
 // drmsd_atoms.h has the equation. A lane adds up the terms of up to 128 pairs as floats, and these
 // sums in double precision. A frame equal to the reference is at exactly 0.
 //
-// Frames may be so close to the reference that the difference of two distances that are floats says
-// little. For them there are plans for close frames. With u_i the way of atom i from the reference
-// A to the frame B, r = A_i - A_j and v = u_i - u_j, the distances of the pair are |r| and |r + v|,
-// and their difference is
-//
-//     |r + v| - |r| = v (2 r + v) / (|r + v| + |r|),
-//
-// in which nothing cancels: u is exact where the frames are close.
+// For frames close to the reference there are plans of their own. With u_i the way of atom i from
+// the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of distances is
+// |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
 #ifndef TMAP_MOLECULES_DRMSD_FRAMES_H
 #define TMAP_MOLECULES_DRMSD_FRAMES_H
 
@@ -65,9 +60,8 @@ TMAP_FN tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
     return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
 }
 
-// Bytes of the workspace: 0 where a block has all pairs of its frames, as for n = 200 and 4096
-// frames on an H200; else some megabytes. For frames that are close there are 12 more for each atom
-// that counts of the frames and the reference.
+// Bytes of the workspace: 0 where a block has all pairs of its frames, else some megabytes; for
+// close frames 12 more for each atom that counts of the frames and the reference.
 TMAP_FN tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
     const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
     return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
@@ -123,14 +117,6 @@ TMAP_DEVICE void tmapi_drmsd_frames_pair(void *job, void *sum, tmap_pair pair, c
     ((tmapi_drmsd_frames_sum *)sum)->some += weight;
 }
 
-// The difference of two distances. a, b: two atoms of a frame.
-TMAP_DEVICE float tmapi_drmsd_frames_far(const float *a, const float *b, const float *own,
-                                         const float *box, int boxed) {
-    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
-    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2],
-                              boxed ? *(const tmapi_drmsd_box *)box : none, boxed) -
-           own[0];
-}
 // a, b: the ways of two atoms. The addend, next to the smallest float, leaves 0 where both
 // distances are 0.
 TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const float *own) {
@@ -146,9 +132,13 @@ TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const 
 TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const float *a,
                                         const float *b, const float *own, const float *box) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
-    const float t = j->own == 4 ? tmapi_drmsd_frames_near(a, b, own)
-                                : tmapi_drmsd_frames_far(a, b, own, box, j->boxed);
     tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
+    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
+    const tmapi_drmsd_box lengths = j->boxed ? *(const tmapi_drmsd_box *)box : none;
+    const float t =
+        j->own == 4
+            ? tmapi_drmsd_frames_near(a, b, own)
+            : tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], lengths, j->boxed) - own[0];
     s->some = fmaf(j->own > 1 ? own[j->own - 1] * t : t, t, s->some);
 }
 
@@ -223,19 +213,15 @@ typedef struct tmap_drmsd_frames_in {
 // negative or not numbers, or boxes where there may be none; else an error of CUDA's. *out is
 // written only on success.
 // Exactness: the same in every run of a plan.
-//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances, and by two
-//      for 200 atoms in 40 Angstrom that differ by 0.014; with 0.0001, right to three digits. With
-//      boxes, a difference of coordinates may be up to a million lengths of the box.
-//   1: off by less than one part in 10^6, and beside that by up to 2^-22 of the longest way |B_i -
-//      A_i| of an atom (2^-25 of it from 20 atoms on, as errors cancel). The latter counts where
-//      frames are turned or moved, or parts of a molecule move far while what counts stays. So
-//      superpose frames first, which changes a dRMSD by no more than the rounding of coordinates.
+//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances. With boxes,
+//      a difference of coordinates may be up to a million lengths of the box.
+//   1: off by less than one part in 10^6, and by up to 2^-22 of the longest way |B_i - A_i| of an
+//      atom (2^-25 from 20 atoms on). So superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
-// Cost of a launch, for each pair and frame: 9.6 instructions, one of them a root, 11 with weights
-// or bounds, 20 with boxes. Close: 27, three of them roots and a reciprocal, and tables four times
-// as large: 2 to 4.5 times the time. A warp has 32, 16 or 8 frames: for one or two frames
-// drmsd_pair.h is quicker.
+// Cost of a launch, for each pair and frame: 9.6 instructions, 11 with weights or bounds, 20 with
+// boxes, 27 for close frames: 2 to 4.5 times the time. For one or two frames drmsd_pair.h is
+// quicker.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int close,
                                                       tmap_drmsd_frames_plan *out) {

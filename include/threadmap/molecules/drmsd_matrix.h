@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // drmsd_matrix.h: the dRMSD of all frames of a trajectory against all.
 //
-// dRMSD(A, B) = sqrt(sum_{i<j} w_ij (d_ij^A - d_ij^B)^2 / sum_{i<j} w_ij) is the distance of two
-// vectors of distances (drmsd_atoms.h has the source). These vectors are written once. Then tiles
-// of 128 x 128 pairs of frames, a triangle of them, take differences and squares as a product of
-// matrices takes products, in single precision and without any cancellation. drmsd_mma.h does the
-// same on tensor cores, quicker and less exact.
+// A dRMSD (drmsd_atoms.h) is the distance of two vectors of distances, which are written once. Then
+// a triangle of tiles of 128 x 128 pairs of frames takes differences and squares as a product of
+// matrices takes products, in single precision. drmsd_mma.h: the same on tensor cores, quicker and
+// less exact.
 //
 //     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
 //     tmap_drmsd_matrix_plan plan;
@@ -23,8 +22,7 @@
 // ---- columns ------------------------------------------------------------------------------------
 //
 // A column is a pair of atoms. Columns come in groups of 8 pairs: a block of 8 atoms i, .., i + 7
-// by an atom j behind them; the 28 pairs within the block are folded into 4 groups. A group reads 9
-// atoms, of which the next group shares 8.
+// by an atom j behind them; the 28 pairs within the block are folded into 4 groups.
 //
 //     atoms    0 1 2 3 4 5 6 7 | 8 9 ..        n = 10:
 //     group 0: (0,1) (0,7) (1,7) .. (6,7)      1 pair by atom 1 and 7 by atom 7
@@ -38,7 +36,7 @@ typedef struct tmapi_matrix_group {
     tmap_u32 i, j, k, split;
 } tmapi_matrix_group;
 
-// A place in the order of groups: a block of 8 atoms and a group of it.
+// A block of 8 atoms and a group of it.
 typedef struct tmapi_matrix_place {
     tmap_u32 block, group;
 } tmapi_matrix_place;
@@ -111,23 +109,18 @@ typedef enum tmap_drmsd_form {
 // A plan. Its members are for reading.
 typedef struct tmap_drmsd_matrix_plan {
     tmap_u64 frames, groups;
-    tmap_u64 workspace;  // bytes
-    tmap_u32 n, atoms;   // atoms of a frame, and those that count
-    tmap_u32 tiles;      // of frames
-    tmap_u32 planes;     // numbers of half precision of a distance; 0: it is a float
-    tmap_u32 slice;      // units of a slice
-    tmap_u32 slices;     // of all columns
-    tmap_u32 round;      // slices that are in the workspace at a time
+    tmap_u64 workspace;            // bytes
+    tmap_u32 n, atoms;             // atoms of a frame, and those that count
+    tmap_u32 tiles, planes;        // of frames; halves of a distance, 0: it is a float
+    tmap_u32 slice, slices, round; // units of a slice; slices of all columns, and at a time
     tmap_u64 at_columns; // where things begin in the workspace, in bytes; bounds and weights first
     tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
 } tmap_drmsd_matrix_plan;
 
-// The frames that are staged, whole tiles of them.
+// The frames that are staged, whole tiles of them, and the columns in the workspace at a time.
 TMAP_FN tmap_u64 tmapi_matrix_frames(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->tiles * TMAPI_MATRIX_SIDE;
 }
-
-// The columns that are in the workspace at a time.
 TMAP_FN tmap_u64 tmapi_matrix_columns(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->round * p->slice * TMAPI_MATRIX_UNIT;
 }
@@ -300,8 +293,7 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 // ---- centres and factors ------------------------------------------------------------------------
 //
 // What is staged of a distance is (d - centre) * factor. The centre is the median distance of some
-// frames: what is left is small, even if a few frames are odd, and keeps digits that a distance
-// rounded to a float has lost. The factor is sqrt(w_ij), or 0 for pairs that do not count.
+// frames, so that what is left is small. The factor is sqrt(w_ij), or 0 for pairs that do not count.
 
 #define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
 
@@ -408,11 +400,10 @@ TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
 
 // ---- distances, column by column ----------------------------------------------------------------
 //
-// A distance that is rounded to a float is off by 2^-25 of it, which is too much where frames are
-// near each other: 20 Angstrom are off by 10^-6, of a difference of 10^-2. So the distance is
-// computed to about 2^-44, what rounding loses being kept beside each number, and only its
+// A distance rounded to a float is off by 2^-25 of it, too much where frames are near each other. So
+// it is computed to about 2^-44, what rounding loses being kept beside each number, and only its
 // difference from the centre is rounded.
-// Source: the sums and differences of Knuth, TAOCP 2, section 4.2.2, theorem B.
+// Source: Knuth, TAOCP 2, section 4.2.2, theorem B.
 
 // A number that is the sum of both.
 typedef struct tmapi_matrix_two {
@@ -561,9 +552,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(t
 
 // ---- a tile of pairs of frames ------------------------------------------------------------------
 //
-// Its sums of squares are a product of matrices with (a - b)^2 in the place of a b: 16 numbers in
-// registers are enough for 64 terms, of two instructions each. Sums of 512 terms are joined, so
-// that rounding errors of a long sum stay those of a short one.
+// A product of matrices with (a - b)^2 in the place of a b: 16 numbers in registers are enough for
+// 64 terms. Sums of 512 terms are joined, so that rounding errors stay those of a short sum.
 
 #define TMAPI_MATRIX_STEP   16u // columns that are copied at a time
 #define TMAPI_MATRIX_STAGES 3u  // steps in shared memory or under way
@@ -639,7 +629,6 @@ typedef struct tmapi_matrix_writer {
     int whole; // sums are whole
 } tmapi_matrix_writer;
 
-// Collective for the warp.
 TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
     tmapi_matrix_writer w = {m->out, m->plan.frames, 0, m->plan.slices == 1};
     if (w.whole)
@@ -662,11 +651,6 @@ typedef struct tmapi_matrix_numbers {
     float4 row[2], column[2];
 } tmapi_matrix_numbers;
 
-TMAP_DEVICE tmapi_matrix_numbers tmapi_matrix_load(const float4 *rows, const float4 *columns) {
-    const tmapi_matrix_numbers x = {{rows[0], rows[4]}, {columns[0], columns[8]}};
-    return x;
-}
-
 // A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x, slices by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums(tmapi_matrix m) {
     const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
@@ -681,13 +665,17 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     for (tmap_u32 s = 0; s < pipe.steps; ++s) {
         const float4 *stage = (const float4 *)tmapi_matrix_next(&pipe, s);
         const float4 *from = stage + row / 4, *other = stage + pipe.size + column / 4;
-        x[0] = tmapi_matrix_load(from, other);
+#pragma unroll
+        for (tmap_u32 h = 0; h < 2; ++h) x[0].row[h] = from[4 * h], x[0].column[h] = other[8 * h];
 #pragma unroll 1
         for (tmap_u32 k = 0; k < TMAPI_MATRIX_STEP; k += 4) {
 #pragma unroll
             for (tmap_u32 u = 0; u < 4; ++u) { // the next column is read before this one is used
                 const tmap_u32 next = (k + u + 1) % TMAPI_MATRIX_STEP * wide;
-                x[(u + 1) % 2] = tmapi_matrix_load(from + next, other + next);
+                tmapi_matrix_numbers *later = x + (u + 1) % 2;
+#pragma unroll
+                for (tmap_u32 h = 0; h < 2; ++h)
+                    later->row[h] = from[next + 4 * h], later->column[h] = other[next + 8 * h];
 #pragma unroll
                 for (tmap_u32 i = 0; i < 8; ++i)
 #pragma unroll
@@ -751,12 +739,11 @@ typedef struct tmapi_matrix_form {
     tmap_u32 run, writing, summing;
 } tmapi_matrix_form;
 
-static inline cudaError_t tmapi_matrix_launch(const tmapi_matrix *m, const void *kernel, tmap_u64 x,
-                                              tmap_u32 y, tmap_u32 threads, tmap_u32 shared,
-                                              cudaStream_t stream) {
-    void *arguments[1] = {(void *)m};
-    return cudaLaunchKernel(kernel, dim3((unsigned)x, y), dim3(threads), arguments, shared, stream);
-}
+typedef struct tmapi_matrix_step {
+    const void *kernel;
+    tmap_u64 x;
+    tmap_u32 y, threads, shared;
+} tmapi_matrix_step;
 
 // All launches of either form.
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
@@ -764,9 +751,9 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
                                            void *workspace, float *out, cudaStream_t stream) {
     const tmap_u64 cells = tmap_condensed_cells(plan->frames);
     unsigned char *at = (unsigned char *)workspace;
-    tmap_u64 columns;
-    cudaError_t error;
     tmapi_matrix m;
+    void *arguments[1] = {&m};
+    cudaError_t error;
     if (tmap_drmsd_atoms_count(in.which, plan->n) != plan->atoms) return cudaErrorInvalidValue;
     if (!cells) return cudaSuccess;
     if (!out || (tmap_u64)out % 4 || in.reference >= plan->frames) return cudaErrorInvalidValue;
@@ -782,40 +769,37 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     m.partial = (float *)(at + plan->at_partial), m.rest = (float *)(at + plan->at_rest);
     m.first = 0, m.slices = plan->round;
     error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
-    if (error) return error;
-    error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
-                                plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0,
-                                stream);
     for (; !error && m.first < plan->slices; m.first += m.slices) {
-        if (m.slices > plan->slices - m.first) m.slices = (tmap_u32)(plan->slices - m.first);
-        columns = (tmap_u64)m.slices * plan->slice * TMAPI_MATRIX_UNIT;
-        error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS,
-                                    1, TMAPI_MATRIX_THREADS, 0, stream);
-        if (!error)
-            error = tmapi_matrix_launch(&m, form->write, columns / form->run, plan->tiles,
-                                        TMAPI_MATRIX_SIDE, form->writing, stream);
-        if (!error)
-            error = tmapi_matrix_launch(&m, form->sums, tmapi_matrix_blocks(plan->tiles), m.slices,
-                                        TMAPI_MATRIX_THREADS, form->summing, stream);
-        if (!error && plan->slices > 1)
-            error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_gather,
-                                        cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256,
-                                        0, stream);
+        const tmap_u64 left = plan->slices - m.first, round = left < m.slices ? left : m.slices;
+        const tmap_u64 columns = round * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmapi_matrix_step steps[5] = {
+            {(const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
+             plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0},
+            {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1, TMAPI_MATRIX_THREADS,
+             0},
+            {form->write, columns / form->run, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
+            {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round, TMAPI_MATRIX_THREADS,
+             form->summing},
+            {(const void *)tmapi_matrix_gather, cells < 65536 * 256 ? (cells + 255) / 256 : 65536,
+             1, 256, 0}};
+        m.slices = (tmap_u32)round;
+        for (int k = m.first ? 1 : 0; !error && k < (plan->slices > 1 ? 5 : 4); ++k)
+            error = cudaLaunchKernel(steps[k].kernel, dim3((unsigned)steps[k].x, steps[k].y),
+                                     dim3(steps[k].threads), arguments, steps[k].shared, stream);
     }
     return error;
 }
 
 // Makes a plan. plan->workspace: the bytes of the workspace.
 // n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
-// that count is looked at, which is up to 92681. form: a tmap_drmsd_form, for tmap_drmsd_matrix or
-// for tmap_drmsd_mma. most: bytes that the workspace may have, or 0: as many as are of use, about 2
-// n (n + 5) a frame, but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums
-// take. Where not all distances fit at a time, they are computed in rounds of some pairs of atoms,
-// and sums of these take 4 or 8 bytes for each pair of frames.
+// that count matters, up to 92681. form: a tmap_drmsd_form. most: bytes that the workspace may have,
+// or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18 and 12 n, or a
+// gigabyte for few frames, and what sums take. With less, distances are computed in rounds, whose
+// sums take 4 or 8 bytes for each pair of frames.
 // Returns cudaErrorInvalidValue for a null pointer or an unknown form, cudaErrorNotSupported for a
-// form of tensor cores where the current GPU has no such ones (before compute capability 8.0) or
-// the program was not compiled for them, cudaErrorInvalidConfiguration beyond the ranges,
-// cudaErrorMemoryAllocation if the smallest round does not fit. *plan is written only on success.
+// form of tensor cores before compute capability 8.0 or in a program not compiled for it,
+// cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round
+// does not fit. *plan is written only on success.
 // Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
 static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int form,
@@ -834,23 +818,20 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frame
 }
 
 // Writes the dRMSD of all pairs of frames.
-// out: frames (frames - 1) / 2 floats in scipy's condensed order: that of frames a < b is at
-// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16, which
-// need not be set to anything and are free again after the launch; calls that run at the same time
-// need one each. All is device memory and does not overlap.
-// With fewer than two frames nothing is written; with fewer than two atoms, or where no pair of
-// atoms counts, all results are 0.
+// out: floats in scipy's condensed order: that of frames a < b is at
+// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16;
+// concurrent calls need one each. All is device memory and does not overlap.
+// With fewer than two frames nothing is written; where no pair of atoms counts, results are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
-// is no frame, another number of atoms than that of the plan, or a plan of another form; else the
-// launches' own error.
+// is no frame, another number of atoms than the plan's, or a plan of another form; else the
+// launches' own error. Can be captured.
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
-// more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
-// results are the same in every run and whatever the GPU's number of multiprocessors.
+// more; 0 for equal frames. Results are the same in every run of a plan, on any GPU.
 // Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares
 // of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
 // infinite makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are taken by 128. The call allocates nothing, does not wait, and can be captured.
+// are taken by 128.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
                                             tmap_drmsd_matrix_in in, void *workspace, float *out,

@@ -3,14 +3,11 @@
 // as fast as drmsd_matrix.h, and less exact.
 //
 // |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v the vectors of distances of two frames, less
-// their medians over some frames. They are numbers of half precision, of 11 bits; or, with two
-// planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. Products are
-// exact; tensor cores add them up as floats, but cut off what does not fit. What keeps the digits
-// of near frames:
-//   - columns are measured from a median, so that norms are small;
-//   - the formula is applied to 256 columns at a time, and what is left, which is small for near
-//     frames, is added up as floats; products are taken out of the tensor cores each 128 columns;
-//   - norms are taken by the same products in the same order: equal frames have 0, always.
+// their medians over some frames, so that norms are small. They are numbers of half precision; or,
+// with two planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. The
+// formula is applied to 256 columns at a time, and what is left is added up as floats; products are
+// taken out of the tensor cores each 128 columns. Norms are taken by the same products in the same
+// order: equal frames have 0, always.
 //
 //     error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
 //     ... cudaMalloc(&workspace, plan.workspace);
@@ -35,8 +32,7 @@
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Four 8 x 8 matrices of halves, of each of which a lane gives the address of a row: lanes 0 to 7
-// of the first one, and so on.
+// Four 8 x 8 matrices of halves: lanes 0 to 7 give the addresses of rows of the first one, ...
 TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -124,15 +120,12 @@ TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, fl
             tmap_u32 a[4], b[4], rest[4];
             tmapi_drmsd_mma_read(a, brick + (a_at ^ k));
             tmapi_drmsd_mma_read(b, brick + (b_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], a, b);
-            tmapi_drmsd_mma_multiply(sums[h][1], a, b + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], a, b + 2 * x);
             if (planes < 2) continue;
             tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (b_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], a, rest);
-            tmapi_drmsd_mma_multiply(sums[h][1], a, rest + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], a, rest + 2 * x);
             tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (a_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], rest, b);
-            tmapi_drmsd_mma_multiply(sums[h][1], rest, b + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], rest, b + 2 * x);
         }
     }
 }
@@ -305,9 +298,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// Writes the dRMSD of all pairs of frames. plan: of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT,
-// made for the current GPU; the workspace has 2 or 4 bytes for each distance. All else as for
-// tmap_drmsd_matrix, but for what follows.
+// tmap_drmsd_matrix for a plan of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, made for the current
+// GPU; the workspace has 2 or 4 bytes for each distance. What differs:
 // Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
 // pairs of atoms that count, and d the root mean square of their distances. A result is off by
 //   TMAP_DRMSD_MMA_HALF:  2^-11 (a + b) at most, and as errors cancel, some 2^-12 (a + b) / sqrt(P)
@@ -315,11 +307,9 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 //   both: 2^-21 d at most, as distances are floats at first, and as errors cancel, some
 //         2^-22 d / sqrt(P); and its square by some 2^-23 (a^2 + b^2), which tensor cores cut off.
 // So frames that are as far from each other as from the median have 6 or 5 right digits, and those
-// a hundred times nearer 3; of frames of 200 atoms that all differ by 0.001 Angstrom,
-// TMAP_DRMSD_MMA_SPLIT has 4 or 5. Equal frames have 0, always; no result is negative. The same in
-// every run; GPUs of different kinds may differ in what tensor cores cut off.
-// Range: one power of two scales all distances, so that the largest extent of a frame fits a number
-// of half precision. One frame that is 10^4 times as large as the others costs these nothing.
+// a hundred times nearer 3. Equal frames have 0; no result is negative. The same in every run; GPUs
+// of different kinds may differ in what tensor cores cut off.
+// Range: one power of two scales all distances, so that the largest extent of a frame fits a half.
 // Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
 // each distance some 25 instructions.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,

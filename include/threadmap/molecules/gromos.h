@@ -12,8 +12,7 @@
 //     ... cudaMalloc(&workspace, tmap_gromos_bytes(n));
 //     cudaError_t error = tmap_gromos(distances, 0.15f, clusters, workspace, stream);
 //
-// The matrix is read once, and becomes a bit matrix of n x n pairs. Then many clusters are found at
-// a time, the same ones as by the serial algorithm.
+// The matrix is read once, and becomes a bit matrix. Then many clusters are found at a time.
 #ifndef TMAP_MOLECULES_GROMOS_H
 #define TMAP_MOLECULES_GROMOS_H
 
@@ -62,9 +61,8 @@ TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
 
 typedef struct tmapi_gromos_matrix {
     const float *distances;
-    tmap_u32 n, words, tiles; // words of a row, tiles along a side
+    tmap_u32 *bits, n, words, tiles; // words of a row, tiles along a side
     float cutoff;
-    tmap_u32 *bits;
 } tmapi_gromos_matrix;
 
 // The tile's bits on the way to memory: 8 words of each row and of each column.
@@ -136,19 +134,16 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
     for (tmap_u32 part = threadIdx.x; part < side * 2; part += TMAPI_GROMOS_WARPS * 32) {
         const tmap_u32 y = part / 2, x = part % 2 * 4; // four words of row y, from word x on
         uint4 upper = t.rows[part], lower;
-        tmap_u32 *to = m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x);
-        lower.x = t.columns[tmapi_gromos_place(y, x)];
-        lower.y = t.columns[tmapi_gromos_place(y, x + 1)];
-        lower.z = t.columns[tmapi_gromos_place(y, x + 2)];
-        lower.w = t.columns[tmapi_gromos_place(y, x + 3)];
-        if (i == j) {
-            const tmap_u32 own = y / 32 - x, bit = 1u << y % 32; // a frame counts itself
-            upper.x |= lower.x | (own == 0 ? bit : 0), upper.y |= lower.y | (own == 1 ? bit : 0);
-            upper.z |= lower.z | (own == 2 ? bit : 0), upper.w |= lower.w | (own == 3 ? bit : 0);
-        } else if (j + y < m.n) {
-            *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) {
+            const tmap_u32 word = t.columns[tmapi_gromos_place(y, x + k)];
+            (&lower.x)[k] = word;
+            if (i == j) // a frame counts itself
+                (&upper.x)[k] |= word | (y / 32 == x + k ? 1u << y % 32 : 0);
         }
-        if (i + y < m.n) *(uint4 *)to = upper;
+        if (i != j && j + y < m.n)
+            *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
+        if (i + y < m.n) *(uint4 *)(m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x)) = upper;
     }
 }
 
@@ -187,9 +182,8 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 // algorithm finds them by falling size, and those of a size by their centres, so that sorting
 // restores its order.
 //
-// A frame's row is read again only where the key of its choice has fallen, and a bound of the keys
-// in a word passes over most words. Rows of frames that leave are read, too, to reduce their
-// neighbours' numbers: each once in all.
+// A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
+// word passes over most words. The row of a frame that leaves is read once more.
 
 // What the kernel gets. Arrays have a place for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
@@ -227,7 +221,7 @@ TMAP_DEVICE uint4 tmapi_gromos_words(const tmapi_gromos *g, const uint4 *row, tm
     return words;
 }
 
-// All frames are left, and have all their neighbours.
+// All frames are left.
 TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->thread; w < g->words; w += grid->threads) {
         const tmap_u32 frames = g->n / 32 > w ? 32 : g->n / 32 == w ? g->n % 32 : 0;
@@ -285,10 +279,9 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
         const uint4 words = next;
         const tmap_u64 before = best;
         next = tmapi_gromos_words(g, row, at + 32);
-        best = tmapi_gromos_word(g, at * 4, words.x, best);
-        best = tmapi_gromos_word(g, at * 4 + 1, words.y, best);
-        best = tmapi_gromos_word(g, at * 4 + 2, words.z, best);
-        best = tmapi_gromos_word(g, at * 4 + 3, words.w, best);
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k)
+            best = tmapi_gromos_word(g, at * 4 + k, (&words.x)[k], best);
         if (__any_sync(0xffffffffu, best != before)) best = tmapi_cluster_max64(best);
     }
     return best;
@@ -329,7 +322,6 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
         const tmap_u32 v = w * 32 + grid->lane, left = g->left[w];
         tmap_u32 centre = v, count = 0, lanes, place;
         int leaves = 0;
-        if (!left) continue; // the same in all lanes
         if (left >> grid->lane & 1) {
             centre = g->best[v], count = g->counts[centre];
             leaves = g->votes[centre] == count;
@@ -347,12 +339,6 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
     }
 }
 
-// One neighbour less for each bit that is set in word w.
-TMAP_DEVICE void tmapi_gromos_reduce(const tmapi_gromos *g, tmap_u32 w, tmap_u32 bits) {
-    for (; bits; bits &= bits - 1)
-        atomicSub(g->counts + (w * 32 + (tmap_u32)__ffs((int)bits) - 1), 1u);
-}
-
 // Takes frames number `from` up to `to` of those that are gone off their neighbours' numbers, and
 // prepares the next round.
 TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_grid *grid,
@@ -364,9 +350,10 @@ TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_
 #pragma unroll 2
         for (tmap_u32 at = grid->lane; at < g->words / 4; at += 32) {
             const uint4 words = tmapi_gromos_words(g, row, at);
-            tmapi_gromos_reduce(g, at * 4, words.x), tmapi_gromos_reduce(g, at * 4 + 1, words.y);
-            tmapi_gromos_reduce(g, at * 4 + 2, words.z);
-            tmapi_gromos_reduce(g, at * 4 + 3, words.w);
+#pragma unroll
+            for (tmap_u32 k = 0; k < 4; ++k)
+                for (tmap_u32 bits = (&words.x)[k]; bits; bits &= bits - 1)
+                    atomicSub(g->counts + (at * 128 + k * 32 + (tmap_u32)__ffs((int)bits) - 1), 1u);
         }
         if (grid->lane == 0) g->counts[v] = 0;
     }
@@ -418,16 +405,15 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in
 // which the greedy algorithm finds them, by sizes that fall or stay; of centres and sizes the first
 // *clusters.count are written.
-// bits: as tmap_gromos_bits writes it: symmetric, with a diagonal of 1, and 0 in columns from n on;
-// another matrix gives some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count
-// alone. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; launches that run at
-// the same time need one each. All is device memory and does not overlap.
+// bits: as tmap_gromos_bits writes it; a matrix that is not symmetric with a diagonal of 1 gives
+// some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count alone. workspace:
+// tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; concurrent launches need one each.
+// All is device memory and does not overlap.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed,
-// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. The call
-// allocates nothing, does not wait, and can be captured; its launch is a cooperative one. Results
-// are the same in every run.
-// Cost: each row of the bits is read three times, and once more whenever its frame chooses anew. A
-// round finds many clusters; one of few changes takes three barriers of the device.
+// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. Can be
+// captured; the launch is cooperative. Results are the same in every run.
+// Cost: a row of the bits is read three times, and once more whenever its frame chooses anew; three
+// barriers of the device a round.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
 static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
                                               tmap_clusters clusters, void *workspace,
