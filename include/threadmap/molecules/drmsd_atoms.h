@@ -7,10 +7,8 @@
 // Source: Filipovic, Plhak, Strelak, HPCS 2015, and the lecture slides about it.
 //
 // Frames are floats of shape (frames, n, 3): coordinate c of atom i of frame f is at
-// frames[(f * n + i) * 3 + c]. Distances are in the unit of the coordinates, and floats: one of
-// some 100 is off by 10^-5. The headers differ in how small a difference of two distances they
-// resolve. A coordinate that is not a number or infinite makes a result NaN, if its atom counts; a
-// result is 0 where no pair counts.
+// frames[(f * n + i) * 3 + c]. A coordinate that is not a number or infinite makes a result NaN, if
+// its atom counts; a result is 0 where no pair counts.
 #ifndef TMAP_MOLECULES_DRMSD_ATOMS_H
 #define TMAP_MOLECULES_DRMSD_ATOMS_H
 
@@ -18,8 +16,7 @@
 #include "../triangle/condensed.h"
 
 // Which atoms and pairs count. Pointers are to device memory; a struct of zeros takes all of them.
-// atoms, atom_count: numbers below n of the atoms that count, in any order; 0: all n. They are the
-//     atoms 0, 1, ... of everything else here.
+// atoms, atom_count: numbers below n of the atoms that count, in any order; 0: all n.
 // weights: one w_i for each atom that counts, w_ij = w_i w_j, finite and not negative; 0: all 1.
 // boxes: the lengths of each frame's orthorhombic box, shape (frames, 3); distances are those of
 //     the nearest images. A length of 0: not periodic that way. 0: no boxes.
@@ -51,7 +48,6 @@ TMAP_FN int tmapi_drmsd_atoms_of(const tmap_drmsd_atoms *which, tmap_drmsd_atoms
 
 // ---- distances ----------------------------------------------------------------------------------
 
-// A place, a difference, or lengths of a box.
 typedef struct tmapi_drmsd_xyz {
     float x, y, z;
 } tmapi_drmsd_xyz;
@@ -72,8 +68,7 @@ typedef struct tmapi_drmsd_box {
     tmapi_drmsd_xyz length, over;
 } tmapi_drmsd_box;
 
-// 1 / length, or 0. Newton's step makes it as exact as a division, which takes four times as many
-// instructions.
+// 1 / length, or 0; as exact as a division by a step of Newton's.
 TMAP_DEVICE float tmapi_drmsd_box_over(float length) {
     const float over = tmapi_drmsd_over(length);
     return length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
@@ -90,8 +85,7 @@ TMAP_DEVICE tmapi_drmsd_box tmapi_drmsd_box_of(const float *boxes, tmap_u64 fram
     return box;
 }
 
-// The difference along an axis to the nearest image. To add and subtract 1.5 * 2^23 rounds numbers
-// below 2^22, four times as fast as rintf.
+// The difference along an axis to the nearest image. To add and subtract 1.5 * 2^23 rounds.
 TMAP_DEVICE float tmapi_drmsd_image(float difference, float length, float over) {
     const float large = 12582912.0f;
     return fmaf(-length, fmaf(difference, over, large) - large, difference);
@@ -155,11 +149,10 @@ static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count
         if ((floats[i] & 0x7f800000u) == 0x7f800000u) atomicMin(first, i / 3);
 }
 
-// Writes to *first which atom is the first one with a coordinate that is not a number or infinite:
-// number f * n + i for atom i of frame f; or 2^64 - 1 where there is none. xyz, of shape (frames,
-// n, 3), and first are device memory.
+// Writes to *first the first atom with a coordinate that is not a number or infinite: f * n + i for
+// atom i of frame f; or 2^64 - 1. xyz, of shape (frames, n, 3), and first are device memory.
 // Returns cudaErrorInvalidValue for a null pointer, or what a memset or launch returns. Can be
-// captured. Cost: frames are read once, at the speed of the memory.
+// captured. Cost: frames are read once.
 // Example: two frames of 100 atoms, z of atom 7 of the second one not a number: 107.
 static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u64 frames,
                                             tmap_u64 *first, cudaStream_t stream) {
@@ -170,8 +163,7 @@ static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u
     if (!xyz || !first) return cudaErrorInvalidValue;
     if (shape.grid > 8192) shape.grid = 8192;
     error = cudaMemsetAsync(first, 0xff, sizeof *first, stream);
-    if (error) return error;
-    return tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
+    return error ? error : tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

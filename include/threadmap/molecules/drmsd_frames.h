@@ -28,7 +28,7 @@ typedef struct tmapi_drmsd_frames_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Which pairs of how many atoms and frames. Its members are for reading.
+// Its members are for reading.
 typedef struct tmap_drmsd_frames_plan {
     tmap_pairs_frames_plan pairs;
     tmap_drmsd_atoms which;
@@ -204,11 +204,10 @@ typedef struct tmap_drmsd_frames_in {
     const float *frames;    // shape (frames, n, 3)
 } tmap_drmsd_frames_in;
 
-// The plan for a reference and `frames` frames of n atoms each, for any number of launches on the
-// current device. n: up to 2^32 - 1, of which up to 2^24 count. frames: up to 2^31. which: the
-// atoms and pairs that count, the reference's box not among the boxes; 0: all. The struct is
-// copied; launches read what its pointers point to. close: 1 for frames that are close to the
-// reference, without boxes; else 0.
+// The plan for a reference and `frames` frames of n atoms each on the current device. n: up to 2^32
+// - 1, of which up to 2^24 count. frames: up to 2^31. which: the atoms and pairs that count, the
+// reference's box not among the boxes; 0: all. The struct is copied; launches read what it points
+// to. close: 1 for frames that are close to the reference, without boxes; else 0.
 // Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are
 // negative or not numbers, or boxes where there may be none; else an error of CUDA's. *out is
 // written only on success.
@@ -245,8 +244,7 @@ static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frame
 // bytes at a multiple of 16; launches that run at the same time need one each. All is device
 // memory.
 // Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
-// what a launch returns. Can be captured: one launch, or two for close frames, and a memset where
-// there is a workspace.
+// what a launch returns. Can be captured.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
                                             tmap_drmsd_frames_in in, void *workspace, float *out,

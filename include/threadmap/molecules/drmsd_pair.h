@@ -6,8 +6,7 @@
 //     ... cudaMalloc(&workspace, tmap_drmsd_pair_bytes(&plan));
 //     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
 //
-// drmsd_atoms.h has the equation. A thread adds up the terms of some thousand pairs as floats;
-// these sums are joined in double precision.
+// drmsd_atoms.h has the equation. Threads add up floats; their sums are joined in double precision.
 #ifndef TMAP_MOLECULES_DRMSD_PAIR_H
 #define TMAP_MOLECULES_DRMSD_PAIR_H
 
@@ -59,8 +58,7 @@ TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 // ---- the term of a pair -------------------------------------------------------------------------
 
 // The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
-// and x, y, z in frame B. It is 0 where both frames are the same.
-// Cost: 15 instructions, two of them roots.
+// and x, y, z in frame B. Cost: 15 instructions, two of them roots.
 TMAP_DEVICE float tmap_drmsd_term(const float *a, const float *b) {
     const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
     return d * d;
@@ -117,7 +115,7 @@ TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f
     return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
                               a[3 * f + 2] - b[3 * f + 2], j->box[f], j->boxed);
 }
-// The term of a pair and its weight, which is 0 outside of the bounds; a NaN is not hidden by them.
+// A NaN is not hidden by the bounds.
 TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *u,
                                         const void *v) {
     const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
@@ -163,9 +161,8 @@ static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
 
 // ---- the host's side ----------------------------------------------------------------------------
 
-// The plan for two frames of n atoms each, for any number of launches on the current device. n: up
-// to 2^32 - 513. which: the atoms and pairs that count; 0: all. The struct is copied; launches read
-// what its pointers point to.
+// The plan for two frames of n atoms each on the current device. n: up to 2^32 - 513. which: the
+// atoms and pairs that count; 0: all. The struct is copied; launches read what it points to.
 // Returns cudaErrorInvalidValue for a null pointer, more atoms that count than that, or bounds that
 // are negative or not numbers; else an error of CUDA's. *out is written only on success.
 static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
@@ -188,9 +185,8 @@ static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd
 // bytes at a multiple of 16; launches that run at the same time need one each. All in device
 // memory. Returns cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be
 // captured.
-// Exactness: the result is the same in each run, on any device. It is off by less than one part in
-// 10^6 down to differences of 10^-4 of the distances, if there are thousands of atoms, among which
-// errors cancel.
+// Exactness: the same in each run, on any device. It is off by less than one part in 10^6 down to
+// differences of 10^-4 of the distances, if there are thousands of atoms.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.

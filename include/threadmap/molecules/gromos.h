@@ -56,8 +56,8 @@ TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
 // ---- the bit matrix -----------------------------------------------------------------------------
 //
 // A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot over the lanes is a
-// word of a row, and what a lane collects over the rows is a word of a column, that is of a row
-// below the diagonal. Shared memory collects both, so that whole sectors of 32 bytes are written.
+// word of a row; what a lane collects over the rows is a word of a row below the diagonal. Shared
+// memory collects both, so that whole sectors of 32 bytes are written.
 
 typedef struct tmapi_gromos_matrix {
     const float *distances;
@@ -134,16 +134,18 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
     for (tmap_u32 part = threadIdx.x; part < side * 2; part += TMAPI_GROMOS_WARPS * 32) {
         const tmap_u32 y = part / 2, x = part % 2 * 4; // four words of row y, from word x on
         uint4 upper = t.rows[part], lower;
+        tmap_u32 *to = m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x);
+        const tmap_u32 own = y / 32 - x, bit = 1u << y % 32;
 #pragma unroll
-        for (tmap_u32 k = 0; k < 4; ++k) {
-            const tmap_u32 word = t.columns[tmapi_gromos_place(y, x + k)];
-            (&lower.x)[k] = word;
-            if (i == j) // a frame counts itself
-                (&upper.x)[k] |= word | (y / 32 == x + k ? 1u << y % 32 : 0);
-        }
-        if (i != j && j + y < m.n)
+        for (tmap_u32 k = 0; k < 4; ++k) (&lower.x)[k] = t.columns[tmapi_gromos_place(y, x + k)];
+        if (i == j) {
+#pragma unroll
+            for (tmap_u32 k = 0; k < 4; ++k) // a frame counts itself
+                (&upper.x)[k] |= (&lower.x)[k] | (own == k ? bit : 0);
+        } else if (j + y < m.n) {
             *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
-        if (i + y < m.n) *(uint4 *)(m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x)) = upper;
+        }
+        if (i + y < m.n) *(uint4 *)to = upper;
     }
 }
 
@@ -177,10 +179,8 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 // All rounds are one launch. Frames have keys: the number of their neighbours that are left, and of
 // equal numbers the lower frame comes first. In a round each frame votes for the first one of its
 // neighbours. A frame for which all its neighbours vote is a centre of the greedy algorithm, and
-// they are its cluster: any other frame that could take one of them comes after it in the view of
-// that neighbour, and keys only fall. A round finds many clusters, out of order. The greedy
-// algorithm finds them by falling size, and those of a size by their centres, so that sorting
-// restores its order.
+// they are its cluster, as keys only fall. A round finds many clusters, out of order: the greedy
+// algorithm finds them by falling size, and those of a size by their centres.
 //
 // A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
 // word passes over most words. The row of a frame that leaves is read once more.
@@ -434,20 +434,18 @@ static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
     return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, g.control, &g, stream);
 }
 
-// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits, whose
-// comments hold. workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
+// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits.
+// workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
 // Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
 static inline cudaError_t tmap_gromos(tmap_distances distances, float cutoff,
                                       tmap_clusters clusters, void *workspace,
                                       cudaStream_t stream) {
     tmap_u32 *bits = (tmap_u32 *)workspace;
+    void *rest = (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n);
     cudaError_t error;
     if (!tmapi_cluster_ready(clusters, distances.n, 1, workspace)) return cudaErrorInvalidValue;
     error = tmap_gromos_bits(distances, cutoff, bits, stream);
-    if (error) return error;
-    return tmap_gromos_of_bits(bits, distances.n, clusters,
-                               (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n),
-                               stream);
+    return error ? error : tmap_gromos_of_bits(bits, distances.n, clusters, rest, stream);
 }
 
 #endif

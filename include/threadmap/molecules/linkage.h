@@ -2,9 +2,8 @@
 // linkage.h: clustering by single linkage: the minimum spanning tree of n vertices from a condensed
 // distance matrix, its components below a cut-off, and scipy's linkage matrix.
 //
-// Edges (i, j), i < j, have a total order: by distance, then by i, then by j. There is one tree
-// with the least edges by it, that of Kruskal's and of Prim's algorithm. Joining its edges in their
-// order is single linkage (Gower and Ross 1969, Applied Statistics 18, 54).
+// Edges (i, j), i < j, have a total order: by distance, then by i, then by j, so that there is one
+// tree. Joining its edges in order is single linkage (Gower and Ross 1969, Applied Statistics 18).
 //
 //     const tmap_distances distances = {d, n};
 //     const tmap_clusters components = {labels, 0, 0, count}; // n numbers, and one
@@ -81,9 +80,9 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 // ---- a pass over the matrix ---------------------------------------------------------------------
 //
 // For each vertex it finds the nearest one of another component. A warp takes 32 rows of 128
-// columns. A lane has four columns and goes through the rows: the least of a column stays in
-// registers; the least of a row is looked for only where some lane has one that is not above the
-// best that the row had when the warp began. Pairs of one component are not loaded.
+// columns, a lane four columns: the least of a column stays in registers; the least of a row is
+// looked for only where some lane has one that is not above the row's best. Pairs of one component
+// are not loaded.
 
 #define TMAPI_LINKAGE_NONE    (~(tmap_u64)0)
 #define TMAPI_LINKAGE_ROWS    32u
@@ -91,10 +90,9 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 #define TMAPI_LINKAGE_MINE    4u // columns of a lane
 #define TMAPI_LINKAGE_BATCH   4u // rows whose loads are on their way together
 
-// What the kernel gets. Arrays have a place for each vertex; those of components are used at its
-// lowest one. best[v]: order of the distance * 2^32 + the other vertex, of the nearest vertex of
-// another component that is at a finite distance, or TMAPI_LINKAGE_NONE. Of equal distances the
-// lower vertex is the pair with the lower condensed index, too.
+// Arrays have a place for each vertex; those of components are used at its lowest one. best[v]:
+// order of the distance * 2^32 + the other vertex, of the nearest vertex of another component that
+// is at a finite distance, or TMAPI_LINKAGE_NONE.
 typedef struct tmapi_linkage {
     const float *distances;
     tmap_u32 n;
@@ -221,9 +219,8 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_
 
 // ---- rounds -------------------------------------------------------------------------------------
 //
-// The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round, a pass
-// and steps over n vertices, each component takes the least edge that leaves it. As edges have a
-// total order, no cycle arises; at least every second component vanishes.
+// The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round each
+// component takes the least edge that leaves it. As edges have a total order, no cycle arises.
 //
 // Components have the number of their lowest vertex. Of one that only infinite distances lead out
 // of, the least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then
@@ -266,8 +263,7 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// Each component finds the root of its tree, on ways that all threads shorten; roots find their
-// lowest vertex.
+// Each component finds the root of its tree; roots find their lowest vertex.
 TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 c = grid->thread; c < l->n; c += grid->threads) {
         tmap_u32 root, next;
