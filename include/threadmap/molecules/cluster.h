@@ -39,8 +39,8 @@ typedef struct tmapi_cluster_plan {
     tmap_u32 blocks, threads;
 } tmapi_cluster_plan;
 
-// For so many warps that have something to do. A device that runs one block at a time gets a
-// single, small one. TMAP_ERANGE for a kernel of which the device holds no block.
+// For so many warps. A device that runs one block at a time gets a small one. TMAP_ERANGE for a
+// kernel of which it holds no block.
 TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
                                   tmapi_cluster_plan *out) {
     const tmap_u64 processors = facts->device.processors;
@@ -88,13 +88,9 @@ TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
     if (or_equal)
-        asm("{ .reg .pred p; setp.le.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-            : "=r"(less)
-            : "f"(a), "f"(b));
+        asm("set.le.s32.f32 %0, %1, %2;" : "=r"(less) : "f"(a), "f"(b));
     else
-        asm("{ .reg .pred p; setp.lt.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-            : "=r"(less)
-            : "f"(a), "f"(b));
+        asm("set.lt.s32.f32 %0, %1, %2;" : "=r"(less) : "f"(a), "f"(b));
     return less;
 #else
     const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b), more = or_equal != 0;

@@ -244,8 +244,8 @@ TMAP_DEVICE tmap_u32 tmapi_matrix_finite(float x) {
 }
 
 // Writes the coordinates of the atoms that count, those of one atom in all frames side by side, and
-// finds the largest weight, and for halves the largest coordinate, measured from the frame's first
-// atom. Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
+// finds the largest weight, and for halves the largest coordinate from the frame's first atom.
+// Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spread(tmapi_matrix m) {
     __shared__ float staged[32][3 * 32 + 1];
     const tmap_u32 atoms = m.plan.atoms, x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -297,14 +297,12 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 
 #define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
 
-// A power of two that brings the weights below 1, and columns of halves below 2^15: no distance is
-// longer than twice the largest one from an atom.
+// A power of two that brings the weights below 1, and columns of halves below 2^15.
 TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
-    const float weight = m->which.weights ? __uint_as_float(m->bounds[1]) : 1;
+    const float weight = m->which.weights ? __uint_as_float(m->bounds[1]) : 0;
     const float length = m->plan.planes ? 3.47f * __uint_as_float(m->bounds[0]) : 0;
     int exponent = 0, more = 0;
     if (weight > 0) frexpf(weight, &exponent);
-    if (!m->which.weights) exponent = 0;
     if (length > 0) frexpf(length, &more), more -= 15;
     exponent = -exponent - more;
     return ldexpf(1, exponent < -120 ? -120 : exponent > 120 ? 120 : exponent);
@@ -319,7 +317,6 @@ TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, t
 }
 
 // The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none.
-// Collective for the warp.
 TMAP_DEVICE float tmapi_matrix_median(float x) {
     const tmap_u32 lane = threadIdx.x % 32;
     const int count = __popc(__ballot_sync(0xffffffffu, x < 1e18f));
@@ -332,8 +329,7 @@ TMAP_DEVICE float tmapi_matrix_median(float x) {
     return count ? __shfl_sync(0xffffffffu, x, from) : 0;
 }
 
-// The column of atoms i < j, in all lanes. Distances that are no numbers have no part in the
-// median. Collective for the warp, whose lanes take a frame each.
+// The column of atoms i < j, in all lanes. The median leaves out distances that are no numbers.
 TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, float scale,
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
@@ -530,8 +526,7 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
 
 #define TMAPI_MATRIX_RUN 128u // columns of a block
 
-// Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns of the round by x,
-// tiles by y.
+// Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns by x, tiles by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(tmapi_matrix m) {
     const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
     const tmap_u64 column = blockIdx.x * (tmap_u64)TMAPI_MATRIX_RUN;
@@ -703,8 +698,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     }
 }
 
-// Adds the sums of the round's slices to those of the rounds before, in double precision; after the
-// last round writes the results.
+// Adds the sums of the round's slices to those before, in double precision; at last writes results.
 static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
     const tmap_u64 cells = tmap_condensed_cells(m.plan.frames);
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -721,7 +715,6 @@ static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// What a launch reads.
 typedef struct tmap_drmsd_matrix_in {
     const float *frames;           // shape (frames, n, 3), in device memory
     const tmap_drmsd_atoms *which; // the atoms and pairs that count and for how much; 0: all, alike

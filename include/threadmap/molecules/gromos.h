@@ -185,7 +185,7 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 // A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
 // word passes over most words. The row of a frame that leaves is read once more.
 
-// What the kernel gets. Arrays have a place for each frame, or for each word of a row of the bits.
+// Arrays have a place for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
     const tmap_u32 *bits;
     tmap_u32 n, words; // words of a row
@@ -195,10 +195,8 @@ typedef struct tmapi_gromos {
     tmap_u32 *counts;         // neighbours that are left; 0: the frame is gone
     tmap_u32 *best, *seen;    // a frame's choice, and the number of neighbours that it had then
     tmap_u32 *votes;          // for a frame; in the end the number of its cluster
-    tmap_u32 *gone;           // frames in the order in which they leave
-    tmap_u32 *ranks;          // of clusters in `found`
-    tmap_u32 *left;           // bits of the frames that are left
-    tmap_u32 *bounds;         // no frame of a word that is left has more neighbours
+    tmap_u32 *gone, *ranks;   // frames in the order in which they leave; of clusters in `found`
+    tmap_u32 *left, *bounds;  // bits of the frames that are left; no frame of a word has more
 } tmapi_gromos;
 
 // The key of a frame, 0 for one that is gone.
@@ -288,7 +286,7 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
 }
 
 // All frames that are left vote, and first choose anew if the key of their choice has changed.
-// Frames of a warp lie far apart, as those that are near each other often choose at the same time.
+// Frames of a warp lie far apart, as neighbours often choose at the same time.
 TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u64 begin = grid->warp; begin < g->n; begin += grid->warps * 32ull) {
         const tmap_u64 at = begin + (tmap_u64)grid->lane * grid->warps;
@@ -316,7 +314,7 @@ TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_gr
     }
 }
 
-// Frames leave whose choice all of its neighbours have voted for. Their labels are their centres.
+// Frames leave whose choice all of its neighbours have voted for; their labels are their centres.
 TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w < g->words; w += grid->warps) {
         const tmap_u32 v = w * 32 + grid->lane, left = g->left[w];
@@ -331,10 +329,8 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
         place = tmapi_cluster_append(&g->control->gone, leaves);
         if (leaves) g->gone[place] = v, g->to.labels[v] = centre;
         place = tmapi_cluster_append(&g->control->found, leaves && centre == v);
-        if (leaves && centre == v) {
-            g->found[place].high = ~count, g->found[place].middle = v;
-            g->found[place].low = g->found[place].none = 0;
-        }
+        const tmapi_cluster_key key = {~count, v, 0, 0};
+        if (leaves && centre == v) g->found[place] = key;
         if (grid->lane == 0) g->left[w] = left & ~lanes;
     }
 }

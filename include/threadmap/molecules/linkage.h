@@ -100,8 +100,7 @@ typedef struct tmapi_linkage {
     tmapi_cluster_control *control;
     tmap_u64 *best, *pair;   // pair: of a component: i * 2^32 + j of its least edge
     tmapi_cluster_key *keys; // edges in no order
-    tmap_u32 *least;         // of a component: the order of that edge's distance
-    tmap_u32 *of;            // the component of a vertex
+    tmap_u32 *least, *of;    // of a component: the order of that edge's distance; of a vertex: it
     tmap_u32 *parent, *low; // of a component: what it joins, and the lowest vertex of what joins it
     tmap_u32 *ranks;        // of edges
 } tmapi_linkage;
@@ -256,10 +255,8 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
         }
         if (component) l->parent[c] = joins ? other : c;
         place = tmapi_cluster_append(&l->control->found, joins);
-        if (joins) {
-            l->keys[place].high = order, l->keys[place].none = 0;
-            l->keys[place].middle = (tmap_u32)(pair >> 32), l->keys[place].low = (tmap_u32)pair;
-        }
+        const tmapi_cluster_key key = {order, (tmap_u32)(pair >> 32), (tmap_u32)pair, 0};
+        if (joins) l->keys[place] = key;
     }
 }
 
@@ -275,7 +272,7 @@ TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// A component's new number. Law: the number of a new number is itself.
+// A component's new number, which keeps itself.
 TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
     return l->low[l->parent[component]];
 }
@@ -366,7 +363,6 @@ typedef struct tmapi_linkage_cut {
     tmap_u32 *parent, *roots, *before; // a lower vertex; a bit for each; roots before a word's
 } tmapi_linkage_cut;
 
-// The root of a vertex, on a way that others may be shortening or making longer.
 TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
     tmap_u32 up, next;
     while ((up = tmapi_cluster_load(parent + v)) != v) {
