@@ -65,23 +65,20 @@ TMAP_DEVICE float tmapi_drmsd_over(float x) {
 
 // A box, and 1 / length; 0 where it is not periodic.
 typedef struct tmapi_drmsd_box {
-    tmapi_drmsd_xyz length, over;
+    float length[3], over[3];
 } tmapi_drmsd_box;
 
-// 1 / length, or 0; as exact as a division by a step of Newton's.
-TMAP_DEVICE float tmapi_drmsd_box_over(float length) {
-    const float over = tmapi_drmsd_over(length);
-    return length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
-}
-
-// The box of a frame. boxes: their lengths, or 0.
+// The box of a frame. boxes: their lengths, or 0. A step of Newton's makes 1 / length as exact as a
+// division.
 TMAP_DEVICE tmapi_drmsd_box tmapi_drmsd_box_of(const float *boxes, tmap_u64 frame) {
-    tmapi_drmsd_box box = {{0, 0, 0}, {0, 0, 0}};
-    const float *at = boxes + frame * 3;
-    if (boxes) box.length.x = at[0], box.length.y = at[1], box.length.z = at[2];
-    box.over.x = tmapi_drmsd_box_over(box.length.x);
-    box.over.y = tmapi_drmsd_box_over(box.length.y);
-    box.over.z = tmapi_drmsd_box_over(box.length.z);
+    tmapi_drmsd_box box;
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+        const float length = boxes ? boxes[frame * 3 + (tmap_u64)k] : 0;
+        const float over = tmapi_drmsd_over(length);
+        box.length[k] = length;
+        box.over[k] = length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
+    }
     return box;
 }
 
@@ -105,9 +102,9 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 // The length of a difference, or of its nearest image where `boxed` is 1, a constant.
 TMAP_DEVICE float tmapi_drmsd_length(float x, float y, float z, tmapi_drmsd_box box, int boxed) {
     if (boxed) {
-        x = tmapi_drmsd_image(x, box.length.x, box.over.x);
-        y = tmapi_drmsd_image(y, box.length.y, box.over.y);
-        z = tmapi_drmsd_image(z, box.length.z, box.over.z);
+        x = tmapi_drmsd_image(x, box.length[0], box.over[0]);
+        y = tmapi_drmsd_image(y, box.length[1], box.over[1]);
+        z = tmapi_drmsd_image(z, box.length[2], box.over[2]);
     }
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }
@@ -127,14 +124,7 @@ TMAP_DEVICE float tmapi_drmsd_root_whole(float square) {
 // The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN of terms that are not a
 // number or infinite, as a coordinate that is either makes them.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
-    double over;
-#if defined(__CUDA_ARCH__)
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(over) : "d"(weights));
-    over = fma(over, fma(-weights, over, 1.0), over); // a division is ten times as long
-#else
-    over = 1 / weights;
-#endif
-    return weights != 0 ? tmapi_drmsd_root_whole((float)(terms * over)) : 0.0f;
+    return weights != 0 ? tmapi_drmsd_root_whole((float)(terms / weights)) : 0.0f;
 }
 
 #endif // TMAP_CUDA

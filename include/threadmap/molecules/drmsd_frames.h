@@ -36,9 +36,8 @@ typedef struct tmap_drmsd_frames_plan {
     int close;
 } tmap_drmsd_frames_plan;
 
-// tmap_drmsd_frames_plan_make from facts, without a call of CUDA: out->pairs.kernel is 0. Returns
-// TMAP_EINVAL where that returns cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block
-// fits the device.
+// tmap_drmsd_frames_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
+// cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block fits the device.
 TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int close, const tmap_facts *facts,
                                       tmap_drmsd_frames_plan *out) {

@@ -473,7 +473,7 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
                                      const int folded, float *values) {
     const tmap_u32 last = m->plan.atoms - 1; // in the place of atoms that do not exist
     const tmapi_drmsd_xyz j = tmapi_matrix_atom(m, r->frame, group.j < last ? group.j : last);
-    const tmapi_drmsd_xyz length = r->box.length, over = r->box.over;
+    const float *length = r->box.length, *over = r->box.over;
     tmapi_drmsd_xyz k = j;
     if (folded) k = tmapi_matrix_atom(m, r->frame, group.k < last ? group.k : last);
 #pragma unroll
@@ -487,9 +487,9 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
             a = tmapi_matrix_atom(m, r->frame, i < last ? i : last), b = k;
         }
         if (exact)
-            d = tmapi_matrix_root_less(tmapi_matrix_image(a.x, b.x, length.x, over.x, boxed),
-                                       tmapi_matrix_image(a.y, b.y, length.y, over.y, boxed),
-                                       tmapi_matrix_image(a.z, b.z, length.z, over.z, boxed),
+            d = tmapi_matrix_root_less(tmapi_matrix_image(a.x, b.x, length[0], over[0], boxed),
+                                       tmapi_matrix_image(a.y, b.y, length[1], over[1], boxed),
+                                       tmapi_matrix_image(a.z, b.z, length[2], over[2], boxed),
                                        centre);
         else
             d = tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, r->box, boxed) - centre;
