@@ -450,17 +450,14 @@ typedef struct tmapi_matrix_reader {
     tmapi_drmsd_xyz atoms[8]; // of that block
     tmapi_drmsd_box box;
     const float4 *columns; // of the next group
-    tmap_u64 left;         // groups that there are
 } tmapi_matrix_reader;
 
 // Begins at a group of the round.
 TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u64 frame,
                                                    tmap_u64 group) {
-    const tmap_u64 first = tmapi_matrix_first_group(m) + group;
     tmapi_matrix_reader r;
     r.frame = frame, r.block = ~0u;
-    r.left = first < m->plan.groups ? m->plan.groups - first : 0;
-    r.place = tmapi_matrix_place_of(m->plan.atoms, r.left ? first : 0);
+    r.place = tmapi_matrix_place_of(m->plan.atoms, tmapi_matrix_first_group(m) + group);
     r.columns = (const float4 *)(m->columns + group * TMAPI_MATRIX_GROUP);
     r.box = tmapi_drmsd_box_of(frame < m->plan.frames ? m->which.boxes : 0, frame);
     return r;
@@ -497,15 +494,10 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
     }
 }
 
-// The values of the next group; 0 where there is none. exact: a constant.
+// The values of the next group; 0 where there is none, as its factors are. exact: a constant.
 TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r, const int exact,
                                    float *values) {
     const tmap_u32 last = m->plan.atoms - 1;
-    if (!r->left) {
-#pragma unroll
-        for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s) values[s] = 0;
-        return;
-    }
     const tmapi_matrix_group group = tmapi_matrix_group_at(m->plan.atoms, r->place);
     if (r->block != r->place.block) {
         r->block = r->place.block;
@@ -521,7 +513,6 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
         tmapi_matrix_values(m, r, group, exact, 0, 0, values);
     r->place = tmapi_matrix_place_next(m->plan.atoms, r->place);
     r->columns += TMAPI_MATRIX_GROUP / 2;
-    --r->left;
 }
 
 #define TMAPI_MATRIX_RUN 128u // columns of a block
@@ -764,13 +755,16 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
     for (; !error && m.first < plan->slices; m.first += m.slices) {
         const tmap_u64 left = plan->slices - m.first, round = left < m.slices ? left : m.slices;
-        const tmap_u64 columns = round * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 most = round * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 all =
+            plan->groups * TMAPI_MATRIX_GROUP - m.first * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 runs = ((all < most ? all : most) + form->run - 1) / form->run;
         const tmapi_matrix_step steps[5] = {
             {(const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
              plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0},
             {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1, TMAPI_MATRIX_THREADS,
              0},
-            {form->write, columns / form->run, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
+            {form->write, runs, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
             {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round, TMAPI_MATRIX_THREADS,
              form->summing},
             {(const void *)tmapi_matrix_gather, cells < 65536 * 256 ? (cells + 255) / 256 : 65536,

@@ -184,9 +184,6 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
 // ---- a tile -------------------------------------------------------------------------------------
 
 // A warp has 64 x 32 pairs of frames: sums[i][j] are those of rows 16 i and columns 8 j on.
-typedef struct tmapi_drmsd_mma_sums {
-    float of[4][4][4];
-} tmapi_drmsd_mma_sums;
 
 // Reads 16 * count frames. count: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, tmap_u32 count) {
@@ -194,11 +191,11 @@ TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, 
     for (tmap_u32 i = 0; i < count; ++i) tmapi_drmsd_mma_read(words[i], from + 64 * i);
 }
 // Adds the products of 64 rows and 32 columns.
-TMAP_DEVICE void tmapi_drmsd_mma_multiplies(tmapi_drmsd_mma_sums *sums, const tmap_u32 (*a)[4],
+TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 (*a)[4],
                                             const tmap_u32 (*b)[4]) {
 #pragma unroll
     for (tmap_u32 x = 0; x < 16; ++x)
-        tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
+        tmapi_drmsd_mma_multiply(sums[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
 }
 
 // The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
@@ -206,7 +203,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiplies(tmapi_drmsd_mma_sums *sums, const tm
 // wants to know. planes: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
                                           tmap_u32 column, tmap_pair last, const tmap_u32 planes,
-                                          tmapi_drmsd_mma_sums *sums) {
+                                          float (*sums)[4][4]) {
 #if defined(__CUDA_ARCH__)
     (void)last;
     const tmap_u32 a_at = tmapi_drmsd_mma_at(row, 0), b_at = tmapi_drmsd_mma_at(column, 1);
@@ -229,7 +226,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
     for (tmap_u32 x = 0; x < 64; ++x) {
         const tmap_u32 i = row + x / 16 * 16 + x % 4 / 2 * 8 + g;
         const tmap_u32 j = column + x / 4 % 4 * 8 + 2 * q + x % 2;
-        float *sum = &sums->of[x / 16][x / 4 % 4][x % 4];
+        float *sum = &sums[x / 16][x / 4 % 4][x % 4];
         if (i > last.i || j > last.j) continue;
         for (tmap_u32 k = 0; k < TMAPI_DRMSD_MMA_SIDE; k += planes * TMAPI_DRMSD_MMA_BRICK)
             *sum = tmapi_drmsd_mma_brick(rows + k, i, columns + k, j, planes, *sum);
@@ -250,7 +247,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
     const float *column_norms = norms + tile.j * TMAPI_MATRIX_SIDE + column + 2 * q;
     const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
                             (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
-    tmapi_drmsd_mma_sums products = {{{{0}}}}, sums = {{{{0}}}};
+    float products[4][4][4] = {{{0}}}, sums[4][4][4] = {{{0}}};
     if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
     tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(m, tile, planes * TMAPI_DRMSD_MMA_BRICK, wide);
 #pragma unroll 1
@@ -266,12 +263,12 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
             }
             row_norms += frames, column_norms += frames;
         }
-        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, &products);
+        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, products);
         if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != pipe.steps) continue;
 #pragma unroll
         for (tmap_u32 x = 0; x < 64; ++x) {
-            float *sum = &sums.of[x / 16][x / 4 % 4][x % 4];
-            float *product = &products.of[x / 16][x / 4 % 4][x % 4];
+            float *sum = &sums[x / 16][x / 4 % 4][x % 4];
+            float *product = &products[x / 16][x / 4 % 4][x % 4];
             *sum = fmaf(-2, *product, *sum), *product = 0;
             if (whole) *sum += of_row[x / 16 * 2 + x % 4 / 2] + of_column[x / 4 % 4 * 2 + x % 2];
         }
@@ -283,7 +280,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
 #pragma unroll
         for (tmap_u32 j = 0; j < 8; ++j)
             tmapi_matrix_put(&w, a, tile.j * TMAPI_MATRIX_SIDE + column + j / 2 * 8 + 2 * q + j % 2,
-                             sums.of[x / 2][j / 2][x % 2 * 2 + j % 2]);
+                             sums[x / 2][j / 2][x % 2 * 2 + j % 2]);
     }
 }
 
