@@ -179,8 +179,6 @@ TMAP_DEVICE tmap_u32 tmapi_cluster_append(tmap_u32 *count, int wanted) {
     return __shfl_sync(0xffffffffu, first, 0) + __popc(lanes & ((1u << lane) - 1));
 }
 
-// ---- ranks --------------------------------------------------------------------------------------
-
 #define TMAPI_CLUSTER_CHUNK 512u // keys in shared memory
 
 TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
@@ -217,8 +215,6 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- launches -----------------------------------------------------------------------------------
 
 // Clears the counters, and launches a kernel of one parameter, whose blocks wait for each other.
 static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,

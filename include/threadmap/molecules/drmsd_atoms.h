@@ -131,8 +131,6 @@ TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// ---- coordinates that are no numbers ------------------------------------------------------------
-
 static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count, tmap_u64 *first) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < count; i += stride)

@@ -218,8 +218,7 @@ typedef struct tmap_drmsd_frames_in {
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
 // Cost of a launch, for each pair and frame: 9.6 instructions, 11 with weights or bounds, 20 with
-// boxes, 27 for close frames: 2 to 4.5 times the time. For one or two frames drmsd_pair.h is
-// quicker.
+// boxes, 27 for close frames: 2 to 4.5 times the time. drmsd_pair.h is quicker for a frame or two.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int close,
                                                       tmap_drmsd_frames_plan *out) {
@@ -240,8 +239,7 @@ static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frame
 }
 
 // Writes the dRMSD of each frame from the reference to out. workspace: tmap_drmsd_frames_bytes
-// bytes at a multiple of 16; launches that run at the same time need one each. All is device
-// memory.
+// bytes at a multiple of 16; concurrent launches need one each. All is device memory.
 // Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
 // what a launch returns. Can be captured.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).

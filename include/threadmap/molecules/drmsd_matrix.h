@@ -204,12 +204,11 @@ TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// A column: its centre and its factor.
 typedef struct __attribute__((aligned(8))) tmapi_matrix_column {
     float centre, factor;
 } tmapi_matrix_column;
 
-// A launch: the plan, and the pointers of one round of slices.
+// The plan, and the pointers of one round of slices.
 typedef struct tmapi_matrix {
     tmap_drmsd_matrix_plan plan;
     tmap_drmsd_atoms which;
@@ -228,7 +227,7 @@ typedef struct tmapi_matrix {
     float *out;
 } tmapi_matrix;
 
-// The number of the first group of a launch's round.
+// The first group of a round.
 TMAP_DEVICE tmap_u64 tmapi_matrix_first_group(const tmapi_matrix *m) {
     return m->first * m->plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
 }
@@ -244,7 +243,7 @@ TMAP_DEVICE tmap_u32 tmapi_matrix_finite(float x) {
 }
 
 // Writes the coordinates of the atoms that count, those of one atom in all frames side by side, and
-// finds the largest weight, and for halves the largest coordinate from the frame's first atom.
+// finds the largest weight, and the largest coordinate from the frame's first atom.
 // Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spread(tmapi_matrix m) {
     __shared__ float staged[32][3 * 32 + 1];
@@ -267,22 +266,19 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spre
         const float value = staged[x][c];
         if (atom + c / 3 >= atoms) break;
         m.coordinates[(atom * 3ull + c) * stride + frame + x] = value;
-        if (m.plan.planes && frame + x < m.plan.frames) {
+        if (frame + x < m.plan.frames) {
             const tmap_u32 number = m.which.atoms ? m.which.atoms[0] : 0;
             const float *from = m.frames + ((frame + x) * m.plan.n + number) * 3;
             const tmap_u32 bits = tmapi_matrix_finite(value - from[c % 3]);
             most = bits > most ? bits : most;
         }
     }
-    if (m.plan.planes) {
-        most = tmapi_warp_max(tmap_warp_full(), most);
-        if (x == 0) atomicMax(m.bounds, most);
-    }
+    most = tmapi_warp_max(tmap_warp_full(), most);
+    if (x == 0) atomicMax(m.bounds, most);
     if (m.which.weights && frame == 0 && threadIdx.x < 32 && atom + threadIdx.x < atoms)
         atomicMax(m.bounds + 1, tmapi_matrix_finite(m.which.weights[atom + threadIdx.x]));
 }
 
-// Atom k in a frame.
 TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 frame, tmap_u32 k) {
     const tmap_u64 stride = tmapi_matrix_frames(&m->plan);
     const float *at = m->coordinates + (k * 3ull * stride + frame);
@@ -293,7 +289,7 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 // ---- centres and factors ------------------------------------------------------------------------
 //
 // What is staged of a distance is (d - centre) * factor. The centre is the median distance of some
-// frames, so that what is left is small. The factor is sqrt(w_ij), or 0 for pairs that do not count.
+// frames, so that what is left is small. The factor is sqrt(w_ij), or 0 of pairs that do not count.
 
 #define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
 
@@ -386,7 +382,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     m.weights[blockIdx.x] = m.first ? m.weights[blockIdx.x] + sum : sum;
 }
 
-// 1 / the sum of all weights, or 0 if no pair counts; in all lanes. Collective for the warp.
+// 1 / the sum of all weights, or 0 if no pair counts; in all lanes.
 TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
     double sum = 0;
     for (tmap_u32 k = threadIdx.x % 32; k < TMAPI_MATRIX_PARTS; k += 32) sum += m->weights[k];
@@ -396,12 +392,11 @@ TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
 
 // ---- distances, column by column ----------------------------------------------------------------
 //
-// A distance rounded to a float is off by 2^-25 of it, too much where frames are near each other. So
-// it is computed to about 2^-44, what rounding loses being kept beside each number, and only its
+// A distance rounded to a float is off by 2^-25 of it, too much where frames are near each other.
+// It is computed to about 2^-44, what rounding loses being kept beside each number, and only its
 // difference from the centre is rounded.
 // Source: Knuth, TAOCP 2, section 4.2.2, theorem B.
 
-// A number that is the sum of both.
 typedef struct tmapi_matrix_two {
     float high, low;
 } tmapi_matrix_two;
@@ -452,7 +447,6 @@ typedef struct tmapi_matrix_reader {
     const float4 *columns; // of the next group
 } tmapi_matrix_reader;
 
-// Begins at a group of the round.
 TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u64 frame,
                                                    tmap_u64 group) {
     tmapi_matrix_reader r;
@@ -712,7 +706,6 @@ typedef struct tmap_drmsd_matrix_in {
     tmap_u64 reference;            // number of the frame whose distances the bounds are for
 } tmap_drmsd_matrix_in;
 
-// Bytes that the exact form stages: 48 KB, which a launch has without asking.
 #define TMAPI_MATRIX_STAGED \
     (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * 16u)
 
@@ -729,7 +722,6 @@ typedef struct tmapi_matrix_step {
     tmap_u32 y, threads, shared;
 } tmapi_matrix_step;
 
-// All launches of either form.
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
                                            const tmapi_matrix_form *form, tmap_drmsd_matrix_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
@@ -779,10 +771,10 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
 
 // Makes a plan. plan->workspace: the bytes of the workspace.
 // n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
-// that count matters, up to 92681. form: a tmap_drmsd_form. most: bytes that the workspace may have,
-// or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18 and 12 n, or a
-// gigabyte for few frames, and what sums take. With less, distances are computed in rounds, whose
-// sums take 4 or 8 bytes for each pair of frames.
+// that count matters, up to 92681. form: a tmap_drmsd_form. most: bytes of the workspace at
+// most, or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18 and 12 n,
+// or a gigabyte for few frames, and what sums take. With less, distances are computed in rounds,
+// whose sums take 4 or 8 bytes for each pair of frames.
 // Returns cudaErrorInvalidValue for a null pointer or an unknown form, cudaErrorNotSupported for a
 // form of tensor cores before compute capability 8.0 or in a program not compiled for it,
 // cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round

@@ -190,7 +190,6 @@ TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, 
 #pragma unroll
     for (tmap_u32 i = 0; i < count; ++i) tmapi_drmsd_mma_read(words[i], from + 64 * i);
 }
-// Adds the products of 64 rows and 32 columns.
 TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 (*a)[4],
                                             const tmap_u32 (*b)[4]) {
 #pragma unroll
@@ -199,8 +198,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 
 }
 
 // The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
-// column: the warp's first ones; last: the last row and column that there are, which only the CPU
-// wants to know. planes: a constant.
+// column: the warp's first ones; last: the last row and column, for the CPU. planes: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
                                           tmap_u32 column, tmap_pair last, const tmap_u32 planes,
                                           float (*sums)[4][4]) {
@@ -292,8 +290,6 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_split(tmapi_matrix m) {
     tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_SPLIT);
 }
-
-// ---- launches -----------------------------------------------------------------------------------
 
 // tmap_drmsd_matrix for a plan of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, made for the current
 // GPU; the workspace has 2 or 4 bytes for each distance. What differs:

@@ -21,7 +21,7 @@ typedef struct tmap_drmsd_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Which pairs of how many atoms. Its members are for reading.
+// Its members are for reading.
 typedef struct tmap_drmsd_pair_plan {
     tmap_pairs_plan pairs;
     tmap_drmsd_atoms which;
@@ -53,8 +53,6 @@ TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 }
 
 #if TMAP_CUDA
-
-// ---- the term of a pair -------------------------------------------------------------------------
 
 // The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
 // and x, y, z in frame B. Cost: 15 instructions, two of them roots.
@@ -181,9 +179,8 @@ static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd
 }
 
 // Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
-// bytes at a multiple of 16; launches that run at the same time need one each. All in device
-// memory. Returns cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be
-// captured.
+// bytes at a multiple of 16; concurrent launches need one each. All in device memory. Returns
+// cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be captured.
 // Exactness: the same in each run, on any device. It is off by less than one part in 10^6 down to
 // differences of 10^-4 of the distances, if there are thousands of atoms.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from

@@ -219,7 +219,6 @@ TMAP_DEVICE uint4 tmapi_gromos_words(const tmapi_gromos *g, const uint4 *row, tm
     return words;
 }
 
-// All frames are left.
 TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->thread; w < g->words; w += grid->threads) {
         const tmap_u32 frames = g->n / 32 > w ? 32 : g->n / 32 == w ? g->n % 32 : 0;
@@ -356,7 +355,6 @@ TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_
     tmapi_gromos_bound(g, grid);
 }
 
-// Sorts the clusters and writes them.
 TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *grid) {
     const tmap_u32 found = tmapi_cluster_load(&g->control->found);
     tmapi_cluster_rank(g->found, found, g->ranks);

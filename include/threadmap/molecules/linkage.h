@@ -105,7 +105,6 @@ typedef struct tmapi_linkage {
     tmap_u32 *ranks;        // of edges
 } tmapi_linkage;
 
-// A warp's tile.
 typedef struct tmapi_linkage_tile {
     tmap_u32 i, j;                     // its first pair
     tmap_u32 mine[TMAPI_LINKAGE_MINE]; // components of the lane's columns
@@ -168,7 +167,6 @@ TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage *l, tmapi_linkage_tile *
     }
 }
 
-// What the columns of a tile have found, to memory.
 TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linkage_tile *t) {
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
@@ -180,7 +178,7 @@ TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linka
     }
 }
 
-// A whole pass. Collective for the launch; barriers before and after it are the caller's.
+// A whole pass, between barriers.
 TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     const tmap_u32 n = l->n, tiles = (n + TMAPI_LINKAGE_COLUMNS - 1) / TMAPI_LINKAGE_COLUMNS;
     const tmap_u32 parts = TMAPI_LINKAGE_COLUMNS / TMAPI_LINKAGE_ROWS; // of a square
