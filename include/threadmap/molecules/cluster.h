@@ -39,8 +39,8 @@ typedef struct tmapi_cluster_plan {
     tmap_u32 blocks, threads;
 } tmapi_cluster_plan;
 
-// For so many warps that have something to do. A device that runs one block at a time gets a
-// single, small one. TMAP_ERANGE for a kernel of which the device holds no block.
+// For so many warps. A device that runs one block at a time gets a small one. TMAP_ERANGE for a
+// kernel of which it holds no block.
 TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
                                   tmapi_cluster_plan *out) {
     const tmap_u64 processors = facts->device.processors;
@@ -82,20 +82,15 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Compiled with -ftz=true,
-// as by --use_fast_math, the compiler's own comparisons take numbers below the normal ones for 0;
-// these functions never do.
+// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Numbers below the normal
+// ones are no 0, even with -ftz=true.
 TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
     if (or_equal)
-        asm("{ .reg .pred p; setp.le.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-            : "=r"(less)
-            : "f"(a), "f"(b));
+        asm("set.le.s32.f32 %0, %1, %2;" : "=r"(less) : "f"(a), "f"(b));
     else
-        asm("{ .reg .pred p; setp.lt.f32 p, %1, %2; selp.s32 %0, 1, 0, p; }"
-            : "=r"(less)
-            : "f"(a), "f"(b));
+        asm("set.lt.s32.f32 %0, %1, %2;" : "=r"(less) : "f"(a), "f"(b));
     return less;
 #else
     const tmap_u32 u = tmapi_cluster_order(a), v = tmapi_cluster_order(b), more = or_equal != 0;
@@ -122,7 +117,6 @@ typedef struct tmapi_cluster_control {
     tmap_u32 arrived, gone, found, none;
 } tmapi_cluster_control;
 
-// What a thread knows of its launch.
 typedef struct tmapi_cluster_grid {
     tmap_u32 *arrived, turn;    // of the barrier; turn: 0 before the first one
     tmap_u32 lane, warp, warps; // of all blocks
@@ -185,8 +179,6 @@ TMAP_DEVICE tmap_u32 tmapi_cluster_append(tmap_u32 *count, int wanted) {
     return __shfl_sync(0xffffffffu, first, 0) + __popc(lanes & ((1u << lane) - 1));
 }
 
-// ---- ranks --------------------------------------------------------------------------------------
-
 #define TMAPI_CLUSTER_CHUNK 512u // keys in shared memory
 
 TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
@@ -194,9 +186,8 @@ TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
     return a.high < b.high || (a.high == b.high && u < v);
 }
 
-// Adds to ranks[k] how many of `count` keys are below key k, for all k. Each block compares some
-// keys with others that it holds in shared memory: count^2 comparisons in all, six instructions
-// each. Collective for the launch.
+// Adds to ranks[k] how many of `count` keys are below key k, for all k, by count^2 comparisons.
+// Collective for the launch.
 TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count,
                                     tmap_u32 *ranks) {
     __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];
@@ -224,8 +215,6 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- launches -----------------------------------------------------------------------------------
 
 // Clears the counters, and launches a kernel of one parameter, whose blocks wait for each other.
 static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,

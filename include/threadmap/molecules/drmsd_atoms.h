@@ -7,10 +7,8 @@
 // Source: Filipovic, Plhak, Strelak, HPCS 2015, and the lecture slides about it.
 //
 // Frames are floats of shape (frames, n, 3): coordinate c of atom i of frame f is at
-// frames[(f * n + i) * 3 + c]. Distances are in the unit of the coordinates, and floats: one of
-// some 100 is off by 10^-5. The headers differ in how small a difference of two distances they
-// resolve. A coordinate that is not a number or infinite makes a result NaN, if its atom counts; a
-// result is 0 where no pair counts.
+// frames[(f * n + i) * 3 + c]. A coordinate that is not a number or infinite makes a result NaN, if
+// its atom counts; a result is 0 where no pair counts.
 #ifndef TMAP_MOLECULES_DRMSD_ATOMS_H
 #define TMAP_MOLECULES_DRMSD_ATOMS_H
 
@@ -18,8 +16,7 @@
 #include "../triangle/condensed.h"
 
 // Which atoms and pairs count. Pointers are to device memory; a struct of zeros takes all of them.
-// atoms, atom_count: numbers below n of the atoms that count, in any order; 0: all n. They are the
-//     atoms 0, 1, ... of everything else here.
+// atoms, atom_count: numbers below n of the atoms that count, in any order; 0: all n.
 // weights: one w_i for each atom that counts, w_ij = w_i w_j, finite and not negative; 0: all 1.
 // boxes: the lengths of each frame's orthorhombic box, shape (frames, 3); distances are those of
 //     the nearest images. A length of 0: not periodic that way. 0: no boxes.
@@ -51,7 +48,6 @@ TMAP_FN int tmapi_drmsd_atoms_of(const tmap_drmsd_atoms *which, tmap_drmsd_atoms
 
 // ---- distances ----------------------------------------------------------------------------------
 
-// A place, a difference, or lengths of a box.
 typedef struct tmapi_drmsd_xyz {
     float x, y, z;
 } tmapi_drmsd_xyz;
@@ -69,29 +65,24 @@ TMAP_DEVICE float tmapi_drmsd_over(float x) {
 
 // A box, and 1 / length; 0 where it is not periodic.
 typedef struct tmapi_drmsd_box {
-    tmapi_drmsd_xyz length, over;
+    float length[3], over[3];
 } tmapi_drmsd_box;
 
-// 1 / length, or 0. Newton's step makes it as exact as a division, which takes four times as many
-// instructions.
-TMAP_DEVICE float tmapi_drmsd_box_over(float length) {
-    const float over = tmapi_drmsd_over(length);
-    return length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
-}
-
-// The box of a frame. boxes: their lengths, or 0.
+// The box of a frame. boxes: their lengths, or 0. A step of Newton's makes 1 / length as exact as a
+// division.
 TMAP_DEVICE tmapi_drmsd_box tmapi_drmsd_box_of(const float *boxes, tmap_u64 frame) {
-    tmapi_drmsd_box box = {{0, 0, 0}, {0, 0, 0}};
-    const float *at = boxes + frame * 3;
-    if (boxes) box.length.x = at[0], box.length.y = at[1], box.length.z = at[2];
-    box.over.x = tmapi_drmsd_box_over(box.length.x);
-    box.over.y = tmapi_drmsd_box_over(box.length.y);
-    box.over.z = tmapi_drmsd_box_over(box.length.z);
+    tmapi_drmsd_box box;
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+        const float length = boxes ? boxes[frame * 3 + (tmap_u64)k] : 0;
+        const float over = tmapi_drmsd_over(length);
+        box.length[k] = length;
+        box.over[k] = length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
+    }
     return box;
 }
 
-// The difference along an axis to the nearest image. To add and subtract 1.5 * 2^23 rounds numbers
-// below 2^22, four times as fast as rintf.
+// The difference along an axis to the nearest image. To add and subtract 1.5 * 2^23 rounds.
 TMAP_DEVICE float tmapi_drmsd_image(float difference, float length, float over) {
     const float large = 12582912.0f;
     return fmaf(-length, fmaf(difference, over, large) - large, difference);
@@ -111,9 +102,9 @@ TMAP_DEVICE float tmapi_drmsd_root(float square) {
 // The length of a difference, or of its nearest image where `boxed` is 1, a constant.
 TMAP_DEVICE float tmapi_drmsd_length(float x, float y, float z, tmapi_drmsd_box box, int boxed) {
     if (boxed) {
-        x = tmapi_drmsd_image(x, box.length.x, box.over.x);
-        y = tmapi_drmsd_image(y, box.length.y, box.over.y);
-        z = tmapi_drmsd_image(z, box.length.z, box.over.z);
+        x = tmapi_drmsd_image(x, box.length[0], box.over[0]);
+        y = tmapi_drmsd_image(y, box.length[1], box.over[1]);
+        z = tmapi_drmsd_image(z, box.length[2], box.over[2]);
     }
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }
@@ -133,21 +124,12 @@ TMAP_DEVICE float tmapi_drmsd_root_whole(float square) {
 // The dRMSD of sums of terms and of weights: 0 where no pair counts; NaN of terms that are not a
 // number or infinite, as a coordinate that is either makes them.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
-    double over;
-#if defined(__CUDA_ARCH__)
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(over) : "d"(weights));
-    over = fma(over, fma(-weights, over, 1.0), over); // a division is ten times as long
-#else
-    over = 1 / weights;
-#endif
-    return weights != 0 ? tmapi_drmsd_root_whole((float)(terms * over)) : 0.0f;
+    return weights != 0 ? tmapi_drmsd_root_whole((float)(terms / weights)) : 0.0f;
 }
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- coordinates that are no numbers ------------------------------------------------------------
 
 static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count, tmap_u64 *first) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -155,11 +137,10 @@ static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count
         if ((floats[i] & 0x7f800000u) == 0x7f800000u) atomicMin(first, i / 3);
 }
 
-// Writes to *first which atom is the first one with a coordinate that is not a number or infinite:
-// number f * n + i for atom i of frame f; or 2^64 - 1 where there is none. xyz, of shape (frames,
-// n, 3), and first are device memory.
+// Writes to *first the first atom with a coordinate that is not a number or infinite: f * n + i for
+// atom i of frame f; or 2^64 - 1. xyz, of shape (frames, n, 3), and first are device memory.
 // Returns cudaErrorInvalidValue for a null pointer, or what a memset or launch returns. Can be
-// captured. Cost: frames are read once, at the speed of the memory.
+// captured. Cost: frames are read once.
 // Example: two frames of 100 atoms, z of atom 7 of the second one not a number: 107.
 static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u64 frames,
                                             tmap_u64 *first, cudaStream_t stream) {
@@ -170,8 +151,7 @@ static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u
     if (!xyz || !first) return cudaErrorInvalidValue;
     if (shape.grid > 8192) shape.grid = 8192;
     error = cudaMemsetAsync(first, 0xff, sizeof *first, stream);
-    if (error) return error;
-    return tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
+    return error ? error : tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -11,14 +11,9 @@
 // drmsd_atoms.h has the equation. A lane adds up the terms of up to 128 pairs as floats, and these
 // sums in double precision. A frame equal to the reference is at exactly 0.
 //
-// Frames may be so close to the reference that the difference of two distances that are floats says
-// little. For them there are plans for close frames. With u_i the way of atom i from the reference
-// A to the frame B, r = A_i - A_j and v = u_i - u_j, the distances of the pair are |r| and |r + v|,
-// and their difference is
-//
-//     |r + v| - |r| = v (2 r + v) / (|r + v| + |r|),
-//
-// in which nothing cancels: u is exact where the frames are close.
+// For frames close to the reference there are plans of their own. With u_i the way of atom i from
+// the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of distances is
+// |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
 #ifndef TMAP_MOLECULES_DRMSD_FRAMES_H
 #define TMAP_MOLECULES_DRMSD_FRAMES_H
 
@@ -33,7 +28,7 @@ typedef struct tmapi_drmsd_frames_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Which pairs of how many atoms and frames. Its members are for reading.
+// Its members are for reading.
 typedef struct tmap_drmsd_frames_plan {
     tmap_pairs_frames_plan pairs;
     tmap_drmsd_atoms which;
@@ -41,9 +36,8 @@ typedef struct tmap_drmsd_frames_plan {
     int close;
 } tmap_drmsd_frames_plan;
 
-// tmap_drmsd_frames_plan_make from facts, without a call of CUDA: out->pairs.kernel is 0. Returns
-// TMAP_EINVAL where that returns cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block
-// fits the device.
+// tmap_drmsd_frames_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
+// cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block fits the device.
 TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int close, const tmap_facts *facts,
                                       tmap_drmsd_frames_plan *out) {
@@ -65,9 +59,8 @@ TMAP_FN tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
     return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
 }
 
-// Bytes of the workspace: 0 where a block has all pairs of its frames, as for n = 200 and 4096
-// frames on an H200; else some megabytes. For frames that are close there are 12 more for each atom
-// that counts of the frames and the reference.
+// Bytes of the workspace: 0 where a block has all pairs of its frames, else some megabytes; for
+// close frames 12 more for each atom that counts of the frames and the reference.
 TMAP_FN tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
     const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
     return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
@@ -84,12 +77,10 @@ typedef struct tmapi_drmsd_frames_job {
     double pairs; // how many there are, or 0 where weights are added up
     void *workspace;
     float *out;
+    tmap_u32 own; // floats of a pair; set by the threads, as is the next one
+    int boxed;
 } tmapi_drmsd_frames_job;
 
-TMAP_DEVICE void tmapi_drmsd_frames_add_to(void *sum, float t, float weighted) {
-    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
-    s->some = fmaf(weighted, t, s->some);
-}
 TMAP_DEVICE void tmapi_drmsd_frames_join(void *, void *sum, const void *other) {
     tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
     const tmapi_drmsd_frames_sum *o = (const tmapi_drmsd_frames_sum *)other;
@@ -103,101 +94,65 @@ TMAP_DEVICE void tmapi_drmsd_frames_finish(void *job, tmap_u64 frame, const void
     const tmapi_drmsd_frames_sum *p = (const tmapi_drmsd_frames_sum *)pairs;
     j->out[frame] = tmapi_drmsd_mean(s->all + s->some, j->pairs + (p->all + p->some));
 }
-
-// All pairs, for the same. What a pair has of its own is its distance in the reference.
-TMAP_DEVICE void tmapi_drmsd_frames_pair(void *, void *, tmap_pair, const float *a, const float *b,
-                                         float *own) {
-    own[0] = tmapi_drmsd_distance(a, b);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_add(void *, void *sum, tmap_pair, const float *a,
-                                        const float *b, const float *own, const float *) {
-    const float t = tmapi_drmsd_distance(a, b) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, t);
-}
-
-// With weights and bounds. What a pair has of its own: its distance in the reference, and its
-// weight.
-TMAP_DEVICE void tmapi_drmsd_frames_weigh(const tmapi_drmsd_frames_job *j, void *sum,
-                                          tmap_pair pair, float distance, float *own) {
-    const tmap_drmsd_atoms *which = &j->which;
-    float weight = 1;
-    if (which->weights) weight = which->weights[pair.i] * which->weights[pair.j];
-    if (distance <= which->lower || distance >= which->upper) weight = 0; // a NaN is not hidden
-    own[0] = distance, own[1] = weight;
-    ((tmapi_drmsd_frames_sum *)sum)->some += weight;
-}
-TMAP_DEVICE void tmapi_drmsd_frames_weighted_pair(void *job, void *sum, tmap_pair pair,
-                                                  const float *a, const float *b, float *own) {
-    tmapi_drmsd_frames_weigh((const tmapi_drmsd_frames_job *)job, sum, pair,
-                             tmapi_drmsd_distance(a, b), own);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_weighted_add(void *, void *sum, tmap_pair, const float *a,
-                                                 const float *b, const float *own, const float *) {
-    const float t = tmapi_drmsd_distance(a, b) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
-}
-
-// With boxes, too. What a frame has of its own is its box.
-TMAP_DEVICE float tmapi_drmsd_frames_boxed_distance(const float *a, const float *b,
-                                                    const float *box) {
-    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], *(const tmapi_drmsd_box *)box,
-                              1);
-}
 TMAP_DEVICE void tmapi_drmsd_frames_box_of(void *job, tmap_u64 frame, float *own) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
     *(tmapi_drmsd_box *)own = tmapi_drmsd_box_of(j->which.boxes, frame);
 }
-TMAP_DEVICE void tmapi_drmsd_frames_boxed_pair(void *job, void *sum, tmap_pair pair, const float *a,
-                                               const float *b, float *own) {
+
+// What a pair has of its own: its distance in the reference, or r of close frames; and its weight.
+TMAP_DEVICE void tmapi_drmsd_frames_pair(void *job, void *sum, tmap_pair pair, const float *a,
+                                         const float *b, float *own) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
-    const tmapi_drmsd_box box = tmapi_drmsd_box_of(j->box, 0);
-    tmapi_drmsd_frames_weigh(j, sum, pair,
-                             tmapi_drmsd_frames_boxed_distance(a, b, (const float *)&box), own);
-}
-TMAP_DEVICE void tmapi_drmsd_frames_boxed_add(void *, void *sum, tmap_pair, const float *a,
-                                              const float *b, const float *own, const float *box) {
-    const float t = tmapi_drmsd_frames_boxed_distance(a, b, box) - own[0];
-    tmapi_drmsd_frames_add_to(sum, t, own[1] * t);
-}
-
-// ---- terms of frames that are close -------------------------------------------------------------
-
-// What a pair has of its own: r, and its weight.
-TMAP_DEVICE void tmapi_drmsd_close_pair(void *job, void *sum, tmap_pair pair, const float *a,
-                                        const float *b, float *own) {
-    float weighed[2];
-    tmapi_drmsd_frames_weigh((const tmapi_drmsd_frames_job *)job, sum, pair,
-                             tmapi_drmsd_distance(a, b), weighed);
-#pragma unroll
-    for (int k = 0; k < 3; ++k) own[k] = a[k] - b[k];
-    own[3] = weighed[1];
+    const tmapi_drmsd_xyz r = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    const tmapi_drmsd_box box = tmapi_drmsd_box_of(j->boxed ? j->box : 0, 0);
+    const float distance = tmapi_drmsd_length(r.x, r.y, r.z, box, j->boxed);
+    float weight = 1;
+    own[0] = distance;
+    if (j->own == 1) return;
+    if (j->which.weights) weight = j->which.weights[pair.i] * j->which.weights[pair.j];
+    if (distance <= j->which.lower || distance >= j->which.upper) weight = 0; // no NaN is hidden
+    if (j->own == 4) own[0] = r.x, own[1] = r.y, own[2] = r.z;
+    own[j->own - 1] = weight;
+    ((tmapi_drmsd_frames_sum *)sum)->some += weight;
 }
 
 // a, b: the ways of two atoms. The addend, next to the smallest float, leaves 0 where both
 // distances are 0.
-TMAP_DEVICE void tmapi_drmsd_close_add(void *, void *sum, tmap_pair, const float *a, const float *b,
-                                       const float *own, const float *) {
-    float before = 2e-38f, after = 0, product = 0, t;
+TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const float *own) {
+    float before = 2e-38f, after = 0, product = 0;
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
         const float v = a[k] - b[k], to = own[k] + v;
         before = fmaf(own[k], own[k], before), after = fmaf(to, to, after);
         product = fmaf(v, to + own[k], product);
     }
-    t = product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
-    tmapi_drmsd_frames_add_to(sum, t, own[3] * t);
+    return product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
+}
+TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const float *a,
+                                        const float *b, const float *own, const float *box) {
+    const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
+    tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
+    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
+    const tmapi_drmsd_box lengths = j->boxed ? *(const tmapi_drmsd_box *)box : none;
+    const float t =
+        j->own == 4
+            ? tmapi_drmsd_frames_near(a, b, own)
+            : tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], lengths, j->boxed) - own[0];
+    s->some = fmaf(j->own > 1 ? own[j->own - 1] * t : t, t, s->some);
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// own: floats of a pair, a constant. Of frames that are close, with 4 floats, those of the job are
-// ways, one behind the other, the first one the reference.
-TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own,
-                                        tmap_pairs_frames_pair of_pair,
-                                        tmap_pairs_frames_frame of_frame, tmap_pairs_frames_add add,
+// own: floats of a pair; boxed: constants. Of frames that are close, with 4 floats, those of the
+// job are ways, one behind the other, the first one the reference.
+TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own, int boxed,
                                         tmapi_drmsd_frames_job *j) {
-    const tmap_pairs_frames_calls calls = {own,      of_pair, own > 1,
-                                           of_frame, add,     tmapi_drmsd_frames_finish};
+    const tmap_pairs_frames_calls calls = {own,
+                                           tmapi_drmsd_frames_pair,
+                                           own > 1,
+                                           boxed ? tmapi_drmsd_frames_box_of : 0,
+                                           tmapi_drmsd_frames_add,
+                                           tmapi_drmsd_frames_finish};
     const tmapi_drmsd_frames_sum zero = {0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmapi_drmsd_frames_join};
     tmap_pairs_frames_points points = {j->reference, j->frames, j->n, j->which.atoms};
@@ -205,25 +160,24 @@ TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap
         points.reference = j->frames, points.frames = j->frames + 3ull * plan->n;
         points.points = plan->n, points.numbers = 0;
     }
+    j->own = own, j->boxed = boxed;
     tmap_pairs_frames(plan, points, calls, sum, j->workspace, j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_plain(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 1, tmapi_drmsd_frames_pair, 0, tmapi_drmsd_frames_add, &j);
+    tmapi_drmsd_frames_run(&plan, 1, 0, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_weighted(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_weighted_pair, 0,
-                           tmapi_drmsd_frames_weighted_add, &j);
+    tmapi_drmsd_frames_run(&plan, 2, 0, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_boxed(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 2, tmapi_drmsd_frames_boxed_pair, tmapi_drmsd_frames_box_of,
-                           tmapi_drmsd_frames_boxed_add, &j);
+    tmapi_drmsd_frames_run(&plan, 2, 1, &j);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_close_kernel(tmap_pairs_frames_plan plan, tmapi_drmsd_frames_job j) {
-    tmapi_drmsd_frames_run(&plan, 4, tmapi_drmsd_close_pair, 0, tmapi_drmsd_close_add, &j);
+    tmapi_drmsd_frames_run(&plan, 4, 0, &j);
 }
 
 // Writes the reference's atoms that count, and behind them the ways to each frame's. Grid: floats
@@ -249,28 +203,22 @@ typedef struct tmap_drmsd_frames_in {
     const float *frames;    // shape (frames, n, 3)
 } tmap_drmsd_frames_in;
 
-// The plan for a reference and `frames` frames of n atoms each, for any number of launches on the
-// current device. n: up to 2^32 - 1, of which up to 2^24 count. frames: up to 2^31. which: the
-// atoms and pairs that count, the reference's box not among the boxes; 0: all. The struct is
-// copied; launches read what its pointers point to. close: 1 for frames that are close to the
-// reference, without boxes; else 0.
+// The plan for a reference and `frames` frames of n atoms each on the current device. n: up to 2^32
+// - 1, of which up to 2^24 count. frames: up to 2^31. which: the atoms and pairs that count, the
+// reference's box not among the boxes; 0: all. The struct is copied; launches read what it points
+// to. close: 1 for frames that are close to the reference, without boxes; else 0.
 // Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are
 // negative or not numbers, or boxes where there may be none; else an error of CUDA's. *out is
 // written only on success.
 // Exactness: the same in every run of a plan.
-//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances, and by two
-//      for 200 atoms in 40 Angstrom that differ by 0.014; with 0.0001, right to three digits. With
-//      boxes, a difference of coordinates may be up to a million lengths of the box.
-//   1: off by less than one part in 10^6, and beside that by up to 2^-22 of the longest way |B_i -
-//      A_i| of an atom (2^-25 of it from 20 atoms on, as errors cancel). The latter counts where
-//      frames are turned or moved, or parts of a molecule move far while what counts stays. So
-//      superpose frames first, which changes a dRMSD by no more than the rounding of coordinates.
+//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances. With boxes,
+//      a difference of coordinates may be up to a million lengths of the box.
+//   1: off by less than one part in 10^6, and by up to 2^-22 of the longest way |B_i - A_i| of an
+//      atom (2^-25 from 20 atoms on). So superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
-// Cost of a launch, for each pair and frame: 9.6 instructions, one of them a root, 11 with weights
-// or bounds, 20 with boxes. Close: 27, three of them roots and a reciprocal, and tables four times
-// as large: 2 to 4.5 times the time. A warp has 32, 16 or 8 frames: for one or two frames
-// drmsd_pair.h is quicker.
+// Cost of a launch, for each pair and frame: 9.6 instructions, 11 with weights or bounds, 20 with
+// boxes, 27 for close frames: 2 to 4.5 times the time. drmsd_pair.h is quicker for a frame or two.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int close,
                                                       tmap_drmsd_frames_plan *out) {
@@ -291,11 +239,9 @@ static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frame
 }
 
 // Writes the dRMSD of each frame from the reference to out. workspace: tmap_drmsd_frames_bytes
-// bytes at a multiple of 16; launches that run at the same time need one each. All is device
-// memory.
+// bytes at a multiple of 16; concurrent launches need one each. All is device memory.
 // Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
-// what a launch returns. Can be captured: one launch, or two for close frames, and a memset where
-// there is a workspace.
+// what a launch returns. Can be captured.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
                                             tmap_drmsd_frames_in in, void *workspace, float *out,

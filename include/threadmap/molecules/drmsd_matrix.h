@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // drmsd_matrix.h: the dRMSD of all frames of a trajectory against all.
 //
-// dRMSD(A, B) = sqrt(sum_{i<j} w_ij (d_ij^A - d_ij^B)^2 / sum_{i<j} w_ij) is the distance of two
-// vectors of distances (drmsd_atoms.h has the source). These vectors are written once. Then tiles
-// of 128 x 128 pairs of frames, a triangle of them, take differences and squares as a product of
-// matrices takes products, in single precision and without any cancellation. drmsd_mma.h does the
-// same on tensor cores, quicker and less exact.
+// A dRMSD (drmsd_atoms.h) is the distance of two vectors of distances, which are written once. Then
+// a triangle of tiles of 128 x 128 pairs of frames takes differences and squares as a product of
+// matrices takes products, in single precision. drmsd_mma.h: the same on tensor cores, quicker and
+// less exact.
 //
 //     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
 //     tmap_drmsd_matrix_plan plan;
@@ -23,8 +22,7 @@
 // ---- columns ------------------------------------------------------------------------------------
 //
 // A column is a pair of atoms. Columns come in groups of 8 pairs: a block of 8 atoms i, .., i + 7
-// by an atom j behind them; the 28 pairs within the block are folded into 4 groups. A group reads 9
-// atoms, of which the next group shares 8.
+// by an atom j behind them; the 28 pairs within the block are folded into 4 groups.
 //
 //     atoms    0 1 2 3 4 5 6 7 | 8 9 ..        n = 10:
 //     group 0: (0,1) (0,7) (1,7) .. (6,7)      1 pair by atom 1 and 7 by atom 7
@@ -38,7 +36,7 @@ typedef struct tmapi_matrix_group {
     tmap_u32 i, j, k, split;
 } tmapi_matrix_group;
 
-// A place in the order of groups: a block of 8 atoms and a group of it.
+// A block of 8 atoms and a group of it.
 typedef struct tmapi_matrix_place {
     tmap_u32 block, group;
 } tmapi_matrix_place;
@@ -111,23 +109,18 @@ typedef enum tmap_drmsd_form {
 // A plan. Its members are for reading.
 typedef struct tmap_drmsd_matrix_plan {
     tmap_u64 frames, groups;
-    tmap_u64 workspace;  // bytes
-    tmap_u32 n, atoms;   // atoms of a frame, and those that count
-    tmap_u32 tiles;      // of frames
-    tmap_u32 planes;     // numbers of half precision of a distance; 0: it is a float
-    tmap_u32 slice;      // units of a slice
-    tmap_u32 slices;     // of all columns
-    tmap_u32 round;      // slices that are in the workspace at a time
+    tmap_u64 workspace;            // bytes
+    tmap_u32 n, atoms;             // atoms of a frame, and those that count
+    tmap_u32 tiles, planes;        // of frames; halves of a distance, 0: it is a float
+    tmap_u32 slice, slices, round; // units of a slice; slices of all columns, and at a time
     tmap_u64 at_columns; // where things begin in the workspace, in bytes; bounds and weights first
     tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
 } tmap_drmsd_matrix_plan;
 
-// The frames that are staged, whole tiles of them.
+// The frames that are staged, whole tiles of them, and the columns in the workspace at a time.
 TMAP_FN tmap_u64 tmapi_matrix_frames(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->tiles * TMAPI_MATRIX_SIDE;
 }
-
-// The columns that are in the workspace at a time.
 TMAP_FN tmap_u64 tmapi_matrix_columns(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->round * p->slice * TMAPI_MATRIX_UNIT;
 }
@@ -211,12 +204,11 @@ TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// A column: its centre and its factor.
 typedef struct __attribute__((aligned(8))) tmapi_matrix_column {
     float centre, factor;
 } tmapi_matrix_column;
 
-// A launch: the plan, and the pointers of one round of slices.
+// The plan, and the pointers of one round of slices.
 typedef struct tmapi_matrix {
     tmap_drmsd_matrix_plan plan;
     tmap_drmsd_atoms which;
@@ -235,7 +227,7 @@ typedef struct tmapi_matrix {
     float *out;
 } tmapi_matrix;
 
-// The number of the first group of a launch's round.
+// The first group of a round.
 TMAP_DEVICE tmap_u64 tmapi_matrix_first_group(const tmapi_matrix *m) {
     return m->first * m->plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
 }
@@ -251,8 +243,8 @@ TMAP_DEVICE tmap_u32 tmapi_matrix_finite(float x) {
 }
 
 // Writes the coordinates of the atoms that count, those of one atom in all frames side by side, and
-// finds the largest weight, and for halves the largest coordinate, measured from the frame's first
-// atom. Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
+// finds the largest weight, and the largest coordinate from the frame's first atom.
+// Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spread(tmapi_matrix m) {
     __shared__ float staged[32][3 * 32 + 1];
     const tmap_u32 atoms = m.plan.atoms, x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -274,22 +266,19 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spre
         const float value = staged[x][c];
         if (atom + c / 3 >= atoms) break;
         m.coordinates[(atom * 3ull + c) * stride + frame + x] = value;
-        if (m.plan.planes && frame + x < m.plan.frames) {
+        if (frame + x < m.plan.frames) {
             const tmap_u32 number = m.which.atoms ? m.which.atoms[0] : 0;
             const float *from = m.frames + ((frame + x) * m.plan.n + number) * 3;
             const tmap_u32 bits = tmapi_matrix_finite(value - from[c % 3]);
             most = bits > most ? bits : most;
         }
     }
-    if (m.plan.planes) {
-        most = tmapi_warp_max(tmap_warp_full(), most);
-        if (x == 0) atomicMax(m.bounds, most);
-    }
+    most = tmapi_warp_max(tmap_warp_full(), most);
+    if (x == 0) atomicMax(m.bounds, most);
     if (m.which.weights && frame == 0 && threadIdx.x < 32 && atom + threadIdx.x < atoms)
         atomicMax(m.bounds + 1, tmapi_matrix_finite(m.which.weights[atom + threadIdx.x]));
 }
 
-// Atom k in a frame.
 TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 frame, tmap_u32 k) {
     const tmap_u64 stride = tmapi_matrix_frames(&m->plan);
     const float *at = m->coordinates + (k * 3ull * stride + frame);
@@ -300,19 +289,16 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 // ---- centres and factors ------------------------------------------------------------------------
 //
 // What is staged of a distance is (d - centre) * factor. The centre is the median distance of some
-// frames: what is left is small, even if a few frames are odd, and keeps digits that a distance
-// rounded to a float has lost. The factor is sqrt(w_ij), or 0 for pairs that do not count.
+// frames, so that what is left is small. The factor is sqrt(w_ij), or 0 of pairs that do not count.
 
 #define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
 
-// A power of two that brings the weights below 1, and columns of halves below 2^15: no distance is
-// longer than twice the largest one from an atom.
+// A power of two that brings the weights below 1, and columns of halves below 2^15.
 TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
-    const float weight = m->which.weights ? __uint_as_float(m->bounds[1]) : 1;
+    const float weight = m->which.weights ? __uint_as_float(m->bounds[1]) : 0;
     const float length = m->plan.planes ? 3.47f * __uint_as_float(m->bounds[0]) : 0;
     int exponent = 0, more = 0;
     if (weight > 0) frexpf(weight, &exponent);
-    if (!m->which.weights) exponent = 0;
     if (length > 0) frexpf(length, &more), more -= 15;
     exponent = -exponent - more;
     return ldexpf(1, exponent < -120 ? -120 : exponent > 120 ? 120 : exponent);
@@ -327,7 +313,6 @@ TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, t
 }
 
 // The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none.
-// Collective for the warp.
 TMAP_DEVICE float tmapi_matrix_median(float x) {
     const tmap_u32 lane = threadIdx.x % 32;
     const int count = __popc(__ballot_sync(0xffffffffu, x < 1e18f));
@@ -340,8 +325,7 @@ TMAP_DEVICE float tmapi_matrix_median(float x) {
     return count ? __shfl_sync(0xffffffffu, x, from) : 0;
 }
 
-// The column of atoms i < j, in all lanes. Distances that are no numbers have no part in the
-// median. Collective for the warp, whose lanes take a frame each.
+// The column of atoms i < j, in all lanes. The median leaves out distances that are no numbers.
 TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, float scale,
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
@@ -398,7 +382,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     m.weights[blockIdx.x] = m.first ? m.weights[blockIdx.x] + sum : sum;
 }
 
-// 1 / the sum of all weights, or 0 if no pair counts; in all lanes. Collective for the warp.
+// 1 / the sum of all weights, or 0 if no pair counts; in all lanes.
 TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
     double sum = 0;
     for (tmap_u32 k = threadIdx.x % 32; k < TMAPI_MATRIX_PARTS; k += 32) sum += m->weights[k];
@@ -408,13 +392,11 @@ TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
 
 // ---- distances, column by column ----------------------------------------------------------------
 //
-// A distance that is rounded to a float is off by 2^-25 of it, which is too much where frames are
-// near each other: 20 Angstrom are off by 10^-6, of a difference of 10^-2. So the distance is
-// computed to about 2^-44, what rounding loses being kept beside each number, and only its
+// A distance rounded to a float is off by 2^-25 of it, too much where frames are near each other.
+// It is computed to about 2^-44, what rounding loses being kept beside each number, and only its
 // difference from the centre is rounded.
-// Source: the sums and differences of Knuth, TAOCP 2, section 4.2.2, theorem B.
+// Source: Knuth, TAOCP 2, section 4.2.2, theorem B.
 
-// A number that is the sum of both.
 typedef struct tmapi_matrix_two {
     float high, low;
 } tmapi_matrix_two;
@@ -463,17 +445,13 @@ typedef struct tmapi_matrix_reader {
     tmapi_drmsd_xyz atoms[8]; // of that block
     tmapi_drmsd_box box;
     const float4 *columns; // of the next group
-    tmap_u64 left;         // groups that there are
 } tmapi_matrix_reader;
 
-// Begins at a group of the round.
 TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u64 frame,
                                                    tmap_u64 group) {
-    const tmap_u64 first = tmapi_matrix_first_group(m) + group;
     tmapi_matrix_reader r;
     r.frame = frame, r.block = ~0u;
-    r.left = first < m->plan.groups ? m->plan.groups - first : 0;
-    r.place = tmapi_matrix_place_of(m->plan.atoms, r.left ? first : 0);
+    r.place = tmapi_matrix_place_of(m->plan.atoms, tmapi_matrix_first_group(m) + group);
     r.columns = (const float4 *)(m->columns + group * TMAPI_MATRIX_GROUP);
     r.box = tmapi_drmsd_box_of(frame < m->plan.frames ? m->which.boxes : 0, frame);
     return r;
@@ -486,7 +464,7 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
                                      const int folded, float *values) {
     const tmap_u32 last = m->plan.atoms - 1; // in the place of atoms that do not exist
     const tmapi_drmsd_xyz j = tmapi_matrix_atom(m, r->frame, group.j < last ? group.j : last);
-    const tmapi_drmsd_xyz length = r->box.length, over = r->box.over;
+    const float *length = r->box.length, *over = r->box.over;
     tmapi_drmsd_xyz k = j;
     if (folded) k = tmapi_matrix_atom(m, r->frame, group.k < last ? group.k : last);
 #pragma unroll
@@ -500,9 +478,9 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
             a = tmapi_matrix_atom(m, r->frame, i < last ? i : last), b = k;
         }
         if (exact)
-            d = tmapi_matrix_root_less(tmapi_matrix_image(a.x, b.x, length.x, over.x, boxed),
-                                       tmapi_matrix_image(a.y, b.y, length.y, over.y, boxed),
-                                       tmapi_matrix_image(a.z, b.z, length.z, over.z, boxed),
+            d = tmapi_matrix_root_less(tmapi_matrix_image(a.x, b.x, length[0], over[0], boxed),
+                                       tmapi_matrix_image(a.y, b.y, length[1], over[1], boxed),
+                                       tmapi_matrix_image(a.z, b.z, length[2], over[2], boxed),
                                        centre);
         else
             d = tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, r->box, boxed) - centre;
@@ -510,15 +488,10 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
     }
 }
 
-// The values of the next group; 0 where there is none. exact: a constant.
+// The values of the next group; 0 where there is none, as its factors are. exact: a constant.
 TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r, const int exact,
                                    float *values) {
     const tmap_u32 last = m->plan.atoms - 1;
-    if (!r->left) {
-#pragma unroll
-        for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s) values[s] = 0;
-        return;
-    }
     const tmapi_matrix_group group = tmapi_matrix_group_at(m->plan.atoms, r->place);
     if (r->block != r->place.block) {
         r->block = r->place.block;
@@ -534,13 +507,11 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
         tmapi_matrix_values(m, r, group, exact, 0, 0, values);
     r->place = tmapi_matrix_place_next(m->plan.atoms, r->place);
     r->columns += TMAPI_MATRIX_GROUP / 2;
-    --r->left;
 }
 
 #define TMAPI_MATRIX_RUN 128u // columns of a block
 
-// Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns of the round by x,
-// tiles by y.
+// Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns by x, tiles by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(tmapi_matrix m) {
     const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
     const tmap_u64 column = blockIdx.x * (tmap_u64)TMAPI_MATRIX_RUN;
@@ -561,9 +532,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(t
 
 // ---- a tile of pairs of frames ------------------------------------------------------------------
 //
-// Its sums of squares are a product of matrices with (a - b)^2 in the place of a b: 16 numbers in
-// registers are enough for 64 terms, of two instructions each. Sums of 512 terms are joined, so
-// that rounding errors of a long sum stay those of a short one.
+// A product of matrices with (a - b)^2 in the place of a b: 16 numbers in registers are enough for
+// 64 terms. Sums of 512 terms are joined, so that rounding errors stay those of a short sum.
 
 #define TMAPI_MATRIX_STEP   16u // columns that are copied at a time
 #define TMAPI_MATRIX_STAGES 3u  // steps in shared memory or under way
@@ -639,7 +609,6 @@ typedef struct tmapi_matrix_writer {
     int whole; // sums are whole
 } tmapi_matrix_writer;
 
-// Collective for the warp.
 TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
     tmapi_matrix_writer w = {m->out, m->plan.frames, 0, m->plan.slices == 1};
     if (w.whole)
@@ -662,11 +631,6 @@ typedef struct tmapi_matrix_numbers {
     float4 row[2], column[2];
 } tmapi_matrix_numbers;
 
-TMAP_DEVICE tmapi_matrix_numbers tmapi_matrix_load(const float4 *rows, const float4 *columns) {
-    const tmapi_matrix_numbers x = {{rows[0], rows[4]}, {columns[0], columns[8]}};
-    return x;
-}
-
 // A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x, slices by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums(tmapi_matrix m) {
     const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
@@ -681,13 +645,17 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     for (tmap_u32 s = 0; s < pipe.steps; ++s) {
         const float4 *stage = (const float4 *)tmapi_matrix_next(&pipe, s);
         const float4 *from = stage + row / 4, *other = stage + pipe.size + column / 4;
-        x[0] = tmapi_matrix_load(from, other);
+#pragma unroll
+        for (tmap_u32 h = 0; h < 2; ++h) x[0].row[h] = from[4 * h], x[0].column[h] = other[8 * h];
 #pragma unroll 1
         for (tmap_u32 k = 0; k < TMAPI_MATRIX_STEP; k += 4) {
 #pragma unroll
             for (tmap_u32 u = 0; u < 4; ++u) { // the next column is read before this one is used
                 const tmap_u32 next = (k + u + 1) % TMAPI_MATRIX_STEP * wide;
-                x[(u + 1) % 2] = tmapi_matrix_load(from + next, other + next);
+                tmapi_matrix_numbers *later = x + (u + 1) % 2;
+#pragma unroll
+                for (tmap_u32 h = 0; h < 2; ++h)
+                    later->row[h] = from[next + 4 * h], later->column[h] = other[next + 8 * h];
 #pragma unroll
                 for (tmap_u32 i = 0; i < 8; ++i)
 #pragma unroll
@@ -715,8 +683,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     }
 }
 
-// Adds the sums of the round's slices to those of the rounds before, in double precision; after the
-// last round writes the results.
+// Adds the sums of the round's slices to those before, in double precision; at last writes results.
 static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
     const tmap_u64 cells = tmap_condensed_cells(m.plan.frames);
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -733,14 +700,12 @@ static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// What a launch reads.
 typedef struct tmap_drmsd_matrix_in {
     const float *frames;           // shape (frames, n, 3), in device memory
     const tmap_drmsd_atoms *which; // the atoms and pairs that count and for how much; 0: all, alike
     tmap_u64 reference;            // number of the frame whose distances the bounds are for
 } tmap_drmsd_matrix_in;
 
-// Bytes that the exact form stages: 48 KB, which a launch has without asking.
 #define TMAPI_MATRIX_STAGED \
     (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * 16u)
 
@@ -751,22 +716,20 @@ typedef struct tmapi_matrix_form {
     tmap_u32 run, writing, summing;
 } tmapi_matrix_form;
 
-static inline cudaError_t tmapi_matrix_launch(const tmapi_matrix *m, const void *kernel, tmap_u64 x,
-                                              tmap_u32 y, tmap_u32 threads, tmap_u32 shared,
-                                              cudaStream_t stream) {
-    void *arguments[1] = {(void *)m};
-    return cudaLaunchKernel(kernel, dim3((unsigned)x, y), dim3(threads), arguments, shared, stream);
-}
+typedef struct tmapi_matrix_step {
+    const void *kernel;
+    tmap_u64 x;
+    tmap_u32 y, threads, shared;
+} tmapi_matrix_step;
 
-// All launches of either form.
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
                                            const tmapi_matrix_form *form, tmap_drmsd_matrix_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
     const tmap_u64 cells = tmap_condensed_cells(plan->frames);
     unsigned char *at = (unsigned char *)workspace;
-    tmap_u64 columns;
-    cudaError_t error;
     tmapi_matrix m;
+    void *arguments[1] = {&m};
+    cudaError_t error;
     if (tmap_drmsd_atoms_count(in.which, plan->n) != plan->atoms) return cudaErrorInvalidValue;
     if (!cells) return cudaSuccess;
     if (!out || (tmap_u64)out % 4 || in.reference >= plan->frames) return cudaErrorInvalidValue;
@@ -782,40 +745,40 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     m.partial = (float *)(at + plan->at_partial), m.rest = (float *)(at + plan->at_rest);
     m.first = 0, m.slices = plan->round;
     error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
-    if (error) return error;
-    error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
-                                plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0,
-                                stream);
     for (; !error && m.first < plan->slices; m.first += m.slices) {
-        if (m.slices > plan->slices - m.first) m.slices = (tmap_u32)(plan->slices - m.first);
-        columns = (tmap_u64)m.slices * plan->slice * TMAPI_MATRIX_UNIT;
-        error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS,
-                                    1, TMAPI_MATRIX_THREADS, 0, stream);
-        if (!error)
-            error = tmapi_matrix_launch(&m, form->write, columns / form->run, plan->tiles,
-                                        TMAPI_MATRIX_SIDE, form->writing, stream);
-        if (!error)
-            error = tmapi_matrix_launch(&m, form->sums, tmapi_matrix_blocks(plan->tiles), m.slices,
-                                        TMAPI_MATRIX_THREADS, form->summing, stream);
-        if (!error && plan->slices > 1)
-            error = tmapi_matrix_launch(&m, (const void *)tmapi_matrix_gather,
-                                        cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256,
-                                        0, stream);
+        const tmap_u64 left = plan->slices - m.first, round = left < m.slices ? left : m.slices;
+        const tmap_u64 most = round * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 all =
+            plan->groups * TMAPI_MATRIX_GROUP - m.first * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 runs = ((all < most ? all : most) + form->run - 1) / form->run;
+        const tmapi_matrix_step steps[5] = {
+            {(const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
+             plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0},
+            {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1, TMAPI_MATRIX_THREADS,
+             0},
+            {form->write, runs, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
+            {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round, TMAPI_MATRIX_THREADS,
+             form->summing},
+            {(const void *)tmapi_matrix_gather, cells < 65536 * 256 ? (cells + 255) / 256 : 65536,
+             1, 256, 0}};
+        m.slices = (tmap_u32)round;
+        for (int k = m.first ? 1 : 0; !error && k < (plan->slices > 1 ? 5 : 4); ++k)
+            error = cudaLaunchKernel(steps[k].kernel, dim3((unsigned)steps[k].x, steps[k].y),
+                                     dim3(steps[k].threads), arguments, steps[k].shared, stream);
     }
     return error;
 }
 
 // Makes a plan. plan->workspace: the bytes of the workspace.
 // n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
-// that count is looked at, which is up to 92681. form: a tmap_drmsd_form, for tmap_drmsd_matrix or
-// for tmap_drmsd_mma. most: bytes that the workspace may have, or 0: as many as are of use, about 2
-// n (n + 5) a frame, but no more than 2^18 and 12 n, or a gigabyte for few frames, and what sums
-// take. Where not all distances fit at a time, they are computed in rounds of some pairs of atoms,
-// and sums of these take 4 or 8 bytes for each pair of frames.
+// that count matters, up to 92681. form: a tmap_drmsd_form. most: bytes of the workspace at
+// most, or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18 and 12 n,
+// or a gigabyte for few frames, and what sums take. With less, distances are computed in rounds,
+// whose sums take 4 or 8 bytes for each pair of frames.
 // Returns cudaErrorInvalidValue for a null pointer or an unknown form, cudaErrorNotSupported for a
-// form of tensor cores where the current GPU has no such ones (before compute capability 8.0) or
-// the program was not compiled for them, cudaErrorInvalidConfiguration beyond the ranges,
-// cudaErrorMemoryAllocation if the smallest round does not fit. *plan is written only on success.
+// form of tensor cores before compute capability 8.0 or in a program not compiled for it,
+// cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round
+// does not fit. *plan is written only on success.
 // Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
 static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int form,
@@ -834,23 +797,20 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frame
 }
 
 // Writes the dRMSD of all pairs of frames.
-// out: frames (frames - 1) / 2 floats in scipy's condensed order: that of frames a < b is at
-// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16, which
-// need not be set to anything and are free again after the launch; calls that run at the same time
-// need one each. All is device memory and does not overlap.
-// With fewer than two frames nothing is written; with fewer than two atoms, or where no pair of
-// atoms counts, all results are 0.
+// out: floats in scipy's condensed order: that of frames a < b is at
+// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16;
+// concurrent calls need one each. All is device memory and does not overlap.
+// With fewer than two frames nothing is written; where no pair of atoms counts, results are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
-// is no frame, another number of atoms than that of the plan, or a plan of another form; else the
-// launches' own error.
+// is no frame, another number of atoms than the plan's, or a plan of another form; else the
+// launches' own error. Can be captured.
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
-// more; 0 for frames that are equal in every bit. The order of sums depends on the plan alone:
-// results are the same in every run and whatever the GPU's number of multiprocessors.
+// more; 0 for equal frames. Results are the same in every run of a plan, on any GPU.
 // Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares
 // of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
 // infinite makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are taken by 128. The call allocates nothing, does not wait, and can be captured.
+// are taken by 128.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
                                             tmap_drmsd_matrix_in in, void *workspace, float *out,

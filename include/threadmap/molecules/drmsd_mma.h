@@ -3,14 +3,11 @@
 // as fast as drmsd_matrix.h, and less exact.
 //
 // |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v the vectors of distances of two frames, less
-// their medians over some frames. They are numbers of half precision, of 11 bits; or, with two
-// planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. Products are
-// exact; tensor cores add them up as floats, but cut off what does not fit. What keeps the digits
-// of near frames:
-//   - columns are measured from a median, so that norms are small;
-//   - the formula is applied to 256 columns at a time, and what is left, which is small for near
-//     frames, is added up as floats; products are taken out of the tensor cores each 128 columns;
-//   - norms are taken by the same products in the same order: equal frames have 0, always.
+// their medians over some frames, so that norms are small. They are numbers of half precision; or,
+// with two planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. The
+// formula is applied to 256 columns at a time, and what is left is added up as floats; products are
+// taken out of the tensor cores each 128 columns. Norms are taken by the same products in the same
+// order: equal frames have 0, always.
 //
 //     error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
 //     ... cudaMalloc(&workspace, plan.workspace);
@@ -35,8 +32,7 @@
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Four 8 x 8 matrices of halves, of each of which a lane gives the address of a row: lanes 0 to 7
-// of the first one, and so on.
+// Four 8 x 8 matrices of halves: lanes 0 to 7 give the addresses of rows of the first one, ...
 TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -124,15 +120,12 @@ TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, fl
             tmap_u32 a[4], b[4], rest[4];
             tmapi_drmsd_mma_read(a, brick + (a_at ^ k));
             tmapi_drmsd_mma_read(b, brick + (b_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], a, b);
-            tmapi_drmsd_mma_multiply(sums[h][1], a, b + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], a, b + 2 * x);
             if (planes < 2) continue;
             tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (b_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], a, rest);
-            tmapi_drmsd_mma_multiply(sums[h][1], a, rest + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], a, rest + 2 * x);
             tmapi_drmsd_mma_read(rest, brick + TMAPI_DRMSD_MMA_BRICK + (a_at ^ k));
-            tmapi_drmsd_mma_multiply(sums[h][0], rest, b);
-            tmapi_drmsd_mma_multiply(sums[h][1], rest, b + 2);
+            for (tmap_u32 x = 0; x < 2; ++x) tmapi_drmsd_mma_multiply(sums[h][x], rest, b + 2 * x);
         }
     }
 }
@@ -191,29 +184,24 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
 // ---- a tile -------------------------------------------------------------------------------------
 
 // A warp has 64 x 32 pairs of frames: sums[i][j] are those of rows 16 i and columns 8 j on.
-typedef struct tmapi_drmsd_mma_sums {
-    float of[4][4][4];
-} tmapi_drmsd_mma_sums;
 
 // Reads 16 * count frames. count: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, tmap_u32 count) {
 #pragma unroll
     for (tmap_u32 i = 0; i < count; ++i) tmapi_drmsd_mma_read(words[i], from + 64 * i);
 }
-// Adds the products of 64 rows and 32 columns.
-TMAP_DEVICE void tmapi_drmsd_mma_multiplies(tmapi_drmsd_mma_sums *sums, const tmap_u32 (*a)[4],
+TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 (*a)[4],
                                             const tmap_u32 (*b)[4]) {
 #pragma unroll
     for (tmap_u32 x = 0; x < 16; ++x)
-        tmapi_drmsd_mma_multiply(sums->of[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
+        tmapi_drmsd_mma_multiply(sums[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
 }
 
 // The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
-// column: the warp's first ones; last: the last row and column that there are, which only the CPU
-// wants to know. planes: a constant.
+// column: the warp's first ones; last: the last row and column, for the CPU. planes: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
                                           tmap_u32 column, tmap_pair last, const tmap_u32 planes,
-                                          tmapi_drmsd_mma_sums *sums) {
+                                          float (*sums)[4][4]) {
 #if defined(__CUDA_ARCH__)
     (void)last;
     const tmap_u32 a_at = tmapi_drmsd_mma_at(row, 0), b_at = tmapi_drmsd_mma_at(column, 1);
@@ -236,7 +224,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
     for (tmap_u32 x = 0; x < 64; ++x) {
         const tmap_u32 i = row + x / 16 * 16 + x % 4 / 2 * 8 + g;
         const tmap_u32 j = column + x / 4 % 4 * 8 + 2 * q + x % 2;
-        float *sum = &sums->of[x / 16][x / 4 % 4][x % 4];
+        float *sum = &sums[x / 16][x / 4 % 4][x % 4];
         if (i > last.i || j > last.j) continue;
         for (tmap_u32 k = 0; k < TMAPI_DRMSD_MMA_SIDE; k += planes * TMAPI_DRMSD_MMA_BRICK)
             *sum = tmapi_drmsd_mma_brick(rows + k, i, columns + k, j, planes, *sum);
@@ -257,7 +245,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
     const float *column_norms = norms + tile.j * TMAPI_MATRIX_SIDE + column + 2 * q;
     const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
                             (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
-    tmapi_drmsd_mma_sums products = {{{{0}}}}, sums = {{{{0}}}};
+    float products[4][4][4] = {{{0}}}, sums[4][4][4] = {{{0}}};
     if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
     tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(m, tile, planes * TMAPI_DRMSD_MMA_BRICK, wide);
 #pragma unroll 1
@@ -273,12 +261,12 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
             }
             row_norms += frames, column_norms += frames;
         }
-        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, &products);
+        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, products);
         if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != pipe.steps) continue;
 #pragma unroll
         for (tmap_u32 x = 0; x < 64; ++x) {
-            float *sum = &sums.of[x / 16][x / 4 % 4][x % 4];
-            float *product = &products.of[x / 16][x / 4 % 4][x % 4];
+            float *sum = &sums[x / 16][x / 4 % 4][x % 4];
+            float *product = &products[x / 16][x / 4 % 4][x % 4];
             *sum = fmaf(-2, *product, *sum), *product = 0;
             if (whole) *sum += of_row[x / 16 * 2 + x % 4 / 2] + of_column[x / 4 % 4 * 2 + x % 2];
         }
@@ -290,7 +278,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
 #pragma unroll
         for (tmap_u32 j = 0; j < 8; ++j)
             tmapi_matrix_put(&w, a, tile.j * TMAPI_MATRIX_SIDE + column + j / 2 * 8 + 2 * q + j % 2,
-                             sums.of[x / 2][j / 2][x % 2 * 2 + j % 2]);
+                             sums[x / 2][j / 2][x % 2 * 2 + j % 2]);
     }
 }
 
@@ -303,11 +291,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_SPLIT);
 }
 
-// ---- launches -----------------------------------------------------------------------------------
-
-// Writes the dRMSD of all pairs of frames. plan: of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT,
-// made for the current GPU; the workspace has 2 or 4 bytes for each distance. All else as for
-// tmap_drmsd_matrix, but for what follows.
+// tmap_drmsd_matrix for a plan of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, made for the current
+// GPU; the workspace has 2 or 4 bytes for each distance. What differs:
 // Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
 // pairs of atoms that count, and d the root mean square of their distances. A result is off by
 //   TMAP_DRMSD_MMA_HALF:  2^-11 (a + b) at most, and as errors cancel, some 2^-12 (a + b) / sqrt(P)
@@ -315,11 +300,9 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 //   both: 2^-21 d at most, as distances are floats at first, and as errors cancel, some
 //         2^-22 d / sqrt(P); and its square by some 2^-23 (a^2 + b^2), which tensor cores cut off.
 // So frames that are as far from each other as from the median have 6 or 5 right digits, and those
-// a hundred times nearer 3; of frames of 200 atoms that all differ by 0.001 Angstrom,
-// TMAP_DRMSD_MMA_SPLIT has 4 or 5. Equal frames have 0, always; no result is negative. The same in
-// every run; GPUs of different kinds may differ in what tensor cores cut off.
-// Range: one power of two scales all distances, so that the largest extent of a frame fits a number
-// of half precision. One frame that is 10^4 times as large as the others costs these nothing.
+// a hundred times nearer 3. Equal frames have 0; no result is negative. The same in every run; GPUs
+// of different kinds may differ in what tensor cores cut off.
+// Range: one power of two scales all distances, so that the largest extent of a frame fits a half.
 // Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
 // each distance some 25 instructions.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,

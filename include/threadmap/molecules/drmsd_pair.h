@@ -6,8 +6,7 @@
 //     ... cudaMalloc(&workspace, tmap_drmsd_pair_bytes(&plan));
 //     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
 //
-// drmsd_atoms.h has the equation. A thread adds up the terms of some thousand pairs as floats;
-// these sums are joined in double precision.
+// drmsd_atoms.h has the equation. Threads add up floats; their sums are joined in double precision.
 #ifndef TMAP_MOLECULES_DRMSD_PAIR_H
 #define TMAP_MOLECULES_DRMSD_PAIR_H
 
@@ -22,15 +21,14 @@ typedef struct tmap_drmsd_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Which pairs of how many atoms. Its members are for reading.
+// Its members are for reading.
 typedef struct tmap_drmsd_pair_plan {
     tmap_pairs_plan pairs;
     tmap_drmsd_atoms which;
 } tmap_drmsd_pair_plan;
 
-// tmap_drmsd_pair_plan_make from facts, without a call of CUDA: out->pairs.kernel is 0. Returns
-// TMAP_EINVAL where that returns cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block
-// fits the device.
+// tmap_drmsd_pair_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
+// cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block fits the device.
 TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
                                     const tmap_facts *facts, tmap_drmsd_pair_plan *out) {
     tmap_drmsd_pair_plan p;
@@ -56,11 +54,8 @@ TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 
 #if TMAP_CUDA
 
-// ---- the term of a pair -------------------------------------------------------------------------
-
 // The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
-// and x, y, z in frame B. It is 0 where both frames are the same.
-// Cost: 15 instructions, two of them roots.
+// and x, y, z in frame B. Cost: 15 instructions, two of them roots.
 TMAP_DEVICE float tmap_drmsd_term(const float *a, const float *b) {
     const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
     return d * d;
@@ -93,7 +88,8 @@ typedef struct tmapi_drmsd_pair_job {
     double pairs; // all of them, or 0 where weights are added up
     float *points, *out;
     tmap_fold_to to;
-    tmapi_drmsd_box box[2]; // set by the threads
+    tmapi_drmsd_box box[2]; // set by the threads, as is boxed
+    int boxed;
 } tmapi_drmsd_pair_job;
 
 // The atoms that count, both frames of each side by side and its weight, if there is room for one.
@@ -110,55 +106,48 @@ static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_
     if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
 }
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
-    tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 6};
-    const tmap_drmsd_sum zero = {0, 0, 0, 0};
-    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    tmap_pairs_fold(&plan, points, tmap_drmsd_visit, sum, j.to, 0);
-}
-
-// The distance of a pair in frame f, to the nearest image where `boxed` is 1, a constant.
+// The distance of a pair in frame f, or that of nearest images.
 TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f, const float *a,
-                                            const float *b, int boxed) {
+                                            const float *b) {
     return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
-                              a[3 * f + 2] - b[3 * f + 2], j->box[f], boxed);
+                              a[3 * f + 2] - b[3 * f + 2], j->box[f], j->boxed);
 }
-// The term of a pair and its weight, which is 0 outside of the bounds; a NaN is not hidden by them.
-TMAP_DEVICE void tmapi_drmsd_pair_add(void *job, void *sum, const void *u, const void *v,
-                                      int boxed) {
+// A NaN is not hidden by the bounds.
+TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *u,
+                                        const void *v) {
     const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
     const float *a = (const float *)u, *b = (const float *)v;
-    const float first = tmapi_drmsd_pair_distance(j, 0, a, b, boxed);
-    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b, boxed);
+    const float first = tmapi_drmsd_pair_distance(j, 0, a, b);
+    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b);
     const int out = first <= j->which.lower || first >= j->which.upper;
     const float weight = out ? 0.0f : a[6] * b[6];
     tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
     s->terms = fmaf(weight, d * d, s->terms), s->weights += weight;
 }
-TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *a,
-                                        const void *b) {
-    tmapi_drmsd_pair_add(job, sum, a, b, 0);
-}
-TMAP_DEVICE void tmapi_drmsd_pair_visit_boxed(void *job, void *sum, tmap_pair, const void *a,
-                                              const void *b) {
-    tmapi_drmsd_pair_add(job, sum, a, b, 1);
-}
 
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-    tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 7};
+// d, boxed: constants.
+TMAP_DEVICE void tmapi_drmsd_pair_run(const tmap_pairs_plan *plan, tmapi_drmsd_pair_job *j,
+                                      tmap_u32 d, int boxed) {
+    const tmap_points points = {j->points, 0, sizeof(float), d};
     const tmap_drmsd_sum zero = {0, 0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit, sum, j.to, &j);
+    j->boxed = boxed;
+    for (int f = 0; boxed && f < 2; ++f)
+        j->box[f] = tmapi_drmsd_box_of(j->which.boxes, (tmap_u64)f);
+    tmap_pairs_fold(plan, points, d == 6 ? tmap_drmsd_visit : tmapi_drmsd_pair_visit, sum, j->to,
+                    j);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
+    tmapi_drmsd_pair_plain(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    tmapi_drmsd_pair_run(&plan, &j, 6, 0);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    tmapi_drmsd_pair_weighted(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
+    tmapi_drmsd_pair_run(&plan, &j, 7, 0);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     tmapi_drmsd_pair_boxed(tmap_pairs_plan plan, tmapi_drmsd_pair_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 7};
-    const tmap_drmsd_sum zero = {0, 0, 0, 0};
-    const tmap_fold sum = {&zero, sizeof zero, tmap_drmsd_join};
-    for (int f = 0; f < 2; ++f) j.box[f] = tmapi_drmsd_box_of(j.which.boxes, (tmap_u64)f);
-    tmap_pairs_fold(&plan, points, tmapi_drmsd_pair_visit_boxed, sum, j.to, &j);
+    tmapi_drmsd_pair_run(&plan, &j, 7, 1);
 }
 
 static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
@@ -169,9 +158,8 @@ static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
 
 // ---- the host's side ----------------------------------------------------------------------------
 
-// The plan for two frames of n atoms each, for any number of launches on the current device. n: up
-// to 2^32 - 513. which: the atoms and pairs that count; 0: all. The struct is copied; launches read
-// what its pointers point to.
+// The plan for two frames of n atoms each on the current device. n: up to 2^32 - 513. which: the
+// atoms and pairs that count; 0: all. The struct is copied; launches read what it points to.
 // Returns cudaErrorInvalidValue for a null pointer, more atoms that count than that, or bounds that
 // are negative or not numbers; else an error of CUDA's. *out is written only on success.
 static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
@@ -191,12 +179,10 @@ static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd
 }
 
 // Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
-// bytes at a multiple of 16; launches that run at the same time need one each. All in device
-// memory. Returns cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be
-// captured.
-// Exactness: the result is the same in each run, on any device. It is off by less than one part in
-// 10^6 down to differences of 10^-4 of the distances, if there are thousands of atoms, among which
-// errors cancel.
+// bytes at a multiple of 16; concurrent launches need one each. All in device memory. Returns
+// cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be captured.
+// Exactness: the same in each run, on any device. It is off by less than one part in 10^6 down to
+// differences of 10^-4 of the distances, if there are thousands of atoms.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.

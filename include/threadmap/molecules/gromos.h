@@ -12,8 +12,7 @@
 //     ... cudaMalloc(&workspace, tmap_gromos_bytes(n));
 //     cudaError_t error = tmap_gromos(distances, 0.15f, clusters, workspace, stream);
 //
-// The matrix is read once, and becomes a bit matrix of n x n pairs. Then many clusters are found at
-// a time, the same ones as by the serial algorithm.
+// The matrix is read once, and becomes a bit matrix. Then many clusters are found at a time.
 #ifndef TMAP_MOLECULES_GROMOS_H
 #define TMAP_MOLECULES_GROMOS_H
 
@@ -57,14 +56,13 @@ TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
 // ---- the bit matrix -----------------------------------------------------------------------------
 //
 // A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot over the lanes is a
-// word of a row, and what a lane collects over the rows is a word of a column, that is of a row
-// below the diagonal. Shared memory collects both, so that whole sectors of 32 bytes are written.
+// word of a row; what a lane collects over the rows is a word of a row below the diagonal. Shared
+// memory collects both, so that whole sectors of 32 bytes are written.
 
 typedef struct tmapi_gromos_matrix {
     const float *distances;
-    tmap_u32 n, words, tiles; // words of a row, tiles along a side
+    tmap_u32 *bits, n, words, tiles; // words of a row, tiles along a side
     float cutoff;
-    tmap_u32 *bits;
 } tmapi_gromos_matrix;
 
 // The tile's bits on the way to memory: 8 words of each row and of each column.
@@ -137,14 +135,13 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
         const tmap_u32 y = part / 2, x = part % 2 * 4; // four words of row y, from word x on
         uint4 upper = t.rows[part], lower;
         tmap_u32 *to = m.bits + ((tmap_u64)(i + y) * m.words + j / 32 + x);
-        lower.x = t.columns[tmapi_gromos_place(y, x)];
-        lower.y = t.columns[tmapi_gromos_place(y, x + 1)];
-        lower.z = t.columns[tmapi_gromos_place(y, x + 2)];
-        lower.w = t.columns[tmapi_gromos_place(y, x + 3)];
+        const tmap_u32 own = y / 32 - x, bit = 1u << y % 32;
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) (&lower.x)[k] = t.columns[tmapi_gromos_place(y, x + k)];
         if (i == j) {
-            const tmap_u32 own = y / 32 - x, bit = 1u << y % 32; // a frame counts itself
-            upper.x |= lower.x | (own == 0 ? bit : 0), upper.y |= lower.y | (own == 1 ? bit : 0);
-            upper.z |= lower.z | (own == 2 ? bit : 0), upper.w |= lower.w | (own == 3 ? bit : 0);
+#pragma unroll
+            for (tmap_u32 k = 0; k < 4; ++k) // a frame counts itself
+                (&upper.x)[k] |= (&lower.x)[k] | (own == k ? bit : 0);
         } else if (j + y < m.n) {
             *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
         }
@@ -182,16 +179,13 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 // All rounds are one launch. Frames have keys: the number of their neighbours that are left, and of
 // equal numbers the lower frame comes first. In a round each frame votes for the first one of its
 // neighbours. A frame for which all its neighbours vote is a centre of the greedy algorithm, and
-// they are its cluster: any other frame that could take one of them comes after it in the view of
-// that neighbour, and keys only fall. A round finds many clusters, out of order. The greedy
-// algorithm finds them by falling size, and those of a size by their centres, so that sorting
-// restores its order.
+// they are its cluster, as keys only fall. A round finds many clusters, out of order: the greedy
+// algorithm finds them by falling size, and those of a size by their centres.
 //
-// A frame's row is read again only where the key of its choice has fallen, and a bound of the keys
-// in a word passes over most words. Rows of frames that leave are read, too, to reduce their
-// neighbours' numbers: each once in all.
+// A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
+// word passes over most words. The row of a frame that leaves is read once more.
 
-// What the kernel gets. Arrays have a place for each frame, or for each word of a row of the bits.
+// Arrays have a place for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
     const tmap_u32 *bits;
     tmap_u32 n, words; // words of a row
@@ -201,10 +195,8 @@ typedef struct tmapi_gromos {
     tmap_u32 *counts;         // neighbours that are left; 0: the frame is gone
     tmap_u32 *best, *seen;    // a frame's choice, and the number of neighbours that it had then
     tmap_u32 *votes;          // for a frame; in the end the number of its cluster
-    tmap_u32 *gone;           // frames in the order in which they leave
-    tmap_u32 *ranks;          // of clusters in `found`
-    tmap_u32 *left;           // bits of the frames that are left
-    tmap_u32 *bounds;         // no frame of a word that is left has more neighbours
+    tmap_u32 *gone, *ranks;   // frames in the order in which they leave; of clusters in `found`
+    tmap_u32 *left, *bounds;  // bits of the frames that are left; no frame of a word has more
 } tmapi_gromos;
 
 // The key of a frame, 0 for one that is gone.
@@ -227,7 +219,6 @@ TMAP_DEVICE uint4 tmapi_gromos_words(const tmapi_gromos *g, const uint4 *row, tm
     return words;
 }
 
-// All frames are left, and have all their neighbours.
 TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->thread; w < g->words; w += grid->threads) {
         const tmap_u32 frames = g->n / 32 > w ? 32 : g->n / 32 == w ? g->n % 32 : 0;
@@ -285,17 +276,16 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
         const uint4 words = next;
         const tmap_u64 before = best;
         next = tmapi_gromos_words(g, row, at + 32);
-        best = tmapi_gromos_word(g, at * 4, words.x, best);
-        best = tmapi_gromos_word(g, at * 4 + 1, words.y, best);
-        best = tmapi_gromos_word(g, at * 4 + 2, words.z, best);
-        best = tmapi_gromos_word(g, at * 4 + 3, words.w, best);
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k)
+            best = tmapi_gromos_word(g, at * 4 + k, (&words.x)[k], best);
         if (__any_sync(0xffffffffu, best != before)) best = tmapi_cluster_max64(best);
     }
     return best;
 }
 
 // All frames that are left vote, and first choose anew if the key of their choice has changed.
-// Frames of a warp lie far apart, as those that are near each other often choose at the same time.
+// Frames of a warp lie far apart, as neighbours often choose at the same time.
 TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u64 begin = grid->warp; begin < g->n; begin += grid->warps * 32ull) {
         const tmap_u64 at = begin + (tmap_u64)grid->lane * grid->warps;
@@ -323,13 +313,12 @@ TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_gr
     }
 }
 
-// Frames leave whose choice all of its neighbours have voted for. Their labels are their centres.
+// Frames leave whose choice all of its neighbours have voted for; their labels are their centres.
 TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w < g->words; w += grid->warps) {
         const tmap_u32 v = w * 32 + grid->lane, left = g->left[w];
         tmap_u32 centre = v, count = 0, lanes, place;
         int leaves = 0;
-        if (!left) continue; // the same in all lanes
         if (left >> grid->lane & 1) {
             centre = g->best[v], count = g->counts[centre];
             leaves = g->votes[centre] == count;
@@ -339,18 +328,10 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
         place = tmapi_cluster_append(&g->control->gone, leaves);
         if (leaves) g->gone[place] = v, g->to.labels[v] = centre;
         place = tmapi_cluster_append(&g->control->found, leaves && centre == v);
-        if (leaves && centre == v) {
-            g->found[place].high = ~count, g->found[place].middle = v;
-            g->found[place].low = g->found[place].none = 0;
-        }
+        const tmapi_cluster_key key = {~count, v, 0, 0};
+        if (leaves && centre == v) g->found[place] = key;
         if (grid->lane == 0) g->left[w] = left & ~lanes;
     }
-}
-
-// One neighbour less for each bit that is set in word w.
-TMAP_DEVICE void tmapi_gromos_reduce(const tmapi_gromos *g, tmap_u32 w, tmap_u32 bits) {
-    for (; bits; bits &= bits - 1)
-        atomicSub(g->counts + (w * 32 + (tmap_u32)__ffs((int)bits) - 1), 1u);
 }
 
 // Takes frames number `from` up to `to` of those that are gone off their neighbours' numbers, and
@@ -364,16 +345,16 @@ TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_
 #pragma unroll 2
         for (tmap_u32 at = grid->lane; at < g->words / 4; at += 32) {
             const uint4 words = tmapi_gromos_words(g, row, at);
-            tmapi_gromos_reduce(g, at * 4, words.x), tmapi_gromos_reduce(g, at * 4 + 1, words.y);
-            tmapi_gromos_reduce(g, at * 4 + 2, words.z);
-            tmapi_gromos_reduce(g, at * 4 + 3, words.w);
+#pragma unroll
+            for (tmap_u32 k = 0; k < 4; ++k)
+                for (tmap_u32 bits = (&words.x)[k]; bits; bits &= bits - 1)
+                    atomicSub(g->counts + (at * 128 + k * 32 + (tmap_u32)__ffs((int)bits) - 1), 1u);
         }
         if (grid->lane == 0) g->counts[v] = 0;
     }
     tmapi_gromos_bound(g, grid);
 }
 
-// Sorts the clusters and writes them.
 TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *grid) {
     const tmap_u32 found = tmapi_cluster_load(&g->control->found);
     tmapi_cluster_rank(g->found, found, g->ranks);
@@ -418,16 +399,15 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in
 // which the greedy algorithm finds them, by sizes that fall or stay; of centres and sizes the first
 // *clusters.count are written.
-// bits: as tmap_gromos_bits writes it: symmetric, with a diagonal of 1, and 0 in columns from n on;
-// another matrix gives some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count
-// alone. workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; launches that run at
-// the same time need one each. All is device memory and does not overlap.
+// bits: as tmap_gromos_bits writes it; a matrix that is not symmetric with a diagonal of 1 gives
+// some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count alone. workspace:
+// tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; concurrent launches need one each.
+// All is device memory and does not overlap.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed,
-// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. The call
-// allocates nothing, does not wait, and can be captured; its launch is a cooperative one. Results
-// are the same in every run.
-// Cost: each row of the bits is read three times, and once more whenever its frame chooses anew. A
-// round finds many clusters; one of few changes takes three barriers of the device.
+// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. Can be
+// captured; the launch is cooperative. Results are the same in every run.
+// Cost: a row of the bits is read three times, and once more whenever its frame chooses anew; three
+// barriers of the device a round.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
 static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
                                               tmap_clusters clusters, void *workspace,
@@ -448,20 +428,18 @@ static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
     return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, g.control, &g, stream);
 }
 
-// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits, whose
-// comments hold. workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
+// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits.
+// workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
 // Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
 static inline cudaError_t tmap_gromos(tmap_distances distances, float cutoff,
                                       tmap_clusters clusters, void *workspace,
                                       cudaStream_t stream) {
     tmap_u32 *bits = (tmap_u32 *)workspace;
+    void *rest = (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n);
     cudaError_t error;
     if (!tmapi_cluster_ready(clusters, distances.n, 1, workspace)) return cudaErrorInvalidValue;
     error = tmap_gromos_bits(distances, cutoff, bits, stream);
-    if (error) return error;
-    return tmap_gromos_of_bits(bits, distances.n, clusters,
-                               (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n),
-                               stream);
+    return error ? error : tmap_gromos_of_bits(bits, distances.n, clusters, rest, stream);
 }
 
 #endif

@@ -2,9 +2,8 @@
 // linkage.h: clustering by single linkage: the minimum spanning tree of n vertices from a condensed
 // distance matrix, its components below a cut-off, and scipy's linkage matrix.
 //
-// Edges (i, j), i < j, have a total order: by distance, then by i, then by j. There is one tree
-// with the least edges by it, that of Kruskal's and of Prim's algorithm. Joining its edges in their
-// order is single linkage (Gower and Ross 1969, Applied Statistics 18, 54).
+// Edges (i, j), i < j, have a total order: by distance, then by i, then by j, so that there is one
+// tree. Joining its edges in order is single linkage (Gower and Ross 1969, Applied Statistics 18).
 //
 //     const tmap_distances distances = {d, n};
 //     const tmap_clusters components = {labels, 0, 0, count}; // n numbers, and one
@@ -42,10 +41,7 @@ TMAP_FN tmap_u64 tmap_linkage_labels_bytes(tmap_u64 n) {
 // The cluster that cluster or vertex v is in by now. up: of a cluster the next one that it is part
 // of, itself for the last one.
 TMAP_FN tmap_u32 tmapi_linkage_top(tmap_u32 *up, tmap_u32 v) {
-    while (up[v] != v) {
-        up[v] = up[up[v]];
-        v = up[v];
-    }
+    for (; up[v] != v; v = up[v]) up[v] = up[up[v]];
     return v;
 }
 
@@ -84,9 +80,9 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 // ---- a pass over the matrix ---------------------------------------------------------------------
 //
 // For each vertex it finds the nearest one of another component. A warp takes 32 rows of 128
-// columns. A lane has four columns and goes through the rows: the least of a column stays in
-// registers; the least of a row is looked for only where some lane has one that is not above the
-// best that the row had when the warp began. Pairs of one component are not loaded.
+// columns, a lane four columns: the least of a column stays in registers; the least of a row is
+// looked for only where some lane has one that is not above the row's best. Pairs of one component
+// are not loaded.
 
 #define TMAPI_LINKAGE_NONE    (~(tmap_u64)0)
 #define TMAPI_LINKAGE_ROWS    32u
@@ -94,25 +90,21 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 #define TMAPI_LINKAGE_MINE    4u // columns of a lane
 #define TMAPI_LINKAGE_BATCH   4u // rows whose loads are on their way together
 
-// What the kernel gets. Arrays have a place for each vertex; those of components are used at its
-// lowest one. best[v]: order of the distance * 2^32 + the other vertex, of the nearest vertex of
-// another component that is at a finite distance, or TMAPI_LINKAGE_NONE. Of equal distances the
-// lower vertex is the pair with the lower condensed index, too.
+// Arrays have a place for each vertex; those of components are used at its lowest one. best[v]:
+// order of the distance * 2^32 + the other vertex, of the nearest vertex of another component that
+// is at a finite distance, or TMAPI_LINKAGE_NONE.
 typedef struct tmapi_linkage {
     const float *distances;
     tmap_u32 n;
     tmap_linkage_edge *edges;
     tmapi_cluster_control *control;
-    tmap_u64 *best;
-    tmap_u64 *pair;          // of a component: i * 2^32 + j of its least edge
+    tmap_u64 *best, *pair;   // pair: of a component: i * 2^32 + j of its least edge
     tmapi_cluster_key *keys; // edges in no order
-    tmap_u32 *least;         // of a component: the order of that edge's distance
-    tmap_u32 *of;            // the component of a vertex
+    tmap_u32 *least, *of;    // of a component: the order of that edge's distance; of a vertex: it
     tmap_u32 *parent, *low; // of a component: what it joins, and the lowest vertex of what joins it
     tmap_u32 *ranks;        // of edges
 } tmapi_linkage;
 
-// A warp's tile.
 typedef struct tmapi_linkage_tile {
     tmap_u32 i, j;                     // its first pair
     tmap_u32 mine[TMAPI_LINKAGE_MINE]; // components of the lane's columns
@@ -175,7 +167,6 @@ TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage *l, tmapi_linkage_tile *
     }
 }
 
-// What the columns of a tile have found, to memory.
 TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linkage_tile *t) {
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_LINKAGE_MINE; ++k) {
@@ -187,7 +178,7 @@ TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linka
     }
 }
 
-// A whole pass. Collective for the launch; barriers before and after it are the caller's.
+// A whole pass, between barriers.
 TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     const tmap_u32 n = l->n, tiles = (n + TMAPI_LINKAGE_COLUMNS - 1) / TMAPI_LINKAGE_COLUMNS;
     const tmap_u32 parts = TMAPI_LINKAGE_COLUMNS / TMAPI_LINKAGE_ROWS; // of a square
@@ -225,32 +216,25 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_
 
 // ---- rounds -------------------------------------------------------------------------------------
 //
-// The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round, a pass
-// and steps over n vertices, each component takes the least edge that leaves it. As edges have a
-// total order, no cycle arises; at least every second component vanishes.
+// The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round each
+// component takes the least edge that leaves it. As edges have a total order, no cycle arises.
 //
 // Components have the number of their lowest vertex. Of one that only infinite distances lead out
 // of, the least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then
 // needs none, as all others come to it.
 
-// The least edge of a component: first its distance, then, of its vertices with this distance, the
-// pair.
-TMAP_DEVICE void tmapi_linkage_distance(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
+// The least edge of a component: its distance (pairs: 0); then, of its vertices with this distance,
+// the pair (1). pairs: a constant.
+TMAP_DEVICE void tmapi_linkage_least(const tmapi_linkage *l, const tmapi_cluster_grid *grid,
+                                     const int pairs) {
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
         const tmap_u64 best = l->best[v];
-        const tmap_u32 order = (tmap_u32)(best >> 32), component = l->of[v];
-        if (best != TMAPI_LINKAGE_NONE && order < tmapi_cluster_load(l->least + component))
-            atomicMin(l->least + component, order);
-    }
-}
-TMAP_DEVICE void tmapi_linkage_pair(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
-    for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
-        const tmap_u64 best = l->best[v];
-        const tmap_u32 other = (tmap_u32)best, component = l->of[v];
+        const tmap_u32 order = (tmap_u32)(best >> 32), other = (tmap_u32)best, c = l->of[v];
         const tmap_u64 pair = v < other ? (tmap_u64)v << 32 | other : (tmap_u64)other << 32 | v;
-        if (best != TMAPI_LINKAGE_NONE && (tmap_u32)(best >> 32) == l->least[component] &&
-            pair < tmapi_cluster_load64(l->pair + component))
-            atomicMin(l->pair + component, pair);
+        if (best == TMAPI_LINKAGE_NONE) continue;
+        if (!pairs && order < tmapi_cluster_load(l->least + c)) atomicMin(l->least + c, order);
+        if (pairs && order == l->least[c] && pair < tmapi_cluster_load64(l->pair + c))
+            atomicMin(l->pair + c, pair);
     }
 }
 
@@ -269,15 +253,12 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
         }
         if (component) l->parent[c] = joins ? other : c;
         place = tmapi_cluster_append(&l->control->found, joins);
-        if (joins) {
-            l->keys[place].high = order, l->keys[place].none = 0;
-            l->keys[place].middle = (tmap_u32)(pair >> 32), l->keys[place].low = (tmap_u32)pair;
-        }
+        const tmapi_cluster_key key = {order, (tmap_u32)(pair >> 32), (tmap_u32)pair, 0};
+        if (joins) l->keys[place] = key;
     }
 }
 
-// Each component finds the root of its tree, on ways that all threads shorten; roots find their
-// lowest vertex.
+// Each component finds the root of its tree; roots find their lowest vertex.
 TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 c = grid->thread; c < l->n; c += grid->threads) {
         tmap_u32 root, next;
@@ -289,7 +270,7 @@ TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// A component's new number. Law: the number of a new number is itself.
+// A component's new number, which keeps itself.
 TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
     return l->low[l->parent[component]];
 }
@@ -321,9 +302,9 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     while (tmapi_cluster_load(&l.control->found) < edges) { // the same in all threads
         tmapi_linkage_read(&l, &grid);
         tmapi_cluster_barrier(&grid);
-        tmapi_linkage_distance(&l, &grid);
+        tmapi_linkage_least(&l, &grid, 0);
         tmapi_cluster_barrier(&grid);
-        tmapi_linkage_pair(&l, &grid);
+        tmapi_linkage_least(&l, &grid, 1);
         tmapi_cluster_barrier(&grid);
         tmapi_linkage_join(&l, &grid);
         tmapi_cluster_barrier(&grid);
@@ -342,16 +323,14 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 }
 
 // Writes the minimum spanning tree of n vertices: n - 1 edges, sorted by (distance, i, j).
-// distances: any numbers; a NaN is taken as infinity, and -0 as 0. edges: n - 1 of them, at a
-// multiple of 4. workspace: tmap_linkage_bytes(n) bytes at a multiple of 16; launches that run at
-// the same time need one each. All is device memory and does not overlap. n: up to
-// TMAP_LINKAGE_MAX; n < 2 does nothing.
+// distances: any numbers; a NaN is infinity, and -0 is 0. edges: at a multiple of 4. workspace:
+// tmap_linkage_bytes(n) bytes at a multiple of 16; concurrent launches need one each. All is device
+// memory and does not overlap. n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// a larger n, else the first error of its own calls. The call allocates nothing, does not wait, and
-// can be captured; its launch is a cooperative one. Results are the same in every run.
-// Cost: at most log2(n) passes over the matrix, one for each round; 12 instructions a distance and
-// pass. Later passes leave out sectors of memory whose pairs are joined already. Sorting takes n^2
-// comparisons.
+// a larger n, else the first error of its own calls. Can be captured; the launch is cooperative.
+// Results are the same in every run.
+// Cost: at most log2(n) passes over the matrix; 12 instructions a distance and pass, none for pairs
+// that are joined already. Sorting takes n^2 comparisons.
 // Example: n = 3, distances 1, 5, 2: edges (0,1) 1 and (1,2) 2.
 static inline cudaError_t tmap_linkage(tmap_distances distances, tmap_linkage_edge *edges,
                                        void *workspace, cudaStream_t stream) {
@@ -377,15 +356,11 @@ typedef struct tmapi_linkage_cut {
     const tmap_linkage_edge *edges;
     tmap_u32 n;
     float cutoff;
-    tmap_u32 *labels;
-    tmap_u64 *clusters;
+    tmap_clusters to;
     tmapi_cluster_control *control;
-    tmap_u32 *parent; // of a vertex, a lower one
-    tmap_u32 *roots;  // a bit for each vertex
-    tmap_u32 *before; // roots before those of a word
+    tmap_u32 *parent, *roots, *before; // a lower vertex; a bit for each; roots before a word's
 } tmapi_linkage_cut;
 
-// The root of a vertex, on a way that others may be shortening or making longer.
 TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
     tmap_u32 up, next;
     while ((up = tmapi_cluster_load(parent + v)) != v) {
@@ -426,13 +401,13 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
         for (tmap_u32 k = grid.lane; k < w; k += 32) sum += __popc(c.roots[k]);
         sum = tmap_warp_sum_redux(tmap_warp_full(), sum);
         if (grid.lane == 0) c.before[w] = sum;
-        if (grid.lane == 0 && w == words - 1) *c.clusters = sum + __popc(c.roots[w]);
+        if (grid.lane == 0 && w == words - 1) *c.to.count = sum + __popc(c.roots[w]);
     }
     tmapi_cluster_barrier(&grid);
     for (tmap_u32 v = grid.thread; v < c.n; v += grid.threads) {
         const tmap_u32 root = tmapi_linkage_find(c.parent, v);
         const tmap_u32 below = c.roots[root / 32] & ((1u << root % 32) - 1);
-        c.labels[v] = c.before[root / 32] + __popc(below);
+        c.to.labels[v] = c.before[root / 32] + __popc(below);
     }
 }
 
@@ -449,9 +424,8 @@ static inline cudaError_t tmap_linkage_labels(const tmap_linkage_edge *edges, tm
     if (n == 0) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
     if ((n > 1 && !edges) || (tmap_u64)edges % 4) return cudaErrorInvalidValue;
     if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
-    c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.labels = clusters.labels;
-    c.clusters = clusters.count, c.control = (tmapi_cluster_control *)workspace,
-    c.parent = (tmap_u32 *)(c.control + 1);
+    c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.to = clusters;
+    c.control = (tmapi_cluster_control *)workspace, c.parent = (tmap_u32 *)(c.control + 1);
     c.roots = c.parent + n, c.before = c.roots + (n + 31) / 32;
     return tmapi_cluster_launch((const void *)tmapi_linkage_components, n / 32 + 1, c.control, &c,
                                 stream);
