@@ -9,10 +9,8 @@
 //     tmap_pairs_store    stores a value for each pair in a condensed, square or lower matrix
 //     tmap_pairs_frames   accumulates over all pairs in each of many frames
 //
-// The user writes a function of a pair, and a kernel that names it. Here pairs nearer than a radius
-// are counted:
+// Pairs nearer than a radius, counted:
 //
-//     typedef struct near_job { const float *points; float r2; tmap_fold_to to; } near_job;
 //     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
 //                                const void *b) {
 //         const float *u = (const float *)a, *v = (const float *)b;
@@ -30,9 +28,7 @@
 //         tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
 //     }
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
-//     ... j.to.workspace: tmap_pairs_fold_bytes(&plan, 8) bytes, tmap_pairs_fold_clear(&plan) of
-//         them cleared once; j.to.result: 8 bytes
-//     ... tmap_pairs_launch(&plan, &j, stream);
+//     ... tmap_pairs_launch(&plan, &j, stream); // j.to: tmap_pairs_fold_bytes bytes, a result
 //
 // nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, the
 // blocks of a multiprocessor, such as 12 for short functions (a count of near pairs is 1.14 times
@@ -106,8 +102,7 @@ typedef struct tmap_pairs_plan {
     tmap_u64 step, values;        // the same but never 0, and values of a set
 } tmap_pairs_plan;
 
-// The pairs of a plan, all sets together; saturates.
-// Example: n = 131072: 8589869056.
+// The pairs of a plan, all sets together; saturates. Example: n = 131072: 8589869056.
 TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
     tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
     if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
@@ -170,8 +165,8 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
 // ---- the plan of facts --------------------------------------------------------------------------
 
 // The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
-// the diagonal end sooner and multiprocessors are not equally quick; where values are stored,
-// tiles are small, and each has a block of its own.
+// the diagonal end sooner and multiprocessors are not equally quick; where values are stored, a
+// block for each of the small tiles.
 TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
     const tmap_u64 blocks = plan->count < most ? plan->count : most;
@@ -215,7 +210,7 @@ TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     tmapi_pairs_plan_spread(plan);
 }
 
-// What every plan begins with: one set of n points, nothing stored, no tiles yet.
+// What every plan begins with: one set of points, nothing stored, no tiles yet.
 TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
                                                tmap_u32 size) {
     tmap_pairs_plan p;
@@ -232,10 +227,9 @@ TMAP_FN int tmapi_pairs_plan_hold(tmap_pairs_plan *p, const tmap_facts *facts) {
     return p->resident ? TMAP_OK : TMAP_ERANGE;
 }
 
-// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0, for the user to set or
-// to launch otherwise; the kernel takes out->shared bytes of dynamic shared memory.
-// Returns TMAP_EINVAL for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a
-// kernel of which no block fits the device. *out is written only on success.
+// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0. Returns TMAP_EINVAL
+// for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a kernel of which no block
+// fits the device. *out is written only on success.
 TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
                                tmap_pairs_plan *out) {
     tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_EACH, n, d, size);
@@ -286,9 +280,10 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// Restricts a plan to the pairs with i < rows, the first rows of the condensed matrix. A share that
-// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer and for more rows
-// than points.
+// The next four restrict or widen a plan; all but the last forget a share that was set before. They
+// return cudaErrorInvalidValue for a null pointer and for numbers outside the ranges.
+
+// Restricts a plan to the pairs with i < rows, 0 to n: the first rows of the condensed matrix.
 static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
     if (!plan || rows > plan->n) return cudaErrorInvalidValue;
     plan->rows = rows;
@@ -297,9 +292,8 @@ static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 r
 }
 
 // Makes a plan one of two sets: all pairs (i, j) of i < n and j < others, where point j is one of
-// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. A share that
-// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number
-// outside, and for plans of pairs_store.h but those of a square, of which this makes a rectangle.
+// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. Of plans of
+// pairs_store.h it takes those of a square alone, up to TMAP_PAIRS_STORE_MAX: a rectangle.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
     if (!plan || others > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
     if (plan->layout &&
@@ -311,9 +305,8 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
 }
 
 // Makes a plan one of `sets` equal sets, 1 to 65536: set b has the points from b * n on (and the
-// second ones from b * others on), and pairs are those within one set. The functions of the user
-// are not told which set a pair is of; tmap_pairs_fold has a result for each. A share that was set
-// before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number outside.
+// second ones from b * others on), and pairs are those within one set. The user's functions are
+// not told which set a pair is of; tmap_pairs_fold has a result for each.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
     if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
     plan->sets = sets;
@@ -323,7 +316,6 @@ static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 s
 
 // Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
 // batch of it. Shares that together are all items visit every pair once.
-// Returns cudaErrorInvalidValue for a null pointer and for items that the plan does not have.
 static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
                                                 tmap_u64 count) {
     if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
@@ -335,10 +327,9 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
 // value. job: the address of that struct. The result is the launch's own error; one that an
 // earlier call has left is neither reported nor cleared. Can be captured. A plan without an item
-// is launched too, as a fold has a result then.
-// Returns cudaErrorInvalidValue for a null pointer and for what no plan maker has made. It takes
-// plans of every kind, and cannot know which one the kernel goes by: tmap_pairs_select_launch,
-// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse the others.
+// is launched too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer
+// and for what no plan maker has made. It takes plans of every kind; tmap_pairs_select_launch,
+// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse those that are not theirs.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
                                             cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
@@ -517,9 +508,8 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
 // Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread of the
 // launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
 // threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
-// visit: a __device__ function without barriers and collectives.
-// After it, all threads of a block see what the visits of the block have written to its shared
-// memory, without a barrier in between.
+// visit: a __device__ function without barriers and collectives. After it, all threads of a block
+// see what the visits of the block have written to its shared memory, without a barrier in between.
 // Cost: for each pair what visit costs, and a fourth to a half of an instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
@@ -533,10 +523,6 @@ TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points
 #endif // TMAP_CUDA
 
 // ---- all pairs to one value ---------------------------------------------------------------------
-//
-// A thread's accumulator begins anew in each tile of 512 x 512 pairs, of which a thread adds up
-// 2048, so that counts of 32 bits and sums of floats, whose errors grow with the number of terms,
-// go far. Tiles are joined in a fixed order.
 
 // Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
 // counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
@@ -579,8 +565,10 @@ TMAP_DEVICE void tmapi_pairs_join(void *sum, tmap_fold fold, void *job, void *sc
 // each set to to.result; a set without a pair in the share gets fold.zero. to.workspace:
 // tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
 // TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
-// Exactness: results are the same in every bit for a plan's share, whatever the grid.
-// Cost: as tmap_pairs_each.
+// Exactness: results are the same in every bit for a plan's share, whatever the grid. An
+// accumulator begins anew in each tile, of which a thread adds up 2048 pairs, so that counts of 32
+// bits and sums of floats, whose errors grow with the number of terms, go far. Cost: as
+// tmap_pairs_each.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];

@@ -3,15 +3,6 @@
 // and what it accumulates joined to one value for each frame: how far the distances of a frame are
 // from those of a reference, contacts, energies.
 //
-//     typedef struct contacts_job {
-//         const float *reference, *frames;
-//         float r2, *fraction;
-//         void *workspace;
-//     } contacts_job;
-//     static __device__ float squared(const float *u, const float *v) {
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         return x * x + y * y + z * z;
-//     }
 //     static __device__ void native(void *job, void *sum, tmap_pair pair, const float *a,
 //                                   const float *b, float *of_pair) { // once, in the reference
 //         *of_pair = squared(a, b) < ((contacts_job *)job)->r2;
@@ -21,26 +12,20 @@
 //                                 const float *b, const float *of_pair, const float *of_frame) {
 //         if (squared(a, b) < ((contacts_job *)job)->r2) *(float *)sum += *of_pair;
 //     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(float *)sum += *(const float *)other;
-//     }
 //     static __device__ void finish(void *job, tmap_u64 frame, const void *sum,
 //                                   const void *pairs) {
 //         ((contacts_job *)job)->fraction[frame] = *(const float *)sum / *(const float *)pairs;
 //     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
 //     native_contacts(tmap_pairs_frames_plan plan, contacts_job j) {
-//         const tmap_pairs_frames_points points = {j.reference, j.frames, N, 0};
+//         const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
 //         const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
 //         const float zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join};
+//         const tmap_fold sum = {&zero, sizeof zero, join}; // *(float *)sum += *(float *)other
 //         tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j);
 //     }
-//     ... tmap_pairs_frames_plan_make(N, frames, 1, sizeof(float), (const void *)native_contacts,
-//                                     &plan);
-//     ... j.workspace: tmap_pairs_frames_bytes(&plan) bytes, of which
-//         tmap_pairs_frames_clear(&plan) are cleared once
-//     ... tmap_pairs_frames_launch(&plan, &j, stream);
+//     ... tmap_pairs_frames_plan_make(n, frames, 1, 4, (const void *)native_contacts, &plan);
+//     ... tmap_pairs_frames_launch(&plan, &j, stream); // workspace: tmap_pairs_frames_bytes
 //
 // A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
 // 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
@@ -70,12 +55,12 @@
 // as in tmap_upper_map; frames into ranges of `range` frames, and these into groups of `group`. A
 // block takes one range of frames and one of `splits` shares of the tiles.
 typedef struct tmap_pairs_frames_plan {
-    tmap_u32 n;                    // points that count, of a frame
-    tmap_u32 kind;                 // TMAP_PAIRS_KIND_FRAMES
-    tmap_u64 frames;               // how many
-    tmap_u32 own, bytes;           // floats of a pair, bytes of an accumulator
-    tmap_u32 side, bands, pitch;   // pitch: floats of a frame in shared memory
-    tmap_u64 tiles, ranges;        //
+    tmap_u32 n;                  // points that count, of a frame
+    tmap_u32 kind;               // TMAP_PAIRS_KIND_FRAMES
+    tmap_u64 frames;             // how many
+    tmap_u32 own, bytes;         // floats of a pair, bytes of an accumulator
+    tmap_u32 side, bands, pitch; // pitch: floats of a frame in shared memory
+    tmap_u64 tiles, ranges;
     tmap_u32 group, range;         // frames
     tmap_u32 splits;               // 1 where there is one tile
     const void *kernel;            // the launch
@@ -86,45 +71,32 @@ typedef struct tmap_pairs_frames_plan {
 
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
-// ---- shared memory: two stages of points, what pairs have of their own, sums --------------------
+// What a block has in shared memory, in bytes, and where: two stages of points, which are the
+// frames of a group and the reference; a table of what the pairs of a tile have of their own, 4
+// columns of a block of rows after the other; the sums of warps, twice; those of the block's
+// frames, where there is more than one tile; and what is joined over the block.
+typedef struct tmapi_frames_layout {
+    tmap_u32 stage, sums, at_sums;
+    tmap_u64 at_all, at_pairs, bytes;
+} tmapi_frames_layout;
 
-// Bytes of a stage: the frames of a group, and the reference.
-TMAP_FN tmap_u32 tmapi_frames_stage(const tmap_pairs_frames_plan *plan) {
-    return (plan->group + 1) * plan->pitch * 4;
-}
-
-// 4 columns of a block of rows are what the table is counted in; those of a tile.
-TMAP_FN tmap_u32 tmapi_frames_cells(const tmap_pairs_frames_plan *plan) {
+TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan *plan) {
     const tmap_u32 blocks = plan->side / TMAPI_FRAMES_ROWS, quads = plan->side / 4;
-    if (plan->bands > 1) return blocks * quads;
-    return (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2; // no row has what is left of the diagonal
-}
-TMAP_FN tmap_u32 tmapi_frames_table(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_cells(plan) * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
-}
-
-// Where in shared memory things are: after the stages and the table the sums of warps, twice; those
-// of the block's frames, where there is more than one tile; and what is joined over the block.
-TMAP_FN tmap_u32 tmapi_frames_at_sums(const tmap_pairs_frames_plan *plan) {
-    return 2 * tmapi_frames_stage(plan) + tmapi_frames_table(plan);
-}
-TMAP_FN tmap_u32 tmapi_frames_sums(const tmap_pairs_frames_plan *plan) {
-    return tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
-}
-TMAP_FN tmap_u64 tmapi_frames_at_all(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_at_sums(plan) + 2ull * tmapi_frames_sums(plan);
-}
-TMAP_FN tmap_u64 tmapi_frames_at_pairs(const tmap_pairs_frames_plan *plan) {
     const tmap_u64 frames = plan->bands > 1 ? plan->range : 0;
-    const tmap_u64 at = tmapi_frames_at_all(plan) + (frames * plan->bytes + 15) / 16 * 16;
     const tmap_u64 least = TMAP_PAIRS_FRAMES_THREADS * plan->bytes; // for the join of all blocks
-    return at > least ? at : least;
+    tmap_u32 cells = blocks * quads;
+    tmapi_frames_layout l;
+    if (plan->bands == 1) // no row has what is left of the diagonal
+        cells = (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2;
+    l.stage = (plan->group + 1) * plan->pitch * 4;
+    l.sums = tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
+    l.at_sums = 2 * l.stage + cells * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
+    l.at_all = l.at_sums + 2ull * l.sums;
+    l.at_pairs = l.at_all + (frames * plan->bytes + 15) / 16 * 16;
+    if (l.at_pairs < least) l.at_pairs = least;
+    l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * ((plan->bytes + 15) / 16 * 16);
+    return l;
 }
-TMAP_FN tmap_u64 tmapi_frames_shared(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_at_pairs(plan) + (1 + TMAPI_FRAMES_WARPS) * ((plan->bytes + 15) / 16 * 16);
-}
-
-// ---- memory for the sums of blocks --------------------------------------------------------------
 
 // Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
 // counter for each range of frames. Each launch leaves them so. 0 where there is no workspace.
@@ -141,9 +113,9 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 
 // ---- how the work is divided --------------------------------------------------------------------
 
-// What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames; what
-// else it does takes about as long as so many of them: its start, the handing over from group to
-// group, a group at least; and so many pairs of the table are made in one.
+// What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. These
+// take about as many rounds: a block's start, the handing over from group to group, a group at
+// least; MADE pairs of the table are made in one.
 #define TMAPI_FRAMES_START  3.0
 #define TMAPI_FRAMES_HAND   0.5
 #define TMAPI_FRAMES_LATENT 2.0
@@ -182,13 +154,14 @@ TMAP_FN double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_
                                    tmap_u64 tiles) {
     const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
     const tmap_u64 frames = groups * p->group, splits = tmapi_frames_pieces(p->tiles, tiles);
-    tmap_u64 items, held;
+    tmap_u64 items, shared, held;
     if (frames > 0xffffffffull || splits > 0x7fffffff) return -1;
     p->range = (tmap_u32)frames, p->splits = (tmap_u32)splits;
     p->ranges = tmapi_frames_pieces(p->frames, frames);
     items = p->ranges * splits;
-    if (items > 0x7fffffff || tmapi_frames_shared(p) > p->room) return -1;
-    p->grid = (tmap_u32)items, p->shared = (tmap_u32)tmapi_frames_shared(p);
+    shared = tmapi_frames_layout_of(p).bytes;
+    if (items > 0x7fffffff || shared > p->room) return -1;
+    p->grid = (tmap_u32)items, p->shared = (tmap_u32)shared;
     held = p->room_of_all / (p->shared + 1024); // CUDA takes 1024 bytes of each block
     held = held > p->resident ? p->resident : held ? held : 1;
     return (double)tmapi_frames_pieces(items, p->processors) *
@@ -253,13 +226,8 @@ TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory
-// is raised to what the device has. Made once, a plan serves any number of launches on the device
-// that was the current one.
-// Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
-// cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
-// *out is written only on success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// function of TMAP_PAIRS_FRAMES_THREADS threads; its limit of shared memory is raised to what the
+// device has. All else: as tmap_pairs_plan_make.
 // Example: tmap_pairs_frames_plan_make(200, 4096, 1, 8, (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                                       tmap_u32 bytes, const void *kernel,
@@ -274,11 +242,8 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     return error;
 }
 
-// Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value. job: the address of that struct. The result is the launch's own error; one that an
-// earlier call has left is neither reported nor cleared. Can be captured. Without a frame there is
-// no launch. Returns cudaErrorInvalidValue for a null pointer, and for a plan that
-// tmap_pairs_frames_plan_make has not made.
+// As tmap_pairs_launch, but without a frame there is no launch. Returns cudaErrorInvalidValue for a
+// plan that tmap_pairs_frames_plan_make has not made.
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
                                                    const void *job, cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
@@ -335,14 +300,9 @@ typedef struct tmap_pairs_frames_calls {
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_frames {
     const tmap_pairs_frames_plan *plan;
-    const float *reference, *frames;
-    const tmap_u32 *numbers;
-    tmap_u32 points, own, bytes; // points: of a frame, in memory
-    tmap_pairs_frames_pair of_pair;
-    tmap_pairs_frames_frame of_frame;
-    tmap_pairs_frames_add add;
-    tmap_fold_join join;
-    const void *zero;
+    tmap_pairs_frames_points points;
+    tmap_pairs_frames_calls calls;
+    tmap_fold fold;
     void *job;
     tmap_u32 table; // where it begins in shared memory, in floats
 } tmapi_frames;
@@ -362,27 +322,22 @@ TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
     return (float *)tmapi_pairs_memory() + at;
 }
 
-// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it.
+// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it; the
+// first quad that a block of rows takes.
 TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
     return TMAPI_FRAMES_ROWS / 4 * (block * (block + 1) / 2);
 }
-
-// The first quad that a block of rows takes, and where quad 0 of its rows would be in the table.
 TMAP_DEVICE tmap_u32 tmapi_frames_first(const tmapi_frames_tile *t, tmap_u32 block) {
     return t->diagonal ? (block + 1) * (TMAPI_FRAMES_ROWS / 4) : 0;
 }
-TMAP_DEVICE tmap_u32 tmapi_frames_base(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                       tmap_u32 block) {
-    const tmap_u32 quads = f->plan->side / 4;
-    return block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
-}
 
-// Where what a row's pairs with a quad have of their own is: the first of 4 floats, for each of
-// `own`.
+// Where the table has what a row's pairs with a quad have of their own: the first of 4 floats, for
+// each of `own`.
 TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frames_tile *t,
                                         tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
-    const tmap_u32 cell = tmapi_frames_base(f, t, block) + quad;
-    return f->table + (cell * TMAPI_FRAMES_ROWS + row) * f->own * 4;
+    const tmap_u32 quads = f->plan->side / 4;
+    const tmap_u32 base = block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
+    return f->table + ((base + quad) * TMAPI_FRAMES_ROWS + row) * f->calls.own * 4;
 }
 
 // Tile number `tile`. The points alone.
@@ -436,10 +391,10 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     const float *from = frame + first * 3ull;
     float *to = tmapi_frames_shared_at(at);
     tmap_u32 x = lane;
-    if (f->numbers) {
+    if (f->points.numbers) {
         TMAPI_NO_UNROLL
         for (; x < floats; x += 32)
-            tmapi_async_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
+            tmapi_async_copy(to + x, frame + f->points.numbers[first + x / 3] * 3ull + x % 3, 4);
         return;
     }
     if ((tmap_u64)from % 16 == 0) {
@@ -466,8 +421,8 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
     TMAPI_NO_UNROLL
     for (;;) {
         const tmap_u32 place = row < 0 ? f->plan->group : (tmap_u32)row;
-        const float *frame = f->reference;
-        if (row >= 0) frame = f->frames + (first + place) * f->points * 3;
+        const float *frame = f->points.reference;
+        if (row >= 0) frame = f->points.frames + (first + place) * f->points.points * 3;
         if (row < 0 ? warp < 2 : place < count)
             tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
                                    stage + place * pitch + to);
@@ -502,21 +457,21 @@ typedef struct tmapi_frames_lane {
     tmapi_fold_words run, total;
 } tmapi_frames_lane;
 
-// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none
-// of them waits for another.
+// What the pairs of row at.i with 4 columns from at.j on have. a: the row's point. all: a constant,
+// 1: they all exist, so that none of them waits for another.
 TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        const float *reference, tmap_u32 i, tmap_u32 quad, int all,
+                                        const float *a, tmap_pair at, int all,
                                         const tmapi_frames_quad *b, tmapi_frames_own *own,
                                         void *sum) {
 #pragma unroll
     for (tmap_u32 c = 0; c < 4; ++c) {
-        const tmap_u32 j = 4 * quad + c;
+        const tmap_u32 j = at.j + c;
         float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
-        const tmap_pair pair = {t->i + i, t->j + j};
-        if (all || (i < t->rows && j < t->columns && (!t->diagonal || i < j)))
-            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[c], mine);
+        const tmap_pair pair = {t->i + at.i, t->j + j};
+        if (all || (at.i < t->rows && j < t->columns && (!t->diagonal || at.i < j)))
+            f->calls.of_pair(f->job, sum, pair, a, b->at[c], mine);
 #pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k) own->at[k][c] = mine[k];
+        for (tmap_u32 k = 0; k < f->calls.own; ++k) own->at[k][c] = mine[k];
     }
 }
 
@@ -533,6 +488,7 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
          x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
         // x counts the quads that exist; the table has room for all of a side
         tmap_u32 quad;
+        tmap_pair at_pair;
         tmapi_frames_quad b;
         tmapi_frames_own own;
         while (block < t->blocks && x >= end) {
@@ -541,15 +497,16 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
         }
         if (block >= t->blocks) break;
         quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
+        at_pair.i = i, at_pair.j = 4 * quad;
 #pragma unroll
         for (tmap_u32 k = 0; k < 3; ++k)
             tmapi_value_copy(&b.at[0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
         if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
-            tmapi_frames_make_quad(f, t, reference, i, quad, 1, &b, &own, sum);
+            tmapi_frames_make_quad(f, t, reference + 3 * i, at_pair, 1, &b, &own, sum);
         else
-            tmapi_frames_make_quad(f, t, reference, i, quad, 0, &b, &own, sum);
+            tmapi_frames_make_quad(f, t, reference + 3 * i, at_pair, 0, &b, &own, sum);
 #pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k)
+        for (tmap_u32 k = 0; k < f->calls.own; ++k)
             tmapi_value_copy(
                 tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row) + 4 * k),
                 own.at[k], 16);
@@ -571,16 +528,6 @@ TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 
                       TMAPI_FRAMES_ROWS);
 }
 
-// A pair in the lane's frame. own: of pairs c = 0 to 3 of a row, of which this is number c.
-TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
-                                      tmap_pair pair, const float *a, const float *b, tmap_u32 c,
-                                      const tmapi_frames_own *own) {
-    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
-#pragma unroll
-    for (tmap_u32 k = 0; k < f->own; ++k) mine[k] = own->at[k][c];
-    f->add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
-}
-
 // All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
                                    const tmapi_frames_points *a, const float *columns,
@@ -591,22 +538,27 @@ TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lan
     for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
         tmapi_frames_own row;
 #pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k)
-            tmapi_value_copy(row.at[k], own + (r * f->own + k) * 4, 16);
+        for (tmap_u32 k = 0; k < f->calls.own; ++k)
+            tmapi_value_copy(row.at[k], own + (r * f->calls.own + k) * 4, 16);
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) {
             const tmap_pair pair = {first.i + r, first.j + c};
-            tmapi_frames_pair_of(f, lane, pair, a->at[r], b.at[c], c, &row);
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = row.at[k][c];
+            f->calls.add(f->job, &lane->run, pair, a->at[r], b.at[c], mine, lane->of_frame);
         }
     }
 }
 
-// What a single pair has of its own, as number 0.
-TMAP_DEVICE tmapi_frames_own tmapi_frames_own_of(const tmapi_frames *f, tmap_u32 at) {
-    tmapi_frames_own own;
+// A pair alone. own: where what it has of its own begins in shared memory.
+TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
+                                      tmap_pair pair, const float *a, const float *b,
+                                      tmap_u32 own) {
+    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
 #pragma unroll
-    for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][0] = *tmapi_frames_shared_at(at + 4 * k);
-    return own;
+    for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = *tmapi_frames_shared_at(own + 4 * k);
+    f->calls.add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
 }
 
 // What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
@@ -616,39 +568,34 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
     const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
     tmapi_frames_points a;
     tmapi_frames_read_rows(lane, block, &a);
-    tmapi_fold_move(&lane->run, f->zero, f->bytes);
+    tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
     if (t->diagonal) {
 #pragma unroll
         for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
-            tmapi_frames_quad b;
             if (row + c >= t->rows) break;
 #pragma unroll
-            for (tmap_u32 k = 0; k < 3; ++k) b.at[0][k] = a.at[c][k];
-#pragma unroll
-            for (tmap_u32 r = 0; r < c; ++r) {
-                const tmapi_frames_own own = tmapi_frames_own_of(
-                    f, tmapi_frames_place(f, t, block, row / 4 + c / 4, r) + c % 4);
-                const tmap_pair pair = {t->i + row + r, t->j + row + c};
-                tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
+            for (tmap_u32 k = 0; k < c; ++k) {
+                const tmap_pair pair = {t->i + row + k, t->j + row + c};
+                const tmap_u32 own = tmapi_frames_place(f, t, block, row / 4 + c / 4, k) + c % 4;
+                tmapi_frames_pair_of(f, lane, pair, a.at[k], a.at[c], own);
             }
         }
     }
     TMAPI_NO_UNROLL
     for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
-        tmapi_frames_quad b;
+        float b[3];
         if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
 #pragma unroll
         for (tmap_u32 k = 0; k < 3; ++k)
-            b.at[0][k] = *tmapi_frames_shared_at(lane->at + t->of_j + 3 * j + k);
+            b[k] = *tmapi_frames_shared_at(lane->at + t->of_j + 3 * j + k);
 #pragma unroll
-        for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
-            const tmapi_frames_own own =
-                tmapi_frames_own_of(f, tmapi_frames_place(f, t, block, t->quads, r) + j % 4);
-            const tmap_pair pair = {t->i + row + r, t->j + j};
-            tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
+        for (tmap_u32 k = 0; k < TMAPI_FRAMES_ROWS; ++k) {
+            const tmap_pair pair = {t->i + row + k, t->j + j};
+            const tmap_u32 own = tmapi_frames_place(f, t, block, t->quads, k) + j % 4;
+            tmapi_frames_pair_of(f, lane, pair, a.at[k], b, own);
         }
     }
-    f->join(f->job, &lane->total, &lane->run);
+    f->fold.join(f->job, &lane->total, &lane->run);
 }
 
 // Where a lane is: a block of rows, and a quad of columns.
@@ -681,7 +628,7 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
     TMAPI_NO_UNROLL
     while (left) {
         const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
-        tmapi_fold_move(&lane->run, f->zero, f->bytes);
+        tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
         TMAPI_NO_UNROLL
         for (; left > stop; --left) {
             tmap_pair first;
@@ -691,10 +638,10 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
             first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
             first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns) / 3;
             tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
-            way.own += TMAPI_FRAMES_ROWS * f->own * 4;
+            way.own += TMAPI_FRAMES_ROWS * f->calls.own * 4;
             way.columns += 12;
         }
-        f->join(f->job, &lane->total, &lane->run);
+        f->fold.join(f->job, &lane->total, &lane->run);
     }
 }
 
@@ -720,7 +667,20 @@ TMAP_DEVICE tmapi_frames_block tmapi_frames_block_of(const tmap_pairs_frames_pla
 
 // Accumulators in the block's shared memory, from a byte on: number x of them.
 TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u64 byte, tmap_u32 x) {
-    return (unsigned char *)tmapi_frames_shared_at((tmap_u32)byte / 4) + x * f->bytes;
+    return (unsigned char *)tmapi_frames_shared_at((tmap_u32)byte / 4) + x * f->fold.bytes;
+}
+
+// Joins to a sum what a place has; and puts the sum there, joined with what the place has but at
+// first.
+TMAP_DEVICE void tmapi_frames_take(const tmapi_frames *f, tmapi_fold_words *sum, const void *from) {
+    tmapi_fold_words other;
+    tmapi_fold_move(&other, from, f->fold.bytes);
+    f->fold.join(f->job, sum, &other);
+}
+TMAP_DEVICE void tmapi_frames_give(const tmapi_frames *f, tmapi_fold_words *sum, void *to,
+                                   int first) {
+    if (!first) tmapi_frames_take(f, sum, to);
+    tmapi_fold_move(to, sum, f->fold.bytes);
 }
 
 // The frames of group g of the block.
@@ -740,59 +700,46 @@ TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *la
         tmapi_fold_words other;
 #pragma unroll
         for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-            if (i < f->bytes / 4)
+            if (i < f->fold.bytes / 4)
                 other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
-        if (me < step) f->join(f->job, &lane->total, &other);
+        if (me < step) f->fold.join(f->job, &lane->total, &other);
     }
-    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->bytes);
+    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->fold.bytes);
 }
 
 // Joins the warps' sums of a group's frames, a thread each, and with those of tiles before.
 TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, const tmapi_frames_block *b, tmap_u32 g,
-                                     int first_tile, tmap_u32 sums,
-                                     tmap_pairs_frames_finish finish) {
+                                     int first_tile, tmap_u32 sums) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u32 x = threadIdx.x;
-    tmapi_fold_words sum, other;
+    tmapi_fold_words sum;
     if (x >= tmapi_frames_of_group(plan, b, g)) return;
-    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, x), f->bytes);
+    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, x), f->fold.bytes);
 #pragma unroll 4
-    for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w) {
-        tmapi_fold_move(&other, tmapi_frames_sum_at(f, sums, w * plan->group + x), f->bytes);
-        f->join(f->job, &sum, &other);
-    }
-    if (plan->bands == 1) {
-        finish(f->job, b->first + g * plan->group + x, &sum,
-               tmapi_frames_sum_at(f, tmapi_frames_at_pairs(plan), 0));
-    } else {
-        unsigned char *all = tmapi_frames_sum_at(f, tmapi_frames_at_all(plan), g * plan->group + x);
-        if (!first_tile) {
-            tmapi_fold_move(&other, all, f->bytes);
-            f->join(f->job, &sum, &other);
-        }
-        tmapi_fold_move(all, &sum, f->bytes);
-    }
+    for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w)
+        tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, sums, w * plan->group + x));
+    if (plan->bands == 1)
+        f->calls.finish(f->job, b->first + g * plan->group + x, &sum,
+                        tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_pairs, 0));
+    else
+        tmapi_frames_give(
+            f, &sum,
+            tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_all, g * plan->group + x),
+            first_tile);
 }
 
 // The table of a tile, and what pairs have accumulated. Collective for the block; a barrier must
 // follow. at: of the reference's points.
 TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        tmap_u32 at, int sums, int first_tile) {
-    const tmap_u64 place = tmapi_frames_at_pairs(f->plan);
-    unsigned char *pairs = tmapi_frames_sum_at(f, place, 0);
-    const tmap_fold fold = {f->zero, f->bytes, f->join};
-    tmapi_fold_words sum, before;
-    tmapi_fold_move(&sum, f->zero, f->bytes);
+                                        tmap_u32 at, int first_tile) {
+    const tmap_u64 place = tmapi_frames_layout_of(f->plan).at_pairs;
+    tmapi_fold_words sum;
+    tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
     tmapi_frames_make(f, t, at, &sum);
-    if (!sums) return;
-    tmapi_pairs_join(&sum, fold, f->job,
-                     tmapi_frames_sum_at(f, place + (f->bytes + 15) / 16 * 16, 0));
-    if (threadIdx.x) return;
-    if (!first_tile) {
-        tmapi_fold_move(&before, pairs, f->bytes);
-        f->join(f->job, &sum, &before);
-    }
-    tmapi_fold_move(pairs, &sum, f->bytes);
+    if (!f->calls.sums) return;
+    tmapi_pairs_join(&sum, f->fold, f->job,
+                     tmapi_frames_sum_at(f, place + (f->fold.bytes + 15) / 16 * 16, 0));
+    if (threadIdx.x == 0) tmapi_frames_give(f, &sum, tmapi_frames_sum_at(f, place, 0), first_tile);
 }
 
 // The pairs of a group of frames in a tile. stage: of their points; sums: where theirs go.
@@ -804,8 +751,9 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_bl
     tmapi_frames_lane lane;
     if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
     lane.at = stage + mine * f->plan->pitch;
-    if (f->of_frame) f->of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame);
-    tmapi_fold_move(&lane.total, f->zero, f->bytes);
+    if (f->calls.of_frame)
+        f->calls.of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame);
+    tmapi_fold_move(&lane.total, f->fold.zero, f->fold.bytes);
     tmapi_frames_walk(f, t, &lane);
     __syncwarp();
     tmapi_frames_leave(f, &lane, sums);
@@ -813,13 +761,12 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_bl
 
 // All tiles and frames of a block. At step x the points of group x are asked for, the pairs of
 // group x - 1 are looked at, and the sums of group x - 2 are joined, all tiles one after the other.
-TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b, int sums,
-                                   tmap_pairs_frames_finish finish) {
+TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u32 ways = 32 / plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
-    const tmap_u32 of_stage = tmapi_frames_stage(plan) / 4, of_sums = tmapi_frames_sums(plan);
-    const tmap_u32 at_sums = tmapi_frames_at_sums(plan), group = plan->group;
+    const tmapi_frames_layout l = tmapi_frames_layout_of(plan);
+    const tmap_u32 of_stage = l.stage / 4, group = plan->group;
     const tmap_u64 steps = b->tiles * b->groups;
     tmapi_frames_tile t = tmapi_frames_tile_of(f, b->tile), next = t;
     tmap_u32 coming = 0, here = 0, before = 0; // groups
@@ -831,11 +778,10 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
         if (look && here == 0) {
             t = next;
             tmapi_frames_share(&t, way, ways * TMAPI_FRAMES_WARPS);
-            if (f->of_pair) {
+            if (f->calls.of_pair) {
                 tmapi_async_wait(1);
                 __syncthreads(); // the reference is there, and the table is free
-                tmapi_frames_make_tile(f, &t, (odd ^ 1) * of_stage + group * plan->pitch, sums,
-                                       x == 1);
+                tmapi_frames_make_tile(f, &t, (odd ^ 1) * of_stage + group * plan->pitch, x == 1);
             }
         }
         tmapi_async_wait(0);
@@ -843,16 +789,17 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
         if (x < steps) {
             if (coming == 0 && tile) next = tmapi_frames_tile_of(f, b->tile + tile);
             tmapi_frames_bring(f, &next, b->first + (tmap_u64)coming * group,
-                               tmapi_frames_of_group(plan, b, coming), f->of_pair && coming == 0,
-                               odd * of_stage);
+                               tmapi_frames_of_group(plan, b, coming),
+                               f->calls.of_pair && coming == 0, odd * of_stage);
             if (++coming == b->groups) coming = 0, ++tile;
         }
         if (x >= 2) {
-            tmapi_frames_gather(f, b, before, x - 2 < b->groups, at_sums + odd * of_sums, finish);
+            tmapi_frames_gather(f, b, before, x - 2 < b->groups, l.at_sums + odd * l.sums);
             if (++before == b->groups) before = 0;
         }
         if (look) {
-            tmapi_frames_group(f, b, &t, here, (odd ^ 1) * of_stage, at_sums + (odd ^ 1) * of_sums);
+            tmapi_frames_group(f, b, &t, here, (odd ^ 1) * of_stage,
+                               l.at_sums + (odd ^ 1) * l.sums);
             if (++here == b->groups) here = 0;
         }
     }
@@ -861,18 +808,18 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
 // finishes them: each frame by several threads, whose sums are joined in their order.
 TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b,
-                                   void *workspace, tmap_pairs_frames_finish finish) {
+                                   void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u64 range = blockIdx.x / plan->splits, row = (plan->range + 1ull) * f->bytes;
+    const tmap_u64 range = blockIdx.x / plan->splits, row = (plan->range + 1ull) * f->fold.bytes;
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
-    unsigned char *pairs = tmapi_frames_sum_at(f, tmapi_frames_at_pairs(plan), 0);
+    unsigned char *pairs = tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_pairs, 0);
     tmapi_fold_words sum, other;
     tmap_u32 wide = 32, slice, slices;
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS) { // pairs: 0
         const unsigned char *mine = pairs;
-        if (x) mine = tmapi_frames_sum_at(f, tmapi_frames_at_all(plan), x - 1);
-        tmapi_fold_move(rows + blockIdx.x * row + x * f->bytes, mine, f->bytes);
+        if (x) mine = tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_all, x - 1);
+        tmapi_fold_move(rows + blockIdx.x * row + x * f->fold.bytes, mine, f->fold.bytes);
     }
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
@@ -882,27 +829,24 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     TMAPI_NO_UNROLL
     for (tmap_u32 begin = 0; begin <= b->frames; begin += wide) {
         const tmap_u32 x = begin + threadIdx.x % wide;
-        tmapi_fold_move(&sum, f->zero, f->bytes);
+        tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
         if (x <= b->frames) {
 #pragma unroll 4
             for (tmap_u32 s = slice; s < plan->splits; s += slices) {
-                tmapi_fold_fetch(&other, rows + s * row + x * f->bytes, f->bytes);
-                f->join(f->job, &sum, &other);
+                tmapi_fold_fetch(&other, rows + s * row + x * f->fold.bytes, f->fold.bytes);
+                f->fold.join(f->job, &sum, &other);
             }
         }
-        tmapi_fold_move(tmapi_frames_sum_at(f, 0, threadIdx.x), &sum, f->bytes);
+        tmapi_fold_move(tmapi_frames_sum_at(f, 0, threadIdx.x), &sum, f->fold.bytes);
         __syncthreads();
         if (!slice && x <= b->frames) {
             TMAPI_NO_UNROLL
-            for (tmap_u32 s = 1; s < slices; ++s) {
-                tmapi_fold_move(&other, tmapi_frames_sum_at(f, 0, threadIdx.x + s * wide),
-                                f->bytes);
-                f->join(f->job, &sum, &other);
-            }
-            if (!x) tmapi_fold_move(pairs, &sum, f->bytes);
+            for (tmap_u32 s = 1; s < slices; ++s)
+                tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, 0, threadIdx.x + s * wide));
+            if (!x) tmapi_fold_move(pairs, &sum, f->fold.bytes);
         }
         __syncthreads();
-        if (!slice && x && x <= b->frames) finish(f->job, b->first + x - 1, &sum, pairs);
+        if (!slice && x && x <= b->frames) f->calls.finish(f->job, b->first + x - 1, &sum, pairs);
     }
 }
 
@@ -926,28 +870,26 @@ TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
     tmapi_frames_block b;
     tmapi_frames f;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
-    f.plan = plan, f.reference = points.reference, f.frames = points.frames;
-    f.numbers = points.numbers, f.points = points.points, f.own = calls.own, f.bytes = fold.bytes;
-    f.of_pair = calls.of_pair, f.of_frame = calls.of_frame, f.add = calls.add;
-    f.join = fold.join, f.zero = fold.zero, f.job = job;
-    f.table = tmapi_frames_stage(plan) / 2; // behind two of them, in floats
+    f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
+    f.table = tmapi_frames_layout_of(plan).stage / 2; // behind two of them, in floats
     b = tmapi_frames_block_of(plan);
     if (!calls.sums && threadIdx.x == 0)
-        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0), fold.zero,
-                        fold.bytes);
-    tmapi_frames_work(&f, &b, calls.sums, calls.finish);
+        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_pairs, 0),
+                        fold.zero, fold.bytes);
+    tmapi_frames_work(&f, &b);
     if (plan->bands == 1) return;
     __syncthreads();
     if (plan->splits > 1) {
-        tmapi_frames_join(&f, &b, workspace, calls.finish);
+        tmapi_frames_join(&f, &b, workspace);
         return;
     }
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < b.frames; x += TMAP_PAIRS_FRAMES_THREADS) {
         tmapi_fold_words sum;
-        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_at_all(plan), x), fold.bytes);
+        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_all, x),
+                        fold.bytes);
         calls.finish(job, b.first + x, &sum,
-                     tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0));
+                     tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_pairs, 0));
     }
 }
 

@@ -2,12 +2,9 @@
 // pairs_rows.h: for each of n points a few values accumulated over all the others, where each pair
 // is looked at once and gives to both of its points: forces, densities, sums of kernels.
 //
-//     typedef struct body { float x, y, z, mass; } body;
-//     typedef struct vec3 { float x, y, z; } vec3;
-//     typedef struct pull_job { const body *bodies; float eps2; tmap_pairs_rows_to to; } pull_job;
 //     static __device__ void pull(void *job, tmap_pair pair, const void *a, const void *b,
 //                                 void *to_i, void *to_j) {
-//         const body *u = (const body *)a, *v = (const body *)b;
+//         const body *u = (const body *)a, *v = (const body *)b; // x, y, z, mass
 //         const float x = v->x - u->x, y = v->y - u->y, z = v->z - u->z;
 //         const float r = rsqrtf(((pull_job *)job)->eps2 + x * x + y * y + z * z);
 //         const float w = r * r * r, i = v->mass * w, j = u->mass * w;
@@ -15,22 +12,15 @@
 //         p->x += i * x, p->y += i * y, p->z += i * z;
 //         q->x -= j * x, q->y -= j * y, q->z -= j * z;
 //     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         vec3 *p = (vec3 *)sum;
-//         const vec3 *q = (const vec3 *)other;
-//         p->x += q->x, p->y += q->y, p->z += q->z;
-//     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//         pulls(tmap_pairs_plan plan, pull_job j) {
+//     pulls(tmap_pairs_plan plan, pull_job j) {
 //         const tmap_points points = {j.bodies, 0, sizeof(float), 4};
 //         const vec3 zero = {0, 0, 0};
-//         const tmap_fold sums = {&zero, sizeof zero, join};
+//         const tmap_fold sums = {&zero, sizeof zero, join}; // adds two vec3
 //         tmap_pairs_rows(&plan, points, pull, sums, j.to, &j);
 //     }
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
-//     ... j.to.workspace: tmap_pairs_rows_bytes(&plan, sizeof(vec3)) bytes, of which
-//         tmap_pairs_rows_clear(&plan) are cleared once; j.to.result: n vec3
-//     ... tmap_pairs_rows_launch(&plan, &j, stream);
+//     ... tmap_pairs_rows_launch(&plan, &j, stream); // j.to: a tmap_pairs_rows_to
 //
 // A tile of pairs leaves a part for each of its points in memory. The block that leaves the last
 // part for some points joins all their parts in the order of the tiles. No two threads ever add to
@@ -106,13 +96,12 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
     return (8 * tmap_mul_saturate(tmapi_pairs_rows_blocks(plan), plan->sets) + 15) / 16 * 16;
 }
 
-// Bytes of device memory that tmap_pairs_rows needs for accumulators of `bytes` bytes: those of all
-// rows and all columns of each tile of the plan's share. A tile has 128 points along its sides,
-// beyond 6144 points 256, or as much more as makes up to 128 tiles across: this is 129 accumulators
-// for each point at most, and only where the second one of two sets has more points than the first,
-// more. Shares of a plan that run one after the other may use the same memory, as much as the
-// largest one needs. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of
-// which 1024 are cleared once.
+// Bytes of the workspace for accumulators of `bytes` bytes: those of all rows and all columns of
+// each tile of the plan's share. A tile has 128 points along its sides, beyond 6144 points 256, or
+// as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
+// and more only where the second set has more points than the first. Shares that run one after the
+// other may use the same memory. Saturates. Example: n = 131072, accumulators of 12 bytes:
+// 202900480 bytes, of which 1024 are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -189,8 +178,8 @@ typedef struct tmapi_give {
 
 // Copies point x of a warp's 64 in shared memory, which are its 32 points i twice, so that those
 // from any lane's on lie side by side: 16 bytes of each, then the next 16, or 8 and 4 that are
-// left. Lanes side by side read and write without bank conflicts. to_shared: 1: `point` becomes
-// number x; 0: it is read.
+// left. Lanes side by side read and write without bank conflicts. to_shared: whether `point`
+// becomes number x; else it is read.
 TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tmap_u32 x,
                                  unsigned char *point, int to_shared) {
     const tmap_u32 bytes = r->points.d * r->points.size;
@@ -577,16 +566,14 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 
 // Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
 // been given to each point by fold.join(job, accumulator, &other), and writes it to the point's
-// place in to.result. plan: one of tmap_pairs_rows_plan_make for the same points and fold.bytes; by
-// a plan of another kind, or with too little shared memory for these, nothing is written, and
-// tmap_pairs_rows_launch refuses one of another kind. give: a __device__ function without barriers
-// and collectives. A point without a pair in the share gets fold.zero; the results of shares are
-// the user's to join. All threads of all blocks call it, once in a launch, in blocks of
-// TMAP_PAIRS_THREADS threads.
-// Exactness: results depend on the plan's share alone, not on the grid. What a point gets is added
-// up within a tile, in which a thread adds up to as many terms as the tile has points along a side,
-// and then tile by tile: sums of floats of n = 131072 points are of 1024 terms, and of 128 of
-// these.
+// place in to.result. A point without a pair in the share gets fold.zero; the results of shares are
+// the user's to join. plan: one of tmap_pairs_rows_plan_make for the same points and fold.bytes; by
+// a plan of another kind, or with too little shared memory for these, nothing is written. give: a
+// __device__ function without barriers and collectives. All threads of all blocks call it, once in
+// a launch, in blocks of TMAP_PAIRS_THREADS threads.
+// Exactness: results depend on the plan's share alone, not on the grid. Terms are added up within a
+// tile, as many as it has points along a side, and then tile by tile: sums of floats of n = 131072
+// points are of 1024 terms, and of 128 of these.
 // Cost: for each pair what give costs, and a share of a shuffle for each word of an accumulator, a
 // load from shared memory for each 16 bytes of a point, and two instructions or three. The share is
 // an eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80

@@ -2,7 +2,6 @@
 // pairs_select.h: the pairs of n points to which a function of the user's says yes, as a list of
 // (i, j, value): radius graphs, contacts, candidates for something slower.
 //
-//     typedef struct near_job { const float *points; float r2; tmap_pairs_list list; } near_job;
 //     static __device__ int is_near(void *job, tmap_pair pair, const void *a, const void *b,
 //                                   void *value) {
 //         const float *u = (const float *)a, *v = (const float *)b;
@@ -18,9 +17,7 @@
 //         tmap_pairs_select(&plan, points, near, &j.list, &j);
 //     }
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
-//     ... j.list.workspace: tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER) bytes, cleared
-//         once; j.list.pairs, values, capacity and count are the user's
-//     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
+//     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream); // j.list: a tmap_pairs_list
 //
 // A thread keeps the answers for 32 pairs in one word, so that a hit costs nothing where pairs are
 // tested. Words that are not 0 go into a queue of the warp in shared memory. Only when it is full
@@ -84,7 +81,7 @@ typedef struct tmapi_pairs_select_shared {
     tmap_u64 tile, at;
 } tmapi_pairs_select_shared;
 
-// What a thread has, of a launch and of its tile.
+// What a thread knows of a launch and of its tile.
 typedef struct tmapi_pairs_select {
     const tmap_pairs_plan *plan;
     tmapi_pairs p;
@@ -170,8 +167,8 @@ TMAP_DEVICE void tmapi_pairs_select_add(tmapi_pairs_select *s, tmap_u32 y, tmap_
     s->words += __popc(have);
 }
 
-// Adds two words of each lane to the queue, from rows y and y + ROWS on. write: 1: a full queue is
-// written before; 0: it is dropped, but its hits are counted. Collective for the warp.
+// Adds two words of each lane to the queue, from rows y and y + ROWS on. A full queue is written
+// before; with `write` 0 it is dropped, but its hits are counted. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_place place, tmap_u32 y,
                                          const tmap_u32 *bits, int write) {
     const tmap_u32 a = __ballot_sync(0xffffffffu, bits[0] != 0);
