@@ -76,14 +76,12 @@ TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + 
 // columns of a block of rows after the other; the sums of warps, twice; those of the block's
 // frames, where there is more than one tile; and what is joined over the block.
 typedef struct tmapi_frames_layout {
-    tmap_u32 stage, sums, at_sums;
-    tmap_u64 at_all, at_pairs, bytes;
+    tmap_u32 stage, sums, at_sums, at_all, at_pairs, bytes;
 } tmapi_frames_layout;
 
 TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan *plan) {
     const tmap_u32 blocks = plan->side / TMAPI_FRAMES_ROWS, quads = plan->side / 4;
-    const tmap_u64 frames = plan->bands > 1 ? plan->range : 0;
-    const tmap_u64 least = TMAP_PAIRS_FRAMES_THREADS * plan->bytes; // for the join of all blocks
+    const tmap_u32 frames = plan->bands > 1 ? plan->range : 0;
     tmap_u32 cells = blocks * quads;
     tmapi_frames_layout l;
     if (plan->bands == 1) // no row has what is left of the diagonal
@@ -91,10 +89,9 @@ TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan 
     l.stage = (plan->group + 1) * plan->pitch * 4;
     l.sums = tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
     l.at_sums = 2 * l.stage + cells * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
-    l.at_all = l.at_sums + 2ull * l.sums;
-    l.at_pairs = l.at_all + (frames * plan->bytes + 15) / 16 * 16;
-    if (l.at_pairs < least) l.at_pairs = least;
-    l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * ((plan->bytes + 15) / 16 * 16);
+    l.at_all = l.at_sums + 2 * l.sums;
+    l.at_pairs = l.at_all + tmapi_facts_round(frames * plan->bytes, 16);
+    l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * tmapi_facts_round(plan->bytes, 16);
     return l;
 }
 
@@ -153,19 +150,15 @@ TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
 TMAP_FN double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
                                    tmap_u64 tiles) {
     const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
-    const tmap_u64 frames = groups * p->group, splits = tmapi_frames_pieces(p->tiles, tiles);
-    tmap_u64 items, shared, held;
-    if (frames > 0xffffffffull || splits > 0x7fffffff) return -1;
-    p->range = (tmap_u32)frames, p->splits = (tmap_u32)splits;
-    p->ranges = tmapi_frames_pieces(p->frames, frames);
-    items = p->ranges * splits;
-    shared = tmapi_frames_layout_of(p).bytes;
-    if (items > 0x7fffffff || shared > p->room) return -1;
-    p->grid = (tmap_u32)items, p->shared = (tmap_u32)shared;
+    tmap_u32 held;
+    p->range = (tmap_u32)groups * p->group, p->ranges = tmapi_frames_pieces(p->frames, p->range);
+    p->splits = (tmap_u32)tmapi_frames_pieces(p->tiles, tiles);
+    p->grid = (tmap_u32)p->ranges * p->splits, p->shared = tmapi_frames_layout_of(p).bytes;
+    if (p->shared > p->room) return -1;
     held = p->room_of_all / (p->shared + 1024); // CUDA takes 1024 bytes of each block
     held = held > p->resident ? p->resident : held ? held : 1;
-    return (double)tmapi_frames_pieces(items, p->processors) *
-           (TMAPI_FRAMES_START / (double)held +
+    return (double)tmapi_frames_pieces(p->grid, p->processors) *
+           (TMAPI_FRAMES_START / held +
             (double)tiles * (tile * (double)groups + p->own * pairs / TMAPI_FRAMES_MADE));
 }
 
@@ -175,14 +168,14 @@ TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *lea
     const tmap_u64 all = p.frames ? tmapi_frames_pieces(p.frames, p.group) : 1;
     tmap_u64 groups = p.bands > 1 ? 1 : tmapi_frames_pieces(all, p.processors * p.resident);
     for (;; groups = 2 * groups < all ? 2 * groups : all) {
-        const tmap_u64 ranges = tmapi_frames_pieces(all, groups);
         for (tmap_u64 tiles = 1;; tiles = 2 * tiles < p.tiles ? 2 * tiles : p.tiles) {
-            const tmap_u64 items = ranges * tmapi_frames_pieces(p.tiles, tiles);
-            const int few = items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES;
-            const double cost = few || (tiles == p.tiles && groups * p.group >= TMAPI_FRAMES_RANGE)
-                                    ? tmapi_frames_divide(&p, tile, groups, tiles)
-                                    : -1;
-            if (cost >= 0 && (*least < 0 || cost < *least)) *least = cost, *best = p;
+            const tmap_u64 items =
+                tmapi_frames_pieces(all, groups) * tmapi_frames_pieces(p.tiles, tiles);
+            if (items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES ||
+                (tiles == p.tiles && groups * p.group >= TMAPI_FRAMES_RANGE)) {
+                const double cost = tmapi_frames_divide(&p, tile, groups, tiles);
+                if (cost >= 0 && (*least < 0 || cost < *least)) *least = cost, *best = p;
+            }
             if (tiles == p.tiles || items <= p.processors) break;
         }
         if (p.bands == 1 || groups == all || 2 * groups * p.group > TMAPI_FRAMES_RANGE) break;
@@ -304,7 +297,7 @@ typedef struct tmapi_frames {
     tmap_pairs_frames_calls calls;
     tmap_fold fold;
     void *job;
-    tmap_u32 table; // where it begins in shared memory, in floats
+    tmapi_frames_layout at;
 } tmapi_frames;
 
 // A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
@@ -337,7 +330,7 @@ TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frame
                                         tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
     const tmap_u32 quads = f->plan->side / 4;
     const tmap_u32 base = block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
-    return f->table + ((base + quad) * TMAPI_FRAMES_ROWS + row) * f->calls.own * 4;
+    return f->at.stage / 2 + ((base + quad) * TMAPI_FRAMES_ROWS + row) * f->calls.own * 4;
 }
 
 // Tile number `tile`. The points alone.
@@ -357,26 +350,22 @@ TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u
     return t;
 }
 
+// Where share v of `step` equal shares of `all` begins.
+TMAP_DEVICE tmap_u32 tmapi_frames_begin(tmap_u32 all, tmap_u32 step, tmap_u32 v) {
+    return all / step * v + (v < all % step ? v : all % step);
+}
+
 // The share of lanes number v of `step` that go their own ways: every step-th head, and as many
 // quads, one after the other, as make the shares equal.
 TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
-    const tmap_u32 per = TMAPI_FRAMES_ROWS / 4, rows = t->blocks;
-    tmap_u32 with = rows, quads, all, begin; // with: blocks of rows that have quads
-    if (t->diagonal) with = t->quads / per < rows ? t->quads / per : rows;
-    quads = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
-    t->heads = t->diagonal || t->columns % 4 ? rows : 0;
-    t->head = v, t->step = step;
-    all = quads + t->heads;
-    // Shares of all / step, one more for the first all % step; less the heads of those before.
-    begin = all / step * v + (v < all % step ? v : all % step);
-    begin -= t->heads / step * v + (v < t->heads % step ? v : t->heads % step);
-    t->count = all / step + (v < all % step) - t->heads / step - (v < t->heads % step);
-    if (!t->diagonal) {
-        t->block = t->quads ? begin / t->quads : 0;
-        t->quad = begin - t->block * t->quads;
-        return;
-    }
-    t->block = 0, t->quad = begin;
+    const tmap_u32 most = t->quads / (TMAPI_FRAMES_ROWS / 4);
+    const tmap_u32 with = t->diagonal && most < t->blocks ? most : t->blocks; // blocks with quads
+    tmap_u32 all = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
+    t->heads = t->diagonal || t->columns % 4 ? t->blocks : 0;
+    t->head = v, t->step = step, t->block = 0, all += t->heads;
+    t->quad = tmapi_frames_begin(all, step, v) - tmapi_frames_begin(t->heads, step, v);
+    t->count = tmapi_frames_begin(all, step, v + 1) - tmapi_frames_begin(t->heads, step, v + 1);
+    t->count -= t->quad;
     while (t->count && t->quad >= t->quads - tmapi_frames_first(t, t->block))
         t->quad -= t->quads - tmapi_frames_first(t, t->block), ++t->block;
     t->quad += tmapi_frames_first(t, t->block);
@@ -406,30 +395,22 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     for (; x < floats; x += 32) tmapi_async_copy(to + x, from + x, 4);
 }
 
-// The tile's points of `count` frames from frame `first` on go to a stage, in one batch, and before
-// that, where they are asked for, those of the reference, in a batch of their own. A warp takes
-// half of a frame's: rows or columns, or on the diagonal one of two halves of both.
+// The tile's points of `count` frames go to a stage, in a batch. A warp takes half of a frame's:
+// rows or columns, or on the diagonal one of two halves of both.
 TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                    tmap_u64 first, tmap_u32 count, int reference, tmap_u32 stage) {
-    const tmap_u32 warp = threadIdx.x / 32, second = warp % 2, pitch = f->plan->pitch;
-    const tmap_u32 half = (t->rows + 7) / 8 * 4, cut = t->diagonal ? half : t->rows;
-    const tmap_u32 all = t->diagonal ? t->rows : t->rows + t->columns;
-    const tmap_u32 middle = cut < all ? cut : all;
-    const tmap_u32 from = !second ? t->i : t->diagonal ? t->i + middle : t->j;
-    const tmap_u32 to = !second ? 0 : t->diagonal ? 3 * middle : t->of_j;
-    int row = reference ? -1 : (int)(warp / 2); // -1: the reference, by the first two warps
-    TMAPI_NO_UNROLL
-    for (;;) {
-        const tmap_u32 place = row < 0 ? f->plan->group : (tmap_u32)row;
-        const float *frame = f->points.reference;
-        if (row >= 0) frame = f->points.frames + (first + place) * f->points.points * 3;
-        if (row < 0 ? warp < 2 : place < count)
-            tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
-                                   stage + place * pitch + to);
-        if (row < 0) tmapi_async_commit();
-        row = row < 0 ? (int)(warp / 2) : row + (int)(TMAPI_FRAMES_WARPS / 2);
-        if (row >= (int)count) break;
+                                    const float *frames, tmap_u32 count, tmap_u32 stage) {
+    const tmap_u32 warp = threadIdx.x / 32, half = (t->rows + 7) / 8 * 4;
+    const tmap_u32 middle = t->diagonal && half < t->rows ? half : t->rows;
+    tmap_u32 from = t->i, points = middle;
+    if (warp % 2) {
+        from = t->diagonal ? t->i + middle : t->j;
+        points = t->diagonal ? t->rows - middle : t->columns;
+        stage += t->diagonal ? 3 * middle : t->of_j;
     }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 row = warp / 2; row < count; row += TMAPI_FRAMES_WARPS / 2)
+        tmapi_frames_bring_row(f, frames + (tmap_u64)row * f->points.points * 3, from, points,
+                               stage + row * f->plan->pitch);
     tmapi_async_commit();
 }
 
@@ -440,12 +421,9 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
 // is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
 // frames, its halves, quarters or eighths are on their own ways through the pairs.
 
-typedef struct tmapi_frames_points {
+typedef struct tmapi_frames_places {
     alignas(16) float at[TMAPI_FRAMES_ROWS][3];
-} tmapi_frames_points;
-typedef struct tmapi_frames_quad {
-    alignas(16) float at[4][3];
-} tmapi_frames_quad;
+} tmapi_frames_places;
 typedef struct tmapi_frames_own {
     alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
 } tmapi_frames_own;
@@ -457,22 +435,11 @@ typedef struct tmapi_frames_lane {
     tmapi_fold_words run, total;
 } tmapi_frames_lane;
 
-// What the pairs of row at.i with 4 columns from at.j on have. a: the row's point. all: a constant,
-// 1: they all exist, so that none of them waits for another.
-TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        const float *a, tmap_pair at, int all,
-                                        const tmapi_frames_quad *b, tmapi_frames_own *own,
-                                        void *sum) {
+// Points of a frame from shared memory, `count` of them, a multiple of 4.
+TMAP_DEVICE void tmapi_frames_read(tmapi_frames_places *to, const float *from, tmap_u32 count) {
 #pragma unroll
-    for (tmap_u32 c = 0; c < 4; ++c) {
-        const tmap_u32 j = at.j + c;
-        float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
-        const tmap_pair pair = {t->i + at.i, t->j + j};
-        if (all || (at.i < t->rows && j < t->columns && (!t->diagonal || at.i < j)))
-            f->calls.of_pair(f->job, sum, pair, a, b->at[c], mine);
-#pragma unroll
-        for (tmap_u32 k = 0; k < f->calls.own; ++k) own->at[k][c] = mine[k];
-    }
+    for (tmap_u32 k = 0; k < 3 * count / 4; ++k)
+        tmapi_value_copy(&to->at[0][0] + 4 * k, from + 4 * k, 16);
 }
 
 // Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
@@ -480,31 +447,25 @@ TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frame
 TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
                                    void *sum) {
     const float *reference = tmapi_frames_shared_at(at);
-    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, per = TMAPI_FRAMES_ROWS / 4;
-    const tmap_u32 quads = t->columns / 4 + (t->columns % 4 != 0);
-    tmap_u32 block = 0, end = quads, i; // end: of the row's quads, in the table
+    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, quads = (t->columns + 3) / 4;
     TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS;;
+    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS; x < t->blocks * quads;
          x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
-        // x counts the quads that exist; the table has room for all of a side
-        tmap_u32 quad;
-        tmap_pair at_pair;
-        tmapi_frames_quad b;
+        const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
+        tmapi_frames_places b;
         tmapi_frames_own own;
-        while (block < t->blocks && x >= end) {
-            ++block;
-            end += quads - (t->diagonal && block * per < quads ? block * per : 0);
-        }
-        if (block >= t->blocks) break;
-        quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
-        at_pair.i = i, at_pair.j = 4 * quad;
+        if (t->diagonal && quad < block * (TMAPI_FRAMES_ROWS / 4)) continue;
+        tmapi_frames_read(&b, reference + t->of_j + 12 * quad, 4);
 #pragma unroll
-        for (tmap_u32 k = 0; k < 3; ++k)
-            tmapi_value_copy(&b.at[0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
-        if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
-            tmapi_frames_make_quad(f, t, reference + 3 * i, at_pair, 1, &b, &own, sum);
-        else
-            tmapi_frames_make_quad(f, t, reference + 3 * i, at_pair, 0, &b, &own, sum);
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_u32 j = 4 * quad + c;
+            const tmap_pair pair = {t->i + i, t->j + j};
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
+                f->calls.of_pair(f->job, sum, pair, reference + 3 * i, b.at[c], mine);
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) own.at[k][c] = mine[k];
+        }
 #pragma unroll
         for (tmap_u32 k = 0; k < f->calls.own; ++k)
             tmapi_value_copy(
@@ -515,25 +476,12 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
 
 // ---- the pairs ----------------------------------------------------------------------------------
 
-// Points of a frame from shared memory, `count` of them, a multiple of 4.
-TMAP_DEVICE void tmapi_frames_read(float *to, const float *from, tmap_u32 count) {
-#pragma unroll
-    for (tmap_u32 k = 0; k < 3 * TMAPI_FRAMES_ROWS / 4; ++k)
-        if (k < 3 * count / 4) tmapi_value_copy(to + 4 * k, from + 4 * k, 16);
-}
-TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 block,
-                                        tmapi_frames_points *a) {
-    tmapi_frames_read(&a->at[0][0],
-                      tmapi_frames_shared_at(lane->at + 3 * TMAPI_FRAMES_ROWS * block),
-                      TMAPI_FRAMES_ROWS);
-}
-
 // All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
-                                   const tmapi_frames_points *a, const float *columns,
+                                   const tmapi_frames_places *a, const float *columns,
                                    const float *own) {
-    tmapi_frames_quad b;
-    tmapi_frames_read(&b.at[0][0], columns, 4);
+    tmapi_frames_places b;
+    tmapi_frames_read(&b, columns, 4);
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
         tmapi_frames_own row;
@@ -566,8 +514,8 @@ TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *
 TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane, tmap_u32 block) {
     const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
-    tmapi_frames_points a;
-    tmapi_frames_read_rows(lane, block, &a);
+    tmapi_frames_places a;
+    tmapi_frames_read(&a, tmapi_frames_shared_at(lane->at + 3 * row), TMAPI_FRAMES_ROWS);
     tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
     if (t->diagonal) {
 #pragma unroll
@@ -598,33 +546,16 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
     f->fold.join(f->job, &lane->total, &lane->run);
 }
 
-// Where a lane is: a block of rows, and a quad of columns.
-typedef struct tmapi_frames_way {
-    const float *columns, *own;
-    tmap_u32 block;
-} tmapi_frames_way;
-
-TMAP_DEVICE void tmapi_frames_go(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                 const tmapi_frames_lane *lane, tmap_u32 block, tmap_u32 quad,
-                                 tmapi_frames_way *way, tmapi_frames_points *a) {
-    way->block = block;
-    way->own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
-    way->columns = tmapi_frames_shared_at(lane->at + t->of_j + 12 * quad);
-    tmapi_frames_read_rows(lane, block, a);
-}
-
 // All pairs of the lane's share of a tile.
 TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane) {
     const float *end = tmapi_frames_shared_at(lane->at + t->of_j + 12 * t->quads); // of rows
-    tmap_u32 left = t->count;
-    tmapi_frames_points a;
-    tmapi_frames_way way;
+    const float *columns = end, *own = end;
+    tmap_u32 left = t->count, block = t->block - 1, quad = t->quad;
+    tmapi_frames_places a;
     TMAPI_NO_UNROLL
     for (tmap_u32 head = t->head; head < t->heads; head += t->step)
         tmapi_frames_head(f, t, lane, head);
-    if (!left) return;
-    tmapi_frames_go(f, t, lane, t->block, t->quad, &way, &a);
     TMAPI_NO_UNROLL
     while (left) {
         const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
@@ -632,14 +563,18 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
         TMAPI_NO_UNROLL
         for (; left > stop; --left) {
             tmap_pair first;
-            if (way.columns == end)
-                tmapi_frames_go(f, t, lane, way.block + 1, tmapi_frames_first(t, way.block + 1),
-                                &way, &a);
-            first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
-            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns) / 3;
-            tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
-            way.own += TMAPI_FRAMES_ROWS * f->calls.own * 4;
-            way.columns += 12;
+            if (columns == end) { // the next block of rows
+                const tmap_u32 at = 3 * TMAPI_FRAMES_ROWS * ++block;
+                own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
+                columns = tmapi_frames_shared_at(lane->at + t->of_j + 12 * quad);
+                tmapi_frames_read(&a, tmapi_frames_shared_at(lane->at + at), TMAPI_FRAMES_ROWS);
+                quad = tmapi_frames_first(t, block + 1);
+            }
+            first.i = t->i + block * TMAPI_FRAMES_ROWS;
+            first.j = t->j + t->quads * 4 - (tmap_u32)(end - columns) / 3;
+            tmapi_frames_step(f, lane, first, &a, columns, own);
+            own += TMAPI_FRAMES_ROWS * f->calls.own * 4;
+            columns += 12;
         }
         f->fold.join(f->job, &lane->total, &lane->run);
     }
@@ -666,21 +601,15 @@ TMAP_DEVICE tmapi_frames_block tmapi_frames_block_of(const tmap_pairs_frames_pla
 }
 
 // Accumulators in the block's shared memory, from a byte on: number x of them.
-TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u64 byte, tmap_u32 x) {
-    return (unsigned char *)tmapi_frames_shared_at((tmap_u32)byte / 4) + x * f->fold.bytes;
+TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u32 byte, tmap_u32 x) {
+    return (unsigned char *)tmapi_frames_shared_at(byte / 4) + x * f->fold.bytes;
 }
 
-// Joins to a sum what a place has; and puts the sum there, joined with what the place has but at
-// first.
+// Joins to a sum what a place has.
 TMAP_DEVICE void tmapi_frames_take(const tmapi_frames *f, tmapi_fold_words *sum, const void *from) {
     tmapi_fold_words other;
     tmapi_fold_move(&other, from, f->fold.bytes);
     f->fold.join(f->job, sum, &other);
-}
-TMAP_DEVICE void tmapi_frames_give(const tmapi_frames *f, tmapi_fold_words *sum, void *to,
-                                   int first) {
-    if (!first) tmapi_frames_take(f, sum, to);
-    tmapi_fold_move(to, sum, f->fold.bytes);
 }
 
 // The frames of group g of the block.
@@ -699,47 +628,46 @@ TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *la
     for (tmap_u32 step = 16; step >= lanes; step /= 2) {
         tmapi_fold_words other;
 #pragma unroll
-        for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-            if (i < f->fold.bytes / 4)
-                other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
+        for (tmap_u32 i = 0; i < f->fold.bytes / 4; ++i)
+            other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
         if (me < step) f->fold.join(f->job, &lane->total, &other);
     }
     if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->fold.bytes);
 }
 
-// Joins the warps' sums of a group's frames, a thread each, and with those of tiles before.
+// Joins the warps' sums of a group's frames, a thread each, and with those of tiles before; after
+// the last tile frames are finished. sums: where those of all warps begin.
 TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, const tmapi_frames_block *b, tmap_u32 g,
-                                     int first_tile, tmap_u32 sums) {
-    const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u32 x = threadIdx.x;
+                                     tmap_u32 sums, int first, int last) {
+    const tmap_u32 x = g * f->plan->group + threadIdx.x;
+    void *all = tmapi_frames_sum_at(f, f->at.at_all, x);
     tmapi_fold_words sum;
-    if (x >= tmapi_frames_of_group(plan, b, g)) return;
-    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, x), f->fold.bytes);
+    if (threadIdx.x >= tmapi_frames_of_group(f->plan, b, g)) return;
+    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, threadIdx.x), f->fold.bytes);
 #pragma unroll 4
     for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w)
-        tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, sums, w * plan->group + x));
-    if (plan->bands == 1)
-        f->calls.finish(f->job, b->first + g * plan->group + x, &sum,
-                        tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_pairs, 0));
+        tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, sums, w * f->plan->group + threadIdx.x));
+    if (!first) tmapi_frames_take(f, &sum, all);
+    if (last)
+        f->calls.finish(f->job, b->first + x, &sum, tmapi_frames_sum_at(f, f->at.at_pairs, 0));
     else
-        tmapi_frames_give(
-            f, &sum,
-            tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_all, g * plan->group + x),
-            first_tile);
+        tmapi_fold_move(all, &sum, f->fold.bytes);
 }
 
 // The table of a tile, and what pairs have accumulated. Collective for the block; a barrier must
 // follow. at: of the reference's points.
 TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        tmap_u32 at, int first_tile) {
-    const tmap_u64 place = tmapi_frames_layout_of(f->plan).at_pairs;
+                                        tmap_u32 at, int first) {
+    const tmap_u32 scratch = f->at.at_pairs + (f->fold.bytes + 15) / 16 * 16;
+    void *pairs = tmapi_frames_sum_at(f, f->at.at_pairs, 0);
     tmapi_fold_words sum;
     tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
     tmapi_frames_make(f, t, at, &sum);
     if (!f->calls.sums) return;
-    tmapi_pairs_join(&sum, f->fold, f->job,
-                     tmapi_frames_sum_at(f, place + (f->fold.bytes + 15) / 16 * 16, 0));
-    if (threadIdx.x == 0) tmapi_frames_give(f, &sum, tmapi_frames_sum_at(f, place, 0), first_tile);
+    tmap_fold_block(&sum, f->fold, f->job, tmapi_frames_sum_at(f, scratch, 0));
+    if (threadIdx.x) return;
+    if (!first) tmapi_frames_take(f, &sum, pairs);
+    tmapi_fold_move(pairs, &sum, f->fold.bytes);
 }
 
 // The pairs of a group of frames in a tile. stage: of their points; sums: where theirs go.
@@ -763,90 +691,83 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_bl
 // group x - 1 are looked at, and the sums of group x - 2 are joined, all tiles one after the other.
 TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u32 ways = 32 / plan->group;
+    const tmap_u32 ways = 32 / plan->group, group = plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
-    const tmapi_frames_layout l = tmapi_frames_layout_of(plan);
-    const tmap_u32 of_stage = l.stage / 4, group = plan->group;
-    const tmap_u64 steps = b->tiles * b->groups;
+    const tmap_u64 steps = b->tiles * b->groups, of_frame = f->points.points * 3ull;
     tmapi_frames_tile t = tmapi_frames_tile_of(f, b->tile), next = t;
     tmap_u32 coming = 0, here = 0, before = 0; // groups
     tmap_u64 tile = 0;                         // the one whose points come
     TMAPI_NO_UNROLL
     for (tmap_u64 x = 0; x < steps + 2; ++x) {
         const int look = x >= 1 && x <= steps;
-        const tmap_u32 odd = (tmap_u32)x & 1;
+        const tmap_u32 odd = (tmap_u32)x & 1, even = odd ^ 1;
+        const tmap_u32 to = odd * (f->at.stage / 4), from = even * (f->at.stage / 4);
         if (look && here == 0) {
             t = next;
             tmapi_frames_share(&t, way, ways * TMAPI_FRAMES_WARPS);
             if (f->calls.of_pair) {
                 tmapi_async_wait(1);
                 __syncthreads(); // the reference is there, and the table is free
-                tmapi_frames_make_tile(f, &t, (odd ^ 1) * of_stage + group * plan->pitch, x == 1);
+                tmapi_frames_make_tile(f, &t, from + group * plan->pitch, x == 1);
             }
         }
         tmapi_async_wait(0);
         __syncthreads(); // points and table are there, the other stage and its sums are free
         if (x < steps) {
             if (coming == 0 && tile) next = tmapi_frames_tile_of(f, b->tile + tile);
-            tmapi_frames_bring(f, &next, b->first + (tmap_u64)coming * group,
-                               tmapi_frames_of_group(plan, b, coming),
-                               f->calls.of_pair && coming == 0, odd * of_stage);
+            if (coming == 0 && f->calls.of_pair) // a batch of its own
+                tmapi_frames_bring(f, &next, f->points.reference, 1, to + group * plan->pitch);
+            tmapi_frames_bring(f, &next,
+                               f->points.frames + (b->first + (tmap_u64)coming * group) * of_frame,
+                               tmapi_frames_of_group(plan, b, coming), to);
             if (++coming == b->groups) coming = 0, ++tile;
         }
         if (x >= 2) {
-            tmapi_frames_gather(f, b, before, x - 2 < b->groups, l.at_sums + odd * l.sums);
+            tmapi_frames_gather(f, b, before, f->at.at_sums + odd * f->at.sums, x - 2 < b->groups,
+                                plan->splits == 1 && x >= steps + 2 - b->groups);
             if (++before == b->groups) before = 0;
         }
         if (look) {
-            tmapi_frames_group(f, b, &t, here, (odd ^ 1) * of_stage,
-                               l.at_sums + (odd ^ 1) * l.sums);
+            tmapi_frames_group(f, b, &t, here, from, f->at.at_sums + even * f->at.sums);
             if (++here == b->groups) here = 0;
         }
     }
 }
 
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
-// finishes them: each frame by several threads, whose sums are joined in their order.
+// finishes them: a frame by a warp, each of which has joined those of the pairs before.
 TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b,
                                    void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u64 range = blockIdx.x / plan->splits, row = (plan->range + 1ull) * f->fold.bytes;
+    const tmap_u64 range = blockIdx.x / plan->splits, bytes = f->fold.bytes;
+    const tmap_u64 row = (plan->range + 1ull) * bytes; // the pairs and the frames of a block
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
-    unsigned char *pairs = tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_pairs, 0);
-    tmapi_fold_words sum, other;
-    tmap_u32 wide = 32, slice, slices;
+    tmapi_fold_words sum, pairs;
+    __syncthreads();
     TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS) { // pairs: 0
-        const unsigned char *mine = pairs;
-        if (x) mine = tmapi_frames_sum_at(f, tmapi_frames_layout_of(plan).at_all, x - 1);
-        tmapi_fold_move(rows + blockIdx.x * row + x * f->fold.bytes, mine, f->fold.bytes);
-    }
+    for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS)
+        tmapi_fold_move(rows + blockIdx.x * row + x * bytes,
+                        x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1)
+                          : tmapi_frames_sum_at(f, f->at.at_pairs, 0),
+                        f->fold.bytes);
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    while (wide <= b->frames && 2 * wide <= TMAP_PAIRS_FRAMES_THREADS) wide *= 2;
-    slice = threadIdx.x / wide, slices = TMAP_PAIRS_FRAMES_THREADS / wide;
     TMAPI_NO_UNROLL
-    for (tmap_u32 begin = 0; begin <= b->frames; begin += wide) {
-        const tmap_u32 x = begin + threadIdx.x % wide;
+    for (tmap_u32 x = 0; x <= b->frames; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
         tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
-        if (x <= b->frames) {
 #pragma unroll 4
-            for (tmap_u32 s = slice; s < plan->splits; s += slices) {
-                tmapi_fold_fetch(&other, rows + s * row + x * f->fold.bytes, f->fold.bytes);
-                f->fold.join(f->job, &sum, &other);
-            }
+        for (tmap_u32 s = lane; s < plan->splits; s += 32) {
+            tmapi_fold_words other;
+            tmapi_fold_fetch(&other, rows + s * row + x * bytes, f->fold.bytes);
+            f->fold.join(f->job, &sum, &other);
         }
-        tmapi_fold_move(tmapi_frames_sum_at(f, 0, threadIdx.x), &sum, f->fold.bytes);
-        __syncthreads();
-        if (!slice && x <= b->frames) {
-            TMAPI_NO_UNROLL
-            for (tmap_u32 s = 1; s < slices; ++s)
-                tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, 0, threadIdx.x + s * wide));
-            if (!x) tmapi_fold_move(pairs, &sum, f->fold.bytes);
-        }
-        __syncthreads();
-        if (!slice && x && x <= b->frames) f->calls.finish(f->job, b->first + x - 1, &sum, pairs);
+        tmap_fold_warp(&sum, f->fold, f->job);
+        if (!x)
+            pairs = sum;
+        else if (lane == 0)
+            f->calls.finish(f->job, b->first + x - 1, &sum, &pairs);
     }
 }
 
@@ -871,26 +792,12 @@ TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
     tmapi_frames f;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
     f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
-    f.table = tmapi_frames_layout_of(plan).stage / 2; // behind two of them, in floats
+    f.at = tmapi_frames_layout_of(plan);
     b = tmapi_frames_block_of(plan);
     if (!calls.sums && threadIdx.x == 0)
-        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_pairs, 0),
-                        fold.zero, fold.bytes);
+        tmapi_fold_move(tmapi_frames_sum_at(&f, f.at.at_pairs, 0), fold.zero, fold.bytes);
     tmapi_frames_work(&f, &b);
-    if (plan->bands == 1) return;
-    __syncthreads();
-    if (plan->splits > 1) {
-        tmapi_frames_join(&f, &b, workspace);
-        return;
-    }
-    TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x; x < b.frames; x += TMAP_PAIRS_FRAMES_THREADS) {
-        tmapi_fold_words sum;
-        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_all, x),
-                        fold.bytes);
-        calls.finish(job, b.first + x, &sum,
-                     tmapi_frames_sum_at(&f, tmapi_frames_layout_of(plan).at_pairs, 0));
-    }
+    if (plan->splits > 1) tmapi_frames_join(&f, &b, workspace);
 }
 
 #endif // TMAP_CUDA
