@@ -157,8 +157,8 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
         tmapi_pairs_tile_of(tile, TMAP_PAIRS_SQUARE, plan->across, 0, 1, &place.i, &place.j);
     else
         tmapi_pairs_tile_of(tile, TMAP_PAIRS_CONDENSED, plan->across, 0, 1, &place.i, &place.j);
-    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
-    place.j *= TMAP_PAIRS_SIDE;
+    place.i = place.i * plan->side + band * plan->band;
+    place.j *= plan->side;
     return place;
 }
 
