@@ -17,22 +17,18 @@
 //         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
 //         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
 //     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(tmap_u64 *)sum += *(const tmap_u64 *)other;
-//     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 //     count_near(tmap_pairs_plan plan, near_job j) {
 //         const tmap_points points = {j.points, 0, sizeof(float), 3};
 //         const tmap_u64 zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join};
+//         const tmap_fold sum = {&zero, sizeof zero, join}; // *(tmap_u64 *)sum += *other
 //         tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
 //     }
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
 //     ... tmap_pairs_launch(&plan, &j, stream); // j.to: tmap_pairs_fold_bytes bytes, a result
 //
-// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, the
-// blocks of a multiprocessor, such as 12 for short functions (a count of near pairs is 1.14 times
-// as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
+// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, such as
+// 12 for short functions (a count of near pairs: 1.14 times as fast) and 1 for long ones (1.07).
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
@@ -118,10 +114,10 @@ TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
 
 TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
 
-// Decodes tile number `tile` of a matrix of tiles, row by row, to row *i and column *j, in units of
-// tiles. layout: the tiles that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle
-// (TMAP_PAIRS_LOWER), in which row r has r + 1 + skew tiles, else those of the upper one. across:
-// tiles of the first row. wide: a constant, 1 for numbers of 64 bits, but of a lower triangle.
+// Row *i and column *j of tile number `tile` of a matrix of tiles, row by row. layout: the tiles
+// that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle (TMAP_PAIRS_LOWER), in which
+// row r has r + 1 + skew tiles, else those of the upper one. across: tiles of the first row. wide:
+// a constant, 1 for numbers of 64 bits, but of a lower triangle.
 TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across, tmap_u32 skew,
                                  int wide, tmap_u32 *i, tmap_u32 *j) {
     const tmap_u32 low = (tmap_u32)tile;
@@ -147,16 +143,12 @@ typedef struct tmapi_pairs_place {
 } tmapi_pairs_place;
 
 TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
+    const tmap_u32 layout = plan->others ? TMAP_PAIRS_SQUARE : TMAP_PAIRS_CONDENSED;
     tmapi_pairs_place place;
-    tmap_u64 tile = item;
     tmap_u32 band;
-    place.set = 0;
-    if (plan->sets > 1) place.set = item / plan->tiles, tile -= place.set * plan->tiles;
-    band = (tmap_u32)tile & ((1u << plan->cut) - 1), tile >>= plan->cut;
-    if (plan->others)
-        tmapi_pairs_tile_of(tile, TMAP_PAIRS_SQUARE, plan->across, 0, 1, &place.i, &place.j);
-    else
-        tmapi_pairs_tile_of(tile, TMAP_PAIRS_CONDENSED, plan->across, 0, 1, &place.i, &place.j);
+    place.set = plan->sets > 1 ? item / plan->tiles : 0, item -= place.set * plan->tiles;
+    band = (tmap_u32)item & ((1u << plan->cut) - 1);
+    tmapi_pairs_tile_of(item >> plan->cut, layout, plan->across, 0, 1, &place.i, &place.j);
     place.i = place.i * plan->side + band * plan->band;
     place.j *= plan->side;
     return place;
@@ -165,13 +157,13 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
 // ---- the plan of facts --------------------------------------------------------------------------
 
 // The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
-// the diagonal end sooner and multiprocessors are not equally quick; where values are stored, a
-// block for each of the small tiles.
+// the diagonal end sooner; where values are stored, a block for each of the small tiles, and none
+// where no launch takes as many.
 TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
-    const tmap_u64 blocks = plan->count < most ? plan->count : most;
-    plan->grid = blocks ? (tmap_u32)blocks : 1;
-    if (plan->layout && plan->items > most) plan->grid = 0; // which no launch takes
+    plan->grid = (tmap_u32)(plan->count < most ? plan->count : most);
+    if (!plan->grid) plan->grid = 1;
+    if (plan->layout && plan->items > most) plan->grid = 0;
 }
 
 // Where the rows of what is stored lie: bits are counted in words of 32.
@@ -221,10 +213,14 @@ TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u
     return p;
 }
 
-// The blocks that the device holds. Returns TMAP_ERANGE where it is none.
-TMAP_FN int tmapi_pairs_plan_hold(tmap_pairs_plan *p, const tmap_facts *facts) {
+// Ends a plan: the blocks that the device holds, and its tiles. TMAP_ERANGE where it holds none.
+TMAP_FN int tmapi_pairs_plan_end(tmap_pairs_plan *p, const tmap_facts *facts,
+                                 tmap_pairs_plan *out) {
     p->resident = tmap_resident_blocks(facts, p->block, p->shared) * facts->device.processors;
-    return p->resident ? TMAP_OK : TMAP_ERANGE;
+    if (!p->resident) return TMAP_ERANGE;
+    tmapi_pairs_plan_tiles(p);
+    *out = *p;
+    return TMAP_OK;
 }
 
 // tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0. Returns TMAP_EINVAL
@@ -236,10 +232,7 @@ TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap
     if (!out || !facts || n > 0xffffffffu - TMAP_PAIRS_SIDE) return TMAP_EINVAL;
     if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return TMAP_EINVAL;
     p.shared = TMAP_PAIRS_SIDE * d * size, p.cut_most = TMAPI_PAIRS_CUT;
-    if (tmapi_pairs_plan_hold(&p, facts)) return TMAP_ERANGE;
-    tmapi_pairs_plan_tiles(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_pairs_plan_end(&p, facts, out);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -247,16 +240,10 @@ TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap
 
 // ---- plans and launches -------------------------------------------------------------------------
 
-static inline cudaError_t tmapi_pairs_error(int code) {
-    return !code                 ? cudaSuccess
-           : code == TMAP_EINVAL ? cudaErrorInvalidValue
-                                 : cudaErrorInvalidConfiguration;
-}
-
 // Ends a plan maker: what `_of` returned, and its plan.
 static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, const void *kernel,
                                                 tmap_pairs_plan *out) {
-    cudaError_t error = out ? tmapi_pairs_error(code) : cudaErrorInvalidValue;
+    cudaError_t error = out ? tmapi_launch_error(code) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_shared(kernel, p->shared);
     if (!error) p->kernel = kernel, *out = *p;
     return error;
@@ -295,9 +282,9 @@ static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 r
 // the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. Of plans of
 // pairs_store.h it takes those of a square alone, up to TMAP_PAIRS_STORE_MAX: a rectangle.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
-    if (!plan || others > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
-    if (plan->layout &&
-        ((plan->layout & TMAPI_PAIRS_LAYOUT) != TMAP_PAIRS_SQUARE || others > TMAP_PAIRS_STORE_MAX))
+    const tmap_u32 layout = plan ? plan->layout & TMAPI_PAIRS_LAYOUT : 0;
+    if (!plan || others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
+        (layout && layout != TMAP_PAIRS_SQUARE))
         return cudaErrorInvalidValue;
     plan->others = others;
     tmapi_pairs_plan_tiles(plan);
@@ -403,7 +390,6 @@ TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
 TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place, tmapi_pairs_point *mine) {
     const tmap_u32 size = p->points.size, d = p->points.d, count = tmapi_pairs_columns(plan);
-    const tmap_u32 band = plan->band;
     const unsigned char *points =
         (const unsigned char *)p->points.a + place.set * plan->n * d * size;
     const unsigned char *others = tmapi_pairs_second(plan, p) + place.set * count * d * size;
@@ -414,9 +400,9 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k) {
             unsigned char *to = tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + at) * size;
-            if (at < band && i < plan->n)
+            if (at < plan->band && i < plan->n)
                 tmapi_value_copy(to, points + (i * d + k) * size, size);
-            else if (at < band)
+            else if (at < plan->band)
                 tmapi_value_zero(to, size);
             if (j < count)
                 tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
@@ -430,26 +416,24 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
 // The rows of an item that are there.
 TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
     const tmap_u32 left = plan->rows > place.i ? plan->rows - place.i : 0;
-    const tmap_u32 band = plan->band;
-    return left < band ? left : band;
+    return left < plan->band ? left : plan->band;
 }
 
 // How many of them, from the first one on, have a pair with the thread's point c.
 TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
                                         tmap_u32 c) {
-    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x;
-    const tmap_u32 count = plan->others ? plan->others : plan->n;
+    const tmap_u32 j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
     const tmap_u32 height = tmapi_pairs_rows_left(plan, place);
-    const tmap_u32 above = place.j + x > place.i ? place.j + x - place.i : 0; // rows i < j
-    if (x >= count - place.j) return 0;
+    const tmap_u32 above = j > place.i ? j - place.i : 0; // rows i < j
+    if (j >= tmapi_pairs_columns(plan)) return 0;
     return plan->others || height < above ? height : above;
 }
 
 // 1 if all pairs of an item are there.
 TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
-    const tmap_u32 count = plan->others ? plan->others : plan->n, band = plan->band;
-    return tmapi_pairs_rows_left(plan, place) == band && count - place.j >= TMAP_PAIRS_SIDE &&
-           (plan->others || place.i + band <= place.j);
+    return tmapi_pairs_rows_left(plan, place) == plan->band &&
+           tmapi_pairs_columns(plan) - place.j >= TMAP_PAIRS_SIDE &&
+           (plan->others || place.i + plan->band <= place.j);
 }
 
 // 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
@@ -547,19 +531,6 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 
 #if TMAP_CUDA
 
-// Joins the accumulators of a block of whole warps, in a fixed order; thread 0 has the result.
-// scratch: fold.bytes of shared memory for each warp. Collective for the block, with a barrier.
-TMAP_DEVICE void tmapi_pairs_join(void *sum, tmap_fold fold, void *job, void *scratch) {
-    const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_fold_warps();
-    unsigned char *parts = (unsigned char *)scratch;
-    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, 32);
-    if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * fold.bytes, sum, fold.bytes);
-    __syncthreads();
-    if (rank >= 32) return;
-    if (rank < warps) tmapi_fold_move(sum, parts + rank * fold.bytes, fold.bytes);
-    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, warps);
-}
-
 // Accumulates add(job, accumulator, pair, a, b) over all pairs of each set of the plan's share,
 // joins what threads have by fold.join(job, accumulator, &other), and writes an accumulator for
 // each set to to.result; a set without a pair in the share gets fold.zero. to.workspace:
@@ -583,7 +554,7 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points
         const tmap_u64 items = tmapi_pairs_items(plan, place.set, &first);
         tmapi_fold_move(&sum, fold.zero, bytes);
         tmapi_pairs_tile(plan, &p, place);
-        tmapi_pairs_join(&sum, fold, job, scratch);
+        tmap_fold_block(&sum, fold, job, scratch);
         if (items > 1) {
             if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, &sum, bytes);
             if (!tmapi_fold_last((tmap_u64 *)to.workspace + place.set, items)) continue;

@@ -229,7 +229,7 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     tmap_facts facts;
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error)
-        error = tmapi_pairs_error(tmap_pairs_frames_plan_of(n, frames, own, bytes, &facts, &p));
+        error = tmapi_launch_error(tmap_pairs_frames_plan_of(n, frames, own, bytes, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.room);
     if (!error) p.kernel = kernel, *out = p;
     return error;

@@ -89,13 +89,9 @@ TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
     if (!out || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
     if ((error = tmap_pairs_plan_of(n, d, size, facts, &p)) != TMAP_OK) return error;
     p.shared = tmapi_pairs_rows_shared(d, size, bytes);
-    if (tmapi_pairs_plan_hold(&p, facts)) return TMAP_ERANGE;
-    p.kind = TMAP_PAIRS_KIND_ROWS, p.cut_most = 0;
-    p.side = TMAPI_PAIRS_ROWS_SIDE;
+    p.kind = TMAP_PAIRS_KIND_ROWS, p.cut_most = 0, p.side = TMAPI_PAIRS_ROWS_SIDE;
     while (n && (n - 1) / p.side >= TMAPI_PAIRS_ROWS_ACROSS) p.side *= 2;
-    tmapi_pairs_plan_tiles(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_pairs_plan_end(&p, facts, out);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC

@@ -111,14 +111,14 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
     if (bytes && list->values && tmapi_value_size_fits(bytes, list->values)) {
         const unsigned char *other = tmapi_pairs_second(s->plan, &s->p);
+        const unsigned char *row = tmapi_pairs_memory() + y * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
         other += (place.set * others + pair.j) * d * size;
 #pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k) {
-            tmapi_value_copy(a.bytes + k * size,
-                             tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, size);
-            tmapi_value_copy(b.bytes + k * size, other + k * size, size);
+        for (tmap_u32 k = 0; k < d * size; k += size) {
+            tmapi_value_copy(a.bytes + k, row + k * TMAP_PAIRS_SIDE, size);
+            tmapi_value_copy(b.bytes + k, other + k, size);
         }
         s->choice.choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
         tmapi_value_copy((unsigned char *)list->values + at * bytes, &value, bytes);
@@ -159,21 +159,13 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
 
 // ---- filling it ---------------------------------------------------------------------------------
 
-// Adds a word of those lanes that `have` one, from row y on. Collective for the warp.
-TMAP_DEVICE void tmapi_pairs_select_add(tmapi_pairs_select *s, tmap_u32 y, tmap_u32 bits,
-                                        tmap_u32 have) {
-    tmapi_pairs_select_word *to = s->queue + s->words + __popc(have & s->lower);
-    if (bits) to->bits = bits, to->from = y / TMAPI_PAIRS_SELECT_ROWS * 32 + threadIdx.x % 32;
-    s->words += __popc(have);
-}
-
 // Adds two words of each lane to the queue, from rows y and y + ROWS on. A full queue is written
 // before; with `write` 0 it is dropped, but its hits are counted. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_place place, tmap_u32 y,
                                          const tmap_u32 *bits, int write) {
-    const tmap_u32 a = __ballot_sync(0xffffffffu, bits[0] != 0);
-    const tmap_u32 b = __ballot_sync(0xffffffffu, bits[1] != 0);
-    if (!(a | b)) return;
+    const tmap_u32 have[2] = {__ballot_sync(0xffffffffu, bits[0] != 0),
+                              __ballot_sync(0xffffffffu, bits[1] != 0)};
+    if (!(have[0] | have[1])) return;
     if (s->words > TMAPI_PAIRS_SELECT_QUEUE - 64) {
         if (write) {
             tmapi_pairs_select_flush(s, place);
@@ -182,9 +174,14 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
             s->words = 0, s->lost = 1;
         }
     }
-    tmapi_pairs_select_add(s, y, bits[0], a);
-    tmapi_pairs_select_add(s, y + TMAPI_PAIRS_SELECT_ROWS, bits[1], b);
-    s->hits += __popc(bits[0]) + __popc(bits[1]);
+#pragma unroll
+    for (tmap_u32 w = 0; w < 2; ++w) {
+        tmapi_pairs_select_word *to = s->queue + s->words + __popc(have[w] & s->lower);
+        if (bits[w])
+            to->bits = bits[w],
+            to->from = (y / TMAPI_PAIRS_SELECT_ROWS + w) * 32 + threadIdx.x % 32;
+        s->words += __popc(have[w]), s->hits += __popc(bits[w]);
+    }
 }
 
 // A word with `bits` if `hit` is not 0: one predicated instruction. Compilers select and add.
@@ -199,34 +196,37 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bi
 #endif
 }
 
-// Asks of `16 / size` rows from row y of the tile on, whose coordinates are at `rows`; their bits
-// in a word begin with `bit`. whole: 1: all pairs are there; 0: those below the points' heights.
+// Asks of `16 / size` rows from row y + r on, r < ROWS, and as many from ROWS rows below on; their
+// bits go to two words. whole: a constant, 1: all pairs are there; 0: those below the points'
+// heights.
 TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
-                                         const tmapi_pairs_point *mine, const unsigned char *rows,
-                                         tmap_u32 y, tmap_u32 bit, tmap_u32 *word, int whole) {
+                                         const tmapi_pairs_point *mine, tmap_u32 y, tmap_u32 r,
+                                         tmap_u32 *bits, int whole) {
     const tmap_u32 size = s->p.points.size, d = s->p.points.d, step = 16 / size;
-    tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(&vector[k], rows + k * TMAP_PAIRS_SIDE * size, 16);
-#pragma unroll
-    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
+    for (tmap_u32 x = 0; x < 2 * TMAPI_PAIRS_MINE; ++x) {
+        const tmap_u32 c = x % TMAPI_PAIRS_MINE, w = x / TMAPI_PAIRS_MINE;
         const tmap_u32 height = whole ? TMAP_PAIRS_SIDE : tmapi_pairs_height(s->plan, place, c);
-        if (!whole && y >= height) continue; // on the diagonal, half of all
+        const tmap_u32 first = y + w * TMAPI_PAIRS_SELECT_ROWS + r;
+        tmapi_value vector[TMAP_PAIRS_D_MAX];
+        if (!whole && first >= height) continue; // on the diagonal, half of all
 #pragma unroll
-        for (tmap_u32 r = 0; r < step; ++r) {
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(&vector[k],
+                             tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + first) * size, 16);
+#pragma unroll
+        for (tmap_u32 q = 0; q < step; ++q) {
+            const tmap_pair pair = {place.i + first + q,
+                                    place.j + c * TMAP_PAIRS_THREADS + threadIdx.x};
             tmapi_pairs_point row;
             tmapi_value value;
-            tmap_pair pair;
-            if (!whole && y + r >= height) break;
-            pair.i = place.i + y + r;
-            pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
+            if (!whole && first + q >= height) break;
 #pragma unroll
             for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
-            *word = tmapi_pairs_select_mark(
-                *word, s->choice.choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
-                1u << (bit + r * TMAPI_PAIRS_MINE + c));
+                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + q * size, size);
+            bits[w] = tmapi_pairs_select_mark(
+                bits[w], s->choice.choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
+                1u << ((r + q) * TMAPI_PAIRS_MINE + c));
         }
     }
 }
@@ -234,28 +234,19 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
 // All pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
-    const tmap_u32 size = s->p.points.size, step = 16 / size;
-    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place);
-    const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
-    const unsigned char *rows = tmapi_pairs_memory();
+    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->p.points.size;
     const int whole = tmapi_pairs_whole(s->plan, place);
 #pragma unroll 1
-    for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
+    for (tmap_u32 y = 0; y < height; y += 2 * TMAPI_PAIRS_SELECT_ROWS) {
         tmap_u32 bits[2] = {0, 0};
         if (whole) {
 #pragma unroll
-            for (tmap_u32 r = 0; r < at_once; r += step)
-                tmapi_pairs_select_rows(s, place, mine, rows + r * size, y + r,
-                                        r % TMAPI_PAIRS_SELECT_ROWS * TMAPI_PAIRS_MINE,
-                                        &bits[r / TMAPI_PAIRS_SELECT_ROWS], 1);
+            for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+                tmapi_pairs_select_rows(s, place, mine, y, r, bits, 1);
         } else {
 #pragma unroll 1
             for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
-#pragma unroll
-                for (tmap_u32 w = 0; w < 2; ++w)
-                    tmapi_pairs_select_rows(
-                        s, place, mine, rows + (w * TMAPI_PAIRS_SELECT_ROWS + r) * size,
-                        y + w * TMAPI_PAIRS_SELECT_ROWS + r, r * TMAPI_PAIRS_MINE, &bits[w], 0);
+                tmapi_pairs_select_rows(s, place, mine, y, r, bits, 0);
         }
         tmapi_pairs_select_push(s, place, y, bits, write);
     }
@@ -290,8 +281,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
         }
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK && !done; ++k) {
-            const tmap_u32 all =
-                __ballot_sync(0xffffffffu, (word[k] & TMAPI_PAIRS_SELECT_ALL) != 0);
+            const tmap_u32 all = __ballot_sync(0xffffffffu, word[k] >= TMAPI_PAIRS_SELECT_ALL);
             const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
             const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
             if (none & nearest) break; // once more from here
@@ -324,29 +314,19 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared,
 
 // ---- the launch ---------------------------------------------------------------------------------
 
-// The number of the block's next tile in the share. Collective for the block, with a barrier.
-TMAP_DEVICE tmap_u64 tmapi_pairs_select_next(tmapi_pairs_select_shared *shared, tmap_u64 *ticket) {
-    __syncthreads(); // before the next tile's points come
-    if (threadIdx.x == 0) shared->tile = atomicAdd(ticket, 1ull);
-    __syncthreads();
-    return shared->tile;
-}
-
 // The last of `blocks` blocks writes how many hits there are and clears the workspace.
 TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
-                                        int order, tmap_u32 blocks) {
-    tmap_u64 *state = (tmap_u64 *)list->workspace, *words = state + 2;
-    tmap_u64 all;
+                                        int fixed, tmap_u32 blocks) {
+    volatile tmap_u64 *state = (volatile tmap_u64 *)list->workspace;
+    const tmap_u64 words = fixed ? plan->count : 0;
     __syncthreads(); // thread 0 answers for what the others have written
-    if (!tmapi_fold_last(state, blocks)) return;
-    all = *(volatile tmap_u64 *)(state + 1);
-    if (order == TMAP_PAIRS_FIXED_ORDER) {
-        all = 0;
-        if (plan->count) all = ((volatile tmap_u64 *)words)[plan->count - 1];
-        __syncthreads();
-        for (tmap_u64 i = threadIdx.x; i < plan->count; i += TMAP_PAIRS_THREADS) words[i] = 0;
+    if (!tmapi_fold_last((tmap_u64 *)list->workspace, blocks)) return;
+    if (threadIdx.x == 0) {
+        const tmap_u64 all = fixed && !words ? 0 : state[1 + words]; // the last tile's word
+        *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
     }
-    if (threadIdx.x == 0) *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
+    __syncthreads();
+    for (tmap_u64 i = threadIdx.x; i < words; i += TMAP_PAIRS_THREADS) state[2 + i] = 0;
 }
 
 // Lists the pairs of the plan's share to which choice.choose(job, pair, a, b, &value) says yes,
@@ -357,15 +337,14 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // set b is b * n + i, and likewise of the second ones, modulo 2^32; `choose` gets the pair's
 // numbers within its set. list: the same for all threads. All threads of all blocks call it, in
 // blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
-// Errors: a list whose pairs are null or not at a multiple of 8 counts as one of capacity 0, and
-// values that are null or not at a multiple of choice.bytes are not written. Nothing at all is done
-// where the count or the workspace is null or not at a multiple of 8. tmap_pairs_select_launch
-// reports all of this but the values.
+// Errors: nothing is done where the count or the workspace is null or not at a multiple of 8; pairs
+// that are so count as a capacity of 0, and values that are null or not at a multiple of
+// choice.bytes are not written. tmap_pairs_select_launch reports all of this but the values.
 // Cost: for each pair what choose costs without its value, and about two instructions; a comparison
 // as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
 // wait in the queue together share. In the fixed order a tile in which a warp has more words than
-// its queue holds is gone through twice: from about one hit in 120 pairs on, if they are evenly
-// spread; and blocks wait for tiles before their own. Shared memory: 14 KiB beside the plan's.
+// its queue holds is gone through twice, from about one hit in 120 pairs on, and blocks wait for
+// tiles before their own. Shared memory: 14 KiB beside the plan's.
 // Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
 TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points points,
                                    tmap_pairs_choice choice, const tmap_pairs_list *list,
@@ -384,10 +363,17 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
     s.plan = plan, s.p = tmapi_pairs_make(points, 0, 0, job);
     s.choice = choice, s.list = list, s.total = fixed ? 0 : state + 1;
     s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
-    if (fixed) t = tmapi_pairs_select_next(&shared, state + 1);
-    while (t < plan->count) {
-        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
+    for (;; t += gridDim.x) {
+        tmapi_pairs_place place;
         tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
+        __syncthreads(); // before the next tile's points come
+        if (fixed) {
+            if (threadIdx.x == 0) shared.tile = atomicAdd(state + 1, 1ull);
+            __syncthreads();
+            t = shared.tile;
+        }
+        if (t >= plan->count) break;
+        place = tmapi_pairs_place_of(plan, plan->first + t);
         tmapi_pairs_load(plan, &s.p, place, mine);
         s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
 #pragma unroll 1
@@ -399,19 +385,11 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
             s.words = 0;
         }
         tmapi_pairs_select_flush(&s, place);
-        if (fixed) {
-            t = tmapi_pairs_select_next(&shared, state + 1);
-        } else {
-            __syncthreads(); // before the next tile's points come
-            t += gridDim.x;
-        }
     }
-    tmapi_pairs_select_end(plan, list, choice.order, blocks);
+    tmapi_pairs_select_end(plan, list, fixed, blocks);
 }
 
-#endif // TMAP_CUDA
-
-#if TMAP_CUDA && !TMAP_NVRTC
+#if !TMAP_NVRTC
 
 // As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the one that the kernel
 // gets, in host memory. Returns cudaErrorInvalidValue for a plan of another kind, and where the
@@ -428,4 +406,6 @@ static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
 }
 
 #endif
+
+#endif // TMAP_CUDA
 #endif
