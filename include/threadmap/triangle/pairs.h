@@ -471,7 +471,6 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
     tmapi_pairs_load(plan, p, place, mine);
     if (tmapi_pairs_whole(plan, place)) {
-#pragma unroll 1
         for (tmap_u32 y = 0; y < band; y += 2 * step)
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k)
@@ -481,7 +480,6 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
 #pragma unroll // each point has rows of its own: on the diagonal half as many in all
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
-#pragma unroll 1
         for (tmap_u32 y = 0; y < height; y += step)
             tmapi_pairs_rows_by(p, place, mine, c, c + 1, y, height, 0);
     }

@@ -381,17 +381,14 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     float *to = tmapi_frames_shared_at(at);
     tmap_u32 x = lane;
     if (f->points.numbers) {
-        TMAPI_NO_UNROLL
         for (; x < floats; x += 32)
             tmapi_async_copy(to + x, frame + f->points.numbers[first + x / 3] * 3ull + x % 3, 4);
         return;
     }
     if ((tmap_u64)from % 16 == 0) {
-        TMAPI_NO_UNROLL
         for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_async_copy(to + x, from + x, 16);
         x = floats / 4 * 4 + lane;
     }
-    TMAPI_NO_UNROLL
     for (; x < floats; x += 32) tmapi_async_copy(to + x, from + x, 4);
 }
 
@@ -407,7 +404,6 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
         points = t->diagonal ? t->rows - middle : t->columns;
         stage += t->diagonal ? 3 * middle : t->of_j;
     }
-    TMAPI_NO_UNROLL
     for (tmap_u32 row = warp / 2; row < count; row += TMAPI_FRAMES_WARPS / 2)
         tmapi_frames_bring_row(f, frames + (tmap_u64)row * f->points.points * 3, from, points,
                                stage + row * f->plan->pitch);
@@ -448,7 +444,6 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
                                    void *sum) {
     const float *reference = tmapi_frames_shared_at(at);
     const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, quads = (t->columns + 3) / 4;
-    TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS; x < t->blocks * quads;
          x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
         const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
@@ -529,7 +524,6 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
             }
         }
     }
-    TMAPI_NO_UNROLL
     for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
         float b[3];
         if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
@@ -553,14 +547,11 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
     const float *columns = end, *own = end;
     tmap_u32 left = t->count, block = t->block - 1, quad = t->quad;
     tmapi_frames_places a;
-    TMAPI_NO_UNROLL
     for (tmap_u32 head = t->head; head < t->heads; head += t->step)
         tmapi_frames_head(f, t, lane, head);
-    TMAPI_NO_UNROLL
     while (left) {
         const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
         tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
-        TMAPI_NO_UNROLL
         for (; left > stop; --left) {
             tmap_pair first;
             if (columns == end) { // the next block of rows
@@ -624,7 +615,6 @@ TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmap_pairs_frames_plan *plan,
 TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_u32 sums) {
     const tmap_u32 lanes = f->plan->group, me = threadIdx.x % 32;
     const tmap_u32 to = threadIdx.x / 32 * f->plan->group + me;
-    TMAPI_NO_UNROLL
     for (tmap_u32 step = 16; step >= lanes; step /= 2) {
         tmapi_fold_words other;
 #pragma unroll
@@ -697,7 +687,6 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
     tmapi_frames_tile t = tmapi_frames_tile_of(f, b->tile), next = t;
     tmap_u32 coming = 0, here = 0, before = 0; // groups
     tmap_u64 tile = 0;                         // the one whose points come
-    TMAPI_NO_UNROLL
     for (tmap_u64 x = 0; x < steps + 2; ++x) {
         const int look = x >= 1 && x <= steps;
         const tmap_u32 odd = (tmap_u32)x & 1, even = odd ^ 1;
@@ -745,7 +734,6 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
     tmapi_fold_words sum, pairs;
     __syncthreads();
-    TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS)
         tmapi_fold_move(rows + blockIdx.x * row + x * bytes,
                         x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1)
@@ -754,7 +742,6 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    TMAPI_NO_UNROLL
     for (tmap_u32 x = 0; x <= b->frames; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
         tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
 #pragma unroll 4

@@ -282,7 +282,6 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
     tmapi_pairs_point mine[4];
     tmapi_fold_words to_i, to_j[4];
     points += tile.set * plan->n * bytes, others += tile.set * count * bytes;
-#pragma unroll 1
     for (tmap_u32 x = 0; x < plan->side && x < count - tile.j; x += width) {
         const tmap_u32 j = tile.j + x;
 #pragma unroll
@@ -290,7 +289,6 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
             tmapi_give_load(r, others, (tmap_u64)j + c * 32 + lane, count, &mine[c]);
             tmapi_fold_move(&to_j[c], r->fold.zero, r->fold.bytes);
         }
-#pragma unroll 1
         for (tmap_u32 y = warp * 32; y < plan->side; y += TMAP_PAIRS_THREADS) {
             const tmap_u64 i = (tmap_u64)tile.i + y;
             const int some = i < plan->rows && (plan->others || i < (tmap_u64)j + width - 1);
@@ -326,7 +324,6 @@ TMAP_DEVICE tmap_u64 tmapi_give_number(int two, tmap_u32 across, tmap_u32 block,
 // alone ask for it.
 TMAPI_DEVICE_CALL tmap_u32 tmapi_give_seek(int two, tmap_u32 across, tmap_u32 block, int columns,
                                            tmapi_give_range range, tmap_u64 number) {
-    TMAPI_NO_UNROLL
     while (range.from < range.to) {
         const tmap_u32 middle = range.from + (range.to - range.from) / 2;
         if (tmapi_give_number(two, across, block, middle, columns) < number)
@@ -381,7 +378,6 @@ TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, const tmapi_give_block *
     const tmap_u32 points = b->second ? plan->others : plan->n, bytes = r->fold.bytes;
     const tmap_u32 first = b->block * plan->side, left = points - first;
     unsigned char *results = (unsigned char *)(b->second ? r->to.result_others : r->to.result);
-    TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < plan->side && x < left; x += TMAP_PAIRS_THREADS) {
         tmapi_fold_words sum;
         tmapi_fold_move(&sum, r->fold.zero, bytes);
@@ -409,7 +405,6 @@ TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
     const tmap_pairs_plan *plan = r->plan;
     tmap_u64 *counters = (tmap_u64 *)r->to.workspace + tile.set * tmapi_pairs_rows_blocks(plan);
     __syncthreads(); // the parts are written
-    TMAPI_NO_UNROLL
     for (int columns = 0; columns < 2; ++columns) {
         const int second = columns && plan->others;
         const tmap_u32 block = (columns ? tile.j : tile.i) / plan->side;
@@ -425,7 +420,6 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->plan->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
     if (r->plan->count && r->plan->count == r->plan->items && r->plan->rows == r->plan->n) return;
-    TMAPI_NO_UNROLL
     for (tmap_u64 k = blockIdx.x; k < blocks * r->plan->sets; k += gridDim.x) {
         const tmap_u64 set = k / blocks;
         const int second = k - set * blocks >= of_first;
@@ -458,7 +452,6 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points
     const tmapi_give r = {plan, points, give, fold, to, job, parts, mine};
     if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
     if (plan->shared < tmapi_pairs_rows_shared(points.d, points.size, fold.bytes)) return;
-    TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         const tmapi_pairs_place tile = tmapi_pairs_place_of(plan, plan->first + t);
         tmapi_give_tile(&r, tile, parts + t * 2 * plan->side * fold.bytes);

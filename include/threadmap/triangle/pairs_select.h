@@ -136,7 +136,6 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
         if (lane == 0 && all) s->at = atomicAdd(s->total, (tmap_u64)all);
         s->at = __shfl_sync(0xffffffffu, s->at, 0);
     }
-#pragma unroll 1
     for (tmap_u32 first = 0; first < words; first += 32) {
         tmapi_pairs_select_word word = {0, 0};
         tmap_u32 sum;
@@ -148,7 +147,6 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
             const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
             if (lane >= step) sum += before;
         }
-#pragma unroll 1
         for (at += sum; word.bits; word.bits &= word.bits - 1, ++at)
             tmapi_pairs_select_write(s, place, word.from, (tmap_u32)__ffs((int)word.bits) - 1, at);
         s->at += __shfl_sync(0xffffffffu, sum, 31);
@@ -236,7 +234,6 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
                                          const tmapi_pairs_point *mine, int write) {
     const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->p.points.size;
     const int whole = tmapi_pairs_whole(s->plan, place);
-#pragma unroll 1
     for (tmap_u32 y = 0; y < height; y += 2 * TMAPI_PAIRS_SELECT_ROWS) {
         tmap_u32 bits[2] = {0, 0};
         if (whole) {
@@ -376,7 +373,6 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
         place = tmapi_pairs_place_of(plan, plan->first + t);
         tmapi_pairs_load(plan, &s.p, place, mine);
         s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
-#pragma unroll 1
         for (int again = !fixed;; again = 1) {
             tmapi_pairs_select_tile(&s, place, mine, again);
             if (again) break;
