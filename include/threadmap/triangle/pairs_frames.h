@@ -31,9 +31,8 @@
 // 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
 // different pairs. A block has the points of a tile's rows and columns, of one group of frames, in
 // shared memory, while those of the next group come; and what the pairs of the tile have of their
-// own (their distances in a reference, say), which is made once for all frames of the block. Where
-// all pairs fit one block, they are one tile. Sums are joined in a fixed order: results are the
-// same in every run of a plan.
+// own, which is made once for all frames of the block. Where all pairs fit one block, they are one
+// tile. Sums are joined in a fixed order.
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
@@ -71,10 +70,10 @@ typedef struct tmap_pairs_frames_plan {
 
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
-// What a block has in shared memory, in bytes, and where: two stages of points, which are the
-// frames of a group and the reference; a table of what the pairs of a tile have of their own, 4
-// columns of a block of rows after the other; the sums of warps, twice; those of the block's
-// frames, where there is more than one tile; and what is joined over the block.
+// What a block has in shared memory, in bytes, and where: two stages of points (the frames of a
+// group and the reference); a table of what the pairs of a tile have of their own, 4 columns of a
+// block of rows after the other; the sums of warps, twice; those of the block's frames, where there
+// is more than one tile; and what is joined over the block.
 typedef struct tmapi_frames_layout {
     tmap_u32 stage, sums, at_sums, at_all, at_pairs, bytes;
 } tmapi_frames_layout;
@@ -110,9 +109,9 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 
 // ---- how the work is divided --------------------------------------------------------------------
 
-// What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. These
-// take about as many rounds: a block's start, the handing over from group to group, a group at
-// least; MADE pairs of the table are made in one.
+// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. As many rounds take
+// a block's start, the handing over from group to group, a group at least; in one, MADE pairs of
+// the table are made.
 #define TMAPI_FRAMES_START  3.0
 #define TMAPI_FRAMES_HAND   0.5
 #define TMAPI_FRAMES_LATENT 2.0
@@ -240,12 +239,10 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
                                                    const void *job, cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
-    tmapi_launch_shape shape;
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (plan->kind != TMAP_PAIRS_KIND_FRAMES) return cudaErrorInvalidValue;
-    if (!plan->frames) return cudaSuccess;
-    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
-    return tmapi_launch(plan->kernel, shape, arguments, stream);
+    if (!plan || !plan->kernel || !job || plan->kind != TMAP_PAIRS_KIND_FRAMES)
+        return cudaErrorInvalidValue;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return plan->frames ? tmapi_launch(plan->kernel, shape, arguments, stream) : cudaSuccess;
 }
 
 #endif
@@ -263,10 +260,10 @@ typedef struct tmap_pairs_frames_points {
     const tmap_u32 *numbers;
 } tmap_pairs_frames_points;
 
-// The functions of the user's, __device__ functions without barriers and collectives; constants of
-// the kernel. a, b: x, y, z of points i < j.
-// of_pair: what a pair has of its own: writes as many floats. It is called with points of the
-//     reference, once for every pair in every block, before any frame. 0: there is nothing.
+// The user's functions, __device__ ones without barriers and collectives; constants of the kernel.
+// a, b: x, y, z of points i < j.
+// of_pair: writes what a pair has of its own. Called with points of the reference, once for every
+//     pair in every block, before any frame. 0: there is nothing.
 // of_frame: what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats; called by each
 //     of its lanes before its pairs. 0: there is nothing.
 // add: accumulates a pair of a frame.
@@ -298,6 +295,8 @@ typedef struct tmapi_frames {
     tmap_fold fold;
     void *job;
     tmapi_frames_layout at;
+    tmap_u64 first, tile, tiles; // what the block does: its frames, and its tiles from `tile` on
+    tmap_u32 count, groups;      // frames and groups of them
 } tmapi_frames;
 
 // A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
@@ -410,7 +409,7 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
     tmapi_async_commit();
 }
 
-// ---- what pairs have of their own ---------------------------------------------------------------
+// ---- the pairs ----------------------------------------------------------------------------------
 //
 // A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
 // time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
@@ -437,39 +436,6 @@ TMAP_DEVICE void tmapi_frames_read(tmapi_frames_places *to, const float *from, t
     for (tmap_u32 k = 0; k < 3 * count / 4; ++k)
         tmapi_value_copy(&to->at[0][0] + 4 * k, from + 4 * k, 16);
 }
-
-// Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
-// pairs themselves have. at: of the reference's points.
-TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
-                                   void *sum) {
-    const float *reference = tmapi_frames_shared_at(at);
-    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, quads = (t->columns + 3) / 4;
-    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS; x < t->blocks * quads;
-         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
-        const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
-        tmapi_frames_places b;
-        tmapi_frames_own own;
-        if (t->diagonal && quad < block * (TMAPI_FRAMES_ROWS / 4)) continue;
-        tmapi_frames_read(&b, reference + t->of_j + 12 * quad, 4);
-#pragma unroll
-        for (tmap_u32 c = 0; c < 4; ++c) {
-            const tmap_u32 j = 4 * quad + c;
-            const tmap_pair pair = {t->i + i, t->j + j};
-            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
-            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
-                f->calls.of_pair(f->job, sum, pair, reference + 3 * i, b.at[c], mine);
-#pragma unroll
-            for (tmap_u32 k = 0; k < f->calls.own; ++k) own.at[k][c] = mine[k];
-        }
-#pragma unroll
-        for (tmap_u32 k = 0; k < f->calls.own; ++k)
-            tmapi_value_copy(
-                tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row) + 4 * k),
-                own.at[k], 16);
-    }
-}
-
-// ---- the pairs ----------------------------------------------------------------------------------
 
 // All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
@@ -573,24 +539,6 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-// What a block does: its frames, and its tiles from `tile` on.
-typedef struct tmapi_frames_block {
-    tmap_u64 first, tile, tiles;
-    tmap_u32 frames, groups;
-} tmapi_frames_block;
-
-TMAP_DEVICE tmapi_frames_block tmapi_frames_block_of(const tmap_pairs_frames_plan *plan) {
-    const tmap_u32 split = blockIdx.x % plan->splits;
-    tmapi_frames_block b;
-    b.first = (tmap_u64)(blockIdx.x / plan->splits) * plan->range;
-    b.frames = plan->range;
-    if (plan->frames - b.first < b.frames) b.frames = (tmap_u32)(plan->frames - b.first);
-    b.groups = (b.frames + plan->group - 1) / plan->group;
-    b.tile = plan->tiles * split / plan->splits;
-    b.tiles = plan->tiles * (split + 1) / plan->splits - b.tile;
-    return b;
-}
-
 // Accumulators in the block's shared memory, from a byte on: number x of them.
 TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u32 byte, tmap_u32 x) {
     return (unsigned char *)tmapi_frames_shared_at(byte / 4) + x * f->fold.bytes;
@@ -604,87 +552,100 @@ TMAP_DEVICE void tmapi_frames_take(const tmapi_frames *f, tmapi_fold_words *sum,
 }
 
 // The frames of group g of the block.
-TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmap_pairs_frames_plan *plan,
-                                           const tmapi_frames_block *b, tmap_u32 g) {
-    const tmap_u32 left = b->frames - g * plan->group;
-    return left < plan->group ? left : plan->group;
-}
-
-// The sums of a warp's lanes go to shared memory, those of lanes with the same frames joined.
-// sums: the byte where those of all warps begin.
-TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_u32 sums) {
-    const tmap_u32 lanes = f->plan->group, me = threadIdx.x % 32;
-    const tmap_u32 to = threadIdx.x / 32 * f->plan->group + me;
-    for (tmap_u32 step = 16; step >= lanes; step /= 2) {
-        tmapi_fold_words other;
-#pragma unroll
-        for (tmap_u32 i = 0; i < f->fold.bytes / 4; ++i)
-            other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
-        if (me < step) f->fold.join(f->job, &lane->total, &other);
-    }
-    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->fold.bytes);
+TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmapi_frames *f, tmap_u32 g) {
+    const tmap_u32 left = f->count - g * f->plan->group;
+    return left < f->plan->group ? left : f->plan->group;
 }
 
 // Joins the warps' sums of a group's frames, a thread each, and with those of tiles before; after
 // the last tile frames are finished. sums: where those of all warps begin.
-TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, const tmapi_frames_block *b, tmap_u32 g,
-                                     tmap_u32 sums, int first, int last) {
+TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, tmap_u32 g, tmap_u32 sums, int first,
+                                     int last) {
     const tmap_u32 x = g * f->plan->group + threadIdx.x;
     void *all = tmapi_frames_sum_at(f, f->at.at_all, x);
     tmapi_fold_words sum;
-    if (threadIdx.x >= tmapi_frames_of_group(f->plan, b, g)) return;
+    if (threadIdx.x >= tmapi_frames_of_group(f, g)) return;
     tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, threadIdx.x), f->fold.bytes);
 #pragma unroll 4
     for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w)
         tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, sums, w * f->plan->group + threadIdx.x));
     if (!first) tmapi_frames_take(f, &sum, all);
     if (last)
-        f->calls.finish(f->job, b->first + x, &sum, tmapi_frames_sum_at(f, f->at.at_pairs, 0));
+        f->calls.finish(f->job, f->first + x, &sum, tmapi_frames_sum_at(f, f->at.at_pairs, 0));
     else
         tmapi_fold_move(all, &sum, f->fold.bytes);
 }
 
-// The table of a tile, and what pairs have accumulated. Collective for the block; a barrier must
-// follow. at: of the reference's points.
-TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        tmap_u32 at, int first) {
-    const tmap_u32 scratch = f->at.at_pairs + (f->fold.bytes + 15) / 16 * 16;
-    void *pairs = tmapi_frames_sum_at(f, f->at.at_pairs, 0);
+// The table of a tile, 4 pairs a thread at a time, and what the pairs have accumulated. at: of the
+// reference's points. Collective for the block; a barrier must follow.
+TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
+                                   int first) {
+    const float *reference = tmapi_frames_shared_at(at);
+    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, quads = (t->columns + 3) / 4;
+    unsigned char *pairs = tmapi_frames_sum_at(f, f->at.at_pairs, 0);
     tmapi_fold_words sum;
     tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
-    tmapi_frames_make(f, t, at, &sum);
+    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS; x < t->blocks * quads;
+         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
+        const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
+        float *to = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row));
+        tmapi_frames_places b;
+        tmapi_frames_own own;
+        if (t->diagonal && quad < block * (TMAPI_FRAMES_ROWS / 4)) continue;
+        tmapi_frames_read(&b, reference + t->of_j + 12 * quad, 4);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_u32 j = 4 * quad + c;
+            const tmap_pair pair = {t->i + i, t->j + j};
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
+                f->calls.of_pair(f->job, &sum, pair, reference + 3 * i, b.at[c], mine);
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) own.at[k][c] = mine[k];
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->calls.own; ++k) tmapi_value_copy(to + 4 * k, own.at[k], 16);
+    }
     if (!f->calls.sums) return;
-    tmap_fold_block(&sum, f->fold, f->job, tmapi_frames_sum_at(f, scratch, 0));
+    tmap_fold_block(&sum, f->fold, f->job, pairs + (f->fold.bytes + 15) / 16 * 16);
     if (threadIdx.x) return;
     if (!first) tmapi_frames_take(f, &sum, pairs);
     tmapi_fold_move(pairs, &sum, f->fold.bytes);
 }
 
-// The pairs of a group of frames in a tile. stage: of their points; sums: where theirs go.
-TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_block *b,
-                                    const tmapi_frames_tile *t, tmap_u32 g, tmap_u32 stage,
-                                    tmap_u32 sums) {
-    const tmap_u32 frames = tmapi_frames_of_group(f->plan, b, g);
-    tmap_u32 mine = threadIdx.x % f->plan->group;
+// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those of
+// lanes with the same frames joined. stage: of their points; sums: where those of all warps begin.
+TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
+                                    tmap_u32 stage, tmap_u32 sums) {
+    const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
+    const tmap_u32 me = threadIdx.x % 32, to = threadIdx.x / 32 * lanes + me;
+    tmap_u32 mine = threadIdx.x % lanes;
     tmapi_frames_lane lane;
     if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
     lane.at = stage + mine * f->plan->pitch;
-    if (f->calls.of_frame)
-        f->calls.of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame);
+    if (f->calls.of_frame) f->calls.of_frame(f->job, f->first + g * lanes + mine, lane.of_frame);
     tmapi_fold_move(&lane.total, f->fold.zero, f->fold.bytes);
     tmapi_frames_walk(f, t, &lane);
     __syncwarp();
-    tmapi_frames_leave(f, &lane, sums);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 step = 16; step >= lanes; step /= 2) {
+        tmapi_fold_words other;
+#pragma unroll
+        for (tmap_u32 i = 0; i < f->fold.bytes / 4; ++i)
+            other.word[i] = __shfl_down_sync(0xffffffffu, lane.total.word[i], step);
+        if (me < step) f->fold.join(f->job, &lane.total, &other);
+    }
+    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane.total, f->fold.bytes);
 }
 
 // All tiles and frames of a block. At step x the points of group x are asked for, the pairs of
 // group x - 1 are looked at, and the sums of group x - 2 are joined, all tiles one after the other.
-TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b) {
+TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u32 ways = 32 / plan->group, group = plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
-    const tmap_u64 steps = b->tiles * b->groups, of_frame = f->points.points * 3ull;
-    tmapi_frames_tile t = tmapi_frames_tile_of(f, b->tile), next = t;
+    const tmap_u64 steps = f->tiles * f->groups, of_frame = f->points.points * 3ull;
+    tmapi_frames_tile t = tmapi_frames_tile_of(f, f->tile), next = t;
     tmap_u32 coming = 0, here = 0, before = 0; // groups
     tmap_u64 tile = 0;                         // the one whose points come
     for (tmap_u64 x = 0; x < steps + 2; ++x) {
@@ -697,36 +658,35 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_blo
             if (f->calls.of_pair) {
                 tmapi_async_wait(1);
                 __syncthreads(); // the reference is there, and the table is free
-                tmapi_frames_make_tile(f, &t, from + group * plan->pitch, x == 1);
+                tmapi_frames_make(f, &t, from + group * plan->pitch, x == 1);
             }
         }
         tmapi_async_wait(0);
         __syncthreads(); // points and table are there, the other stage and its sums are free
         if (x < steps) {
-            if (coming == 0 && tile) next = tmapi_frames_tile_of(f, b->tile + tile);
+            if (coming == 0 && tile) next = tmapi_frames_tile_of(f, f->tile + tile);
             if (coming == 0 && f->calls.of_pair) // a batch of its own
                 tmapi_frames_bring(f, &next, f->points.reference, 1, to + group * plan->pitch);
             tmapi_frames_bring(f, &next,
-                               f->points.frames + (b->first + (tmap_u64)coming * group) * of_frame,
-                               tmapi_frames_of_group(plan, b, coming), to);
-            if (++coming == b->groups) coming = 0, ++tile;
+                               f->points.frames + (f->first + (tmap_u64)coming * group) * of_frame,
+                               tmapi_frames_of_group(f, coming), to);
+            if (++coming == f->groups) coming = 0, ++tile;
         }
         if (x >= 2) {
-            tmapi_frames_gather(f, b, before, f->at.at_sums + odd * f->at.sums, x - 2 < b->groups,
-                                plan->splits == 1 && x >= steps + 2 - b->groups);
-            if (++before == b->groups) before = 0;
+            tmapi_frames_gather(f, before, f->at.at_sums + odd * f->at.sums, x - 2 < f->groups,
+                                plan->splits == 1 && x >= steps + 2 - f->groups);
+            if (++before == f->groups) before = 0;
         }
         if (look) {
-            tmapi_frames_group(f, b, &t, here, from, f->at.at_sums + even * f->at.sums);
-            if (++here == b->groups) here = 0;
+            tmapi_frames_group(f, &t, here, from, f->at.at_sums + even * f->at.sums);
+            if (++here == f->groups) here = 0;
         }
     }
 }
 
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
 // finishes them: a frame by a warp, each of which has joined those of the pairs before.
-TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b,
-                                   void *workspace) {
+TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u64 range = blockIdx.x / plan->splits, bytes = f->fold.bytes;
     const tmap_u64 row = (plan->range + 1ull) * bytes; // the pairs and the frames of a block
@@ -734,7 +694,7 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
     tmapi_fold_words sum, pairs;
     __syncthreads();
-    for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS)
+    for (tmap_u32 x = threadIdx.x; x <= f->count; x += TMAP_PAIRS_FRAMES_THREADS)
         tmapi_fold_move(rows + blockIdx.x * row + x * bytes,
                         x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1)
                           : tmapi_frames_sum_at(f, f->at.at_pairs, 0),
@@ -742,7 +702,7 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    for (tmap_u32 x = 0; x <= b->frames; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
+    for (tmap_u32 x = 0; x <= f->count; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
         tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
 #pragma unroll 4
         for (tmap_u32 s = lane; s < plan->splits; s += 32) {
@@ -754,37 +714,38 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_blo
         if (!x)
             pairs = sum;
         else if (lane == 0)
-            f->calls.finish(f->job, b->first + x - 1, &sum, &pairs);
+            f->calls.finish(f->job, f->first + x - 1, &sum, &pairs);
     }
 }
 
 // Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish.
 // plan: one of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one
 // nothing happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16,
-// the first tmap_pairs_frames_clear of which are zero before the first launch that uses them; each
-// launch leaves them so; 0 where none are needed. Launches that overlap need one each. All threads
-// of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS threads.
-// An accumulator begins anew after every 128 pairs at most, so that sums of floats, whose errors
-// grow with the number of terms, go far where fold.join adds them up in double precision.
+// the first tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap
+// need one each. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_FRAMES_THREADS threads. An accumulator begins anew after 128 pairs at most, so that
+// sums of floats go far where fold.join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
-// number of frames and on the device, so that sums of floats may differ in the last place between
-// plans.
-// Cost: for each pair and frame what add costs, and half of an instruction; the pairs' own floats
-// are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames than 8
-// leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
+// number of frames and on the device: sums of floats may differ between plans.
+// Cost: for each pair and frame what add costs, and half of an instruction; of_pair in each block.
+// Fewer frames than 8 leave lanes idle: for one or two tmap_pairs_fold is quicker.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    tmap_pairs_frames_points points, tmap_pairs_frames_calls calls,
                                    tmap_fold fold, void *workspace, void *job) {
-    tmapi_frames_block b;
+    const tmap_u32 split = blockIdx.x % plan->splits;
     tmapi_frames f;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
     f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
     f.at = tmapi_frames_layout_of(plan);
-    b = tmapi_frames_block_of(plan);
+    f.first = (tmap_u64)(blockIdx.x / plan->splits) * plan->range, f.count = plan->range;
+    if (plan->frames - f.first < f.count) f.count = (tmap_u32)(plan->frames - f.first);
+    f.groups = (f.count + plan->group - 1) / plan->group;
+    f.tile = plan->tiles * split / plan->splits;
+    f.tiles = plan->tiles * (split + 1) / plan->splits - f.tile;
     if (!calls.sums && threadIdx.x == 0)
         tmapi_fold_move(tmapi_frames_sum_at(&f, f.at.at_pairs, 0), fold.zero, fold.bytes);
-    tmapi_frames_work(&f, &b);
-    if (plan->splits > 1) tmapi_frames_join(&f, &b, workspace);
+    tmapi_frames_work(&f);
+    if (plan->splits > 1) tmapi_frames_join(&f, workspace);
 }
 
 #endif // TMAP_CUDA
