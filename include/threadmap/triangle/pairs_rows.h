@@ -308,68 +308,44 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
 
 // ---- parts of a point ---------------------------------------------------------------------------
 
-// Tiles (block, k) or, by columns, (k, block) of the share: from <= k < to.
-typedef struct tmapi_give_range {
-    tmap_u32 from, to;
-} tmapi_give_range;
-
-// A tile's number in its set. two: whether there are two sets.
-TMAP_DEVICE tmap_u64 tmapi_give_number(int two, tmap_u32 across, tmap_u32 block, tmap_u32 k,
-                                       int columns) {
-    const tmap_u64 i = columns ? k : block, j = columns ? block : k;
-    return two ? i * across + j : tmap_upper_index(i, j, across);
-}
-
-// The first k of a range whose tile has at least this number, which grows with k. A call, as shares
-// alone ask for it.
-TMAPI_DEVICE_CALL tmap_u32 tmapi_give_seek(int two, tmap_u32 across, tmap_u32 block, int columns,
-                                           tmapi_give_range range, tmap_u64 number) {
-    while (range.from < range.to) {
-        const tmap_u32 middle = range.from + (range.to - range.from) / 2;
-        if (tmapi_give_number(two, across, block, middle, columns) < number)
-            range.from = middle + 1;
-        else
-            range.to = middle;
-    }
-    return range.from;
-}
-
-TMAP_DEVICE tmapi_give_range tmapi_give_range_of(const tmapi_give *r, tmap_u64 set, tmap_u32 block,
-                                                 int columns) {
-    const tmap_pairs_plan *plan = r->plan;
-    const tmap_u32 down = tmapi_pairs_tiles(plan->rows, plan->side);
-    const tmap_u64 begin = set * plan->tiles, end = begin + plan->tiles;
-    const tmap_u64 last = plan->first + plan->count;
-    const int two = plan->others != 0;
-    tmapi_give_range range = {0, 0};
-    if (columns)
-        range.to = plan->others || block >= down ? down : block + 1;
-    else if (block < down)
-        range.from = plan->others ? 0 : block, range.to = plan->across;
-    if (last < end)
-        range.to = tmapi_give_seek(two, plan->across, block, columns, range,
-                                   last > begin ? last - begin : 0);
-    if (plan->first > begin)
-        range.from = tmapi_give_seek(two, plan->across, block, columns, range, plan->first - begin);
-    return range;
-}
-
-// A block of points of a set, the second one or not, and how many parts they get, and from where.
+// A block of points of a set, the second one or not, and the tiles with these points: (block, k) for
+// k from `first` to `across` - 1, then (k, block) for k below `down`.
 typedef struct tmapi_give_block {
     tmap_u64 set;
-    tmap_u32 block;
+    tmap_u32 block, first, across, down;
     int second;
-    tmapi_give_range parts[2]; // of rows, of columns
-    tmap_u64 count;
 } tmapi_give_block;
 
 TMAP_DEVICE tmapi_give_block tmapi_give_block_of(const tmapi_give *r, tmap_u64 set, tmap_u32 block,
                                                  int second) {
-    tmapi_give_block b = {set, block, second, {{0, 0}, {0, 0}}, 0};
-    if (!second) b.parts[0] = tmapi_give_range_of(r, set, block, 0);
-    if (second || !r->plan->others) b.parts[1] = tmapi_give_range_of(r, set, block, 1);
-    b.count = (tmap_u64)(b.parts[0].to - b.parts[0].from) + (b.parts[1].to - b.parts[1].from);
+    const tmap_pairs_plan *plan = r->plan;
+    const tmap_u32 down = tmapi_pairs_tiles(plan->rows, plan->side);
+    tmapi_give_block b = {set, block, 0, 0, 0, second};
+    if (!second && block < down) b.first = plan->others ? 0 : block, b.across = plan->across;
+    if (second || !plan->others) b.down = plan->others || block >= down ? down : block + 1;
     return b;
+}
+
+// The place in the share of the tile of a block and k; not below plan->count where it has none.
+TMAP_DEVICE tmap_u64 tmapi_give_tile_of(const tmapi_give *r, const tmapi_give_block *b, tmap_u32 k,
+                                        int columns) {
+    const tmap_u64 i = columns ? k : b->block, j = columns ? b->block : k, across = r->plan->across;
+    const tmap_u64 tile = r->plan->others ? i * across + j : tmap_upper_index(i, j, across);
+    return b->set * r->plan->tiles + tile - r->plan->first; // modulo 2^64
+}
+
+// The parts that the share has for a block of points. Collective for the block.
+TMAP_DEVICE tmap_u64 tmapi_give_parts(const tmapi_give *r, const tmapi_give_block *b) {
+    tmap_u64 parts = 0;
+    if (r->plan->count == r->plan->items) return (tmap_u64)(b->across - b->first) + b->down;
+    for (int c = 0; c < 2; ++c) {
+        const tmap_u32 end = c ? b->down : b->across;
+        for (tmap_u64 k = c ? 0 : b->first; k < end; k += TMAP_PAIRS_THREADS) {
+            const tmap_u64 tile = tmapi_give_tile_of(r, b, (tmap_u32)k + threadIdx.x, c);
+            parts += (tmap_u64)__syncthreads_count(k + threadIdx.x < end && tile < r->plan->count);
+        }
+    }
+    return parts;
 }
 
 // Joins all parts of a block of points, those of columns first; without a part they get fold.zero.
@@ -379,22 +355,18 @@ TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, const tmapi_give_block *
     const tmap_u32 first = b->block * plan->side, left = points - first;
     unsigned char *results = (unsigned char *)(b->second ? r->to.result_others : r->to.result);
     for (tmap_u32 x = threadIdx.x; x < plan->side && x < left; x += TMAP_PAIRS_THREADS) {
-        tmapi_fold_words sum;
+        tmapi_fold_words sum, other;
         tmapi_fold_move(&sum, r->fold.zero, bytes);
 #pragma unroll
-        for (int columns = 1; columns >= 0; --columns) {
-            const tmapi_give_range range = b->parts[columns];
+        for (int c = 1; c >= 0; --c)
 #pragma unroll 4
-            for (tmap_u32 k = range.from; k < range.to; ++k) {
-                tmapi_fold_words other;
-                const tmap_u64 tile =
-                    b->set * plan->tiles - plan->first + // modulo 2^64 on the way
-                    tmapi_give_number(plan->others != 0, plan->across, b->block, k, columns);
-                tmapi_give_get(r, r->parts + (tile * 2 + (tmap_u32)columns) * plan->side * bytes, x,
+            for (tmap_u32 k = c ? 0 : b->first; k < (c ? b->down : b->across); ++k) {
+                const tmap_u64 tile = tmapi_give_tile_of(r, b, k, c);
+                if (tile >= plan->count) continue;
+                tmapi_give_get(r, r->parts + (tile * 2 + (tmap_u32)c) * plan->side * bytes, x,
                                &other);
                 r->fold.join(r->job, &sum, &other);
             }
-        }
         tmapi_fold_move(results + (b->set * points + first + x) * bytes, &sum, bytes);
     }
 }
@@ -411,21 +383,21 @@ TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
         const tmapi_give_block b = tmapi_give_block_of(r, tile.set, block, second);
         tmap_u64 *counter = counters + block;
         if (second) counter += tmapi_pairs_tiles(plan->n, plan->side);
-        if (tmapi_fold_last(counter, b.count)) tmapi_give_finish(r, &b);
+        if (tmapi_fold_last(counter, tmapi_give_parts(r, &b))) tmapi_give_finish(r, &b);
     }
 }
 
-// The results of points without a pair in the share.
+// The results of points without a pair in the share. Collective for the block.
 TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->plan->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
     if (r->plan->count && r->plan->count == r->plan->items && r->plan->rows == r->plan->n) return;
     for (tmap_u64 k = blockIdx.x; k < blocks * r->plan->sets; k += gridDim.x) {
-        const tmap_u64 set = k / blocks;
-        const int second = k - set * blocks >= of_first;
-        const tmap_u32 block = (tmap_u32)(k - set * blocks) - (second ? of_first : 0);
+        const tmap_u64 set = k / blocks, at = k - set * blocks;
+        const int second = at >= of_first;
+        const tmap_u32 block = (tmap_u32)at - (second ? of_first : 0);
         const tmapi_give_block b = tmapi_give_block_of(r, set, block, second);
-        if (!b.count) tmapi_give_finish(r, &b);
+        if (!tmapi_give_parts(r, &b)) tmapi_give_finish(r, &b);
     }
 }
 
