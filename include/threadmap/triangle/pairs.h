@@ -60,7 +60,7 @@ enum {
     TMAPI_PAIRS_LAYOUT = 3,
     TMAP_PAIRS_HOLLOW = 4 // added to a matrix: its diagonal is zero bytes, and not asked for
 };
-// Points along a side, and pitches, that such a plan may have at most.
+// Points along a side, and pitches, of such a plan at most.
 #define TMAP_PAIRS_STORE_MAX 0x7ffffffu
 
 // Kinds of plans, by the functions that go by them.
@@ -76,22 +76,17 @@ enum {
 // two sets or a square is stored, of tmap_triangle_map for a lower one. Where there are few tiles,
 // each is cut into bands of rows, which are the items then.
 typedef struct tmap_pairs_plan {
-    tmap_u32 n;                   // points of a set
-    tmap_u32 rows;                // pairs with i below it
+    tmap_u32 n, rows;             // points of a set; pairs with i below it
     tmap_u32 others;              // points of the second set; 0: there is none
     tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
-    tmap_u32 sets;                // of points, equal ones
+    tmap_u32 sets, kind;          // of points, equal ones; TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
     tmap_u32 across;              // tiles of the first row of tiles
-    tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
-    tmap_u64 tiles;               // items of a set
-    tmap_u64 items;               // of all sets
+    tmap_u64 tiles, items;        // items of a set and of all sets
     tmap_u64 first, count;        // this launch's share of them
     const void *kernel;           // the launch
     tmap_u32 grid, block, shared; // blocks, threads of a block, bytes
-    tmap_u32 resident;            // blocks that the device holds at once
-    tmap_u32 side;                // points along the sides of a tile
-    tmap_u32 cut, cut_most;       // a tile is 2^cut items; what cut may be at most
-    tmap_u32 band;                // rows of an item
+    tmap_u32 resident, side;      // blocks that the device holds at once; of tiles, in points
+    tmap_u32 cut, cut_most, band; // a tile is 2^cut items, at most; rows of an item
     tmap_u32 layout, value;       // of what is stored, else 0; bytes of a value
     tmap_u32 before;              // columns before a tile's own that may be written with them
     tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
@@ -205,11 +200,9 @@ TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
 // What every plan begins with: one set of points, nothing stored, no tiles yet.
 TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
                                                tmap_u32 size) {
-    tmap_pairs_plan p;
-    p.kind = kind, p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
-    p.kernel = 0, p.block = TMAP_PAIRS_THREADS, p.shared = p.resident = 0;
-    p.side = TMAP_PAIRS_SIDE, p.cut = p.cut_most = 0;
-    p.layout = p.value = p.before = 0, p.pitch = 0;
+    tmap_pairs_plan p = {0};
+    p.kind = kind, p.n = p.rows = n, p.d = d, p.size = size, p.sets = 1;
+    p.block = TMAP_PAIRS_THREADS, p.side = TMAP_PAIRS_SIDE;
     return p;
 }
 
@@ -251,12 +244,11 @@ static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, co
 
 // The plan of a kernel over all pairs of n points of d coordinates of `size` bytes each. n: 0 to
 // 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
-// of TMAP_PAIRS_THREADS threads, cast to const void *. Made once, a plan serves any number of
-// launches on the device that was the current one.
+// of TMAP_PAIRS_THREADS threads, cast to const void *. A plan serves any number of launches on the
+// device that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
-// *out is written only on success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// *out is written only on success. Cost: calls of the CUDA runtime that do not wait for the device.
 // Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                const void *kernel, tmap_pairs_plan *out) {
@@ -270,12 +262,18 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
 // The next four restrict or widen a plan; all but the last forget a share that was set before. They
 // return cudaErrorInvalidValue for a null pointer and for numbers outside the ranges.
 
+// Changes a number of a plan, all of whose tiles it then has.
+static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u32 *number,
+                                                  tmap_u32 to) {
+    *number = to;
+    tmapi_pairs_plan_tiles(plan);
+    return cudaSuccess;
+}
+
 // Restricts a plan to the pairs with i < rows, 0 to n: the first rows of the condensed matrix.
 static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
     if (!plan || rows > plan->n) return cudaErrorInvalidValue;
-    plan->rows = rows;
-    tmapi_pairs_plan_tiles(plan);
-    return cudaSuccess;
+    return tmapi_pairs_plan_change(plan, &plan->rows, rows);
 }
 
 // Makes a plan one of two sets: all pairs (i, j) of i < n and j < others, where point j is one of
@@ -286,9 +284,7 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
     if (!plan || others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
         (layout && layout != TMAP_PAIRS_SQUARE))
         return cudaErrorInvalidValue;
-    plan->others = others;
-    tmapi_pairs_plan_tiles(plan);
-    return cudaSuccess;
+    return tmapi_pairs_plan_change(plan, &plan->others, others);
 }
 
 // Makes a plan one of `sets` equal sets, 1 to 65536: set b has the points from b * n on (and the
@@ -296,9 +292,7 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
 // not told which set a pair is of; tmap_pairs_fold has a result for each.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
     if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
-    plan->sets = sets;
-    tmapi_pairs_plan_tiles(plan);
-    return cudaSuccess;
+    return tmapi_pairs_plan_change(plan, &plan->sets, sets);
 }
 
 // Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
@@ -312,27 +306,26 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 }
 
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value. job: the address of that struct. The result is the launch's own error; one that an
-// earlier call has left is neither reported nor cleared. Can be captured. A plan without an item
-// is launched too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer
-// and for what no plan maker has made. It takes plans of every kind; tmap_pairs_select_launch,
-// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse those that are not theirs.
+// value. job: the address of that struct. Returns the launch's own error; one that an earlier call
+// has left is neither reported nor cleared. Can be captured. A plan without an item is launched
+// too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer and for what
+// no plan maker has made. tmap_pairs_select_launch, tmap_pairs_rows_launch and
+// tmap_pairs_store_launch refuse plans that are not theirs.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
                                             cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
-    tmapi_launch_shape shape;
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (plan->kind < TMAP_PAIRS_KIND_EACH || plan->kind > TMAP_PAIRS_KIND_STORE)
+    if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
+        plan->kind > TMAP_PAIRS_KIND_STORE)
         return cudaErrorInvalidValue;
-    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     return tmapi_launch(plan->kernel, shape, arguments, stream);
 }
 
 // The same for plans of one kind; others are refused.
 static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
                                                 const void *job, cudaStream_t stream) {
-    if (!plan || plan->kind != kind) return cudaErrorInvalidValue;
-    return tmap_pairs_launch(plan, job, stream);
+    return plan && plan->kind == kind ? tmap_pairs_launch(plan, job, stream)
+                                      : cudaErrorInvalidValue;
 }
 
 #endif
@@ -343,8 +336,7 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 //
 // A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
 // its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
-// coordinate, and all threads read the same ones, 16 bytes at a time, so that a point costs a
-// fraction of an instruction for each pair.
+// coordinate, and all threads read the same ones, 16 bytes at a time.
 
 // pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
 // accumulator: of tmap_pairs_fold, else 0.
@@ -540,9 +532,8 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 // tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
 // TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
 // Exactness: results are the same in every bit for a plan's share, whatever the grid. An
-// accumulator begins anew in each tile, of which a thread adds up 2048 pairs, so that counts of 32
-// bits and sums of floats, whose errors grow with the number of terms, go far. Cost: as
-// tmap_pairs_each.
+// accumulator begins anew in each tile, of which a thread adds up 2048 pairs: counts of 32 bits and
+// sums of floats go far. Cost: as tmap_pairs_each.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];
