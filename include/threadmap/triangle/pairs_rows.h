@@ -2,25 +2,13 @@
 // pairs_rows.h: for each of n points a few values accumulated over all the others, where each pair
 // is looked at once and gives to both of its points: forces, densities, sums of kernels.
 //
-//     static __device__ void pull(void *job, tmap_pair pair, const void *a, const void *b,
-//                                 void *to_i, void *to_j) {
-//         const body *u = (const body *)a, *v = (const body *)b; // x, y, z, mass
-//         const float x = v->x - u->x, y = v->y - u->y, z = v->z - u->z;
-//         const float r = rsqrtf(((pull_job *)job)->eps2 + x * x + y * y + z * z);
-//         const float w = r * r * r, i = v->mass * w, j = u->mass * w;
-//         vec3 *p = (vec3 *)to_i, *q = (vec3 *)to_j;
-//         p->x += i * x, p->y += i * y, p->z += i * z;
-//         q->x -= j * x, q->y -= j * y, q->z -= j * z;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     pulls(tmap_pairs_plan plan, pull_job j) {
-//         const tmap_points points = {j.bodies, 0, sizeof(float), 4};
-//         const vec3 zero = {0, 0, 0};
-//         const tmap_fold sums = {&zero, sizeof zero, join}; // adds two vec3
-//         tmap_pairs_rows(&plan, points, pull, sums, j.to, &j);
-//     }
+//     const tmap_points points = {j.bodies, 0, sizeof(float), 4};
+//     const tmap_fold sums = {&zero, sizeof zero, join};
+//     tmap_pairs_rows(&plan, points, pull, sums, j.to, &j); // in a kernel of the user's
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
-//     ... tmap_pairs_rows_launch(&plan, &j, stream); // j.to: a tmap_pairs_rows_to
+//     ... tmap_pairs_rows_launch(&plan, &j, stream);
+//
+// samples/triangle/17_gravity.cu has all of it.
 //
 // A tile of pairs leaves a part for each of its points in memory. The block that leaves the last
 // part for some points joins all their parts in the order of the tiles. No two threads ever add to
@@ -57,8 +45,7 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     return TMAP_PAIRS_THREADS * (points > sums ? points : sums);
 }
 
-// Blocks of points that are waited for together, in a set: those of the first set, then those of
-// the second one.
+// Blocks of points that are waited for together, in a set: of the first set, then of the second.
 TMAP_FN tmap_u64 tmapi_pairs_rows_blocks(const tmap_pairs_plan *plan) {
     return (tmap_u64)tmapi_pairs_tiles(plan->n, plan->side) + (plan->others ? plan->across : 0);
 }
@@ -105,13 +92,12 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
     tmap_pairs_plan p;
     tmap_facts facts;
     const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_pairs_plan_keep(tmap_pairs_rows_plan_of(n, d, size, bytes, &facts, &p), &p, kernel,
-                                 out);
+    const int code = error ? 0 : tmap_pairs_rows_plan_of(n, d, size, bytes, &facts, &p);
+    return error ? error : tmapi_pairs_plan_keep(code, &p, kernel, out);
 }
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that
-// tmap_pairs_rows_plan_make has not made is refused with cudaErrorInvalidValue.
+// As tmap_pairs_launch; a plan that tmap_pairs_rows_plan_make has not made is refused with
+// cudaErrorInvalidValue.
 static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, const void *job,
                                                  cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);

@@ -2,22 +2,13 @@
 // pairs_select.h: the pairs of n points to which a function of the user's says yes, as a list of
 // (i, j, value): radius graphs, contacts, candidates for something slower.
 //
-//     static __device__ int is_near(void *job, tmap_pair pair, const void *a, const void *b,
-//                                   void *value) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         const float squared = x * x + y * y + z * z;
-//         *(float *)value = sqrtf(squared); // costs nothing where the answer is no
-//         return squared < ((near_job *)job)->r2;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     list_near(tmap_pairs_plan plan, near_job j) {
-//         const tmap_points points = {j.points, 0, sizeof(float), 3};
-//         const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
-//         tmap_pairs_select(&plan, points, near, &j.list, &j);
-//     }
+//     const tmap_points points = {j.points, 0, sizeof(float), 3};
+//     const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
+//     tmap_pairs_select(&plan, points, near, &j.list, &j); // in a kernel of the user's
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
-//     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream); // j.list: a tmap_pairs_list
+//     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
+//
+// samples/triangle/16_radius_graph.cu has all of it.
 //
 // A thread keeps the answers for 32 pairs in one word, so that a hit costs nothing where pairs are
 // tested. Words that are not 0 go into a queue of the warp in shared memory. Only when it is full
