@@ -83,16 +83,15 @@ TMAP_FN float tmapi_sqrt(float x) {
 // g(lambda), equation 9: cell (i, j), j <= i, of number lambda.
 // lambda: any; rows up to 92681. Laws: a bijection onto the cells;
 // tmap_triangle_index(map(lambda)) == lambda; i(i+1)/2 <= lambda < (i+1)(i+2)/2.
-// Cost: 10 instructions on sm_90, one of them a square root, no branch; as many as LTM-R with its
-// rsqrtf, which is wrong from row 2055 on. Exact for all 2^32 lambdas, each tried on an H200.
+// Cost: 10 instructions on sm_90, no branch; as many as LTM-R, which is wrong from row 2055 on.
+// Exact for all 2^32 lambdas, each tried on an H200.
 // Example: 0..5 -> (0,0)(1,0)(1,1)(2,0)(2,1)(2,2); 4294967295 -> (92681,37074).
 TMAP_FN tmap_pair tmap_triangle_map(tmap_u32 lambda) {
-    tmap_pair p;
     tmap_u32 i = (tmap_u32)tmapi_sqrt(2.0f * (float)lambda);
     int twice_j = (int)(2 * lambda - i * (i + 1)), j = twice_j >> 1;
+    tmap_pair p;
     if (twice_j < 0) j += (int)i, --i; // one row too far
-    p.i = i;
-    p.j = (tmap_u32)j;
+    p.i = i, p.j = (tmap_u32)j;
     return p;
 }
 
@@ -106,11 +105,10 @@ TMAP_FN tmap_pair tmap_triangle_map_strict(tmap_u32 lambda) {
 }
 
 // g(lambda) in 64 bits. lambda: any; rows up to 6074000999 (below 2^32 for lambda < 2^63).
-// Cost: 38 instructions on sm_90, one of them an rsqrt; no branch, no double precision. One Newton
-// step on the exact remainder carries the root of single precision to full width. The root is kept
-// low by 2^-20, more than its error, so that the step goes upwards; the step errs by less than 1/4,
-// and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of all
-// 6074001000 rows, and 7 * 10^9 random numbers of 32 to 64 bits.
+// Cost: 38 instructions on sm_90; no branch, no double precision. One Newton step on the exact
+// remainder carries a root of single precision, kept low by 2^-20, to full width; it errs by less
+// than 1/4, and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of
+// all rows, and 7 * 10^9 random numbers of 32 to 64 bits.
 // Example: 2^63 - 1 -> (4294967295, 2147483647).
 TMAP_FN tmap_pair64 tmap_triangle_map64(tmap_u64 lambda) {
     tmap_pair64 p;
@@ -121,8 +119,7 @@ TMAP_FN tmap_pair64 tmap_triangle_map64(tmap_u64 lambda) {
     twice_j = (tmap_i64)(2 * lambda - i * (i + 1));
     j = twice_j >> 1;
     if (twice_j < 0) j += (tmap_i64)i, --i;
-    p.i = i;
-    p.j = (tmap_u64)j;
+    p.i = i, p.j = (tmap_u64)j;
     return p;
 }
 
@@ -154,8 +151,7 @@ TMAP_FN tmap_u64 tmap_triangle_index_strict(tmap_u64 i, tmap_u64 j) {
 
 // ---- size ---------------------------------------------------------------------------------------
 
-// The most rows whose cells, with the diagonal, can be counted in 32 and in 64 bits; without it one
-// row more.
+// The most rows whose cells can be counted in 32 and in 64 bits; without the diagonal one more.
 #define TMAP_TRIANGLE_ROWS_MAX32 92681u
 #define TMAP_TRIANGLE_ROWS_MAX64 6074000999ull
 
@@ -232,13 +228,12 @@ TMAP_FN int tmap_triangle_tile_contains_strict(tmap_triangle_tile t, tmap_u32 x,
     return y < t.rows && x < t.columns && (!t.diagonal || x < y);
 }
 
-// The cells in a tile, with the diagonal. Example: a whole tile of side 16: 256; on the diagonal
-// 136.
+// The cells in a tile, with the diagonal. Example: side 16: 256; on the diagonal 136.
 TMAP_FN tmap_u64 tmap_triangle_tile_cells(tmap_triangle_tile t) {
     return t.diagonal ? tmap_triangle_cells(t.rows) : (tmap_u64)t.rows * t.columns;
 }
 
-// The same without the diagonal. Example: a tile of side 16 on the diagonal: 120.
+// The same without the diagonal. Example: side 16, on the diagonal: 120.
 TMAP_FN tmap_u64 tmap_triangle_tile_cells_strict(tmap_triangle_tile t) {
     return t.diagonal ? tmap_triangle_cells_strict(t.rows) : (tmap_u64)t.rows * t.columns;
 }

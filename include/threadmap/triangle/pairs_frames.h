@@ -94,8 +94,8 @@ TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan 
     return l;
 }
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for each range of frames. Each launch leaves them so. 0 where there is no workspace.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
+// launch leaves them so. 0 where there is no workspace.
 TMAP_FN tmap_u64 tmap_pairs_frames_clear(const tmap_pairs_frames_plan *plan) {
     return plan->splits > 1 ? (8 * plan->ranges + 15) / 16 * 16 : 0;
 }
@@ -144,40 +144,37 @@ TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
     return whole + (diagonal - whole) * p->bands / (double)p->tiles;
 }
 
-// Divides the work: so many groups of frames and tiles for a block. Returns about how long that
-// takes, in rounds; a negative number where it is not possible. tile: rounds for one and a group.
-TMAP_FN double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
-                                   tmap_u64 tiles) {
-    const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
-    tmap_u32 held;
-    p->range = (tmap_u32)groups * p->group, p->ranges = tmapi_frames_pieces(p->frames, p->range);
-    p->splits = (tmap_u32)tmapi_frames_pieces(p->tiles, tiles);
-    p->grid = (tmap_u32)p->ranges * p->splits, p->shared = tmapi_frames_layout_of(p).bytes;
-    if (p->shared > p->room) return -1;
-    held = p->room_of_all / (p->shared + 1024); // CUDA takes 1024 bytes of each block
-    held = held > p->resident ? p->resident : held ? held : 1;
-    return (double)tmapi_frames_pieces(p->grid, p->processors) *
-           (TMAPI_FRAMES_START / held +
-            (double)tiles * (tile * (double)groups + p->own * pairs / TMAPI_FRAMES_MADE));
-}
-
-// The divisions of a cut that might be good, compared with the best so far.
+// The divisions of a cut that might be good, so many groups of frames and tiles for a block, and
+// about how long they take, in rounds, compared with the best so far. tile: rounds for a tile and a
+// group.
 TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
                               tmap_pairs_frames_plan *best) {
+    const double made = p.own * (double)p.side * p.side / (p.bands > 1 ? 1 : 2);
     const tmap_u64 all = p.frames ? tmapi_frames_pieces(p.frames, p.group) : 1;
     tmap_u64 groups = p.bands > 1 ? 1 : tmapi_frames_pieces(all, p.processors * p.resident);
     for (;; groups = 2 * groups < all ? 2 * groups : all) {
+        p.range = (tmap_u32)groups * p.group, p.ranges = tmapi_frames_pieces(p.frames, p.range);
+        p.shared = tmapi_frames_layout_of(&p).bytes;
+        if (p.shared > p.room) break;
         for (tmap_u64 tiles = 1;; tiles = 2 * tiles < p.tiles ? 2 * tiles : p.tiles) {
-            const tmap_u64 items =
-                tmapi_frames_pieces(all, groups) * tmapi_frames_pieces(p.tiles, tiles);
-            if (items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES ||
-                (tiles == p.tiles && groups * p.group >= TMAPI_FRAMES_RANGE)) {
-                const double cost = tmapi_frames_divide(&p, tile, groups, tiles);
-                if (cost >= 0 && (*least < 0 || cost < *least)) *least = cost, *best = p;
+            const tmap_u64 splits = tmapi_frames_pieces(p.tiles, tiles);
+            const tmap_u64 items = tmapi_frames_pieces(all, groups) * splits;
+            // CUDA takes 1024 bytes of each block.
+            const tmap_u32 most = p.room_of_all / (p.shared + 1024), few = most ? most : 1;
+            const tmap_u32 held = few > p.resident ? p.resident : few;
+            const double cost =
+                (double)tmapi_frames_pieces(p.ranges * splits, p.processors) *
+                (TMAPI_FRAMES_START / held +
+                 (double)tiles * (tile * (double)groups + made / TMAPI_FRAMES_MADE));
+            if ((items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES ||
+                 (tiles == p.tiles && p.range >= TMAPI_FRAMES_RANGE)) &&
+                (*least < 0 || cost < *least)) {
+                p.splits = (tmap_u32)splits, p.grid = (tmap_u32)(p.ranges * splits);
+                *least = cost, *best = p;
             }
             if (tiles == p.tiles || items <= p.processors) break;
         }
-        if (p.bands == 1 || groups == all || 2 * groups * p.group > TMAPI_FRAMES_RANGE) break;
+        if (p.bands == 1 || groups == all || 2 * p.range > TMAPI_FRAMES_RANGE) break;
     }
 }
 
@@ -299,8 +296,8 @@ typedef struct tmapi_frames {
     tmap_u32 count, groups;      // frames and groups of them
 } tmapi_frames;
 
-// A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
-// ends, `head` and every step-th one of them after it; and `count` quads from a place on.
+// A tile, and the lane's share of its pairs: every step-th one from `head` of the blocks of rows,
+// with what is left of them at their ends; and `count` quads from a place on.
 typedef struct tmapi_frames_tile {
     tmap_u32 i, j, rows, columns; // the first points, how many
     tmap_u32 blocks, quads, of_j; // of rows, of columns, whole ones; where points j are in a stage
@@ -378,17 +375,16 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     const tmap_u32 lane = threadIdx.x % 32, floats = 3 * count;
     const float *from = frame + first * 3ull;
     float *to = tmapi_frames_shared_at(at);
+    const tmap_u32 *numbers = f->points.numbers;
     tmap_u32 x = lane;
-    if (f->points.numbers) {
-        for (; x < floats; x += 32)
-            tmapi_async_copy(to + x, frame + f->points.numbers[first + x / 3] * 3ull + x % 3, 4);
-        return;
-    }
-    if ((tmap_u64)from % 16 == 0) {
+    if (!numbers && (tmap_u64)from % 16 == 0) {
         for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_async_copy(to + x, from + x, 16);
         x = floats / 4 * 4 + lane;
     }
-    for (; x < floats; x += 32) tmapi_async_copy(to + x, from + x, 4);
+    for (; x < floats; x += 32) {
+        const float *at = numbers ? frame + numbers[first + x / 3] * 3ull + x % 3 : from + x;
+        tmapi_async_copy(to + x, at, 4);
+    }
 }
 
 // The tile's points of `count` frames go to a stage, in a batch. A warp takes half of a frame's:
@@ -419,10 +415,6 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
 typedef struct tmapi_frames_places {
     alignas(16) float at[TMAPI_FRAMES_ROWS][3];
 } tmapi_frames_places;
-typedef struct tmapi_frames_own {
-    alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
-} tmapi_frames_own;
-
 // A lane's frame: where it is in shared memory, what it has of its own, and its sums.
 typedef struct tmapi_frames_lane {
     tmap_u32 at;
@@ -445,16 +437,16 @@ TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lan
     tmapi_frames_read(&b, columns, 4);
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
-        tmapi_frames_own row;
+        alignas(16) float row[TMAP_PAIRS_FRAMES_OWN_MAX][4];
 #pragma unroll
         for (tmap_u32 k = 0; k < f->calls.own; ++k)
-            tmapi_value_copy(row.at[k], own + (r * f->calls.own + k) * 4, 16);
+            tmapi_value_copy(row[k], own + (r * f->calls.own + k) * 4, 16);
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) {
             const tmap_pair pair = {first.i + r, first.j + c};
             float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
 #pragma unroll
-            for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = row.at[k][c];
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = row[k][c];
             f->calls.add(f->job, &lane->run, pair, a->at[r], b.at[c], mine, lane->of_frame);
         }
     }
@@ -590,7 +582,7 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
         const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
         float *to = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row));
         tmapi_frames_places b;
-        tmapi_frames_own own;
+        alignas(16) float own[TMAP_PAIRS_FRAMES_OWN_MAX][4];
         if (t->diagonal && quad < block * (TMAPI_FRAMES_ROWS / 4)) continue;
         tmapi_frames_read(&b, reference + t->of_j + 12 * quad, 4);
 #pragma unroll
@@ -601,10 +593,10 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
             if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
                 f->calls.of_pair(f->job, &sum, pair, reference + 3 * i, b.at[c], mine);
 #pragma unroll
-            for (tmap_u32 k = 0; k < f->calls.own; ++k) own.at[k][c] = mine[k];
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) own[k][c] = mine[k];
         }
 #pragma unroll
-        for (tmap_u32 k = 0; k < f->calls.own; ++k) tmapi_value_copy(to + 4 * k, own.at[k], 16);
+        for (tmap_u32 k = 0; k < f->calls.own; ++k) tmapi_value_copy(to + 4 * k, own[k], 16);
     }
     if (!f->calls.sums) return;
     tmap_fold_block(&sum, f->fold, f->job, pairs + (f->fold.bytes + 15) / 16 * 16);
