@@ -484,12 +484,12 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, tmapi_pairs *p,
 
 // ---- a function on every pair -------------------------------------------------------------------
 
-// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread of the
-// launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
-// threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
-// visit: a __device__ function without barriers and collectives. After it, all threads of a block
-// see what the visits of the block have written to its shared memory, without a barrier in between.
-// Cost: for each pair what visit costs, and a fourth to a half of an instruction.
+// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread, in no
+// particular order: for what goes to memory by atomics, such as a histogram. All threads of all
+// blocks call it, in blocks of TMAP_PAIRS_THREADS threads. visit: a __device__ function without
+// barriers and collectives. After it, all threads of a block see what its visits have written to
+// its shared memory. Cost: for each pair what visit costs, and a fourth to a half of an
+// instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
     tmapi_pairs p = {points, visit, 0, job};
@@ -503,14 +503,13 @@ TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points
 
 // ---- all pairs to one value ---------------------------------------------------------------------
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
+// launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
 TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
     return (8ull * plan->sets + 15) / 16 * 16;
 }
 
-// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes: the counters, and a
-// part for each item of the plan's share.
+// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     return tmap_pairs_fold_clear(plan) + plan->count * bytes;
 }

@@ -50,18 +50,16 @@ TMAP_FN tmap_u64 tmapi_pairs_rows_blocks(const tmap_pairs_plan *plan) {
     return (tmap_u64)tmapi_pairs_tiles(plan->n, plan->side) + (plan->others ? plan->across : 0);
 }
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for some points side by side. Each launch leaves them so.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
+// launch leaves them so.
 TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
     return (8 * tmap_mul_saturate(tmapi_pairs_rows_blocks(plan), plan->sets) + 15) / 16 * 16;
 }
 
 // Bytes of the workspace for accumulators of `bytes` bytes: those of all rows and all columns of
-// each tile of the plan's share. A tile has 128 points along its sides, beyond 16384 points as many
-// more as make up to 128 tiles across: this is 129 accumulators for each point at most, and more
-// only where the second set has more points than the first. Shares that run one after the other may
-// use the same memory. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes,
-// of which 1024 are cleared once.
+// each tile of the share. A tile has 128 points along its sides, beyond 16384 points as many more
+// as make up to 128 tiles across: 129 accumulators for each point at most, and more only where the
+// second set has more points than the first. Saturates. Example: n = 131072, 12 bytes: 202900480.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -112,8 +110,7 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, co
 // A warp takes 32 points i by 32 m points j. Each lane has m of the points j in registers, with
 // what they have so far. The points i go round: at each step lane l meets number (l + step) mod 32
 // of them, which it reads from shared memory, and what they have so far travels from lane to lane
-// by shuffles: a shuffle for each of its words and m pairs. Accumulators in shared memory would
-// cost two instructions a pair, and sums over the lanes for each point five.
+// by shuffles: a shuffle for each of its words and m pairs.
 
 // pair: i < j, or a point of each set. a, b: point i and point j. to_i, to_j: what they have so
 // far, of the user's type, to which the function adds what the pair gives to each of them.
@@ -132,10 +129,8 @@ typedef struct tmapi_give {
     tmap_u32 mine;        // points j of a lane
 } tmapi_give;
 
-// Copies point x of a warp's 64 in shared memory, which are its 32 points i twice, so that those
-// from any lane's on lie side by side: `width` bytes of each, then the next ones. Lanes side by
-// side read and write without bank conflicts. to_shared: whether `point` becomes number x; else it
-// is read.
+// Copies point x of a warp's 64 in shared memory, which are its 32 points i twice: `width` bytes of
+// each, then the next ones. to_shared: whether `point` becomes number x; else it is read.
 TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tmap_u32 x,
                                  unsigned char *point, int to_shared) {
     const tmap_u32 bytes = r->points.d * r->points.size;
@@ -294,8 +289,8 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
 
 // ---- parts of a point ---------------------------------------------------------------------------
 
-// A block of points of a set, the second one or not, and the tiles with these points: (block, k) for
-// k from `first` to `across` - 1, then (k, block) for k below `down`.
+// A block of points of a set, the second one or not, and its tiles: (block, k) for k from `first`
+// to `across` - 1, then (k, block) for k below `down`.
 typedef struct tmapi_give_block {
     tmap_u64 set;
     tmap_u32 block, first, across, down;
@@ -392,10 +387,10 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 // Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
 // been given to each point by fold.join(job, accumulator, &other), and writes it to the point's
 // place in to.result. A point without a pair in the share gets fold.zero; the results of shares are
-// the user's to join. plan: one of tmap_pairs_rows_plan_make for the same points and fold.bytes; by
-// a plan of another kind, or with too little shared memory for these, nothing is written. give: a
-// __device__ function without barriers and collectives. All threads of all blocks call it, once in
-// a launch, in blocks of TMAP_PAIRS_THREADS threads.
+// the user's to join. plan: one of tmap_pairs_rows_plan_make for the same points and fold.bytes;
+// by another kind of plan nothing is written. give: a __device__ function without barriers and
+// collectives. All threads of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_THREADS
+// threads.
 // Exactness: results depend on the plan's share alone, not on the grid. Terms are added up within a
 // tile, as many as it has points along a side, and then tile by tile: sums of floats of n = 131072
 // points are of 1024 terms, and of 128 of these.

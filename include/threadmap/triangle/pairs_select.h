@@ -21,7 +21,7 @@
 #include "pairs.h"
 
 // Orders of a list. ANY: it may differ from launch to launch. FIXED: it depends on the plan's share
-// alone: tile by tile in the order of the plan's items, and in a tile by an order of its own.
+// alone, tile by tile in the order of the plan's items.
 enum { TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER };
 
 // Where hits go; all of it is device memory.
@@ -33,8 +33,7 @@ typedef struct tmap_pairs_list {
     void *workspace;   // tmap_pairs_select_bytes bytes at a multiple of 8
 } tmap_pairs_list;
 
-// Bytes of the workspace of tmap_pairs_select: 16, and in the fixed order 8 for each item of the
-// plan's share. All are zero before the first launch that uses them; each launch leaves them so.
+// Bytes of the workspace, zero before the first launch that uses them; each launch leaves them so.
 // Launches that overlap need one each. Example: n = 131072, fixed order: 263184.
 TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
     return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
@@ -65,7 +64,6 @@ typedef struct tmapi_pairs_select_word {
     tmap_u32 from;
 } tmapi_pairs_select_word;
 
-// The block's shared memory.
 typedef struct tmapi_pairs_select_shared {
     tmapi_pairs_select_word queue[TMAPI_PAIRS_SELECT_WARPS][TMAPI_PAIRS_SELECT_QUEUE];
     tmap_u32 hits[TMAPI_PAIRS_SELECT_WARPS];
@@ -175,8 +173,7 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
     }
 }
 
-// Asks of a pair, and marks its bit in the word by one predicated instruction where a compiler would
-// select and add.
+// Asks of a pair, and marks its bit in the word by one predicated instruction.
 TMAP_DEVICE void tmapi_pairs_select_look(void *state, tmap_pair pair, const void *a, const void *b,
                                          tmap_u32 number) {
     tmapi_pairs_select *s = (tmapi_pairs_select *)state;
@@ -234,8 +231,7 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
 #define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: of 128 tiles the warp
 
 // Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back). It
-// waits for blocks that have taken an earlier tile. words: one of each tile. Collective for the
-// warp.
+// waits for blocks that have taken an earlier tile. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
     volatile tmap_u64 *told = words; // a word has its number and its kind in one access
     const tmap_u32 lane = threadIdx.x % 32;
@@ -303,11 +299,11 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // Lists the pairs of the plan's share to which choice.choose(job, pair, a, b, &value) says yes,
 // each once: (i, j) in list->pairs and, where there are values, what it made of the pair in
 // list->values. Writes the number of hits to *list->count, also when that is more than the
-// capacity; then the list has `capacity` of the hits, in the fixed order the first ones, and
-// nothing is written behind it. Of sets, i and j are the numbers of points in memory: point i of
-// set b is b * n + i, and likewise of the second ones, modulo 2^32; `choose` gets the pair's
-// numbers within its set. list: the same for all threads. All threads of all blocks call it, in
-// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
+// capacity; then the list has `capacity` of them, in the fixed order the first ones. Of sets, i and
+// j are the numbers of points in memory: point i of set b is b * n + i, and likewise of the second
+// ones, modulo 2^32; `choose` gets the pair's numbers within its set. list: the same for all
+// threads. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads, at most once
+// in a launch.
 // Errors: nothing is done where the count or the workspace is null or not at a multiple of 8; pairs
 // that are so count as a capacity of 0, and values that are null or not at a multiple of
 // choice.bytes are not written. tmap_pairs_select_launch reports all of this but the values.
@@ -361,17 +357,15 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
 
 #if !TMAP_NVRTC
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the one that the kernel
-// gets, in host memory. Returns cudaErrorInvalidValue for a plan of another kind, and where the
-// kernel would do nothing or leave something out: if the count or the workspace is null or not at a
-// multiple of 8, or if pairs are asked for at an address that is none.
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the kernel's, in host
+// memory. Returns cudaErrorInvalidValue for a plan of another kind, a count or a workspace that is
+// null or not at a multiple of 8, and pairs that are asked for at such an address.
 static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
                                                    const tmap_pairs_list *list, const void *job,
                                                    cudaStream_t stream) {
-    if (!list || !list->count || !list->workspace) return cudaErrorInvalidValue;
-    if (((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)
+    if (!list || !list->count || !list->workspace || (list->capacity && !list->pairs) ||
+        ((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)
         return cudaErrorInvalidValue;
-    if (list->capacity && !list->pairs) return cudaErrorInvalidValue;
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_EACH, job, stream);
 }
 
