@@ -9,23 +9,17 @@
 //     tmap_pairs_store    stores a value for each pair in a condensed, square or lower matrix
 //     tmap_pairs_frames   accumulates over all pairs in each of many frames
 //
-// Pairs nearer than a radius, counted:
+// Pairs nearer than a radius, counted (all of it: samples/triangle/15_farthest_pair.cu):
 //
 //     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
-//                                const void *b) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
+//                                const void *b) { // pointers to coordinates
+//         if (distance(a, b) < ((near_job *)job)->radius) ++*(tmap_u64 *)sum;
 //     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     count_near(tmap_pairs_plan plan, near_job j) {
-//         const tmap_points points = {j.points, 0, sizeof(float), 3};
-//         const tmap_u64 zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join}; // *(tmap_u64 *)sum += *other
-//         tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
-//     }
+//     const tmap_points points = {j.points, 0, sizeof(float), 3}; // in a kernel of the user's
+//     const tmap_fold sum = {&zero, sizeof zero, join};
+//     tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
-//     ... tmap_pairs_launch(&plan, &j, stream); // j.to: tmap_pairs_fold_bytes bytes, a result
+//     ... tmap_pairs_launch(&plan, &j, stream);
 //
 // nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, such as
 // 12 for short functions (a count of near pairs: 1.14 times as fast) and 1 for long ones (1.07).

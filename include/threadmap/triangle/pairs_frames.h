@@ -3,27 +3,12 @@
 // and what it accumulates joined to one value for each frame: how far the distances of a frame are
 // from those of a reference, contacts, energies.
 //
-//     static __device__ void native(void *job, void *sum, tmap_pair pair, const float *a,
-//                                   const float *b, float *of_pair) { // once, in the reference
-//         *of_pair = squared(a, b) < ((contacts_job *)job)->r2;
-//         *(float *)sum += *of_pair;
-//     }
-//     static __device__ void kept(void *job, void *sum, tmap_pair pair, const float *a,
-//                                 const float *b, const float *of_pair, const float *of_frame) {
-//         if (squared(a, b) < ((contacts_job *)job)->r2) *(float *)sum += *of_pair;
-//     }
-//     static __device__ void finish(void *job, tmap_u64 frame, const void *sum,
-//                                   const void *pairs) {
-//         ((contacts_job *)job)->fraction[frame] = *(const float *)sum / *(const float *)pairs;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
-//     native_contacts(tmap_pairs_frames_plan plan, contacts_job j) {
-//         const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
-//         const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
-//         const float zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join}; // *(float *)sum += *(float *)other
-//         tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j);
-//     }
+// Contacts of a reference that a frame keeps (docs/maps/triangle.md has all of it):
+//
+//     const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
+//     const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
+//     const tmap_fold sum = {&zero, sizeof zero, join};
+//     tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j); // in a kernel of the user's
 //     ... tmap_pairs_frames_plan_make(n, frames, 1, 4, (const void *)native_contacts, &plan);
 //     ... tmap_pairs_frames_launch(&plan, &j, stream); // workspace: tmap_pairs_frames_bytes
 //
