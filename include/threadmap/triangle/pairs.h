@@ -73,8 +73,8 @@ typedef struct tmap_pairs_plan {
     tmap_u32 n, rows;             // points of a set; pairs with i below it
     tmap_u32 others;              // points of the second set; 0: there is none
     tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
-    tmap_u32 sets, kind;          // of points, equal ones; TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
-    tmap_u32 across;              // tiles of the first row of tiles
+    tmap_u32 sets, across;        // of points, equal ones; tiles of the first row of tiles
+    tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
     tmap_u64 tiles, items;        // items of a set and of all sets
     tmap_u64 first, count;        // this launch's share of them
     const void *kernel;           // the launch
