@@ -42,8 +42,8 @@ TMAP_FN int right32(tmap_u32 lambda) {
 TMAP_FN int right64(tmap_u64 lambda) {
     tmap_pair64 p = tmap_triangle_map64(lambda), s = tmap_triangle_map_strict64(lambda);
     return right(lambda, p.i, p.j) && s.i == p.i + 1 && s.j == p.j &&
-           tmap_triangle_index64(p.i, p.j) == lambda &&
-           tmap_triangle_index_strict64(s.i, s.j) == lambda;
+           tmap_triangle_index(p.i, p.j) == lambda &&
+           tmap_triangle_index_strict(s.i, s.j) == lambda;
 }
 
 TMAP_FN int right_triple(tmap_u64 lambda, tmap_triple t) {

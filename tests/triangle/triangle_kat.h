@@ -44,10 +44,10 @@ TMAP_FN void kat_ask64(const kat_vector *v, kat_answer *a) {
         a->number = tmap_simplex_index((tmap_u32)v->i, (tmap_u32)v->j, (tmap_u32)v->k);
     } else if (v->order == KAT_LOWER) {
         p = tmap_triangle_map64(v->number);
-        a->number = tmap_triangle_index64(v->i, v->j);
+        a->number = tmap_triangle_index(v->i, v->j);
     } else if (v->order == KAT_STRICT) {
         p = tmap_triangle_map_strict64(v->number);
-        a->number = tmap_triangle_index_strict64(v->i, v->j);
+        a->number = tmap_triangle_index_strict(v->i, v->j);
     } else if (v->order == KAT_UPPER) {
         p = tmap_upper_map64(v->number, v->n);
         a->number = tmap_upper_index(v->i, v->j, v->n);

@@ -7,20 +7,17 @@
 //
 // The cells (i, j) of a triangle are numbered row by row: 0 -> (0,0), 1 -> (1,0), 2 -> (1,1), ...
 // where j <= i; or, without the diagonal ("strict"), 0 -> (1,0), 1 -> (2,0), 2 -> (2,1), ... where
-// j < i. A grid of n(n+1)/2 blocks or threads then covers n rows, and none is launched for nothing.
+// j < i. A grid of n(n+1)/2 blocks or threads covers n rows, and none is launched for nothing.
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2014), equations 9 and 10. In equation 10 the printed column is that of the map with
 // the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md).
 //
-// The paper takes the root by sqrtf (LTM-X), by Newton's iteration (LTM-N) or as x rsqrtf(x)
-// (LTM-R): papers/triangle_maps.h has the three, which are exact for the first few thousand rows.
-// Here an approximate root is followed by one integer correction, so that the result is right and
-// the same on every machine:
-//
-//   floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 < sqrt(2 lambda) < i + 1.5 from row 1 on,
-//   and an error of the root below 0.4 leaves it so. The sign of the remainder 2 lambda - i(i+1)
-//   says which of the two; it is small and so can be computed modulo 2^32.
+// The paper's roots by sqrtf (LTM-X), Newton's iteration (LTM-N) and x rsqrtf(x) (LTM-R) are in
+// papers/triangle_maps.h; they are exact for the first few thousand rows. Here one integer step
+// corrects an approximate root: floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 <
+// sqrt(2 lambda) < i + 1.5 from row 1 on, and an error of the root below 0.4 leaves it so. The sign
+// of the remainder 2 lambda - i(i+1) says which; it is small, and right modulo 2^32.
 //
 // Every function is total, and right for every argument of its type unless it says otherwise.
 #ifndef TMAP_TRIANGLE_MAP_H
@@ -40,8 +37,8 @@ typedef struct tmap_pair64 {
 
 // ---- approximate roots --------------------------------------------------------------------------
 //
-// In PTX, because the C names need CUDA's headers and test for subnormal numbers, which no map
-// needs. Where there is no GPU they are Newton iterations, without the C library.
+// In PTX, because the C names need CUDA's headers and test for subnormal numbers. Where there is no
+// GPU they are Newton iterations, without the C library. Relative errors are below 2^-21.
 
 typedef union tmapi_float {
     float value;
@@ -49,19 +46,16 @@ typedef union tmapi_float {
 } tmapi_float;
 
 // 1 / sqrt(x) by three Newton iterations from the start 0x5f3759df. x: 0 or a normal number; some
-// finite number for 0. Relative error below 2^-21.
+// finite number for 0.
 TMAP_FN float tmapi_rsqrt_newton(float x) {
     tmapi_float y;
-    float half = 0.5f * x;
     y.value = x;
     y.bits = 0x5f3759dfu - (y.bits >> 1);
-    y.value *= 1.5f - half * y.value * y.value;
-    y.value *= 1.5f - half * y.value * y.value;
-    y.value *= 1.5f - half * y.value * y.value;
+    for (int step = 0; step < 3; ++step) y.value *= 1.5f - 0.5f * x * y.value * y.value;
     return y.value;
 }
 
-// 1 / sqrt(x), x a normal number. Relative error below 2^-21.
+// 1 / sqrt(x), x a normal number.
 TMAP_FN float tmapi_rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
     float y;
@@ -72,7 +66,7 @@ TMAP_FN float tmapi_rsqrt(float x) {
 #endif
 }
 
-// sqrt(x), x 0 or a normal number. Relative error below 2^-21.
+// sqrt(x), x 0 or a normal number.
 TMAP_FN float tmapi_sqrt(float x) {
 #if defined(__CUDA_ARCH__)
     float y;
@@ -89,16 +83,15 @@ TMAP_FN float tmapi_sqrt(float x) {
 // g(lambda), equation 9: cell (i, j), j <= i, of number lambda.
 // lambda: any; rows up to 92681. Laws: a bijection onto the cells;
 // tmap_triangle_index(map(lambda)) == lambda; i(i+1)/2 <= lambda < (i+1)(i+2)/2.
-// Cost: 10 instructions on sm_90, one of them a square root, no branch; as many as LTM-R with its
-// rsqrtf, which is wrong from row 2055 on. Exact for all 2^32 lambdas, each tried on an H200.
+// Cost: 10 instructions on sm_90, no branch; as many as LTM-R, which is wrong from row 2055 on.
+// Exact for all 2^32 lambdas, each tried on an H200.
 // Example: 0..5 -> (0,0)(1,0)(1,1)(2,0)(2,1)(2,2); 4294967295 -> (92681,37074).
 TMAP_FN tmap_pair tmap_triangle_map(tmap_u32 lambda) {
-    tmap_pair p;
     tmap_u32 i = (tmap_u32)tmapi_sqrt(2.0f * (float)lambda);
     int twice_j = (int)(2 * lambda - i * (i + 1)), j = twice_j >> 1;
+    tmap_pair p;
     if (twice_j < 0) j += (int)i, --i; // one row too far
-    p.i = i;
-    p.j = (tmap_u32)j;
+    p.i = i, p.j = (tmap_u32)j;
     return p;
 }
 
@@ -112,12 +105,10 @@ TMAP_FN tmap_pair tmap_triangle_map_strict(tmap_u32 lambda) {
 }
 
 // g(lambda) in 64 bits. lambda: any; rows up to 6074000999 (below 2^32 for lambda < 2^63).
-// Laws: as of tmap_triangle_map, to which it is equal where both apply.
-// Cost: 38 instructions on sm_90, one of them an rsqrt; no branch, no double precision. One Newton
-// step on the exact remainder carries the root of single precision to full width. The root is kept
-// low by 2^-20, more than its error, so that the step goes upwards; the step errs by less than 1/4,
-// and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of all
-// 6074001000 rows, and 7 * 10^9 random numbers of 32 to 64 bits.
+// Cost: 38 instructions on sm_90; no branch, no double precision. One Newton step on the exact
+// remainder carries a root of single precision, kept low by 2^-20, to full width; it errs by less
+// than 1/4, and rounding it gives i or i + 1. Exact for all lambdas; tried on an H200: both ends of
+// all rows, and 7 * 10^9 random numbers of 32 to 64 bits.
 // Example: 2^63 - 1 -> (4294967295, 2147483647).
 TMAP_FN tmap_pair64 tmap_triangle_map64(tmap_u64 lambda) {
     tmap_pair64 p;
@@ -128,8 +119,7 @@ TMAP_FN tmap_pair64 tmap_triangle_map64(tmap_u64 lambda) {
     twice_j = (tmap_i64)(2 * lambda - i * (i + 1));
     j = twice_j >> 1;
     if (twice_j < 0) j += (tmap_i64)i, --i;
-    p.i = i;
-    p.j = (tmap_u64)j;
+    p.i = i, p.j = (tmap_u64)j;
     return p;
 }
 
@@ -149,28 +139,19 @@ TMAP_FN tmap_u64 tmapi_triangle(tmap_u64 n) { return (n | 1) * ((n >> 1) + (n & 
 // The same modulo 2^32; the number itself for n <= 92681.
 TMAP_FN tmap_u32 tmapi_triangle32(tmap_u32 n) { return (n | 1) * ((n >> 1) + (n & 1)); }
 
-// The number of cell (i, j), j <= i: the inverse of map and of map64 below row 2^32.
-// A j > i counts on into the next rows. Example: (2,1) -> 4; (4294967295,0) -> 2^63 - 2^31.
-TMAP_FN tmap_u64 tmap_triangle_index(tmap_u32 i, tmap_u32 j) { return tmapi_triangle(i) + j; }
+// The number of cell (i, j), j <= i: the inverse of map and map64. i <= 6074000999; beyond, modulo
+// 2^64. A j > i counts on into the next rows. Example: (2,1) -> 4; (4294967295,0) -> 2^63 - 2^31.
+TMAP_FN tmap_u64 tmap_triangle_index(tmap_u64 i, tmap_u64 j) { return tmapi_triangle(i) + j; }
 
-// The number of cell (i, j), j < i. i = 0, a row without a cell, counts as row 1 does, from 0.
-// Example: (3,1) -> 4.
-TMAP_FN tmap_u64 tmap_triangle_index_strict(tmap_u32 i, tmap_u32 j) {
-    return tmapi_triangle(i ? i - 1 : 0) + j;
-}
-
-// The same for 64-bit coordinates: the inverse of map64. i <= 6074000999; beyond, modulo 2^64.
-TMAP_FN tmap_u64 tmap_triangle_index64(tmap_u64 i, tmap_u64 j) { return tmapi_triangle(i) + j; }
-
-// The inverse of map_strict64. i <= 6074001000; beyond, modulo 2^64.
-TMAP_FN tmap_u64 tmap_triangle_index_strict64(tmap_u64 i, tmap_u64 j) {
+// The number of cell (i, j), j < i: the inverse of map_strict and map_strict64. i <= 6074001000;
+// beyond, modulo 2^64. i = 0, a row without a cell, counts as row 1 does. Example: (3,1) -> 4.
+TMAP_FN tmap_u64 tmap_triangle_index_strict(tmap_u64 i, tmap_u64 j) {
     return tmapi_triangle(i ? i - 1 : 0) + j;
 }
 
 // ---- size ---------------------------------------------------------------------------------------
 
-// The most rows whose cells, with the diagonal, can be counted in 32 and in 64 bits; without it one
-// row more.
+// The most rows whose cells can be counted in 32 and in 64 bits; without the diagonal one more.
 #define TMAP_TRIANGLE_ROWS_MAX32 92681u
 #define TMAP_TRIANGLE_ROWS_MAX64 6074000999ull
 
@@ -187,14 +168,13 @@ TMAP_FN tmap_u64 tmap_triangle_cells_strict(tmap_u64 n) {
 
 // ---- tiles --------------------------------------------------------------------------------------
 //
-// A triangle of n rows, cut into squares of side rho, is a triangle of tiles, the diagonal always
-// included, and one block takes one tile: section III of the paper. Tiles of the last row have
-// n mod rho rows if rho does not divide n; those of the diagonal are triangles themselves.
+// Section III of the paper: a triangle of n rows, cut into squares of side rho, is a triangle of
+// tiles with its diagonal, and a block takes a tile. Tiles of the last row have n mod rho rows if
+// rho does not divide n; those of the diagonal are triangles themselves.
 
 // Rows of tiles, ceil(n / rho). rho = 0 counts as 1. Example: n = 100, rho = 16: 7.
 TMAP_FN tmap_u32 tmap_triangle_tile_rows(tmap_u32 n, tmap_u32 rho) {
-    if (rho < 2) return n;
-    return n / rho + (n % rho != 0);
+    return rho < 2 ? n : n / rho + (n % rho != 0);
 }
 
 // The number of tiles, which is that of blocks to launch. Example: n = 100, rho = 16: 28.
@@ -212,16 +192,13 @@ typedef struct tmap_triangle_tile {
 
 TMAP_FN tmap_triangle_tile tmapi_triangle_tile(tmap_u64 row, tmap_u64 column, tmap_u32 n,
                                                tmap_u32 rho) {
+    const tmap_u64 side = rho ? rho : 1, i = row * side;
+    const tmap_u64 left = row >> 32 == 0 && i < n ? n - i : 0; // row * side has not wrapped
     tmap_triangle_tile t;
-    tmap_u64 i, left;
-    if (rho < 1) rho = 1;
-    i = row * rho;
-    left = row >> 32 == 0 && i < n ? n - i : 0; // row * rho has not wrapped
-    t.i = (tmap_u32)i;
-    t.j = (tmap_u32)(column * rho);
-    t.rows = left < rho ? (tmap_u32)left : rho;
+    t.i = (tmap_u32)i, t.j = (tmap_u32)(column * side);
+    t.rows = (tmap_u32)(left < side ? left : side);
     t.diagonal = row == column;
-    t.columns = t.diagonal ? t.rows : rho;
+    t.columns = t.diagonal ? t.rows : (tmap_u32)side;
     return t;
 }
 
@@ -231,13 +208,13 @@ TMAP_FN tmap_triangle_tile tmapi_triangle_tile(tmap_u64 row, tmap_u64 column, tm
 // Example: n = 100, rho = 16, lambda = 21..27: i = 96, j = 0, 16, ..., 96, 4 rows each; the last is
 // on the diagonal and has 4 columns.
 TMAP_FN tmap_triangle_tile tmap_triangle_tile_map(tmap_u32 lambda, tmap_u32 n, tmap_u32 rho) {
-    tmap_pair p = tmap_triangle_map(lambda);
+    const tmap_pair p = tmap_triangle_map(lambda);
     return tmapi_triangle_tile(p.i, p.j, n, rho);
 }
 
 // The same for a 64-bit number, for triangles of more than 92681 rows of tiles.
 TMAP_FN tmap_triangle_tile tmap_triangle_tile_map64(tmap_u64 lambda, tmap_u32 n, tmap_u32 rho) {
-    tmap_pair64 p = tmap_triangle_map64(lambda);
+    const tmap_pair64 p = tmap_triangle_map64(lambda);
     return tmapi_triangle_tile(p.i, p.j, n, rho);
 }
 
@@ -251,13 +228,12 @@ TMAP_FN int tmap_triangle_tile_contains_strict(tmap_triangle_tile t, tmap_u32 x,
     return y < t.rows && x < t.columns && (!t.diagonal || x < y);
 }
 
-// The cells in a tile, with the diagonal. Example: a whole tile of side 16: 256; on the diagonal
-// 136.
+// The cells in a tile, with the diagonal. Example: side 16: 256; on the diagonal 136.
 TMAP_FN tmap_u64 tmap_triangle_tile_cells(tmap_triangle_tile t) {
     return t.diagonal ? tmap_triangle_cells(t.rows) : (tmap_u64)t.rows * t.columns;
 }
 
-// The same without the diagonal. Example: a tile of side 16 on the diagonal: 120.
+// The same without the diagonal. Example: side 16, on the diagonal: 120.
 TMAP_FN tmap_u64 tmap_triangle_tile_cells_strict(tmap_triangle_tile t) {
     return t.diagonal ? tmap_triangle_cells_strict(t.rows) : (tmap_u64)t.rows * t.columns;
 }

@@ -9,34 +9,20 @@
 //     tmap_pairs_store    stores a value for each pair in a condensed, square or lower matrix
 //     tmap_pairs_frames   accumulates over all pairs in each of many frames
 //
-// The user writes a function of a pair, and a kernel that names it. Here pairs nearer than a radius
-// are counted:
+// Pairs nearer than a radius, counted (all of it: samples/triangle/15_farthest_pair.cu):
 //
-//     typedef struct near_job { const float *points; float r2; tmap_fold_to to; } near_job;
 //     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
-//                                const void *b) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         if (x * x + y * y + z * z < ((near_job *)job)->r2) ++*(tmap_u64 *)sum;
+//                                const void *b) { // pointers to coordinates
+//         if (distance(a, b) < ((near_job *)job)->radius) ++*(tmap_u64 *)sum;
 //     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(tmap_u64 *)sum += *(const tmap_u64 *)other;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     count_near(tmap_pairs_plan plan, near_job j) {
-//         const tmap_points points = {j.points, 0, sizeof(float), 3};
-//         const tmap_u64 zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join};
-//         tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
-//     }
+//     const tmap_points points = {j.points, 0, sizeof(float), 3}; // in a kernel of the user's
+//     const tmap_fold sum = {&zero, sizeof zero, join};
+//     tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
-//     ... j.to.workspace: tmap_pairs_fold_bytes(&plan, 8) bytes, tmap_pairs_fold_clear(&plan) of
-//         them cleared once; j.to.result: 8 bytes
 //     ... tmap_pairs_launch(&plan, &j, stream);
 //
-// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, the
-// blocks of a multiprocessor, such as 12 for short functions (a count of near pairs is 1.14 times
-// as fast with n = 30720) and 1 for long ones (dRMSD: 1.07).
+// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, such as
+// 12 for short functions (a count of near pairs: 1.14 times as fast) and 1 for long ones (1.07).
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
@@ -68,7 +54,7 @@ enum {
     TMAPI_PAIRS_LAYOUT = 3,
     TMAP_PAIRS_HOLLOW = 4 // added to a matrix: its diagonal is zero bytes, and not asked for
 };
-// Points along a side, and pitches, that such a plan may have at most.
+// Points along a side, and pitches, of such a plan at most.
 #define TMAP_PAIRS_STORE_MAX 0x7ffffffu
 
 // Kinds of plans, by the functions that go by them.
@@ -84,30 +70,24 @@ enum {
 // two sets or a square is stored, of tmap_triangle_map for a lower one. Where there are few tiles,
 // each is cut into bands of rows, which are the items then.
 typedef struct tmap_pairs_plan {
-    tmap_u32 n;                   // points of a set
-    tmap_u32 rows;                // pairs with i below it
+    tmap_u32 n, rows;             // points of a set; pairs with i below it
     tmap_u32 others;              // points of the second set; 0: there is none
     tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
-    tmap_u32 sets;                // of points, equal ones
-    tmap_u32 across;              // tiles of the first row of tiles
+    tmap_u32 sets, across;        // of points, equal ones; tiles of the first row of tiles
     tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
-    tmap_u64 tiles;               // items of a set
-    tmap_u64 items;               // of all sets
+    tmap_u64 tiles, items;        // items of a set and of all sets
     tmap_u64 first, count;        // this launch's share of them
     const void *kernel;           // the launch
     tmap_u32 grid, block, shared; // blocks, threads of a block, bytes
-    tmap_u32 resident;            // blocks that the device holds at once
-    tmap_u32 side;                // points along the sides of a tile
-    tmap_u32 cut, cut_most;       // a tile is 2^cut items; what cut may be at most
-    tmap_u32 band;                // rows of an item
+    tmap_u32 resident, side;      // blocks that the device holds at once; of tiles, in points
+    tmap_u32 cut, cut_most, band; // a tile is 2^cut items, at most; rows of an item
     tmap_u32 layout, value;       // of what is stored, else 0; bytes of a value
     tmap_u32 before;              // columns before a tile's own that may be written with them
     tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
     tmap_u64 step, values;        // the same but never 0, and values of a set
 } tmap_pairs_plan;
 
-// The pairs of a plan, all sets together; saturates.
-// Example: n = 131072: 8589869056.
+// The pairs of a plan, all sets together; saturates. Example: n = 131072: 8589869056.
 TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
     tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
     if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
@@ -123,10 +103,10 @@ TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
 
 TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
 
-// Decodes tile number `tile` of a matrix of tiles, row by row, to row *i and column *j, in units of
-// tiles. layout: the tiles that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle
-// (TMAP_PAIRS_LOWER), in which row r has r + 1 + skew tiles, else those of the upper one. across:
-// tiles of the first row. wide: a constant, 1 for numbers of 64 bits, but of a lower triangle.
+// Row *i and column *j of tile number `tile` of a matrix of tiles, row by row. layout: the tiles
+// that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle (TMAP_PAIRS_LOWER), in which
+// row r has r + 1 + skew tiles, else those of the upper one. across: tiles of the first row. wide:
+// a constant, 1 for numbers of 64 bits, but of a lower triangle.
 TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across, tmap_u32 skew,
                                  int wide, tmap_u32 *i, tmap_u32 *j) {
     const tmap_u32 low = (tmap_u32)tile;
@@ -152,31 +132,27 @@ typedef struct tmapi_pairs_place {
 } tmapi_pairs_place;
 
 TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap_u64 item) {
+    const tmap_u32 layout = plan->others ? TMAP_PAIRS_SQUARE : TMAP_PAIRS_CONDENSED;
     tmapi_pairs_place place;
-    tmap_u64 tile = item;
     tmap_u32 band;
-    place.set = 0;
-    if (plan->sets > 1) place.set = item / plan->tiles, tile -= place.set * plan->tiles;
-    band = (tmap_u32)tile & ((1u << plan->cut) - 1), tile >>= plan->cut;
-    if (plan->others)
-        tmapi_pairs_tile_of(tile, TMAP_PAIRS_SQUARE, plan->across, 0, 1, &place.i, &place.j);
-    else
-        tmapi_pairs_tile_of(tile, TMAP_PAIRS_CONDENSED, plan->across, 0, 1, &place.i, &place.j);
-    place.i = place.i * TMAP_PAIRS_SIDE + band * plan->band;
-    place.j *= TMAP_PAIRS_SIDE;
+    place.set = plan->sets > 1 ? item / plan->tiles : 0, item -= place.set * plan->tiles;
+    band = (tmap_u32)item & ((1u << plan->cut) - 1);
+    tmapi_pairs_tile_of(item >> plan->cut, layout, plan->across, 0, 1, &place.i, &place.j);
+    place.i = place.i * plan->side + band * plan->band;
+    place.j *= plan->side;
     return place;
 }
 
 // ---- the plan of facts --------------------------------------------------------------------------
 
 // The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
-// the diagonal end sooner and multiprocessors are not equally quick; where values are stored,
-// tiles are small, and each has a block of its own.
+// the diagonal end sooner; where values are stored, a block for each of the small tiles, and none
+// where no launch takes as many.
 TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
-    const tmap_u64 blocks = plan->count < most ? plan->count : most;
-    plan->grid = blocks ? (tmap_u32)blocks : 1;
-    if (plan->layout && plan->items > most) plan->grid = 0; // which no launch takes
+    plan->grid = (tmap_u32)(plan->count < most ? plan->count : most);
+    if (!plan->grid) plan->grid = 1;
+    if (plan->layout && plan->items > most) plan->grid = 0;
 }
 
 // Where the rows of what is stored lie: bits are counted in words of 32.
@@ -215,37 +191,35 @@ TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     tmapi_pairs_plan_spread(plan);
 }
 
-// What every plan begins with: one set of n points, nothing stored, no tiles yet.
+// What every plan begins with: one set of points, nothing stored, no tiles yet.
 TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
                                                tmap_u32 size) {
-    tmap_pairs_plan p;
-    p.kind = kind, p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
-    p.kernel = 0, p.block = TMAP_PAIRS_THREADS, p.shared = p.resident = 0;
-    p.side = TMAP_PAIRS_SIDE, p.cut = p.cut_most = 0;
-    p.layout = p.value = p.before = 0, p.pitch = 0;
+    tmap_pairs_plan p = {0};
+    p.kind = kind, p.n = p.rows = n, p.d = d, p.size = size, p.sets = 1;
+    p.block = TMAP_PAIRS_THREADS, p.side = TMAP_PAIRS_SIDE;
     return p;
 }
 
-// The blocks that the device holds. Returns TMAP_ERANGE where it is none.
-TMAP_FN int tmapi_pairs_plan_hold(tmap_pairs_plan *p, const tmap_facts *facts) {
+// Ends a plan: the blocks that the device holds, and its tiles. TMAP_ERANGE where it holds none.
+TMAP_FN int tmapi_pairs_plan_end(tmap_pairs_plan *p, const tmap_facts *facts,
+                                 tmap_pairs_plan *out) {
     p->resident = tmap_resident_blocks(facts, p->block, p->shared) * facts->device.processors;
-    return p->resident ? TMAP_OK : TMAP_ERANGE;
+    if (!p->resident) return TMAP_ERANGE;
+    tmapi_pairs_plan_tiles(p);
+    *out = *p;
+    return TMAP_OK;
 }
 
-// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0, for the user to set or
-// to launch otherwise; the kernel takes out->shared bytes of dynamic shared memory.
-// Returns TMAP_EINVAL for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a
-// kernel of which no block fits the device. *out is written only on success.
+// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0. Returns TMAP_EINVAL
+// for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a kernel of which no block
+// fits the device. *out is written only on success.
 TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
                                tmap_pairs_plan *out) {
     tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_EACH, n, d, size);
     if (!out || !facts || n > 0xffffffffu - TMAP_PAIRS_SIDE) return TMAP_EINVAL;
     if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return TMAP_EINVAL;
     p.shared = TMAP_PAIRS_SIDE * d * size, p.cut_most = TMAPI_PAIRS_CUT;
-    if (tmapi_pairs_plan_hold(&p, facts)) return TMAP_ERANGE;
-    tmapi_pairs_plan_tiles(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_pairs_plan_end(&p, facts, out);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -253,16 +227,10 @@ TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap
 
 // ---- plans and launches -------------------------------------------------------------------------
 
-static inline cudaError_t tmapi_pairs_error(int code) {
-    return !code                 ? cudaSuccess
-           : code == TMAP_EINVAL ? cudaErrorInvalidValue
-                                 : cudaErrorInvalidConfiguration;
-}
-
 // Ends a plan maker: what `_of` returned, and its plan.
 static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, const void *kernel,
                                                 tmap_pairs_plan *out) {
-    cudaError_t error = out ? tmapi_pairs_error(code) : cudaErrorInvalidValue;
+    cudaError_t error = out ? tmapi_launch_error(code) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_shared(kernel, p->shared);
     if (!error) p->kernel = kernel, *out = *p;
     return error;
@@ -270,12 +238,11 @@ static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, co
 
 // The plan of a kernel over all pairs of n points of d coordinates of `size` bytes each. n: 0 to
 // 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
-// of TMAP_PAIRS_THREADS threads, cast to const void *. Made once, a plan serves any number of
-// launches on the device that was the current one.
+// of TMAP_PAIRS_THREADS threads, cast to const void *. A plan serves any number of launches on the
+// device that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
-// *out is written only on success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// *out is written only on success. Cost: calls of the CUDA runtime that do not wait for the device.
 // Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                const void *kernel, tmap_pairs_plan *out) {
@@ -286,44 +253,44 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// Restricts a plan to the pairs with i < rows, the first rows of the condensed matrix. A share that
-// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer and for more rows
-// than points.
-static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
-    if (!plan || rows > plan->n) return cudaErrorInvalidValue;
-    plan->rows = rows;
+// The next four restrict or widen a plan; all but the last forget a share that was set before. They
+// return cudaErrorInvalidValue for a null pointer and for numbers outside the ranges.
+
+// Changes a number of a plan, all of whose tiles it then has.
+static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u32 *number,
+                                                  tmap_u32 to) {
+    *number = to;
     tmapi_pairs_plan_tiles(plan);
     return cudaSuccess;
+}
+
+// Restricts a plan to the pairs with i < rows, 0 to n: the first rows of the condensed matrix.
+static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
+    if (!plan || rows > plan->n) return cudaErrorInvalidValue;
+    return tmapi_pairs_plan_change(plan, &plan->rows, rows);
 }
 
 // Makes a plan one of two sets: all pairs (i, j) of i < n and j < others, where point j is one of
-// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. A share that
-// was set before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number
-// outside, and for plans of pairs_store.h but those of a square, of which this makes a rectangle.
+// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. Of plans of
+// pairs_store.h it takes those of a square alone, up to TMAP_PAIRS_STORE_MAX: a rectangle.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
-    if (!plan || others > 0xffffffffu - TMAP_PAIRS_SIDE) return cudaErrorInvalidValue;
-    if (plan->layout &&
-        ((plan->layout & TMAPI_PAIRS_LAYOUT) != TMAP_PAIRS_SQUARE || others > TMAP_PAIRS_STORE_MAX))
+    const tmap_u32 layout = plan ? plan->layout & TMAPI_PAIRS_LAYOUT : 0;
+    if (!plan || others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
+        (layout && layout != TMAP_PAIRS_SQUARE))
         return cudaErrorInvalidValue;
-    plan->others = others;
-    tmapi_pairs_plan_tiles(plan);
-    return cudaSuccess;
+    return tmapi_pairs_plan_change(plan, &plan->others, others);
 }
 
 // Makes a plan one of `sets` equal sets, 1 to 65536: set b has the points from b * n on (and the
-// second ones from b * others on), and pairs are those within one set. The functions of the user
-// are not told which set a pair is of; tmap_pairs_fold has a result for each. A share that was set
-// before is forgotten. Returns cudaErrorInvalidValue for a null pointer or a number outside.
+// second ones from b * others on), and pairs are those within one set. The user's functions are
+// not told which set a pair is of; tmap_pairs_fold has a result for each.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
     if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
-    plan->sets = sets;
-    tmapi_pairs_plan_tiles(plan);
-    return cudaSuccess;
+    return tmapi_pairs_plan_change(plan, &plan->sets, sets);
 }
 
 // Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
 // batch of it. Shares that together are all items visit every pair once.
-// Returns cudaErrorInvalidValue for a null pointer and for items that the plan does not have.
 static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
                                                 tmap_u64 count) {
     if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
@@ -333,28 +300,26 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 }
 
 // Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value. job: the address of that struct. The result is the launch's own error; one that an
-// earlier call has left is neither reported nor cleared. Can be captured. A plan without an item
-// is launched too, as a fold has a result then.
-// Returns cudaErrorInvalidValue for a null pointer and for what no plan maker has made. It takes
-// plans of every kind, and cannot know which one the kernel goes by: tmap_pairs_select_launch,
-// tmap_pairs_rows_launch and tmap_pairs_store_launch refuse the others.
+// value. job: the address of that struct. Returns the launch's own error; one that an earlier call
+// has left is neither reported nor cleared. Can be captured. A plan without an item is launched
+// too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer and for what
+// no plan maker has made. tmap_pairs_select_launch, tmap_pairs_rows_launch and
+// tmap_pairs_store_launch refuse plans that are not theirs.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
                                             cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
-    tmapi_launch_shape shape;
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (plan->kind < TMAP_PAIRS_KIND_EACH || plan->kind > TMAP_PAIRS_KIND_STORE)
+    if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
+        plan->kind > TMAP_PAIRS_KIND_STORE)
         return cudaErrorInvalidValue;
-    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     return tmapi_launch(plan->kernel, shape, arguments, stream);
 }
 
 // The same for plans of one kind; others are refused.
 static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
                                                 const void *job, cudaStream_t stream) {
-    if (!plan || plan->kind != kind) return cudaErrorInvalidValue;
-    return tmap_pairs_launch(plan, job, stream);
+    return plan && plan->kind == kind ? tmap_pairs_launch(plan, job, stream)
+                                      : cudaErrorInvalidValue;
 }
 
 #endif
@@ -365,8 +330,7 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 //
 // A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
 // its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
-// coordinate, and all threads read the same ones, 16 bytes at a time, so that a point costs a
-// fraction of an instruction for each pair.
+// coordinate, and all threads read the same ones, 16 bytes at a time.
 
 // pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
 // accumulator: of tmap_pairs_fold, else 0.
@@ -375,18 +339,19 @@ typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, c
 
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_pairs {
-    tmap_points points; // b is a where there is no second set
+    tmap_points points;
     tmap_pairs_visit visit;
     void *accumulator, *job;
 } tmapi_pairs;
 
-// A function, since nvcc does not fold the members of an initialised struct as well.
-TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit visit,
-                                         void *accumulator, void *job) {
-    tmapi_pairs p;
-    p.points = points, p.visit = visit, p.accumulator = accumulator, p.job = job;
-    if (!points.b) p.points.b = points.a;
-    return p;
+// What is done with a pair, whose number among those of eight rows is a constant.
+typedef void (*tmapi_pairs_look)(void *state, tmap_pair pair, const void *a, const void *b,
+                                 tmap_u32 number);
+
+TMAP_DEVICE void tmapi_pairs_visited(void *state, tmap_pair pair, const void *a, const void *b,
+                                     tmap_u32) {
+    const tmapi_pairs *p = (const tmapi_pairs *)state;
+    p->visit(p->job, p->accumulator, pair, a, b);
 }
 
 #define TMAPI_PAIRS_MINE (TMAP_PAIRS_SIDE / TMAP_PAIRS_THREADS) // points j of a thread
@@ -403,35 +368,40 @@ TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
 
 // The points j: the plan says if there is a second set, whatever points.b is.
 TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
-                                                    const tmapi_pairs *p) {
-    return (const unsigned char *)(plan->others ? p->points.b : p->points.a);
+                                                    const tmap_points *points) {
+    const void *b = points->b ? points->b : points->a; // what folds
+    return (const unsigned char *)(plan->others ? b : points->a);
 }
 
-// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
-// exist are 0. Collective for the block, with a barrier.
-TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+// Point `at` of a set of `count` from `from` on; 0 where there is none.
+TMAP_DEVICE void tmapi_pairs_point_of(const tmap_points *points, const unsigned char *from,
+                                      tmap_u64 at, tmap_u32 count, tmapi_pairs_point *to) {
+    const tmap_u32 size = points->size, d = points->d;
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k) {
+        tmapi_value_zero(to->bytes + k * size, size);
+        if (at < count) tmapi_value_copy(to->bytes + k * size, from + (at * d + k) * size, size);
+    }
+}
+
+// The points of a tile: of its rows in shared memory, and the thread's own four. Collective for the
+// block, with a barrier.
+TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmap_points *all,
                                   tmapi_pairs_place place, tmapi_pairs_point *mine) {
-    const tmap_u32 size = p->points.size, d = p->points.d, count = tmapi_pairs_columns(plan);
-    const tmap_u32 band = plan->band;
-    const unsigned char *points =
-        (const unsigned char *)p->points.a + place.set * plan->n * d * size;
-    const unsigned char *others = tmapi_pairs_second(plan, p) + place.set * count * d * size;
+    const tmap_u32 size = all->size, d = all->d, count = tmapi_pairs_columns(plan);
+    const unsigned char *points = (const unsigned char *)all->a + place.set * plan->n * d * size;
+    const unsigned char *others = tmapi_pairs_second(plan, all) + place.set * count * d * size;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
-        const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
+        tmapi_pairs_point row;
+        tmapi_pairs_point_of(all, points, (tmap_u64)place.i + at, plan->n, &row);
+        tmapi_pairs_point_of(all, others, (tmap_u64)place.j + at, count, &mine[c]);
 #pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k) {
-            unsigned char *to = tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + at) * size;
-            if (at < band && i < plan->n)
-                tmapi_value_copy(to, points + (i * d + k) * size, size);
-            else if (at < band)
-                tmapi_value_zero(to, size);
-            if (j < count)
-                tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
-            else
-                tmapi_value_zero(mine[c].bytes + k * size, size);
-        }
+        for (tmap_u32 k = 0; k < d * size; k += size)
+            if (at < plan->band)
+                tmapi_value_copy(tmapi_pairs_memory() + k * TMAP_PAIRS_SIDE + at * size,
+                                 row.bytes + k, size);
     }
     __syncthreads();
 }
@@ -439,35 +409,35 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
 // The rows of an item that are there.
 TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
     const tmap_u32 left = plan->rows > place.i ? plan->rows - place.i : 0;
-    const tmap_u32 band = plan->band;
-    return left < band ? left : band;
+    return left < plan->band ? left : plan->band;
 }
 
 // How many of them, from the first one on, have a pair with the thread's point c.
 TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
                                         tmap_u32 c) {
-    const tmap_u32 x = c * TMAP_PAIRS_THREADS + threadIdx.x;
-    const tmap_u32 count = plan->others ? plan->others : plan->n;
+    const tmap_u32 j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
     const tmap_u32 height = tmapi_pairs_rows_left(plan, place);
-    const tmap_u32 above = place.j + x > place.i ? place.j + x - place.i : 0; // rows i < j
-    if (x >= count - place.j) return 0;
+    const tmap_u32 above = j > place.i ? j - place.i : 0; // rows i < j
+    if (j >= tmapi_pairs_columns(plan)) return 0;
     return plan->others || height < above ? height : above;
 }
 
 // 1 if all pairs of an item are there.
 TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
-    const tmap_u32 count = plan->others ? plan->others : plan->n, band = plan->band;
-    return tmapi_pairs_rows_left(plan, place) == band && count - place.j >= TMAP_PAIRS_SIDE &&
-           (plan->others || place.i + band <= place.j);
+    return tmapi_pairs_rows_left(plan, place) == plan->band &&
+           tmapi_pairs_columns(plan) - place.j >= TMAP_PAIRS_SIDE &&
+           (plan->others || place.i + plan->band <= place.j);
 }
 
 // 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
-// below `height`, by the thread's points from `first` to `last` - 1.
-TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place place,
+// below `height`, by the thread's points from `first` to `last` - 1. number: of the first pair.
+TMAP_DEVICE void tmapi_pairs_rows_by(const tmap_points *points, tmapi_pairs_place place,
                                      const tmapi_pairs_point *mine, tmap_u32 first, tmap_u32 last,
-                                     tmap_u32 y, tmap_u32 height, int whole) {
-    const tmap_u32 size = p->points.size, d = p->points.d, step = 16 / size;
+                                     tmap_u32 y, tmap_u32 height, int whole, tmapi_pairs_look look,
+                                     void *state, tmap_u32 number) {
+    const tmap_u32 size = points->size, d = points->d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
+    if (!whole && y >= height) return;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
         tmapi_value_copy(&vector[k], tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, 16);
@@ -483,47 +453,46 @@ TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place pla
         for (tmap_u32 c = first; c < last; ++c) {
             pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
             if (whole || y + r < height)
-                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
+                look(state, pair, row.bytes, mine[c].bytes, number + r * TMAPI_PAIRS_MINE + c);
         }
     }
 }
 
 // All pairs of a tile. All threads are through with the block's shared memory after the next
 // barrier. Collective for the block.
-TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
+TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, tmapi_pairs *p,
                                   tmapi_pairs_place place) {
     const tmap_u32 step = 16 / p->points.size, band = plan->band;
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-    tmapi_pairs_load(plan, p, place, mine);
+    tmapi_pairs_load(plan, &p->points, place, mine);
     if (tmapi_pairs_whole(plan, place)) {
-#pragma unroll 1
         for (tmap_u32 y = 0; y < band; y += 2 * step)
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k)
-                tmapi_pairs_rows_by(p, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
+                tmapi_pairs_rows_by(&p->points, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step,
+                                    band, 1, tmapi_pairs_visited, p, 0);
         return;
     }
 #pragma unroll // each point has rows of its own: on the diagonal half as many in all
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
-#pragma unroll 1
         for (tmap_u32 y = 0; y < height; y += step)
-            tmapi_pairs_rows_by(p, place, mine, c, c + 1, y, height, 0);
+            tmapi_pairs_rows_by(&p->points, place, mine, c, c + 1, y, height, 0,
+                                tmapi_pairs_visited, p, 0);
     }
 }
 
 // ---- a function on every pair -------------------------------------------------------------------
 
-// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread of the
-// launch, in no particular order: for what goes to memory by atomics, such as a histogram. All
-// threads of all blocks call it, with the same arguments, in blocks of TMAP_PAIRS_THREADS threads.
-// visit: a __device__ function without barriers and collectives.
-// After it, all threads of a block see what the visits of the block have written to its shared
-// memory, without a barrier in between.
-// Cost: for each pair what visit costs, and a fourth to a half of an instruction.
+// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread, in no
+// particular order: for what goes to memory by atomics, such as a histogram. All threads of all
+// blocks call it, in blocks of TMAP_PAIRS_THREADS threads. visit: a __device__ function without
+// barriers and collectives. After it, all threads of a block see what its visits have written to
+// its shared memory. Cost: for each pair what visit costs, and a fourth to a half of an
+// instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
-    const tmapi_pairs p = tmapi_pairs_make(points, visit, 0, job);
+    tmapi_pairs p = {points, visit, 0, job};
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t));
         __syncthreads(); // before the next tile's points come
@@ -533,19 +502,14 @@ TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points
 #endif // TMAP_CUDA
 
 // ---- all pairs to one value ---------------------------------------------------------------------
-//
-// A thread's accumulator begins anew in each tile of 512 x 512 pairs, of which a thread adds up
-// 2048, so that counts of 32 bits and sums of floats, whose errors grow with the number of terms,
-// go far. Tiles are joined in a fixed order.
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for each set. Each launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
+// launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
 TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
     return (8ull * plan->sets + 15) / 16 * 16;
 }
 
-// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes: the counters, and a
-// part for each item of the plan's share.
+// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     return tmap_pairs_fold_clear(plan) + plan->count * bytes;
 }
@@ -561,31 +525,19 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 
 #if TMAP_CUDA
 
-// Joins the accumulators of a block of whole warps, in a fixed order; thread 0 has the result.
-// scratch: fold.bytes of shared memory for each warp. Collective for the block, with a barrier.
-TMAP_DEVICE void tmapi_pairs_join(void *sum, tmap_fold fold, void *job, void *scratch) {
-    const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_fold_warps();
-    unsigned char *parts = (unsigned char *)scratch;
-    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, 32);
-    if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * fold.bytes, sum, fold.bytes);
-    __syncthreads();
-    if (rank >= 32) return;
-    if (rank < warps) tmapi_fold_move(sum, parts + rank * fold.bytes, fold.bytes);
-    tmapi_fold_join_lanes(sum, fold.bytes, fold.join, job, warps);
-}
-
 // Accumulates add(job, accumulator, pair, a, b) over all pairs of each set of the plan's share,
 // joins what threads have by fold.join(job, accumulator, &other), and writes an accumulator for
 // each set to to.result; a set without a pair in the share gets fold.zero. to.workspace:
 // tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
 // TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
-// Exactness: results are the same in every bit for a plan's share, whatever the grid.
-// Cost: as tmap_pairs_each.
+// Exactness: results are the same in every bit for a plan's share, whatever the grid. An
+// accumulator begins anew in each tile, of which a thread adds up 2048 pairs: counts of 32 bits and
+// sums of floats go far. Cost: as tmap_pairs_each.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];
     tmapi_fold_words sum;
-    const tmapi_pairs p = tmapi_pairs_make(points, add, &sum, job);
+    tmapi_pairs p = {points, add, &sum, job};
     unsigned char *part = (unsigned char *)to.workspace + tmap_pairs_fold_clear(plan);
     unsigned char *results = (unsigned char *)to.result;
     const tmap_u32 bytes = fold.bytes;
@@ -595,7 +547,7 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points
         const tmap_u64 items = tmapi_pairs_items(plan, place.set, &first);
         tmapi_fold_move(&sum, fold.zero, bytes);
         tmapi_pairs_tile(plan, &p, place);
-        tmapi_pairs_join(&sum, fold, job, scratch);
+        tmap_fold_block(&sum, fold, job, scratch);
         if (items > 1) {
             if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, &sum, bytes);
             if (!tmapi_fold_last((tmap_u64 *)to.workspace + place.set, items)) continue;

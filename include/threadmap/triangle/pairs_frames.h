@@ -3,52 +3,21 @@
 // and what it accumulates joined to one value for each frame: how far the distances of a frame are
 // from those of a reference, contacts, energies.
 //
-//     typedef struct contacts_job {
-//         const float *reference, *frames;
-//         float r2, *fraction;
-//         void *workspace;
-//     } contacts_job;
-//     static __device__ float squared(const float *u, const float *v) {
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         return x * x + y * y + z * z;
-//     }
-//     static __device__ void native(void *job, void *sum, tmap_pair pair, const float *a,
-//                                   const float *b, float *of_pair) { // once, in the reference
-//         *of_pair = squared(a, b) < ((contacts_job *)job)->r2;
-//         *(float *)sum += *of_pair;
-//     }
-//     static __device__ void kept(void *job, void *sum, tmap_pair pair, const float *a,
-//                                 const float *b, const float *of_pair, const float *of_frame) {
-//         if (squared(a, b) < ((contacts_job *)job)->r2) *(float *)sum += *of_pair;
-//     }
-//     static __device__ void join(void *job, void *sum, const void *other) {
-//         *(float *)sum += *(const float *)other;
-//     }
-//     static __device__ void finish(void *job, tmap_u64 frame, const void *sum,
-//                                   const void *pairs) {
-//         ((contacts_job *)job)->fraction[frame] = *(const float *)sum / *(const float *)pairs;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
-//     native_contacts(tmap_pairs_frames_plan plan, contacts_job j) {
-//         const tmap_pairs_frames_points points = {j.reference, j.frames, N, 0};
-//         const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
-//         const float zero = 0;
-//         const tmap_fold sum = {&zero, sizeof zero, join};
-//         tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j);
-//     }
-//     ... tmap_pairs_frames_plan_make(N, frames, 1, sizeof(float), (const void *)native_contacts,
-//                                     &plan);
-//     ... j.workspace: tmap_pairs_frames_bytes(&plan) bytes, of which
-//         tmap_pairs_frames_clear(&plan) are cleared once
-//     ... tmap_pairs_frames_launch(&plan, &j, stream);
+// Contacts of a reference that a frame keeps (docs/maps/triangle.md has all of it):
+//
+//     const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
+//     const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
+//     const tmap_fold sum = {&zero, sizeof zero, join};
+//     tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j); // in a kernel of the user's
+//     ... tmap_pairs_frames_plan_make(n, frames, 1, 4, (const void *)native_contacts, &plan);
+//     ... tmap_pairs_frames_launch(&plan, &j, stream); // workspace: tmap_pairs_frames_bytes
 //
 // A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
 // 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
 // different pairs. A block has the points of a tile's rows and columns, of one group of frames, in
 // shared memory, while those of the next group come; and what the pairs of the tile have of their
-// own (their distances in a reference, say), which is made once for all frames of the block. Where
-// all pairs fit one block, they are one tile. Sums are joined in a fixed order: results are the
-// same in every run of a plan.
+// own, which is made once for all frames of the block. Where all pairs fit one block, they are one
+// tile. Sums are joined in a fixed order.
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
@@ -70,12 +39,12 @@
 // as in tmap_upper_map; frames into ranges of `range` frames, and these into groups of `group`. A
 // block takes one range of frames and one of `splits` shares of the tiles.
 typedef struct tmap_pairs_frames_plan {
-    tmap_u32 n;                    // points that count, of a frame
-    tmap_u32 kind;                 // TMAP_PAIRS_KIND_FRAMES
-    tmap_u64 frames;               // how many
-    tmap_u32 own, bytes;           // floats of a pair, bytes of an accumulator
-    tmap_u32 side, bands, pitch;   // pitch: floats of a frame in shared memory
-    tmap_u64 tiles, ranges;        //
+    tmap_u32 n;                  // points that count, of a frame
+    tmap_u32 kind;               // TMAP_PAIRS_KIND_FRAMES
+    tmap_u64 frames;             // how many
+    tmap_u32 own, bytes;         // floats of a pair, bytes of an accumulator
+    tmap_u32 side, bands, pitch; // pitch: floats of a frame in shared memory
+    tmap_u64 tiles, ranges;
     tmap_u32 group, range;         // frames
     tmap_u32 splits;               // 1 where there is one tile
     const void *kernel;            // the launch
@@ -86,48 +55,32 @@ typedef struct tmap_pairs_frames_plan {
 
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
-// ---- shared memory: two stages of points, what pairs have of their own, sums --------------------
+// What a block has in shared memory, in bytes, and where: two stages of points (the frames of a
+// group and the reference); a table of what the pairs of a tile have of their own, 4 columns of a
+// block of rows after the other; the sums of warps, twice; those of the block's frames, where there
+// is more than one tile; and what is joined over the block.
+typedef struct tmapi_frames_layout {
+    tmap_u32 stage, sums, at_sums, at_all, at_pairs, bytes;
+} tmapi_frames_layout;
 
-// Bytes of a stage: the frames of a group, and the reference.
-TMAP_FN tmap_u32 tmapi_frames_stage(const tmap_pairs_frames_plan *plan) {
-    return (plan->group + 1) * plan->pitch * 4;
-}
-
-// 4 columns of a block of rows are what the table is counted in; those of a tile.
-TMAP_FN tmap_u32 tmapi_frames_cells(const tmap_pairs_frames_plan *plan) {
+TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan *plan) {
     const tmap_u32 blocks = plan->side / TMAPI_FRAMES_ROWS, quads = plan->side / 4;
-    if (plan->bands > 1) return blocks * quads;
-    return (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2; // no row has what is left of the diagonal
-}
-TMAP_FN tmap_u32 tmapi_frames_table(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_cells(plan) * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
-}
-
-// Where in shared memory things are: after the stages and the table the sums of warps, twice; those
-// of the block's frames, where there is more than one tile; and what is joined over the block.
-TMAP_FN tmap_u32 tmapi_frames_at_sums(const tmap_pairs_frames_plan *plan) {
-    return 2 * tmapi_frames_stage(plan) + tmapi_frames_table(plan);
-}
-TMAP_FN tmap_u32 tmapi_frames_sums(const tmap_pairs_frames_plan *plan) {
-    return tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
-}
-TMAP_FN tmap_u64 tmapi_frames_at_all(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_at_sums(plan) + 2ull * tmapi_frames_sums(plan);
-}
-TMAP_FN tmap_u64 tmapi_frames_at_pairs(const tmap_pairs_frames_plan *plan) {
-    const tmap_u64 frames = plan->bands > 1 ? plan->range : 0;
-    const tmap_u64 at = tmapi_frames_at_all(plan) + (frames * plan->bytes + 15) / 16 * 16;
-    const tmap_u64 least = TMAP_PAIRS_FRAMES_THREADS * plan->bytes; // for the join of all blocks
-    return at > least ? at : least;
-}
-TMAP_FN tmap_u64 tmapi_frames_shared(const tmap_pairs_frames_plan *plan) {
-    return tmapi_frames_at_pairs(plan) + (1 + TMAPI_FRAMES_WARPS) * ((plan->bytes + 15) / 16 * 16);
+    const tmap_u32 frames = plan->bands > 1 ? plan->range : 0;
+    tmap_u32 cells = blocks * quads;
+    tmapi_frames_layout l;
+    if (plan->bands == 1) // no row has what is left of the diagonal
+        cells = (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2;
+    l.stage = (plan->group + 1) * plan->pitch * 4;
+    l.sums = tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
+    l.at_sums = 2 * l.stage + cells * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
+    l.at_all = l.at_sums + 2 * l.sums;
+    l.at_pairs = l.at_all + tmapi_facts_round(frames * plan->bytes, 16);
+    l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * tmapi_facts_round(plan->bytes, 16);
+    return l;
 }
 
-// ---- memory for the sums of blocks --------------------------------------------------------------
-
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for each range of frames. Each launch leaves them so. 0 where there is no workspace.
+// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
+// launch leaves them so. 0 where there is no workspace.
 TMAP_FN tmap_u64 tmap_pairs_frames_clear(const tmap_pairs_frames_plan *plan) {
     return plan->splits > 1 ? (8 * plan->ranges + 15) / 16 * 16 : 0;
 }
@@ -141,9 +94,9 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 
 // ---- how the work is divided --------------------------------------------------------------------
 
-// What a block does is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames; what
-// else it does takes about as long as so many of them: its start, the handing over from group to
-// group, a group at least; and so many pairs of the table are made in one.
+// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. As many rounds take
+// a block's start, the handing over from group to group, a group at least; in one, MADE pairs of
+// the table are made.
 #define TMAPI_FRAMES_START  3.0
 #define TMAPI_FRAMES_HAND   0.5
 #define TMAPI_FRAMES_LATENT 2.0
@@ -176,43 +129,37 @@ TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
     return whole + (diagonal - whole) * p->bands / (double)p->tiles;
 }
 
-// Divides the work: so many groups of frames and tiles for a block. Returns about how long that
-// takes, in rounds; a negative number where it is not possible. tile: rounds for one and a group.
-TMAP_FN double tmapi_frames_divide(tmap_pairs_frames_plan *p, double tile, tmap_u64 groups,
-                                   tmap_u64 tiles) {
-    const double pairs = (double)p->side * p->side / (p->bands > 1 ? 1 : 2);
-    const tmap_u64 frames = groups * p->group, splits = tmapi_frames_pieces(p->tiles, tiles);
-    tmap_u64 items, held;
-    if (frames > 0xffffffffull || splits > 0x7fffffff) return -1;
-    p->range = (tmap_u32)frames, p->splits = (tmap_u32)splits;
-    p->ranges = tmapi_frames_pieces(p->frames, frames);
-    items = p->ranges * splits;
-    if (items > 0x7fffffff || tmapi_frames_shared(p) > p->room) return -1;
-    p->grid = (tmap_u32)items, p->shared = (tmap_u32)tmapi_frames_shared(p);
-    held = p->room_of_all / (p->shared + 1024); // CUDA takes 1024 bytes of each block
-    held = held > p->resident ? p->resident : held ? held : 1;
-    return (double)tmapi_frames_pieces(items, p->processors) *
-           (TMAPI_FRAMES_START / (double)held +
-            (double)tiles * (tile * (double)groups + p->own * pairs / TMAPI_FRAMES_MADE));
-}
-
-// The divisions of a cut that might be good, compared with the best so far.
+// The divisions of a cut that might be good, so many groups of frames and tiles for a block, and
+// about how long they take, in rounds, compared with the best so far. tile: rounds for a tile and a
+// group.
 TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
                               tmap_pairs_frames_plan *best) {
+    const double made = p.own * (double)p.side * p.side / (p.bands > 1 ? 1 : 2);
     const tmap_u64 all = p.frames ? tmapi_frames_pieces(p.frames, p.group) : 1;
     tmap_u64 groups = p.bands > 1 ? 1 : tmapi_frames_pieces(all, p.processors * p.resident);
     for (;; groups = 2 * groups < all ? 2 * groups : all) {
-        const tmap_u64 ranges = tmapi_frames_pieces(all, groups);
+        p.range = (tmap_u32)groups * p.group, p.ranges = tmapi_frames_pieces(p.frames, p.range);
+        p.shared = tmapi_frames_layout_of(&p).bytes;
+        if (p.shared > p.room) break;
         for (tmap_u64 tiles = 1;; tiles = 2 * tiles < p.tiles ? 2 * tiles : p.tiles) {
-            const tmap_u64 items = ranges * tmapi_frames_pieces(p.tiles, tiles);
-            const int few = items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES;
-            const double cost = few || (tiles == p.tiles && groups * p.group >= TMAPI_FRAMES_RANGE)
-                                    ? tmapi_frames_divide(&p, tile, groups, tiles)
-                                    : -1;
-            if (cost >= 0 && (*least < 0 || cost < *least)) *least = cost, *best = p;
+            const tmap_u64 splits = tmapi_frames_pieces(p.tiles, tiles);
+            const tmap_u64 items = tmapi_frames_pieces(all, groups) * splits;
+            // CUDA takes 1024 bytes of each block.
+            const tmap_u32 most = p.room_of_all / (p.shared + 1024), few = most ? most : 1;
+            const tmap_u32 held = few > p.resident ? p.resident : few;
+            const double cost =
+                (double)tmapi_frames_pieces(p.ranges * splits, p.processors) *
+                (TMAPI_FRAMES_START / held +
+                 (double)tiles * (tile * (double)groups + made / TMAPI_FRAMES_MADE));
+            if ((items <= (tmap_u64)p.processors * TMAPI_FRAMES_WAVES ||
+                 (tiles == p.tiles && p.range >= TMAPI_FRAMES_RANGE)) &&
+                (*least < 0 || cost < *least)) {
+                p.splits = (tmap_u32)splits, p.grid = (tmap_u32)(p.ranges * splits);
+                *least = cost, *best = p;
+            }
             if (tiles == p.tiles || items <= p.processors) break;
         }
-        if (p.bands == 1 || groups == all || 2 * groups * p.group > TMAPI_FRAMES_RANGE) break;
+        if (p.bands == 1 || groups == all || 2 * p.range > TMAPI_FRAMES_RANGE) break;
     }
 }
 
@@ -253,13 +200,8 @@ TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads, cast to const void *; its limit of shared memory
-// is raised to what the device has. Made once, a plan serves any number of launches on the device
-// that was the current one.
-// Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
-// cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
-// *out is written only on success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// function of TMAP_PAIRS_FRAMES_THREADS threads; its limit of shared memory is raised to what the
+// device has. All else: as tmap_pairs_plan_make.
 // Example: tmap_pairs_frames_plan_make(200, 4096, 1, 8, (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                                       tmap_u32 bytes, const void *kernel,
@@ -268,26 +210,21 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     tmap_facts facts;
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error)
-        error = tmapi_pairs_error(tmap_pairs_frames_plan_of(n, frames, own, bytes, &facts, &p));
+        error = tmapi_launch_error(tmap_pairs_frames_plan_of(n, frames, own, bytes, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.room);
     if (!error) p.kernel = kernel, *out = p;
     return error;
 }
 
-// Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value. job: the address of that struct. The result is the launch's own error; one that an
-// earlier call has left is neither reported nor cleared. Can be captured. Without a frame there is
-// no launch. Returns cudaErrorInvalidValue for a null pointer, and for a plan that
-// tmap_pairs_frames_plan_make has not made.
+// As tmap_pairs_launch, but without a frame there is no launch. Returns cudaErrorInvalidValue for a
+// plan that tmap_pairs_frames_plan_make has not made.
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
                                                    const void *job, cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
-    tmapi_launch_shape shape;
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    if (plan->kind != TMAP_PAIRS_KIND_FRAMES) return cudaErrorInvalidValue;
-    if (!plan->frames) return cudaSuccess;
-    shape.grid = plan->grid, shape.block = plan->block, shape.shared = plan->shared;
-    return tmapi_launch(plan->kernel, shape, arguments, stream);
+    if (!plan || !plan->kernel || !job || plan->kind != TMAP_PAIRS_KIND_FRAMES)
+        return cudaErrorInvalidValue;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return plan->frames ? tmapi_launch(plan->kernel, shape, arguments, stream) : cudaSuccess;
 }
 
 #endif
@@ -305,10 +242,10 @@ typedef struct tmap_pairs_frames_points {
     const tmap_u32 *numbers;
 } tmap_pairs_frames_points;
 
-// The functions of the user's, __device__ functions without barriers and collectives; constants of
-// the kernel. a, b: x, y, z of points i < j.
-// of_pair: what a pair has of its own: writes as many floats. It is called with points of the
-//     reference, once for every pair in every block, before any frame. 0: there is nothing.
+// The user's functions, __device__ ones without barriers and collectives; constants of the kernel.
+// a, b: x, y, z of points i < j.
+// of_pair: writes what a pair has of its own. Called with points of the reference, once for every
+//     pair in every block, before any frame. 0: there is nothing.
 // of_frame: what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats; called by each
 //     of its lanes before its pairs. 0: there is nothing.
 // add: accumulates a pair of a frame.
@@ -335,20 +272,17 @@ typedef struct tmap_pairs_frames_calls {
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_frames {
     const tmap_pairs_frames_plan *plan;
-    const float *reference, *frames;
-    const tmap_u32 *numbers;
-    tmap_u32 points, own, bytes; // points: of a frame, in memory
-    tmap_pairs_frames_pair of_pair;
-    tmap_pairs_frames_frame of_frame;
-    tmap_pairs_frames_add add;
-    tmap_fold_join join;
-    const void *zero;
+    tmap_pairs_frames_points points;
+    tmap_pairs_frames_calls calls;
+    tmap_fold fold;
     void *job;
-    tmap_u32 table; // where it begins in shared memory, in floats
+    tmapi_frames_layout at;
+    tmap_u64 first, tile, tiles; // what the block does: its frames, and its tiles from `tile` on
+    tmap_u32 count, groups;      // frames and groups of them
 } tmapi_frames;
 
-// A tile, and the lane's share of its pairs: blocks of rows with what is left of them at their
-// ends, `head` and every step-th one of them after it; and `count` quads from a place on.
+// A tile, and the lane's share of its pairs: every step-th one from `head` of the blocks of rows,
+// with what is left of them at their ends; and `count` quads from a place on.
 typedef struct tmapi_frames_tile {
     tmap_u32 i, j, rows, columns; // the first points, how many
     tmap_u32 blocks, quads, of_j; // of rows, of columns, whole ones; where points j are in a stage
@@ -362,27 +296,22 @@ TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
     return (float *)tmapi_pairs_memory() + at;
 }
 
-// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it.
+// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it; the
+// first quad that a block of rows takes.
 TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
     return TMAPI_FRAMES_ROWS / 4 * (block * (block + 1) / 2);
 }
-
-// The first quad that a block of rows takes, and where quad 0 of its rows would be in the table.
 TMAP_DEVICE tmap_u32 tmapi_frames_first(const tmapi_frames_tile *t, tmap_u32 block) {
     return t->diagonal ? (block + 1) * (TMAPI_FRAMES_ROWS / 4) : 0;
 }
-TMAP_DEVICE tmap_u32 tmapi_frames_base(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                       tmap_u32 block) {
-    const tmap_u32 quads = f->plan->side / 4;
-    return block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
-}
 
-// Where what a row's pairs with a quad have of their own is: the first of 4 floats, for each of
-// `own`.
+// Where the table has what a row's pairs with a quad have of their own: the first of 4 floats, for
+// each of `own`.
 TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frames_tile *t,
                                         tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
-    const tmap_u32 cell = tmapi_frames_base(f, t, block) + quad;
-    return f->table + (cell * TMAPI_FRAMES_ROWS + row) * f->own * 4;
+    const tmap_u32 quads = f->plan->side / 4;
+    const tmap_u32 base = block * quads - (t->diagonal ? tmapi_frames_left_of(block) : 0);
+    return f->at.stage / 2 + ((base + quad) * TMAPI_FRAMES_ROWS + row) * f->calls.own * 4;
 }
 
 // Tile number `tile`. The points alone.
@@ -402,26 +331,22 @@ TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u
     return t;
 }
 
+// Where share v of `step` equal shares of `all` begins.
+TMAP_DEVICE tmap_u32 tmapi_frames_begin(tmap_u32 all, tmap_u32 step, tmap_u32 v) {
+    return all / step * v + (v < all % step ? v : all % step);
+}
+
 // The share of lanes number v of `step` that go their own ways: every step-th head, and as many
 // quads, one after the other, as make the shares equal.
 TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
-    const tmap_u32 per = TMAPI_FRAMES_ROWS / 4, rows = t->blocks;
-    tmap_u32 with = rows, quads, all, begin; // with: blocks of rows that have quads
-    if (t->diagonal) with = t->quads / per < rows ? t->quads / per : rows;
-    quads = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
-    t->heads = t->diagonal || t->columns % 4 ? rows : 0;
-    t->head = v, t->step = step;
-    all = quads + t->heads;
-    // Shares of all / step, one more for the first all % step; less the heads of those before.
-    begin = all / step * v + (v < all % step ? v : all % step);
-    begin -= t->heads / step * v + (v < t->heads % step ? v : t->heads % step);
-    t->count = all / step + (v < all % step) - t->heads / step - (v < t->heads % step);
-    if (!t->diagonal) {
-        t->block = t->quads ? begin / t->quads : 0;
-        t->quad = begin - t->block * t->quads;
-        return;
-    }
-    t->block = 0, t->quad = begin;
+    const tmap_u32 most = t->quads / (TMAPI_FRAMES_ROWS / 4);
+    const tmap_u32 with = t->diagonal && most < t->blocks ? most : t->blocks; // blocks with quads
+    tmap_u32 all = with * t->quads - (t->diagonal ? tmapi_frames_left_of(with) : 0);
+    t->heads = t->diagonal || t->columns % 4 ? t->blocks : 0;
+    t->head = v, t->step = step, t->block = 0, all += t->heads;
+    t->quad = tmapi_frames_begin(all, step, v) - tmapi_frames_begin(t->heads, step, v);
+    t->count = tmapi_frames_begin(all, step, v + 1) - tmapi_frames_begin(t->heads, step, v + 1);
+    t->count -= t->quad;
     while (t->count && t->quad >= t->quads - tmapi_frames_first(t, t->block))
         t->quad -= t->quads - tmapi_frames_first(t, t->block), ++t->block;
     t->quad += tmapi_frames_first(t, t->block);
@@ -435,66 +360,46 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     const tmap_u32 lane = threadIdx.x % 32, floats = 3 * count;
     const float *from = frame + first * 3ull;
     float *to = tmapi_frames_shared_at(at);
+    const tmap_u32 *numbers = f->points.numbers;
     tmap_u32 x = lane;
-    if (f->numbers) {
-        TMAPI_NO_UNROLL
-        for (; x < floats; x += 32)
-            tmapi_async_copy(to + x, frame + f->numbers[first + x / 3] * 3ull + x % 3, 4);
-        return;
-    }
-    if ((tmap_u64)from % 16 == 0) {
-        TMAPI_NO_UNROLL
+    if (!numbers && (tmap_u64)from % 16 == 0) {
         for (x = 4 * lane; x + 4 <= floats; x += 128) tmapi_async_copy(to + x, from + x, 16);
         x = floats / 4 * 4 + lane;
     }
-    TMAPI_NO_UNROLL
-    for (; x < floats; x += 32) tmapi_async_copy(to + x, from + x, 4);
+    for (; x < floats; x += 32) {
+        const float *at = numbers ? frame + numbers[first + x / 3] * 3ull + x % 3 : from + x;
+        tmapi_async_copy(to + x, at, 4);
+    }
 }
 
-// The tile's points of `count` frames from frame `first` on go to a stage, in one batch, and before
-// that, where they are asked for, those of the reference, in a batch of their own. A warp takes
-// half of a frame's: rows or columns, or on the diagonal one of two halves of both.
+// The tile's points of `count` frames go to a stage, in a batch. A warp takes half of a frame's:
+// rows or columns, or on the diagonal one of two halves of both.
 TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                    tmap_u64 first, tmap_u32 count, int reference, tmap_u32 stage) {
-    const tmap_u32 warp = threadIdx.x / 32, second = warp % 2, pitch = f->plan->pitch;
-    const tmap_u32 half = (t->rows + 7) / 8 * 4, cut = t->diagonal ? half : t->rows;
-    const tmap_u32 all = t->diagonal ? t->rows : t->rows + t->columns;
-    const tmap_u32 middle = cut < all ? cut : all;
-    const tmap_u32 from = !second ? t->i : t->diagonal ? t->i + middle : t->j;
-    const tmap_u32 to = !second ? 0 : t->diagonal ? 3 * middle : t->of_j;
-    int row = reference ? -1 : (int)(warp / 2); // -1: the reference, by the first two warps
-    TMAPI_NO_UNROLL
-    for (;;) {
-        const tmap_u32 place = row < 0 ? f->plan->group : (tmap_u32)row;
-        const float *frame = f->reference;
-        if (row >= 0) frame = f->frames + (first + place) * f->points * 3;
-        if (row < 0 ? warp < 2 : place < count)
-            tmapi_frames_bring_row(f, frame, from, second ? all - middle : middle,
-                                   stage + place * pitch + to);
-        if (row < 0) tmapi_async_commit();
-        row = row < 0 ? (int)(warp / 2) : row + (int)(TMAPI_FRAMES_WARPS / 2);
-        if (row >= (int)count) break;
+                                    const float *frames, tmap_u32 count, tmap_u32 stage) {
+    const tmap_u32 warp = threadIdx.x / 32, half = (t->rows + 7) / 8 * 4;
+    const tmap_u32 middle = t->diagonal && half < t->rows ? half : t->rows;
+    tmap_u32 from = t->i, points = middle;
+    if (warp % 2) {
+        from = t->diagonal ? t->i + middle : t->j;
+        points = t->diagonal ? t->rows - middle : t->columns;
+        stage += t->diagonal ? 3 * middle : t->of_j;
     }
+    for (tmap_u32 row = warp / 2; row < count; row += TMAPI_FRAMES_WARPS / 2)
+        tmapi_frames_bring_row(f, frames + (tmap_u64)row * f->points.points * 3, from, points,
+                               stage + row * f->plan->pitch);
     tmapi_async_commit();
 }
 
-// ---- what pairs have of their own ---------------------------------------------------------------
+// ---- the pairs ----------------------------------------------------------------------------------
 //
 // A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
 // time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
 // is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
 // frames, its halves, quarters or eighths are on their own ways through the pairs.
 
-typedef struct tmapi_frames_points {
+typedef struct tmapi_frames_places {
     alignas(16) float at[TMAPI_FRAMES_ROWS][3];
-} tmapi_frames_points;
-typedef struct tmapi_frames_quad {
-    alignas(16) float at[4][3];
-} tmapi_frames_quad;
-typedef struct tmapi_frames_own {
-    alignas(16) float at[TMAP_PAIRS_FRAMES_OWN_MAX][4];
-} tmapi_frames_own;
-
+} tmapi_frames_places;
 // A lane's frame: where it is in shared memory, what it has of its own, and its sums.
 typedef struct tmapi_frames_lane {
     tmap_u32 at;
@@ -502,453 +407,305 @@ typedef struct tmapi_frames_lane {
     tmapi_fold_words run, total;
 } tmapi_frames_lane;
 
-// What pairs 4 quad to 4 quad + 3 of row i have. all: a constant, 1: they all exist, so that none
-// of them waits for another.
-TMAP_DEVICE void tmapi_frames_make_quad(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        const float *reference, tmap_u32 i, tmap_u32 quad, int all,
-                                        const tmapi_frames_quad *b, tmapi_frames_own *own,
-                                        void *sum) {
-#pragma unroll
-    for (tmap_u32 c = 0; c < 4; ++c) {
-        const tmap_u32 j = 4 * quad + c;
-        float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
-        const tmap_pair pair = {t->i + i, t->j + j};
-        if (all || (i < t->rows && j < t->columns && (!t->diagonal || i < j)))
-            f->of_pair(f->job, sum, pair, reference + 3 * i, b->at[c], mine);
-#pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k) own->at[k][c] = mine[k];
-    }
-}
-
-// Makes the table of a tile, 4 pairs a thread at a time, and adds to the thread's sum what the
-// pairs themselves have. at: of the reference's points.
-TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
-                                   void *sum) {
-    const float *reference = tmapi_frames_shared_at(at);
-    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, per = TMAPI_FRAMES_ROWS / 4;
-    const tmap_u32 quads = t->columns / 4 + (t->columns % 4 != 0);
-    tmap_u32 block = 0, end = quads, i; // end: of the row's quads, in the table
-    TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS;;
-         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
-        // x counts the quads that exist; the table has room for all of a side
-        tmap_u32 quad;
-        tmapi_frames_quad b;
-        tmapi_frames_own own;
-        while (block < t->blocks && x >= end) {
-            ++block;
-            end += quads - (t->diagonal && block * per < quads ? block * per : 0);
-        }
-        if (block >= t->blocks) break;
-        quad = quads - (end - x), i = block * TMAPI_FRAMES_ROWS + row;
-#pragma unroll
-        for (tmap_u32 k = 0; k < 3; ++k)
-            tmapi_value_copy(&b.at[0][0] + 4 * k, reference + t->of_j + 12 * quad + 4 * k, 16);
-        if (i < t->rows && 4 * quad + 3 < t->columns && (!t->diagonal || i < 4 * quad))
-            tmapi_frames_make_quad(f, t, reference, i, quad, 1, &b, &own, sum);
-        else
-            tmapi_frames_make_quad(f, t, reference, i, quad, 0, &b, &own, sum);
-#pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k)
-            tmapi_value_copy(
-                tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row) + 4 * k),
-                own.at[k], 16);
-    }
-}
-
-// ---- the pairs ----------------------------------------------------------------------------------
-
 // Points of a frame from shared memory, `count` of them, a multiple of 4.
-TMAP_DEVICE void tmapi_frames_read(float *to, const float *from, tmap_u32 count) {
+TMAP_DEVICE void tmapi_frames_read(tmapi_frames_places *to, const float *from, tmap_u32 count) {
 #pragma unroll
-    for (tmap_u32 k = 0; k < 3 * TMAPI_FRAMES_ROWS / 4; ++k)
-        if (k < 3 * count / 4) tmapi_value_copy(to + 4 * k, from + 4 * k, 16);
-}
-TMAP_DEVICE void tmapi_frames_read_rows(const tmapi_frames_lane *lane, tmap_u32 block,
-                                        tmapi_frames_points *a) {
-    tmapi_frames_read(&a->at[0][0],
-                      tmapi_frames_shared_at(lane->at + 3 * TMAPI_FRAMES_ROWS * block),
-                      TMAPI_FRAMES_ROWS);
-}
-
-// A pair in the lane's frame. own: of pairs c = 0 to 3 of a row, of which this is number c.
-TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
-                                      tmap_pair pair, const float *a, const float *b, tmap_u32 c,
-                                      const tmapi_frames_own *own) {
-    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
-#pragma unroll
-    for (tmap_u32 k = 0; k < f->own; ++k) mine[k] = own->at[k][c];
-    f->add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
+    for (tmap_u32 k = 0; k < 3 * count / 4; ++k)
+        tmapi_value_copy(&to->at[0][0] + 4 * k, from + 4 * k, 16);
 }
 
 // All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
-                                   const tmapi_frames_points *a, const float *columns,
+                                   const tmapi_frames_places *a, const float *columns,
                                    const float *own) {
-    tmapi_frames_quad b;
-    tmapi_frames_read(&b.at[0][0], columns, 4);
+    tmapi_frames_places b;
+    tmapi_frames_read(&b, columns, 4);
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
-        tmapi_frames_own row;
+        alignas(16) float row[TMAP_PAIRS_FRAMES_OWN_MAX][4];
 #pragma unroll
-        for (tmap_u32 k = 0; k < f->own; ++k)
-            tmapi_value_copy(row.at[k], own + (r * f->own + k) * 4, 16);
+        for (tmap_u32 k = 0; k < f->calls.own; ++k)
+            tmapi_value_copy(row[k], own + (r * f->calls.own + k) * 4, 16);
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) {
             const tmap_pair pair = {first.i + r, first.j + c};
-            tmapi_frames_pair_of(f, lane, pair, a->at[r], b.at[c], c, &row);
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = row[k][c];
+            f->calls.add(f->job, &lane->run, pair, a->at[r], b.at[c], mine, lane->of_frame);
         }
     }
 }
 
-// What a single pair has of its own, as number 0.
-TMAP_DEVICE tmapi_frames_own tmapi_frames_own_of(const tmapi_frames *f, tmap_u32 at) {
-    tmapi_frames_own own;
-#pragma unroll
-    for (tmap_u32 k = 0; k < f->own; ++k) own.at[k][0] = *tmapi_frames_shared_at(at + 4 * k);
-    return own;
-}
-
-// What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
-// columns behind the last whole quad.
+// What a block of rows has beside its quads, a column after the other: on the diagonal the pairs
+// among its points; and the columns behind the last whole quad.
 TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane, tmap_u32 block) {
-    const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
-    tmapi_frames_points a;
-    tmapi_frames_read_rows(lane, block, &a);
-    tmapi_fold_move(&lane->run, f->zero, f->bytes);
-    if (t->diagonal) {
+    const tmap_u32 row = block * TMAPI_FRAMES_ROWS, among = t->diagonal ? TMAPI_FRAMES_ROWS : 0;
+    const tmap_u32 after = t->diagonal ? row + TMAPI_FRAMES_ROWS : 0;
+    const tmap_u32 rest = after > 4 * t->quads ? after : 4 * t->quads;
+    tmapi_frames_places a;
+    tmapi_frames_read(&a, tmapi_frames_shared_at(lane->at + 3 * row), TMAPI_FRAMES_ROWS);
+    tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
+    for (tmap_u32 x = 0; x < among + 3; ++x) {
+        const tmap_u32 j = x < among ? row + x : rest + x - among;
+        const float *b = tmapi_frames_shared_at(lane->at + t->of_j + 3 * j);
+        if (j >= t->columns) continue;
 #pragma unroll
-        for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
-            tmapi_frames_quad b;
-            if (row + c >= t->rows) break;
+        for (tmap_u32 k = 0; k < TMAPI_FRAMES_ROWS; ++k) {
+            const tmap_u32 own = tmapi_frames_place(f, t, block, j / 4, k) + j % 4;
+            const tmap_pair pair = {t->i + row + k, t->j + j};
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+            if (t->diagonal && row + k >= j) continue;
 #pragma unroll
-            for (tmap_u32 k = 0; k < 3; ++k) b.at[0][k] = a.at[c][k];
-#pragma unroll
-            for (tmap_u32 r = 0; r < c; ++r) {
-                const tmapi_frames_own own = tmapi_frames_own_of(
-                    f, tmapi_frames_place(f, t, block, row / 4 + c / 4, r) + c % 4);
-                const tmap_pair pair = {t->i + row + r, t->j + row + c};
-                tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
-            }
+            for (tmap_u32 q = 0; q < f->calls.own; ++q)
+                mine[q] = *tmapi_frames_shared_at(own + 4 * q);
+            f->calls.add(f->job, &lane->run, pair, a.at[k], b, mine, lane->of_frame);
         }
     }
-    TMAPI_NO_UNROLL
-    for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
-        tmapi_frames_quad b;
-        if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
-#pragma unroll
-        for (tmap_u32 k = 0; k < 3; ++k)
-            b.at[0][k] = *tmapi_frames_shared_at(lane->at + t->of_j + 3 * j + k);
-#pragma unroll
-        for (tmap_u32 r = 0; r < TMAPI_FRAMES_ROWS; ++r) {
-            const tmapi_frames_own own =
-                tmapi_frames_own_of(f, tmapi_frames_place(f, t, block, t->quads, r) + j % 4);
-            const tmap_pair pair = {t->i + row + r, t->j + j};
-            tmapi_frames_pair_of(f, lane, pair, a.at[r], b.at[0], 0, &own);
-        }
-    }
-    f->join(f->job, &lane->total, &lane->run);
-}
-
-// Where a lane is: a block of rows, and a quad of columns.
-typedef struct tmapi_frames_way {
-    const float *columns, *own;
-    tmap_u32 block;
-} tmapi_frames_way;
-
-TMAP_DEVICE void tmapi_frames_go(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                 const tmapi_frames_lane *lane, tmap_u32 block, tmap_u32 quad,
-                                 tmapi_frames_way *way, tmapi_frames_points *a) {
-    way->block = block;
-    way->own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
-    way->columns = tmapi_frames_shared_at(lane->at + t->of_j + 12 * quad);
-    tmapi_frames_read_rows(lane, block, a);
+    f->fold.join(f->job, &lane->total, &lane->run);
 }
 
 // All pairs of the lane's share of a tile.
 TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane) {
     const float *end = tmapi_frames_shared_at(lane->at + t->of_j + 12 * t->quads); // of rows
-    tmap_u32 left = t->count;
-    tmapi_frames_points a;
-    tmapi_frames_way way;
-    TMAPI_NO_UNROLL
+    const float *columns = end, *own = end;
+    tmap_u32 left = t->count, block = t->block - 1, quad = t->quad;
+    tmapi_frames_places a;
     for (tmap_u32 head = t->head; head < t->heads; head += t->step)
         tmapi_frames_head(f, t, lane, head);
-    if (!left) return;
-    tmapi_frames_go(f, t, lane, t->block, t->quad, &way, &a);
-    TMAPI_NO_UNROLL
     while (left) {
         const tmap_u32 stop = left > 4 ? left - 4 : 0; // sums of 128 terms
-        tmapi_fold_move(&lane->run, f->zero, f->bytes);
-        TMAPI_NO_UNROLL
+        tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
         for (; left > stop; --left) {
             tmap_pair first;
-            if (way.columns == end)
-                tmapi_frames_go(f, t, lane, way.block + 1, tmapi_frames_first(t, way.block + 1),
-                                &way, &a);
-            first.i = t->i + way.block * TMAPI_FRAMES_ROWS;
-            first.j = t->j + t->quads * 4 - (tmap_u32)(end - way.columns) / 3;
-            tmapi_frames_step(f, lane, first, &a, way.columns, way.own);
-            way.own += TMAPI_FRAMES_ROWS * f->own * 4;
-            way.columns += 12;
+            if (columns == end) { // the next block of rows
+                const tmap_u32 at = 3 * TMAPI_FRAMES_ROWS * ++block;
+                own = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, 0));
+                columns = tmapi_frames_shared_at(lane->at + t->of_j + 12 * quad);
+                tmapi_frames_read(&a, tmapi_frames_shared_at(lane->at + at), TMAPI_FRAMES_ROWS);
+                quad = tmapi_frames_first(t, block + 1);
+            }
+            first.i = t->i + block * TMAPI_FRAMES_ROWS;
+            first.j = t->j + t->quads * 4 - (tmap_u32)(end - columns) / 3;
+            tmapi_frames_step(f, lane, first, &a, columns, own);
+            own += TMAPI_FRAMES_ROWS * f->calls.own * 4;
+            columns += 12;
         }
-        f->join(f->job, &lane->total, &lane->run);
+        f->fold.join(f->job, &lane->total, &lane->run);
     }
 }
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-// What a block does: its frames, and its tiles from `tile` on.
-typedef struct tmapi_frames_block {
-    tmap_u64 first, tile, tiles;
-    tmap_u32 frames, groups;
-} tmapi_frames_block;
-
-TMAP_DEVICE tmapi_frames_block tmapi_frames_block_of(const tmap_pairs_frames_plan *plan) {
-    const tmap_u32 split = blockIdx.x % plan->splits;
-    tmapi_frames_block b;
-    b.first = (tmap_u64)(blockIdx.x / plan->splits) * plan->range;
-    b.frames = plan->range;
-    if (plan->frames - b.first < b.frames) b.frames = (tmap_u32)(plan->frames - b.first);
-    b.groups = (b.frames + plan->group - 1) / plan->group;
-    b.tile = plan->tiles * split / plan->splits;
-    b.tiles = plan->tiles * (split + 1) / plan->splits - b.tile;
-    return b;
+// Accumulators in the block's shared memory, from a byte on: number x of them.
+TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u32 byte, tmap_u32 x) {
+    return (unsigned char *)tmapi_frames_shared_at(byte / 4) + x * f->fold.bytes;
 }
 
-// Accumulators in the block's shared memory, from a byte on: number x of them.
-TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u64 byte, tmap_u32 x) {
-    return (unsigned char *)tmapi_frames_shared_at((tmap_u32)byte / 4) + x * f->bytes;
+// Joins to a sum what a place has.
+TMAP_DEVICE void tmapi_frames_take(const tmapi_frames *f, tmapi_fold_words *sum, const void *from) {
+    tmapi_fold_words other;
+    tmapi_fold_move(&other, from, f->fold.bytes);
+    f->fold.join(f->job, sum, &other);
 }
 
 // The frames of group g of the block.
-TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmap_pairs_frames_plan *plan,
-                                           const tmapi_frames_block *b, tmap_u32 g) {
-    const tmap_u32 left = b->frames - g * plan->group;
-    return left < plan->group ? left : plan->group;
+TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmapi_frames *f, tmap_u32 g) {
+    const tmap_u32 left = f->count - g * f->plan->group;
+    return left < f->plan->group ? left : f->plan->group;
 }
 
-// The sums of a warp's lanes go to shared memory, those of lanes with the same frames joined.
-// sums: the byte where those of all warps begin.
-TMAP_DEVICE void tmapi_frames_leave(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_u32 sums) {
-    const tmap_u32 lanes = f->plan->group, me = threadIdx.x % 32;
-    const tmap_u32 to = threadIdx.x / 32 * f->plan->group + me;
+// Joins the warps' sums of a group's frames, a thread each, and with those of tiles before; after
+// the last tile frames are finished. sums: where those of all warps begin.
+TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, tmap_u32 g, tmap_u32 sums, int first,
+                                     int last) {
+    const tmap_u32 x = g * f->plan->group + threadIdx.x;
+    void *all = tmapi_frames_sum_at(f, f->at.at_all, x);
+    tmapi_fold_words sum;
+    if (threadIdx.x >= tmapi_frames_of_group(f, g)) return;
+    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, threadIdx.x), f->fold.bytes);
+#pragma unroll 4
+    for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w)
+        tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, sums, w * f->plan->group + threadIdx.x));
+    if (!first) tmapi_frames_take(f, &sum, all);
+    if (last)
+        f->calls.finish(f->job, f->first + x, &sum, tmapi_frames_sum_at(f, f->at.at_pairs, 0));
+    else
+        tmapi_fold_move(all, &sum, f->fold.bytes);
+}
+
+// The table of a tile, 4 pairs a thread at a time, and what the pairs have accumulated. at: of the
+// reference's points. Collective for the block; a barrier must follow.
+TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
+                                   int first) {
+    const float *reference = tmapi_frames_shared_at(at);
+    const tmap_u32 row = threadIdx.x % TMAPI_FRAMES_ROWS, quads = (t->columns + 3) / 4;
+    unsigned char *pairs = tmapi_frames_sum_at(f, f->at.at_pairs, 0);
+    tmapi_fold_words sum;
+    tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
+    for (tmap_u32 x = threadIdx.x / TMAPI_FRAMES_ROWS; x < t->blocks * quads;
+         x += TMAP_PAIRS_FRAMES_THREADS / TMAPI_FRAMES_ROWS) {
+        const tmap_u32 block = x / quads, quad = x % quads, i = block * TMAPI_FRAMES_ROWS + row;
+        float *to = tmapi_frames_shared_at(tmapi_frames_place(f, t, block, quad, row));
+        tmapi_frames_places b;
+        alignas(16) float own[TMAP_PAIRS_FRAMES_OWN_MAX][4];
+        if (t->diagonal && quad < block * (TMAPI_FRAMES_ROWS / 4)) continue;
+        tmapi_frames_read(&b, reference + t->of_j + 12 * quad, 4);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 4; ++c) {
+            const tmap_u32 j = 4 * quad + c;
+            const tmap_pair pair = {t->i + i, t->j + j};
+            float mine[TMAP_PAIRS_FRAMES_OWN_MAX] = {0, 0, 0, 0};
+            if (i < t->rows && j < t->columns && (!t->diagonal || i < j))
+                f->calls.of_pair(f->job, &sum, pair, reference + 3 * i, b.at[c], mine);
+#pragma unroll
+            for (tmap_u32 k = 0; k < f->calls.own; ++k) own[k][c] = mine[k];
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < f->calls.own; ++k) tmapi_value_copy(to + 4 * k, own[k], 16);
+    }
+    if (!f->calls.sums) return;
+    tmap_fold_block(&sum, f->fold, f->job, pairs + (f->fold.bytes + 15) / 16 * 16);
+    if (threadIdx.x) return;
+    if (!first) tmapi_frames_take(f, &sum, pairs);
+    tmapi_fold_move(pairs, &sum, f->fold.bytes);
+}
+
+// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those
+// of lanes with the same frames joined. stage: of points; sums: where those of warps begin.
+TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
+                                    tmap_u32 stage, tmap_u32 sums) {
+    const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
+    const tmap_u32 me = threadIdx.x % 32, to = threadIdx.x / 32 * lanes + me;
+    tmap_u32 mine = threadIdx.x % lanes;
+    tmapi_frames_lane lane;
+    if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
+    lane.at = stage + mine * f->plan->pitch;
+    if (f->calls.of_frame) f->calls.of_frame(f->job, f->first + g * lanes + mine, lane.of_frame);
+    tmapi_fold_move(&lane.total, f->fold.zero, f->fold.bytes);
+    tmapi_frames_walk(f, t, &lane);
+    __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 step = 16; step >= lanes; step /= 2) {
         tmapi_fold_words other;
 #pragma unroll
-        for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
-            if (i < f->bytes / 4)
-                other.word[i] = __shfl_down_sync(0xffffffffu, lane->total.word[i], step);
-        if (me < step) f->join(f->job, &lane->total, &other);
+        for (tmap_u32 i = 0; i < f->fold.bytes / 4; ++i)
+            other.word[i] = __shfl_down_sync(0xffffffffu, lane.total.word[i], step);
+        if (me < step) f->fold.join(f->job, &lane.total, &other);
     }
-    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane->total, f->bytes);
-}
-
-// Joins the warps' sums of a group's frames, a thread each, and with those of tiles before.
-TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, const tmapi_frames_block *b, tmap_u32 g,
-                                     int first_tile, tmap_u32 sums,
-                                     tmap_pairs_frames_finish finish) {
-    const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u32 x = threadIdx.x;
-    tmapi_fold_words sum, other;
-    if (x >= tmapi_frames_of_group(plan, b, g)) return;
-    tmapi_fold_move(&sum, tmapi_frames_sum_at(f, sums, x), f->bytes);
-#pragma unroll 4
-    for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS; ++w) {
-        tmapi_fold_move(&other, tmapi_frames_sum_at(f, sums, w * plan->group + x), f->bytes);
-        f->join(f->job, &sum, &other);
-    }
-    if (plan->bands == 1) {
-        finish(f->job, b->first + g * plan->group + x, &sum,
-               tmapi_frames_sum_at(f, tmapi_frames_at_pairs(plan), 0));
-    } else {
-        unsigned char *all = tmapi_frames_sum_at(f, tmapi_frames_at_all(plan), g * plan->group + x);
-        if (!first_tile) {
-            tmapi_fold_move(&other, all, f->bytes);
-            f->join(f->job, &sum, &other);
-        }
-        tmapi_fold_move(all, &sum, f->bytes);
-    }
-}
-
-// The table of a tile, and what pairs have accumulated. Collective for the block; a barrier must
-// follow. at: of the reference's points.
-TMAP_DEVICE void tmapi_frames_make_tile(const tmapi_frames *f, const tmapi_frames_tile *t,
-                                        tmap_u32 at, int sums, int first_tile) {
-    const tmap_u64 place = tmapi_frames_at_pairs(f->plan);
-    unsigned char *pairs = tmapi_frames_sum_at(f, place, 0);
-    const tmap_fold fold = {f->zero, f->bytes, f->join};
-    tmapi_fold_words sum, before;
-    tmapi_fold_move(&sum, f->zero, f->bytes);
-    tmapi_frames_make(f, t, at, &sum);
-    if (!sums) return;
-    tmapi_pairs_join(&sum, fold, f->job,
-                     tmapi_frames_sum_at(f, place + (f->bytes + 15) / 16 * 16, 0));
-    if (threadIdx.x) return;
-    if (!first_tile) {
-        tmapi_fold_move(&before, pairs, f->bytes);
-        f->join(f->job, &sum, &before);
-    }
-    tmapi_fold_move(pairs, &sum, f->bytes);
-}
-
-// The pairs of a group of frames in a tile. stage: of their points; sums: where theirs go.
-TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_block *b,
-                                    const tmapi_frames_tile *t, tmap_u32 g, tmap_u32 stage,
-                                    tmap_u32 sums) {
-    const tmap_u32 frames = tmapi_frames_of_group(f->plan, b, g);
-    tmap_u32 mine = threadIdx.x % f->plan->group;
-    tmapi_frames_lane lane;
-    if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
-    lane.at = stage + mine * f->plan->pitch;
-    if (f->of_frame) f->of_frame(f->job, b->first + g * f->plan->group + mine, lane.of_frame);
-    tmapi_fold_move(&lane.total, f->zero, f->bytes);
-    tmapi_frames_walk(f, t, &lane);
-    __syncwarp();
-    tmapi_frames_leave(f, &lane, sums);
+    if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane.total, f->fold.bytes);
 }
 
 // All tiles and frames of a block. At step x the points of group x are asked for, the pairs of
 // group x - 1 are looked at, and the sums of group x - 2 are joined, all tiles one after the other.
-TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f, const tmapi_frames_block *b, int sums,
-                                   tmap_pairs_frames_finish finish) {
+TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u32 ways = 32 / plan->group;
+    const tmap_u32 ways = 32 / plan->group, group = plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
-    const tmap_u32 of_stage = tmapi_frames_stage(plan) / 4, of_sums = tmapi_frames_sums(plan);
-    const tmap_u32 at_sums = tmapi_frames_at_sums(plan), group = plan->group;
-    const tmap_u64 steps = b->tiles * b->groups;
-    tmapi_frames_tile t = tmapi_frames_tile_of(f, b->tile), next = t;
+    const tmap_u64 steps = f->tiles * f->groups, of_frame = f->points.points * 3ull;
+    tmapi_frames_tile t = tmapi_frames_tile_of(f, f->tile), next = t;
     tmap_u32 coming = 0, here = 0, before = 0; // groups
     tmap_u64 tile = 0;                         // the one whose points come
-    TMAPI_NO_UNROLL
     for (tmap_u64 x = 0; x < steps + 2; ++x) {
         const int look = x >= 1 && x <= steps;
-        const tmap_u32 odd = (tmap_u32)x & 1;
+        const tmap_u32 odd = (tmap_u32)x & 1, even = odd ^ 1;
+        const tmap_u32 to = odd * (f->at.stage / 4), from = even * (f->at.stage / 4);
         if (look && here == 0) {
             t = next;
             tmapi_frames_share(&t, way, ways * TMAPI_FRAMES_WARPS);
-            if (f->of_pair) {
+            if (f->calls.of_pair) {
                 tmapi_async_wait(1);
                 __syncthreads(); // the reference is there, and the table is free
-                tmapi_frames_make_tile(f, &t, (odd ^ 1) * of_stage + group * plan->pitch, sums,
-                                       x == 1);
+                tmapi_frames_make(f, &t, from + group * plan->pitch, x == 1);
             }
         }
         tmapi_async_wait(0);
         __syncthreads(); // points and table are there, the other stage and its sums are free
         if (x < steps) {
-            if (coming == 0 && tile) next = tmapi_frames_tile_of(f, b->tile + tile);
-            tmapi_frames_bring(f, &next, b->first + (tmap_u64)coming * group,
-                               tmapi_frames_of_group(plan, b, coming), f->of_pair && coming == 0,
-                               odd * of_stage);
-            if (++coming == b->groups) coming = 0, ++tile;
+            if (coming == 0 && tile) next = tmapi_frames_tile_of(f, f->tile + tile);
+            if (coming == 0 && f->calls.of_pair) // a batch of its own
+                tmapi_frames_bring(f, &next, f->points.reference, 1, to + group * plan->pitch);
+            tmapi_frames_bring(f, &next,
+                               f->points.frames + (f->first + (tmap_u64)coming * group) * of_frame,
+                               tmapi_frames_of_group(f, coming), to);
+            if (++coming == f->groups) coming = 0, ++tile;
         }
         if (x >= 2) {
-            tmapi_frames_gather(f, b, before, x - 2 < b->groups, at_sums + odd * of_sums, finish);
-            if (++before == b->groups) before = 0;
+            tmapi_frames_gather(f, before, f->at.at_sums + odd * f->at.sums, x - 2 < f->groups,
+                                plan->splits == 1 && x >= steps + 2 - f->groups);
+            if (++before == f->groups) before = 0;
         }
         if (look) {
-            tmapi_frames_group(f, b, &t, here, (odd ^ 1) * of_stage, at_sums + (odd ^ 1) * of_sums);
-            if (++here == b->groups) here = 0;
+            tmapi_frames_group(f, &t, here, from, f->at.at_sums + even * f->at.sums);
+            if (++here == f->groups) here = 0;
         }
     }
 }
 
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
-// finishes them: each frame by several threads, whose sums are joined in their order.
-TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, const tmapi_frames_block *b,
-                                   void *workspace, tmap_pairs_frames_finish finish) {
+// finishes them: a frame by a warp, each of which has joined those of the pairs before.
+TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
-    const tmap_u64 range = blockIdx.x / plan->splits, row = (plan->range + 1ull) * f->bytes;
+    const tmap_u64 range = blockIdx.x / plan->splits, bytes = f->fold.bytes;
+    const tmap_u64 row = (plan->range + 1ull) * bytes; // the pairs and the frames of a block
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
-    unsigned char *pairs = tmapi_frames_sum_at(f, tmapi_frames_at_pairs(plan), 0);
-    tmapi_fold_words sum, other;
-    tmap_u32 wide = 32, slice, slices;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x; x <= b->frames; x += TMAP_PAIRS_FRAMES_THREADS) { // pairs: 0
-        const unsigned char *mine = pairs;
-        if (x) mine = tmapi_frames_sum_at(f, tmapi_frames_at_all(plan), x - 1);
-        tmapi_fold_move(rows + blockIdx.x * row + x * f->bytes, mine, f->bytes);
-    }
+    tmapi_fold_words sum, pairs;
+    __syncthreads();
+    for (tmap_u32 x = threadIdx.x; x <= f->count; x += TMAP_PAIRS_FRAMES_THREADS)
+        tmapi_fold_move(rows + blockIdx.x * row + x * bytes,
+                        x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1)
+                          : tmapi_frames_sum_at(f, f->at.at_pairs, 0),
+                        f->fold.bytes);
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    while (wide <= b->frames && 2 * wide <= TMAP_PAIRS_FRAMES_THREADS) wide *= 2;
-    slice = threadIdx.x / wide, slices = TMAP_PAIRS_FRAMES_THREADS / wide;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 begin = 0; begin <= b->frames; begin += wide) {
-        const tmap_u32 x = begin + threadIdx.x % wide;
-        tmapi_fold_move(&sum, f->zero, f->bytes);
-        if (x <= b->frames) {
+    for (tmap_u32 x = 0; x <= f->count; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
+        tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
 #pragma unroll 4
-            for (tmap_u32 s = slice; s < plan->splits; s += slices) {
-                tmapi_fold_fetch(&other, rows + s * row + x * f->bytes, f->bytes);
-                f->join(f->job, &sum, &other);
-            }
+        for (tmap_u32 s = lane; s < plan->splits; s += 32) {
+            tmapi_fold_words other;
+            tmapi_fold_fetch(&other, rows + s * row + x * bytes, f->fold.bytes);
+            f->fold.join(f->job, &sum, &other);
         }
-        tmapi_fold_move(tmapi_frames_sum_at(f, 0, threadIdx.x), &sum, f->bytes);
-        __syncthreads();
-        if (!slice && x <= b->frames) {
-            TMAPI_NO_UNROLL
-            for (tmap_u32 s = 1; s < slices; ++s) {
-                tmapi_fold_move(&other, tmapi_frames_sum_at(f, 0, threadIdx.x + s * wide),
-                                f->bytes);
-                f->join(f->job, &sum, &other);
-            }
-            if (!x) tmapi_fold_move(pairs, &sum, f->bytes);
-        }
-        __syncthreads();
-        if (!slice && x && x <= b->frames) finish(f->job, b->first + x - 1, &sum, pairs);
+        tmap_fold_warp(&sum, f->fold, f->job);
+        if (!x)
+            pairs = sum;
+        else if (lane == 0)
+            f->calls.finish(f->job, f->first + x - 1, &sum, &pairs);
     }
 }
 
 // Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish.
 // plan: one of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one
 // nothing happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16,
-// the first tmap_pairs_frames_clear of which are zero before the first launch that uses them; each
-// launch leaves them so; 0 where none are needed. Launches that overlap need one each. All threads
-// of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS threads.
-// An accumulator begins anew after every 128 pairs at most, so that sums of floats, whose errors
-// grow with the number of terms, go far where fold.join adds them up in double precision.
+// the first tmap_pairs_frames_clear of which are zero before the first launch; one for each of
+// launches that overlap. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_FRAMES_THREADS threads. An accumulator begins anew after 128 pairs at most, so that
+// sums of floats go far where fold.join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
-// number of frames and on the device, so that sums of floats may differ in the last place between
-// plans.
-// Cost: for each pair and frame what add costs, and half of an instruction; the pairs' own floats
-// are made in each block. A warp takes 32 frames of the same pair, or 16 or 8; fewer frames than 8
-// leave lanes idle, so that for one or two frames tmap_pairs_fold is quicker.
+// number of frames and on the device: sums of floats may differ between plans.
+// Cost: for each pair and frame what add costs, and half of an instruction; of_pair in each block.
+// Fewer frames than 8 leave lanes idle: for one or two tmap_pairs_fold is quicker.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    tmap_pairs_frames_points points, tmap_pairs_frames_calls calls,
                                    tmap_fold fold, void *workspace, void *job) {
-    tmapi_frames_block b;
+    const tmap_u32 split = blockIdx.x % plan->splits;
     tmapi_frames f;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
-    f.plan = plan, f.reference = points.reference, f.frames = points.frames;
-    f.numbers = points.numbers, f.points = points.points, f.own = calls.own, f.bytes = fold.bytes;
-    f.of_pair = calls.of_pair, f.of_frame = calls.of_frame, f.add = calls.add;
-    f.join = fold.join, f.zero = fold.zero, f.job = job;
-    f.table = tmapi_frames_stage(plan) / 2; // behind two of them, in floats
-    b = tmapi_frames_block_of(plan);
+    f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
+    f.at = tmapi_frames_layout_of(plan);
+    f.first = (tmap_u64)(blockIdx.x / plan->splits) * plan->range, f.count = plan->range;
+    if (plan->frames - f.first < f.count) f.count = (tmap_u32)(plan->frames - f.first);
+    f.groups = (f.count + plan->group - 1) / plan->group;
+    f.tile = plan->tiles * split / plan->splits;
+    f.tiles = plan->tiles * (split + 1) / plan->splits - f.tile;
     if (!calls.sums && threadIdx.x == 0)
-        tmapi_fold_move(tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0), fold.zero,
-                        fold.bytes);
-    tmapi_frames_work(&f, &b, calls.sums, calls.finish);
-    if (plan->bands == 1) return;
-    __syncthreads();
-    if (plan->splits > 1) {
-        tmapi_frames_join(&f, &b, workspace, calls.finish);
-        return;
-    }
-    TMAPI_NO_UNROLL
-    for (tmap_u32 x = threadIdx.x; x < b.frames; x += TMAP_PAIRS_FRAMES_THREADS) {
-        tmapi_fold_words sum;
-        tmapi_fold_move(&sum, tmapi_frames_sum_at(&f, tmapi_frames_at_all(plan), x), fold.bytes);
-        calls.finish(job, b.first + x, &sum,
-                     tmapi_frames_sum_at(&f, tmapi_frames_at_pairs(plan), 0));
-    }
+        tmapi_fold_move(tmapi_frames_sum_at(&f, f.at.at_pairs, 0), fold.zero, fold.bytes);
+    tmapi_frames_work(&f);
+    if (plan->splits > 1) tmapi_frames_join(&f, workspace);
 }
 
 #endif // TMAP_CUDA

@@ -2,25 +2,13 @@
 // pairs_select.h: the pairs of n points to which a function of the user's says yes, as a list of
 // (i, j, value): radius graphs, contacts, candidates for something slower.
 //
-//     typedef struct near_job { const float *points; float r2; tmap_pairs_list list; } near_job;
-//     static __device__ int is_near(void *job, tmap_pair pair, const void *a, const void *b,
-//                                   void *value) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-//         const float squared = x * x + y * y + z * z;
-//         *(float *)value = sqrtf(squared); // costs nothing where the answer is no
-//         return squared < ((near_job *)job)->r2;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     list_near(tmap_pairs_plan plan, near_job j) {
-//         const tmap_points points = {j.points, 0, sizeof(float), 3};
-//         const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
-//         tmap_pairs_select(&plan, points, near, &j.list, &j);
-//     }
+//     const tmap_points points = {j.points, 0, sizeof(float), 3};
+//     const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
+//     tmap_pairs_select(&plan, points, near, &j.list, &j); // in a kernel of the user's
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
-//     ... j.list.workspace: tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER) bytes, cleared
-//         once; j.list.pairs, values, capacity and count are the user's
 //     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
+//
+// samples/triangle/16_radius_graph.cu has all of it.
 //
 // A thread keeps the answers for 32 pairs in one word, so that a hit costs nothing where pairs are
 // tested. Words that are not 0 go into a queue of the warp in shared memory. Only when it is full
@@ -33,7 +21,7 @@
 #include "pairs.h"
 
 // Orders of a list. ANY: it may differ from launch to launch. FIXED: it depends on the plan's share
-// alone: tile by tile in the order of the plan's items, and in a tile by an order of its own.
+// alone, tile by tile in the order of the plan's items.
 enum { TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER };
 
 // Where hits go; all of it is device memory.
@@ -45,8 +33,7 @@ typedef struct tmap_pairs_list {
     void *workspace;   // tmap_pairs_select_bytes bytes at a multiple of 8
 } tmap_pairs_list;
 
-// Bytes of the workspace of tmap_pairs_select: 16, and in the fixed order 8 for each item of the
-// plan's share. All are zero before the first launch that uses them; each launch leaves them so.
+// Bytes of the workspace, zero before the first launch that uses them; each launch leaves them so.
 // Launches that overlap need one each. Example: n = 131072, fixed order: 263184.
 TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
     return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
@@ -77,18 +64,18 @@ typedef struct tmapi_pairs_select_word {
     tmap_u32 from;
 } tmapi_pairs_select_word;
 
-// The block's shared memory.
 typedef struct tmapi_pairs_select_shared {
     tmapi_pairs_select_word queue[TMAPI_PAIRS_SELECT_WARPS][TMAPI_PAIRS_SELECT_QUEUE];
     tmap_u32 hits[TMAPI_PAIRS_SELECT_WARPS];
     tmap_u64 tile, at;
 } tmapi_pairs_select_shared;
 
-// What a thread has, of a launch and of its tile.
+// What a thread knows of a launch and of its tile.
 typedef struct tmapi_pairs_select {
     const tmap_pairs_plan *plan;
-    tmapi_pairs p;
+    tmap_points points;
     tmap_pairs_choice choice;
+    void *job;
     const tmap_pairs_list *list;
     tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
     tmap_u64 at;
@@ -97,6 +84,7 @@ typedef struct tmapi_pairs_select {
     tmap_u32 lower;                 // the lanes below this one
     tmap_u32 hits;                  // of this thread since it was empty
     int lost;                       // 1: words have been dropped
+    tmap_u32 bits;                  // of the word that is made
 } tmapi_pairs_select;
 
 // ---- taking the queue apart ---------------------------------------------------------------------
@@ -104,7 +92,7 @@ typedef struct tmapi_pairs_select {
 // Writes hit number `at`, which is bit `bit` of a word.
 TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                           tmap_u32 from, tmap_u32 bit, tmap_u64 at) {
-    const tmap_u32 size = s->p.points.size, d = s->p.points.d, bytes = s->choice.bytes;
+    const tmap_u32 size = s->points.size, d = s->points.d, bytes = s->choice.bytes;
     const tmap_u32 others = tmapi_pairs_columns(s->plan), warp = threadIdx.x / 32;
     const tmap_u32 y = from / 32 * TMAPI_PAIRS_SELECT_ROWS + bit / TMAPI_PAIRS_MINE;
     const tmap_pairs_list *list = s->list;
@@ -113,17 +101,17 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     pair.i = place.i + y;
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
     if (bytes && list->values && tmapi_value_size_fits(bytes, list->values)) {
-        const unsigned char *other = tmapi_pairs_second(s->plan, &s->p);
+        const unsigned char *other = tmapi_pairs_second(s->plan, &s->points);
+        const unsigned char *row = tmapi_pairs_memory() + y * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
         other += (place.set * others + pair.j) * d * size;
 #pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k) {
-            tmapi_value_copy(a.bytes + k * size,
-                             tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, size);
-            tmapi_value_copy(b.bytes + k * size, other + k * size, size);
+        for (tmap_u32 k = 0; k < d * size; k += size) {
+            tmapi_value_copy(a.bytes + k, row + k * TMAP_PAIRS_SIDE, size);
+            tmapi_value_copy(b.bytes + k, other + k, size);
         }
-        s->choice.choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
+        s->choice.choose(s->job, pair, a.bytes, b.bytes, value.bytes);
         tmapi_value_copy((unsigned char *)list->values + at * bytes, &value, bytes);
     }
     pair.i += (tmap_u32)place.set * s->plan->n, pair.j += (tmap_u32)place.set * others;
@@ -139,7 +127,6 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
         if (lane == 0 && all) s->at = atomicAdd(s->total, (tmap_u64)all);
         s->at = __shfl_sync(0xffffffffu, s->at, 0);
     }
-#pragma unroll 1
     for (tmap_u32 first = 0; first < words; first += 32) {
         tmapi_pairs_select_word word = {0, 0};
         tmap_u32 sum;
@@ -151,7 +138,6 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
             const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
             if (lane >= step) sum += before;
         }
-#pragma unroll 1
         for (at += sum; word.bits; word.bits &= word.bits - 1, ++at)
             tmapi_pairs_select_write(s, place, word.from, (tmap_u32)__ffs((int)word.bits) - 1, at);
         s->at += __shfl_sync(0xffffffffu, sum, 31);
@@ -162,21 +148,13 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
 
 // ---- filling it ---------------------------------------------------------------------------------
 
-// Adds a word of those lanes that `have` one, from row y on. Collective for the warp.
-TMAP_DEVICE void tmapi_pairs_select_add(tmapi_pairs_select *s, tmap_u32 y, tmap_u32 bits,
-                                        tmap_u32 have) {
-    tmapi_pairs_select_word *to = s->queue + s->words + __popc(have & s->lower);
-    if (bits) to->bits = bits, to->from = y / TMAPI_PAIRS_SELECT_ROWS * 32 + threadIdx.x % 32;
-    s->words += __popc(have);
-}
-
-// Adds two words of each lane to the queue, from rows y and y + ROWS on. write: 1: a full queue is
-// written before; 0: it is dropped, but its hits are counted. Collective for the warp.
+// Adds two words of each lane to the queue, from rows y and y + ROWS on. A full queue is written
+// before; with `write` 0 it is dropped, but its hits are counted. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_place place, tmap_u32 y,
                                          const tmap_u32 *bits, int write) {
-    const tmap_u32 a = __ballot_sync(0xffffffffu, bits[0] != 0);
-    const tmap_u32 b = __ballot_sync(0xffffffffu, bits[1] != 0);
-    if (!(a | b)) return;
+    const tmap_u32 have[2] = {__ballot_sync(0xffffffffu, bits[0] != 0),
+                              __ballot_sync(0xffffffffu, bits[1] != 0)};
+    if (!(have[0] | have[1])) return;
     if (s->words > TMAPI_PAIRS_SELECT_QUEUE - 64) {
         if (write) {
             tmapi_pairs_select_flush(s, place);
@@ -185,80 +163,58 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
             s->words = 0, s->lost = 1;
         }
     }
-    tmapi_pairs_select_add(s, y, bits[0], a);
-    tmapi_pairs_select_add(s, y + TMAPI_PAIRS_SELECT_ROWS, bits[1], b);
-    s->hits += __popc(bits[0]) + __popc(bits[1]);
+#pragma unroll
+    for (tmap_u32 w = 0; w < 2; ++w) {
+        tmapi_pairs_select_word *to = s->queue + s->words + __popc(have[w] & s->lower);
+        if (bits[w])
+            to->bits = bits[w],
+            to->from = (y / TMAPI_PAIRS_SELECT_ROWS + w) * 32 + threadIdx.x % 32;
+        s->words += __popc(have[w]), s->hits += __popc(bits[w]);
+    }
 }
 
-// A word with `bits` if `hit` is not 0: one predicated instruction. Compilers select and add.
-TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bits) {
+// Asks of a pair, and marks its bit in the word by one predicated instruction.
+TMAP_DEVICE void tmapi_pairs_select_look(void *state, tmap_pair pair, const void *a, const void *b,
+                                         tmap_u32 number) {
+    tmapi_pairs_select *s = (tmapi_pairs_select *)state;
+    tmapi_value value;
+    const int hit = s->choice.choose(s->job, pair, a, b, value.bytes);
 #if defined(__CUDA_ARCH__)
     asm("{ .reg .pred hit; setp.ne.s32 hit, %1, 0; @hit or.b32 %0, %0, %2; }"
-        : "+r"(word)
-        : "r"(hit), "r"(bits));
-    return word;
+        : "+r"(s->bits)
+        : "r"(hit), "r"(1u << number));
 #else
-    return hit ? word | bits : word;
+    if (hit) s->bits |= 1u << number;
 #endif
-}
-
-// Asks of `16 / size` rows from row y of the tile on, whose coordinates are at `rows`; their bits
-// in a word begin with `bit`. whole: 1: all pairs are there; 0: those below the points' heights.
-TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
-                                         const tmapi_pairs_point *mine, const unsigned char *rows,
-                                         tmap_u32 y, tmap_u32 bit, tmap_u32 *word, int whole) {
-    const tmap_u32 size = s->p.points.size, d = s->p.points.d, step = 16 / size;
-    tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(&vector[k], rows + k * TMAP_PAIRS_SIDE * size, 16);
-#pragma unroll
-    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
-        const tmap_u32 height = whole ? TMAP_PAIRS_SIDE : tmapi_pairs_height(s->plan, place, c);
-        if (!whole && y >= height) continue; // on the diagonal, half of all
-#pragma unroll
-        for (tmap_u32 r = 0; r < step; ++r) {
-            tmapi_pairs_point row;
-            tmapi_value value;
-            tmap_pair pair;
-            if (!whole && y + r >= height) break;
-            pair.i = place.i + y + r;
-            pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
-            *word = tmapi_pairs_select_mark(
-                *word, s->choice.choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
-                1u << (bit + r * TMAPI_PAIRS_MINE + c));
-        }
-    }
 }
 
 // All pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
-    const tmap_u32 size = s->p.points.size, step = 16 / size;
-    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place);
-    const tmap_u32 at_once = 2 * TMAPI_PAIRS_SELECT_ROWS;
-    const unsigned char *rows = tmapi_pairs_memory();
+    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->points.size;
     const int whole = tmapi_pairs_whole(s->plan, place);
-#pragma unroll 1
-    for (tmap_u32 y = 0; y < height; y += at_once, rows += at_once * size) {
-        tmap_u32 bits[2] = {0, 0};
-        if (whole) {
+    for (tmap_u32 y = 0; y < height; y += 2 * TMAPI_PAIRS_SELECT_ROWS) {
+        tmap_u32 bits[2];
 #pragma unroll
-            for (tmap_u32 r = 0; r < at_once; r += step)
-                tmapi_pairs_select_rows(s, place, mine, rows + r * size, y + r,
-                                        r % TMAPI_PAIRS_SELECT_ROWS * TMAPI_PAIRS_MINE,
-                                        &bits[r / TMAPI_PAIRS_SELECT_ROWS], 1);
-        } else {
-#pragma unroll 1
-            for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+        for (tmap_u32 w = 0; w < 2; ++w) {
+            const tmap_u32 row = y + w * TMAPI_PAIRS_SELECT_ROWS;
+            s->bits = 0;
+            if (whole) {
 #pragma unroll
-                for (tmap_u32 w = 0; w < 2; ++w)
-                    tmapi_pairs_select_rows(
-                        s, place, mine, rows + (w * TMAPI_PAIRS_SELECT_ROWS + r) * size,
-                        y + w * TMAPI_PAIRS_SELECT_ROWS + r, r * TMAPI_PAIRS_MINE, &bits[w], 0);
+                for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+                    tmapi_pairs_rows_by(&s->points, place, mine, 0, TMAPI_PAIRS_MINE, row + r,
+                                        height, 1, tmapi_pairs_select_look, s,
+                                        r * TMAPI_PAIRS_MINE);
+            } else {
+#pragma unroll 1
+                for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+#pragma unroll
+                    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c)
+                        tmapi_pairs_rows_by(&s->points, place, mine, c, c + 1, row + r,
+                                            tmapi_pairs_height(s->plan, place, c), 0,
+                                            tmapi_pairs_select_look, s, r * TMAPI_PAIRS_MINE);
+            }
+            bits[w] = s->bits;
         }
         tmapi_pairs_select_push(s, place, y, bits, write);
     }
@@ -275,8 +231,7 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
 #define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: of 128 tiles the warp
 
 // Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back). It
-// waits for blocks that have taken an earlier tile. words: one of each tile. Collective for the
-// warp.
+// waits for blocks that have taken an earlier tile. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
     volatile tmap_u64 *told = words; // a word has its number and its kind in one access
     const tmap_u32 lane = threadIdx.x % 32;
@@ -293,8 +248,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
         }
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK && !done; ++k) {
-            const tmap_u32 all =
-                __ballot_sync(0xffffffffu, (word[k] & TMAPI_PAIRS_SELECT_ALL) != 0);
+            const tmap_u32 all = __ballot_sync(0xffffffffu, word[k] >= TMAPI_PAIRS_SELECT_ALL);
             const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
             const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
             if (none & nearest) break; // once more from here
@@ -327,48 +281,37 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared,
 
 // ---- the launch ---------------------------------------------------------------------------------
 
-// The number of the block's next tile in the share. Collective for the block, with a barrier.
-TMAP_DEVICE tmap_u64 tmapi_pairs_select_next(tmapi_pairs_select_shared *shared, tmap_u64 *ticket) {
-    __syncthreads(); // before the next tile's points come
-    if (threadIdx.x == 0) shared->tile = atomicAdd(ticket, 1ull);
-    __syncthreads();
-    return shared->tile;
-}
-
 // The last of `blocks` blocks writes how many hits there are and clears the workspace.
 TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
-                                        int order, tmap_u32 blocks) {
-    tmap_u64 *state = (tmap_u64 *)list->workspace, *words = state + 2;
-    tmap_u64 all;
+                                        int fixed, tmap_u32 blocks) {
+    volatile tmap_u64 *state = (volatile tmap_u64 *)list->workspace;
+    const tmap_u64 words = fixed ? plan->count : 0;
     __syncthreads(); // thread 0 answers for what the others have written
-    if (!tmapi_fold_last(state, blocks)) return;
-    all = *(volatile tmap_u64 *)(state + 1);
-    if (order == TMAP_PAIRS_FIXED_ORDER) {
-        all = 0;
-        if (plan->count) all = ((volatile tmap_u64 *)words)[plan->count - 1];
-        __syncthreads();
-        for (tmap_u64 i = threadIdx.x; i < plan->count; i += TMAP_PAIRS_THREADS) words[i] = 0;
+    if (!tmapi_fold_last((tmap_u64 *)list->workspace, blocks)) return;
+    if (threadIdx.x == 0) {
+        const tmap_u64 all = fixed && !words ? 0 : state[1 + words]; // the last tile's word
+        *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
     }
-    if (threadIdx.x == 0) *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
+    __syncthreads();
+    for (tmap_u64 i = threadIdx.x; i < words; i += TMAP_PAIRS_THREADS) state[2 + i] = 0;
 }
 
 // Lists the pairs of the plan's share to which choice.choose(job, pair, a, b, &value) says yes,
 // each once: (i, j) in list->pairs and, where there are values, what it made of the pair in
 // list->values. Writes the number of hits to *list->count, also when that is more than the
-// capacity; then the list has `capacity` of the hits, in the fixed order the first ones, and
-// nothing is written behind it. Of sets, i and j are the numbers of points in memory: point i of
-// set b is b * n + i, and likewise of the second ones, modulo 2^32; `choose` gets the pair's
-// numbers within its set. list: the same for all threads. All threads of all blocks call it, in
-// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
-// Errors: a list whose pairs are null or not at a multiple of 8 counts as one of capacity 0, and
-// values that are null or not at a multiple of choice.bytes are not written. Nothing at all is done
-// where the count or the workspace is null or not at a multiple of 8. tmap_pairs_select_launch
-// reports all of this but the values.
+// capacity; then the list has `capacity` of them, in the fixed order the first ones. Of sets, i and
+// j are the numbers of points in memory: point i of set b is b * n + i, and likewise of the second
+// ones, modulo 2^32; `choose` gets the pair's numbers within its set. list: the same for all
+// threads. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads, at most once
+// in a launch.
+// Errors: nothing is done where the count or the workspace is null or not at a multiple of 8; pairs
+// that are so count as a capacity of 0, and values that are null or not at a multiple of
+// choice.bytes are not written. tmap_pairs_select_launch reports all of this but the values.
 // Cost: for each pair what choose costs without its value, and about two instructions; a comparison
 // as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
 // wait in the queue together share. In the fixed order a tile in which a warp has more words than
-// its queue holds is gone through twice: from about one hit in 120 pairs on, if they are evenly
-// spread; and blocks wait for tiles before their own. Shared memory: 14 KiB beside the plan's.
+// its queue holds is gone through twice, from about one hit in 120 pairs on, and blocks wait for
+// tiles before their own. Shared memory: 14 KiB beside the plan's.
 // Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
 TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points points,
                                    tmap_pairs_choice choice, const tmap_pairs_list *list,
@@ -384,16 +327,22 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
         if (blocks > plan->resident) blocks = plan->resident;
         if (blockIdx.x >= blocks) return;
     }
-    s.plan = plan, s.p = tmapi_pairs_make(points, 0, 0, job);
-    s.choice = choice, s.list = list, s.total = fixed ? 0 : state + 1;
+    s.plan = plan, s.points = points, s.choice = choice, s.job = job, s.list = list,
+    s.total = fixed ? 0 : state + 1;
     s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
-    if (fixed) t = tmapi_pairs_select_next(&shared, state + 1);
-    while (t < plan->count) {
-        const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
+    for (;; t += gridDim.x) {
+        tmapi_pairs_place place;
         tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-        tmapi_pairs_load(plan, &s.p, place, mine);
+        __syncthreads(); // before the next tile's points come
+        if (fixed) {
+            if (threadIdx.x == 0) shared.tile = atomicAdd(state + 1, 1ull);
+            __syncthreads();
+            t = shared.tile;
+        }
+        if (t >= plan->count) break;
+        place = tmapi_pairs_place_of(plan, plan->first + t);
+        tmapi_pairs_load(plan, &s.points, place, mine);
         s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
-#pragma unroll 1
         for (int again = !fixed;; again = 1) {
             tmapi_pairs_select_tile(&s, place, mine, again);
             if (again) break;
@@ -402,33 +351,25 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
             s.words = 0;
         }
         tmapi_pairs_select_flush(&s, place);
-        if (fixed) {
-            t = tmapi_pairs_select_next(&shared, state + 1);
-        } else {
-            __syncthreads(); // before the next tile's points come
-            t += gridDim.x;
-        }
     }
-    tmapi_pairs_select_end(plan, list, choice.order, blocks);
+    tmapi_pairs_select_end(plan, list, fixed, blocks);
 }
 
-#endif // TMAP_CUDA
+#if !TMAP_NVRTC
 
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the one that the kernel
-// gets, in host memory. Returns cudaErrorInvalidValue for a plan of another kind, and where the
-// kernel would do nothing or leave something out: if the count or the workspace is null or not at a
-// multiple of 8, or if pairs are asked for at an address that is none.
+// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the kernel's, in host
+// memory. Returns cudaErrorInvalidValue for a plan of another kind, a count or a workspace that is
+// null or not at a multiple of 8, and pairs that are asked for at such an address.
 static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
                                                    const tmap_pairs_list *list, const void *job,
                                                    cudaStream_t stream) {
-    if (!list || !list->count || !list->workspace) return cudaErrorInvalidValue;
-    if (((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)
+    if (!list || !list->count || !list->workspace || (list->capacity && !list->pairs) ||
+        ((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)
         return cudaErrorInvalidValue;
-    if (list->capacity && !list->pairs) return cudaErrorInvalidValue;
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_EACH, job, stream);
 }
 
 #endif
+
+#endif // TMAP_CUDA
 #endif

@@ -3,12 +3,11 @@
 // inverse.
 //
 // Triples are numbered layer by layer, a layer i being the triangle of map.h:
-// lambda = i(i+1)(i+2)/6 + j(j+1)/2 + k. So n(n+1)(n+2)/6 threads cover all triples below n, where
-// a box of n^3 launches six times as many. For triples i > j > k of different numbers, take
-// (i + 2, j + 1, k): the map without its diagonals.
+// lambda = i(i+1)(i+2)/6 + j(j+1)/2 + k. So n(n+1)(n+2)/6 threads cover all triples below n, a
+// sixth of a box. For triples i > j > k of different numbers, take (i + 2, j + 1, k).
 //
 // The layer comes from a cube root, (i+1)^3 - (i+1) = 6 lambda at a layer's first triple, and one
-// integer step on the exact remainder, as in map.h; row and column come from tmap_triangle_map.
+// integer step on the exact remainder; row and column come from tmap_triangle_map.
 #ifndef TMAP_TRIANGLE_SIMPLEX_H
 #define TMAP_TRIANGLE_SIMPLEX_H
 
@@ -33,8 +32,8 @@ TMAP_FN float tmapi_reciprocal(float x) {
 #endif
 }
 
-// cbrt(x) * (1 - 2^-16), x a normal number from 2^-1 to 2^67: low by a known little. Relative error
-// of the rest below 2^-17, of which PTX grants the logarithm 2^-18.
+// cbrt(x) * (1 - 2^-16), x a normal number from 2^-1 to 2^67. Relative error of the rest below
+// 2^-17, of which PTX grants the logarithm 2^-18.
 TMAP_FN float tmapi_cbrt_low(float x) {
 #if defined(__CUDA_ARCH__)
     float y;
@@ -52,8 +51,7 @@ TMAP_FN float tmapi_cbrt_low(float x) {
 #endif
 }
 
-// n(n+1)(n+2)/6 modulo 2^64. The division by 3 is a product with its inverse: exact, and right
-// modulo 2^64 even where the dividend has wrapped.
+// n(n+1)(n+2)/6 modulo 2^64: the division by 3 is a product with its inverse.
 TMAP_FN tmap_u64 tmapi_tetrahedron(tmap_u64 n) {
     return tmapi_triangle(n) * (n + 2) * 0xaaaaaaaaaaaaaaabull;
 }
@@ -65,9 +63,8 @@ TMAP_FN tmap_u64 tmap_simplex_cells(tmap_u64 n) {
 
 // Triple (i, j, k), k <= j <= i, of number lambda. lambda: any; layers up to 2952.
 // Laws: a bijection; tmap_simplex_index(map(lambda)) == lambda.
-// Cost: 33 instructions on sm_90, three of them a logarithm, an exponential and a square root of
-// the special-function unit; no branch. Exact for all 2^32 lambdas, each of which was tried on an
-// H200.
+// Cost: 33 instructions on sm_90, three of them of the special-function unit; no branch. Exact for
+// all 2^32 lambdas, each tried on an H200.
 // Example: 0..9 -> (0,0,0)(1,0,0)(1,1,0)(1,1,1)(2,0,0)(2,1,0)(2,1,1)(2,2,0)(2,2,1)(2,2,2).
 TMAP_FN tmap_triple tmap_simplex_map(tmap_u32 lambda) {
     tmap_triple t;
@@ -81,10 +78,9 @@ TMAP_FN tmap_triple tmap_simplex_map(tmap_u32 lambda) {
     return t;
 }
 
-// The same in 64 bits. lambda: any; layers up to 4801278. Exact for all lambdas: the cube root, low
-// by up to 2^-15 of itself, is carried to full width by one Newton step upwards on the exact
-// remainder, which rounds to i or i + 1. Tried on an H200: both ends of every layer, and 7 * 10^9
-// random numbers. Cost: 104 instructions on sm_90, most of them products of 64 bits; no branch.
+// The same in 64 bits. lambda: any; layers up to 4801278. Exact for all lambdas: one Newton step
+// upwards on the exact remainder rounds to i or i + 1. Tried on an H200: both ends of every layer,
+// and 7 * 10^9 random numbers. Cost: 104 instructions on sm_90; no branch.
 // Example: 2^64 - 1 -> (4801278, 3483487, 663727).
 TMAP_FN tmap_triple tmap_simplex_map64(tmap_u64 lambda) {
     tmap_triple t;
@@ -100,8 +96,7 @@ TMAP_FN tmap_triple tmap_simplex_map64(tmap_u64 lambda) {
     return t;
 }
 
-// The number of triple (i, j, k): the inverse of map and of map64. i <= 4801278; elsewhere modulo
-// 2^64. Example: (2,1,1) -> 6.
+// The inverse of map and of map64. i <= 4801278; elsewhere modulo 2^64. Example: (2,1,1) -> 6.
 TMAP_FN tmap_u64 tmap_simplex_index(tmap_u32 i, tmap_u32 j, tmap_u32 k) {
     return tmapi_tetrahedron(i) + tmapi_triangle(j) + k;
 }
