@@ -75,6 +75,8 @@ TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan 
     l.at_sums = 2 * l.stage + cells * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
     l.at_all = l.at_sums + 2 * l.sums;
     l.at_pairs = l.at_all + tmapi_facts_round(frames * plan->bytes, 16);
+    if (l.at_pairs < TMAP_PAIRS_FRAMES_THREADS * plan->bytes) // the join of blocks begins at 0
+        l.at_pairs = TMAP_PAIRS_FRAMES_THREADS * plan->bytes;
     l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * tmapi_facts_round(plan->bytes, 16);
     return l;
 }
@@ -437,30 +439,47 @@ TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lan
     }
 }
 
-// What a block of rows has beside its quads, a column after the other: on the diagonal the pairs
-// among its points; and the columns behind the last whole quad.
+// A pair alone. own: where what it has of its own begins in shared memory.
+TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
+                                      tmap_pair pair, const float *a, const float *b,
+                                      tmap_u32 own) {
+    float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < f->calls.own; ++k) mine[k] = *tmapi_frames_shared_at(own + 4 * k);
+    f->calls.add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
+}
+
+// What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
+// columns behind the last whole quad.
 TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane, tmap_u32 block) {
-    const tmap_u32 row = block * TMAPI_FRAMES_ROWS, among = t->diagonal ? TMAPI_FRAMES_ROWS : 0;
-    const tmap_u32 after = t->diagonal ? row + TMAPI_FRAMES_ROWS : 0;
-    const tmap_u32 rest = after > 4 * t->quads ? after : 4 * t->quads;
+    const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
     tmapi_frames_places a;
     tmapi_frames_read(&a, tmapi_frames_shared_at(lane->at + 3 * row), TMAPI_FRAMES_ROWS);
     tmapi_fold_move(&lane->run, f->fold.zero, f->fold.bytes);
-    for (tmap_u32 x = 0; x < among + 3; ++x) {
-        const tmap_u32 j = x < among ? row + x : rest + x - among;
-        const float *b = tmapi_frames_shared_at(lane->at + t->of_j + 3 * j);
-        if (j >= t->columns) continue;
+    if (t->diagonal) {
+#pragma unroll
+        for (tmap_u32 c = 1; c < TMAPI_FRAMES_ROWS; ++c) {
+            if (row + c >= t->rows) break;
+#pragma unroll
+            for (tmap_u32 k = 0; k < c; ++k) {
+                const tmap_pair pair = {t->i + row + k, t->j + row + c};
+                const tmap_u32 own = tmapi_frames_place(f, t, block, row / 4 + c / 4, k) + c % 4;
+                tmapi_frames_pair_of(f, lane, pair, a.at[k], a.at[c], own);
+            }
+        }
+    }
+    for (tmap_u32 j = 4 * t->quads; j < t->columns; ++j) {
+        float b[3];
+        if (t->diagonal && j < row + TMAPI_FRAMES_ROWS) continue;
+#pragma unroll
+        for (tmap_u32 k = 0; k < 3; ++k)
+            b[k] = *tmapi_frames_shared_at(lane->at + t->of_j + 3 * j + k);
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_FRAMES_ROWS; ++k) {
-            const tmap_u32 own = tmapi_frames_place(f, t, block, j / 4, k) + j % 4;
             const tmap_pair pair = {t->i + row + k, t->j + j};
-            float mine[TMAP_PAIRS_FRAMES_OWN_MAX];
-            if (t->diagonal && row + k >= j) continue;
-#pragma unroll
-            for (tmap_u32 q = 0; q < f->calls.own; ++q)
-                mine[q] = *tmapi_frames_shared_at(own + 4 * q);
-            f->calls.add(f->job, &lane->run, pair, a.at[k], b, mine, lane->of_frame);
+            const tmap_u32 own = tmapi_frames_place(f, t, block, t->quads, k) + j % 4;
+            tmapi_frames_pair_of(f, lane, pair, a.at[k], b, own);
         }
     }
     f->fold.join(f->job, &lane->total, &lane->run);
@@ -573,8 +592,8 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
     tmapi_fold_move(pairs, &sum, f->fold.bytes);
 }
 
-// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those
-// of lanes with the same frames joined. stage: of points; sums: where those of warps begin.
+// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those of
+// lanes with the same frames joined. stage: of their points; sums: where those of all warps begin.
 TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
                                     tmap_u32 stage, tmap_u32 sums) {
     const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
@@ -645,44 +664,47 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
 }
 
 // The sums of a block's frames go to memory, and the last block of a range joins those of all and
-// finishes them: a frame by a warp, each of which has joined those of the pairs before.
+// finishes them: 32 frames at a time, by slices of the blocks, a warp each.
 TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u64 range = blockIdx.x / plan->splits, bytes = f->fold.bytes;
     const tmap_u64 row = (plan->range + 1ull) * bytes; // the pairs and the frames of a block
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     unsigned char *rows = (unsigned char *)workspace + tmap_pairs_frames_clear(plan);
-    tmapi_fold_words sum, pairs;
+    unsigned char *pairs = tmapi_frames_sum_at(f, f->at.at_pairs, 0);
+    tmapi_fold_words sum, other;
     __syncthreads();
     for (tmap_u32 x = threadIdx.x; x <= f->count; x += TMAP_PAIRS_FRAMES_THREADS)
         tmapi_fold_move(rows + blockIdx.x * row + x * bytes,
-                        x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1)
-                          : tmapi_frames_sum_at(f, f->at.at_pairs, 0),
-                        f->fold.bytes);
+                        x ? tmapi_frames_sum_at(f, f->at.at_all, x - 1) : pairs, f->fold.bytes);
     __syncthreads();
     if (!tmapi_fold_last((tmap_u64 *)workspace + range, plan->splits)) return;
     rows += range * plan->splits * row;
-    for (tmap_u32 x = 0; x <= f->count; x += x ? TMAPI_FRAMES_WARPS : 1 + warp) {
+    TMAPI_NO_UNROLL
+    for (tmap_u32 begin = 0; begin <= f->count; begin += 32) {
+        const tmap_u32 x = begin + lane;
+        const int mine = x <= f->count;
         tmapi_fold_move(&sum, f->fold.zero, f->fold.bytes);
 #pragma unroll 4
-        for (tmap_u32 s = lane; s < plan->splits; s += 32) {
-            tmapi_fold_words other;
+        for (tmap_u32 s = warp; s < plan->splits && mine; s += TMAPI_FRAMES_WARPS) {
             tmapi_fold_fetch(&other, rows + s * row + x * bytes, f->fold.bytes);
             f->fold.join(f->job, &sum, &other);
         }
-        tmap_fold_warp(&sum, f->fold, f->job);
-        if (!x)
-            pairs = sum;
-        else if (lane == 0)
-            f->calls.finish(f->job, f->first + x - 1, &sum, &pairs);
+        tmapi_fold_move(tmapi_frames_sum_at(f, 0, threadIdx.x), &sum, f->fold.bytes);
+        __syncthreads();
+        for (tmap_u32 w = 1; w < TMAPI_FRAMES_WARPS && !warp; ++w)
+            tmapi_frames_take(f, &sum, tmapi_frames_sum_at(f, 0, 32 * w + lane));
+        if (threadIdx.x == 0 && !begin) tmapi_fold_move(pairs, &sum, f->fold.bytes);
+        __syncthreads();
+        if (!warp && x && mine) f->calls.finish(f->job, f->first + x - 1, &sum, pairs);
     }
 }
 
 // Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish.
 // plan: one of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one
 // nothing happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16,
-// the first tmap_pairs_frames_clear of which are zero before the first launch; one for each of
-// launches that overlap. All threads of all blocks call it, once in a launch, in blocks of
+// the first tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap
+// need one each. All threads of all blocks call it, once in a launch, in blocks of
 // TMAP_PAIRS_FRAMES_THREADS threads. An accumulator begins anew after 128 pairs at most, so that
 // sums of floats go far where fold.join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
