@@ -15,13 +15,16 @@
 // The first steps of a pixel, and those between two tests of them, powers of two.
 #define TMAPI_MANDELBROT_FIRST 64
 #define TMAPI_MANDELBROT_SHORT 8
-// The steps between two tests from then on, a power of two.
-#define TMAPI_MANDELBROT_STEPS 32
+// The steps between two tests from then on, a power of two, and in how many parts they are taken: z
+// is known after each, so that only a part need be taken again to find the last step.
+#define TMAPI_MANDELBROT_STEPS 64
+#define TMAPI_MANDELBROT_PARTS 4
 // Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
 #define TMAPI_MANDELBROT_WAIT 16
 
 // Without a subdivision: the first steps of a pixel where many escape at once, each with a test;
-// then so many times eight steps with a test; the steps between two tests from then on.
+// then so many times eight steps with a test; and the steps between two tests from then on, four
+// times eight.
 #define TMAPI_MANDELBROT_TESTED 4
 #define TMAPI_MANDELBROT_EIGHTS 4
 #define TMAPI_MANDELBROT_PLAIN  32
@@ -41,15 +44,17 @@ typedef struct TMAPI_MB(point) {
     TMAPI_MB(real) cr, ci, zr, zi;
 } TMAPI_MB(point);
 
+// z without its c.
+typedef struct TMAPI_MB(z) {
+    TMAPI_MB(real) zr, zi;
+} TMAPI_MB(z);
+
 // ---- the definition -----------------------------------------------------------------------------
 
 // |z|^2
 TMAP_FN TMAPI_MB(real) TMAPI_MB(norm)(TMAPI_MB(real) zr, TMAPI_MB(real) zi) {
     return TMAPI_MB(fma)(zr, zr, TMAPI_MB(mul)(zi, zi));
 }
-
-// 1 where |z| < 2; NaN has escaped.
-TMAP_FN int TMAPI_MB(inside)(TMAPI_MB(point) a) { return TMAPI_MB(norm)(a.zr, a.zi) < 4; }
 
 // z = z^2 + c in four operations, each rounded once: zr + zr is exact.
 TMAP_FN void TMAPI_MB(step)(TMAPI_MB(point) * a) {
@@ -76,10 +81,11 @@ TMAP_FN int TMAPI_MB(known)(const TMAPI_MB(job) * p, TMAPI_MB(point) a) {
             TMAPI_MB(fma)(x1, x1, y2) <= (TMAPI_MB(real))0.0625);
 }
 
-// The dwell by its definition, from a state after d steps on.
+// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, and
+// NaN has escaped.
 TMAP_FN int TMAPI_MB(tested)(TMAPI_MB(point) a, int d, int dwell) {
     for (; d < dwell; ++d) {
-        if (!TMAPI_MB(inside)(a)) break;
+        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
         TMAPI_MB(step)(&a);
     }
     return d;
@@ -121,21 +127,32 @@ TMAP_FN TMAPI_MB(job) TMAPI_MB(job_make)(const tmap_mandelbrot *m) {
 
 #if TMAP_CUDA
 
-// `count` steps, a constant.
-TMAP_DEVICE void TMAPI_MB(steps)(TMAPI_MB(point) * a, const int count) {
+// `count` steps, a constant; *after: where they lead to, unless it is null.
+TMAP_DEVICE void TMAPI_MB(steps)(TMAPI_MB(point) * a, const int count, TMAPI_MB(z) * after) {
 #pragma unroll
     for (int i = 0; i < count; ++i) TMAPI_MB(step)(a);
+    if (after) after->zr = a->zr, after->zi = a->zi;
+}
+
+// Where |z| < 2 still holds after `steps` steps more, known as `after`, *a goes there. Returns the
+// steps that it took: those or none.
+TMAP_DEVICE int TMAPI_MB(jump)(TMAPI_MB(point) * a, TMAPI_MB(z) after, int steps) {
+    const int inside = TMAPI_MB(norm)(after.zr, after.zi) < 4;
+    a->zr = inside ? after.zr : a->zr;
+    a->zi = inside ? after.zi : a->zi;
+    return inside ? steps : 0;
 }
 
 // How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
 // and not all are: halving, as what has escaped stays escaped.
-TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, const int steps) {
+TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, int steps) {
     int taken = 1;
 #pragma unroll
     for (int half = steps / 2; half; half /= 2) {
         TMAPI_MB(point) b = a;
-        TMAPI_MB(steps)(&b, half);
-        if (TMAPI_MB(inside)(b)) a = b, taken += half;
+        TMAPI_MB(z) after;
+        TMAPI_MB(steps)(&b, half, &after);
+        taken += TMAPI_MB(jump)(&a, after, half);
     }
     return taken;
 }
@@ -145,14 +162,15 @@ TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, const int steps) {
 TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a, int tested) {
     const TMAPI_MB(point) begin = a;
     TMAPI_MB(point) before; // d steps on
-    int d = 0, eights = 0;  // windows of eight steps
+    TMAPI_MB(z) after;
+    int d = 0, eights = 0; // windows of eight steps
     if (p->to.special || tested) {
 #pragma unroll
         for (; d < TMAPI_MANDELBROT_TESTED; ++d) {
-            if (!TMAPI_MB(inside)(a)) return d;
+            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) return d;
             TMAPI_MB(step)(&a);
         }
-        if (!TMAPI_MB(inside)(a)) return d;
+        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) return d;
     }
     if (p->to.special) {
         if (TMAPI_MB(known)(p, begin)) return p->to.dwell;
@@ -162,27 +180,30 @@ TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a
 #pragma unroll
     for (; eights < TMAPI_MANDELBROT_EIGHTS && d < p->to.dwell; ++eights) {
         a = before;
-        TMAPI_MB(steps)(&a, 8);
-        if (!TMAPI_MB(inside)(a)) break;
+        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, 0);
+        if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
         before = a;
-        d += 8;
+        d += TMAPI_MANDELBROT_PLAIN / 4;
     }
-    while (eights == TMAPI_MANDELBROT_EIGHTS && d < p->to.dwell) {
-        a = before;
-        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN);
-        if (!TMAPI_MB(inside)(a)) break;
-        d = a.zr == before.zr && a.zi == before.zi ? p->to.dwell : d + TMAPI_MANDELBROT_PLAIN;
-        before = a;
-    }
+    if (eights == TMAPI_MANDELBROT_EIGHTS)
+        while (d < p->to.dwell) {
+            a = before;
+            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN, 0);
+            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
+            d = a.zr == before.zr && a.zi == before.zi ? p->to.dwell : d + TMAPI_MANDELBROT_PLAIN;
+            before = a;
+        }
     // All lanes come here together, and look for the last step together.
     if (d >= p->to.dwell) return d;
-    for (int half = TMAPI_MANDELBROT_PLAIN / 2; eights == TMAPI_MANDELBROT_EIGHTS && half >= 8;
-         half /= 2) {
+    if (eights == TMAPI_MANDELBROT_EIGHTS) {
         a = before;
-        TMAPI_MB(steps)(&a, half);
-        if (TMAPI_MB(inside)(a)) before = a, d += half;
+        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 2, &after);
+        d += TMAPI_MB(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 2);
+        a = before;
+        TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_PLAIN / 4, &after);
+        d += TMAPI_MB(jump)(&before, after, TMAPI_MANDELBROT_PLAIN / 4);
     }
-    return d + TMAPI_MB(last_steps)(before, 8);
+    return d + TMAPI_MB(last_steps)(before, TMAPI_MANDELBROT_PLAIN / 4);
 }
 
 // ---- pixels that a region computes --------------------------------------------------------------
@@ -253,16 +274,30 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
             known = TMAPI_MB(known)(p, a) ? p->to.dwell : TMAPI_MB(tested)(a, 0, p->to.dwell);
     }
     if (alive) {
+        // Steps from a to b and from b to a in turn: a lane that leaves has what was before in the
+        // other one, and what was between in `half`.
+        TMAPI_MB(z) half = {0, 0};
+        b = a;
 #pragma unroll
-        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += TMAPI_MANDELBROT_SHORT) {
-            b = a;
-            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT);
-            if (!TMAPI_MB(inside)(b)) break;
-            a = b;
+        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += 2 * TMAPI_MANDELBROT_SHORT) {
+            b.zr = a.zr, b.zi = a.zi;
+            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT / 2, &half);
+            TMAPI_MB(steps)(&b, TMAPI_MANDELBROT_SHORT / 2, 0);
+            if (!(TMAPI_MB(norm)(b.zr, b.zi) < 4)) break;
+            known += TMAPI_MANDELBROT_SHORT;
+            a.zr = b.zr, a.zi = b.zi;
+            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_SHORT / 2, &half);
+            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_SHORT / 2, 0);
+            if (!(TMAPI_MB(norm)(a.zr, a.zi) < 4)) break;
             known += TMAPI_MANDELBROT_SHORT;
         }
-        alive = known == TMAPI_MANDELBROT_FIRST;
-        if (!alive) known += TMAPI_MB(last_steps)(a, TMAPI_MANDELBROT_SHORT);
+        if (known < TMAPI_MANDELBROT_FIRST) {
+            alive = 0;
+            b.zr = known & TMAPI_MANDELBROT_SHORT ? b.zr : a.zr;
+            b.zi = known & TMAPI_MANDELBROT_SHORT ? b.zi : a.zi;
+            known += TMAPI_MB(jump)(&b, half, TMAPI_MANDELBROT_SHORT / 2);
+            known += TMAPI_MB(last_steps)(b, TMAPI_MANDELBROT_SHORT / 2);
+        }
         alive = alive && known < p->to.dwell;
     }
     if (mine && !alive)
@@ -289,6 +324,9 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
     TMAPI_MB(survivor) *queue = (TMAPI_MB(survivor) *)work->scratch;
     TMAPI_MB(point) a = {0, 0, 0, 0};
     TMAPI_MB(real) cr, zr = 0, zi = 0; // cr: of a leaf's column; z: before the last steps
+    // After each part of them but the last one.
+    TMAPI_MB(z) between[TMAPI_MANDELBROT_PARTS - 1] = {};
+    const int part = TMAPI_MANDELBROT_STEPS / TMAPI_MANDELBROT_PARTS;
     // times: how often the steps of a survivor are taken, to `end` steps in all. left: how often
     // still; above 0 while they are taken, and negated when the lane is through.
     const int times = (p->to.dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) /
@@ -325,8 +363,10 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             zr = left > 0 ? a.zr : zr;
             zi = left > 0 ? a.zi : zi;
             a.zr = zr, a.zi = zi; // a lane that is through takes the same steps again
-            TMAPI_MB(steps)(&a, TMAPI_MANDELBROT_STEPS);
-            after = TMAPI_MB(inside)(a) ? left - 1 : 0;
+#pragma unroll
+            for (int i = 0; i < TMAPI_MANDELBROT_PARTS; ++i)
+                TMAPI_MB(steps)(&a, part, i + 1 < TMAPI_MANDELBROT_PARTS ? between + i : 0);
+            after = TMAPI_MB(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
             // A z that is what it was before these steps comes back for ever: the lane is through.
             // That is nearly half of the steps of the lines of level 0, which cross the set; leaves
             // meet the set at its edge, where z takes too long to settle.
@@ -335,9 +375,18 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             left = after > 0 ? after : left < -left ? left : -left;
         }
         if (busy && left <= 0) {
+            TMAPI_MB(point) b = a;
             int steps = end + left * TMAPI_MANDELBROT_STEPS;
-            a.zr = zr, a.zi = zi;
-            steps += TMAPI_MB(last_steps)(a, TMAPI_MANDELBROT_STEPS);
+            b.zr = zr, b.zi = zi;
+#pragma unroll
+            for (int half = TMAPI_MANDELBROT_PARTS / 2; half; half /= 2) {
+                const int taken = TMAPI_MB(jump)(&b, between[half - 1], half * part);
+                steps += taken;
+#pragma unroll
+                for (int i = 0; i + 1 < half; ++i)
+                    if (taken) between[i] = between[half + i];
+            }
+            steps += TMAPI_MB(last_steps)(b, part);
             *out = steps < p->to.dwell ? steps : p->to.dwell;
             busy = 0;
         }
