@@ -373,19 +373,8 @@ TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
     return (const unsigned char *)(plan->others ? b : points->a);
 }
 
-// Point `at` of a set of `count` from `from` on; 0 where there is none.
-TMAP_DEVICE void tmapi_pairs_point_of(const tmap_points *points, const unsigned char *from,
-                                      tmap_u64 at, tmap_u32 count, tmapi_pairs_point *to) {
-    const tmap_u32 size = points->size, d = points->d;
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k) {
-        tmapi_value_zero(to->bytes + k * size, size);
-        if (at < count) tmapi_value_copy(to->bytes + k * size, from + (at * d + k) * size, size);
-    }
-}
-
-// The points of a tile: of its rows in shared memory, and the thread's own four. Collective for the
-// block, with a barrier.
+// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
+// exist are 0. Collective for the block, with a barrier.
 TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmap_points *all,
                                   tmapi_pairs_place place, tmapi_pairs_point *mine) {
     const tmap_u32 size = all->size, d = all->d, count = tmapi_pairs_columns(plan);
@@ -394,14 +383,19 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmap_points
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
-        tmapi_pairs_point row;
-        tmapi_pairs_point_of(all, points, (tmap_u64)place.i + at, plan->n, &row);
-        tmapi_pairs_point_of(all, others, (tmap_u64)place.j + at, count, &mine[c]);
+        const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
 #pragma unroll
-        for (tmap_u32 k = 0; k < d * size; k += size)
-            if (at < plan->band)
-                tmapi_value_copy(tmapi_pairs_memory() + k * TMAP_PAIRS_SIDE + at * size,
-                                 row.bytes + k, size);
+        for (tmap_u32 k = 0; k < d; ++k) {
+            unsigned char *to = tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + at) * size;
+            if (at < plan->band && i < plan->n)
+                tmapi_value_copy(to, points + (i * d + k) * size, size);
+            else if (at < plan->band)
+                tmapi_value_zero(to, size);
+            if (j < count)
+                tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
+            else
+                tmapi_value_zero(mine[c].bytes + k * size, size);
+        }
     }
     __syncthreads();
 }

@@ -142,6 +142,18 @@ TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tma
     }
 }
 
+// Point `at` of a set of `count`; 0 where there is none.
+TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *points, tmap_u64 at,
+                                 tmap_u32 count, tmapi_pairs_point *point) {
+    const tmap_u32 size = r->points.size, d = r->points.d;
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k) {
+        tmapi_value_zero(point->bytes + k * size, size);
+        if (at < count)
+            tmapi_value_copy(point->bytes + k * size, points + (at * d + k) * size, size);
+    }
+}
+
 // The accumulators of 32 points of a part stand together, word by word: word k of point x is 32 k
 // words behind word 0.
 TMAP_DEVICE tmapi_value_u32 *tmapi_give_at(const tmapi_give *r, unsigned char *part, tmap_u32 x) {
@@ -192,7 +204,7 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32;
     tmapi_pairs_point own;
-    tmapi_pairs_point_of(&r->points, points, (tmap_u64)first.i + lane, plan->n, &own);
+    tmapi_give_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
     __syncwarp(); // all lanes are through with the points before
     tmapi_give_move(r, shared, lane, own.bytes, 1);
     tmapi_give_move(r, shared, lane + 32, own.bytes, 1);
@@ -247,7 +259,7 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, width = 32 * r->mine;
     const tmap_u32 count = tmapi_pairs_columns(plan), bytes = r->points.d * r->points.size;
     const unsigned char *points = (const unsigned char *)r->points.a;
-    const unsigned char *others = tmapi_pairs_second(plan, &r->points);
+    const unsigned char *others = (const unsigned char *)(plan->others ? r->points.b : points);
     tmapi_pairs_point mine[4];
     tmapi_fold_words to_i, to_j[4];
     points += tile.set * plan->n * bytes, others += tile.set * count * bytes;
@@ -255,7 +267,7 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
         const tmap_u32 j = tile.j + x;
 #pragma unroll
         for (tmap_u32 c = 0; c < r->mine; ++c) {
-            tmapi_pairs_point_of(&r->points, others, (tmap_u64)j + c * 32 + lane, count, &mine[c]);
+            tmapi_give_load(r, others, (tmap_u64)j + c * 32 + lane, count, &mine[c]);
             tmapi_fold_move(&to_j[c], r->fold.zero, r->fold.bytes);
         }
         for (tmap_u32 y = warp * 32; y < plan->side; y += TMAP_PAIRS_THREADS) {
