@@ -286,9 +286,8 @@ static void run_far(tmap_u32 n, tmap_u32 others) {
     down = (n + plan.side - 1) / plan.side, across = (others + (plan.side - 1ull)) / plan.side;
     expect(plan.items == down * across, "tiles of many others", s);
     for (tmap_u64 t = plan.items < 1000 ? 0 : plan.items - 1000; t < plan.items; ++t) {
-        const tmapi_pairs_place tile = tmapi_pairs_place_of(&plan, t);
-        expect(tile.i == t / across * plan.side && tile.j == t % across * plan.side && !tile.set,
-               "a tile far away", s);
+        const tmapi_pairs_place tile = tmapi_pairs_rows_place(&plan, t);
+        expect(tile.i == t / across && tile.j == t % across && !tile.set, "a tile far away", s);
     }
 }
 
@@ -434,8 +433,7 @@ static void run_plans(void) {
     // By a plan of another kind nothing is written, and the launcher for rows refuses it.
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
     expect(tmap_pairs_rows_launch(&plan, &j, 0) == cudaErrorInvalidValue, "another kind", s);
-    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.to.workspace = 0,
-    j.to.result_others = 0;
+    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.to.workspace = 0, j.to.result_others = 0;
     j.to.result = guarded(600 * sizeof(pull));
     CHECK(tmap_pairs_launch(&plan, &j, 0));
     out = from_guarded(j.to.result, 600 * sizeof(pull), s);

@@ -339,19 +339,18 @@ typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, c
 
 // What is constant in a launch; sizes and functions are constants of the compiler's.
 typedef struct tmapi_pairs {
-    tmap_points points;
+    tmap_points points; // b is a where there is no second set
     tmap_pairs_visit visit;
     void *accumulator, *job;
 } tmapi_pairs;
 
-// What is done with a pair, whose number among those of eight rows is a constant.
-typedef void (*tmapi_pairs_look)(void *state, tmap_pair pair, const void *a, const void *b,
-                                 tmap_u32 number);
-
-TMAP_DEVICE void tmapi_pairs_visited(void *state, tmap_pair pair, const void *a, const void *b,
-                                     tmap_u32) {
-    const tmapi_pairs *p = (const tmapi_pairs *)state;
-    p->visit(p->job, p->accumulator, pair, a, b);
+// A function, since nvcc does not fold the members of an initialised struct as well.
+TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit visit,
+                                         void *accumulator, void *job) {
+    tmapi_pairs p;
+    p.points = points, p.visit = visit, p.accumulator = accumulator, p.job = job;
+    if (!points.b) p.points.b = points.a;
+    return p;
 }
 
 #define TMAPI_PAIRS_MINE (TMAP_PAIRS_SIDE / TMAP_PAIRS_THREADS) // points j of a thread
@@ -368,40 +367,34 @@ TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
 
 // The points j: the plan says if there is a second set, whatever points.b is.
 TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
-                                                    const tmap_points *points) {
-    const void *b = points->b ? points->b : points->a; // what folds
-    return (const unsigned char *)(plan->others ? b : points->a);
+                                                    const tmapi_pairs *p) {
+    return (const unsigned char *)(plan->others ? p->points.b : p->points.a);
 }
 
-// Point `at` of a set of `count` from `from` on; 0 where there is none.
-TMAP_DEVICE void tmapi_pairs_point_of(const tmap_points *points, const unsigned char *from,
-                                      tmap_u64 at, tmap_u32 count, tmapi_pairs_point *to) {
-    const tmap_u32 size = points->size, d = points->d;
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k) {
-        tmapi_value_zero(to->bytes + k * size, size);
-        if (at < count) tmapi_value_copy(to->bytes + k * size, from + (at * d + k) * size, size);
-    }
-}
-
-// The points of a tile: of its rows in shared memory, and the thread's own four. Collective for the
-// block, with a barrier.
-TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmap_points *all,
+// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
+// exist are 0. Collective for the block, with a barrier.
+TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place, tmapi_pairs_point *mine) {
-    const tmap_u32 size = all->size, d = all->d, count = tmapi_pairs_columns(plan);
-    const unsigned char *points = (const unsigned char *)all->a + place.set * plan->n * d * size;
-    const unsigned char *others = tmapi_pairs_second(plan, all) + place.set * count * d * size;
+    const tmap_u32 size = p->points.size, d = p->points.d, count = tmapi_pairs_columns(plan);
+    const unsigned char *points =
+        (const unsigned char *)p->points.a + place.set * plan->n * d * size;
+    const unsigned char *others = tmapi_pairs_second(plan, p) + place.set * count * d * size;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 at = c * TMAP_PAIRS_THREADS + threadIdx.x;
-        tmapi_pairs_point row;
-        tmapi_pairs_point_of(all, points, (tmap_u64)place.i + at, plan->n, &row);
-        tmapi_pairs_point_of(all, others, (tmap_u64)place.j + at, count, &mine[c]);
+        const tmap_u64 i = (tmap_u64)place.i + at, j = (tmap_u64)place.j + at;
 #pragma unroll
-        for (tmap_u32 k = 0; k < d * size; k += size)
-            if (at < plan->band)
-                tmapi_value_copy(tmapi_pairs_memory() + k * TMAP_PAIRS_SIDE + at * size,
-                                 row.bytes + k, size);
+        for (tmap_u32 k = 0; k < d; ++k) {
+            unsigned char *to = tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + at) * size;
+            if (at < plan->band && i < plan->n)
+                tmapi_value_copy(to, points + (i * d + k) * size, size);
+            else if (at < plan->band)
+                tmapi_value_zero(to, size);
+            if (j < count)
+                tmapi_value_copy(mine[c].bytes + k * size, others + (j * d + k) * size, size);
+            else
+                tmapi_value_zero(mine[c].bytes + k * size, size);
+        }
     }
     __syncthreads();
 }
@@ -430,14 +423,12 @@ TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place
 }
 
 // 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
-// below `height`, by the thread's points from `first` to `last` - 1. number: of the first pair.
-TMAP_DEVICE void tmapi_pairs_rows_by(const tmap_points *points, tmapi_pairs_place place,
+// below `height`, by the thread's points from `first` to `last` - 1.
+TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place place,
                                      const tmapi_pairs_point *mine, tmap_u32 first, tmap_u32 last,
-                                     tmap_u32 y, tmap_u32 height, int whole, tmapi_pairs_look look,
-                                     void *state, tmap_u32 number) {
-    const tmap_u32 size = points->size, d = points->d, step = 16 / size;
+                                     tmap_u32 y, tmap_u32 height, int whole) {
+    const tmap_u32 size = p->points.size, d = p->points.d, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
-    if (!whole && y >= height) return;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
         tmapi_value_copy(&vector[k], tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, 16);
@@ -453,32 +444,30 @@ TMAP_DEVICE void tmapi_pairs_rows_by(const tmap_points *points, tmapi_pairs_plac
         for (tmap_u32 c = first; c < last; ++c) {
             pair.j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
             if (whole || y + r < height)
-                look(state, pair, row.bytes, mine[c].bytes, number + r * TMAPI_PAIRS_MINE + c);
+                p->visit(p->job, p->accumulator, pair, row.bytes, mine[c].bytes);
         }
     }
 }
 
 // All pairs of a tile. All threads are through with the block's shared memory after the next
 // barrier. Collective for the block.
-TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, tmapi_pairs *p,
+TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place) {
     const tmap_u32 step = 16 / p->points.size, band = plan->band;
     tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-    tmapi_pairs_load(plan, &p->points, place, mine);
+    tmapi_pairs_load(plan, p, place, mine);
     if (tmapi_pairs_whole(plan, place)) {
         for (tmap_u32 y = 0; y < band; y += 2 * step)
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k)
-                tmapi_pairs_rows_by(&p->points, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step,
-                                    band, 1, tmapi_pairs_visited, p, 0);
+                tmapi_pairs_rows_by(p, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
         return;
     }
 #pragma unroll // each point has rows of its own: on the diagonal half as many in all
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
         for (tmap_u32 y = 0; y < height; y += step)
-            tmapi_pairs_rows_by(&p->points, place, mine, c, c + 1, y, height, 0,
-                                tmapi_pairs_visited, p, 0);
+            tmapi_pairs_rows_by(p, place, mine, c, c + 1, y, height, 0);
     }
 }
 
@@ -492,7 +481,7 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, tmapi_pairs *p,
 // instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
-    tmapi_pairs p = {points, visit, 0, job};
+    const tmapi_pairs p = tmapi_pairs_make(points, visit, 0, job);
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t));
         __syncthreads(); // before the next tile's points come
@@ -537,7 +526,7 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];
     tmapi_fold_words sum;
-    tmapi_pairs p = {points, add, &sum, job};
+    const tmapi_pairs p = tmapi_pairs_make(points, add, &sum, job);
     unsigned char *part = (unsigned char *)to.workspace + tmap_pairs_fold_clear(plan);
     unsigned char *results = (unsigned char *)to.result;
     const tmap_u32 bytes = fold.bytes;

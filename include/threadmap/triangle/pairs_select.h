@@ -73,9 +73,8 @@ typedef struct tmapi_pairs_select_shared {
 // What a thread knows of a launch and of its tile.
 typedef struct tmapi_pairs_select {
     const tmap_pairs_plan *plan;
-    tmap_points points;
+    tmapi_pairs p;
     tmap_pairs_choice choice;
-    void *job;
     const tmap_pairs_list *list;
     tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
     tmap_u64 at;
@@ -84,7 +83,6 @@ typedef struct tmapi_pairs_select {
     tmap_u32 lower;                 // the lanes below this one
     tmap_u32 hits;                  // of this thread since it was empty
     int lost;                       // 1: words have been dropped
-    tmap_u32 bits;                  // of the word that is made
 } tmapi_pairs_select;
 
 // ---- taking the queue apart ---------------------------------------------------------------------
@@ -92,7 +90,7 @@ typedef struct tmapi_pairs_select {
 // Writes hit number `at`, which is bit `bit` of a word.
 TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                           tmap_u32 from, tmap_u32 bit, tmap_u64 at) {
-    const tmap_u32 size = s->points.size, d = s->points.d, bytes = s->choice.bytes;
+    const tmap_u32 size = s->p.points.size, d = s->p.points.d, bytes = s->choice.bytes;
     const tmap_u32 others = tmapi_pairs_columns(s->plan), warp = threadIdx.x / 32;
     const tmap_u32 y = from / 32 * TMAPI_PAIRS_SELECT_ROWS + bit / TMAPI_PAIRS_MINE;
     const tmap_pairs_list *list = s->list;
@@ -101,7 +99,7 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     pair.i = place.i + y;
     pair.j = place.j + bit % TMAPI_PAIRS_MINE * TMAP_PAIRS_THREADS + warp * 32 + from % 32;
     if (bytes && list->values && tmapi_value_size_fits(bytes, list->values)) {
-        const unsigned char *other = tmapi_pairs_second(s->plan, &s->points);
+        const unsigned char *other = tmapi_pairs_second(s->plan, &s->p);
         const unsigned char *row = tmapi_pairs_memory() + y * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
@@ -111,7 +109,7 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
             tmapi_value_copy(a.bytes + k, row + k * TMAP_PAIRS_SIDE, size);
             tmapi_value_copy(b.bytes + k, other + k, size);
         }
-        s->choice.choose(s->job, pair, a.bytes, b.bytes, value.bytes);
+        s->choice.choose(s->p.job, pair, a.bytes, b.bytes, value.bytes);
         tmapi_value_copy((unsigned char *)list->values + at * bytes, &value, bytes);
     }
     pair.i += (tmap_u32)place.set * s->plan->n, pair.j += (tmap_u32)place.set * others;
@@ -173,48 +171,68 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
     }
 }
 
-// Asks of a pair, and marks its bit in the word by one predicated instruction.
-TMAP_DEVICE void tmapi_pairs_select_look(void *state, tmap_pair pair, const void *a, const void *b,
-                                         tmap_u32 number) {
-    tmapi_pairs_select *s = (tmapi_pairs_select *)state;
-    tmapi_value value;
-    const int hit = s->choice.choose(s->job, pair, a, b, value.bytes);
+// A word with `bits` if `hit` is not 0: one predicated instruction. Compilers select and add.
+TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bits) {
 #if defined(__CUDA_ARCH__)
     asm("{ .reg .pred hit; setp.ne.s32 hit, %1, 0; @hit or.b32 %0, %0, %2; }"
-        : "+r"(s->bits)
-        : "r"(hit), "r"(1u << number));
+        : "+r"(word)
+        : "r"(hit), "r"(bits));
+    return word;
 #else
-    if (hit) s->bits |= 1u << number;
+    return hit ? word | bits : word;
 #endif
+}
+
+// Asks of `16 / size` rows from row y + r on, r < ROWS, and as many from ROWS rows below on; their
+// bits go to two words. whole: a constant, 1: all pairs are there; 0: those below the points'
+// heights.
+TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
+                                         const tmapi_pairs_point *mine, tmap_u32 y, tmap_u32 r,
+                                         tmap_u32 *bits, int whole) {
+    const tmap_u32 size = s->p.points.size, d = s->p.points.d, step = 16 / size;
+#pragma unroll
+    for (tmap_u32 x = 0; x < 2 * TMAPI_PAIRS_MINE; ++x) {
+        const tmap_u32 c = x % TMAPI_PAIRS_MINE, w = x / TMAPI_PAIRS_MINE;
+        const tmap_u32 height = whole ? TMAP_PAIRS_SIDE : tmapi_pairs_height(s->plan, place, c);
+        const tmap_u32 first = y + w * TMAPI_PAIRS_SELECT_ROWS + r;
+        tmapi_value vector[TMAP_PAIRS_D_MAX];
+        if (!whole && first >= height) continue; // on the diagonal, half of all
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(&vector[k],
+                             tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + first) * size, 16);
+#pragma unroll
+        for (tmap_u32 q = 0; q < step; ++q) {
+            const tmap_pair pair = {place.i + first + q,
+                                    place.j + c * TMAP_PAIRS_THREADS + threadIdx.x};
+            tmapi_pairs_point row;
+            tmapi_value value;
+            if (!whole && first + q >= height) break;
+#pragma unroll
+            for (tmap_u32 k = 0; k < d; ++k)
+                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + q * size, size);
+            bits[w] = tmapi_pairs_select_mark(
+                bits[w], s->choice.choose(s->p.job, pair, row.bytes, mine[c].bytes, value.bytes),
+                1u << ((r + q) * TMAPI_PAIRS_MINE + c));
+        }
+    }
 }
 
 // All pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
-    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->points.size;
+    const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->p.points.size;
     const int whole = tmapi_pairs_whole(s->plan, place);
     for (tmap_u32 y = 0; y < height; y += 2 * TMAPI_PAIRS_SELECT_ROWS) {
-        tmap_u32 bits[2];
+        tmap_u32 bits[2] = {0, 0};
+        if (whole) {
 #pragma unroll
-        for (tmap_u32 w = 0; w < 2; ++w) {
-            const tmap_u32 row = y + w * TMAPI_PAIRS_SELECT_ROWS;
-            s->bits = 0;
-            if (whole) {
-#pragma unroll
-                for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
-                    tmapi_pairs_rows_by(&s->points, place, mine, 0, TMAPI_PAIRS_MINE, row + r,
-                                        height, 1, tmapi_pairs_select_look, s,
-                                        r * TMAPI_PAIRS_MINE);
-            } else {
+            for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+                tmapi_pairs_select_rows(s, place, mine, y, r, bits, 1);
+        } else {
 #pragma unroll 1
-                for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
-#pragma unroll
-                    for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c)
-                        tmapi_pairs_rows_by(&s->points, place, mine, c, c + 1, row + r,
-                                            tmapi_pairs_height(s->plan, place, c), 0,
-                                            tmapi_pairs_select_look, s, r * TMAPI_PAIRS_MINE);
-            }
-            bits[w] = s->bits;
+            for (tmap_u32 r = 0; r < TMAPI_PAIRS_SELECT_ROWS; r += step)
+                tmapi_pairs_select_rows(s, place, mine, y, r, bits, 0);
         }
         tmapi_pairs_select_push(s, place, y, bits, write);
     }
@@ -327,8 +345,8 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
         if (blocks > plan->resident) blocks = plan->resident;
         if (blockIdx.x >= blocks) return;
     }
-    s.plan = plan, s.points = points, s.choice = choice, s.job = job, s.list = list,
-    s.total = fixed ? 0 : state + 1;
+    s.plan = plan, s.p = tmapi_pairs_make(points, 0, 0, job);
+    s.choice = choice, s.list = list, s.total = fixed ? 0 : state + 1;
     s.queue = shared.queue[threadIdx.x / 32], s.lower = (1u << threadIdx.x % 32) - 1;
     for (;; t += gridDim.x) {
         tmapi_pairs_place place;
@@ -341,7 +359,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
         }
         if (t >= plan->count) break;
         place = tmapi_pairs_place_of(plan, plan->first + t);
-        tmapi_pairs_load(plan, &s.points, place, mine);
+        tmapi_pairs_load(plan, &s.p, place, mine);
         s.at = 0, s.words = 0, s.hits = 0, s.lost = 0;
         for (int again = !fixed;; again = 1) {
             tmapi_pairs_select_tile(&s, place, mine, again);
