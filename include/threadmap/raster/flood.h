@@ -1030,95 +1030,74 @@ TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
     }
 }
 
-// The node of the run of a word `row` that holds column `bit`. first: the word's first node.
-TMAP_DEVICE tmap_u32 tmapi_flood_run_node(tmap_u32 first, tmap_u32 row, tmap_u32 bit) {
-    const tmap_u32 start = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
-    return first + (31 - (tmap_u32)__clz((int)start)) / 2;
+// The node at column x of the first row of a row of blocks, or of the last; NONE for a dry cell.
+TMAP_DEVICE tmap_u32 tmapi_flood_row_node(const tmapi_flood *f, tmap_u32 y, tmap_u32 last,
+                                          tmap_u64 x) {
+    const tmap_u32 block = y * f->plan.blocks_x + (tmap_u32)(x / 512);
+    const tmap_u32 word = (tmap_u32)(x / 32 % 16) + last * 16, bit = 1u << x % 32;
+    tmap_u32 row;
+    if (x >= f->plan.map.width) return TMAPI_FLOOD_NONE;
+    row = f->edges[(tmap_u64)block * TMAPI_FLOOD_EDGES + word];
+    if (!(row & bit)) return TMAPI_FLOOD_NONE;
+    row = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
+    return block * TMAPI_FLOOD_NODES + word * 16 + (31 - (tmap_u32)__clz((int)row)) / 2;
 }
 
-// Contacts of the columns `part` of a word of a block's last row with the block below.
-TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
-                                       tmap_u32 part) {
-    const tmap_u32 eight = f->plan.map.connectivity == 8, across = f->plan.blocks_x;
-    const tmap_u32 *upper = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 16;
-    const tmap_u32 *lower = f->edges + (tmap_u64)(block + across) * TMAPI_FLOOD_EDGES;
-    const tmap_u32 a = upper[word], b = lower[word];
-    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 256 + word * 16;
-    const tmap_u32 to = (block + across) * TMAPI_FLOOD_NODES + word * 16;
-    tmap_u32 touch = tmapi_flood_starts(a & b) & part;               // one bit at most
-    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // the contact goes on
-    if (touch)
-        tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, touch),
-                          tmapi_flood_run_node(to, b, touch));
-    if (!eight) return;
-#pragma unroll
-    for (int right = 0; right < 2; ++right) { // with the column to the left, or to the right
-        touch = a & (right ? b >> 1 : b << 1) & ~(right ? a >> 1 : a << 1) & ~b & part;
-        while (touch) {
-            const tmap_u32 bit = touch & (0u - touch);
-            touch ^= bit;
-            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, bit),
-                              tmapi_flood_run_node(to, b, right ? bit << 1 : bit >> 1));
-        }
-    }
-#pragma unroll
-    for (int right = 0; right < 2; ++right) { // in the word to the left, or to the right
-        const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
-        const int beside = right ? word == 15 : word == 0; // in another block, if there is one
-        const int there = right ? block % across + 1 < across : block % across != 0;
-        const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
-        tmap_u32 c;
-        if (!(part & a & end) || (beside && !there)) continue;
-        c = f->edges[(tmap_u64)other * TMAPI_FLOOD_EDGES + w];
-        if (!(b & end) && (right ? c & 1 : c >> 31))
-            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, end),
-                              tmapi_flood_run_node(other * TMAPI_FLOOD_NODES + w * 16, c,
-                                                   right ? 1 : 0x80000000u));
+// Contacts of two columns, from x on, of the last row of a row of blocks with the row below.
+TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 y, tmap_u64 x) {
+    for (const tmap_u64 end = x + 2; x < end; ++x) {
+        const tmap_u32 a = tmapi_flood_row_node(f, y, 1, x);
+        const tmap_u32 b = tmapi_flood_row_node(f, y + 1, 0, x);
+        if (a == TMAPI_FLOOD_NONE) continue;
+        if (b != TMAPI_FLOOD_NONE) {
+            if (x % 512 && tmapi_flood_row_node(f, y, 1, x - 1) != TMAPI_FLOOD_NONE &&
+                tmapi_flood_row_node(f, y + 1, 0, x - 1) != TMAPI_FLOOD_NONE)
+                continue; // the contact goes on
+            tmapi_flood_unite(f->parent, a, b);
+        } else if (f->plan.map.connectivity == 8)
+            for (tmap_u64 beside = x - 1; beside != x + 3; beside += 2) { // may wrap: is no column
+                const tmap_u32 c = tmapi_flood_row_node(f, y + 1, 0, beside);
+                if (c != TMAPI_FLOOD_NONE &&
+                    tmapi_flood_row_node(f, y, 1, beside) == TMAPI_FLOOD_NONE)
+                    tmapi_flood_unite(f->parent, a, c);
+            }
     }
 }
 
-// Contacts of the rows `part`, of 32, of a block's last column with the next block.
-TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
-                                          tmap_u32 part) {
-    const tmap_u32 *left = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 36;
-    const tmap_u32 *right = f->edges + (tmap_u64)(block + 1) * TMAPI_FLOOD_EDGES + 32;
-    const tmap_u32 a = left[word], b = right[word];
-    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 576 + word * 16;
-    const tmap_u32 to = (block + 1) * TMAPI_FLOOD_NODES + 512 + word * 16;
+// Four rows of a block's first or last column: two from 2 * pair on, one before, and one behind.
+TMAP_DEVICE tmap_u32 tmapi_flood_four(const tmap_u32 *column, tmap_u32 pair) {
+    const tmap_u32 word = pair / 16, shift = pair % 16 * 2;
+    const tmap_u32 before = word && !shift ? column[word - 1] >> 31 : 0;
+    const tmap_u32 behind = word < 3 ? column[word + 1] : 0;
+    return (__funnelshift_r(column[word], behind, shift) << 1 |
+            (shift ? column[word] >> (shift - 1) & 1 : before)) &
+           15;
+}
+
+// Contacts of a pair of rows of a block's last column with the next block.
+TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 pair) {
+    const tmap_u32 *edges = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES;
+    const tmap_u32 a = tmapi_flood_four(edges + 36, pair);
+    const tmap_u32 b = tmapi_flood_four(edges + TMAPI_FLOOD_EDGES + 32, pair);
+    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 576 + pair;
+    const tmap_u32 to = (block + 1) * TMAPI_FLOOD_NODES + 512 + pair;
     const int eight = f->plan.map.connectivity == 8;
-    // by double rows: the even bit of each
-    tmap_u32 touch = tmapi_flood_starts(a & b);
-    if (word) touch &= ~((left[word - 1] & right[word - 1]) >> 31);
-    if (eight) touch = (a | a >> 1) & (b | b >> 1) & 0x55555555u;
-    touch &= part;
-    while (touch) {
-        const tmap_u32 at = (31 - (tmap_u32)__clz((int)touch)) / 2;
-        touch &= ~(3u << 2 * at);
-        tmapi_flood_unite(f->parent, from + at, to + at);
-    }
-    if (!eight) return;
-    // by a corner, from the last row of a double row to the first one of the next
-    const tmap_u32 next_a = word < 3 ? left[word + 1] : 0, next_b = word < 3 ? right[word + 1] : 0;
-    tmap_u32 down = a & (b >> 1 | next_b << 31) & 0xaaaaaaaau & part;
-    tmap_u32 up = b & (a >> 1 | next_a << 31) & 0xaaaaaaaau & part;
-    while (down | up) {
-        const tmap_u32 at = (31 - (tmap_u32)__clz((int)(down | up))) / 2, bit = 2u << 2 * at;
-        if (down & bit) tmapi_flood_unite(f->parent, from + at, to + at + 1);
-        if (up & bit) tmapi_flood_unite(f->parent, from + at + 1, to + at);
-        down &= ~bit, up &= ~bit;
-    }
+    if (eight ? a & 6 && b & 6 : tmapi_flood_starts(a & b) & 6)
+        tmapi_flood_unite(f->parent, from, to);
+    if (eight && a & 4 && b & 8) tmapi_flood_unite(f->parent, from, to + 1);
+    if (eight && b & 4 && a & 8) tmapi_flood_unite(f->parent, from + 1, to);
 }
 
 // Joins the nodes of touching blocks. A thread has two columns or rows of one of 20 words of a
 // block's edges, so that lanes read nodes side by side.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
     tmapi_flood_unite_kernel(tmapi_flood f) {
-    const tmap_u32 block = blockIdx.x, word = threadIdx.x / 16, part = 3u << threadIdx.x % 16 * 2;
-    const tmap_u32 across = f.plan.blocks_x;
-    if (word < 16) {
-        if (block / across + 1 < f.plan.blocks_y) tmapi_flood_unite_row(&f, block, word, part);
-    } else if (block % across + 1 < across)
-        tmapi_flood_unite_column(&f, block, word - 16, part);
+    const tmap_u32 x = blockIdx.x % f.plan.blocks_x, y = blockIdx.x / f.plan.blocks_x;
+    if (threadIdx.x < 256) {
+        if (y + 1 < f.plan.blocks_y)
+            tmapi_flood_unite_row(&f, y, (tmap_u64)x * 512 + threadIdx.x * 2);
+    } else if (x + 1 < f.plan.blocks_x)
+        tmapi_flood_unite_column(&f, blockIdx.x, threadIdx.x - 256);
 }
 
 // Marks the roots of the seeds' nodes. A thread a seed.
