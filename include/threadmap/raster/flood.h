@@ -498,6 +498,56 @@ TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood_block *b, const tmap_u3
     }
 }
 
+// 1 if tiles of a block can be read 16 bytes at a time.
+TMAP_DEVICE int tmapi_flood_by_tiles(const tmapi_flood_block *b, const tmap_u32 size) {
+    const tmap_raster_map *map = &b->f->plan.map;
+    return b->x + 512 <= map->width && b->y + b->f->plan.rows <= map->height &&
+           map->pitch % (16 / size) == 0 && (tmap_u64)b->f->heights % 16 == 0;
+}
+
+// A tile's heights, if they can be read so: 2 * size lanes have a row, each of them 16 bytes.
+TMAP_DEVICE void tmapi_flood_read_wide(const tmapi_flood_block *b, tmap_u32 tile, uint4 *v,
+                                       const tmap_u32 size) {
+    const tmap_u64 pitch = b->f->plan.map.pitch;
+    const tmap_u32 lane = threadIdx.x % 32, lanes = 2 * size, rows = 16 / size;
+    const char *from = (const char *)b->f->heights +
+                       ((b->y + tile / TMAPI_FLOOD_WORDS * 16 + lane / lanes) * pitch + b->x +
+                        tile % TMAPI_FLOOD_WORDS * 32 + lane % lanes * rows) *
+                           size;
+#pragma unroll
+    for (tmap_u32 i = 0; i < size; ++i)
+        v[i] = __ldcs((const uint4 *)(from + i * rows * pitch * size));
+}
+
+// Loads up to 8 / size tiles of a list so, 8 loads in flight.
+TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u32 *tiles,
+                                        tmap_u32 count, const tmap_u32 size) {
+    const tmapi_flood_level *l = &b->f->level;
+    const tmap_u32 lane = threadIdx.x % 32, lanes = 2 * size, odd = lane % 2;
+    tmap_u32 own = 0, other;
+    uint4 v[8];
+#pragma unroll
+    for (tmap_u32 i = 0; i < 8 / size; ++i)
+        if (i < count) tmapi_flood_read_wide(b, tiles[i], v + i * size, size);
+    if (size == 4) {
+        // a byte of two lanes: of groups 0, 2, 4, 6 in the even lane, of the others in the odd
+        own = tmapi_flood_nibbles(l, v, 4);
+        if (count > 1) own |= tmapi_flood_nibbles(l, v + 4, 4) << 16;
+        other = __shfl_xor_sync(~0u, (odd ? own : own >> 4) & 0x0f0f0f0fu, 1);
+        own = odd ? other | (own & 0xf0f0f0f0u) : (own & 0x0f0f0f0fu) | other << 4;
+    }
+#pragma unroll
+    for (tmap_u32 i = 0; i < 16 / size; ++i) { // bytes of the lane, two a tile
+        const tmap_u32 tile = tiles[i / 2], group = size == 4 ? 2 * i + odd : i;
+        const tmap_u32 row =
+            tile / TMAPI_FLOOD_WORDS * 16 + group % size * 16 / size + lane / lanes;
+        const tmap_u32 at = tmapi_flood_place(row, tile % TMAPI_FLOOD_WORDS) * 4;
+        if (i / 2 < count)
+            ((unsigned char *)b->bits)[at + lane % lanes * 2 / size] =
+                (unsigned char)(size == 4 ? own >> 8 * i : tmapi_flood_byte(l, v[i]));
+    }
+}
+
 // Of tiles whose ranges are known: writes the bits of those that are dry or full, and lists the
 // others where slots will be. Returns how many are listed; or TMAPI_FLOOD_ALL, and writes nothing,
 // where reading the whole block by rows is faster. Barriers of the block.
@@ -530,6 +580,14 @@ TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 lis
     const tmap_u32 count = all ? b->rows : listed;
     if (all && tmapi_flood_by_rows(b, size))
         tmapi_flood_load_rows(b, size);
+    else if (!all && tmapi_flood_by_tiles(b, size))
+        for (tmap_u32 i = warp; i < count; i += 8 / size * warps) {
+            tmap_u32 tiles[4] = {0, 0, 0, 0}, some = 0;
+#pragma unroll
+            for (tmap_u32 k = 0; k < 8 / size; ++k)
+                if (i + k * warps < count) tiles[k] = b->slots[i + k * warps], ++some;
+            tmapi_flood_load_tiles(b, tiles, some, size);
+        }
     else
         for (tmap_u32 i = warp; i < count; i += warps)
             tmapi_flood_load_tile(b, all ? i : b->slots[i], size);
@@ -1433,15 +1491,45 @@ static __global__ void tmapi_flood_total_kernel(tmapi_flood f) {
 
 // ---- ranges of tiles ----------------------------------------------------------------------------
 
-// The range of a tile and the sum of its heights, as far as they can be wet.
+// The range of a tile and the sum of its heights, from what each lane has.
+TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmap_u32 tile, int low,
+                                         int high, double sum) {
+    const tmap_u64 at = b->number * b->f->plan.rows + tile;
+#pragma unroll
+    for (tmap_u32 step = 16; step; step /= 2) {
+        const int l = __shfl_xor_sync(~0u, low, step), h = __shfl_xor_sync(~0u, high, step);
+        low = l < low ? l : low, high = h > high ? h : high;
+        sum += __shfl_xor_sync(~0u, sum, step);
+    }
+    if (threadIdx.x % 32) return;
+    b->f->tiles[at].low = low, b->f->tiles[at].high = high, b->f->tile_sums[at] = sum;
+}
+
+// A tile of heights of 16 bits that can be read by 16 bytes, all of which may be wet.
+TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmap_u32 tile) {
+    int low = 32767, high = -32768, sum = 0;
+    uint4 v[2];
+    tmapi_flood_read_wide(b, tile, v, 2);
+#pragma unroll
+    for (tmap_u32 i = 0; i < 2; ++i) {
+        const tmap_u32 twos[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+#pragma unroll
+        for (tmap_u32 k = 0; k < 8; ++k) {
+            const int height = (short)(twos[k / 2] >> k % 2 * 16);
+            low = height < low ? height : low, high = height > high ? height : high;
+            sum += height;
+        }
+    }
+    tmapi_flood_write_range(b, tile, low, high, sum);
+}
+
+// Any tile; heights that are never wet do not count.
 TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmap_u32 tile,
                                         const tmap_u32 size) {
     const int floats = size == 4 && b->f->plan.map.type == TMAP_RASTER_F32;
     const tmap_u32 rows = tmapi_flood_tile_rows(b, tile);
-    const tmap_u64 at = b->number * b->f->plan.rows + tile;
     int low = TMAPI_FLOOD_KEY_MAX, high = TMAPI_FLOOD_KEY_MIN;
     tmap_u32 cells[TMAPI_FLOOD_TILE];
-    double sum;
     tmapi_flood_read_tile(b, tile, rows, cells, size);
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
@@ -1453,22 +1541,18 @@ TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmap_u32 til
         if (never || key > high) high = never ? TMAPI_FLOOD_KEY_MAX : key;
         if (never) cells[r] = 0;
     }
-    sum = tmapi_flood_column_sum(cells, floats);
-#pragma unroll
-    for (tmap_u32 step = 16; step; step /= 2) {
-        const int l = __shfl_xor_sync(~0u, low, step), h = __shfl_xor_sync(~0u, high, step);
-        low = l < low ? l : low, high = h > high ? h : high;
-        sum += __shfl_xor_sync(~0u, sum, step);
-    }
-    if (threadIdx.x % 32) return;
-    b->f->tiles[at].low = low, b->f->tiles[at].high = high, b->f->tile_sums[at] = sum;
+    tmapi_flood_write_range(b, tile, low, high, tmapi_flood_column_sum(cells, floats));
 }
 
 // A warp a tile.
 static __global__ void __launch_bounds__(256, 4) tmapi_flood_tiles_kernel(tmapi_flood f) {
     const tmapi_flood_block b = tmapi_flood_block_at(&f);
+    const int shorts = f.plan.map.type == TMAP_RASTER_I16;
+    const int quick = shorts && tmapi_flood_by_tiles(&b, 2) && !f.level.has_nodata;
     for (tmap_u32 tile = threadIdx.x / 32; tile < f.plan.rows; tile += blockDim.x / 32)
-        if (f.plan.map.type == TMAP_RASTER_I16)
+        if (quick)
+            tmapi_flood_range_shorts(&b, tile);
+        else if (shorts)
             tmapi_flood_range_tile(&b, tile, 2);
         else
             tmapi_flood_range_tile(&b, tile, 4);
