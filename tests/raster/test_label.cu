@@ -179,9 +179,9 @@ static void test_plan_of(void) {
         unsetenv("SIMT_DEVICE");
 }
 
-// Facts of devices, which the CPU machine takes from the environment: all types, labels of 32 and of
-// 64 bits, over the edges of blocks. A plan for a device of more shared memory is refused by one of
-// less.
+// Facts of devices, which the CPU machine takes from the environment: all types, labels of 32 and
+// of 64 bits, over the edges of blocks. A plan for a device of more shared memory is refused by one
+// of less.
 static void test_devices(void) {
     const tmap_raster_map map = {1030, 67, 1030, 0, 0, TMAP_RASTER_U8, 4};
     char *before = getenv("SIMT_DEVICE");

@@ -2,31 +2,27 @@
 // label.h: connected components of a map: each cell gets the number of its component.
 //
 // A component is a greatest set of cells that paths of neighbours join: in a mask, of cells that
-// are not 0; in a map of values, of cells of one value. Neighbours share an edge, or a corner too.
-// Components are numbered from 1 on in the order of their first cells, row by row from above and
-// from left to right in a row, so that labels are the same in every run and on every machine; cells
-// of no component get 0.
+// are not 0; in a map of values, of cells of one value. Components are numbered from 1 on in the
+// order of their first cells, row by row from above and from left to right in a row, so that labels
+// are the same in every run and on every machine; cells of no component get 0.
 //
 //     const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_MASK, 8};
 //     tmap_label_plan plan;
 //     tmap_label_plan_make(&map, TMAP_LABEL_INT32, &plan);
 //     cudaMalloc(&workspace, plan.workspace);
-//     tmap_label(&plan, cells, workspace, labels, count, stream);
+//     tmap_label(&plan, cells, workspace, labels, count, stream); // label_measure.h: their shapes
 //
 // Six launches:
-//     local   a block of threads has 1024 columns and 64 rows (32 of values; half of either on
-//             compute capability 7.5) as words of bits, and finds its components in shared memory;
-//             those that reach an edge to another block become nodes of a graph
-//     unite   nodes of blocks side by side become one, by union-find in global memory
+//     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values) in
+//             shared memory; those that reach an edge to another block are nodes of a graph
+//     unite   nodes of touching blocks are united, by union-find in global memory
 //     roots   each node gets its root; first cells are counted for each row of a block
 //     sum     sums of those counts say which label a row of a block begins with
 //     name    nodes get labels
 //     write   cells do
-// In between, what a block found is where its labels will be: two bytes for each run of cells.
-// The order of unions is any, but a parent's first cell always lies before its child's, so that
-// roots do not depend on it.
-//
-// label_measure.h has areas and bounding boxes.
+// In between, what a block found is where its labels will be: two bytes for each run of cells. The
+// order of unions is any, but a parent's first cell always lies before its child's, so that roots
+// do not depend on it.
 #ifndef TMAP_RASTER_LABEL_H
 #define TMAP_RASTER_LABEL_H
 
@@ -46,7 +42,6 @@
 #define TMAPI_LABEL_WARPS        16u // of a block; half as many with half of the rows
 #define TMAPI_LABEL_SLOTS_MASK   (17 * TMAPI_LABEL_WORDS) // of a row, whose runs have gaps between
 #define TMAPI_LABEL_SLOTS_VALUES (33 * TMAPI_LABEL_WORDS) // where each cell may start a run
-#define TMAPI_LABEL_JUMPS        2     // rounds of tmapi_label_flatten before slots are united
 #define TMAPI_LABEL_PARTS        1024u // 32 components of a row: of a block at most
 #define TMAPI_LABEL_CHUNK        4096u // counts that a block scans
 
@@ -60,42 +55,34 @@
 typedef struct tmapi_label_job {
     const void *cells;
     tmap_u64 width, height, pitch;
-    int type, eight, has_nodata;
-    int wide;         // 1: labels of 64 bits
-    int nodata;       // bits of the value that belongs to no component
-    tmap_u32 bx;      // blocks side by side
-    tmap_u64 by;      // and one above the other
-    tmap_u32 rows;    // of a block
-    tmap_u32 slots;   // of a row
-    tmap_u32 shift;   // bits of a component's number in its row
-    tmap_u32 nodes;   // of a block, at most
-    tmap_u64 words;   // of a row of bits
-    tmap_u64 counts;  // by * rows * bx
-    tmap_u32 *in;     // a bit a cell
-    tmap_u32 *starts; // of values: a bit a cell
-    tmap_u32 *count;  // first cells in a block's row, row by row over the whole map; then the sum
-                      // of those before in the chunk
-    tmap_u64 *chunk;  // those before a chunk
-    tmap_u32 *used;   // nodes of a block
-    tmap_u32 *parent; // of a node: a node of the same component
-    tmap_u64 *key;    // of a node: where its first cell lies: row, block and number in the row
-    unsigned short *edge; // what the first and the last cell of a block's row belong to
-    tmap_u64 *counter;    // of blocks that have come to the end of `sum`
-    void *labels;         // until the last kernel, what a block's slots say is at a row's first
-    void *node_label;     // as labels
-    tmap_u64 *found;      // the count of components, for the user
+    int type, eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
+    tmap_u32 bx;                               // blocks side by side
+    tmap_u64 by;                               // and one above the other
+    tmap_u32 rows, slots;                      // of a block; of a row
+    tmap_u32 shift;                            // bits of a component's number in its row
+    tmap_u32 nodes;                            // of a block, at most
+    tmap_u64 words, counts;                    // of a row of bits; by * rows * bx
+    tmap_u32 *in, *starts; // a bit a cell: of a component; of values, the start of a run
+    tmap_u32 *count;       // first cells in a block's row, row by row over the whole map; then the
+                           // sum of those before in the chunk
+    tmap_u64 *chunk;       // first cells before a chunk
+    tmap_u32 *used;        // nodes of a block
+    tmap_u32 *parent;      // of a node: a node of the same component
+    tmap_u64 *key;         // of a node: where its first cell lies: row, block and number in the row
+    unsigned short *edge;  // what the first and the last cell of a block's row belong to
+    tmap_u64 *counter;     // of blocks that have come to the end of `sum`
+    void *labels;          // until the last kernel, what a block's slots say is at a row's first
+    void *node_label;      // as labels
+    tmap_u64 *found;       // the count of components, for the user
 } tmapi_label_job;
 
-// What tmap_label_plan_make makes. workspace: the bytes that tmap_label needs for it. The other
-// fields are for tmap_label.
+// What tmap_label_plan_make makes. workspace: the bytes that tmap_label needs for it.
 typedef struct tmap_label_plan {
     tmap_raster_map map;
     int form;
     tmap_u64 workspace;
-    tmap_u32 blocks;
-    tmap_u32 threads;    // of a block of the first kernel
-    tmap_u32 shared;     // bytes of shared memory that a block can have on the device
-    tmapi_label_job job; // without addresses
+    tmap_u32 blocks, threads, shared; // threads: of `local`; shared: bytes that a block can have
+    tmapi_label_job job;              // without addresses
 } tmap_label_plan;
 
 // A word of a row. in: the cells that belong to runs. starts: where runs start; the first cell of a
@@ -104,18 +91,96 @@ typedef struct tmapi_label_row {
     tmap_u32 in, starts, slot;
 } tmapi_label_row;
 
-// A warp's pairs of slots that wait to be united.
-typedef struct tmapi_label_queue {
-    tmap_u32 pairs[64];
-} tmapi_label_queue;
-
 // Shared memory of a block behind its slots.
 typedef struct tmapi_label_local {
     tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // of each warp's rows
-    tmapi_label_queue queue[TMAPI_LABEL_WARPS];
+    tmap_u32 queue[TMAPI_LABEL_WARPS][64];       // pairs of slots that wait to be united
     tmap_u32 nodes;
     tmap_u32 marks[1]; // a bit a slot: the root of a component that reaches an inner edge
 } tmapi_label_local;
+
+// Bytes of shared memory of the first kernel, for so many slots in a block.
+TMAP_FN tmap_u32 tmapi_label_local_bytes(tmap_u32 slots) {
+    return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
+}
+
+// Bytes of shared memory of the last kernel.
+TMAP_FN tmap_u32 tmapi_label_write_bytes(const tmapi_label_job *job, tmap_u32 warps) {
+    const tmap_u32 size = job->wide ? 8 : 4;
+    return (4 + size) * TMAPI_LABEL_PARTS + size * job->nodes +
+           warps * (TMAPI_LABEL_WORDS * 16 + size * job->slots);
+}
+
+// The most components that a map of this size, type and connectivity can have.
+TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
+    const tmap_u64 cells = tmap_mul_saturate(map->width, map->height);
+    if (map->type != TMAP_RASTER_MASK) return cells;
+    if (map->connectivity == 8) return (map->width + 1) / 2 * ((map->height + 1) / 2);
+    return cells / 2 + cells % 2;
+}
+
+// Sets the addresses of the parts of a workspace at w. Returns how many bytes they have.
+TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
+    const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
+    const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
+    const tmap_u64 chunks = (job->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
+    tmap_u64 end = 0;
+    job->in = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
+    job->starts = job->in;
+    if (job->type != TMAP_RASTER_MASK)
+        job->starts = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
+    job->count = (tmap_u32 *)(w + tmapi_raster_part(&end, job->counts * 4));
+    job->chunk = (tmap_u64 *)(w + tmapi_raster_part(&end, chunks * 8));
+    job->used = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * 4));
+    job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, nodes * 4));
+    job->key = (tmap_u64 *)(w + tmapi_raster_part(&end, nodes * 8));
+    job->edge = (unsigned short *)(w + tmapi_raster_part(&end, rows * job->bx * 4));
+    job->node_label = (void *)(w + tmapi_raster_part(&end, nodes * (job->wide ? 8 : 4)));
+    job->counter = (tmap_u64 *)(w + tmapi_raster_part(&end, 8));
+    return end;
+}
+
+// Makes a plan from facts: of them, the shared memory that a block can have.
+// map: its comment has the ranges; pitch: below 2^32. form: of labels, TMAP_LABEL_INT32 or
+// TMAP_LABEL_INT64. *plan: written on success. plan->workspace: 0.4 bytes a cell for a mask and 1.3
+// for values, more for a map that is narrower than 1024.
+// Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
+// map that can have more components; TMAP_ERANGE for a map of more than 3 * 10^10 cells.
+TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
+                               tmap_label_plan *plan) {
+    tmap_label_plan p;
+    tmapi_label_job *job = &p.job;
+    tmap_u32 columns;
+    int mask;
+    if (!tmapi_raster_valid(map) || map->pitch >> 32 || (unsigned)map->type > TMAP_RASTER_MASK ||
+        (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
+        return TMAP_EINVAL;
+    if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
+    mask = map->type == TMAP_RASTER_MASK;
+    p.map = *map, p.form = form, p.shared = facts->device.block_shared;
+    job->cells = 0, job->labels = 0, job->found = 0;
+    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
+    job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
+    job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
+    job->rows = mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES;
+    job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
+    p.threads = TMAPI_LABEL_WARPS * 32;
+    if (tmapi_label_local_bytes(job->rows * job->slots) > p.shared) job->rows /= 2, p.threads /= 2;
+    job->shift = mask ? 9 : 10;
+    job->bx = (tmap_u32)((map->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
+    job->by = (map->height + job->rows - 1) / job->rows;
+    job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
+    columns = map->width < TMAPI_LABEL_CELLS ? (tmap_u32)map->width : TMAPI_LABEL_CELLS;
+    job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
+    if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
+    job->nodes = (job->nodes + 3) / 4 * 4; // as many labels are a multiple of 16 bytes
+    job->counts = job->by * job->rows * job->bx;
+    if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull) return TMAP_ERANGE;
+    p.blocks = (tmap_u32)(job->bx * job->by);
+    p.workspace = tmapi_label_divide(job, 0);
+    *plan = p;
+    return TMAP_OK;
+}
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -133,10 +198,6 @@ TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
     return a;
 }
 
-TMAP_DEVICE tmap_u64 tmapi_label_key(tmap_u64 row, tmap_u32 column, tmap_u32 rank) {
-    return row << 32 | (column * 1024u + rank);
-}
-
 // Words of a row of a block that lie beyond the map: their slots are not stored.
 TMAP_DEVICE tmap_u32 tmapi_label_blank(const tmapi_label_job *job, tmap_u32 column) {
     const tmap_u64 x = (tmap_u64)column * TMAPI_LABEL_CELLS;
@@ -152,25 +213,22 @@ TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, tmap_u64 y, 
 
 // ---- runs ---------------------------------------------------------------------------------------
 //
-// The runs of a block's rows are nodes of a forest in shared memory, whose trees grow into the
-// block's connected components.
+// A run is a stretch of cells of a row that belong together, over words too. Runs of a block's rows
+// are the nodes of a forest in shared memory, whose trees grow into the block's components.
 //
-// A warp has a row of 1024 cells, a word of 32 cells in each lane. A run is a stretch of cells of a
-// row that belong together, over words too. Slots are its nodes: first those of a row's first word,
-// and so on; a word has a slot for the run that comes from the left, if there is one, and then one
-// for each run that starts in it. Those of the first kind point to the run's start. Slots are in
-// raster order of where runs start, and a parent is a lower slot: a tree's root is the run in which
-// its first cell lies, whatever the order of unions.
+// A warp has a row of 1024 cells, a word of 32 cells in each lane. A word has a slot for the run
+// that comes from the left, which points to the run's start, and then one for each run that starts
+// in it. Slots are in raster order of where runs start, and a parent is a lower slot: a tree's root
+// is the run that has its first cell, whatever the order of unions.
 //
 // Nearly all of the forest is built without an atomic: of the runs above that a run touches, that
 // of the leftmost touch in the word where the run starts is its parent. Only the other touches are
-// left to unite. At 4-connected noise of 0.593 that is 1.6 of 7.3 touches a word.
+// left to unite: in 4-connected noise of 0.593, 1.6 of 7.3 a word.
 
 // Where runs of a word touch runs of the word above, one bit a pair of runs. straight: the first
-// cell of the lower run that is below a cell of the upper one. left: the lower run starts where the
-// upper one has ended, across a corner. right: it ends where the upper one starts. first: those
-// that make the first touch of a run that starts in this word; at a bit that has two it is not
-// `right`.
+// cell of the lower run that is below a cell of the upper one. left: across a corner, the lower run
+// starts where the upper one has ended. right: it ends where the upper one starts. first: first
+// touches of runs that start in this word; a bit that has two is not `right`.
 typedef struct tmapi_label_touch {
     tmap_u32 straight, left, right, first;
 } tmapi_label_touch;
@@ -185,20 +243,19 @@ TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word) {
     return word >> 1 | (threadIdx.x % 32 < 31 ? right << 31 : 0);
 }
 
-// Slots of two rows, whose first ones are given. Returns how many: of a in the lower 16 bits, of b
-// in the upper ones.
+// Slots of two rows from first_a and first_b on. Returns how many: of a in the lower 16 bits.
 TMAP_DEVICE tmap_u32 tmapi_label_slots(tmapi_label_row *a, tmapi_label_row *b, tmap_u32 first_a,
                                        tmap_u32 first_b) {
     const tmap_u32 own =
-        ((tmap_u32)__popc((int)b->starts) + 1) << 16 | ((tmap_u32)__popc((int)a->starts) + 1);
+        (tmapi_raster_count(b->starts) + 1) << 16 | (tmapi_raster_count(a->starts) + 1);
     const tmap_u32 sum = tmapi_raster_sum_upto(own);
     a->slot = first_a + ((sum - own) & 0xffff), b->slot = first_b + ((sum - own) >> 16);
     return __shfl_sync(~0u, sum, 31);
 }
 
-// The slot of the run that has cell `bit` of the word (one bit).
+// The slot of the run that has cell `bit` of a word, a power of two.
 TMAP_DEVICE tmap_u32 tmapi_label_slot(const tmapi_label_row *row, tmap_u32 bit) {
-    return row->slot + (tmap_u32)__popc((int)(row->starts & (bit | (bit - 1))));
+    return row->slot + tmapi_raster_count(row->starts & (bit | (bit - 1)));
 }
 
 // Touches of two rows of a mask; eight: across corners too.
@@ -243,7 +300,7 @@ TMAP_DEVICE tmapi_label_touch tmapi_label_touch_values(const tmapi_label_row *lo
 TMAP_DEVICE tmap_u32 tmapi_label_above(const tmapi_label_row *up, tmap_u32 bit, int left,
                                        int right) {
     const tmap_u32 to = (bit - 1) | (left ? 0 : bit);
-    tmap_u32 slot = up->slot + (tmap_u32)__popc((int)(up->starts & to));
+    tmap_u32 slot = up->slot + tmapi_raster_count(up->starts & to);
     if (right) slot += 1 + (bit >> 31); // the next word's first slot is not a start's
     return slot;
 }
@@ -257,9 +314,8 @@ TMAP_DEVICE void tmapi_label_alone(unsigned short *parents, tmap_u32 first, tmap
         pairs[i] = (first + 2 * i) | (first + 2 * i + 1) << 16;
 }
 
-// The first touches `rest` become parents; left, right: those of them that are of these kinds.
-// through: 1: of the upper run's parent; 0: the upper run itself, whose parent other warps may be
-// writing.
+// The runs above first touches `rest` become parents; left, right: touches of these kinds. through:
+// 1: their parents instead; 0: other warps may be writing these.
 TMAP_DEVICE void tmapi_label_first(unsigned short *parents, const tmapi_label_row *up,
                                    const tmapi_label_row *low, tmap_u32 rest, tmap_u32 left,
                                    tmap_u32 right, const int through) {
@@ -271,13 +327,12 @@ TMAP_DEVICE void tmapi_label_first(unsigned short *parents, const tmapi_label_ro
     }
 }
 
-// The slots of runs that come from the left get the parents of their runs. Collective for a warp,
-// after the row's runs have parents.
+// Slots of runs that come from the left get the parents of their runs. Collective for a warp.
 TMAP_DEVICE void tmapi_label_join(unsigned short *parents, const tmapi_label_row *row) {
     const tmap_u32 lane = threadIdx.x % 32;
     const tmap_u32 lanes = __ballot_sync(~0u, row->starts != 0) & ((1u << lane) - 1);
     const int from = lanes ? 31 - __clz((int)lanes) : 0; // the last word that starts a run
-    const tmap_u32 last = row->slot + (tmap_u32)__popc((int)row->starts);
+    const tmap_u32 last = row->slot + tmapi_raster_count(row->starts);
     const tmap_u32 run = __shfl_sync(~0u, last, from);
     __syncwarp();
     if (lane) parents[row->slot] = lanes ? parents[run] : (unsigned short)run;
@@ -311,12 +366,11 @@ TMAP_DEVICE void tmapi_label_unite(unsigned short *parents, tmap_u32 a, tmap_u32
     }
 }
 
-// Puts touches besides first touches into the queue, and unites 32 pairs whenever there are as
-// many. Returns how many pairs are in the queue now. Collective for a warp.
-TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmapi_label_queue *queue,
-                                        tmap_u32 count, const tmapi_label_row *up,
-                                        const tmapi_label_row *low, const tmapi_label_touch *t,
-                                        int eight) {
+// Puts other touches than the first into the queue, which has `count` pairs, and unites 32 pairs
+// where there are as many. Returns how many are left. Collective for a warp.
+TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmap_u32 *queue, tmap_u32 count,
+                                        const tmapi_label_row *up, const tmapi_label_row *low,
+                                        const tmapi_label_touch *t, int eight) {
     const tmap_u32 lane = threadIdx.x % 32;
     tmap_u32 rest = t->straight & ~t->first, lanes;
 #pragma unroll 1
@@ -324,16 +378,16 @@ TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmapi_label_que
         while ((lanes = __ballot_sync(~0u, rest != 0)) != 0) {
             if (rest) {
                 const tmap_u32 bit = rest & (0u - rest);
-                queue->pairs[count + (tmap_u32)__popc((int)(lanes & ((1u << lane) - 1)))] =
+                queue[count + tmapi_raster_count(lanes & ((1u << lane) - 1))] =
                     tmapi_label_slot(low, bit) | tmapi_label_above(up, bit, kind == 1, kind == 2)
                                                      << 16;
                 rest &= rest - 1;
             }
-            count += (tmap_u32)__popc((int)lanes);
+            count += tmapi_raster_count(lanes);
             if (count >= 32) {
                 tmap_u32 pair;
                 __syncwarp();
-                count -= 32, pair = queue->pairs[count + lane];
+                count -= 32, pair = queue[count + lane];
                 tmapi_label_unite(parents, pair & 0xffff, pair >> 16);
                 __syncwarp();
             }
@@ -344,20 +398,18 @@ TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmapi_label_que
 }
 
 // Unites what is left in the queue. Collective for a warp.
-TMAP_DEVICE void tmapi_label_rest(unsigned short *parents, tmapi_label_queue *queue,
-                                  tmap_u32 count) {
+TMAP_DEVICE void tmapi_label_rest(unsigned short *parents, tmap_u32 *queue, tmap_u32 count) {
     __syncwarp();
     if (threadIdx.x % 32 < count) {
-        const tmap_u32 pair = queue->pairs[threadIdx.x % 32];
+        const tmap_u32 pair = queue[threadIdx.x % 32];
         tmapi_label_unite(parents, pair & 0xffff, pair >> 16);
     }
 }
 
-// Slots of a warp's rows take their parents' parents, round after round, until all of the block
-// have their roots, or `rounds` have passed: a path is half as long after each. While it runs,
-// nothing is united. Four rows' pairs of slots are under way at a time, which hides that each load
-// waits for another. total: slots of the rows, which are `pitch` apart, from `first` on. Collective
-// for the block, with a barrier at the end.
+// Slots of a warp's rows take their parents' parents, until all of the block have their roots, or
+// for `rounds`: a path is half as long after each. total: slots of the rows, which are `pitch`
+// apart, from `first` on; pairs of four rows are in flight at a time. Collective for the block,
+// with a barrier at the end.
 TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, const tmap_u32 pitch,
                                      const tmap_u32 *total, const tmap_u32 each, tmap_u32 rounds) {
     volatile tmap_u32 *pairs = (volatile tmap_u32 *)(parents + first);
@@ -390,7 +442,7 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 //
 // A warp reads a row of 1024 cells, and each lane gets a word of it.
 
-// 16 bits: which of 16 bytes are not 0.
+// Which of 4 bytes are not 0, behind `bits`; and of 16.
 TMAP_DEVICE tmap_u32 tmapi_label_pack4(tmap_u32 x, tmap_u32 bits) {
     const tmap_u32 top = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
     return __funnelshift_l(top * 0x00204081u, bits, 4); // four bits come together at the top
@@ -402,25 +454,20 @@ TMAP_DEVICE tmap_u32 tmapi_label_pack16(uint4 x) {
     return tmapi_label_pack4(x.x, bits);
 }
 
-// Half rows of 512 bytes as they come from memory.
-typedef struct tmapi_label_bytes {
-    uint4 half[2];
-} tmapi_label_bytes;
-
 // 1 if a row of a mask can be read by 16 bytes.
 TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
     const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
     return y < job->height && x + TMAPI_LABEL_CELLS <= job->width && (tmap_u64)row % 16 == 0;
 }
-TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y,
-                                  tmapi_label_bytes *to) {
+
+// Reads the halves of such a row; and makes words of them.
+TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, uint4 *half) {
     const uint4 *row = (const uint4 *)((const unsigned char *)job->cells + y * job->pitch + x);
-    to->half[0] = __ldcs(row + threadIdx.x % 32), to->half[1] = __ldcs(row + threadIdx.x % 32 + 32);
+    half[0] = __ldcs(row + threadIdx.x % 32), half[1] = __ldcs(row + threadIdx.x % 32 + 32);
 }
-TMAP_DEVICE tmap_u32 tmapi_label_word(const tmapi_label_bytes *from) {
+TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *half) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const tmap_u32 both = tmapi_label_pack16(from->half[0]) | tmapi_label_pack16(from->half[1])
-                                                                  << 16;
+    const tmap_u32 both = tmapi_label_pack16(half[0]) | tmapi_label_pack16(half[1]) << 16;
     const tmap_u32 low = __shfl_sync(~0u, both, 2 * lane % 32);
     const tmap_u32 high = __shfl_sync(~0u, both, 2 * lane % 32 + 1);
     return __byte_perm(low, high, lane < 16 ? 0x5410 : 0x7632);
@@ -435,8 +482,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, tmap_u64 
 #pragma unroll 8
     for (tmap_u32 k = 0; k < 32; ++k) {
         const tmap_u32 at = k * 32 + lane;
-        const tmap_u32 bits = __ballot_sync(~0u, x + at < job->width && row[at] != 0);
-        if (k == lane) word = bits;
+        tmapi_raster_ballot(x + at < job->width && row[at] != 0, k, &word);
     }
     return word;
 }
@@ -460,17 +506,15 @@ TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, const
     return v;
 }
 
-// A row of cells, 32 at a time: a lane's value and whether it belongs to a component; the values of
-// the lanes to the left, lane 0's from the 32 cells before.
+// A lane's value of a row, 32 cells at a time, that of the lane to the left, for lane 0 the last
+// one of the 32 cells before, and whether it belongs to a component.
 typedef struct tmapi_label_line {
-    int value, left, last;
-    int in;
+    int value, left, last, in;
 } tmapi_label_line;
 
-// rows + 1 rows of the map, the first of which is the row above, from row y - 1 on: bits of `rows`
-// rows, and which cells have the value of the cell above; across corners too where eight. above: 0:
-// there is no row above that counts. Loads of TMAPI_LABEL_AHEAD * 32 cells of all rows are under
-// way at a time.
+// Bits of `rows` rows from the cell at0 on, and which cells have the value of the cell above, or
+// over corners. above: 0: there is no row above that counts. Loads of TMAPI_LABEL_AHEAD * 32 cells
+// of all rows are in flight at a time.
 #define TMAPI_LABEL_AHEAD 4
 TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0, int above,
                                        tmapi_label_row *row, tmap_u32 (*same)[3], const int rows,
@@ -511,25 +555,19 @@ TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0
 #pragma unroll
             for (int r = 0; r <= rows; ++r) {
                 const int turned = __shfl_sync(~0u, value[a][r], (int)(lane + 31) % 32);
-                line[r].left = lane ? turned : line[r].last;
-                line[r].last = turned;
+                line[r].left = lane ? turned : line[r].last, line[r].last = turned;
                 line[r].value = value[a][r], line[r].in = in[a][r];
             }
 #pragma unroll
             for (int r = 1; r <= rows; ++r) {
                 const tmapi_label_line *me = line + r, *up = me - 1;
                 const int begins = me->in && (me->value != me->left || (k == 0 && lane == 0));
-                tmap_u32 bits = __ballot_sync(~0u, me->in);
-                if (k == lane) row[r - 1].in = bits;
-                bits = __ballot_sync(~0u, begins);
-                if (k == lane) row[r - 1].starts = bits;
-                bits = __ballot_sync(~0u, me->in && up->in && me->value == up->value);
-                if (k == lane) same[r - 1][0] = bits;
+                tmapi_raster_ballot(me->in, k, &row[r - 1].in);
+                tmapi_raster_ballot(begins, k, &row[r - 1].starts);
+                tmapi_raster_ballot(me->in && up->in && me->value == up->value, k, same[r - 1]);
                 if (!job->eight) continue;
-                bits = __ballot_sync(~0u, me->in && me->value == up->left);
-                if (k == lane) same[r - 1][1] = bits;
-                bits = __ballot_sync(~0u, up->in && up->value == me->left);
-                if (k == lane) skew[r - 1] = bits;
+                tmapi_raster_ballot(me->in && me->value == up->left, k, same[r - 1] + 1);
+                tmapi_raster_ballot(up->in && up->value == me->left, k, skew + r - 1);
             }
         }
     }
@@ -636,13 +674,13 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         __syncwarp();
     }
     __syncthreads();
-    tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, TMAPI_LABEL_JUMPS);
+    tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, 2); // unions find roots sooner
     waiting = 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
-        waiting = tmapi_label_others(parents, s->queue + warp, waiting, r ? row + r - 1 : &up,
+        waiting = tmapi_label_others(parents, s->queue[warp], waiting, r ? row + r - 1 : &up,
                                      row + r, touch + r, job->eight);
-    tmapi_label_rest(parents, s->queue + warp, waiting);
+    tmapi_label_rest(parents, s->queue[warp], waiting);
     __syncthreads();
     tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, 32);
 #pragma unroll
@@ -668,7 +706,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
                                  pair >> 16 == slot + 1 && 2 * i + 1 < total[r]};
             const tmap_u32 as = __ballot_sync(~0u, root[0]), bs = __ballot_sync(~0u, root[1]);
             const tmap_u32 before =
-                rank + (tmap_u32)__popc((int)(as & under)) + (tmap_u32)__popc((int)(bs & under));
+                rank + tmapi_raster_count(as & under) + tmapi_raster_count(bs & under);
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k) {
                 const tmap_u32 mine = before + (k && root[0]), at = slot + k;
@@ -682,13 +720,13 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
                     const tmap_u32 node = atomicAdd(&s->nodes, 1u);
                     const tmap_u64 to = (tmap_u64)block * job->nodes + node;
                     job->parent[to] = (tmap_u32)to;
-                    job->key[to] = tmapi_label_key(y0 + r, column, mine);
+                    job->key[to] = (y0 + r) << 32 | (column * 1024u + mine);
                     code = TMAPI_LABEL_NODE | node;
                 } else
                     ++inside;
                 parents[at] = (unsigned short)code;
             }
-            rank += (tmap_u32)(__popc((int)as) + __popc((int)bs));
+            rank += tmapi_raster_count(as) + tmapi_raster_count(bs);
         }
         roots[r] = bits, more[r] = end;
         inside = tmap_warp_sum_shuffle(tmap_warp_full(), inside);
@@ -729,18 +767,18 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     extern __shared__ uint4 tmapi_label_memory[];
     const tmapi_label_block b = tmapi_label_block_at(&job, tmapi_label_memory, 0);
     const tmap_u32 each = b.each, r0 = threadIdx.x / 32 * each;
-    const tmap_u64 x = (tmap_u64)(blockIdx.x % job.bx) * TMAPI_LABEL_CELLS;
-    const tmap_u64 y = (tmap_u64)(blockIdx.x / job.bx) * job.rows + r0;
+    const tmapi_label_area a = tmapi_label_area_here(&job);
+    const tmap_u64 x = a.x, y = a.y + r0;
     tmapi_label_row row[4];
-    tmapi_label_bytes bytes[4];
+    uint4 bytes[4][2];
     int whole = 1;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) whole = whole && tmapi_label_whole(&job, x, y + r);
     if (whole) {
 #pragma unroll
-        for (tmap_u32 r = 0; r < each; ++r) tmapi_label_read(&job, x, y + r, bytes + r);
+        for (tmap_u32 r = 0; r < each; ++r) tmapi_label_read(&job, x, y + r, bytes[r]);
 #pragma unroll
-        for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word(bytes + r);
+        for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word(bytes[r]);
     } else {
 #pragma unroll
         for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word_slow(&job, x, y + r);
@@ -756,8 +794,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     extern __shared__ uint4 tmapi_label_memory[];
     const tmapi_label_block b = tmapi_label_block_at(&job, tmapi_label_memory, 1);
     const tmap_u32 each = b.each, r0 = threadIdx.x / 32 * each;
-    const tmap_xy64 at = {(tmap_u64)(blockIdx.x % job.bx) * TMAPI_LABEL_CELLS,
-                          (tmap_u64)(blockIdx.x / job.bx) * job.rows + r0};
+    const tmapi_label_area a = tmapi_label_area_here(&job);
+    const tmap_xy64 at = {a.x, a.y + r0};
     tmapi_label_row row[4];
     tmap_u32 same[TMAPI_LABEL_ROWS_VALUES / TMAPI_LABEL_WARPS][3];
 #pragma unroll
@@ -803,7 +841,7 @@ TMAP_DEVICE void tmapi_label_codes_unite(const tmapi_label_job *job, tmap_u32 bl
                            block_b * job->nodes + (code_b & ~TMAPI_LABEL_NODE));
 }
 
-// Touches of one kind between a block's first row y and the last row of the block above it.
+// Unites along touches `rest` of one kind between a block's first row y and the row above.
 TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, tmap_u64 y, const tmapi_label_row *up,
                                   const tmapi_label_row *low, tmap_u32 rest, int left, int right) {
     const tmap_u32 block = blockIdx.x, column = block % job->bx;
@@ -820,8 +858,7 @@ TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, tmap_u64 y, const 
     }
 }
 
-// The cell at the right edge of row r of a block, and the one at the left edge of row s of a block
-// in the next column.
+// Unites the last cell of row r of block `left` with the first cell of row s of block `right`.
 TMAP_DEVICE void tmapi_label_side(const tmapi_label_job *job, tmap_u32 left, tmap_u32 r,
                                   tmap_u32 right, tmap_u32 s) {
     const tmap_u32 a = job->edge[((tmap_u64)left * 2 + 1) * job->rows + r];
@@ -926,7 +963,7 @@ TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *
     return before + sum - value;
 }
 
-// Counts become sums of those before: in a chunk, and by the last block that is ready, of chunks.
+// Counts become sums of those before in a chunk; the last block does the same with chunks.
 static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum_kernel(tmapi_label_job job) {
     __shared__ tmap_u64 sums[TMAPI_LABEL_SCAN_THREADS / 32];
@@ -968,7 +1005,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key,
 }
 
 // The bits of a block's components that have their first cells in other blocks: numbers in rows
-// count these too. Barriers before and after are in it.
+// count these too. Barriers of the block.
 TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     const tmap_u32 block = blockIdx.x, used = job->used[block];
     const tmap_u64 y0 = (tmap_u64)(block / job->bx) * job->rows;
@@ -1010,8 +1047,8 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
         key = job.key[node], at = tmapi_label_place(&job, key, a.y);
         first = at >> job.shift << job.shift;
         label = tmapi_label_before(&job, key >> 32, a.column) + (at - first) + 1;
-        label -= (tmap_u32)__popc((int)(dead[at / 32] & ((1u << at % 32) - 1)));
-        for (first /= 32; first < at / 32; ++first) label -= (tmap_u32)__popc((int)dead[first]);
+        label -= tmapi_raster_count(dead[at / 32] & ((1u << at % 32) - 1));
+        for (first /= 32; first < at / 32; ++first) label -= tmapi_raster_count(dead[first]);
         tmapi_label_put(job.node_label, node, label, job.wide);
     }
 }
@@ -1021,14 +1058,13 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
 #define TMAPI_LABEL_WRITE_WARPS      16u
 #define TMAPI_LABEL_WRITE_WARPS_WIDE 8u
 
-// Where things are in shared memory. dead: tmapi_label_dead. base: of 32 components of a row, one
-// after the other, the label that the first one would have. nodes: labels of the block's nodes. Of
-// a warp: line: words of its row: in, starts, slot. names: labels of its row's slots.
+// Shared memory. dead: tmapi_label_dead. base: the label that the first one of 32 components of a
+// row would have. nodes: labels of the block's nodes. Of a warp: names: labels of its row's slots;
+// line: words of its row: in, starts, slot.
 typedef struct tmapi_label_room {
     tmap_u32 *dead;
-    void *base, *nodes;
+    void *base, *nodes, *names;
     uint4 *line;
-    void *names;
 } tmapi_label_room;
 
 TMAP_DEVICE tmapi_label_room tmapi_label_rooms(const tmapi_label_job *job, uint4 *memory,
@@ -1057,7 +1093,7 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
         tmap_u64 label = tmapi_label_before(job, a.y + r, a.column) + 1;
         for (tmap_u32 k = 0; k < parts; ++k) {
             tmapi_label_put(room->base, r * parts + k, label, wide);
-            label += 32 - (tmap_u32)__popc((int)room->dead[r * parts + k]);
+            label += 32 - tmapi_raster_count(room->dead[r * parts + k]);
         }
     }
 }
@@ -1076,7 +1112,7 @@ TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 
                 label = tmapi_label_get(room->nodes, code & ~TMAPI_LABEL_NODE, wide);
             else
                 label = tmapi_label_get(room->base, part, wide) + code % 32 -
-                        (tmap_u32)__popc((int)(room->dead[part] & ((1u << code % 32) - 1)));
+                        tmapi_raster_count(room->dead[part] & ((1u << code % 32) - 1));
             tmapi_label_put(room->names, 2 * i + k, label, wide);
         }
     }
@@ -1086,7 +1122,7 @@ TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 
 TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap_u32 first,
                                   void *out, const int wide) {
     const tmap_u32 in = word.x >> first, starts = word.y >> first;
-    tmap_u32 slot = word.z + (tmap_u32)__popc((int)(word.y & ((1u << first) - 1)));
+    tmap_u32 slot = word.z + tmapi_raster_count(word.y & ((1u << first) - 1));
     tmap_u64 v[4];
 #pragma unroll
     for (tmap_u32 k = 0; k < 4; ++k) {
@@ -1130,7 +1166,7 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
             for (tmap_u32 k = 0; k < 32 && a.x + k * 32 < job->width; ++k) {
                 const uint4 word = room.line[k];
                 const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
-                const tmap_u32 slot = word.z + (tmap_u32)__popc((int)(word.y & upto));
+                const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
                 if (a.x + k * 32 + lane < job->width)
                     tmapi_label_put(
                         out, k * 32 + lane,
@@ -1152,101 +1188,9 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
     tmapi_label_write(&job, tmapi_label_memory, 1);
 }
 
-#endif // TMAP_CUDA && !TMAP_NVRTC
+// ---- labels -------------------------------------------------------------------------------------
 
-// ---- plans --------------------------------------------------------------------------------------
-
-#if !TMAP_NVRTC
-
-// Bytes of shared memory of the first kernel, for so many slots in a block.
-TMAP_FN tmap_u32 tmapi_label_local_bytes(tmap_u32 slots) {
-    return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
-}
-
-// Bytes of shared memory of the last kernel.
-TMAP_FN tmap_u32 tmapi_label_write_bytes(const tmapi_label_job *job, tmap_u32 warps) {
-    const tmap_u32 size = job->wide ? 8 : 4;
-    return (4 + size) * TMAPI_LABEL_PARTS + size * job->nodes +
-           warps * (TMAPI_LABEL_WORDS * 16 + size * job->slots);
-}
-
-// The most components that a map of this size, type and connectivity can have.
-TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
-    const tmap_u64 cells = tmap_mul_saturate(map->width, map->height);
-    if (map->type != TMAP_RASTER_MASK) return cells;
-    if (map->connectivity == 8) return (map->width + 1) / 2 * ((map->height + 1) / 2);
-    return cells / 2 + cells % 2;
-}
-
-// Sets the addresses of the parts of a workspace. Returns how many bytes they have.
-TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, char *w) {
-    const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
-    const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
-    const tmap_u64 chunks = (job->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
-    tmap_u64 end = 0;
-    job->in = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
-    job->starts = job->in;
-    if (job->type != TMAP_RASTER_MASK)
-        job->starts = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
-    job->count = (tmap_u32 *)(w + tmapi_raster_part(&end, job->counts * 4));
-    job->chunk = (tmap_u64 *)(w + tmapi_raster_part(&end, chunks * 8));
-    job->used = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * 4));
-    job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, nodes * 4));
-    job->key = (tmap_u64 *)(w + tmapi_raster_part(&end, nodes * 8));
-    job->edge = (unsigned short *)(w + tmapi_raster_part(&end, rows * job->bx * 4));
-    job->node_label = w + tmapi_raster_part(&end, nodes * (job->wide ? 8 : 4));
-    job->counter = (tmap_u64 *)(w + tmapi_raster_part(&end, 8));
-    return end;
-}
-
-// Makes a plan from facts: of them, the shared memory that a block can have.
-// map: the map; its comment has the ranges; pitch: below 2^32; nodata: cells of this value belong
-// to no component. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
-// Returns TMAP_EINVAL, and leaves the plan as it is, where an argument is none of these, or where
-// 32 bits may be too few for labels; TMAP_ERANGE where the map has more than 3 * 10^10 cells.
-// Cost: none on the device. A workspace has 0.4 bytes a cell for a mask and 1.3 for values, more
-// for a map that is narrower than 1024.
-TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
-                               tmap_label_plan *plan) {
-    tmap_label_plan p;
-    tmapi_label_job *job = &p.job;
-    tmap_u32 columns;
-    int mask;
-    if (!tmapi_raster_valid(map) || map->pitch >> 32 || (unsigned)map->type > TMAP_RASTER_MASK ||
-        (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
-        return TMAP_EINVAL;
-    if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    mask = map->type == TMAP_RASTER_MASK;
-    p.map = *map, p.form = form, p.shared = facts->device.block_shared;
-    job->cells = 0, job->labels = 0, job->found = 0;
-    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
-    job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
-    job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
-    job->rows = mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES;
-    job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
-    p.threads = TMAPI_LABEL_WARPS * 32;
-    if (tmapi_label_local_bytes(job->rows * job->slots) > p.shared) job->rows /= 2, p.threads /= 2;
-    job->shift = mask ? 9 : 10;
-    job->bx = (tmap_u32)((map->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
-    job->by = (map->height + job->rows - 1) / job->rows;
-    job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
-    columns = map->width < TMAPI_LABEL_CELLS ? (tmap_u32)map->width : TMAPI_LABEL_CELLS;
-    job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
-    if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
-    job->nodes = (job->nodes + 3) / 4 * 4; // as many labels are a multiple of 16 bytes
-    job->counts = job->by * job->rows * job->bx;
-    if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull) return TMAP_ERANGE;
-    p.blocks = (tmap_u32)(job->bx * job->by);
-    p.workspace = tmapi_label_divide(job, 0);
-    *plan = p;
-    return TMAP_OK;
-}
-
-#endif
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// The same for the current device. Returns cudaErrorInvalidValue for TMAP_EINVAL,
+// tmap_label_plan_of for the current device. Returns cudaErrorInvalidValue for TMAP_EINVAL,
 // cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of asking the device.
 static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int form,
                                                tmap_label_plan *plan) {
@@ -1255,19 +1199,15 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
     return error ? error : tmapi_raster_error(tmap_label_plan_of(map, form, &facts, plan));
 }
 
-// ---- labels -------------------------------------------------------------------------------------
-
 // Labels the components of a map.
-// plan: of tmap_label_plan_make. In device memory: cells, at a multiple of their type's size, as
-// many as the plan's map says; workspace: plan->workspace bytes at a multiple of 16; labels:
-// width * height int or long long, that of column x and row y at number y * width + x; count: the
-// number of components goes there.
-// Returns cudaErrorInvalidValue where an address is null or misaligned, or what the launches do.
-// Nothing is allocated and nothing waits: the launches may be captured. Two runs at a time want two
-// workspaces.
+// plan: of the map. In device memory: cells, at a multiple of their size; workspace:
+// plan->workspace bytes at a multiple of 16; labels: width * height int or long long, that of
+// column x and row y at number y * width + x; count: the number of components goes there.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, or what the launches do. Nothing
+// is allocated and nobody waits: the call can be captured. Calls that run at the same time need
+// workspaces of their own.
 // Cost: cells are read once and labels are written once; the more runs of cells there are in rows,
-// the more is done in shared memory in between. Each launch has a block for 1024 x 64 cells, or for
-// 1024 x 32 of values.
+// the more is done in shared memory in between.
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 by edges, and
 // 1 1 0 / 0 0 1 / 2 0 1 and count 2 by corners too.
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,
@@ -1280,7 +1220,7 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
     if ((tmap_u64)cells % tmap_raster_size(job.type) || (tmap_u64)workspace % 16 ||
         (tmap_u64)count % 8 || (tmap_u64)labels % (job.wide ? 8 : 4))
         return cudaErrorInvalidValue;
-    tmapi_label_divide(&job, (char *)workspace);
+    tmapi_label_divide(&job, (tmap_u64)workspace);
     job.cells = cells, job.labels = labels, job.found = count;
     warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
     while (tmapi_label_write_bytes(&job, warps) > plan->shared && warps > 1) warps /= 2;

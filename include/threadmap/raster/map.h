@@ -127,6 +127,14 @@ static inline cudaError_t tmapi_raster_run(const tmapi_raster_step *steps, int c
     return error;
 }
 
+TMAP_DEVICE tmap_u32 tmapi_raster_count(tmap_u32 bits) { return (tmap_u32)__popc((int)bits); }
+
+// Lane k of a full warp gets the lanes in which `predicate` holds, as bits of *word.
+TMAP_DEVICE void tmapi_raster_ballot(int predicate, tmap_u32 k, tmap_u32 *word) {
+    const tmap_u32 bits = __ballot_sync(~0u, predicate);
+    if (threadIdx.x % 32 == k) *word = bits;
+}
+
 // The sum of v over the lanes of a full warp up to the calling one.
 TMAP_DEVICE tmap_u32 tmapi_raster_sum_upto(tmap_u32 v) {
     const tmap_u32 lane = threadIdx.x % 32;
