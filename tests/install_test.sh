@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs threadmap into an empty folder, compares the headers there with those of include/, moves
-# that folder, and builds a program against it through pkg-config and through CMake's find_package,
-# and a kernel of each wing with nvcc; then builds a project that has it as a subproject.
+# that folder, and builds a program against it through pkg-config, through CMake's find_package,
+# add_subdirectory and FetchContent, and a kernel of each wing with nvcc, from the folders and from
+# single files; then builds a project that has it as a subproject.
 set -eu
 
 root=${TMAP_ROOT:?}
@@ -22,6 +23,7 @@ run_meson install -C "$tmp/b" >log 2>&1 || { cat log; exit 1; }
 mv p moved
 # Every header, in its wing, and nothing else.
 diff -r "$root/include/threadmap" moved/include/threadmap
+[ -f moved/include/threadmap-all.h ]
 
 cat >user.c <<'END'
 #include <stdio.h>
@@ -57,6 +59,32 @@ END
     { cat log; exit 1; }
   cmake --build c >log 2>&1 || { cat log; exit 1; }
   same "$(c/user)" "a program built with CMake"
+  # The same program by the other ways of CMake, which take the source tree.
+  printf 'cmake_minimum_required(VERSION 3.19)\nproject(tree C)\n%s\n%s\n%s\n' \
+    'include(${WAY}.cmake)' 'add_executable(user user.c)' \
+    'target_link_libraries(user PRIVATE threadmap::threadmap)' >tree.txt
+  echo 'add_subdirectory(${ROOT} threadmap)' >add_subdirectory.cmake
+  cat >FetchContent.cmake <<'END'
+include(FetchContent)
+FetchContent_Declare(threadmap SOURCE_DIR ${ROOT})
+FetchContent_MakeAvailable(threadmap)
+END
+  for way in add_subdirectory FetchContent; do
+    mkdir "$way"
+    cp user.c "$way.cmake" "$way"
+    cp tree.txt "$way/CMakeLists.txt"
+    { cmake -S "$way" -B "$way/b" -DROOT="$root" -DWAY="$way" && cmake --build "$way/b"; } \
+      >log 2>&1 || { cat log; exit 1; }
+    same "$("$way/b/user")" "a program built with $way"
+  done
+  # Installed by CMake: the same headers, and a package that is found.
+  { cmake -S "$root" -B i -DCMAKE_INSTALL_PREFIX="$tmp/by-cmake" && cmake --install i; } \
+    >log 2>&1 || { cat log; exit 1; }
+  diff -r "$root/include/threadmap" by-cmake/include/threadmap
+  mv by-cmake moved-too
+  { cmake -B c3 -DCMAKE_PREFIX_PATH="$tmp/moved-too" -DWANT="${version%.*}" &&
+    cmake --build c3; } >log 2>&1 || { cat log; exit 1; }
+  same "$(c3/user)" "a program built with what CMake installed"
   for want in 99 "${version%%.*}.999"; do
     if cmake -B c2 -DCMAKE_PREFIX_PATH="$tmp/moved" -DWANT="$want" >log 2>&1; then
       echo "find_package(threadmap $want) accepted version $version"
@@ -90,8 +118,18 @@ int main(void) {
            tmap_each_plan_of(tmap_fractal_gasket(), 9, 0, &facts, &plan) != TMAP_OK;
 }
 END
-  nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -I moved/include kernels.cu -o kernels
+  quick= # optimizes less, where nvcc can
+  if nvcc --help | grep -q Ofast-compile; then quick=-Ofc=max; fi
+  nvcc -std=c++17 -arch=sm_90 $quick -Werror all-warnings -I moved/include kernels.cu -o kernels
   ./kernels # plans without a GPU
+  echo "single files"
+  mkdir alone
+  cp moved/include/threadmap-*.h alone
+  sed 's#<threadmap/\(.*\).h>#"threadmap-\1.h"#' kernels.cu >alone/kernels.cu
+  printf '#include "threadmap-all.h"\n' | cat - alone/kernels.cu >alone/all.cu
+  (cd alone && for file in kernels all; do
+    nvcc -std=c++17 -arch=sm_90 $quick -Werror all-warnings "$file.cu" -o "$file" && "./$file"
+  done)
 else
   echo "without nvcc: kernels not tried"
 fi

@@ -16,6 +16,15 @@ typedef struct tmap_array {
     tmap_u32 size;    // of an element, in bytes
 } tmap_array;
 
+// Stores by __stcs and __stcg, which clang's CUDA mode does not have.
+#if defined(__clang__) && defined(__CUDA__)
+#define TMAPI_STCS(to, value) (*(to) = (value))
+#define TMAPI_STCG(to, value) (*(volatile tmap_u32 *)(to) = (value))
+#else
+#define TMAPI_STCS(to, value) __stcs(to, value)
+#define TMAPI_STCG(to, value) __stcg(to, value)
+#endif
+
 // 1 if a value has a size that the functions below know, and `pointer` is a multiple of it.
 TMAP_FN int tmapi_value_size_fits(tmap_u32 size, const void *pointer) {
     const int known = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;

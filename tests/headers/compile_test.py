@@ -7,15 +7,19 @@ without a warning.
     compile_test.py cpp17 COMPILER     as C++17: g++, clang++
     compile_test.py nvcc               with nvcc, to PTX: what cost_test.py leaves out; and the
                                        program
+    compile_test.py clang              all headers in clang's CUDA mode with CUDA's headers, host and
+                                       device side, by the newest clang from 20 on
     compile_test.py clang-cuda         in clang's CUDA mode without its wrapper headers, host and
                                        device side; pure map headers only (a header that needs
                                        CUDA's own ones cannot be compiled so)
 """
 import os
+import re
+import shutil
 import sys
 import tempfile
 
-from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, twice, write
+from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, skip, twice, write
 from floors import HEAVY, floor, is_published
 
 
@@ -49,9 +53,14 @@ def check_alone(command, folder, suffix, *some):
     return text or f"exit status {code}" if code else ""
 
 
+def clang_version(name):
+    match = re.search(r"clang version (\d+)", run([name, "--version"])[1])
+    return int(match.group(1)) if match else 0
+
+
 def main():
     mode, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "clang-cuda": 0}.get(mode, -1):
+    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "clang": 0, "clang-cuda": 0}.get(mode, -1):
         sys.exit(__doc__)
     folder = tempfile.mkdtemp(prefix="headers-")
     try:
@@ -82,6 +91,19 @@ def test(mode, rest, folder):
                                item)
         each([everything, *(header for header in headers() if is_published(header) or header in HEAVY)],
              check)
+    if mode == "clang":
+        names = ["clang++", *(f"clang++-{version}" for version in range(20, 40))]
+        found = {clang_version(name): name for name in names if shutil.which(name)}
+        if not found or max(found) < 20:
+            skip("no clang from version 20 on")
+        if not shutil.which("nvcc"):
+            skip("no CUDA headers")
+        cuda = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("nvcc"))))
+        base = [found[max(found)], "-x", "cuda", "-std=c++17", "-fsyntax-only",
+                "-Wno-unknown-cuda-version", "--cuda-gpu-arch=sm_75", f"--cuda-path={cuda}",
+                "-Werror", "-Wall", "-Wextra", "-Wno-unused-function", "-I", INCLUDE]
+        every = write(os.path.join(folder, "every.cu"), twice(headers()))
+        each(["all headers in one file"], lambda _: run([*base, every])[1])
     if mode == "clang-cuda":
         # clang looks at the installed CUDA even where it is told to use none of it
         base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",

@@ -29,7 +29,7 @@ COOPERATIVE = paths("warp", "reduce", "value", "fold",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a folder
-ENGINES = paths("launch",
+ENGINES = paths("launch", "cxx",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store",

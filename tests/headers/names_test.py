@@ -23,8 +23,8 @@ FACES = {
     "NVRTC": ["-D__CUDACC__", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=900"],
 }
 STUBS = ["cuda_runtime.h", "cuda_fp16.h", "mma.h", "cooperative_groups.h"]
-# words before '(' at file scope that are not names of ours
-WORDS = {"sizeof", "alignas", "static_assert", "_Static_assert", "struct", "union", "enum"}
+# words at file scope that are not names of ours, and the namespace of cxx.h
+WORDS = {"tmap", "sizeof", "alignas", "static_assert", "_Static_assert", "struct", "union", "enum"}
 ENDS = {"()", ";", "=", "[", "{}", ","}  # what follows a name where it is declared
 
 

@@ -316,6 +316,7 @@ TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
     const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
     const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
     tmap_u32 rest, line = 1 - whole + tmapi_ask_divide(wide, i, &rest);
+    int outside;
     run->upright = rest > work->extent.sides.x;
     if (run->upright) {
         run->x = t->y0 + rest - work->extent.sides.x;
@@ -324,9 +325,8 @@ TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
         run->x = t->x0 + rest;
         run->y = t->py * parts, run->axis = work->common->child.y, run->border = ring.y1;
     }
-    run->end = run->upright && run->x >= ring.y1 || !run->upright && run->x > ring.x1
-                   ? 0
-                   : run->y + parts + whole;
+    outside = run->upright ? run->x >= ring.y1 : run->x > ring.x1;
+    run->end = outside ? 0 : run->y + parts + whole;
     run->y += line;
 }
 

@@ -204,8 +204,9 @@ TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-typedef struct __attribute__((aligned(8))) tmapi_matrix_column {
-    float centre, factor;
+typedef struct tmapi_matrix_column {
+    alignas(8) float centre;
+    float factor;
 } tmapi_matrix_column;
 
 // The plan, and the pointers of one round of slices.

@@ -25,6 +25,7 @@
 #ifndef TMAP_RASTER_FLOOD_H
 #define TMAP_RASTER_FLOOD_H
 
+#include "../value.h"
 #include "map.h"
 
 // ---- what a flood takes and gives ---------------------------------------------------------------
@@ -1072,7 +1073,7 @@ static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_
 
 TMAP_DEVICE tmap_u32 tmapi_flood_climb(tmap_u32 *parent, tmap_u32 node) {
     tmap_u32 up = __ldcg(parent + node), top;
-    for (; (top = __ldcg(parent + up)) != up; up = top) __stcg(parent + node, top);
+    for (; (top = __ldcg(parent + up)) != up; up = top) TMAPI_STCG(parent + node, top);
     return up;
 }
 
@@ -1180,7 +1181,7 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
     if (two) {
         tmap_u32 up = __ldcg(f.parent + node) & ~TMAPI_FLOOD_MARK;
         for (; ((top = __ldcg(f.parent + up)) & ~TMAPI_FLOOD_MARK) != up; up = top)
-            __stcg(f.parent + node, top); // only roots are marked
+            TMAPI_STCG(f.parent + node, top); // only roots are marked
     }
     bits = __ballot_sync(~0u, top >> 31);
     if (n % 32 == 0) f.flags[(tmap_u64)blockIdx.x * (TMAPI_FLOOD_NODES / 32) + n / 32] = bits;
@@ -1350,9 +1351,9 @@ TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
         if (x + 16 <= columns) {
             const tmap_u32 word = cells[x / 32], next = x % 32 > 16 ? cells[x / 32 + 1] : 0;
             const tmap_u32 bits = __funnelshift_r(word, next, x % 32);
-            __stcs((uint4 *)(out + x),
-                   make_uint4(tmapi_flood_bytes4(bits), tmapi_flood_bytes4(bits >> 4),
-                              tmapi_flood_bytes4(bits >> 8), tmapi_flood_bytes4(bits >> 12)));
+            TMAPI_STCS((uint4 *)(out + x),
+                       make_uint4(tmapi_flood_bytes4(bits), tmapi_flood_bytes4(bits >> 4),
+                                  tmapi_flood_bytes4(bits >> 8), tmapi_flood_bytes4(bits >> 12)));
         }
         if (edge < columns) out[edge] = (unsigned char)(cells[edge / 32] >> edge % 32 & 1);
     }
@@ -1391,7 +1392,7 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int 
                 depth = (float)(f->surface - (type == TMAP_RASTER_F32
                                                   ? (double)__uint_as_float(cells[i])
                                                   : (int)cells[i]));
-            if (x + i * 32 < columns) __stcs(out + i * 32, depth);
+            if (x + i * 32 < columns) TMAPI_STCS(out + i * 32, depth);
         }
     }
 }

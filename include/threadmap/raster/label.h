@@ -1130,11 +1130,11 @@ TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap
         v[k] = in >> k & 1 ? tmapi_label_get(room->names, slot, wide) : 0;
     }
     if (wide) {
-        __stcs((ulonglong2 *)out, make_ulonglong2(v[0], v[1]));
-        __stcs((ulonglong2 *)out + 1, make_ulonglong2(v[2], v[3]));
+        TMAPI_STCS((ulonglong2 *)out, make_ulonglong2(v[0], v[1]));
+        TMAPI_STCS((ulonglong2 *)out + 1, make_ulonglong2(v[2], v[3]));
     } else
-        __stcs((uint4 *)out,
-               make_uint4((tmap_u32)v[0], (tmap_u32)v[1], (tmap_u32)v[2], (tmap_u32)v[3]));
+        TMAPI_STCS((uint4 *)out,
+                   make_uint4((tmap_u32)v[0], (tmap_u32)v[1], (tmap_u32)v[2], (tmap_u32)v[3]));
 }
 
 TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, const int wide) {

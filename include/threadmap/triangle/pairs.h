@@ -194,9 +194,11 @@ TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
 // What every plan begins with: one set of points, nothing stored, no tiles yet.
 TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
                                                tmap_u32 size) {
-    tmap_pairs_plan p = {0};
-    p.kind = kind, p.n = p.rows = n, p.d = d, p.size = size, p.sets = 1;
-    p.block = TMAP_PAIRS_THREADS, p.side = TMAP_PAIRS_SIDE;
+    tmap_pairs_plan p;
+    p.kind = kind, p.n = p.rows = n, p.others = 0, p.d = d, p.size = size, p.sets = 1;
+    p.kernel = 0, p.block = TMAP_PAIRS_THREADS, p.shared = p.resident = 0;
+    p.side = TMAP_PAIRS_SIDE, p.cut = p.cut_most = 0;
+    p.layout = p.value = p.before = 0, p.pitch = 0;
     return p;
 }
 

@@ -592,8 +592,9 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
     tmapi_fold_move(pairs, &sum, f->fold.bytes);
 }
 
-// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those of
-// lanes with the same frames joined. stage: of their points; sums: where those of all warps begin.
+// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those
+// of lanes with the same frames joined. stage: of their points; sums: where those of all warps
+// begin.
 TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
                                     tmap_u32 stage, tmap_u32 sums) {
     const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
@@ -700,13 +701,13 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     }
 }
 
-// Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish.
-// plan: one of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one
-// nothing happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16,
-// the first tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap
-// need one each. All threads of all blocks call it, once in a launch, in blocks of
-// TMAP_PAIRS_FRAMES_THREADS threads. An accumulator begins anew after 128 pairs at most, so that
-// sums of floats go far where fold.join adds them up in double precision.
+// Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish. plan: one
+// of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one nothing
+// happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16, the first
+// tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap need one
+// each. All threads of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS
+// threads. An accumulator begins anew after 128 pairs at most, so that sums of floats go far where
+// fold.join adds them up in double precision.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
 // number of frames and on the device: sums of floats may differ between plans.
 // Cost: for each pair and frame what add costs, and half of an instruction; of_pair in each block.

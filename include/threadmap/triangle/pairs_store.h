@@ -423,7 +423,7 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
         if (full || (j >= first && to <= end && !(s->hollow && j <= strip->i && to > strip->i))) {
             uint4 vector;
             tmapi_value_copy(&vector, out->bytes + 16 * g, 16);
-            __stcs((uint4 *)at, vector);
+            TMAPI_STCS((uint4 *)at, vector);
         } else if (to > first && j < end) {
 #pragma unroll
             for (tmap_u32 c = 0; c < 4; ++c) {

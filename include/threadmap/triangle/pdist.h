@@ -523,7 +523,7 @@ TMAP_DEVICE void tmapi_pdist_store(tmapi_pdist p, int metric, int inside, int i,
     vector.z = tmapi_pdist_finish(metric, squares[2], 2);
     vector.w = tmapi_pdist_finish(metric, squares[3], 2);
     if (inside || (j >= first && j + 4 <= end && (tmap_u32)(i - j) >= 4)) {
-        __stcs((float4 *)at, vector);
+        TMAPI_STCS((float4 *)at, vector);
     } else {
         if (j >= first && j < end) at[0] = i == j ? 0 : vector.x;
         if (j + 1 >= first && j + 1 < end) at[1] = i == j + 1 ? 0 : vector.y;
@@ -968,7 +968,7 @@ TMAP_DEVICE void tmapi_products_store(const tmapi_pdist *p, tmap_u32 row, tmap_u
             if (!whole)
                 wanted = i + r < p->n && j + c < p->n && (!condensed || i + r < j + c) &&
                          (p->layout != TMAP_PAIRS_LOWER || i + r >= j + c);
-            if (wanted) __stcs(at + c, from[r * TMAPI_PRODUCTS_OUT + c]);
+            if (wanted) TMAPI_STCS(at + c, from[r * TMAPI_PRODUCTS_OUT + c]);
         }
         at += step;
         if (condensed) step -= warps * warps;

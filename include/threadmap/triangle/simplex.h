@@ -17,6 +17,7 @@
 #define TMAP_SIMPLEX_LAYERS_MAX32 2952u
 #define TMAP_SIMPLEX_LAYERS_MAX64 4801278ull
 
+// A cell of a 3-simplex: layer i, row j, column k.
 typedef struct tmap_triple {
     tmap_u32 i, j, k;
 } tmap_triple;
