@@ -7,9 +7,9 @@
 //         tmap::each(plan, [=](tmap_cell cell) { out[cell.at] = colour; });
 //     }
 //
-// A lambda must not hold a barrier or a collective. All threads of all blocks make a call, in blocks
-// of the plan's size, as with the C form, which its header describes: plans, workspaces and launches
-// are the same. An accumulator or a value is a type that can be copied byte by byte.
+// A lambda must not hold a barrier or a collective. All threads of all blocks make a call, in
+// blocks of the plan's size, as with the C form, which its header describes: plans, workspaces and
+// launches are the same. An accumulator or a value is a type that can be copied byte by byte.
 #ifndef TMAP_CXX_H
 #define TMAP_CXX_H
 
@@ -20,7 +20,7 @@
 
 namespace tmap {
 
-// ---- cells of a fractal (fractal/each.h, fold.h, stencil.h) -------------------------------------
+// ---- cells of a fractal -------------------------------------------------------------------------
 
 // Calls visit(tmap_cell) once for every cell of the plan's share.
 template <class Visit>
@@ -86,7 +86,8 @@ __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *
 // ---- pairs of points (triangle/pairs.h and the files beside it) ---------------------------------
 //
 // Real: float, double or an integer of 4 or 8 bytes; Dims: coordinates of a point, the plan's.
-// Lambdas get pointers to the coordinates of both points. others: the second set of a plan that has one.
+// Lambdas get pointers to the coordinates of both points. others: the second set of a plan that has
+// one.
 
 template <class Real, int Dims>
 struct points {

@@ -34,8 +34,8 @@
 // overflow the other way. Compiled with -ftz=true, as by --use_fast_math, numbers below 2^-126 add
 // nothing by shuffles, and a sum below it is 0 in both.
 //
-// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles. Reductions by WMMA
-// (nvcuda::wmma) multiply numbers of half precision by ones and round those above 2048
+// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles. Reductions by
+// WMMA (nvcuda::wmma) multiply numbers of half precision by ones and round those above 2048
 // (samples/reduce/25_wmma_sum.cu); bytes and the float sum are this library's.
 //
 // Functions are collective: all lanes that `warp` counts, or all threads of the block, call them
