@@ -78,7 +78,7 @@ def page(found):
         start = symbol.split("_")[1]
         if start != letter:
             letter = start
-            rows.append(f"\n## tmap_{letter}\n\n| declaration | header | |\n| --- | --- | --- |\n")
+            rows.append(f"\n## {letter}\n\n| declaration | header | |\n| --- | --- | --- |\n")
         sentence = sentence.replace("|", "\\|")
         rows.append(f"| `{signature.replace('|', chr(92) + '|')}` | "
                     f"[{header}](../include/threadmap/{header}) | {sentence} |\n")

@@ -461,13 +461,14 @@ TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, tmap_u64 x, tmap_u
 }
 
 // Reads the halves of such a row; and makes words of them.
-TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y, uint4 *half) {
+TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y,
+                                  uint4 *halves) {
     const uint4 *row = (const uint4 *)((const unsigned char *)job->cells + y * job->pitch + x);
-    half[0] = __ldcs(row + threadIdx.x % 32), half[1] = __ldcs(row + threadIdx.x % 32 + 32);
+    halves[0] = __ldcs(row + threadIdx.x % 32), halves[1] = __ldcs(row + threadIdx.x % 32 + 32);
 }
-TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *half) {
+TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *halves) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const tmap_u32 both = tmapi_label_pack16(half[0]) | tmapi_label_pack16(half[1]) << 16;
+    const tmap_u32 both = tmapi_label_pack16(halves[0]) | tmapi_label_pack16(halves[1]) << 16;
     const tmap_u32 low = __shfl_sync(~0u, both, 2 * lane % 32);
     const tmap_u32 high = __shfl_sync(~0u, both, 2 * lane % 32 + 1);
     return __byte_perm(low, high, lane < 16 ? 0x5410 : 0x7632);
