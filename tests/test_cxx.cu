@@ -185,11 +185,13 @@ static __global__ void PAIRS pairs_select_cxx(tmap_pairs_plan plan, job j) {
 static __device__ void store(void *, tmap_pair, const void *a, const void *b, void *value) {
     *(float *)value = squared((const float *)a, (const float *)b);
 }
-static __global__ void PAIRS pairs_store_c(tmap_pairs_plan plan, job j) {
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS)
+    pairs_store_c(tmap_pairs_plan plan, job j) {
     const tmap_points points = {j.in, 0, sizeof(float), 3};
     tmap_pairs_store(&plan, points, store, sizeof(float), j.out, 0);
 }
-static __global__ void PAIRS pairs_store_cxx(tmap_pairs_plan plan, job j) {
+static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS)
+    pairs_store_cxx(tmap_pairs_plan plan, job j) {
     tmap::pairs_store(plan, tmap::points<float, 3>{j.in}, j.out,
                       [](tmap_pair, const float *a, const float *b) { return squared(a, b); });
 }

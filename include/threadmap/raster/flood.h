@@ -161,14 +161,14 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 #define TMAPI_FLOOD_TILE   16u  // rows of a tile
 #define TMAPI_FLOOD_NODES  640u // of a block
 #define TMAPI_FLOOD_EDGES  40u  // words of a block's border: rows 16 and 16, columns 4 and 4
-#define TMAPI_FLOOD_PITCH  272u // words of a row of tiles in `cells`: other banks for each
 #define TMAPI_FLOOD_QUADS  12u  // words of 8 bytes of a table of runs, for each row, at most
 #define TMAPI_FLOOD_NONE   0xffffffffu
 #define TMAPI_FLOOD_MARK   0x80000000u // at the root of a flooded region
 #define TMAPI_FLOOD_BORDER 0x8000u     // a component is numbered by a node of its block
-#define TMAPI_FLOOD_MIXED  0u          // a block of wet and dry cells
-#define TMAPI_FLOOD_DRY    1u          // of dry cells
-#define TMAPI_FLOOD_FULL   2u          // of wet cells
+
+#define TMAPI_FLOOD_MIXED 0u // a block of wet and dry cells
+#define TMAPI_FLOOD_DRY   1u // of dry cells
+#define TMAPI_FLOOD_FULL  2u // of wet cells
 
 // The argument of all kernels.
 typedef struct tmapi_flood {
@@ -178,17 +178,18 @@ typedef struct tmapi_flood {
     const void *heights;
     const tmap_flood_seed *seeds;
     tmap_u32 seed_count;
-    tmap_flood_range *tiles; // of all tiles of all blocks, or null
-    double *tile_sums;       // of the heights of each tile
-    tmap_u32 *bits;          // blocks_x * 16 words a row
-    tmap_u32 *parent;        // of the nodes
-    tmap_u32 *edges;         // TMAPI_FLOOD_EDGES words a block
-    unsigned short *offsets; // 2 rows + 1 a block: where a tile's lists are in its table
-    tmap_u64 *table;         // components of runs on tiles' borders, four in a word
-    tmap_u32 *flags;         // 20 words a block: its flooded nodes
-    tmap_u32 *entries;       // two words a seed: its node, and its component as in tables
-    unsigned char *kinds;    // of each block: TMAPI_FLOOD_MIXED and so on
-    double *sums;            // two a block: its flooded cells, and the sum of their heights
+    const tmap_flood_range *tiles; // of all tiles of all blocks, or null
+    const double *tile_sums;       // of the heights of each tile
+    tmap_u32 *bits;                // blocks_x * 16 words a row
+    tmap_u32 *parent;              // of the nodes
+    tmap_u32 *edges;               // TMAPI_FLOOD_EDGES words a block
+    unsigned short *offsets;       // 2 rows + 1 a block: where a tile's lists are in its table
+    tmap_u64 *table;               // components of runs on tiles' borders, four in a word
+    tmap_u32 *flags;               // 20 words a block: its flooded nodes
+    tmap_u32 *entries;             // two words a seed: its node, and its component as in tables
+    unsigned char *kinds;          // of each block: TMAPI_FLOOD_MIXED and so on
+    tmap_u64 *areas;               // of each block, and sums of its heights
+    double *sums;
     void *out;
 } tmapi_flood;
 
@@ -199,8 +200,7 @@ TMAP_FN tmap_u64 tmapi_flood_blocks(const tmap_flood_plan *p) {
 // Bytes of shared memory of a block in the first pass, and in the last.
 TMAP_FN tmap_u32 tmapi_flood_local_bytes(tmap_u32 rows) { return 576 * rows + 64; }
 TMAP_FN tmap_u32 tmapi_flood_last_bytes(tmap_u32 rows) {
-    return rows / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH * 4 + 80 + rows * 32 +
-           rows * TMAPI_FLOOD_QUADS * 8;
+    return rows / 16 * 272 * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -224,11 +224,13 @@ TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
 }
 
 // Makes a plan from facts: of them, the shared memory that a block can have.
-// map: its comment has the ranges; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8, _BITS
-// or _DEPTH. seeds: sources of a flood, at most, up to 2^31 - 1. *plan: written on success.
-// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB.
+// map: the map; its comment has the ranges; type: TMAP_RASTER_I16, _I32 or _F32. form: of results,
+// TMAP_FLOOD_U8, _BITS or _DEPTH. seeds: sources of a flood, at most, up to 2^31 - 1. *plan:
+// written on success; plan->workspace: the bytes that floods need, about 3 bits a cell, and 8 bytes
+// a source.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
 // of more than 2^31 / 640 blocks of 512 x 128 cells, about 2 * 10^11 cells.
+// Example: 16384 x 16384 cells, one source: 106 MB.
 TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 seeds,
                                const tmap_facts *facts, tmap_flood_plan *plan) {
     const tmap_u64 most = 0x7fffffffu;
@@ -249,7 +251,7 @@ TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 se
 typedef struct tmapi_flood_block {
     const tmapi_flood *f;
     tmap_u64 number, x, y;          // row by row; its first column and row
-    tmap_u32 rows;                  // local: f->plan.rows
+    tmap_u32 rows;                  // local: of a block
     volatile unsigned short *slots; // local: tmapi_flood_slot
     tmap_u32 *bits, *scan;          // local: tmapi_flood_place; a word for each warp, 8 at most
     tmap_u32 *cells;                // last: flooded: TMAPI_FLOOD_PITCH words for 16 rows
@@ -265,23 +267,12 @@ TMAP_DEVICE tmapi_flood_block tmapi_flood_block_at(const tmapi_flood *f) {
     return b;
 }
 
-// Columns of a block that lie in the map, and rows.
-TMAP_DEVICE tmap_u32 tmapi_flood_columns(const tmapi_flood_block *b) {
-    const tmap_u64 left = b->f->plan.map.width - b->x;
-    return left < 512 ? (tmap_u32)left : 512;
-}
-TMAP_DEVICE tmap_u32 tmapi_flood_rows(const tmapi_flood_block *b) {
-    const tmap_u64 left = b->f->plan.map.height - b->y;
-    return left < b->f->plan.rows ? (tmap_u32)left : b->f->plan.rows;
-}
-
 // Where a row's word is in `bits`: lanes of a warp, which have 16 words of rows 8 apart, read from
 // 32 banks.
 TMAP_DEVICE tmap_u32 tmapi_flood_place(tmap_u32 row, tmap_u32 word) {
     return (row * TMAPI_FLOOD_WORDS + word) ^ (row >> 3 & 1) << 4;
 }
 
-TMAP_DEVICE tmap_u32 tmapi_flood_count(tmap_u32 bits) { return (tmap_u32)__popc((int)bits); }
 TMAP_DEVICE tmap_u32 tmapi_flood_starts(tmap_u32 row) { return row & ~(row << 1); }
 // The lowest bit of `bits` and all below it; all of them if there is none.
 TMAP_DEVICE tmap_u32 tmapi_flood_upto(tmap_u32 bits) { return bits ^ (bits - 1); }
@@ -389,42 +380,28 @@ TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4
     return bits;
 }
 
-// The rows of a tile in which the calling lane's column lies in the map, a bit each.
-TMAP_DEVICE tmap_u32 tmapi_flood_tile_rows(const tmapi_flood_block *b, tmap_u32 tile) {
-    const tmap_u64 y = b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
-    const tmap_u64 height = b->f->plan.map.height;
-    if (tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32 >= tmapi_flood_columns(b) || y >= height)
-        return 0;
-    return height - y < TMAPI_FLOOD_TILE ? (1u << (height - y)) - 1 : 0xffffu;
-}
-
-// The heights of some rows of the lane's column of a tile, all in flight; 0 in the other rows.
-TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood_block *b, tmap_u32 tile, tmap_u32 rows,
-                                       tmap_u32 *cells, const tmap_u32 size) {
-    const tmap_u64 pitch = b->f->plan.map.pitch;
-    const tmap_u64 from = (b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE) * pitch + b->x +
-                          tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32;
-#pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-        cells[r] = rows >> r & 1 ? tmapi_flood_cell(b->f->heights, from + r * pitch, size) : 0;
-}
-
-// Loads a tile.
+// Loads a tile of any alignment: a row a load of the warp.
 TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood_block *b, tmap_u32 tile,
                                        const tmap_u32 size) {
-    const tmap_u32 lane = threadIdx.x % 32, rows = tmapi_flood_tile_rows(b, tile);
-    tmap_u32 mine = 0, cells[TMAPI_FLOOD_TILE];
-    tmapi_flood_read_tile(b, tile, rows, cells, size);
+    const tmap_u32 lane = threadIdx.x % 32, word = tile % TMAPI_FLOOD_WORDS;
+    const tmap_u32 row = tile / TMAPI_FLOOD_WORDS * 16;
+    const tmap_u64 x = b->x + word * 32 + lane, y = b->y + row;
+    tmap_u32 mine = 0, cells[16];
+    const tmap_raster_map *map = &b->f->plan.map;
 #pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
-        const int wet = rows >> r & 1 && tmapi_flood_cell_below(&b->f->level, cells[r]) &&
+    for (tmap_u32 r = 0; r < 16; ++r)
+        cells[r] = x < map->width && y + r < map->height
+                       ? tmapi_flood_cell(b->f->heights, (y + r) * map->pitch + x, size)
+                       : 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < 16; ++r) {
+        const int inside = x < map->width && y + r < map->height;
+        const int wet = inside && tmapi_flood_cell_below(&b->f->level, cells[r]) &&
                         !(b->f->level.has_nodata && tmapi_flood_cell_dry(&b->f->level, cells[r]));
         const tmap_u32 bits = __ballot_sync(~0u, wet);
         if (lane == r) mine = bits;
     }
-    if (lane < 16)
-        b->bits[tmapi_flood_place(tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE + lane,
-                                  tile % TMAPI_FLOOD_WORDS)] = mine;
+    if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
 // 1 if rows of a block can be read 16 bytes at a time, wherever they begin: what is read beyond a
@@ -507,7 +484,7 @@ TMAP_DEVICE int tmapi_flood_by_tiles(const tmapi_flood_block *b, const tmap_u32 
 }
 
 // A tile's heights, if they can be read so: 2 * size lanes have a row, each of them 16 bytes.
-TMAP_DEVICE void tmapi_flood_read_wide(const tmapi_flood_block *b, tmap_u32 tile, uint4 *v,
+TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood_block *b, tmap_u32 tile, uint4 *v,
                                        const tmap_u32 size) {
     const tmap_u64 pitch = b->f->plan.map.pitch;
     const tmap_u32 lane = threadIdx.x % 32, lanes = 2 * size, rows = 16 / size;
@@ -529,7 +506,7 @@ TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u
     uint4 v[8];
 #pragma unroll
     for (tmap_u32 i = 0; i < 8 / size; ++i)
-        if (i < count) tmapi_flood_read_wide(b, tiles[i], v + i * size, size);
+        if (i < count) tmapi_flood_read_tile(b, tiles[i], v + i * size, size);
     if (size == 4) {
         // a byte of two lanes: of groups 0, 2, 4, 6 in the even lane, of the others in the odd
         own = tmapi_flood_nibbles(l, v, 4);
@@ -653,7 +630,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_firsts(tmap_u32 a, tmap_u32 b, int eight) {
 
 // The number of the component that column `bit`, a power of two, lies in.
 TMAP_DEVICE tmap_u32 tmapi_flood_rank(tmap_u32 firsts, tmap_u32 bit) {
-    return tmapi_flood_count(firsts & tmapi_flood_upto(bit)) - 1;
+    return (tmap_u32)__popc(firsts & tmapi_flood_upto(bit)) - 1;
 }
 
 // The slot of a cell's component, or TMAPI_FLOOD_NONE.
@@ -730,7 +707,7 @@ TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip
         const tmap_u32 upper = b->bits[tmapi_flood_place(row, word)];
         const tmap_u32 lower = b->bits[tmapi_flood_place(row + 1, word)];
         const tmap_u32 firsts = tmapi_flood_firsts(upper, lower, eight);
-        const tmap_u32 last = tmapi_flood_count(firsts) - 1;
+        const tmap_u32 last = (tmap_u32)__popc(firsts) - 1;
         // the word to the left: its last column and its last component
         const tmap_u32 edge = upper >> 31 | lower >> 31 << 1 | (last & 31) << 2;
         const tmap_u32 beside = __shfl_up_sync(~0u, edge, 1);
@@ -739,7 +716,7 @@ TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip
         tmap_u32 left = firsts, low = firsts & (0u - firsts), others = 0, k = 0;
         s->left[j] = word && joined ? beside >> 2 : TMAPI_FLOOD_NONE;
         if (eight) {
-            const tmap_u32 rank = (tmapi_flood_count(s->firsts[j]) - 1) & 31;
+            const tmap_u32 rank = ((tmap_u32)__popc(s->firsts[j]) - 1) & 31;
             const tmap_u32 before = __shfl_up_sync(~0u, above >> 31 | rank << 1, 1);
             const tmap_u32 after = __shfl_down_sync(~0u, above & 1, 1);
             s->above_left[j] = word && upper & 1 && before & 1 ? before >> 1 : TMAPI_FLOOD_NONE;
@@ -782,7 +759,7 @@ TMAP_DEVICE void tmapi_flood_jump(const tmapi_flood_block *b, const tmapi_flood_
     int changed;
 #pragma unroll
     for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
-        counts[j] = tmapi_flood_count(s->firsts[j + 1]);
+        counts[j] = (tmap_u32)__popc(s->firsts[j + 1]);
     do {
         changed = 0;
 #pragma unroll 1
@@ -853,7 +830,7 @@ TMAP_DEVICE int tmapi_flood_join(const tmapi_flood_block *b, tmapi_flood_strip *
         for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
             x[j] = y[j] = 0;
             if (s->above_right >> j & 1)
-                x[j] = tmapi_flood_slot(pair + j, word, tmapi_flood_count(s->firsts[j + 1]) - 1),
+                x[j] = tmapi_flood_slot(pair + j, word, (tmap_u32)__popc(s->firsts[j + 1]) - 1),
                 y[j] = tmapi_flood_slot(pair + j - 1, word + 1, 0);
         }
         any |= tmapi_flood_hook(b, x, y);
@@ -885,7 +862,7 @@ TMAP_DEVICE void tmapi_flood_components(const tmapi_flood_block *b, int eight) {
     tmapi_flood_point(b, &s, eight);
 #pragma unroll
     for (tmap_u32 j = 1; j <= TMAPI_FLOOD_DOUBLE; ++j) {
-        const tmap_u32 count = tmapi_flood_count(s.firsts[j]);
+        const tmap_u32 count = (tmap_u32)__popc(s.firsts[j]);
         most = count > most ? count : most;
     }
     do tmapi_flood_jump(b, &s, most);
@@ -1013,7 +990,7 @@ TMAP_DEVICE void tmapi_flood_write_lists(const tmapi_flood_block *b, int eight) 
     }
     row = tmapi_flood_starts(half ? lower : upper);
     column = tmapi_flood_starts(column);
-    quads = (tmapi_flood_count(row) + tmapi_flood_count(column) + 3) / 4;
+    quads = ((tmap_u32)__popc(row) + (tmap_u32)__popc(column) + 3) / 4;
     sum = tmapi_raster_sum_upto(quads);
     if (threadIdx.x % 32 == 31) b->scan[threadIdx.x / 32] = sum;
     __syncthreads();
@@ -1089,74 +1066,95 @@ TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
     }
 }
 
-// The node at column x of the first row of a row of blocks, or of the last; NONE for a dry cell.
-TMAP_DEVICE tmap_u32 tmapi_flood_row_node(const tmapi_flood *f, tmap_u32 y, tmap_u32 last,
-                                          tmap_u64 x) {
-    const tmap_u32 block = y * f->plan.blocks_x + (tmap_u32)(x / 512);
-    const tmap_u32 word = (tmap_u32)(x / 32 % 16) + last * 16, bit = 1u << x % 32;
-    tmap_u32 row;
-    if (x >= f->plan.map.width) return TMAPI_FLOOD_NONE;
-    row = f->edges[(tmap_u64)block * TMAPI_FLOOD_EDGES + word];
-    if (!(row & bit)) return TMAPI_FLOOD_NONE;
-    row = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
-    return block * TMAPI_FLOOD_NODES + word * 16 + (31 - (tmap_u32)__clz((int)row)) / 2;
+// The node of the run of a word `row` that holds column `bit`. first: the word's first node.
+TMAP_DEVICE tmap_u32 tmapi_flood_run_node(tmap_u32 first, tmap_u32 row, tmap_u32 bit) {
+    const tmap_u32 start = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
+    return first + (31 - (tmap_u32)__clz((int)start)) / 2;
 }
 
-// Contacts of two columns, from x on, of the last row of a row of blocks with the row below.
-TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 y, tmap_u64 x) {
-    for (const tmap_u64 end = x + 2; x < end; ++x) {
-        const tmap_u32 a = tmapi_flood_row_node(f, y, 1, x);
-        const tmap_u32 b = tmapi_flood_row_node(f, y + 1, 0, x);
-        if (a == TMAPI_FLOOD_NONE) continue;
-        if (b != TMAPI_FLOOD_NONE) {
-            if (x % 512 && tmapi_flood_row_node(f, y, 1, x - 1) != TMAPI_FLOOD_NONE &&
-                tmapi_flood_row_node(f, y + 1, 0, x - 1) != TMAPI_FLOOD_NONE)
-                continue; // the contact goes on
-            tmapi_flood_unite(f->parent, a, b);
-        } else if (f->plan.map.connectivity == 8)
-            for (tmap_u64 beside = x - 1; beside != x + 3; beside += 2) { // may wrap: is no column
-                const tmap_u32 c = tmapi_flood_row_node(f, y + 1, 0, beside);
-                if (c != TMAPI_FLOOD_NONE &&
-                    tmapi_flood_row_node(f, y, 1, beside) == TMAPI_FLOOD_NONE)
-                    tmapi_flood_unite(f->parent, a, c);
-            }
+// Contacts of the columns `part` of a word of a block's last row with the block below.
+TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
+                                       tmap_u32 part) {
+    const tmap_u32 eight = f->plan.map.connectivity == 8, across = f->plan.blocks_x;
+    const tmap_u32 *upper = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 16;
+    const tmap_u32 *lower = f->edges + (tmap_u64)(block + across) * TMAPI_FLOOD_EDGES;
+    const tmap_u32 a = upper[word], b = lower[word];
+    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 256 + word * 16;
+    const tmap_u32 to = (block + across) * TMAPI_FLOOD_NODES + word * 16;
+    tmap_u32 touch = tmapi_flood_starts(a & b) & part;               // one bit at most
+    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // the contact goes on
+    if (touch)
+        tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, touch),
+                          tmapi_flood_run_node(to, b, touch));
+    if (!eight) return;
+#pragma unroll
+    for (int right = 0; right < 2; ++right) { // with the column to the left, or to the right
+        touch = a & (right ? b >> 1 : b << 1) & ~(right ? a >> 1 : a << 1) & ~b & part;
+        while (touch) {
+            const tmap_u32 bit = touch & (0u - touch);
+            touch ^= bit;
+            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, bit),
+                              tmapi_flood_run_node(to, b, right ? bit << 1 : bit >> 1));
+        }
+    }
+#pragma unroll
+    for (int right = 0; right < 2; ++right) { // in the word to the left, or to the right
+        const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
+        const int beside = right ? word == 15 : word == 0; // in another block, if there is one
+        const int there = right ? block % across + 1 < across : block % across != 0;
+        const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
+        tmap_u32 c;
+        if (!(part & a & end) || (beside && !there)) continue;
+        c = f->edges[(tmap_u64)other * TMAPI_FLOOD_EDGES + w];
+        if (!(b & end) && (right ? c & 1 : c >> 31))
+            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, end),
+                              tmapi_flood_run_node(other * TMAPI_FLOOD_NODES + w * 16, c,
+                                                   right ? 1 : 0x80000000u));
     }
 }
 
-// Four rows of a block's first or last column: two from 2 * pair on, one before, and one behind.
-TMAP_DEVICE tmap_u32 tmapi_flood_four(const tmap_u32 *column, tmap_u32 pair) {
-    const tmap_u32 word = pair / 16, shift = pair % 16 * 2;
-    const tmap_u32 before = word && !shift ? column[word - 1] >> 31 : 0;
-    const tmap_u32 behind = word < 3 ? column[word + 1] : 0;
-    return (__funnelshift_r(column[word], behind, shift) << 1 |
-            (shift ? column[word] >> (shift - 1) & 1 : before)) &
-           15;
-}
-
-// Contacts of a pair of rows of a block's last column with the next block.
-TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 pair) {
-    const tmap_u32 *edges = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES;
-    const tmap_u32 a = tmapi_flood_four(edges + 36, pair);
-    const tmap_u32 b = tmapi_flood_four(edges + TMAPI_FLOOD_EDGES + 32, pair);
-    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 576 + pair;
-    const tmap_u32 to = (block + 1) * TMAPI_FLOOD_NODES + 512 + pair;
+// Contacts of the rows `part`, of 32, of a block's last column with the next block.
+TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
+                                          tmap_u32 part) {
+    const tmap_u32 *left = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 36;
+    const tmap_u32 *right = f->edges + (tmap_u64)(block + 1) * TMAPI_FLOOD_EDGES + 32;
+    const tmap_u32 a = left[word], b = right[word];
+    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 576 + word * 16;
+    const tmap_u32 to = (block + 1) * TMAPI_FLOOD_NODES + 512 + word * 16;
     const int eight = f->plan.map.connectivity == 8;
-    if (eight ? a & 6 && b & 6 : tmapi_flood_starts(a & b) & 6)
-        tmapi_flood_unite(f->parent, from, to);
-    if (eight && a & 4 && b & 8) tmapi_flood_unite(f->parent, from, to + 1);
-    if (eight && b & 4 && a & 8) tmapi_flood_unite(f->parent, from + 1, to);
+    // by double rows: the even bit of each
+    tmap_u32 touch = tmapi_flood_starts(a & b);
+    if (word) touch &= ~((left[word - 1] & right[word - 1]) >> 31);
+    if (eight) touch = (a | a >> 1) & (b | b >> 1) & 0x55555555u;
+    touch &= part;
+    while (touch) {
+        const tmap_u32 at = (31 - (tmap_u32)__clz((int)touch)) / 2;
+        touch &= ~(3u << 2 * at);
+        tmapi_flood_unite(f->parent, from + at, to + at);
+    }
+    if (!eight) return;
+    // by a corner, from the last row of a double row to the first one of the next
+    const tmap_u32 next_a = word < 3 ? left[word + 1] : 0, next_b = word < 3 ? right[word + 1] : 0;
+    tmap_u32 down = a & (b >> 1 | next_b << 31) & 0xaaaaaaaau & part;
+    tmap_u32 up = b & (a >> 1 | next_a << 31) & 0xaaaaaaaau & part;
+    while (down | up) {
+        const tmap_u32 at = (31 - (tmap_u32)__clz((int)(down | up))) / 2, bit = 2u << 2 * at;
+        if (down & bit) tmapi_flood_unite(f->parent, from + at, to + at + 1);
+        if (up & bit) tmapi_flood_unite(f->parent, from + at + 1, to + at);
+        down &= ~bit, up &= ~bit;
+    }
 }
 
 // Joins the nodes of touching blocks. A thread has two columns or rows of one of 20 words of a
 // block's edges, so that lanes read nodes side by side.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
     tmapi_flood_unite_kernel(tmapi_flood f) {
-    const tmap_u32 x = blockIdx.x % f.plan.blocks_x, y = blockIdx.x / f.plan.blocks_x;
-    if (threadIdx.x < 256) {
-        if (y + 1 < f.plan.blocks_y)
-            tmapi_flood_unite_row(&f, y, (tmap_u64)x * 512 + threadIdx.x * 2);
-    } else if (x + 1 < f.plan.blocks_x)
-        tmapi_flood_unite_column(&f, blockIdx.x, threadIdx.x - 256);
+    const tmap_u32 block = blockIdx.x, word = threadIdx.x / 16, part = 3u << threadIdx.x % 16 * 2;
+    const tmap_u32 across = f.plan.blocks_x;
+    if (word < 16) {
+        if (block / across + 1 < f.plan.blocks_y) tmapi_flood_unite_row(&f, block, word, part);
+    } else if (block % across + 1 < across)
+        tmapi_flood_unite_column(&f, block, word - 16, part);
 }
 
 // Marks the roots of the seeds' nodes. A thread a seed.
@@ -1192,6 +1190,8 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
 // A thread has a tile of 32 x 16 cells in registers. Water spreads along a row by carries, up from
 // a word's low bits, and up from those of its reverse; as every step would need both orders, rows
 // alternate between them. From row to row it goes down and up again until nothing changes.
+
+#define TMAPI_FLOOD_PITCH 272u // words of a row of tiles in shared memory: other banks for each
 
 // A tile's wet cells, in both orders of bits.
 typedef struct tmapi_flood_tile {
@@ -1338,16 +1338,16 @@ TMAP_DEVICE tmap_u32 tmapi_flood_bytes4(tmap_u32 bits) {
 // A warp a row: 16 cells a lane from the first multiple of 16 bytes on, and one by one those before
 // and behind.
 TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
-    const tmap_u32 lane = threadIdx.x % 32, columns = tmapi_flood_columns(b),
-                   rows = tmapi_flood_rows(b);
+    const tmap_u64 width = b->f->plan.map.width, rows_left = b->f->plan.map.height - b->y;
+    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    const tmap_u32 rows = rows_left < b->f->plan.rows ? (tmap_u32)rows_left : b->f->plan.rows;
+    const tmap_u32 columns = width - b->x < 512 ? (tmap_u32)(width - b->x) : 512;
 #pragma unroll 4
-    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
-        unsigned char *out =
-            (unsigned char *)b->f->out + (b->y + row) * b->f->plan.map.width + b->x;
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += warps) {
+        unsigned char *out = (unsigned char *)b->f->out + (b->y + row) * width + b->x;
         const tmap_u32 *cells = b->cells + tmapi_flood_cell_word(row, 0);
         const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out) % 16, x = head + lane * 16;
         const tmap_u32 tail = columns < head ? columns : (columns - head) / 16 * 16 + head;
-        const tmap_u32 edge = lane < head ? lane : tail + lane - head;
         if (x + 16 <= columns) {
             const tmap_u32 word = cells[x / 32], next = x % 32 > 16 ? cells[x / 32 + 1] : 0;
             const tmap_u32 bits = __funnelshift_r(word, next, x % 32);
@@ -1355,63 +1355,117 @@ TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
                        make_uint4(tmapi_flood_bytes4(bits), tmapi_flood_bytes4(bits >> 4),
                                   tmapi_flood_bytes4(bits >> 8), tmapi_flood_bytes4(bits >> 12)));
         }
-        if (edge < columns) out[edge] = (unsigned char)(cells[edge / 32] >> edge % 32 & 1);
+        if (lane < head && lane < columns) out[lane] = (unsigned char)(cells[0] >> lane & 1);
+        if (tail + lane < columns)
+            out[tail + lane] = (unsigned char)(cells[(tail + lane) / 32] >> (tail + lane) % 32 & 1);
     }
 }
 
 TMAP_DEVICE void tmapi_flood_write_bits(const tmapi_flood_block *b) {
     const tmap_u64 words = tmap_flood_words(b->f->plan.map.width);
     tmap_u32 *out = (tmap_u32 *)b->f->out + b->y * words + b->x / 32;
-    for (tmap_u32 i = threadIdx.x; i < tmapi_flood_rows(b) * TMAPI_FLOOD_WORDS; i += blockDim.x) {
+    for (tmap_u32 i = threadIdx.x; i < b->f->plan.rows * TMAPI_FLOOD_WORDS; i += blockDim.x) {
         const tmap_u32 row = i / TMAPI_FLOOD_WORDS, word = i % TMAPI_FLOOD_WORDS;
-        if (word * 32 < tmapi_flood_columns(b))
+        if (b->x / 32 + word < words && b->y + row < b->f->plan.map.height)
             out[row * words + word] = b->cells[tmapi_flood_cell_word(row, word)];
     }
 }
 
-// A warp half a row. Heights are read where cells are flooded, with 8 loads in flight. type: a
+TMAP_DEVICE float tmapi_flood_depth(const tmapi_flood *f, tmap_u32 bits, const int type) {
+    return (float)(f->surface -
+                   (type == TMAP_RASTER_F32 ? (double)__uint_as_float(bits) : (int)bits));
+}
+
+// The bits of four heights side by side, which lie at a multiple of 4 * size bytes.
+TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tmap_u32 size) {
+    if (size == 2) {
+        const uint2 v = __ldcs((const uint2 *)((const short *)heights + at));
+        return make_uint4((tmap_u32)(short)v.x, (tmap_u32)((int)v.x >> 16), (tmap_u32)(short)v.y,
+                          (tmap_u32)((int)v.y >> 16));
+    }
+    return __ldcs((const uint4 *)((const tmap_u32 *)heights + at));
+}
+
+// A warp a row: four cells a lane from the first multiple of 16 bytes on, and one by one those
+// before and behind. Heights are read where cells are flooded, with four loads in flight. type: a
 // constant.
 TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int type) {
     const tmapi_flood *f = b->f;
-    const tmap_u32 lane = threadIdx.x % 32, size = tmap_raster_size(type);
-    const tmap_u32 columns = tmapi_flood_columns(b), halves = 2 * tmapi_flood_rows(b);
+    const tmap_raster_map *map = &f->plan.map;
+    const tmap_u64 rows_left = map->height - b->y, columns_left = map->width - b->x;
+    const tmap_u32 lane = threadIdx.x % 32, size = type == TMAP_RASTER_I16 ? 2 : 4;
+    const tmap_u32 rows = rows_left < b->f->plan.rows ? (tmap_u32)rows_left : b->f->plan.rows;
+    const tmap_u32 columns = columns_left < 512 ? (tmap_u32)columns_left : 512;
 #pragma unroll 1
-    for (tmap_u32 half = threadIdx.x / 32; half < halves; half += blockDim.x / 32) {
-        const tmap_u32 row = half / 2, x = half % 2 * 256 + lane;
-        const tmap_u32 *bits = b->cells + tmapi_flood_cell_word(row, half % 2 * 8);
-        const tmap_u64 from = (b->y + row) * f->plan.map.pitch + b->x + x;
-        float *out = (float *)f->out + (b->y + row) * f->plan.map.width + b->x + x;
-        tmap_u32 cells[8];
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
+        const tmap_u32 *bits = b->cells + tmapi_flood_cell_word(row, 0);
+        const tmap_u64 from = (b->y + row) * map->pitch + b->x;
+        float *out = (float *)f->out + (b->y + row) * map->width + b->x;
+        const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out / 4) % 4, x = head + lane * 4;
+        const tmap_u32 tail = columns < head ? columns : (columns - head) / 4 * 4 + head;
+        const tmap_u32 edge = lane < head ? lane : tail + lane - head;
+        const int whole = ((tmap_u64)f->heights + (from + head) * size) % (4 * size) == 0;
+        tmap_u32 flooded[4];
+        uint4 cells[4];
 #pragma unroll
-        for (tmap_u32 i = 0; i < 8; ++i)
-            if (bits[i] >> lane & 1) cells[i] = tmapi_flood_cell(f->heights, from + i * 32, size);
-#pragma unroll
-        for (tmap_u32 i = 0; i < 8; ++i) {
-            float depth = 0;
-            if (bits[i] >> lane & 1)
-                depth = (float)(f->surface - (type == TMAP_RASTER_F32
-                                                  ? (double)__uint_as_float(cells[i])
-                                                  : (int)cells[i]));
-            if (x + i * 32 < columns) TMAPI_STCS(out + i * 32, depth);
+        for (tmap_u32 i = 0; i < 4; ++i) {
+            const tmap_u32 at = x + i * 128, last = (at + 3) % 512; // of the same word or the next
+            flooded[i] = __funnelshift_r(bits[at / 32], bits[last / 32], at % 32) & 15;
+            if (at + 4 > columns) flooded[i] = 0;
         }
+        if (whole)
+#pragma unroll
+            for (tmap_u32 i = 0; i < 4; ++i) {
+                if (flooded[i]) cells[i] = tmapi_flood_cells4(f->heights, from + x + i * 128, size);
+            }
+        else
+#pragma unroll
+            for (tmap_u32 i = 0; i < 4; ++i) {
+                const tmap_u64 at = from + x + i * 128;
+                if (flooded[i])
+                    cells[i] = make_uint4(tmapi_flood_cell(f->heights, at, size),
+                                          tmapi_flood_cell(f->heights, at + 1, size),
+                                          tmapi_flood_cell(f->heights, at + 2, size),
+                                          tmapi_flood_cell(f->heights, at + 3, size));
+            }
+#pragma unroll
+        for (tmap_u32 i = 0; i < 4; ++i) {
+            float4 depth = make_float4(0, 0, 0, 0);
+            if (flooded[i] & 1) depth.x = tmapi_flood_depth(f, cells[i].x, type);
+            if (flooded[i] & 2) depth.y = tmapi_flood_depth(f, cells[i].y, type);
+            if (flooded[i] & 4) depth.z = tmapi_flood_depth(f, cells[i].z, type);
+            if (flooded[i] & 8) depth.w = tmapi_flood_depth(f, cells[i].w, type);
+            if (x + i * 128 + 4 <= columns) TMAPI_STCS((float4 *)(out + x + i * 128), depth);
+        }
+        if (edge < columns)
+            out[edge] =
+                bits[edge / 32] >> edge % 32 & 1
+                    ? tmapi_flood_depth(f, tmapi_flood_cell(f->heights, from + edge, size), type)
+                    : 0;
     }
 }
 
-// The sum over a block, in its first thread. sums: a number for each warp. Barriers of the block.
-TMAP_DEVICE double tmapi_flood_sum(double x, double *sums) {
+// The sum over a warp, in lane 0.
+TMAP_DEVICE double tmapi_flood_sum(double x) {
 #pragma unroll
     for (tmap_u32 step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = x;
-    __syncthreads();
-    for (tmap_u32 w = 1; w < blockDim.x / 32 && threadIdx.x == 0; ++w) x += sums[w];
     return x;
 }
 
-// The sum of the heights of a column of a tile, from their bits.
-TMAP_DEVICE double tmapi_flood_column_sum(const tmap_u32 *cells, const int floats) {
+// The sum of heights of the flooded cells of a lane's column of a tile, whose words are `words`.
+// All loads are in flight.
+TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u32 *words,
+                                              tmap_u64 from, const tmap_u32 size) {
+    const int floats = size == 4 && f->plan.map.type == TMAP_RASTER_F32;
+    tmap_u32 cells[TMAPI_FLOOD_TILE];
     tmap_i64 whole = 0;
     double sum = 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+        cells[r] = 0;
+        if (words[r * TMAPI_FLOOD_WORDS] >> threadIdx.x % 32 & 1)
+            cells[r] = tmapi_flood_cell(f->heights, from + r * f->plan.map.pitch, size);
+    }
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
         if (floats)
@@ -1424,27 +1478,32 @@ TMAP_DEVICE double tmapi_flood_column_sum(const tmap_u32 *cells, const int float
 // Area and heights of the flooded cells of a block. Tiles that are flooded as a whole are known.
 TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
-    const int type = f->plan.map.type;
-    double *sums = (double *)b->table, area = 0, sum = 0;
-    for (tmap_u32 tile = threadIdx.x / 32; tile < f->plan.rows; tile += blockDim.x / 32) {
-        const tmap_u32 *words = b->cells + tmapi_flood_cell_word(tile / 16 * 16, tile % 16);
-        tmap_u32 rows = 0, cells[TMAPI_FLOOD_TILE];
-#pragma unroll
-        for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-            rows |= (words[r * TMAPI_FLOOD_WORDS] >> threadIdx.x % 32 & 1) << r;
-        area += tmapi_flood_count(rows);
-        if (__all_sync(~0u, rows == 0xffffu)) {
-            if (threadIdx.x % 32 == 0) sum += f->tile_sums[b->number * f->plan.rows + tile];
-        } else if (__any_sync(~0u, rows)) {
-            if (type == TMAP_RASTER_I16)
-                tmapi_flood_read_tile(b, tile, rows, cells, 2);
-            else
-                tmapi_flood_read_tile(b, tile, rows, cells, 4);
-            sum += tmapi_flood_column_sum(cells, type == TMAP_RASTER_F32);
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    double *sums = (double *)b->table; // of each warp, and their areas
+    tmap_u32 area = 0;
+    double sum = 0;
+    __syncthreads(); // the table has been read
+    for (tmap_u32 tile = warp; tile < b->f->plan.rows; tile += warps) {
+        const tmap_u32 word = tile % TMAPI_FLOOD_WORDS, top = tile / 16 * TMAPI_FLOOD_TILE;
+        const tmap_u32 *cells = b->cells + tmapi_flood_cell_word(top, word);
+        const tmap_u32 mine = lane < 16 ? cells[lane * TMAPI_FLOOD_WORDS] : ~0u;
+        if (lane < 16) area += (tmap_u32)__popc(mine);
+        if (__all_sync(~0u, mine == ~0u)) {
+            if (lane == 0) sum += f->tile_sums[b->number * b->f->plan.rows + tile];
+        } else if (__any_sync(~0u, lane < 16 && mine)) {
+            const tmap_u64 from = (b->y + top) * f->plan.map.pitch + b->x + word * 32 + lane;
+            sum += f->plan.map.type == TMAP_RASTER_I16
+                       ? tmapi_flood_measure_column(f, cells, from, 2)
+                       : tmapi_flood_measure_column(f, cells, from, 4);
         }
     }
-    area = tmapi_flood_sum(area, sums), sum = tmapi_flood_sum(sum, sums);
-    if (threadIdx.x == 0) f->sums[2 * b->number] = area, f->sums[2 * b->number + 1] = sum;
+    sum = tmapi_flood_sum(sum);
+    area = (tmap_u32)tmapi_flood_sum(area);
+    if (lane == 0) sums[warp] = sum, sums[warps + warp] = area;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (tmap_u32 w = 1; w < warps; ++w) sum += sums[w], area += (tmap_u32)sums[warps + w];
+    f->areas[b->number] = area, f->sums[b->number] = sum;
 }
 
 // Blocks of `rows` threads.
@@ -1477,40 +1536,60 @@ static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_f
         tmapi_flood_write_depths(&b, TMAP_RASTER_F32);
 }
 
-// The area and volume of a whole flood, from its blocks, to f.out. One block of 512 threads.
-static __global__ void tmapi_flood_total_kernel(tmapi_flood f) {
-    __shared__ double sums[16];
-    tmap_flood_lake *lake = (tmap_flood_lake *)f.out;
-    double area = 0, sum = 0;
-    for (tmap_u64 i = threadIdx.x; i < tmapi_flood_blocks(&f.plan); i += blockDim.x)
-        area += f.sums[2 * i], sum += f.sums[2 * i + 1];
-    area = tmapi_flood_sum(area, sums), sum = tmapi_flood_sum(sum, sums);
+#define TMAPI_FLOOD_TOTAL 512u // threads
+
+// The area and volume of a whole flood, from its blocks. One block of threads.
+static __global__ void __launch_bounds__(TMAPI_FLOOD_TOTAL)
+    tmapi_flood_total_kernel(tmapi_flood f, tmap_flood_lake *lake) {
+    __shared__ double sums[TMAPI_FLOOD_TOTAL];
+    __shared__ tmap_u64 areas[TMAPI_FLOOD_TOTAL];
+    const tmap_u64 blocks = tmapi_flood_blocks(&f.plan);
+    double sum = 0;
+    tmap_u64 area = 0;
+    for (tmap_u64 i = threadIdx.x; i < blocks; i += blockDim.x)
+        sum += f.sums[i], area += f.areas[i];
+    sums[threadIdx.x] = sum, areas[threadIdx.x] = area;
+    for (tmap_u32 half = blockDim.x / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half],
+                areas[threadIdx.x] += areas[threadIdx.x + half];
+    }
     if (threadIdx.x) return;
-    lake->area = (tmap_u64)area;
-    lake->volume = area != 0 ? area * f.surface - sum : 0;
+    lake->area = areas[0];
+    lake->volume = areas[0] ? (double)areas[0] * f.surface - sums[0] : 0;
 }
 
 // ---- ranges of tiles ----------------------------------------------------------------------------
 
-// The range of a tile and the sum of its heights, from what each lane has.
-TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmap_u32 tile, int low,
-                                         int high, double sum) {
-    const tmap_u64 at = b->number * b->f->plan.rows + tile;
+// Where ranges and sums of tiles go.
+typedef struct tmapi_flood_ranges {
+    tmap_flood_range *ranges;
+    double *sums;
+} tmapi_flood_ranges;
+
+// Writes a tile's range and sum, from those of all lanes.
+TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmapi_flood_ranges to,
+                                         tmap_u32 tile, int low, int high, double sum) {
+    tmap_flood_range range;
 #pragma unroll
     for (tmap_u32 step = 16; step; step /= 2) {
         const int l = __shfl_xor_sync(~0u, low, step), h = __shfl_xor_sync(~0u, high, step);
         low = l < low ? l : low, high = h > high ? h : high;
-        sum += __shfl_xor_sync(~0u, sum, step);
     }
+    sum = tmapi_flood_sum(sum);
     if (threadIdx.x % 32) return;
-    b->f->tiles[at].low = low, b->f->tiles[at].high = high, b->f->tile_sums[at] = sum;
+    range.low = low, range.high = high;
+    to.ranges[b->number * b->f->plan.rows + tile] = range;
+    to.sums[b->number * b->f->plan.rows + tile] = sum;
 }
 
 // A tile of heights of 16 bits that can be read by 16 bytes, all of which may be wet.
-TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmap_u32 tile) {
+TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmapi_flood_ranges to,
+                                          tmap_u32 tile) {
     int low = 32767, high = -32768, sum = 0;
     uint4 v[2];
-    tmapi_flood_read_wide(b, tile, v, 2);
+    tmapi_flood_read_tile(b, tile, v, 2);
 #pragma unroll
     for (tmap_u32 i = 0; i < 2; ++i) {
         const tmap_u32 twos[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
@@ -1521,42 +1600,52 @@ TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmap_u32 t
             sum += height;
         }
     }
-    tmapi_flood_write_range(b, tile, low, high, sum);
+    tmapi_flood_write_range(b, to, tile, low, high, sum);
 }
 
-// Any tile; heights that are never wet do not count.
-TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmap_u32 tile,
-                                        const tmap_u32 size) {
-    const int floats = size == 4 && b->f->plan.map.type == TMAP_RASTER_F32;
-    const tmap_u32 rows = tmapi_flood_tile_rows(b, tile);
+// Any tile.
+TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_ranges to,
+                                        tmap_u32 tile, const tmap_u32 size) {
+    const tmap_raster_map *map = &b->f->plan.map;
+    const tmap_u64 x = b->x + tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32;
+    const tmap_u64 y = b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
+    const int floats = size == 4 && map->type == TMAP_RASTER_F32;
     int low = TMAPI_FLOOD_KEY_MAX, high = TMAPI_FLOOD_KEY_MIN;
     tmap_u32 cells[TMAPI_FLOOD_TILE];
-    tmapi_flood_read_tile(b, tile, rows, cells, size);
+    double sum = 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+        cells[r] = x < map->width && y + r < map->height
+                       ? tmapi_flood_cell(b->f->heights, (y + r) * map->pitch + x, size)
+                       : 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
         const int key = floats ? tmapi_flood_float_key(cells[r]) : (int)cells[r];
-        const int never = !(rows >> r & 1) ||
+        const int never = !(x < map->width && y + r < map->height) ||
                           (b->f->level.has_nodata && key == b->f->level.nodata) ||
                           (floats && key == TMAPI_FLOOD_KEY_MAX);
         if (!never && key < low) low = key;
         if (never || key > high) high = never ? TMAPI_FLOOD_KEY_MAX : key;
-        if (never) cells[r] = 0;
+        if (!never) sum += floats ? (double)__uint_as_float(cells[r]) : key;
     }
-    tmapi_flood_write_range(b, tile, low, high, tmapi_flood_column_sum(cells, floats));
+    tmapi_flood_write_range(b, to, tile, low, high, sum);
 }
 
-// A warp a tile.
-static __global__ void __launch_bounds__(256, 4) tmapi_flood_tiles_kernel(tmapi_flood f) {
+// The range of each tile of a block, and the sum of its heights, as far as they can be wet. A warp
+// a tile.
+static __global__ void __launch_bounds__(256, 4)
+    tmapi_flood_tiles_kernel(tmapi_flood f, tmap_flood_range *ranges, double *sums) {
     const tmapi_flood_block b = tmapi_flood_block_at(&f);
+    const tmapi_flood_ranges to = {ranges, sums};
     const int shorts = f.plan.map.type == TMAP_RASTER_I16;
     const int quick = shorts && tmapi_flood_by_tiles(&b, 2) && !f.level.has_nodata;
     for (tmap_u32 tile = threadIdx.x / 32; tile < f.plan.rows; tile += blockDim.x / 32)
         if (quick)
-            tmapi_flood_range_shorts(&b, tile);
+            tmapi_flood_range_shorts(&b, to, tile);
         else if (shorts)
-            tmapi_flood_range_tile(&b, tile, 2);
+            tmapi_flood_range_tile(&b, to, tile, 2);
         else
-            tmapi_flood_range_tile(&b, tile, 4);
+            tmapi_flood_range_tile(&b, to, tile, 4);
 }
 
 // ---- floods -------------------------------------------------------------------------------------
@@ -1587,15 +1676,16 @@ static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood
     tmapi_flood f;
     f.plan = *plan;
     f.level = tmapi_flood_level_of(&plan->map, sources.level), f.surface = sources.level;
-    f.heights = heights.data, f.tiles = (tmap_flood_range *)heights.tiles, f.tile_sums = 0;
-    if (f.tiles) f.tile_sums = (double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
+    f.heights = heights.data, f.tiles = (const tmap_flood_range *)heights.tiles;
+    f.tile_sums = (const double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
     f.seeds = sources.seeds, f.seed_count = (tmap_u32)sources.count, f.out = out;
     f.bits = (tmap_u32 *)at, f.parent = (tmap_u32 *)(at + plan->at_parent);
     f.edges = (tmap_u32 *)(at + plan->at_edges);
     f.offsets = (unsigned short *)(at + plan->at_offsets);
     f.table = (tmap_u64 *)(at + plan->at_table), f.flags = (tmap_u32 *)(at + plan->at_flags);
     f.entries = (tmap_u32 *)(at + plan->at_entries), f.kinds = at + plan->at_kinds;
-    f.sums = (double *)(at + plan->at_sums);
+    f.areas = (tmap_u64 *)(at + plan->at_sums);
+    f.sums = (double *)(f.areas + tmapi_flood_blocks(plan));
     return f;
 }
 
@@ -1603,30 +1693,32 @@ static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood
 static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows;
-    const tmapi_raster_step steps[6] = {
+    const tmapi_raster_step steps[5] = {
         {(const void *)tmapi_flood_local_kernel, {blocks, 2 * rows, tmapi_flood_local_bytes(rows)}},
         {(const void *)tmapi_flood_unite_kernel, {blocks > 1 ? blocks : 0, TMAPI_FLOOD_UNITE, 0}},
         {(const void *)tmapi_flood_mark_kernel, {(f->seed_count + 127ull) / 128, 128, 0}},
         {(const void *)tmapi_flood_flags_kernel, {blocks, TMAPI_FLOOD_NODES, 0}},
-        {(const void *)tmapi_flood_last_kernel, {blocks, rows, tmapi_flood_last_bytes(rows)}},
-        {(const void *)tmapi_flood_total_kernel, {f->plan.form == TMAPI_FLOOD_MEASURE, 512, 0}}};
-    return tmapi_raster_run(steps, 6, f, stream);
+        {(const void *)tmapi_flood_last_kernel, {blocks, rows, tmapi_flood_last_bytes(rows)}}};
+    return tmapi_raster_run(steps, 5, f, stream);
 }
 
 // Writes the flood of a map.
-// plan: of the map. heights, sources: as above, at most plan->seeds sources. With heights.tiles,
-// heights are read of those tiles alone that the level goes through, or of a block where it goes
-// through more than three of four. workspace: plan->workspace bytes at a multiple of 16, of any
-// content. out: width * height bytes or floats, or tmap_flood_words(width) * height words of 4
-// bytes; all of them are written. All are device memory and do not overlap; floods that run at the
-// same time need workspaces of their own.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, or the first
-// error of its own calls. Nothing is allocated and nobody waits: the call can be captured. Results
-// are the same in every run, with tiles or without.
+// plan: of the map. heights, sources: as above, at most plan->seeds sources; those outside of the
+// map or on dry cells flood nothing. With heights.tiles, heights are read of those tiles alone that
+// the level goes through, or of a whole block where it goes through more than three of four tiles.
+// workspace: plan->workspace bytes at a multiple of 16, which need not be set to anything. out:
+// width * height bytes or floats, or tmap_flood_words(width) * height words of 4 bytes; all of them
+// are written. All are device memory and do not overlap. Launches that run at the same time need
+// workspaces of their own.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, before
+// anything is launched; else the first error of its own calls.
+// Nothing is allocated and nobody waits: the call can be captured. Results are the same in every
+// run, with tiles or without, and do not depend on the order of sources.
 // Cost: heights are read once, for depths those of flooded cells twice, and a bit for each cell is
-// written and read; every block looks at every source, which counts from some thousands on. 60 to
-// 75% of the bandwidth of copies where water is in lakes, 20 to 30% in noise. Fastest if `data`,
-// pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is none.
+// written and read; every block looks at every source, which counts from some thousands on. Heights
+// of 16 and 32 bits run at 60 to 75% of the bandwidth of copies where water is in lakes, at 20 to
+// 30% in noise. Fastest if `data`, pitch * size of a height, and width are multiples of 16 bytes;
+// slow only if `data` is none.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                      tmap_flood_sources sources, void *workspace, void *out,
@@ -1647,44 +1739,52 @@ static inline tmap_u64 tmap_flood_tiles_bytes(const tmap_flood_plan *plan) {
 }
 
 // Finds the lowest and highest height of each tile of 32 x 16 cells, and their sum, for many floods
-// of one map. plan: of the map, with any form of results. heights: of the map. tiles:
+// of one map at other levels and from other sources. plan, heights: as for tmap_flood; tiles hold
+// for that map and its NODATA value, whatever the form of results. tiles:
 // tmap_flood_tiles_bytes(plan) bytes at a multiple of 16. Returns cudaErrorInvalidValue for a null
 // or misaligned pointer, else the launch's own error. Cost: heights are read once.
 static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const void *heights,
                                            void *tiles, cudaStream_t stream) {
     const tmap_flood_heights given = {heights, tiles};
     const tmap_flood_sources none = {0, 0, 0};
-    tmapi_raster_step step = {(const void *)tmapi_flood_tiles_kernel, {0, 256, 0}};
+    tmapi_launch_shape shape = {0, 256, 0};
     tmapi_flood f;
+    void *arguments[3] = {&f, &f.tiles, &f.tile_sums};
     if (tmapi_flood_wrong(plan, given, none, tiles, tiles, 16)) return cudaErrorInvalidValue;
-    f = tmapi_flood_of(plan, given, none, tiles, 0), step.shape.grid = tmapi_flood_blocks(plan);
-    return tmapi_raster_run(&step, 1, &f, stream);
+    f = tmapi_flood_of(plan, given, none, 0, 0), shape.grid = tmapi_flood_blocks(plan);
+    return tmapi_launch((const void *)tmapi_flood_tiles_kernel, shape, arguments, stream);
 }
 
 // Rising water: area and volume of the flood at each of some levels; from a list of levels that
 // ascends it is the curve of a reservoir.
-// heights: with tiles. lakes: rise.level_count of them, device memory at a multiple of 8. All else
-// as for tmap_flood; levels are read before the call returns. After an error some lakes may not be
-// written.
-// Exactness: areas are exact, and so are the sums behind volumes of integer heights below 2^53, as
-// of all maps of 16 bits up to 2^38 cells; other volumes are rounded, the same in every run.
-// Cost: a flood for each level, and heights of flooded tiles that are not flooded as a whole.
+// heights: with tiles. lakes: rise.level_count of them, device memory at a multiple of 8; those of
+// levels without flood are 0. All else as for tmap_flood; levels are read before the call returns.
+// Exactness: areas are exact. Volumes of integer heights are area * level less an exact sum, as
+// long as sums are below 2^53 and so for all maps of 16 bits up to 2^38 cells; others are rounded,
+// and the same in every run.
+// Returns what tmap_flood returns; after an error some lakes may not be written.
+// Cost: for each level that of a flood without a result, and heights of flooded tiles that are not
+// flooded as a whole. Each level is a flood of its own: many levels at a time would share only the
+// labels of tiles that no level goes through, which cost little.
 // Example: heights 0 2 4, source (0, 0), levels 1, 3: (1, 1), (2, 4).
 static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                             tmap_flood_rise rise, void *workspace,
                                             tmap_flood_lake *lakes, cudaStream_t stream) {
+    const tmapi_launch_shape one = {1, TMAPI_FLOOD_TOTAL, 0};
     tmap_flood_sources sources = {rise.seeds, rise.seed_count, 0};
     cudaError_t error = cudaSuccess;
     if (!rise.level_count) return cudaSuccess;
     if (tmapi_flood_wrong(plan, heights, sources, workspace, lakes, 8) || !rise.levels ||
         !heights.tiles)
         return cudaErrorInvalidValue;
-    for (tmap_u64 i = 0; i < rise.level_count && !error; ++i) {
-        tmapi_flood f;
+    for (tmap_u64 i = 0; i < rise.level_count && !error; ++i, ++lakes) {
         sources.level = rise.levels[i];
-        f = tmapi_flood_of(plan, heights, sources, workspace, lakes + i);
+        tmapi_flood f = tmapi_flood_of(plan, heights, sources, workspace, 0);
+        void *arguments[2] = {&f, &lakes};
         f.plan.form = TMAPI_FLOOD_MEASURE;
         error = tmapi_flood_run(&f, stream);
+        if (!error)
+            error = tmapi_launch((const void *)tmapi_flood_total_kernel, one, arguments, stream);
     }
     return error;
 }
