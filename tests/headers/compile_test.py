@@ -4,7 +4,7 @@
 without a warning.
 
     compile_test.py c11 COMPILER       as C11: gcc, clang
-    compile_test.py cpp17 COMPILER     as C++17: g++, clang++
+    compile_test.py cpp17 COMPILER     as C++17: g++, clang++; likewise cpp11 and cpp20
     compile_test.py nvcc               with nvcc, to PTX: what cost_test.py leaves out; and the
                                        program
     compile_test.py clang              all headers in clang's CUDA mode with CUDA's headers, host and
@@ -24,6 +24,7 @@ from floors import HEAVY, floor, is_published
 
 
 MANY = 16  # headers of a call of the compiler
+STANDARDS = {"c11": "-std=c11", "cpp11": "-std=c++11", "cpp17": "-std=c++17", "cpp20": "-std=c++20"}
 
 
 def program(folder, suffix, included):
@@ -60,7 +61,7 @@ def clang_version(name):
 
 def main():
     mode, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if len(rest) != {"c11": 1, "cpp17": 1, "nvcc": 0, "clang": 0, "clang-cuda": 0}.get(mode, -1):
+    if len(rest) != {**dict.fromkeys(STANDARDS, 1), "nvcc": 0, "clang": 0, "clang-cuda": 0}.get(mode, -1):
         sys.exit(__doc__)
     folder = tempfile.mkdtemp(prefix="headers-")
     try:
@@ -70,9 +71,9 @@ def main():
 
 
 def test(mode, rest, folder):
-    if mode in ("c11", "cpp17"):
-        std, suffix = ("-std=c11", ".c") if mode == "c11" else ("-std=c++17", ".cpp")
-        command = [find(rest[0]), std, *STRICT]
+    if mode in STANDARDS:
+        suffix = ".c" if mode == "c11" else ".cpp"
+        command = [find(rest[0]), STANDARDS[mode], *STRICT]
         alone = [*command, "-fsyntax-only", "-I", INCLUDE]
         each([headers(), *(headers()[at:at + MANY] for at in range(0, len(headers()), MANY))],
              lambda some: check_program(command, folder, suffix, some) if len(some) > MANY else
