@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs threadmap into an empty folder, compares the headers there with those of include/, moves
+# Compares the version in the files that repeat it, installs threadmap into an empty folder, compares the headers there with those of include/, moves
 # that folder, and builds a program against it through pkg-config, through CMake's find_package,
 # add_subdirectory and FetchContent, and a kernel of each wing with nvcc, from the folders and from
 # single files; then builds a project that has it as a subproject.
@@ -14,6 +14,23 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 
 skip() { echo "SKIP: $*"; exit 77; }
+version=$(sed -n 's/^#define TMAP_VERSION_[A-Z]* \([0-9]*\)$/\1/p' \
+  "$root/include/threadmap/version.h" | paste -sd. -)
+same() { [ "$1" = "$version" ] || { echo "$2 gives version $1, not $version"; exit 1; }; }
+first() { sed -n "s/$2/\\1/p" "$root/$1" | head -n 1; } # what \(...\) matches first
+echo "version"
+for file in "CITATION.cff:^version: \(.*\)" 'packaging/vcpkg/vcpkg.json:.*"version": "\([^"]*\)".*' \
+  'packaging/spack/package.py:.*version("\([0-9.]*\)", tag="v.*' \
+  'packaging/spack/package.py:.*version("[0-9.]*", tag="v\([0-9.]*\)".*' \
+  'CHANGELOG.md:^## \([0-9.]*\) (.*)$'; do
+  same "$(first "${file%%:*}" "${file#*:}")" "${file%%:*}"
+done
+[ "$(first CHANGELOG.md '^## [0-9.]* (\(.*\))$')" = "$(first CITATION.cff '^date-released: \(.*\)')" ] ||
+  { echo "CHANGELOG.md and CITATION.cff give different dates"; exit 1; }
+if command -v python3 >/dev/null; then
+  same "$(PYTHONPATH=$root/python python3 -c 'import threadmap; print(threadmap.version())')" Python
+fi
+
 run_meson --version >/dev/null 2>&1 || skip "no meson command (set MESON)"
 
 echo "install"
@@ -30,9 +47,6 @@ cat >user.c <<'END'
 #include <threadmap/version.h>
 int main(void) { return puts(TMAP_VERSION_STRING) < 0; }
 END
-version=$(sed -n 's/^#define TMAP_VERSION_[A-Z]* \([0-9]*\)$/\1/p' \
-  "$root/include/threadmap/version.h" | paste -sd. -)
-same() { [ "$1" = "$version" ] || { echo "$2 gives version $1, not $version"; exit 1; }; }
 cc=${CC:-cc}
 
 if command -v pkg-config >/dev/null; then
