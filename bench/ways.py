@@ -103,7 +103,6 @@ int main(int, char **argv) { // argv[1]: a file of points
 }
 """
 TORCH = """
-#include <torch/extension.h>
 std::vector<double> near(torch::Tensor points) {
     tmap_u64 result = 0;
     const double ms = timed(points.data_ptr<float>(), &result);
@@ -124,7 +123,7 @@ class Missing(Exception):
 
 
 def numbers():
-    return f"#define N {N}\n#define WARM {WARM}\n#define LAUNCHES {LAUNCHES}\n#define RADIUS2 {RADIUS2}f\n"
+    return f"enum {{ N = {N}, WARM = {WARM}, LAUNCHES = {LAUNCHES} }};\nstatic const float RADIUS2 = {RADIUS2}f;\n"
 
 
 def program(include="<threadmap/triangle.h>", kernel=KERNEL, rest=MAIN):
@@ -156,11 +155,11 @@ def must(*command):
 # ---- ways: each builds in a folder for a capability, and gives the command that runs it ---------
 
 
-def compiled(folder, name, text, *command):
+def compiled(folder, name, text, *command, libraries=()):
     path = os.path.join(folder, name)
     with open(path + ".cu", "w", encoding="utf-8") as file:
         file.write(text)
-    must(*command, path + ".cu", "-o", path)
+    must(*command, path + ".cu", "-o", path, *libraries)
     return [path]
 
 
@@ -200,8 +199,9 @@ def by_clang(folder, capability):
     library = next((path for path in (cuda + "/lib64", cuda + "/lib") if os.path.isdir(path)), cuda)
     return compiled(folder, "clang", program(), clang, "-x", "cuda", "-std=c++17", "-O3",
                     "-Wno-unknown-cuda-version", f"--cuda-gpu-arch=sm_{capability}",
-                    f"--cuda-path={cuda}", "-I", INCLUDE, "-L", library, "-lcudart_static", "-ldl",
-                    "-lrt", "-lpthread", "-lstdc++", "-lm")
+                    f"--cuda-path={cuda}", "-I", INCLUDE,
+                    libraries=("-L" + library, "-lcudart_static", "-ldl", "-lrt", "-lpthread",
+                               "-lstdc++", "-lm"))
 
 
 def by_lambdas(folder, capability):
@@ -351,8 +351,8 @@ def load_inline():
     import threadmap
     return cpp_extension.load_inline(
         "threadmap_ways", cpp_sources="#include <vector>\nstd::vector<double> near(torch::Tensor points);",
-        cuda_sources=program(rest=TORCH), functions=["near"], extra_include_paths=[threadmap.include()],
-        extra_cuda_cflags=["-O3", "-std=c++17"])
+        cuda_sources="#include <torch/extension.h>\n" + program(rest=TORCH), functions=["near"], extra_include_paths=[threadmap.include()],
+        extra_cuda_cflags=["-O3"])
 
 
 def run_load_inline(points):
