@@ -13,6 +13,7 @@
 #ifndef TMAP_FOLD_H
 #define TMAP_FOLD_H
 
+#include "check.h"
 #include "value.h"
 #include "warp.h"
 
@@ -41,6 +42,18 @@ typedef struct tmap_fold_to {
 typedef struct tmapi_fold_words {
     alignas(16) tmap_u32 word[TMAP_FOLD_BYTES_MAX / 4];
 } tmapi_fold_words;
+
+// 1 if accumulators have a size that the functions below take.
+TMAP_DEVICE int tmapi_fold_check(tmap_fold fold, const char *function) {
+    return TMAPI_CHECK(fold.bytes % 4 == 0 && fold.bytes - 4 <= TMAP_FOLD_BYTES_MAX - 4, function,
+                       "fold.bytes is not a multiple of 4 from 4 to 64");
+}
+
+// 1 if a counter of `count` arrivals was 0 before the first one.
+TMAP_DEVICE int tmapi_fold_cleared(tmap_u64 before, tmap_u64 count) {
+    return TMAPI_CHECK(before < count, "workspace",
+                       "not cleared before its first launch, or used by two at a time");
+}
 
 // The whole warps of a block.
 TMAP_DEVICE tmap_u32 tmapi_fold_warps(void) { return blockDim.x * blockDim.y * blockDim.z / 32; }
@@ -103,7 +116,8 @@ TMAP_DEVICE int tmapi_fold_last(tmap_u64 *counter, tmap_u64 count) {
     int last = 0;
     if (tmap_thread_rank() == 0) {
         __threadfence(); // what is written is there before the block is counted
-        last = atomicAdd(counter, 1ull) == count - 1;
+        const tmap_u64 before = atomicAdd(counter, 1ull);
+        last = tmapi_fold_cleared(before, count) && before == count - 1;
         if (last) *counter = 0;
     }
     last = __syncthreads_or(last);
@@ -149,6 +163,7 @@ TMAP_DEVICE void tmap_fold_grid(void *accumulator, tmap_fold fold, tmap_fold_to 
     const tmap_u32 rank = tmap_thread_rank(), bytes = fold.bytes;
     unsigned char *parts = (unsigned char *)to.workspace + 16;
     void *scratch = tmapi_fold_scratch(bytes);
+    if (!tmapi_fold_check(fold, "tmap_fold_grid")) return;
     tmap_fold_block(accumulator, fold, job, scratch);
     if (gridDim.x > 1) {
         if (rank == 0) tmapi_fold_move(parts + blockIdx.x * (tmap_u64)bytes, accumulator, bytes);

@@ -8,6 +8,7 @@
 #ifndef TMAP_LAUNCH_H
 #define TMAP_LAUNCH_H
 
+#include "check.h"
 #include "core.h"
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -196,6 +197,42 @@ static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape sh
     if (!shape.grid || shape.grid > 0x7fffffff) return cudaErrorInvalidConfiguration;
     return cudaLaunchKernel(kernel, dim3((unsigned)shape.grid), dim3(shape.block), arguments,
                             shape.shared, stream);
+}
+
+// The address of a kernel's second parameter, a struct of the user's. Under TMAP_CHECK it knows the
+// struct's size as well: 0 or 1 where its type does not tell.
+#if defined(TMAP_CHECK)
+struct tmap_job {
+    void *data;
+    size_t bytes;
+    tmap_job(const void *job) : data((void *)job), bytes(0) {}
+    template <class Job>
+    tmap_job(const Job *job) : data((void *)job), bytes(sizeof(Job)) {}
+    operator void *() const { return data; }
+};
+#else
+typedef const void *tmap_job;
+#endif
+
+// Launches a kernel of a plan of `bytes` bytes and a job. Under TMAP_CHECK, from CUDA 12.4 on, one
+// whose parameters have other sizes is told of and refused with cudaErrorInvalidValue.
+static inline cudaError_t tmapi_launch_plan(const void *kernel, tmapi_launch_shape shape,
+                                            const void *plan, size_t bytes, tmap_job job,
+                                            cudaStream_t stream) {
+    void *arguments[2] = {(void *)plan, (void *)job};
+#if defined(TMAP_CHECK) && CUDART_VERSION >= 12040
+    const size_t want[2] = {bytes, job.bytes};
+    for (int i = 0; i < 2; ++i) {
+        size_t at, size = 0;
+        const cudaError_t error = cudaFuncGetParamInfo(kernel, (size_t)i, &at, &size);
+        if (!error && (size == want[i] || want[i] < 2)) continue;
+        printf("threadmap: launch: parameter %d of the kernel has %llu bytes, the %s %llu\n", i + 1,
+               (tmap_u64)size, i ? "job" : "plan", (tmap_u64)want[i]);
+        return cudaErrorInvalidValue;
+    }
+#endif
+    (void)bytes;
+    return tmapi_launch(kernel, shape, arguments, stream);
 }
 
 #endif

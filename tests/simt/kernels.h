@@ -11,6 +11,7 @@ struct KernelEntry {
     cudaError_t (*start)(const Config &, void **arguments);
     const char *name;
     int name_length;
+    std::vector<size_t> parameters; // their sizes
 };
 
 inline std::map<const void *, KernelEntry> &listed_kernels() {
@@ -39,7 +40,8 @@ bool list_kernel(void (*kernel)(P...), const char *described) {
     name = name ? name + strspn(name + 4, "&( ") + 4 : described;
     int length = (int)strlen(name);
     while (length && strchr("])", name[length - 1])) length--;
-    listed_kernels()[(const void *)kernel] = KernelEntry{start_kernel<P...>, name, length};
+    listed_kernels()[(const void *)kernel] = 
+        KernelEntry{start_kernel<P...>, name, length, {sizeof(P)...}};
     return true;
 }
 
@@ -147,6 +149,16 @@ inline cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFunc
     const cudaError_t e = cudaFuncSetAttribute(kernel, attribute, value);
     if (!e) simt::last_error = earlier;
     return e;
+}
+// Parameters lie one after the other; a device has gaps where they are aligned.
+inline cudaError_t cudaFuncGetParamInfo(const void *kernel, size_t number, size_t *offset,
+                                        size_t *size) {
+    if (cudaError_t e = simt::check_kernel(kernel)) return simt::report(e);
+    const std::vector<size_t> &all = simt::find_kernel(kernel)->parameters;
+    if (number >= all.size()) return simt::report(cudaErrorInvalidValue);
+    *offset = 0, *size = all[number];
+    for (size_t i = 0; i < number; ++i) *offset += all[i];
+    return cudaSuccess;
 }
 inline cudaError_t cudaFuncSetCacheConfig(simt::KernelAddress kernel, cudaFuncCache) {
     return simt::report(simt::check_kernel(kernel.address));

@@ -26,6 +26,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "qualifiers.h"
 #include "types.h"
@@ -53,5 +54,8 @@
 #include "kernels.h"
 
 #define __CUDACC__ 1
+#ifndef TMAP_CHECK
+#define TMAP_CHECK // threadmap/check.h: mistakes end the program
+#endif
 
 #endif

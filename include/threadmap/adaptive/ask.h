@@ -667,6 +667,11 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
     return a;
 }
 
+// 1 if a kernel is launched for a level that is its own.
+TMAP_DEVICE int tmapi_ask_check(int own, const char *function) {
+    return TMAPI_CHECK(own, function, "tmap_ask_kernels has this kernel in another one's place");
+}
+
 // Asks all regions of the run's level. Regions that are not uniform go to the table, at the last
 // level to the list of leaves; uniform ones go to the list of fills. What finds no place is
 // finished at once: `leaf`, for that alone here, may be shorter and slower than elsewhere.
@@ -678,6 +683,7 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
     const tmap_u32 level = run->level, items = tmapi_ask_regions(run, level);
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&run->workspace.domain, level);
     const tmapi_ask_askers a = tmapi_ask_askers_make(run, &grid, items);
+    if (!tmapi_ask_check(level < run->workspace.domain.levels, "tmap_ask_query")) return;
     for (tmap_u64 first = (tmap_u64)a.asker * a.batch; first < items;
          first += (tmap_u64)a.askers * a.batch) {
         const tmap_u32 count = items - first < a.batch ? (tmap_u32)(items - first) : a.batch;
@@ -808,6 +814,7 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
                                  tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
                                  const void *job) {
     const tmap_u32 warp = tmapi_ask_all_workers(0).warp;
+    if (!tmapi_ask_check(run->level == 0, "tmap_ask_finish")) return;
     if (warp % run->tuning.fill_warps == 0) tmapi_ask_fills(run, terminal, job);
     tmapi_ask_leaves(run, leaf_elements, leaf, job);
     tmapi_ask_fills(run, terminal, job);
@@ -830,6 +837,7 @@ TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn sh
                                  whole ? s->domain.g : s->domain.r, whole ? 0 : table.entries, 0};
     tmap_u64 *ticket = whole ? &s->control->whole_ticket : &s->control->level[level].ticket;
     tmap_ask_work work;
+    if (!tmapi_ask_check(whole || level < s->domain.levels, "tmap_ask_share")) return;
     if (!of.regions || (!whole && level + 1 >= s->domain.levels)) return;
     tmapi_ask_work_begin(&work, run, of, tmapi_ask_all_workers(ticket), share_elements, job);
     share(job, &work);

@@ -367,19 +367,19 @@ static inline void tmapi_ask_clock_end(tmapi_ask_clock *c) {
 
 // Launches a kernel of the plan, if there is one, in as many blocks as `items` threads fill.
 static inline cudaError_t tmapi_ask_launch(const tmap_ask_plan *p, const tmap_ask_launch *l,
-                                           tmap_u32 level, tmap_u64 items, const void *job,
+                                           tmap_u32 level, tmap_u64 items, tmap_job job,
                                            cudaStream_t stream) {
     const tmap_u64 need = items / l->threads + (items % l->threads != 0);
     const tmapi_launch_shape shape = {need < l->blocks ? need : l->blocks, l->threads, l->shared};
     tmap_ask_run run = p->run;
-    void *arguments[2] = {&run, (void *)job};
     run.level = level;
-    return l->kernel && need ? tmapi_launch(l->kernel, shape, arguments, stream) : cudaSuccess;
+    if (!l->kernel || !need) return cudaSuccess;
+    return tmapi_launch_plan(l->kernel, shape, &run, sizeof run, job, stream);
 }
 
 // All launches of a run. host: the host reads the count of each level before it goes on; else every
 // level is launched for as many regions as it can have.
-static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, const void *job, int host,
+static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, tmap_job job, int host,
                                           tmapi_ask_clock *clock, cudaStream_t stream) {
     const tmap_ask_workspace *w = &p->run.workspace;
     const tmap_ask_domain *d = &w->domain;
@@ -408,7 +408,7 @@ static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, const void *jo
 }
 
 // host: by the host driver, with level_ms or null.
-static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, const void *job, int host,
+static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, int host,
                                         float *level_ms, cudaStream_t stream) {
     const tmap_ask_tuning *t = p ? &p->run.tuning : 0;
     tmapi_ask_clock clock;
@@ -428,7 +428,7 @@ static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, const void *job,
 // their second parameter, of exactly its type; it is read before the function returns.
 // Returns cudaErrorInvalidValue for a null pointer or a tuning number of 0, else the first error of
 // its own launches. Cost: one launch and two for each level, and a memset.
-static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, const void *job,
+static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, tmap_job job,
                                           cudaStream_t stream) {
     return tmapi_ask_run(p, job, 0, 0, stream);
 }
@@ -437,7 +437,7 @@ static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, const void *jo
 // paper. level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
 // milliseconds of the levels, level 0 with what comes before it, and the next one those of the last
 // launch. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
-static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, const void *job, float *level_ms,
+static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, tmap_job job, float *level_ms,
                                         cudaStream_t stream) {
     return tmapi_ask_run(p, job, 1, level_ms, stream);
 }

@@ -390,12 +390,11 @@ static inline cudaError_t tmap_each_plan_share(tmap_each_plan *plan, tmap_u64 fi
 // one that an earlier call has left is neither reported nor cleared. Can be captured. A share
 // without an item is launched too, as one block: what the kernel does beside the cells, such as
 // writing a sum, is done by every share.
-static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, const void *job,
+static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, tmap_job job,
                                            cudaStream_t stream) {
-    void *arguments[2] = {(void *)plan, (void *)job};
     if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
     const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return tmapi_launch(plan->kernel, shape, arguments, stream);
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }
 
 #endif
@@ -408,6 +407,15 @@ static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, const voi
 // compiler, and their calls inlined.
 
 #if TMAP_CUDA
+
+// 1 if a plan is one that a maker has made. size: of an element; 1 where it is unknown.
+TMAP_DEVICE int tmapi_each_check(const tmap_each_plan *plan, tmap_u32 size, const char *function) {
+    const int made = plan->loop < TMAP_EACH_LOOP_COUNT && plan->first <= plan->items &&
+                     plan->count <= plan->items - plan->first;
+    return TMAPI_CHECK(made, function, "no maker of plans has made the plan") &&
+           TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
+                       "elements do not have 1, 2, 4, 8 or 16 bytes");
+}
 
 // What a user hands to tmap_each, and the two steps of tmap_each_update.
 typedef void (*tmap_each_visit)(void *job, tmap_cell cell);
@@ -648,6 +656,7 @@ TMAP_DEVICE void tmapi_each_walk(const tmap_each_plan *plan, tmapi_each_calls ca
 // Example: gasket, r = 1, pitch 2: visits (0,0,at 0) (0,1,at 2) (1,1,at 3).
 TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, void *job) {
     const tmapi_each_calls calls = {visit, 0, 0, job, {0, 0}};
+    if (!tmapi_each_check(plan, 1, "tmap_each")) return;
     tmapi_each_walk(plan, calls);
 }
 
@@ -664,6 +673,7 @@ TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, vo
 TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visit, tmap_array into,
                                 void *job) {
     const tmapi_each_calls calls = {visit, 0, 0, job, into};
+    if (!tmapi_each_check(plan, into.size, "tmap_each_into")) return;
     tmapi_each_walk(plan, calls);
 }
 
@@ -687,6 +697,7 @@ TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visi
 TMAP_DEVICE void tmap_each_update(const tmap_each_plan *plan, tmap_each_read read,
                                   tmap_each_use use, void *job) {
     const tmapi_each_calls calls = {0, read, use, job, {0, 0}};
+    if (!tmapi_each_check(plan, 1, "tmap_each_update")) return;
     tmapi_each_walk(plan, calls);
 }
 

@@ -203,6 +203,8 @@ TMAP_DEVICE void tmapi_each_fold_cells(const tmap_each_plan *plan, tmap_array ar
 TMAP_DEVICE void tmap_each_fold(const tmap_each_plan *plan, tmap_array array, tmap_each_add add,
                                 tmap_fold fold, tmap_fold_to to, void *job) {
     tmapi_fold_words accumulator;
+    if (!tmapi_each_check(plan, array.size, "tmap_each_fold")) return;
+    if (!TMAPI_CHECK(array.size <= 8, "tmap_each_fold", "elements have more than 8 bytes")) return;
     tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
     tmapi_each_fold_cells(plan, array, add, &accumulator, job);
     tmap_fold_grid(&accumulator, fold, to, job);

@@ -365,6 +365,7 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
                                    void *out, void *job) {
     const tmapi_stencil s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0};
+    if (!tmapi_each_check(plan, in.size, "tmap_each_stencil")) return;
     if (plan->loop == TMAP_EACH_COLUMNS)
         tmapi_stencil_tiles(plan, &s);
     else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_stencil_compact(plan, &s))
@@ -386,6 +387,9 @@ TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array 
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1};
+    if (!TMAPI_CHECK(in.size == plan->word.bytes, "tmap_each_stencil_words",
+                     "in.size is not the plan's: it is for other words, or for cells"))
+        return;
     tmapi_stencil_compact(plan, &s);
 }
 

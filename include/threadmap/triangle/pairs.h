@@ -307,19 +307,18 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer and for what
 // no plan maker has made. tmap_pairs_select_launch, tmap_pairs_rows_launch and
 // tmap_pairs_store_launch refuse plans that are not theirs.
-static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, const void *job,
+static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_job job,
                                             cudaStream_t stream) {
-    void *arguments[2] = {(void *)plan, (void *)job};
     if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
         plan->kind > TMAP_PAIRS_KIND_STORE)
         return cudaErrorInvalidValue;
     const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return tmapi_launch(plan->kernel, shape, arguments, stream);
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }
 
 // The same for plans of one kind; others are refused.
 static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
-                                                const void *job, cudaStream_t stream) {
+                                                tmap_job job, cudaStream_t stream) {
     return plan && plan->kind == kind ? tmap_pairs_launch(plan, job, stream)
                                       : cudaErrorInvalidValue;
 }
@@ -327,6 +326,16 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 #endif
 
 #if TMAP_CUDA
+
+// 1 if a call of an engine of this kind fits the plan and the launch.
+TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 kind,
+                                  const char *function) {
+    return TMAPI_CHECK(plan->kind == kind, function, "the plan is one of another engine") &&
+           TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
+           TMAPI_CHECK(points.size == plan->size, function, "points.size is not the plan's") &&
+           TMAPI_CHECK(points.b || !plan->others, function, "there is no second set, points.b") &&
+           TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
+}
 
 // ---- all pairs of a tile ------------------------------------------------------------------------
 //
@@ -484,6 +493,7 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
     const tmapi_pairs p = tmapi_pairs_make(points, visit, 0, job);
+    if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_EACH, "tmap_pairs_each")) return;
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t));
         __syncthreads(); // before the next tile's points come
@@ -533,6 +543,9 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points
     unsigned char *results = (unsigned char *)to.result;
     const tmap_u32 bytes = fold.bytes;
     tmap_u64 first;
+    if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_EACH, "tmap_pairs_fold") ||
+        !tmapi_fold_check(fold, "tmap_pairs_fold"))
+        return;
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         const tmapi_pairs_place place = tmapi_pairs_place_of(plan, plan->first + t);
         const tmap_u64 items = tmapi_pairs_items(plan, place.set, &first);

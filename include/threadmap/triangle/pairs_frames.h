@@ -220,13 +220,13 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
 
 // As tmap_pairs_launch, but without a frame there is no launch. Returns cudaErrorInvalidValue for a
 // plan that tmap_pairs_frames_plan_make has not made.
-static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan,
-                                                   const void *job, cudaStream_t stream) {
-    void *arguments[2] = {(void *)plan, (void *)job};
+static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan, tmap_job job,
+                                                   cudaStream_t stream) {
     if (!plan || !plan->kernel || !job || plan->kind != TMAP_PAIRS_KIND_FRAMES)
         return cudaErrorInvalidValue;
     const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return plan->frames ? tmapi_launch(plan->kernel, shape, arguments, stream) : cudaSuccess;
+    if (!plan->frames) return cudaSuccess;
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }
 
 #endif
@@ -717,6 +717,10 @@ TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    tmap_fold fold, void *workspace, void *job) {
     const tmap_u32 split = blockIdx.x % plan->splits;
     tmapi_frames f;
+    if (!TMAPI_CHECK(plan->own == calls.own && plan->bytes == fold.bytes, "tmap_pairs_frames",
+                     "calls.own or fold.bytes is not the plan's") ||
+        !TMAPI_CHECK(blockDim.x == plan->block, "tmap_pairs_frames", "blocks have other threads"))
+        return;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
     f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
     f.at = tmapi_frames_layout_of(plan);

@@ -138,7 +138,7 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
 
 // As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that
 // tmap_pairs_rows_plan_make has not made is refused with cudaErrorInvalidValue.
-static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, const void *job,
+static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tmap_job job,
                                                  cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);
 }
@@ -526,7 +526,8 @@ TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
         tmap_u64 before_i, before_j;
         __threadfence(); // and there before they are counted
         before_i = atomicAdd(i, 1ull), before_j = atomicAdd(j, 1ull);
-        last_i = before_i == of_i.count - 1, last_j = before_j == of_j.count - 1;
+        last_i = tmapi_fold_cleared(before_i, of_i.count) && before_i == of_i.count - 1;
+        last_j = tmapi_fold_cleared(before_j, of_j.count) && before_j == of_j.count - 1;
         if (last_i) *i = 0;
         if (last_j) *j = 0;
     }
@@ -582,6 +583,11 @@ TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points
     const tmap_u32 mine = tmapi_pairs_rows_mine(points.d, points.size, fold.bytes);
     unsigned char *parts = (unsigned char *)to.workspace + tmap_pairs_rows_clear(plan);
     const tmapi_give r = {plan, points, give, fold, to, job, parts, mine, plan->side};
+    if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_ROWS, "tmap_pairs_rows") ||
+        !tmapi_fold_check(fold, "tmap_pairs_rows") ||
+        !TMAPI_CHECK(plan->shared >= tmapi_pairs_rows_shared(points.d, points.size, fold.bytes),
+                     "tmap_pairs_rows", "fold.bytes is more than the plan's"))
+        return;
     if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
     if (plan->shared < tmapi_pairs_rows_shared(points.d, points.size, fold.bytes)) return;
     TMAPI_NO_UNROLL

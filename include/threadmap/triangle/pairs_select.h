@@ -339,6 +339,9 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
     tmap_u64 *state = (tmap_u64 *)list->workspace, t = blockIdx.x;
     tmap_u32 blocks = gridDim.x;
     tmapi_pairs_select s;
+    if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_EACH, "tmap_pairs_select") ||
+        !TMAPI_CHECK(list->count && state, "tmap_pairs_select", "no list.count or list.workspace"))
+        return;
     if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
     if (!list->count || !state) return;
     if (fixed) { // blocks take tiles one by one: those that the device does not hold find none
@@ -379,7 +382,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
 // memory. Returns cudaErrorInvalidValue for a plan of another kind, a count or a workspace that is
 // null or not at a multiple of 8, and pairs that are asked for at such an address.
 static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
-                                                   const tmap_pairs_list *list, const void *job,
+                                                   const tmap_pairs_list *list, tmap_job job,
                                                    cudaStream_t stream) {
     if (!list || !list->count || !list->workspace || (list->capacity && !list->pairs) ||
         ((tmap_u64)list->count | (tmap_u64)list->workspace | (tmap_u64)list->pairs) % 8)

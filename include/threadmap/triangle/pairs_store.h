@@ -214,7 +214,7 @@ static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tma
 
 // As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan
 // of another kind is refused with cudaErrorInvalidValue.
-static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, const void *job,
+static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, tmap_job job,
                                                   cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
 }
@@ -773,6 +773,14 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
     }
 }
 
+// 1 if a call fits the plan: tmapi_pairs_check, and whose plan it is, by its threads.
+TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 bytes,
+                                  tmap_u32 threads, const char *function) {
+    return tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_STORE, function) &&
+           TMAPI_CHECK(plan->block == threads, function, "the plan is one of another engine") &&
+           TMAPI_CHECK(plan->value == bytes, function, "bytes is not the plan's");
+}
+
 // Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the output,
 // of which nothing else is touched. All threads of all blocks call it, with the same arguments, in
 // blocks of TMAP_PAIRS_STORE_THREADS threads. plan: one of tmap_pairs_store_plan_make. value: a
@@ -786,6 +794,8 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
     unsigned char *staged = tmapi_pairs_memory();
     const tmap_u32 planes = tmapi_store_vectors(points.size, points.d);
+    if (!tmapi_store_check(plan, points, bytes, TMAP_PAIRS_STORE_THREADS, "tmap_pairs_store"))
+        return;
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
         const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND,
@@ -1004,6 +1014,9 @@ TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points 
                                        tmap_pairs_sum sum, tmap_u32 bytes, void *out, void *job) {
     const tmapi_store_scale none = {0, 0, 0, 0};
     const tmapi_store_ways ways = {sum, {sum.add, sum.add}, 0, job};
+    const tmap_points of_plan = {points.a, points.b, points.size, plan->d};
+    if (!tmapi_store_check(plan, of_plan, bytes, TMAP_PAIRS_SUMS_THREADS, "tmap_pairs_store_sums"))
+        return;
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
         points.d = plan->d; // here, since a number of the user's takes more registers

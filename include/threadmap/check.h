@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// check.h: being told of a mistake. A program that is compiled with -DTMAP_CHECK, all files of it,
+// compares each call of an engine with its plan; without it no kernel has an instruction of this.
+//
+// The first thread that finds a mistake prints "threadmap: FUNCTION: MISTAKE" and ends the launch;
+// the next call that waits for the device returns an error. Launchers compare as well: launch.h.
+#ifndef TMAP_CHECK_H
+#define TMAP_CHECK_H
+
+#include "core.h"
+
+#if TMAP_CUDA
+
+#if defined(TMAP_CHECK)
+#if !TMAP_NVRTC
+#include <stdio.h>
+#endif
+TMAPI_DEVICE_CALL int tmapi_check(int right, const char *function, const char *mistake) {
+    static tmap_u32 told;
+    if (!right && !atomicExch(&told, 1u)) {
+        printf("threadmap: %s: %s\n", function, mistake);
+        __trap();
+    }
+    return right;
+}
+#define TMAPI_CHECK(right, function, mistake) tmapi_check(right, function, mistake)
+#else
+#define TMAPI_CHECK(right, function, mistake) (sizeof(right) + sizeof(function) != 0)
+#endif
+
+#endif // TMAP_CUDA
+#endif
