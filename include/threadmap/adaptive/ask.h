@@ -679,11 +679,11 @@ TMAP_DEVICE int tmapi_ask_check(int own, const char *function) {
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
+    if (!tmapi_ask_check(run->level < run->workspace.domain.levels, "tmap_ask_query")) return;
     const tmap_u32 dims = run->workspace.domain.dims, lane = threadIdx.x & 31u;
     const tmap_u32 level = run->level, items = tmapi_ask_regions(run, level);
     const tmapi_ask_grid grid = tmapi_ask_grid_make(&run->workspace.domain, level);
     const tmapi_ask_askers a = tmapi_ask_askers_make(run, &grid, items);
-    if (!tmapi_ask_check(level < run->workspace.domain.levels, "tmap_ask_query")) return;
     for (tmap_u64 first = (tmap_u64)a.asker * a.batch; first < items;
          first += (tmap_u64)a.askers * a.batch) {
         const tmap_u32 count = items - first < a.batch ? (tmap_u32)(items - first) : a.batch;
