@@ -336,7 +336,7 @@ static const struct {
     CASE(each_threads, "tmap_pairs_each: blocks have other threads"),
     CASE(select_rows, "tmap_pairs_select: the plan is one of another engine"),
     CASE(select_dirty, DIRTY),
-    CASE(select_none, "tmap_pairs_select: no list.count"),
+    CASE(select_none, "tmap_pairs_select: list.count or .workspace is"),
     CASE(rows_of_pairs, "tmap_pairs_rows: the plan is one of another engine"),
     CASE(rows_large, "tmap_pairs_rows: fold.bytes is more"),
     CASE(rows_dirty, DIRTY),

@@ -340,7 +340,8 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
     tmap_u32 blocks = gridDim.x;
     tmapi_pairs_select s;
     if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_EACH, "tmap_pairs_select") ||
-        !TMAPI_CHECK(list->count && state, "tmap_pairs_select", "no list.count or list.workspace"))
+        !TMAPI_CHECK(list->count && state && ((tmap_u64)list->count | (tmap_u64)state) % 8 == 0,
+                     "tmap_pairs_select", "list.count or .workspace is null or misaligned"))
         return;
     if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
     if (!list->count || !state) return;
