@@ -205,9 +205,9 @@ static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape sh
 struct tmap_job {
     void *data;
     size_t bytes;
-    tmap_job(const void *job) : data((void *)job), bytes(0) {}
+    tmap_job(const void *address) : data((void *)address), bytes(0) {}
     template <class Job>
-    tmap_job(const Job *job) : data((void *)job), bytes(sizeof(Job)) {}
+    tmap_job(const Job *address) : data((void *)address), bytes(sizeof(Job)) {}
     operator void *() const { return data; }
 };
 #else

@@ -21,7 +21,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("warp", "reduce", "value", "fold",
+COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
                     "fractal/warp", "fractal/rows", "fractal/compact_stencil",
                     "adaptive/olt",
                     "papers/group", "papers/mma", "papers/block", "papers/box",
