@@ -197,6 +197,11 @@ static void check_attributes(void) {
     CHECK(a.sharedSizeBytes == 0 && a.maxDynamicSharedSizeBytes == 80000); // set above
     CHECK_CUDA(cudaFuncGetAttributes(&a, (const void *)set));
     CHECK_EQUAL(a.maxDynamicSharedSizeBytes, 48 * 1024);
+    size_t offset = 9, size = 9;
+    CHECK_CUDA(cudaFuncGetParamInfo((const void *)set, 1, &offset, &size));
+    CHECK(offset == sizeof(int *) && size == sizeof(int));
+    CHECK(cudaFuncGetParamInfo((const void *)set, 2, &offset, &size) == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
 
     CHECK_CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
     CHECK_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
