@@ -438,7 +438,7 @@ def run_all(commands, rows, points):
     for way in commands:
         if way in rows:
             continue
-        ratio = best[way] / best[first] if first in best and first not in rows else None
+        ratio = best[way] / best[first] if first in best else None
         equal = way in counts and first in counts and counts[way] == counts[first] and len(counts[way]) == 1
         wrong = ratio is None or not equal or abs(ratio - 1) > ALLOWED
         rows[way] = {"way": way, "ms": best[way], "ratio": ratio, "equal": equal, "failed": wrong,

@@ -67,6 +67,7 @@ static __device__ void add_frame(void *, void *sum, tmap_pair, const float *, co
 #define PAIRS(name, threads) \
     static __global__ void __launch_bounds__(threads) name(tmap_pairs_plan plan, job j)
 PAIRS(pairs_each, TMAP_PAIRS_THREADS) { tmap_pairs_each(&plan, points_of(&j), count, 0); }
+PAIRS(of_pairs, 1024) { tmap_pairs_each(&plan, points_of(&j), count, 0); } // as large as ASK's
 PAIRS(pairs_fold, TMAP_PAIRS_THREADS) {
     const tmap_u64 zero = 0;
     const tmap_fold_to to = {j.workspace, j.result};
@@ -299,7 +300,7 @@ static cudaError_t ask_last(void) {
 // Launchers.
 static cudaError_t launch_frames(void) { return by_pairs(KERNEL(pairs_frames), 2, 4, 0); }
 static cudaError_t launch_ask(void) {
-    return by_ask(KERNEL(pairs_each), KERNEL(ask_share), KERNEL(ask_finish));
+    return by_ask(KERNEL(of_pairs), KERNEL(ask_share), KERNEL(ask_finish));
 }
 static cudaError_t launch_job(void) {
     larger_job j = {memory(0), 0};

@@ -29,7 +29,7 @@ import re
 import subprocess
 import tempfile
 
-__all__ = ["include", "version", "Fractal", "Kernel", "Plan", "Error", "gasket", "carpet",
+__all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "gasket", "carpet",
            "vicsek"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -233,25 +233,17 @@ class _Facts(ctypes.Structure):
         "floats_per_double", "concurrent", "registers", "shared", "threads", "ptx")]
 
 
-class Kernel:
-    """An extern "C" kernel of a source, compiled for the current device."""
+class Planner:
+    """Makes plans for a kernel that something else compiled, for the current device: its registers
+    a thread, its bytes of static shared memory, its most threads a block and the PTX version that
+    it was compiled from, all as cudaFuncGetAttributes names them."""
 
-    def __init__(self, source, name, options=()):
+    def __init__(self, registers, shared=0, threads=1024, ptx=0):
         _driver()
         capability = 10 * _attribute(75) + _attribute(76)
-        image = _nvrtc(source, f"{name}.cu", [f"-I{include()}", f"-arch=sm_{capability}",
-                                              "-std=c++17", *options])
-        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        _call("cuModuleLoadData", ctypes.byref(self.module), image)
-        _call("cuModuleGetFunction", ctypes.byref(self.function), self.module, name.encode())
         self.facts = _Facts(capability, *(_attribute(number) for number in
                                           (16, 39, 106, 82, 12, 81, 97, 111, 87, 31)),
-                            *(self._attribute(number) for number in (4, 1, 0, 5)))
-
-    def _attribute(self, number):
-        value = ctypes.c_int()
-        _call("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
-        return value.value
+                            registers, shared, threads, ptx or capability)
 
     def _cells(self, kind, fractal, r, pitch):
         library = _library()
@@ -289,6 +281,25 @@ class Kernel:
     def rows(self, n, d, accumulator, size=4):
         """A plan for tmap_pairs_rows with accumulators of so many bytes."""
         return self._pairs(ROWS, n, d, size, accumulator)
+
+
+class Kernel(Planner):
+    """An extern "C" kernel of a source, compiled for the current device."""
+
+    def __init__(self, source, name, options=()):
+        _driver()
+        capability = 10 * _attribute(75) + _attribute(76)
+        image = _nvrtc(source, f"{name}.cu", [f"-I{include()}", f"-arch=sm_{capability}",
+                                              "-std=c++17", *options])
+        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        _call("cuModuleLoadData", ctypes.byref(self.module), image)
+        _call("cuModuleGetFunction", ctypes.byref(self.function), self.module, name.encode())
+        super().__init__(*(self._attribute(number) for number in (4, 1, 0, 5)))
+
+    def _attribute(self, number):
+        value = ctypes.c_int()
+        _call("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
+        return value.value
 
     def __call__(self, plan, *arguments, stream=None):
         """Launches the kernel by the plan, with the plan as its first parameter. stream: of CuPy,

@@ -9,6 +9,8 @@ without a warning.
                                        program
     compile_test.py clang              all headers in clang's CUDA mode with CUDA's headers, host and
                                        device side, by the newest clang from 20 on
+    compile_test.py msvc               as C11 and C++17 for Windows, by a clang that takes what
+                                       Microsoft's compiler takes
     compile_test.py clang-cuda         in clang's CUDA mode without its wrapper headers, host and
                                        device side; pure map headers only (a header that needs
                                        CUDA's own ones cannot be compiled so)
@@ -61,7 +63,7 @@ def clang_version(name):
 
 def main():
     mode, rest = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
-    if len(rest) != {**dict.fromkeys(STANDARDS, 1), "nvcc": 0, "clang": 0, "clang-cuda": 0}.get(mode, -1):
+    if len(rest) != {**dict.fromkeys(STANDARDS, 1), "nvcc": 0, "clang": 0, "clang-cuda": 0, "msvc": 0}.get(mode, -1):
         sys.exit(__doc__)
     folder = tempfile.mkdtemp(prefix="headers-")
     try:
@@ -105,6 +107,12 @@ def test(mode, rest, folder):
                 "-Werror", "-Wall", "-Wextra", "-Wno-unused-function", "-I", INCLUDE]
         every = write(os.path.join(folder, "every.cu"), twice(headers()))
         each(["all headers in one file"], lambda _: run([*base, every])[1])
+    if mode == "msvc":
+        base = [find("clang"), "--target=x86_64-pc-windows-msvc", "-fms-compatibility-version=19.40",
+                "-fsyntax-only", "-I", INCLUDE, *STRICT]
+        languages = [(".c", ["-std=c11"]), (".cpp", ["-std=c++17"])]
+        each([(header, *language) for header in headers() for language in languages],
+             lambda item: check_alone([*base, *item[2]], folder, item[1], item[0]))
     if mode == "clang-cuda":
         # clang looks at the installed CUDA even where it is told to use none of it
         base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",

@@ -5,6 +5,7 @@ files alone, as a whole, write through to pipes and devices, and refuse a file t
 
     output_test.py FOLDER SUFFIX [--quick] [--bench PROGRAM ARGUMENT...]
 """
+import functools
 import os
 import select
 import signal
@@ -179,7 +180,9 @@ def stopped():
     write('set')
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         args = ['mandelbrot', '--n', '1024', '--dwell', '1048576', '--picture', 'set']
-        process = subprocess.Popen([explore, *args], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(  # nohup would have it ignore the signal
+            [explore, *args], stdout=subprocess.DEVNULL,
+            preexec_fn=functools.partial(signal.signal, number, signal.SIG_DFL))
         while len(os.listdir()) < 2 and process.poll() is None:
             time.sleep(0.01)
         begun = len(os.listdir()) > 1
