@@ -132,7 +132,7 @@ typedef struct job {
 // ASK by its stream driver, in blocks of `threads` or in the library's own.
 static cudaError_t job_stream(job *j, cudaStream_t stream) {
     return j->threads ? ask_shapes_run(&j->shaped, &j->plan.job, j->s->out, stream)
-                      : tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM, NULL,
+                      : tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM,
                                                      j->s->out, stream);
 }
 
@@ -153,7 +153,7 @@ static void job_run(void *context) {
     } else if (j->threads) {
         CHECK(job_stream(j, 0));
     } else {
-        CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, NULL, j->s->out, 0));
+        CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, j->s->out, 0));
     }
 }
 

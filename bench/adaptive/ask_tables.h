@@ -8,7 +8,7 @@
 #include "ask_curve.h"
 #include "ask_job.h"
 
-#include <threadmap/adaptive/olt.h>
+#include <threadmap/papers/olt_blocks.h>
 #include <threadmap/papers/region_hilbert.h>
 
 // ---- insertion ----------------------------------------------------------------------------------

@@ -64,10 +64,9 @@ static void draw(void *context) {
         CHECK(p->wide ? tmap_mandelbrot_f64(&p->plan64, p->out, 0)
                       : tmap_mandelbrot_f32(&p->plan32, p->out, 0));
     else
-        CHECK(p->wide ? tmap_mandelbrot_approach_f64(&p->all64, approach, TMAP_ASK_STREAM, NULL,
-                                                     p->out, 0)
-                      : tmap_mandelbrot_approach_f32(&p->all32, approach, TMAP_ASK_STREAM, NULL,
-                                                     p->out, 0));
+        CHECK(p->wide
+                  ? tmap_mandelbrot_approach_f64(&p->all64, approach, TMAP_ASK_STREAM, p->out, 0)
+                  : tmap_mandelbrot_approach_f32(&p->all32, approach, TMAP_ASK_STREAM, p->out, 0));
 }
 
 // Makes the plan of p->what in a workspace; 0 if there is no such subdivision.

@@ -161,10 +161,9 @@ static inline cudaError_t tmapi_launch_error(int code) {
 
 // Lets a kernel be launched with `bytes` of dynamic shared memory on the current device.
 //
-// The limit is set once, to all that the device has beside the kernel's static shared memory: every
-// thread that sets it writes the same number, and none ever lowers it, so that plans made earlier
-// or by other threads stay valid. It changes neither occupancy nor a launch that asks for less. A
-// limit that the user has set by cudaFuncSetAttribute stays.
+// The limit is set once, to all that the device has beside the kernel's static shared memory, and
+// never lowered, so that plans made earlier or by other threads stay valid. It changes neither
+// occupancy nor a launch that asks for less.
 // Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call. From
 // CUDA 12.8 on an error that an earlier call has left is neither reported nor cleared; before,
 // cudaFuncSetAttribute clears it. Cost: one query where the limit suffices already.
@@ -201,7 +200,7 @@ static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape sh
 
 // The address of a kernel's second parameter, a struct of the user's. Under TMAP_CHECK it knows the
 // struct's size as well: 0 or 1 where its type does not tell.
-#if defined(TMAP_CHECK)
+#if defined(TMAP_CHECK) && defined(__cplusplus)
 struct tmap_job {
     void *data;
     size_t bytes;
@@ -220,7 +219,7 @@ static inline cudaError_t tmapi_launch_plan(const void *kernel, tmapi_launch_sha
                                             const void *plan, size_t bytes, tmap_job job,
                                             cudaStream_t stream) {
     void *arguments[2] = {(void *)plan, (void *)job};
-#if defined(TMAP_CHECK) && CUDART_VERSION >= 12040
+#if defined(TMAP_CHECK) && defined(__cplusplus) && CUDART_VERSION >= 12040
     const size_t want[2] = {bytes, job.bytes};
     for (int i = 0; i < 2; ++i) {
         size_t at, size = 0;

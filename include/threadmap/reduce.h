@@ -21,7 +21,7 @@
 //     2. Two columns, below 2048, go to B as two bytes, v % 16 and v / 16; A holds the weights 1
 //        and 16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
 //
-// No lane reads another's word, so there is no shuffle in it and no shared memory.
+// There is no shuffle in it and no shared memory.
 //
 // Floats on tensor cores are added as integers: values are rounded to multiples of a unit u, with
 // the largest |value| of the warp below 2^31 u, and added exactly; the warps are added in double.
@@ -34,9 +34,9 @@
 // overflow the other way. Compiled with -ftz=true, as by --use_fast_math, numbers below 2^-126 add
 // nothing by shuffles, and a sum below it is 0 in both.
 //
-// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles. Reductions by
-// WMMA (nvcuda::wmma) multiply numbers of half precision by ones and round those above 2048
-// (samples/reduce/25_wmma_sum.cu); bytes and the float sum are this library's.
+// Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles; bytes and the
+// float sum are this library's. Reductions by WMMA round numbers above 2048
+// (samples/reduce/25_wmma_sum.cu).
 //
 // Functions are collective: all lanes that `warp` counts, or all threads of the block, call them
 // together. Blocks have any size and shape up to 1024 threads; warps of fewer than 32 threads are
@@ -213,11 +213,14 @@ TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
     (blockDim.x * blockDim.y * blockDim.z % 32 == 0 ? work(tmap_warp_full(), v, scratch) \
                                                     : work(tmap_warp_self(), v, scratch))
 
+// The sum over the block of what the warps have. mma: by tensor cores, else by shuffles.
+TMAP_DEVICE tmap_i64 tmapi_block_join(tmap_warp w, tmap_i64 v, tmap_i64 *scratch, int mma) {
+    if (tmapi_block_gather(w, &v, scratch))
+        v = mma ? tmap_warp_sum_i64_mma(w, v) : (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)v);
+    return tmap_thread_rank() == 0 ? v : 0;
+}
 TMAP_DEVICE tmap_i64 tmapi_block_i32_shuffle(tmap_warp w, int v, tmap_i64 *scratch) {
-    tmap_i64 sum = tmap_warp_sum_i32_shuffle(w, v);
-    if (tmapi_block_gather(w, &sum, scratch))
-        sum = (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)sum);
-    return tmap_thread_rank() == 0 ? sum : 0;
+    return tmapi_block_join(w, tmap_warp_sum_i32_shuffle(w, v), scratch, 0);
 }
 
 // The exact sum of 32-bit integers over the block, by shuffles.
@@ -225,16 +228,11 @@ TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_i32_shuffle, v, scratch);
 }
 
-// The sum over the block, by tensor cores, of what the warps have.
-TMAP_DEVICE tmap_i64 tmapi_block_sum_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
-    if (tmapi_block_gather(w, &v, scratch)) v = tmap_warp_sum_i64_mma(w, v);
-    return tmap_thread_rank() == 0 ? v : 0;
-}
 TMAP_DEVICE tmap_i64 tmapi_block_i32_mma(tmap_warp w, int v, tmap_i64 *scratch) {
-    return tmapi_block_sum_mma(w, tmap_warp_sum_i32_mma(w, v), scratch);
+    return tmapi_block_join(w, tmap_warp_sum_i32_mma(w, v), scratch, 1);
 }
 TMAP_DEVICE tmap_i64 tmapi_block_i64_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
-    return tmapi_block_sum_mma(w, tmap_warp_sum_i64_mma(w, v), scratch);
+    return tmapi_block_join(w, tmap_warp_sum_i64_mma(w, v), scratch, 1);
 }
 
 // The exact sum of 32-bit integers over the block, by tensor cores.

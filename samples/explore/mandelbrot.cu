@@ -34,7 +34,7 @@ static void task_run(void *job) {
         CHECK(tmap_mandelbrot_approach_f32(
             &t->plain,
             t->way == EXHAUSTIVE ? TMAP_MANDELBROT_EXHAUSTIVE : TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED,
-            TMAP_ASK_STREAM, NULL, t->out, 0));
+            TMAP_ASK_STREAM, t->out, 0));
 }
 
 // The picture and its subdivision; refused where they make no sense.
@@ -65,22 +65,15 @@ static tmap_ask_params task_read(mandelbrot_task *t, const option *o, const mach
 
 // ---- the command --------------------------------------------------------------------------------
 
-// A row for each level: what became of its regions, and its time by the host driver.
-static void levels_show(const mandelbrot_task *t, const serial *s, const machine *m) {
+// A row for each level: what became of its regions.
+static void levels_show(const serial *s) {
     const tmap_ask_domain *d = &s->domain;
-    float ms[TMAP_ASK_LEVELS_MAX + 1] = {0};
-    char time[32] = "-";
-    if (!m->cpu) CHECK(tmap_mandelbrot_host_f32(&t->ask, t->out, ms, 0));
-    printf("level     side    regions  subdivided      filled    computed  ms by host driver\n");
-    for (tmap_u32 l = 0; l <= d->levels; ++l) {
+    printf("level     side    regions  subdivided      filled    computed\n");
+    for (tmap_u32 l = 0; l < d->levels; ++l) {
         const tmap_ask_level_counts *c = &s->counts.level[l];
-        if (!m->cpu) snprintf(time, sizeof time, "%.4f", ms[l]);
-        if (l < d->levels)
-            printf("%5u %8.1f %10llu %11llu %11llu %11llu %18s\n", l,
-                   (double)d->nx / (double)tmap_region_parts(d->g, d->r, l), c->regions,
-                   c->subdivided, c->filled, c->leaves, time);
-        else
-            printf("  end: what is filled and computed, by a last launch %20s\n", time);
+        printf("%5u %8.1f %10llu %11llu %11llu %11llu\n", l,
+               (double)d->nx / (double)tmap_region_parts(d->g, d->r, l), c->regions, c->subdivided,
+               c->filled, c->leaves);
     }
 }
 
@@ -153,7 +146,7 @@ int explore_mandelbrot(int count, char **words) {
         verified &= !wrong;
     }
     rows_end(&m);
-    levels_show(&t, &s, &m);
+    levels_show(&s);
     if (verified && picture.file) picture_set(&t.m, got, &picture, &o[PICTURE]);
     if (verified && regions.file) picture_regions(&t.m, &s, &regions, &o[REGIONS]);
     CHECK(tmap_ask_workspace_destroy(&workspace));

@@ -4,7 +4,7 @@
 // single bits; and arguments outside every range (run under UBSan).
 //
 // usage: region_maps [NUMBERS]   how many random numbers to try (1000000)
-#include <threadmap/adaptive/region.h>
+#include <threadmap/papers/region_hilbert.h>
 
 #include "fractal/brute.h"
 #include "check.h"

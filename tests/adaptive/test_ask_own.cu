@@ -12,7 +12,7 @@ static int failures, cases, on_gpu, small;
 static const char *const driver_names[] = {"host", "stream"};
 
 static cudaError_t drive(const tmap_ask_plan *plan, int driver, const void *job) {
-    return driver ? tmap_ask_stream(plan, job, 0) : tmap_ask_host(plan, job, NULL, 0);
+    return driver ? tmap_ask_stream(plan, job, 0) : tmap_ask_host(plan, job, 0);
 }
 
 // What is run, for messages.
@@ -465,7 +465,7 @@ static void run_refusals(void) {
             if (i == 4) other.run.tuning.fill_warps = 0;
             if (i == 7) other.query.kernel = NULL; // of no plan
             expect((driver ? tmap_ask_stream(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)
-                           : tmap_ask_host(i == 5 ? NULL : &other, i == 6 ? NULL : &p, NULL, 0)) ==
+                           : tmap_ask_host(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)) ==
                        cudaErrorInvalidValue,
                    "a bad plan");
         }

@@ -3,7 +3,7 @@
 // shapes, with room for all and for fewer: what is stored is what was wanted, each once, without
 // gaps; each refusal is told to its caller and counted; the ordered form is sorted.
 #include "cuda_check.h"
-#include <threadmap/adaptive/olt.h>
+#include <threadmap/papers/olt_blocks.h>
 
 enum { ONE, WARP, BLOCK, ORDERED, FORMS, MOST = 1 << 16 };
 static const char *const names[FORMS] = {"one", "warp", "block", "ordered"};

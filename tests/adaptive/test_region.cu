@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_region: region.h and the cost model in a kernel give what they give on the host, whole
-// numbers bit for bit and the others to 12 digits, for random arguments of all sizes.
+// test_region: region.h, orders of regions and the cost model in a kernel give what they give on the
+// host, whole numbers bit for bit and the others to 12 digits, for random arguments of all sizes.
 #include <threadmap/papers/ask_model.h>
+#include <threadmap/papers/region_hilbert.h>
 
 #include "fractal/brute.h"
 #include "check.h"

@@ -23,7 +23,7 @@ GROUND = paths("core", "version")
 # 2: a warp, a block, tiles; in CUDA code alone
 COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
                     "fractal/warp", "fractal/rows", "fractal/compact_stencil",
-                    "adaptive/olt",
+                    "adaptive/olt", "papers/olt_blocks",
                     "papers/group", "papers/mma", "papers/block", "papers/box",
                     "papers/wmma", "papers/tensor", "papers/drmsd_slides")
 

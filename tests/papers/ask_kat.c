@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ask_kat.c: the known answers of region.h and ask_model.h: reads tests/kat/ask.txt, which explains
-// its lines.
+// ask_kat.c: the known answers of region.h, region_hilbert.h and ask_model.h: reads
+// tests/kat/ask.txt, which explains its lines.
 #include <threadmap/papers/ask_model.h>
+#include <threadmap/papers/region_hilbert.h>
 
 #include "check.h"
 

@@ -18,7 +18,7 @@ def check_levels(g, r, *args):
     """Each level has the children of what the level before subdivided."""
     lines = good(SET, '--g', str(g), '--r', str(r), *args, *NONE)
     table = [[int(x) for x in (line[0], *line[2:6])] for line in lines
-             if len(line) == 7 and line[0].isdigit()]
+             if len(line) == 6 and line[0].isdigit()]
     expected = g * g
     for level, regions, cut, filled, leaves in table:
         if regions != expected or regions != cut + filled + leaves:

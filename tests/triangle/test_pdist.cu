@@ -4,8 +4,7 @@
 // the bytes around the output with what they were; points that are hard for a product of points.
 // On a GPU up to n = 65537, every pair. Then what the launchers must refuse, and an error that an
 // earlier call has left.
-#define TMAPI_PDIST_TENSOR_N 200 // so that small sizes take the tensor cores' kernels
-#define TMAPI_STORE_LARGE    129 // and large tiles
+#define TMAPI_STORE_LARGE 129 // so that small sizes take large tiles
 #include "triangle/pdist_check.h"
 #include "cuda_check.h"
 #include "triangle/devices_check.h"
@@ -33,16 +32,9 @@ static void expect(int ok, const char *what, problem p) {
                p.products ? ", by products" : "");
 }
 
-// Whether a problem is solved in double precision.
-static int by_tensor(problem p) {
-    return tensor && !p.wide &&
-           (p.products || (p.metric <= TMAP_PDIST_SQEUCLIDEAN && p.n >= TMAPI_PDIST_TENSOR_N &&
-                           p.d > 4 && p.d <= 16));
-}
-
-// Then the error, in places of the last bit, does not grow with d.
+// By products the error, in places of the last bit, does not grow with d.
 static void expect_tensor(double error, problem p) {
-    expect(error <= (p.products ? 1.01 : 2), "error on tensor cores", p);
+    expect(error <= 1.01, "error on tensor cores", p);
     if (error > worst_tensor) worst_tensor = error;
 }
 
@@ -62,7 +54,7 @@ static void *offset(void *base, int wide, tmap_u64 values) {
 // By products: in a workspace as large as it has to be, behind which nothing is written. The public
 // function leaves few points to the other kernels.
 static cudaError_t launch_products(problem p, const void *points, void *out) {
-    const tmap_u64 bytes = 8 * tmapi_products_points(p.n) * (tmapi_products_width(p.d) + 1);
+    const tmap_u64 bytes = tmapi_products_workspace(p.n, p.d);
     const tmap_pdist_points at = {points, p.n, p.d};
     unsigned char guard[GUARD];
     char *workspace;
@@ -74,11 +66,7 @@ static cudaError_t launch_products(problem p, const void *points, void *out) {
         expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace", p);
         error = tmap_pdist_f32_products(at, p.metric, p.layout, workspace, (float *)out, 0);
     } else {
-        tmapi_pdist by;
-        memset(&by, 0, sizeof by);
-        by.points = (const float *)points, by.out = (float *)out, by.n = (tmap_u32)p.n, by.d = p.d;
-        by.metric = (tmap_u32)p.metric, by.layout = (tmap_u32)p.layout;
-        error = tmapi_products_launch(by, workspace, 0);
+        error = tmapi_products_launch(at, p.metric, p.layout, workspace, out, 0);
     }
     CHECK(cudaMemcpy(guard, workspace + bytes, GUARD, cudaMemcpyDeviceToHost));
     for (int i = 0; i < GUARD; ++i) touched += guard[i] != CHECK_POISON_BYTE;
@@ -142,7 +130,7 @@ static void run_random(problem p) {
     if ((double)result.worst / 1000 > worst[p.wide][p.metric])
         worst[p.wide][p.metric] = (double)result.worst / 1000;
     expect_places((double)result.worst / 1000, p);
-    if (by_tensor(p)) expect_tensor((double)result.worst / 1000, p);
+    if (p.products) expect_tensor((double)result.worst / 1000, p);
     if (p.n > 1024)
         printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
                p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
@@ -215,7 +203,7 @@ static void run_hard(int kind, problem p) {
             }
         }
     expect(wrong == 0, "hard points", p);
-    if (by_tensor(p)) expect_tensor(most, p);
+    if (p.products) expect_tensor(most, p);
     CHECK(cudaFree(base));
     CHECK(cudaFree(points_base));
 }
@@ -474,7 +462,7 @@ static void run_after_error(problem p) {
 
 static void run_device(const char *) {
     const tmap_u64 dims[] = {1, 3, 4, 5, 16, 17, 100};
-    tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
+    tensor = tmapi_pdist_has_tensor();
     for (int k = 0; k < 7; ++k)
         for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; metric += 1 + k % 2) {
             problem p = {130, dims[k], 0, metric, 1 + (metric + k) % 3, k % 3, 0};
@@ -496,8 +484,8 @@ int main(void) {
                                    {65, 17, 0, 0, 1, 0, 1}};
     const tmap_u64 sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 127, 128, 129, 136, 255, 257, 300};
     const tmap_u64 dims[] = {1, 2, 3, 4, 5, 8, 16, 17, 100, 300};
-    const tmap_u64 tensor_sizes[] = {200, 257, 263, 513};
-    const tmap_u64 tensor_dims[] = {5, 8, 9, 12, 15, 16, 17, 32, 33, 64, 100};
+    const tmap_u64 band_sizes[] = {200, 257, 263, 513};
+    const tmap_u64 band_dims[] = {5, 8, 9, 12, 15, 16, 17, 32, 33, 64, 100};
     const tmap_u64 products_sizes[] = {1, 2, 63, 64, 65, 129, 200, 1025};
     const tmap_u64 products_dims[] = {1, 15, 16, 17, 31, 32, 33, 48, 49, 64, 100, 300};
     const problem large[] = {
@@ -517,7 +505,7 @@ int main(void) {
     }
     CHECK(cudaGetDeviceProperties(&device, 0));
     full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
-    tensor = TMAPI_PDIST_TENSOR && tmapi_pdist_has_tensor((const void *)tmapi_pdist_products);
+    tensor = tmapi_pdist_has_tensor();
     run_kat();
     for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
         for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
@@ -526,11 +514,10 @@ int main(void) {
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
                 if (full || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
-    for (unsigned a = 0; a < sizeof tensor_sizes / sizeof *tensor_sizes; ++a)
-        for (unsigned b = 0; b < sizeof tensor_dims / sizeof *tensor_dims; ++b)
+    for (unsigned a = 0; a < sizeof band_sizes / sizeof *band_sizes; ++a)
+        for (unsigned b = 0; b < sizeof band_dims / sizeof *band_dims; ++b)
             for (int c = 0; c < 2 * TMAP_PAIRS_LOWER; ++c) {
-                problem p = {tensor_sizes[a], tensor_dims[b], 0, c % 2,
-                             1 + c / 2,       turn++ % 5 % 4, 0};
+                problem p = {band_sizes[a], band_dims[b], 0, c % 2, 1 + c / 2, turn++ % 5 % 4, 0};
                 int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
                 if (full || some) run_random(p);
             }
@@ -556,7 +543,7 @@ int main(void) {
             if (full || some) run_hard(kind, p);
             p.products = tensor;
             if (full || c == (kind % 2 ? 5 : 10)) run_hard(kind, p);
-            p.n = HARD_FEW, p.products = 0; // never on tensor cores
+            p.n = HARD_FEW, p.products = 0;
             if (full || c == 7 - kind % 2) run_hard(kind, p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {

@@ -19,14 +19,13 @@
 //         tmap_ask_finish(&run, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
 //
-// The functions are named where they are used, so that the compiler writes them in place.
-// samples/adaptive has the whole program.
+// The functions are named where they are used, so that they are inlined. samples/adaptive has the
+// whole program.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 5, form MBR: all blocks share the elements of all
-// regions of a level. Different here, for speed: a table holds the regions that subdivide and not
-// their children, so that it is r^dims times shorter than equation 26 has it; counts stay on the
-// device; one launch at the end does the terminal and leaf work of all levels.
+// regions of a level. Different here: a table holds the regions that subdivide, not their children;
+// counts stay on the device; one launch at the end does the terminal and leaf work of all levels.
 #ifndef TMAP_ADAPTIVE_ASK_H
 #define TMAP_ADAPTIVE_ASK_H
 
@@ -43,8 +42,8 @@ TMAP_FN tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
     return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
 }
 
-// The parameters of a subdivision, the paper's (g, r, B): level 0 has g parts along each axis, each
-// part is cut into r parts, and cutting ends at side b. (0, 0, 0) leaves them to the library.
+// The paper's (g, r, B): level 0 has g parts along each axis, each part is cut into r parts, and
+// cutting ends at side b. (0, 0, 0) leaves them to the library.
 typedef struct tmap_ask_params {
     tmap_u32 g, r, b;
 } tmap_ask_params;
@@ -74,9 +73,8 @@ TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
     return (t->x1 - t->x0) * (t->y1 - t->y0) * (t->z1 - t->z0);
 }
 
-// The place of element i, row after row; from tmap_ask_region_elements on it lies behind the region
-// along the last axis. Cost: two divisions.
-// Example: the region [4, 6) x [8, 10): 0..3 -> (4,8)(5,8)(4,9)(5,9).
+// The place of element i, row after row; beyond the last one it lies behind the region along the
+// last axis. Cost: two divisions. Example: the region [4, 6) x [8, 10): 1, 2 -> (5,8) (4,9).
 TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     const tmap_u32 wide = t->x1 > t->x0 ? t->x1 - t->x0 : 1, row = i / wide;
     const tmap_u32 high = t->y1 > t->y0 ? t->y1 - t->y0 : 1;
@@ -136,12 +134,11 @@ typedef struct tmap_ask_workspace {
 
 // Numbers that decide about speed alone. All but fill_eight and the sides are 1 or more.
 typedef struct tmap_ask_tuning {
-    // Elements of leaves and shared borders in chunks: the most of one; chunks for each warp; the
-    // same of the last eighth of all elements, so that all warps end together.
+    // Chunks of leaves and shared borders: the most elements of one; chunks for each warp, and of
+    // the last eighth of all elements.
     tmap_u32 chunk, chunks, chunks_last;
     // Uniform regions are finished in pieces of fill_elements elements, by eight lanes up to
-    // fill_eight elements. One warp in fill_warps begins the last launch with them, as they take
-    // memory, the others with leaves, which take arithmetic.
+    // fill_eight. One warp in fill_warps begins the last launch with them, the others with leaves.
     tmap_u32 fill_elements, fill_eight, fill_warps;
     // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four
     // lanes, up to eight_sides eight, else a warp.
@@ -163,18 +160,15 @@ typedef struct tmap_ask_extent {
     tmap_u32 level, parts, regions, warps;
 } tmap_ask_extent;
 
-// How many elements each region has at most; below 2^31.
+// How many elements each region has at most, below 2^31; all of them: tmap_ask_every_element.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
-// The elements of a region one by one.
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
     (void)job;
     return extent->sides.x * extent->sides.y * extent->sides.z;
 }
 
-// ---- shared memory ------------------------------------------------------------------------------
-//
-// Of a block: 64 words; for each warp a tmapi_ask_common; for each warp the problem's scratch.
+// ---- shared memory: 64 words; for each warp a tmapi_ask_common; for each warp its scratch -------
 
 // An axis of n elements at a level, its divisions done.
 typedef struct tmapi_ask_axis {
@@ -251,13 +245,12 @@ TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
     return a;
 }
 
-// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error, below 1, makes one below 2^-22
-// here, and rest i / parts is not closer than 2^-21 below a whole number.
+// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error makes one below 2^-22, and rest
+// i / parts is not closer than 2^-21 below a whole number.
 TMAP_DEVICE tmap_u32 tmapi_ask_edge(tmapi_ask_axis a, tmap_u32 i) {
     return a.step * i + ((__umulhi(a.low, i) + a.high * i) >> 11);
 }
 
-// level: 0 to levels - 1, or TMAP_ASK_WHOLE.
 TMAP_DEVICE tmapi_ask_grid tmapi_ask_grid_make(const tmap_ask_domain *d, tmap_u32 level) {
     tmapi_ask_grid grid;
     tmap_u32 parts = 1, fine = 1;
@@ -284,8 +277,7 @@ TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-// A region's scalar is its canonical order (equations 31 and 32) in a level of 2^32 parts along x,
-// or 2^21 along x and y for three axes, so that no division takes it apart.
+// A region's scalar: its canonical order in a level of 2^32 parts, or 2^21 with three axes.
 TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
 }
@@ -449,7 +441,6 @@ typedef struct tmapi_ask_workers {
     tmap_u64 *ticket;
 } tmapi_ask_workers;
 
-// All warps of the grid.
 TMAP_DEVICE tmapi_ask_workers tmapi_ask_all_workers(tmap_u64 *ticket) {
     const tmapi_ask_workers all = {(blockIdx.x * blockDim.x + threadIdx.x) / 32,
                                    gridDim.x * blockDim.x / 32, ticket};
@@ -508,8 +499,8 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
 }
 
 // Gives each lane of the warp its next element: *i is its number in work->region, or
-// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. Every region is handed out as if it
-// had the most sides: the caller skips what lies outside. Collective for a full warp.
+// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. The caller skips what lies outside, as
+// every region is handed out as if it had the most sides. Collective for a full warp.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -554,7 +545,6 @@ TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
 
 // ---- a level: its regions are asked, and listed or finished -------------------------------------
 
-// What becomes of a region.
 #define TMAPI_ASK_NONE      0
 #define TMAPI_ASK_EMPTY     1
 #define TMAPI_ASK_FILL      2
@@ -567,7 +557,6 @@ TMAP_DEVICE tmap_u32 tmapi_ask_verdict(const tmap_ask_run *run, tmap_u32 level,
     return level + 1 < run->workspace.domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
 }
 
-// The least and the largest over each `size` lanes of a full warp.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size) {
     for (tmap_u32 d = 1; d < size; d *= 2) {
         a.least = min(a.least, __shfl_xor_sync(0xffffffffu, a.least, (int)d));
@@ -576,7 +565,7 @@ TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size)
     return a;
 }
 
-// The same over a block of full warps, in all threads, by the block's words of shared memory.
+// Over a block of full warps, in all threads.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     tmap_u32 *scratch = (tmap_u32 *)tmapi_ask_shared();
     tmap_u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -596,8 +585,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level
     return base;
 }
 
-// Lists up to 32 regions of a warp, one for each lane. Returns 1 in the lanes for whose region
-// there is no place.
+// Lists a region for each lane. Returns 1 in the lanes for whose region there is no place.
 TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
                                tmap_u32 verdict, tmap_u32 value) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -623,7 +611,6 @@ TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64
     return failed;
 }
 
-// The leaf work of one region by some warps.
 TMAP_DEVICE void tmapi_ask_leaf_now(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
                                     tmapi_ask_workers by, tmap_ask_elements_fn leaf_elements,
                                     tmap_ask_work_fn leaf, const void *job) {
@@ -641,8 +628,7 @@ typedef struct tmapi_ask_askers {
     tmap_ask_team team;
 } tmapi_ask_askers;
 
-// A block asks each large region; a warp asks others, or four or eight lanes of it, so that several
-// regions wait for memory at once.
+// A block asks each large region; a warp asks others, or four or eight lanes of it.
 TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
@@ -667,15 +653,13 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
     return a;
 }
 
-// 1 if a kernel is launched for a level that is its own.
 TMAP_DEVICE int tmapi_ask_check(int own, const char *function) {
     return TMAPI_CHECK(own, function, "tmap_ask_kernels has this kernel in another one's place");
 }
 
-// Asks all regions of the run's level. Regions that are not uniform go to the table, at the last
-// level to the list of leaves; uniform ones go to the list of fills. What finds no place is
-// finished at once: `leaf`, for that alone here, may be shorter and slower than elsewhere.
-// All threads of the grid call it, in blocks of one axis with full warps.
+// Asks all regions of the run's level and lists them; what finds no place is finished at once, and
+// `leaf`, for that alone here, may be shorter and slower than elsewhere. All threads of the grid
+// call it, in blocks of one axis with full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
@@ -824,9 +808,8 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
 
 // For problems whose queries read what others have written. Calls `share` for the regions that the
 // run's level subdivides: it writes what queries read of the children, except the region's own
-// border, which is there already. Before level 0 it is called at level TMAP_ASK_WHOLE:
-// work->region is the whole domain, its children are level 0, and nothing is there yet.
-// Called as tmap_ask_query.
+// border. Before level 0 it is called at level TMAP_ASK_WHOLE: work->region is the whole domain,
+// and nothing is there yet. Called as tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;

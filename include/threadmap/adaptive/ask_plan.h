@@ -38,9 +38,8 @@ TMAP_FN int tmapi_ask_too_large(const tmap_ask_domain *d) {
     return tmapi_ask_volume(d, d->g, 31) > 0x7fffffffull;
 }
 
-// Chooses a subdivision: r = 4, and regions of the last level with a side of 16, of 32 where rows
-// of them begin anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis;
-// level 0 has up to 128 or 16. docs/notebook.md has the times.
+// Chooses a subdivision: r = 4, and last regions with a side of 16, of 32 where rows of them begin
+// anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;
@@ -110,9 +109,9 @@ TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     w->rest.data = (void *)at;
 }
 
-// The bytes of device memory of tables, lists and counters. capacity: the most entries of each
-// table and list; 0: as many as can be needed, so that no region is refused: 20 bytes for each
-// region of the last level and 16 / r^dims more. A run with less is right all the same, and slower.
+// The bytes of device memory of a workspace. capacity: the most entries of each table and list; 0:
+// as many as can be needed: 20 bytes for each region of the last level and 16 / r^dims more. A run
+// with less is right all the same, and slower.
 // Returns 0 for what tmap_ask_domain_make refuses.
 // Example: n = 65536, (16, 4, 16): 22 MB beside the 17 GB of a picture of 32-bit pixels.
 TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity) {
@@ -179,8 +178,7 @@ typedef struct tmap_ask_launch {
 } tmap_ask_launch;
 
 // The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once.
-// A caller may change run.tuning and lower the blocks of a launch, which changes the speed alone. A
-// plan belongs to the device whose facts it was made from.
+// A caller may change run.tuning and lower the blocks of a launch. A plan belongs to its device.
 typedef struct tmap_ask_plan {
     tmap_ask_run run; // what the kernels get, but for the level
     tmap_ask_launch whole, query, share, finish;
@@ -250,8 +248,7 @@ static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask
     return !status && k->share ? tmap_kernel_facts_get(k->share, &out->share) : status;
 }
 
-// What follows tmap_ask_plan_of, which returned `error`: its kernels may have the shared memory
-// that they are launched with.
+// Lets the kernels of a plan have their shared memory. error: what tmap_ask_plan_of returned.
 static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p) {
     cudaError_t status = cudaSuccess;
     if (error) return tmapi_launch_error(error);
@@ -329,43 +326,9 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
     return cudaSuccess;
 }
 
-// ---- times --------------------------------------------------------------------------------------
-
-// Milliseconds of what a stream does. ms: null for a clock that does nothing.
-typedef struct tmapi_ask_clock {
-    float *ms;
-    cudaStream_t stream;
-    cudaEvent_t events[2];
-} tmapi_ask_clock;
-
-static inline cudaError_t tmapi_ask_clock_begin(tmapi_ask_clock *c, float *ms,
-                                                cudaStream_t stream) {
-    cudaError_t status = cudaSuccess;
-    c->ms = ms, c->stream = stream;
-    c->events[0] = c->events[1] = 0;
-    for (int i = 0; ms && i < 2 && status == cudaSuccess; ++i)
-        status = cudaEventCreate(&c->events[i]);
-    return ms && status == cudaSuccess ? cudaEventRecord(c->events[0], stream) : status;
-}
-
-// ms[level]: since the last mark. It waits.
-static inline cudaError_t tmapi_ask_clock_mark(tmapi_ask_clock *c, tmap_u32 level) {
-    cudaError_t status;
-    if (!c->ms) return cudaSuccess;
-    if ((status = cudaEventRecord(c->events[1], c->stream)) != cudaSuccess) return status;
-    if ((status = cudaEventSynchronize(c->events[1])) != cudaSuccess) return status;
-    status = cudaEventElapsedTime(&c->ms[level], c->events[0], c->events[1]);
-    return status == cudaSuccess ? cudaEventRecord(c->events[0], c->stream) : status;
-}
-
-static inline void tmapi_ask_clock_end(tmapi_ask_clock *c) {
-    for (int i = 0; i < 2; ++i)
-        if (c->events[i]) cudaEventDestroy(c->events[i]);
-}
-
 // ---- drivers ------------------------------------------------------------------------------------
 
-// Launches a kernel of the plan, if there is one, in as many blocks as `items` threads fill.
+// In as many blocks as `items` threads fill.
 static inline cudaError_t tmapi_ask_launch(const tmap_ask_plan *p, const tmap_ask_launch *l,
                                            tmap_u32 level, tmap_u64 items, tmap_job job,
                                            cudaStream_t stream) {
@@ -379,13 +342,19 @@ static inline cudaError_t tmapi_ask_launch(const tmap_ask_plan *p, const tmap_as
 
 // All launches of a run. host: the host reads the count of each level before it goes on; else every
 // level is launched for as many regions as it can have.
-static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, tmap_job job, int host,
-                                          tmapi_ask_clock *clock, cudaStream_t stream) {
-    const tmap_ask_workspace *w = &p->run.workspace;
-    const tmap_ask_domain *d = &w->domain;
-    const tmap_u64 all = tmapi_ask_volume(d, 1, 0);
-    tmap_u64 regions = tmap_region_olt_size(1, d->g, d->dims);
-    cudaError_t status = cudaMemsetAsync(w->control, 0, sizeof *w->control, stream);
+static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, int host,
+                                        cudaStream_t stream) {
+    const tmap_ask_workspace *w = p ? &p->run.workspace : 0;
+    const tmap_ask_tuning *t = p ? &p->run.tuning : 0;
+    const tmap_ask_domain *d;
+    tmap_u64 all, regions;
+    cudaError_t status;
+    if (!p || !job || !w->memory.data || !p->query.kernel || !t->chunk || !t->chunks ||
+        !t->chunks_last || !t->fill_elements || !t->fill_warps)
+        return cudaErrorInvalidValue;
+    d = &w->domain, all = tmapi_ask_volume(d, 1, 0);
+    regions = tmap_region_olt_size(1, d->g, d->dims);
+    status = cudaMemsetAsync(w->control, 0, sizeof *w->control, stream);
     if (!status) status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
     for (tmap_u32 l = 0; !status && regions && l < d->levels; ++l) {
         tmap_u64 items = tmap_mul_saturate(regions, p->query.threads), subdivided = regions;
@@ -400,27 +369,9 @@ static inline cudaError_t tmapi_ask_drive(const tmap_ask_plan *p, tmap_job job, 
             tmap_mul_saturate(subdivided, tmapi_ask_volume(d, tmap_region_parts(d->g, d->r, l), 0));
         if (!status && l + 1 < d->levels)
             status = tmapi_ask_launch(p, &p->share, l, items, job, stream);
-        if (!status) status = tmapi_ask_clock_mark(clock, l);
         regions = tmap_mul_saturate(subdivided, tmap_region_olt_size(1, d->r, d->dims));
     }
-    if (!status) status = tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
-    return status ? status : tmapi_ask_clock_mark(clock, d->levels);
-}
-
-// host: by the host driver, with level_ms or null.
-static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, int host,
-                                        float *level_ms, cudaStream_t stream) {
-    const tmap_ask_tuning *t = p ? &p->run.tuning : 0;
-    tmapi_ask_clock clock;
-    cudaError_t status;
-    if (!p || !job || !p->run.workspace.memory.data || !p->query.kernel || !t->chunk ||
-        !t->chunks || !t->chunks_last || !t->fill_elements || !t->fill_warps)
-        return cudaErrorInvalidValue;
-    for (tmap_u32 l = 0; level_ms && l <= p->run.workspace.domain.levels; ++l) level_ms[l] = 0;
-    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
-    if (status == cudaSuccess) status = tmapi_ask_drive(p, job, host, &clock, stream);
-    tmapi_ask_clock_end(&clock);
-    return status;
+    return status ? status : tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
 }
 
 // Runs a plan: enqueues all levels at once, whose kernels read on the device how many regions there
@@ -430,16 +381,13 @@ static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, in
 // its own launches. Cost: one launch and two for each level, and a memset.
 static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, tmap_job job,
                                           cudaStream_t stream) {
-    return tmapi_ask_run(p, job, 0, 0, stream);
+    return tmapi_ask_run(p, job, 0, stream);
 }
 
 // The same by the host, which reads the count of each level and launches the next one, as in the
-// paper. level_ms: null, or TMAP_ASK_LEVELS_MAX + 1 numbers, of which the first `levels` become the
-// milliseconds of the levels, level 0 with what comes before it, and the next one those of the last
-// launch. Returns what tmap_ask_stream does, or the first error of a copy, a wait or an event.
-static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, tmap_job job, float *level_ms,
-                                        cudaStream_t stream) {
-    return tmapi_ask_run(p, job, 1, level_ms, stream);
+// paper. Returns what tmap_ask_stream does, or the first error of a copy or a wait.
+static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, tmap_job job, cudaStream_t stream) {
+    return tmapi_ask_run(p, job, 1, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot.h: the dwell of every pixel of a picture of the Mandelbrot set by adaptive subdivision
-// (ASK), the case study of its paper, in float. mandelbrot_f64.h does the same in double.
+// (ASK), in float. mandelbrot_f64.h does the same in double.
 //
 // The dwell of c is the number of steps z = z^2 + c, from z = c on, that are taken before |z| >= 2,
 // and `dwell` at most:
 //
 //     d = 0; z = c; while (d < dwell && |z|^2 < 4) z = z^2 + c, d = d + 1;
 //
-// By the rule of Mariani and Silver a region whose border has one dwell is filled with it.
-// Neighbours share the line of pixels between them, computed once: the border of the region
-// [x0, x1) x [y0, y1) is the ring x0, x1, y0, y1, or the picture's last lines. The set of points of
-// dwell d or more is connected, so that no part of it lies inside such a border unseen, unless all
-// of it does: a window that is larger than the set needs g > 1. A filament thinner than a pixel may
-// cross a border unseen, in a few pixels of a hundred million.
+// By the rule of Mariani and Silver a region whose border has one dwell is filled with it. The
+// border of the region [x0, x1) x [y0, y1) is the ring x0, x1, y0, y1, or the picture's last lines.
+// The set of points of dwell d or more is connected: no part of it lies inside such a border
+// unseen, unless all of it does. So a window that is larger than the set needs g > 1. A filament
+// thinner than a pixel may cross a border unseen, in a few pixels of a hundred million.
 //
-// All kernels and the host function take the same steps with the same rounding (with fused
-// multiply-adds), so that a pixel has the same dwell wherever it is computed.
+// All kernels and the host function take the same steps with the same rounding: a pixel has the
+// same dwell wherever it is computed.
 //
 //     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512);
 //     tmap_ask_params a = {0, 0, 0}; // the plan looks at some pixels and chooses a subdivision, or
@@ -24,8 +23,7 @@
 //     tmap_mandelbrot_f32(&plan, out, stream); // as often as one likes
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
-// density workloads", FGCS 145 (2023), section 6. Shared borders, testing once in several steps and
-// lanes that take new pixels as they finish are this library's.
+// density workloads", FGCS 145 (2023), section 6.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_H
 #define TMAP_ADAPTIVE_MANDELBROT_H
 
@@ -87,14 +85,13 @@ static inline cudaError_t tmap_mandelbrot_plan_make_f32(const tmap_mandelbrot *m
 // returns. tmap_ask_counts_read tells what was counted.
 static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
                                               cudaStream_t stream) {
-    return tmapi_mandelbrot_f32_launch(plan, out, 0, 0, stream);
+    return tmapi_mandelbrot_f32_launch(plan, out, 0, stream);
 }
 
-// The same by tmap_ask_host, with the milliseconds of each level; level_ms[0] has those of a plan
-// without a subdivision.
+// The same by tmap_ask_host.
 static inline cudaError_t tmap_mandelbrot_host_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
-                                                   float *level_ms, cudaStream_t stream) {
-    return tmapi_mandelbrot_f32_launch(plan, out, 1, level_ms, stream);
+                                                   cudaStream_t stream) {
+    return tmapi_mandelbrot_f32_launch(plan, out, 1, stream);
 }
 
 // The dwell of pixel (x, y) on the host: bit by bit that of the kernels. m: as

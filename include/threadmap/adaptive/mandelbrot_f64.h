@@ -45,11 +45,11 @@ static inline cudaError_t tmap_mandelbrot_plan_make_f64(const tmap_mandelbrot *m
 }
 static inline cudaError_t tmap_mandelbrot_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
                                               cudaStream_t stream) {
-    return tmapi_mandelbrot_f64_launch(plan, out, 0, 0, stream);
+    return tmapi_mandelbrot_f64_launch(plan, out, 0, stream);
 }
 static inline cudaError_t tmap_mandelbrot_host_f64(const tmap_mandelbrot_plan_f64 *plan, int *out,
-                                                   float *level_ms, cudaStream_t stream) {
-    return tmapi_mandelbrot_f64_launch(plan, out, 1, level_ms, stream);
+                                                   cudaStream_t stream) {
+    return tmapi_mandelbrot_f64_launch(plan, out, 1, stream);
 }
 static inline int tmap_mandelbrot_dwell_f64(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
     const tmapi_mandelbrot_f64_job p = tmapi_mandelbrot_f64_job_make(m);

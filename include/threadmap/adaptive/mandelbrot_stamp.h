@@ -12,11 +12,11 @@
 #define TMAPI_MB_PASTE(a, b)  TMAPI_MB_PASTE2(a, b)
 #define TMAPI_MB(name)        TMAPI_MB_PASTE(TMAPI_MANDELBROT_NAME, name)
 
-// The first steps of a pixel, and those between two tests of them, powers of two.
+// Powers of two: the first steps of a pixel, and those between two tests of them.
 #define TMAPI_MANDELBROT_FIRST 64
 #define TMAPI_MANDELBROT_SHORT 8
-// The steps between two tests from then on, a power of two, and in how many parts they are taken: z
-// is known after each, so that only a part need be taken again to find the last step.
+// The steps between two tests from then on, and in how many parts they are taken: z is known after
+// each, so that only a part need be taken again to find the last step.
 #define TMAPI_MANDELBROT_STEPS 64
 #define TMAPI_MANDELBROT_PARTS 4
 // Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
@@ -97,9 +97,8 @@ TMAP_FN int TMAPI_MB(dwell)(const TMAPI_MB(job) * p, tmap_u32 x, tmap_u32 y) {
     return TMAPI_MB(known)(p, a) ? p->to.dwell : TMAPI_MB(tested)(a, 0, p->to.dwell);
 }
 
-// 1 if what has once escaped is beyond 2 in every later step, whatever the rounding, so that steps
-// may be taken without a test: |z'| >= |z|^2 - |c| grows by more than rounding if |c| is not close
-// to 2.
+// 1 if what has once escaped stays beyond 2, whatever the rounding: |z'| >= |z|^2 - |c| grows by
+// more than rounding if |c| is not close to 2.
 TMAP_FN int TMAPI_MB(steady)(TMAPI_MB(point) a) {
     return TMAPI_MB(norm)(a.cr, a.ci) < (TMAPI_MB(real))3.9;
 }
@@ -157,8 +156,8 @@ TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, int steps) {
     return taken;
 }
 
-// The dwell of a point for a picture without a subdivision. A point that comes back to where it was
-// never escapes. tested: the first steps are tested one by one, where most points escape in them.
+// The dwell of a point for a picture without a subdivision; one that comes back to where it was
+// never escapes. tested: the first steps are tested one by one.
 TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a, int tested) {
     const TMAPI_MB(point) begin = a;
     TMAPI_MB(point) before; // d steps on
@@ -225,7 +224,6 @@ typedef struct TMAPI_MB(survivor) {
     tmap_u32 x, y, column;
 } TMAPI_MB(survivor);
 
-// A negative array size here means that 64 of them do not fit the scratch of a warp.
 typedef char
     TMAPI_MB(survivors_fit)[64 * sizeof(TMAPI_MB(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
 
@@ -367,9 +365,8 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             for (int i = 0; i < TMAPI_MANDELBROT_PARTS; ++i)
                 TMAPI_MB(steps)(&a, part, i + 1 < TMAPI_MANDELBROT_PARTS ? between + i : 0);
             after = TMAPI_MB(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
-            // A z that is what it was before these steps comes back for ever: the lane is through.
-            // That is nearly half of the steps of the lines of level 0, which cross the set; leaves
-            // meet the set at its edge, where z takes too long to settle.
+            // A z that is what it was before these steps comes back for ever: nearly half of the
+            // steps of the lines of level 0, which cross the set.
             if (kind == TMAPI_MANDELBROT_SHARE && left > 0 && a.zr == zr && a.zi == zi)
                 left = after = 0;
             left = after > 0 ? after : left < -left ? left : -left;
@@ -536,33 +533,23 @@ static inline cudaError_t TMAPI_MB(plan_make)(const tmap_mandelbrot *m, const tm
     return status;
 }
 
-// host: by the host driver, with level_ms or null.
+// host: by the host driver.
 static inline cudaError_t TMAPI_MB(launch)(const TMAPI_MB(plan) * p, int *out, int host,
-                                           float *level_ms, cudaStream_t stream) {
+                                           cudaStream_t stream) {
     TMAPI_MB(job) job;
     tmap_u32 wide, columns, rows, most;
     tmapi_ask_control *control;
-    tmapi_ask_clock clock;
     void *arguments[] = {&job, &control, &wide};
-    cudaError_t status;
     if (!p || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
     job = p->job;
     job.to.out = out;
-    if (!p->plain)
-        return host ? tmap_ask_host(&p->ask, &job, level_ms, stream)
-                    : tmap_ask_stream(&p->ask, &job, stream);
+    if (!p->plain) return (host ? tmap_ask_host : tmap_ask_stream)(&p->ask, &job, stream);
     control = p->ask.run.workspace.control, wide = p->plain;
     columns = (job.to.nx + wide - 1) / wide, rows = (job.to.ny + 256 / wide - 1) / (256 / wide);
     // 16 times what an H200 holds: beginning a block takes longer than its pixels may.
     most = 16384 / columns ? 16384 / columns : 1;
-    status = tmapi_ask_clock_begin(&clock, level_ms, stream);
-    if (status == cudaSuccess)
-        status = cudaLaunchKernel((const void *)TMAPI_MB(plain),
-                                  dim3(columns, rows < most ? rows : most), dim3(256), arguments, 0,
-                                  stream);
-    if (status == cudaSuccess) status = tmapi_ask_clock_mark(&clock, 0);
-    tmapi_ask_clock_end(&clock);
-    return status;
+    return cudaLaunchKernel((const void *)TMAPI_MB(plain), dim3(columns, rows < most ? rows : most),
+                            dim3(256), arguments, 0, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

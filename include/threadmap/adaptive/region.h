@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// region.h: the regions of an adaptive subdivision: their boundaries on any domain, how many levels
-// there are, and one scalar for each region in canonical or Morton order.
+// region.h: the regions of an adaptive subdivision: their boundaries on any domain, and how many
+// levels there are.
 //
 // An axis of n elements is cut into g parts, each of them into r parts, and so on. Level l has g
 // r^l parts. Part i of `parts` has the elements from floor(n i / parts) to floor(n (i + 1) / parts)
@@ -13,8 +13,7 @@
 //
 //     first = tmap_region_edge(n, parts, i), end = tmap_region_edge(n, parts, i + 1);
 //
-// A region of a domain of k axes is one part along each axis. An offset lookup table (OLT, olt.h)
-// holds its k part numbers as one scalar. Every function is total.
+// A region of a domain of k axes is one part along each axis. Every function is total.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), sections 4.2.1 and 7.2.
@@ -97,77 +96,6 @@ TMAP_FN tmap_u64 tmap_region_parts(tmap_u64 g, tmap_u64 r, tmap_u32 level) {
 // Example: regions = 1024, r = 2, k = 2: 4096.
 TMAP_FN tmap_u64 tmap_region_olt_size(tmap_u64 regions, tmap_u64 r, tmap_u32 k) {
     return tmap_region_parts(regions, r, k);
-}
-
-// ---- canonical order: row after row -------------------------------------------------------------
-
-// f(x_0 ... x_{k-1}) = sum of x_i prod_{j<i} n_j, equation 33, of k axes, modulo 2^64; y n_x + x
-// for two (29, 31), z n_x n_y + y n_x + x for three (32). n[k - 1] is not read. k = 0 gives 0.
-// Example: n = {5, 4, 3}, x = {2, 3, 1} -> 37.
-TMAP_FN tmap_u64 tmap_region_canonical(tmap_u32 k, const tmap_u32 *x, const tmap_u32 *n) {
-    tmap_u64 s = 0;
-    while (k--) {
-        s += x[k]; // Horner: the last axis first
-        if (k) s *= n[k - 1];
-    }
-    return s;
-}
-
-// The inverse: x_i = floor(s / prod_{j<i} n_j) mod n_i; the last axis takes what is left. Writes k
-// numbers. n_i = 0 counts as 1; n[k - 1] is not read.
-// Example: n = {5, 4, 3}, 37 -> {2, 3, 1}.
-TMAP_FN void tmap_region_canonical_at(tmap_u32 k, tmap_u64 s, const tmap_u32 *n, tmap_u32 *x) {
-    tmap_u32 i;
-    for (i = 0; i + 1 < k; ++i) {
-        tmap_u32 side = n[i] ? n[i] : 1;
-        x[i] = (tmap_u32)(s % side);
-        s /= side;
-    }
-    if (k) x[k - 1] = (tmap_u32)s;
-}
-
-// ---- Morton order: bit after bit ----------------------------------------------------------------
-//
-// The bits of the coordinates alternate, x first, so that neighbours in space are mostly neighbours
-// in the table. It needs no n_x. For r = 2 child c of region s is 4 s + c; with three axes 8 s + c.
-
-// Moves bit i of v to bit k i, for the lower `bits` bits.
-TMAP_FN tmap_u64 tmapi_region_spread(tmap_u32 v, tmap_u32 k, tmap_u32 bits) {
-    tmap_u64 s = 0;
-    for (tmap_u32 i = 0; i < bits; ++i) s |= (tmap_u64)(v >> i & 1) << k * i;
-    return s;
-}
-
-// The inverse; other bits are ignored.
-TMAP_FN tmap_u32 tmapi_region_gather(tmap_u64 s, tmap_u32 k, tmap_u32 bits) {
-    tmap_u32 v = 0;
-    for (tmap_u32 i = 0; i < bits; ++i) v |= (tmap_u32)(s >> k * i & 1) << i;
-    return v;
-}
-
-// Two coordinates of 32 bits: bit i of x at 2i, of y at 2i + 1. Any arguments.
-// Law: morton2_at(morton2(p)) == p, and morton2(morton2_at(s)) == s.
-// Example: (0,0)(1,0)(0,1)(1,1)(2,0) -> 0 1 2 3 4; (3,5) -> 39.
-TMAP_FN tmap_u64 tmap_region_morton2(tmap_xy p) {
-    return tmapi_region_spread(p.x, 2, 32) | tmapi_region_spread(p.y, 2, 32) << 1;
-}
-
-TMAP_FN tmap_xy tmap_region_morton2_at(tmap_u64 s) {
-    const tmap_xy p = {tmapi_region_gather(s, 2, 32), tmapi_region_gather(s >> 1, 2, 32)};
-    return p;
-}
-
-// Three coordinates of 21 bits: bit i of x at 3i, of y at 3i + 1, of z at 3i + 2. Higher bits of a
-// coordinate, and bit 63 of s, are ignored. Laws as above. Example: (1,2,3) -> 53.
-TMAP_FN tmap_u64 tmap_region_morton3(tmap_xyz p) {
-    return tmapi_region_spread(p.x, 3, 21) | tmapi_region_spread(p.y, 3, 21) << 1 |
-           tmapi_region_spread(p.z, 3, 21) << 2;
-}
-
-TMAP_FN tmap_xyz tmap_region_morton3_at(tmap_u64 s) {
-    const tmap_xyz p = {tmapi_region_gather(s, 3, 21), tmapi_region_gather(s >> 1, 3, 21),
-                        tmapi_region_gather(s >> 2, 3, 21)};
-    return p;
 }
 
 #endif

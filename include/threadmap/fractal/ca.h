@@ -2,18 +2,14 @@
 // ca.h: cellular automata (CA) on a fractal embedded in a matrix: the Moore neighbourhood, of which
 // only cells of the fractal count, and a rule of the family of Conway's Life.
 //
-// The third of the three tests of Navarro et al., FGCS 113 (2020), section 6.2. Ready to launch,
-// for cells of one or four bytes; bytes go by whole sectors where the matrices allow it
-// (tmap_life), all else as a client of stencil.h. Rules of one's own with any number of states are
-// a function for tmap_each_stencil.
+// The third test of Navarro et al., FGCS 113 (2020), section 6.2. Cells have one or four bytes;
+// bytes go by whole sectors where the matrices allow it (tmap_life).
 //
 //     tmap_ca_plan plan;
 //     cudaError_t error = tmap_ca_plan_make(tmap_fractal_carpet(), 6, 0, 1, &plan);
 //     if (!error) error = tmap_ca(&plan, tmap_ca_life(), a, b, stream);
 //
-// The matrix holds 0 outside the fractal, as the paper's does: then a neighbour that is no cell
-// counts as dead without a test. A step writes cells, and may write 0 beside them, so two matrices
-// cleared once stay that way.
+// The matrix holds 0 outside the fractal. A step writes cells, and may write 0 beside them.
 #ifndef TMAP_FRACTAL_CA_H
 #define TMAP_FRACTAL_CA_H
 
@@ -22,16 +18,14 @@
 
 // ---- by whole sectors ---------------------------------------------------------------------------
 //
-// For bytes, in matrices that are as wide as the fractal and begin in the same place of a sector. A
-// cell written alone changes a part of a sector, 32 bytes, which memory reads, merges and writes
-// back. A step may write 0 beside cells; so here each touched sector is read whole, once for each
-// tile, and written whole, once. In between a place is a bit, and a thread computes the 32 places
-// of a sector by sums of words.
+// For bytes, in matrices as wide as the fractal that begin in the same place of a sector (32
+// bytes). A cell written alone makes memory read, merge and write back its sector; so each sector
+// is read whole, once for each tile, and written whole, once. In between a place is a bit, and a
+// thread computes the 32 places of a sector by sums of words.
 //
-// A block takes a tile of up to 254 x 254 places: it lists the sectors that may hold a cell of the
-// tile or of the places around it, reads them, and computes those that hold a cell. A sector across
-// the border of two tiles belongs to the left one. Only at the borders of the matrix, where a
-// sector has places of two rows, cells are written alone.
+// A block takes a tile of up to 254 x 254 places, lists the sectors that may hold a cell of it or
+// around it, reads them, and computes those that hold a cell. A sector across the border of two
+// tiles belongs to the left one. At the borders of the matrix cells are written alone.
 
 // The sides of a tile and of what a block keeps of it. Bit c + 1 of a row is column c: bit 0 is the
 // last column of a tile to the left, and those past the tile are the first 32 of one to the right.
@@ -96,12 +90,10 @@ TMAP_DEVICE tmap_u32 tmapi_life_take(const tmap_u32 *row, int first, tmap_u32 wi
     return first > -32 && first < (int)width ? tmapi_life_bits(row, first) : 0;
 }
 
-// The tile's cells, row by row, into mask[0..height+1]: row 0 and row height + 1 are those of tiles
-// above and below, and each row has the last column of a tile to the left as bit 0 and the first 32
-// of one to the right behind its own. They grow level by level: a row of one level is that row of
-// the level below, once for each replica in its strip. Levels are in `mask` and `other` in turn,
-// the last one in `other`, each row with a word of zeros before it and some behind. Collective for
-// the block, with barriers.
+// The tile's cells into mask[0..height+1]: row 0 and row height + 1 are those of tiles above and
+// below; bit 0 of a row is the last column of a tile to the left, and the first 32 of one to the
+// right are behind its own. They grow level by level, in `mask` and `other` in turn, each row with
+// a word of zeros before it and some behind. Collective for the block, with barriers.
 TMAPI_DEVICE_CALL void tmapi_life_mask(tmap_nbb f, tmapi_life_tile t, tmap_u32 *mask,
                                        tmap_u32 *other) {
     const tmap_u32 words = t.mask; // of a row
@@ -385,8 +377,8 @@ static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_
     p.shared = (p.tile.height + 2) * (4 * (p.tile.mask + p.tile.live) + 2 * p.tile.sectors) + 16 +
                TMAPI_LIFE_WARPS_MOST * (tmap_u32)sizeof(tmapi_life_place); // less than 32 KB
     held = (tmap_u64)facts.device.processors * tmap_resident_blocks(&facts, p.block, p.shared);
-    // Multiprocessors are not equally quick at writing: of more blocks than they hold at once the
-    // quicker ones take more. But every block makes a mask, which should serve a good many tiles.
+    // More blocks than fit at once, as multiprocessors are not equally quick; at most 8 times as
+    // many, as every block makes a mask.
     waves = held ? p.tiles / (16 * held) : 0;
     held *= waves < 1 ? 1 : waves > 8 ? 8 : waves;
     p.grid = (tmap_u32)(p.tiles < held ? p.tiles : held);
@@ -406,9 +398,9 @@ static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rul
                                     cudaStream_t stream) {
     tmapi_life_rule masks;
     void *arguments[4] = {(void *)plan, &masks, &in, &out};
-    if (!plan || !in || !out || in == out || (((tmap_u64)in ^ (tmap_u64)out) & 31))
+    if (!plan || !in || !out || in == out || (((tmap_u64)in ^ (tmap_u64)out) & 31) ||
+        rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;
-    if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     masks = tmapi_life_rule_make(rule);
     const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     return tmapi_launch((const void *)tmapi_life_kernel, shape, arguments, stream);
@@ -470,21 +462,17 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// One step of the automaton: out = rule(in) for every cell of the plan's share; other places of
-// `out` between the fractal's first row and its last are left alone or set to 0. in, out: the
-// matrices in device memory, of cells of the plan's size at a multiple of it, not overlapping; a
-// cell is alive where `in` is not 0, and `in` holds 0 outside the fractal. Live cells are written
-// as 1, dead ones as 0.
+// One step of the automaton, as tmap_life, for every cell of the plan's share. in, out: of cells of
+// the plan's size at a multiple of it, at any distance from each other.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule past nine
 // bits and a plan of another maker; else the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
                                   void *out, cudaStream_t stream) {
     const tmapi_ca job = {in, out, rule};
-    if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
-    if (plan->each.kernel != tmapi_ca_kernel(plan->size)) return cudaErrorInvalidValue;
-    if (!tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out))
+    if (!plan || !in || !out || in == out || plan->each.kernel != tmapi_ca_kernel(plan->size) ||
+        !tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out) ||
+        rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;
-    if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     if (plan->by_sectors && plan->each.count == plan->each.items &&
         (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
         return tmap_life(&plan->life, rule, (const unsigned char *)in + plan->each.offset,

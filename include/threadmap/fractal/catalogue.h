@@ -2,9 +2,8 @@
 // catalogue.h: the nine NBB fractals of the paper's table 1 as constants, with their hash tables
 // H[]; the user's own from rows of text; and the gasket with arithmetic in place of the table.
 //
-// In a kernel, a constructor such as tmap_fractal_carpet() is a constant: the maps of nbb.h fold
-// around it. So does tmap_nbb_make with the numbers that tmap_nbb_from_rows found for an own
-// fractal.
+// In a kernel a constructor such as tmap_fractal_carpet(), or tmap_nbb_make with numbers, is a
+// constant, around which the maps of nbb.h fold.
 #ifndef TMAP_FRACTAL_CATALOGUE_H
 #define TMAP_FRACTAL_CATALOGUE_H
 
@@ -93,7 +92,7 @@ TMAP_FN int tmapi_rows_next(const char **p, char *c) {
 TMAP_FN int tmap_nbb_from_rows(const char *rows, tmap_nbb *out) {
     tmap_nbb f = {0, 0, 0, 0, 0};
     tmap_u32 x = 0;
-    int unequal = 0, replicas = 0, kind;
+    int unequal = 0, kind;
     char c;
     if (!rows || !out) return TMAP_EINVAL;
     do {
@@ -101,13 +100,9 @@ TMAP_FN int tmap_nbb_from_rows(const char *rows, tmap_nbb *out) {
         if (kind == 2) { // a place of the row
             if (c != '#' && c != '.') return TMAP_ECHARACTER;
             if (x == TMAP_SIDE_MAX || f.sy == TMAP_SIDE_MAX) return TMAP_ESIDE;
-            if (c == '#') {
-                if (f.k < TMAP_REPLICAS_MAX) {
-                    f.tau_x |= (tmap_u64)x << 4 * f.k;
-                    f.tau_y |= (tmap_u64)f.sy << 4 * f.k;
-                    ++f.k;
-                }
-                ++replicas;
+            if (c == '#' && f.k++ < TMAP_REPLICAS_MAX) {
+                f.tau_x |= (tmap_u64)x << 4 * (f.k - 1);
+                f.tau_y |= (tmap_u64)f.sy << 4 * (f.k - 1);
             }
             ++x;
         } else if (x || kind == 1) { // the end of a row
@@ -118,8 +113,8 @@ TMAP_FN int tmap_nbb_from_rows(const char *rows, tmap_nbb *out) {
         }
     } while (kind);
     if (unequal) return TMAP_EUNEQUAL;
-    if (replicas == 0) return TMAP_EEMPTY;
-    if (replicas > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
+    if (f.k == 0) return TMAP_EEMPTY;
+    if (f.k > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
     *out = f;
     return TMAP_OK;
 }

@@ -2,11 +2,8 @@
 // compact.h: compact storage of a fractal: its k^r cells alone, side by side, where a matrix has
 // sx^r * sy^r places; and the same with one bit a cell.
 //
-// Element i is cell tmap_nbb_lambda_linear(i). Digit mu - 1 of i, base k, is the replica of level
-// mu, so that every tile, of every level m at once, is a run of k^m elements, and tiles that share
-// a box of the next level lie side by side: one order serves all tiles, and a part of the fractal
-// is a range of memory. Tiles stored as small matrices would need (sx sy / k)^m as much: of the
-// gasket's 32 x 32 places 243 are cells.
+// Element i is cell tmap_nbb_lambda_linear(i). Every tile of level m is a run of k^m elements, and
+// tiles that share a box of the next level lie side by side.
 //
 // The engine's plans take TMAP_COMPACT in place of a pitch, and then a kernel that calls tmap_each,
 // tmap_each_update, tmap_each_fold or tmap_each_stencil runs on compact storage: cell.at is the
@@ -68,15 +65,12 @@ TMAP_FN tmap_u32 tmap_compact_level_max(tmap_nbb f, tmap_u32 size, tmap_u32 stat
 
 // ---- words of one bit a cell --------------------------------------------------------------------
 //
-// The levels at the top are the bits of a word: a fractal of level r is k^j copies of one of level
-// r - j, which lie on top of each other as sheets. Word i holds in bit b cell i of sheet b, which
-// is cell b * k^(r-j) + i of the fractal. So all cells of a word have their neighbours in the same
-// words, each in its own bit: what is a rule for one cell is one for a word, by its bits, and there
-// is nothing to shift. Only beside a sheet's border the neighbour is one of another sheet, and the
-// bits of its word are turned to where they belong.
+// The levels at the top are the bits of a word: a fractal of level r is k^j copies (sheets) of one
+// of level r - j. Word i holds in bit b cell i of sheet b, which is cell b * k^(r-j) + i of the
+// fractal. So all cells of a word have their neighbours in the same words, each in its own bit, and
+// a rule is applied to all at once. Beside a sheet's border the bits of the word are turned.
 //
-// A word has the bits of 16, 32 or 64 in which least are idle: of the gasket's 32 bits 27 are
-// cells, of the carpet's and the Candy's 64 and 16 all and 12, of Vicsek's 32 25. Idle bits are 0.
+// A word has the bits of 16, 32 or 64 in which least are idle. Idle bits are 0.
 
 // What a word holds: the levels at the top that are its bits, k^level cells, in so many bytes.
 typedef struct tmap_compact_word {

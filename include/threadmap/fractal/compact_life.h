@@ -82,12 +82,10 @@ static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tm
 static inline cudaError_t tmap_compact_life(const tmap_each_plan *plan, tmap_ca_rule rule,
                                             const void *in, void *out, cudaStream_t stream) {
     tmapi_compact_life job;
-    if (!plan || !in || !out || in == out) return cudaErrorInvalidValue;
-    if (((tmap_u64)in | (tmap_u64)out) % 8) return cudaErrorInvalidValue;
-    if (!plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes) ||
-        plan->loop != TMAP_EACH_COMPACT)
+    if (!plan || !in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % 8 ||
+        !plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes) ||
+        plan->loop != TMAP_EACH_COMPACT || rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;
-    if (rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.rule = tmapi_life_rule_make(rule);
     job.cells = ~0ull >> (64 - plan->word.cells);
     return tmap_each_launch(plan, &job, stream);

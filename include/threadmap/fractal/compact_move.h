@@ -104,11 +104,9 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
                                                     const void *from, void *to,
                                                     cudaStream_t stream) {
     tmapi_compact_matrix job;
-    if (!plan || !from || !to || from == to) return cudaErrorInvalidValue;
-    if (plan->each.kernel != tmapi_compact_matrix_kernel(plan->size) ||
-        plan->each.loop != TMAP_EACH_COMPACT)
-        return cudaErrorInvalidValue;
-    if (!tmapi_value_size_fits(plan->size, from) || !tmapi_value_size_fits(plan->size, to))
+    if (!plan || !from || !to || from == to || plan->each.loop != TMAP_EACH_COMPACT ||
+        plan->each.kernel != tmapi_compact_matrix_kernel(plan->size) ||
+        !tmapi_value_size_fits(plan->size, from) || !tmapi_value_size_fits(plan->size, to))
         return cudaErrorInvalidValue;
     job.from = (const unsigned char *)from, job.to = (unsigned char *)to;
     job.pitch = plan->pitch, job.offset = plan->offset, job.store = store;
@@ -147,8 +145,7 @@ TMAP_DEVICE tmap_u64 tmapi_compact_word_at(const void *words, tmap_u32 bytes, tm
                         : ((const tmap_u64 *)words)[i];
 }
 
-// A thread for each word: byte b * count + i is bit b of word i, so that a warp's bytes lie side by
-// side. Eight are on their way at a time.
+// A thread for each word: byte b * count + i is bit b of word i.
 static __global__ void __launch_bounds__(256) tmapi_compact_bits_pack_kernel(tmapi_compact_bits j) {
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     for (; i < j.count; i += gridDim.x * (tmap_u64)blockDim.x) {
@@ -210,9 +207,8 @@ static inline cudaError_t tmap_compact_bits_unpack(tmap_nbb f, tmap_u32 r, const
 // ---- windows ------------------------------------------------------------------------------------
 //
 // A window of a state, at any place and zoom, for pictures: the mean of what each pixel holds. At
-// zoom z a pixel is a box of sx^z x sy^z places, as the fractal of level r - z has it: a cell of
-// that fractal holds a fractal of level z, whose k^z elements lie side by side; any other pixel
-// holds no cell. So a picture costs the reading of the cells that are in it, once.
+// zoom z a pixel is a box of sx^z x sy^z places: a cell of the fractal of level r - z holds a
+// fractal of level z, whose k^z elements lie side by side; any other pixel holds no cell.
 
 // Elements of a state: bits (compact.h), which count 0 or 1; bytes, which count as 1 where they are
 // not 0; floats.
@@ -313,9 +309,9 @@ static __global__ void __launch_bounds__(256) tmapi_compact_window_kernel(tmapi_
     }
 }
 
-// Adds to count[b], in shared memory, how many of the words of a run from `begin` on have bit b.
-// All threads of a block of 256 call it; barriers before and after are the caller's. A thread
-// counts four bits of a word at once, in the bytes of a register, which hold 255 words.
+// Adds to count[b], in shared memory, how many words of a run from `begin` on have bit b. All
+// threads of a block of 256 call it, between barriers. A thread counts four bits of a word at once,
+// in the bytes of a register, which hold 255 words.
 TMAP_DEVICE void tmapi_compact_window_count(const tmapi_compact_window *j, tmap_u64 begin,
                                             tmap_u64 *count) {
     const tmap_u64 turn = 255 * 256;

@@ -2,11 +2,10 @@
 // compact_stencil.h: neighbours in compact storage: of one cell by its digits, of many by tables of
 // several levels; and the loop of tmap_each_stencil (stencil.h) there.
 //
-// A thread has one cell of a tile and keeps it while tiles go by: where its neighbours are is found
-// once. A block takes tiles that lie one after another in memory, by steps, which it copies to
-// shared memory as they are. Values in tiles beside (the halo) are copied one by one; a place that
-// is no cell has zeros. A thread for each of the eight around each tile finds which tiles are
-// beside. All that is done for one step ahead, or two, while the rule is applied.
+// A thread keeps one cell of a tile while tiles go by, so that its neighbours are found once. A
+// block copies tiles that lie side by side in memory to shared memory, step by step, and the values
+// in tiles beside (the halo) one by one; a place that is no cell has zeros. Copies for the next
+// step, and the table of the one after it, are made while the rule is applied.
 #ifndef TMAP_FRACTAL_COMPACT_STENCIL_H
 #define TMAP_FRACTAL_COMPACT_STENCIL_H
 
@@ -185,9 +184,7 @@ TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_nbb f, tmap_u32 cells, tmap_u32
 
 // ---- neighbours by tables -----------------------------------------------------------------------
 //
-// What tmap_compact_beside finds digit by digit, a table knows for all numbers of the lowest few
-// levels: the number beside, and whether that lies in a copy beside and in which direction, with
-// which the next few digits are asked.
+// What tmap_compact_beside finds digit by digit, a table gives for a few levels at once.
 
 // In place of a direction 0..7: the number is one of the same fractal; no cell is there.
 #define TMAPI_COMPACT_WITHIN 8u

@@ -5,9 +5,8 @@
 //     next = here + rate * (sum over the four neighbours at the sides that are cells of
 //                           (neighbour - here))
 //
-// This is u_t = D (u_xx + u_yy) by the explicit scheme of Euler (forward in time, central in
-// space), with rate = D dt / dx^2, and no flow between a cell and a place that is none. A client of
-// stencil.h, ready to launch, for float and double:
+// This is u_t = D (u_xx + u_yy) by the explicit scheme of Euler, with rate = D dt / dx^2, and no
+// flow between a cell and a place that is none. For float and double:
 //
 //     tmap_each_plan plan;
 //     cudaError_t error =
@@ -18,10 +17,8 @@
 //     }
 //
 // Stability: with 0 <= rate <= 1/4 a cell's next value is between the least and the greatest of its
-// own and its neighbours', on every fractal. With more a mode that turns from cell to cell grows
-// wherever the fractal has large parts whose cells have four neighbours.
-// Conservation: what flows out of one cell flows into another, so that the sum of all cells stays,
-// up to the rounding of a step. A state of equal values stays the same bit for bit.
+// own and its neighbours'. Conservation: the sum of all cells stays, up to the rounding of a step.
+// A state of equal values stays the same bit for bit.
 // Exactness: the flows of the north, west, east and south are rounded and added in that order, and
 // the last product and sum are one fma, written as such. Every plan, on a matrix and on compact
 // storage, and every run gives the same bits, and a host's fma as well, unless the program is
@@ -91,14 +88,12 @@ static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_
 // 0.
 static inline cudaError_t tmap_diffusion(const tmap_each_plan *plan, double rate, const void *in,
                                          void *out, cudaStream_t stream) {
-    tmapi_diffusion job;
-    if (!plan || !in || !out || in == out || plan->type >= TMAP_DIFFUSION_TYPE_COUNT)
-        return cudaErrorInvalidValue;
-    if (plan->kernel != tmapi_diffusion_kernel((int)plan->type)) return cudaErrorInvalidValue;
-    if (((tmap_u64)in | (tmap_u64)out) % (plan->type == TMAP_DIFFUSION_F64 ? 8 : 4))
+    const tmapi_diffusion job = {in, out, rate};
+    if (!plan || !in || !out || in == out ||
+        plan->kernel != tmapi_diffusion_kernel((int)plan->type) ||
+        ((tmap_u64)in | (tmap_u64)out) % (plan->type == TMAP_DIFFUSION_F64 ? 8 : 4))
         return cudaErrorInvalidValue;
     if (!(rate >= -3e38 && rate <= 3e38)) return cudaErrorInvalidValue; // no number, or no float
-    job.in = in, job.out = out, job.rate = rate;
     return tmap_each_launch(plan, &job, stream);
 }
 

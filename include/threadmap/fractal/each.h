@@ -115,10 +115,8 @@ typedef struct tmapi_each_wish {
 // Up to so many cells a launch is a matter of some microseconds, and the shortest code is the best.
 #define TMAPI_EACH_SMALL (1u << 16)
 
-// Stores: few warps, whose stores reach memory in the order of the rows. Reads: many, and long
-// chunks, since a warp waits for the first reads of each. Lanes on the columns of a tile make whole
-// lines of memory where it is 32 wide; elsewhere rows are better. A stencil needs the columns of a
-// tile. (docs/notebook.md has the measurements.)
+// Stores: few warps, in the order of the rows. Reads: many, and long chunks. Lanes on the columns
+// of a tile make whole lines of memory where it is 32 wide; elsewhere rows are better.
 static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
                                                  tmap_u64 pitch) {
     const int small = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
@@ -162,13 +160,13 @@ static inline int tmapi_each_loop_fits(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, i
 }
 
 // The blocks for `count` of the plan's items, at most `most`; by _ROWS also the chunk, which has at
-// most `chunk` cells.
-static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 count, tmap_u64 most,
-                                              tmap_u32 chunk) {
+// most the wished number of cells.
+static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 count, tmap_u64 most) {
     const tmap_u64 in_block = plan->block / 32;
     tmap_u64 unit = in_block, blocks; // unit: items of a block
     if (plan->loop == TMAP_EACH_LINEAR) unit = plan->block;
     if (plan->loop == TMAP_EACH_ROWS) { // chunks that end together
+        const tmap_u32 chunk = tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).chunk;
         const tmap_u64 warps = most * in_block, turn = warps * chunk;
         const tmap_u64 chunks = (count / turn + (count % turn != 0)) * warps;
         const tmap_u64 share = chunks ? count / chunks + (count % chunks != 0) : 1;
@@ -188,20 +186,18 @@ static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 cou
 // Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
 static inline int tmap_each_plan_share_of(tmap_each_plan *plan, tmap_u64 first, tmap_u64 count) {
     tmap_u64 most;
-    tmap_u32 chunk;
     if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
     most = plan->loop == TMAP_EACH_LINEAR ? 0x7fffffff : plan->warps / (plan->block / 32);
-    chunk = tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).chunk;
     plan->first = first, plan->count = count;
-    plan->grid = tmapi_each_plan_blocks(plan, plan->items, most, chunk);
-    plan->grid = tmapi_each_plan_blocks(plan, plan->count, plan->grid, chunk);
+    plan->grid = tmapi_each_plan_blocks(plan, plan->items, most);
+    plan->grid = tmapi_each_plan_blocks(plan, plan->count, plan->grid);
     return TMAP_OK;
 }
 
-// The block of 32 to 512 threads of which a multiprocessor holds most warps, up to `warps`: the
-// largest of those that are as good, as blocks share tables.
-static inline int tmapi_each_plan_block(tmap_each_plan *plan, const tmap_facts *facts,
-                                        tmap_u32 warps) {
+// The block of 32 to 512 threads of which a multiprocessor holds most warps, up to those wished:
+// the largest of those that are as good, as blocks share tables.
+static inline int tmapi_each_plan_block(tmap_each_plan *plan, const tmap_facts *facts) {
+    const tmap_u32 warps = tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).warps;
     tmap_u32 best = 0;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 in_block = block / 32, wished = (warps + in_block - 1) / in_block;
@@ -267,11 +263,9 @@ static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const t
     if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
         return TMAP_ERANGE;
     p.loop = (tmap_u32)loop, p.chunk = p.halo = 0;
-    if (loop == TMAP_EACH_COMPACT && p.work >= TMAP_EACH_STENCIL)
-        code = tmapi_each_plan_tiles(&p, facts);
-    else
-        code =
-            tmapi_each_plan_block(&p, facts, tmapi_each_wish_of(p.work, p.f, p.r, p.pitch).warps);
+    code = loop == TMAP_EACH_COMPACT && p.work >= TMAP_EACH_STENCIL
+               ? tmapi_each_plan_tiles(&p, facts)
+               : tmapi_each_plan_block(&p, facts);
     if (code != TMAP_OK) return code;
     p.items = tmap_nbb_cells(p.f, p.r - p.tile_level);
     (void)tmap_each_plan_share_of(&p, 0, p.items);
@@ -300,9 +294,7 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     p.kernel = 0, p.work = work, p.type = 0;
     if (tmap_each_plan_places(&p) == ~0ull) return TMAP_ERANGE;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
-    // Memory takes a part of a sector at the price of reading the whole of it. Where many sectors
-    // side by side are written in part, it pays to ask for them beforehand; where nearly all are
-    // written whole, it never does.
+    // A sector that is written in part is read: where many are, it pays to ask for them beforehand.
     p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
     p.dense = p.holes && cells >= places / wish.sparse;
     for (int i = 0; i < 3 && code == TMAP_ERANGE; ++i)
@@ -311,11 +303,10 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     return code;
 }
 
-// tmap_each_plan_make from the facts of a device and a kernel (launch.h); calls nothing of CUDA.
-// The plan's kernel is null; who launches it raises the kernel's limit of dynamic shared memory
-// where plan.shared needs that. Returns TMAP_OK; TMAP_EINVAL where tmap_each_plan_make has
-// cudaErrorInvalidValue, TMAP_ERANGE for cudaErrorInvalidConfiguration. tmap_each_update_plan_of,
-// tmap_each_fold_plan_of and tmap_each_stencil_plan_of are alike.
+// tmap_each_plan_make from facts (launch.h); calls nothing of CUDA. The plan's kernel is null; who
+// launches it raises the kernel's limit of dynamic shared memory where plan.shared needs that.
+// Returns TMAP_OK, TMAP_EINVAL or TMAP_ERANGE where tmap_each_plan_make has cudaErrorInvalidValue
+// or cudaErrorInvalidConfiguration. The makers for other work are alike.
 static inline int tmap_each_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, const tmap_facts *facts,
                                     tmap_each_plan *out) {
     return tmapi_each_plan_of(TMAP_EACH_VISIT, f, r, pitch, facts, out);
@@ -371,10 +362,9 @@ static inline cudaError_t tmap_each_update_plan_make(tmap_nbb f, tmap_u32 r, tma
 // else a CUDA error.
 static inline cudaError_t tmap_each_plan_loop(tmap_each_plan *plan, int loop) {
     tmap_facts facts;
-    tmap_each_plan p;
     cudaError_t error = plan ? tmap_facts_get(plan->kernel, &facts) : cudaErrorInvalidValue;
     if (error) return error;
-    p = *plan;
+    tmap_each_plan p = *plan;
     error = tmapi_launch_error(tmap_each_plan_loop_of(&p, loop, &facts));
     if (!error) error = tmapi_launch_shared(p.kernel, p.shared);
     if (!error) *plan = p;
@@ -401,10 +391,8 @@ static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, tmap_job 
 
 // ---- the loops ----------------------------------------------------------------------------------
 //
-// A loop that only stores hands over cell by cell. One that reads has its reads in flight before it
-// uses the first of them, in two steps for a batch of cells: memory that is read and written in
-// turn takes twice as long or more. Function pointers that are constants are folded by the
-// compiler, and their calls inlined.
+// A loop that reads has its reads in flight before it uses the first of them, in two steps for a
+// batch of cells. Function pointers that are constants are folded, and their calls inlined.
 
 #if TMAP_CUDA
 
@@ -441,9 +429,8 @@ TMAP_DEVICE void tmapi_each_fetch(const void *place) {
 #endif
 }
 
-// Elements up to this size are small: a sector holds many of them. With lanes on the columns of a
-// tile, a row lies in one sector or two, for which it pays to ask even where cells are few; along
-// the rows a store costs less than to ask.
+// Up to this size a sector holds many elements: it pays to ask by _COLUMNS even where cells are
+// few, and never by _ROWS.
 #define TMAPI_EACH_SIZE_SMALL 2u
 
 // The first step at a cell, and the second.
@@ -465,9 +452,7 @@ TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const
 #define TMAPI_EACH_BATCH 8
 
 TMAP_DEVICE tmap_cell tmapi_each_cell(const tmap_each_plan *plan, tmap_u32 x, tmap_u32 y) {
-    tmap_cell cell;
-    cell.x = x, cell.y = y;
-    cell.at = plan->offset + y * plan->pitch + x;
+    const tmap_cell cell = {x, y, plan->offset + y * plan->pitch + x};
     return cell;
 }
 
@@ -589,8 +574,7 @@ TMAP_DEVICE void tmapi_each_rows(const tmap_each_plan *plan, tmapi_each_calls ca
 TMAP_DEVICE tmap_cell tmapi_each_compact_cell(tmap_xy corner, tmap_u64 at, const tmap_u32 *place,
                                               tmap_u32 i) {
     const tmap_u32 p = place[i];
-    tmap_cell cell;
-    cell.x = corner.x + (p & 0xffff), cell.y = corner.y + (p >> 16), cell.at = at + i;
+    const tmap_cell cell = {corner.x + (p & 0xffff), corner.y + (p >> 16), at + i};
     return cell;
 }
 
@@ -665,10 +649,8 @@ TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, vo
 // sectors that many cells share (plan->dense), and for smaller ones in the loop _COLUMNS unless
 // nearly all places are cells (plan->holes); else it goes as tmap_each. into.data: the matrix's
 // element 0, whatever plan->offset is.
-// Cost beside tmap_each: 9% less on the carpet of levels 9 and 10 with 4 and 8 bytes; 36% less on
-// the gasket from level 15 on with bytes and 10 to 14% with 2 bytes; up to 4% more where nothing is
-// asked for, up to a third more on small fractals, and half as much again where nearly all places
-// are cells: tmap_each is the choice there.
+// Cost beside tmap_each: up to 36% less on large levels; up to a third more on small fractals, and
+// half as much again where nearly all places are cells: tmap_each is the choice there.
 // Example: const tmap_array out = {p.out, sizeof *p.out}; tmap_each_into(&plan, dab, out, &p).
 TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visit, tmap_array into,
                                 void *job) {

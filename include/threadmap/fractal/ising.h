@@ -104,14 +104,10 @@ typedef struct tmapi_ising {
 TMAPI_DEVICE_CALL tmap_u64 tmapi_ising_number(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r,
                                               int wide) {
     if (wide) return tmap_nbb_nu_linear64(f, x, y, r);
-    if (f.sx == 2 && f.sy == 2) {
-        f.sx = f.sy = 2;
-        return tmap_nbb_nu_linear(f, x, y, r);
-    }
-    if (f.sx == 3 && f.sy == 3) {
-        f.sx = f.sy = 3;
-        return tmap_nbb_nu_linear(f, x, y, r);
-    }
+    if (f.sx == 2 && f.sy == 2)
+        return tmap_nbb_nu_linear(tmap_nbb_make(f.k, 2, 2, f.tau_x, f.tau_y), x, y, r);
+    if (f.sx == 3 && f.sy == 3)
+        return tmap_nbb_nu_linear(tmap_nbb_make(f.k, 3, 3, f.tau_x, f.tau_y), x, y, r);
     return tmap_nbb_nu_linear(f, x, y, r);
 }
 
@@ -211,8 +207,8 @@ typedef struct tmap_ising_sweep {
 static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, tmap_ising_sweep sweep,
                                           int odd, const void *in, void *out, cudaStream_t stream) {
     tmapi_ising job;
-    if (!plan || !in || !out || in == out || odd < 0 || odd > 1) return cudaErrorInvalidValue;
-    if (!(sweep.temperature >= 0) || plan->sweep.kernel != (const void *)tmapi_ising_kernel)
+    if (!plan || !in || !out || in == out || odd < 0 || odd > 1 || !(sweep.temperature >= 0) ||
+        plan->sweep.kernel != (const void *)tmapi_ising_kernel)
         return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.chances = tmap_ising_chances_at(sweep.temperature);
     job.seed = sweep.seed, job.sweep = sweep.sweep, job.offset = plan->sweep.offset;
@@ -248,10 +244,9 @@ static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
                                              void *other, tmap_fold_to to, cudaStream_t stream) {
     const tmapi_ising_measure job = {spins, other, to};
-    if (!plan || !spins || !other || spins == other || !to.result || !to.workspace)
-        return cudaErrorInvalidValue;
-    if ((tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16) return cudaErrorInvalidValue;
-    if (plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
+    if (!plan || !spins || !other || spins == other || !to.result || !to.workspace ||
+        (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16 ||
+        plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
         return cudaErrorInvalidValue;
     return tmap_each_launch(&plan->measure, &job, stream);
 }

@@ -9,17 +9,15 @@
 // thread is launched for an empty place.
 //
 // Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, "Efficient GPU Thread Mapping on Embedded 2D
-// Fractals", FGCS 113 (2020), equations 4 to 9. Odd levels act on wx and even ones on wy, as
-// equation 4 and the orthotope have it; the sentence after the equation says the opposite
+// Fractals", FGCS 113 (2020), equations 4 to 9; odd levels act on wx and even ones on wy
 // (docs/errata.md).
 //
 // Every function is total: an argument outside its range gives some defined value. Functions
 // without a suffix compute in 32 bits and are right up to level tmap_nbb_level_max32(f) (_linear:
 // linear_level_max32); those ending in 64 up to tmap_nbb_level_max64(f).
 //
-// Cost: a constant fractal (a constructor of catalogue.h, or tmap_nbb_make with constants) folds to
-// multiplications and shifts, without division, table or memory access. A fractal filled at run
-// time costs a real division for each level.
+// Cost: a constant fractal folds to multiplications and shifts, without division, table or memory
+// access; one filled at run time costs a division for each level.
 #ifndef TMAP_FRACTAL_NBB_H
 #define TMAP_FRACTAL_NBB_H
 
@@ -41,8 +39,7 @@ typedef struct tmap_nbb {
 // Example: the gasket, "#. / ##": (3, 2, 2, 0x100, 0x110), replicas (0,0), (0,1), (1,1).
 TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 tau_x,
                                tmap_u64 tau_y) {
-    tmap_nbb f;
-    f.k = k, f.sx = sx, f.sy = sy, f.tau_x = tau_x, f.tau_y = tau_y;
+    const tmap_nbb f = {k, sx, sy, tau_x, tau_y};
     return f;
 }
 
@@ -100,9 +97,7 @@ TMAP_FN tmap_u64 tmapi_pow64(tmap_u64 base, tmap_u32 e) {
 // tau = H[beta], equation 5: the box (column, row) of replica beta in the fractal's grid. beta:
 // 0..k-1. Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
-    tmap_xy t;
-    t.x = tmapi_nbb_digit(f.k, f.tau_x, beta);
-    t.y = tmapi_nbb_digit(f.k, f.tau_y, beta);
+    const tmap_xy t = {tmapi_nbb_digit(f.k, f.tau_x, beta), tmapi_nbb_digit(f.k, f.tau_y, beta)};
     return t;
 }
 
@@ -133,15 +128,12 @@ TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
 
 TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     tmap_xy t = tmap_nbb_tau(f, beta);
-    tmap_xy64 d;
-    d.x = t.x * tmapi_pow64(f.sx, mu - 1);
-    d.y = t.y * tmapi_pow64(f.sy, mu - 1);
+    const tmap_xy64 d = {t.x * tmapi_pow64(f.sx, mu - 1), t.y * tmapi_pow64(f.sy, mu - 1)};
     return d;
 }
 
-// The replica of f that lies in box (dx, dy), as bit 4 * beta of the result; 0 if there is none.
-// All digits are compared at once: a replica matches where its four bits of both differences are
-// zero.
+// The replica of f in box (dx, dy), as bit 4 * beta of the result; 0 if there is none. All digits
+// are compared at once.
 TMAP_FN tmap_u64 tmapi_nbb_match(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
     if (f.k <= 8) {
         tmap_u32 differ =
@@ -308,9 +300,7 @@ TMAP_FN tmap_u64 tmap_nbb_nu_linear64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u
 
 // ---- membership ---------------------------------------------------------------------------------
 
-// Membership where s = 2, for all levels at once: bit mu - 1 of x and y is the box of level mu, so
-// a box that holds no replica rules out every place that has its two bits at any level. The
-// gasket's empty box is (1,0): x & ~y.
+// Membership where s = 2, for all levels at once: bit mu - 1 of x and y is the box of level mu.
 TMAP_FN int tmapi_nbb_contains_bits(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 levels) {
     tmap_u32 outside = (x | y) & ~levels;
     if (!tmapi_nbb_match(f, 0, 0)) outside |= ~x & ~y & levels;
@@ -384,9 +374,7 @@ TMAP_FN tmap_u64 tmap_nbb_cells(tmap_nbb f, tmap_u32 r) { return tmapi_pow_satur
 
 // The 2-orthotope of lemma 2: k^ceil(r/2) wide, k^floor(r/2) high. Example: gasket, r = 3: 9 x 3.
 TMAP_FN tmap_xy64 tmap_nbb_orthotope(tmap_nbb f, tmap_u32 r) {
-    tmap_xy64 p;
-    p.x = tmapi_pow_saturate(f.k, r / 2 + r % 2);
-    p.y = tmapi_pow_saturate(f.k, r / 2);
+    const tmap_xy64 p = {tmapi_pow_saturate(f.k, r / 2 + r % 2), tmapi_pow_saturate(f.k, r / 2)};
     return p;
 }
 

@@ -63,15 +63,11 @@ TMAPI_RD_KERNEL(f64, double, double, )
 #undef TMAPI_RD_KERNEL
 
 static inline const void *tmapi_rd_kernel(int type) {
-    switch (type) {
-    case TMAP_RD_I8:
-    case TMAP_RD_U8: return (const void *)tmapi_rd_u8_kernel;
-    case TMAP_RD_I32:
-    case TMAP_RD_U32: return (const void *)tmapi_rd_u32_kernel;
-    case TMAP_RD_F32: return (const void *)tmapi_rd_f32_kernel;
-    case TMAP_RD_F64: return (const void *)tmapi_rd_f64_kernel;
-    default: return 0;
-    }
+    const void *const kernels[TMAP_RD_TYPE_COUNT] = {
+        (const void *)tmapi_rd_u8_kernel,  (const void *)tmapi_rd_u8_kernel,
+        (const void *)tmapi_rd_u32_kernel, (const void *)tmapi_rd_u32_kernel,
+        (const void *)tmapi_rd_f32_kernel, (const void *)tmapi_rd_f64_kernel};
+    return type >= 0 && type < TMAP_RD_TYPE_COUNT ? kernels[type] : 0;
 }
 
 // A plan for tmap_rd. type: a tmap_rd_type. Other parameters and errors: as tmap_each_plan_make.
@@ -91,10 +87,9 @@ static inline cudaError_t tmap_rd(const tmap_each_plan *plan, const void *in, tm
                                   cudaStream_t stream) {
     static const unsigned char bytes[TMAP_RD_TYPE_COUNT] = {1, 1, 4, 4, 4, 8};
     tmapi_rd job = {in, to, 0, 0};
-    if (!plan || !in || !to.result || !to.workspace || plan->type >= TMAP_RD_TYPE_COUNT)
-        return cudaErrorInvalidValue;
-    if (plan->kernel != tmapi_rd_kernel((int)plan->type)) return cudaErrorInvalidValue;
-    if ((tmap_u64)in % bytes[plan->type] || (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16)
+    if (!plan || !in || !to.result || !to.workspace || plan->type >= TMAP_RD_TYPE_COUNT ||
+        plan->kernel != tmapi_rd_kernel((int)plan->type) || (tmap_u64)in % bytes[plan->type] ||
+        (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16)
         return cudaErrorInvalidValue;
     if (plan->type == TMAP_RD_I8 || plan->type == TMAP_RD_I32) {
         job.bias = 1ull << (8u * bytes[plan->type] - 1);

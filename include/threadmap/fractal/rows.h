@@ -14,11 +14,10 @@
 //             if (rows >> y & 1) out[(tile.y * height + y) * pitch + tile.x * width + lane] = 1;
 //     }
 //
-// Row by row is the order in which a list of the cells' coordinates would be read: neighbouring
-// lanes are at neighbouring memory, and all warps work on a few rows at a time. It needs no list.
-// The columns of row y = y_high * sy^low + y_low are those of row y_high of the fractal of level
-// `high`, times sx^low, each followed by those of row y_low of the fractal of level `low`, r = low
-// + high: two tables of about half the levels, in shared memory, hold all rows.
+// Row by row neighbouring lanes are at neighbouring memory, and all warps work on a few rows at a
+// time. The columns of row y = y_high * sy^low + y_low are those of row y_high of the fractal of
+// level `high`, times sx^low, each followed by those of row y_low of the fractal of level `low`, r
+// = low + high: two tables of about half the levels, in shared memory, hold all rows.
 //
 //     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
 //     tmap_rows rows = tmap_rows_make(f, r, shared);

@@ -18,11 +18,9 @@
 //     ... tmap_each_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
 //     ... tmap_each_launch(&plan, &h, stream);
 //
-// In a matrix a warp goes down a tile with a lane on each column, keeps three rows of values, and
-// lanes take those beside them from their neighbours: a value is loaded once for its tile, and once
-// more at a border of a tile. Which neighbours are cells is known from the tile's pattern and from
-// which of the eight tiles around it there are, asked once a tile. In compact storage blocks go as
-// compact_stencil.h says.
+// In a matrix a warp goes down a tile with a lane on each column and keeps three rows of values;
+// lanes take those beside them from their neighbours. A value is loaded once for its tile, and once
+// more at a border of a tile. Compact storage: see compact_stencil.h.
 #ifndef TMAP_FRACTAL_STENCIL_H
 #define TMAP_FRACTAL_STENCIL_H
 
@@ -221,9 +219,8 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
     }
 }
 
-// x, as if it had just been read: what follows from it is worked out again for each tile, and keeps
-// no register from one tile to the next. Without this the registers of the inner loop do not
-// suffice, and each one that is saved to memory costs a tile a line of it.
+// x, as if it had just been read: what follows from it is worked out again for each tile and keeps
+// no register, of which the inner loop has too few.
 TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
 #if defined(__CUDA_ARCH__)
     asm volatile("" : "+r"(x));
@@ -353,13 +350,9 @@ TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_st
 // nor written. All threads of all blocks call it. in, out: the matrices (compact: the states), of
 // elements of 1, 2, 4, 8 or 16 bytes, from their elements 0 on; they must not overlap. rule:
 // without collectives.
-// Cost: by plans of tmap_each_stencil_plan_make, with floats, two to three times what memory takes
-// to read the one state and to write the other; bytes count as many instructions as floats do. By
-// other plans a test of membership for each neighbour. Registers: about 64 with floats and four
-// neighbours. Values of 8 bytes take more: with __launch_bounds__(512, 1) carpet and H take a fifth
-// less time, the gasket a tenth more. A tile's rows are gone through whole: with values of 8 bytes
-// and four neighbours a thread for each cell, by lambda and contains, is as quick on X, and quicker
-// on the Cantor set.
+// Cost: with floats two to three times what memory takes to read the one state and to write the
+// other; by plans of other makers a test of membership for each neighbour. Registers: about 64 with
+// floats and four neighbours; values of 8 bytes take more.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
 TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
                                    void *out, void *job) {

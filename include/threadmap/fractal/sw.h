@@ -24,8 +24,7 @@ typedef struct tmapi_sw {
 #define TMAPI_SW_KERNEL(size) \
     TMAP_DEVICE void tmapi_sw_cell_##size(void *job, tmap_cell cell) { \
         const tmapi_sw *s = (const tmapi_sw *)job; \
-        unsigned char *place = s->out + cell.at * size; \
-        tmapi_value_copy(place, &s->value, size); \
+        tmapi_value_copy(s->out + cell.at * size, &s->value, size); \
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_sw_kernel_##size(tmap_each_plan plan, tmapi_sw job) { \
@@ -63,9 +62,9 @@ static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 static inline cudaError_t tmap_sw(const tmap_each_plan *plan, const void *value, void *out,
                                   cudaStream_t stream) {
     tmapi_sw job;
-    if (!plan || !value || !out || !tmapi_value_size_fits(plan->type, out))
+    if (!plan || !value || !out || !tmapi_value_size_fits(plan->type, out) ||
+        plan->kernel != tmapi_sw_kernel(plan->type))
         return cudaErrorInvalidValue;
-    if (plan->kernel != tmapi_sw_kernel(plan->type)) return cudaErrorInvalidValue;
     for (tmap_u32 i = 0; i < 16; ++i)
         job.value.bytes[i] = ((const unsigned char *)value)[i % plan->type];
     job.out = (unsigned char *)out;

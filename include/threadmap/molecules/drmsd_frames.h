@@ -28,7 +28,7 @@ typedef struct tmapi_drmsd_frames_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Its members are for reading.
+// Members are for reading.
 typedef struct tmap_drmsd_frames_plan {
     tmap_pairs_frames_plan pairs;
     tmap_drmsd_atoms which;
@@ -208,13 +208,13 @@ typedef struct tmap_drmsd_frames_in {
 // reference's box not among the boxes; 0: all. The struct is copied; launches read what it points
 // to. close: 1 for frames that are close to the reference, without boxes; else 0.
 // Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are
-// negative or not numbers, or boxes where there may be none; else an error of CUDA's. *out is
-// written only on success.
-// Exactness: the same in every run of a plan.
-//   0: off by less than one part in 10^6 down to differences of 10^-3 of the distances. With boxes,
-//      a difference of coordinates may be up to a million lengths of the box.
-//   1: off by less than one part in 10^6, and by up to 2^-22 of the longest way |B_i - A_i| of an
-//      atom (2^-25 from 20 atoms on). So superpose frames first.
+// negative or not numbers, or boxes with close = 1; else an error of CUDA's. *out is written only
+// on success.
+// Exactness: the same in every run of a plan. Off by less than one part in 10^6:
+//   0: down to differences of 10^-3 of the distances. With boxes, a difference of coordinates may
+//      be up to a million lengths of the box.
+//   1: and by up to 2^-22 of the longest way |B_i - A_i| of an atom (2^-25 from 20 atoms on). So
+//      superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
 // Cost of a launch, for each pair and frame: 9.6 instructions, 11 with weights or bounds, 20 with

@@ -54,16 +54,13 @@ TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 
 #if TMAP_CUDA
 
-// The term of a pair of atoms, (d_ij^A - d_ij^B)^2. a, b: atoms i and j, each x, y, z in frame A
-// and x, y, z in frame B. Cost: 15 instructions, two of them roots.
-TMAP_DEVICE float tmap_drmsd_term(const float *a, const float *b) {
+// A tmap_pairs_visit that adds the term of a pair, (d_ij^A - d_ij^B)^2, to a tmap_drmsd_sum. A
+// point is an atom's x, y, z in frame A and x, y, z in frame B. Cost: 15 instructions, two of them
+// roots.
+TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *u, const void *v) {
+    const float *a = (const float *)u, *b = (const float *)v;
     const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
-    return d * d;
-}
-
-// A tmap_pairs_visit that adds the term of a pair to a tmap_drmsd_sum. A point is 6 floats.
-TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *a, const void *b) {
-    ((tmap_drmsd_sum *)sum)->terms += tmap_drmsd_term((const float *)a, (const float *)b);
+    ((tmap_drmsd_sum *)sum)->terms += d * d;
 }
 
 // The tmap_fold_join of these.

@@ -55,9 +55,9 @@ TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
 
 // ---- the bit matrix -----------------------------------------------------------------------------
 //
-// A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot over the lanes is a
-// word of a row; what a lane collects over the rows is a word of a row below the diagonal. Shared
-// memory collects both, so that whole sectors of 32 bytes are written.
+// A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot is a word of a row;
+// what a lane collects over the rows is a word of a row below the diagonal. Shared memory collects
+// both, so that whole sectors of 32 bytes are written.
 
 typedef struct tmapi_gromos_matrix {
     const float *distances;
@@ -176,14 +176,14 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 
 // ---- rounds -------------------------------------------------------------------------------------
 //
-// All rounds are one launch. Frames have keys: the number of their neighbours that are left, and of
-// equal numbers the lower frame comes first. In a round each frame votes for the first one of its
+// All rounds are one launch. A frame's key is the number of its neighbours that are left; of equal
+// ones the lower frame comes first. In a round each frame votes for the first one of its
 // neighbours. A frame for which all its neighbours vote is a centre of the greedy algorithm, and
-// they are its cluster, as keys only fall. A round finds many clusters, out of order: the greedy
-// algorithm finds them by falling size, and those of a size by their centres.
+// they are its cluster, as keys only fall. A round finds many clusters, which are sorted in the
+// end.
 //
 // A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
-// word passes over most words. The row of a frame that leaves is read once more.
+// word passes over most words.
 
 // Arrays have a place for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
@@ -284,8 +284,8 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
     return best;
 }
 
-// All frames that are left vote, and first choose anew if the key of their choice has changed.
-// Frames of a warp lie far apart, as neighbours often choose at the same time.
+// All frames that are left vote, and first choose anew if the key of their choice has changed. A
+// warp's frames lie far apart, as neighbours often choose at the same time.
 TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u64 begin = grid->warp; begin < g->n; begin += grid->warps * 32ull) {
         const tmap_u64 at = begin + (tmap_u64)grid->lane * grid->warps;

@@ -80,9 +80,8 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 // ---- a pass over the matrix ---------------------------------------------------------------------
 //
 // For each vertex it finds the nearest one of another component. A warp takes 32 rows of 128
-// columns, a lane four columns: the least of a column stays in registers; the least of a row is
-// looked for only where some lane has one that is not above the row's best. Pairs of one component
-// are not loaded.
+// columns, a lane four columns. The least of a row is looked for only where some lane has one that
+// is not above the row's best. Pairs of one component are not loaded.
 
 #define TMAPI_LINKAGE_NONE    (~(tmap_u64)0)
 #define TMAPI_LINKAGE_ROWS    32u
@@ -114,8 +113,7 @@ typedef struct tmapi_linkage_tile {
     tmap_u32 at[TMAPI_LINKAGE_MINE];
 } tmapi_linkage_tile;
 
-// The least value of the lanes' `d` is row i's: finds it and its column, and tells row i.
-// Collective for the warp.
+// Tells row i the least value of the lanes' `d` and its column. Collective for the warp.
 TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage *l, const tmapi_linkage_tile *t, tmap_u32 i,
                                    const float *d, float mine) {
     const tmap_u32 order = ~tmapi_cluster_max(~tmapi_cluster_order(mine));

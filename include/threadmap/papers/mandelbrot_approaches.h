@@ -23,14 +23,13 @@ static inline cudaError_t tmap_mandelbrot_approaches_make_f32(const tmap_mandelb
     return tmapi_mandelbrot_f32_approaches_make(m, w, out);
 }
 
-// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver, a
-// tmap_ask_driver, and level_ms, null or as for tmap_ask_host: of the two ASK approaches. Returns
-// cudaErrorInvalidValue for an unknown approach or driver or a null or misaligned pointer, else
-// what the driver or the launch does.
+// Writes the dwells of a picture by an approach, a tmap_mandelbrot_approach. driver: a
+// tmap_ask_driver, of the two ASK approaches. Returns cudaErrorInvalidValue for an unknown approach
+// or driver or a null or misaligned pointer, else what the driver or the launch does.
 static inline cudaError_t tmap_mandelbrot_approach_f32(const tmap_mandelbrot_approaches_f32 *p,
-                                                       int approach, int driver, float *level_ms,
-                                                       int *out, cudaStream_t stream) {
-    return tmapi_mandelbrot_f32_approach(p, approach, driver, level_ms, out, stream);
+                                                       int approach, int driver, int *out,
+                                                       cudaStream_t stream) {
+    return tmapi_mandelbrot_f32_approach(p, approach, driver, out, stream);
 }
 
 #endif

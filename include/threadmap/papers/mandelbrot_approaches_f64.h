@@ -22,9 +22,9 @@ static inline cudaError_t tmap_mandelbrot_approaches_make_f64(const tmap_mandelb
 
 // tmap_mandelbrot_approach_f32 in double.
 static inline cudaError_t tmap_mandelbrot_approach_f64(const tmap_mandelbrot_approaches_f64 *p,
-                                                       int approach, int driver, float *level_ms,
-                                                       int *out, cudaStream_t stream) {
-    return tmapi_mandelbrot_f64_approach(p, approach, driver, level_ms, out, stream);
+                                                       int approach, int driver, int *out,
+                                                       cudaStream_t stream) {
+    return tmapi_mandelbrot_f64_approach(p, approach, driver, out, stream);
 }
 
 #endif

@@ -125,8 +125,7 @@ static inline cudaError_t TMAPI_MB(approaches_make)(const tmap_mandelbrot *m,
 }
 
 static inline cudaError_t TMAPI_MB(approach)(const TMAPI_MB(approaches) * p, int approach,
-                                             int driver, float *level_ms, int *out,
-                                             cudaStream_t stream) {
+                                             int driver, int *out, cudaStream_t stream) {
     TMAPI_MB(job) job;
     tmap_u32 columns, rows;
     void *arguments[1];
@@ -140,8 +139,7 @@ static inline cudaError_t TMAPI_MB(approach)(const TMAPI_MB(approaches) * p, int
             &p->ask[approach == TMAP_MANDELBROT_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR];
         if (!p->subdivided || driver < 0 || driver >= TMAP_ASK_DRIVER_COUNT)
             return cudaErrorInvalidValue;
-        return driver == TMAP_ASK_HOST ? tmap_ask_host(ask, &job, level_ms, stream)
-                                       : tmap_ask_stream(ask, &job, stream);
+        return (driver == TMAP_ASK_HOST ? tmap_ask_host : tmap_ask_stream)(ask, &job, stream);
     }
     columns = (job.to.nx + 15) / 16, rows = (job.to.ny + 15) / 16;
     arguments[0] = &job;

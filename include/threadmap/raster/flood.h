@@ -28,15 +28,12 @@
 #include "../value.h"
 #include "map.h"
 
-// ---- what a flood takes and gives ---------------------------------------------------------------
-
 // Forms of a result. That of column x and row y is number y * width + x of bytes or floats.
 #define TMAP_FLOOD_U8    0 // a byte: 1 flooded, 0 not
 #define TMAP_FLOOD_BITS  1 // a bit: x % 32 of word y * tmap_flood_words(width) + x / 32
 #define TMAP_FLOOD_DEPTH 2 // a float: level - height, 0 where not flooded
 
-// Heights in device memory. data: the map's cells. tiles: null, or what tmap_flood_tiles has
-// written of them.
+// Heights in device memory. tiles: null, or what tmap_flood_tiles has written of them.
 typedef struct tmap_flood_heights {
     const void *data, *tiles;
 } tmap_flood_heights;
@@ -49,7 +46,7 @@ typedef struct tmap_flood_sources {
     double level;
 } tmap_flood_sources;
 
-// Water that rises. seeds: as above. levels: level_count of them in host memory, in any order.
+// Water that rises. seeds: as above. levels: in host memory, in any order.
 typedef struct tmap_flood_rise {
     const tmap_flood_seed *seeds;
     tmap_u64 seed_count;
@@ -81,18 +78,16 @@ typedef struct tmap_flood_plan {
 
 // ---- levels -------------------------------------------------------------------------------------
 //
-// Heights of all types have keys: 32-bit integers in the order of heights, of which ranges of tiles
-// are made. A single height is compared as the bits that it has in memory, in one way for all
-// types: wet heights are a range of bits.
+// Heights have keys, 32-bit integers in their order, for ranges of tiles. A single height is
+// compared by its bits in memory, in one way for all types: wet heights are a range of bits.
 
 #define TMAPI_FLOOD_KEY_MIN (-2147483647 - 1)
 #define TMAPI_FLOOD_KEY_MAX 2147483647
 
 // A level, for heights of a type. By keys: cells of keys <= last are wet, but for those of key
-// `nodata`; none: 1 if no height is below the level. By the bits of a height in memory, those of 16
-// bits extended by their sign: wet are first, first + 1, ..., first + span, which may wrap around,
-// except for those above `top`, which are NaN; bits that equal `dry` where `mask` is set are
-// NODATA.
+// `nodata`; none: 1 if no height is below the level. By bits, those of 16 extended by their sign:
+// wet are first, first + 1, ..., first + span, which may wrap around, but for those above `top`,
+// which are NaN; bits that equal `dry` where `mask` is set are NODATA.
 typedef struct tmapi_flood_level {
     int last, none, nodata, has_nodata;
     tmap_u32 first, span, top, dry, mask;
@@ -105,44 +100,38 @@ TMAP_FN int tmapi_flood_float_key(tmap_u32 bits) {
     return (int)(bits ^ (bits >> 31 ? 0x7fffffffu : 0));
 }
 
-// The largest integer below a level, at least `low` and at most `high`; *none: 1 if it is less.
-TMAP_FN int tmapi_flood_integer_last(double level, int low, int high, int *none) {
-    int last;
-    *none = !(level > low);
-    if (*none) return low;
-    if (level > high) return high;
-    last = (int)level; // towards 0
-    return (double)last < level ? last : last - 1;
+// The height of a key.
+TMAP_FN double tmapi_flood_key_height(int key, int floats) {
+    const tmap_u32 bits = (tmap_u32)key ^ (key < 0 ? 0x7fffffffu : 0);
+    float height;
+    tmapi_raster_copy4(&height, &bits);
+    return floats ? (double)height : (double)key;
 }
 
-// The key of the largest float below a level.
-TMAP_FN int tmapi_flood_float_last(double level, int *none) {
-    const double largest = 3.4028234663852886e38;
-    *none = !(level - level == 0 || level > 0); // NaN and -infinity
-    if (level > largest) return 0x7f7fffff;
-    if (!(level >= -largest)) return (int)0x807fffffu; // of -infinity
-    return tmapi_flood_float_key(tmapi_raster_float_bits((float)level)) -
-           ((double)(float)level >= level);
-}
-
-// A level of a map. Below NaN there is nothing.
+// A level of a map.
 TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, double level) {
     const int floats = map->type == TMAP_RASTER_F32, shorts = map->type == TMAP_RASTER_I16;
-    const int low = shorts ? -32768 : TMAPI_FLOOD_KEY_MIN;
-    const int high = shorts ? 32767 : TMAPI_FLOOD_KEY_MAX;
+    const int least = floats   ? (int)0x807fffffu
+                      : shorts ? -32768
+                               : TMAPI_FLOOD_KEY_MIN; // -infinity
+    tmap_i64 high = floats ? 0x7f7fffff : shorts ? 32767 : TMAPI_FLOOD_KEY_MAX, low = least;
     tmapi_flood_level l;
-    l.last = floats ? tmapi_flood_float_last(level, &l.none)
-                    : tmapi_flood_integer_last(level, low, high, &l.none);
+    l.none = !(tmapi_flood_key_height(least, floats) < level);
+    while (low < high) { // the last key below the level
+        const tmap_i64 middle = high - (high - low) / 2;
+        if (tmapi_flood_key_height((int)middle, floats) < level)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    l.last = (int)low;
     l.has_nodata = tmapi_raster_nodata(map, &l.nodata);
     l.dry = (tmap_u32)l.nodata, l.mask = floats && l.nodata == 0 ? 0x7fffffffu : ~0u; // 0 and -0
     if (floats) l.nodata = tmapi_flood_float_key(l.dry);
     // negative numbers come first; of floats, those nearest to 0
     l.first = 0x80000000u, l.span = (tmap_u32)l.last - l.first;
     l.top = floats ? 0xff800000u : ~0u; // -infinity
-    if (floats && l.last < 0) {         // the key -1 is no float's
-        l.first = l.last == -1 ? 0x80000001u : (tmap_u32)l.last ^ 0x7fffffffu;
-        l.span = l.top - l.first;
-    }
+    if (floats && l.last < 0) l.first = (tmap_u32)l.last ^ 0x7fffffffu, l.span = l.top - l.first;
     return l;
 }
 
@@ -159,6 +148,7 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 
 #define TMAPI_FLOOD_WORDS  16u  // of a block's row
 #define TMAPI_FLOOD_TILE   16u  // rows of a tile
+#define TMAPI_FLOOD_PITCH  272u // words of a row of tiles in the last pass: other banks for each
 #define TMAPI_FLOOD_NODES  640u // of a block
 #define TMAPI_FLOOD_EDGES  40u  // words of a block's border: rows 16 and 16, columns 4 and 4
 #define TMAPI_FLOOD_QUADS  12u  // words of 8 bytes of a table of runs, for each row, at most
@@ -178,17 +168,17 @@ typedef struct tmapi_flood {
     const void *heights;
     const tmap_flood_seed *seeds;
     tmap_u32 seed_count;
-    const tmap_flood_range *tiles; // of all tiles of all blocks, or null
-    const double *tile_sums;       // of the heights of each tile
-    tmap_u32 *bits;                // blocks_x * 16 words a row
-    tmap_u32 *parent;              // of the nodes
-    tmap_u32 *edges;               // TMAPI_FLOOD_EDGES words a block
-    unsigned short *offsets;       // 2 rows + 1 a block: where a tile's lists are in its table
-    tmap_u64 *table;               // components of runs on tiles' borders, four in a word
-    tmap_u32 *flags;               // 20 words a block: its flooded nodes
-    tmap_u32 *entries;             // two words a seed: its node, and its component as in tables
-    unsigned char *kinds;          // of each block: TMAPI_FLOOD_MIXED and so on
-    tmap_u64 *areas;               // of each block, and sums of its heights
+    tmap_flood_range *tiles; // of all tiles of all blocks, or null
+    double *tile_sums;       // of the heights of each tile
+    tmap_u32 *bits;          // blocks_x * 16 words a row
+    tmap_u32 *parent;        // of the nodes
+    tmap_u32 *edges;         // TMAPI_FLOOD_EDGES words a block
+    unsigned short *offsets; // 2 rows + 1 a block: where a tile's lists are in its table
+    tmap_u64 *table;         // components of runs on tiles' borders, four in a word
+    tmap_u32 *flags;         // 20 words a block: its flooded nodes
+    tmap_u32 *entries;       // two words a seed: its node, and its component as in tables
+    unsigned char *kinds;    // of each block: TMAPI_FLOOD_MIXED and so on
+    tmap_u64 *areas;         // of each block, and sums of its heights
     double *sums;
     void *out;
 } tmapi_flood;
@@ -200,10 +190,8 @@ TMAP_FN tmap_u64 tmapi_flood_blocks(const tmap_flood_plan *p) {
 // Bytes of shared memory of a block in the first pass, and in the last.
 TMAP_FN tmap_u32 tmapi_flood_local_bytes(tmap_u32 rows) { return 576 * rows + 64; }
 TMAP_FN tmap_u32 tmapi_flood_last_bytes(tmap_u32 rows) {
-    return rows / 16 * 272 * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
+    return rows / 16 * TMAPI_FLOOD_PITCH * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
 }
-
-// ---- plans --------------------------------------------------------------------------------------
 
 // Divides a map into blocks of some rows.
 TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
@@ -224,19 +212,17 @@ TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
 }
 
 // Makes a plan from facts: of them, the shared memory that a block can have.
-// map: the map; its comment has the ranges; type: TMAP_RASTER_I16, _I32 or _F32. form: of results,
-// TMAP_FLOOD_U8, _BITS or _DEPTH. seeds: sources of a flood, at most, up to 2^31 - 1. *plan:
-// written on success; plan->workspace: the bytes that floods need, about 3 bits a cell, and 8 bytes
-// a source.
+// map: its comment has the ranges; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8, _BITS
+// or _DEPTH. seeds: sources of a flood, at most, up to 2^31 - 1. *plan: written on success.
+// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
 // of more than 2^31 / 640 blocks of 512 x 128 cells, about 2 * 10^11 cells.
-// Example: 16384 x 16384 cells, one source: 106 MB.
 TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 seeds,
                                const tmap_facts *facts, tmap_flood_plan *plan) {
     const tmap_u64 most = 0x7fffffffu;
     tmap_flood_plan p;
-    if (!tmapi_raster_valid(map) || map->type < TMAP_RASTER_I16 || map->type > TMAP_RASTER_F32 ||
-        form < TMAP_FLOOD_U8 || form > TMAP_FLOOD_DEPTH || seeds > most || !facts || !plan)
+    if (!tmapi_raster_valid(map, TMAP_RASTER_I16, TMAP_RASTER_F32) || form < TMAP_FLOOD_U8 ||
+        form > TMAP_FLOOD_DEPTH || seeds > most || !facts || !plan)
         return TMAP_EINVAL;
     p.map = *map, p.form = form, p.seeds = seeds;
     tmapi_flood_divide(&p, facts->device.block_shared >= tmapi_flood_local_bytes(128) ? 128 : 64);
@@ -1191,8 +1177,6 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
 // a word's low bits, and up from those of its reverse; as every step would need both orders, rows
 // alternate between them. From row to row it goes down and up again until nothing changes.
 
-#define TMAPI_FLOOD_PITCH 272u // words of a row of tiles in shared memory: other banks for each
-
 // A tile's wet cells, in both orders of bits.
 typedef struct tmapi_flood_tile {
     tmap_u32 row[TMAPI_FLOOD_TILE], back[TMAPI_FLOOD_TILE];
@@ -1656,17 +1640,17 @@ static inline cudaError_t tmap_flood_plan_make(const tmap_raster_map *map, int f
                                                tmap_flood_plan *plan) {
     tmap_facts facts;
     const cudaError_t error = tmap_facts_get((const void *)tmapi_flood_local_kernel, &facts);
-    return error ? error : tmapi_raster_error(tmap_flood_plan_of(map, form, seeds, &facts, plan));
+    return error ? error : tmapi_launch_error(tmap_flood_plan_of(map, form, seeds, &facts, plan));
 }
 
 // 1 if what a flood is given cannot be right. out_align: a multiple of which `out` is.
 static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                     tmap_flood_sources sources, const void *workspace,
                                     const void *out, tmap_u64 out_align) {
-    return !plan || !heights.data || (tmap_u64)heights.data % tmap_raster_size(plan->map.type) ||
+    return !plan || !tmapi_raster_aligned(heights.data, tmap_raster_size(plan->map.type)) ||
            (tmap_u64)heights.tiles % 16 || sources.count > plan->seeds ||
-           (sources.count && (!sources.seeds || (tmap_u64)sources.seeds % 8)) || !workspace ||
-           (tmap_u64)workspace % 16 || !out || (tmap_u64)out % out_align;
+           (sources.count && !tmapi_raster_aligned(sources.seeds, 8)) ||
+           !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(out, out_align);
 }
 
 // The argument of the kernels.
@@ -1676,8 +1660,8 @@ static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood
     tmapi_flood f;
     f.plan = *plan;
     f.level = tmapi_flood_level_of(&plan->map, sources.level), f.surface = sources.level;
-    f.heights = heights.data, f.tiles = (const tmap_flood_range *)heights.tiles;
-    f.tile_sums = (const double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
+    f.heights = heights.data, f.tiles = (tmap_flood_range *)heights.tiles;
+    f.tile_sums = (double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
     f.seeds = sources.seeds, f.seed_count = (tmap_u32)sources.count, f.out = out;
     f.bits = (tmap_u32 *)at, f.parent = (tmap_u32 *)(at + plan->at_parent);
     f.edges = (tmap_u32 *)(at + plan->at_edges);
@@ -1705,20 +1689,17 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
 // Writes the flood of a map.
 // plan: of the map. heights, sources: as above, at most plan->seeds sources; those outside of the
 // map or on dry cells flood nothing. With heights.tiles, heights are read of those tiles alone that
-// the level goes through, or of a whole block where it goes through more than three of four tiles.
-// workspace: plan->workspace bytes at a multiple of 16, which need not be set to anything. out:
-// width * height bytes or floats, or tmap_flood_words(width) * height words of 4 bytes; all of them
-// are written. All are device memory and do not overlap. Launches that run at the same time need
-// workspaces of their own.
+// the level goes through, or of a block where it goes through more than three of four. workspace:
+// plan->workspace bytes at a multiple of 16, of any content. out: width * height bytes or floats,
+// or tmap_flood_words(width) * height words; all of them are written. All are device memory and do
+// not overlap; floods that run at the same time need workspaces of their own.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, before
-// anything is launched; else the first error of its own calls.
-// Nothing is allocated and nobody waits: the call can be captured. Results are the same in every
-// run, with tiles or without, and do not depend on the order of sources.
+// anything is launched; else the first error of its own calls. Nothing is allocated, and the call
+// can be captured. Results are the same in every run, with tiles or without.
 // Cost: heights are read once, for depths those of flooded cells twice, and a bit for each cell is
-// written and read; every block looks at every source, which counts from some thousands on. Heights
-// of 16 and 32 bits run at 60 to 75% of the bandwidth of copies where water is in lakes, at 20 to
-// 30% in noise. Fastest if `data`, pitch * size of a height, and width are multiples of 16 bytes;
-// slow only if `data` is none.
+// written and read; every block looks at every source, which counts from some thousands on. 60 to
+// 75% of the bandwidth of copies where water is in lakes, 20 to 30% in noise. Fastest if `data`,
+// pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is none.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                      tmap_flood_sources sources, void *workspace, void *out,
@@ -1733,16 +1714,14 @@ static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_hei
 
 // Bytes of the tiles of a plan's map: 1/32 of a byte a cell. Example: 16384 x 16384: 8388608.
 static inline tmap_u64 tmap_flood_tiles_bytes(const tmap_flood_plan *plan) {
-    return plan
-               ? tmapi_flood_blocks(plan) * plan->rows * (sizeof(tmap_flood_range) + sizeof(double))
-               : 0;
+    return plan ? tmapi_flood_blocks(plan) * plan->rows * 16 : 0;
 }
 
 // Finds the lowest and highest height of each tile of 32 x 16 cells, and their sum, for many floods
-// of one map at other levels and from other sources. plan, heights: as for tmap_flood; tiles hold
-// for that map and its NODATA value, whatever the form of results. tiles:
-// tmap_flood_tiles_bytes(plan) bytes at a multiple of 16. Returns cudaErrorInvalidValue for a null
-// or misaligned pointer, else the launch's own error. Cost: heights are read once.
+// of one map. plan, heights: as for tmap_flood; tiles hold for that map and its NODATA value,
+// whatever the form of results. tiles: tmap_flood_tiles_bytes(plan) bytes at a multiple of 16.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launch's own error.
+// Cost: heights are read once.
 static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const void *heights,
                                            void *tiles, cudaStream_t stream) {
     const tmap_flood_heights given = {heights, tiles};
@@ -1759,13 +1738,10 @@ static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const vo
 // ascends it is the curve of a reservoir.
 // heights: with tiles. lakes: rise.level_count of them, device memory at a multiple of 8; those of
 // levels without flood are 0. All else as for tmap_flood; levels are read before the call returns.
-// Exactness: areas are exact. Volumes of integer heights are area * level less an exact sum, as
-// long as sums are below 2^53 and so for all maps of 16 bits up to 2^38 cells; others are rounded,
-// and the same in every run.
-// Returns what tmap_flood returns; after an error some lakes may not be written.
-// Cost: for each level that of a flood without a result, and heights of flooded tiles that are not
-// flooded as a whole. Each level is a flood of its own: many levels at a time would share only the
-// labels of tiles that no level goes through, which cost little.
+// After an error some lakes may not be written.
+// Exactness: areas are exact, and so are the sums behind volumes of integer heights below 2^53, as
+// of all maps of 16 bits up to 2^38 cells; other volumes are rounded, the same in every run.
+// Cost: a flood for each level, and heights of flooded tiles that are not flooded as a whole.
 // Example: heights 0 2 4, source (0, 0), levels 1, 3: (1, 1), (2, 4).
 static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                             tmap_flood_rise rise, void *workspace,

@@ -152,7 +152,7 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     tmapi_label_job *job = &p.job;
     tmap_u32 columns;
     int mask;
-    if (!tmapi_raster_valid(map) || map->pitch >> 32 || (unsigned)map->type > TMAP_RASTER_MASK ||
+    if (!tmapi_raster_valid(map, 0, TMAP_RASTER_MASK) || map->pitch >> 32 ||
         (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
@@ -1197,7 +1197,7 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
                                                tmap_label_plan *plan) {
     tmap_facts facts;
     const cudaError_t error = tmap_facts_get((const void *)tmapi_label_mask_kernel, &facts);
-    return error ? error : tmapi_raster_error(tmap_label_plan_of(map, form, &facts, plan));
+    return error ? error : tmapi_launch_error(tmap_label_plan_of(map, form, &facts, plan));
 }
 
 // Labels the components of a map.
@@ -1216,11 +1216,11 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
                                      cudaStream_t stream) {
     tmapi_label_job job;
     tmap_u32 warps;
-    if (!plan || !cells || !workspace || !labels || !count) return cudaErrorInvalidValue;
-    job = plan->job;
-    if ((tmap_u64)cells % tmap_raster_size(job.type) || (tmap_u64)workspace % 16 ||
-        (tmap_u64)count % 8 || (tmap_u64)labels % (job.wide ? 8 : 4))
+    if (!plan || !tmapi_raster_aligned(cells, tmap_raster_size(plan->map.type)) ||
+        !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
+        !tmapi_raster_aligned(labels, plan->form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
+    job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);
     job.cells = cells, job.labels = labels, job.found = count;
     warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;

@@ -62,17 +62,16 @@ TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double lev
 
 // ---- plans of floods and labels -----------------------------------------------------------------
 
-// 1 for a map of which all but the type is right.
-TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map) {
+// 1 for a right map of a type of these.
+TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int last_type) {
     return map && map->width && map->height && map->width <= 0x7fffffffu &&
-           map->height <= 0x7fffffffu && map->pitch >= map->width &&
-           (map->connectivity == 4 || map->connectivity == 8);
+           map->height <= 0x7fffffffu && map->pitch >= map->width && map->type >= first_type &&
+           map->type <= last_type && (map->connectivity == 4 || map->connectivity == 8);
 }
 
-TMAP_FN tmap_u32 tmapi_raster_float_bits(float value) {
-    tmap_u32 bits;
-    for (int i = 0; i < 4; ++i) ((unsigned char *)&bits)[i] = ((const unsigned char *)&value)[i];
-    return bits;
+// Copies the bits of a number, of any type.
+TMAP_FN void tmapi_raster_copy4(void *to, const void *from) {
+    for (int i = 0; i < 4; ++i) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
 }
 
 // 1 if a cell can have the NODATA value; *bits: that value as an int, or the bits of a float.
@@ -81,9 +80,11 @@ TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     *bits = 0;
     if (!map->has_nodata || map->type == TMAP_RASTER_MASK || v != v) return 0;
     if (map->type == TMAP_RASTER_F32) {
-        if (v - v == 0 && (v < -largest || v > largest)) return 0;         // finite, and no float
-        if ((float)v != 0) *bits = (int)tmapi_raster_float_bits((float)v); // -0 is 0
-        return (double)(float)v == v;
+        float f;
+        if (v - v == 0 && (v < -largest || v > largest)) return 0; // finite, and no float
+        f = (float)v;
+        if (f != 0) tmapi_raster_copy4(bits, &f); // -0 is 0
+        return (double)f == v;
     }
     if (v < -2147483648.0 || v > 2147483647.0) return 0;
     *bits = (int)v;
@@ -99,11 +100,9 @@ TMAP_FN tmap_u64 tmapi_raster_part(tmap_u64 *end, tmap_u64 bytes) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// CUDA's error for one of a plan: an argument outside its range is an invalid value, a map that is
-// too large an invalid configuration.
-static inline cudaError_t tmapi_raster_error(int code) {
-    if (code == TMAP_ERANGE) return cudaErrorInvalidConfiguration;
-    return code ? cudaErrorInvalidValue : cudaSuccess;
+// 1 for an address at a multiple of `to` that is not null.
+static inline int tmapi_raster_aligned(const void *address, tmap_u64 to) {
+    return address && (tmap_u64)address % to == 0;
 }
 
 // One of some launches. Without blocks it is left out.

@@ -13,9 +13,8 @@
 // problems" (2014), equations 9 and 10. In equation 10 the printed column is that of the map with
 // the diagonal; j = lambda - i(i-1)/2 is meant (docs/errata.md).
 //
-// The paper's roots by sqrtf (LTM-X), Newton's iteration (LTM-N) and x rsqrtf(x) (LTM-R) are in
-// papers/triangle_maps.h; they are exact for the first few thousand rows. Here one integer step
-// corrects an approximate root: floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 <
+// The paper's roots (papers/triangle_maps.h) are exact for the first few thousand rows. Here one
+// integer step corrects an approximate root: floor(sqrt(2 lambda)) is i or i + 1, because i + 0.4 <
 // sqrt(2 lambda) < i + 1.5 from row 1 on, and an error of the root below 0.4 leaves it so. The sign
 // of the remainder 2 lambda - i(i+1) says which; it is small, and right modulo 2^32.
 //

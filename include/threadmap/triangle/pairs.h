@@ -21,8 +21,8 @@
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
 //     ... tmap_pairs_launch(&plan, &j, stream);
 //
-// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, such as
-// 12 for short functions (a count of near pairs: 1.14 times as fast) and 1 for long ones (1.07).
+// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, 12 for
+// short functions, 1 for long ones.
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
@@ -67,8 +67,8 @@ enum {
 
 // A plan. Items are what a share of the work is counted in: tiles of `side` x `side` pairs, those
 // of the first set first, row by row in the order of tmap_upper_map, of a matrix where there are
-// two sets or a square is stored, of tmap_triangle_map for a lower one. Where there are few tiles,
-// each is cut into bands of rows, which are the items then.
+// two sets or a square is stored, of tmap_triangle_map for a lower one. A few tiles are cut into
+// bands of rows, which are the items then.
 typedef struct tmap_pairs_plan {
     tmap_u32 n, rows;             // points of a set; pairs with i below it
     tmap_u32 others;              // points of the second set; 0: there is none
@@ -103,10 +103,10 @@ TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
 
 TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
 
-// Row *i and column *j of tile number `tile` of a matrix of tiles, row by row. layout: the tiles
-// that there are: all (TMAP_PAIRS_SQUARE), those of the lower triangle (TMAP_PAIRS_LOWER), in which
-// row r has r + 1 + skew tiles, else those of the upper one. across: tiles of the first row. wide:
-// a constant, 1 for numbers of 64 bits, but of a lower triangle.
+// Row *i and column *j of tile number `tile`, row by row. layout: the tiles that there are: all
+// (TMAP_PAIRS_SQUARE), those of the lower triangle (TMAP_PAIRS_LOWER), in which row r has r + 1 +
+// skew tiles, else those of the upper one. across: tiles of the first row. wide: a constant, 1 for
+// numbers of 64 bits, but of a lower triangle.
 TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across, tmap_u32 skew,
                                  int wide, tmap_u32 *i, tmap_u32 *j) {
     const tmap_u32 low = (tmap_u32)tile;
@@ -145,9 +145,9 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
 
 // ---- the plan of facts --------------------------------------------------------------------------
 
-// The grid for the plan's share: a few times as many blocks as the device holds, since tiles of
-// the diagonal end sooner; where values are stored, a block for each of the small tiles, and none
-// where no launch takes as many.
+// The grid for the plan's share: a few times as many blocks as the device holds, since tiles of the
+// diagonal end sooner; a block for each tile of what is stored, or none where no launch takes as
+// many.
 TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
     plan->grid = (tmap_u32)(plan->count < most ? plan->count : most);
@@ -242,7 +242,7 @@ static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, co
 // 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
 // of TMAP_PAIRS_THREADS threads, cast to const void *. A plan serves any number of launches on the
 // device that was the current one.
-// Returns cudaErrorInvalidValue for a null pointer and for numbers outside these ranges,
+// Returns cudaErrorInvalidValue for a null pointer and numbers outside these ranges,
 // cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
 // *out is written only on success. Cost: calls of the CUDA runtime that do not wait for the device.
 // Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
@@ -255,8 +255,8 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// The next four restrict or widen a plan; all but the last forget a share that was set before. They
-// return cudaErrorInvalidValue for a null pointer and for numbers outside the ranges.
+// The next four restrict or widen a plan; all but the last forget a share. They return
+// cudaErrorInvalidValue for a null pointer and numbers outside the ranges.
 
 // Changes a number of a plan, all of whose tiles it then has.
 static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u32 *number,
@@ -305,8 +305,7 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // value. job: the address of that struct. Returns the launch's own error; one that an earlier call
 // has left is neither reported nor cleared. Can be captured. A plan without an item is launched
 // too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer and for what
-// no plan maker has made. tmap_pairs_select_launch, tmap_pairs_rows_launch and
-// tmap_pairs_store_launch refuse plans that are not theirs.
+// no plan maker has made; the launchers of other headers also for plans that are not theirs.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_job job,
                                             cudaStream_t stream) {
     if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
@@ -339,9 +338,9 @@ TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points point
 
 // ---- all pairs of a tile ------------------------------------------------------------------------
 //
-// A block takes a tile of 512 x 512 pairs, or a band of its rows where there are few tiles. Each of
-// its 128 threads has four points j in registers; the points i are in shared memory, coordinate by
-// coordinate, and all threads read the same ones, 16 bytes at a time.
+// A block takes a tile of 512 x 512 pairs, or a band of its rows. Each of its 128 threads has four
+// points j in registers; the points i are in shared memory, coordinate by coordinate, and all
+// threads read the same ones, 16 bytes at a time.
 
 // pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
 // accumulator: of tmap_pairs_fold, else 0.

@@ -14,10 +14,9 @@
 //
 // A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
 // 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
-// different pairs. A block has the points of a tile's rows and columns, of one group of frames, in
-// shared memory, while those of the next group come; and what the pairs of the tile have of their
-// own, which is made once for all frames of the block. Where all pairs fit one block, they are one
-// tile. Sums are joined in a fixed order.
+// different pairs. A block has in shared memory the points of a tile's rows and columns, of one
+// group of frames, while those of the next group come; and what the pairs of the tile have of their
+// own, which is made once for all frames of the block. Sums are joined in a fixed order.
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
@@ -55,10 +54,10 @@ typedef struct tmap_pairs_frames_plan {
 
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
-// What a block has in shared memory, in bytes, and where: two stages of points (the frames of a
-// group and the reference); a table of what the pairs of a tile have of their own, 4 columns of a
-// block of rows after the other; the sums of warps, twice; those of the block's frames, where there
-// is more than one tile; and what is joined over the block.
+// What a block has in shared memory, and at which byte: two stages of points (the frames of a group
+// and the reference); a table of what the pairs of a tile have of their own, 4 columns of a block
+// of rows after the other; the sums of warps, twice; those of the block's frames, where there is
+// more than one tile; those of all pairs, with scratch for a join over the block.
 typedef struct tmapi_frames_layout {
     tmap_u32 stage, sums, at_sums, at_all, at_pairs, bytes;
 } tmapi_frames_layout;
@@ -96,9 +95,9 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 
 // ---- how the work is divided --------------------------------------------------------------------
 
-// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. As many rounds take
-// a block's start, the handing over from group to group, a group at least; in one, MADE pairs of
-// the table are made.
+// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames: those of a block's
+// start, of the handing over from group to group, of a group at least; and pairs of the table that
+// are made in one.
 #define TMAPI_FRAMES_START  3.0
 #define TMAPI_FRAMES_HAND   0.5
 #define TMAPI_FRAMES_LATENT 2.0
@@ -131,9 +130,8 @@ TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
     return whole + (diagonal - whole) * p->bands / (double)p->tiles;
 }
 
-// The divisions of a cut that might be good, so many groups of frames and tiles for a block, and
-// about how long they take, in rounds, compared with the best so far. tile: rounds for a tile and a
-// group.
+// The best division of a cut into so many groups of frames and tiles for a block, by about how many
+// rounds it takes, if it is better than the best so far. tile: rounds for a tile and a group.
 TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
                               tmap_pairs_frames_plan *best) {
     const double made = p.own * (double)p.side * p.side / (p.bands > 1 ? 1 : 2);
@@ -202,8 +200,7 @@ TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
 // The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
 // frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
 // bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads; its limit of shared memory is raised to what the
-// device has. All else: as tmap_pairs_plan_make.
+// function of TMAP_PAIRS_FRAMES_THREADS threads. All else: as tmap_pairs_plan_make.
 // Example: tmap_pairs_frames_plan_make(200, 4096, 1, 8, (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                                       tmap_u32 bytes, const void *kernel,
@@ -224,8 +221,8 @@ static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan 
                                                    cudaStream_t stream) {
     if (!plan || !plan->kernel || !job || plan->kind != TMAP_PAIRS_KIND_FRAMES)
         return cudaErrorInvalidValue;
-    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     if (!plan->frames) return cudaSuccess;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }
 
@@ -236,8 +233,8 @@ static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan 
 // ---- points and functions of the user's ---------------------------------------------------------
 
 // Where points are, in device memory. reference: shape (points, 3), or 0 where no pair has anything
-// of its own. frames: shape (plan's frames, points, 3). numbers: those below `points` of the plan's
-// n points, in any order, which are points 0, 1, ... of everything else; 0: the first n.
+// of its own. frames: shape (plan's frames, points, 3). numbers: the plan's n points, each below
+// `points`, in any order, which are points 0, 1, ... of everything else; 0: the first n.
 typedef struct tmap_pairs_frames_points {
     const float *reference, *frames;
     tmap_u32 points;
@@ -292,8 +289,7 @@ typedef struct tmapi_frames_tile {
     tmap_u32 head, heads, step, block, quad, count;
 } tmapi_frames_tile;
 
-// Float number `at` of the block's shared memory. A number and not a pointer is what is handed
-// around, so that the compiler knows which memory it is.
+// Float number `at` of the block's shared memory. By a number the compiler knows the memory.
 TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
     return (float *)tmapi_pairs_memory() + at;
 }
@@ -338,8 +334,8 @@ TMAP_DEVICE tmap_u32 tmapi_frames_begin(tmap_u32 all, tmap_u32 step, tmap_u32 v)
     return all / step * v + (v < all % step ? v : all % step);
 }
 
-// The share of lanes number v of `step` that go their own ways: every step-th head, and as many
-// quads, one after the other, as make the shares equal.
+// Share v of `step`: every step-th head, and as many quads, one after the other, as make the shares
+// equal.
 TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
     const tmap_u32 most = t->quads / (TMAPI_FRAMES_ROWS / 4);
     const tmap_u32 with = t->diagonal && most < t->blocks ? most : t->blocks; // blocks with quads
@@ -396,8 +392,7 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
 //
 // A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
 // time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
-// is the same for all frames, and read by 16 bytes for 4 pairs. Where a warp has fewer than 32
-// frames, its halves, quarters or eighths are on their own ways through the pairs.
+// is the same for all frames, and read by 16 bytes for 4 pairs.
 
 typedef struct tmapi_frames_places {
     alignas(16) float at[TMAPI_FRAMES_ROWS][3];
@@ -593,8 +588,7 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
 }
 
 // The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those
-// of lanes with the same frames joined. stage: of their points; sums: where those of all warps
-// begin.
+// of lanes with the same frames joined. stage, sums: where those of all warps begin.
 TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
                                     tmap_u32 stage, tmap_u32 sums) {
     const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
@@ -618,8 +612,8 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_ti
     if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane.total, f->fold.bytes);
 }
 
-// All tiles and frames of a block. At step x the points of group x are asked for, the pairs of
-// group x - 1 are looked at, and the sums of group x - 2 are joined, all tiles one after the other.
+// All tiles and frames of a block. At step x the points of group x are asked for, group x - 1 is
+// looked at, and the sums of group x - 2 are joined, all tiles one after the other.
 TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u32 ways = 32 / plan->group, group = plan->group;
@@ -706,10 +700,10 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
 // happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16, the first
 // tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap need one
 // each. All threads of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS
-// threads. An accumulator begins anew after 128 pairs at most, so that sums of floats go far where
-// fold.join adds them up in double precision.
+// threads.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
-// number of frames and on the device: sums of floats may differ between plans.
+// number of frames and on the device: sums of floats may differ between plans. An accumulator
+// begins anew after 128 pairs at most.
 // Cost: for each pair and frame what add costs, and half of an instruction; of_pair in each block.
 // Fewer frames than 8 leave lanes idle: for one or two tmap_pairs_fold is quicker.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,

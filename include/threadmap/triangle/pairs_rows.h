@@ -2,25 +2,13 @@
 // pairs_rows.h: for each of n points a few values accumulated over all the others, where each pair
 // is looked at once and gives to both of its points: forces, densities, sums of kernels.
 //
-//     static __device__ void pull(void *job, tmap_pair pair, const void *a, const void *b,
-//                                 void *to_i, void *to_j) {
-//         const body *u = (const body *)a, *v = (const body *)b; // x, y, z, mass
-//         const float x = v->x - u->x, y = v->y - u->y, z = v->z - u->z;
-//         const float r = rsqrtf(((pull_job *)job)->eps2 + x * x + y * y + z * z);
-//         const float w = r * r * r, i = v->mass * w, j = u->mass * w;
-//         vec3 *p = (vec3 *)to_i, *q = (vec3 *)to_j;
-//         p->x += i * x, p->y += i * y, p->z += i * z;
-//         q->x -= j * x, q->y -= j * y, q->z -= j * z;
-//     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-//     pulls(tmap_pairs_plan plan, pull_job j) {
-//         const tmap_points points = {j.bodies, 0, sizeof(float), 4};
-//         const vec3 zero = {0, 0, 0};
-//         const tmap_fold sums = {&zero, sizeof zero, join}; // adds two vec3
-//         tmap_pairs_rows(&plan, points, pull, sums, j.to, &j);
-//     }
+//     const tmap_points points = {j.bodies, 0, sizeof(float), 4}; // x, y, z, mass
+//     const tmap_fold sums = {&zero, sizeof zero, join}; // adds two vec3
+//     tmap_pairs_rows(&plan, points, pull, sums, j.to, &j); // in a kernel of the user's
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
 //     ... tmap_pairs_rows_launch(&plan, &j, stream); // j.to: a tmap_pairs_rows_to
+//
+// samples/triangle/17_gravity.cu has all of it.
 //
 // A tile of pairs leaves a part for each of its points in memory. The block that leaves the last
 // part for some points joins all their parts in the order of the tiles. No two threads ever add to
@@ -41,9 +29,8 @@ typedef struct tmap_pairs_rows_to {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Tiles along a side of the triangle, at most: so many parts has a point. The sides of the smallest
-// tiles: of few points, so that there are many tiles for so few; of more, the columns that a warp
-// takes at a time are a divisor of it.
+// Tiles along a side of the triangle, at most, which are the parts of a point. The sides of the
+// smallest tiles: of few points, so that there are many tiles; and of more.
 #define TMAPI_PAIRS_ROWS_ACROSS   128u
 #define TMAPI_PAIRS_ROWS_SIDE_FEW 128u
 #define TMAPI_PAIRS_ROWS_SIDE_MIN 256u
@@ -72,7 +59,7 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     return points > sums ? points : sums;
 }
 
-// The tile of an item, counted in tiles, of which a set has 2^32 or more only by its other points.
+// The tile of an item. A set has 2^32 tiles or more only by its other points.
 TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tmap_u64 item) {
     tmapi_pairs_place place;
     place.set = 0;
@@ -84,8 +71,7 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tm
     return place;
 }
 
-// Blocks of points that are waited for together, in a set: those of the first set, then those of
-// the second one.
+// Blocks of points of a set: those of the first set, then those of the second one.
 TMAP_FN tmap_u64 tmapi_pairs_rows_blocks(const tmap_pairs_plan *plan) {
     return (tmap_u64)tmapi_pairs_tiles(plan->n, plan->side) + (plan->others ? plan->across : 0);
 }
@@ -97,11 +83,10 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
 }
 
 // Bytes of the workspace for accumulators of `bytes` bytes: those of all rows and all columns of
-// each tile of the plan's share. A tile has 128 points along its sides, beyond 6144 points 256, or
-// as much more as makes up to 128 tiles across: this is 129 accumulators for each point at most,
-// and more only where the second set has more points than the first. Shares that run one after the
-// other may use the same memory. Saturates. Example: n = 131072, accumulators of 12 bytes:
-// 202900480 bytes, of which 1024 are cleared once.
+// each tile of the plan's share, 129 accumulators for each point at most, and more only where the
+// second set has more points than the first. Shares that run one after the other may use the same
+// memory. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of which 1024
+// are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -150,11 +135,10 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tm
 // ---- pairs of a tile ----------------------------------------------------------------------------
 //
 // A warp takes 32 points i by 32 m points j. Each lane has m of the points j in registers, with
-// what they have so far. The points i go round: at each step lane l meets number (l + step) mod 32
-// of them, which it reads from shared memory, and what they have so far travels from lane to lane
-// by shuffles: a shuffle for each of its words and m pairs, and nothing is added up twice. With 8
-// points j and three words all of this costs an instruction for each pair. Accumulators in shared
-// memory, which are loaded and stored, would cost two, and sums over the lanes for each point five.
+// what they have so far. At each step lane l meets point i number (l + step) mod 32, which it reads
+// from shared memory, and what the points i have so far travels from lane to lane by shuffles: a
+// shuffle for each of its words and m pairs. With 8 points j and three words all of this costs an
+// instruction for each pair; accumulators in shared memory would cost two.
 
 // pair: i < j, or a point of each set. a, b: point i and point j. to_i, to_j: what they have so
 // far, of the user's type, to which the function adds what the pair gives to each of them.
@@ -175,28 +159,17 @@ typedef struct tmapi_give {
 
 // Copies point x of a warp's 64 in shared memory, which are its 32 points i twice, so that those
 // from any lane's on lie side by side: 16 bytes of each, then the next 16, or 8 and 4 that are
-// left. Lanes side by side read and write without bank conflicts. to_shared: whether `point`
-// becomes number x; else it is read.
+// left, without bank conflicts. to_shared: whether `point` becomes number x; else it is read.
 TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tmap_u32 x,
                                  unsigned char *point, int to_shared) {
     const tmap_u32 bytes = r->points.d * r->points.size;
 #pragma unroll
-    for (tmap_u32 at = 0; at < 8 * TMAP_PAIRS_D_MAX; at += 4) {
-        const tmap_u32 begin = at / 16 * 16, left = bytes - begin;
-        tmap_u32 width = 0;
-        unsigned char *there;
-        if (at >= bytes) continue;
-        if (left >= 16)
-            width = at == begin ? 16 : 0;
-        else if (at == begin)
-            width = left >= 8 ? 8 : 4;
-        else if (at == begin + 8)
-            width = 4; // 12 bytes are left
-        there = shared + at * 64 + x * width;
+    for (tmap_u32 at = 0, width; at < bytes; at += width) {
+        width = bytes - at >= 16 ? 16 : bytes - at >= 8 ? 8 : 4;
         if (to_shared)
-            tmapi_value_copy(there, point + at, width);
+            tmapi_value_copy(shared + at * 64 + x * width, point + at, width);
         else
-            tmapi_value_copy(point + at, there, width);
+            tmapi_value_copy(point + at, shared + at * 64 + x * width, width);
     }
 }
 
@@ -212,8 +185,8 @@ TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *point
     }
 }
 
-// The accumulators of 32 points of a part stand together, word by word: word k of point x is 32 k
-// words behind word 0.
+// The accumulators of 32 points of a part lie together: word k of point x is 32 k words behind its
+// word 0.
 TMAP_DEVICE tmapi_value_u32 *tmapi_give_at(const tmapi_give *r, unsigned char *part, tmap_u32 x) {
     return (tmapi_value_u32 *)(part + (tmap_u64)(x - x % 32) * r->fold.bytes + x % 32 * 4);
 }
@@ -237,9 +210,9 @@ typedef struct tmapi_give_span {
 } tmapi_give_span;
 
 // A step: point first.i + (lane + step) mod 32, which is `row` and whose accumulator this lane has,
-// by points j of the lane; then the accumulator goes on to the lane before. Of pairs that are not
-// sure, those below the ends of rows and columns exist, and of one set those with i < j. Collective
-// for the warp.
+// by points j of the lane; then the accumulator goes on to the lane before. Pairs that are not sure
+// are compared with the ends of rows and columns and, of one set, must have i < j. Collective for
+// the warp.
 TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tmap_pair first,
                                  tmap_u32 step, const tmapi_pairs_point *mine,
                                  tmapi_fold_words *to_i, tmapi_fold_words *to_j,
@@ -497,7 +470,7 @@ TMAP_DEVICE unsigned char *tmapi_give_result(const tmapi_give *r, const tmapi_gi
     return point < points ? result + (b->set * points + point) * r->fold.bytes : 0;
 }
 
-// Joins all parts of a block of points. Collective for the block.
+// Joins all parts of a block of points, of which there may be none. Collective for the block.
 TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
@@ -506,7 +479,8 @@ TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
         if (!result) break;
         tmapi_fold_move(&sum, r->fold.zero, r->fold.bytes);
         TMAPI_NO_UNROLL
-        for (int columns = 1; columns >= 0; --columns) tmapi_give_join(r, &b, columns, x, &sum);
+        for (int columns = 1; columns >= 0 && b.count; --columns)
+            tmapi_give_join(r, &b, columns, x, &sum);
         tmapi_fold_move(result, &sum, r->fold.bytes);
     }
 }
@@ -550,13 +524,7 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
         const int second = k - set * blocks >= of_first;
         const tmap_u32 block = (tmap_u32)(k - set * blocks) - (second ? of_first : 0);
         const tmapi_give_block b = tmapi_give_block_of(r, set, block, second);
-        if (b.count) continue;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
-            unsigned char *result = tmapi_give_result(r, &b, x);
-            if (!result) break;
-            tmapi_fold_move(result, r->fold.zero, r->fold.bytes);
-        }
+        if (!b.count) tmapi_give_finish(r, b);
     }
 }
 
@@ -569,14 +537,13 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 // a plan of another kind, or with too little shared memory for these, nothing is written. give: a
 // __device__ function without barriers and collectives. All threads of all blocks call it, once in
 // a launch, in blocks of TMAP_PAIRS_THREADS threads.
-// Exactness: results depend on the plan's share alone, not on the grid. Terms are added up within a
-// tile, as many as it has points along a side, and then tile by tile: sums of floats of n = 131072
-// points are of 1024 terms, and of 128 of these.
-// Cost: for each pair what give costs, and a share of a shuffle for each word of an accumulator, a
-// load from shared memory for each 16 bytes of a point, and two instructions or three. The share is
-// an eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80
-// bytes, else a half. Such kernels take 96 to 144 registers; the pull of bodies is quickest with
-// __launch_bounds__(128, 4), which holds one to 128.
+// Exactness: results depend on the plan's share alone. Terms are added up within a tile, as many as
+// it has points along a side, and then tile by tile: sums of floats of n = 131072 points are of
+// 1024 terms, and of 128 of these.
+// Cost: for each pair what give costs, a share of a shuffle for each word of an accumulator, a load
+// from shared memory for each 16 bytes of a point, and two instructions or three. The share is an
+// eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80, else a
+// half. The pull of bodies is quickest with __launch_bounds__(128, 4).
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_give give, tmap_fold fold, tmap_pairs_rows_to to,
                                  void *job) {

@@ -10,11 +10,10 @@
 //
 // samples/triangle/16_radius_graph.cu has all of it.
 //
-// A thread keeps the answers for 32 pairs in one word, so that a hit costs nothing where pairs are
-// tested. Words that are not 0 go into a queue of the warp in shared memory. Only when it is full
-// or the tile is done are values computed and places in the list taken. In the fixed order a tile's
-// place is the number of hits of all tiles before it, which blocks tell each other by decoupled
-// look-back (Merrill and Garland 2016).
+// A thread keeps the answers for 32 pairs in one word. Words that are not 0 go into a queue of the
+// warp in shared memory. Only when it is full or the tile is done are values computed and places in
+// the list taken. In the fixed order a tile's place is the number of hits of all tiles before it,
+// which blocks tell each other by decoupled look-back (Merrill and Garland 2016).
 #ifndef TMAP_TRIANGLE_PAIRS_SELECT_H
 #define TMAP_TRIANGLE_PAIRS_SELECT_H
 
@@ -325,11 +324,10 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // Errors: nothing is done where the count or the workspace is null or not at a multiple of 8; pairs
 // that are so count as a capacity of 0, and values that are null or not at a multiple of
 // choice.bytes are not written. tmap_pairs_select_launch reports all of this but the values.
-// Cost: for each pair what choose costs without its value, and about two instructions; a comparison
-// as its result is the cheapest. For each hit some tens of instructions of a warp, which hits that
-// wait in the queue together share. In the fixed order a tile in which a warp has more words than
-// its queue holds is gone through twice, from about one hit in 120 pairs on, and blocks wait for
-// tiles before their own. Shared memory: 14 KiB beside the plan's.
+// Cost: for each pair what choose costs without its value, and about two instructions. For each hit
+// some tens of instructions of a warp, which hits that wait in the queue together share. In the
+// fixed order a tile in which a warp has more words than its queue holds is gone through twice,
+// from about one hit in 120 pairs on. Shared memory: 14 KiB beside the plan's.
 // Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
 TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points points,
                                    tmap_pairs_choice choice, const tmap_pairs_list *list,

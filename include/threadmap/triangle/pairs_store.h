@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: MIT
 // pairs_store.h: a value for each pair of n points, written by whole sectors of memory.
 //
-//     typedef struct far_job { const float *points; float *out; } far_job;
-//     static __device__ void chebyshev(void *job, tmap_pair pair, const void *a, const void *b,
-//                                      void *value) {
-//         const float *u = (const float *)a, *v = (const float *)b;
-//         *(float *)value = fmaxf(fmaxf(fabsf(u[0] - v[0]), fabsf(u[1] - v[1])),
-//                                 fabsf(u[2] - v[2]));
-//     }
 //     __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
-//     distances(tmap_pairs_plan plan, far_job j) {
+//     distances(tmap_pairs_plan plan, my_job j) { // value: a function of the user's
 //         const tmap_points points = {j.points, 0, sizeof(float), 3};
-//         tmap_pairs_store(&plan, points, chebyshev, sizeof(float), j.out, &j);
+//         tmap_pairs_store(&plan, points, value, sizeof(float), j.out, &j);
 //     }
 //     ... const tmap_pairs_store_shape shape = {n, 3, sizeof(float), TMAP_PAIRS_CONDENSED,
 //                                               sizeof(float)};
 //     ... tmap_pairs_store_plan_make(shape, (const void *)distances, &plan);
 //     ... cudaMalloc(&j.out, tmap_pairs_store_bytes(&plan));
-//     ... tmap_pairs_store_launch(&plan, &j, stream);
+//     ... tmap_pairs_store_launch(&plan, &j, stream); // samples/triangle/18_own_metric.cu
 //
 // A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph, whose
 // adjacency matrix is then rows of 32-bit words. tmap_pairs_store takes points of up to 8
 // coordinates, tmap_pairs_store_sums of any number.
 //
 // Memory takes whole sectors of 32 bytes at less than half the price of parts of them. But a row
-// of a condensed matrix begins anywhere. Where it begins in its sector repeats every 16 rows,
-// since i(i+1)/2 modulo 8 does, and so it does in a matrix of any pitch: so a warp takes every
-// 16th row of a tile, and keeps 4 columns a lane in registers that are shifted, once for all of
-// these rows, to where the sectors begin. Tiles thus end where sectors do, not at multiples of 128
-// columns.
+// of a condensed matrix begins anywhere. Where it begins in its sector repeats every 16 rows, since
+// i(i+1)/2 modulo 8 does, as in a matrix of any pitch. So a warp takes every 16th row of a tile,
+// and keeps 4 columns a lane in registers that are shifted, once for all of these rows, to where
+// the sectors begin. Tiles thus end where sectors do, not at multiples of 128 columns.
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
@@ -58,8 +50,8 @@ typedef struct tmap_pairs_store_shape {
 #define TMAPI_STORE_WIDE    4   // columns of a lane
 #define TMAPI_STORE_WIDEST  8   // of sums in few registers, where tiles are large
 
-// Threads of a block, and how many blocks of them a multiprocessor should hold at once, so that it
-// always has stores under way: for points of up to 16 bytes and a value of some instructions.
+// Threads of a block, and the blocks of a multiprocessor, so that it always has stores under way:
+// for points of up to 16 bytes and a value of some instructions.
 #define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
 #define TMAP_PAIRS_STORE_BLOCKS 2
@@ -74,8 +66,7 @@ typedef struct tmap_pairs_store_shape {
 #define TMAP_PAIRS_SUM_MAX      16u
 #define TMAP_PAIRS_SUMS_D_MAX   0x7fffffffu
 
-// Values of 16 bytes; lanes store so many side by side. Of bits, a lane has one, and a word is
-// made of what 32 lanes say.
+// Values of 16 bytes, which a lane stores side by side; of bits, a lane has one.
 TMAP_FN tmap_u32 tmapi_store_values(tmap_u32 bytes) { return bytes ? 16 / bytes : 1; }
 
 // Columns before a tile's own that may be written with it: a sector of them.
@@ -88,21 +79,20 @@ TMAP_FN tmap_u32 tmapi_store_vectors(tmap_u32 size, tmap_u32 d) {
     return d * size <= 16 ? 1 : d * size <= 32 ? 2 : TMAPI_STORE_VECTORS;
 }
 
-// Places of staged points, of 16 bytes each: of a tile's rows, its columns and a sector before
-// them.
+// Places of 16 bytes of staged points: of a tile's rows, its columns and a sector before them.
 TMAP_FN tmap_u32 tmapi_store_places(tmap_u32 side, tmap_u32 bytes) {
     return 2 * side + tmapi_store_before(bytes);
 }
 
-// Bytes from where the points' vectors are to where their next ones are: one place more, so that
-// the vectors of a point lie in different banks.
+// Bytes from a vector of a point to its next one: one place more than there are, so that they lie
+// in different banks.
 TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// Vectors of a point of a sum: all, and those that are staged at once: all of up to 10, which are
-// as many as fit the shared memory that every GPU has, else equal pieces of 5 at most, of which one
-// is computed with and the next one on its way.
+// Vectors of a point of a sum: all, and those that are staged at once: all of up to 10, as many as
+// fit the shared memory that every GPU has, else equal pieces of 5 at most, one of which is
+// computed with while the next one comes.
 #define TMAPI_STORE_STAGED 10u
 TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
     return d / (16 / size) + (d % (16 / size) != 0);
@@ -112,14 +102,11 @@ TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
     return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
 }
 
-// Points along a tile of sums. Large tiles cost less a pair where a tile has little to compute, and
-// too many blocks are idle at the end where there are few of them.
+// Points from which on tiles of sums are large, which costs less a pair of few coordinates, but
+// leaves too many blocks idle at the end where there are few of them. Tests set it lower.
 #ifndef TMAPI_STORE_LARGE
-#define TMAPI_STORE_LARGE 8192u // points from which on tiles are large; tests set it lower
+#define TMAPI_STORE_LARGE 8192u
 #endif
-TMAP_FN tmap_u32 tmapi_store_side(tmap_u32 n, tmap_u32 all) {
-    return all <= 4 && n >= TMAPI_STORE_LARGE ? 2 * TMAPI_STORE_BAND : TMAPI_STORE_BAND;
-}
 
 // Bytes of the output of a plan: all its sets, to the end of the last row. Saturates.
 // Example: n = 30720, condensed floats: 1887375360.
@@ -133,12 +120,11 @@ TMAP_FN int tmapi_store_plan_of(tmap_pairs_store_shape w, tmap_u32 side, tmap_u3
                                 tmap_u32 vectors, tmap_pairs_plan *out) {
     const tmap_u32 matrix = w.layout & TMAPI_PAIRS_LAYOUT;
     tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_STORE, w.n, w.d, w.size);
-    if (!out || w.n > TMAP_PAIRS_STORE_MAX || w.d < 1) return TMAP_EINVAL;
-    if ((w.size != 4 && w.size != 8) || (w.value != 4 && w.value != 8 && w.value != TMAP_PAIRS_BIT))
+    if (!out || w.n > TMAP_PAIRS_STORE_MAX || w.d < 1 || (w.size != 4 && w.size != 8) ||
+        (w.value != 4 && w.value != 8 && w.value != TMAP_PAIRS_BIT) || !matrix ||
+        w.layout > (TMAPI_PAIRS_LAYOUT | TMAP_PAIRS_HOLLOW) ||
+        (matrix == TMAP_PAIRS_CONDENSED && w.value == TMAP_PAIRS_BIT))
         return TMAP_EINVAL;
-    if (!matrix || w.layout & ~(tmap_u32)(TMAPI_PAIRS_LAYOUT | TMAP_PAIRS_HOLLOW))
-        return TMAP_EINVAL;
-    if (matrix == TMAP_PAIRS_CONDENSED && w.value == TMAP_PAIRS_BIT) return TMAP_EINVAL;
     p.layout = w.layout, p.value = w.value, p.before = tmapi_store_before(w.value);
     p.block = threads, p.side = side, p.shared = tmapi_store_plane(side, w.value) * vectors;
     tmapi_pairs_plan_tiles(&p);
@@ -154,11 +140,11 @@ TMAP_FN int tmap_pairs_store_plan_of(tmap_pairs_store_shape shape, tmap_pairs_pl
                                tmapi_store_vectors(shape.size, shape.d), out);
 }
 TMAP_FN int tmap_pairs_store_sums_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
-    const int sizes = shape.d && (shape.size == 4 || shape.size == 8);
-    const tmap_u32 all = sizes ? tmapi_store_all(shape.size, shape.d) : 1;
+    const tmap_u32 all = tmapi_store_all(shape.size == 8 ? 8 : 4, shape.d ? shape.d : 1);
     const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
+    const tmap_u32 bands = all <= 4 && shape.n >= TMAPI_STORE_LARGE ? 2 : 1;
     if (shape.d > TMAP_PAIRS_SUMS_D_MAX) return TMAP_EINVAL;
-    return tmapi_store_plan_of(shape, tmapi_store_side(shape.n, all), TMAP_PAIRS_SUMS_THREADS,
+    return tmapi_store_plan_of(shape, bands * TMAPI_STORE_BAND, TMAP_PAIRS_SUMS_THREADS,
                                pieces * tmapi_store_piece(all), out);
 }
 
@@ -173,13 +159,12 @@ static inline cudaError_t tmapi_store_plan_keep(int code, const tmap_pairs_plan 
 
 // The plan of a kernel that stores a value for every pair of n points. kernel: a __global__
 // function of TMAP_PAIRS_STORE_THREADS threads, cast to const void *. tmap_pairs_plan_rows, _sets,
-// _share and, for a square, _others restrict or widen the plan as they do that of
-// tmap_pairs_plan_make: the output then has those rows alone; sets lie one behind the other; a
-// share of the items, tiles of 128 x 128 pairs, leaves the rest of the output as it is.
-// Returns cudaErrorInvalidValue for a null pointer, for numbers outside the shape's ranges and for
-// bits in a condensed matrix. *out is written only on success. A launch of more than 2^31 - 1
-// tiles, by then 10^13 values, is refused with cudaErrorInvalidConfiguration.
-// Cost: some arithmetic, no call of CUDA.
+// _share and, for a square, _others restrict or widen the plan: the output then has those rows
+// alone; sets lie one behind the other; a share of the items, tiles of 128 x 128 pairs, leaves the
+// rest of the output as it is.
+// Returns cudaErrorInvalidValue for a null pointer, numbers outside the shape's ranges and bits in
+// a condensed matrix. *out is written only on success. A launch of 2^31 tiles or more, by then
+// 10^13 values, is refused with cudaErrorInvalidConfiguration. Cost: no call of CUDA.
 static inline cudaError_t tmap_pairs_store_plan_make(tmap_pairs_store_shape shape,
                                                      const void *kernel, tmap_pairs_plan *out) {
     tmap_pairs_plan p;
@@ -196,10 +181,9 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape
 }
 
 // Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the
-// next: at least a row's own, and at most TMAP_PAIRS_STORE_MAX; 0 goes back to just these. It may
-// be any number; sets then lie `rows` of them apart.
-// Returns cudaErrorInvalidValue for a null pointer, a plan of another kind, and for numbers
-// outside.
+// next: from a row's own to TMAP_PAIRS_STORE_MAX; 0 goes back to just these. Sets then lie `rows`
+// of them apart. Returns cudaErrorInvalidValue for a null pointer, a plan of another kind, and for
+// numbers outside.
 static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
     tmap_pairs_plan p;
     if (!plan || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
@@ -225,9 +209,9 @@ static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, t
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-// A tile of `side` x `side` points, a band or two. size, bytes: of a coordinate and of a value,
-// constants; bytes 0: bits. across: its bands, 1 or 2. warps: of the block, 4 to 16, and lanes:
-// that bring a point, 1 or 4, constants. wide: columns of a lane, a constant.
+// A tile of `side` x `side` points, which has `across` bands, 1 or 2. Constants are size and bytes,
+// of a coordinate and of a value, 0: bits; warps of the block, 4 to 16; lanes that copy a point, 1
+// or 4; wide, columns of a lane.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
@@ -245,7 +229,6 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
                                          tmap_u32 warps, tmap_u32 lanes, tmap_points points,
                                          tmap_u32 bytes, void *out) {
     const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
-    const tmap_u32 size = points.size, d = points.d;
     tmap_u32 tile = item, row, column;
     tmap_u64 set = 0;
     tmapi_store s;
@@ -260,13 +243,13 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.condensed = layout == TMAP_PAIRS_CONDENSED, s.lower = layout == TMAP_PAIRS_LOWER;
     s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
     s.free = !s.condensed && !s.lower && !s.hollow;
-    s.size = size, s.d = d, s.bytes = bytes, s.pitch = plan->step;
+    s.size = points.size, s.d = points.d, s.bytes = bytes, s.pitch = plan->step;
     s.points = (const unsigned char *)points.a;
     s.others = (const unsigned char *)(s.two ? points.b : points.a);
     s.out = (unsigned char *)out;
     if (plan->sets > 1) {
-        s.points += set * plan->n * d * size;
-        s.others += set * (tmap_u32)s.columns * d * size;
+        s.points += set * plan->n * s.d * s.size;
+        s.others += set * (tmap_u32)s.columns * s.d * s.size;
         s.out += set * plan->values * (bytes ? bytes : 4);
     }
     return s;
@@ -276,9 +259,8 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
 
 // What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 or 8 columns. i, j: the
 // first row, and the lane's first column. at: where they are in the output; the 16th next row is
-// `step` values on, which shrinks by `shrink` from one such step to the next in a condensed matrix.
-// full: how many of the rows, from the first one on, have all of their pairs, and none of the
-// diagonal.
+// `step` values on, which shrinks by `shrink` for each in a condensed matrix. full: how many of the
+// rows, from the first one on, have all of their pairs, and none of the diagonal.
 typedef struct tmapi_store_strip {
     unsigned char *at;
     const unsigned char *rows;    // staged, the first
@@ -287,22 +269,21 @@ typedef struct tmapi_store_strip {
     tmap_u32 step, shrink;
 } tmapi_store_strip;
 
-// Where the lane's column c is staged: vectors of v columns are 32 places apart. strip: an
-// expression, and v a constant.
+// Where the lane's column c is staged. strip: an expression, and v a constant.
 #define TMAPI_STORE_COLUMN(strip, v, c) ((strip)->mine[(c) % (v)] + (c) / (v)*32 * 16)
 
 // The lane's column number c, counted from the strip's j.
 TMAP_DEVICE int tmapi_store_column(int v, tmap_u32 c) { return (int)c / v * 32 * v + (int)c % v; }
 
-// Where column x of those staged lies among them: v columns that lanes store side by side are in v
-// runs, in each of which the lanes of a warp, which ask for every v-th column, read side by side.
+// Where column x of those staged lies among them: in v runs, so that the lanes of a warp, which ask
+// for every v-th column, read side by side.
 TMAP_DEVICE tmap_u32 tmapi_store_place(const tmapi_store *s, tmap_u32 x) {
     const tmap_u32 v = tmapi_store_values(s->bytes);
     return x % v * ((s->side + tmapi_store_before(s->bytes)) / v) + x / v;
 }
 
-// Where row i of the output, which exists, would have its column 0. Modulo 2^64: row 0 of a
-// condensed matrix has it before the beginning.
+// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
+// it before the beginning.
 TMAP_DEVICE tmap_u64 tmapi_store_begin(const tmapi_store *s, tmap_u32 i) {
     if (!s->condensed) return i * s->pitch;
     return i * (tmap_u64)(2 * (tmap_u32)s->n - i - 3) / 2 - 1;
@@ -319,8 +300,7 @@ TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
     return full < 0 ? 0 : full < TMAPI_STORE_ROWS ? full : TMAPI_STORE_ROWS;
 }
 
-// How many of them are side by side in a band, how many a warp of a block has, and strip number
-// `turn` of its own.
+// Strips side by side in a band, strips of a warp, and number `turn` of these.
 TMAP_DEVICE tmap_u32 tmapi_store_beside(const tmapi_store *s) {
     return s->across * TMAPI_STORE_WIDE / s->wide;
 }
@@ -362,8 +342,8 @@ TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_
     return strip;
 }
 
-// The same number, but the compiler does not know: it computes what follows from it again, rather
-// than keep it in registers that are needed for other things meanwhile.
+// The same number, but the compiler does not know: it computes what depends on it again, rather
+// than keep it in registers that are needed for other things.
 TMAP_DEVICE tmap_u32 tmapi_store_again(tmap_u32 x) {
 #if defined(__CUDA_ARCH__)
     asm volatile("" : "+r"(x));
@@ -393,8 +373,8 @@ TMAP_DEVICE int tmapi_store_range(const tmapi_store *s, int i, int *first) {
 }
 
 // Stores a lane's values of the strip's row, those that have a place, and zeros on the diagonal of
-// a hollow matrix. Of 32 bits beside each other a word is made, which lane c keeps and stores.
-// full: whether the row is. Collective for the warp.
+// a hollow matrix. Of bits, lane c keeps and stores the word of columns c. full: whether the row
+// is. Collective for the warp.
 TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip *strip,
                                    const int full, const tmapi_store_out *out) {
     const tmap_u32 bytes = s->bytes, v = tmapi_store_values(bytes);
@@ -442,8 +422,7 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
 // ---- points in shared memory --------------------------------------------------------------------
 //
 // Vectors of 16 bytes: the first one of all rows and columns of the tile, then the second one of
-// all of them, and so on, a plane each. On GPUs that can, copies go past the registers, and the
-// block may do other things meanwhile.
+// all of them, and so on, a plane each.
 
 // A point that is staged: where it is in global memory, and its place. exists: or all of it is 0.
 typedef struct tmapi_store_point {
@@ -469,8 +448,8 @@ TMAP_DEVICE tmap_u32 tmapi_store_offset(tmap_u32 k, tmap_u32 bytes, tmap_u32 pla
     return k / (16 / bytes) * plane + k % (16 / bytes) * bytes;
 }
 
-// Copies of `unit` bytes, a constant. planes: so many vectors, a constant where a lane brings a
-// point; 0 beyond the last coordinate.
+// Copies of `unit` bytes, a constant. planes: vectors of a point, a constant where one lane copies
+// it; 0 beyond the last coordinate.
 TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit, tmap_u32 first,
                                       tmap_u32 planes, unsigned char *staged) {
     const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes), units = planes * (16 / unit);
@@ -502,9 +481,8 @@ TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit,
     }
 }
 
-// Begins to stage the points of a tile, so many vectors of them from coordinate `first` on: whole
-// vectors where they lie at multiples of them. by_vectors: a constant, 1 to try that; for few
-// coordinates it is not worth the code.
+// Begins to stage the points of a tile, `planes` vectors of each from coordinate `first` on.
+// by_vectors: a constant, 1 to copy whole vectors where they lie at multiples of them.
 TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u32 first,
                                    tmap_u32 planes, unsigned char *staged) {
     if (by_vectors && s->d % (16 / s->size) == 0 &&
@@ -516,10 +494,9 @@ TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u3
 
 // ---- points of one length -----------------------------------------------------------------------
 
-// What the points of a tile are scaled to. length: that all are to have, 0: they stay as they are.
-// centred: whether the centre of their coordinates is to be 0 first; share: of a coordinate in it,
-// 1 / d. at: for points that are staged by pieces, room for two doubles for each place: a point's
-// centre, and the factor by which it is to be multiplied.
+// What the points of a tile are scaled to: their length, or 0: they stay as they are. centred:
+// whether the mean of their coordinates is subtracted first; share: 1 / d. at: for points that are
+// staged by pieces, a mean and a factor for each place.
 typedef struct tmapi_store_scale {
     double length, share;
     int centred;
@@ -570,18 +547,15 @@ TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_sca
     }
 }
 
-// Coordinate number c of a vector, as a double; and set to one.
-TMAP_DEVICE double tmapi_store_get_coordinate(const tmapi_value *vector, tmap_u32 size,
-                                              tmap_u32 c) {
-    return size == 4 ? (double)((const float *)vector->bytes)[c]
-                     : ((const double *)vector->bytes)[c];
+// Number k, of `size` bytes, as a double; and set to one.
+TMAP_DEVICE double tmapi_store_get_number(const void *from, tmap_u32 size, tmap_u32 k) {
+    return size == 4 ? (double)((const float *)from)[k] : ((const double *)from)[k];
 }
-TMAP_DEVICE void tmapi_store_set_coordinate(tmapi_value *vector, tmap_u32 size, tmap_u32 c,
-                                            double to) {
+TMAP_DEVICE void tmapi_store_set_number(void *to, tmap_u32 size, tmap_u32 k, double number) {
     if (size == 4)
-        ((float *)vector->bytes)[c] = (float)to;
+        ((float *)to)[k] = (float)number;
     else
-        ((double *)vector->bytes)[c] = to;
+        ((double *)to)[k] = number;
 }
 
 // The sum of `count` coordinates of a point that is staged, or of the squares of their distances
@@ -597,8 +571,8 @@ TMAP_DEVICE double tmapi_store_sum_of(const tmapi_store *s, const unsigned char 
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c)
             if (c < per && k * per + c < count)
-                sum += tmapi_store_term(tmapi_store_get_coordinate(&vector, s->size, c), centre,
-                                        squares);
+                sum +=
+                    tmapi_store_term(tmapi_store_get_number(&vector, s->size, c), centre, squares);
     }
     return sum;
 }
@@ -629,9 +603,9 @@ TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 
 #pragma unroll
             for (tmap_u32 c = 0; c < 4; ++c)
                 if (c < per && k * per + c < count)
-                    tmapi_store_set_coordinate(
-                        &vector, s->size, c,
-                        (tmapi_store_get_coordinate(&vector, s->size, c) - centre) * factor);
+                    tmapi_store_set_number(&vector, s->size, c,
+                                           (tmapi_store_get_number(&vector, s->size, c) - centre) *
+                                               factor);
             tmapi_value_copy(point, vector.bytes, 16);
         }
     }
@@ -665,79 +639,45 @@ TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from
         if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
 }
 
-// The columns of a lane.
-TMAP_DEVICE void tmapi_store_columns(const tmapi_store *s, const tmapi_store_strip *strip,
-                                     tmapi_store_whole *columns) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
-#pragma unroll
-    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-        tmapi_store_get(s, TMAPI_STORE_COLUMN(strip, v, c), plane, &columns[c]);
-}
-
-// The full rows of a strip, the first ones.
-TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
-                                  tmap_pairs_value value, void *job) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
-    tmapi_store_columns(s, &strip, columns);
-#pragma unroll 1
-    while (strip.full > 0) {
-        tmapi_store_out out;
-        tmap_pair pair;
-        pair.i = (tmap_u32)strip.i;
-        tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
-#pragma unroll
-        for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
-            pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
-            value(job, pair, row.bytes, columns[c].bytes, out.bytes + c * bytes);
-        }
-        tmapi_store_write(s, &strip, 1, &out);
-        tmapi_store_next(s, &strip);
-    }
-}
-
-// Computes the values of a row of a strip, those that are asked for.
-typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip,
+// Computes a lane's values of a row of a strip.
+typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip, int full,
                                    const tmapi_store_whole *row, const tmapi_store_whole *columns,
                                    tmapi_store_out *out, void *context);
 
-// The strip's other rows. They are few, but at the end of a launch nothing else is left: so the
-// columns of a row go side by side here too.
-TMAP_DEVICE void tmapi_store_edges(const tmapi_store *s, tmapi_store_strip strip,
-                                   tmapi_store_row_do values, void *context) {
+// The full rows of a strip, the first ones, or its other rows; full: a constant.
+TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip, const int full,
+                                  tmapi_store_row_do values, void *context) {
+    const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
     tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
-    tmapi_store_columns(s, &strip, columns);
+#pragma unroll
+    for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, &columns[c]);
 #pragma unroll 1
-    for (int r = 0; r < TMAPI_STORE_ROWS; ++r) {
-        __syncwarp(); // or the compiler makes a loop for each metric and each layout
-        if (strip.i >= s->rows) break;
-        if (strip.full <= 0) {
+    for (int r = 0; full ? strip.full > 0 : r < TMAPI_STORE_ROWS; ++r) {
+        if (!full) __syncwarp(); // or the compiler makes a loop for each metric and each layout
+        if (!full && strip.i >= s->rows) break;
+        if (full || strip.full <= 0) {
             tmapi_store_out out;
-            tmapi_store_get(s, strip.rows, tmapi_store_plane(s->side, s->bytes), &row);
-            values(s, &strip, &row, columns, &out, context);
-            tmapi_store_write(s, &strip, 0, &out);
+            tmapi_store_get(s, strip.rows, plane, &row);
+            values(s, &strip, full, &row, columns, &out, context);
+            tmapi_store_write(s, &strip, full, &out);
         }
         tmapi_store_next(s, &strip);
     }
 }
-
-// What is done with a strip's full rows.
-typedef void (*tmapi_store_strip_do)(const tmapi_store *s, const tmapi_store_strip *strip,
-                                     void *context);
 
 // All strips of a tile whose points are staged. A strip is made again for its rows that are not
 // full, so that the others have all registers.
 TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *staged,
-                                  tmapi_store_strip_do full, tmapi_store_row_do values,
-                                  void *context) {
+                                  tmapi_store_row_do values, void *context) {
 #pragma unroll 1
     for (tmap_u32 turn = 0; turn < tmapi_store_strips(s); ++turn) {
         tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged);
         const int edges = strip.full < TMAPI_STORE_ROWS;
-        if (strip.full > 0) full(s, &strip, context);
+        if (strip.full > 0) tmapi_store_rows(s, strip, 1, values, context);
         if (!edges) continue;
         strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
-        tmapi_store_edges(s, strip, values, context);
+        tmapi_store_rows(s, strip, 0, values, context);
     }
 }
 
@@ -746,15 +686,9 @@ typedef struct tmapi_store_value {
     void *job;
 } tmapi_store_value;
 
-TMAP_DEVICE void tmapi_store_value_rows(const tmapi_store *s, const tmapi_store_strip *strip,
-                                        void *context) {
-    const tmapi_store_value *v = (const tmapi_store_value *)context;
-    tmapi_store_rows(s, *strip, v->value, v->job);
-}
-
-// Of a row that is not full: the user's function is asked for pairs that exist alone.
+// The user's function is asked for pairs that exist alone.
 TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
-                                       const tmapi_store_whole *row,
+                                       int full, const tmapi_store_whole *row,
                                        const tmapi_store_whole *columns, tmapi_store_out *out,
                                        void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
@@ -767,12 +701,11 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
         const int j = strip->j + tmapi_store_column((int)tmapi_store_values(s->bytes), c);
         pair.j = (tmap_u32)j;
-        tmapi_value_zero(out->bytes + c * bytes, bytes);
-        if (j >= first && j < end && !(s->hollow && j == strip->i))
+        if (!full) tmapi_value_zero(out->bytes + c * bytes, bytes);
+        if (full || (j >= first && j < end && !(s->hollow && j == strip->i)))
             v->value(v->job, pair, row->bytes, columns[c].bytes, out->bytes + c * bytes);
     }
 }
-
 // 1 if a call fits the plan: tmapi_pairs_check, and whose plan it is, by its threads.
 TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 bytes,
                                   tmap_u32 threads, const char *function) {
@@ -804,17 +737,16 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
         tmapi_store_value v = {value, job};
         tmapi_store_stage(&s, 0, 0, planes, staged);
         tmapi_store_ready(&s, 1, 0, planes, &none, staged);
-        tmapi_store_each(&s, staged, tmapi_store_value_rows, tmapi_store_value_row, &v);
+        tmapi_store_each(&s, staged, tmapi_store_value_row, &v);
         __syncthreads(); // before the next tile's points come
     }
 }
 
 // ---- sums over any number of coordinates --------------------------------------------------------
 //
-// Coordinates come by 64 bytes at a time; a value is made of a sum (or a maximum, or a few sums) of
-// what they give.
+// A value is made of a sum (or a maximum, or a few sums) of what the coordinates give, 16 bytes of
+// them at a time.
 //
-//     typedef struct dot_job { const float *points; float *out; } dot_job;
 //     static __device__ void start(void *job, void *sum) { *(float *)sum = 0; }
 //     static __device__ void add(void *job, void *sum, const void *a, const void *b) {
 //         const float *u = (const float *)a, *v = (const float *)b;
@@ -823,27 +755,20 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
 //     static __device__ void finish(void *job, tmap_pair pair, const void *sum, void *value) {
 //         *(float *)value = *(const float *)sum;
 //     }
-//     __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, TMAP_PAIRS_SUMS_BLOCKS)
-//     products(tmap_pairs_plan plan, dot_job j) {
-//         const tmap_points points = {j.points, 0, sizeof(float), plan.d};
-//         const tmap_pairs_sum sum = {start, add, 0, finish, sizeof(float), 0};
-//         tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
-//     }
-//     ... const tmap_pairs_store_shape shape = {n, d, 4, TMAP_PAIRS_CONDENSED, 4};
+//     const tmap_pairs_sum sum = {start, add, 0, finish, sizeof(float), 0}; // in a kernel
+//     tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
 //     ... tmap_pairs_store_sums_plan_make(shape, (const void *)products, &plan);
-//     ... tmap_pairs_store_launch(&plan, &j, stream);
 
 typedef void (*tmap_pairs_start)(void *job, void *sum);
-// a, b: 16 bytes of the coordinates of point i and of point j, 4 floats or 2 doubles, the same
-// ones; 0 beyond the last coordinate, as often as the compiler needs them. All functions are
-// __device__ functions without barriers and collectives.
+// a, b: the same 4 floats or 2 doubles of point i and of point j; 0 beyond the last coordinate. All
+// functions are __device__ functions without barriers and collectives.
 typedef void (*tmap_pairs_add)(void *job, void *sum, const void *a, const void *b);
 typedef void (*tmap_pairs_part)(void *job, void *sum);
 typedef void (*tmap_pairs_finish)(void *job, tmap_pair pair, const void *sum, void *value);
 
 // How a value is computed: start, then add for all of the coordinates in an order that is the same
-// for every pair of points, then finish. All of them may also be called for pairs that do not
-// exist, whose values go nowhere.
+// for every pair, then finish. All may also be called for pairs that do not exist, whose values go
+// nowhere.
 typedef struct tmap_pairs_sum {
     tmap_pairs_start start;
     tmap_pairs_add add;
@@ -886,13 +811,12 @@ TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip stri
     }
 }
 
-// How sums are computed: the user's functions, and more ways to add, of which all threads take
-// number `way`; 0 is the sum's own.
+// How sums are computed: the user's functions, and what sum.add gets as its job, of which all
+// threads take number `way`. The other functions get jobs[0].
 typedef struct tmapi_store_ways {
     tmap_pairs_sum sum;
-    tmap_pairs_add add[2];
+    void *jobs[3];
     int way;
-    void *job;
 } tmapi_store_ways;
 
 // Adds a vector of the coordinates, whose plane begins `at` bytes from the first one's, to the sums
@@ -925,12 +849,20 @@ TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_str
         for (tmap_u32 c = 0; c < s->wide; ++c)
             tmapi_value_copy(columns[c].bytes, TMAPI_STORE_COLUMN(strip, v, c) + at, 16);
         if (w->way == 0)
-            tmapi_store_add(s, strip, at, columns, w->sum.add, w->job, sums);
+            tmapi_store_add(s, strip, at, columns, w->sum.add, w->jobs[0], sums);
         else if (w->way == 1)
-            tmapi_store_add(s, strip, at, columns, w->add[0], w->job, sums);
+            tmapi_store_add(s, strip, at, columns, w->sum.add, w->jobs[1], sums);
         else
-            tmapi_store_add(s, strip, at, columns, w->add[1], w->job, sums);
+            tmapi_store_add(s, strip, at, columns, w->sum.add, w->jobs[2], sums);
     } while (to > from);
+}
+
+// Starts all sums of a lane, or ends a part of them.
+TMAP_DEVICE void tmapi_store_do_sums(const tmapi_store *s, tmap_pairs_part what, void *job,
+                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
+#pragma unroll
+    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
+        what(job, sums[x / s->wide][x % s->wide].bytes);
 }
 
 // Adds the staged vectors first .. first + here - 1 of a point, of `all`, with a part after each
@@ -949,20 +881,10 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
             to = next < here ? next : here;
         }
         tmapi_store_add_all(s, strip, from, to, w, sums);
-        if (w->sum.part && ((first + to) & (period - 1)) == 0 && first + to < all) {
-#pragma unroll
-            for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
-                w->sum.part(w->job, sums[x / s->wide][x % s->wide].bytes);
-        }
+        if (w->sum.part && ((first + to) & (period - 1)) == 0 && first + to < all)
+            tmapi_store_do_sums(s, w->sum.part, w->jobs[0], sums);
         from = to;
     } while (w->sum.part && from < here);
-}
-
-TMAP_DEVICE void tmapi_store_start(const tmapi_store *s, const tmapi_store_ways *w,
-                                   tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
-#pragma unroll
-    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
-        w->sum.start(w->job, sums[x / s->wide][x % s->wide].bytes);
 }
 
 // A tile. Points that are staged in one piece are staged once, for all strips; else each strip
@@ -975,7 +897,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
     tmap_u32 turn = 0, k = all; // the strip, and the vector of its points, none at first
     tmap_u32 at = other;        // of what is computed with, in shared memory
-    tmapi_store_start(s, w, sums);
+    tmapi_store_do_sums(s, w->sum.start, w->jobs[0], sums);
 #pragma unroll 1
     for (;;) {
         const tmap_u32 then = k + piece < all ? k + piece : 0;
@@ -987,11 +909,11 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
             if (!then) {
                 strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
                 if (strip.full == TMAPI_STORE_ROWS)
-                    tmapi_store_finish(s, strip, 1, w->sum.finish, w->job, sums);
+                    tmapi_store_finish(s, strip, 1, w->sum.finish, w->jobs[0], sums);
                 else
-                    tmapi_store_finish(s, strip, 0, w->sum.finish, w->job, sums);
+                    tmapi_store_finish(s, strip, 0, w->sum.finish, w->jobs[0], sums);
                 if (++turn == strips) return;
-                tmapi_store_start(s, w, sums);
+                tmapi_store_do_sums(s, w->sum.start, w->jobs[0], sums);
             }
         }
         if (more) { // all are through with what was before it
@@ -1013,7 +935,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
 TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points points,
                                        tmap_pairs_sum sum, tmap_u32 bytes, void *out, void *job) {
     const tmapi_store_scale none = {0, 0, 0, 0};
-    const tmapi_store_ways ways = {sum, {sum.add, sum.add}, 0, job};
+    const tmapi_store_ways ways = {sum, {job, job, job}, 0};
     const tmap_points of_plan = {points.a, points.b, points.size, plan->d};
     if (!tmapi_store_check(plan, of_plan, bytes, TMAP_PAIRS_SUMS_THREADS, "tmap_pairs_store_sums"))
         return;
