@@ -135,7 +135,7 @@ def need(*names):
     for name in names:
         if shutil.which(name):
             return shutil.which(name)
-    raise Missing(f"no {names[0]}")
+    raise Missing(f"no {names[-1]}")
 
 
 def module(*names):
@@ -146,7 +146,7 @@ def module(*names):
 
 def must(*command):
     said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          universal_newlines=True, timeout=85, check=False)
+                          universal_newlines=True, timeout=300, check=False)
     if said.returncode:
         raise RuntimeError(f"{' '.join(command)}: status {said.returncode}\n{said.stdout[-2000:]}")
     return said.stdout

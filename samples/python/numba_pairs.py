@@ -12,7 +12,8 @@ try:
     import numpy
     from numba import cuda, float32, int32, types, uint64
     from numba.cuda import config
-except ImportError as error:
+    from numba.cuda.np import arrayobj  # noqa: F401, fails where numpy is too new for numba
+except (ImportError, AttributeError) as error:
     print(f"SKIP: {error}")
     sys.exit(77)
 import threadmap

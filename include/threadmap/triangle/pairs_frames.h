@@ -181,12 +181,14 @@ TMAP_FN int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
 // tmap_pairs_frames_plan_make from facts: as tmap_pairs_plan_of.
 TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own, tmap_u32 bytes,
                                       const tmap_facts *facts, tmap_pairs_frames_plan *out) {
-    tmap_pairs_frames_plan p;
+    // n, kind, frames, own, bytes, the cut and the launch, which are chosen
+    tmap_pairs_frames_plan p = {
+        n, TMAP_PAIRS_KIND_FRAMES, frames, own, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, TMAP_PAIRS_FRAMES_THREADS, 0, 0, 0, 0, 0};
     if (!out || !facts || n > 1u << 24 || frames > 1ull << 31) return TMAP_EINVAL;
     if (own > TMAP_PAIRS_FRAMES_OWN_MAX || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4)
         return TMAP_EINVAL;
-    p.kind = TMAP_PAIRS_KIND_FRAMES, p.n = n, p.frames = frames, p.own = own, p.bytes = bytes;
-    p.kernel = 0, p.block = TMAP_PAIRS_FRAMES_THREADS, p.processors = facts->device.processors;
+    p.processors = facts->device.processors;
     p.resident = tmap_resident_blocks(facts, p.block, 0);
     p.room = facts->device.block_shared - facts->kernel.shared;
     p.room_of_all = facts->device.shared;
