@@ -21,6 +21,7 @@ import threadmap
 N = 20000
 RADIUS = 0.1
 THREADS = 128  # TMAP_PAIRS_THREADS
+PARAMETERS = types.void(uint64, uint64, float32, uint64, uint64)
 # The engine takes structs, which numba has not: C hands them over, numba knows addresses alone.
 GLUE = """
 #include <threadmap/triangle.h>
@@ -60,14 +61,14 @@ def make_kernel():
         "near_pairs", int32(uint64, uint64, float32, uint64, uint64), abi="c",
         link=[cuda.CUSource(GLUE, name="near_pairs.cu"), cuda.LTOIR(visitor, name="nearer")])
 
-    @cuda.jit((uint64, uint64, float32, uint64, uint64), lto=True, launch_bounds=THREADS)
+    @cuda.jit(PARAMETERS, lto=True, launch_bounds=THREADS)
     def kernel(plan, xyz, radius2, workspace, out):
         near_pairs(plan, xyz, radius2, workspace, out)
     return kernel
 
 
 def address(array):
-    return array.__cuda_array_interface__["data"][0]
+    return numpy.uint64(array.__cuda_array_interface__["data"][0])
 
 
 def main():
@@ -75,10 +76,9 @@ def main():
         print("SKIP: no GPU")
         return 77
     kernel = make_kernel()
-    made_for = kernel.signatures[0]
-    plans = threadmap.Planner(kernel.get_regs_per_thread(made_for),
-                              kernel.get_shared_mem_per_block(made_for),
-                              kernel.get_max_threads_per_block(made_for))
+    plans = threadmap.Planner(kernel.get_regs_per_thread(PARAMETERS),
+                              kernel.get_shared_mem_per_block(PARAMETERS),
+                              kernel.get_max_threads_per_block(PARAMETERS))
     plan = plans.pairs(N, d=3)
 
     points = numpy.random.default_rng(1).random((N, 3), numpy.float32)
@@ -86,8 +86,9 @@ def main():
     plan_there = cuda.to_device(numpy.frombuffer(plan.data, numpy.uint8))
     workspace = cuda.to_device(numpy.zeros(plan.workspace(8), numpy.uint8))
     out = cuda.to_device(numpy.zeros(1, numpy.uint64))
-    kernel[plan.grid, plan.block, 0, plan.shared](address(plan_there), address(xyz),
-                                                  RADIUS ** 2, address(workspace), address(out))
+    launch = kernel[plan.grid, plan.block, 0, plan.shared]
+    launch(address(plan_there), address(xyz), numpy.float32(RADIUS ** 2), address(workspace),
+           address(out))
     count = int(out.copy_to_host()[0])
 
     low = high = 0  # a pair at the radius to a rounding may fall on either side
