@@ -396,7 +396,7 @@ def gpu():
         threadmap._driver()
         name = ctypes.create_string_buffer(100)
         threadmap._call("cuDeviceGetName", name, 100, 0)
-        return 10 * threadmap._attribute(75) + threadmap._attribute(76), name.value.decode()
+        return threadmap._capability(), name.value.decode()
     except threadmap.Error as error:
         print(f"SKIP: {error}")
         return None

@@ -91,17 +91,19 @@ TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
 // The text of an error code, a lower-case clause without a full stop ("rows differ in length").
 // Total.
 TMAP_FN const char *tmap_strerror(int code) {
-    const char *const texts[] = {"no error",
-                                 "invalid argument",
-                                 "level or size out of range",
-                                 "rows differ in length",
-                                 "a character other than '#' and '.'",
-                                 "no '#' in the rows",
-                                 "more than 16 replicas",
-                                 "more than 16 wide or high",
-                                 "a replica outside the grid",
-                                 "two replicas in one box"};
-    return code <= 0 && code >= TMAP_ETWICE ? texts[-code] : "unknown error code";
+    switch (code) {
+    case TMAP_OK: return "no error";
+    case TMAP_EINVAL: return "invalid argument";
+    case TMAP_ERANGE: return "level or size out of range";
+    case TMAP_EUNEQUAL: return "rows differ in length";
+    case TMAP_ECHARACTER: return "a character other than '#' and '.'";
+    case TMAP_EEMPTY: return "no '#' in the rows";
+    case TMAP_EREPLICAS: return "more than 16 replicas";
+    case TMAP_ESIDE: return "more than 16 wide or high";
+    case TMAP_EOUTSIDE: return "a replica outside the grid";
+    case TMAP_ETWICE: return "two replicas in one box";
+    default: return "unknown error code";
+    }
 }
 
 #endif

@@ -29,8 +29,8 @@ import re
 import subprocess
 import tempfile
 
-__all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "gasket", "carpet",
-           "vicsek"]
+__all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "gasket",
+           "carpet", "vicsek"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -189,6 +189,12 @@ def _attribute(number):
     return value.value
 
 
+def _capability():
+    """Of the current device, as 90."""
+    _driver()
+    return 10 * _attribute(75) + _attribute(76)
+
+
 def _nvrtc(source, name, options):
     """Machine code by NVRTC for the current device."""
     names = [f"libnvrtc.so{ending}" for ending in ("", ".13", ".12")]
@@ -239,8 +245,7 @@ class Planner:
     it was compiled from, all as cudaFuncGetAttributes names them."""
 
     def __init__(self, registers, shared=0, threads=1024, ptx=0):
-        _driver()
-        capability = 10 * _attribute(75) + _attribute(76)
+        capability = _capability()
         self.facts = _Facts(capability, *(_attribute(number) for number in
                                           (16, 39, 106, 82, 12, 81, 97, 111, 87, 31)),
                             registers, shared, threads, ptx or capability)
@@ -279,7 +284,7 @@ class Planner:
         return self._pairs(PAIRS, n, d, size, 0)
 
     def rows(self, n, d, accumulator, size=4):
-        """A plan for tmap_pairs_rows with accumulators of so many bytes."""
+        """A plan for tmap_pairs_rows with accumulators of that many bytes."""
         return self._pairs(ROWS, n, d, size, accumulator)
 
 
@@ -287,9 +292,7 @@ class Kernel(Planner):
     """An extern "C" kernel of a source, compiled for the current device."""
 
     def __init__(self, source, name, options=()):
-        _driver()
-        capability = 10 * _attribute(75) + _attribute(76)
-        image = _nvrtc(source, f"{name}.cu", [f"-I{include()}", f"-arch=sm_{capability}",
+        image = _nvrtc(source, f"{name}.cu", [f"-I{include()}", f"-arch=sm_{_capability()}",
                                               "-std=c++17", *options])
         self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         _call("cuModuleLoadData", ctypes.byref(self.module), image)

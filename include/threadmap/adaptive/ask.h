@@ -348,7 +348,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, t
 
 // ---- work: elements handed out to lanes ---------------------------------------------------------
 //
-// The elements of many regions form one row, `per` of each, of which warps take chunks.
+// The elements of many regions form one row, `per` of each; warps take chunks of it.
 
 // What a lane that has no element gets in the place of its number.
 #define TMAP_ASK_NO_ELEMENT 0xffffffffu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ca.h: cellular automata (CA) on a fractal embedded in a matrix: the Moore neighbourhood, of which
-// only cells of the fractal count, and a rule of the family of Conway's Life.
+// ca.h: cellular automata (CA) on a fractal embedded in a matrix: in the Moore neighbourhood
+// only cells of the fractal count; any rule of the family of Conway's Life.
 //
 // The third test of Navarro et al., FGCS 113 (2020), section 6.2. Cells have one or four bytes;
 // bytes go by whole sectors where the matrices allow it (tmap_life).

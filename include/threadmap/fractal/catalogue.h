@@ -10,8 +10,8 @@
 #include "nbb.h"
 
 // The catalogue: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
-// numbered row by row. The rows of the Chandelier, the Candy and the Empty bottles, of which the
-// paper's text has no picture, are inferred from their k and s.
+// numbered row by row. The rows of the Chandelier, the Candy and the Empty bottles, which the
+// paper's text does not show, are inferred from their k and s.
 #define TMAP_FRACTALS(X) \
     X(gasket, "Sierpinski gasket", "#.\n##", 3, 2, 2, 0x100ull, 0x110ull) \
     X(carpet, "Sierpinski carpet", "###\n#.#\n###", 8, 3, 3, 0x21020210ull, 0x22211000ull) \

@@ -53,8 +53,8 @@ TMAP_FN tmap_u32 tmapi_compact_level_most(tmap_nbb f) {
     return linear < plans ? linear : plans;
 }
 
-// The largest level of which `states` states of `size` bytes a cell fit `bytes` bytes, and which
-// plans can be made of: what to ask before anything is allocated.
+// The largest level whose `states` states of `size` bytes a cell fit `bytes` bytes, and for which
+// plans can be made: what to ask before anything is allocated.
 // Example: gasket, two states of floats in 141e9 bytes: 21.
 TMAP_FN tmap_u32 tmap_compact_level_max(tmap_nbb f, tmap_u32 size, tmap_u32 states,
                                         tmap_u64 bytes) {
@@ -72,7 +72,7 @@ TMAP_FN tmap_u32 tmap_compact_level_max(tmap_nbb f, tmap_u32 size, tmap_u32 stat
 //
 // A word has the bits of 16, 32 or 64 in which least are idle. Idle bits are 0.
 
-// What a word holds: the levels at the top that are its bits, k^level cells, in so many bytes.
+// What a word holds: the levels at the top that are its bits, k^level cells, and its bytes.
 typedef struct tmap_compact_word {
     tmap_u32 level, cells, bytes;
 } tmap_compact_word;
@@ -101,7 +101,7 @@ TMAP_FN tmap_u64 tmap_compact_words_bytes(tmap_nbb f, tmap_u32 r) {
     return tmap_mul_saturate(tmap_compact_words(f, r), tmap_compact_word_of(f, r).bytes);
 }
 
-// The largest level of which `states` states of one bit a cell fit `bytes` bytes: what to ask
+// The largest level whose `states` states of one bit a cell fit `bytes` bytes: what to ask
 // before anything is allocated. Example: gasket, two states in 141e9 bytes: 24.
 TMAP_FN tmap_u32 tmap_compact_words_level_max(tmap_nbb f, tmap_u32 states, tmap_u64 bytes) {
     tmap_u32 r = tmapi_compact_level_most(f);

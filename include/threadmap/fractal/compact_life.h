@@ -2,7 +2,7 @@
 // compact_life.h: cellular automata of two states on a fractal in compact storage, one bit a cell:
 // levels that no matrix can hold.
 //
-// The Moore neighbourhood, of which only cells of the fractal count, and any rule of the family of
+// In the Moore neighbourhood only cells of the fractal count; the rule is any of the family of
 // Conway's Life (ca_rule.h), as ca.h has it for matrices. A client of stencil.h, ready to launch.
 //
 //     tmap_nbb f = tmap_fractal_gasket();

@@ -16,7 +16,7 @@
 // ---- neighbours by digits -----------------------------------------------------------------------
 
 // The place beside a cell. none: 1 if no cell is there. x, y: 0, 0 if it is one of the same
-// fractal; else it lies in the copy of it that is so many to the right and below, where a fractal
+// fractal; else it lies in the copy of it that is x to the right and y below, where a fractal
 // of a higher level has one. index: of the cell, in its copy.
 typedef struct tmap_compact_place {
     tmap_u32 index;

@@ -112,7 +112,7 @@ typedef struct tmapi_each_wish {
     int loops[3];
 } tmapi_each_wish;
 
-// Up to so many cells a launch is a matter of some microseconds, and the shortest code is the best.
+// Up to that many cells a launch takes some microseconds, and the shortest code is the best.
 #define TMAPI_EACH_SMALL (1u << 16)
 
 // Stores: few warps, in the order of the rows. Reads: many, and long chunks. Lanes on the columns
@@ -194,8 +194,8 @@ static inline int tmap_each_plan_share_of(tmap_each_plan *plan, tmap_u64 first, 
     return TMAP_OK;
 }
 
-// The block of 32 to 512 threads of which a multiprocessor holds most warps, up to those wished:
-// the largest of those that are as good, as blocks share tables.
+// The block of 32 to 512 threads with which a multiprocessor holds most warps, up to those wished:
+// of equally good ones the largest, as blocks share tables.
 static inline int tmapi_each_plan_block(tmap_each_plan *plan, const tmap_facts *facts) {
     const tmap_u32 warps = tmapi_each_wish_of(plan->work, plan->f, plan->r, plan->pitch).warps;
     tmap_u32 best = 0;
@@ -341,7 +341,7 @@ static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u
 // that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer, for what tmap_nbb_check refuses, and for a
 // pitch below the fractal's width; cudaErrorInvalidConfiguration for a level whose coordinates do
-// not fit 32 bits or whose places do not fit 64, and for a kernel of which no block fits the
+// not fit 32 bits or whose places do not fit 64, and for a kernel whose block does not fit the
 // device; else a CUDA error. *out is written only on success. A level of more than 2^32 - 1 tiles
 // goes by _LINEAR. Examples: the gasket's levels 26 to 31, the carpet's 14 to 20.
 // Cost: some calls of the CUDA runtime, which do not wait for the device.

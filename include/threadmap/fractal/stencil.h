@@ -220,7 +220,7 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
 }
 
 // x, as if it had just been read: what follows from it is worked out again for each tile and keeps
-// no register, of which the inner loop has too few.
+// no register: the inner loop has too few.
 TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
 #if defined(__CUDA_ARCH__)
     asm volatile("" : "+r"(x));

@@ -39,8 +39,8 @@ typedef struct tmapi_cluster_plan {
     tmap_u32 blocks, threads;
 } tmapi_cluster_plan;
 
-// For so many warps. A device that runs one block at a time gets a small one. TMAP_ERANGE for a
-// kernel of which it holds no block.
+// For `warps` warps. A device that runs one block at a time gets a small plan. TMAP_ERANGE for a
+// kernel whose block does not fit the device.
 TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
                                   tmapi_cluster_plan *out) {
     const tmap_u64 processors = facts->device.processors;

@@ -37,7 +37,7 @@ typedef struct tmap_drmsd_frames_plan {
 } tmap_drmsd_frames_plan;
 
 // tmap_drmsd_frames_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
-// cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block fits the device.
+// cudaErrorInvalidValue, TMAP_ERANGE for a kernel whose block does not fit the device.
 TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int close, const tmap_facts *facts,
                                       tmap_drmsd_frames_plan *out) {
@@ -204,7 +204,7 @@ typedef struct tmap_drmsd_frames_in {
 } tmap_drmsd_frames_in;
 
 // The plan for a reference and `frames` frames of n atoms each on the current device. n: up to 2^32
-// - 1, of which up to 2^24 count. frames: up to 2^31. which: the atoms and pairs that count, the
+// - 1; up to 2^24 may count. frames: up to 2^31. which: the atoms and pairs that count, the
 // reference's box not among the boxes; 0: all. The struct is copied; launches read what it points
 // to. close: 1 for frames that are close to the reference, without boxes; else 0.
 // Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are

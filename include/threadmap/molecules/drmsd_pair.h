@@ -28,7 +28,7 @@ typedef struct tmap_drmsd_pair_plan {
 } tmap_drmsd_pair_plan;
 
 // tmap_drmsd_pair_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
-// cudaErrorInvalidValue, TMAP_ERANGE for a kernel of which no block fits the device.
+// cudaErrorInvalidValue, TMAP_ERANGE for a kernel whose block does not fit the device.
 TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
                                     const tmap_facts *facts, tmap_drmsd_pair_plan *out) {
     tmap_drmsd_pair_plan p;

@@ -1643,7 +1643,7 @@ static inline cudaError_t tmap_flood_plan_make(const tmap_raster_map *map, int f
     return error ? error : tmapi_launch_error(tmap_flood_plan_of(map, form, seeds, &facts, plan));
 }
 
-// 1 if what a flood is given cannot be right. out_align: a multiple of which `out` is.
+// 1 if what a flood is given cannot be right. out_align: `out` must be a multiple of it.
 static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                     tmap_flood_sources sources, const void *workspace,
                                     const void *out, tmap_u64 out_align) {

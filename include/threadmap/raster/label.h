@@ -99,7 +99,7 @@ typedef struct tmapi_label_local {
     tmap_u32 marks[1]; // a bit a slot: the root of a component that reaches an inner edge
 } tmapi_label_local;
 
-// Bytes of shared memory of the first kernel, for so many slots in a block.
+// Bytes of shared memory of the first kernel, for that many slots in a block.
 TMAP_FN tmap_u32 tmapi_label_local_bytes(tmap_u32 slots) {
     return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
 }

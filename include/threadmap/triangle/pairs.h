@@ -50,7 +50,7 @@ typedef struct tmap_points {
 enum {
     TMAP_PAIRS_CONDENSED = 1, // scipy's order of pairs: tmap_condensed_index(i, j, n)
     TMAP_PAIRS_SQUARE,        // row i after row i - 1, all columns
-    TMAP_PAIRS_LOWER,         // the same matrix, of which only j <= i is written
+    TMAP_PAIRS_LOWER,         // the same matrix; only j <= i is written
     TMAPI_PAIRS_LAYOUT = 3,
     TMAP_PAIRS_HOLLOW = 4 // added to a matrix: its diagonal is zero bytes, and not asked for
 };
@@ -165,7 +165,7 @@ TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
         plan->values = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
 }
 
-// Tiles are cut until there are so many items, whatever the device, or bands have 16 rows.
+// Tiles are cut until there are that many items, whatever the device, or bands have 16 rows.
 #define TMAPI_PAIRS_CUT 5u
 #ifndef TMAPI_PAIRS_ITEMS
 #define TMAPI_PAIRS_ITEMS 2048u
@@ -213,8 +213,8 @@ TMAP_FN int tmapi_pairs_plan_end(tmap_pairs_plan *p, const tmap_facts *facts,
 }
 
 // tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0. Returns TMAP_EINVAL
-// for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a kernel of which no block
-// fits the device. *out is written only on success.
+// for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a kernel whose block
+// does not fit the device. *out is written only on success.
 TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
                                tmap_pairs_plan *out) {
     tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_EACH, n, d, size);
@@ -243,7 +243,7 @@ static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, co
 // of TMAP_PAIRS_THREADS threads, cast to const void *. A plan serves any number of launches on the
 // device that was the current one.
 // Returns cudaErrorInvalidValue for a null pointer and numbers outside these ranges,
-// cudaErrorInvalidConfiguration for a kernel of which no block fits the device; else a CUDA error.
+// cudaErrorInvalidConfiguration if no block of the kernel fits the device; else a CUDA error.
 // *out is written only on success. Cost: calls of the CUDA runtime that do not wait for the device.
 // Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
@@ -531,7 +531,7 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 // tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
 // TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
 // Exactness: results are the same in every bit for a plan's share, whatever the grid. An
-// accumulator begins anew in each tile, of which a thread adds up 2048 pairs: counts of 32 bits and
+// accumulator begins anew in each tile. A thread adds up 2048 pairs of it: counts of 32 bits and
 // sums of floats go far. Cost: as tmap_pairs_each.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {

@@ -699,10 +699,10 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
 
 // Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish. plan: one
 // of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one nothing
-// happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16, the first
-// tmap_pairs_frames_clear of which are zero before the first launch; launches that overlap need one
-// each. All threads of all blocks call it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS
-// threads.
+// happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16; the first
+// tmap_pairs_frames_clear of them must be zero before the first launch; launches that overlap need
+// one each. All threads of all blocks call it, once in a launch, in blocks of
+// TMAP_PAIRS_FRAMES_THREADS threads.
 // Exactness: results are the same in every run of a plan. How pairs are divided depends on the
 // number of frames and on the device: sums of floats may differ between plans. An accumulator
 // begins anew after 128 pairs at most.

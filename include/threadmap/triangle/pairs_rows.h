@@ -20,9 +20,9 @@
 
 // Where results go, in device memory.
 typedef struct tmap_pairs_rows_to {
-    void *workspace; // tmap_pairs_rows_bytes bytes at a multiple of 16, the first
-                     // tmap_pairs_rows_clear of which are zero before the first launch; launches
-                     // that overlap need one each
+    void *workspace; // tmap_pairs_rows_bytes bytes at a multiple of 16; the first
+                     // tmap_pairs_rows_clear of them must be zero before the first launch;
+                     // launches that overlap need one each
     void *result;    // an accumulator of each point of all sets
     void *result_others; // the same of the second set; not looked at where there is none
 } tmap_pairs_rows_to;
@@ -85,8 +85,8 @@ TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
 // Bytes of the workspace for accumulators of `bytes` bytes: those of all rows and all columns of
 // each tile of the plan's share, 129 accumulators for each point at most, and more only where the
 // second set has more points than the first. Shares that run one after the other may use the same
-// memory. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes, of which 1024
-// are cleared once.
+// memory. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes; 1024 of
+// them are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
     const tmap_u64 all = parts + tmap_pairs_rows_clear(plan);
@@ -470,7 +470,7 @@ TMAP_DEVICE unsigned char *tmapi_give_result(const tmapi_give *r, const tmapi_gi
     return point < points ? result + (b->set * points + point) * r->fold.bytes : 0;
 }
 
-// Joins all parts of a block of points, of which there may be none. Collective for the block.
+// Joins all parts of a block of points; there may be none. Collective for the block.
 TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {

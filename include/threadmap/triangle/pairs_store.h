@@ -715,7 +715,7 @@ TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points point
 }
 
 // Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the output,
-// of which nothing else is touched. All threads of all blocks call it, with the same arguments, in
+// and touches nothing else of it. All threads of all blocks call it, with the same arguments, in
 // blocks of TMAP_PAIRS_STORE_THREADS threads. plan: one of tmap_pairs_store_plan_make. value: a
 // __device__ function without barriers and collectives. bytes: of a value, the plan's, a constant.
 // out: tmap_pairs_store_bytes(plan) bytes of device memory at a multiple of `bytes`, or of 4 for

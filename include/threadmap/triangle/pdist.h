@@ -260,7 +260,7 @@ TMAP_DEVICE void tmapi_pdist_few_of(const tmapi_store *s, tmapi_pdist_way way, t
         tmapi_pdist_few_by(*s, way, d, TMAPI_PDIST_SQUARES, 1);
 }
 
-// A block's tile, for 1 to 4 coordinates, of which there are 3 at least, or they are 0.
+// A block's tile, for 1 to 4 coordinates. The second and third are 0 where there are none.
 TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_pdist_job *j,
                                       tmap_u32 size) {
     unsigned char *staged = tmapi_pairs_memory();
