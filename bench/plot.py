@@ -27,6 +27,8 @@ from plots.ask_paper import table_ask_claims
 from plots.ask_pictures import (draw_ask_landscape, draw_ask_model, draw_ask_omega, draw_ask_p,
                                 draw_ask_speedup, draw_ask_theory, has_ask, has_ask_levels,
                                 has_ask_model, has_ask_theory)
+from plots.choosing import (table_choose, table_choose_ask, table_choose_compact,
+                            table_choose_fractals, table_choose_maps, table_choose_pairs)
 from plots.compact import (draw_compact_memory, draw_compact_speed, has_compact, table_compact,
                            table_compact_claims, table_compact_levels, table_compact_moves,
                            table_compact_top, table_compact_works)
@@ -59,6 +61,9 @@ ASK_TABLES = {
 
 TABLES = {
     **ASK_TABLES,
+    "choose": table_choose, "choose-pairs": table_choose_pairs,
+    "choose-fractals": table_choose_fractals, "choose-compact": table_choose_compact,
+    "choose-maps": table_choose_maps, "choose-ask": table_choose_ask,
     "meta": table_meta, "summary": table_summary, "engine": table_engine,
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,

@@ -14,17 +14,22 @@
 #endif
 #endif
 
-#include <threadmap/papers/mandelbrot_dp.h>
+#include <threadmap/papers/mandelbrot_published.h>
 
 enum { ASK_DP_THREADS = 512 }; // the most of a block
 
 #if BENCH_DP
 cudaError_t ask_dp_run(const tmap_mandelbrot *m, const tmap_mandelbrot_dp *how, int *out);
+cudaError_t ask_published_run(const tmap_mandelbrot *m, const tmap_published_call *how, int *out);
 #endif
 
 #if defined(BENCH_DP_HERE)
 cudaError_t ask_dp_run(const tmap_mandelbrot *m, const tmap_mandelbrot_dp *how, int *out) {
     return tmap_mandelbrot_dp_f32(m, how, out, 0);
+}
+
+cudaError_t ask_published_run(const tmap_mandelbrot *m, const tmap_published_call *how, int *out) {
+    return tmap_mandelbrot_published_f32(m, how, out, 0);
 }
 #endif
 

@@ -23,10 +23,11 @@ enum {
     ENERGY = 16,
     BLOCKS = 32,
     TABLES = 64,
-    PARTS = 7
+    PUBLISHED = 128,
+    PARTS = 8
 };
-static const char *const part_names[] = {"drivers", "options", "dp",    "model",
-                                         "energy",  "blocks",  "tables"};
+static const char *const part_names[] = {"drivers", "options", "dp",     "model",
+                                         "energy",  "blocks",  "tables", "published"};
 
 // What draws a picture: the approaches of mandelbrot_approaches.h, then the baseline and DP. A plan
 // of DP that is one level deep subdivides nothing: it is a flat grid of regions, which a block

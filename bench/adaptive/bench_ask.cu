@@ -11,12 +11,14 @@
 // and at the best (g, r, B) up to 16384 x 16384, against a serial Mariani-Silver, counts of all
 // levels included. Differences from the exhaustive picture are counted.
 #include "ask_dp_sweep.h"
+#include "ask_published.h"
 #include "ask_tables.h"
 #include "ask_theory.h"
 
 static const char usage[] =
     "usage: bench_ask [--n N,N,...] [--landscape N,N,...] [--g G,...] [--r R,...] [--B B,...]\n"
-    "                 [--dwell D] [--parts drivers,options,dp,model,energy,blocks,tables|none]\n"
+    "                 [--dwell D] [--parts "
+    "drivers,options,dp,model,energy,blocks,tables,published|none]\n"
     "                 [--budget MS] [--limit S] [--bytes N] [--out FILE] [--quick]\n"
     "  --n          sizes; --landscape: sizes at which all of --g x --r x --B are run\n"
     "  --parts      what is run beside the comparison (all of them)\n"
@@ -237,6 +239,7 @@ static void sweep_size(sweep *s, size *z) {
     }
     if (s->o.parts & DP) sweep_dp(s, j, z, landscape);
     if (s->o.parts & BLOCKS) sweep_blocks(s, j, z);
+    if (s->o.parts & PUBLISHED) sweep_published(s, z, landscape && (s->cpu || z->n > 4096));
     if (s->o.parts & TABLES && (landscape || s->o.quick) && z->n <= 16384) sweep_order(s, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);
     if (s->serial.n) ask_serial_free(&s->serial);
@@ -305,7 +308,7 @@ int main(int argc, char **argv) {
                   {{2, 4, 8, 16}, 4},
                   {{4, 8, 16, 32, 64}, 5},
                   512,
-                  DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS | TABLES,
+                  DRIVERS | OPTIONS | DP | MODEL | ENERGY | BLOCKS | TABLES | PUBLISHED,
                   0,
                   40,
                   400,

@@ -491,4 +491,7 @@ for last in (False, True):
                              "tpairs": round(tpairs, 9), "verified": True})
 if args.out:
     with open(args.out, "w", encoding="utf-8") as file:
-        json.dump({"meta": {"bench": "peers_drmsd"}, "rows": rows_out}, file, indent=1)
+        versions = {name: sys.modules[name].__version__
+                    for name in ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj")
+                    if hasattr(sys.modules.get(name), "__version__")}
+        json.dump({"meta": {"bench": "peers_drmsd", "versions": versions}, "rows": rows_out}, file, indent=1)

@@ -2,7 +2,7 @@
 """Tables and a picture of molecules and dRMSD."""
 from .results import ratio
 from .style import COLOURS, INK, MARKERS, curve, log_sides, note, plain_ticks, title_of
-from .text import NOTHING, ms, sig, table
+from .text import CLAIMS, NOTHING, UNKNOWN, between, claim, ms, order, sig, stated, table
 
 DRMSD_FORMS = {"naive_1d": "1D, from global memory", "shared_1d": "1D, by tiles",
                "triangle_2d": "2D, by tiles"}
@@ -86,76 +86,76 @@ def table_drmsd_claims(data):
         return NOTHING
     n, few = sizes[-1], sizes[0]
 
-    def best(**more):
-        return drmsd_best(results, n, **more)
+    def best(size=n, **more):
+        return drmsd_best(results, size, **more)
 
     def gain(slow, fast):
         found = ratio(slow, fast)
         return "-" if found is None else f"{sig(found)} times as fast"
 
-    def share(key, row):
-        return f"{row[key]:.0f}%" if row and key in row else "-"
+    def value(key, row):
+        return row.get(key) if row else None
 
-    def fastest_u(size, root):
-        row = drmsd_best(results, size, variant="triangle_2d", root=root)
+    def share(key, row):
+        return f"{row[key]:.0f}%" if value(key, row) is not None else "-"
+
+    def fastest_u(row):
         return f"u = {row['u']}" if row else "-"
 
-    def verdict(row, key, claimed):
-        """A share within two per cent of what is claimed agrees."""
-        if not row or key not in row:
-            return "-"
-        return ("agrees" if abs(row[key] - claimed) <= 2 else
-                "less" if row[key] < claimed else "more")
-
-    def faster(slow, fast, least=1.02):
-        found = ratio(slow, fast)
-        return "-" if found is None else "agrees" if found >= least else "differs"
+    def pair(more, less):
+        """Two ratios at the smallest n and at the largest, as text."""
+        return f"{sig(more)} times as fast at n = {few}, {sig(less)} at n = {n}" \
+            if more and less else "-"
     tiled = {"variant": "triangle_2d"}
     tuned = best(root="rsqrt", u=4, **tiled)
     plain = best(root="rsqrt", u=1, variant="shared_1d")
-    alone, pairs = ({size: drmsd_best(results, size, variant=name) for size in (few, n)}
-                    for name in ("shared_1d", "triangle_2d"))
+    roots = {root: best(root=root, **tiled) for root in DRMSD_ROOTS}
+    rsqrt = ratio(roots["reciprocal"], roots["rsqrt"])
+    flat, unrolled = ([ratio(drmsd_best(results, size, **slow), drmsd_best(results, size, **fast))
+                       for size in (few, n)] for slow, fast in (
+        ({"variant": "shared_1d"}, tiled),
+        ({"root": "rsqrt", "u": 1, **tiled}, {"root": "rsqrt", "u": 4, **tiled})))
     rows += [
-        ["ALUs in use, unrolled", "95%", share("issue_pct", tuned),
-         verdict(tuned, "issue_pct", 95),
-         "roots take as long as the arithmetic here, and each waits for the other"],
-        ["of the instructions, floating point", "95%", share("float_pct", tuned),
-         verdict(tuned, "float_pct", 95), "u = 4 and x rsqrt(x)"],
-        ["the same before the outer loop is unrolled", "90%", share("float_pct", plain),
-         verdict(plain, "float_pct", 90),
-         "a multiplication of the root is fused with what follows, which leaves fewer of them"],
-        ["the best u, x rsqrt(x)", "4 on Maxwell, 2 on Fermi", fastest_u(n, "rsqrt"), "differs",
-         "loads are hidden behind roots; the four differ by some 3%"],
-        ["the best u, `sqrt.approx`", "-", fastest_u(n, "approx"), "-", "-"],
-        [f"the best u, n = {few}, `sqrt.approx`", "u costs strong scaling",
-         fastest_u(few, "approx"), "agrees", "fewer threads have work"],
-        ["x rsqrt(x) against 1 / rsqrt(x)", "faster on Fermi, the same on Maxwell",
-         gain(best(root="reciprocal", **tiled), best(root="rsqrt", **tiled)),
-         faster(best(root="reciprocal", **tiled), best(root="rsqrt", **tiled)),
-         "as on Fermi, which has a special function unit for 8 ALUs, too"],
-        ["`sqrt.approx` against x rsqrt(x)", "-",
-         gain(best(root="rsqrt", **tiled), best(root="approx", **tiled)), "-", "-"],
-        ["`sqrt.approx` against a root that IEEE 754 rounds", "-",
-         gain(best(root="sqrt", **tiled), best(root="approx", **tiled)), "-", "-"],
-        ["tiles in shared memory against none, 1D", "naive works well",
-         gain(best(variant="naive_1d"), best(variant="shared_1d")), "differs",
-         "without tiles a third of the issue slots are in use: threads wait for what they read"],
-        [f"2D against 1D, n = {few}", "better strong scaling", gain(alone[few], pairs[few]),
-         faster(alone[few], pairs[few]), "more threads have work"],
-        [f"2D against 1D, n = {n}", "-", gain(alone[n], pairs[n]), "-", "-"],
-        ["2D: memory", "a higher workload", "-", "cannot be known", "reads are not counted here"],
+        claim("ALUs in use, unrolled", "95%", share("issue_pct", tuned),
+              stated(value("issue_pct", tuned), 95),
+              "roots take as long as the arithmetic here, and each waits for the other"),
+        claim("of the instructions, floating point", "95%", share("float_pct", tuned),
+              stated(value("float_pct", tuned), 95), "u = 4 and x rsqrt(x)"),
+        claim("the same before the outer loop is unrolled", "90%", share("float_pct", plain),
+              stated(value("float_pct", plain), 90),
+              "a multiplication of the root is fused with what follows, which leaves fewer of them"),
+        claim("the best u, x rsqrt(x)", "4 on Maxwell, 2 on Fermi", fastest_u(roots["rsqrt"]),
+              between(value("u", roots["rsqrt"]), 2, 4),
+              "loads are hidden behind roots; the four differ by some 3%"),
+        claim("the best u, `sqrt.approx`", "-", fastest_u(roots["approx"])),
+        claim("u = 4 against u = 1, x rsqrt(x)", "u reduces strong scaling", pair(*unrolled),
+              order([(unrolled[1], unrolled[0])]), "fewer threads have work"),
+        claim("x rsqrt(x) against 1 / rsqrt(x)", "faster on Fermi",
+              gain(roots["reciprocal"], roots["rsqrt"]), order([(rsqrt, 1)]),
+              "an H200 has a special function unit for 8 ALUs, as Fermi has"),
+        claim("the same", "no effect on Maxwell", gain(roots["reciprocal"], roots["rsqrt"]),
+              stated(rsqrt, 1), "Maxwell has a special function unit for 4 ALUs"),
+        claim("`sqrt.approx` against x rsqrt(x)", "-", gain(roots["rsqrt"], roots["approx"])),
+        claim("`sqrt.approx` against a root that IEEE 754 rounds", "-",
+              gain(roots["sqrt"], roots["approx"])),
+        claim("tiles in shared memory against none, 1D", "even naive works well",
+              gain(best(variant="naive_1d"), best(variant="shared_1d")), UNKNOWN,
+              "the slides give no number; without tiles a third of the issue slots are in use here: "
+              "threads wait for what they read"),
+        claim("2D against 1D", "better strong scaling", pair(*flat),
+              order([(flat[0], 1), tuple(flat)]), "more threads have work"),
+        claim("2D: memory", "a higher workload", "-", UNKNOWN, "reads are not counted here"),
     ]
-    host = [size for size in sizes if drmsd_best(results, size, variant="host")]
+    host = [size for size in sizes if best(size, variant="host")]
     if host:
-        core, gpu = (drmsd_best(results, host[-1], variant=name) for name in ("host", "pair"))
-        rows.append([f"one dRMSD against a CPU, n = {host[-1]}",
-                     "62.7 times ClusCo on a Core i7-3820",
-                     gain(core, gpu) + f" (one core of {core.get('cpu', 'the host')})",
-                     "cannot be known", "another program, on a CPU whose used cores are not said"])
-    rows.append(["clustering", "13.4 times ClusCo's", "-", "cannot be known",
-                 "ClusCo is not at hand"])
-    return table([f"n = {n} where nothing else is said", "the slides ", "here ", "compared ",
-                  "why "], rows)
+        core, gpu = (best(host[-1], variant=name) for name in ("host", "pair"))
+        rows.append(claim(f"one dRMSD against a CPU, n = {host[-1]}",
+                          "62.7 times ClusCo on a Core i7-3820",
+                          gain(core, gpu) + f" (one core of {core.get('cpu', 'the host')})",
+                          UNKNOWN, "another program, on a CPU whose used cores are not said"))
+    rows.append(claim("clustering", "13.4 times ClusCo's", "-", UNKNOWN,
+                      "ClusCo is not measured here"))
+    return table([f"claim, n = {n} where nothing else is said", "the slides ", *CLAIMS[2:]], rows)
 
 
 def draw_drmsd(pyplot, data):

@@ -7,8 +7,8 @@ import math
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ("README.md", "docs/performance.md", "docs/notebook.md", "docs/papers.md",
-             "docs/maps/molecules.md", "docs/maps/floods.md",
+DOCUMENTS = ("README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
+             "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md",
              "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.

@@ -56,20 +56,61 @@ def captioned(caption, header, rows):
     return f"{caption}\n\n{table(header, rows)}" if rows else ""
 
 
-def compared(value, least, most):
-    return "agrees" if least <= value <= most else "less" if value < least else "more"
-
-
+# ---- claims ----
+# A claim's verdict comes from one of four rules, which take the paper's numbers and our rows: no script
+# has a tolerance of its own. "-" where nothing was measured, or nothing is claimed.
+NEAR = 0.2  # how far from a stated number ours may be, as a fraction of it
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be known"
+LESS, MORE = "less", "more"
 CLAIMS = ["claim", "the paper ", "here ", "verdict ", "why "]
 
 
-def span(found):
-    return f"{sig(found[0])} to {sig(found[2])}, mean {sig(found[1])}" if found else "-"
+def between(value, low, high):
+    """A stated range: agrees inside it, or within 20% of the nearer end; else less or more."""
+    if value is None:
+        return "-"
+    if value < low - NEAR * abs(low):
+        return LESS
+    return MORE if value > high + NEAR * abs(high) else AGREES
+
+
+def stated(value, said):
+    """A stated number: agrees within 20% of it; else less or more."""
+    return between(value, said, said)
+
+
+def up_to(values, said):
+    """"Up to x": the best of ours is compared with x. It agrees within 20%; else it is more if it exceeds
+    x, and less if it falls short."""
+    return stated(max((value for value in values if value is not None), default=None), said)
+
+
+def order(pairs):
+    """An order, as pairs (greater, smaller): agrees if all pairs do; else differs. Equal values agree:
+    sizes that were measured in powers of two do not tell which one is first."""
+    pairs = list(pairs)
+    if not pairs or any(value is None for pair in pairs for value in pair):
+        return "-"
+    return verdict(all(greater >= smaller for greater, smaller in pairs))
+
+
+def claim(what, paper, here, judged=None, why="-"):
+    """A row of CLAIMS. judged: what a rule returned; UNKNOWN, with the reason in `why`; None where
+    the paper claims nothing. Raises ValueError for UNKNOWN without a reason."""
+    if judged == UNKNOWN and why in ("", "-"):
+        raise ValueError(f"no reason why it cannot be known: {what}")
+    return [what, paper, here, judged or "-", why]
+
+
+compared = between  # its older name
 
 
 def verdict(holds):
     return AGREES if holds else DIFFERS
+
+
+def span(found):
+    return f"{sig(found[0])} to {sig(found[2])}, mean {sig(found[1])}" if found else "-"
 
 
 def whole(number):

@@ -354,4 +354,7 @@ for size in sorted(int(text) for text in args.n.split(",")):
                              "mpix_s": round(mpix, 3), "verified": True})
 if args.out:
     with open(args.out, "w", encoding="utf-8") as file:
-        json.dump({"meta": {"bench": "peers_flood"}, "rows": rows_out}, file, indent=1)
+        versions = {name: sys.modules[name].__version__
+                    for name in ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj")
+                    if hasattr(sys.modules.get(name), "__version__")}
+        json.dump({"meta": {"bench": "peers_flood", "versions": versions}, "rows": rows_out}, file, indent=1)

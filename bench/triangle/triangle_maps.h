@@ -3,26 +3,34 @@
 // maps: one that only maps, and the Euclidean distance matrix (EDM), a thread for each pair.
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
-// problems" (2014), sections III and IV. Blocks are rho x rho threads. BB leaves blocks above the
-// diagonal at their first instruction; RB and UTM map threads, as in the paper, the others blocks.
+// problems" (2013), sections III to V. Blocks are rho x rho threads. `bb` leaves blocks above the
+// diagonal at their first instruction, `bb_by_threads` computes every thread's cell; RB and UTM map
+// threads, as in the paper, the others blocks. UTM as printed is the one variant that may miss
+// cells; they are counted.
 #ifndef BENCH_TRIANGLE_MAPS_H
 #define BENCH_TRIANGLE_MAPS_H
 
 #include "../timing.h"
+#include "triangle_rec.h"
 
 #include <threadmap/triangle/condensed.h>
-#include <threadmap/papers/triangle_maps.h>
 
-// X(name, kind): the variants, as they are named in results.
+// X(name, kind): the variants, as they are named in results; and those whose kernels are here.
 #define TRIANGLE_VARIANTS(X) \
+    TRIANGLE_VARIANTS_HERE(X) \
+    X(rec_recursive, REC_RECURSIVE)
+#define TRIANGLE_VARIANTS_HERE(X) \
     X(bb, BB) \
+    X(bb_by_threads, BB_BY_THREADS) \
     X(ltm_sqrt, LTM_SQRT) \
     X(ltm_newton, LTM_NEWTON) \
     X(ltm_rsqrt, LTM_RSQRT) \
     X(ltm_exact, LTM_EXACT) \
+    X(ltm_table, LTM_TABLE) \
     X(rb, RB) \
     X(rec, REC) \
     X(utm, UTM) \
+    X(utm_printed, UTM_PRINTED) \
     X(utm_blocks, UTM_BLOCKS) \
     X(utm_blocks_sqrt, UTM_BLOCKS_SQRT) \
     X(utm_blocks_rsqrt, UTM_BLOCKS_RSQRT)
@@ -43,10 +51,11 @@ static inline const char *triangle_variant_name(int variant) {
 }
 
 // A launch: n rows of cells; for REC the partition and the level of this launch, k for the diagonal
-// pass.
+// pass; for LTM by a table the table.
 typedef struct triangle_size {
     tmap_u32 n, level;
     tmap_triangle_rec rec;
+    const tmap_u32 *table;
 } triangle_size;
 
 // The cell of this thread; 0 if it has none.
@@ -61,18 +70,24 @@ static __device__ __forceinline__ int triangle_cell(const int variant, triangle_
         *cell = tmap_triangle_rb_map(x, y, s.n);
         return 1;
     }
-    if (variant == TRIANGLE_UTM) { // rows of the upper triangle are columns of the lower one
+    if (variant == TRIANGLE_UTM || variant == TRIANGLE_UTM_PRINTED) {
         tmap_u64 k = (tmap_u64)x * rho * rho + threadIdx.y * rho + threadIdx.x;
         if (k >= tmap_triangle_cells(s.n)) return 0;
+        if (variant == TRIANGLE_UTM_PRINTED)
+            return tmap_triangle_utm_printed_cell((tmap_u32)k, s.n, cell);
+        // rows of the upper triangle are columns of the lower one
         block = tmap_triangle_utm_blocks((tmap_u32)k, s.n);
         cell->i = block.j, cell->j = block.i;
         return 1;
     }
     if (variant == TRIANGLE_BB && x > y) return 0;
+    if (variant == TRIANGLE_BB_BY_THREADS)
+        return tmap_triangle_bb_by_threads(x * rho + threadIdx.x, y * rho + threadIdx.y, s.n, cell);
     if (variant == TRIANGLE_LTM_SQRT) block = tmap_triangle_map_sqrt(x);
     if (variant == TRIANGLE_LTM_NEWTON) block = tmap_triangle_map_newton(x);
     if (variant == TRIANGLE_LTM_RSQRT) block = tmap_triangle_map_rsqrt(x);
     if (variant == TRIANGLE_LTM_EXACT) block = tmap_triangle_map(x);
+    if (variant == TRIANGLE_LTM_TABLE) block = tmap_triangle_table_map(s.table, x);
     if (variant >= TRIANGLE_UTM_BLOCKS) {
         tmap_u32 rows = tmap_triangle_tile_rows(s.n, rho);
         tmap_pair p = variant == TRIANGLE_UTM_BLOCKS ? tmap_triangle_utm_blocks(x, rows)
@@ -92,22 +107,6 @@ static __device__ __forceinline__ int triangle_cell(const int variant, triangle_
     cell->i = block.i * rho + threadIdx.y;
     cell->j = block.j * rho + threadIdx.x;
     return cell->i < s.n && cell->j <= cell->i;
-}
-
-// Blocks of a variant as they ran: all, those without a cell, those with cells and idle threads;
-// and idle threads. The paper counts blocks above the diagonal, which are those without a cell.
-typedef struct triangle_waste {
-    tmap_u64 blocks, wasted, partial, idle;
-} triangle_waste;
-
-static __device__ __forceinline__ void triangle_count(int busy, triangle_waste *out) {
-    const tmap_u32 threads = blockDim.x * blockDim.y;
-    const tmap_u32 cells = (tmap_u32)__syncthreads_count(busy);
-    if (threadIdx.x || threadIdx.y) return;
-    atomicAdd(&out->blocks, 1ull);
-    if (cells == 0) atomicAdd(&out->wasted, 1ull);
-    if (cells && cells < threads) atomicAdd(&out->partial, 1ull);
-    if (cells < threads) atomicAdd(&out->idle, (tmap_u64)(threads - cells));
 }
 
 // dummy: adds the coordinates and writes the sum to one place, which keeps the map from being
@@ -137,28 +136,16 @@ static __device__ __forceinline__ void triangle_count(int busy, triangle_waste *
             out[(tmap_u64)cell.i * s.n + cell.j] = triangle_distance(points, s.n, d, cell); \
     }
 
-static __device__ __forceinline__ float triangle_distance(const float *__restrict__ points,
-                                                          tmap_u32 n, const int d, tmap_pair cell) {
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < d; ++k) {
-        float t = points[(tmap_u64)k * n + cell.i] - points[(tmap_u64)k * n + cell.j];
-        sum += t * t;
-    }
-    return sqrtf(sum);
-}
-
-TRIANGLE_VARIANTS(TRIANGLE_KERNELS)
+TRIANGLE_VARIANTS_HERE(TRIANGLE_KERNELS)
 
 typedef void (*triangle_kernel)(triangle_size, const float *, float *);
 
-// [variant][0: dummy, d: EDM-dD, 5: counts]
-enum { TRIANGLE_COUNT = 5 };
+// [variant][0: dummy, d: EDM-dD, TRIANGLE_COUNT: counts]
 static const triangle_kernel triangle_kernels[][6] = {
 #define TRIANGLE_ROW(name, kind) \
     {triangle_dummy_##name, triangle_edm1_##name, triangle_edm2_##name, \
      triangle_edm3_##name,  triangle_edm4_##name, triangle_count_##name},
-    TRIANGLE_VARIANTS(TRIANGLE_ROW)
+    TRIANGLE_VARIANTS_HERE(TRIANGLE_ROW)
 #undef TRIANGLE_ROW
 };
 
@@ -168,26 +155,94 @@ typedef struct triangle_blocks {
     tmap_u32 launches;
 } triangle_blocks;
 
+// What variants keep on the device between launches: the table of LTM, for `rows` rows of blocks,
+// and the launches that recursive REC lost.
+typedef struct triangle_memory {
+    tmap_u32 *table, rows;
+    tmap_u64 *lost;
+} triangle_memory;
+static triangle_memory triangle_kept;
+
+static void triangle_kept_free(void) {
+    CHECK(cudaFree(triangle_kept.table));
+    CHECK(cudaFree(triangle_kept.lost));
+    memset(&triangle_kept, 0, sizeof triangle_kept);
+}
+
+// Makes the table for a number of rows of blocks, unless it is that of the last call. Returns 0
+// where there is no memory for it, or it is out of range.
+static int triangle_table_ready(tmap_u32 rows) {
+    triangle_memory *kept = &triangle_kept;
+    if (rows > TMAP_TRIANGLE_TABLE_ROWS_MAX) return 0;
+    if (rows == kept->rows) return 1;
+    CHECK(cudaFree(kept->table));
+    kept->table = NULL, kept->rows = 0;
+    if (cudaMalloc((void **)&kept->table, tmap_triangle_table_bytes(rows)) != cudaSuccess) {
+        kept->table = NULL;
+        cudaGetLastError(); // no memory is no error of the next launch
+        return 0;
+    }
+    CHECK(tmap_triangle_table_make(kept->table, rows, 0));
+    kept->rows = rows;
+    return 1;
+}
+
+// Where launches of recursive REC are counted that failed; 0 at first.
+static tmap_u64 *triangle_lost(void) {
+    if (!triangle_kept.lost) {
+        CHECK(cudaMalloc((void **)&triangle_kept.lost, sizeof *triangle_kept.lost));
+        CHECK(cudaMemset(triangle_kept.lost, 0, sizeof *triangle_kept.lost));
+    }
+    return triangle_kept.lost;
+}
+
+static tmap_u64 triangle_lost_count(void) {
+    tmap_u64 count;
+    CHECK(cudaMemcpy(&count, triangle_lost(), sizeof count, cudaMemcpyDeviceToHost));
+    return count;
+}
+
+// triangle_launch of recursive REC: one launch by the host.
+static triangle_blocks triangle_launch_recursive(int d, tmap_u32 n, tmap_u32 rho, int run,
+                                                 const float *points, float *out) {
+    tmap_triangle_recursive r = tmap_triangle_recursive_make(n, rho, triangle_lost());
+    triangle_blocks count = {0, 0, r.rec.k + 1};
+#if BENCH_DP
+    if (run) CHECK(triangle_rec_run(d, r, rho, points, out));
+#else
+    (void)d, (void)run, (void)points, (void)out;
+#endif
+    for (r.step = 0; r.step <= r.rec.k; ++r.step) {
+        tmap_xy grid = tmap_triangle_recursive_grid(&r);
+        count.all += (tmap_u64)grid.x * grid.x * grid.y;
+        if (r.step == r.rec.k) count.wasted = tmap_triangle_cells_strict(grid.x) * grid.y;
+    }
+    return count;
+}
+
 // Launches a variant on n rows by blocks of rho x rho: once, or REC k + 1 times, one after the
 // other in the stream. run = 0: only counts.
 static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 rho, int run,
                                        const float *points, float *out) {
+    if (variant == TRIANGLE_REC_RECURSIVE)
+        return triangle_launch_recursive(d, n, rho, run, points, out);
     triangle_kernel kernel = triangle_kernels[variant][d];
     tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
     tmap_u64 tiles = tmap_triangle_tiles(n, rho), threads = (tmap_u64)rho * rho;
+    const int box = variant == TRIANGLE_BB || variant == TRIANGLE_BB_BY_THREADS;
     triangle_blocks count = {tiles, 0, 1};
-    triangle_size s = {n, 0, {0, 0}};
+    triangle_size s = {n, 0, {0, 0}, triangle_kept.table};
     dim3 grid((unsigned)tiles), block(rho, rho);
-    if (variant == TRIANGLE_BB) grid = dim3(rows, rows);
+    if (box) grid = dim3(rows, rows);
     if (variant == TRIANGLE_RB) {
         tmap_xy cells = tmap_triangle_rb_grid(n);
         grid = dim3((cells.x + rho - 1) / rho, (cells.y + rho - 1) / rho);
     }
-    if (variant == TRIANGLE_UTM)
+    if (variant == TRIANGLE_UTM || variant == TRIANGLE_UTM_PRINTED)
         grid = dim3((unsigned)((tmap_triangle_cells(n) + threads - 1) / threads));
     if (variant != TRIANGLE_REC) {
         count.all = (tmap_u64)grid.x * grid.y;
-        if (variant == TRIANGLE_BB) count.wasted = tmap_triangle_cells_strict(rows);
+        if (box) count.wasted = tmap_triangle_cells_strict(rows);
         if (run) kernel<<<grid, block>>>(s, points, out);
         CHECK(cudaGetLastError());
         return count;
@@ -238,12 +293,21 @@ static int triangle_utm_right(tmap_u32 rows) {
     return right;
 }
 
+// Whether a variant is run with such blocks. For two one size is enough, the paper's; and kernels
+// that launch kernels are compiled apart.
+static int triangle_has_rho(int variant, tmap_u32 rho) {
+    if (variant == TRIANGLE_REC_RECURSIVE) return BENCH_DP && rho == 16;
+    return variant != TRIANGLE_UTM_PRINTED || rho == 16;
+}
+
 // 1 if a variant is right for n rows: the paper's maps are, up to some number of rows of blocks.
+// UTM as printed is run beyond its range, too, and what it misses is counted.
 static int triangle_in_range(int variant, tmap_u32 n, tmap_u32 rho) {
     tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
     if (variant == TRIANGLE_LTM_SQRT) return rows <= TMAP_TRIANGLE_ROWS_SQRT;
     if (variant == TRIANGLE_LTM_NEWTON) return rows <= TMAP_TRIANGLE_ROWS_NEWTON;
     if (variant == TRIANGLE_LTM_RSQRT) return rows <= TMAP_TRIANGLE_ROWS_RSQRT;
+    if (variant == TRIANGLE_LTM_TABLE) return triangle_table_ready(rows);
     if (variant == TRIANGLE_UTM_BLOCKS_SQRT) return rows < TMAP_TRIANGLE_UTM_SQRT_MAX;
     if (variant == TRIANGLE_UTM_BLOCKS_RSQRT) return triangle_utm_right(rows);
     return 1;

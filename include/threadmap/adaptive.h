@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // adaptive.h: domains whose regions are found at run time: their maps, and the engine (ASK) that
-// subdivides a domain by functions of the user's.
+// subdivides a domain with your functions.
 //
-// No ready kernel is in it: the Mandelbrot set is in adaptive/mandelbrot.h.
+// It has no ready kernels: the Mandelbrot set is in adaptive/mandelbrot.h.
 #ifndef TMAP_ADAPTIVE_H
 #define TMAP_ADAPTIVE_H
 

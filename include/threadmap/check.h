@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// check.h: being told of a mistake. A program that is compiled with -DTMAP_CHECK, all files of it,
-// compares each call of an engine with its plan; without it no kernel has an instruction of this.
+// check.h: reports of mistakes. If all files of a program are compiled with -DTMAP_CHECK, each call
+// of an engine is compared with its plan. Without it no kernel has an instruction of this header.
 //
 // The first thread that finds a mistake prints "threadmap: FUNCTION: MISTAKE" and ends the launch;
-// the next call that waits for the device returns an error. Launchers compare as well: launch.h.
+// the next call that synchronizes returns an error. Launchers compare as well (launch.h).
 #ifndef TMAP_CHECK_H
 #define TMAP_CHECK_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // core.h: function qualifiers, integer and coordinate types, error codes.
 //
-// It includes nothing, so that it compiles as C11, as C++, under nvcc, under clang's CUDA mode with
-// or without its wrapper headers, and under NVRTC, which has no <stdint.h>.
+// It includes nothing. So it compiles as C11, as C++, under nvcc, under clang's CUDA mode with or
+// without its wrapper headers, and under NVRTC, which has no <stdint.h>.
 #ifndef TMAP_CORE_H
 #define TMAP_CORE_H
 
-// ---- which compiler is this? Always defined, 0 or 1: test with #if ------------------------------
+// ---- the compiler; always defined, 0 or 1: test with #if ----------------------------------------
 
 // 1 where CUDA device code can be written (nvcc, clang CUDA, NVRTC).
 #if defined(__CUDACC__) || defined(__CUDA__) || defined(__CUDACC_RTC__)
@@ -23,9 +23,9 @@
 #endif
 
 // TMAP_FN: a pure function for host and device. TMAP_DEVICE: a function for device code only.
-// TMAPI_DEVICE_CALL: one that stays a call, for long code that runs once in a launch. The
-// qualifiers never depend on __CUDA_ARCH__, as host and device passes must agree on them; bodies
-// may.
+// TMAPI_DEVICE_CALL: a device function that is not inlined, for long code that runs once in a
+// launch. The qualifiers do not depend on __CUDA_ARCH__, because host and device passes must agree
+// on them; function bodies may.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define TMAP_FN           static __inline__ __host__ __device__
 #define TMAP_DEVICE       static __inline__ __device__
@@ -40,7 +40,7 @@
 #define TMAPI_DEVICE_CALL static inline
 #endif
 
-// Before a loop that runs once in a launch, whose copies would cost instruction fetches.
+// For a loop that runs once in a launch: unrolling it would cost instruction fetches.
 #if defined(__CUDA_ARCH__)
 #define TMAPI_NO_UNROLL _Pragma("unroll 1")
 #else
@@ -53,25 +53,25 @@ typedef unsigned int tmap_u32;
 typedef unsigned long long tmap_u64;
 typedef long long tmap_i64;
 
-// A negative array size here: this compiler's integers do not have the widths that the maps need.
+// A negative array size here means: this compiler's integers lack the widths that the maps need.
 typedef char tmapi_u32_is_32_bits[sizeof(tmap_u32) == 4 ? 1 : -1];
 typedef char tmapi_u64_is_64_bits[sizeof(tmap_u64) == 8 ? 1 : -1];
 
-// A cell, a tile or a thread: x grows to the right, y downwards.
+// A cell, a tile or a thread: x increases to the right, y downwards.
 typedef struct tmap_xy {
     tmap_u32 x, y;
 } tmap_xy;
 
-// The same with 64-bit coordinates.
+// A cell, a tile or a thread, with 64-bit coordinates.
 typedef struct tmap_xy64 {
     tmap_u64 x, y;
 } tmap_xy64;
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// a * b, or 2^64 - 1 where that does not fit.
+// a * b, or 2^64 - 1 where the product does not fit.
 TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
-    if (!((a | b) >> 32)) return a * b; // without a division, as launchers do this often
+    if (!((a | b) >> 32)) return a * b; // without a division, because launchers call this often
     return b && a > ~0ull / b ? ~0ull : a * b;
 }
 
@@ -88,8 +88,8 @@ TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
 #define TMAP_EOUTSIDE   (-8) // a replica outside the fractal's grid
 #define TMAP_ETWICE     (-9) // two replicas in one box of the fractal's grid
 
-// The text of an error code, a lower-case clause without a full stop ("rows differ in length").
-// Total.
+// The text of an error code, a lower-case clause without a full stop ("rows differ in length"). Any
+// other code: "unknown error code".
 TMAP_FN const char *tmap_strerror(int code) {
     switch (code) {
     case TMAP_OK: return "no error";

@@ -7,9 +7,10 @@
 //         tmap::each(plan, [=](tmap_cell cell) { out[cell.at] = colour; });
 //     }
 //
-// A lambda must not hold a barrier or a collective. All threads of all blocks make a call, in
-// blocks of the plan's size, as with the C form, which its header describes: plans, workspaces and
-// launches are the same. An accumulator or a value is a type that can be copied byte by byte.
+// A lambda must not contain a barrier or a collective. All threads of all blocks make a call, in
+// blocks of the plan's size, as with the C form, whose header describes it: plans, workspaces and
+// launches are the same. An accumulator or a value has a type that can be copied byte by byte; an
+// accumulator has 4 to 64 bytes, a multiple of 4.
 #ifndef TMAP_CXX_H
 #define TMAP_CXX_H
 
@@ -29,8 +30,8 @@ __device__ __forceinline__ void each(const tmap_each_plan &plan, Visit visit) {
         &plan, [](void *job, tmap_cell cell) { (*(Visit *)job)(cell); }, &visit);
 }
 
-// Calls use(cell, read(cell)) once for every cell, with the reads of eight cells in flight. What
-// read returns has at most 16 bytes.
+// Calls use(cell, read(cell)) once for every cell of the plan's share, with the reads of up to
+// eight cells in flight. read returns at most 16 bytes.
 template <class Read, class Use>
 __device__ __forceinline__ void update(const tmap_each_plan &plan, Read read, Use use) {
     struct calls {
@@ -47,8 +48,8 @@ __device__ __forceinline__ void update(const tmap_each_plan &plan, Read read, Us
         &job);
 }
 
-// One accumulator of all cells of `in`: starts with zero, add(sum, cell, value), join(sum, other).
-// plan: of tmap_each_fold_plan_make. workspace and result: those of tmap_fold_to.
+// Folds the elements of `in` at all cells of the plan's share into one accumulator, which begins
+// with zero: add(sum, cell, value), join(sum, other). plan: of tmap_each_fold_plan_make.
 template <class Real, class Sum, class Add, class Join>
 __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in, Sum zero, Add add,
                                      Join join, tmap_fold_to to) {
@@ -68,9 +69,9 @@ __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in,
         how, to, &job);
 }
 
-// out[cell] = rule(cell, around, nine): around has a bit for each of the nine places that is a cell
-// of the fractal, nine the values there, 0 where there is no cell. plan: of
-// tmap_each_stencil_plan_make.
+// Sets out[cell] = rule(cell, around, nine) for every cell of the plan's share. around: one bit for
+// each of the nine places that is a cell of the fractal. nine: the values there, 0 where there is
+// no cell. plan: of tmap_each_stencil_plan_make.
 template <class Real, class Rule>
 __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *in, Real *out,
                                         Rule rule) {
@@ -85,9 +86,9 @@ __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *
 
 // ---- pairs of points (triangle/pairs.h and the files beside it) ---------------------------------
 //
-// Real: float, double or an integer of 4 or 8 bytes; Dims: coordinates of a point, the plan's.
-// Lambdas get pointers to the coordinates of both points. others: the second set of a plan that has
-// one.
+// Real: float, double or an integer of 4 or 8 bytes; Dims: coordinates of a point, the plan's d.
+// Lambdas get pointers to the coordinates of both points. points.b: the second set, for a plan
+// that has one.
 
 template <class Real, int Dims>
 struct points {
@@ -108,7 +109,8 @@ __device__ __forceinline__ void pairs_each(const tmap_pairs_plan &plan, points<R
         &visit);
 }
 
-// One accumulator of all pairs: starts with zero, add(sum, pair, a, b), join(sum, other).
+// Folds all pairs of the plan's share into one accumulator per set, which begins with zero:
+// add(sum, pair, a, b), join(sum, other).
 template <class Real, int Dims, class Sum, class Add, class Join>
 __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Add add, Join join, tmap_fold_to to) {
@@ -127,8 +129,8 @@ __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<R
         how, to, &job);
 }
 
-// An accumulator for each point: give(pair, a, b, to_i, to_j), join(sum, other).
-// plan: of tmap_pairs_rows_plan_make with sizeof(Sum).
+// Makes an accumulator for each point: give(pair, a, b, to_i, to_j), join(sum, other). plan: of
+// tmap_pairs_rows_plan_make with sizeof(Sum).
 template <class Real, int Dims, class Sum, class Give, class Join>
 __device__ __forceinline__ void pairs_rows(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Give give, Join join, tmap_pairs_rows_to to) {
@@ -147,8 +149,8 @@ __device__ __forceinline__ void pairs_rows(const tmap_pairs_plan &plan, points<R
         how, to, &job);
 }
 
-// Lists the pairs for which choose(pair, a, b, value) is true, with their values; order:
-// TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER. Value: of 4 or 8 bytes.
+// Lists the pairs for which choose(pair, a, b, value) is true, with their values. order:
+// TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER. Value: a type of 4 or 8 bytes.
 template <class Value, class Real, int Dims, class Choose>
 __device__ __forceinline__ void pairs_select(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                              Choose choose, int order,

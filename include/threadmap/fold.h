@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fold.h: an accumulator of the user's type in each thread, joined to one value over a warp, a
-// block or a whole launch by a function of the user's and in a fixed order.
+// fold.h: joins an accumulator of each thread into one value over a warp, a block or a launch, with
+// your join function and in a fixed order.
 //
 //     static __device__ void join(void *job, void *sum, const void *other) {
 //         *(double *)sum += *(const double *)other;
@@ -9,7 +9,7 @@
 //     const tmap_fold fold = {&zero, sizeof zero, join};
 //     tmap_fold_grid(&sum, fold, to, 0); // *to.result is the sum of all threads of the launch
 //
-// tmap_each_fold (fractal/fold.h) and tmap_pairs_fold (triangle/pairs.h) make the accumulators too.
+// tmap_each_fold (fractal/fold.h) and tmap_pairs_fold (triangle/pairs.h) fill accumulators, too.
 #ifndef TMAP_FOLD_H
 #define TMAP_FOLD_H
 
@@ -17,33 +17,37 @@
 #include "value.h"
 #include "warp.h"
 
-// The largest accumulator that the functions below take, in bytes.
+// The largest accumulator, in bytes.
 #define TMAP_FOLD_BYTES_MAX 64
 
 #if TMAP_CUDA
 
-// Adds what another thread has to the accumulator.
+// Joins *other, the accumulator of another thread, into *accumulator.
 typedef void (*tmap_fold_join)(void *job, void *accumulator, const void *other);
 
-// How accumulators begin and are joined. Its members are constants of the kernel, which nvcc folds.
+// How accumulators begin and are joined. The members are constants of the kernel, which nvcc folds.
+// tmap_each_fold and tmap_pairs_fold call no `add` on an accumulator after its first join. So `add`
+// may count in the low 32 bits of a 64-bit accumulator, if one thread adds less than 2^32 to it,
+// while `join` adds in 64 bits.
 typedef struct tmap_fold {
-    const void *zero; // what every accumulator begins with; it is joined any number of times
+    const void *zero; // start value of accumulators; neutral, as it is joined any number of times
     tmap_u32 bytes;   // of an accumulator: a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX
     tmap_fold_join join;
 } tmap_fold;
 
-// Where a fold goes, in device memory.
+// Where a fold works and writes: two addresses in device memory.
 typedef struct tmap_fold_to {
-    void *workspace; // as many bytes as the plan asks for, at a multiple of 16, cleared once before
-                     // the first launch; launches that overlap need one each
-    void *result;    // an accumulator
+    void *workspace; // at a multiple of 16; tmap_fold_grid and the engines say how many bytes.
+                     // Zero it once, before the first launch: each launch leaves it ready for the
+                     // next. Launches that overlap, and two folds of one kernel, need one each.
+    void *result;    // an accumulator, at a multiple of its alignment
 } tmap_fold_to;
 
 typedef struct tmapi_fold_words {
     alignas(16) tmap_u32 word[TMAP_FOLD_BYTES_MAX / 4];
 } tmapi_fold_words;
 
-// 1 if accumulators have a size that the functions below take.
+// 1 if the functions below take accumulators of this size.
 TMAP_DEVICE int tmapi_fold_check(tmap_fold fold, const char *function) {
     return TMAPI_CHECK(fold.bytes % 4 == 0 && fold.bytes - 4 <= TMAP_FOLD_BYTES_MAX - 4, function,
                        "fold.bytes is not a multiple of 4 from 4 to 64");
@@ -55,23 +59,24 @@ TMAP_DEVICE int tmapi_fold_cleared(tmap_u64 before, tmap_u64 count) {
                        "not cleared before its first launch, or used by two at a time");
 }
 
-// The whole warps of a block.
+// The full warps of a block.
 TMAP_DEVICE tmap_u32 tmapi_fold_warps(void) { return blockDim.x * blockDim.y * blockDim.z / 32; }
 
+// Copies an accumulator of `size` bytes, word by word.
 TMAP_DEVICE void tmapi_fold_move(void *to, const void *from, tmap_u32 size) {
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
         if (i < size / 4) ((tmapi_value_u32 *)to)[i] = ((const tmapi_value_u32 *)from)[i];
 }
 
-// The same from memory that other blocks have written.
+// Copies an accumulator from memory that other blocks have written.
 TMAP_DEVICE void tmapi_fold_fetch(void *to, const void *from, tmap_u32 size) {
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAP_FOLD_BYTES_MAX / 4; ++i)
         if (i < size / 4) ((tmapi_value_u32 *)to)[i] = ((const volatile tmapi_value_u32 *)from)[i];
 }
 
-// Joins the accumulators of the first `lanes` lanes of a full warp; lane 0 has the result.
+// Joins the accumulators of the first `lanes` lanes of a full warp into that of lane 0.
 TMAP_DEVICE void tmapi_fold_join_lanes(void *accumulator, tmap_u32 size, tmap_fold_join join,
                                        void *job, tmap_u32 lanes) {
     const tmap_u32 lane = tmap_thread_rank() % 32;
@@ -87,15 +92,16 @@ TMAP_DEVICE void tmapi_fold_join_lanes(void *accumulator, tmap_u32 size, tmap_fo
     }
 }
 
-// Joins the accumulators of a full warp; lane 0 has the result, the others have parts of it.
+// Joins the accumulators of a full warp into that of lane 0; other lanes keep partial results.
 // Collective for the warp. Cost: five times fold.bytes / 4 shuffles.
 TMAP_DEVICE void tmap_fold_warp(void *accumulator, tmap_fold fold, void *job) {
     tmapi_fold_join_lanes(accumulator, fold.bytes, fold.join, job, 32);
 }
 
-// Joins the accumulators of a block of whole warps; thread 0 has the result. scratch: fold.bytes
-// bytes of shared memory for each warp, free again after the next __syncthreads(). Collective for
-// the block.
+// Joins the accumulators of a block of full warps into that of thread 0; other threads keep partial
+// results. scratch: fold.bytes bytes of shared memory for each warp, at a multiple of 4; the block
+// may reuse them after the next __syncthreads(). Collective for the block. Cost: tmap_fold_warp
+// twice, and a barrier.
 TMAP_DEVICE void tmap_fold_block(void *accumulator, tmap_fold fold, void *job, void *scratch) {
     const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_fold_warps();
     unsigned char *parts = (unsigned char *)scratch;
@@ -109,13 +115,13 @@ TMAP_DEVICE void tmap_fold_block(void *accumulator, tmap_fold fold, void *job, v
 }
 
 // Returns 1 in every thread of the last of `count` blocks to arrive; writes made by the other
-// blocks before they arrived are then visible, and *counter is 0 again. A block's writes are those
-// of thread 0, or with a barrier before, of all its threads. counter: in device memory, 0 before
-// the launch. Collective for the block, with a barrier.
+// blocks before they arrived are then visible, and *counter is 0 again. This holds for the writes
+// of a block's thread 0, and for those of all its threads if a barrier precedes the call. counter:
+// in device memory, 0 before the launch. Collective for the block, with a barrier.
 TMAP_DEVICE int tmapi_fold_last(tmap_u64 *counter, tmap_u64 count) {
     int last = 0;
     if (tmap_thread_rank() == 0) {
-        __threadfence(); // what is written is there before the block is counted
+        __threadfence(); // writes are visible before the block is counted
         const tmap_u64 before = atomicAdd(counter, 1ull);
         last = tmapi_fold_cleared(before, count) && before == count - 1;
         if (last) *counter = 0;
@@ -125,7 +131,7 @@ TMAP_DEVICE int tmapi_fold_last(tmap_u64 *counter, tmap_u64 count) {
     return last;
 }
 
-// Joins `count` parts that blocks have written; thread 0 has the result.
+// Joins `count` parts that blocks have written into the accumulator of thread 0.
 TMAP_DEVICE void tmapi_fold_parts(void *accumulator, const void *zero, tmap_u32 size,
                                   tmap_fold_join join, void *job, void *scratch,
                                   const unsigned char *parts, tmap_u64 count) {
@@ -140,8 +146,8 @@ TMAP_DEVICE void tmapi_fold_parts(void *accumulator, const void *zero, tmap_u32 
     tmap_fold_block(accumulator, fold, job, scratch);
 }
 
-// Shared memory for an accumulator of each of 32 warps. bytes: a constant, so that a kernel has one
-// of the three.
+// Shared memory for one accumulator of each of 32 warps. bytes: a constant, so that a kernel has
+// only one of the three arrays.
 TMAP_DEVICE void *tmapi_fold_scratch(tmap_u32 bytes) {
     if (bytes <= 8) {
         __shared__ tmap_u64 small[32];
@@ -155,10 +161,14 @@ TMAP_DEVICE void *tmapi_fold_scratch(tmap_u32 bytes) {
     return large;
 }
 
-// Joins the accumulators of all threads of a launch of one axis; the last block to arrive writes
-// the result to *to.result. to.workspace: 16 bytes and fold.bytes for each block (a plan's
-// tmap_each_fold_bytes); each launch leaves its first 16 bytes cleared. Otherwise as
-// tmap_fold_block: all threads of all blocks call it, in blocks of whole warps.
+// Joins the accumulators of all threads of a launch; the last block to arrive writes the result to
+// *to.result. All threads of all blocks call it, in grids of one axis and blocks of full warps, and
+// all return from it. to.workspace: 16 bytes plus fold.bytes for each block (tmap_each_fold_bytes
+// of a plan). Its first 16 bytes must be 0 before a launch; the launch sets them to 0 again. After
+// a failed launch, zero them again. One workspace serves any launches that run one after another.
+// Exactness: the order of joins depends only on the grid and the block, so the result has the
+// same bits in every run. Cost: tmap_fold_block, and in the last block a second one over
+// gridDim.x parts.
 TMAP_DEVICE void tmap_fold_grid(void *accumulator, tmap_fold fold, tmap_fold_to to, void *job) {
     const tmap_u32 rank = tmap_thread_rank(), bytes = fold.bytes;
     unsigned char *parts = (unsigned char *)to.workspace + 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// fractal.h: fractals: their maps, and the engine that runs a function of the user's on every cell.
+// fractal.h: fractals: their maps, and the engine that calls your device functions for every cell.
 //
-// No ready kernel is in it: those have headers of their own, fractal/sw.h, fractal/rd.h,
-// fractal/ca.h, fractal/diffusion.h, fractal/ising.h.
+// It has no ready kernels. They are in fractal/sw.h, fractal/rd.h, fractal/ca.h,
+// fractal/diffusion.h, fractal/ising.h, fractal/compact_life.h and fractal/compact_move.h.
 #ifndef TMAP_FRACTAL_H
 #define TMAP_FRACTAL_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// launch.h: the facts of a device and of a kernel from which plans are made, how many blocks a
-// multiprocessor then holds, and the launch of a plan.
+// launch.h: the facts of a device and of a kernel from which plans are made, the number of resident
+// blocks, and the launch of a plan.
 //
-// A plan is a pure function of facts. tmap_X_plan_make asks the CUDA runtime for them;
-// tmap_X_plan_of takes them as an argument, calls nothing of CUDA and compiles as C11, for a GPU
-// that is not there, for launches by the driver API, and for kernels compiled at run time.
+// A plan is a pure function of facts. tmap_X_plan_make queries the CUDA runtime for them.
+// tmap_X_plan_of takes them as an argument, calls nothing of CUDA and compiles as C11: for a GPU
+// that is not present, for launches with the driver API, and for kernels compiled at run time.
 #ifndef TMAP_LAUNCH_H
 #define TMAP_LAUNCH_H
 
@@ -13,8 +13,8 @@
 
 // ---- memory -------------------------------------------------------------------------------------
 
-// Memory of the caller's that a plan or a run works in; the function that takes it says how much it
-// needs, where it must begin and whether it is to be cleared.
+// Memory of the caller that a plan or a run works in. The function that takes it says its size, its
+// alignment, and whether it must be zeroed.
 typedef struct tmap_workspace {
     void *data;
     tmap_u64 bytes;
@@ -22,30 +22,30 @@ typedef struct tmap_workspace {
 
 // ---- facts --------------------------------------------------------------------------------------
 
-// A device. The names of cudaDeviceGetAttribute are beside the members.
+// A device. Next to each member is its name in cudaDeviceGetAttribute.
 typedef struct tmap_device_facts {
     tmap_u32 capability;        // 10 ComputeCapabilityMajor + ComputeCapabilityMinor: 90, 120
     tmap_u32 processors;        // MultiProcessorCount
-    tmap_u32 threads;           // of a multiprocessor at most: MaxThreadsPerMultiprocessor
-    tmap_u32 blocks;            // the same: MaxBlocksPerMultiprocessor
-    tmap_u32 registers;         // of a multiprocessor: MaxRegistersPerMultiprocessor
-    tmap_u32 block_registers;   // of a block at most: MaxRegistersPerBlock
-    tmap_u32 shared;            // bytes of a multiprocessor: MaxSharedMemoryPerMultiprocessor
-    tmap_u32 block_shared;      // of a block at most: MaxSharedMemoryPerBlockOptin
-    tmap_u32 reserved_shared;   // of each block, taken by CUDA: ReservedSharedMemoryPerBlock
+    tmap_u32 threads;           // most per multiprocessor: MaxThreadsPerMultiprocessor
+    tmap_u32 blocks;            // most per multiprocessor: MaxBlocksPerMultiprocessor
+    tmap_u32 registers;         // per multiprocessor: MaxRegistersPerMultiprocessor
+    tmap_u32 block_registers;   // most per block: MaxRegistersPerBlock
+    tmap_u32 shared;            // bytes per multiprocessor: MaxSharedMemoryPerMultiprocessor
+    tmap_u32 block_shared;      // most bytes per block: MaxSharedMemoryPerBlockOptin
+    tmap_u32 reserved_shared;   // bytes per block for CUDA: ReservedSharedMemoryPerBlock
     tmap_u32 floats_per_double; // SingleToDoublePrecisionPerfRatio
     tmap_u32 concurrent;        // 1 if several blocks and kernels run at a time: ConcurrentKernels
 } tmap_device_facts;
 
-// A kernel on that device. The names of cudaFuncGetAttributes are beside the members.
+// A kernel on that device. Next to each member is its name in cudaFuncGetAttributes.
 typedef struct tmap_kernel_facts {
-    tmap_u32 registers; // of a thread: numRegs
+    tmap_u32 registers; // per thread: numRegs
     tmap_u32 shared;    // static shared memory in bytes: sharedSizeBytes
-    tmap_u32 threads;   // of a block at most: maxThreadsPerBlock
+    tmap_u32 threads;   // most per block: maxThreadsPerBlock
     tmap_u32 ptx;       // the architecture that it was compiled for: ptxVersion, 90
 } tmap_kernel_facts;
 
-// What a plan is made from.
+// The facts from which a plan is made.
 typedef struct tmap_facts {
     tmap_device_facts device;
     tmap_kernel_facts kernel;
@@ -53,11 +53,12 @@ typedef struct tmap_facts {
 
 TMAP_FN tmap_u32 tmapi_facts_round(tmap_u32 a, tmap_u32 to) { return (a + to - 1) / to * to; }
 
-// The blocks of a kernel that a multiprocessor holds at once, by the rules of compute capability
-// 7.5 to 12.x: a warp's registers are counted in units of 256 and lie in one of four partitions, a
-// block's shared memory in units of 128 bytes (256 before 8.0) after what CUDA reserves.
-// threads: of a block, 1 to 1024. shared: dynamic, in bytes, whatever the kernel's limit is now.
-// Returns what cudaOccupancyMaxActiveBlocksPerMultiprocessor does; 0 for a block that cannot run.
+// The number of blocks of a kernel that a multiprocessor holds at once, by the rules of compute
+// capability 7.5 to 12.x: a warp's registers are counted in units of 256 and lie in one of four
+// partitions, a block's shared memory in units of 128 bytes (256 before 8.0) on top of what CUDA
+// reserves. threads: per block, 1 to 1024. shared: dynamic, in bytes, whatever limit the kernel
+// has now. Returns what cudaOccupancyMaxActiveBlocksPerMultiprocessor does; 0 for a block that
+// cannot run.
 // Example: 9.0, 64 registers, 512 threads, no shared memory: 2; with 100 KB each: 2; 120 KB: 1.
 TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads, tmap_u64 shared) {
     const tmap_device_facts *device = &facts->device;
@@ -67,7 +68,7 @@ TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads,
     const tmap_u64 bytes = kernel->shared + shared;
     tmap_u32 blocks = device->blocks, most;
     if (threads < 1 || threads > kernel->threads || bytes > device->block_shared) return 0;
-    // A launch is refused by the registers of a block whose warps fill all four partitions.
+    // A launch fails if a block, its warps rounded up to four partitions, has too many registers.
     if (of_warp * tmapi_facts_round(warps, 4) > device->block_registers) return 0;
     most = device->threads / 32 / warps;
     if (most < blocks) blocks = most;
@@ -80,7 +81,7 @@ TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads,
     return blocks;
 }
 
-// The blocks of a launch along one axis, their threads, and their dynamic shared memory.
+// The blocks of a launch along one axis, the threads of a block, and its dynamic shared memory.
 typedef struct tmapi_launch_shape {
     tmap_u64 grid;
     tmap_u32 block, shared;
@@ -89,8 +90,9 @@ typedef struct tmapi_launch_shape {
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The facts of the current device. Returns the error of a CUDA call; one that an earlier call has
-// left is neither reported nor cleared. *out is written only on success.
+// Gets the facts of the current device. Returns cudaErrorInvalidValue for a null pointer, or the
+// error of a CUDA call; it neither reports nor clears an error that an earlier call left. *out is
+// written only on success.
 static inline cudaError_t tmap_device_facts_get(tmap_device_facts *out) {
     tmap_device_facts d;
     tmap_u32 major, minor;
@@ -125,8 +127,8 @@ static inline cudaError_t tmap_device_facts_get(tmap_device_facts *out) {
     return cudaSuccess;
 }
 
-// The facts of a kernel, a __global__ function cast to const void *, on the current device. Errors
-// as above; cudaErrorInvalidDeviceFunction for what is no kernel.
+// Gets the facts of a kernel, a __global__ function cast to const void *, on the current device.
+// Errors: as tmap_device_facts_get; cudaErrorInvalidDeviceFunction for what is no kernel.
 static inline cudaError_t tmap_kernel_facts_get(const void *kernel, tmap_kernel_facts *out) {
     cudaFuncAttributes attributes;
     cudaError_t error;
@@ -139,7 +141,8 @@ static inline cudaError_t tmap_kernel_facts_get(const void *kernel, tmap_kernel_
     return cudaSuccess;
 }
 
-// Both. Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Gets the facts of a kernel and of the current device. Errors: as the two functions above. Cost:
+// some calls of the CUDA runtime, which do not wait for the device.
 static inline cudaError_t tmap_facts_get(const void *kernel, tmap_facts *out) {
     tmap_facts facts;
     cudaError_t error;
@@ -152,21 +155,21 @@ static inline cudaError_t tmap_facts_get(const void *kernel, tmap_facts *out) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// The error of a function that makes a plan from facts, as a launcher reports it.
+// The CUDA error for the code of a function that makes a plan from facts.
 static inline cudaError_t tmapi_launch_error(int code) {
     return code == TMAP_OK       ? cudaSuccess
            : code == TMAP_ERANGE ? cudaErrorInvalidConfiguration
                                  : cudaErrorInvalidValue;
 }
 
-// Lets a kernel be launched with `bytes` of dynamic shared memory on the current device.
+// Allows launches of a kernel with `bytes` of dynamic shared memory on the current device.
 //
-// The limit is set once, to all that the device has beside the kernel's static shared memory, and
-// never lowered, so that plans made earlier or by other threads stay valid. It changes neither
-// occupancy nor a launch that asks for less.
+// It sets the limit once, to all that the device has beside the kernel's static shared memory, and
+// never lowers it, so that plans made earlier or by other threads remain valid. The limit changes
+// neither occupancy nor a launch that uses less.
 // Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call. From
-// CUDA 12.8 on an error that an earlier call has left is neither reported nor cleared; before,
-// cudaFuncSetAttribute clears it. Cost: one query where the limit suffices already.
+// CUDA 12.8 on it neither reports nor clears an error that an earlier call left; before,
+// cudaFuncSetAttribute clears it. Cost: one query where the limit already suffices.
 static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) {
     cudaFuncAttributes attributes;
     int device, most;
@@ -189,8 +192,8 @@ static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) 
 }
 
 // Launches a kernel with the parameters that `arguments` points to. Returns the launch's own error;
-// one that an earlier call has left is neither reported nor cleared. A grid without a block, on
-// which drivers disagree, and one of 2^31 blocks or more are cudaErrorInvalidConfiguration.
+// it neither reports nor clears one that an earlier call left. A grid without blocks, on which
+// drivers disagree, and one of 2^31 blocks or more give cudaErrorInvalidConfiguration.
 static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape shape,
                                        void **arguments, cudaStream_t stream) {
     if (!shape.grid || shape.grid > 0x7fffffff) return cudaErrorInvalidConfiguration;
@@ -198,8 +201,8 @@ static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape sh
                             shape.shared, stream);
 }
 
-// The address of a kernel's second parameter, a struct of the user's. Under TMAP_CHECK it knows the
-// struct's size as well: 0 or 1 where its type does not tell.
+// The address of a kernel's second parameter, your struct. Under TMAP_CHECK it has the struct's
+// size as well: 0 or 1 where its type does not give one.
 #if defined(TMAP_CHECK) && defined(__cplusplus)
 struct tmap_job {
     void *data;
@@ -213,8 +216,8 @@ struct tmap_job {
 typedef const void *tmap_job;
 #endif
 
-// Launches a kernel of a plan of `bytes` bytes and a job. Under TMAP_CHECK, from CUDA 12.4 on, one
-// whose parameters have other sizes is told of and refused with cudaErrorInvalidValue.
+// Launches a kernel with a plan of `bytes` bytes and a job. Under TMAP_CHECK, from CUDA 12.4 on, it
+// prints a message and returns cudaErrorInvalidValue if the kernel's parameters have other sizes.
 static inline cudaError_t tmapi_launch_plan(const void *kernel, tmapi_launch_shape shape,
                                             const void *plan, size_t bytes, tmap_job job,
                                             cudaStream_t stream) {

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: MIT
-// reduce.h: sums over a warp and over a block, by shuffles and by tensor cores.
+// reduce.h: sums over a warp and over a block, by shuffles and on tensor cores.
 //
 //              shuffles                           tensor cores                       result
 //     int32    tmap_block_sum_i32_shuffle         tmap_block_sum_i32_mma             exact
 //     int64    tmap_block_sum_i64 (warp.h)        tmap_block_sum_i64_mma             modulo 2^64
 //     float    tmap_block_sum_f32_shuffle         tmap_block_sum_f32_mma             see below
 //
-// warp.h has tmap_block_sum_i32 as well, by the integer reduction instruction. All block forms are
-// called alike and can be exchanged for each other:
+// warp.h has tmap_block_sum_i32 as well, with the integer reduction instruction. All block forms
+// have the same parameters and are interchangeable:
 //
 //     __shared__ tmap_i64 scratch[32];
 //     tmap_i64 sum = tmap_block_sum_i32_mma(v, scratch); // all threads call
 //     if (tmap_thread_rank() == 0) out[blockIdx.x] = sum;
 //
 // A sum is a product with a matrix of ones. Values are cut into their bytes, the limbs, and two
-// products of bytes with 32-bit sums add up the 32 values of a warp, limb by limb:
+// products of bytes with 32-bit sums add the 32 values of a warp, limb by limb, without shuffles
+// and without shared memory:
 //
-//     1. B: the values, a byte a row, 4 lanes a column. A: which limb a row picks. D: the sums of
-//        limb g % 2 (rows 0..7) and 2 + g % 2 (rows 8..15) over the lanes of a column.
-//     2. Two columns, below 2048, go to B as two bytes, v % 16 and v / 16; A holds the weights 1
-//        and 16 in all its rows. D: limb sums 0, 1, 2, 3 of the whole warp, in every lane.
-//
-// There is no shuffle in it and no shared memory.
+//     1. B: the values, one byte per row, 4 lanes per column. A: selects a limb in each row. D: the
+//        sums of limb g % 2 (rows 0..7) and 2 + g % 2 (rows 8..15) over the lanes of a column.
+//     2. The sum of two columns, below 2048, goes to B as two bytes, v % 16 and v / 16; A holds the
+//        weights 1 and 16 in all its rows. D: limb sums 0, 1, 2, 3 of the warp, in every lane.
 //
 // Floats on tensor cores are added as integers: values are rounded to multiples of a unit u, with
 // the largest |value| of the warp below 2^31 u, and added exactly; the warps are added in double.
 // With s the true sum and S the sum of |values|,
 //     tmap_block_sum_f32_mma       |error| <= 2^-24 |s| + 2^-25 S         (u-rounding <= 2^-26 S)
 //     tmap_block_sum_f32_shuffle   |error| <= 10 * 2^-24 * 1.000001 S     (10 levels of additions)
-// The first does not depend on the order of values in a warp, nor on the machine, and is infinite
-// only where the sum itself rounds to infinity. In both, NaN or infinities of both signs give NaN,
-// and infinities of one sign that infinity, but for the shuffle form where finite partial sums
-// overflow the other way. Compiled with -ftz=true, as by --use_fast_math, numbers below 2^-126 add
-// nothing by shuffles, and a sum below it is 0 in both.
+// The first depends neither on the order of values in a warp nor on the machine, and is infinite
+// only where the sum itself rounds to infinity. In both, NaN or infinities of both signs give NaN;
+// infinities of one sign give that infinity, except in the shuffle form where finite partial sums
+// overflow the other way. Compiled with -ftz=true, as with --use_fast_math, numbers below 2^-126
+// add nothing in the shuffle form, and a sum below it is 0 in both.
 //
 // Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles; bytes and the
-// float sum are this library's. Reductions by WMMA round numbers above 2048
-// (samples/reduce/25_wmma_sum.cu).
+// float sum are this library's. In WMMA sums numbers above 2048 are rounded:
+// samples/reduce/25_warp_and_wmma_sums.cu shows it.
 //
 // Functions are collective: all lanes that `warp` counts, or all threads of the block, call them
 // together. Blocks have any size and shape up to 1024 threads; warps of fewer than 32 threads are
@@ -57,7 +56,7 @@
 
 #if TMAP_CUDA
 
-// Four words of this lane: of C or of D.
+// This lane's four words of C or D.
 typedef struct tmapi_mma_sums {
     tmap_u32 d0, d1, d2, d3;
 } tmapi_mma_sums;
@@ -69,7 +68,7 @@ TMAP_DEVICE tmap_u32 tmapi_mma_dot(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
     return c;
 }
 
-// One row of A, given as the words of its lane, by columns 2q and 2q + 1 of B.
+// Multiplies one row of A, given as the words of its lanes, with columns 2q and 2q + 1 of B.
 TMAP_DEVICE void tmapi_mma_row(tmap_u32 lane, tmap_u32 *d, tmap_u32 *e, tmap_u32 a, tmap_u32 b) {
     for (tmap_u32 q = 0; q < 4; ++q) {
         tmap_u32 row = __shfl_sync(0xffffffffu, a, (int)((lane & ~3u) + q));
@@ -95,7 +94,7 @@ TMAP_DEVICE void tmapi_mma(tmap_u32 lane, tmapi_mma_sums *d, tmap_u32 a0, tmap_u
                  : "+r"(d->d0), "+r"(d->d1), "+r"(d->d2), "+r"(d->d3)
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 #elif TMAP_MMA
-    // Quarters of the same product: the lanes hold an m8n8k16 just as they hold these.
+    // Quarters of the same product: lanes hold the operands of m8n8k16 in the same layout.
 #define TMAPI_MMA_QUARTER(d, e, a, b) \
     asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
                  : "+r"(d), "+r"(e) \
@@ -116,8 +115,8 @@ TMAP_DEVICE void tmapi_mma(tmap_u32 lane, tmapi_mma_sums *d, tmap_u32 a0, tmap_u
 
 // ---- over a warp, by shuffles (warp.h has those of the other types) -----------------------------
 
-// The exact sum of 32-bit integers over the warp, in all lanes. Cost: 5 shuffles of two words;
-// tmap_warp_sum_i32 does the same by two integer reductions.
+// The exact sum of 32-bit integers over the warp, in all lanes, by shuffles. Cost: 5 shuffles of
+// two words; tmap_warp_sum_i32 does the same with two integer reductions.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_shuffle(tmap_warp w, int v) {
     return (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)(tmap_i64)v);
 }
@@ -139,7 +138,7 @@ TMAP_DEVICE tmap_u64 tmapi_warp_sum_limbs(tmap_warp w, tmap_u32 v) {
     return e.d0 + (e.d1 << 8) + ((tmap_u64)(e.d2 + (e.d3 << 8)) << 16);
 }
 
-// The exact sum of 32-bit integers over the warp, in all lanes, by tensor cores. Cost: two products
+// The exact sum of 32-bit integers over the warp, in all lanes, on tensor cores. Cost: two products
 // and no shuffle.
 // Example: lanes 0..31 with v = lane - 16: -16.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_mma(tmap_warp w, int v) {
@@ -148,7 +147,8 @@ TMAP_DEVICE tmap_i64 tmap_warp_sum_i32_mma(tmap_warp w, int v) {
     return (tmap_i64)sum - ((tmap_i64)w.lanes << 31);
 }
 
-// The sum of 64-bit integers over the warp modulo 2^64, in all lanes: four products.
+// The sum of 64-bit integers over the warp modulo 2^64, in all lanes, on tensor cores. Cost:
+// four products.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i64_mma(tmap_warp w, tmap_i64 v) {
     tmap_u64 low = tmapi_warp_sum_limbs(w, (tmap_u32)(tmap_u64)v);
     tmap_u64 high = tmapi_warp_sum_limbs(w, (tmap_u32)((tmap_u64)v >> 32));
@@ -169,11 +169,11 @@ TMAP_DEVICE tmap_u32 tmapi_warp_max(tmap_warp w, tmap_u32 v) {
 #endif
 }
 
-// The sum of floats over the warp as a double, in all lanes: `top` is the largest biased exponent,
-// at least 1, and the unit 2^(top - 157), so that the largest values are integers of 31 bits. A
-// value `down` binary places below them is rounded to the nearest unit, halves away from zero; one
-// further down than 31 places is less than half a unit. Fewer than 2^37 units are exact in a
-// double, as is their weight.
+// The sum of floats over the warp as a double, in all lanes. `top` is the largest biased exponent,
+// at least 1, and the unit is 2^(top - 157): the largest values are integers of 31 bits. A value
+// `down` binary places below them is rounded to the nearest unit, halves away from zero; one more
+// than 31 places below is less than half a unit. Fewer than 2^37 units are exact in a double, as is
+// their weight.
 TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
     tmap_u32 bits = __float_as_uint(v), exponent = bits >> 23 & 0xffu, mantissa = bits & 0x7fffffu;
     tmap_u32 top, down, units;
@@ -192,8 +192,8 @@ TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
     return (double)sum * __longlong_as_double((tmap_i64)(top + (1023 - 157)) << 52);
 }
 
-// The sum of floats over the warp, in all lanes, by tensor cores: rounded once, from a sum whose
-// error is below 2^-26 sum |v|. The same for any order of the lanes. Cost: a reduction of the
+// The sum of floats over the warp, in all lanes, on tensor cores: rounded once, from a sum with an
+// error below 2^-26 sum |v|. The same for any order of the lanes. Cost: a reduction of the
 // exponents and two products.
 // Example: v = 2^24 in lane 0 and 1 in the others: 16777248, the float nearest to 2^24 + 31; one
 // addition after the other in floats gives 2^24.
@@ -204,16 +204,16 @@ TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
 // ---- over a block -------------------------------------------------------------------------------
 //
 // Thread 0 gets the sum, the others get 0. All threads of the block call. scratch: 32 words of
-// shared memory, the same for all forms, free again after the next __syncthreads(). Cost: the sum
-// over a warp twice, and a barrier; blocks of one warp: once, and none.
+// shared memory, the same for all forms, free for reuse after the next __syncthreads(). Cost: two
+// sums over a warp and a barrier; in a block of one warp one sum and no barrier.
 
-// work(warp, v, scratch) with a constant warp where the block is whole warps: a collective whose
-// mask is not a constant costs a test for divergence.
+// work(warp, v, scratch), with a constant warp where the block has only full warps: a collective
+// whose mask is not a constant costs a test for divergence.
 #define TMAPI_BLOCK_SUM(work, v, scratch) \
     (blockDim.x * blockDim.y * blockDim.z % 32 == 0 ? work(tmap_warp_full(), v, scratch) \
                                                     : work(tmap_warp_self(), v, scratch))
 
-// The sum over the block of what the warps have. mma: by tensor cores, else by shuffles.
+// The sum over the block of what the warps have. mma: on tensor cores, otherwise by shuffles.
 TMAP_DEVICE tmap_i64 tmapi_block_join(tmap_warp w, tmap_i64 v, tmap_i64 *scratch, int mma) {
     if (tmapi_block_gather(w, &v, scratch))
         v = mma ? tmap_warp_sum_i64_mma(w, v) : (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)v);
@@ -223,7 +223,7 @@ TMAP_DEVICE tmap_i64 tmapi_block_i32_shuffle(tmap_warp w, int v, tmap_i64 *scrat
     return tmapi_block_join(w, tmap_warp_sum_i32_shuffle(w, v), scratch, 0);
 }
 
-// The exact sum of 32-bit integers over the block, by shuffles.
+// The exact sum of 32-bit integers over the block, in thread 0, by shuffles.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i32_shuffle(int v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_i32_shuffle, v, scratch);
 }
@@ -235,13 +235,13 @@ TMAP_DEVICE tmap_i64 tmapi_block_i64_mma(tmap_warp w, tmap_i64 v, tmap_i64 *scra
     return tmapi_block_join(w, tmap_warp_sum_i64_mma(w, v), scratch, 1);
 }
 
-// The exact sum of 32-bit integers over the block, by tensor cores.
+// The exact sum of 32-bit integers over the block, in thread 0, on tensor cores.
 // Example: 1024 threads with v = -2^31: -2^41.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i32_mma(int v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_i32_mma, v, scratch);
 }
 
-// The sum of 64-bit integers over the block modulo 2^64, by tensor cores.
+// The sum of 64-bit integers over the block modulo 2^64, in thread 0, on tensor cores.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i64_mma(tmap_i64 v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_i64_mma, v, scratch);
 }
@@ -254,7 +254,7 @@ TMAP_DEVICE float tmapi_block_f32_shuffle(tmap_warp w, float v, tmap_i64 *scratc
     return tmap_thread_rank() == 0 ? v : 0.0f;
 }
 
-// The sum of floats over the block, by shuffles: 10 levels of additions.
+// The sum of floats over the block, in thread 0, by shuffles: 10 levels of additions.
 // |error| <= 10 * 2^-24 * 1.000001 * sum |v|.
 TMAP_DEVICE float tmap_block_sum_f32_shuffle(float v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_f32_shuffle, v, scratch);
@@ -268,9 +268,9 @@ TMAP_DEVICE float tmapi_block_f32_mma(tmap_warp w, float v, tmap_i64 *scratch) {
     return tmap_thread_rank() == 0 ? (float)sum : 0.0f;
 }
 
-// The sum of floats over the block, by tensor cores; the warps are added in double.
-// |error| <= 2^-24 |sum| + 2^-25 * sum |v|. The same for any order of values in a warp.
-// Example: 1e8, 1 and -1e8 in warps of their own: 1.
+// The sum of floats over the block, in thread 0, on tensor cores; the warps are added in double.
+// The same for any order of values in a warp. |error| <= 2^-24 |sum| + 2^-25 * sum |v|.
+// Example: 1e8, 1 and -1e8 in three different warps: 1.
 TMAP_DEVICE float tmap_block_sum_f32_mma(float v, tmap_i64 *scratch) {
     return TMAPI_BLOCK_SUM(tmapi_block_f32_mma, v, scratch);
 }

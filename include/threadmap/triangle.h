@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// triangle.h: triangles of pairs and tetrahedra of triples: the maps of all of them, and the engine
-// for pairs of points.
+// triangle.h: triangles of pairs and tetrahedra of triples: all their maps, and the engine for
+// pairs of points.
 //
-// No ready kernel is in it: pairwise distances are in triangle/pdist.h.
+// It has no ready kernels: pairwise distances are in triangle/pdist.h.
 #ifndef TMAP_TRIANGLE_H
 #define TMAP_TRIANGLE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// value.h: arrays and values of the user's types, as bytes: copies, shuffles, and asynchronous
-// copies to shared memory.
+// value.h: arrays and values of your types, as bytes: copies, shuffles, and asynchronous copies to
+// shared memory.
 //
-// A value on its way is a few bytes of a local variable. Sizes and places are constants, so that
+// A value is held in a few bytes of a local variable. Sizes and positions are constants, so that
 // the compiler keeps it in registers.
 #ifndef TMAP_VALUE_H
 #define TMAP_VALUE_H
@@ -25,14 +25,14 @@ typedef struct tmap_array {
 #define TMAPI_STCG(to, value) __stcg(to, value)
 #endif
 
-// 1 if a value has a size that the functions below know, and `pointer` is a multiple of it.
+// 1 if `size` is one that the functions below know, and `pointer` is a multiple of it.
 TMAP_FN int tmapi_value_size_fits(tmap_u32 size, const void *pointer) {
     const int known = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
     return known && (tmap_u64)pointer % size == 0;
 }
 
-// The one of five kernels, for elements of 1, 2, 4, 8 and 16 bytes, for elements of `size`; else
-// null.
+// The kernel for elements of `size` bytes, from five kernels for 1, 2, 4, 8 and 16 bytes; null for
+// any other size.
 TMAP_FN const void *tmapi_value_kernel(tmap_u32 size, const void *const *kernels) {
     for (tmap_u32 i = 0; i < 5; ++i)
         if (size == 1u << i) return kernels[i];
@@ -41,7 +41,7 @@ TMAP_FN const void *tmapi_value_kernel(tmap_u32 size, const void *const *kernels
 
 #if TMAP_CUDA
 
-// Room for one value of any type up to 16 bytes.
+// Space for one value of any type up to 16 bytes.
 typedef struct tmapi_value {
     alignas(16) unsigned char bytes[16];
 } tmapi_value;
@@ -62,7 +62,7 @@ typedef struct TMAPI_ALIAS tmapi_value_u128 {
 } tmapi_value_u128;
 #undef TMAPI_ALIAS
 
-// Copies a value of 1, 2, 4, 8 or 16 bytes at a multiple of its size; of any other size, nothing.
+// Copies a value of 1, 2, 4, 8 or 16 bytes at a multiple of its size; does nothing for other sizes.
 TMAP_DEVICE void tmapi_value_copy(void *to, const void *from, tmap_u32 size) {
     if (size == 1) *(tmapi_value_u8 *)to = *(const tmapi_value_u8 *)from;
     if (size == 2) *(tmapi_value_u16 *)to = *(const tmapi_value_u16 *)from;
@@ -71,7 +71,7 @@ TMAP_DEVICE void tmapi_value_copy(void *to, const void *from, tmap_u32 size) {
     if (size == 16) *(tmapi_value_u128 *)to = *(const tmapi_value_u128 *)from;
 }
 
-// Sets a value to zero bytes.
+// Sets the bytes of a value to zero.
 TMAP_DEVICE void tmapi_value_zero(void *to, tmap_u32 size) {
     const tmapi_value_u128 zeros = {0, 0, 0, 0};
     tmapi_value_copy(to, &zeros, size);
@@ -81,8 +81,8 @@ TMAP_DEVICE tmap_u32 tmapi_value_shuffle_word(tmap_u32 word, int right) {
     return right ? __shfl_down_sync(0xffffffffu, word, 1) : __shfl_up_sync(0xffffffffu, word, 1);
 }
 
-// The value of the lane to the right, or else to the left, of this one; of any lane where there is
-// none. right: a constant. Collective for the warp.
+// Takes the value of the lane to the right, or else to the left; meaningless where there is no
+// lane. right: a constant. Collective for the warp.
 TMAP_DEVICE void tmapi_value_shuffle(void *to, const void *from, tmap_u32 size, int right) {
     if (size == 1)
         *(tmapi_value_u8 *)to =
@@ -108,8 +108,8 @@ TMAP_DEVICE void tmapi_value_pick(void *to, int first, const void *a, const void
 
 // ---- asynchronous copies ------------------------------------------------------------------------
 //
-// From device memory to shared memory, in the background from compute capability 8.0 on, at once
-// before. A thread waits for its own copies; a barrier then tells others of them.
+// From device memory to shared memory: in the background from compute capability 8.0 on, immediate
+// before. A thread waits for its own copies; a barrier then makes them visible to other threads.
 
 // Copies 4, 8 or 16 bytes, a constant.
 TMAP_DEVICE void tmapi_async_copy(void *to, const void *from, tmap_u32 bytes) {
@@ -126,7 +126,8 @@ TMAP_DEVICE void tmapi_async_copy(void *to, const void *from, tmap_u32 bytes) {
 #endif
 }
 
-// The same by a global address, which takes fewer registers in some loops than a generic one.
+// Does the same with a global address, which needs fewer registers than a generic one in
+// some loops.
 TMAP_DEVICE void tmapi_async_send(void *to, const void *from, tmap_u32 bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     from = (const void *)__cvta_generic_to_global(from);
@@ -134,7 +135,7 @@ TMAP_DEVICE void tmapi_async_send(void *to, const void *from, tmap_u32 bytes) {
     tmapi_async_copy(to, from, bytes);
 }
 
-// The same, or as many zeros where the source does not exist. It is kept in the L1 cache.
+// Copies 4, 8 or 16 bytes, or writes zeros where the source does not exist. It caches in L1.
 TMAP_DEVICE void tmapi_async_copy_or_zero(void *to, const void *from, tmap_u32 bytes, int exists) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to), read = exists ? bytes : 0;
@@ -162,7 +163,7 @@ TMAP_DEVICE void tmapi_async_commit(void) {
 #endif
 }
 
-// Waits for the thread's batches: all of them, or all but the last one. but_last: a constant.
+// Waits for the thread's batches: all of them, or all except the last one. but_last: a constant.
 TMAP_DEVICE void tmapi_async_wait(int but_last) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (but_last)

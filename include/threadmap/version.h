@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * version.h - the version of threadmap, and the one place where it is written.
+ * version.h - the version of threadmap. The build and all documents take it from here.
  *
- * The build reads the three numbers below; everything else is derived from them.
  * Line of data: 0.1.0 -> TMAP_VERSION 1000, TMAP_VERSION_STRING "0.1.0".
  */
 #ifndef TMAP_VERSION_H

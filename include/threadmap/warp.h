@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// warp.h: a thread's place in its warp and block, and sums over a warp and a block.
+// warp.h: a thread's position in its warp and block, and sums over a warp and a block.
 //
 // Every sum is collective: all lanes that `warp` counts, or all threads of the block, must call it
-// together. reduce.h has the sums by shuffles and on tensor cores.
+// together. reduce.h has sums by shuffles and on tensor cores.
 #ifndef TMAP_WARP_H
 #define TMAP_WARP_H
 
@@ -17,7 +17,7 @@ typedef struct tmap_warp {
     tmap_u32 mask;  // their lanes, for the _sync intrinsics
 } tmap_warp;
 
-// The number of the calling thread in its block, x fastest.
+// The rank of the calling thread in its block, x fastest.
 TMAP_DEVICE tmap_u32 tmap_thread_rank(void) {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
@@ -32,8 +32,8 @@ TMAP_DEVICE tmap_warp tmap_warp_self(void) {
     return w;
 }
 
-// The same where the block is a multiple of 32 threads: a constant width spares the code for
-// partial warps.
+// The calling thread's warp, in a block of a multiple of 32 threads: the width is a constant, which
+// saves the code for partial warps.
 TMAP_DEVICE tmap_warp tmap_warp_full(void) {
     tmap_warp w;
     w.lane = tmap_thread_rank() & 31u;
@@ -57,17 +57,17 @@ TMAP_DEVICE tmap_warp tmap_warp_full(void) {
         } \
         return __shfl_sync(w.mask, v, 0); \
     }
-// The sum of v over the warp, in all lanes, by shuffles: integers modulo 2^32 or 2^64; of floats
-// and doubles |error| <= 5 e * 1.000001 * sum |v|, e = 2^-24 or 2^-53. Cost: log2(lanes) shuffles
-// of a value, one more for a partial warp.
+// The sum of v over the warp, in all lanes, by shuffles. Integers: modulo 2^32 or 2^64. Floats and
+// doubles: |error| <= 5 e * 1.000001 * sum |v|, e = 2^-24 or 2^-53. Cost: log2(lanes) shuffles of a
+// value, one more for a partial warp.
 TMAPI_WARP_SUM(tmap_warp_sum_shuffle, tmap_u32)
 TMAPI_WARP_SUM(tmap_warp_sum_shuffle64, tmap_u64)
 TMAPI_WARP_SUM(tmap_warp_sum_f32_shuffle, float)
 TMAPI_WARP_SUM(tmap_warp_sum_f64_shuffle, double)
 #undef TMAPI_WARP_SUM
 
-// The sum of v over the warp modulo 2^32, by one instruction (redux.sync) on sm_80 and later, by
-// shuffles before.
+// The sum of v over the warp modulo 2^32, in all lanes: one instruction (redux.sync) on sm_80 and
+// later, shuffles before.
 TMAP_DEVICE tmap_u32 tmap_warp_sum_redux(tmap_warp w, tmap_u32 v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     return tmap_warp_sum_shuffle(w, v);
@@ -76,16 +76,17 @@ TMAP_DEVICE tmap_u32 tmap_warp_sum_redux(tmap_warp w, tmap_u32 v) {
 #endif
 }
 
-// The exact sum of 32-bit integers over the warp. Cost: two integer reductions on sm_80 and later:
-// the low and the high halves are added apart, and 32 sixteen-bit numbers cannot overflow a word.
+// The exact sum of 32-bit integers over the warp, in all lanes. Cost: two integer reductions on
+// sm_80 and later, for the low and the high halves: 32 sixteen-bit numbers cannot overflow a word.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i32(tmap_warp w, int v) {
     tmap_u32 low = tmap_warp_sum_redux(w, (tmap_u32)v & 0xffffu);
     int high = (int)tmap_warp_sum_redux(w, (tmap_u32)(v >> 16));
     return (tmap_i64)high * 65536 + low;
 }
 
-// The sum of 64-bit integers over the warp, modulo 2^64. Cost: three integer reductions of a full
-// warp on sm_80 and later, of 27 bits each, since 32 such numbers fit a word; ten shuffles before.
+// The sum of 64-bit integers over the warp, modulo 2^64, in all lanes. Cost: three integer
+// reductions of 27 bits each for a full warp on sm_80 and later, since 32 such numbers fit a word;
+// otherwise shuffles, ten for a full warp.
 TMAP_DEVICE tmap_i64 tmap_warp_sum_i64(tmap_warp w, tmap_i64 v) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if (w.lanes == 32) {
@@ -99,13 +100,14 @@ TMAP_DEVICE tmap_i64 tmap_warp_sum_i64(tmap_warp w, tmap_i64 v) {
     return (tmap_i64)tmap_warp_sum_shuffle64(w, (tmap_u64)v);
 }
 
-// The warps of the block, the last one perhaps a partial one.
+// The number of warps of the block; the last one may be partial.
 TMAP_DEVICE tmap_u32 tmapi_block_warps(void) {
     return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
 }
 
-// In a block of several warps, brings a value of each warp to a lane of the first, and 0 to its
-// other lanes. Returns 1 in that warp. v: in lane 0 of each warp. Collective for the block.
+// In a block of several warps, moves a value of each warp to a lane of the first warp, and sets
+// its other lanes to 0. Returns 1 in that warp, else 0. v: in lane 0 of each warp. Collective for
+// the block.
 TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) {
     const tmap_u32 rank = tmap_thread_rank();
     if (tmapi_block_warps() == 1) return 0; // the same for all threads
@@ -116,21 +118,23 @@ TMAP_DEVICE int tmapi_block_gather(tmap_warp w, tmap_i64 *v, tmap_i64 *scratch) 
     return 1;
 }
 
-// The sum over the block, to thread 0, of what the warps have in all their lanes.
+// The sum over the block, in thread 0, of values that the warps have in all their lanes.
 TMAP_DEVICE tmap_i64 tmapi_block_sum(tmap_warp w, tmap_i64 v, tmap_i64 *scratch) {
     if (tmapi_block_gather(w, &v, scratch)) v = tmap_warp_sum_i64(w, v);
     return tmap_thread_rank() == 0 ? v : 0;
 }
 
-// The sum of v over the block, modulo 2^64; thread 0 gets it, the others get 0. All threads of the
-// block must call. scratch: 32 words of shared memory, free again after the next __syncthreads().
+// The sum of v over the block, modulo 2^64, in thread 0; the others get 0. All threads of the block
+// must call it. scratch: 32 words of shared memory, free for reuse after the next __syncthreads().
+// Cost: tmap_warp_sum_i64 twice, and a barrier; once, and no barrier, in a block of one warp.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i64(tmap_i64 v, tmap_i64 *scratch) {
     tmap_warp w = tmap_warp_full();
     if (blockDim.x * blockDim.y * blockDim.z % 32) w = tmap_warp_self();
     return tmapi_block_sum(w, tmap_warp_sum_i64(w, v), scratch);
 }
 
-// The exact sum of 32-bit integers over the block, to thread 0; as above, and cheaper.
+// The exact sum of 32-bit integers over the block, in thread 0; the others get 0. Cheaper than
+// tmap_block_sum_i64, with the same parameters.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i32(int v, tmap_i64 *scratch) {
     tmap_warp w = tmap_warp_self();
     return tmapi_block_sum(w, tmap_warp_sum_i32(w, v), scratch);

@@ -1,61 +1,120 @@
 // SPDX-License-Identifier: MIT
-// 13_implicit_surface.cu: adaptive subdivision (ASK) in 3D: which voxels lie inside the gyroid
-//     f = sin x cos y + sin y cos z + sin z cos x = 0,     |gradient of f| <= sqrt(3)?
-// An octant with |f(its middle)| > sqrt(3) (half its diagonal) lies on one side and is filled at once.
-// nvcc -O3 -arch=native -I include samples/adaptive/13_implicit_surface.cu -o surface
+// 13_implicit_surface.cu: adaptive subdivision (ASK) in 3D: the voxels inside the gyroid, f < 0:
+//     f = sin x cos y + sin y cos z + sin z cos x,     |gradient of f| <= sqrt(3)
+// An octant with |f(its middle)| > sqrt(3) (half its diagonal) lies on one side: it is filled at
+// once. Others are cut into 2 x 2 x 2, and the last ones are computed voxel by voxel.
+// nvcc -O3 -arch=native -I include samples/adaptive/13_implicit_surface.cu -o implicit_surface
+#include "../check.h"
+#include "../picture.h"
+
 #include <threadmap/adaptive.h>
-#include <stdio.h>
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
-enum { SIDE = 128 };
-TMAP_FN float gyroid(float x, float y, float z) { // of voxels, a tenth of a radian wide
-    x *= 0.1f, y *= 0.1f, z *= 0.1f;
-    return sinf(x) * cosf(y) + sinf(y) * cosf(z) + sinf(z) * cosf(x);
+
+enum {
+    SIDE = 128,  // voxels along each axis, each a tenth of a radian
+    GAP = 4,     // between the two views of the picture, in voxels of the slice
+    COMPUTED = 2 // a voxel holds 1 inside, 0 outside, + COMPUTED if it was computed alone
+};
+static const char *const kinds[] = {"outside, octant at once", "inside, octant at once",
+                                    "outside, voxel by voxel", "inside, voxel by voxel"};
+static const unsigned colours[] = {0xd3dce4, 0x3a6ea5, 0xf6d59a, 0xd9772b};
+
+typedef unsigned char *voxels; // the job of the kernels
+
+TMAP_FN float gyroid(float x, float y, float z) {
+    const float u = 0.1f * x;
+    const float v = 0.1f * y;
+    const float w = 0.1f * z;
+    return sinf(u) * cosf(v) + sinf(v) * cosf(w) + sinf(w) * cosf(u);
 }
-TMAP_DEVICE char *voxel(const void *out, tmap_xyz at) {
-    return *(char *const *)out + (at.z * SIDE + at.y) * SIDE + at.x;
+
+TMAP_DEVICE unsigned char *voxel(const void *job, tmap_xyz at) {
+    return *(const voxels *)job + (at.z * SIDE + at.y) * SIDE + at.x;
 }
-TMAP_DEVICE tmap_ask_range query(const void *, const tmap_ask_region *t, tmap_ask_team) {
-    const float w = 0.5f * (t->x1 - t->x0 - 1), f = gyroid(t->x0 + w, t->y0 + w, t->z0 + w);
-    const float reach = 0.3f * w + 1e-4f; // octants are cubes; 1e-4 is more than rounding may do
-    const tmap_ask_range range = {f < -reach, f < reach}; // 0 outside, 1 inside, or 0 to 1
+
+// The smallest and the largest value in an octant, by f in its middle. Octants are cubes.
+TMAP_DEVICE tmap_ask_range query(const void *, const tmap_ask_region *r, tmap_ask_team) {
+    const float half = 0.5f * (r->x1 - r->x0 - 1);
+    const float f = gyroid(r->x0 + half, r->y0 + half, r->z0 + half);
+    const float reach = 0.3f * half + 1e-4f; // sqrt(3) sqrt(3) half / 10, and more than rounding
+    const tmap_ask_range range = {f < -reach, f < reach};
     return range;
 }
-TMAP_DEVICE void fill(const void *out, const tmap_ask_region *t, tmap_u32 v, tmap_ask_team team) {
-    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(t); i += team.size)
-        *voxel(out, tmap_ask_region_at(t, i)) = ".#"[v];
+
+TMAP_DEVICE void fill(const void *job, const tmap_ask_region *r, tmap_u32 v, tmap_ask_team team) {
+    for (tmap_u32 i = team.rank; i < tmap_ask_region_elements(r); i += team.size)
+        *voxel(job, tmap_ask_region_at(r, i)) = (unsigned char)v;
 }
-TMAP_DEVICE void leaf(const void *out, tmap_ask_work *work) { // voxels of the last octants
+
+TMAP_DEVICE void leaf(const void *job, tmap_ask_work *work) {
+    tmap_u32 i;
     tmap_xyz at;
-    for (tmap_u32 i; tmap_ask_take(work, &i);)
-        if (tmap_ask_element(work, i, &at)) *voxel(out, at) = "-+"[gyroid(at.x, at.y, at.z) < 0];
+    while (tmap_ask_take(work, &i))
+        if (tmap_ask_element(work, i, &at))
+            *voxel(job, at) = COMPUTED + (gyroid(at.x, at.y, at.z) < 0);
 }
-__global__ void ask(tmap_ask_run run, char *out) {
+
+__global__ void ask(tmap_ask_run run, voxels out) {
     tmap_ask_query(&run, query, fill, tmap_ask_every_element, leaf, &out);
 }
-__global__ void finish(tmap_ask_run run, char *out) {
+__global__ void finish(tmap_ask_run run, voxels out) {
     tmap_ask_finish(&run, fill, tmap_ask_every_element, leaf, &out);
 }
+
+// How bright the picture shows a voxel, up to 1: by its face of the cube, or by the slope of f.
+static double light(int x, int y, int z) {
+    if (z == SIDE - 1) return 1;
+    if (x == SIDE - 1 || y == SIDE - 1) return x < y ? 0.85 : 0.7;
+    return 0.6 + 2.3 * (gyroid(x + 0.2f, y + 0.5f, z + 0.84f) - gyroid(x, y, z));
+}
+
+// Draws a slice, and the voxels inside as a solid body, from the farthest voxel to the nearest.
+static int draw(const unsigned char *got) {
+    picture p = picture_make(2 * SIDE + GAP, SIDE, 4, "Gyroid: slice z = 42, and the body");
+    for (int i = 0; i < SIDE * SIDE; ++i)
+        picture_set(&p, i % SIDE, i / SIDE, colours[got[SIDE / 3 * SIDE * SIDE + i]]);
+    for (int i = 0; i < SIDE * SIDE * SIDE; ++i) {
+        const int x = i % SIDE;
+        const int y = i / SIDE % SIDE;
+        const int z = i / SIDE / SIDE;
+        if (got[i] % 2 == 0) continue;
+        unsigned colour = 0;
+        for (int k = 0; k < 24; k += 8)
+            colour |= (unsigned)(light(x, y, z) * (colours[got[i]] >> k & 255)) << k;
+        const int right = PICTURE_MARGIN + 4 * (SIDE + GAP) + 2 * (SIDE - 1 + x - y);
+        const int down = PICTURE_TOP + x + y + 2 * (SIDE - 1 - z);
+        canvas_fill(&p.all, right, down, 4, 4, colour);
+    }
+    for (int kind = 0; kind < 4; ++kind) picture_key(&p, colours[kind], kinds[kind]);
+    return picture_save(&p, "implicit_surface");
+}
+
 int main(void) {
-    static char got[SIDE * SIDE * SIDE], *out;
+    static unsigned char got[SIDE * SIDE * SIDE];
     const tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
     const tmap_ask_box box = {SIDE, SIDE, SIDE};
-    const tmap_ask_params params = {4, 2, 2}; // 4 x 4 x 4 octants, cut down to a side of 4
+    const tmap_ask_params params = {4, 2, 2}; // 4^3 octants, cut into 2^3 while sides stay above 2
+    voxels out;
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;
-    int devices, wrong = 0;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
+    check_gpu();
     CHECK(cudaMalloc((void **)&out, sizeof got));
+    CHECK(cudaMemset(out, 255, sizeof got)); // no value of a voxel
     CHECK(tmap_ask_workspace_create(box, params, 0, &workspace));
     CHECK(tmap_ask_plan_make(&workspace, &kernels, &plan));
     CHECK(tmap_ask_stream(&plan, &out, 0));
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(tmap_ask_workspace_destroy(&workspace));
+    CHECK(cudaFree(out));
+
+    int count[4] = {0};
+    int wrong = 0;
     for (int i = 0; i < SIDE * SIDE * SIDE; ++i) {
-        const int x = i % SIDE, y = i / SIDE % SIDE, z = i / SIDE / SIDE;
-        const float f = gyroid(x, y, z); // where it is nearly 0, a GPU may round otherwise
-        wrong += fabsf(f) > 1e-5f && got[i] != ".#"[f < 0] && got[i] != "-+"[f < 0];
-        if (z == 40 && y % 4 == 2 && x % 2) printf(x < SIDE - 2 ? "%c" : "%c\n", got[i]);
+        const float f = gyroid(i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE);
+        const int sure = fabsf(f) > 1e-5f; // nearer to 0, rounding may differ
+        wrong += got[i] > 3 || (sure && got[i] % 2 != (f < 0));
+        ++count[got[i] % 4];
     }
-    printf("z = 40; octants: #, .; single voxels: +, -: %s\n", wrong ? "WRONG" : "ok");
-    return tmap_ask_workspace_destroy(&workspace) || cudaFree(out) || wrong;
+    for (int kind = 0; kind < 4; ++kind) printf("%s: %d voxels\n", kinds[kind], count[kind]);
+    if (!wrong && draw(got)) return 2;
+    return check_result("voxels inside the gyroid", wrong);
 }

@@ -24,7 +24,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+    if (argc == 1 || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         puts("usage: explore COMMAND [OPTION VALUE]...");
         for (int i = 0; i < COMMANDS; ++i)
             printf("  %-11s %s\n", commands[i].name, commands[i].about);

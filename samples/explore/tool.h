@@ -5,7 +5,7 @@
 #define EXPLORE_TOOL_H
 
 #include "../../bench/output.h"
-#include "../files/image.h"
+#include "../picture.h"
 #include "explore.h"
 
 #include <threadmap/core.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // grid.h: the heads of Esri's grids, in a text of keys and values: of ASCII grids (asc.h) and of
-// .hdr files beside .flt files (flt.h). Keys stand in any order, in small or capital letters.
+// .hdr files beside .flt files (flt.h). Keys have any order, in small or capital letters.
 #ifndef FILES_GRID_H
 #define FILES_GRID_H
 

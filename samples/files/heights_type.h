@@ -8,7 +8,7 @@
 enum { HEIGHTS_I16, HEIGHTS_I32, HEIGHTS_F32 }; // int16_t, int32_t, float
 
 // The height of column x and row y is ((TYPE *)data)[y * width + x]; row 0 is the northernmost.
-// nodata: what stands where nothing was measured, exactly as it stands in data. place: 1 if the
+// nodata: the value of cells where nothing was measured, exactly as in data. place: 1 if the
 // file tells where the map lies, in units of its own (degrees, metres): west, south are the outer
 // corner of the lowest row's first cell, dx and dy the sizes of cells.
 typedef struct heights {

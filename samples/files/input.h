@@ -81,7 +81,7 @@ static inline void *input_memory(const input *in, input_u64 count, input_u64 eac
 // Bytes that are not read yet.
 static inline input_u64 input_left(const input *in) { return in->size - in->at; }
 
-// The next bytes, which count as read. Null where so many are not left; then none is read.
+// Returns the next bytes, which then count as read, or null where fewer are left.
 static inline const unsigned char *input_take(input *in, input_u64 bytes) {
     if (bytes > input_left(in)) return NULL;
     in->at += bytes;

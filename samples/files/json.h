@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // json.h: one flat JSON object of known keys, whose values are whole numbers and short texts.
 //
-// It is what stands beside a file and says what the file holds. A library for JSON would be more
-// than this folder, which is to be copied, needs, and would take what must be refused here: objects
+// It describes the file beside it. A library for JSON would be more than this folder, which users
+// copy, needs, and would accept what must be refused here: objects
 // in objects, keys twice, numbers that are rounded, keys of another program. So each of these is
 // refused, and so are texts with escapes or letters beyond ASCII. Nothing here recurs.
 #ifndef FILES_JSON_H
@@ -26,7 +26,7 @@ static inline void json_blanks(input *in) {
         in->line += in->data[in->at] == '\n';
 }
 
-// Takes a letter behind blanks. Returns 1, or 0 where another one stands there.
+// Takes a letter behind blanks. Returns 1, or 0 where the next letter is another one.
 static inline int json_letter(input *in, char letter) {
     json_blanks(in);
     if (in->at == in->size || in->data[in->at] != (unsigned char)letter) return 0;

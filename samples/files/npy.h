@@ -46,7 +46,7 @@ static inline void npy_blanks(text *rest) {
         ++rest->at, --rest->size;
 }
 
-// Takes a letter. Returns 1, or 0 where another one stands there.
+// Takes a letter. Returns 1, or 0 where the next letter is another one.
 static inline int npy_letter(text *rest, char letter) {
     npy_blanks(rest);
     if (!rest->size || rest->at[0] != letter) return 0;
@@ -126,7 +126,7 @@ static inline int npy_read_keys(const input *in, text rest, const char *types, n
 }
 
 // The head alone, which counts as read; a->data is null. bytes: of the values that follow, whether
-// they are there or not. types: of which the values may be. Returns 0, or -1 with the line in
+// they are there or not. types: the types that values may have. Returns 0, or -1 with the line in
 // in->error (a is untouched).
 static inline int npy_head(input *in, const char *types, npy *a, input_u64 *bytes) {
     const unsigned char *head = input_take(in, 8), *length = NULL;

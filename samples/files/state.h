@@ -24,7 +24,7 @@
 // Both files are written under other names beside their places and take their names at the end; in
 // between, the array that was there has another name. A link stays: its file is replaced. So where
 // anything fails both are what they were. A program that is killed leaves names that end with
-// .part0 or .old0, and may leave a pair of which one is new: its checksum says so when it is read.
+// .part0 or .old0, and may leave a pair with one new file: its checksum says so when it is read.
 #ifndef FILES_STATE_H
 #define FILES_STATE_H
 
@@ -40,7 +40,7 @@ enum { STATE_ARRAY, STATE_TEXT, STATE_ARRAY_PART, STATE_TEXT_PART, STATE_ARRAY_O
 typedef struct state_file {
     state_info s;
     input in;          // for the line that tells what is wrong
-    FILE *file, *text; // of which the second is written alone
+    FILE *file, *text; // the second one is only written
     char *names;       // STATE_NAMES of `room` bytes; empty ones are not used yet
     size_t room;
     input_u64 done;       // bytes
@@ -218,7 +218,7 @@ static inline int state_commit(state_file *f) {
         errno = error;
         return state_fail(f, "written");
     }
-    state_drop(f); // of which but the old array is left
+    state_drop(f); // only the old array is left
     return 0;
 }
 

@@ -108,7 +108,7 @@ static inline int state_sizes(const input *in, state_info *s) {
     return 0;
 }
 
-// The cells of an element: of a word, so many bits from the lowest one; else 1.
+// The cells of an element: of a word, the number of bits in use, from the lowest one; else 1.
 static inline unsigned state_cells(const state_info *s) {
     unsigned cells = 1;
     for (input_u64 i = 0; i < s->word_level; ++i) cells *= (unsigned)s->k;
@@ -177,7 +177,7 @@ static inline int state_describe_to(FILE *file, const state_info *s) {
 // ---- the array ----------------------------------------------------------------------------------
 
 // Reads the head of the array of a state, which must be of its type and shape. all: bytes of the
-// file, of which `in` may hold the first alone. Returns 0, or -1 with the line in in->error.
+// file; `in` may hold only the first of them. Returns 0, or -1 with the line in in->error.
 static inline int state_head(input *in, const state_info *s, input_u64 all) {
     const unsigned one = 1;
     unsigned char little;
@@ -196,7 +196,7 @@ static inline int state_head(input *in, const state_info *s, input_u64 all) {
     return 0;
 }
 
-// Adds whole elements to a checksum, of which the first is number `first`. Returns 0, or -1 with
+// Adds whole elements to a checksum; the first one is number `first`. Returns 0, or -1 with
 // the line in in->error for a word in which idle bits are set.
 static inline int state_pass(const input *in, const state_info *s, input_u64 first,
                              const void *bytes, input_u64 size, checksum *sum) {

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
-// 02_single_write.cu: a function of one's own for every cell of a fractal, by the engine tmap_each.
+// 02_single_write.cu: your own function for every cell of a fractal, with the engine tmap_each.
+// Here it writes one value: the test SW (single write) of Navarro et al., FGCS 113 (2020),
+// section 6.2.
 //
-// A plan, made once on the host, settles how the threads of a launch share the cells out on this
-// device. The fractal is a few rows of text: each '#' stands for all rows again, level by level.
+// A plan, made once on the host, decides how the threads of a launch share the cells on this
+// device. The fractal is given as rows of text: on each level, the rows replace every '#'.
 // nvcc -O3 -arch=native -I include samples/fractal/02_single_write.cu -o single_write
+#include "../check.h"
+#include "../picture.h"
+
 #include <threadmap/fractal.h>
-#include <stdio.h>
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
+
+enum {
+    R = 4,          // level of the fractal
+    WIDTH = 81,     // of the matrix: 3^R
+    HEIGHT = 16,    // 2^R
+    INK = 0x173f5f, // colours
+    PAPER = 0xe4e8ec
+};
 
 static const char rows[] = ".#.\n"
                            "###";
@@ -27,30 +37,57 @@ __global__ void __launch_bounds__(512, 2) draw_cells(tmap_each_plan plan, drawin
 }
 // [/snippet]
 
+// A place is a cell if the rows have a '#' for it on each level.
+static int is_cell(int x, int y) {
+    const int row_length = 4; // with its line feed
+    for (int level = 0; level < R; ++level) {
+        if (rows[y % 2 * row_length + x % 3] != '#') return 0;
+        x /= 3;
+        y /= 2;
+    }
+    return 1;
+}
+
+static int check_places(char text[HEIGHT][WIDTH]) {
+    int wrong = 0;
+    for (int y = 0; y < HEIGHT; ++y)
+        for (int x = 0; x < WIDTH; ++x) wrong += text[y][x] != (is_cell(x, y) ? '#' : '.');
+    return wrong;
+}
+
+static int save(char text[HEIGHT][WIDTH]) {
+    picture p = picture_make(WIDTH, HEIGHT, 12, "A fractal of level 4, each cell written once");
+    for (unsigned y = 0; y < HEIGHT; ++y)
+        for (unsigned x = 0; x < WIDTH; ++x) picture_set(&p, x, y, text[y][x] == '#' ? INK : PAPER);
+    picture_key(&p, INK, "cell");
+    picture_key(&p, PAPER, "no cell");
+    return picture_save(&p, "single_write");
+}
+
 int main(void) {
-    enum { R = 4, WIDTH = 81, HEIGHT = 16 }; // 3^4, 2^4
     static char text[HEIGHT][WIDTH];
     tmap_nbb f;
-    tmap_each_plan plan;
+    check_gpu();
+
+    if (tmap_nbb_from_rows(rows, &f)) {
+        fputs("these rows are no fractal\n", stderr);
+        return 2;
+    }
     drawing d;
-    int devices, wrong = 0;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
-    if (tmap_nbb_from_rows(rows, &f)) return fputs("no fractal\n", stderr), 2;
     CHECK(cudaMalloc((void **)&d.out, sizeof text));
     CHECK(cudaMemset(d.out, '.', sizeof text));
+
     // [snippet: each-launch]
+    tmap_each_plan plan;
     CHECK(tmap_each_plan_make(f, R, WIDTH, (const void *)draw_cells, &plan)); // once
     CHECK(tmap_each_launch(&plan, &d, 0));                                    // again and again
     // [/snippet]
     CHECK(cudaMemcpy(text, d.out, sizeof text, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d.out));
 
-    for (tmap_u32 y = 0; y < HEIGHT; ++y) {
-        for (tmap_u32 x = 0; x < WIDTH; ++x)
-            wrong += text[y][x] != (tmap_nbb_contains(f, x, y, R) ? '#' : '.');
-        printf("%.*s\n", WIDTH, text[y]);
-    }
-    printf("%llu cells of %d places: %s\n", tmap_nbb_cells(f, R), WIDTH * HEIGHT,
-           wrong ? "WRONG" : "ok");
-    return wrong != 0;
+    printf("%s\nlevel %d of these rows has %u^%d = %llu cells in %d x %d places\n", rows, R, f.k, R,
+           tmap_nbb_cells(f, R), WIDTH, HEIGHT);
+    printf("the plan launches %u blocks of %u threads\n", plan.grid, plan.block);
+    if (save(text)) return 2;
+    return check_result("every cell written, and no other place", check_places(text));
 }

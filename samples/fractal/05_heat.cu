@@ -1,72 +1,112 @@
 // SPDX-License-Identifier: MIT
-// 05_heat.cu: a stencil of one's own on a fractal, by the engine tmap_each_stencil. Heat flows between
-// cells that touch at a side; the column on the left is kept at 99 degrees, that on the right at 0:
+// 05_heat.cu: your own stencil on a fractal, with the engine tmap_each_stencil. Heat flows between
+// cells that share a side:
 //     next = here + rate * sum over the four neighbours that are cells of (neighbour - here)
+// The leftmost column is kept at 99 degrees, the rightmost at 0.
 // nvcc -O3 -arch=native -I include samples/fractal/05_heat.cu -o heat
-#include <threadmap/fractal.h>
-#include <stdio.h>
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
+#include "../check.h"
+#include "../picture.h"
 
-enum { R = 3, SIDE = 27, PLACES = SIDE * SIDE, STEPS = 400 };
+#include <threadmap/fractal.h>
+
+enum {
+    R = 3,     // level of the fractal
+    SIDE = 27, // of the matrix: 3^R
+    PLACES = SIDE * SIDE,
+    STEPS = 400,
+    HOT = 99 // degrees
+};
+
+static const unsigned no_cell = 0xb4b4b4; // a colour
 
 // [snippet: stencil]
 typedef struct heat {
-    float *in, *out, rate;
+    float *in;
+    float *out;
+    float rate;
 } heat;
 
-// around: the nine places that are cells, a bit each. nine: their values.
+// around: a bit for each of the nine places, 1 if it is a cell. nine: their values.
 TMAP_DEVICE void flow(void *job, tmap_cell cell, tmap_u32 around, const void *nine, void *next) {
-    const float *v = (const float *)nine, here = v[TMAP_HERE];
+    const heat *h = (const heat *)job;
+    const float *v = (const float *)nine;
+    const float here = v[TMAP_HERE];
     float sum = 0;
     for (int i = TMAP_NORTH; i <= TMAP_SOUTH; i += 2) // north, west, east, south
         if (around >> i & 1) sum += v[i] - here;
-    *(float *)next = cell.x % (SIDE - 1) ? here + ((heat *)job)->rate * sum : here;
+    const int kept = cell.x % (SIDE - 1) == 0; // the first and the last column
+    *(float *)next = kept ? here : here + h->rate * sum;
 }
+
 __global__ void __launch_bounds__(512, 2) step_cells(tmap_each_plan plan, heat h) {
     const tmap_array in = {h.in, sizeof *h.in};
     tmap_each_stencil(&plan, in, flow, h.out, &h);
 }
 // [/snippet]
 
-// A step on the host, at every place: what flows to places that are no cells does not matter.
+// What flows into cell (x, y) from place (x + dx, y + dy): nothing if that is no cell.
+static float flow_from(tmap_nbb f, const float *now, tmap_u32 x, tmap_u32 y, int dx, int dy) {
+    const tmap_u32 i = x + (tmap_u32)dx; // beyond the left or upper side a large number: no cell
+    const tmap_u32 j = y + (tmap_u32)dy;
+    return tmap_nbb_contains(f, i, j, R) ? now[j * SIDE + i] - now[y * SIDE + x] : 0;
+}
+
 static void step_on_host(tmap_nbb f, float rate, const float *now, float *next) {
-    for (tmap_u32 i = 0; i < PLACES; ++i) {
-        const tmap_u32 x = i % SIDE, y = i / SIDE;
-        float sum = 0;
-        if (tmap_nbb_contains(f, x, y - 1, R)) sum += now[i - SIDE] - now[i]; // -1 is no cell
-        if (tmap_nbb_contains(f, x - 1, y, R)) sum += now[i - 1] - now[i];
-        if (tmap_nbb_contains(f, x + 1, y, R)) sum += now[i + 1] - now[i];
-        if (tmap_nbb_contains(f, x, y + 1, R)) sum += now[i + SIDE] - now[i];
-        next[i] = x % (SIDE - 1) ? now[i] + rate * sum : now[i];
-    }
+    for (tmap_u32 y = 0; y < SIDE; ++y)
+        for (tmap_u32 x = 0; x < SIDE; ++x) {
+            const float sum = flow_from(f, now, x, y, 0, -1) + flow_from(f, now, x, y, -1, 0) +
+                              flow_from(f, now, x, y, 1, 0) + flow_from(f, now, x, y, 0, 1);
+            const int kept = x == 0 || x == SIDE - 1;
+            next[y * SIDE + x] = now[y * SIDE + x] + (kept ? 0 : rate * sum);
+        }
+}
+
+static int draw(tmap_nbb f, const float *degrees) {
+    picture p = picture_make(SIDE, SIDE, 16, "Degrees after 400 steps (grey: no cell)");
+    for (tmap_u32 y = 0; y < SIDE; ++y)
+        for (tmap_u32 x = 0; x < SIDE; ++x) {
+            const unsigned shade = canvas_shade(degrees[y * SIDE + x] / HOT);
+            picture_set(&p, x, y, tmap_nbb_contains(f, x, y, R) ? shade : no_cell);
+        }
+    picture_scale(&p, 0, HOT);
+    return picture_save(&p, "heat");
 }
 
 int main(void) {
     static float want[2][PLACES], got[PLACES];
     const tmap_nbb f = tmap_fractal_carpet();
-    tmap_each_plan plan;
-    heat h = {NULL, NULL, 0.2f};
-    int devices, wrong = 0;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
-    for (int i = 0; i < PLACES; i += SIDE) want[0][i] = 99;
-    CHECK(cudaMalloc((void **)&h.in, sizeof got));
-    CHECK(cudaMalloc((void **)&h.out, sizeof got));
-    CHECK(cudaMemcpy(h.in, want[0], sizeof got, cudaMemcpyHostToDevice));
+    const float rate = 0.2f;
+    check_gpu();
+
+    for (int y = 0; y < SIDE; ++y) want[0][y * SIDE] = HOT;
+    float *a;
+    float *b;
+    CHECK(cudaMalloc((void **)&a, sizeof got));
+    CHECK(cudaMalloc((void **)&b, sizeof got));
+    CHECK(cudaMemcpy(a, want[0], sizeof got, cudaMemcpyHostToDevice));
 
     // [snippet: stencil-launch]
-    heat back = {h.out, h.in, h.rate};
+    tmap_each_plan plan;
     CHECK(tmap_each_stencil_plan_make(f, R, 0, (const void *)step_cells, &plan)); // once
-    for (int t = 0; t < STEPS; ++t) CHECK(tmap_each_launch(&plan, t % 2 ? &back : &h, 0));
+    const heat there = {a, b, rate};
+    const heat back = {b, a, rate};
+    for (int t = 0; t < STEPS; t += 2) {
+        CHECK(tmap_each_launch(&plan, &there, 0));
+        CHECK(tmap_each_launch(&plan, &back, 0));
+    }
     // [/snippet]
-    CHECK(cudaMemcpy(got, h.in, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got, a, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(b));
 
-    for (int t = 0; t < STEPS; ++t) step_on_host(f, h.rate, want[t % 2], want[(t + 1) % 2]);
+    for (int t = 0; t < STEPS; ++t) step_on_host(f, rate, want[t % 2], want[(t + 1) % 2]);
+    int wrong = 0;
     for (tmap_u32 i = 0; i < PLACES; ++i) {
         const int cell = tmap_nbb_contains(f, i % SIDE, i / SIDE, R);
         wrong += cell && !(fabsf(got[i] - want[0][i]) < 0.01f);
-        printf(i % SIDE < SIDE - 1 ? "%c " : "%c\n", cell ? '0' + (int)got[i] / 10 : ' ');
     }
-    printf("tens of degrees after %d steps: %s\n", STEPS, wrong ? "WRONG" : "ok");
-    return cudaFree(h.in) || cudaFree(h.out) || wrong;
+    puts("column  degrees in the uppermost row");
+    for (int x = 0; x < SIDE; x += (SIDE - 1) / 2) printf("%6d  %7.3f\n", x, got[x]);
+    if (draw(f, got)) return 2;
+    return check_result("temperatures of all cells after 400 steps", wrong);
 }

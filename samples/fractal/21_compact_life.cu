@@ -1,79 +1,120 @@
 // SPDX-License-Identifier: MIT
-// 21_compact_life.cu: Life on a gasket of level 20, whose matrix no GPU can hold (2^40 places), in
-// one bit for each of its 3486784401 cells; its corner, and its density as a picture, life.pgm.
+// 21_compact_life.cu: Life on a gasket of level 20, whose matrix (2^40 places) fits no GPU, in
+// compact storage: one bit for each of the 3486784401 cells.
+//
+// At first half of the cells at the left live, and ever fewer to the right. The picture shows the
+// share of living cells over the whole gasket, and each cell of its lower left corner.
 // nvcc -O3 -arch=native -I include samples/fractal/21_compact_life.cu -o compact_life
-#include <stdio.h>
+#include "../check.h"
+#include "../picture.h"
+
 #include <threadmap/fractal.h>
 #include <threadmap/fractal/compact_life.h>
 #include <threadmap/fractal/compact_move.h>
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
 
-enum { STEPS = 8, SIDE = 48, PIXELS = 256 };
+enum {
+    STEPS = 8,
+    CELLS = 27, // in a word
+    SIDE = 64,  // of both pictures: the share of living cells, and the corner
+    GAP = 4,    // between them
+    LIVING = 0xc43820,
+    DEAD = 0xbed6e6,
+    NO_CELL = 0xdcdcdc
+};
 
-// Word i of the state to start from: 27 cells, at random.
-TMAP_FN tmap_u32 first(tmap_u64 i) { return i * i * 0x9e3779b97f4a7c15ull >> 31 & 0x7ffffff; }
+// 1 if a cell lives at first: its chance is 1/2 * (1 - x / 2^r).
+TMAP_FN int lives_at_first(tmap_nbb f, tmap_u32 r, tmap_u64 cell) {
+    const tmap_u64 x = tmap_compact_cell(f, cell, r).x;
+    const tmap_u64 random = tmap_philox_u64(cell, 0, 2026) >> (63 - r); // below 2^(r+1)
+    return random < (1ull << r) - x;
+}
 
-__global__ void begin(tmap_u64 words, tmap_u32 *state) {
-    const tmap_u64 threads = (tmap_u64)gridDim.x * blockDim.x;
-    tmap_u64 i = (tmap_u64)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < words; i += threads) state[i] = first(i);
+// Word i holds the cells i, words + i, 2 * words + i, ...
+__global__ void begin(tmap_nbb f, tmap_u32 r, tmap_u64 words, tmap_u32 *state) {
+    const tmap_u64 i = (tmap_u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= words) return;
+    tmap_u32 word = 0;
+    for (tmap_u32 b = 0; b < CELLS; ++b) word |= (tmap_u32)lives_at_first(f, r, b * words + i) << b;
+    state[i] = word;
+}
+
+// The steps on the host, in the corner alone. Compares the cells that none outside has reached.
+static int check_corner(tmap_compact_window part, const float *corner) {
+    static unsigned char states[STEPS + 1][SIDE * SIDE]; // places that are no cells hold 0
+    int wrong = 0;
+    for (tmap_u32 t = 0; t <= STEPS; ++t)
+        for (tmap_u32 i = 0; i < SIDE * SIDE; ++i) {
+            const tmap_u32 x = i % SIDE;
+            const tmap_u32 y = i / SIDE;
+            const tmap_u64 cell = tmap_compact_index(part.f, x, part.y + y, part.r);
+            if (cell == ~0ull) continue; // no cell
+            const int now = t ? tmap_ca_cell(states[t - 1], SIDE, SIDE, x, y, tmap_ca_life())
+                              : lives_at_first(part.f, part.r, cell);
+            states[t][i] = (unsigned char)now;
+            if (t == STEPS && x < SIDE - STEPS && y >= STEPS) wrong += corner[i] != now;
+        }
+    return wrong;
+}
+
+// Pixels without a cell are NaN.
+static int draw(const float *share, const float *corner) {
+    const float most = 0.3f; // the end of the scale
+    picture p = picture_make(
+        SIDE + GAP + SIDE, SIDE, 8,
+        "Share of living cells after 8 steps (grey: no cell), and the lower left corner");
+    for (unsigned i = 0; i < SIDE * SIDE; ++i) {
+        const unsigned x = i % SIDE;
+        const unsigned y = i / SIDE;
+        picture_set(&p, x, y, isnan(share[i]) ? (unsigned)NO_CELL : canvas_shade(share[i] / most));
+        if (!isnan(corner[i])) picture_set(&p, SIDE + GAP + x, y, corner[i] > 0 ? LIVING : DEAD);
+    }
+    canvas_key(&p.all, p.all.wide - 120, 40, LIVING, "living"); // where the corner has no cells
+    canvas_key(&p.all, p.all.wide - 120, 60, DEAD, "dead");
+    picture_scale(&p, 0, most);
+    return picture_save(&p, "compact_life");
 }
 
 int main(void) {
-    static unsigned char want[2][SIDE * SIDE];
     const tmap_nbb f = tmap_fractal_gasket();
-    int devices, processors, wrong = 0;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
+    check_gpu();
+    int processors;
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     const tmap_u32 r = processors > 3 ? 20 : 11; // the CPU machine has 3
 
     // [snippet: compact-life]
-    const tmap_u64 words = tmap_compact_words(f, r), bytes = tmap_compact_words_bytes(f, r);
-    tmap_compact_window whole, part; // of 256 x 256 pixels, and a corner, a pixel for each place
-    tmap_each_plan plan;
+    const tmap_u64 words = tmap_compact_words(f, r);
     tmap_u32 *state[2];
-    float *density, *corner;
-    for (int i = 0; i < 2; ++i) CHECK(cudaMalloc((void **)&state[i], bytes));
-    CHECK(cudaMallocManaged((void **)&density, PIXELS * PIXELS * sizeof *density));
-    CHECK(cudaMallocManaged((void **)&corner, SIDE * SIDE * sizeof *corner));
-    begin<<<512, 256>>>(words, state[0]);
+    for (int i = 0; i < 2; ++i)
+        CHECK(cudaMalloc((void **)&state[i], tmap_compact_words_bytes(f, r)));
+    begin<<<(unsigned)(words + 255) / 256, 256>>>(f, r, words, state[0]);
 
+    tmap_each_plan plan;
     CHECK(tmap_compact_life_plan_make(f, r, &plan)); // once
     for (int t = 0; t < STEPS; ++t)
         CHECK(tmap_compact_life(&plan, tmap_ca_life(), state[t % 2], state[(t + 1) % 2], 0));
 
-    CHECK(tmap_compact_window_make(f, r, r - 8, TMAP_COMPACT_WINDOW_WORDS, &whole));
-    CHECK(tmap_compact_window_make(f, r, 0, TMAP_COMPACT_WINDOW_WORDS, &part));
-    part.width = part.height = SIDE, part.y = (1u << r) - SIDE; // below on the left
-    CHECK(tmap_compact_window_mean(&whole, state[STEPS % 2], density, 0));
+    float *share;
+    float *corner;
+    CHECK(cudaMallocManaged((void **)&share, SIDE * SIDE * sizeof(float)));
+    CHECK(cudaMallocManaged((void **)&corner, SIDE * SIDE * sizeof(float)));
+    tmap_compact_window whole; // 64 x 64 pixels
+    tmap_compact_window part;  // the lower left corner, a pixel for each place
+    if (tmap_compact_window_make(f, r, r - 6, TMAP_COMPACT_WINDOW_WORDS, &whole)) return 1;
+    if (tmap_compact_window_make(f, r, 0, TMAP_COMPACT_WINDOW_WORDS, &part)) return 1;
+    part.width = part.height = SIDE;
+    part.y = (1u << r) - SIDE;
+    CHECK(tmap_compact_window_mean(&whole, state[STEPS % 2], share, 0));
     CHECK(tmap_compact_window_mean(&part, state[STEPS % 2], corner, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
-    // The corner on the host, which is right but for what has come in over its inner borders.
-    for (tmap_u32 t = 0; t <= STEPS; ++t)
-        for (tmap_u32 i = 0; i < SIDE * SIDE; ++i) {
-            const tmap_u32 x = i % SIDE, y = i / SIDE;
-            const tmap_u64 cell = tmap_compact_index(f, x, part.y + y, r);
-            int now;
-            if (cell == ~0ull) continue; // no cell
-            if (t == 0)
-                now = first(cell % words) >> cell / words & 1;
-            else
-                now = tmap_ca_cell(want[(t + 1) % 2], SIDE, SIDE, x, y, tmap_ca_life());
-            want[t % 2][i] = (unsigned char)now;
-            wrong += t == STEPS && x < SIDE - STEPS && y >= STEPS && corner[i] != now;
-        }
-    for (int i = 0; i < SIDE * SIDE; ++i)
-        printf(i % SIDE < SIDE - 1 ? "%c" : "%c\n", isnan(corner[i]) ? ' ' : ".#"[corner[i] > 0]);
-
-    FILE *file = fopen("life.pgm", "wb");
-    if (!file || fprintf(file, "P5\n%d %d\n255\n", PIXELS, PIXELS) < 0) return 1;
-    for (int i = 0; i < PIXELS * PIXELS; ++i) // white: no cell; black: all of them live
-        fputc(isnan(density[i]) ? 255 : (int)(200 * (1 - density[i])), file);
-    wrong += ferror(file) | fclose(file);
-    printf("%llu cells, %llu bytes: %s\n", tmap_nbb_cells(f, r), bytes, wrong ? "WRONG" : "ok");
-    return cudaFree(state[0]) || cudaFree(state[1]) || cudaFree(density) || cudaFree(corner) ||
-           wrong;
+    printf("level %u: %llu cells in %llu words\n", r, tmap_nbb_cells(f, r), words);
+    for (int x = 0; x < SIDE; x += SIDE / 4)
+        printf("lowest row, pixel %2d: %.4f live\n", x, share[(SIDE - 1) * SIDE + x]);
+    const int wrong = check_corner(part, corner);
+    if (draw(share, corner)) return 2;
+    for (int i = 0; i < 2; ++i) CHECK(cudaFree(state[i]));
+    CHECK(cudaFree(share));
+    CHECK(cudaFree(corner));
+    return check_result("the corner after 8 steps", wrong);
 }

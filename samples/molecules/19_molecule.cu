@@ -1,76 +1,87 @@
 // SPDX-License-Identifier: MIT
-// 19_molecule.cu: frames of a molecule that are alike: the dRMSD of all against all, which is the
-// root of the mean of (d_ij^A - d_ij^B)^2 over all pairs of atoms i < j, and clusters of frames.
+// 19_molecule.cu: which frames of a molecule are alike: the dRMSD of all pairs of frames, and
+// clusters of frames by the GROMOS algorithm.
+//
+//     ./molecule [FILE]
+//
+// FILE: .pdb, .ent, .xyz, .dcd, .trr or .npy; without it, the sample makes frames of a helix that
+// unfolds. The dRMSD of frames A and B is the root of the mean of (d_ij^A - d_ij^B)^2 over all
+// pairs of atoms i < j, where d_ij is the distance of two atoms. The centre of the next cluster is
+// the frame with the most neighbours, dRMSD <= CUTOFF, among the frames in no cluster yet.
 // nvcc -O3 -arch=native -I include samples/molecules/19_molecule.cu -o molecule
-#include "../files/frames.h" // of ./molecule FILE.pdb, or .xyz, .dcd, .npy
-#include "../files/helix.h"  // where no file is named
+#include "../check.h"
+#include "../files/frames_options.h"
+#include "../picture.h"
+
 #include <threadmap/molecules/drmsd_matrix.h>
 #include <threadmap/molecules/gromos.h>
 
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
+#define CUTOFF 1.5f // Angstrom
 
-// ---- on the host --------------------------------------------------------------------------------
+enum {
+    ATOMS = 60,  // of the helix
+    FRAMES = 96, // of the helix: a third in each of its three shapes
+    VIEW = 600,  // pixels along a side of the picture
+    LISTED = 8   // clusters that are printed at most
+};
 
 static double distance(const float *u, const float *v) {
     return sqrt(pow(u[0] - v[0], 2) + pow(u[1] - v[1], 2) + pow(u[2] - v[2], 2));
 }
 
 // The dRMSD of two frames of n atoms, by the definition.
-static double define(const float *a, const float *b, tmap_u64 n) {
+static double drmsd_of(const float *a, const float *b, tmap_u64 n) {
     double sum = 0;
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u64 j = i + 1; j < n; ++j)
             sum += pow(distance(a + 3 * i, a + 3 * j) - distance(b + 3 * i, b + 3 * j), 2);
-    return sqrt(sum / (double)tmap_condensed_cells(n));
+    return n > 1 ? sqrt(sum / (double)tmap_condensed_cells(n)) : 0;
 }
 
-// The matrix as a picture of 48 x 24 letters, which are twice as high as wide.
-static void draw(const float *drmsd, tmap_u64 count) {
-    for (tmap_u64 row = 0; row < 24; ++row) {
-        for (tmap_u64 column = 0; column < 48; ++column) {
-            const tmap_u64 y = 2 * row * count / 48, x = column * count / 48;
-            const tmap_u64 a = x < y ? x : y, b = x < y ? y : x;
-            const float d = a == b ? 0 : drmsd[tmap_condensed_index(a, b, count)];
-            putchar(" .:-=+*#%@"[d < 18 ? (int)d / 2 : 9]);
+// Counts the wrong values among the dRMSDs of the first `rows` frames with all later ones.
+static tmap_u64 check_matrix(const frames *f, const float *drmsd, tmap_u64 rows) {
+    tmap_u64 wrong = 0;
+    for (tmap_u64 a = 0; a < rows; ++a)
+        for (tmap_u64 b = a + 1; b < f->count; ++b) {
+            const double want = drmsd_of(f->xyz + 3 * f->n * a, f->xyz + 3 * f->n * b, f->n);
+            const float got = drmsd[tmap_condensed_index(a, b, f->count)];
+            wrong += !(fabs(got - want) < 1e-5 * (1 + want));
         }
-        putchar('\n');
-    }
-    printf("dRMSD of all frames, a step of ' .:-=+*#%%@' is 2 A\n");
-}
-
-// Compares the first frame with all others; prints some of the results.
-static int check(const frames *f, const float *drmsd) {
-    int wrong = 0;
-    printf("from the first one:");
-    for (tmap_u64 b = 1; b < f->count; ++b) {
-        const float got = drmsd[tmap_condensed_index(0, b, f->count)];
-        wrong += !(fabs(define(f->xyz, f->xyz + 3 * f->n * b, f->n) - got) < 1e-5);
-        if (b % (f->count / 12 + 1) == 0) printf(" %.2f", got);
-    }
     return wrong;
 }
 
-// ---- on the GPU ---------------------------------------------------------------------------------
+static int draw(const float *drmsd, tmap_u64 count) {
+    float most = 0;
+    for (tmap_u64 i = 0; i < tmap_condensed_cells(count); ++i) most = fmaxf(most, drmsd[i]);
+    most = ceilf(most);
+
+    const unsigned side = count > VIEW ? (unsigned)VIEW : (unsigned)count;
+    picture p = picture_make(side, side, VIEW / side, "dRMSD of all pairs of frames, Angstrom");
+    for (unsigned y = 0; y < side; ++y)
+        for (unsigned x = 0; x < side; ++x) {
+            const tmap_u64 a = (x < y ? x : y) * count / side;
+            const tmap_u64 b = (x < y ? y : x) * count / side;
+            const float d = a == b ? 0 : drmsd[tmap_condensed_index(a, b, count)];
+            picture_set(&p, x, y, canvas_shade(d / most));
+        }
+    picture_scale(&p, 0, most);
+    return picture_save(&p, "molecule");
+}
 
 int main(int argc, char **argv) {
-    char error[200];
-    int devices, wrong;
-    frames f;
-    if (argc > 1 ? frames_read(argv[1], &f, error, sizeof error)
-                 : helix_make(60, 96, &f, error, sizeof error))
-        return fprintf(stderr, "%s\n", error), 2;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
-
-    const tmap_u64 count = f.count, bytes = 12 * f.n * count;
-    float *xyz, *drmsd; // drmsd: of frames a < b at tmap_condensed_index(a, b, count)
-    tmap_u32 *labels;   // of frames; behind them the centres of clusters, then their sizes
-    tmap_u64 *found;
+    frames f = frames_options_read(argc, argv, ATOMS, FRAMES);
+    check_gpu();
+    const tmap_u64 count = f.count;
+    const tmap_u64 bytes = 12 * f.n * count;
+    float *xyz;
+    float *drmsd;     // of frames a < b at tmap_condensed_index(a, b, count)
+    tmap_u32 *labels; // the cluster of each frame; then clusters' centres, then their sizes
+    tmap_u64 *found;  // number of clusters
     CHECK(cudaMalloc((void **)&xyz, bytes));
+    CHECK(cudaMemcpy(xyz, f.xyz, bytes, cudaMemcpyHostToDevice));
     CHECK(cudaMallocManaged((void **)&drmsd, 4 * tmap_condensed_cells(count) + 4));
     CHECK(cudaMallocManaged((void **)&labels, 3 * 4 * count));
     CHECK(cudaMallocManaged((void **)&found, sizeof *found));
-    CHECK(cudaMemcpy(xyz, f.xyz, bytes, cudaMemcpyHostToDevice));
 
     // [snippet: matrix-and-clusters]
     const tmap_drmsd_matrix_in in = {xyz, 0, 0}; // all atoms, all pairs
@@ -81,20 +92,23 @@ int main(int argc, char **argv) {
     CHECK(tmap_drmsd_matrix_plan_make((tmap_u32)f.n, count, 0, TMAP_DRMSD_EXACT, 0, &plan));
     CHECK(cudaMalloc(&work, plan.workspace + tmap_gromos_bytes(count)));
     CHECK(tmap_drmsd_matrix(&plan, in, work, drmsd, 0));
-    CHECK(tmap_gromos(distances, 1.5f, clusters, work, 0));
+    CHECK(tmap_gromos(distances, CUTOFF, clusters, work, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
-    draw(drmsd, count);
-    wrong = check(&f, drmsd);
-    for (tmap_u64 c = 0; c < *found; ++c)
-        printf("\ncluster %llu: %u frames around %u", c, clusters.sizes[c], clusters.centres[c]);
-    printf("\n%llu clusters of %llu frames: %s\n", *found, count, wrong ? "WRONG" : "ok");
+    printf("%llu frames of %llu atoms in %llu clusters\n", count, f.n, *found);
+    for (tmap_u64 c = 0; c < *found && c < LISTED; ++c)
+        printf("cluster %llu: %u frames around %u\n", c, clusters.sizes[c], clusters.centres[c]);
+
+    const int helix = argc == 1; // whose clusters are its shapes; of a file, check one row
+    tmap_u64 wrong = check_matrix(&f, drmsd, helix ? count : 1);
+    for (tmap_u64 k = 0; helix && k < count; ++k) wrong += labels[k] != k / (FRAMES / 3);
+    if (draw(drmsd, count)) return 2;
     frames_free(&f);
     CHECK(cudaFree(xyz));
     CHECK(cudaFree(drmsd));
     CHECK(cudaFree(labels));
     CHECK(cudaFree(found));
     CHECK(cudaFree(work));
-    return wrong != 0;
+    return check_result("dRMSD of frames, and their clusters", wrong);
 }

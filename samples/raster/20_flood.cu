@@ -1,42 +1,57 @@
 // SPDX-License-Identifier: MIT
-// 20_flood.cu: the lake that a source fills up to a level, in a map of heights: area and volume as
-// the water rises, and a picture of it among shaded hills.
+// 20_flood.cu: the lake that a source fills up to a level, in a map of heights: its area and volume
+// as the water rises, and a picture of it among shaded hills.
 //
-//     ./flood FILE LEVEL X Y [8] [map]
+//     ./flood [FILE LEVEL X Y [8] [map]]
 //
-// FILE: .hgt, .pgm, .asc, .flt or .npy; without arguments, hills that are made up. X, Y: of the
-// source, in cells from the north-west or, with `map`, in the file's degrees or metres. Water goes
-// 4 ways from a cell or, with `8`, over corners too.
+// FILE: .hgt, .pgm, .asc, .flt or .npy; without it, the sample makes hills. X, Y: the source, in
+// cells from the north-west or, with `map`, in the file's degrees or metres. Water flows from a
+// cell to its 4 neighbours or, with `8`, over its corners too.
 // nvcc -O3 -arch=native -I include samples/raster/20_flood.cu -o flood
+#include "../check.h"
 #include "../files/lake.h"
 #include "../files/lake_options.h"
 #include "../files/relief.h"
+
 #include <threadmap/raster/flood.h>
 
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
-#define PICTURE "flood." IMAGE_TYPE
+enum { LEVELS = 4 }; // at which the rising water is measured
 
-enum { LEVELS = 4 };
+static int draw(const heights *h, const float *depth, double level) {
+    char title[80];
+    snprintf(title, sizeof title, "The lake of a source, filled up to level %g", level);
+    picture p = relief_make(h, depth, title);
+    return picture_save(&p, "flood");
+}
 
-static int flood(heights h, tmap_u64 from, double level, int ways) {
-    const tmap_u64 w = h.width, cells = w * h.height, bytes = heights_bytes(h.type) * cells;
-    const double deep = lake_wet(&h, from, level) ? level - heights_value(&h, from) : 0;
-    const double levels[LEVELS] = {level - 0.75 * deep, level - 0.5 * deep, level - 0.25 * deep,
-                                   level};
+int main(int argc, char **argv) {
+    lake_options o = lake_options_read(argc, argv);
+    check_gpu();
+    const heights h = o.map;
+    const double level = o.level;
+    const int ways = o.ways;
+    const tmap_u64 w = h.width;
+    const tmap_u64 cells = w * h.height;
+    const tmap_u64 bytes = heights_bytes(h.type) * cells;
+
+    // From a quarter of the water above the source up to all of it.
+    const double deep = lake_wet(&h, o.source, level) ? level - heights_value(&h, o.source) : 0;
+    double levels[LEVELS];
+    for (int k = 0; k < LEVELS; ++k) levels[k] = level - deep * (LEVELS - 1 - k) / LEVELS;
+
     tmap_flood_seed *seed;
     tmap_flood_lake *lakes;
     float *depth;
-    void *map_cells, *workspace, *tiles;
-    int same = 1, lost;
-
+    void *map_cells;
+    void *workspace;
+    void *tiles;
     CHECK(cudaMallocManaged((void **)&seed, sizeof *seed));
     CHECK(cudaMallocManaged((void **)&lakes, LEVELS * sizeof *lakes));
     CHECK(cudaMallocManaged((void **)&depth, cells * sizeof *depth));
     CHECK(cudaMalloc(&map_cells, bytes));
     CHECK(cudaMemcpy(map_cells, h.data, bytes, cudaMemcpyHostToDevice));
-    seed->x = from % w;
-    seed->y = from / w;
+    seed->x = o.source % w;
+    seed->y = o.source / w;
 
     // [snippet: flood]
     // HEIGHTS_I16, _I32, _F32 of the file are TMAP_RASTER_I16, _I32, _F32
@@ -56,27 +71,20 @@ static int flood(heights h, tmap_u64 from, double level, int ways) {
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
+    int wrong = 0;
     for (int k = 0; k < LEVELS; ++k) {
-        const tmap_flood_lake l = lakes[k];
-        same &= lake_is(&h, from, levels[k], ways, l.area, l.volume, k == 3 ? depth : NULL);
-        printf("level %g: %llu cells, volume %.10g\n", levels[k], l.area, l.volume);
+        const tmap_flood_lake lake = lakes[k];
+        const float *water = k == LEVELS - 1 ? depth : NULL; // on each cell
+        wrong += !lake_is(&h, o.source, levels[k], ways, lake.area, lake.volume, water);
+        printf("level %g: %llu cells, volume %.10g\n", levels[k], lake.area, lake.volume);
     }
-    lost = relief_write(PICTURE, &h, depth);
-    if (lost) fprintf(stderr, "cannot be written: '%s'\n", PICTURE);
-    if (!lost) puts(same ? PICTURE ": ok" : PICTURE ": WRONG");
-
-    CHECK(cudaFree(seed) || cudaFree(lakes) || cudaFree(depth));
-    CHECK(cudaFree(map_cells) || cudaFree(workspace) || cudaFree(tiles));
-    return !same ? 1 : lost ? 2 : 0;
-}
-
-int main(int argc, char **argv) {
-    lake_options o;
-    int devices, result = lake_options_read(argc, argv, &o);
-    if (result) return result; // it has said why
-    if (cudaGetDeviceCount(&devices) || !devices)
-        puts("SKIP: no NVIDIA GPU here"), result = 77;
-    else
-        result = flood(o.map, o.source, o.level, o.ways);
-    return heights_free(&o.map), result;
+    if (!wrong && draw(&h, depth, level)) return 2;
+    heights_free(&o.map);
+    CHECK(cudaFree(seed));
+    CHECK(cudaFree(lakes));
+    CHECK(cudaFree(depth));
+    CHECK(cudaFree(map_cells));
+    CHECK(cudaFree(workspace));
+    CHECK(cudaFree(tiles));
+    return check_result("lakes at 4 levels", wrong);
 }

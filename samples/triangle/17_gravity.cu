@@ -1,63 +1,120 @@
 // SPDX-License-Identifier: MIT
-// 17_gravity.cu: bodies that pull on each other by tmap_pairs_rows, which does each pair once.
+// 17_gravity.cu: a sum over all other points for each of n points (tmap_pairs_rows). The engine
+// visits each pair once and adds to both of its points. Here bodies attract each other: the
+// acceleration of body i, which is at r_i, is the sum over all other bodies j of
+//     mass_j (r_j - r_i) / (|r_j - r_i|^2 + SOFT)^(3/2).
 // nvcc -O3 -arch=native -I include samples/triangle/17_gravity.cu -o gravity
+#include "../check.h"
+#include "../picture.h"
+
 #include <threadmap/triangle/pairs_rows.h>
-#include <stdio.h>
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
-enum { N = 256, STEPS = 30, FRAMES = 6, WIDTH = 34, HEIGHT = 15, ROW = 3 * WIDTH };
+
+enum {
+    N = 256,          // bodies
+    FRAMES = 5,       // of the picture, side by side
+    STEPS = 36,       // from a frame to the next
+    FRAME = 70,       // elements of a frame, each way; it shows coordinates from -2 to 2
+    INNER = 0xd04020, // colours: the half of the bodies that starts near the centre
+    OUTER = 0x2b6ca8  // and the other half
+};
+#define SOFT 0.01f // keeps the attraction of close bodies finite
+#define STEP 0.02f // of time
+
 // [snippet: rows]
 typedef struct world {
-    float body[N][3], speed[N][2], pull[N][2]; // a body is its x, y and mass
+    float3 body[N]; // x, y, and the mass in z
+    float2 speed[N];
+    float2 acceleration[N];
 } world;
-TMAP_FN void give(void *, tmap_pair, const void *a, const void *b, void *to_i, void *to_j) {
-    const float *u = (const float *)a, *v = (const float *)b, x = v[0] - u[0], y = v[1] - u[1];
-    const float r = rsqrtf(0.01f + x * x + y * y), w = r * r * r;
-    ((float *)to_i)[0] += v[2] * w * x, ((float *)to_i)[1] += v[2] * w * y;
-    ((float *)to_j)[0] -= u[2] * w * x, ((float *)to_j)[1] -= u[2] * w * y;
+
+// The acceleration of body a by body b if the mass of b were 1.
+TMAP_FN float2 pull(float3 a, float3 b) {
+    const float x = b.x - a.x;
+    const float y = b.y - a.y;
+    const float inverse = rsqrtf(x * x + y * y + SOFT);
+    const float weight = inverse * inverse * inverse;
+    return make_float2(weight * x, weight * y);
 }
+
+TMAP_FN void add(float2 *sum, float times, float2 v) {
+    sum->x += times * v.x;
+    sum->y += times * v.y;
+}
+
+TMAP_DEVICE void attract(void *, tmap_pair, const void *a, const void *b, void *to_a, void *to_b) {
+    const float3 body_a = *(const float3 *)a;
+    const float3 body_b = *(const float3 *)b;
+    const float2 v = pull(body_a, body_b);
+    add((float2 *)to_a, body_b.z, v);
+    add((float2 *)to_b, -body_a.z, v);
+}
+
 TMAP_DEVICE void join(void *, void *sum, const void *other) {
-    for (int k = 0; k < 2; ++k) ((float *)sum)[k] += ((const float *)other)[k];
+    add((float2 *)sum, 1, *(const float2 *)other);
 }
-__global__ void __launch_bounds__(TMAP_PAIRS_THREADS) pulls(tmap_pairs_plan plan, world *w) {
-    const float zero[2] = {0, 0};
-    const tmap_points bodies = {w->body, 0, sizeof(float), 3};
-    const tmap_fold sum = {zero, sizeof zero, join};
-    const tmap_pairs_rows_to to = {w + 1, w->pull, 0}; // the workspace is behind the world
-    tmap_pairs_rows(&plan, bodies, give, sum, to, 0);
+
+__global__ void __launch_bounds__(TMAP_PAIRS_THREADS) sum(tmap_pairs_plan plan, world *w) {
+    const tmap_points points = {w->body, 0, sizeof(float), 3}; // one set, 3 floats each
+    const float2 zero = {0, 0};
+    const tmap_fold fold = {&zero, sizeof zero, join};
+    const tmap_pairs_rows_to to = {w + 1, w->acceleration, 0}; // the workspace follows the world
+    tmap_pairs_rows(&plan, points, attract, fold, to, 0);
 }
 // [/snippet]
-int main(void) {
-    static world w, *device;
-    static int sheet[FRAMES / 3 * HEIGHT * ROW], devices, wrong; // sheet: bodies in a place
-    tmap_pairs_plan plan;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
+
+// Counts the accelerations that differ from sums over all bodies (a body adds 0 to itself).
+static int check_accelerations(const world *w) {
+    const float tolerance = 1e-4f;
+    int wrong = 0;
     for (int i = 0; i < N; ++i) {
-        const float r = sqrtf((float)i / N), x = 1.6f * r * cosf(1.2f * i), y = r * sinf(1.2f * i);
-        w.body[i][0] = x, w.body[i][1] = y, w.body[i][2] = 1.f / N;
-        w.speed[i][0] = -0.4f * y, w.speed[i][1] = 0.4f * x;
+        const float2 got = w->acceleration[i];
+        float2 want = {0, 0};
+        for (int j = 0; j < N; ++j) add(&want, w->body[j].z, pull(w->body[i], w->body[j]));
+        wrong += !(hypotf(got.x - want.x, got.y - want.y) < tolerance);
     }
-    CHECK(tmap_pairs_rows_plan_make(N, 3, 4, 8, (const void *)pulls, &plan));
-    CHECK(cudaMalloc((void **)&device, sizeof w + tmap_pairs_rows_bytes(&plan, 8)));
-    CHECK(cudaMemset(device + 1, 0, tmap_pairs_rows_clear(&plan))); // once
-    for (int t = 0; t < FRAMES * STEPS; ++t) {
-        float want[N][2] = {{0}}, *p = w.body[0];
-        CHECK(cudaMemcpy(device, &w, sizeof w, cudaMemcpyHostToDevice));
-        CHECK(tmap_pairs_rows_launch(&plan, &device, 0));
-        CHECK(cudaMemcpy(&w, device, sizeof w, cudaMemcpyDeviceToHost));
-        for (int i = 0; i < N; ++i, p += 3) { // the same on the host; then this body moves
-            const int x = (int)((p[0] + 2) * WIDTH / 4), y = (int)((p[1] + 2) * HEIGHT / 4);
-            if (t % STEPS == 0 && p[0] > -2 && x < WIDTH && p[1] > -2 && y < HEIGHT)
-                ++sheet[(t / STEPS / 3 * HEIGHT + y) * ROW + t / STEPS % 3 * WIDTH + x];
-            for (int j = i + 1; j < N; ++j) give(0, tmap_pair(), p, w.body[j], want[i], want[j]);
-            for (int k = 0; k < 2; ++k) {
-                wrong += !(fabsf(want[i][k] - w.pull[i][k]) < 1e-4f);
-                p[k] += 0.02f * (w.speed[i][k] += 0.02f * w.pull[i][k]);
-            }
+    return wrong;
+}
+
+static void draw_frame(picture *p, unsigned frame, const world *w) {
+    for (int i = 0; i < N; ++i) {
+        const float x = (w->body[i].x + 2) / 4 * FRAME;
+        const float y = (w->body[i].y + 2) / 4 * FRAME;
+        if (x >= 0 && x < FRAME && y >= 0 && y < FRAME)
+            picture_set(p, frame * FRAME + (unsigned)x, (unsigned)y, i < N / 2 ? INNER : OUTER);
+    }
+    printf("frame %u: body 0 is at (%7.4f, %7.4f)\n", frame, w->body[0].x, w->body[0].y);
+}
+
+int main(void) {
+    check_gpu();
+
+    tmap_pairs_plan plan;
+    CHECK(tmap_pairs_rows_plan_make(N, 3, sizeof(float), sizeof(float2), (const void *)sum, &plan));
+    world *w;
+    CHECK(cudaMallocManaged((void **)&w, sizeof *w + tmap_pairs_rows_bytes(&plan, sizeof(float2))));
+    memset(w + 1, 0, tmap_pairs_rows_clear(&plan)); // of the workspace, once
+    for (int i = 0; i < N; ++i) {
+        const float radius = sqrtf((float)i / N); // an elliptic disc that turns
+        const float angle = 1.2f * i;
+        w->body[i] = make_float3(1.6f * radius * cosf(angle), radius * sinf(angle), 1.0f / N);
+        w->speed[i] = make_float2(-0.4f * w->body[i].y, 0.4f * w->body[i].x);
+    }
+    picture p = picture_make(FRAMES * FRAME, FRAME, 3, "Bodies after 0, 36, 72, 108, 144 steps");
+    int wrong = 0;
+    for (int step = 0; step < FRAMES * STEPS; ++step) {
+        if (step % STEPS == 0) draw_frame(&p, step / STEPS, w);
+        CHECK(tmap_pairs_rows_launch(&plan, &w, 0));
+        CHECK(cudaDeviceSynchronize());
+        wrong += check_accelerations(w);
+        for (int i = 0; i < N; ++i) {
+            add(&w->speed[i], STEP, w->acceleration[i]);
+            w->body[i].x += STEP * w->speed[i].x;
+            w->body[i].y += STEP * w->speed[i].y;
         }
     }
-    for (int i = 0; i < FRAMES / 3 * HEIGHT * ROW; ++i)
-        printf("%c%s", " .:*#"[sheet[i] < 4 ? sheet[i] : 4], (i + 1) % ROW ? "" : "\n");
-    printf("6 frames from (-2, -2) to (2, 2), %d steps apart: %s\n", STEPS, wrong ? "WRONG" : "ok");
-    return cudaFree(device) || wrong;
+    CHECK(cudaFree(w));
+    picture_key(&p, INNER, "inner half at the start");
+    picture_key(&p, OUTER, "outer half at the start");
+    if (picture_save(&p, "gravity")) return 2;
+    return check_result("bodies that attract each other", wrong);
 }

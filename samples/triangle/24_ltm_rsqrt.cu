@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-// 24_ltm_rsqrt.cu: the map g(lambda) of the paper's LTM, with its root by sqrtf (X), by Newton's
-// iteration (N) and by rsqrtf (R), beside the exact map of this library.
+// 24_ltm_rsqrt.cu: for how many rows the paper's LTM map g(lambda) is right with its square root by
+// sqrtf (LTM-X), Newton's iteration (LTM-N) and rsqrtf (LTM-R), compared with the library's map.
 //
-// A kernel computes i = floor(sqrt(1/4 + 2 lambda) - 1/2) and j = lambda - i(i+1)/2 for the first
-// and the last lambda of every row. A root of single precision has 24 bits, so that from some row
-// on it gives the row before or after. The exact map adds one integer correction, at no more cost.
+// The map sends lambda to the pair
+//     g(lambda) = (i, lambda - i(i+1)/2),     i = floor(sqrt(1/4 + 2 lambda) - 1/2).
+// A root in single precision has 24 bits: from some row on the result can be a neighbouring row.
+// The library's map corrects the row with one integer step and costs no more.
 // nvcc -O3 -arch=native -I include samples/triangle/24_ltm_rsqrt.cu -o ltm_rsqrt
+#include "../check.h"
+
 #include <threadmap/papers/triangle_maps.h>
-#include <stdio.h>
 
-#define CHECK(call) \
-    if ((call) != cudaSuccess) return fprintf(stderr, "failed: %s\n", #call), 1
+enum {
+    ROWS = 20000, // that are tried
+    THREADS = 256 // of a block
+};
 
-enum { ROWS = 20000, MAPS = 4 };
+enum { LTM_X, LTM_N, LTM_R, LIBRARY, MAPS };
 
 // [snippet: ltm-rsqrt]
 // The paper's LTM-R, equation 16: sqrt(x) as x rsqrtf(x), and a small epsilon.
 __device__ tmap_pair ltm_rsqrt(tmap_u32 lambda) {
-    float x = 0.25f + 2.0f * (float)lambda;
+    const float x = 0.25f + 2.0f * (float)lambda;
     tmap_pair p;
     p.i = (tmap_u32)(x * rsqrtf(x) - 0.5f + 1e-4f);
     p.j = lambda - p.i * (p.i + 1) / 2;
@@ -25,50 +29,53 @@ __device__ tmap_pair ltm_rsqrt(tmap_u32 lambda) {
 }
 // [/snippet]
 
-__device__ tmap_pair map_of(int form, tmap_u32 lambda) {
-    if (form == 0) return tmap_triangle_map_sqrt(lambda);
-    if (form == 1) return tmap_triangle_map_newton(lambda);
-    if (form == 2) return ltm_rsqrt(lambda);
-    return tmap_triangle_map(lambda);
+__device__ tmap_pair pair_of(int map, tmap_u32 lambda) {
+    switch (map) {
+    case LTM_X: return tmap_triangle_map_sqrt(lambda);
+    case LTM_N: return tmap_triangle_map_newton(lambda);
+    case LTM_R: return ltm_rsqrt(lambda);
+    default: return tmap_triangle_map(lambda);
+    }
 }
 
-// first[form]: the first row with a cell that the map puts elsewhere.
-__global__ void first_wrong_rows(tmap_u32 *first) {
-    tmap_u32 row = blockIdx.x * blockDim.x + threadIdx.x;
+// first_wrong[map]: the first row in which the map sends lambda to another pair. Each thread tries
+// the first and the last lambda of one row, where an inexact root first gives a neighbouring row.
+__global__ void try_rows(tmap_u32 *first_wrong) {
+    const tmap_u32 row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= ROWS) return;
-    tmap_u32 begin = row * (row + 1) / 2;
-    for (int form = 0; form < MAPS; ++form) {
-        tmap_pair a = map_of(form, begin);
-        tmap_pair b = map_of(form, begin + row);
-        int right = a.i == row && a.j == 0 && b.i == row && b.j == row;
-        if (!right) atomicMin(&first[form], row);
+
+    const tmap_u32 lambda = row * (row + 1) / 2; // of pair (row, 0)
+    for (int map = 0; map < MAPS; ++map) {
+        const tmap_pair left = pair_of(map, lambda);
+        const tmap_pair right = pair_of(map, lambda + row);
+        const int ok = left.i == row && left.j == 0 && right.i == row && right.j == row;
+        if (!ok) atomicMin(&first_wrong[map], row);
     }
 }
 
 int main(void) {
-    const char *const name[MAPS] = {"LTM-X, sqrtf", "LTM-N, Newton", "LTM-R, rsqrtf", "exact"};
-    // rsqrtf rounds in its own way on each machine: 2055 rows on an H200.
+    const char *const names[MAPS] = {"LTM-X, sqrtf", "LTM-N, Newton", "LTM-R, rsqrtf", "library"};
+    // At least this many rows are right on every machine. rsqrtf rounds in different ways: LTM-R is
+    // right for 2055 rows on an H200.
     const tmap_u32 promised[MAPS] = {TMAP_TRIANGLE_ROWS_SQRT, TMAP_TRIANGLE_ROWS_NEWTON_UNFUSED,
                                      2000, ROWS};
-    tmap_u32 got[MAPS];
-    tmap_u32 *first;
-    int devices;
-    int wrong = 0;
-    if (cudaGetDeviceCount(&devices) || !devices) return puts("SKIP: no NVIDIA GPU here"), 77;
+    check_gpu();
 
-    for (int form = 0; form < MAPS; ++form) got[form] = ROWS;
-    CHECK(cudaMalloc((void **)&first, sizeof got));
-    CHECK(cudaMemcpy(first, got, sizeof got, cudaMemcpyHostToDevice));
-    first_wrong_rows<<<(ROWS + 255) / 256, 256>>>(first);
+    tmap_u32 rows[MAPS];
+    for (int map = 0; map < MAPS; ++map) rows[map] = ROWS; // none is wrong yet
+    tmap_u32 *first_wrong;
+    CHECK(cudaMalloc((void **)&first_wrong, sizeof rows));
+    CHECK(cudaMemcpy(first_wrong, rows, sizeof rows, cudaMemcpyHostToDevice));
+    try_rows<<<(ROWS + THREADS - 1) / THREADS, THREADS>>>(first_wrong);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(got, first, sizeof got, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(first));
+    CHECK(cudaMemcpy(rows, first_wrong, sizeof rows, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(first_wrong));
 
-    for (int form = 0; form < MAPS; ++form) {
-        printf("%-13s  right for %5u rows%s\n", name[form], got[form],
-               got[form] == ROWS ? ", all that were tried" : "");
-        wrong += got[form] < promised[form];
+    int wrong = 0;
+    for (int map = 0; map < MAPS; ++map) {
+        const char *all = rows[map] == ROWS ? ", all that were tried" : "";
+        printf("%-13s  right for %5u rows%s\n", names[map], rows[map], all);
+        wrong += rows[map] < promised[map];
     }
-    printf("every map is right for the rows that are promised: %s\n", wrong ? "WRONG" : "ok");
-    return wrong;
+    return check_result("every map is right for the rows it promises", wrong);
 }

@@ -43,7 +43,8 @@ def nearest_comment(text, at):
 
 
 def first_sentence(comment):
-    match = re.match(r".*?[.:](?= [A-Z0-9(]| *$)", comment)
+    # A list of parameters, "x, y: ...", begins a sentence too.
+    match = re.match(r".*?[.:](?= [A-Z0-9(]| [a-z]\w*(?:, \w+)*:| *$)", comment)
     sentence = (match.group(0) if match else comment).rstrip(":")
     return sentence if sentence.endswith(".") else sentence + "."
 

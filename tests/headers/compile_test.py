@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, skip, twice, write
-from floors import HEAVY, floor, is_published
+from layers import HEAVY, layer, is_published
 
 
 MANY = 16  # headers of a call of the compiler
@@ -118,7 +118,7 @@ def test(mode, rest, folder):
         base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",
                 "-nocudalib", "-Wno-unknown-cuda-version", "--cuda-gpu-arch=sm_75", "-I", INCLUDE,
                 *STRICT]
-        each([header for header in headers() if floor(header) <= 1],
+        each([header for header in headers() if layer(header) <= 1],
              lambda header: check_alone([*base, "--cuda-host-only"], folder, ".cu", header) or
              check_alone([*base, "--cuda-device-only"], folder, ".cu", header))
 

@@ -6,7 +6,7 @@
                                    of any of its parts: the include of each wing, which costs no
                                    less than any header in it, and every other header outside
                                    papers/ but those that a client includes, for the same reason,
-                                   and the HEAVY ones of floors.py, which compile_test.py compiles
+                                   and the HEAVY ones of layers.py, which compile_test.py compiles
     cost_test.py nvrtc COMMAND     with NVRTC, through the command nvrtc_compile: every header, at
                                    any price
     cost_test.py [...] --table     prints what each costs, and the seconds that it takes: user time
@@ -24,7 +24,7 @@ import tempfile
 
 from common import (INCLUDE, STRICT_HOST, each, find, graph, headers, inner, reached, run, skip,
                     twice, write)
-from floors import CLIENTS, HEAVY, WINGS, is_published
+from layers import CLIENTS, HEAVY, WINGS, is_published
 
 TRIES = 4  # of the table
 # Of maps and engines; of ready clients: bytes of text, kernels, bytes of the object.

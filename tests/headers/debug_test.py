@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from common import INCLUDE, ROOT, STRICT_HOST, each, find, graph, inner, run, twice, write
-from floors import CLIENTS, HEAVY, is_published
+from layers import CLIENTS, HEAVY, is_published
 
 MOST = (64 - 48) * 1024  # bytes
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used ([^\n]*)", re.S)

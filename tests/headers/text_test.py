@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the text of each public header: licence line, title, width, guard, includes, floor
-(floors.py), whether the headers that it speaks of exist, how it launches, and that it tells no
+"""Reads the text of each public header: licence line, title, width, guard, includes, layer
+(layers.py), whether the headers that it speaks of exist, how it launches, and that it tells no
 times of one machine."""
 import os
 import re
 
 from common import INCLUDE, each, headers, included
-from floors import floor
+from layers import layer
 
 # CUDA's own headers: cooperative ones need these two; a plan or a launcher needs the runtime.
 SYSTEM = {2: {"mma.h", "cooperative_groups.h"}}
@@ -20,7 +20,9 @@ FOREIGN = {"stdint.h", "math.h", "cuda_runtime.h", "cuda_fp16.h"}
 # where cudaGetLastError finds the user's earlier ones, too, and clears them. Kernels have nothing
 # else.
 LAUNCH = re.compile(r"<<<|\bcuda(GetLast|PeekAtLast)Error\b")
-LAUNCHES_FROM_KERNELS = {"threadmap/papers/mandelbrot_dp_stamp.h"}
+LAUNCHES_FROM_KERNELS = {"threadmap/papers/mandelbrot_dp_stamp.h",
+                         "threadmap/papers/mandelbrot_published.h",
+                         "threadmap/papers/triangle_published.h"}
 # Times belong to a machine and a day, and so to docs/; a header says why.
 TIME = re.compile(r"\d ?(ms|us|ns)\b")
 
@@ -68,14 +70,14 @@ def exists(header, name):
 
 def check_include(header, quote, name):
     if quote == "<":
-        if name not in SYSTEM.get(floor(header), ()) and (header, name) != PRINTS:
-            yield f"<{name}>: not on this floor"
+        if name not in SYSTEM.get(layer(header), ()) and (header, name) != PRINTS:
+            yield f"<{name}>: not on this layer"
         return
     target = os.path.normpath(os.path.join(os.path.dirname(header), name))
     if target not in headers():
         yield f'"{name}": no such header'
-    elif floor(target) > floor(header):
-        yield f'"{name}": floor {floor(target)} from floor {floor(header)}'
+    elif layer(target) > layer(header):
+        yield f'"{name}": layer {layer(target)} from layer {layer(header)}'
 
 
 each(headers(), check)

@@ -3,13 +3,13 @@
 """Who includes whom, directly or through others: no header outside papers/ includes one of papers/,
 and the include of a wing (fractal.h, ...) has every map and engine of its folder and no client.
 
-What it leaves out is listed once, in floors.py: CLIENTS and SERVING. That it compiles alone is shown
+What it leaves out is listed once, in layers.py: CLIENTS and SERVING. That it compiles alone is shown
 by compile_test.py, as for every header.
 """
 import sys
 
 from common import each, graph, headers, reached
-from floors import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_published
+from layers import CLIENTS, COOPERATIVE, ENGINES, GROUND, SERVING, WINGS, is_published
 
 
 def check(edges, header):
@@ -46,7 +46,7 @@ def main():
     listed = GROUND | COOPERATIVE | ENGINES | WINGS | CLIENTS | SERVING
     gone = sorted(listed - set(headers()))
     if gone:
-        sys.exit(f"floors.py lists headers that are gone: {gone}")
+        sys.exit(f"layers.py lists headers that are gone: {gone}")
     edges = graph()
     each(headers(), lambda header: check(edges, header))
 

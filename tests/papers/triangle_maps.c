@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// triangle_maps.c: BB, RB, REC and UTM: their grids cover every cell of the triangle exactly
-// once, for every side up to SIDE_MAX and every smallest triangle of REC.
+// triangle_maps.c: BB, RB, REC and UTM, and the forms of triangle_published.h: their grids cover
+// every cell of the triangle exactly once, for every side up to SIDE_MAX and every smallest
+// triangle of REC. And for which n UTM is right as printed.
 #include "check.h"
 #include "triangle/triangle_kat.h"
+#include <threadmap/papers/triangle_published.h>
 
 #include <string.h>
 
@@ -107,6 +109,114 @@ static void check_utm(tmap_u32 n) {
     check_utm_plain(n);
 }
 
+// ---- triangle_published.h -----------------------------------------------------------------------
+
+static void check_bb_by_threads(tmap_u32 n) {
+    tmap_pair cell;
+    for (tmap_u32 y = 0; y < n + 3; ++y) // the last block is not full
+        for (tmap_u32 x = 0; x < n + 3; ++x)
+            if (tmap_triangle_bb_by_threads(x, y, n, &cell))
+                visit("BB by threads", n, cell.i, cell.j);
+    check_seen("BB by threads", n, 0);
+}
+
+static void check_table(tmap_u32 n) {
+    static tmap_u32 table[SIDE_MAX * (SIDE_MAX + 1) / 2 + 1];
+    const tmap_u32 cells = (tmap_u32)tmap_triangle_cells(n);
+    CHECK(tmap_triangle_table_bytes(n) == 4ull * cells, "n=%u", n);
+    table[cells] = 123456789; // must stay
+    tmap_triangle_table_fill(table, n);
+    for (tmap_u32 k = 0; k < cells; ++k) {
+        tmap_pair p = tmap_triangle_table_map(table, k), q = tmap_triangle_map(k);
+        CHECK(p.i == q.i && p.j == q.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        visit("table", n, p.i, p.j);
+    }
+    CHECK(table[cells] == 123456789, "n=%u: beyond the table", n);
+    check_seen("table", n, 0);
+}
+
+static void check_recursive(tmap_u32 n, tmap_u32 rho) {
+    tmap_triangle_recursive r = tmap_triangle_recursive_make(n, rho, NULL);
+    const tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
+    tmap_pair block;
+    for (; r.step <= r.rec.k; ++r.step) {
+        const tmap_xy grid = tmap_triangle_recursive_grid(&r);
+        for (tmap_u32 q = 0; q < grid.y; ++q)
+            for (tmap_u32 y = 0; y < grid.x; ++y)
+                for (tmap_u32 x = 0; x < grid.x; ++x)
+                    if (tmap_triangle_recursive_block(&r, x, y, q, &block))
+                        visit("REC recursive", rows, block.i, block.j);
+    }
+    check_seen("REC recursive", rows, 0);
+}
+
+// UTM as printed, every pair and every cell.
+static void check_utm_printed(tmap_u32 n) {
+    tmap_pair p;
+    for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
+        if (tmap_triangle_utm_printed(k, n, &p)) visit("UTM printed", n, p.j, p.i);
+    }
+    check_seen("UTM printed", n, 1);
+    for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
+        if (tmap_triangle_utm_printed_cell(k, n, &p)) visit("UTM printed, cells", n, p.i, p.j);
+    }
+    check_seen("UTM printed, cells", n, 0);
+}
+
+// Both ends of all rows, where errors of the root begin. Returns how many have no pair; every other
+// one must be right.
+static tmap_u32 check_utm_printed_ends(tmap_u32 n) {
+    tmap_u32 missed = 0;
+    tmap_u64 first = 0;
+    for (tmap_u32 a = 0; a + 1 < n; first += n - 1 - a, ++a)
+        for (tmap_u32 b = a + 1; b < n; b += b + 1 < n ? n - 1 - b : 1) { // the first and the last
+            const tmap_u32 k = (tmap_u32)first + b - a - 1;
+            tmap_pair p;
+            if (!tmap_triangle_utm_printed(k, n, &p)) {
+                ++missed;
+                CHECK(n != 4098 || k == 4096, "n=%u k=%u: no pair", n, k);
+            } else {
+                CHECK(p.i == a && p.j == b, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+            }
+        }
+    return missed;
+}
+
+static void check_utm_printed_range(void) {
+    static const tmap_u32 beyond[] = {4099, 4100, 5000, 30721, 65537, 92682};
+    const tmap_u32 most = TMAP_TRIANGLE_UTM_PRINTED_MAX;
+    for (tmap_u32 n = 2; n <= most; n += n + 100 < most ? 61 : 1)
+        CHECK(check_utm_printed_ends(n) == 0, "n=%u: misses some", n);
+    CHECK(check_utm_printed_ends(most + 1) == 1, "n=%u: not one", most + 1);
+    for (unsigned i = 0; i < sizeof beyond / sizeof *beyond; ++i)
+        CHECK(check_utm_printed_ends(beyond[i]) > 0, "n=%u: right", beyond[i]);
+}
+
+// Values out of range give some value; and the data of the comments in triangle_published.h.
+static void check_published_examples(void) {
+    tmap_triangle_recursive r = tmap_triangle_recursive_make(30720, 16, NULL);
+    tmap_pair p = {7, 7};
+    CHECK(!tmap_triangle_utm_printed(~0u, 3, &p), "(%u,%u)", p.i, p.j);
+    CHECK(!tmap_triangle_utm_printed(0, 0, &p) && !tmap_triangle_utm_printed(0, 1, &p), "(%u,%u)",
+          p.i, p.j);
+    tmap_triangle_utm_printed(~0u, ~0u, &p);
+    tmap_triangle_utm_printed_cell(~0u, ~0u, &p);
+    CHECK(tmap_triangle_table_bytes(1920) == 7376640, "%d", 1920);
+    CHECK(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX) > 0, "%d", 0);
+    CHECK(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX + 1) == 0, "%d", 0);
+    CHECK(!tmap_triangle_bb_by_threads(2, 1, 3, &p), "%d", 0);
+    CHECK(tmap_triangle_bb_by_threads(1, 2, 3, &p) && p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
+    CHECK(r.rec.m == 15 && r.rec.k == 7, "m=%u k=%u", r.rec.m, r.rec.k);
+    CHECK(tmap_triangle_recursive_grid(&r).x == 960 && tmap_triangle_recursive_grid(&r).y == 1,
+          "step %u", r.step);
+    r.step = 6;
+    CHECK(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 64,
+          "step %u", r.step);
+    r.step = 7;
+    CHECK(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 128,
+          "step %u", r.step);
+}
+
 // The data of the comments in triangle_maps.h.
 static void check_examples(void) {
     static const tmap_u32 rb4[5][2][2] = {
@@ -140,7 +250,14 @@ int main(void) {
         check_rb(n);
         for (tmap_u32 m0 = 0; m0 <= 5; ++m0) check_rec(n, m0);
         check_utm(n);
+        check_bb_by_threads(n);
+        check_table(n);
+        check_recursive(n, 1);
+        check_recursive(n, 3);
+        check_utm_printed(n);
     }
+    check_utm_printed_range();
+    check_published_examples();
     check_utm_plain(1920);
     check_utm_plain(TMAP_TRIANGLE_UTM_ROWS_MAX);
     return check_result("triangle_maps");

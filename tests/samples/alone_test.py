@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compiles each sample, and explore, by the line in its top comment, a sample in a folder that
-holds nothing else but include/ and, for those that read files of others, samples/files. Also checks
-that samples are short, numbered without gaps, and have the snippets that documents quote."""
+holds include/, samples/check.h, samples/picture.h and, for those that read files of others,
+samples/files. Also checks that samples are short, numbered without gaps, and have the snippets that
+documents quote."""
 import concurrent.futures
 import glob
 import os
@@ -62,8 +63,9 @@ def check_text(path):
     if text.count('\n') not in LINES:
         yield f'{text.count(chr(10))} lines, not {LINES[0]} to {LINES[-1]}'
     beside = re.findall(r'#include "(.*)"', text)
-    if not all(reads and name.startswith('../files/') for name in beside):
-        yield 'includes a file beside it'
+    if not all(name in ('../check.h', '../picture.h') or reads and name.startswith('../files/')
+               for name in beside):
+        yield 'includes a file that is neither check.h nor picture.h'
     if 'argc' in text and not reads or 'cudaEvent' in text:
         yield 'has options or times'
     inside = re.findall(r'^ *// \[snippet: (\S+)\]\n(?:(?! *// \[).*\n)+ *// \[/snippet\]$', text,
@@ -93,7 +95,8 @@ def check_compile(path):
             shutil.copy(os.path.join(root, 'bench', 'output.h'), os.path.join(folder, 'bench'))
         else:
             os.makedirs(os.path.dirname(os.path.join(folder, path)))
-            shutil.copy(os.path.join(root, path), os.path.join(folder, path))
+            for file in (path, 'samples/check.h', 'samples/picture.h'):
+                shutil.copy(os.path.join(root, file), os.path.join(folder, file))
             if os.path.basename(path)[:2] in READERS:
                 shutil.copytree(os.path.join(root, 'samples', 'files'),
                                 os.path.join(folder, 'samples', 'files'))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs sample 20_flood on small maps of files: areas and volumes of its lakes and the cells of its
-picture, against a fill of its own; and words that it must refuse.
+picture, against a fill of its own; words that it must refuse; and --help.
 
     flood_test.py PROGRAM
 """
@@ -15,6 +15,8 @@ import tempfile
 from pictures import PICTURE_PROBLEMS, pixels_of
 
 NODATA = -9999
+MARGIN, TOP, LEGEND = 12, 28, 40  # pixels left of the map, above it and below it
+WHITE = b'\xff\xff\xff'
 program = os.path.abspath(sys.argv[1])
 errors = []
 runs = 0
@@ -54,6 +56,7 @@ def fill(rows, x, y, level, ways):
 
 
 def check_picture(rows, lake, what):
+    """A title above the map, a legend below it, and the colours of the map's cells."""
     names = [name for name in os.listdir() if name.startswith('flood.')]
     if len(names) != 1:
         return fail(f'{what}: {names} instead of one picture')
@@ -64,14 +67,26 @@ def check_picture(rows, lake, what):
         width, height, pixels = pixels_of(data)
     except PICTURE_PROBLEMS as problem:
         return fail(f'{what}: {problem}')
-    if (width, height) != (len(rows[0]), len(rows)):
+    zoom = max(1, min(8, 800 // max(len(rows[0]), len(rows))))
+    if width < MARGIN + len(rows[0]) * zoom + MARGIN or height != TOP + len(rows) * zoom + LEGEND:
         return fail(f'{what}: a picture of {width} x {height}')
-    for i in range(width * height):
-        red, _, blue = colour = pixels[3 * i:3 * i + 3]
-        x, y = i % width, i // width
-        if (red + 30 < blue) != ((x, y) in lake) or (colour == b'\0\0\0') != (rows[y][x] == NODATA):
-            return fail(f'{what}: column {x}, row {y} is {tuple(colour)}')
+    lines = [pixels[3 * width * y:3 * width * (y + 1)] for y in range(height)]
+    if not (has_ink(lines[:TOP]) and has_ink(lines[-LEGEND:])):
+        return fail(f'{what}: no title, or no legend')
+    for y, row in enumerate(rows):
+        for x, level in enumerate(row):
+            left = 3 * (MARGIN + x * zoom)
+            cell = [line[left:left + 3 * zoom] for line in lines[TOP + y * zoom:][:zoom]]
+            red, _, blue = colour = cell[0][:3]
+            if (any(line != colour * zoom for line in cell)
+                    or (red + 30 < blue) != ((x, y) in lake)
+                    or (colour == b'\0\0\0') != (level == NODATA)):
+                return fail(f'{what}: column {x}, row {y} is {tuple(colour)}')
     return None
+
+
+def has_ink(lines):
+    return any(line != WHITE * (len(line) // 3) for line in lines)
 
 
 def good(rows, x, y, level, ways, *words):
@@ -106,7 +121,15 @@ def bad(*words):
         os.remove(name)
 
 
+def shows_help():
+    """--help prints one usage line and leaves no picture."""
+    r = run('--help')
+    if r.returncode or r.stderr or not re.fullmatch(r'usage: [^\n]+\n', r.stdout) or os.listdir():
+        fail(f'--help: status {r.returncode}, {os.listdir()}', r.stdout, r.stderr)
+
+
 def main():
+    shows_help()
     chance = random.Random(20)
     for i in range(12):
         width, height = chance.choice(((1, 1), (1, 9), (13, 1), (8, 8), (33, 17), (40, 40)))

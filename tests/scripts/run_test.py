@@ -85,8 +85,9 @@ foreach name : ['01_one', '02_two']
 endforeach
 executable('explore-cpu', 'explore/main.c')
 ''',
-    'samples/triangle/01_one.cu': '',
-    'samples/fractal/02_two.cu': '',
+    'samples/triangle/01_one.cu': '// int main(int argc, char **argv)',
+    'samples/fractal/02_two.cu': '// int main(void)',
+    'samples/explore/explore.cu': '// int main(int argc, char **argv)',
     'samples/triangle/01_one.c': SAMPLE.replace('NAME', '01_one'),
     'samples/fractal/02_two.c': SAMPLE.replace('NAME', '02_two'),
     'samples/explore/main.c': SAMPLE.replace('NAME', 'explore'),
@@ -325,11 +326,15 @@ def test_samples(c):
     expect('all samples by number', result.returncode == 0 and ran == ['01_one', '02_two'],
            *told(result))
     expect('pictures', everything(c.at('co/out')) == {'01_one.ppm', '02_two.ppm'})
-    names = {'02': '02_two', '01_one': '01_one', 'fractal': '02_two',
+    names = {'02': '02_two', '2': '02_two', '01_one': '01_one', 'fractal': '02_two',
              'samples/triangle/01_one.cu': '01_one', 'explore': 'explore'}
-    result = c.run('samples/run', *names, '--', '--level', '5', TMAP_OUT=c.at('pictures'))
+    result = c.run('samples/run', *names)
     expect('samples by name', result.returncode == 0 and re.findall('I am (.*)', result.stdout) ==
-           [sample + ' --level 5' for sample in names.values()], *told(result))
+           list(names.values()), *told(result))
+    result = c.run('samples/run', '1', 'explore', '--', '--level', '5', TMAP_OUT=c.at('pictures'))
+    expect('arguments', result.returncode == 0 and re.findall('I am (.*)', result.stdout) ==
+           ['01_one --level 5', 'explore --level 5'], *told(result))
+    refused('arguments that a sample ignores', c.run('samples/run', '2', '--', '--help'), '--help')
     expect('pictures elsewhere', os.path.exists(c.at('pictures/explore.ppm')))
     shutil.rmtree(c.at('co/build'), ignore_errors=True)
     refused('an unknown sample', c.run('samples/run', '09'), '09')

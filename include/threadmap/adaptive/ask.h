@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// ask.h: adaptive serial kernels (ASK): a domain whose work is found at run time is subdivided by
-// one launch for each level instead of recursion. This header is for kernels; ask_plan.h launches
-// them.
+// ask.h: adaptive serial kernels (ASK): subdivides a domain whose work is only known at run time,
+// with one launch for each level instead of recursion. This header is for kernels; ask_plan.h
+// launches them.
 //
-// Level 0 has g parts along each axis, level l has g r^l (region.h). The user's functions, in the
+// Level 0 has g parts along each axis, level l has g r^l (region.h). Your functions, with the
 // paper's letters:
 //
-//     query     Q  what is the least and the largest value in the region?
+//     query     Q  returns the least and the largest value in a region
 //     terminal  T  finishes a region whose values are equal: it is uniform
-//     leaf      A  computes the elements of other regions, at the last level (its work is L)
+//     leaf      A  computes the elements of other regions at the last level (its work is L)
 //
-// Other regions go to a table (OLT, olt.h), the paper's work S; their children are the next level.
+// A table (OLT, olt.h) receives the other regions, the paper's work S; their children are the next
+// level. samples/adaptive has complete programs.
 //
 //     __global__ void __launch_bounds__(256) disc_ask(tmap_ask_run run, disc job) {
 //         tmap_ask_query(&run, disc_query, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
@@ -19,13 +20,12 @@
 //         tmap_ask_finish(&run, disc_terminal, tmap_ask_every_element, disc_leaf, &job);
 //     }
 //
-// The functions are named where they are used, so that they are inlined. samples/adaptive has the
-// whole program.
+// Name the functions in these calls, so that they are inlined.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 5, form MBR: all blocks share the elements of all
-// regions of a level. Different here: a table holds the regions that subdivide, not their children;
-// counts stay on the device; one launch at the end does the terminal and leaf work of all levels.
+// regions of a level. Differences: a table has the regions that subdivide, not their children;
+// counts remain on the device; one launch at the end does the terminal and leaf work of all levels.
 #ifndef TMAP_ADAPTIVE_ASK_H
 #define TMAP_ADAPTIVE_ASK_H
 
@@ -37,30 +37,30 @@
 // The most levels that a subdivision can have.
 #define TMAP_ASK_LEVELS_MAX 32
 
-// a, but 1 at least and `most` at most.
+// a, limited to 1 .. most.
 TMAP_FN tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
     return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
 }
 
 // The paper's (g, r, B): level 0 has g parts along each axis, each part is cut into r parts, and
-// cutting ends at side b. (0, 0, 0) leaves them to the library.
+// cutting ends at side b. With (0, 0, 0) the library chooses them.
 typedef struct tmap_ask_params {
     tmap_u32 g, r, b;
 } tmap_ask_params;
 
-// A domain of nx x ny, or nx x ny x nz elements, with its subdivision (tmap_ask_domain_make).
+// A domain of nx x ny or nx x ny x nz elements and its subdivision, made by tmap_ask_domain_make.
 typedef struct tmap_ask_domain {
     tmap_u32 nx, ny, nz; // nz = 1 for two axes
     tmap_u32 dims;       // 2 or 3
     tmap_u32 g, r, b;    // b = 0: the library chose them
-    tmap_u32 levels;     // tau
+    tmap_u32 levels;     // number of levels, tau
 } tmap_ask_domain;
 
-// The level of the whole domain, whose children are the regions of level 0.
+// The level of the complete domain, whose children are the regions of level 0.
 #define TMAP_ASK_WHOLE 0xffffffffu
 
 // A region: the elements [x0, x1) x [y0, y1) x [z0, z1), at least one, and its part numbers in its
-// level. z0 = 0, z1 = 1 for two axes.
+// level. With two axes z0 = 0, z1 = 1.
 typedef struct tmap_ask_region {
     tmap_u32 x0, x1, y0, y1, z0, z1;
     tmap_u32 px, py, pz;
@@ -68,13 +68,14 @@ typedef struct tmap_ask_region {
     tmap_u32 fine;  // parts of the last level along each of its axes
 } tmap_ask_region;
 
-// Below 2^31.
+// Number of elements of a region, below 2^31.
 TMAP_FN tmap_u32 tmap_ask_region_elements(const tmap_ask_region *t) {
     return (t->x1 - t->x0) * (t->y1 - t->y0) * (t->z1 - t->z0);
 }
 
-// The place of element i, row after row; beyond the last one it lies behind the region along the
-// last axis. Cost: two divisions. Example: the region [4, 6) x [8, 10): 1, 2 -> (5,8) (4,9).
+// Position of element i, row after row; after the last element it continues along the last axis,
+// outside the region. Cost: two divisions.
+// Example: the region [4, 6) x [8, 10): 1, 2 -> (5,8) (4,9).
 TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     const tmap_u32 wide = t->x1 > t->x0 ? t->x1 - t->x0 : 1, row = i / wide;
     const tmap_u32 high = t->y1 > t->y0 ? t->y1 - t->y0 : 1;
@@ -82,11 +83,14 @@ TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     return at;
 }
 
-// The threads that work on a region together: four or eight lanes side by side, a warp, or a block.
+// The threads that process a region together. A query has a team of four or eight lanes, a warp, or
+// a block; a terminal one of eight lanes, a warp, or several warps, which may run at different
+// times and in different blocks. So your functions synchronize and reduce within `lanes` only: the
+// calling warp's part of the team, contiguous and at a multiple of its length (4, 8 or 32).
 typedef struct tmap_ask_team {
-    tmap_u32 rank, size; // of the calling thread; threads
-    tmap_u32 lanes;      // the team's lanes of the calling thread's warp, a bit each
-    void *scratch;       // this warp's scratch: tmap_ask_kernels.scratch bytes of shared memory
+    tmap_u32 rank, size; // of the calling thread in the team; number of threads
+    tmap_u32 lanes;      // a mask of the team's lanes in the calling warp, for __any_sync, ...
+    void *scratch;       // shared memory of this warp: tmap_ask_kernels.scratch bytes
 } tmap_ask_team;
 
 // The least and the largest value in a thread's part of a region.
@@ -105,47 +109,48 @@ TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
     return a;
 }
 
-// ---- what the kernels of a run get --------------------------------------------------------------
+// ---- parameters of the kernels of a run ---------------------------------------------------------
 
 // A level's counters, in device memory.
 typedef struct tmapi_ask_level {
-    tmap_u64 subdivided; // insertions asked for: the count of the table that the next level reads
+    tmap_u64 subdivided; // insertions into the table that the next level reads, refused ones too
     tmap_u64 filled, leaves, empty, refused;
-    tmap_u64 ticket; // chunks of shared elements handed out
+    tmap_u64 ticket; // chunks of shared elements taken so far
 } tmapi_ask_level;
 
 // What must be 0 before a run.
 typedef struct tmapi_ask_control {
     tmapi_ask_level level[TMAP_ASK_LEVELS_MAX];
-    tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks handed out
+    tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks taken so far
 } tmapi_ask_control;
 
-// What a run needs besides the problem. One run at a time may use a workspace.
+// The memory of a run, besides the problem's. Only one run at a time may use a workspace.
 typedef struct tmap_ask_workspace {
     tmap_ask_domain domain;
     tmapi_ask_control *control;
-    tmap_u64 *even, *odd;  // the table that levels of even and of odd number fill
-    tmap_u64 *leaf, *fill; // regions that wait for the last launch
-    tmap_u32 *value;       // of the regions in `fill`
+    tmap_u64 *even, *odd;  // the tables that levels of even and of odd number fill
+    tmap_u64 *leaf, *fill; // regions for the last launch
+    tmap_u32 *value;       // values of the regions in `fill`
     tmap_u64 table_capacity, list_capacity;
-    tmap_workspace memory; // what all of these are in
+    tmap_workspace memory; // the memory that contains all of these
     tmap_workspace rest;   // its end, at a multiple of 256, for the problem
 } tmap_ask_workspace;
 
-// Numbers that decide about speed alone. All but fill_eight and the sides are 1 or more.
+// Numbers that only affect speed. All except fill_eight and the sides are 1 or more.
 typedef struct tmap_ask_tuning {
-    // Chunks of leaves and shared borders: the most elements of one; chunks for each warp, and of
-    // the last eighth of all elements.
+    // Chunks of leaves and shared borders: the most elements of one; chunks for each warp; chunks
+    // for each warp in the last eighth of all elements.
     tmap_u32 chunk, chunks, chunks_last;
-    // Uniform regions are finished in pieces of fill_elements elements, by eight lanes up to
-    // fill_eight. One warp in fill_warps begins the last launch with them, the others with leaves.
+    // Uniform regions are finished in pieces of fill_elements elements, by eight lanes if they have
+    // up to fill_eight. One warp in fill_warps begins the last launch with these regions, the
+    // others with leaves.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // By the sum of a region's sides: above warp_sides a block asks it, up to four_sides four
+    // By the sum of a region's sides: above warp_sides a block queries it, up to four_sides four
     // lanes, up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
-// The first parameter of a problem's kernels; the second is the problem's own, its job.
+// The first parameter of a problem's kernels. The second is your own struct, the job.
 typedef struct tmap_ask_run {
     tmap_ask_workspace workspace;
     tmap_ask_tuning tuning;
@@ -153,14 +158,14 @@ typedef struct tmap_ask_run {
     tmap_u32 level;
 } tmap_ask_run;
 
-// What a work is about: `regions` regions of a level with `sides` elements along the axes at most
-// and, if they are cut, `parts` parts along each with `child` elements; `warps` warps share them.
+// The shape of a work: `regions` regions of a level with at most `sides` elements along the axes;
+// if they are cut, `parts` parts along each axis with `child` elements; `warps` warps share them.
 typedef struct tmap_ask_extent {
     tmap_xyz sides, child;
     tmap_u32 level, parts, regions, warps;
 } tmap_ask_extent;
 
-// How many elements each region has at most, below 2^31; all of them: tmap_ask_every_element.
+// Returns the most elements of a region of this extent, below 2^31, that a work computes.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
@@ -170,7 +175,7 @@ TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *
 
 // ---- shared memory: 64 words; for each warp a tmapi_ask_common; for each warp its scratch -------
 
-// An axis of n elements at a level, its divisions done.
+// An axis of n elements at a level, with its divisions computed.
 typedef struct tmapi_ask_axis {
     tmap_u32 step, rest;
     tmap_u32 low, high; // 2^43 rest / parts, rounded up
@@ -183,19 +188,19 @@ typedef struct tmapi_ask_grid {
     tmap_u32 fine; // parts of the last level in one of this
 } tmapi_ask_grid;
 
-// What all lanes of a warp know of their work.
+// What is the same for all lanes of a warp in a work.
 typedef struct tmapi_ask_common {
     tmapi_ask_grid grid, child;
     tmap_u64 total;
-    tmap_u64 many;    // so many chunks of size[0], then others of size[1]
+    tmap_u64 many;    // number of chunks of size[0]; the others have size[1]
     tmap_u32 size[2]; // the second one is not larger
-    tmap_u32 stride;  // warps
+    tmap_u32 stride;  // number of warps
 } tmapi_ask_common;
 
 #define TMAPI_ASK_BLOCK_BYTES 256
 #define TMAPI_ASK_WARP_BYTES  ((tmap_u32)(sizeof(tmapi_ask_common) + 31) / 32 * 32)
 
-// Where the scratch of the warps begins: at a multiple of 1024.
+// Beginning of the scratch of the warps, at a multiple of 1024.
 TMAP_FN tmap_u32 tmapi_ask_scratch_first(tmap_u32 threads) {
     return (TMAPI_ASK_BLOCK_BYTES + threads * (TMAPI_ASK_WARP_BYTES / 32) + 1023) / 1024 * 1024;
 }
@@ -225,7 +230,7 @@ TMAP_DEVICE tmapi_ask_divider tmapi_ask_divider_make(tmap_u32 by) {
 }
 
 // floor(i / by), and the remainder in *rest. The product is at most 1 too small: 2^32 - reciprocal
-// by <= by.
+// * by <= by.
 TMAP_DEVICE tmap_u32 tmapi_ask_divide(tmapi_ask_divider d, tmap_u32 i, tmap_u32 *rest) {
     tmap_u32 q = __umulhi(i, d.reciprocal), left = i - q * d.by;
     if (left >= d.by) ++q, left -= d.by;
@@ -245,8 +250,8 @@ TMAP_DEVICE tmapi_ask_axis tmapi_ask_axis_make(tmap_u32 n, tmap_u32 parts) {
     return a;
 }
 
-// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error makes one below 2^-22, and rest
-// i / parts is not closer than 2^-21 below a whole number.
+// floor(n i / parts), i <= parts <= 2^21. Exact: the ratio's error contributes less than 2^-22, and
+// rest i / parts is at least 2^-21 below the next integer.
 TMAP_DEVICE tmap_u32 tmapi_ask_edge(tmapi_ask_axis a, tmap_u32 i) {
     return a.step * i + ((__umulhi(a.low, i) + a.high * i) >> 11);
 }
@@ -277,7 +282,7 @@ TMAP_DEVICE tmap_xyz tmapi_ask_grid_sides(const tmapi_ask_grid *grid) {
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-// A region's scalar: its canonical order in a level of 2^32 parts, or 2^21 with three axes.
+// A region's scalar: its canonical number in a level of 2^32 parts, or 2^21 with three axes.
 TMAP_DEVICE tmap_u64 tmapi_ask_pack(tmap_u32 dims, tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     return dims == 2 ? (tmap_u64)y << 32 | x : (tmap_u64)z << 42 | (tmap_u64)y << 21 | x;
 }
@@ -301,7 +306,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_child(tmap_u32 dims, tmap_u32 r, tmap_u64 parent,
                      : tmapi_ask_pack(3, x * r + c - row * r, y * r + row % r, z * r + row / r);
 }
 
-// The region of a scalar; 0 if it is empty.
+// The region of a scalar; returns 0 if it is empty.
 TMAP_DEVICE int tmapi_ask_region(tmap_u32 dims, const tmapi_ask_grid *grid, tmap_u64 scalar,
                                  tmap_ask_region *out) {
     tmapi_ask_unpack(dims, scalar, &out->px, &out->py, &out->pz);
@@ -321,7 +326,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_load(const tmap_u64 *count) {
     return *(volatile const tmap_u64 *)count;
 }
 
-// The table that a level fills and the next one reads; two take turns.
+// The table that a level fills and the next one reads; two tables alternate.
 TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
     const tmap_ask_workspace *s = &run->workspace;
     const tmap_olt t = {level & 1 ? s->odd : s->even, &s->control->level[level].subdivided,
@@ -329,7 +334,7 @@ TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
     return t;
 }
 
-// The regions of a level, empty ones among them.
+// Number of regions of a level, including empty ones.
 TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) {
     const tmap_ask_domain *d = &run->workspace.domain;
     if (level == 0) return tmapi_ask_power(d->dims, d->g);
@@ -346,48 +351,51 @@ TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, t
                            i - parent * children);
 }
 
-// ---- work: elements handed out to lanes ---------------------------------------------------------
+// ---- work: distributing elements to lanes -------------------------------------------------------
 //
-// The elements of many regions form one row, `per` of each; warps take chunks of it.
+// The elements of many regions form one sequence, `per` of each; warps take chunks of it.
 
-// What a lane that has no element gets in the place of its number.
+// The element number that a lane without an element receives.
 #define TMAP_ASK_NO_ELEMENT 0xffffffffu
 
-// A warp's part of the work. The members up to scratch are for the problem's functions.
+// A warp's part of the work. The members before `common` are for your functions.
 typedef struct tmap_ask_work {
-    tmap_ask_region region; // of the element that tmap_ask_take has just given to this lane
+    tmap_ask_region region; // of the element that tmap_ask_take has given to this lane
     tmap_ask_extent extent;
-    void *scratch; // this warp's: tmap_ask_kernels.scratch bytes of shared memory
+    void *scratch; // shared memory of this warp: tmap_ask_kernels.scratch bytes
     const tmapi_ask_common *common;
     tmap_u32 dims;
-    const tmap_u64 *entries; // scalars of the regions; null: there is one region,
-    tmap_u64 only;           // of this scalar
+    const tmap_u64 *entries; // scalars of the regions; null: a single region
+    tmap_u64 only;           // with this scalar
     tmapi_ask_divider per, wide, high;
-    tmap_u64 *ticket;       // of chunks; null: every stride-th one
-    tmap_u64 coming;        // lane 0: number of the chunk after this one, or
-    int asked;              // its ticket
-    tmap_u32 left;          // elements of the chunk not yet given
-    tmap_u32 number, place; // of the lane's region; of its next element there
-    tmap_u64 scalar;        // of that region, where `another`
-    int another, some;      // it is not the region before; it is not empty
+    tmap_u64 *ticket;       // counter of chunks; null: each warp takes every stride-th one
+    tmap_u64 coming;        // lane 0: number of the next chunk,
+    int asked;              // or its ticket
+    tmap_u32 left;          // elements of the chunk not yet taken
+    tmap_u32 number, place; // of the lane's region; of its next element in it
+    tmap_u64 scalar;        // of that region, if `another`
+    int another, some;      // the region changed; the region is not empty
     tmap_u32 lane;
 } tmap_ask_work;
 
-// The user's functions. All threads of a team call them together, and collectives name team.lanes;
-// all lanes of a warp call a work. A query returns what the thread finds in its part of a region; a
-// terminal finishes its part of a uniform region; a work takes elements by tmap_ask_take.
+// Returns the least and the largest value in the thread's part of a region: elements rank, rank +
+// size, ... or any other division. The engine joins the results of a team; those of a block first
+// within each warp. All threads of a team call a query or a terminal together, all lanes of a warp
+// a work. None of the three contains a barrier of the block; collectives use team.lanes.
 typedef tmap_ask_range (*tmap_ask_query_fn)(const void *job, const tmap_ask_region *region,
                                             tmap_ask_team team);
+// Finishes the thread's part of a uniform region, whose elements all have `value`.
 typedef void (*tmap_ask_terminal_fn)(const void *job, const tmap_ask_region *region, tmap_u32 value,
                                      tmap_ask_team team);
+// Computes elements, which it takes with tmap_ask_take until there are none.
 typedef void (*tmap_ask_work_fn)(const void *job, tmap_ask_work *work);
 
 TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
     return w->entries ? w->entries[w->number] : w->only;
 }
 
-// The number of the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is in the
-// addend: of a uniform one the compiler makes a sum over the warp, and waits for it at once.
+// Takes the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is added: for a
+// uniform addend the compiler would sum over the warp, and wait for it at once.
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)
@@ -398,13 +406,13 @@ TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     return atomicAdd(counter, one);
 }
 
-// The elements of a chunk, a whole number of warps: one in `chunks` of `each` elements, or `most`.
+// Elements of a chunk, a multiple of 32: 1 / chunks of `each` elements, but at most `most`.
 TMAP_DEVICE tmap_u32 tmapi_ask_chunk(tmap_u64 each, tmap_u32 chunks, tmap_u32 most) {
     const tmap_u32 n = each < (tmap_u64)most * chunks ? (tmap_u32)each / chunks : most;
     return n < 64 ? 32 : n / 32 * 32;
 }
 
-// Goes on to the warp's next chunk, if there is one.
+// Advances to the warp's next chunk, if there is one.
 TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     const tmapi_ask_common *common = w->common;
     const tmap_u64 chunk =
@@ -416,7 +424,7 @@ TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     if (start >= common->total) return;
     w->asked = w->ticket != 0;
     if (w->asked) {
-        // The answer is needed when this chunk is done: adding to it here would wait for it.
+        // The ticket is needed when this chunk is done: using it here would wait for it.
         if (w->lane == 0) w->coming = tmapi_ask_ticket(w->ticket);
     } else {
         w->coming = chunk + common->stride;
@@ -434,8 +442,8 @@ TMAP_DEVICE void tmapi_ask_work_advance(tmap_ask_work *w) {
     w->scalar = tmapi_ask_work_scalar(w);
 }
 
-// Who does a work: warps, this one number `warp`. ticket: a counter at 0, by which they ask for
-// chunks; null: each has every warps-th one.
+// The warps that share a work; this one is number `warp`. ticket: a counter that begins at 0, from
+// which they take chunks; null: each takes every warps-th one.
 typedef struct tmapi_ask_workers {
     tmap_u32 warp, warps;
     tmap_u64 *ticket;
@@ -447,15 +455,15 @@ TMAP_DEVICE tmapi_ask_workers tmapi_ask_all_workers(tmap_u64 *ticket) {
     return all;
 }
 
-// Whose elements they are.
+// The regions whose elements a work takes.
 typedef struct tmapi_ask_source {
     tmap_u32 level, regions;
     tmap_u32 parts;          // into which the regions are cut; 0, a constant, for leaves
-    const tmap_u64 *entries; // their scalars; null: one region, of the scalar
+    const tmap_u64 *entries; // their scalars; null: a single region, with scalar `only`
     tmap_u64 only;
 } tmapi_ask_source;
 
-// Begins a work; `elements` says how many each region has. Collective for a full warp.
+// Begins a work. elements: the number of elements of each region. Collective for a full warp.
 TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
                                       tmapi_ask_source of, tmapi_ask_workers by,
                                       tmap_ask_elements_fn elements, const void *job) {
@@ -494,13 +502,14 @@ TMAP_DEVICE void tmapi_ask_work_begin(tmap_ask_work *w, const tmap_ask_run *run,
         common->many = (total - total / 8) / common->size[0];
     }
     __syncwarp();
-    w->coming = by.warp; // the first one is known, tickets are for those after
+    w->coming = by.warp; // the first one is known; tickets are for later ones
     tmapi_ask_work_advance(w);
 }
 
 // Gives each lane of the warp its next element: *i is its number in work->region, or
-// TMAP_ASK_NO_ELEMENT. Returns 0 when there is nothing left. The caller skips what lies outside, as
-// every region is handed out as if it had the most sides. Collective for a full warp.
+// TMAP_ASK_NO_ELEMENT. Returns 0 when no elements are left. Every region has as many elements here
+// as the largest one, so the caller must skip elements outside the region. Collective for a full
+// warp.
 // Example: while (tmap_ask_take(work, &i)) if (tmap_ask_element(work, i, &at)) ... at.x, at.y ... ;
 TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     *i = TMAP_ASK_NO_ELEMENT;
@@ -508,7 +517,7 @@ TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     if (w->another) w->some = tmapi_ask_region(w->dims, &w->common->grid, w->scalar, &w->region);
     if (w->lane < w->left && w->some) *i = w->place;
     w->left -= w->left < 32 ? w->left : 32;
-    if (w->left == 0) { // what is read here is needed only next time
+    if (w->left == 0) { // what is read here is only needed next time
         tmapi_ask_work_advance(w);
     } else {
         w->place += 32;
@@ -521,8 +530,8 @@ TMAP_DEVICE int tmap_ask_take(tmap_ask_work *w, tmap_u32 *i) {
     return 1;
 }
 
-// The place of element i of the work's region by tmap_ask_every_element. Returns 0, with *at
-// undefined, for TMAP_ASK_NO_ELEMENT and for what lies outside of the region.
+// Position of element i of the work's region, as tmap_ask_every_element numbers them. Returns 0,
+// with *at undefined, for TMAP_ASK_NO_ELEMENT and for elements outside the region.
 TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *at) {
     const tmap_ask_region *t = &w->region;
     tmap_u32 x, y, z;
@@ -532,7 +541,7 @@ TMAP_DEVICE int tmap_ask_element(const tmap_ask_work *w, tmap_u32 i, tmap_xyz *a
     return at->x < t->x1 && at->y < t->y1 && at->z < t->z1;
 }
 
-// Where child s of the work's region begins along an axis; s = parts: where the last one ends.
+// Beginning of child s of the work's region along an axis; s = parts: the end of the last child.
 TMAP_DEVICE tmap_u32 tmap_ask_child_x(const tmap_ask_work *w, tmap_u32 s) {
     return tmapi_ask_edge(w->common->child.x, w->region.px * w->extent.parts + s);
 }
@@ -543,7 +552,7 @@ TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
     return tmapi_ask_edge(w->common->child.z, w->region.pz * w->extent.parts + s);
 }
 
-// ---- a level: its regions are asked, and listed or finished -------------------------------------
+// ---- a level: its regions are queried, and listed or finished -----------------------------------
 
 #define TMAPI_ASK_NONE      0
 #define TMAPI_ASK_EMPTY     1
@@ -553,7 +562,7 @@ TMAP_DEVICE tmap_u32 tmap_ask_child_z(const tmap_ask_work *w, tmap_u32 s) {
 
 TMAP_DEVICE tmap_u32 tmapi_ask_verdict(const tmap_ask_run *run, tmap_u32 level,
                                        tmap_ask_range range) {
-    if (range.least >= range.most) return TMAPI_ASK_FILL; // also where nobody looked at anything
+    if (range.least >= range.most) return TMAPI_ASK_FILL; // also if no value was found
     return level + 1 < run->workspace.domain.levels ? TMAPI_ASK_SUBDIVIDE : TMAPI_ASK_LEAF;
 }
 
@@ -565,7 +574,7 @@ TMAP_DEVICE tmap_ask_range tmapi_ask_range_team(tmap_ask_range a, tmap_u32 size)
     return a;
 }
 
-// Over a block of full warps, in all threads.
+// Joins ranges over a block of full warps, in all threads.
 TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     tmap_u32 *scratch = (tmap_u32 *)tmapi_ask_shared();
     tmap_u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -577,7 +586,7 @@ TMAP_DEVICE tmap_ask_range tmapi_ask_range_block(tmap_ask_range a) {
     return tmapi_ask_range_team(a, 32);
 }
 
-// Where a level's part of the list of fills begins: after all that the levels before it asked for.
+// Beginning of a level's part of the list of fills: after the requests of earlier levels.
 TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level) {
     tmap_u64 base = 0;
     for (tmap_u32 l = 0; l < level; ++l)
@@ -585,7 +594,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_fill_base(const tmap_ask_run *run, tmap_u32 level
     return base;
 }
 
-// Lists a region for each lane. Returns 1 in the lanes for whose region there is no place.
+// Lists a region for each lane. Returns 1 in the lanes whose region did not fit.
 TMAP_DEVICE int tmapi_ask_list(const tmap_ask_run *run, tmap_u32 level, tmap_u64 scalar,
                                tmap_u32 verdict, tmap_u32 value) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -620,15 +629,15 @@ TMAP_DEVICE void tmapi_ask_leaf_now(const tmap_ask_run *run, tmap_u32 level, tma
     leaf(job, &work);
 }
 
-// Who asks the regions of a level: `askers` blocks or warps, this one number `asker`, by `teams`
-// teams each, and `batch` regions before they are listed.
+// The blocks or warps that query the regions of a level: this one is number `asker` of `askers`,
+// with `teams` teams, and queries `batch` regions before they are listed.
 typedef struct tmapi_ask_askers {
     int by_block;
     tmap_u32 asker, askers, teams, batch;
     tmap_ask_team team;
 } tmapi_ask_askers;
 
-// A block asks each large region; a warp asks others, or four or eight lanes of it.
+// A block queries each large region; a warp, or four or eight of its lanes, the others.
 TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
@@ -657,9 +666,9 @@ TMAP_DEVICE int tmapi_ask_check(int own, const char *function) {
     return TMAPI_CHECK(own, function, "tmap_ask_kernels has this kernel in another one's place");
 }
 
-// Asks all regions of the run's level and lists them; what finds no place is finished at once, and
-// `leaf`, for that alone here, may be shorter and slower than elsewhere. All threads of the grid
-// call it, in blocks of one axis with full warps.
+// Queries all regions of the run's level and lists them; a region that does not fit the list or
+// table is finished at once. Only those use `leaf` here, so it may be shorter and slower than in
+// tmap_ask_finish. All threads of the grid call it, in one-dimensional blocks of full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
                                 tmap_ask_work_fn leaf, const void *job) {
@@ -671,7 +680,7 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
     for (tmap_u64 first = (tmap_u64)a.asker * a.batch; first < items;
          first += (tmap_u64)a.askers * a.batch) {
         const tmap_u32 count = items - first < a.batch ? (tmap_u32)(items - first) : a.batch;
-        tmap_u32 verdict = TMAPI_ASK_NONE, value = 0, failed; // lane i: of region first + i
+        tmap_u32 verdict = TMAPI_ASK_NONE, value = 0, failed; // lane i: for region first + i
         const tmap_u64 scalar =
             lane < count ? tmapi_ask_scalar(run, level, (tmap_u32)first + lane) : 0;
         for (tmap_u32 i = 0; i < count; i += a.teams) {
@@ -716,7 +725,7 @@ TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query
 
 // ---- the last launch: uniform regions and leaves of all levels ----------------------------------
 
-// The leaf work of all regions in the list.
+// Does the leaf work of all regions in the list.
 TMAP_DEVICE void tmapi_ask_leaves(const tmap_ask_run *run, tmap_ask_elements_fn leaf_elements,
                                   tmap_ask_work_fn leaf, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -731,8 +740,8 @@ TMAP_DEVICE void tmapi_ask_leaves(const tmap_ask_run *run, tmap_ask_elements_fn 
     leaf(job, &work);
 }
 
-// The terminal work of all regions in the list, in pieces: parts of a large region, or several
-// small ones. Lane l knows the pieces of level l, and of all levels up to it.
+// Does the terminal work of all regions in the list, in pieces: parts of a large region, or several
+// small ones. Lane l holds the number of pieces of level l, and of all levels up to it.
 TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  const void *job) {
     const tmap_ask_workspace *s = &run->workspace;
@@ -793,7 +802,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
 }
 
-// Finishes what the levels have listed: uniform regions and leaves. Called as tmap_ask_query.
+// Finishes the listed regions: uniform regions and leaves. Called like tmap_ask_query.
 TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn terminal,
                                  tmap_ask_elements_fn leaf_elements, tmap_ask_work_fn leaf,
                                  const void *job) {
@@ -806,10 +815,10 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
 
 // ---- borders that children share ----------------------------------------------------------------
 
-// For problems whose queries read what others have written. Calls `share` for the regions that the
-// run's level subdivides: it writes what queries read of the children, except the region's own
-// border. Before level 0 it is called at level TMAP_ASK_WHOLE: work->region is the whole domain,
-// and nothing is there yet. Called as tmap_ask_query.
+// Calls `share` for the regions that the run's level subdivides, for problems whose queries read
+// values that others have written: share writes the values that queries of the children read,
+// except on the region's own border. Before level 0 it is called at level TMAP_ASK_WHOLE, for the
+// complete domain as work->region, when nothing is written yet. Called like tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;

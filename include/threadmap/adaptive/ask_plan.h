@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// ask_plan.h: the host's part of adaptive serial kernels (ask.h): a domain and its subdivision, the
-// device memory of a run, a plan of its launches, and two drivers that go from level to level.
+// ask_plan.h: the host functions of adaptive serial kernels (ask.h): a domain and its subdivision,
+// the device memory of a run, a plan of its launches, and two drivers that run all levels.
 //
 //     tmap_ask_box box = {nx, ny, 0}; // two axes
 //     tmap_ask_kernels kernels = {(const void *)disc_ask, (const void *)disc_end, 0, 0, 0};
 //     tmap_ask_workspace_create(box, params, 0, &workspace);
 //     tmap_ask_plan_make(&workspace, &kernels, &plan);
-//     tmap_ask_stream(&plan, &job, stream); // as often as one likes
+//     tmap_ask_stream(&plan, &job, stream); // any number of times
 #ifndef TMAP_ADAPTIVE_ASK_PLAN_H
 #define TMAP_ADAPTIVE_ASK_PLAN_H
 
@@ -15,7 +15,7 @@
 
 // ---- the domain ---------------------------------------------------------------------------------
 
-// The elements of a domain; nz = 0: of two axes.
+// The elements of a domain; nz = 0: two axes.
 typedef struct tmap_ask_box {
     tmap_u64 nx, ny, nz;
 } tmap_ask_box;
@@ -24,7 +24,7 @@ typedef struct tmap_ask_box {
 #define TMAPI_ASK_PARTS_MAX   0x200000ull
 #define TMAPI_ASK_ENTRIES_MAX 0xffffffffull
 
-// The most elements of a region of n / parts along each axis, with `frame` more along each.
+// The most elements of a region of n / parts along each axis, with `frame` added along each.
 TMAP_FN tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u64 parts, tmap_u64 frame) {
     const tmap_u64 elements = tmap_mul_saturate(tmap_region_side_max(d->nx, parts) + frame,
                                                 tmap_region_side_max(d->ny, parts) + frame);
@@ -32,14 +32,14 @@ TMAP_FN tmap_u64 tmapi_ask_volume(const tmap_ask_domain *d, tmap_u64 parts, tmap
                         : tmap_mul_saturate(elements, tmap_region_side_max(d->nz, parts) + frame);
 }
 
-// 1 if a region of level 0 has too many elements: with 31 more along each axis they must be below
+// 1 if a region of level 0 has too many elements: with 31 added along each axis they must be below
 // 2^31, so that a step beyond them fits.
 TMAP_FN int tmapi_ask_too_large(const tmap_ask_domain *d) {
     return tmapi_ask_volume(d, d->g, 31) > 0x7fffffffull;
 }
 
-// Chooses a subdivision: r = 4, and last regions with a side of 16, of 32 where rows of them begin
-// anywhere, or of 8 with three axes, but no more than 2048 or 128 along an axis.
+// Chooses a subdivision: r = 4, and last regions with a side of 16, of 32 if their rows begin
+// anywhere, or of 8 with three axes, but at most 2048 or 128 along an axis.
 TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     const tmap_u32 most = d->dims == 3 ? 128 : 2048, coarse = d->dims == 3 ? 16 : 128;
     tmap_u32 n = d->nx > d->ny ? d->nx : d->ny, least = d->nx < d->ny ? d->nx : d->ny, parts;
@@ -53,12 +53,12 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
     while (d->g < 1u << 15 && tmapi_ask_too_large(d)) d->g *= 2;
 }
 
-// Fills a domain: tau levels by tmap_region_levels, of g r^level parts along each axis. a: as for
-// tmap_region_check with n the longest side; or all three 0, for which they are chosen.
-// Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, g, r or b; TMAP_ERANGE for b > n
-// / g, a side beyond 2^31 - 1, more than 2^21 parts along an axis, 2^32 regions at level 0, a
-// region of level 0 with 2^31 elements (with 31 more along each axis), or r^dims above 2^20. *out
-// is written only on success.
+// Makes a domain: tau levels by tmap_region_levels, with g r^level parts along each axis. a: (g, r,
+// B) as for tmap_region_check with n the longest side; or (0, 0, 0): chosen here.
+// Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, or a g, r or b that is 0 or, for
+// r, below 2; TMAP_ERANGE for b > n / g (n is the longest side), a side above 2^31 - 1, more than
+// 2^21 parts along an axis, 2^32 regions at level 0, a region of level 0 with 2^31 elements (with
+// 31 added along each axis), or r^dims above 2^20. Writes *out only on success.
 // Example: 16384 x 16384, (32, 2, 32): 4 levels with regions of side 512, 256, 128, 64.
 TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_domain *out) {
     tmap_u64 n = box.nx > box.ny ? box.nx : box.ny;
@@ -86,7 +86,7 @@ TMAP_FN int tmap_ask_domain_make(tmap_ask_box box, tmap_ask_params a, tmap_ask_d
 
 // ---- the workspace ------------------------------------------------------------------------------
 
-// Puts the parts of a workspace one after the other, from w->memory.data on.
+// Places the parts of a workspace one after the other, from w->memory.data on.
 TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     const tmap_ask_domain *d = &w->domain;
     const tmap_u64 children = tmap_region_olt_size(1, d->r, d->dims);
@@ -109,11 +109,11 @@ TMAP_FN void tmapi_ask_lay_out(tmap_ask_workspace *w, tmap_u64 capacity) {
     w->rest.data = (void *)at;
 }
 
-// The bytes of device memory of a workspace. capacity: the most entries of each table and list; 0:
-// as many as can be needed: 20 bytes for each region of the last level and 16 / r^dims more. A run
-// with less is right all the same, and slower.
-// Returns 0 for what tmap_ask_domain_make refuses.
-// Example: n = 65536, (16, 4, 16): 22 MB beside the 17 GB of a picture of 32-bit pixels.
+// Bytes of device memory of a workspace. capacity: the most entries of each table and list; 0: the
+// most that can be needed, 20 bytes for each region of the last level and 16 / r^dims more. A run
+// with fewer entries is still correct, but slower. Returns 0 for arguments that
+// tmap_ask_domain_make refuses. Example: n = 65536, (16, 4, 16): 22 MB, next to 17 GB of a picture
+// of 32-bit pixels.
 TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity) {
     tmap_ask_workspace w;
     if (tmap_ask_domain_make(box, a, &w.domain)) return 0;
@@ -122,9 +122,9 @@ TMAP_FN tmap_u64 tmap_ask_workspace_bytes(tmap_ask_box box, tmap_ask_params a, t
     return (tmap_u64)w.rest.data;
 }
 
-// Makes a workspace in device memory of the caller's, at a multiple of 256; what is left of it
-// becomes out->rest. Returns TMAP_OK, TMAP_EINVAL (a null or misaligned pointer, too few bytes) or
-// what tmap_ask_domain_make returns. *out is written only on success.
+// Makes a workspace in device memory of your own, at a multiple of 256; the unused end becomes
+// out->rest. Returns TMAP_OK, TMAP_EINVAL for a null or misaligned pointer or too few bytes, or the
+// error of tmap_ask_domain_make. Writes *out only on success.
 TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64 capacity,
                                    tmap_workspace memory, tmap_ask_workspace *out) {
     const tmap_u64 need = tmap_ask_workspace_bytes(box, a, capacity);
@@ -139,12 +139,13 @@ TMAP_FN int tmap_ask_workspace_set(tmap_ask_box box, tmap_ask_params a, tmap_u64
     return TMAP_OK;
 }
 
-// What a run counted at a level. regions = subdivided + filled + leaves, without empty ones.
-// refused: regions that found no place in the table; they are among the leaves.
+// The counts of a level of a run. regions = subdivided + filled + leaves, without empty ones.
+// refused: regions that did not fit the table; they are included in the leaves.
 typedef struct tmap_ask_level_counts {
     tmap_u64 regions, empty, subdivided, filled, leaves, refused;
 } tmap_ask_level_counts;
 
+// The counts of a run, read by tmap_ask_counts_read.
 typedef struct tmap_ask_counts {
     tmap_u32 levels;
     tmap_u64 refused; // of all levels; 0: the tables were large enough
@@ -153,44 +154,45 @@ typedef struct tmap_ask_counts {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and the problem's job,
-// both by value, and calls one function of the engine in all of its threads: query tmap_ask_query,
+// The kernels of a problem. Each is a __global__ function of a tmap_ask_run and your job, both by
+// value, and calls one function of the engine in all of its threads: query calls tmap_ask_query,
 // finish tmap_ask_finish, share tmap_ask_share.
 typedef struct tmap_ask_kernels {
     const void *query, *finish;
-    const void *share; // null where no query reads what others have written
+    const void *share; // null if no query reads values that others have written
     tmap_u32 threads;  // of a block: a multiple of 32 up to 1024; 0: 256
-    tmap_u32 scratch;  // bytes of shared memory that the problem's functions want for each warp
+    tmap_u32 scratch;  // bytes of shared memory of each warp for your functions, 0 to 4096
 } tmap_ask_kernels;
 
-// What a plan is made from.
+// The facts from which a plan is made.
 typedef struct tmap_ask_facts {
     tmap_device_facts device;
-    tmap_kernel_facts query, finish, share; // share: not read where there is none
+    tmap_kernel_facts query, finish, share; // share: unused if there is no such kernel
 } tmap_ask_facts;
 
 // A kernel of a plan with its launch.
 typedef struct tmap_ask_launch {
-    const void *kernel; // null: there is none
+    const void *kernel; // null: not launched
     tmap_u32 threads;   // of a block
-    tmap_u32 blocks;    // the most that are launched: as many as stay resident
-    tmap_u32 shared;    // bytes of dynamic shared memory of a block
+    tmap_u32 blocks;    // the most that are launched: those that the device holds at once
+    tmap_u32 shared;    // dynamic shared memory of a block in bytes
 } tmap_ask_launch;
 
 // The launches of a run: `whole` once, then for each level `query` and `share`, and `finish` once.
-// A caller may change run.tuning and lower the blocks of a launch. A plan belongs to its device.
+// You may change run.tuning and lower the blocks of a launch. A plan is for the device that it was
+// made on.
 typedef struct tmap_ask_plan {
-    tmap_ask_run run; // what the kernels get, but for the level
+    tmap_ask_run run; // the parameter of the kernels, except the level
     tmap_ask_launch whole, query, share, finish;
 } tmap_ask_plan;
 
-// What was the best for the Mandelbrot set on an H200.
+// The best numbers for the Mandelbrot set on an H200.
 TMAP_FN tmap_ask_tuning tmap_ask_tuning_make(void) {
     const tmap_ask_tuning t = {256, 12, 24, 16384, 512, 8, 256, 19, 69};
     return t;
 }
 
-// Fills a launch: as many blocks as the device holds at once. kernel: may be null.
+// Sets a launch: the blocks that the device holds at once. kernel: may be null.
 TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *device,
                                 const tmap_kernel_facts *of, const tmap_ask_kernels *kernels,
                                 tmap_ask_launch *out) {
@@ -203,11 +205,10 @@ TMAP_FN int tmapi_ask_launch_of(const void *kernel, const tmap_device_facts *dev
     return out->blocks ? TMAP_OK : TMAP_ERANGE;
 }
 
-// Makes the plan of a problem's runs in a workspace from facts. The kernels' pointers are copied
-// and not followed.
-// Returns TMAP_OK; TMAP_EINVAL for a null pointer (only kernels->share may be null), a workspace
-// without memory, a number of threads that is not a multiple of 32 up to 1024, or more than 4096
-// bytes of scratch; TMAP_ERANGE where a multiprocessor does not hold one block. *out is written
+// Makes the plan of tmap_ask_plan_make from facts. Copies the kernels' pointers and does not follow
+// them. Returns TMAP_OK; TMAP_EINVAL for a null pointer (only kernels->share may be null), a
+// workspace without memory, a number of threads that is not a multiple of 32 up to 1024, or more
+// than 4096 bytes of scratch; TMAP_ERANGE if a multiprocessor does not hold one block. Writes *out
 // only on success.
 TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels *kernels,
                              const tmap_ask_facts *facts, tmap_ask_plan *out) {
@@ -229,7 +230,7 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
     p.whole = p.share;
     p.run.workspace = *w, p.run.tuning = tmap_ask_tuning_make();
     p.run.scratch = k.scratch, p.run.level = 0;
-    // In a small domain a warp should find three pieces or more, of 2048 elements at least.
+    // In a small domain a warp should get three pieces or more, of at least 2048 elements.
     elements = tmapi_ask_volume(&w->domain, 1, 0) / (k.threads / 32 * 3) / p.finish.blocks;
     if (elements < 2048) elements = 2048;
     if (elements < p.run.tuning.fill_elements) p.run.tuning.fill_elements = (tmap_u32)elements;
@@ -239,7 +240,7 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The facts of the kernels of a problem on the current device. Returns cudaErrorInvalidValue for a
+// Reads the facts of a problem's kernels on the current device. Returns cudaErrorInvalidValue for a
 // null pointer, else the first error of a CUDA call.
 static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask_facts *out) {
     cudaError_t status = k && out ? tmap_device_facts_get(&out->device) : cudaErrorInvalidValue;
@@ -248,7 +249,7 @@ static inline cudaError_t tmap_ask_facts_get(const tmap_ask_kernels *k, tmap_ask
     return !status && k->share ? tmap_kernel_facts_get(k->share, &out->share) : status;
 }
 
-// Lets the kernels of a plan have their shared memory. error: what tmap_ask_plan_of returned.
+// Permits the kernels of a plan their shared memory. error: the result of tmap_ask_plan_of.
 static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p) {
     cudaError_t status = cudaSuccess;
     if (error) return tmapi_launch_error(error);
@@ -257,9 +258,9 @@ static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p
     return status == cudaSuccess ? tmapi_launch_shared(p->finish.kernel, p->finish.shared) : status;
 }
 
-// The same on the current device. The plan serves any number of runs, with any job.
-// Returns cudaErrorInvalidValue for TMAP_EINVAL, cudaErrorInvalidConfiguration for TMAP_ERANGE,
-// else the first CUDA error. *out is written only on success.
+// Makes the plan of a problem's runs in a workspace, on the current device. It serves any number of
+// runs, with any job. Returns cudaErrorInvalidValue where tmap_ask_plan_of returns TMAP_EINVAL,
+// cudaErrorInvalidConfiguration for TMAP_ERANGE, else a CUDA error. Writes *out only on success.
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
                                              const tmap_ask_kernels *kernels, tmap_ask_plan *out) {
     tmap_ask_facts facts;
@@ -282,24 +283,29 @@ static inline cudaError_t tmapi_ask_workspace_allocate(tmap_ask_box box, tmap_as
     return tmapi_launch_error(tmap_ask_workspace_set(box, a, capacity, memory, out));
 }
 
-// Makes a workspace in memory that is allocated here, without a rest. Returns cudaErrorInvalidValue
-// for what tmap_ask_workspace_set refuses, else what cudaMalloc returns.
+// Allocates device memory and makes a workspace in it, without a rest; tmap_ask_workspace_destroy
+// frees it. Parameters: as for tmap_ask_workspace_bytes. Returns cudaErrorInvalidValue for
+// arguments that tmap_ask_workspace_set refuses, else the result of cudaMalloc.
 static inline cudaError_t tmap_ask_workspace_create(tmap_ask_box box, tmap_ask_params a,
                                                     tmap_u64 capacity, tmap_ask_workspace *out) {
     const tmap_u64 bytes = tmap_ask_workspace_bytes(box, a, capacity);
     return tmapi_ask_workspace_allocate(box, a, capacity, bytes, out);
 }
 
-// Frees the memory that a function named _create allocated.
+// Frees the device memory of a workspace made by tmap_ask_workspace_create or
+// tmap_mandelbrot_workspace_create, and sets w->memory.data to null. No run may be using it, and
+// plans made with it become invalid. A workspace of a _set function is in your memory: do not pass
+// it. Returns cudaErrorInvalidValue for a null pointer, else the result of cudaFree.
 static inline cudaError_t tmap_ask_workspace_destroy(tmap_ask_workspace *w) {
     cudaError_t status = w ? cudaFree(w->memory.data) : cudaErrorInvalidValue;
     if (w) w->memory.data = 0;
     return status;
 }
 
-// Reads what the last run with this workspace counted; it waits for the stream. Where the library
-// chose the subdivision, levels are those that had a region. Returns cudaErrorInvalidValue for a
-// null pointer, else what the copy and the wait return.
+// Reads the counts of the last run with this workspace; synchronizes with the stream. If the
+// library chose the subdivision, levels is the number of levels that had a region. Returns
+// cudaErrorInvalidValue for a null pointer, else the error of the copy or of the stream, which
+// includes errors of the run's kernels.
 // Example, n = 1024, (2, 2, 1), dwell 512 on the paper's window: subdivided = 4, 14, 50, 170, ...
 static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap_ask_counts *out,
                                                cudaStream_t stream) {
@@ -328,7 +334,7 @@ static inline cudaError_t tmap_ask_counts_read(const tmap_ask_workspace *w, tmap
 
 // ---- drivers ------------------------------------------------------------------------------------
 
-// In as many blocks as `items` threads fill.
+// Launches the blocks that `items` threads fill, up to those of the plan.
 static inline cudaError_t tmapi_ask_launch(const tmap_ask_plan *p, const tmap_ask_launch *l,
                                            tmap_u32 level, tmap_u64 items, tmap_job job,
                                            cudaStream_t stream) {
@@ -340,8 +346,8 @@ static inline cudaError_t tmapi_ask_launch(const tmap_ask_plan *p, const tmap_as
     return tmapi_launch_plan(l->kernel, shape, &run, sizeof run, job, stream);
 }
 
-// All launches of a run. host: the host reads the count of each level before it goes on; else every
-// level is launched for as many regions as it can have.
+// All launches of a run. host: 1: the host reads the count of each level before the next one; 0:
+// each level is launched for the most regions that it can have.
 static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, int host,
                                         cudaStream_t stream) {
     const tmap_ask_workspace *w = p ? &p->run.workspace : 0;
@@ -374,18 +380,22 @@ static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, in
     return status ? status : tmapi_ask_launch(p, &p->finish, 0, all, job, stream);
 }
 
-// Runs a plan: enqueues all levels at once, whose kernels read on the device how many regions there
-// are, and returns without waiting. It can be captured into a graph. job: what the kernels get as
-// their second parameter, of exactly its type; it is read before the function returns.
+// Runs a plan: enqueues all levels and returns without synchronizing; the kernels read the number
+// of regions on the device. Can be captured into a graph. job: the address of the kernels' second
+// parameter, of exactly its type; it is read before the function returns.
 // Returns cudaErrorInvalidValue for a null pointer or a tuning number of 0, else the first error of
-// its own launches. Cost: one launch and two for each level, and a memset.
+// its own launches. Errors in kernels appear, as after any launch, when you synchronize with the
+// stream. Full tables are not errors: the result is still correct, and tmap_ask_counts_read returns
+// the number of refused regions.
+// Cost: one launch and two for each level, and a memset.
 static inline cudaError_t tmap_ask_stream(const tmap_ask_plan *p, tmap_job job,
                                           cudaStream_t stream) {
     return tmapi_ask_run(p, job, 0, stream);
 }
 
-// The same by the host, which reads the count of each level and launches the next one, as in the
-// paper. Returns what tmap_ask_stream does, or the first error of a copy or a wait.
+// tmap_ask_stream driven by the host: as in the paper, it reads the count of each level and then
+// launches the next one. Synchronizes with the stream at every level, so it cannot be captured.
+// Returns the errors of tmap_ask_stream, or the first error of a copy or a synchronization.
 static inline cudaError_t tmap_ask_host(const tmap_ask_plan *p, tmap_job job, cudaStream_t stream) {
     return tmapi_ask_run(p, job, 1, stream);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_f64.h: mandelbrot.h in double, for windows whose pixels float does not tell apart. The
+// mandelbrot_f64.h: mandelbrot.h in double, for windows whose pixels are equal in float. The
 // picture, its subdivision and its workspace are the same.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_F64_H
 #define TMAP_ADAPTIVE_MANDELBROT_F64_H
@@ -12,7 +12,7 @@ typedef double tmapi_mandelbrot_f64_real;
 
 TMAP_FN double tmapi_mandelbrot_f64_fma(double a, double b, double c) { return fma(a, b, c); }
 
-// A product that no compiler joins with an addition.
+// A product that no compiler fuses with an addition.
 TMAP_FN double tmapi_mandelbrot_f64_mul(double a, double b) {
 #if defined(__CUDA_ARCH__)
     return __dmul_rn(a, b);
@@ -28,7 +28,8 @@ TMAP_FN double tmapi_mandelbrot_f64_mul(double a, double b) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// All in double as those of mandelbrot.h in float.
+// The functions and types of mandelbrot.h with _f64 for _f32: all numbers are doubles, the order of
+// operations is the same.
 typedef tmapi_mandelbrot_f64_plan tmap_mandelbrot_plan_f64;
 static inline tmap_ask_kernels tmap_mandelbrot_kernels_f64(void) {
     return tmapi_mandelbrot_f64_kernels();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_picture.h: a picture of the Mandelbrot set in float or double: the memory of its
-// subdivision, which pixels a region asks, fills and computes, and the choice of a subdivision.
+// subdivision, the pixels that a region queries, fills and computes, and how it is subdivided.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 #define TMAP_ADAPTIVE_MANDELBROT_PICTURE_H
 
@@ -8,27 +8,27 @@
 
 // ---- the picture --------------------------------------------------------------------------------
 
-// Options, a bit each. BULBS: points of the main cardioid and of the disc of period 2 are told by a
-// formula.
+// Options, a bit each. BULBS: a formula finds the points of the main cardioid and of the disc of
+// period 2.
 #define TMAP_MANDELBROT_BULBS 1u
 
-// A picture.
+// A picture of the Mandelbrot set.
 typedef struct tmap_mandelbrot {
     tmap_u32 nx, ny;       // pixels: 1 to 2^24 along each axis
     double x0, x1, y0, y1; // window: pixel (x, y) is c = (x0 + (x1 - x0) / nx x, y0 + ...)
-    tmap_u32 dwell;        // most steps, 1 to 2^30
+    tmap_u32 dwell;        // most steps of a pixel, 1 to 2^30
     tmap_u32 options;
 } tmap_mandelbrot;
 
-// nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1] without options. The paper's dwell is
-// 512.
+// A picture of nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1], without options. The
+// paper's dwell is 512.
 TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell) {
     const tmap_mandelbrot m = {nx, ny, -1.5, 0.5, -1, 1, dwell, 0};
     return m;
 }
 
-// Returns TMAP_OK, or TMAP_EINVAL: a null pointer, a number outside its range above, a window whose
-// sides are not positive and finite, an unknown option.
+// Checks a picture. Returns TMAP_OK, or TMAP_EINVAL for a null pointer, a number outside its range
+// in tmap_mandelbrot, a window whose sides are not positive and finite, or an unknown option.
 TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
     const tmap_u32 most = 1u << 24;
     if (!m || m->nx - 1 >= most || m->ny - 1 >= most) return TMAP_EINVAL;
@@ -40,12 +40,12 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 
 // ---- the workspace ------------------------------------------------------------------------------
 //
-// A column of pixels touches a row of memory for each, so that the columns of borders have memory
-// of their own in the rest of the workspace. They are kept in the picture, which is slower, without
-// a rest, or if there are more regions side by side than pixels.
+// A column of pixels touches a row of memory for each pixel, so the columns of borders have their
+// own memory in the rest of the workspace. Without a rest, or with more regions side by side than
+// pixels, they are kept in the picture, which is slower.
 
-// Pixels before the first one of a column, and from one column to the next, so that what a region
-// reads of a column begins at a multiple of 16 bytes.
+// Pixels before the first one of a column, and pitch of columns: what a region reads of a column
+// begins at a multiple of 16 bytes.
 #define TMAPI_MANDELBROT_ABOVE 3
 TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
     return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
@@ -58,16 +58,16 @@ TMAP_FN tmap_u64 tmapi_mandelbrot_columns(const tmap_ask_domain *d) {
     return parts > d->nx ? 0 : (parts + 1) * tmapi_mandelbrot_pitch(d->ny) * sizeof(int);
 }
 
-// The box of a picture; of nothing for what tmap_mandelbrot_check refuses.
+// The box of a picture; empty for one that tmap_mandelbrot_check refuses.
 TMAP_FN tmap_ask_box tmapi_mandelbrot_box(const tmap_mandelbrot *m) {
     tmap_ask_box box = {0, 0, 0};
     if (tmap_mandelbrot_check(m) == TMAP_OK) box.nx = m->nx, box.ny = m->ny;
     return box;
 }
 
-// The bytes of device memory of a workspace for this picture: tmap_ask_workspace_bytes, whose
-// arguments these are, and the columns of borders. Returns 0 for what is refused.
-// Example: 16384 x 16384, (16, 4, 4), capacity 0: 89212688.
+// Bytes of device memory of a workspace for this picture: those of tmap_ask_workspace_bytes, with
+// its parameters, and the columns of borders. Returns 0 for refused arguments. Example: 16384 x
+// 16384, (16, 4, 4), capacity 0: 89212688.
 TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_ask_params a,
                                                  tmap_u64 capacity) {
     const tmap_ask_box box = tmapi_mandelbrot_box(m);
@@ -76,7 +76,8 @@ TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_
     return tmap_ask_workspace_bytes(box, a, capacity) + tmapi_mandelbrot_columns(&d);
 }
 
-// tmap_ask_workspace_set for a picture. TMAP_EINVAL for too few bytes.
+// Makes a workspace for a picture in memory of your own: tmap_ask_workspace_set, with TMAP_EINVAL
+// if the memory is smaller than tmap_mandelbrot_workspace_bytes.
 TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_params a,
                                           tmap_u64 capacity, tmap_workspace memory,
                                           tmap_ask_workspace *out) {
@@ -85,8 +86,8 @@ TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_par
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
-// Makes a workspace in memory that is allocated here; tmap_ask_workspace_destroy frees it. Returns
-// cudaErrorInvalidValue for what is refused, else what cudaMalloc returns.
+// Allocates device memory and makes a workspace for a picture in it; tmap_ask_workspace_destroy
+// frees it. Returns cudaErrorInvalidValue for refused arguments, else the result of cudaMalloc.
 static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot *m,
                                                            tmap_ask_params a, tmap_u64 capacity,
                                                            tmap_ask_workspace *out) {
@@ -97,25 +98,25 @@ static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot
 
 // ---- where pixels are kept ----------------------------------------------------------------------
 
-// The scratch of a warp in bytes: 64 pixels that wait (mandelbrot_stamp.h).
+// Bytes of a warp's scratch: 64 queued pixels (mandelbrot_stamp.h).
 #define TMAPI_MANDELBROT_SCRATCH 2048
 
-// The first member of the job of every type of numbers.
+// The first member of the job for either type of numbers.
 typedef struct tmapi_mandelbrot_canvas {
     tmap_u32 nx, ny;
     int dwell;
     tmap_u32 options;
-    int *out, *columns; // columns: of borders; null: they are kept in the picture
+    int *out, *columns; // columns of borders; null: they are kept in the picture
     tmap_u32 pitch;     // of columns
-    int special;        // 0: every pixel is steady, and none is told by a formula
+    int special;        // 0: every pixel is steady, and no formula is used
 } tmapi_mandelbrot_canvas;
 
 #if TMAP_CUDA
 
-// The column of a pixel that is kept in the picture.
+// The column number of a pixel that is kept in the picture.
 #define TMAPI_MANDELBROT_PICTURE 0xffffffffu
 
-// Where pixel (x, y) is kept: column is TMAPI_MANDELBROT_PICTURE or the number of a column.
+// Address of pixel (x, y). column: TMAPI_MANDELBROT_PICTURE or the number of a column.
 TMAP_DEVICE int *tmapi_mandelbrot_kept(const tmapi_mandelbrot_canvas *p, tmap_u32 x, tmap_u32 y,
                                        tmap_u32 column) {
     return column != TMAPI_MANDELBROT_PICTURE && p->columns
@@ -135,12 +136,12 @@ TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot
     return b;
 }
 
-// ---- asking and filling -------------------------------------------------------------------------
+// ---- querying and filling -----------------------------------------------------------------------
 
 // Reads of a border that a lane has in flight.
 #define TMAPI_MANDELBROT_READS 4
 
-// What a thread finds on its part of a region's border: a quarter of the team walks each side, with
+// The range of the thread's part of a region's border: a quarter of the team walks each side, with
 // TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes.
 TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
                                                   tmap_ask_team team) {
@@ -157,7 +158,7 @@ TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_as
         column ? (region->px + (tmap_u32)last) * region->fine : TMAPI_MANDELBROT_PICTURE;
     const int *at = tmapi_mandelbrot_kept(p, x0, y0, kept);
     const tmap_u64 step = column && !p->columns ? p->nx : 1;
-    // Of all sides or of none, so that lanes stay together: a level's regions are much alike.
+    // For all sides or none, so that lanes do not diverge: the regions of a level are similar.
     const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
     const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
     const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)ring.y0 * p->nx + ring.x0];
@@ -188,8 +189,8 @@ TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_as
     return range;
 }
 
-// The thread's part in writing `count` columns of `height` rows, of one pixel, or of four where
-// `wide`, a constant: several rows at a time.
+// Writes the thread's part of `count` columns of `height` rows, several rows at a time. wide: a
+// constant, 1 if a column has four pixels.
 TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count, tmap_u32 height,
                                        int value, tmap_ask_team team, const int wide) {
     const tmap_u32 side = count < team.size ? count : team.size, rows = team.size / side;
@@ -207,7 +208,7 @@ TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count,
     }
 }
 
-// Fills a uniform region, 16 bytes at a time where rows allow it.
+// Fills a uniform region, 16 bytes at a time if rows permit.
 TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_region *region,
                                            tmap_u32 value, tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
@@ -223,7 +224,7 @@ TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_regio
     if (tail) tmapi_mandelbrot_fill(corner + width - tail, p->nx, tail, height, v, team, 0);
 }
 
-// The same by the shortest code, for the kernel that asks.
+// Fills a uniform region with the shortest code, for the kernel that queries.
 TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask_region *region,
                                                  tmap_u32 value, tmap_ask_team team) {
     const tmapi_mandelbrot_canvas *p = (const tmapi_mandelbrot_canvas *)job;
@@ -234,26 +235,26 @@ TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask
 
 // ---- pixels that a region computes --------------------------------------------------------------
 
-// Kinds of work: the lines between a region's children; what lies inside a leaf's border.
+// Kinds of work: the lines between a region's children; the pixels inside a leaf's border.
 #define TMAPI_MANDELBROT_SHARE 0
 #define TMAPI_MANDELBROT_LEAF  1
 
-// Pixels of a leaf's column, or lines between children, that a lane takes one after the other at
-// most; fewer if it would do so less than TURNS times.
+// The most pixels of a leaf's column, or lines between children, that a lane takes one after the
+// other; fewer if it would do so less than TURNS times.
 #define TMAPI_MANDELBROT_ROWS  15
 #define TMAPI_MANDELBROT_TURNS 16
 
-// The pixels of a kind of work in a region: `wide` side by side in each row (of a leaf) or line
-// (between children, first along x, then along y), and `parts` elements for those of one column. An
-// element is every parts-th of its pixels, `rows` at most.
+// The pixels of a kind of work in a region: `wide` in each row (of a leaf) or line (between
+// children, first along x, then along y), and `parts` elements for those of one column. An element
+// is every parts-th of its pixels, `rows` at most.
 typedef struct tmapi_mandelbrot_runs {
     tmap_u32 wide, parts, rows;
 } tmapi_mandelbrot_runs;
 
-// kind: a constant. A leaf has one column at least, as its first one may have to be copied.
+// kind: a constant. A leaf has at least one column, because its first one may have to be copied.
 TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent *e, int kind) {
     const tmap_xyz *s = &e->sides;
-    // The whole domain has its first and its last line, too.
+    // The complete domain also has its first and its last line.
     const tmap_u32 lines = e->level == TMAP_ASK_WHOLE ? e->parts + 1 : e->parts - 1;
     const tmap_u32 wide = kind == TMAPI_MANDELBROT_SHARE ? s->x + s->y : s->x > 1 ? s->x - 1 : 1;
     const tmap_u32 high = kind == TMAPI_MANDELBROT_SHARE ? lines : s->y - 1;
@@ -276,20 +277,20 @@ TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const void *, const tmap_ask
     return a.wide * a.parts;
 }
 
-// Where a lane is in its element: at (x, y), y below `end`, in a leaf. Between children: at `x`
-// along line number y of an axis, y below `end`; `border` is where the region's border is.
+// A lane's position in its element. In a leaf: at (x, y), y below `end`. Between children: at `x`
+// along line number y of an axis, y below `end`; `border` is the position of the region's border.
 typedef struct tmapi_mandelbrot_run {
     tmap_u32 x, y, end;
     tmap_u32 left;   // pixels; this and the next two are the same in all lanes
-    tmap_u32 queued; // pixels that wait for a lane
-    int more;        // there may be elements yet
+    tmap_u32 queued; // pixels in the queue
+    int more;        // elements may remain
     int upright;     // the line is a column
     tmap_u32 border;
     tmapi_ask_axis axis;
 } tmapi_mandelbrot_run;
 
-// Begins element i of a leaf, and copies into the picture the lane's part of the leaf's first
-// column, and of the picture's last one where the leaf ends there.
+// Begins element i of a leaf. Copies the lane's part of the leaf's first column into the picture,
+// and of the picture's last column if the leaf ends there.
 TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_canvas *p,
                                              const tmap_ask_work *work, tmapi_ask_divider wide,
                                              tmap_u32 parts, tmap_u32 i,
@@ -334,35 +335,35 @@ TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_canvas *p,
 
 // ---- the choice of a subdivision ----------------------------------------------------------------
 //
-// Parameters (0, 0, 0): by a survey of some pixels on the host, the least of predicted times.
+// For parameters (0, 0, 0), the host samples some pixels, predicts times and chooses the least.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Groups of pixels along each axis, the distance between those of one group, and the most steps.
+// Groups of pixels along each axis, the distance between those of a group, and the most steps.
 #define TMAPI_MANDELBROT_GROUPS 16
 #define TMAPI_MANDELBROT_APART  16
 #define TMAPI_MANDELBROT_LOOK   512
 
-// A picture on a device. Dwells are about those of the picture: nothing is rounded as there.
+// Statistics of a picture on a device. Dwells are approximate: rounding differs from the kernels.
 typedef struct tmapi_mandelbrot_case {
     double steps;  // of a pixel: its dwell
-    double taken;  // the same, but a point that comes back to where it was is through
-    double mixed;  // the part of groups with several dwells
+    double taken;  // steps until a point returns to an earlier position, which ends it
+    double mixed;  // fraction of groups with several dwells
     double rough;  // steps taken by pixels of these groups, over all groups
-    double coarse; // the part of neighbouring groups with several dwells
+    double coarse; // fraction of neighbouring groups with several dwells
     double most;   // steps taken by any pixel
     double warps, longest, dwell;
     double rate;   // warp instructions a microsecond
-    double weight; // how many of them a step in these numbers takes the time of
+    double weight; // instructions that take the time of a step in these numbers
     double around; // nx + ny, in warps
     int odd;       // rows of regions begin anywhere
     int tip;       // the end of the set at c = -2 is in the window: every step is tested
 } tmapi_mandelbrot_case;
 
-// The dwells of pixels (x, y), (x + 16, y) and (x, y + 16), and the steps that the first one takes.
+// Computes the dwells of pixels (x, y), (x + 16, y) and (x, y + 16); returns the first's steps.
 typedef int (*tmapi_mandelbrot_look)(const void *job, double x, double y, int dwell[3]);
 
-// Looks at groups of three pixels all over the picture. wide: numbers are double.
+// Samples groups of three pixels all over the picture. wide: 1: numbers are doubles.
 static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbrot *m,
                                                              const tmap_device_facts *device,
                                                              int wide, tmapi_mandelbrot_look look,
@@ -371,7 +372,7 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
     tmapi_mandelbrot_case c = {};
     int all[GROUPS * GROUPS];
     for (int group = 0; group < GROUPS * GROUPS; ++group) {
-        // Somewhere in a cell of the picture: the parts of multiples of two irrational numbers.
+        // A position in a cell of the picture: fractions of multiples of two irrational numbers.
         const double in_x = group * 0.6180339887, in_y = group * 0.7548776662;
         int dwell[3];
         const int taken = look(job, (group % GROUPS + in_x - (int)in_x) * m->nx / GROUPS,
@@ -398,9 +399,9 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
     return c;
 }
 
-// The part of regions with such a side that have several dwells. It grows by the same factor with
+// The fraction of regions with this side that have several dwells. It grows by the same factor with
 // each doubling of the side, from groups to neighbouring groups. If dwells differ at all, it is at
-// least a line of regions across the picture, which a survey may not see.
+// least a line of regions across the picture, which a survey may miss.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
     const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
     double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
@@ -418,8 +419,8 @@ static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, doub
 }
 
 // Microseconds of a subdivision with r = 4, and of a launch without one. The numbers are fitted to
-// 3000 pictures of nine windows in both types, of sides from 1000 to 16384, on an H200; an error of
-// a sixth is common.
+// 3000 pictures of nine windows in both types, with sides from 1000 to 16384, on an H200; errors of
+// a sixth are common.
 static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c, tmap_u32 g,
                                                tmap_u32 levels) {
     const double rough = c->mixed > 0 ? c->rough / c->mixed : c->taken; // steps of a leaf's pixel
@@ -444,11 +445,11 @@ static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c)
            (c->tip ? 0.037 * c->dwell : 0);
 }
 
-// Chooses how a picture is computed: returns how wide a block of it is, or 0 for a subdivision. *d:
-// the workspace's subdivision, the finest one, which may become a coarser one.
+// Chooses how a picture is computed: returns the width of a block of pixels, or 0 for a
+// subdivision. *d: the workspace's subdivision, the finest one; a coarser one may replace it.
 static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, tmap_ask_domain *d) {
-    // Parts of level 0 beside those of the finest one, in eighths, and levels more. The last one is
-    // for a picture that is nearly all uniform: one level of 8 parts.
+    // Parts of level 0 in eighths of those of the finest one, and additional levels. The last one
+    // is for a picture that is nearly uniform: one level of 8 parts.
     static const int others[][2] = {{2, 1}, {4, 0}, {1, 1}, {16, -1}, {0, 0}};
     const tmap_ask_domain finest = *d;
     double best = tmapi_mandelbrot_ask_cost(c, d->g, d->levels), now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_stamp.h: the dwell of a pixel and the kernels for one type of numbers. mandelbrot.h
-// and mandelbrot_f64.h include it, after they have defined TMAPI_MANDELBROT_NAME and, with names
-// that begin so, the type `real` and its operations fma and mul. It defines nothing without.
+// and mandelbrot_f64.h include it after they define TMAPI_MANDELBROT_NAME and, with names that
+// begin with it, the type `real` and its operations fma and mul. Otherwise it defines nothing.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 #define TMAP_ADAPTIVE_MANDELBROT_STAMP_H
 
@@ -12,18 +12,18 @@
 #define TMAPI_MB_PASTE(a, b)  TMAPI_MB_PASTE2(a, b)
 #define TMAPI_MB(name)        TMAPI_MB_PASTE(TMAPI_MANDELBROT_NAME, name)
 
-// Powers of two: the first steps of a pixel, and those between two tests of them.
+// Powers of two: the first steps of a pixel, and the steps between two tests of them.
 #define TMAPI_MANDELBROT_FIRST 64
 #define TMAPI_MANDELBROT_SHORT 8
-// The steps between two tests from then on, and in how many parts they are taken: z is known after
-// each, so that only a part need be taken again to find the last step.
+// The steps between two later tests, and the parts they are taken in: z is stored after each, so
+// that only a part must be repeated to find the last step.
 #define TMAPI_MANDELBROT_STEPS 64
 #define TMAPI_MANDELBROT_PARTS 4
-// Lanes without a pixel in progress until new ones are taken, 1 to 32; 32: all together.
+// Lanes without a pixel before new pixels are taken, 1 to 32; 32: all together.
 #define TMAPI_MANDELBROT_WAIT 16
 
 // Without a subdivision: the first steps of a pixel where many escape at once, each with a test;
-// then so many times eight steps with a test; and the steps between two tests from then on, four
+// then the number of times eight steps with a test; and the steps between two later tests, four
 // times eight.
 #define TMAPI_MANDELBROT_TESTED 4
 #define TMAPI_MANDELBROT_EIGHTS 4
@@ -33,13 +33,13 @@
 
 #if defined(TMAPI_MANDELBROT_NAME)
 
-// A picture, as kernels get it: c = (x0 + dx x, y0 + dy y), rounded once each.
+// A picture, as the kernels receive it: c = (x0 + dx x, y0 + dy y), each rounded once.
 typedef struct TMAPI_MB(job) {
     tmapi_mandelbrot_canvas to;
     TMAPI_MB(real) x0, y0, dx, dy;
 } TMAPI_MB(job);
 
-// A point c, and z on its way.
+// A point c, and its current z.
 typedef struct TMAPI_MB(point) {
     TMAPI_MB(real) cr, ci, zr, zi;
 } TMAPI_MB(point);
@@ -51,19 +51,19 @@ typedef struct TMAPI_MB(z) {
 
 // ---- the definition -----------------------------------------------------------------------------
 
-// |z|^2
+// z|^2, with zi zi rounded before the fused addition of zr zr.
 TMAP_FN TMAPI_MB(real) TMAPI_MB(norm)(TMAPI_MB(real) zr, TMAPI_MB(real) zi) {
     return TMAPI_MB(fma)(zr, zr, TMAPI_MB(mul)(zi, zi));
 }
 
-// z = z^2 + c in four operations, each rounded once: zr + zr is exact.
+// z = z^2 + c in three fused operations and an exact sum, in this order.
 TMAP_FN void TMAPI_MB(step)(TMAPI_MB(point) * a) {
     TMAPI_MB(real) twice = a->zr + a->zr, t = TMAPI_MB(fma)(a->zr, a->zr, a->cr);
     a->zr = TMAPI_MB(fma)(-a->zi, a->zi, t);
     a->zi = TMAPI_MB(fma)(twice, a->zi, a->ci);
 }
 
-// The point of pixel (x, y), at its beginning z = c.
+// The point of pixel (x, y), with z = c.
 TMAP_FN TMAPI_MB(point) TMAPI_MB(begin)(const TMAPI_MB(job) * p, tmap_u32 x, tmap_u32 y) {
     TMAPI_MB(point) a;
     a.zr = a.cr = TMAPI_MB(fma)((TMAPI_MB(real))x, p->dx, p->x0);
@@ -71,8 +71,8 @@ TMAP_FN TMAPI_MB(point) TMAPI_MB(begin)(const TMAPI_MB(job) * p, tmap_u32 x, tma
     return a;
 }
 
-// 1 if the dwell of this point can be told without a step: of the main cardioid and of the disc of
-// period 2, from which nothing escapes.
+// 1 if a formula gives the dwell of this point: for the main cardioid and the disc of period 2,
+// from which nothing escapes.
 TMAP_FN int TMAPI_MB(known)(const TMAPI_MB(job) * p, TMAPI_MB(point) a) {
     TMAPI_MB(real) x = a.cr - (TMAPI_MB(real))0.25, y2 = TMAPI_MB(mul)(a.ci, a.ci);
     TMAPI_MB(real) q = TMAPI_MB(fma)(x, x, y2), x1 = a.cr + 1;
@@ -81,7 +81,7 @@ TMAP_FN int TMAPI_MB(known)(const TMAPI_MB(job) * p, TMAPI_MB(point) a) {
             TMAPI_MB(fma)(x1, x1, y2) <= (TMAPI_MB(real))0.0625);
 }
 
-// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, and
+// The dwell by its definition, from a state after d steps on. A comparison with NaN is false, so
 // NaN has escaped.
 TMAP_FN int TMAPI_MB(tested)(TMAPI_MB(point) a, int d, int dwell) {
     for (; d < dwell; ++d) {
@@ -97,13 +97,13 @@ TMAP_FN int TMAPI_MB(dwell)(const TMAPI_MB(job) * p, tmap_u32 x, tmap_u32 y) {
     return TMAPI_MB(known)(p, a) ? p->to.dwell : TMAPI_MB(tested)(a, 0, p->to.dwell);
 }
 
-// 1 if what has once escaped stays beyond 2, whatever the rounding: |z'| >= |z|^2 - |c| grows by
-// more than rounding if |c| is not close to 2.
+// 1 if a point that has escaped remains beyond 2 whatever the rounding: |z'| >= |z|^2 - |c| grows
+// by more than rounding errors if |c| is not close to 2.
 TMAP_FN int TMAPI_MB(steady)(TMAPI_MB(point) a) {
     return TMAPI_MB(norm)(a.cr, a.ci) < (TMAPI_MB(real))3.9;
 }
 
-// The picture in numbers of this type; the pixel's side is divided in double.
+// The picture in numbers of this type; the side of a pixel is divided in double.
 TMAP_FN TMAPI_MB(job) TMAPI_MB(job_make)(const tmap_mandelbrot *m) {
     TMAPI_MB(job) p;
     p.x0 = (TMAPI_MB(real))m->x0, p.y0 = (TMAPI_MB(real))m->y0;
@@ -126,15 +126,14 @@ TMAP_FN TMAPI_MB(job) TMAPI_MB(job_make)(const tmap_mandelbrot *m) {
 
 #if TMAP_CUDA
 
-// `count` steps, a constant; *after: where they lead to, unless it is null.
+// Takes `count` steps, a constant. *after: receives the z they lead to, unless it is null.
 TMAP_DEVICE void TMAPI_MB(steps)(TMAPI_MB(point) * a, const int count, TMAPI_MB(z) * after) {
 #pragma unroll
     for (int i = 0; i < count; ++i) TMAPI_MB(step)(a);
     if (after) after->zr = a->zr, after->zi = a->zi;
 }
 
-// Where |z| < 2 still holds after `steps` steps more, known as `after`, *a goes there. Returns the
-// steps that it took: those or none.
+// Moves *a forward by `steps` steps, to `after`, if |z| < 2 there. Returns the steps: all or none.
 TMAP_DEVICE int TMAPI_MB(jump)(TMAPI_MB(point) * a, TMAPI_MB(z) after, int steps) {
     const int inside = TMAPI_MB(norm)(after.zr, after.zi) < 4;
     a->zr = inside ? after.zr : a->zr;
@@ -143,7 +142,7 @@ TMAP_DEVICE int TMAPI_MB(jump)(TMAPI_MB(point) * a, TMAPI_MB(z) after, int steps
 }
 
 // How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
-// and not all are: halving, as what has escaped stays escaped.
+// and not all are. By halving: points that have escaped remain so.
 TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, int steps) {
     int taken = 1;
 #pragma unroll
@@ -156,8 +155,8 @@ TMAP_DEVICE int TMAPI_MB(last_steps)(TMAPI_MB(point) a, int steps) {
     return taken;
 }
 
-// The dwell of a point for a picture without a subdivision; one that comes back to where it was
-// never escapes. tested: the first steps are tested one by one.
+// The dwell of a point for a picture without a subdivision; a point that returns to an earlier
+// position never escapes. tested: 1: the first steps are tested one by one.
 TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a, int tested) {
     const TMAPI_MB(point) begin = a;
     TMAPI_MB(point) before; // d steps on
@@ -192,7 +191,7 @@ TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a
             d = a.zr == before.zr && a.zi == before.zi ? p->to.dwell : d + TMAPI_MANDELBROT_PLAIN;
             before = a;
         }
-    // All lanes come here together, and look for the last step together.
+    // All lanes arrive here together, and search the last step together.
     if (d >= p->to.dwell) return d;
     if (eights == TMAPI_MANDELBROT_EIGHTS) {
         a = before;
@@ -207,8 +206,8 @@ TMAP_DEVICE int TMAPI_MB(dwell_plain)(const TMAPI_MB(job) * p, TMAPI_MB(point) a
 
 // ---- pixels that a region computes --------------------------------------------------------------
 
-// By the shortest code, for the kernel that asks. The region's first row is in the picture already,
-// and may be another's last one.
+// A leaf with the shortest code, for the kernel that queries. The region's first row is already in
+// the picture, and may be the last row of another region.
 TMAP_DEVICE void TMAPI_MB(leaf_short)(const void *job, tmap_ask_work *work) {
     const TMAPI_MB(job) *p = (const TMAPI_MB(job) *)job;
     tmap_u32 i;
@@ -218,7 +217,7 @@ TMAP_DEVICE void TMAPI_MB(leaf_short)(const void *job, tmap_ask_work *work) {
             p->to.out[(tmap_u64)at.y * p->to.nx + at.x] = TMAPI_MB(dwell)(p, at.x, at.y);
 }
 
-// A pixel that is not through after its first steps, kept in shared memory until a lane is free.
+// A pixel that continues after its first steps, kept in shared memory until a lane is free.
 typedef struct TMAPI_MB(survivor) {
     TMAPI_MB(real) zr, zi;
     tmap_u32 x, y, column;
@@ -227,8 +226,8 @@ typedef struct TMAPI_MB(survivor) {
 typedef char
     TMAPI_MB(survivors_fit)[64 * sizeof(TMAPI_MB(survivor)) <= TMAPI_MANDELBROT_SCRATCH ? 1 : -1];
 
-// The first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels end
-// here; the others are queued. *cr: of all pixels of a leaf's element. Collective.
+// Takes the first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels
+// end here; the others are queued. *cr: of all pixels of a leaf's element. Collective for the warp.
 TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *work,
                                        const tmapi_mandelbrot_runs *runs, tmapi_ask_divider wide,
                                        int kind, tmapi_mandelbrot_run *run, TMAPI_MB(real) * cr,
@@ -272,8 +271,8 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
             known = TMAPI_MB(known)(p, a) ? p->to.dwell : TMAPI_MB(tested)(a, 0, p->to.dwell);
     }
     if (alive) {
-        // Steps from a to b and from b to a in turn: a lane that leaves has what was before in the
-        // other one, and what was between in `half`.
+        // Steps from a to b and from b to a alternate: a lane that leaves has the earlier z in the
+        // other one, and the z between in `half`.
         TMAPI_MB(z) half = {0, 0};
         b = a;
 #pragma unroll
@@ -311,22 +310,22 @@ TMAP_DEVICE void TMAPI_MB(first_steps)(const TMAPI_MB(job) * p, tmap_ask_work *w
     run->queued += (tmap_u32)__popc(survivors);
 }
 
-// Computes the elements of `work`: the first steps of all, then the others of those that need them.
-// There, lanes take TMAPI_MANDELBROT_STEPS steps without a test, then look once. A lane that is
-// through takes those steps again from the z before them, until TMAPI_MANDELBROT_WAIT lanes are
-// without a pixel; then they find their last step, store and take new pixels, while the others keep
-// theirs. No branch in the inner loop. kind: a constant.
+// Computes the elements of `work`: the first steps of all pixels, then further steps of those that
+// need them. There, lanes take TMAPI_MANDELBROT_STEPS steps without a test, then test once. A lane
+// whose pixel has escaped repeats those steps from the z before them, until TMAPI_MANDELBROT_WAIT
+// lanes have no pixel; then these find their last step, store it and take new pixels, while the
+// others keep theirs. The inner loop has no branch. kind: a constant.
 TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work, int kind) {
     const tmapi_mandelbrot_runs runs = tmapi_mandelbrot_runs_of(&work->extent, kind);
     const tmapi_ask_divider wide = tmapi_ask_divider_make(runs.wide);
     TMAPI_MB(survivor) *queue = (TMAPI_MB(survivor) *)work->scratch;
     TMAPI_MB(point) a = {0, 0, 0, 0};
     TMAPI_MB(real) cr, zr = 0, zi = 0; // cr: of a leaf's column; z: before the last steps
-    // After each part of them but the last one.
+    // After each part of them except the last one.
     TMAPI_MB(z) between[TMAPI_MANDELBROT_PARTS - 1] = {};
     const int part = TMAPI_MANDELBROT_STEPS / TMAPI_MANDELBROT_PARTS;
-    // times: how often the steps of a survivor are taken, to `end` steps in all. left: how often
-    // still; above 0 while they are taken, and negated when the lane is through.
+    // times: how often the steps of a queued pixel are taken, to `end` steps in all. left: how
+    // often they remain to be taken; above 0 meanwhile, and negated when the lane is done.
     const int times = (p->to.dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) /
                       TMAPI_MANDELBROT_STEPS;
     const int end = TMAPI_MANDELBROT_FIRST + times * TMAPI_MANDELBROT_STEPS;
@@ -340,7 +339,7 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
         tmap_u32 idle, rank;
         while (run.more && run.queued < 32)
             TMAPI_MB(first_steps)(p, work, &runs, wide, kind, &run, &cr, queue);
-        __syncwarp(); // the queue is read
+        __syncwarp(); // the queue has been read
         idle = __ballot_sync(0xffffffffu, !busy);
         rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
         if (!busy && rank < run.queued) {
@@ -360,13 +359,13 @@ TMAP_DEVICE void TMAPI_MB(compute)(const TMAPI_MB(job) * p, tmap_ask_work *work,
             int after;
             zr = left > 0 ? a.zr : zr;
             zi = left > 0 ? a.zi : zi;
-            a.zr = zr, a.zi = zi; // a lane that is through takes the same steps again
+            a.zr = zr, a.zi = zi; // a lane that is done repeats the same steps
 #pragma unroll
             for (int i = 0; i < TMAPI_MANDELBROT_PARTS; ++i)
                 TMAPI_MB(steps)(&a, part, i + 1 < TMAPI_MANDELBROT_PARTS ? between + i : 0);
             after = TMAPI_MB(norm)(a.zr, a.zi) < 4 ? left - 1 : 0;
-            // A z that is what it was before these steps comes back for ever: nearly half of the
-            // steps of the lines of level 0, which cross the set.
+            // A z that equals the one before these steps never escapes: nearly half of the steps of
+            // the lines of level 0, which cross the set.
             if (kind == TMAPI_MANDELBROT_SHARE && left > 0 && a.zr == zr && a.zi == zi)
                 left = after = 0;
             left = after > 0 ? after : left < -left ? left : -left;
@@ -404,8 +403,8 @@ TMAP_DEVICE void TMAPI_MB(leaf)(const void *job, tmap_ask_work *work) {
 
 // ---- a picture without a subdivision ------------------------------------------------------------
 
-// A block has `wide` x 256 / wide pixels: 16 by warps of 8 x 4, whose dwells differ least, or 32 by
-// warps of 32 x 1, which write whole lines of memory. The counters of a subdivision are cleared.
+// A block takes `wide` x 256 / wide pixels: 16 by warps of 8 x 4, whose dwells differ least, or 32
+// by warps of 32 x 1, which write full lines of memory. Also clears the counters of a subdivision.
 static __global__ void __launch_bounds__(256)
     TMAPI_MB(plain)(TMAPI_MB(job) p, tmapi_ask_control *control, tmap_u32 wide) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -434,7 +433,7 @@ static inline int TMAPI_MB(look)(const void *job, double x, double y, int dwell[
         dwell[i] = -1;
     }
     for (int k = 0; k < most && left; ++k)
-        for (int i = 0; i < 3; ++i) { // three at once, as each waits for itself
+        for (int i = 0; i < 3; ++i) { // three at once, to overlap their latencies
             const TMAPI_MB(real) rr = zr[i] * zr[i], ii = zi[i] * zi[i];
             if (dwell[i] >= 0) continue;
             if (!(rr + ii < 4))
@@ -454,7 +453,7 @@ static inline int TMAPI_MB(look)(const void *job, double x, double y, int dwell[
 
 // ---- kernels ------------------------------------------------------------------------------------
 //
-// Blocks of a multiprocessor: four for the kernel that asks, which waits for memory, else three.
+// Blocks of a multiprocessor: four for the kernel that queries, which waits for memory, else three.
 
 static __global__ void __launch_bounds__(256, 4)
     TMAPI_MB(query_kernel)(tmap_ask_run run, TMAPI_MB(job) job) {
@@ -480,8 +479,8 @@ static __global__ void __launch_bounds__(256, 3)
 
 typedef struct TMAPI_MB(plan) {
     tmap_ask_plan ask;
-    TMAPI_MB(job) job; // without `out`
-    tmap_u32 plain;    // pixels side by side of a block without a subdivision; 0: with one
+    TMAPI_MB(job) job; // `out` is not set
+    tmap_u32 plain;    // width of a block of pixels without a subdivision; 0: with one
 } TMAPI_MB(plan);
 
 static inline tmap_ask_kernels TMAPI_MB(kernels)(void) {
@@ -533,7 +532,7 @@ static inline cudaError_t TMAPI_MB(plan_make)(const tmap_mandelbrot *m, const tm
     return status;
 }
 
-// host: by the host driver.
+// Launches a picture. host: 1: with the host driver.
 static inline cudaError_t TMAPI_MB(launch)(const TMAPI_MB(plan) * p, int *out, int host,
                                            cudaStream_t stream) {
     TMAPI_MB(job) job;
@@ -546,7 +545,7 @@ static inline cudaError_t TMAPI_MB(launch)(const TMAPI_MB(plan) * p, int *out, i
     if (!p->plain) return (host ? tmap_ask_host : tmap_ask_stream)(&p->ask, &job, stream);
     control = p->ask.run.workspace.control, wide = p->plain;
     columns = (job.to.nx + wide - 1) / wide, rows = (job.to.ny + 256 / wide - 1) / (256 / wide);
-    // 16 times what an H200 holds: beginning a block takes longer than its pixels may.
+    // 16 times the blocks that an H200 holds: starting a block may take longer than its pixels.
     most = 16384 / columns ? 16384 / columns : 1;
     return cudaLaunchKernel((const void *)TMAPI_MB(plain), dim3(columns, rows < most ? rows : most),
                             dim3(256), arguments, 0, stream);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // olt.h: offset lookup tables (OLT): the regions of a level, one 64-bit scalar each (region.h),
-// into which all threads of a grid insert at once and without gaps.
+// which all threads of a grid insert concurrently and without gaps.
 //
 //     slot = count++                                stored if slot < capacity, else refused
 //     stored = min(count, capacity)     refused = max(count - capacity, 0)
 //
-// The count stays on the device, so that no level waits for the host. A refused insertion returns
-// 0; its caller must do the region's work by other means. papers/olt_blocks.h inserts by blocks.
+// The count remains on the device, so no level waits for the host. A refused insertion returns 0;
+// the caller must then do the region's work in another way. papers/olt_blocks.h inserts by blocks.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 5.3.
@@ -18,20 +18,20 @@
 
 #if TMAP_CUDA
 
-// One table; all pointers to device memory.
+// An offset lookup table. All pointers are device memory.
 typedef struct tmap_olt {
     tmap_u64 *entries;
-    tmap_u64 *count; // insertions asked for, refused ones too; 0 before the first
+    tmap_u64 *count; // requested insertions, refused ones included; 0 before the first
     tmap_u64 capacity;
 } tmap_olt;
 
-// The entries in a table. For kernels launched after the one that filled it.
+// Number of entries in a table, for kernels launched after the one that filled it.
 TMAP_DEVICE tmap_u64 tmap_olt_stored(tmap_olt t) {
     const tmap_u64 count = *(volatile const tmap_u64 *)t.count;
     return count < t.capacity ? count : t.capacity;
 }
 
-// The insertions that a table refused.
+// Number of insertions that a table refused.
 TMAP_DEVICE tmap_u64 tmap_olt_refused(tmap_olt t) {
     tmap_u64 count = *(volatile const tmap_u64 *)t.count;
     return count < t.capacity ? 0 : count - t.capacity;
@@ -39,8 +39,8 @@ TMAP_DEVICE tmap_u64 tmap_olt_refused(tmap_olt t) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-// The next slot of a counter for each lane with want != 0, in the order of lanes; another lane gets
-// some number. Collective for the warp.
+// Returns the next slot of a counter for each lane with want != 0, in the order of lanes; other
+// lanes get an unspecified number. Collective for the warp. Cost: an atomic.
 TMAP_DEVICE tmap_u64 tmap_olt_slot_warp(tmap_warp w, tmap_u64 *count, int want) {
     tmap_u32 wanting = __ballot_sync(w.mask, want);
     tmap_u64 first = 0;
@@ -57,17 +57,17 @@ TMAP_DEVICE int tmapi_olt_store(tmap_olt t, tmap_u64 slot, int want, tmap_u64 va
 
 // ---- insertion ----------------------------------------------------------------------------------
 //
-// value: any scalar. want: 0 for a thread that has nothing to insert. All return 1 if the value was
-// stored, 0 if it was refused or not wanted.
+// value: any scalar. want: 0 for a thread that has nothing to insert. Both functions return 1 if
+// the value was stored, 0 if it was refused or not wanted.
 
-// By the calling thread alone, as in the paper. Cost: an atomic.
-// Example: an empty table of capacity 2, values 7, 8, 9: stored {7, 8}; the third call returns 0;
-// count = 3.
+// Inserts a value from the calling thread alone, as in the paper. Cost: an atomic. Example: an
+// empty table of capacity 2, values 7, 8, 9: stored {7, 8}; the third call returns 0; count = 3.
 TMAP_DEVICE int tmap_olt_insert(tmap_olt t, tmap_u64 value) {
     return tmapi_olt_store(t, atomicAdd(t.count, 1ull), 1, value);
 }
 
-// By all lanes of a warp together, in their order. Cost: an atomic.
+// Inserts the values of all lanes of a warp with want != 0, in their order. Collective for the
+// warp. Cost: an atomic.
 TMAP_DEVICE int tmap_olt_insert_warp(tmap_warp w, tmap_olt t, int want, tmap_u64 value) {
     return tmapi_olt_store(t, tmap_olt_slot_warp(w, t.count, want), want, value);
 }

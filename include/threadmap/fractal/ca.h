@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ca.h: cellular automata (CA) on a fractal embedded in a matrix: in the Moore neighbourhood
-// only cells of the fractal count; any rule of the family of Conway's Life.
+// ca.h: cellular automata (CA) on a fractal embedded in a matrix, with any rule of the family of
+// Conway's Life. In the Moore neighbourhood only cells of the fractal count.
 //
 // The third test of Navarro et al., FGCS 113 (2020), section 6.2. Cells have one or four bytes;
-// bytes go by whole sectors where the matrices allow it (tmap_life).
+// cells of one byte are processed in complete sectors where the matrices allow it (tmap_life).
 //
 //     tmap_ca_plan plan;
 //     cudaError_t error = tmap_ca_plan_make(tmap_fractal_carpet(), 6, 0, 1, &plan);
@@ -16,23 +16,24 @@
 #include "ca_rule.h"
 #include "stencil.h"
 
-// ---- by whole sectors ---------------------------------------------------------------------------
+// ---- by complete sectors ------------------------------------------------------------------------
 //
-// For bytes, in matrices as wide as the fractal that begin in the same place of a sector (32
-// bytes). A cell written alone makes memory read, merge and write back its sector; so each sector
-// is read whole, once for each tile, and written whole, once. In between a place is a bit, and a
-// thread computes the 32 places of a sector by sums of words.
+// For bytes, in matrices as wide as the fractal that begin at the same offset in a sector (32
+// bytes). A store to one cell makes memory read, merge and write back its sector. Here each tile
+// reads a sector once, completely, and writes it once, completely. In between a place is one bit,
+// and a thread computes the 32 places of a sector with operations on words.
 //
-// A block takes a tile of up to 254 x 254 places, lists the sectors that may hold a cell of it or
-// around it, reads them, and computes those that hold a cell. A sector across the border of two
-// tiles belongs to the left one. At the borders of the matrix cells are written alone.
+// A block takes a tile of up to 254 x 254 places. It lists the sectors that may hold a cell of the
+// tile or around it, reads them, and computes those that hold a cell. A sector across the border of
+// two tiles belongs to the left one. At the borders of the matrix cells are written one by one.
 
 // The sides of a tile and of what a block keeps of it. Bit c + 1 of a row is column c: bit 0 is the
-// last column of a tile to the left, and those past the tile are the first 32 of one to the right.
+// last column of the tile to the left, and the bits past the tile are the first 32 columns of the
+// tile to the right.
 typedef struct tmapi_life_tile {
     tmap_u32 m, width, height; // its level; places
-    tmap_u32 sectors;          // that a row with the places around it can touch
-    tmap_u32 mask, live;       // words of a row: its cells; its living ones
+    tmap_u32 sectors;          // the most that a row with the places around it touches
+    tmap_u32 mask, live;       // words per row: of its cells; of its living cells
 } tmapi_life_tile;
 
 TMAP_FN tmapi_life_tile tmapi_life_tile_make(tmap_nbb f) {
@@ -45,16 +46,17 @@ TMAP_FN tmapi_life_tile tmapi_life_tile_make(tmap_nbb f) {
     return t;
 }
 
-// A tile's place among the tiles, and whether those to its left and right belong to the fractal:
-// two bits of `beside`.
+// A tile's position among the tiles, and whether the tiles to its left and right belong to the
+// fractal: two bits of `beside`.
 typedef struct tmapi_life_place {
     tmap_u32 x, y, beside;
 } tmapi_life_place;
 
-// Of a block; each finds the place of one tile in turn.
+// The most warps of a block; each finds the position of one tile in turn.
 #define TMAPI_LIFE_WARPS_MOST 16
 
-// 1 if a step can go this way: the fractal has such a tile, and sides and tiles fit 32 bits.
+// 1 if tmap_life can run this fractal and level: tiles are at least 32 places wide and of level r
+// or less, the matrix's sides fit 32 bits, and the number of tiles fits 31 bits.
 TMAP_FN int tmap_life_fits(tmap_nbb f, tmap_u32 r) {
     const tmapi_life_tile t = tmapi_life_tile_make(f);
     return tmap_nbb_check(f) == TMAP_OK && t.width >= 32 && r >= t.m &&
@@ -62,7 +64,7 @@ TMAP_FN int tmap_life_fits(tmap_nbb f, tmap_u32 r) {
            tmap_nbb_cells(f, r - t.m) <= 0x7fffffffull;
 }
 
-// A launch for one fractal and level, passed to the kernel by value.
+// A plan for tmap_life: the launch for one fractal and level, passed to the kernel by value.
 typedef struct tmap_life_plan {
     tmap_nbb f;
     tmap_u32 r, width, height; // of the fractal
@@ -79,7 +81,7 @@ TMAP_DEVICE tmap_u32 tmapi_life_bits(const tmap_u32 *row, int first) {
     return __funnelshift_r(row[i], row[i + 1], at & 31);
 }
 
-// Those of 32 bits from bit `first` on that lie below bit `end`.
+// A mask of those of the 32 bits from bit `first` on that lie below bit `end`.
 TMAP_DEVICE tmap_u32 tmapi_life_below(int first, tmap_u32 end) {
     int n = (int)end - first;
     return n >= 32 ? ~0u : n <= 0 ? 0u : (1u << n) - 1;
@@ -90,10 +92,11 @@ TMAP_DEVICE tmap_u32 tmapi_life_take(const tmap_u32 *row, int first, tmap_u32 wi
     return first > -32 && first < (int)width ? tmapi_life_bits(row, first) : 0;
 }
 
-// The tile's cells into mask[0..height+1]: row 0 and row height + 1 are those of tiles above and
-// below; bit 0 of a row is the last column of a tile to the left, and the first 32 of one to the
-// right are behind its own. They grow level by level, in `mask` and `other` in turn, each row with
-// a word of zeros before it and some behind. Collective for the block, with barriers.
+// Writes the tile's cells to mask[0..height+1]. Rows 0 and height + 1 are those of the tiles above
+// and below; bit 0 of a row is the last column of the tile to the left, and the first 32 columns
+// of the tile to the right follow the tile's own. The mask grows level by level, in `mask` and
+// `other` in turn; each row has a word of zeros before it and some behind. Collective for the
+// block, with barriers.
 TMAPI_DEVICE_CALL void tmapi_life_mask(tmap_nbb f, tmapi_life_tile t, tmap_u32 *mask,
                                        tmap_u32 *other) {
     const tmap_u32 words = t.mask; // of a row
@@ -134,17 +137,17 @@ TMAPI_DEVICE_CALL void tmapi_life_mask(tmap_nbb f, tmapi_life_tile t, tmap_u32 *
     __syncthreads();
 }
 
-// Each byte 1 where it is not 0.
+// Sets each byte that is not 0 to 1.
 TMAP_DEVICE tmap_u32 tmapi_life_alive4(tmap_u32 v) {
     v |= v >> 4 & 0x0f0f0f0fu;
     v |= v >> 2 & 0x03030303u;
     return (v | (v >> 1 & 0x01010101u)) & 0x01010101u;
 }
 
-// The bits of 32 bytes, each 1 where a byte is not 0.
+// One bit per byte, for 4 bytes that are 0 or 1, and for 32 of any values: 1 where it is not 0.
 TMAP_DEVICE tmap_u32 tmapi_life_pack4(tmap_u32 v) { return v * 0x10204080u >> 28; }
 TMAP_DEVICE tmap_u32 tmapi_life_pack(uint4 a, uint4 b) {
-    if ((a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) & 0xfefefefeu) { // never after a step
+    if ((a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) & 0xfefefefeu) { // not after a step
         a.x = tmapi_life_alive4(a.x), a.y = tmapi_life_alive4(a.y), a.z = tmapi_life_alive4(a.z);
         a.w = tmapi_life_alive4(a.w), b.x = tmapi_life_alive4(b.x), b.y = tmapi_life_alive4(b.y);
         b.z = tmapi_life_alive4(b.z), b.w = tmapi_life_alive4(b.w);
@@ -169,21 +172,21 @@ TMAP_DEVICE tmapi_life_three tmapi_life_window(const tmap_u32 *row, int first) {
     return t;
 }
 
-// Where a tile is, and what a sector of it needs to know.
+// Where a tile is, and what the code for a sector needs.
 typedef struct tmapi_life_here {
-    tmap_i64 begin;               // the place of bit 0 of row 0, the corner of what is around it
-    tmap_u32 start, width, rows;  // its address modulo 32; of the matrix
+    tmap_i64 begin;               // the place of bit 0 of row 0, one left of and above the tile
+    tmap_u32 start, width, rows;  // its address modulo 32; sides of the matrix
     int west, east, north, south; // 1 at a border of the matrix
     int left, right;              // 1 if the tile beside belongs to the fractal
 } tmapi_life_here;
 
-// The bit of a row at which its sector s begins.
+// The bit of a row at which sector s of it begins.
 TMAP_DEVICE int tmapi_life_first(const tmapi_life_here *h, tmap_u32 row, tmap_u32 s) {
     return (int)(32 * s) - (int)((h->start + row * h->width) & 31);
 }
 
-// 1 if a cell that the tile writes lies beside a sector that begins behind the tile: it does not
-// where, as in the gasket, a tile's last column is nearly empty.
+// 1 if a cell that the tile writes lies next to a sector that begins behind the tile. None does
+// where the last column of a tile is nearly empty, as in the gasket.
 TMAP_DEVICE int tmapi_life_near(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
                                 int first, const tmap_u32 *mask) {
     tmap_u32 cells = 0, skew;
@@ -197,7 +200,8 @@ TMAP_DEVICE int tmapi_life_near(tmapi_life_tile t, const tmapi_life_here *h, tma
     return cells != 0;
 }
 
-// The sectors of a row that the step has to read, a bit each; none is alive in the others.
+// The sectors of a row that the step has to read, one bit each. The others have no living places:
+// their words of `live` become 0.
 TMAP_DEVICE tmap_u32 tmapi_life_list(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
                                      const tmap_u32 *cells, tmap_u32 *live) {
     const int none = (row == 0 && h->north) || (row == t.height + 1 && h->south);
@@ -232,13 +236,13 @@ TMAP_DEVICE tmap_u32 tmapi_life_read(tmapi_life_tile t, const tmapi_life_here *h
         for (int b = 0; b < 32; ++b)
             if (at + b >= 0 && (tmap_u64)(at + b) < places) bits |= (in[at + b] ? 1u : 0u) << b;
     }
-    // The column before the first one and that after the last one are of other rows.
+    // The columns before the first and after the last belong to other rows.
     if (h->west && first <= 0) bits &= ~(1u << -first);
     if (h->east) bits &= tmapi_life_below(first, t.width + 1);
     return bits;
 }
 
-// The next states of a sector, unless the tile to the left writes them.
+// Writes the next states of a sector, unless the tile to the left writes them.
 TMAP_DEVICE void tmapi_life_write(tmapi_life_tile t, const tmapi_life_here *h, tmap_u32 row,
                                   tmap_u32 s, const tmap_u32 *mask, const tmap_u32 *live,
                                   const tmapi_life_rule *rule, unsigned char *out) {
@@ -269,7 +273,7 @@ TMAP_DEVICE void tmapi_life_write(tmapi_life_tile t, const tmapi_life_here *h, t
     }
 }
 
-// Finds a tile's place. Collective for a full warp.
+// Finds a tile's position. Collective for a full warp.
 TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmap_life_plan *plan,
                                              const tmap_warp_level *level, tmap_u32 tile) {
     const tmap_u32 lane = threadIdx.x % 32, levels = plan->r - plan->tile.m;
@@ -283,7 +287,7 @@ TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmap_life_plan *plan,
     return place;
 }
 
-// Blocks of whole warps, of one axis.
+// One step, in blocks of full warps and grids of one axis.
 TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_rule *rule,
                                  const unsigned char *in, unsigned char *out) {
     extern __shared__ tmap_u32 tmapi_life_shared[];
@@ -302,10 +306,10 @@ TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_ru
         tmapi_life_place place;
         tmapi_life_here h;
         tmap_u32 x0, y0;
-        __syncthreads(); // the last tile's list is read
+        __syncthreads(); // the previous tile's list has been read
         if (threadIdx.x == 0) *count = 0;
         if (turn == warps) turn = 0;
-        if (turn == 0) { // the places of as many tiles as there are warps
+        if (turn == 0) { // each warp finds the position of one tile
             place = tmapi_life_find(plan, &level, tile + warp * gridDim.x);
             if (lane == 0) places[warp] = place;
         }
@@ -342,8 +346,7 @@ TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_ru
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Blocks that a multiprocessor should hold: all of its 2048, 1536 or 1024 threads; ptxas warns of
-// more.
+// Blocks that fill a multiprocessor's 2048, 1536 or 1024 threads; ptxas warns of more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 #define TMAPI_LIFE_RESIDENT 2
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ / 100 != 9 && \
@@ -359,8 +362,8 @@ static __global__ void __launch_bounds__(512, TMAPI_LIFE_RESIDENT)
     tmapi_life_step(&plan, &rule, in, out);
 }
 
-// A plan for tmap_life, for fractal f of level r in matrices without a place between their rows.
-// Returns cudaErrorInvalidValue for a null pointer and where tmap_life_fits is 0; else a CUDA
+// Makes a plan for tmap_life, for fractal f of level r in matrices without gaps between rows.
+// Returns cudaErrorInvalidValue for a null pointer and where tmap_life_fits is 0; otherwise a CUDA
 // error. *out is written only on success.
 static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_plan *out) {
     tmap_facts facts;
@@ -377,8 +380,8 @@ static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_
     p.shared = (p.tile.height + 2) * (4 * (p.tile.mask + p.tile.live) + 2 * p.tile.sectors) + 16 +
                TMAPI_LIFE_WARPS_MOST * (tmap_u32)sizeof(tmapi_life_place); // less than 32 KB
     held = (tmap_u64)facts.device.processors * tmap_resident_blocks(&facts, p.block, p.shared);
-    // More blocks than fit at once, as multiprocessors are not equally quick; at most 8 times as
-    // many, as every block makes a mask.
+    // More blocks than fit at once, because multiprocessors differ in speed; at most 8 times as
+    // many, because every block makes a mask.
     waves = held ? p.tiles / (16 * held) : 0;
     held *= waves < 1 ? 1 : waves > 8 ? 8 : waves;
     p.grid = (tmap_u32)(p.tiles < held ? p.tiles : held);
@@ -387,12 +390,12 @@ static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_
     return cudaSuccess;
 }
 
-// One step: out = rule(in) for every cell; other places of `out` are left alone or set to 0. in,
-// out: the matrices in device memory, a byte for each place, not overlapping and at the same
-// distance from a multiple of 32; a cell is alive where `in` is not 0, and `in` holds 0 outside the
+// Computes one step: out = rule(in) for every cell; other places of `out` keep their values or
+// become 0. in, out: matrices in device memory, one byte per place, not overlapping and at the same
+// offset from a multiple of 32. A cell is alive where `in` is not 0; `in` holds 0 outside the
 // fractal. Live cells are written as 1, dead ones as 0.
 // Returns cudaErrorInvalidValue for a null pointer, equal or differently aligned matrices, and a
-// rule past nine bits; else the launch's own error.
+// rule with more than nine bits; otherwise the launch's own error.
 static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rule,
                                     const unsigned char *in, unsigned char *out,
                                     cudaStream_t stream) {
@@ -406,7 +409,7 @@ static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rul
     return tmapi_launch((const void *)tmapi_life_kernel, shape, arguments, stream);
 }
 
-// ---- by the stencil engine, or whichever is the quicker one -------------------------------------
+// ---- by the stencil engine, or by sectors where possible ----------------------------------------
 
 typedef struct tmapi_ca {
     const void *in;
@@ -438,16 +441,16 @@ static inline const void *tmapi_ca_kernel(tmap_u32 size) {
     return size == 1 ? (const void *)tmapi_ca_u8_kernel : (const void *)tmapi_ca_u32_kernel;
 }
 
-// A plan for tmap_ca. An offset is set, and a share taken, in `each`.
+// A plan for tmap_ca. Set an offset and take a share in `each`.
 typedef struct tmap_ca_plan {
     tmap_each_plan each;
     tmap_life_plan life;
-    int by_sectors; // 1: by `life` where the matrices' addresses allow it; a share by `each`
+    int by_sectors; // 1: `life` runs where the matrices' addresses allow it, `each` for a share
     tmap_u32 size;  // of a cell
 } tmap_ca_plan;
 
-// A plan for tmap_ca. size: bytes of a cell, 1 or 4. Returns cudaErrorInvalidValue for another
-// size; other parameters and errors as for tmap_each_plan_make.
+// Makes a plan for tmap_ca. size: bytes of a cell, 1 or 4. Returns cudaErrorInvalidValue for
+// another size; other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_ca_plan *out) {
     tmap_ca_plan p;
@@ -462,10 +465,11 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// One step of the automaton, as tmap_life, for every cell of the plan's share. in, out: of cells of
-// the plan's size at a multiple of it, at any distance from each other.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule past nine
-// bits and a plan of another maker; else the launch's own error.
+// Computes one step of the automaton for every cell of the plan's share; reads and writes cells and
+// other places as tmap_life does. in, out: matrices with cells of the plan's size, each at a
+// multiple of it, not overlapping, at any distance from each other.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule with more
+// than nine bits and a plan of another maker; otherwise the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
                                   void *out, cudaStream_t stream) {
     const tmapi_ca job = {in, out, rule};

@@ -6,20 +6,20 @@
 
 #include "../core.h"
 
-// A rule: bit n of `born` says that a dead cell with n live neighbours becomes alive, bit n of
-// `survive` that a live one stays alive; bits 0..8.
+// A rule: with bit n of `born` a dead cell with n live neighbours becomes alive, with bit n of
+// `survive` a live one remains alive. Bits 0..8.
 typedef struct tmap_ca_rule {
     tmap_u32 born, survive;
 } tmap_ca_rule;
 
-// Conway's Life, B3/S23.
+// The rule of Conway's Life, B3/S23.
 TMAP_FN tmap_ca_rule tmap_ca_life(void) {
     tmap_ca_rule rule = {1u << 3, 1u << 2 | 1u << 3};
     return rule;
 }
 
-// The rule of a text such as "B3/S23" (either case; no digit twice; B or S may have no digits).
-// Returns TMAP_OK, or TMAP_EINVAL, and then leaves *out alone.
+// Reads the rule from a text such as "B3/S23" (either case; no digit twice; B or S may have no
+// digits). Returns TMAP_OK; or TMAP_EINVAL, and then leaves *out unchanged.
 TMAP_FN int tmap_ca_rule_from_text(const char *text, tmap_ca_rule *out) {
     tmap_u32 mask[2] = {0, 0};
     if (!text || !out) return TMAP_EINVAL;
@@ -37,14 +37,15 @@ TMAP_FN int tmap_ca_rule_from_text(const char *text, tmap_ca_rule *out) {
     return TMAP_OK;
 }
 
-// 1 if a cell with `neighbours` live neighbours lives in the next step. Total: past 8 neighbours it
-// does not.
+// 1 if a cell with `neighbours` live neighbours, 0 to 31, lives in the next step, else 0. With more
+// than 8 it does not live.
 TMAP_FN int tmap_ca_next(tmap_ca_rule rule, int alive, tmap_u32 neighbours) {
     return (int)((alive ? rule.survive : rule.born) >> (neighbours & 31) & 1);
 }
 
-// The next state (0 or 1) of cell (x, y) of an embedding `width` x `height` of one byte a place,
-// row by row, alive where not 0 and 0 outside the fractal. Places past its edge count as dead.
+// The next state (0 or 1) of cell (x, y) of a matrix of `width` x `height` bytes, row by row
+// without gaps, alive where not 0, and 0 outside the fractal. Places past the matrix's edge
+// count as dead.
 TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap_u64 height,
                                    tmap_u64 x, tmap_u64 y, tmap_ca_rule rule) {
     int neighbours = 0;
@@ -65,7 +66,7 @@ TMAP_FN unsigned char tmap_ca_cell(const unsigned char *in, tmap_u64 width, tmap
 // ---- 32 cells at a time -------------------------------------------------------------------------
 
 // A rule as masks of a word: element n is all ones where a dead place with n living neighbours is
-// born, or a living one survives; else 0.
+// born, or a living one survives; otherwise 0.
 typedef struct tmapi_life_rule {
     tmap_u32 born[9], survive[9];
 } tmapi_life_rule;
@@ -81,7 +82,7 @@ TMAP_FN tmapi_life_rule tmapi_life_rule_make(tmap_ca_rule rule) {
 
 #if TMAP_CUDA
 
-// 32 places of a row, and those to the left and to the right of each.
+// 32 places of a row, and the places to the left and to the right of each.
 typedef struct tmapi_life_three {
     tmap_u32 left, here, right;
 } tmapi_life_three;
@@ -93,8 +94,8 @@ TMAP_DEVICE tmap_u32 tmapi_life_pick(tmap_u32 s, tmap_u32 one, tmap_u32 zero) {
     return (s & one) | (~s & zero);
 }
 
-// The next states of 32 places from three rows: the neighbours of each are added up as four-bit
-// numbers, bit by bit of all places at once, and pick one of nine answers.
+// The next states of 32 places from three rows. Adds up the neighbours of all places as four-bit
+// numbers, bit by bit, and picks one of nine results for each place.
 TMAP_DEVICE tmap_u32 tmapi_life_next32(tmapi_life_three u, tmapi_life_three c, tmapi_life_three d,
                                        const tmapi_life_rule *rule) {
     tmap_u32 u0 = u.left ^ u.here ^ u.right, u1 = tmapi_life_carry(u.left, u.here, u.right);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // catalogue.h: the nine NBB fractals of the paper's table 1 as constants, with their hash tables
-// H[]; the user's own from rows of text; and the gasket with arithmetic in place of the table.
+// H[]; your own fractals from rows of text; and the gasket with arithmetic in place of the table.
 //
 // In a kernel a constructor such as tmap_fractal_carpet(), or tmap_nbb_make with numbers, is a
-// constant, around which the maps of nbb.h fold.
+// constant, and the maps of nbb.h fold around it.
 #ifndef TMAP_FRACTAL_CATALOGUE_H
 #define TMAP_FRACTAL_CATALOGUE_H
 
 #include "nbb.h"
 
 // The catalogue: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
-// numbered row by row. The rows of the Chandelier, the Candy and the Empty bottles, which the
-// paper's text does not show, are inferred from their k and s.
+// numbered row by row. The paper's text does not show the rows of the Chandelier, the Candy and the
+// Empty bottles; they are inferred from k and s.
 #define TMAP_FRACTALS(X) \
     X(gasket, "Sierpinski gasket", "#.\n##", 3, 2, 2, 0x100ull, 0x110ull) \
     X(carpet, "Sierpinski carpet", "###\n#.#\n###", 8, 3, 3, 0x21020210ull, 0x22211000ull) \
@@ -31,7 +31,7 @@ TMAP_FRACTALS(TMAPI_FRACTAL)
 
 #define TMAP_FRACTAL_COUNT 9
 
-// Number i of the catalogue, 0 <= i < TMAP_FRACTAL_COUNT; any other i gives the gasket.
+// Fractal number i of the catalogue, 0 <= i < TMAP_FRACTAL_COUNT; any other i gives the gasket.
 TMAP_FN tmap_nbb tmap_fractal_at(int i) {
     int n = 0;
 #define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
@@ -50,9 +50,10 @@ TMAP_FN const char *tmapi_fractal_text(int i, int titled) {
     return titled ? "own fractal" : "own";
 }
 
-// Its name ("gasket"), which tmap_fractal_from_text takes, and its title ("Sierpinski gasket"); of
-// any other i "own" and "own fractal".
+// The name of fractal i of the catalogue ("gasket"), as tmap_fractal_from_text takes it; "own" for
+// any other i.
 TMAP_FN const char *tmap_fractal_name(int i) { return tmapi_fractal_text(i, 0); }
+// The title of fractal i of the catalogue ("Sierpinski gasket"); "own fractal" for any other i.
 TMAP_FN const char *tmap_fractal_title(int i) { return tmapi_fractal_text(i, 1); }
 
 // 1 if a and b are the same fractal with the same numbering of replicas.
@@ -60,17 +61,18 @@ TMAP_FN int tmap_nbb_equal(tmap_nbb a, tmap_nbb b) {
     return a.k == b.k && a.sx == b.sx && a.sy == b.sy && a.tau_x == b.tau_x && a.tau_y == b.tau_y;
 }
 
-// The number of f in the catalogue, or -1 for an own fractal.
+// The number of f in the catalogue, or -1 for a fractal that is not in it.
 TMAP_FN int tmap_fractal_index(tmap_nbb f) {
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
         if (tmap_nbb_equal(f, tmap_fractal_at(i))) return i;
     return -1;
 }
 
-// ---- the user's own -----------------------------------------------------------------------------
+// ---- your own fractals --------------------------------------------------------------------------
 
-// 0 for the end of the text, 1 for the end of a row (a line feed, '/', or the two characters \n,
-// which a shell passes on unread), 2 for any other character. Moves *p past what it read.
+// Returns 0 for the end of the text, 1 for the end of a row (a line feed, '/', or the two
+// characters \n, which a shell passes on unread), 2 for any other character. Moves *p past
+// what it read.
 TMAP_FN int tmapi_rows_next(const char **p, char *c) {
     *c = **p;
     if (*c == 0) return 0;
@@ -82,13 +84,13 @@ TMAP_FN int tmapi_rows_next(const char **p, char *c) {
     return *c == '\n' || *c == '/' ? 1 : 2;
 }
 
-// The fractal whose replicas are the '#' of rows of '#' and '.', rows from the top, separated by
-// line feeds (or '/', or a written-out \n); one separator at the end is allowed. Replicas are
-// numbered row by row. rows: at most 16 rows of at most 16, at most 16 '#'. out: written only on
-// success.
+// Makes the fractal whose replicas are the '#' in rows of '#' and '.', rows from the top,
+// separated by line feeds (or '/', or a written-out \n); one separator at the end is allowed.
+// Replicas are numbered row by row. rows: at most 16 rows of at most 16, at most 16 '#'. *out is
+// written only on success.
 // Returns TMAP_OK, TMAP_EINVAL (null), TMAP_EUNEQUAL, TMAP_ECHARACTER, TMAP_EEMPTY, TMAP_EREPLICAS
-// or TMAP_ESIDE. Example: tmap_nbb_from_rows("#.\n##", &f) makes f the gasket: k = 3, s = 2, H =
-// (0,0)(0,1)(1,1).
+// or TMAP_ESIDE.
+// Example: tmap_nbb_from_rows("#.\n##", &f) makes f the gasket: k = 3, s = 2, H = (0,0)(0,1)(1,1).
 TMAP_FN int tmap_nbb_from_rows(const char *rows, tmap_nbb *out) {
     tmap_nbb f = {0, 0, 0, 0, 0};
     tmap_u32 x = 0;
@@ -124,9 +126,8 @@ TMAP_FN int tmapi_same_text(const char *a, const char *b) {
     return *a == *b;
 }
 
-// A fractal from a command line: a name of the catalogue, or else rows as tmap_nbb_from_rows takes
-// them.
-// Returns what tmap_nbb_from_rows does; a word that is no name of the catalogue is TMAP_ECHARACTER.
+// Makes a fractal from a command line: a name of the catalogue, or rows as for tmap_nbb_from_rows.
+// Errors: as tmap_nbb_from_rows; a word that is no name of the catalogue is TMAP_ECHARACTER.
 // Example: "carpet"; "#.#/.#./#.#".
 TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
     if (!text || !out) return TMAP_EINVAL;
@@ -140,9 +141,9 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
 
 // ---- the gasket by arithmetic -------------------------------------------------------------------
 //
-// The gasket, "#. / ##", has k = 3 and s = 2. Its cells are the (x, y) with no bit of x outside y,
-// the odd entries of Pascal's triangle. The maps agree with those of nbb.h on
-// tmap_fractal_gasket().
+// The gasket, "#. / ##", has k = 3 and s = 2. Its cells are the (x, y) with no bit of x
+// outside y, the odd entries of Pascal's triangle. The maps agree with those of nbb.h
+// for tmap_fractal_gasket().
 // Source: Navarro et al., FGCS 113 (2020), section 6.1.
 
 // h(beta), the arithmetic hash, equation 15: the box (floor(beta / 2), beta - floor(beta / 2)) of
@@ -160,7 +161,7 @@ TMAP_FN int tmap_gasket_contains(tmap_u32 x, tmap_u32 y, tmap_u32 n) {
     return (x & (n - 1 - y)) == 0;
 }
 
-// lambda(omega), equation 17. wx < 3^ceil(r/2), wy < 3^floor(r/2), r <= 32.
+// lambda(omega) of the gasket, equation 17. wx < 3^ceil(r/2), wy < 3^floor(r/2), r <= 32.
 // Example: r = 2: (2,1) -> (1,3).
 TMAP_FN tmap_xy tmap_gasket_lambda(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     tmap_xy cell = {0, 0};
@@ -174,7 +175,7 @@ TMAP_FN tmap_xy tmap_gasket_lambda(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     return cell;
 }
 
-// Lambda from a linear index i < 3^r, r <= 20: digit mu - 1 of i, base 3, is beta_mu.
+// Lambda of the gasket from a linear index i < 3^r, r <= 20: digit mu - 1 of i, base 3, is beta_mu.
 // Example: r = 2: 5 -> (1,3).
 TMAP_FN tmap_xy tmap_gasket_lambda_linear(tmap_u32 i, tmap_u32 r) {
     tmap_xy cell = {0, 0};
@@ -188,8 +189,8 @@ TMAP_FN tmap_xy tmap_gasket_lambda_linear(tmap_u32 i, tmap_u32 r) {
     return cell;
 }
 
-// nu, the inverse of tmap_gasket_lambda: as h(beta) = (floor(beta/2), ceil(beta/2)), a digit is the
-// sum of its bits. (x, y): a cell; r <= 32. Example: r = 2: (1,3) -> (2,1).
+// nu, the inverse of tmap_gasket_lambda: since h(beta) = (floor(beta/2), ceil(beta/2)), a digit is
+// the sum of its bits. (x, y): a cell; r <= 32. Example: r = 2: (1,3) -> (2,1).
 TMAP_FN tmap_xy tmap_gasket_nu(tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     tmap_xy w = {0, 0};
     tmap_u32 power = 1;
@@ -203,7 +204,8 @@ TMAP_FN tmap_xy tmap_gasket_nu(tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return w;
 }
 
-// The inverse of tmap_gasket_lambda_linear. r <= 20. Example: r = 2: (1,3) -> 5.
+// The inverse of tmap_gasket_lambda_linear: the index of cell (x, y). r <= 20. Example: r = 2:
+// (1,3) -> 5.
 TMAP_FN tmap_u32 tmap_gasket_nu_linear(tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     tmap_u32 i = 0, power = 1;
     for (tmap_u32 bit = 0; bit < r && bit < 32; ++bit, power *= 3)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// compact_life.h: cellular automata of two states on a fractal in compact storage, one bit a cell:
-// levels that no matrix can hold.
+// compact_life.h: cellular automata of two states on a fractal in compact storage, one bit per
+// cell: for levels that no matrix can hold.
 //
-// In the Moore neighbourhood only cells of the fractal count; the rule is any of the family of
-// Conway's Life (ca_rule.h), as ca.h has it for matrices. A client of stencil.h, ready to launch.
+// In the Moore neighbourhood only cells of the fractal count. The rule is any of the family of
+// Conway's Life (ca_rule.h), as in ca.h for matrices. Made with stencil.h, ready to launch.
 //
 //     tmap_nbb f = tmap_fractal_gasket();
 //     tmap_each_plan plan;
@@ -66,18 +66,19 @@ static inline const void *tmapi_compact_life_kernel(tmap_u32 bytes) {
                         : (const void *)tmapi_compact_life_kernel_8;
 }
 
-// A plan for tmap_compact_life. Errors: as tmap_each_stencil_words_plan_make.
+// Makes a plan for tmap_compact_life, for fractal f of level r. See
+// tmap_each_stencil_words_plan_make for errors.
 static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_each_plan *out) {
     if (tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     return tmap_each_stencil_words_plan_make(
         f, r, tmapi_compact_life_kernel(tmap_compact_word_of(f, r).bytes), out);
 }
 
-// One step: out = rule(in) for every cell. in, out: tmap_compact_words_bytes(f, r) bytes each in
-// device memory, at multiples of 8, not overlapping; idle bits of `in` are 0, and so are those of
-// `out`.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, another plan than
-// tmap_compact_life_plan_make's or one with another loop, and a rule past nine bits; else the
+// Computes one step: out = rule(in) for every cell of the plan's share. in, out:
+// tmap_compact_words_bytes(f, r) bytes each in device memory, at multiples of 8, not overlapping.
+// Idle bits of `in` are 0; the step leaves those of `out` 0.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a plan of
+// another maker or with another loop, and a rule with more than nine bits; otherwise the
 // launch's own error.
 static inline cudaError_t tmap_compact_life(const tmap_each_plan *plan, tmap_ca_rule rule,
                                             const void *in, void *out, cudaStream_t stream) {

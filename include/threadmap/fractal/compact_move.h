@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// compact_move.h: states on their way between compact storage (compact.h) and a matrix, between
-// bytes and bits, and to a picture. Ready to launch.
+// compact_move.h: ready kernels that copy states between compact storage (compact.h) and a matrix,
+// convert bytes to bits and back, and compute pictures.
 //
 //     tmap_compact_matrix_plan plan; // of a matrix whose rows are as long as the fractal is wide
 //     cudaError_t error = tmap_compact_matrix_plan_make(f, r, 0, sizeof(float), &plan);
@@ -23,14 +23,14 @@
 
 // ---- from and to a matrix -----------------------------------------------------------------------
 //
-// A client of each.h, for elements of 1, 2, 4, 8 or 16 bytes.
+// Made with each.h, for elements of 1, 2, 4, 8 or 16 bytes.
 
-// A plan for tmap_compact_matrix_load and _store.
+// A plan for tmap_compact_matrix_load and tmap_compact_matrix_store.
 typedef struct tmap_compact_matrix_plan {
-    tmap_each_plan each; // of compact storage; each.offset is its first element
+    tmap_each_plan each; // for compact storage; each.offset is its first element
     tmap_u64 pitch;      // of the matrix, in elements
-    tmap_u64 offset;     // its element of cell (0, 0); 0 unless the user sets it
-    tmap_u32 size;       // of an element
+    tmap_u64 offset;     // the matrix's element of cell (0, 0); 0 unless you set it
+    tmap_u32 size;       // bytes of an element
 } tmap_compact_matrix_plan;
 
 typedef struct tmapi_compact_matrix {
@@ -78,10 +78,11 @@ static inline const void *tmapi_compact_matrix_kernel(tmap_u32 size) {
     return tmapi_value_kernel(size, kernels);
 }
 
-// A plan for fractal f of level r in a matrix, of elements of `size` bytes. Other parameters and
-// errors as for tmap_each_plan_make; cudaErrorInvalidValue too for another size and for
-// TMAP_COMPACT, cudaErrorInvalidConfiguration for a level of more than 2^32 - 1 tiles (gasket 26,
-// carpet 14).
+// Makes a plan for copies between a matrix and compact storage, for fractal f of level r and
+// elements of `size` bytes: 1, 2, 4, 8 or 16. pitch: that of the matrix. Parameters and errors
+// otherwise as tmap_each_plan_make; also cudaErrorInvalidValue for another size and for
+// TMAP_COMPACT, and cudaErrorInvalidConfiguration for a level of more than 2^32 - 1 tiles (from
+// gasket 26 and carpet 14 on).
 static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                         tmap_u32 size,
                                                         tmap_compact_matrix_plan *out) {
@@ -114,16 +115,19 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
 }
 
 // Copies every cell of the plan's share from a matrix to compact storage. matrix, cells: in device
-// memory, at multiples of an element's size, not overlapping. Returns cudaErrorInvalidValue for a
-// null or misaligned pointer, a plan of another maker and one with another loop; else the launch's
-// own error. Cost: reading the sectors of the matrix that hold cells, and writing the cells.
+// memory, at multiples of an element's size, not overlapping.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal pointers, and a plan of
+// another maker or with another loop; otherwise the launch's own error. Cost: reads the sectors of
+// the matrix that hold cells, and writes the cells.
 static inline cudaError_t tmap_compact_matrix_load(const tmap_compact_matrix_plan *plan,
                                                    const void *matrix, void *cells,
                                                    cudaStream_t stream) {
     return tmapi_compact_matrix_move(plan, 0, matrix, cells, stream);
 }
 
-// The way back. Places of the matrix that are no cells are left alone. Errors and cost: the same.
+// Copies every cell of the plan's share from compact storage to a matrix, whose other places keep
+// their values. Parameters and errors: as tmap_compact_matrix_load. Cost: reads the cells, and
+// writes the sectors of the matrix that hold them.
 static inline cudaError_t tmap_compact_matrix_store(const tmap_compact_matrix_plan *plan,
                                                     const void *cells, void *matrix,
                                                     cudaStream_t stream) {
@@ -138,14 +142,14 @@ typedef struct tmapi_compact_bits {
     tmap_compact_word word; // what one holds
 } tmapi_compact_bits;
 
-// Word i of a state, of 2, 4 or 8 bytes.
+// Word i of a state with words of 2, 4 or 8 bytes.
 TMAP_DEVICE tmap_u64 tmapi_compact_word_at(const void *words, tmap_u32 bytes, tmap_u64 i) {
     return bytes == 2   ? ((const unsigned short *)words)[i]
            : bytes == 4 ? ((const tmap_u32 *)words)[i]
                         : ((const tmap_u64 *)words)[i];
 }
 
-// A thread for each word: byte b * count + i is bit b of word i.
+// One thread per word: byte b * count + i is bit b of word i.
 static __global__ void __launch_bounds__(256) tmapi_compact_bits_pack_kernel(tmapi_compact_bits j) {
     tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     for (; i < j.count; i += gridDim.x * (tmap_u64)blockDim.x) {
@@ -188,16 +192,17 @@ static inline cudaError_t tmapi_compact_bits_launch(tmap_nbb f, tmap_u32 r, cons
 // Packs the k^r bytes of a state into tmap_compact_words_bytes(f, r) bytes of words: a cell is
 // alive where its byte is not 0. Idle bits become 0. bytes, words: in device memory, not
 // overlapping; words at a multiple of 8. Returns cudaErrorInvalidValue for a null or misaligned
-// pointer and what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a level past
-// tmap_nbb_linear_level_max64(f); else the launch's own error. Cost: what memory takes for a byte
-// and a bit of each cell.
+// pointer and for what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a level above
+// tmap_nbb_linear_level_max64(f); otherwise the launch's own error. Cost: memory traffic of a byte
+// and a bit for each cell.
 static inline cudaError_t tmap_compact_bits_pack(tmap_nbb f, tmap_u32 r, const unsigned char *bytes,
                                                  void *words, cudaStream_t stream) {
     return tmapi_compact_bits_launch(f, r, (const void *)tmapi_compact_bits_pack_kernel, bytes,
                                      words, stream);
 }
 
-// The way back: bytes of 0 and 1. Errors and cost: the same.
+// Unpacks the words of a state into k^r bytes of 0 and 1. Parameters, errors and cost:
+// as tmap_compact_bits_pack.
 static inline cudaError_t tmap_compact_bits_unpack(tmap_nbb f, tmap_u32 r, const void *words,
                                                    unsigned char *bytes, cudaStream_t stream) {
     return tmapi_compact_bits_launch(f, r, (const void *)tmapi_compact_bits_unpack_kernel, bytes,
@@ -206,11 +211,12 @@ static inline cudaError_t tmap_compact_bits_unpack(tmap_nbb f, tmap_u32 r, const
 
 // ---- windows ------------------------------------------------------------------------------------
 //
-// A window of a state, at any place and zoom, for pictures: the mean of what each pixel holds. At
-// zoom z a pixel is a box of sx^z x sy^z places: a cell of the fractal of level r - z holds a
-// fractal of level z, whose k^z elements lie side by side; any other pixel holds no cell.
+// A window of a state, at any position and zoom, for pictures: each pixel is the mean of its
+// cells. At zoom z a pixel is a box of sx^z x sy^z places. A pixel that is a cell of the fractal
+// of level r - z holds a fractal of level z, whose k^z elements are contiguous; any other pixel
+// holds no cell.
 
-// Elements of a state: bits (compact.h), which count 0 or 1; bytes, which count as 1 where they are
+// Elements of a state: bits (compact.h), which count 0 or 1; bytes, which count 1 where they are
 // not 0; floats.
 typedef enum tmap_compact_window_type {
     TMAP_COMPACT_WINDOW_WORDS,
@@ -218,8 +224,8 @@ typedef enum tmap_compact_window_type {
     TMAP_COMPACT_WINDOW_F32
 } tmap_compact_window_type;
 
-// A window: `width` x `height` pixels from pixel (x, y) of the picture of the whole fractal, which
-// is sx^(r-z) wide and sy^(r-z) high. Pixels outside of it hold no cell.
+// A window: `width` x `height` pixels from pixel (x, y) of the picture of the complete fractal,
+// which is sx^(r-z) wide and sy^(r-z) high. Pixels outside the picture hold no cell.
 typedef struct tmap_compact_window {
     tmap_nbb f;
     tmap_u32 r, z;
@@ -228,10 +234,11 @@ typedef struct tmap_compact_window {
     tmap_u32 width, height;
 } tmap_compact_window;
 
-// The window of the whole fractal of level r at zoom z <= r. Returns TMAP_OK; TMAP_EINVAL for a
-// null pointer, an unknown type, and z > r; an error of tmap_nbb_check; TMAP_ERANGE for a level
-// past tmap_nbb_linear_level_max64(f), and for a picture of more than 2^32 - 1 pixels a side. *out
-// is written only on success.
+// Makes the window of the complete fractal of level r at zoom z <= r; you may then change x, y,
+// width and height. type: a tmap_compact_window_type. Returns TMAP_OK; TMAP_EINVAL for a null
+// pointer, an unknown type, and z > r; an error of tmap_nbb_check; TMAP_ERANGE for a level above
+// tmap_nbb_linear_level_max64(f), and for a picture of more than 2^32 - 1 pixels a side. *out is
+// written only on success.
 static inline int tmap_compact_window_make(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type,
                                            tmap_compact_window *out) {
     tmap_compact_window w;
@@ -253,16 +260,16 @@ typedef struct tmapi_compact_window {
     const void *state;
     float *out;
     tmap_compact_word word;
-    tmap_u64 words, run; // in the state; elements of a pixel
-    tmap_u32 threads;    // of a pixel: 1, 32 or all of a block
+    tmap_u64 words, run; // words of the state; elements of a pixel
+    tmap_u32 threads;    // for a pixel: 1, 32 or all of a block
 } tmapi_compact_window;
 
-// The sum of some cells of a pixel, from number `first` of the fractal on: a thread's own.
+// A thread's part of the sum of a pixel's cells, which begin at cell number `first` of the fractal.
 TMAP_DEVICE double tmapi_compact_window_sum(const tmapi_compact_window *j, tmap_u64 first,
                                             tmap_u32 lane) {
     double sum = 0;
     if (j->w.type == TMAP_COMPACT_WINDOW_WORDS) {
-        // A part of a sheet, or several whole ones.
+        // A part of a sheet, or several complete ones.
         const int part = j->run <= j->words;
         const tmap_u32 bit = (tmap_u32)(first / j->words);
         const tmap_u32 bits = part ? 1 : (tmap_u32)(j->run / j->words);
@@ -285,7 +292,7 @@ TMAP_DEVICE double tmapi_compact_window_sum(const tmapi_compact_window *j, tmap_
     return sum;
 }
 
-// Blocks of 256 threads, which take pixels by one, 32 or all of them.
+// Blocks of 256 threads: one, 32 or all threads take a pixel.
 static __global__ void __launch_bounds__(256) tmapi_compact_window_kernel(tmapi_compact_window j) {
     __shared__ double part[8];
     const tmap_u32 levels = j.w.r - j.w.z, lane = threadIdx.x % j.threads;
@@ -309,9 +316,9 @@ static __global__ void __launch_bounds__(256) tmapi_compact_window_kernel(tmapi_
     }
 }
 
-// Adds to count[b], in shared memory, how many words of a run from `begin` on have bit b. All
-// threads of a block of 256 call it, between barriers. A thread counts four bits of a word at once,
-// in the bytes of a register, which hold 255 words.
+// Adds to count[b], in shared memory, the number of words in a run from `begin` on that have bit b.
+// All threads of a block of 256 call it, between barriers. A thread counts four bits of a word at
+// once, in the four bytes of a register; each byte can count 255 words.
 TMAP_DEVICE void tmapi_compact_window_count(const tmapi_compact_window *j, tmap_u64 begin,
                                             tmap_u64 *count) {
     const tmap_u64 turn = 255 * 256;
@@ -342,8 +349,8 @@ TMAP_DEVICE void tmapi_compact_window_count(const tmapi_compact_window *j, tmap_
     }
 }
 
-// Words, once for all sheets: blocks of 256 threads take the words of a pixel of sheet 0, and so of
-// the same pixel of all sheets.
+// Reads words once for all sheets: a block of 256 threads takes the words of a pixel of sheet 0,
+// which are those of the same pixel in all sheets.
 static __global__ void __launch_bounds__(256)
     tmapi_compact_window_sheets_kernel(tmapi_compact_window j) {
     __shared__ tmap_u64 count[64];
@@ -369,14 +376,15 @@ static __global__ void __launch_bounds__(256)
     }
 }
 
-// The mean of each pixel's cells, row by row: the share of living ones for bits and bytes; NaN
-// where a pixel holds no cell. state: in device memory, at a multiple of 8. out: width * height
-// floats in device memory. Returns cudaErrorInvalidValue for a null or misaligned pointer, a window
-// without a pixel, and what tmap_compact_window_make refuses; else the launch's own error.
-// Exactness: sums are taken in float64 in an order that depends on the window alone, so that every
-// run gives the same picture; counts below 2^53 are exact.
-// Cost: reading the window's elements once; of words the whole word for each bit, but once for all
-// bits where the window is most of the picture.
+// Writes the mean of each pixel's cells to `out`, row by row: for bits and bytes the fraction of
+// living cells; NaN where a pixel holds no cell. state: in device memory, at a multiple of 8. out:
+// width * height floats in device memory. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer, a window without pixels, and what tmap_compact_window_make refuses; otherwise the
+// launch's own error.
+// Exactness: sums are computed in float64, in an order that depends only on the window, so that
+// every run gives the same picture; counts below 2^53 are exact.
+// Cost: reads the window's elements once. With words it reads a word for each of its bits, but only
+// once for all bits where the window is most of the picture.
 static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *window,
                                                    const void *state, float *out,
                                                    cudaStream_t stream) {
@@ -398,8 +406,8 @@ static inline cudaError_t tmap_compact_window_mean(const tmap_compact_window *wi
     job.threads = job.run <= 8 ? 1 : job.run <= 4096 ? 32 : 256;
     pixels = (tmap_u64)window->width * window->height;
     shape.grid = pixels / (256 / job.threads) + (pixels % (256 / job.threads) != 0);
-    // Words are better read once for all sheets where all pixels with a cell, in or out of the
-    // window, are no more than the window's, and a block has work.
+    // Words are read once for all sheets where the complete picture has no more pixels with cells
+    // than the window has pixels, and a block has enough work.
     if (window->type == TMAP_COMPACT_WINDOW_WORDS && job.run >= 2048 && job.run <= job.words &&
         tmap_nbb_cells(window->f, window->r - window->z) <= pixels) {
         kernel = (const void *)tmapi_compact_window_sheets_kernel;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// compact_stencil.h: neighbours in compact storage: of one cell by its digits, of many by tables of
-// several levels; and the loop of tmap_each_stencil (stencil.h) there.
+// compact_stencil.h: neighbours in compact storage: of one cell by its digits, of many with tables
+// of several levels; and the loop of tmap_each_stencil (stencil.h) for compact storage.
 //
-// A thread keeps one cell of a tile while tiles go by, so that its neighbours are found once. A
-// block copies tiles that lie side by side in memory to shared memory, step by step, and the values
-// in tiles beside (the halo) one by one; a place that is no cell has zeros. Copies for the next
-// step, and the table of the one after it, are made while the rule is applied.
+// A thread keeps the same cell of a tile while its block goes through tiles, so it finds its
+// neighbours once. A block copies tiles that are contiguous in memory to shared memory, step by
+// step, and the values of other tiles (the halo) one by one. A place that is no cell has zeros.
+// While the rule is applied to a step, the values of the next and the table of the one after it
+// are prepared.
 #ifndef TMAP_FRACTAL_COMPACT_STENCIL_H
 #define TMAP_FRACTAL_COMPACT_STENCIL_H
 
@@ -15,9 +16,10 @@
 
 // ---- neighbours by digits -----------------------------------------------------------------------
 
-// The place beside a cell. none: 1 if no cell is there. x, y: 0, 0 if it is one of the same
-// fractal; else it lies in the copy of it that is x to the right and y below, where a fractal
-// of a higher level has one. index: of the cell, in its copy.
+// The place beside a cell, as tmap_compact_beside finds it. It is no cell where `none` is 1. x, y:
+// 0, 0 if the cell is in the same fractal; otherwise it is in the copy of the fractal that lies x
+// to the right and y below, where a fractal of a higher level has that copy. index: the number of
+// the cell in its copy.
 typedef struct tmap_compact_place {
     tmap_u32 index;
     int x, y, none;
@@ -30,10 +32,10 @@ TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) 
     return low + (n - low * k >= k);
 }
 
-// The place (dx, dy) beside cell `index` of the fractal of level r; dx and dy are -1, 0 or 1. index
-// < k^r < 2^32. Total: of an index past the range, its digits up to level r count. Digits change
-// from the lowest on, up to the first level at which both cells are in one box: after k / (k - 1)
-// levels or a few more on the average, where nu takes r. Cost: about 25 instructions a level.
+// The place (dx, dy) beside cell `index` of the fractal of level r. dx, dy: -1, 0 or 1.
+// index < k^r < 2^32; of a larger index only the digits up to level r count. The function changes
+// digits from the lowest on, up to the first level at which both cells are in one box: on average
+// after k / (k - 1) levels or a few more, where nu takes r. Cost: about 25 instructions per level.
 // Examples: gasket, r = 2: cell 3, which is (0,2): (0,-1) -> 1; (-1,0) -> in the copy to the left,
 // where (3,2) would be: none. Cell 8, (3,3): (1,0) -> in the copy to the right, 4, which is (0,3).
 TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_u32 r, int dx,
@@ -60,11 +62,11 @@ TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_
         p.index += (tmapi_nbb_match_beta(f.k, match) - beta) * power;
         rest = quotient;
     }
-    p.none = (p.x && f.sx == 1) || (p.y && f.sy == 1); // nothing lies beside, at any level
+    p.none = (p.x && f.sx == 1) || (p.y && f.sy == 1); // no level has a copy there
     return p;
 }
 
-// The direction of number 0..7: the places around a cell in reading order.
+// Directions 0..7: the places around a cell in reading order.
 TMAP_FN int tmapi_compact_dx(tmap_u32 n) { return (int)((n + (n >= 4)) % 3) - 1; }
 TMAP_FN int tmapi_compact_dy(tmap_u32 n) { return (int)((n + (n >= 4)) / 3) - 1; }
 TMAP_FN tmap_u32 tmapi_compact_direction(int dx, int dy) {
@@ -74,34 +76,34 @@ TMAP_FN tmap_u32 tmapi_compact_direction(int dx, int dy) {
 
 // ---- tiles and their shared memory --------------------------------------------------------------
 
-// The most cells of a tile: a thread of a stencil's block has one cell of it.
+// The most cells in a tile: each thread of a stencil's block has one of them.
 #define TMAPI_COMPACT_CELLS 512u
-// The most tiles that a block of a stencil has side by side, a thread for each cell of each.
+// The most tiles side by side in a stencil's block, with one thread for each cell.
 #define TMAPI_COMPACT_SIDE_BY_SIDE 16u
-// The tiles that a thread takes in a step for elements of `size` bytes: 32 bytes of values, or 16.
-// All that goes with a step is shared by them.
+// The tiles that a thread takes in a step, for elements of `size` bytes: 32 bytes of values, or 16.
+// They share the fixed work of the step.
 TMAP_FN tmap_u32 tmapi_compact_deep(tmap_u32 size) { return size == 1 ? 16 : 32 / size; }
 
-// The levels that a table takes at a time: as many as have at most 64 cells, and at most 6.
-// Example: gasket 3, carpet 2, Candy 1.
+// The levels of a table: the most that have at most 64 cells, 1 to 6. Example: gasket 3, carpet
+// 2, Candy 1.
 TMAP_FN tmap_u32 tmapi_compact_few(tmap_nbb f) {
     tmap_u32 levels = 1, cells = f.k * f.k;
     while (levels < 6 && cells <= 64) ++levels, cells *= f.k;
     return levels;
 }
 
-// Tables for 1, 2, ... `levels` levels one after another lie behind this in shared memory: beside,
-// entry 8 * cell + direction: the cell beside, and in bits 6 to 9 a direction or what is in place
-// of one; and corner, where a cell is.
+// Tables for 1, 2, ... `levels` levels lie one after another behind this struct in shared memory.
+// beside: entry 8 * cell + direction has the number of the neighbour, and in bits 6 to 9 a
+// direction or what replaces one. corner: the place of each cell.
 typedef struct tmapi_compact_lookup {
     tmap_u64 first;                  // byte l: the cell at which the tables of l levels begin
     tmap_u32 levels, cells, inverse; // cells: k^levels; inverse: for divisions by it
-    tmap_u32 sx, sy;                 // sides of `levels` levels
-    tmap_u32 nowhere;                // bit d: nothing lies in direction d of a whole fractal
+    tmap_u32 sx, sy;                 // sides of a fractal of `levels` levels
+    tmap_u32 nowhere;                // bit d: a fractal never has a copy in direction d
 } tmapi_compact_lookup;
 
-// The level of the tiles: as large as a block's threads, two of those tables and 16 bits for a
-// coordinate in it allow.
+// The level of the tiles: the highest for which a block has enough threads, two tables have enough
+// levels, and coordinates in a tile fit 16 bits.
 // Example: gasket 5 (243 cells), carpet 3 (512), Vicsek 3 (125), H 3 (343), Candy 2 (144).
 TMAP_FN tmap_u32 tmapi_compact_tile_level(tmap_nbb f, tmap_u32 r) {
     tmap_u32 m = 0;
@@ -112,7 +114,8 @@ TMAP_FN tmap_u32 tmapi_compact_tile_level(tmap_nbb f, tmap_u32 r) {
     return m;
 }
 
-// The pairs of a cell of a tile of level m and a place around it that is a cell of a tile beside.
+// Number of halo loads of a tile of level m: (cell, direction) pairs whose neighbour is a cell of
+// another tile.
 TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
     const tmap_u32 cells = (tmap_u32)tmap_nbb_cells(f, m);
     tmap_u32 count = 0;
@@ -125,7 +128,7 @@ TMAP_FN tmap_u32 tmapi_compact_halo(tmap_nbb f, tmap_u32 m) {
     return count;
 }
 
-// The cells of one level, of two, and so on up to those, together: at most 126.
+// The cells in the tables of 1, 2, ... tmapi_compact_few(f) levels together: at most 126.
 TMAP_FN tmap_u32 tmapi_compact_few_cells(tmap_nbb f) {
     const tmap_u32 levels = tmapi_compact_few(f);
     tmap_u32 all = 0, cells = 1;
@@ -133,23 +136,23 @@ TMAP_FN tmap_u32 tmapi_compact_few_cells(tmap_nbb f) {
     return all;
 }
 
-// What is where in a block's shared memory, in bytes. Two buffers hold a step each: the values,
-// tile after tile as in memory and at the same place of 16 bytes as there, so that whole 16 bytes
-// are copied; and from `halo_values` on, for each row of tiles side by side, the values from tiles
-// beside and one of zeros, in planes of as many values as the tiles have, so that all of a row is
-// `row` bytes from the same of the next. Three tables hold for each tile of a step the numbers of
-// the eight beside it, 4 bytes each; from `there` on 8 bytes, which of these there are; from
-// `sheet` on 8 bytes, which are of other sheets; and from `corner` on its first cell.
+// Byte offsets in a block's shared memory. Two buffers hold one step each. First the values, tile
+// after tile as in memory and at the same offset modulo 16, so that 16 bytes are copied at once.
+// From `halo_values` on, for each row of tiles side by side, the halo and one value of zeros, in
+// planes as large as the values of a row: every value is `row` bytes from the same value of the
+// next row. Three tables hold for each tile of a step the numbers of its eight neighbours, 4 bytes
+// each; from `there` on 8 bytes that say which of these exist; from `sheet` on 8 bytes that say
+// which are in other sheets; and from `corner` on its first cell.
 typedef struct tmapi_compact_shared {
     tmap_u32 row, halo_values, buffer;                 // from one to the next
     tmap_u32 table, there, sheet, corner, table_bytes; // the first table; in a table
     tmap_u32 lookup;                                   // a tmapi_compact_lookup
     tmap_u32 counter;                                  // how the halo is copied, 16 bytes
-    tmap_u32 halo;                                     // where its values come from, 4 bytes each
+    tmap_u32 halo;                                     // sources of its values, 4 bytes each
     tmap_u32 bytes;
 } tmapi_compact_shared;
 
-// cells: of a tile. tiles: side by side. halo: values that a tile has from those beside it.
+// cells: of a tile. tiles: side by side. halo: halo values of a tile.
 TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
                                                      tmap_u32 halo, tmap_u32 size, int words) {
     const tmap_u32 deep = tmapi_compact_deep(size), step = tiles * deep;
@@ -168,7 +171,8 @@ TMAP_FN tmapi_compact_shared tmapi_compact_shared_at(tmap_nbb f, tmap_u32 cells,
     return s;
 }
 
-// Bytes for elements of any size; 2^31 - 1 where those of a buffer have no numbers of 16 bits.
+// Bytes that suffice for elements of any size; 2^31 - 1 where a buffer has more elements than 16
+// bits can number.
 TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_nbb f, tmap_u32 cells, tmap_u32 tiles,
                                             tmap_u32 halo, int words) {
     tmap_u32 most = 0;
@@ -184,9 +188,9 @@ TMAP_FN tmap_u32 tmapi_compact_shared_bytes(tmap_nbb f, tmap_u32 cells, tmap_u32
 
 // ---- neighbours by tables -----------------------------------------------------------------------
 //
-// What tmap_compact_beside finds digit by digit, a table gives for a few levels at once.
+// A table gives for a few levels at once what tmap_compact_beside finds digit by digit.
 
-// In place of a direction 0..7: the number is one of the same fractal; no cell is there.
+// In place of a direction 0..7: the neighbour is in the same fractal; there is no cell.
 #define TMAPI_COMPACT_WITHIN 8u
 #define TMAPI_COMPACT_NONE   9u
 
@@ -198,7 +202,7 @@ TMAP_DEVICE unsigned short *tmapi_compact_lookup_table(const tmapi_compact_looku
     return (unsigned short *)(t + 1);
 }
 
-// Fills the tables, by all threads of a block; to be read after a __syncthreads.
+// Fills the tables with all threads of a block; they can be read after a __syncthreads().
 TMAPI_DEVICE_CALL void tmapi_compact_lookup_fill(tmap_nbb f, tmapi_compact_lookup *shared,
                                                  tmap_u32 rank, tmap_u32 threads) {
     const tmap_u32 most = tmapi_compact_few(f);
@@ -231,14 +235,15 @@ TMAPI_DEVICE_CALL void tmapi_compact_lookup_fill(tmap_nbb f, tmapi_compact_looku
     }
 }
 
-// What lies in a direction beside a cell. to: TMAPI_COMPACT_WITHIN; TMAPI_COMPACT_NONE; else the
-// direction of the copy of the fractal that it lies in. index: its number there.
+// The neighbour of a cell in a direction. to: TMAPI_COMPACT_WITHIN, TMAPI_COMPACT_NONE, or the
+// direction of the copy of the fractal that holds it. index: its number there.
 typedef struct tmapi_compact_neighbour {
     tmap_u32 index, to;
 } tmapi_compact_neighbour;
 
 // As tmap_compact_beside, for index < k^levels < 2^32 and direction 0..7.
-// Cost: about 16 instructions for each few levels up to those in which both are in one box.
+// Cost: about 16 instructions per table look-up of a few levels, up to those at which both cells
+// are in one box.
 TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmapi_compact_lookup *t,
                                                                       tmap_u32 index,
                                                                       tmap_u32 levels,
@@ -257,13 +262,13 @@ TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmap
         n.index += ((entry & 63) - low) * power, n.to = entry >> 6;
         rest = quotient, power *= cells, levels -= some;
     }
-    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // nothing lies there at any level
+    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // no level has a cell there
     return n;
 }
 
-// A cell of a fractal of so few levels that two tables hold it, as those of a tile. low, high: its
-// entries in its lowest levels, and in those above, if there are any. above: what the latter add to
-// its number. cells: those of the former.
+// A cell of a fractal of so few levels that two tables cover it, such as a tile. low, high: its
+// entries for its lowest levels, and for those above, if there are any. above: what the latter add
+// to its number. cells: the number of cells of the former.
 typedef struct tmapi_compact_pair {
     const unsigned short *low, *high;
     tmap_u32 above, cells;
@@ -293,11 +298,11 @@ TMAP_DEVICE tmapi_compact_neighbour tmapi_compact_pair_beside(const tmapi_compac
         entry = p.high[n.to];
         n.index += (entry & 63) * p.cells - p.above, n.to = entry >> 6;
     }
-    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // nothing lies there at any level
+    if (t->nowhere >> n.to & 1) n.to = TMAPI_COMPACT_NONE; // no level has a cell there
     return n;
 }
 
-// Where tile `tile` < k^levels, of sides x and y, begins.
+// The first place of tile `tile` < k^levels, for tiles of sides x and y.
 TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(const tmapi_compact_lookup *t, tmap_u32 tile,
                                                       tmap_u32 levels, tmap_u32 x, tmap_u32 y) {
     const tmap_u32 all = tmapi_compact_lookup_of(t, t->levels) + t->cells;
@@ -314,8 +319,8 @@ TMAPI_DEVICE_CALL tmap_xy tmapi_compact_lookup_corner(const tmapi_compact_lookup
     return corner;
 }
 
-// A word of a tile in another sheet: bit i becomes that of the sheet in a direction beside sheet i,
-// where there is one. table: of the word's levels.
+// Reorders the bits of a word of a tile in another sheet: bit i becomes that of the sheet in the
+// direction beside sheet i, 0 where there is none. table: for the word's levels.
 TMAPI_DEVICE_CALL tmap_u64 tmapi_compact_turn(const unsigned short *table, tmap_u32 direction,
                                               tmap_u64 word, tmap_u32 sheets) {
     tmap_u64 turned = 0;
@@ -329,29 +334,30 @@ TMAPI_DEVICE_CALL tmap_u64 tmapi_compact_turn(const unsigned short *table, tmap_
 
 // ---- the block ----------------------------------------------------------------------------------
 
-// around: bit i is 1 if place i is a cell of the fractal; bit TMAP_HERE always is. nine: the values
-// of the nine places, of the user's type, side by side; 0 in every byte where there is no cell.
-// next: where the cell's new value goes, of the same type.
+// The rule of a stencil: computes the next value of a cell. around: bit i is 1 if place i is a cell
+// of the fractal; bit TMAP_HERE always is. nine: the values of the nine places, of your type, in
+// reading order; every byte is 0 where there is no cell. next: where the rule puts the cell's new
+// value, of the same type.
 typedef void (*tmap_each_rule)(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
                                void *next);
 
-// What a call of tmap_each_stencil or tmap_each_stencil_words asks for.
+// The arguments of tmap_each_stencil or tmap_each_stencil_words.
 typedef struct tmapi_stencil {
     const unsigned char *in;
     unsigned char *out;
     tmap_u32 size;
     tmap_each_rule rule;
     void *job;
-    int words; // 1: elements are words of a bit for each sheet
+    int words; // 1: elements are words with one bit per sheet
 } tmapi_stencil;
 
 typedef struct tmapi_stencil_nine {
     alignas(16) unsigned char bytes[9 * 16];
 } tmapi_stencil_nine;
 
-// What a block goes by. deep: rows of tiles in a step; entry u * tiles + v of a table is tile v of
-// row u. row: cells of a row. tiles 0: the block has too few threads for one, or the plan is none
-// of a stencil and has no shared memory for it.
+// A block's constants. deep: rows of tiles in a step; entry u * tiles + v of a table is tile v of
+// row u. row: cells in a row. tiles 0: the block has too few threads for one tile, or the plan is
+// not for a stencil and has no shared memory for it.
 typedef struct tmapi_compact_block {
     unsigned char *shared;
     tmapi_compact_shared at;
@@ -361,21 +367,22 @@ typedef struct tmapi_compact_block {
     tmap_u32 threads, rank;
 } tmapi_compact_block;
 
-// How many bytes behind halo_values value i of the halo is, in row 0.
+// The bytes from halo_values to value i of the halo, in row 0.
 TMAP_DEVICE tmap_u32 tmapi_compact_halo_at(const tmapi_compact_block *b, tmap_u32 i,
                                            tmap_u32 size) {
     const tmap_u32 plane = tmapi_compact_divide(i, b->row, b->row_inverse);
     return plane * b->deep * b->at.row + (i - plane * b->row) * size;
 }
 
-// How a halo is copied. count: entries of its list so far. inverse: for divisions by that of all.
-// rows: that a thread copies of an entry; the next thread that has the entry goes on. threads: that
-// have one.
+// How the halo is copied. count: entries of its list so far. inverse: for divisions by the number
+// of all entries. rows: the rows that a thread copies of an entry; the next thread with that entry
+// continues. threads: the number of threads with an entry.
 typedef struct tmapi_compact_halo_way {
     tmap_u32 count, inverse, rows, threads;
 } tmapi_compact_halo_way;
 
-// Zeros behind the halo of every row, how the halo is copied, and the tables of fractal f.
+// Writes the zeros behind the halo of every row, decides how the halo is copied, and fills the
+// tables of fractal f.
 TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_compact_block *b, const tmap_nbb *f,
                                            tmap_u32 size) {
     unsigned char *zeros = b->shared + b->at.halo_values + tmapi_compact_halo_at(b, b->halo, size);
@@ -393,18 +400,18 @@ TMAP_DEVICE void tmapi_compact_block_begin(const tmapi_compact_block *b, const t
     tmapi_compact_lookup_fill(*f, b->lookup, b->rank, b->threads);
 }
 
-// A thread's cell. near_low, near_high: how many elements behind the first value of a buffer those
-// of the eight around it are, in row 0, 16 bits each. beside: byte d has the bits of those in the
-// tile in direction d. own: the bits of those in its own tile, and its own. tile: which of the
-// tiles side by side. place: in the tile, x | y << 16.
+// A thread's cell. near_low, near_high: for each of its eight neighbours, the elements between it
+// and the first value of a buffer, in row 0, 16 bits each. beside: byte d has the bits of the
+// neighbours in the tile in direction d. own: the bits of the neighbours in its own tile, and its
+// own bit. tile: its tile among those side by side. place: in the tile, x | y << 16.
 typedef struct tmapi_compact_lane {
     tmap_u64 near_low, near_high, beside;
     tmap_u32 own, tile, place;
 } tmapi_compact_lane;
 
-// Finds a thread's neighbours, and gives those in other tiles a place and an entry in the list of
-// the halo: tile << 20 | direction << 16 | cell. m: the tiles' level. values: where their values
-// begin in a buffer.
+// Finds a thread's neighbours. Gives those in other tiles a position in the halo and an entry in
+// its list: tile << 20 | direction << 16 | cell. m: the tiles' level. values: where the tiles'
+// values begin in a buffer.
 TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmapi_compact_block *b, tmap_u32 m,
                                                        tmap_u32 size, tmap_u32 values) {
     tmap_u32 *count = &((tmapi_compact_halo_way *)(b->shared + b->at.counter))->count;
@@ -435,7 +442,7 @@ TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmapi_compact_block
                 l.beside |= 1ull << (8 * q.to + n);
             }
         }
-        // Shifted in from above: after eight of them the first one is the lowest.
+        // Shifted in at the top: after eight shifts the first one is the lowest.
         l.near_low = l.near_low >> 16 | l.near_high << 48;
         l.near_high = l.near_high >> 16 | (tmap_u64)at << 48;
     }
@@ -444,14 +451,14 @@ TMAP_DEVICE tmapi_compact_lane tmapi_compact_lane_make(const tmapi_compact_block
 
 // ---- a step of the block ------------------------------------------------------------------------
 
-// The table of the `left` tiles from `first` on, which are of level m in a fractal of level r.
+// Makes the table of the `left` tiles from `first` on, of level m in a fractal of level r.
 TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact_block *b,
                                      tmap_nbb f, tmap_u32 r, tmap_u32 m, tmap_u32 first,
                                      tmap_u32 left, unsigned char *table) {
     const tmap_u32 levels = r - m;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = b->rank; i < 9 * b->step; i += b->threads) {
-        const tmap_u32 corner = i - 8 * b->step; // from 0 on: these are tiles' corners
+        const tmap_u32 corner = i - 8 * b->step; // from 0 on: corners of tiles
         if (i < 8 * b->step) {
             tmapi_compact_neighbour n = {0, TMAPI_COMPACT_NONE};
             if (i / 8 < left)
@@ -470,8 +477,8 @@ TMAP_DEVICE void tmapi_compact_table(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// Copies the values of the `left` tiles of a step, which begin at `from`, by whole 16 bytes of
-// memory; element by element where that would leave the fractal's own memory.
+// Copies the values of the `left` tiles of a step, from `from` on, 16 bytes at a time; element by
+// element where that would leave the fractal's memory.
 TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
                                      tmap_u64 offset, tmap_u64 items, tmap_u32 left,
                                      const unsigned char *from, unsigned char *to) {
@@ -491,8 +498,8 @@ TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact
     }
 }
 
-// Copies the values of a step from the tiles beside: a thread has one of the halo in as many rows
-// as it must. The block's last threads begin, as its first ones have the table to make.
+// Copies the halo of a step: a thread copies one entry in way.rows rows. The block's last threads
+// begin, because its first ones make the table.
 TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
                                           const tmap_compact_word *word, tmap_u64 offset,
                                           const unsigned char *table, unsigned char *to) {
@@ -529,8 +536,8 @@ TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_co
     }
 }
 
-// Where a thread is in a step. near_to: its value and those around it; at: its element, and to,
-// where its next value goes; tile: its entry of the table.
+// Where a thread is in a step. near_to: its value and those around it; at: its element; to: where
+// its next value goes; tile: its entry of the table.
 typedef struct tmapi_compact_cursor {
     const unsigned char *near_to[9];
     unsigned char *to;
@@ -538,7 +545,7 @@ typedef struct tmapi_compact_cursor {
     tmap_u32 tile;
 } tmapi_compact_cursor;
 
-// The rule at a thread's cell u rows on.
+// Applies the rule to a thread's cell u rows further on.
 TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact_block *b,
                                      const tmapi_compact_lane *lane, const tmapi_compact_cursor *c,
                                      tmap_u32 u, const unsigned char *table) {
@@ -550,7 +557,7 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i)
         tmapi_value_copy(nine.bytes + i * size, c->near_to[i] + u * b->at.row, size);
-    if (lane->beside) { // no place is in two directions, so that bytes are joined by adding them
+    if (lane->beside) { // each place is in one direction, so that a sum of bytes joins them
         const tmap_u64 is = lane->beside & ((const tmap_u64 *)(table + b->at.there))[tile];
         const tmap_u32 bits = ((tmap_u32)is | (tmap_u32)(is >> 32)) * 0x01010101u >> 24;
         around |= (bits & 0x0f) | (bits & 0xf0) << 1;
@@ -562,7 +569,7 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
     tmapi_value_copy(c->to + u * (b->tiles * b->cells * size), &next, size);
 }
 
-// Goes some rows on.
+// Moves a cursor some rows on.
 TMAP_DEVICE void tmapi_compact_advance(const tmapi_compact_block *b, tmap_u32 size, tmap_u32 rows,
                                        tmapi_compact_cursor *c) {
 #pragma unroll
@@ -571,8 +578,8 @@ TMAP_DEVICE void tmapi_compact_advance(const tmapi_compact_block *b, tmap_u32 si
     c->tile += rows * b->tiles;
 }
 
-// The rule at a thread's cell of all rows of a step of `left` tiles. at: its element in row 0.
-// values: those of the tiles.
+// Applies the rule to a thread's cell in all rows of a step of `left` tiles. at: its element in row
+// 0. values: those of the tiles.
 TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact_block *b,
                                      const tmapi_compact_lane *lane, tmap_u32 left, tmap_u64 at,
                                      const unsigned char *values, const unsigned char *table) {

@@ -5,8 +5,8 @@
 //     next = here + rate * (sum over the four neighbours at the sides that are cells of
 //                           (neighbour - here))
 //
-// This is u_t = D (u_xx + u_yy) by the explicit scheme of Euler, with rate = D dt / dx^2, and no
-// flow between a cell and a place that is none. For float and double:
+// This is u_t = D (u_xx + u_yy) by the explicit Euler scheme, with rate = D dt / dx^2, and no flow
+// between a cell and a place that is no cell. For float and double:
 //
 //     tmap_each_plan plan;
 //     cudaError_t error =
@@ -17,10 +17,10 @@
 //     }
 //
 // Stability: with 0 <= rate <= 1/4 a cell's next value is between the least and the greatest of its
-// own and its neighbours'. Conservation: the sum of all cells stays, up to the rounding of a step.
-// A state of equal values stays the same bit for bit.
+// own and its neighbours' values. Conservation: the sum of all cells is constant, up to the
+// rounding of a step. A state of equal values remains the same bit for bit.
 // Exactness: the flows of the north, west, east and south are rounded and added in that order, and
-// the last product and sum are one fma, written as such. Every plan, on a matrix and on compact
+// the last product and sum are one fma, written as such. Every plan, in a matrix and in compact
 // storage, and every run gives the same bits, and a host's fma as well, unless the program is
 // compiled to flush denormals (-ftz=true, -use_fast_math).
 #ifndef TMAP_FRACTAL_DIFFUSION_H
@@ -67,8 +67,8 @@ static inline const void *tmapi_diffusion_kernel(int type) {
                                         : 0;
 }
 
-// A plan for tmap_diffusion. pitch: elements from a row of the matrix to the next; 0: as many as
-// the fractal is wide; TMAP_COMPACT: compact storage. type: a tmap_diffusion_type. Returns
+// Makes a plan for tmap_diffusion. pitch: elements from one row of the matrix to the next; 0: the
+// fractal's width; TMAP_COMPACT: compact storage. type: a tmap_diffusion_type. Returns
 // cudaErrorInvalidValue for another type; other errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                                    tmap_each_plan *out) {
@@ -78,14 +78,13 @@ static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_
     return error;
 }
 
-// One step, for every cell of the plan's share; other places are neither read nor written. rate:
-// see above; rounded to a float for floats. in, out: the states in device memory, of the plan's
-// type at a multiple of its size, not overlapping; exchanged after each step.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a rate that is not
-// finite and a plan of another maker; else the launch's own error.
-// Cost: about that of reading the one state and writing the other.
-// Example: gasket, r = 1, rate 1/4, the values 4, 0, 0 of cells (0,0), (0,1), (1,1) in a row: 3, 1,
-// 0.
+// Computes one step for every cell of the plan's share; other places are neither read nor written.
+// rate: see above; rounded to a float for floats. in, out: the states in device memory, of the
+// plan's type at a multiple of its size, not overlapping; exchange them after each step.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a rate beyond
+// +-3e38 or NaN, and a plan of another maker; otherwise the launch's own error.
+// Cost: about that of reading one state and writing the other.
+// Example: gasket, r = 1, rate 1/4, the values 4, 0, 0 of cells (0,0), (0,1), (1,1): 3, 1, 0.
 static inline cudaError_t tmap_diffusion(const tmap_each_plan *plan, double rate, const void *in,
                                          void *out, cudaStream_t stream) {
     const tmapi_diffusion job = {in, out, rate};

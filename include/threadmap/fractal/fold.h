@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fold.h: an array's elements at the cells of a fractal, folded into one value by functions of the
-// user's: sums, minima, histograms, the place of the largest.
+// fold.h: folds the elements of an array at the cells of a fractal into one value, with your
+// functions: sums, minima, histograms, the position of the largest.
 //
 //     typedef struct summing { const int *in; tmap_fold_to to; } summing;
 //     static __device__ void add(void *job, void *sum, tmap_cell cell, const void *value) {
@@ -19,11 +19,17 @@
 //     ... j.to.workspace: tmap_each_fold_bytes(&plan, 8) bytes, cleared once; j.to.result: the sum
 //     ... tmap_each_launch(&plan, &j, stream);
 //
-// The engine loads the elements, several at a time for each lane, and 16 bytes at once where the
-// fractal's sides are powers of two and the matrix's rows begin at multiples of 16 bytes.
+// The engine loads the elements, several at a time per lane: 16 bytes at once where the fractal's
+// sides are powers of two and the matrix's rows begin at multiples of 16 bytes.
 //
-// Which cells a thread gets depends on the plan alone, and values are joined in a fixed order: sums
-// of floats are the same in every run of one plan.
+// An accumulator has 4 to 64 bytes, a multiple of 4. The workspace is device memory at a multiple
+// of 16 bytes. Zero it once; any launches that run one after another can share it, shares of a plan
+// included. Launches that overlap need one each. All adds into an accumulator come before its first
+// join: `add` may count in the low 32 bits of a 64-bit accumulator, if one thread adds less than
+// 2^32 to it, while `join` adds in 64 bits.
+//
+// Which cells a thread gets depends only on the plan, and values are joined in a fixed order: sums
+// of floats have the same bits in every run of one plan.
 #ifndef TMAP_FRACTAL_FOLD_H
 #define TMAP_FRACTAL_FOLD_H
 
@@ -32,7 +38,7 @@
 
 #if TMAP_CUDA
 
-// value: the element at the cell, of the user's type. accumulator: what the thread has so far.
+// Adds an element to a thread's accumulator. value: the element at the cell, of your type.
 typedef void (*tmap_each_add)(void *job, void *accumulator, tmap_cell cell, const void *value);
 
 // ---- the loops ----------------------------------------------------------------------------------
@@ -54,17 +60,17 @@ TMAP_DEVICE void tmapi_each_fold_use(void *job, tmap_cell cell, const void *valu
     fold->add(fold->job, fold->accumulator, cell, value);
 }
 
-// A group: `places` places of a row of a tile side by side, of which some are cells.
+// A group: `places` adjacent places in a row of a tile, at least one of them a cell.
 typedef struct tmapi_each_fold_group {
     tmap_u32 offset; // in bytes, from the tile's corner
-    tmap_u32 cells;  // row << 22 | first place << 16 | the cells, a bit each; 0: no group
+    tmap_u32 cells;  // row << 22 | first column << 16 | the cells, one bit each; 0: no group
 } tmapi_each_fold_group;
 
-// Groups of a lane in flight.
+// Groups per lane in flight.
 #define TMAPI_EACH_FOLD_BATCH 4
 
-// The block's shared memory: the rows of a tile, how many groups there are in each 32 places where
-// one may be, and the groups.
+// The block's shared memory: the rows of a tile, the number of groups in each run of 32 candidate
+// positions, and the groups.
 typedef struct tmapi_each_fold_table {
     tmap_u64 row[64];
     alignas(16) tmap_u32 count[128];
@@ -82,9 +88,9 @@ TMAP_DEVICE tmap_u32 tmapi_each_fold_before(const tmap_u32 *count, tmap_u32 end)
     return tmap_warp_sum_redux(tmap_warp_full(), sum);
 }
 
-// The groups of a tile that hold a cell, in the order of rows; then as many empty ones as a warp
-// may read beyond. places: 1, 2, 4, 8 or 16. row_bytes: from a row to the next. Returns their
-// number, to whole warps. Collective for the block.
+// Lists the groups of a tile that hold a cell, row by row, and behind them the empty ones that a
+// warp may read past the end. places: 1, 2, 4, 8 or 16. row_bytes: from one row to the next.
+// Returns the number of groups with cells. Collective for the block.
 TMAPI_DEVICE_CALL tmap_u32 tmapi_each_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u32 places,
                                                   tmap_u32 row_bytes, tmap_u32 size,
                                                   tmapi_each_fold_table *table) {
@@ -125,7 +131,7 @@ TMAPI_DEVICE_CALL tmap_u32 tmapi_each_fold_groups(tmap_nbb f, tmap_u32 m, tmap_u
     return all;
 }
 
-// A warp's tiles, a lane for each group of `places` places, a constant, several groups in flight.
+// One warp per tile, one lane per group of `places` places (a constant), several groups in flight.
 TMAP_DEVICE void tmapi_each_fold_tiles(const tmap_each_plan *plan, const tmapi_each_folding *fold,
                                        tmap_u32 places) {
     extern __shared__ uint4 tmapi_each_shared[];
@@ -165,9 +171,10 @@ TMAP_DEVICE void tmapi_each_fold_tiles(const tmap_each_plan *plan, const tmapi_e
     }
 }
 
-// The calling thread's part of tmap_each_fold: add for the cells that are its own. accumulator: the
-// thread's own variable, which begins with the zero. Groups of a tile have 16 bytes where these
-// begin at multiples of 16 in every row, else one place. A tile's bytes are counted in 32 bits.
+// The calling thread's part of tmap_each_fold: calls add for the thread's cells. accumulator:
+// the thread's own variable, which begins with the zero. Groups of a tile have 16 bytes where
+// these begin at multiples of 16 in every row, otherwise one place. A tile's bytes are counted
+// in 32 bits.
 TMAP_DEVICE void tmapi_each_fold_cells(const tmap_each_plan *plan, tmap_array array,
                                        tmap_each_add add, void *accumulator, void *job) {
     tmapi_each_folding fold = {(const unsigned char *)array.data, array.size, add, accumulator,
@@ -191,14 +198,14 @@ TMAP_DEVICE void tmapi_each_fold_cells(const tmap_each_plan *plan, tmap_array ar
 
 // ---- tmap_each_fold -----------------------------------------------------------------------------
 
-// Calls add(job, accumulator, cell, &element cell.at of the array) for every cell of the plan's
-// share, joins what threads have, and writes the result to *to.result. All threads of all blocks
-// call it, in blocks of whole warps and grids of one axis. array: of elements of 1, 2, 4 or 8
-// bytes; data is the matrix's element 0, whatever plan->offset is. add: without barriers and
-// collectives. fold, to: see ../fold.h; the workspace has tmap_each_fold_bytes(plan, fold.bytes)
-// bytes, and each launch leaves it cleared as it must be.
-// Cost: for cells that memory delivers, the time of reading them (gasket, r = 16: nine tenths of
-// it). Registers: about 56; __launch_bounds__(512, 2) holds a kernel to 64.
+// Calls add(job, accumulator, cell, &element) for every cell of the plan's share, joins the
+// accumulators of all threads, and writes the result to *to.result. All threads of all blocks call
+// it, in blocks of full warps and grids of one axis, and all return from it. array: elements of 1,
+// 2, 4 or 8 bytes; data is the matrix's element 0, whatever plan->offset is. add: without barriers
+// and collectives. fold, to: see ../fold.h; the workspace has tmap_each_fold_bytes(plan,
+// fold.bytes) bytes, and each launch leaves it ready for the next.
+// Cost: bound by reading (gasket, r = 16: nine tenths of memory throughput). Registers: about 56;
+// __launch_bounds__(512, 2) limits a kernel to 64.
 // Example: gasket, r = 1, pitch 2, the elements 1 2 / 3 4: add gets 1, 3 and 4.
 TMAP_DEVICE void tmap_each_fold(const tmap_each_plan *plan, tmap_array array, tmap_each_add add,
                                 tmap_fold fold, tmap_fold_to to, void *job) {
@@ -212,15 +219,16 @@ TMAP_DEVICE void tmap_each_fold(const tmap_each_plan *plan, tmap_array array, tm
 
 #endif // TMAP_CUDA
 
-// Bytes of a fold's workspace for accumulators of `bytes` bytes: a word that counts blocks, and a
-// part for each.
+// Bytes of the workspace of tmap_each_fold for accumulators of `bytes` bytes: 16, with the counter
+// of blocks, and one accumulator per block. The grid of a share is never larger, so the value for
+// all items serves every share.
 TMAP_FN tmap_u64 tmap_each_fold_bytes(const tmap_each_plan *plan, tmap_u32 bytes) {
     return 16 + (tmap_u64)plan->grid * bytes;
 }
 
 #if !TMAP_NVRTC
 
-// The plan from facts: see tmap_each_plan_of.
+// Makes the plan of tmap_each_fold_plan_make from facts; see tmap_each_plan_of.
 static inline int tmap_each_fold_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                          const tmap_facts *facts, tmap_each_plan *out) {
     return tmapi_each_plan_of(TMAP_EACH_FOLD, f, r, pitch, facts, out);
@@ -230,7 +238,8 @@ static inline int tmap_each_fold_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a kernel that calls tmap_each_fold. Parameters and errors: as tmap_each_plan_make.
+// Makes the plan of a kernel that calls tmap_each_fold. Parameters and errors are those
+// of tmap_each_plan_make.
 static inline cudaError_t tmap_each_fold_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                    const void *kernel, tmap_each_plan *out) {
     return tmapi_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, kernel, out);

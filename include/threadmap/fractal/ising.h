@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // ising.h: the Ising model on a fractal: spins +1 and -1 on its cells, in a matrix or in compact
-// storage, at a temperature, by the rule of Metropolis.
+// storage, at a given temperature, by the Metropolis rule.
 //
-// The energy is - (sum of s_i s_j over all pairs of cells that touch at a side); the boundary is
-// free. A sweep takes the cells with x + y even, whose neighbours are all odd, at once, and then
-// the odd ones: two launches, from the spins to a second state and back. A client of stencil.h,
-// ready to launch, for spins of one byte (signed char):
+// The energy is - (sum of s_i s_j over all pairs of cells that share a side); the boundary is free.
+// A sweep first updates all cells with x + y even, whose neighbours are all odd, at once, and then
+// the odd ones: two launches, from the spins to a second state and back. Made with stencil.h, ready
+// to launch, for spins of one byte (signed char):
 //
 //     tmap_ising_plan plan;
 //     cudaError_t error = tmap_ising_plan_make(tmap_fractal_carpet(), 8, TMAP_COMPACT, &plan);
@@ -16,10 +16,10 @@
 //         error = tmap_ising(&plan, sweep, spins, other, stream);
 //     if (!error) error = tmap_ising_measure(&plan, spins, other, to, stream);
 //
-// Randomness: cell number i in sweep t takes the number of Philox4x32-10 at the counter (i, t) with
+// Randomness: cell number i in sweep t uses the number of Philox4x32-10 at the counter (i, t) with
 // the seed as its key, where i is tmap_nbb_nu_linear of the cell. So the spins after a sweep depend
-// on the spins before it, the temperature, the seed and the sweep's number alone: the same on a
-// matrix as on compact storage, by every plan, on every machine.
+// only on the spins before it, the temperature, the seed and the sweep's number: they are the same
+// in a matrix and in compact storage, with every plan, on every machine.
 #ifndef TMAP_FRACTAL_ISING_H
 #define TMAP_FRACTAL_ISING_H
 
@@ -29,17 +29,18 @@
 
 // ---- the rule -----------------------------------------------------------------------------------
 //
-// A spin s = +1 or -1 whose neighbours add up to n has h = s n; turning it costs the energy 2 h (J
-// = 1). It turns with the chance min(1, exp(-2 h / T)), T in units of J / k_B: always where h <= 0,
-// as without neighbours, else if a random number of 64 bits is below 2^64 times that chance.
+// A spin s = +1 or -1 whose neighbours add up to n has h = s n; flipping it costs the energy 2 h
+// (J = 1). It flips with probability min(1, exp(-2 h / T)), T in units of J / k_B: always where
+// h <= 0, as without neighbours; otherwise if a random number of 64 bits is below 2^64 times
+// that probability.
 // Source: Metropolis, Rosenbluth, Rosenbluth, Teller, Teller, J. Chem. Phys. 21 (1953).
 
-// 2^64 times the chance for h = 1, 2, 3, 4.
+// 2^64 times the flip probability for h = 1, 2, 3, 4.
 typedef struct tmap_ising_chances {
     tmap_u64 of[4];
 } tmap_ising_chances;
 
-// The upper half of the product of two numbers.
+// The upper 64 bits of the product of two numbers.
 TMAP_FN tmap_u64 tmapi_ising_high(tmap_u64 a, tmap_u64 b) {
     const tmap_u64 a0 = (tmap_u32)a, a1 = a >> 32, b0 = (tmap_u32)b, b1 = b >> 32;
     const tmap_u64 middle = a1 * b0 + (a0 * b0 >> 32);
@@ -47,9 +48,9 @@ TMAP_FN tmap_u64 tmapi_ising_high(tmap_u64 a, tmap_u64 b) {
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-// 2^64 exp(-x) for x >= 0, at most 2^64 - 1, off by less than 2^16. By whole numbers, the same on
-// all machines, where exp may differ in its last bits: exp(-x / 2^12) by its series, then twelve
-// squares.
+// 2^64 exp(-x) for x >= 0, at most 2^64 - 1, with an error below 2^16. Computed in integers, the
+// same on all machines, where exp may differ in its last bits: exp(-x / 2^12) by its series,
+// squared twelve times.
 TMAP_FN tmap_u64 tmapi_ising_exp(double x) {
     const tmap_u64 one = 1ull << 63; // of a fraction with 63 bits
     tmap_u64 y, e = one;
@@ -60,9 +61,9 @@ TMAP_FN tmap_u64 tmapi_ising_exp(double x) {
     return e >> 63 ? ~0ull : e << 1;
 }
 
-// The chances at a temperature >= 0, which may be infinite. At 0 nothing turns that costs energy.
-// The same on every machine with IEEE doubles. Example: 2 -> 2^64 times 0.36787944, 0.13533528,
-// 0.04978707, 0.01831564.
+// The flip probabilities at a temperature >= 0, which may be infinite. At 0 no spin flips that
+// would cost energy. The same on every machine with IEEE doubles. Example: 2 -> 2^64 times
+// 0.36787944, 0.13533528, 0.04978707, 0.01831564.
 TMAP_FN tmap_ising_chances tmap_ising_chances_at(double temperature) {
     tmap_ising_chances c;
     for (int h = 1; h <= 4; ++h)
@@ -70,17 +71,17 @@ TMAP_FN tmap_ising_chances tmap_ising_chances_at(double temperature) {
     return c;
 }
 
-// 1 if the spin of cell number `cell`, with h from -4 to 4, turns in sweep number `sweep`, else 0:
-// by random number tmap_philox_u64(cell, sweep, seed).
-// Cost: where h > 0, that of the random number.
+// 1 if the spin of cell number `cell`, with h from -4 to 4, flips in sweep number `sweep`, else 0;
+// uses random number tmap_philox_u64(cell, sweep, seed).
+// Cost: that of the random number where h > 0.
 TMAP_FN int tmap_ising_turns(tmap_ising_chances c, int h, tmap_u64 cell, tmap_u64 sweep,
                              tmap_u64 seed) {
     const tmap_u64 chance = h == 1 ? c.of[0] : h == 2 ? c.of[1] : h == 3 ? c.of[2] : c.of[3];
     return h <= 0 || tmap_philox_u64(cell, sweep, seed) < chance;
 }
 
-// What tmap_ising_measure finds: the sum of all spins, and that of s_i s_j over all pairs of cells
-// that touch at a side. The magnetisation is spins / cells, the energy -bonds.
+// The result of tmap_ising_measure: the sum of all spins, and that of s_i s_j over all pairs of
+// cells that share a side. The magnetisation is spins / cells, the energy -bonds.
 typedef struct tmap_ising_sums {
     tmap_i64 spins, bonds;
 } tmap_ising_sums;
@@ -99,8 +100,8 @@ typedef struct tmapi_ising {
     int compact, wide; // wide: cell numbers need 64 bits
 } tmapi_ising;
 
-// The number of a cell of a matrix. Sides of 2 and 3 are told apart, so that only others are
-// divided by at run time.
+// The number of a cell of a matrix. Sides of 2 and 3 are constants here; only other sides cost
+// divisions at run time.
 TMAPI_DEVICE_CALL tmap_u64 tmapi_ising_number(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r,
                                               int wide) {
     if (wide) return tmap_nbb_nu_linear64(f, x, y, r);
@@ -111,7 +112,7 @@ TMAPI_DEVICE_CALL tmap_u64 tmapi_ising_number(tmap_nbb f, tmap_u32 x, tmap_u32 y
     return tmap_nbb_nu_linear(f, x, y, r);
 }
 
-// Places that are no cells are 0 in `nine`, and add nothing.
+// Places that are no cells are 0 in `nine` and add nothing.
 TMAP_DEVICE void tmapi_ising_step(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
                                   void *next) {
     const tmapi_ising *j = (const tmapi_ising *)job;
@@ -167,14 +168,14 @@ static __global__ void __launch_bounds__(512, 2)
 
 // ---- plans and launches -------------------------------------------------------------------------
 
-// A plan for the functions below. An offset is set, and a share taken, in both of its parts alike.
+// A plan for the functions below. To set an offset or take a share, change both parts alike.
 typedef struct tmap_ising_plan {
     tmap_each_plan sweep, measure;
 } tmap_ising_plan;
 
-// The plan for fractal f of level r. Compact storage (pitch TMAP_COMPACT) is the quicker one, as a
-// cell's number is its place there. Other parameters and errors as for tmap_each_plan_make, and
-// cudaErrorInvalidConfiguration for a level whose cells have no numbers of 64 bits.
+// Makes the plan for fractal f of level r. Compact storage (pitch TMAP_COMPACT) is faster, because
+// a cell's number is its element there. Other parameters and errors as for tmap_each_plan_make, and
+// cudaErrorInvalidConfiguration for a level whose cell numbers do not fit 64 bits.
 static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                tmap_ising_plan *out) {
     tmap_ising_plan p;
@@ -195,14 +196,15 @@ typedef struct tmap_ising_sweep {
     tmap_u64 seed, sweep; // of the run; the number of the sweep in it
 } tmap_ising_sweep;
 
-// Half a sweep: out = in, where of the cells of the plan's share with (x + y) % 2 == odd those have
-// turned that turn at this temperature in this sweep. One launch; shares of several GPUs go by it
-// and exchange the cells beside them after each half. odd: 0 or 1. in, out: states of one byte a
-// cell, not overlapping. `in` holds +1 or -1 in every cell; other places are neither read nor
-// written. Returns cudaErrorInvalidValue for a null pointer, equal states, a temperature below 0 or
-// that is no number, another `odd`, and a plan of another maker; else the launch's own error.
-// Cost: a random number for each cell of this half with more neighbours like it than unlike it. On
-// a matrix also nu for each of these: some 15 instructions for each level, and more where sides are
+// Computes half a sweep: copies the cells of the plan's share from `in` to `out`, and flips those
+// with (x + y) % 2 == odd that flip at this temperature in this sweep. One launch. GPUs that have a
+// share each call it and exchange the cells beside their shares after each half. odd: 0 or 1. in,
+// out: states of one byte per cell, not overlapping. `in` holds +1 or -1 in every cell; other
+// places are neither read nor written.
+// Returns cudaErrorInvalidValue for a null pointer, equal states, a temperature below 0 or NaN,
+// another `odd`, and a plan of another maker; otherwise the launch's own error.
+// Cost: a random number for each cell of this half with more equal neighbours than opposite ones.
+// In a matrix also nu for each of these: about 15 instructions per level, and more where sides are
 // neither 2 nor 3.
 static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, tmap_ising_sweep sweep,
                                           int odd, const void *in, void *out, cudaStream_t stream) {
@@ -218,9 +220,9 @@ static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, tmap_isin
     return tmap_each_launch(&plan->sweep, &job, stream);
 }
 
-// One sweep: every cell once, first those with x + y even. Two launches; afterwards `spins` has the
-// new state, and `other` that between the halves.
-// Returns cudaErrorInvalidValue for a plan that is a share, too; else as tmap_ising_half.
+// Computes one sweep: every cell once, first those with x + y even. Two launches; afterwards
+// `spins` has the new state, and `other` that between the halves.
+// Returns cudaErrorInvalidValue for a plan that is a share, too; otherwise as tmap_ising_half.
 static inline cudaError_t tmap_ising(const tmap_ising_plan *plan, tmap_ising_sweep sweep,
                                      void *spins, void *other, cudaStream_t stream) {
     cudaError_t error;
@@ -235,12 +237,12 @@ static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
     return tmap_each_fold_bytes(&plan->measure, sizeof(tmap_ising_sums));
 }
 
-// Sets *to.result, a tmap_ising_sums, to the sums of the cells of the plan's share: of their spins,
-// and of their bonds to the east and south, so that shares add up to the whole. Exact. spins: the
-// state. other: a second one, whose cells become those of `spins`. to.workspace:
-// tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
+// Sets *to.result, a tmap_ising_sums, to the sums over the cells of the plan's share: of their
+// spins, and of their bonds to the east and south, so that the sums of shares add up to those of
+// all cells. Exact. spins: the state. other: a second state, whose cells become those of `spins`.
+// to.result: at a multiple of 8. to.workspace: tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a plan of
-// another maker; else the launch's own error. The sums of a share without an item are 0.
+// another maker; otherwise the launch's own error. The sums of a share without items are 0.
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
                                              void *other, tmap_fold_to to, cudaStream_t stream) {
     const tmapi_ising_measure job = {spins, other, to};

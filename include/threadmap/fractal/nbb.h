@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// nbb.h: NBB fractals: the map lambda, its inverse nu, membership, and how large a fractal and its
-// launches are.
+// nbb.h: NBB fractals: the map lambda from threads to cells, its inverse nu, membership, and the
+// sizes of a fractal and its launches.
 //
 // An NBB fractal (non-overlapping bottom-up boxes) of level r is k copies, the replicas, of itself
-// at level r - 1, put into k of the sx * sy boxes of a grid; level 0 is one cell. It has k^r cells
-// in an embedding sx^r wide and sy^r high. Lambda takes each thread omega = (wx, wy) of a box
-// k^ceil(r/2) wide and k^floor(r/2) high, the 2-orthotope, to one cell of the fractal, so that no
-// thread is launched for an empty place.
+// at level r - 1, in k of the sx * sy boxes of a grid; level 0 is one cell. It has k^r cells in an
+// embedding sx^r wide and sy^r high. Lambda maps each thread omega = (wx, wy) of a box k^ceil(r/2)
+// wide and k^floor(r/2) high, the 2-orthotope, to one cell of the fractal, so no thread is launched
+// for an empty place.
 //
-// Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, "Efficient GPU Thread Mapping on Embedded 2D
-// Fractals", FGCS 113 (2020), equations 4 to 9; odd levels act on wx and even ones on wy
-// (docs/errata.md).
+// Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, "Efficient GPU Thread Mapping on
+// Embedded 2D Fractals", FGCS 113 (2020), equations 4 to 9; odd levels act on wx and even ones
+// on wy (docs/errata.md).
 //
 // Every function is total: an argument outside its range gives some defined value. Functions
-// without a suffix compute in 32 bits and are right up to level tmap_nbb_level_max32(f) (_linear:
+// without a suffix compute in 32 bits and are correct up to level tmap_nbb_level_max32(f) (_linear:
 // linear_level_max32); those ending in 64 up to tmap_nbb_level_max64(f).
 //
-// Cost: a constant fractal folds to multiplications and shifts, without division, table or memory
-// access; one filled at run time costs a division for each level.
+// Cost: a constant fractal folds to multiplications and shifts, without a division, a table or a
+// memory access; one filled at run time costs a division per level.
 #ifndef TMAP_FRACTAL_NBB_H
 #define TMAP_FRACTAL_NBB_H
 
@@ -35,7 +35,7 @@ typedef struct tmap_nbb {
     tmap_u64 tau_x, tau_y;
 } tmap_nbb;
 
-// The fractal of these numbers, taken as they are: tmap_nbb_check says whether they are one.
+// Makes the fractal of these numbers without a check; tmap_nbb_check tells whether they are valid.
 // Example: the gasket, "#. / ##": (3, 2, 2, 0x100, 0x110), replicas (0,0), (0,1), (1,1).
 TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 tau_x,
                                tmap_u64 tau_y) {
@@ -43,9 +43,9 @@ TMAP_FN tmap_nbb tmap_nbb_make(tmap_u32 k, tmap_u32 sx, tmap_u32 sy, tmap_u64 ta
     return f;
 }
 
-// TMAP_OK if f is an NBB fractal; TMAP_EREPLICAS for a k, TMAP_ESIDE for a side that is not 1 to
-// 16; TMAP_EOUTSIDE for a replica outside the grid, TMAP_ETWICE for two in one box. Digits of tau
-// past replica k - 1 do not count.
+// Returns TMAP_OK if f is an NBB fractal; TMAP_EREPLICAS for a k and TMAP_ESIDE for a side outside
+// 1 to 16; TMAP_EOUTSIDE for a replica outside the grid; TMAP_ETWICE for two in one box. Digits of
+// tau past replica k - 1 are ignored.
 // Example: tmap_nbb_make(3, 2, 2, 0x300, 0x110) has a replica in column 3 of two: TMAP_EOUTSIDE.
 TMAP_FN int tmap_nbb_check(tmap_nbb f) {
     if (f.k < 1 || f.k > TMAP_REPLICAS_MAX) return TMAP_EREPLICAS;
@@ -63,8 +63,8 @@ TMAP_FN int tmap_nbb_check(tmap_nbb f) {
 
 // ---- the pieces of the map ----------------------------------------------------------------------
 
-// The fractal with 1 in place of every 0 that a map divides by, as a struct of zeros, which is no
-// fractal, must not trap.
+// The fractal with 1 in place of every 0 that a map divides by: a struct of zeros is no fractal,
+// but must not trap.
 TMAP_FN tmap_nbb tmapi_nbb_total(tmap_nbb f) {
     f.k = f.k ? f.k : 1;
     f.sx = f.sx ? f.sx : 1;
@@ -94,31 +94,31 @@ TMAP_FN tmap_u64 tmapi_pow64(tmap_u64 base, tmap_u32 e) {
     return p;
 }
 
-// tau = H[beta], equation 5: the box (column, row) of replica beta in the fractal's grid. beta:
-// 0..k-1. Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
+// tau = H[beta], equation 5: the box (column, row) of replica beta = 0..k-1 in the fractal's grid.
+// Example: carpet: H[0..7] = (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
     const tmap_xy t = {tmapi_nbb_digit(f.k, f.tau_x, beta), tmapi_nbb_digit(f.k, f.tau_y, beta)};
     return t;
 }
 
-// beta_mu(omega), equation 4: which replica of level mu thread (wx, wy) belongs to; 0..k-1. mu:
-// 1..level_max32. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power and
-// two divisions; lambda peels the digits one by one, which is cheaper.
+// beta_mu(omega), equation 4: the replica 0..k-1 of level mu = 1..level_max32 that thread (wx, wy)
+// belongs to. Odd levels read wx, even ones wy: digit ceil(mu/2) - 1, base k. Cost: a power and two
+// divisions; lambda takes the digits one after another, which is cheaper.
 TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu) {
     f = tmapi_nbb_total(f);
     tmap_u32 p = tmapi_pow32(f.k, (mu + 1) / 2 - 1);
     return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: past the range every digit is 0
 }
 
-// The same for a 64-bit orthotope. mu: 1..level_max64.
+// tmap_nbb_beta for a 64-bit orthotope, mu = 1..level_max64.
 TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 mu) {
     f = tmapi_nbb_total(f);
     tmap_u64 p = tmapi_pow64(f.k, (mu + 1) / 2 - 1);
     return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
 }
 
-// Delta^mu, equation 6: what replica beta of level mu adds to the coordinates: H[beta] *
-// (sx^(mu-1), sy^(mu-1)).
+// Delta^mu, equation 6: what replica beta of level mu = 1..level_max32 adds to the coordinates,
+// H[beta] * (sx^(mu-1), sy^(mu-1)).
 TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     tmap_xy t = tmap_nbb_tau(f, beta);
     t.x *= tmapi_pow32(f.sx, mu - 1);
@@ -126,14 +126,15 @@ TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     return t;
 }
 
+// tmap_nbb_delta in 64 bits, mu = 1..level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     tmap_xy t = tmap_nbb_tau(f, beta);
     const tmap_xy64 d = {t.x * tmapi_pow64(f.sx, mu - 1), t.y * tmapi_pow64(f.sy, mu - 1)};
     return d;
 }
 
-// The replica of f in box (dx, dy), as bit 4 * beta of the result; 0 if there is none. All digits
-// are compared at once.
+// The replica of f in box (dx, dy), as bit 4 * beta of the result; 0 if there is none. Compares all
+// digits at once.
 TMAP_FN tmap_u64 tmapi_nbb_match(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
     if (f.k <= 8) {
         tmap_u32 differ =
@@ -164,8 +165,8 @@ TMAP_FN tmap_u32 tmap_nbb_replica(tmap_nbb f, tmap_u32 dx, tmap_u32 dy) {
     return match ? tmapi_nbb_match_beta(f.k, match) : f.k;
 }
 
-// 1 if every offset is a single bit (sx, sy <= 2), so that ballots over levels are coordinates
-// (tmap_warp_lambda_ballot).
+// 1 if every offset is a single bit (sx, sy <= 2): ballots over levels are then
+// coordinates (tmap_warp_lambda_ballot).
 TMAP_FN int tmap_nbb_has_ballot(tmap_nbb f) { return f.sx <= 2 && f.sy <= 2; }
 
 // ---- lambda: from threads to cells --------------------------------------------------------------
@@ -189,7 +190,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
     return cell;
 }
 
-// The same in 64 bits. r <= level_max64.
+// tmap_nbb_lambda in 64 bits. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
@@ -204,9 +205,9 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u
     return cell;
 }
 
-// Lambda from a linear index: digit mu - 1 of i, base k, is beta_mu, so that each run of k^m
-// indices fills one box of level m, and threads of a warp stay close to each other. i < k^r, r <=
-// linear_level_max32; digits of i past level r are ignored.
+// Lambda from a linear index: the cell of thread i < k^r, r <= linear_level_max32. Digit mu - 1 of
+// i, base k, is beta_mu: each run of k^m indices fills one box of level m, so the threads of a warp
+// stay close together. Digits of i past level r are ignored.
 // Laws: a bijection from 0..k^r-1 onto the cells; tmap_nbb_nu_linear(f, lambda_linear(i), r) == i.
 // Example: gasket, r = 2: 0..8 -> (0,0)(0,1)(1,1)(0,2)(0,3)(1,3)(2,2)(2,3)(3,3).
 TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
@@ -222,7 +223,7 @@ TMAP_FN tmap_xy tmap_nbb_lambda_linear(tmap_nbb f, tmap_u32 i, tmap_u32 r) {
     return cell;
 }
 
-// The same in 64 bits. r <= linear_level_max64.
+// tmap_nbb_lambda_linear in 64 bits. r <= linear_level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 cell = {0, 0};
@@ -239,7 +240,7 @@ TMAP_FN tmap_xy64 tmap_nbb_lambda_linear64(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
 // ---- nu: from cells back to threads -------------------------------------------------------------
 
 // nu, the inverse of lambda: the thread (wx, wy) of cell (x, y). x < sx^r, y < sy^r, r <=
-// level_max32. Of a place that is no cell, each level without a replica counts as digit 0; ask
+// level_max32. For a place that is no cell, each level without a replica counts as digit 0; call
 // tmap_nbb_contains first. Law: lambda(nu(x, y)) == (x, y) for every cell.
 // Example: carpet, r = 1: (2,1) -> (4,0).
 TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
@@ -257,7 +258,7 @@ TMAP_FN tmap_xy tmap_nbb_nu(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return w;
 }
 
-// The same in 64 bits. r <= level_max64.
+// tmap_nbb_nu in 64 bits. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_xy64 w = {0, 0};
@@ -274,7 +275,7 @@ TMAP_FN tmap_xy64 tmap_nbb_nu64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) 
     return w;
 }
 
-// The inverse of lambda_linear: the index of cell (x, y). r <= linear_level_max32.
+// The inverse of tmap_nbb_lambda_linear: the index of cell (x, y). r <= linear_level_max32.
 // Example: gasket, r = 2: (1,3) -> 5.
 TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
@@ -286,7 +287,7 @@ TMAP_FN tmap_u32 tmap_nbb_nu_linear(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32
     return i;
 }
 
-// The same in 64 bits. r <= linear_level_max64.
+// tmap_nbb_nu_linear in 64 bits. r <= linear_level_max64.
 TMAP_FN tmap_u64 tmap_nbb_nu_linear64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     tmap_u64 i = 0, power = 1;
@@ -321,7 +322,8 @@ TMAP_FN int tmapi_nbb_contains_levels(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u
 }
 
 // 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
-// Cost: sides of 2 and 3 are told apart, so that only others are divided by at run time.
+// Cost: divisions at run time only for sides other than 2 and 3; sides of 2 take no loop
+// over levels.
 // Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
 TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     if (f.sx == 2 && f.sy == 2)
@@ -333,7 +335,7 @@ TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     return tmapi_nbb_contains_levels(f, x, y, r);
 }
 
-// The same in 64 bits. r <= level_max64.
+// tmap_nbb_contains in 64 bits. r <= level_max64.
 TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) {
     f = tmapi_nbb_total(f);
     if (f.sx == 2 && f.sy == 2) {
@@ -353,7 +355,7 @@ TMAP_FN int tmap_nbb_contains64(tmap_nbb f, tmap_u64 x, tmap_u64 y, tmap_u32 r) 
 //
 // All in 64 bits; a value that does not fit saturates at 2^64 - 1 and never wraps.
 
-// No function of this library is asked for a level above this one.
+// No level in this library is above this one.
 #define TMAP_LEVEL_MAX 64
 
 // base^e, or 2^64 - 1 where that does not fit.
@@ -400,8 +402,9 @@ TMAP_FN tmap_u32 tmapi_nbb_level_fit(tmap_nbb f, tmap_u64 limit) {
 TMAP_FN tmap_u32 tmap_nbb_level_max32(tmap_nbb f) { return tmapi_nbb_level_fit(f, 0xffffffffull); }
 TMAP_FN tmap_u32 tmap_nbb_level_max64(tmap_nbb f) { return tmapi_nbb_level_fit(f, ~0ull); }
 
-// The same where the linear index must fit too: the range of tmap_nbb_lambda_linear and nu_linear,
-// and of their 64-bit forms. Example: gasket 20 and 40, carpet 10 and 21.
+// The largest level at which the linear index fits 32 or 64 bits, too: the range of
+// tmap_nbb_lambda_linear and nu_linear, and of their 64-bit forms. Example: gasket 20 and 40,
+// carpet 10 and 21.
 TMAP_FN tmap_u32 tmap_nbb_linear_level_max32(tmap_nbb f) {
     tmap_u32 r = tmap_nbb_level_max32(f), i = tmapi_level_fit(f.k, 0xffffffffull);
     return r < i ? r : i;
@@ -415,10 +418,10 @@ TMAP_FN tmap_u32 tmap_nbb_linear_level_max64(tmap_nbb f) {
 //
 // A block of threads takes one tile: the fractal of level m, sx^m x sy^m places. The tiles of a
 // fractal of level r are themselves a fractal of level r_b = r - m, so one lambda of level r_b
-// serves the whole block.
+// serves all threads of the block.
 
-// The tile level m of blocks of side rho: the largest m <= r with sx^m <= rho and sy^m <= rho; the
-// block is sx^m x sy^m threads. rho = 0 counts as 1.
+// The tile level m of blocks of side rho: the largest m <= r with sx^m <= rho and sy^m <= rho; a
+// block has sx^m x sy^m threads. rho = 0 counts as 1.
 // Example: gasket, rho = 16: 4; carpet, 32: 3 (27 x 27 threads); Chandelier, 32: 3 (27 x 8).
 TMAP_FN tmap_u32 tmap_nbb_tile_level(tmap_nbb f, tmap_u32 r, tmap_u32 rho) {
     tmap_u32 m = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rd.h: reduction (RD): the sum of all cells of a fractal embedded in a matrix.
 //
-// The second of the three tests of Navarro et al., FGCS 113 (2020), section 6.2. A client of
-// fold.h, ready to launch, for the usual types:
+// The second of the three tests of Navarro et al., FGCS 113 (2020), section 6.2. Made with fold.h,
+// ready to launch, for the usual types:
 //
 //     tmap_each_plan plan;
 //     cudaError_t error = tmap_rd_plan_make(tmap_fractal_gasket(), 10, 0, TMAP_RD_I32, &plan);
@@ -31,11 +31,11 @@ typedef enum tmap_rd_type {
 typedef struct tmapi_rd {
     const void *in;
     tmap_fold_to to;
-    tmap_u64 bias;  // turns a signed element into an unsigned one that is so much larger
-    tmap_u64 first; // what the sum begins with: the bias of all cells, taken away
+    tmap_u64 bias;  // added to a signed element to make it an unsigned one
+    tmap_u64 first; // start value of the sum: minus the bias of all cells
 } tmapi_rd;
 
-// What is added, how sums are joined, and the kernel, for one type of element.
+// How an element is added, how sums are joined, and the kernel, for one type of element.
 #define TMAPI_RD_KERNEL(name, type, sum_type, biased) \
     TMAP_DEVICE void tmapi_rd_add_##name(void *job, void *sum, tmap_cell cell, \
                                          const void *value) { \
@@ -70,7 +70,8 @@ static inline const void *tmapi_rd_kernel(int type) {
     return type >= 0 && type < TMAP_RD_TYPE_COUNT ? kernels[type] : 0;
 }
 
-// A plan for tmap_rd. type: a tmap_rd_type. Other parameters and errors: as tmap_each_plan_make.
+// Makes a plan for tmap_rd. type: a tmap_rd_type; another value returns cudaErrorInvalidValue.
+// Other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                             tmap_each_plan *out) {
     cudaError_t error = tmap_each_fold_plan_make(f, r, pitch, tmapi_rd_kernel(type), out);
@@ -80,9 +81,10 @@ static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 
 // Sets *to.result, a tmap_i64 or a double, to the sum of the cells of the plan's share; no other
 // place is read. in: the matrix in device memory, of the plan's type, at a multiple of its size.
-// to.workspace: tmap_each_fold_bytes(plan, 8) bytes, see ../fold.h.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer or a plan of another maker; else
-// the launch's error. The sum of floats is the same in every run of one plan.
+// to.result: at a multiple of 8. to.workspace: tmap_each_fold_bytes(plan, 8) bytes, see ../fold.h.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer or a plan of another maker;
+// otherwise the launch's error. The sum of floats is the same in every run of one plan. Cost:
+// as tmap_each_fold.
 static inline cudaError_t tmap_rd(const tmap_each_plan *plan, const void *in, tmap_fold_to to,
                                   cudaStream_t stream) {
     static const unsigned char bytes[TMAP_RD_TYPE_COUNT] = {1, 1, 4, 4, 4, 8};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// rows.h: what the engine's loops over a matrix (each.h) are made of, for loops of one's own: a
-// warp's walk over tiles, and all cells in the order of rows.
+// rows.h: the parts of the engine's loops over a matrix (each.h), for your own loops: a warp's walk
+// over tiles, and all cells in row order.
 //
-// A tile is the fractal of level m, sx^m x sy^m places, and the tiles of a fractal of level r are a
-// fractal of level r - m. In a launch of a few blocks for each multiprocessor each warp maps one
-// tile after another from its linear index, by a digit, a product and a reduction or two ballots:
+// A tile is the fractal of level m, sx^m x sy^m places. The tiles of a fractal of level r form a
+// fractal of level r - m. In a launch of a few blocks per multiprocessor each warp maps one tile
+// after another from its linear index, with one digit, one product and a reduction or two ballots
+// per tile:
 //
 //     tmap_tiles tiles = tmap_tiles_begin(f, r, m);
 //     tmap_u32 rows = tmap_tile_column(f, m, height, lane); // lane: a column of the tile
@@ -14,10 +15,11 @@
 //             if (rows >> y & 1) out[(tile.y * height + y) * pitch + tile.x * width + lane] = 1;
 //     }
 //
-// Row by row neighbouring lanes are at neighbouring memory, and all warps work on a few rows at a
-// time. The columns of row y = y_high * sy^low + y_low are those of row y_high of the fractal of
-// level `high`, times sx^low, each followed by those of row y_low of the fractal of level `low`, r
-// = low + high: two tables of about half the levels, in shared memory, hold all rows.
+// In row order neighbouring lanes access neighbouring memory, and all warps work on a few rows at a
+// time. Row y = y_high * sy^low + y_low has a cell in each column x_high * sx^low + x_low for which
+// (x_high, y_high) is a cell of the fractal of level `high` and (x_low, y_low) one of the fractal
+// of level `low`, r = low + high. So two tables of about half the levels, in shared memory, hold
+// all rows.
 //
 //     extern __shared__ tmap_u32 shared[]; // tmap_rows_bytes(f, r)
 //     tmap_rows rows = tmap_rows_make(f, r, shared);
@@ -31,12 +33,14 @@
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-// The level of a tile that a warp takes with a lane for each column: as wide and as high as 32
-// allows, at most r. Example: gasket, r = 16: 5 (32 x 32); carpet: 3 (27 x 27); Candy: 2 (16 x 16).
+// The level of a tile that a warp takes with one lane per column: the largest m <= r at which a
+// tile is at most 32 wide and 32 high. Example: gasket, r = 16: 5 (32 x 32); carpet: 3 (27 x 27);
+// Candy: 2 (16 x 16).
 TMAP_FN tmap_u32 tmap_tile_level(tmap_nbb f, tmap_u32 r) { return tmap_nbb_tile_level(f, r, 32); }
 
-// The places of a line of a tile that are cells: of row y by the columns, or of column x by the
-// rows, whose sides and digits are given as those of the line.
+// The places of a line of a tile that are cells, one bit each: the columns of row y, or the rows of
+// column x. at: y or x. Parameters named across belong to the axis of `at`, those named along to
+// the axis of the bits.
 TMAP_FN tmap_u64 tmapi_tile_line(tmap_u32 k, tmap_u32 side_across, tmap_u32 side_along,
                                  tmap_u64 tau_across, tmap_u64 tau_along, tmap_u32 m, tmap_u32 at) {
     tmap_u64 bits = 1;
@@ -63,7 +67,7 @@ TMAP_FN tmap_u64 tmap_tile_row(tmap_nbb f, tmap_u32 m, tmap_u32 y) {
 }
 
 // The rows of column x of a tile of level m that are cells: bit y for (x, y), y < height; sy^m <=
-// 64, height <= 32; 0 for a column past the tile. Cost: as above.
+// 64, height <= 32; 0 for a column past the tile. Cost: as tmap_tile_row.
 // Example: gasket, m = 2, height = 4: x = 0..3 -> 1111b, 1010b, 1100b, 1000b.
 TMAP_FN tmap_u32 tmap_tile_column(tmap_nbb f, tmap_u32 m, tmap_u32 height, tmap_u32 x) {
     const tmap_u32 rows = (tmap_u32)tmapi_tile_line(f.k, f.sx, f.sy, f.tau_x, f.tau_y, m, x);
@@ -72,15 +76,15 @@ TMAP_FN tmap_u32 tmap_tile_column(tmap_nbb f, tmap_u32 m, tmap_u32 height, tmap_
 
 #if TMAP_CUDA
 
-// A warp's share of the tiles: those numbered first, first + stride, ... below count.
+// A warp's part of the tiles: numbers first, first + stride, ... below count.
 typedef struct tmap_tiles {
     tmap_warp_level level; // for the linear index of a tile
     tmap_u32 first, stride, count;
 } tmap_tiles;
 
-// The calling warp's share of the tiles of level m <= r, k^(r-m) < 2^32 of them. Collective for a
-// full warp, in blocks of any shape and grids of one axis and fewer than 2^32 warps. A block's last
-// warp, if it is no full one, must not call. Cost: that of tmap_warp_level_make.
+// Returns the calling warp's part of the tiles of level m <= r, for k^(r-m) < 2^32 tiles. Grids
+// have one axis and fewer than 2^32 warps; blocks have any shape. Collective for a full warp: a
+// partial last warp of a block must not call it. Cost: that of tmap_warp_level_make.
 TMAP_DEVICE tmap_tiles tmap_tiles_begin(tmap_nbb f, tmap_u32 r, tmap_u32 m) {
     const tmap_u32 warps = blockDim.x * blockDim.y * blockDim.z / 32;
     tmap_tiles t;
@@ -91,8 +95,9 @@ TMAP_DEVICE tmap_tiles tmap_tiles_begin(tmap_nbb f, tmap_u32 r, tmap_u32 m) {
     return t;
 }
 
-// Tile number t in units of tiles: by ballot where s = 2, else by the reduction instruction.
-// Collective; t is the same for all lanes, and any t is allowed (see tmap_nbb_lambda_linear).
+// The position of tile number t, in units of tiles: by ballots where s = 2, otherwise
+// by the reduction instruction. Collective for the warp. t: any, the same in all lanes
+// (see tmap_nbb_lambda_linear).
 TMAP_DEVICE tmap_xy tmap_tiles_at(const tmap_tiles *tiles, tmap_nbb f, tmap_u32 t) {
     if (tiles->level.several) return tmap_nbb_lambda_linear(f, t, tiles->level.r);
     if (tmap_nbb_has_ballot(f)) return tmap_warp_level_ballot(&tiles->level, f, t, t);
@@ -103,13 +108,13 @@ TMAP_DEVICE tmap_xy tmap_tiles_at(const tmap_tiles *tiles, tmap_nbb f, tmap_u32 
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// The replicas of a fractal in the order of rows, whatever their numbering: 16 columns, the 16 rows
-// that go with them, and for each of up to 17 rows the replicas above it.
+// The words that describe a fractal's replicas in row order, whatever their numbering: 16 columns,
+// the 16 rows that go with them, and for each of up to 17 rows the number of replicas above it.
 #define TMAP_ROWS_WORDS 49
 
-// Entry i of it, 0..TMAP_ROWS_WORDS-1, in any order or by different threads.
+// Computes entry i of these words, 0..TMAP_ROWS_WORDS-1, in any order or in different threads.
 TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
-    if (i < f.k) { // replica i, to its place among the others
+    if (i < f.k) { // replica i, to its position among the others
         tmap_xy t = tmap_nbb_tau(f, i);
         tmap_u32 place = 0;
         TMAPI_NO_UNROLL
@@ -127,14 +132,14 @@ TMAP_FN void tmapi_rows_fill(tmap_nbb f, tmap_u32 i, tmap_u32 *rows) {
     }
 }
 
-// The most cells in a table: with the beginnings of its rows and a second table it stays below the
-// 48 KB of shared memory that any launch may ask for.
+// The most cells in a table: with its row starts and a second table it takes less than the 48 KB of
+// shared memory that any launch may use.
 #define TMAPI_ROWS_CELLS_MOST 40000
 
-// Words for the beginnings of a table's rows and one more.
+// Words for the row starts of a table: one more than it has rows.
 TMAP_FN tmap_u32 tmapi_rows_starts(tmap_nbb f, tmap_u32 m) { return tmapi_pow32(f.sy, m) + 1; }
 
-// The highest level whose rows two tables give. Example: gasket 16, carpet 10, Candy 8.
+// The highest level that two tables can hold. Example: gasket 16, carpet 10, Candy 8.
 TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
     tmap_u32 m = tmap_nbb_tile_level(f, TMAP_LEVEL_MAX, 256); // columns fit a byte
     const tmap_u32 linear = tmap_nbb_linear_level_max32(f);
@@ -142,8 +147,8 @@ TMAP_FN tmap_u32 tmap_rows_level_max(tmap_nbb f) {
     return 2 * m < linear ? 2 * m : linear;
 }
 
-// Bytes of shared memory for the rows of fractal f of level r, less than 48 KB; 0 if r is above
-// tmap_rows_level_max. Example: gasket, r = 10: 572.
+// Bytes of shared memory for the rows of fractal f of level r, a multiple of 4 below 48 KB; 0 if r
+// is above tmap_rows_level_max. Example: gasket, r = 10: 572.
 TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
     tmap_u32 low = r - r / 2, high = r / 2, words, bytes;
     if (r > tmap_rows_level_max(f)) return 0;
@@ -153,7 +158,7 @@ TMAP_FN tmap_u32 tmap_rows_bytes(tmap_nbb f, tmap_u32 r) {
     return 4 * words + (bytes + 3) / 4 * 4;
 }
 
-// The cells of the fractal of level m in the rows above row y. y >= sy^m counts as sy^m.
+// The number of cells of the fractal of level m above row y. y >= sy^m counts as sy^m.
 TMAP_FN tmap_u32 tmapi_rows_above(tmap_nbb f, tmap_u32 m, tmap_u32 y, const tmap_u32 *rows) {
     tmap_u32 side = tmapi_pow32(f.sy, m), cells = tmapi_pow32(f.k, m), copies = 1, above = 0;
     if (y >= side) return cells;
@@ -169,24 +174,24 @@ TMAP_FN tmap_u32 tmapi_rows_above(tmap_nbb f, tmap_u32 m, tmap_u32 y, const tmap
     return above;
 }
 
-// The tables, in shared memory.
+// The two tables, in shared memory.
 typedef struct tmap_rows {
     tmap_u32 side_x, side_y, cells; // of the fractal of level `low`
-    tmap_u32 height;                // of that of level `high`
-    const tmap_u32 *low, *high;     // where rows begin; one more than there are rows
+    tmap_u32 height;                // of the fractal of level `high`
+    const tmap_u32 *low, *high;     // where rows begin; one entry more than rows
     const unsigned char *x_low, *x_high;
 } tmap_rows;
 
-// A cell: its row, and its place there.
+// A cell: its row, and its position in the row.
 typedef struct tmap_row {
     tmap_u32 y, i;          // the row; the cell's number in it, counted from the left
-    tmap_u32 cells;         // of the row: those of row y_high times those of row y_low
+    tmap_u32 cells;         // in the row: those of row y_high times those of row y_low
     tmap_u32 y_low, y_high; // y = y_high * side_y + y_low
     tmap_u32 low, high;     // where these rows begin in the tables
-    tmap_u32 n_low, magic;  // cells in row y_low, and for divisions by that
+    tmap_u32 n_low, magic;  // cells in row y_low; for divisions by n_low
 } tmap_row;
 
-// The last row that begins at or before cell i; `n` rows, starts[0] == 0.
+// The last of `n` rows that begins at or before cell i; starts[0] == 0.
 TMAP_FN tmap_u32 tmapi_rows_search(const tmap_u32 *starts, tmap_u32 n, tmap_u32 i) {
     tmap_u32 y = 0, end = n; // starts[y] <= i, and i < starts[end] or end == n
     TMAPI_NO_UNROLL
@@ -200,7 +205,7 @@ TMAP_FN tmap_u32 tmapi_rows_search(const tmap_u32 *starts, tmap_u32 n, tmap_u32 
     return y;
 }
 
-// Fills in what follows from y_low and y_high.
+// Sets what follows from y_low and y_high.
 TMAP_FN void tmapi_rows_enter(const tmap_rows *rows, tmap_row *row) {
     row->y = row->y_high * rows->side_y + row->y_low;
     row->low = rows->low[row->y_low], row->high = rows->high[row->y_high];
@@ -209,7 +214,7 @@ TMAP_FN void tmapi_rows_enter(const tmap_rows *rows, tmap_row *row) {
     row->magic = 0xffffffffu / (row->n_low ? row->n_low : 1);
 }
 
-// Cell i of the fractal, counted row by row; i < k^r, larger ones give the last row.
+// Finds cell i of the fractal, counted row by row; i < k^r, larger ones give the last row.
 // Cost: two searches in up to 257 words and three divisions.
 TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
     tmap_row row;
@@ -223,8 +228,8 @@ TMAP_FN tmap_row tmap_rows_seek(const tmap_rows *rows, tmap_u32 i) {
     return row;
 }
 
-// Goes `count` cells on; past the last cell *row means nothing, but stays in the tables. Cost: a
-// comparison, and for each row that is left a few reads and a division.
+// Moves *row on by `count` cells. Past the last cell *row means nothing, but remains inside the
+// tables. Cost: a comparison, and a few reads and a division for each row that it leaves.
 TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row) {
     row->i += count;
     while (row->i >= row->cells) {
@@ -240,10 +245,10 @@ TMAP_FN void tmap_rows_skip(const tmap_rows *rows, tmap_u32 count, tmap_row *row
     }
 }
 
-// The column of the cell `right` cells to the right of *row in its row: row->i + right <
-// row->cells.
-// Cost: a product for the quotient, two reads of bytes. The quotient is exact: (i + 1) * magic /
-// 2^32 is less than 2^-15 below (i + 1) / n_low, for i < 2^16 and n_low <= 256.
+// The column of the cell `right` cells to the right of *row, in the same row:
+// row->i + right < row->cells. Cost: a product for the quotient, two reads of bytes. The
+// quotient is exact: (i + 1) * magic / 2^32 is less than 2^-15 below (i + 1) / n_low, for
+// i < 2^16 and n_low <= 256.
 TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u32 right) {
     tmap_u32 i = row->i + right, q = (tmap_u32)((tmap_u64)(i + 1) * row->magic >> 32);
     return rows->x_high[row->high + q] * rows->side_x +
@@ -252,7 +257,7 @@ TMAP_FN tmap_u32 tmap_rows_x(const tmap_rows *rows, const tmap_row *row, tmap_u3
 
 #if TMAP_CUDA
 
-// Fills a table of level m, whose rows begin at `starts`: the column of each cell.
+// Fills a table of level m, whose rows begin at `starts`, with the column of each cell.
 TMAP_DEVICE void tmapi_rows_cells_make(tmap_nbb f, tmap_u32 m, const tmap_u32 *replicas,
                                        tmap_u32 rank, tmap_u32 threads, const tmap_u32 *starts,
                                        unsigned char *x) {
@@ -298,9 +303,10 @@ TMAPI_DEVICE_CALL void tmapi_rows_tables(tmap_nbb f, tmap_u32 low, tmap_u32 high
     __syncthreads();
 }
 
-// The tables of fractal f of level r <= tmap_rows_level_max(f) in tmap_rows_bytes(f, r) bytes of
-// shared memory. Collective for the block, with barriers. Cost: a few dozen instructions for each
-// of k^ceil(r/2) cells, shared by the block's threads; so blocks should be large and few.
+// Makes the tables of fractal f of level r <= tmap_rows_level_max(f) in `shared`,
+// tmap_rows_bytes(f, r) bytes of shared memory. Collective for the block, with barriers. Cost: a
+// few dozen instructions for each of k^ceil(r/2) cells, divided among the block's threads; so use
+// few, large blocks.
 TMAP_DEVICE tmap_rows tmap_rows_make(tmap_nbb f, tmap_u32 r, tmap_u32 *shared) {
     const tmap_u32 low = r - r / 2, high = r / 2;
     tmap_rows rows;

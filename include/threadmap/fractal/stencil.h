@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// stencil.h: a cell's next value from its own and those of its eight neighbours, by a rule of the
-// user's: heat, waves, automata with any number of states.
+// stencil.h: computes a cell's next value from its own and those of its eight neighbours, with your
+// rule: heat, waves, automata with any number of states.
 //
 //     typedef struct heat { const float *in; float *out, rate; } heat;
 //     static __device__ void flow(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
@@ -18,15 +18,16 @@
 //     ... tmap_each_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
 //     ... tmap_each_launch(&plan, &h, stream);
 //
-// In a matrix a warp goes down a tile with a lane on each column and keeps three rows of values;
-// lanes take those beside them from their neighbours. A value is loaded once for its tile, and once
-// more at a border of a tile. Compact storage: see compact_stencil.h.
+// In a matrix a warp walks down a tile with one lane per column and keeps three rows of
+// values; a lane takes the values to its left and right from the neighbouring lanes. A value
+// is loaded once for its tile, and once more for each other tile that it borders on. Compact
+// storage: see compact_stencil.h.
 #ifndef TMAP_FRACTAL_STENCIL_H
 #define TMAP_FRACTAL_STENCIL_H
 
 #include "each.h"
 
-// The places around a cell in reading order: bits of `around`, and elements of `nine`.
+// The places around a cell in reading order: bits of `around`, and indices of `nine`.
 enum {
     TMAP_NORTH_WEST,
     TMAP_NORTH,
@@ -41,9 +42,9 @@ enum {
 
 #if TMAP_CUDA
 
-// ---- cell by cell, for plans whose loop is not that of tiles ------------------------------------
+// ---- cell by cell, for plans whose loop is neither _COLUMNS nor _COMPACT ------------------------
 
-// Short code that is right; the loop over places is not unrolled, and puts values on the stack.
+// Short code for any plan. The loop over places is not unrolled and keeps values on the stack.
 TMAP_DEVICE void tmapi_stencil_cell(const tmap_each_plan *plan, const tmapi_stencil *s,
                                     tmap_cell cell) {
     tmapi_stencil_nine nine;
@@ -88,14 +89,16 @@ TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_ste
 
 // ---- by tiles -----------------------------------------------------------------------------------
 
-// The rows of a lane's band and the two beside it: bit i is row i - 1 of the band. west, here,
-// east: the cells in the column to the left, in its own, to the right. own: the band's own cells.
+// The rows of a lane's band and the row on each side of it: bit i is row i - 1 of the band. west,
+// here, east: the cells in the column to the left, in the lane's own, to the right. own: the cells
+// of the band.
 typedef struct tmapi_stencil_lane {
     tmap_u64 west, here, east, own;
-    int first, last; // 1 in the first and the last column of a tile: beside it is another tile
+    int first, last; // 1 in the first and the last column of a tile, next to another tile
 } tmapi_stencil_lane;
 
-// The same from some row on, in words. edge: those beside that no lane of this warp has.
+// The bits of a tmapi_stencil_lane from some row on, as words. edge: the neighbours that no lane of
+// this warp has.
 typedef struct tmapi_stencil_window {
     tmap_u32 west, here, east, own, edge;
 } tmapi_stencil_window;
@@ -110,8 +113,8 @@ TMAP_DEVICE tmapi_stencil_window tmapi_stencil_window_at(const tmapi_stencil_lan
     return w;
 }
 
-// A column's cells, from the pattern of its rows in a tile: tiles & 1 is 1 if there is a tile
-// above, tiles >> 3 & 1 one here, tiles >> 6 & 1 one below.
+// The cells of a column, from the pattern of its rows in a tile. tiles & 1 is 1 if there is a tile
+// above, tiles >> 3 & 1 if there is one here, tiles >> 6 & 1 if there is one below.
 TMAP_DEVICE tmap_u64 tmapi_stencil_column(const tmapi_each_tile *t, tmap_u32 rows, tmap_u32 tiles) {
     const tmap_u64 own = tiles >> 3 & 1 ? (tmap_u64)rows << 1 : 0;
     const tmap_u64 above = tiles & rows >> (t->height - 1) & 1;
@@ -126,13 +129,13 @@ TMAP_DEVICE void tmapi_stencil_load(const unsigned char *from, tmap_u32 size, tm
     if (cell & 1) tmapi_value_copy(value, from, size);
 }
 
-// A row's values: to the left, here and to the right. west, before tmapi_stencil_row_share: the
-// value beside this lane in another tile.
+// The values of a row: left, here and right. Before tmapi_stencil_row_share, west is the neighbour
+// that lies in another tile, on either side.
 typedef struct tmapi_stencil_row {
     tmapi_value west, here, east;
 } tmapi_stencil_row;
 
-// Loads row `row` of a window. from: the element here.
+// Loads row `row` of a window. from: the element in the lane's own column.
 TMAP_DEVICE void tmapi_stencil_row_load(const unsigned char *from, tmap_u32 size,
                                         const tmapi_stencil_lane *lane, tmapi_stencil_window w,
                                         tmap_u32 row, tmapi_stencil_row *to) {
@@ -140,7 +143,7 @@ TMAP_DEVICE void tmapi_stencil_row_load(const unsigned char *from, tmap_u32 size
     tmapi_stencil_load(lane->first ? from - size : from + size, size, w.edge >> row, &to->west);
 }
 
-// Takes the values beside from the lanes that have them. Collective for the warp.
+// Takes the values left and right from the lanes that have them. Collective for the warp.
 TMAP_DEVICE void tmapi_stencil_row_share(tmap_u32 size, const tmapi_stencil_lane *lane,
                                          tmapi_stencil_row *row) {
     const tmapi_value edge = row->west;
@@ -151,7 +154,7 @@ TMAP_DEVICE void tmapi_stencil_row_share(tmap_u32 size, const tmapi_stencil_lane
     tmapi_value_pick(&row->east, lane->last, &edge, &right, size);
 }
 
-// The rule at a cell, whose row is row + 1 of a window.
+// Applies the rule to a cell, which is in row row + 1 of a window.
 TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_window w, tmap_u32 row,
                                      tmap_cell cell, const tmapi_stencil_row *north,
                                      const tmapi_stencil_row *here, const tmapi_stencil_row *south,
@@ -178,10 +181,10 @@ TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_windo
     tmapi_value_copy(to, &next, size);
 }
 
-// Rows of a batch.
+// Rows per batch.
 #define TMAPI_STENCIL_BATCH 4
 
-// One tile, in which the first place of this lane's band is `cell`.
+// Computes one tile. cell: the first place of this lane's band.
 TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_stencil *s,
                                     const tmapi_stencil_lane *lane, tmap_u32 rows, tmap_cell cell) {
     const tmap_u32 size = s->size;
@@ -219,8 +222,8 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
     }
 }
 
-// x, as if it had just been read: what follows from it is worked out again for each tile and keeps
-// no register: the inner loop has too few.
+// Returns x as if it had just been read. The compiler then recomputes what follows from x for each
+// tile and keeps it in no register: the inner loop needs them all.
 TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
 #if defined(__CUDA_ARCH__)
     asm volatile("" : "+r"(x));
@@ -228,7 +231,7 @@ TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
     return x;
 }
 
-// The lane's place in a tile, for one tile.
+// The lane's columns and borders, recomputed for each tile.
 TMAP_DEVICE tmapi_stencil_lane tmapi_stencil_lane_make(tmapi_each_tile *t) {
     tmapi_stencil_lane lane;
     t->width = tmapi_stencil_anew(t->width), t->height = tmapi_stencil_anew(t->height);
@@ -252,7 +255,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
     east = t.column == t.width - 1 ? rank + 1 - t.width : rank + 1;
     cells_west = __shfl_sync(0xffffffffu, t.cells, (int)(west & 31));
     cells_east = __shfl_sync(0xffffffffu, t.cells, (int)(east & 31));
-    // What this lane reads: rows at or beside a cell of its own or of a lane beside it.
+    // This lane reads the rows at or next to its own cells or those of an adjacent lane.
     read =
         t.bits | __shfl_up_sync(0xffffffffu, t.bits, 1) | __shfl_down_sync(0xffffffffu, t.bits, 1);
     read = read | read << 1 | read << 2;
@@ -260,7 +263,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
          i += t.tiles.stride) {
         const tmap_u32 lane = tmapi_stencil_anew(rank) % 32;
         const tmap_xy tile = tmap_tiles_at(&t.tiles, plan->f, (tmap_u32)i);
-        // Lane p asks for tile p of the nine here, in reading order; a coordinate of -1 is none.
+        // Lane p tests tile p of the nine here, in reading order; a coordinate of -1 is outside.
         const tmap_u32 nine = __ballot_sync(
             0xffffffffu, lane < 9 && tmap_nbb_contains(plan->f, tile.x + lane % 3 - 1,
                                                        tile.y + lane / 3 - 1, plan->r - m));
@@ -275,7 +278,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
     }
 }
 
-// ---- by compact storage -------------------------------------------------------------------------
+// ---- in compact storage -------------------------------------------------------------------------
 
 TMAP_DEVICE tmapi_compact_block tmapi_stencil_block_make(const tmap_each_plan *plan,
                                                          const tmapi_stencil *s,
@@ -292,19 +295,19 @@ TMAP_DEVICE tmapi_compact_block tmapi_stencil_block_make(const tmap_each_plan *p
     return b;
 }
 
-// Returns 0 where a block has no tiles, and for words by a plan of single cells: then nothing is
-// done.
+// Returns 0, with nothing done, where a block has no tiles, and for words with a plan of
+// single cells.
 TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_stencil *s) {
     extern __shared__ uint4 tmapi_each_shared[];
     const tmapi_compact_block b =
         tmapi_stencil_block_make(plan, s, (unsigned char *)tmapi_each_shared);
-    // Blocks have equal shares of the tiles, which are below 2^32.
+    // Each block takes an equal share of the tiles, whose numbers are below 2^32.
     const tmap_u32 share = (tmap_u32)plan->count / gridDim.x;
     const tmap_u32 more = (tmap_u32)plan->count - share * gridDim.x;
     const tmap_u32 first = blockIdx.x * share + (blockIdx.x < more ? blockIdx.x : more);
     const tmap_u32 step_bytes = b.step * b.cells * s->size; // a multiple of 16
-    // Three steps are under way, of so many tiles: the rule is applied to the first one, values,
-    // from `from` on, are on their way for the next, and a table is made for the one behind that,
+    // Three steps are in progress, of `left`, `next` and `then` tiles: the rule is applied to the
+    // first, the values of the next are copied, from `from` on, and a table is made for the third,
     // from tile `tile` on.
     tmap_u32 left = 0, next = 0, then, rest = share + (blockIdx.x < more), buffer = 0;
     tmap_u32 tile = (tmap_u32)plan->first + first, values;
@@ -345,14 +348,14 @@ TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_st
 
 // ---- the calls ----------------------------------------------------------------------------------
 
-// Calls rule(job, cell, around, nine, next) once for every cell of the plan's share and writes what
-// it has put into *next to the cell's element of `out`. Places that are no cells are neither read
-// nor written. All threads of all blocks call it. in, out: the matrices (compact: the states), of
-// elements of 1, 2, 4, 8 or 16 bytes, from their elements 0 on; they must not overlap. rule:
-// without collectives.
-// Cost: with floats two to three times what memory takes to read the one state and to write the
-// other; by plans of other makers a test of membership for each neighbour. Registers: about 64 with
-// floats and four neighbours; values of 8 bytes take more.
+// Calls rule(job, cell, around, nine, next) once for every cell of the plan's share and writes
+// *next to the cell's element of `out`. Places that are no cells are neither read nor written. All
+// threads of all blocks call it, and all return from it. in, out: element 0 of the matrices (of
+// compact storage: of the states), with elements of 1, 2, 4, 8 or 16 bytes; they must not overlap.
+// rule: see tmap_each_rule; without barriers and collectives.
+// Cost: with floats two to three times what memory takes to read one state and write the other;
+// with plans of other makers a membership test for each neighbour. Registers: about 64 with floats
+// and four neighbours; values of 8 bytes take more.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
 TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
                                    void *out, void *job) {
@@ -365,17 +368,17 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
         tmapi_stencil_cells(plan, &s);
 }
 
-// The same for words of one bit a cell (compact.h), all cells of a word at once, by a plan of
-// tmap_each_stencil_words_plan_make:
+// Does the work of tmap_each_stencil for words of one bit per cell (compact.h), all cells of a word
+// at once, with a plan of tmap_each_stencil_words_plan_make. A rule computes one word from nine:
 //     static __device__ void rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
 //                                 void *next) { // places that are no cells have zeros
 //         const tmap_u32 *v = (const tmap_u32 *)nine;
 //         *(tmap_u32 *)next = v[TMAP_HERE] | v[TMAP_NORTH] | v[TMAP_SOUTH]; // of 27 cells
 //     }
-// rule: gets nine words and gives one. cell: that of sheet 0; cell.at: the word. `around` means
-// nothing, as cells of a word differ in it. The rule leaves idle bits 0: they are the bits from
-// plan.word.cells on. in.size: plan.word.bytes, a constant: 2, 4 or 8. By any other plan, and in a
-// block of fewer threads than a tile has cells, nothing is done. Otherwise as tmap_each_stencil.
+// cell: the cell of sheet 0; cell.at: the word. `around` is meaningless, because the cells of a
+// word differ in it. The rule leaves idle bits 0: those from plan.word.cells on. in.size:
+// plan.word.bytes, a constant: 2, 4 or 8. With any other plan, and in a block with fewer threads
+// than a tile has cells, the call does nothing. Otherwise as tmap_each_stencil.
 TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {
@@ -390,12 +393,12 @@ TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array 
 
 #if !TMAP_NVRTC
 
-// The plans of both from facts: see tmap_each_plan_of. plan.r of words is the level of a sheet, and
-// plan.word says what a word holds.
+// Makes the plan of tmap_each_stencil_plan_make from facts; see tmap_each_plan_of.
 static inline int tmap_each_stencil_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                             const tmap_facts *facts, tmap_each_plan *out) {
     return tmapi_each_plan_of(TMAP_EACH_STENCIL, f, r, pitch, facts, out);
 }
+// Makes the plan of tmap_each_stencil_words_plan_make from facts; see tmap_each_plan_of.
 static inline int tmap_each_stencil_words_plan_of(tmap_nbb f, tmap_u32 r, const tmap_facts *facts,
                                                   tmap_each_plan *out) {
     return tmapi_each_plan_of(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, facts, out);
@@ -405,16 +408,18 @@ static inline int tmap_each_stencil_words_plan_of(tmap_nbb f, tmap_u32 r, const 
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a kernel that calls tmap_each_stencil. Parameters and errors: as tmap_each_plan_make.
+// Makes the plan of a kernel that calls tmap_each_stencil. Parameters and errors are those
+// of tmap_each_plan_make.
 static inline cudaError_t tmap_each_stencil_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                                       const void *kernel, tmap_each_plan *out) {
     return tmapi_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, kernel, out);
 }
 
-// The plan of a kernel that calls tmap_each_stencil_words for elements of tmap_compact_word_of(f,
-// r).bytes bytes. Errors: as tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of
-// more than 2^32 - 1 tiles, which only a loop over single cells could take. Example: gasket 28 and
-// carpet 15 are the last; carpet 14 where a block has 64 KB of shared memory.
+// Makes the plan of a kernel that calls tmap_each_stencil_words, for elements of
+// tmap_compact_word_of(f, r).bytes bytes. out->r is the level of a sheet, and out->word says what a
+// word holds. Errors: as tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of more
+// than 2^32 - 1 tiles. Example: the last levels are gasket 28 and carpet 15; carpet 14 where a
+// block has 64 KB of shared memory.
 static inline cudaError_t
 tmap_each_stencil_words_plan_make(tmap_nbb f, tmap_u32 r, const void *kernel, tmap_each_plan *out) {
     return tmapi_each_plan_make(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, kernel, out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// sw.h: single write (SW): one value written to every cell of a fractal embedded in a matrix.
+// sw.h: single write (SW): writes one value to every cell of a fractal embedded in a matrix.
 //
-// The first of the three tests of Navarro et al., FGCS 113 (2020), section 6.2: nothing but the map
-// and one store. A client of each.h, ready to launch, for elements of 1, 2, 4, 8 or 16 bytes:
+// The first of the three tests of Navarro et al., FGCS 113 (2020), section 6.2: only the map and
+// one store. Made with each.h, ready to launch, for elements of 1, 2, 4, 8 or 16 bytes:
 //
 //     tmap_each_plan plan;
 //     const int seven = 7;
@@ -45,8 +45,8 @@ static inline const void *tmapi_sw_kernel(tmap_u32 size) {
     return tmapi_value_kernel(size, kernels);
 }
 
-// A plan for tmap_sw. size: bytes of an element, 1, 2, 4, 8 or 16. Returns cudaErrorInvalidValue
-// for another size; other parameters and errors as for tmap_each_plan_make.
+// Makes a plan for tmap_sw. size: bytes of an element, 1, 2, 4, 8 or 16. Returns
+// cudaErrorInvalidValue for another size; other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_each_plan *out) {
     cudaError_t error = tmap_each_plan_make(f, r, pitch, tmapi_sw_kernel(size), out);
@@ -58,7 +58,7 @@ static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 // memory, read before the call returns. out: the matrix in device memory, at a multiple of an
 // element's size.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for a plan of another maker;
-// else the launch's error. Cost: one store a cell.
+// otherwise the launch's error. Cost: one store per cell.
 static inline cudaError_t tmap_sw(const tmap_each_plan *plan, const void *value, void *out,
                                   cudaStream_t stream) {
     tmapi_sw job;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// fractal/warp.h: lambda computed by a whole warp, one level per lane.
+// fractal/warp.h: lambda computed by a warp together, one level per lane.
 //
-// All lanes ask for the same omega, lane l works out the offset of level mu = l + 1, and the warp
-// adds the offsets up: by shuffles as the paper does it, by the integer reduction instruction, or,
-// where s = 2, by two ballots, which are the two coordinates. A warp of fewer lanes than levels
-// gives each lane several levels, so every block size works, down to one thread.
+// All lanes pass the same omega. Lane l computes the offset of level mu = l + 1, and the warp adds
+// the offsets: by shuffles as in the paper, by the integer reduction instruction, or, where s = 2,
+// by two ballots, which are the two coordinates. A warp with fewer lanes than levels gives each
+// lane several levels, so every block size works, down to one thread.
 //
-// Source: Navarro et al., FGCS 113 (2020), theorem 1 and section 6.2; the ballot form is this
-// library's.
+// Source: Navarro et al., FGCS 113 (2020), theorem 1 and section 6.2; the ballot form is
+// this library's.
 //
 // Functions are collective: all lanes that `warp` counts call them together with equal arguments,
 // and all get the result. The ranges of omega and r are those of tmap_nbb_lambda and _lambda64.
@@ -21,7 +21,8 @@
 
 // ---- lambda -------------------------------------------------------------------------------------
 
-// The offsets that this lane adds to lambda: of the levels lane + 1, lane + 1 + lanes, ... up to r.
+// The offsets that this lane adds to lambda: those of the levels lane + 1, lane + 1 + lanes,
+// ... up to r.
 TMAP_DEVICE tmap_xy tmapi_warp_offset(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                       tmap_u32 r) {
     tmap_xy sum = {0, 0};
@@ -33,7 +34,7 @@ TMAP_DEVICE tmap_xy tmapi_warp_offset(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap
     return sum;
 }
 
-// Lambda by warp shuffles. Cost: a power and two divisions a lane, 10 shuffles.
+// Lambda by warp shuffles. Cost: a power and two divisions per lane, 10 shuffles.
 TMAP_DEVICE tmap_xy tmap_warp_lambda_shuffle(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                              tmap_u32 r) {
     tmap_xy cell = tmapi_warp_offset(w, f, wx, wy, r);
@@ -42,7 +43,7 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_shuffle(tmap_warp w, tmap_nbb f, tmap_u32 w
     return cell;
 }
 
-// The same with 64-bit coordinates.
+// tmap_warp_lambda_shuffle with 64-bit coordinates.
 TMAP_DEVICE tmap_xy64 tmap_warp_lambda_shuffle64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
                                                  tmap_u32 r) {
     tmap_xy64 cell = {0, 0};
@@ -56,7 +57,8 @@ TMAP_DEVICE tmap_xy64 tmap_warp_lambda_shuffle64(tmap_warp w, tmap_nbb f, tmap_u
     return cell;
 }
 
-// Lambda by the integer reduction instruction, two of them (sm_80 and later; shuffles before).
+// Lambda by two integer reduction instructions (sm_80 and later; shuffles before). Cost: a power
+// and two divisions per lane, two reductions.
 TMAP_DEVICE tmap_xy tmap_warp_lambda_redux(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                            tmap_u32 r) {
     tmap_xy cell = tmapi_warp_offset(w, f, wx, wy, r);
@@ -66,8 +68,8 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_redux(tmap_warp w, tmap_nbb f, tmap_u32 wx,
 }
 
 // Lambda by ballot, for sx, sy <= 2: bit mu - 1 of a coordinate is the offset of level mu, which
-// lane mu - 1 holds, so the ballots over the lanes' offsets are the coordinates. Other fractals go
-// by shuffles. Cost: a power and two divisions a lane, two ballots for each `lanes` levels.
+// lane mu - 1 holds, so the ballots over the lanes' offsets are the coordinates. Other fractals use
+// shuffles. Cost: a power and two divisions per lane, two ballots for each `lanes` levels.
 TMAP_DEVICE tmap_xy tmap_warp_lambda_ballot(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                             tmap_u32 r) {
     tmap_xy cell = {0, 0};
@@ -82,7 +84,7 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_ballot(tmap_warp w, tmap_nbb f, tmap_u32 wx
     return cell;
 }
 
-// The same with 64-bit coordinates.
+// tmap_warp_lambda_ballot with 64-bit coordinates.
 TMAP_DEVICE tmap_xy64 tmap_warp_lambda_ballot64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
                                                 tmap_u32 r) {
     tmap_xy64 cell = {0, 0};
@@ -99,10 +101,10 @@ TMAP_DEVICE tmap_xy64 tmap_warp_lambda_ballot64(tmap_warp w, tmap_nbb f, tmap_u6
 
 // ---- lambda for many omega ----------------------------------------------------------------------
 //
-// A warp that maps one omega after another prepares its levels once, and a digit then costs three
+// A warp that maps one omega after another prepares its levels once; a digit then costs three
 // multiplications. The ranges are the same.
 
-// What a lane knows of its level, mu = lane + 1.
+// A lane's constants for its level, mu = lane + 1.
 typedef struct tmap_warp_level {
     tmap_warp warp;
     tmap_u32 r;
@@ -132,15 +134,16 @@ TMAP_DEVICE tmap_warp_level tmap_warp_level_make(tmap_warp w, tmap_nbb f, tmap_u
     return tmapi_warp_level_make(w, f, r, w.lane / 2, w.lane & 1);
 }
 
-// The same for linear indices: the functions below then take the index as both wx and wy. For more
-// levels than lanes (`several`) ask tmap_nbb_lambda_linear instead.
+// Prepares this lane for linear indices: the functions below then take the index as both wx
+// and wy. For more levels than lanes (`several`) call tmap_nbb_lambda_linear instead. Cost:
+// as tmap_warp_level_make.
 TMAP_DEVICE tmap_warp_level tmap_warp_level_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r) {
     return tmapi_warp_level_make(w, f, r, w.lane, 0);
 }
 
-// beta of this lane's level: with p = k^ceil(mu/2) (linear: k^mu) it is the whole part of k *
-// frac(w / p). The fraction is taken in 64 bits from a reciprocal rounded up; its error, below w /
-// 2^64 < 2^-32, cannot reach the next multiple of 1 / p while p <= 2^32.
+// beta of this lane's level: with p = k^ceil(mu/2) (linear: k^mu) it is the integer part of k *
+// frac(w / p). The fraction is computed in 64 bits from a reciprocal rounded up; its error, below w
+// / 2^64 < 2^-32, cannot reach the next multiple of 1 / p while p <= 2^32.
 TMAP_DEVICE tmap_u32 tmapi_warp_level_beta(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
                                            tmap_u32 wy) {
     tmap_u64 fraction = (l->reads_y ? wy : wx) * l->reciprocal;
@@ -155,7 +158,7 @@ TMAP_DEVICE tmap_xy tmapi_warp_level_offset(const tmap_warp_level *l, tmap_nbb f
     return d;
 }
 
-// Lambda by shuffles, by the reduction instruction, and by ballot, of a prepared warp.
+// Lambda by shuffles, for a prepared warp. Cost: a digit and two products per lane, 10 shuffles.
 TMAP_DEVICE tmap_xy tmap_warp_level_shuffle(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
                                             tmap_u32 wy) {
     tmap_xy cell;
@@ -166,6 +169,8 @@ TMAP_DEVICE tmap_xy tmap_warp_level_shuffle(const tmap_warp_level *l, tmap_nbb f
     return cell;
 }
 
+// Lambda by the integer reduction instruction, for a prepared warp. Cost: a digit and two products
+// per lane, two reductions (sm_80 and later; shuffles before).
 TMAP_DEVICE tmap_xy tmap_warp_level_redux(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
                                           tmap_u32 wy) {
     tmap_xy cell;
@@ -176,6 +181,8 @@ TMAP_DEVICE tmap_xy tmap_warp_level_redux(const tmap_warp_level *l, tmap_nbb f, 
     return cell;
 }
 
+// Lambda by ballot, for a prepared warp and sx, sy <= 2; other fractals use shuffles. Cost: a digit
+// per lane, two ballots.
 TMAP_DEVICE tmap_xy tmap_warp_level_ballot(const tmap_warp_level *l, tmap_nbb f, tmap_u32 wx,
                                            tmap_u32 wy) {
     tmap_xy cell, tau;

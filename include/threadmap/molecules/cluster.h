@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cluster.h: what the clusterings of gromos.h and linkage.h share: the matrix that they read and
-// the clusters that they write, the order of distances, a launch whose blocks wait for each other,
-// and the ranks of keys.
+// cluster.h: what gromos.h and linkage.h share: the matrix they read, the clusters they write, the
+// order of distances, a launch with barriers across blocks, and the ranks of keys.
 #ifndef TMAP_MOLECULES_CLUSTER_H
 #define TMAP_MOLECULES_CLUSTER_H
 
@@ -9,21 +8,21 @@
 #include "../reduce.h"
 #include "../triangle/condensed.h"
 
-// The distances of n frames, in scipy's condensed order: tmap_condensed_cells(n) floats in device
-// memory, at any multiple of 4. With n < 2 the pointer may be null.
+// The distances of n frames in scipy's condensed order: tmap_condensed_cells(n) floats in device
+// memory, at a multiple of 4. With n < 2 the pointer may be null.
 typedef struct tmap_distances {
     const float *data;
     tmap_u64 n;
 } tmap_distances;
 
-// Where clusters of n frames go: device memory, arrays of n numbers each.
+// Clusters of n frames: arrays of n numbers each in device memory.
 typedef struct tmap_clusters {
-    tmap_u32 *labels;          // the cluster of each frame
-    tmap_u32 *centres, *sizes; // of each cluster; tmap_linkage_labels does not look at them
-    tmap_u64 *count;           // how many clusters there are
+    tmap_u32 *labels;          // the cluster of each frame, from 0 on
+    tmap_u32 *centres, *sizes; // of each cluster; tmap_linkage_labels does not use them
+    tmap_u64 *count;           // number of clusters; at a multiple of 8
 } tmap_clusters;
 
-// A key, by `high`, then `middle`, then `low`.
+// A key, ordered by `high`, then `middle`, then `low`.
 typedef struct tmapi_cluster_key {
     tmap_u32 high, middle, low, none;
 } tmapi_cluster_key;
@@ -32,15 +31,15 @@ typedef struct tmapi_cluster_key {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-#define TMAPI_CLUSTER_THREADS 1024u // of a block at most
+#define TMAPI_CLUSTER_THREADS 1024u // the most of a block
 
 // A launch whose blocks wait for each other: the device holds all of them at once.
 typedef struct tmapi_cluster_plan {
     tmap_u32 blocks, threads;
 } tmapi_cluster_plan;
 
-// For `warps` warps. A device that runs one block at a time gets a small plan. TMAP_ERANGE for a
-// kernel whose block does not fit the device.
+// Makes the plan for `warps` warps: one block if the device runs one at a time. Returns TMAP_ERANGE
+// if no block of the kernel fits the device.
 TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
                                   tmapi_cluster_plan *out) {
     const tmap_u64 processors = facts->device.processors;
@@ -63,8 +62,8 @@ typedef union tmapi_cluster_word {
     tmap_u32 bits;
 } tmapi_cluster_word;
 
-// Integers in the order of distances, for finite distances and infinity; -0 is 0. A NaN gives some
-// number that no other distance has. Law: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
+// Integers in the order of distances, for finite and infinite ones; -0 equals 0. NaN gives a number
+// that no distance has. Law: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
 TMAP_FN tmap_u32 tmapi_cluster_order(float distance) {
     tmapi_cluster_word w;
     w.value = distance;
@@ -82,8 +81,8 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// Whether a < b, or a <= b where `or_equal` is 1, a constant; 0 for a NaN. Numbers below the normal
-// ones are no 0, even with -ftz=true.
+// 1 if a < b, or a <= b with or_equal = 1, a constant; 0 for NaN. Subnormal numbers are not 0, even
+// with -ftz=true.
 TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
@@ -98,7 +97,7 @@ TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #endif
 }
 
-// The lesser of a number a and any b.
+// The lesser of a number a and any b, which may be NaN.
 TMAP_DEVICE float tmapi_cluster_min(float a, float b) {
 #if defined(__CUDA_ARCH__)
     float least;
@@ -111,14 +110,14 @@ TMAP_DEVICE float tmapi_cluster_min(float a, float b) {
 
 // ---- all threads of a launch --------------------------------------------------------------------
 
-// Counters at the beginning of a workspace, 0 before the launch: of the barrier, of frames that are
-// gone, and of clusters or edges that are found.
+// Counters at the beginning of a workspace, 0 before the launch: of the barrier, of frames that
+// have left, and of clusters or edges found.
 typedef struct tmapi_cluster_control {
     tmap_u32 arrived, gone, found, none;
 } tmapi_cluster_control;
 
 typedef struct tmapi_cluster_grid {
-    tmap_u32 *arrived, turn;    // of the barrier; turn: 0 before the first one
+    tmap_u32 *arrived, turn;    // of the barrier; turn: 0 before the first
     tmap_u32 lane, warp, warps; // of all blocks
     tmap_u32 thread, threads;
 } tmapi_cluster_grid;
@@ -132,7 +131,7 @@ TMAP_DEVICE tmapi_cluster_grid tmapi_cluster_self(tmapi_cluster_control *control
     return g;
 }
 
-// A barrier of all threads of the launch. Plain loads after it see what was written before it.
+// A barrier of all threads of the launch. Plain loads after it read what was written before it.
 TMAP_DEVICE void tmapi_cluster_barrier(tmapi_cluster_grid *g) {
     __syncthreads();
     g->turn += gridDim.x;
@@ -147,13 +146,13 @@ TMAP_DEVICE void tmapi_cluster_barrier(tmapi_cluster_grid *g) {
                          : "memory");
         while ((int)(arrived - g->turn) < 0);
 #else
-        atomicAdd(g->arrived, 1u); // of a single block
+        atomicAdd(g->arrived, 1u); // there is a single block
 #endif
     }
     __syncthreads();
 }
 
-// Words that other threads may be changing.
+// Reads words that other threads may be changing.
 TMAP_DEVICE tmap_u32 tmapi_cluster_load(const tmap_u32 *from) {
     return *(const volatile tmap_u32 *)from;
 }
@@ -169,12 +168,12 @@ TMAP_DEVICE tmap_u64 tmapi_cluster_max64(tmap_u64 v) {
     return (tmap_u64)high << 32 | low;
 }
 
-// A place in a list for each lane that wants one, in no order; *count is what the list has.
-// Collective for the warp.
+// Appends to a list for each lane that wants it: returns the lane's position, in no order; *count
+// is the list's length. Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_cluster_append(tmap_u32 *count, int wanted) {
     const tmap_u32 lanes = __ballot_sync(0xffffffffu, wanted), lane = threadIdx.x % 32;
     tmap_u32 first = 0;
-    if (!lanes) return 0; // the same in all lanes
+    if (!lanes) return 0; // in all lanes alike
     if (lane == 0) first = atomicAdd(count, (tmap_u32)__popc(lanes));
     return __shfl_sync(0xffffffffu, first, 0) + __popc(lanes & ((1u << lane) - 1));
 }
@@ -186,7 +185,7 @@ TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
     return a.high < b.high || (a.high == b.high && u < v);
 }
 
-// Adds to ranks[k] how many of `count` keys are below key k, for all k, by count^2 comparisons.
+// Adds to ranks[k] the number of the `count` keys below key k, for all k, by count^2 comparisons.
 // Collective for the launch.
 TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count,
                                     tmap_u32 *ranks) {
@@ -199,7 +198,7 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
         const tmap_u32 k = group * blockDim.x + threadIdx.x, first = part * TMAPI_CLUSTER_CHUNK;
         const tmap_u32 left = count - first;
         const tmap_u32 size = left < TMAPI_CLUSTER_CHUNK ? left : TMAPI_CLUSTER_CHUNK;
-        __syncthreads(); // all are through with the chunk before
+        __syncthreads(); // all threads have used the previous chunk
         for (tmap_u32 c = threadIdx.x; c < size; c += blockDim.x) chunk[c] = keys[first + c];
         __syncthreads();
         if (k < count) {
@@ -216,7 +215,7 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Clears the counters, and launches a kernel of one parameter, whose blocks wait for each other.
+// Clears the counters and launches a kernel of one parameter whose blocks wait for each other.
 static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,
                                                tmapi_cluster_control *control, void *argument,
                                                cudaStream_t stream) {
@@ -230,8 +229,8 @@ static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warp
                                        stream);
 }
 
-// Whether there is all that a clustering of n frames writes and works in. centres: 1 if it writes
-// centres and sizes.
+// 1 if a clustering of n frames has valid pointers to its outputs and its workspace. centres: 1 if
+// it writes centres and sizes.
 static inline int tmapi_cluster_ready(tmap_clusters to, tmap_u64 n, int centres,
                                       const void *workspace) {
     if (!to.count || (tmap_u64)to.count % 8) return 0;

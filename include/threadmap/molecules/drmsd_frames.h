@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
-// drmsd_frames.h: the dRMSD of each of many frames from one reference frame, an instance of
-// triangle/pairs_frames.h.
+// drmsd_frames.h: the dRMSD of many frames from one reference (engine: triangle/pairs_frames.h).
 //
 //     const tmap_drmsd_frames_in in = {reference, 0, frames};
 //     tmap_drmsd_frames_plan plan;
 //     cudaError_t error = tmap_drmsd_frames_plan_make(n, frame_count, 0, 0, &plan);
-//     ... cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)); // of 0 bytes: none is needed
+//     ... cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)); // 0 bytes: none is needed
 //     if (!error) error = tmap_drmsd_frames(&plan, in, workspace, out, stream);
 //
-// drmsd_atoms.h has the equation. A lane adds up the terms of up to 128 pairs as floats, and these
-// sums in double precision. A frame equal to the reference is at exactly 0.
+// drmsd_atoms.h has the equation. A lane adds the terms of up to 128 pairs as floats, and these
+// sums in double precision. A frame equal to the reference gives exactly 0.
 //
-// For frames close to the reference there are plans of their own. With u_i the way of atom i from
-// the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of distances is
-// |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
+// Plans with close = 1 are for frames close to the reference. With u_i the displacement of atom i
+// from the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of distances
+// is |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
 #ifndef TMAP_MOLECULES_DRMSD_FRAMES_H
 #define TMAP_MOLECULES_DRMSD_FRAMES_H
 
 #include "../triangle/pairs_frames.h"
 #include "drmsd_atoms.h"
 
-// What is added up: terms of some pairs, and of those before them; or, of the pairs, weights.
+// Sums of terms: of some pairs, and of those before them; or, over the pairs, of weights.
 typedef struct tmapi_drmsd_frames_sum {
     double all;
     float some, none;
@@ -28,7 +27,7 @@ typedef struct tmapi_drmsd_frames_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Members are for reading.
+// A plan of dRMSD. Its members are read-only for you.
 typedef struct tmap_drmsd_frames_plan {
     tmap_pairs_frames_plan pairs;
     tmap_drmsd_atoms which;
@@ -36,8 +35,8 @@ typedef struct tmap_drmsd_frames_plan {
     int close;
 } tmap_drmsd_frames_plan;
 
-// tmap_drmsd_frames_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
-// cudaErrorInvalidValue, TMAP_ERANGE for a kernel whose block does not fit the device.
+// Makes the plan of tmap_drmsd_frames_plan_make from facts; out->pairs.kernel is 0. Returns
+// TMAP_EINVAL instead of cudaErrorInvalidValue, TMAP_ERANGE if no block of the kernel fits.
 TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int close, const tmap_facts *facts,
                                       tmap_drmsd_frames_plan *out) {
@@ -54,13 +53,13 @@ TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_dr
     return code;
 }
 
-// Bytes of the workspace before the ways of frames that are close.
+// Bytes of the workspace before the displacements of close frames.
 TMAP_FN tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
     return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
 }
 
-// Bytes of the workspace: 0 where a block has all pairs of its frames, else some megabytes; for
-// close frames 12 more for each atom that counts of the frames and the reference.
+// Bytes of the workspace of tmap_drmsd_frames: 0 if a block takes all pairs of its frames, else
+// some megabytes; for close frames 12 more for each atom that counts, in frames and reference.
 TMAP_FN tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
     const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
     return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
@@ -74,10 +73,10 @@ typedef struct tmapi_drmsd_frames_job {
     const float *reference, *frames, *box; // box: of the reference
     tmap_drmsd_atoms which;
     tmap_u32 n;
-    double pairs; // how many there are, or 0 where weights are added up
+    double pairs; // number of pairs, or 0 if weights are summed
     void *workspace;
     float *out;
-    tmap_u32 own; // floats of a pair; set by the threads, as is the next one
+    tmap_u32 own; // floats of a pair; the threads set it and the next member
     int boxed;
 } tmapi_drmsd_frames_job;
 
@@ -99,7 +98,7 @@ TMAP_DEVICE void tmapi_drmsd_frames_box_of(void *job, tmap_u64 frame, float *own
     *(tmapi_drmsd_box *)own = tmapi_drmsd_box_of(j->which.boxes, frame);
 }
 
-// What a pair has of its own: its distance in the reference, or r of close frames; and its weight.
+// A pair's own data: its distance in the reference, or r for close frames; and its weight.
 TMAP_DEVICE void tmapi_drmsd_frames_pair(void *job, void *sum, tmap_pair pair, const float *a,
                                          const float *b, float *own) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
@@ -110,14 +109,14 @@ TMAP_DEVICE void tmapi_drmsd_frames_pair(void *job, void *sum, tmap_pair pair, c
     own[0] = distance;
     if (j->own == 1) return;
     if (j->which.weights) weight = j->which.weights[pair.i] * j->which.weights[pair.j];
-    if (distance <= j->which.lower || distance >= j->which.upper) weight = 0; // no NaN is hidden
+    if (distance <= j->which.lower || distance >= j->which.upper) weight = 0; // NaN counts
     if (j->own == 4) own[0] = r.x, own[1] = r.y, own[2] = r.z;
     own[j->own - 1] = weight;
     ((tmapi_drmsd_frames_sum *)sum)->some += weight;
 }
 
-// a, b: the ways of two atoms. The addend, next to the smallest float, leaves 0 where both
-// distances are 0.
+// The difference of distances of close frames. a, b: displacements of two atoms. The addend, next
+// to the smallest float, gives 0 if both distances are 0.
 TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const float *own) {
     float before = 2e-38f, after = 0, product = 0;
 #pragma unroll
@@ -143,8 +142,8 @@ TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const f
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// own: floats of a pair; boxed: constants. Of frames that are close, with 4 floats, those of the
-// job are ways, one behind the other, the first one the reference.
+// own: floats of a pair; boxed; both constants. For close frames (4 floats) the frames of the job
+// are displacements, one frame after the other, the reference first.
 TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own, int boxed,
                                         tmapi_drmsd_frames_job *j) {
     const tmap_pairs_frames_calls calls = {own,
@@ -180,8 +179,8 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_run(&plan, 4, 0, &j);
 }
 
-// Writes the reference's atoms that count, and behind them the ways to each frame's. Grid: floats
-// of a frame by x, frames by y.
+// Writes the reference's atoms that count, then their displacements in each frame. Grid: floats of
+// a frame by x, frames by y.
 static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64 frames,
                                               tmap_u32 atoms, float *ways) {
     const tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -194,31 +193,32 @@ static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64
         ways[(f + 1) * 3 * atoms + x] = j.frames[f * 3 * j.n + from] - here;
 }
 
-// ---- the host's side ----------------------------------------------------------------------------
+// ---- host functions -----------------------------------------------------------------------------
 
-// What a launch reads, in device memory.
+// The input of a launch, in device memory.
 typedef struct tmap_drmsd_frames_in {
     const float *reference; // shape (n, 3)
-    const float *box;       // the reference's three lengths; 0: none. Not read without boxes
+    const float *box;       // the reference's three lengths; 0: none. Unused without boxes
     const float *frames;    // shape (frames, n, 3)
 } tmap_drmsd_frames_in;
 
-// The plan for a reference and `frames` frames of n atoms each on the current device. n: up to 2^32
-// - 1; up to 2^24 may count. frames: up to 2^31. which: the atoms and pairs that count, the
-// reference's box not among the boxes; 0: all. The struct is copied; launches read what it points
-// to. close: 1 for frames that are close to the reference, without boxes; else 0.
-// Returns cudaErrorInvalidValue for a null pointer, a number outside these ranges, bounds that are
-// negative or not numbers, or boxes with close = 1; else an error of CUDA's. *out is written only
-// on success.
-// Exactness: the same in every run of a plan. Off by less than one part in 10^6:
-//   0: down to differences of 10^-3 of the distances. With boxes, a difference of coordinates may
-//      be up to a million lengths of the box.
-//   1: and by up to 2^-22 of the longest way |B_i - A_i| of an atom (2^-25 from 20 atoms on). So
-//      superpose frames first.
+// Makes the plan for a reference and `frames` frames of n atoms each on the current device. Range:
+// n: up to 2^32 - 1; up to 2^24 may count. frames: up to 2^31. which: the atoms and pairs that
+// count, with boxes of the frames only, not the reference; 0: all. The struct is copied; launches
+// read what its pointers point to. close: 1 for frames close to the reference (no boxes), else 0.
+// Returns cudaErrorInvalidValue for a null pointer, a number outside its range, a bound that is
+// negative or NaN, or boxes with close = 1; else the error of a CUDA call. Writes *out only on
+// success.
+// Exactness: the same in every run of a plan. The relative error is below 10^-6 with
+//   close = 0: down to differences of 10^-3 of the distances. With boxes, coordinates may differ by
+//     up to a million box lengths.
+//   close = 1: plus up to 2^-22 of the longest displacement |B_i - A_i| of an atom (2^-25 from 20
+//     atoms on). So superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
-// 10^-18 to 10^17. Close: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
-// Cost of a launch, for each pair and frame: 9.6 instructions, 11 with weights or bounds, 20 with
-// boxes, 27 for close frames: 2 to 4.5 times the time. drmsd_pair.h is quicker for a frame or two.
+// 10^-18 to 10^17. With close = 1: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
+// Cost of a launch, for each pair and frame: 9.6 instructions; 11 with weights or bounds, 20 with
+// boxes, 27 with close = 1, which take 2 to 4.5 times as long. For one or two frames drmsd_pair.h
+// is faster.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int close,
                                                       tmap_drmsd_frames_plan *out) {
@@ -238,10 +238,10 @@ static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frame
     return error;
 }
 
-// Writes the dRMSD of each frame from the reference to out. workspace: tmap_drmsd_frames_bytes
-// bytes at a multiple of 16; concurrent launches need one each. All is device memory.
-// Returns cudaErrorInvalidValue for a null pointer where something is to be read or written, or
-// what a launch returns. Can be captured.
+// Writes the dRMSD of each frame from the reference to out, a float a frame. workspace:
+// tmap_drmsd_frames_bytes bytes at a multiple of 16, with any content; concurrent launches need one
+// workspace each. All pointers are device memory. Returns cudaErrorInvalidValue for a null pointer
+// that is needed or a misaligned workspace, else the launches' error. Can be captured.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
                                             tmap_drmsd_frames_in in, void *workspace, float *out,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// drmsd_matrix.h: the dRMSD of all frames of a trajectory against all.
+// drmsd_matrix.h: the dRMSD of all pairs of frames of a trajectory.
 //
-// A dRMSD (drmsd_atoms.h) is the distance of two vectors of distances, which are written once. Then
-// a triangle of tiles of 128 x 128 pairs of frames takes differences and squares as a product of
-// matrices takes products, in single precision. drmsd_mma.h: the same on tensor cores, quicker and
-// less exact.
+// A dRMSD (drmsd_atoms.h) is the distance of two vectors of distances, which are computed once.
+// Then a triangle of tiles of 128 x 128 pairs of frames sums squared differences the way a matrix
+// product sums products, in single precision. drmsd_mma.h does the same on tensor cores, faster and
+// less exactly.
 //
 //     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
 //     tmap_drmsd_matrix_plan plan;
@@ -22,33 +22,33 @@
 // ---- columns ------------------------------------------------------------------------------------
 //
 // A column is a pair of atoms. Columns come in groups of 8 pairs: a block of 8 atoms i, .., i + 7
-// by an atom j behind them; the 28 pairs within the block are folded into 4 groups.
+// with an atom j after it; the 28 pairs within a block are folded into 4 groups.
 //
 //     atoms    0 1 2 3 4 5 6 7 | 8 9 ..        n = 10:
-//     group 0: (0,1) (0,7) (1,7) .. (6,7)      1 pair by atom 1 and 7 by atom 7
-//     group 3: (0,4) (1,4) (2,4) (3,4)         4 pairs, and 4 columns of nothing
+//     group 0: (0,1) (0,7) (1,7) .. (6,7)      1 pair with atom 1 and 7 with atom 7
+//     group 3: (0,4) (1,4) (2,4) (3,4)         4 pairs, and 4 empty columns
 //     group 4: (0,8) (1,8) .. (7,8)            group 5: (0,9) .. (7,9)
-//     group 6: (8,9)                           group 7 .. 9: nothing
+//     group 6: (8,9)                           group 7 .. 9: empty
 
 // Pairs (i + s, j) for s < split, and (i + s - split, k) for the other s below 8. A pair with an
-// atom that does not exist is a column of nothing.
+// atom that does not exist is an empty column.
 typedef struct tmapi_matrix_group {
     tmap_u32 i, j, k, split;
 } tmapi_matrix_group;
 
-// A block of 8 atoms and a group of it.
+// A block of 8 atoms and one of its groups.
 typedef struct tmapi_matrix_place {
     tmap_u32 block, group;
 } tmapi_matrix_place;
 
-// The groups of all pairs of `atoms` atoms; the blocks before number b have b (atoms - 4 b).
+// Number of groups of all pairs of `atoms` atoms; the blocks before number b have b (atoms - 4 b).
 // Example: 200 -> 2500, which is 20000 columns for 19900 pairs.
 TMAP_FN tmap_u64 tmapi_matrix_groups(tmap_u32 atoms) {
     const tmap_u64 blocks = atoms / 8;
     return blocks * (atoms - 4 * blocks) + (atoms % 8 > 1 ? 4 : 0);
 }
 
-// The place of group number g. The root of a float is off by less than a block.
+// Block and group of group number g. The root of a float is off by less than a block.
 TMAP_FN tmapi_matrix_place tmapi_matrix_place_of(tmap_u32 atoms, tmap_u64 g) {
     const tmap_u64 all = (tmap_u64)atoms * atoms, last = atoms / 8;
     const float left = all > 16 * g ? (float)(all - 16 * g) : 0;
@@ -63,7 +63,7 @@ TMAP_FN tmapi_matrix_place tmapi_matrix_place_of(tmap_u32 atoms, tmap_u64 g) {
     return place;
 }
 
-// The place of the next group. A block has 4, and one for each atom behind it.
+// The next group. A block has 4, and one for each atom after it.
 TMAP_FN tmapi_matrix_place tmapi_matrix_place_next(tmap_u32 atoms, tmapi_matrix_place place) {
     const tmap_u32 first = 8 * place.block;
     if (++place.group == (atoms > first + 8 ? atoms - first - 4 : 4))
@@ -71,7 +71,7 @@ TMAP_FN tmapi_matrix_place tmapi_matrix_place_next(tmap_u32 atoms, tmapi_matrix_
     return place;
 }
 
-// The pairs of a group. An atom that does not exist has any number of `atoms` or more.
+// The pairs of a group. An atom that does not exist has a number of `atoms` or more.
 TMAP_FN tmapi_matrix_group tmapi_matrix_group_at(tmap_u32 atoms, tmapi_matrix_place place) {
     tmapi_matrix_group g;
     g.i = 8 * place.block;
@@ -85,39 +85,39 @@ TMAP_FN tmapi_matrix_group tmapi_matrix_group_at(tmap_u32 atoms, tmapi_matrix_pl
 
 // ---- the plan -----------------------------------------------------------------------------------
 //
-// It cuts columns into groups, units and slices, and frames into tiles. It does not depend on the
-// GPU, so that the order of sums does not.
+// The plan divides columns into groups, units and slices, and frames into tiles. It does not depend
+// on the GPU, so neither does the order of sums.
 
 #define TMAPI_MATRIX_SIDE  128u // frames of a tile
 #define TMAPI_MATRIX_GROUP 8u   // columns of a group
-#define TMAPI_MATRIX_UNIT  512u // columns whose terms are added up before they join others
-#define TMAPI_MATRIX_UNITS 128u // of a slice at most, so that sums of theirs may be floats
-#define TMAPI_MATRIX_BUSY  528u // blocks that keep a GPU busy; fewer tiles are cut into more slices
+#define TMAPI_MATRIX_UNIT  512u // columns whose terms are summed before they join others
+#define TMAPI_MATRIX_UNITS 128u // the most of a slice, so that floats can sum them
+#define TMAPI_MATRIX_BUSY  528u // blocks that fill a GPU; fewer tiles are cut into more slices
 #define TMAPI_MATRIX_PARTS 256u // sums of weights
 
-// 16383 tiles: four blocks of each are an axis of a grid. No device holds the results of as many.
+// 16383 tiles: a grid axis has four blocks for each. No device can hold the results of that many.
 #define TMAPI_MATRIX_FRAMES_MAX 2097024u
 
-// How a distance is staged: as a float, or for tensor cores (drmsd_mma.h) as a number of half
-// precision, 11 bits and one product, or as the sum of two of them, 22 bits and three products.
+// How a distance is staged: as a float; or, for tensor cores (drmsd_mma.h), as a half (11 bits, one
+// product) or as the sum of two halves (22 bits, three products).
 typedef enum tmap_drmsd_form {
     TMAP_DRMSD_EXACT = 0,
     TMAP_DRMSD_MMA_HALF = 1,
     TMAP_DRMSD_MMA_SPLIT = 2
 } tmap_drmsd_form;
 
-// A plan. Its members are for reading.
+// A plan of dRMSD. Its members are read-only for you.
 typedef struct tmap_drmsd_matrix_plan {
     tmap_u64 frames, groups;
-    tmap_u64 workspace;            // bytes
+    tmap_u64 workspace;            // bytes of the workspace
     tmap_u32 n, atoms;             // atoms of a frame, and those that count
-    tmap_u32 tiles, planes;        // of frames; halves of a distance, 0: it is a float
-    tmap_u32 slice, slices, round; // units of a slice; slices of all columns, and at a time
-    tmap_u64 at_columns; // where things begin in the workspace, in bytes; bounds and weights first
+    tmap_u32 tiles, planes;        // tiles of frames; halves of a distance, 0: a float
+    tmap_u32 slice, slices, round; // units of a slice; slices in all, slices of a round
+    tmap_u64 at_columns;           // byte offsets in the workspace, after bounds and weights
     tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
 } tmap_drmsd_matrix_plan;
 
-// The frames that are staged, whole tiles of them, and the columns in the workspace at a time.
+// Number of staged frames (full tiles), and of columns in the workspace at a time.
 TMAP_FN tmap_u64 tmapi_matrix_frames(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->tiles * TMAPI_MATRIX_SIDE;
 }
@@ -125,7 +125,7 @@ TMAP_FN tmap_u64 tmapi_matrix_columns(const tmap_drmsd_matrix_plan *p) {
     return (tmap_u64)p->round * p->slice * TMAPI_MATRIX_UNIT;
 }
 
-// Finds all places for the plan's slices and round, and the bytes of the workspace.
+// Sets the offsets and the bytes of the workspace from the plan's slices and round.
 TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
     const tmap_u64 frames = tmapi_matrix_frames(p), columns = tmapi_matrix_columns(p);
     const tmap_u64 cells = (4 * tmap_condensed_cells(p->frames) + 255) / 256 * 256;
@@ -138,14 +138,14 @@ TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
     p->workspace = p->at_rest + (p->slices > p->round ? cells : 0);
 }
 
-// Whether a device runs a form, by its facts and those of any kernel of the program.
+// 1 if a device runs a form. facts: the device's, with those of any kernel of the program.
 TMAP_FN int tmap_drmsd_matrix_runs(int form, const tmap_facts *facts) {
     return form == TMAP_DRMSD_EXACT || (facts->device.capability >= 80 && facts->kernel.ptx >= 80);
 }
 
-// tmap_drmsd_matrix_plan_make without a call of CUDA, for a device that runs the form. Returns
-// TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE beyond the ranges, and where the
-// smallest round does not fit.
+// Makes the plan of tmap_drmsd_matrix_plan_make without a CUDA call, for a device that runs the
+// form. Returns TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE for a number above
+// its range, and if the smallest round does not fit `most`.
 TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
                                       int form, tmap_u64 most, tmap_drmsd_matrix_plan *out) {
     tmap_drmsd_matrix_plan p;
@@ -159,8 +159,8 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_dr
     units = (p.groups * TMAPI_MATRIX_GROUP + TMAPI_MATRIX_UNIT - 1) / TMAPI_MATRIX_UNIT;
     p.slice = p.slices = p.round = 0;
     if (units && frames > 1) {
-        // As many slices at a time as keep any GPU busy. They are as long as sums of floats allow;
-        // with few frames, so long that distances take a gigabyte.
+        // A round has enough slices to fill any GPU. They are as long as float sums allow; with few
+        // frames, long enough that distances take a gigabyte.
         tiles = tmap_triangle_cells(p.tiles), wanted = (TMAPI_MATRIX_BUSY + tiles - 1) / tiles;
         longest = ((1ull << 30) + 4 * tmap_condensed_cells(frames)) /
                   (2048 * wanted * tmapi_matrix_frames(&p));
@@ -185,15 +185,15 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_dr
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-#define TMAPI_MATRIX_SQUARE 8u // tiles are taken by squares of 8 x 8, which share what they read
+#define TMAPI_MATRIX_SQUARE 8u // tiles are taken in squares of 8 x 8, which share input
 
-// The blocks of a slice: whole squares of tiles.
+// Number of blocks of a slice: full squares of tiles.
 TMAP_FN tmap_u64 tmapi_matrix_blocks(tmap_u32 tiles) {
     const tmap_u64 squares = (tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
     return tmap_triangle_cells(squares) * TMAPI_MATRIX_SQUARE * TMAPI_MATRIX_SQUARE;
 }
 
-// The tile of a block; below the diagonal or outside there is none.
+// The tile of a block; below the diagonal or outside it does not exist.
 TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
     const tmap_u32 side = TMAPI_MATRIX_SQUARE, cell = block % (side * side);
     tmap_pair t = tmap_upper_map(block / (side * side), (tiles + side - 1) / side);
@@ -215,16 +215,16 @@ typedef struct tmapi_matrix {
     tmap_drmsd_atoms which;
     const float *frames;
     tmap_u64 reference;
-    tmap_u64 first;     // slice of the round, of all slices
+    tmap_u64 first;     // first slice of the round, counted from the first of all
     tmap_u32 slices;    // of this round
     tmap_u32 *bounds;   // bits of floats: the largest coordinate and the largest weight
-    double *weights;    // parts of the sum of weights, of all rounds so far
+    double *weights;    // parts of the sum of weights of all rounds so far
     float *coordinates; // (atoms, 3, staged frames)
     tmapi_matrix_column *columns;
-    void *distances; // (tiles, columns of the round, 128); bricks of drmsd_mma.h for halves
+    void *distances; // (tiles, columns of the round, 128); for halves bricks of drmsd_mma.h
     float *norms;    // (columns of the round / 256, staged frames), for halves
-    float *partial;  // (slices of the round, condensed matrix): sums, if there are more slices
-    float *rest;     // of the sums in `out`, what floats do not hold; if there are more rounds
+    float *partial;  // (slices of the round, condensed matrix): sums, if there are several slices
+    float *rest;     // rounding errors of the sums in `out`, if there are several rounds
     float *out;
 } tmapi_matrix;
 
@@ -233,19 +233,19 @@ TMAP_DEVICE tmap_u64 tmapi_matrix_first_group(const tmapi_matrix *m) {
     return m->first * m->plan.slice * (TMAPI_MATRIX_UNIT / TMAPI_MATRIX_GROUP);
 }
 
-// ---- coordinates, atom by atom ------------------------------------------------------------------
+// ---- coordinates by atom ------------------------------------------------------------------------
 
-#define TMAPI_MATRIX_THREADS 256u // of a block, but of those that write distances
+#define TMAPI_MATRIX_THREADS 256u // of a block, except in kernels that write distances
 #define TMAPI_MATRIX_WARPS   (TMAPI_MATRIX_THREADS / 32)
 
-// The bits of a finite number without its sign, or 0: in the order of these numbers.
+// The bits of a finite number without its sign, else 0; ordered as the numbers are.
 TMAP_DEVICE tmap_u32 tmapi_matrix_finite(float x) {
     return __float_as_uint(fabsf(x) < 1e37f ? fabsf(x) : 0);
 }
 
-// Writes the coordinates of the atoms that count, those of one atom in all frames side by side, and
-// finds the largest weight, and the largest coordinate from the frame's first atom.
-// Frames that do not exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
+// Writes the coordinates of the atoms that count, all frames of an atom side by side, and finds the
+// largest weight and the largest coordinate relative to the frame's first atom. Frames that do not
+// exist have all atoms at 0. Grid: 32 atoms by x, 32 frames by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_spread(tmapi_matrix m) {
     __shared__ float staged[32][3 * 32 + 1];
     const tmap_u32 atoms = m.plan.atoms, x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -289,12 +289,12 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 
 // ---- centres and factors ------------------------------------------------------------------------
 //
-// What is staged of a distance is (d - centre) * factor. The centre is the median distance of some
-// frames, so that what is left is small. The factor is sqrt(w_ij), or 0 of pairs that do not count.
+// A distance is staged as (d - centre) * factor. The centre is the median distance over some
+// frames, so that the differences are small. The factor is sqrt(w_ij), or 0 for excluded pairs.
 
-#define TMAPI_MATRIX_SAMPLE 32u // frames whose median is the centre
+#define TMAPI_MATRIX_SAMPLE 32u // frames of the median
 
-// A power of two that brings the weights below 1, and columns of halves below 2^15.
+// A power of two that scales the weights below 1, and columns of halves below 2^15.
 TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
     const float weight = m->which.weights ? __uint_as_float(m->bounds[1]) : 0;
     const float length = m->plan.planes ? 3.47f * __uint_as_float(m->bounds[0]) : 0;
@@ -305,7 +305,7 @@ TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
     return ldexpf(1, exponent < -120 ? -120 : exponent > 120 ? 120 : exponent);
 }
 
-// The distance of atoms i and j in a frame, off by two places of a float.
+// The distance of atoms i and j in a frame, off by up to two units in the last place.
 TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, tmap_u32 i,
                                         tmap_u32 j) {
     const tmapi_drmsd_xyz a = tmapi_matrix_atom(m, frame, i), b = tmapi_matrix_atom(m, frame, j);
@@ -313,7 +313,7 @@ TMAP_DEVICE float tmapi_matrix_distance(const tmapi_matrix *m, tmap_u64 frame, t
     return tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, box, m->which.boxes != 0);
 }
 
-// The median of the lanes' numbers below 1e18, the greater one of two; 0 if there are none.
+// The median of the lanes' numbers below 1e18 (the greater of two); 0 if there are none.
 TMAP_DEVICE float tmapi_matrix_median(float x) {
     const tmap_u32 lane = threadIdx.x % 32;
     const int count = __popc(__ballot_sync(0xffffffffu, x < 1e18f));
@@ -326,7 +326,7 @@ TMAP_DEVICE float tmapi_matrix_median(float x) {
     return count ? __shfl_sync(0xffffffffu, x, from) : 0;
 }
 
-// The column of atoms i < j, in all lanes. The median leaves out distances that are no numbers.
+// The column of atoms i < j, in all lanes. The median ignores NaN.
 TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, float scale,
                                                        tmap_u32 i, tmap_u32 j) {
     const tmap_u64 frames = m->plan.frames;
@@ -347,8 +347,8 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
     return column;
 }
 
-// Makes the round's columns, a group a warp, and adds their weights to the block's part. Grid:
-// TMAPI_MATRIX_PARTS.
+// Makes the round's columns, a group a warp, and adds their weights to the block's part.
+// Grid: TMAPI_MATRIX_PARTS.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_matrix_make_columns(tmapi_matrix m) {
     __shared__ double parts[TMAPI_MATRIX_WARPS];
@@ -391,12 +391,12 @@ TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
     return sum > 0 ? (float)(1 / sum) : 0;
 }
 
-// ---- distances, column by column ----------------------------------------------------------------
+// ---- distances by column ------------------------------------------------------------------------
 //
-// A distance rounded to a float is off by 2^-25 of it, too much where frames are near each other.
-// It is computed to about 2^-44, what rounding loses being kept beside each number, and only its
-// difference from the centre is rounded.
-// Source: Knuth, TAOCP 2, section 4.2.2, theorem B.
+// A distance rounded to a float is off by 2^-25 of its value, too much for frames that are close to
+// each other. So it is computed to about 2^-44, with the rounding error kept beside each number,
+// and only its difference from the centre is rounded. Source: Knuth, TAOCP 2, section 4.2.2,
+// theorem B.
 
 typedef struct tmapi_matrix_two {
     float high, low;
@@ -410,7 +410,7 @@ TMAP_DEVICE tmapi_matrix_two tmapi_matrix_minus(float a, float b) {
     return r;
 }
 
-// The same to the nearest image where `boxed` is 1, a constant, as of tmapi_drmsd_image.
+// The same to the nearest image with boxed = 1, a constant, like tmapi_drmsd_image.
 TMAP_DEVICE tmapi_matrix_two tmapi_matrix_image(float a, float b, float length, float over,
                                                 const int boxed) {
     tmapi_matrix_two d = tmapi_matrix_minus(a, b);
@@ -424,7 +424,7 @@ TMAP_DEVICE tmapi_matrix_two tmapi_matrix_image(float a, float b, float length, 
     return d;
 }
 
-// sqrt(x^2 + y^2 + z^2) - centre, rounded once. Squares from 1e-37 to 1e37; 0 of coincident atoms.
+// sqrt(x^2 + y^2 + z^2) - centre, rounded once. Squares from 1e-37 to 1e37; 0 for coincident atoms.
 TMAP_DEVICE float tmapi_matrix_root_less(tmapi_matrix_two x, tmapi_matrix_two y, tmapi_matrix_two z,
                                          float centre) {
     const float xx = x.high * x.high, yy = y.high * y.high, zz = z.high * z.high;
@@ -438,11 +438,11 @@ TMAP_DEVICE float tmapi_matrix_root_less(tmapi_matrix_two x, tmapi_matrix_two y,
     return fmaf(rest, 0.5f * inverse, root - centre);
 }
 
-// What the thread of a frame reads, group by group.
+// State of the thread of a frame that reads group by group.
 typedef struct tmapi_matrix_reader {
     tmap_u64 frame;
     tmapi_matrix_place place; // of the next group
-    tmap_u32 block;           // whose atoms are there
+    tmap_u32 block;           // the block whose atoms are loaded
     tmapi_drmsd_xyz atoms[8]; // of that block
     tmapi_drmsd_box box;
     const float4 *columns; // of the next group
@@ -458,12 +458,12 @@ TMAP_DEVICE tmapi_matrix_reader tmapi_matrix_begin(const tmapi_matrix *m, tmap_u
     return r;
 }
 
-// (d - centre) * factor of the 8 pairs of a group. Constants: exact: 0: distances are floats first;
-// boxed: 0: there are no boxes; folded: 0: all pairs are with atom j.
+// (d - centre) * factor for the 8 pairs of a group. Constants: exact: 0: distances are rounded to
+// floats first; boxed: 0: no boxes; folded: 0: all pairs are with atom j.
 TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_reader *r,
                                      tmapi_matrix_group group, const int exact, const int boxed,
                                      const int folded, float *values) {
-    const tmap_u32 last = m->plan.atoms - 1; // in the place of atoms that do not exist
+    const tmap_u32 last = m->plan.atoms - 1; // replaces atoms that do not exist
     const tmapi_drmsd_xyz j = tmapi_matrix_atom(m, r->frame, group.j < last ? group.j : last);
     const float *length = r->box.length, *over = r->box.over;
     tmapi_drmsd_xyz k = j;
@@ -489,7 +489,7 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
     }
 }
 
-// The values of the next group; 0 where there is none, as its factors are. exact: a constant.
+// The values of the next group; 0 after the last one, as its factors are. exact: a constant.
 TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r, const int exact,
                                    float *values) {
     const tmap_u32 last = m->plan.atoms - 1;
@@ -500,7 +500,7 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
         for (tmap_u32 s = 0; s < TMAPI_MATRIX_GROUP; ++s)
             r->atoms[s] = tmapi_matrix_atom(m, r->frame, group.i + s < last ? group.i + s : last);
     }
-    if (group.split < 8) // one group in many
+    if (group.split < 8) // one of many groups
         tmapi_matrix_values(m, r, group, exact, 1, 1, values);
     else if (m->which.boxes)
         tmapi_matrix_values(m, r, group, exact, 1, 0, values);
@@ -533,21 +533,21 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(t
 
 // ---- a tile of pairs of frames ------------------------------------------------------------------
 //
-// A product of matrices with (a - b)^2 in the place of a b: 16 numbers in registers are enough for
-// 64 terms. Sums of 512 terms are joined, so that rounding errors stay those of a short sum.
+// A matrix product with (a - b)^2 in place of a b: 16 numbers in registers suffice for 64 terms.
+// Sums of 512 terms are joined, so that rounding errors remain those of a short sum.
 
 #define TMAPI_MATRIX_STEP   16u // columns that are copied at a time
-#define TMAPI_MATRIX_STAGES 3u  // steps in shared memory or under way
+#define TMAPI_MATRIX_STAGES 3u  // steps in shared memory or in flight
 
-// Both sides of a tile on their way to shared memory, step by step.
+// State of the copies of both sides of a tile to shared memory, step by step.
 typedef struct tmapi_matrix_pipe {
-    const uint4 *rows, *columns; // of the step to be copied next
+    const uint4 *rows, *columns; // of the step to copy next
     uint4 *staged;
     tmap_u32 size, steps; // size: times 16 bytes of a side of a step
-    tmap_u32 turn, ahead; // stages of the step to be used next, and of that to be copied
+    tmap_u32 turn, ahead; // stages of the step to use next, and of that to copy
 } tmapi_matrix_pipe;
 
-// Begins to copy a step to a stage, if there is one.
+// Begins to copy a step to a stage, if the step exists.
 TMAP_DEVICE void tmapi_matrix_copy(tmapi_matrix_pipe *p, tmap_u32 step, tmap_u32 stage) {
     uint4 *to = p->staged + 2 * stage * p->size + threadIdx.x;
     if (step < p->steps) {
@@ -585,19 +585,19 @@ TMAP_DEVICE tmapi_matrix_pipe tmapi_matrix_pipe_of(const tmapi_matrix *m, tmap_p
     return p;
 }
 
-// Waits for step s and begins to copy a later one. Returns its rows; `size` behind them are its
-// columns. Collective for the block.
+// Waits for step s and begins to copy a later one. Returns its rows; its columns begin `size` after
+// them. Collective for the block.
 TMAP_DEVICE const uint4 *tmapi_matrix_next(tmapi_matrix_pipe *p, tmap_u32 s) {
     const uint4 *from = p->staged + 2 * p->turn * p->size;
     tmapi_async_wait(1);
-    __syncthreads(); // this step is there, and all are through with the one before
+    __syncthreads(); // this step is here, and all threads have used the previous one
     tmapi_matrix_copy(p, s + TMAPI_MATRIX_STAGES - 1, p->ahead);
     p->turn = p->turn + 1 == TMAPI_MATRIX_STAGES ? 0 : p->turn + 1;
     p->ahead = p->ahead + 1 == TMAPI_MATRIX_STAGES ? 0 : p->ahead + 1;
     return from;
 }
 
-// sqrt(sum * share); 0 of what rounding has left below 0.
+// sqrt(sum * share); 0 if rounding made the sum negative.
 TMAP_DEVICE float tmapi_matrix_root(float sum, float share) {
     return tmapi_drmsd_root_whole(sum < 0 ? 0 : sum * share);
 }
@@ -607,7 +607,7 @@ typedef struct tmapi_matrix_writer {
     float *to;
     tmap_u64 frames;
     float share;
-    int whole; // sums are whole
+    int whole; // 1: sums are complete
 } tmapi_matrix_writer;
 
 TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
@@ -619,7 +619,7 @@ TMAP_DEVICE tmapi_matrix_writer tmapi_matrix_writer_of(const tmapi_matrix *m) {
     return w;
 }
 
-// Writes the sum of frames a and b, if the matrix has it.
+// Writes the sum of frames a and b, if the matrix contains it.
 TMAP_DEVICE void tmapi_matrix_put(const tmapi_matrix_writer *w, tmap_u32 a, tmap_u32 b, float sum) {
     const tmap_u64 row = a * (2 * w->frames - a - 3) / 2 - 1; // modulo 2^64, for a = 0
     const float value = w->whole ? tmapi_matrix_root(sum, w->share) : sum;
@@ -627,12 +627,13 @@ TMAP_DEVICE void tmapi_matrix_put(const tmapi_matrix_writer *w, tmap_u32 a, tmap
 }
 
 // The numbers of a column that a thread needs: of rows r, .., r + 3, r + 16, .. and columns c, ..,
-// c + 3, c + 32, ... Lanes of a warp that differ in c read banks of their own.
+// c + 3, c + 32, ... Lanes of a warp with different c read different banks.
 typedef struct tmapi_matrix_numbers {
     float4 row[2], column[2];
 } tmapi_matrix_numbers;
 
-// A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x, slices by y.
+// Computes a block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x,
+// slices by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums(tmapi_matrix m) {
     const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -684,7 +685,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     }
 }
 
-// Adds the sums of the round's slices to those before, in double precision; at last writes results.
+// Adds the sums of the round's slices to the earlier ones in double precision; in the last round
+// writes results.
 static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
     const tmap_u64 cells = tmap_condensed_cells(m.plan.frames);
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -701,10 +703,11 @@ static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
+// The input of tmap_drmsd_matrix and tmap_drmsd_mma.
 typedef struct tmap_drmsd_matrix_in {
     const float *frames;           // shape (frames, n, 3), in device memory
-    const tmap_drmsd_atoms *which; // the atoms and pairs that count and for how much; 0: all, alike
-    tmap_u64 reference;            // number of the frame whose distances the bounds are for
+    const tmap_drmsd_atoms *which; // the atoms and pairs that count; 0: all with weight 1
+    tmap_u64 reference;            // number of the frame whose distances the bounds test
 } tmap_drmsd_matrix_in;
 
 #define TMAPI_MATRIX_STAGED \
@@ -770,16 +773,17 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     return error;
 }
 
-// Makes a plan. plan->workspace: the bytes of the workspace.
-// n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of atoms
-// that count matters, up to 92681. form: a tmap_drmsd_form. most: bytes of the workspace at
-// most, or 0: as many as are of use, about 2 n (n + 5) a frame, but no more than 2^18 and 12 n,
-// or a gigabyte for few frames, and what sums take. With less, distances are computed in rounds,
+// Makes the plan for the dRMSD of all pairs of frames on the current device. The launch needs
+// plan->workspace bytes.
+// Range: n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of
+// atoms that count matters, up to 92681. form: a tmap_drmsd_form. most: the most bytes of the
+// workspace, or 0: all that are useful, about 2 n (n + 5) a frame, but at most 2^18 and 12 n a
+// frame, or a gigabyte for few frames, plus the sums. With less, distances are computed in rounds,
 // whose sums take 4 or 8 bytes for each pair of frames.
-// Returns cudaErrorInvalidValue for a null pointer or an unknown form, cudaErrorNotSupported for a
-// form of tensor cores before compute capability 8.0 or in a program not compiled for it,
-// cudaErrorInvalidConfiguration beyond the ranges, cudaErrorMemoryAllocation if the smallest round
-// does not fit. *plan is written only on success.
+// Returns cudaErrorInvalidValue for a null pointer or an unknown form; cudaErrorNotSupported for a
+// form of tensor cores below compute capability 8.0 or in a program not compiled for it;
+// cudaErrorInvalidConfiguration for a number above its range; cudaErrorMemoryAllocation if the
+// smallest round does not fit `most`. Writes *plan only on success.
 // Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
 static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
                                                       const tmap_drmsd_atoms *which, int form,
@@ -798,20 +802,20 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frame
 }
 
 // Writes the dRMSD of all pairs of frames.
-// out: floats in scipy's condensed order: that of frames a < b is at
-// tmap_condensed_index(a, b, frames). workspace: plan->workspace bytes at a multiple of 16;
-// concurrent calls need one each. All is device memory and does not overlap.
-// With fewer than two frames nothing is written; where no pair of atoms counts, results are 0.
+// out: floats in scipy's condensed order: frames a < b at tmap_condensed_index(a, b, frames).
+// workspace: plan->workspace bytes at a multiple of 16; concurrent calls need one workspace each.
+// All pointers are device memory, except in.which, and do not overlap. With fewer than two frames
+// nothing is written; if no pair of atoms counts, results are 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
-// is no frame, another number of atoms than the plan's, or a plan of another form; else the
-// launches' own error. Can be captured.
+// is not a frame, another number of atoms that count than the plan's, or a plan of another form;
+// else the launches' own error. Can be captured.
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
 // more; 0 for equal frames. Results are the same in every run of a plan, on any GPU.
-// Range: distances from 1e-18 to 1e18, shorter ones being some number below 1e-18, if the squares
-// of all differences of two frames add up to less than 1e38. A coordinate that is not a number or
-// infinite makes all results of its frame NaN, if a pair of its atom counts.
+// Range: distances from 1e-18 to 1e18 (a shorter one counts as some number below 1e-18), if the
+// squares of all differences of two frames sum to less than 1e38. A NaN or infinite coordinate
+// makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are taken by 128.
+// are processed 128 at a time.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
                                             tmap_drmsd_matrix_in in, void *workspace, float *out,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// drmsd_mma.h: the dRMSD of all frames of a trajectory against all, on tensor cores: several times
-// as fast as drmsd_matrix.h, and less exact.
+// drmsd_mma.h: the dRMSD of all pairs of frames of a trajectory on tensor cores: several times as
+// fast as drmsd_matrix.h, and less exact.
 //
 // |u - v|^2 = |u|^2 + |v|^2 - 2 u v, with u and v the vectors of distances of two frames, less
-// their medians over some frames, so that norms are small. They are numbers of half precision; or,
-// with two planes, sums of two such numbers u0 + u1, of which u0 v0 + u0 v1 + u1 v0 is taken. The
-// formula is applied to 256 columns at a time, and what is left is added up as floats; products are
-// taken out of the tensor cores each 128 columns. Norms are taken by the same products in the same
-// order: equal frames have 0, always.
+// their medians over some frames, so that the norms are small. They are halves; or, with two
+// planes, sums of two halves u0 + u1, and the product is u0 v0 + u0 v1 + u1 v0. The formula is
+// applied to 256 columns at a time, and the results are summed as floats; products leave the tensor
+// cores every 128 columns. Norms are computed by the same products in the same order, so equal
+// frames always give 0.
 //
 //     error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
 //     ... cudaMalloc(&workspace, plan.workspace);
@@ -21,18 +21,18 @@
 #include <cuda_fp16.h>
 
 // A brick is 32 columns of the 128 frames of a tile, in one plane: 64 bytes a frame, in four parts
-// of 16. Part p of frame f is at p ^ (f / 2 % 4), so that lanes which read 8 frames read all banks.
-// Memory has bricks by tiles, columns and planes, as shared memory does.
+// of 16. Part p of frame f is at p ^ (f / 2 % 4), so that lanes that read 8 frames use all banks.
+// Memory orders bricks by tile, columns and plane, as does shared memory.
 
 #define TMAPI_DRMSD_MMA_BRICK 512u  // times 16 bytes
 #define TMAPI_DRMSD_MMA_SIDE  1024u // of a step: a brick of two planes, or two bricks of one
-#define TMAPI_DRMSD_MMA_SUM   128u  // columns that are added up by tensor cores
+#define TMAPI_DRMSD_MMA_SUM   128u  // columns summed by tensor cores
 #define TMAPI_DRMSD_MMA_NORM  256u  // columns of a norm
 #define TMAPI_DRMSD_MMA_BYTES (16u * 2 * TMAPI_MATRIX_STAGES * TMAPI_DRMSD_MMA_SIDE)
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Four 8 x 8 matrices of halves: lanes 0 to 7 give the addresses of rows of the first one, ...
+// Reads four 8 x 8 matrices of halves: lanes 0 to 7 give the row addresses of the first one, ...
 TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -43,7 +43,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
 #endif
 }
 
-// D += A B of a full warp; A 16 x 16, B 16 x 8. With g = lane / 4 and q = lane % 4, a lane has
+// D += A B by a full warp; A 16 x 16, B 16 x 8. With g = lane / 4 and q = lane % 4, a lane has
 //   d[0], d[1] = D[g][2q], D[g][2q + 1]     d[2], d[3] = D[g + 8][2q], D[g + 8][2q + 1]
 TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tmap_u32 *b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -56,8 +56,9 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tma
 #endif
 }
 
-// Where the calling lane reads 16 frames from `frame` on, a multiple of 16, in the first 16 columns
-// of a brick: as rows of A (0) or as columns of B (1). The other 16 columns are two parts away.
+// Position from which the calling lane reads 16 frames, from `frame` on (a multiple of 16), in the
+// first 16 columns of a brick: as rows of A (0) or as columns of B (1). The other 16 columns are
+// two parts away.
 TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_at(tmap_u32 frame, const int b) {
     const tmap_u32 lane = threadIdx.x % 32;
     const tmap_u32 row = b ? lane % 8 + lane / 16 * 8 : lane % 16;
@@ -76,7 +77,7 @@ TMAP_DEVICE uint4 tmapi_drmsd_mma_pack(const float *values) {
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Puts a group's values to part `part` of a frame in a brick of either plane.
+// Writes a group's values to part `part` of a frame in a brick of each plane.
 TMAP_DEVICE void tmapi_drmsd_mma_put(uint4 *brick, tmap_u32 planes, tmap_u32 part, tmap_u32 frame,
                                      const float *values) {
     const tmap_u32 at = frame * 4 + (part ^ (frame / 2 % 4));
@@ -89,8 +90,8 @@ TMAP_DEVICE void tmapi_drmsd_mma_put(uint4 *brick, tmap_u32 planes, tmap_u32 par
 }
 
 #if !defined(__CUDA_ARCH__)
-// The products of frames a and b in a brick of all planes, added to a sum, without tensor cores, as
-// on the CPU.
+// Adds the products of frames a and b in a brick of all planes to a sum, without tensor cores (for
+// the CPU).
 TMAP_DEVICE float tmapi_drmsd_mma_brick(const uint4 *rows, tmap_u32 a, const uint4 *columns,
                                         tmap_u32 b, tmap_u32 planes, float sum) {
     for (tmap_u32 k = 0; k < 32; ++k) {
@@ -107,8 +108,8 @@ TMAP_DEVICE float tmapi_drmsd_mma_brick(const uint4 *rows, tmap_u32 a, const uin
 }
 #endif
 
-// The products of 32 frames with themselves in a brick, by the warp that has them: sums[h] is that
-// of frames 16 h on, of which the calling lane has d[g % 2] and d[2 + g % 2], if it is 4 g + g / 2.
+// The products of 32 frames with themselves in a brick, by the frames' warp: sums[h] is for the
+// frames from 16 h on; the lane 4 g + g / 2 has their squares in d[g % 2] and d[2 + g % 2].
 TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, float (*sums)[2][4]) {
     const tmap_u32 frame = threadIdx.x / 32 * 32;
 #pragma unroll
@@ -152,7 +153,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
             tmapi_matrix_read(&m, &r, 0, values);
             tmapi_drmsd_mma_put(brick, planes, part, thread, values);
         }
-        __syncthreads(); // the brick is there, and all are through with the one before
+        __syncthreads(); // the brick is complete, and all threads have used the previous one
         for (tmap_u32 x = thread; x < size; x += TMAPI_MATRIX_SIDE) to[x] = brick[x];
 #if defined(__CUDA_ARCH__)
         const tmap_u32 g = thread % 32 / 4;
@@ -183,7 +184,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
 
 // ---- a tile -------------------------------------------------------------------------------------
 
-// A warp has 64 x 32 pairs of frames: sums[i][j] are those of rows 16 i and columns 8 j on.
+// A warp has 64 x 32 pairs of frames: sums[i][j] is for rows from 16 i and columns from 8 j on.
 
 // Reads 16 * count frames. count: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_reads(tmap_u32 (*words)[4], const uint4 *from, tmap_u32 count) {
@@ -197,8 +198,8 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 
         tmapi_drmsd_mma_multiply(sums[x / 4][x % 4], a[x / 4], b[x % 4 / 2] + x % 2 * 2);
 }
 
-// The products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step; row,
-// column: the warp's first ones; last: the last row and column, for the CPU. planes: a constant.
+// Adds the products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step;
+// row, column: the warp's first ones; last: the last row and column (CPU). planes: constant.
 TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
                                           tmap_u32 column, tmap_pair last, const tmap_u32 planes,
                                           float (*sums)[4][4]) {
@@ -232,7 +233,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
 #endif
 }
 
-// A block's tile: 8 warps, 2 x 4. planes: a constant.
+// Computes a block's tile: 8 warps, 2 x 4. planes: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 planes) {
     const tmap_u32 wide = 64 / planes; // columns of a step
     const tmap_u32 warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
@@ -253,7 +254,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
         const int whole = (s + 1) * wide % TMAPI_DRMSD_MMA_NORM == 0 || s + 1 == pipe.steps;
         const uint4 *from = tmapi_matrix_next(&pipe, s);
         float of_row[8], of_column[8];
-        if (whole) { // long before they are used
+        if (whole) { // well before they are used
 #pragma unroll
             for (tmap_u32 x = 0; x < 8; ++x) {
                 of_row[x] = row_norms[8 * x];
@@ -291,20 +292,23 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_SPLIT);
 }
 
-// tmap_drmsd_matrix for a plan of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT, made for the current
-// GPU; the workspace has 2 or 4 bytes for each distance. What differs:
-// Exactness. Let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
-// pairs of atoms that count, and d the root mean square of their distances. A result is off by
-//   TMAP_DRMSD_MMA_HALF:  2^-11 (a + b) at most, and as errors cancel, some 2^-12 (a + b) / sqrt(P)
-//   TMAP_DRMSD_MMA_SPLIT: 2^-21 (a + b) at most, and its square by up to 2^-22 (a + b)^2
-//   both: 2^-21 d at most, as distances are floats at first, and as errors cancel, some
-//         2^-22 d / sqrt(P); and its square by some 2^-23 (a^2 + b^2), which tensor cores cut off.
-// So frames that are as far from each other as from the median have 6 or 5 right digits, and those
-// a hundred times nearer 3. Equal frames have 0; no result is negative. The same in every run; GPUs
-// of different kinds may differ in what tensor cores cut off.
+// As tmap_drmsd_matrix, on tensor cores, for a plan with form TMAP_DRMSD_MMA_HALF or
+// TMAP_DRMSD_MMA_SPLIT, made for the current GPU; the workspace has 2 or 4 bytes for each distance.
+// The differences:
+// Exactness: let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
+// number of pairs of atoms that count, and d the root mean square of their distances. A result is
+// off by
+//   TMAP_DRMSD_MMA_HALF:  at most 2^-11 (a + b); as errors cancel, about 2^-12 (a + b) / sqrt(P)
+//   TMAP_DRMSD_MMA_SPLIT: at most 2^-21 (a + b), and its square by up to 2^-22 (a + b)^2
+//   both: at most 2^-21 d, as distances are first rounded to floats; as errors cancel, about
+//         2^-22 d / sqrt(P); and its square by about 2^-23 (a^2 + b^2), truncated by tensor cores.
+// So frames as far from each other as from the median have 6 or 5 correct digits, and those a
+// hundred times closer 3. Equal frames give 0; no result is negative. Results are the same in every
+// run; GPUs of different kinds may truncate differently.
 // Range: one power of two scales all distances, so that the largest extent of a frame fits a half.
-// Cost: one or three multiplications of tensor cores for each pair of atoms and pair of frames; for
-// each distance some 25 instructions.
+// Cost: one or three tensor-core multiplications for each pair of atoms and pair of frames; about
+// 25 instructions for each distance.
+// Returns the errors of tmap_drmsd_matrix.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,
                                          tmap_drmsd_matrix_in in, void *workspace, float *out,
                                          cudaStream_t stream) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// drmsd_pair.h: the dRMSD of two frames with many atoms, an instance of triangle/pairs.h.
+// drmsd_pair.h: the dRMSD of two frames with many atoms, with the engine of triangle/pairs.h.
 //
 //     tmap_drmsd_pair_plan plan;
 //     cudaError_t error = tmap_drmsd_pair_plan_make(n, 0, &plan);
 //     ... cudaMalloc(&workspace, tmap_drmsd_pair_bytes(&plan));
 //     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
 //
-// drmsd_atoms.h has the equation. Threads add up floats; their sums are joined in double precision.
+// drmsd_atoms.h has the equation. Threads add floats; their sums are joined in double precision.
 #ifndef TMAP_MOLECULES_DRMSD_PAIR_H
 #define TMAP_MOLECULES_DRMSD_PAIR_H
 
 #include "../triangle/pairs.h"
 #include "drmsd_atoms.h"
 
-// What is added up: terms and weights of a tile, and of those before it.
+// The sums: terms and weights of a tile, and of the tiles before it.
 typedef struct tmap_drmsd_sum {
     float terms, weights;
     double all_terms, all_weights;
@@ -21,18 +21,18 @@ typedef struct tmap_drmsd_sum {
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Its members are for reading.
+// A plan of dRMSD. Its members are read-only for you.
 typedef struct tmap_drmsd_pair_plan {
     tmap_pairs_plan pairs;
     tmap_drmsd_atoms which;
 } tmap_drmsd_pair_plan;
 
-// tmap_drmsd_pair_plan_make from facts: out->pairs.kernel is 0. Returns TMAP_EINVAL where that is
-// cudaErrorInvalidValue, TMAP_ERANGE for a kernel whose block does not fit the device.
+// Makes the plan of tmap_drmsd_pair_plan_make from facts; out->pairs.kernel is 0. Returns
+// TMAP_EINVAL instead of cudaErrorInvalidValue, TMAP_ERANGE if no block of the kernel fits.
 TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
                                     const tmap_facts *facts, tmap_drmsd_pair_plan *out) {
     tmap_drmsd_pair_plan p;
-    tmap_u32 d = 6; // floats of an atom: its places in both frames, and its weight
+    tmap_u32 d = 6; // floats of an atom: its positions in both frames, and its weight
     int code;
     if (!out || tmapi_drmsd_atoms_of(which, &p.which)) return TMAP_EINVAL;
     if (p.which.weights || p.which.lower >= 0 || p.which.boxes) d = 7;
@@ -41,12 +41,12 @@ TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
     return code;
 }
 
-// Bytes before the workspace's fold: the points, and a sum.
+// Bytes of the workspace before that of the fold: the points, and a sum.
 TMAP_FN tmap_u64 tmapi_drmsd_pair_points(const tmap_drmsd_pair_plan *plan) {
     return ((tmap_u64)plan->pairs.n * plan->pairs.d * sizeof(float) + 15) / 16 * 16;
 }
 
-// Bytes of the workspace. Example: n = 131072: 3670336.
+// Bytes of the workspace of tmap_drmsd_pair. Example: n = 131072: 3670336.
 TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
     return tmapi_drmsd_pair_points(plan) + 32 +
            tmap_pairs_fold_bytes(&plan->pairs, sizeof(tmap_drmsd_sum));
@@ -55,15 +55,15 @@ TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
 #if TMAP_CUDA
 
 // A tmap_pairs_visit that adds the term of a pair, (d_ij^A - d_ij^B)^2, to a tmap_drmsd_sum. A
-// point is an atom's x, y, z in frame A and x, y, z in frame B. Cost: 15 instructions, two of them
-// roots.
+// point is an atom's x, y, z in frame A, then x, y, z in frame B. Cost: 15 instructions, two of
+// them roots.
 TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *u, const void *v) {
     const float *a = (const float *)u, *b = (const float *)v;
     const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
     ((tmap_drmsd_sum *)sum)->terms += d * d;
 }
 
-// The tmap_fold_join of these.
+// A tmap_fold_join that adds a tmap_drmsd_sum to another, in double precision.
 TMAP_DEVICE void tmap_drmsd_join(void *, void *sum, const void *other) {
     tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
     const tmap_drmsd_sum *o = (const tmap_drmsd_sum *)other;
@@ -82,14 +82,14 @@ typedef struct tmapi_drmsd_pair_job {
     const float *a, *b;
     tmap_drmsd_atoms which;
     tmap_u32 d;   // floats of a point
-    double pairs; // all of them, or 0 where weights are added up
+    double pairs; // number of pairs, or 0 if weights are summed
     float *points, *out;
     tmap_fold_to to;
-    tmapi_drmsd_box box[2]; // set by the threads, as is boxed
+    tmapi_drmsd_box box[2]; // the threads set it and `boxed`
     int boxed;
 } tmapi_drmsd_pair_job;
 
-// The atoms that count, both frames of each side by side and its weight, if there is room for one.
+// Copies the atoms that count: both frames of each, and its weight if a point has one.
 static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_job j) {
     const tmap_u32 k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < 2) ((tmap_u64 *)j.to.workspace)[k] = 0; // counters of the fold that follows
@@ -109,7 +109,7 @@ TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f
     return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
                               a[3 * f + 2] - b[3 * f + 2], j->box[f], j->boxed);
 }
-// A NaN is not hidden by the bounds.
+// Adds the term and weight of a pair within the bounds. NaN counts.
 TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *u,
                                         const void *v) {
     const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
@@ -153,12 +153,13 @@ static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
     *j.out = tmapi_drmsd_mean(sum->all_terms + sum->terms, weights);
 }
 
-// ---- the host's side ----------------------------------------------------------------------------
+// ---- host functions -----------------------------------------------------------------------------
 
-// The plan for two frames of n atoms each on the current device. n: up to 2^32 - 513. which: the
-// atoms and pairs that count; 0: all. The struct is copied; launches read what it points to.
-// Returns cudaErrorInvalidValue for a null pointer, more atoms that count than that, or bounds that
-// are negative or not numbers; else an error of CUDA's. *out is written only on success.
+// Makes the plan for two frames of n atoms each on the current device. Range: n: any if `which`
+// selects atoms; up to 2^32 - 513 may count. which: the atoms and pairs that count; boxes: shape
+// (2, 3); 0: all. The struct is copied; launches read what its pointers point to. Returns
+// cudaErrorInvalidValue for a null pointer, too many atoms that count, or a bound that is negative
+// or NaN; else the error of a CUDA call. Writes *out only on success.
 static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
                                                     tmap_drmsd_pair_plan *out) {
     const void *kernel = (const void *)tmapi_drmsd_pair_plain;
@@ -176,10 +177,11 @@ static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd
 }
 
 // Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
-// bytes at a multiple of 16; concurrent launches need one each. All in device memory. Returns
-// cudaErrorInvalidValue for a null pointer, or what a launch returns. Can be captured.
-// Exactness: the same in each run, on any device. It is off by less than one part in 10^6 down to
-// differences of 10^-4 of the distances, if there are thousands of atoms.
+// bytes at a multiple of 16, with any content; concurrent launches need one workspace each. All
+// pointers are device memory. Returns cudaErrorInvalidValue for a null pointer, else a launch's
+// error. Can be captured.
+// Exactness: the same in every run, on any device. With thousands of atoms the relative error is
+// below 10^-6 down to differences of 10^-4 of the distances.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.

@@ -2,17 +2,17 @@
 // gromos.h: clusters of n frames by the greedy algorithm of Daura et al. 1999 (Angewandte Chemie
 // International Edition 38, 236), `gmx cluster -method gromos`, from a condensed distance matrix.
 //
-// The frame with the most neighbours, d(i, j) <= cutoff, of those that are left is the centre of
-// the next cluster; it and its neighbours leave; and so on. Of frames with equally many neighbours,
-// itself counted, the lowest comes first. (gmx cluster takes d < cutoff, and leaves the order of
-// equals to its sort.)
+// The centre of the next cluster is the remaining frame with the most remaining neighbours, d(i, j)
+// <= cutoff; it and its neighbours leave, and so on. Of frames with equally many neighbours the
+// lowest comes first. A frame counts as its own neighbour. (gmx cluster uses d < cutoff, and its
+// sort decides the order of ties.)
 //
 //     const tmap_distances distances = {d, n};
 //     const tmap_clusters clusters = {labels, centres, sizes, count}; // n numbers each, and one
 //     ... cudaMalloc(&workspace, tmap_gromos_bytes(n));
 //     cudaError_t error = tmap_gromos(distances, 0.15f, clusters, workspace, stream);
 //
-// The matrix is read once, and becomes a bit matrix. Then many clusters are found at a time.
+// The matrix is read once and becomes a bit matrix. Each round then finds many clusters.
 #ifndef TMAP_MOLECULES_GROMOS_H
 #define TMAP_MOLECULES_GROMOS_H
 
@@ -22,11 +22,10 @@
 #define TMAP_GROMOS_MAX 16776960u
 
 #define TMAPI_GROMOS_SIDE   256u
-#define TMAPI_GROMOS_WARPS  8u // each has 32 rows of the side
-#define TMAPI_GROMOS_BLOCKS 3u // of a multiprocessor, at once
+#define TMAPI_GROMOS_WARPS  8u // each takes 32 rows of the side
+#define TMAPI_GROMOS_BLOCKS 3u // of a multiprocessor, resident at once
 
-// Words of 32 bits from one row of the bit matrix of n frames to the next: a multiple of 8.
-// Example: n = 1000: 32.
+// Pitch of the bit matrix of n frames in 32-bit words: a multiple of 8. Example: n = 1000: 32.
 TMAP_FN tmap_u64 tmap_gromos_bits_words(tmap_u64 n) {
     return (n / TMAPI_GROMOS_SIDE + (n % TMAPI_GROMOS_SIDE != 0)) * (TMAPI_GROMOS_SIDE / 32);
 }
@@ -36,7 +35,7 @@ TMAP_FN tmap_u64 tmap_gromos_bits_bytes(tmap_u64 n) {
     return tmap_mul_saturate(n, tmap_mul_saturate(tmap_gromos_bits_words(n), 4));
 }
 
-// Bytes of the workspace of tmap_gromos_of_bits, for n frames; saturates.
+// Bytes of the workspace of tmap_gromos_of_bits for n frames; saturates.
 // Example: n = 32768: 1318976.
 TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
     const tmap_u64 of_word = 32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4;
@@ -44,7 +43,7 @@ TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
     return bytes > ~0ull - 64 ? ~0ull : bytes + 64;
 }
 
-// Bytes of the workspace of tmap_gromos: with the bit matrix in it. Saturates.
+// Bytes of the workspace of tmap_gromos for n frames, which includes the bit matrix; saturates.
 // Example: n = 32768: 135536704.
 TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
     const tmap_u64 bits = tmap_gromos_bits_bytes(n), bytes = tmap_gromos_of_bits_bytes(n);
@@ -55,9 +54,9 @@ TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
 
 // ---- the bit matrix -----------------------------------------------------------------------------
 //
-// A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot is a word of a row;
-// what a lane collects over the rows is a word of a row below the diagonal. Shared memory collects
-// both, so that whole sectors of 32 bytes are written.
+// A block takes a tile of 256 x 256 distances, a warp 32 rows of it. A ballot gives a word of a
+// row; the bits that a lane collects over the rows are a word of a row below the diagonal. Shared
+// memory collects both, so that full sectors of 32 bytes are written.
 
 typedef struct tmapi_gromos_matrix {
     const float *distances;
@@ -65,26 +64,26 @@ typedef struct tmapi_gromos_matrix {
     float cutoff;
 } tmapi_gromos_matrix;
 
-// The tile's bits on the way to memory: 8 words of each row and of each column.
+// The tile's bits before they are stored: 8 words of each row and of each column.
 typedef struct tmapi_gromos_tile {
     uint4 rows[TMAPI_GROMOS_SIDE * 2];
     tmap_u32 columns[TMAPI_GROMOS_SIDE * 8];
 } tmapi_gromos_tile;
 
-// Where word x of a column is, so that neither writers nor readers have conflicts of banks.
+// Position of word x of a column, without bank conflicts for writers and readers.
 TMAP_DEVICE tmap_u32 tmapi_gromos_place(tmap_u32 column, tmap_u32 x) {
     return column * 8 + (x ^ column / 4 % 8);
 }
 
-// The warp's rows of a tile, from row i and column j on, to shared memory. whole: 1: all pairs are
-// there; 0: those with i < j < n.
+// Reads the warp's rows of a tile, from row i and column j on, into shared memory. whole: 1: all
+// pairs exist; 0: only those with i < j < n.
 TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i, tmap_u32 j,
                                         tmapi_gromos_tile *t, const int whole) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, n = m->n;
     const float *from = m->distances + (tmap_i64)(tmap_condensed_index(i, j, n) + lane);
     const tmap_u32 rows = whole || i + 32 <= n ? 32 : i < n ? n - i : 0;
     tmap_i64 step = (tmap_i64)n - i - 2;           // to the next row
-    const float none = __int_as_float(0x7fc00000); // a NaN, which is near to nothing
+    const float none = __int_as_float(0x7fc00000); // NaN is close to nothing
     tmap_u32 columns[8] = {0}, bit = 1;
 #pragma unroll 1
     for (tmap_u32 r = 0; r < rows; r += 4, bit <<= 4) {
@@ -140,7 +139,7 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
         for (tmap_u32 k = 0; k < 4; ++k) (&lower.x)[k] = t.columns[tmapi_gromos_place(y, x + k)];
         if (i == j) {
 #pragma unroll
-            for (tmap_u32 k = 0; k < 4; ++k) // a frame counts itself
+            for (tmap_u32 k = 0; k < 4; ++k) // a frame is its own neighbour
                 (&upper.x)[k] |= (&lower.x)[k] | (own == k ? bit : 0);
         } else if (j + y < m.n) {
             *(uint4 *)(m.bits + ((tmap_u64)(j + y) * m.words + i / 32 + x)) = lower;
@@ -149,12 +148,12 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
     }
 }
 
-// Writes the bit matrix of n frames: bit j % 32 of word j / 32 of row i is 1 where d(i, j) <=
-// cutoff, and where i = j; it is 0 for a NaN, as distance or as cutoff, and for columns from n on.
+// Writes the bit matrix of n frames: bit j % 32 of word j / 32 of row i is 1 if d(i, j) <= cutoff
+// or i = j; it is 0 if the distance or the cutoff is NaN, and for columns from n on.
 // bits: n rows of tmap_gromos_bits_words(n) words, device memory at a multiple of 16. n: up to
 // TMAP_GROMOS_MAX; n = 0 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// a larger n, else the launch's own error.
+// an n above its range, else the launch's own error. Can be captured.
 // Cost: each distance is read once, and each word written once; six instructions a distance.
 // Example: n = 3, distances 1, 5, 2, cutoff 2: rows 3, 7, 6.
 static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutoff, tmap_u32 *bits,
@@ -176,30 +175,29 @@ static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutof
 
 // ---- rounds -------------------------------------------------------------------------------------
 //
-// All rounds are one launch. A frame's key is the number of its neighbours that are left; of equal
-// ones the lower frame comes first. In a round each frame votes for the first one of its
-// neighbours. A frame for which all its neighbours vote is a centre of the greedy algorithm, and
-// they are its cluster, as keys only fall. A round finds many clusters, which are sorted in the
-// end.
+// All rounds are one launch. A frame's key is its number of remaining neighbours; of equal keys the
+// lower frame comes first. In a round each frame votes for the first of its neighbours. A frame
+// that gets the votes of all its neighbours is a centre of the greedy algorithm, and they are its
+// cluster, because keys only decrease. A round finds many clusters, which are sorted at the end.
 //
-// A frame's row is read again only where the key of its choice has fallen; a bound of the keys in a
-// word passes over most words.
+// A frame's row is read again only if the key of its choice has decreased; an upper bound of the
+// keys in a word skips most words.
 
-// Arrays have a place for each frame, or for each word of a row of the bits.
+// Arrays have an element for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
     const tmap_u32 *bits;
     tmap_u32 n, words; // words of a row
     tmap_clusters to;
     tmapi_cluster_control *control;
-    tmapi_cluster_key *found; // clusters out of order: ~size, centre
-    tmap_u32 *counts;         // neighbours that are left; 0: the frame is gone
-    tmap_u32 *best, *seen;    // a frame's choice, and the number of neighbours that it had then
-    tmap_u32 *votes;          // for a frame; in the end the number of its cluster
-    tmap_u32 *gone, *ranks;   // frames in the order in which they leave; of clusters in `found`
-    tmap_u32 *left, *bounds;  // bits of the frames that are left; no frame of a word has more
+    tmapi_cluster_key *found; // unsorted clusters: ~size, centre
+    tmap_u32 *counts;         // remaining neighbours; 0: the frame has left
+    tmap_u32 *best, *seen;    // a frame's choice, and that frame's number of neighbours then
+    tmap_u32 *votes;          // votes for a frame; at the end the number of its cluster
+    tmap_u32 *gone, *ranks;   // frames in the order of leaving; ranks of clusters in `found`
+    tmap_u32 *left, *bounds;  // bits of remaining frames; upper bound of counts in a word
 } tmapi_gromos;
 
-// The key of a frame, 0 for one that is gone.
+// The key of a frame, 0 for one that has left.
 TMAP_DEVICE tmap_u64 tmapi_gromos_key(tmap_u32 count, tmap_u32 frame) {
     return count ? (tmap_u64)count << 32 | (0xffffffffu - frame) : 0;
 }
@@ -208,7 +206,7 @@ TMAP_DEVICE const uint4 *tmapi_gromos_row(const tmapi_gromos *g, tmap_u32 frame)
     return (const uint4 *)(g->bits + (tmap_u64)frame * g->words);
 }
 
-// Four words of a row, of which only the frames that are left count.
+// Reads four words of a row, with the bits of remaining frames only.
 TMAP_DEVICE uint4 tmapi_gromos_words(const tmapi_gromos *g, const uint4 *row, tmap_u32 at) {
     uint4 words = make_uint4(0, 0, 0, 0), left;
     if (at >= g->words / 4) return words;
@@ -240,7 +238,7 @@ TMAP_DEVICE void tmapi_gromos_begin(const tmapi_gromos *g, const tmapi_cluster_g
     }
 }
 
-// The bounds, of numbers that other threads may be reducing.
+// Sets the bounds from counts that other threads may be reducing.
 TMAP_DEVICE void tmapi_gromos_bound(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w < g->words; w += grid->warps) {
         tmap_u32 most = 0;
@@ -265,7 +263,7 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_word(const tmapi_gromos *g, tmap_u32 w, tmap_u
     return best;
 }
 
-// The largest key among the neighbours of frame v, at least `best`, which is one of theirs.
+// The largest key among the neighbours of frame v. best: a key of one of them, as a start.
 // Collective for the warp; the arguments are the same in all lanes.
 TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_u64 best) {
     const uint4 *row = tmapi_gromos_row(g, v);
@@ -284,8 +282,8 @@ TMAP_DEVICE tmap_u64 tmapi_gromos_first(const tmapi_gromos *g, tmap_u32 v, tmap_
     return best;
 }
 
-// All frames that are left vote, and first choose anew if the key of their choice has changed. A
-// warp's frames lie far apart, as neighbours often choose at the same time.
+// All remaining frames vote; they first choose again if the key of their choice has changed. A
+// warp's frames are far apart, because neighbours often choose at the same time.
 TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u64 begin = grid->warp; begin < g->n; begin += grid->warps * 32ull) {
         const tmap_u64 at = begin + (tmap_u64)grid->lane * grid->warps;
@@ -313,7 +311,7 @@ TMAP_DEVICE void tmapi_gromos_vote(const tmapi_gromos *g, const tmapi_cluster_gr
     }
 }
 
-// Frames leave whose choice all of its neighbours have voted for; their labels are their centres.
+// Removes the frames whose choice has the votes of all its neighbours, and labels them with it.
 TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w < g->words; w += grid->warps) {
         const tmap_u32 v = w * 32 + grid->lane, left = g->left[w];
@@ -334,7 +332,7 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
     }
 }
 
-// Takes frames number `from` up to `to` of those that are gone off their neighbours' numbers, and
+// Subtracts frames `from` to `to` - 1 of those that have left from their neighbours' counts, and
 // prepares the next round.
 TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_grid *grid,
                                      tmap_u32 from, tmap_u32 to) {
@@ -367,7 +365,7 @@ TMAP_DEVICE void tmapi_gromos_finish(const tmapi_gromos *g, tmapi_cluster_grid *
     tmapi_cluster_barrier(grid);
     for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads) {
         const tmap_u32 cluster = g->votes[g->to.labels[v]];
-        g->to.labels[v] = cluster < found ? cluster : 0; // of a matrix that is not symmetric
+        g->to.labels[v] = cluster < found ? cluster : 0; // the matrix is not symmetric
     }
     if (grid->thread == 0) *g->to.count = found;
 }
@@ -387,7 +385,7 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
         tmapi_gromos_leave(&g, &grid);
         tmapi_cluster_barrier(&grid);
         before = gone, gone = tmapi_cluster_load(&g.control->gone);
-        if (gone == g.n || gone == before) break; // the latter: it is no symmetric matrix
+        if (gone == g.n || gone == before) break; // the latter: not a symmetric matrix
         tmapi_gromos_update(&g, &grid, before, gone);
         tmapi_cluster_barrier(&grid);
     }
@@ -397,17 +395,17 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // ---- launches -----------------------------------------------------------------------------------
 
 // Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in
-// which the greedy algorithm finds them, by sizes that fall or stay; of centres and sizes the first
-// *clusters.count are written.
+// which the greedy algorithm finds them, so their sizes do not increase; the first *clusters.count
+// centres and sizes are written.
 // bits: as tmap_gromos_bits writes it; a matrix that is not symmetric with a diagonal of 1 gives
-// some numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes *clusters.count alone. workspace:
-// tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16; concurrent launches need one each.
-// All is device memory and does not overlap.
+// unspecified numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes only *clusters.count.
+// workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16, with any content; concurrent
+// launches need one workspace each. All pointers are device memory and do not overlap.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed,
-// cudaErrorInvalidConfiguration for a larger n, else the first error of its own calls. Can be
-// captured; the launch is cooperative. Results are the same in every run.
-// Cost: a row of the bits is read three times, and once more whenever its frame chooses anew; three
-// barriers of the device a round.
+// cudaErrorInvalidConfiguration for an n above its range, else the first error of its calls.
+// Can be captured; the launch is cooperative. Results are the same in every run.
+// Cost: a row of the bits is read three times, and again whenever its frame chooses again; three
+// device-wide barriers a round.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
 static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
                                               tmap_clusters clusters, void *workspace,
@@ -428,8 +426,8 @@ static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
     return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, g.control, &g, stream);
 }
 
-// Clusters n frames from their distances: tmap_gromos_bits, and then tmap_gromos_of_bits.
-// workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
+// Clusters n frames from their distances: tmap_gromos_bits, then tmap_gromos_of_bits, with their
+// ranges and errors. workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
 // Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
 static inline cudaError_t tmap_gromos(tmap_distances distances, float cutoff,
                                       tmap_clusters clusters, void *workspace,

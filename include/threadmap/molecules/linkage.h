@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // linkage.h: clustering by single linkage: the minimum spanning tree of n vertices from a condensed
-// distance matrix, its components below a cut-off, and scipy's linkage matrix.
+// distance matrix, its components below a cutoff, and scipy's linkage matrix.
 //
-// Edges (i, j), i < j, have a total order: by distance, then by i, then by j, so that there is one
-// tree. Joining its edges in order is single linkage (Gower and Ross 1969, Applied Statistics 18).
+// Edges (i, j), i < j, have a total order: by distance, then by i, then by j, so the tree is
+// unique. Joining its edges in order is single linkage (Gower, Ross 1969, Applied Statistics 18).
 //
 //     const tmap_distances distances = {d, n};
 //     const tmap_clusters components = {labels, 0, 0, count}; // n numbers, and one
@@ -24,13 +24,14 @@ typedef struct tmap_linkage_edge {
     float distance;
 } tmap_linkage_edge;
 
-// Bytes of the workspace of tmap_linkage, for n vertices; saturates. Example: n = 32768: 1703952.
+// Bytes of the workspace of tmap_linkage for n vertices; saturates. Example: n = 32768: 1703952.
 TMAP_FN tmap_u64 tmap_linkage_bytes(tmap_u64 n) {
     const tmap_u64 bytes = tmap_mul_saturate(n, TMAPI_CLUSTER_KEY_BYTES + 2 * 8 + 5 * 4);
     return bytes > ~0ull - 16 ? ~0ull : bytes + 16;
 }
 
-// Bytes of the workspace of tmap_linkage_labels; saturates. Example: n = 32768: 139280.
+// Bytes of the workspace of tmap_linkage_labels for n vertices; saturates.
+// Example: n = 32768: 139280.
 TMAP_FN tmap_u64 tmap_linkage_labels_bytes(tmap_u64 n) {
     const tmap_u64 words = n / 32 + (n % 32 != 0);
     return n > ~0ull / 8 ? ~0ull : 16 + 4 * n + 8 * words;
@@ -38,27 +39,28 @@ TMAP_FN tmap_u64 tmap_linkage_labels_bytes(tmap_u64 n) {
 
 // ---- scipy's linkage matrix, on the host --------------------------------------------------------
 
-// The cluster that cluster or vertex v is in by now. up: of a cluster the next one that it is part
-// of, itself for the last one.
+// The cluster that now contains cluster or vertex v. up: the cluster that contains a cluster;
+// itself for the last one.
 TMAP_FN tmap_u32 tmapi_linkage_top(tmap_u32 *up, tmap_u32 v) {
     for (; up[v] != v; v = up[v]) up[v] = up[up[v]];
     return v;
 }
 
-// Turns the edges of a tree into the matrix of scipy.cluster.hierarchy.linkage(..., 'single'): row
+// Converts the edges of a tree to the matrix of scipy.cluster.hierarchy.linkage(..., 'single'): row
 // k joins clusters z[4k] < z[4k + 1] at distance z[4k + 2] to cluster n + k of z[4k + 3] vertices.
 // edges: n - 1 edges as tmap_linkage writes them, by distance. z: 4 (n - 1) numbers. scratch: 2n
-// numbers. All are memory of the caller's, the host's on the host. n: up to 2^31 - 1.
-// Returns 0; TMAP_EINVAL for a null pointer (of n < 2 all may be null), for a vertex from n on, and
-// for edges that are no tree; TMAP_ERANGE for a larger n.
-// Where distances are equal, scipy may join in another order.
+// numbers. All are memory that the calling processor can access; host memory on the host. n: up to
+// 2^31 - 1.
+// Returns TMAP_OK; TMAP_EINVAL for a null pointer (with n < 2 all may be null), a vertex of n or
+// more, and edges that are not a tree; TMAP_ERANGE for an n above its range. With equal distances
+// scipy may join in another order.
 // Example: n = 3, edges (0,1) 1, (1,2) 2: rows 0 1 1 2 and 2 3 2 3.
 TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z,
                            tmap_u32 *scratch) {
     if (n < 2) return TMAP_OK;
     if (!edges || !z || !scratch) return TMAP_EINVAL;
     if (n > 0x7fffffffu) return TMAP_ERANGE;
-    for (int write = 0; write < 2; ++write) { // not before it is known to be a tree
+    for (int write = 0; write < 2; ++write) { // writes only if the edges are a tree
         for (tmap_u64 v = 0; v < 2 * n - 1; ++v) scratch[v] = (tmap_u32)v;
         for (tmap_u64 k = 0; k + 1 < n; ++k) {
             tmap_u32 a, b;
@@ -79,41 +81,41 @@ TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z
 
 // ---- a pass over the matrix ---------------------------------------------------------------------
 //
-// For each vertex it finds the nearest one of another component. A warp takes 32 rows of 128
-// columns, a lane four columns. The least of a row is looked for only where some lane has one that
-// is not above the row's best. Pairs of one component are not loaded.
+// Finds for each vertex the nearest one of another component. A warp takes 32 rows of 128 columns,
+// a lane four columns. The minimum of a row is computed only if a lane has a value not above the
+// row's best. Pairs within one component are not loaded.
 
 #define TMAPI_LINKAGE_NONE    (~(tmap_u64)0)
 #define TMAPI_LINKAGE_ROWS    32u
 #define TMAPI_LINKAGE_COLUMNS 128u
 #define TMAPI_LINKAGE_MINE    4u // columns of a lane
-#define TMAPI_LINKAGE_BATCH   4u // rows whose loads are on their way together
+#define TMAPI_LINKAGE_BATCH   4u // rows whose loads are in flight together
 
-// Arrays have a place for each vertex; those of components are used at its lowest one. best[v]:
-// order of the distance * 2^32 + the other vertex, of the nearest vertex of another component that
-// is at a finite distance, or TMAPI_LINKAGE_NONE.
+// Arrays have an element for each vertex; those of components use the element of the lowest vertex.
+// best[v]: order of the distance * 2^32 + the other vertex, for the nearest vertex of another
+// component at a finite distance; else TMAPI_LINKAGE_NONE.
 typedef struct tmapi_linkage {
     const float *distances;
     tmap_u32 n;
     tmap_linkage_edge *edges;
     tmapi_cluster_control *control;
-    tmap_u64 *best, *pair;   // pair: of a component: i * 2^32 + j of its least edge
-    tmapi_cluster_key *keys; // edges in no order
-    tmap_u32 *least, *of;    // of a component: the order of that edge's distance; of a vertex: it
-    tmap_u32 *parent, *low; // of a component: what it joins, and the lowest vertex of what joins it
-    tmap_u32 *ranks;        // of edges
+    tmap_u64 *best, *pair;   // of a component: i * 2^32 + j of its least edge
+    tmapi_cluster_key *keys; // unsorted edges
+    tmap_u32 *least, *of;    // order of that edge's distance; the component of a vertex
+    tmap_u32 *parent, *low;  // of a component: what it joins; lowest vertex of those that join it
+    tmap_u32 *ranks;         // of edges
 } tmapi_linkage;
 
 typedef struct tmapi_linkage_tile {
     tmap_u32 i, j;                     // its first pair
     tmap_u32 mine[TMAPI_LINKAGE_MINE]; // components of the lane's columns
     tmap_u32 row;                      // component of row `lane`
-    float limit;                       // what that row has, or the largest finite number
-    float least[TMAPI_LINKAGE_MINE];   // of the lane's columns, and the rows of them
+    float limit;                       // that row's best, or the largest finite number
+    float least[TMAPI_LINKAGE_MINE];   // of the lane's columns, and their rows
     tmap_u32 at[TMAPI_LINKAGE_MINE];
 } tmapi_linkage_tile;
 
-// Tells row i the least value of the lanes' `d` and its column. Collective for the warp.
+// Updates row i with the least value of the lanes' `d` and its column. Collective for the warp.
 TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage *l, const tmapi_linkage_tile *t, tmap_u32 i,
                                    const float *d, float mine) {
     const tmap_u32 order = ~tmapi_cluster_max(~tmapi_cluster_order(mine));
@@ -128,7 +130,7 @@ TMAP_DEVICE void tmapi_linkage_row(const tmapi_linkage *l, const tmapi_linkage_t
     if (threadIdx.x % 32 == 0) atomicMin(l->best + i, (tmap_u64)order << 32 | column);
 }
 
-// Goes through the rows of a tile. whole: 1: all pairs are there; 0: those with i < j < n.
+// Visits the rows of a tile. whole: 1: all pairs exist; 0: only those with i < j < n.
 TMAP_DEVICE void tmapi_linkage_rows(const tmapi_linkage *l, tmapi_linkage_tile *t,
                                     const int whole) {
     const tmap_u32 lane = threadIdx.x % 32, n = l->n, i = t->i, j = t->j + lane;
@@ -176,7 +178,7 @@ TMAP_DEVICE void tmapi_linkage_columns(const tmapi_linkage *l, const tmapi_linka
     }
 }
 
-// A whole pass, between barriers.
+// A pass over the complete matrix, between barriers.
 TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     const tmap_u32 n = l->n, tiles = (n + TMAPI_LINKAGE_COLUMNS - 1) / TMAPI_LINKAGE_COLUMNS;
     const tmap_u32 parts = TMAPI_LINKAGE_COLUMNS / TMAPI_LINKAGE_ROWS; // of a square
@@ -217,12 +219,12 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_
 // The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round each
 // component takes the least edge that leaves it. As edges have a total order, no cycle arises.
 //
-// Components have the number of their lowest vertex. Of one that only infinite distances lead out
-// of, the least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then
-// needs none, as all others come to it.
+// A component has the number of its lowest vertex. If only infinite distances leave a component,
+// its least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then needs no
+// edge, because all others join it.
 
-// The least edge of a component: its distance (pairs: 0); then, of its vertices with this distance,
-// the pair (1). pairs: a constant.
+// Finds the least edge of each component: first its distance (pairs = 0); then, among its vertices
+// with this distance, the pair (1). pairs: a constant.
 TMAP_DEVICE void tmapi_linkage_least(const tmapi_linkage *l, const tmapi_cluster_grid *grid,
                                      const int pairs) {
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
@@ -236,13 +238,13 @@ TMAP_DEVICE void tmapi_linkage_least(const tmapi_linkage *l, const tmapi_cluster
     }
 }
 
-// Components join what their edges lead to; of two that have the same edge the lower one stays.
+// Joins each component to the one its edge leads to; of two with the same edge the lower remains.
 TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 w = grid->warp; w * 32 < l->n; w += grid->warps) {
         const tmap_u32 c = w * 32 + grid->lane;
         const int component = c < l->n && l->of[c] == c;
         tmap_u32 order = TMAPI_CLUSTER_INFINITE, other = 0, place;
-        tmap_u64 pair = c; // of vertex 0 and this one
+        tmap_u64 pair = c; // vertex 0 and this one
         int joins = component && c;
         if (component && l->pair[c] != TMAPI_LINKAGE_NONE) {
             pair = l->pair[c], order = l->least[c];
@@ -256,7 +258,7 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// Each component finds the root of its tree; roots find their lowest vertex.
+// Finds the root of each component's tree; roots find their lowest vertex.
 TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 c = grid->thread; c < l->n; c += grid->threads) {
         tmap_u32 root, next;
@@ -268,17 +270,17 @@ TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// A component's new number, which keeps itself.
+// The new number of a component, which itself keeps its old one.
 TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
     return l->low[l->parent[component]];
 }
 
-// Vertices get their new components, and keep their nearest one if it is still in another.
+// Gives vertices their new components; they keep a nearest vertex that is still in another.
 TMAP_DEVICE void tmapi_linkage_rename(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
         const tmap_u64 best = l->best[v];
         const tmap_u32 component = tmapi_linkage_new(l, l->of[v]);
-        if (best != TMAPI_LINKAGE_NONE) { // the other one's component may be the new one already
+        if (best != TMAPI_LINKAGE_NONE) { // the other's component may already be new
             const tmap_u32 other = tmapi_cluster_load(l->of + (tmap_u32)best);
             if (tmapi_linkage_new(l, other) == component) l->best[v] = TMAPI_LINKAGE_NONE;
         }
@@ -321,14 +323,15 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 }
 
 // Writes the minimum spanning tree of n vertices: n - 1 edges, sorted by (distance, i, j).
-// distances: any numbers; a NaN is infinity, and -0 is 0. edges: at a multiple of 4. workspace:
-// tmap_linkage_bytes(n) bytes at a multiple of 16; concurrent launches need one each. All is device
-// memory and does not overlap. n: up to TMAP_LINKAGE_MAX; n < 2 does nothing.
+// distances: any numbers; NaN counts as infinity, -0 as 0. edges: n - 1 of them at a multiple of 4.
+// workspace: tmap_linkage_bytes(n) bytes at a multiple of 16, with any content; concurrent launches
+// need one workspace each. All pointers are device memory and do not overlap. n: up to
+// TMAP_LINKAGE_MAX; n < 2 does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// a larger n, else the first error of its own calls. Can be captured; the launch is cooperative.
-// Results are the same in every run.
-// Cost: at most log2(n) passes over the matrix; 12 instructions a distance and pass, none for pairs
-// that are joined already. Sorting takes n^2 comparisons.
+// an n above its range, else the first error of its calls. Can be captured; the launch is
+// cooperative. Results are the same in every run.
+// Cost: at most log2(n) passes over the matrix, with 12 instructions a distance and pass, none for
+// pairs already joined. Sorting takes n^2 comparisons.
 // Example: n = 3, distances 1, 5, 2: edges (0,1) 1 and (1,2) 2.
 static inline cudaError_t tmap_linkage(tmap_distances distances, tmap_linkage_edge *edges,
                                        void *workspace, cudaStream_t stream) {
@@ -348,7 +351,7 @@ static inline cudaError_t tmap_linkage(tmap_distances distances, tmap_linkage_ed
     return tmapi_cluster_launch((const void *)tmapi_linkage_tree, n, l.control, &l, stream);
 }
 
-// ---- components below a cut-off -----------------------------------------------------------------
+// ---- components below a cutoff ------------------------------------------------------------------
 
 typedef struct tmapi_linkage_cut {
     const tmap_linkage_edge *edges;
@@ -356,7 +359,7 @@ typedef struct tmapi_linkage_cut {
     float cutoff;
     tmap_clusters to;
     tmapi_cluster_control *control;
-    tmap_u32 *parent, *roots, *before; // a lower vertex; a bit for each; roots before a word's
+    tmap_u32 *parent, *roots, *before; // a lower vertex; a bit for each root; roots before a word
 } tmapi_linkage_cut;
 
 TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
@@ -369,7 +372,7 @@ TMAP_DEVICE tmap_u32 tmapi_linkage_find(tmap_u32 *parent, tmap_u32 v) {
     return v;
 }
 
-// Roots are the lowest vertices of their components.
+// Computes the components; the root of each is its lowest vertex.
 static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     tmapi_linkage_components(tmapi_linkage_cut c) {
     tmapi_cluster_grid grid = tmapi_cluster_self(c.control);
@@ -409,10 +412,11 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     }
 }
 
-// Writes the components of the tree's edges of distance <= cutoff, which are those of all edges.
-// edges: as tmap_linkage writes them, in any order; of n = 1, they may be null. clusters: labels,
-// numbered by the lowest vertices of components, and count. n = 0 writes *clusters.count alone.
-// workspace: tmap_linkage_labels_bytes(n) bytes at a multiple of 16. All else as above.
+// Writes the components that the tree's edges of distance <= cutoff form; the edges of the complete
+// graph form the same ones. edges: as tmap_linkage writes them, in any order; null if n = 1.
+// clusters: labels, numbered by the lowest vertices of components, and count; centres and sizes may
+// be null. n = 0 writes only *clusters.count. workspace: tmap_linkage_labels_bytes(n) bytes at a
+// multiple of 16. Else as tmap_linkage.
 // Example: n = 3, edges (0,1) 1, (1,2) 2, cutoff 1: labels 0, 0, 1, count 2.
 static inline cudaError_t tmap_linkage_labels(const tmap_linkage_edge *edges, tmap_u64 n,
                                               float cutoff, tmap_clusters clusters, void *workspace,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ask_sbr.h: adaptive serial kernels in the paper's other form, a single block per region (SBR): a
-// block asks each region, and finishes or subdivides it in one kernel a level. adaptive/ask.h has
-// form MBR, multiple blocks per region.
+// block queries each region and finishes or subdivides it, with one kernel a level. adaptive/ask.h
+// has form MBR, multiple blocks per region.
 //
 //     __global__ void blocks(tmap_ask_run run, disc job) {
 //         const tmap_ask_pass leaves = {tmap_ask_every_element, disc_leaf}, none = {0, 0};
@@ -18,7 +18,7 @@
 
 #include "../adaptive/ask_plan.h"
 
-// How threads are given to regions.
+// How threads are assigned to regions.
 typedef enum tmap_ask_form {
     TMAP_ASK_SBR, // a single block for each region
     TMAP_ASK_MBR  // multiple blocks: the elements of a level's regions over all blocks
@@ -26,22 +26,23 @@ typedef enum tmap_ask_form {
 
 #define TMAP_ASK_FORM_COUNT 2
 
-// "sbr", "mbr"; "?" for any other number.
+// The name of a form: "sbr", "mbr"; "?" for any other number.
 TMAP_FN const char *tmap_ask_form_name(int form) {
     return form == TMAP_ASK_SBR ? "sbr" : form == TMAP_ASK_MBR ? "mbr" : "?";
 }
 
 #if TMAP_CUDA
 
-// A work of the problem: how many elements a region has, and what computes them.
+// A work of the problem: the number of elements of a region, and the function that computes them.
 typedef struct tmap_ask_pass {
     tmap_ask_elements_fn elements;
     tmap_ask_work_fn work; // null: there is none
 } tmap_ask_pass;
 
-// Asks all regions of the run's level, a block each. The block finishes the region, or puts it into
-// the table (OLT) and computes the borders of its children. What finds no place is a leaf. share:
-// without a work where no query reads what others have written. Called as tmap_ask_query.
+// Queries all regions of the run's level, one block a region. The block finishes the region, or
+// inserts it into the table (OLT) and computes the borders of its children. A region that does not
+// fit the table is a leaf. share: its work is null if no query reads values that others have
+// written. Called like tmap_ask_query.
 TMAP_DEVICE void tmap_ask_sbr(const tmap_ask_run *run, tmap_ask_query_fn query,
                               tmap_ask_terminal_fn terminal, tmap_ask_pass leaf,
                               tmap_ask_pass share, const void *job) {
@@ -91,8 +92,8 @@ TMAP_DEVICE void tmap_ask_sbr(const tmap_ask_run *run, tmap_ask_query_fn query,
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // Makes a plan for tmap_ask_stream and tmap_ask_host. kernels: query calls tmap_ask_sbr; finish is
-// not used; share calls tmap_ask_share and is launched for the whole domain alone; 0 threads: 128.
-// Returns what tmap_ask_plan_make does.
+// unused; share calls tmap_ask_share and is only launched for the complete domain; 0 threads: 128.
+// Returns the errors of tmap_ask_plan_make.
 static inline cudaError_t tmap_ask_sbr_plan_make(const tmap_ask_workspace *w,
                                                  const tmap_ask_kernels *kernels,
                                                  tmap_ask_plan *out) {
@@ -103,7 +104,7 @@ static inline cudaError_t tmap_ask_sbr_plan_make(const tmap_ask_workspace *w,
     all.finish = all.query;
     if (all.threads == 0) all.threads = 128;
     status = tmap_ask_plan_make(w, &all, out);
-    if (status == cudaSuccess) out->finish.kernel = out->share.kernel = 0; // out->whole keeps it
+    if (status == cudaSuccess) out->finish.kernel = out->share.kernel = 0; // only out->whole has it
     return status;
 }
 

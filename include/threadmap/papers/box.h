@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // box.h: fractals by boxes of blocks, as their paper launches them: the bounding box (BB), and the
-// 2-orthotope of tiles by each way to compute lambda.
+// 2-orthotope of tiles with each way to compute lambda.
 //
-// Under BB each block has one place in the box, as in the paper. Under the others a block walks
-// down a column of the box in steps of gridDim.y: what a lane prepares for its level then serves
-// many tiles, and fewer blocks are launched.
+// With BB each block has one position in the box, as in the paper. With the other maps a block
+// walks down a column of the box in steps of gridDim.y: what a lane prepares for its level then
+// serves many tiles, and fewer blocks are launched.
 //
 // Source: Navarro, Quezada, Hitschfeld, Vega, Bustos, FGCS 113 (2020), sections 3.3 and 6.
 #ifndef TMAP_PAPERS_BOX_H
@@ -13,20 +13,19 @@
 #include "../fractal/nbb.h"
 #include "../fractal/warp.h"
 
-// How blocks find their place.
+// How blocks find their position.
 typedef enum tmap_box_map {
     TMAP_BOX_BB,             // bounding box: a thread for each place of the embedding
-    TMAP_BOX_BB_WALK,        // the same places, by fewer blocks that walk down the embedding
-    TMAP_BOX_LAMBDA,         // lambda, each thread on its own
-    TMAP_BOX_LAMBDA_SHUFFLE, // lambda, one level per lane, added up by shuffles
-    TMAP_BOX_LAMBDA_REDUX,   // the same by the integer reduction instruction
-    TMAP_BOX_LAMBDA_BALLOT   // the same by ballot; fractals with s = 2
+    TMAP_BOX_BB_WALK,        // the same places, with fewer blocks that walk down the embedding
+    TMAP_BOX_LAMBDA,         // lambda, each thread alone
+    TMAP_BOX_LAMBDA_SHUFFLE, // lambda, one level a lane, summed by shuffles
+    TMAP_BOX_LAMBDA_REDUX,   // the same with the integer reduction instruction
+    TMAP_BOX_LAMBDA_BALLOT   // the same with ballots; fractals with s = 2
 } tmap_box_map;
 
 #define TMAP_BOX_MAP_COUNT 6
 
-// The name of a map in tables and results: "bb", "lambda", "lambda_shuffle", ...; "?" for any other
-// number.
+// The name of a map in results: "bb", "lambda", "lambda_shuffle", ...; "?" for any other number.
 TMAP_FN const char *tmap_box_map_name(int map) {
     switch (map) {
     case TMAP_BOX_BB: return "bb";
@@ -48,12 +47,12 @@ typedef struct tmap_box {
     tmap_u64 width, height; // of the embedding
 } tmap_box;
 
-// The box of a launch for fractal f of level r, blocks of side rho (1..32).
-// BB: ceil(width / rho) x ceil(height / rho) blocks. Lambda: the orthotope of the tiles, blocks of
-// one tile, whose side is rho rounded down to a power of s.
-// Returns TMAP_OK, TMAP_EINVAL (an unknown map, rho outside 1..32, ballot for s > 2), what
-// tmap_nbb_check returns, or TMAP_ERANGE (a level whose coordinates in block space do not fit 32
-// bits, or a grid too wide).
+// Makes the box of a launch for fractal f of level r, with blocks of side rho. BB: ceil(width /
+// rho) x ceil(height / rho) blocks. Lambda: the orthotope of the tiles, with blocks of one tile,
+// whose side is rho rounded down to a power of s. rho: 1 to 32.
+// Returns TMAP_OK; TMAP_EINVAL for an unknown map, rho outside 1..32, and ballot with s > 2; the
+// result of tmap_nbb_check; TMAP_ERANGE for a level whose coordinates in block space do not fit 32
+// bits, or a grid that is too wide.
 TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_box *out) {
     tmap_box b;
     int error = tmap_nbb_check(f);
@@ -84,16 +83,15 @@ TMAP_FN int tmap_box_make(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, tmap_bo
     return TMAP_OK;
 }
 
-// The threads that a launch spends on its box; saturates.
+// Number of threads of a launch over its box; saturates.
 TMAP_FN tmap_u64 tmap_box_threads(tmap_box b) {
     return tmap_mul_saturate(tmap_mul_saturate(b.columns, b.rows), (tmap_u64)b.bx * b.by);
 }
 
 #if TMAP_CUDA
 
-// A fractal known at run time costs a division by its sides or its k for each level. Those of the
-// catalogue are told apart, so that they are divided by as constants, as an author with one fractal
-// in mind would.
+// A fractal known only at run time costs a division by its sides or its k for each level. Those of
+// the catalogue are tested for, to divide by constants, as in code for one fractal.
 TMAP_DEVICE int tmapi_box_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     if (f.sx == 3 && f.sy == 1)
         return tmap_nbb_contains(tmap_nbb_make(f.k, 3, 1, f.tau_x, f.tau_y), x, y, r);
@@ -119,12 +117,12 @@ TMAP_DEVICE tmap_xy tmapi_box_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_
 #undef TMAPI_BOX_CASE
 }
 
-// BB: the place of this thread in the embedding; 1 if it is a cell. row: of blocks, where this
-// launch begins.
+// BB: the place of this thread in the embedding; returns 1 if it is a cell. row: first row of
+// blocks of this launch.
 TMAP_DEVICE int tmapi_box_bb_place(tmap_nbb f, tmap_box b, tmap_u32 row, tmap_xy *place) {
     place->x = blockIdx.x * blockDim.x + threadIdx.x;
     place->y = (row + blockIdx.y) * blockDim.y + threadIdx.y;
-    if (f.sx == 2 && f.sy == 2) // 2^r - 1 is at hand: five instructions fewer in each thread
+    if (f.sx == 2 && f.sy == 2) // with 2^r - 1, five instructions fewer in each thread
         return tmapi_nbb_contains_bits(f, place->x, place->y, (tmap_u32)b.width - 1);
     return tmapi_box_contains(f, place->x, place->y, b.level);
 }
@@ -132,7 +130,7 @@ TMAP_DEVICE int tmapi_box_bb_place(tmap_nbb f, tmap_box b, tmap_u32 row, tmap_xy
 // A thread's walk down its column of the box.
 typedef struct tmapi_box_walk {
     tmap_warp_level level; // prepared for the warp forms of lambda
-    int inside;            // is this thread's place in a tile a cell?
+    int inside;            // 1: this thread's position in a tile is a cell
 } tmapi_box_walk;
 
 TMAP_DEVICE tmapi_box_walk tmapi_box_walk_begin(int map, tmap_nbb f, tmap_box b, tmap_warp warp) {
@@ -143,13 +141,13 @@ TMAP_DEVICE tmapi_box_walk tmapi_box_walk_begin(int map, tmap_nbb f, tmap_box b,
     return w;
 }
 
-// 1 if the block is whole warps. A walk is compiled twice, for that case with the constant
-// tmap_warp_full() in the place of tmap_warp_self(): collectives of a mask that is not a constant
-// cost a test for divergence each.
+// 1 if the block consists of full warps. A walk is compiled twice: in that case with the constant
+// tmap_warp_full() instead of tmap_warp_self(), because collectives with a mask that is not
+// constant cost a test for divergence each.
 TMAP_DEVICE int tmapi_box_full(void) { return blockDim.x * blockDim.y % 32 == 0; }
 
-// The place of this thread in row `wy` of the box; 1 if it is a cell. Collective for the warp
-// forms: all threads of the block call it. For a constant map only one branch is compiled.
+// The place of this thread in row `wy` of the box; returns 1 if it is a cell. Collective for the
+// warp forms: all threads of the block call it. For a constant map only one branch is compiled.
 TMAP_DEVICE int tmapi_box_walk_place(const tmapi_box_walk *w, int map, tmap_nbb f, tmap_box b,
                                      tmap_u32 wy, tmap_xy64 *place) {
     tmap_xy tile;

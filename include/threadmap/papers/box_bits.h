@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// box_bits.h: a cellular automaton of two states by the bounding box, of one bit a place: what an
-// embedding can do at best where a state takes no more than its bits. The rival of
-// fractal/ca.h.
+// box_bits.h: a cellular automaton of two states on the bounding box with one bit a place: the best
+// case of an embedding if a state has no other data. The baseline of fractal/ca.h.
 //
-// The embedding is rows of words of 32 bits. A word holds the row of one tile, or of as many side
-// by side as there is room for, so that the mask of its cells is that of a tile's row, once for
-// each tile of it that the fractal has; of the gasket's words all bits are places, of the carpet's
-// 27, of the Candy's all. A row's words are a multiple of 8, whole sectors.
+// The embedding is rows of 32-bit words. A word holds the row of one tile, or of several tiles side
+// by side if they fit, so that the mask of its cells is that of a tile's row, once for each tile in
+// it that the fractal has. All 32 bits of the gasket's and the Candy's words are places, 27 of the
+// carpet's. The words of a row are a multiple of 8: full sectors.
 //
-// Warps walk down the box, a lane on each of 32 words side by side. They find out which of the
-// sectors in some rows of tiles hold a cell's word, and go down the tiles of these alone, eight
-// lanes a sector, whether they lie side by side or not. Down a tile a lane keeps three rows of
-// words and of those beside them, has four rows on their way, and computes the places of a word at
-// once by sums of words. Sectors are written whole.
+// Warps walk down the box, each lane on one of 32 neighbouring words. They determine the sectors in
+// some rows of tiles that contain a cell's word, and process only the tiles of these, eight lanes a
+// sector, contiguous or not. Down a tile a lane holds three rows of words and of their neighbours,
+// has four rows in flight, and computes the places of a word at once by sums of words. Sectors are
+// written in full.
+// once by sums of words. Sectors are written in full.
 #ifndef TMAP_PAPERS_BOX_BITS_H
 #define TMAP_PAPERS_BOX_BITS_H
 
@@ -35,9 +35,9 @@ typedef struct tmap_box_bits {
 // The rows that a lane reads at once.
 #define TMAPI_BOX_BITS_BATCH 4u
 
-// The embedding of fractal f of level r. Returns TMAP_OK, TMAP_EINVAL (null), what tmap_nbb_check
-// returns, or TMAP_ERANGE for a level whose coordinates do not fit 32 bits. *out is written only on
-// success. Example: gasket, r = 16: tiles of level 5, a word each; 2048 words a row.
+// Makes the embedding of fractal f of level r. Returns TMAP_OK, TMAP_EINVAL for a null pointer, the
+// result of tmap_nbb_check, or TMAP_ERANGE for a level whose coordinates do not fit 32 bits. Writes
+// *out only on success. Example: gasket, r = 16: tiles of level 5, a word each; 2048 words a row.
 TMAP_FN int tmap_box_bits_make(tmap_nbb f, tmap_u32 r, tmap_box_bits *out) {
     tmap_box_bits b;
     const int error = tmap_nbb_check(f);
@@ -57,7 +57,7 @@ TMAP_FN int tmap_box_bits_make(tmap_nbb f, tmap_u32 r, tmap_box_bits *out) {
     return TMAP_OK;
 }
 
-// Bytes of a state. Saturates. Example: gasket, r = 16: 536870912.
+// Bytes of a state; saturates. Example: gasket, r = 16: 536870912.
 TMAP_FN tmap_u64 tmap_box_bits_bytes(const tmap_box_bits *b) {
     return tmap_mul_saturate(tmap_mul_saturate(b->pitch, b->height), 4);
 }
@@ -82,15 +82,15 @@ TMAP_DEVICE tmap_u32 tmapi_box_bits_tiles(const tmap_box_bits *b, tmap_u32 colum
     return bits;
 }
 
-// A lane's way down a row of tiles. in: its word of the row that is read next.
+// A lane's state in a row of tiles. in: its word of the row that is read next.
 typedef struct tmapi_box_bits_lane {
     const tmap_u32 *in;
     tmap_u64 pitch;
     tmap_u32 top;          // the highest place of a word
-    int here, left, right; // 1: there is something to read in its word, and in those beside it
+    int here, left, right; // 1: its word, and the neighbouring ones, must be read
 } tmapi_box_bits_lane;
 
-// Reads a row; is: 0 if there is none.
+// Reads a row; is: 0 if the row does not exist.
 TMAP_DEVICE tmapi_life_three tmapi_box_bits_read(tmapi_box_bits_lane *l, int is) {
     tmapi_life_three words = {0, 0, 0};
     if (is && l->here) words.here = l->in[0];
@@ -100,7 +100,7 @@ TMAP_DEVICE tmapi_life_three tmapi_box_bits_read(tmapi_box_bits_lane *l, int is)
     return words;
 }
 
-// From three words of a row the places beside those of the middle one.
+// From three words of a row, the neighbours of the places of the middle one.
 TMAP_DEVICE tmapi_life_three tmapi_box_bits_beside(const tmapi_box_bits_lane *l,
                                                    tmapi_life_three words) {
     words.left = words.here << 1 | words.left >> l->top;
@@ -108,14 +108,14 @@ TMAP_DEVICE tmapi_life_three tmapi_box_bits_beside(const tmapi_box_bits_lane *l,
     return words;
 }
 
-// A lane's way down the tiles of word `column` in row `row` of tiles. masks: the rows of a tile, in
-// shared memory.
+// Processes the tiles of word `column` in row `row` of tiles, for one lane. masks: the rows of a
+// tile, in shared memory.
 TMAP_DEVICE void tmapi_box_bits_step(const tmap_box_bits *b, const tmapi_life_rule *rule,
                                      const tmap_u32 *masks, tmap_u32 column, tmap_u32 row,
                                      const tmap_u32 *in, tmap_u32 *out) {
     const tmap_u32 tiles = tmapi_box_bits_tiles(b, column, row), height = b->tile_height;
     const tmap_u64 at = row * (tmap_u64)height * b->pitch + column;
-    // Of the tile's rows so many have a row below them that is read without a test.
+    // The number of the tile's rows whose next row can be read without a test.
     const tmap_u32 sure = height - (row + 1 == b->tile_rows);
     tmapi_box_bits_lane l;
     tmapi_life_three up, centre, down[TMAPI_BOX_BITS_BATCH];
@@ -145,7 +145,7 @@ TMAP_DEVICE void tmapi_box_bits_step(const tmap_box_bits *b, const tmapi_life_ru
     }
 }
 
-// The sectors of a row, 8 words each, that hold a cell's word: bit 4 i + j is sector j of the
+// The sectors of a row, 8 words each, that contain a cell's word: bit 4 i + j is sector j of the
 // warp's four in row `row` + i of tiles, i < rows <= 8. Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_box_bits_sectors(const tmap_box_bits *b, tmap_u32 row, tmap_u32 rows) {
     tmap_u32 sectors = 0;
@@ -160,8 +160,8 @@ TMAP_DEVICE tmap_u32 tmapi_box_bits_sectors(const tmap_box_bits *b, tmap_u32 row
     return sectors;
 }
 
-// A warp's rows of tiles from `row` on: eight lanes for each sector that holds a cell's word, four
-// sectors at a time.
+// Processes a warp's rows of tiles from `row` on: eight lanes for each sector that contains a
+// cell's word, four sectors at a time.
 TMAP_DEVICE void tmapi_box_bits_rows(const tmap_box_bits *b, const tmapi_life_rule *rule,
                                      const tmap_u32 *masks, tmap_u32 row, tmap_u32 rows,
                                      const tmap_u32 *in, tmap_u32 *out) {
@@ -198,11 +198,11 @@ static __global__ void __launch_bounds__(256, 4)
         tmapi_box_bits_rows(&b, &rule, masks, (tmap_u32)row, turn, in, out);
 }
 
-// One step: out = rule(in) for every cell; other bits of `out` are left alone or set to 0. in, out:
-// tmap_box_bits_bytes bytes each in device memory, at multiples of 4, not overlapping; all bits of
-// `in` that are no cells are 0.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a rule past nine
-// bits; else the launch's own error. Cost: about 65 instructions for each row of a word.
+// Computes one step: out = rule(in) for every cell; other bits of `out` are unchanged or set to 0.
+// in, out: tmap_box_bits_bytes bytes each in device memory, at multiples of 4, not overlapping; all
+// bits of `in` outside the fractal are 0. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer, equal states and a rule of more than nine bits; else the launch's own error. Cost: about
+// 65 instructions for each row of a word.
 static inline cudaError_t tmap_box_bits_life(const tmap_box_bits *b, tmap_ca_rule rule,
                                              const void *in, void *out, cudaStream_t stream) {
     tmapi_life_rule masks;
@@ -222,7 +222,7 @@ static inline cudaError_t tmap_box_bits_life(const tmap_box_bits *b, tmap_ca_rul
     arguments[4] = &out;
     columns = (b->pitch + 31) / 32;
     while (turn > 1 && columns * b->tile_rows < 64 * (tmap_u64)processors * turn) turn /= 2;
-    // Eight times the blocks that a device holds, as some columns have more tiles than others.
+    // Eight times the blocks that a device holds, because some columns have more tiles than others.
     rows = (b->tile_rows + 8 * turn - 1) / (8 * turn);
     most = (64 * (tmap_u64)processors + columns - 1) / columns;
     if (rows > most) rows = most;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// box_kernels.h: the three tests of the paper (single write, reduction, cellular automaton) by each
-// map of box.h.
+// box_kernels.h: the three tests of the paper (single write, reduction, cellular automaton) with
+// each map of box.h.
 //
-// The bounding box has the catalogue's fractals as constants, as whoever writes its test for one
-// fractal would have; the forms of lambda have the gasket as one, as the paper's kernels do. Others
-// come at run time.
+// The bounding box has the catalogue's fractals as constants, as in a test written for one fractal;
+// the forms of lambda have the gasket as a constant, as the paper's kernels do. Other fractals are
+// passed at run time.
 #ifndef TMAP_PAPERS_BOX_KERNELS_H
 #define TMAP_PAPERS_BOX_KERNELS_H
 
@@ -36,8 +36,8 @@ TMAP_DEVICE void tmapi_box_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int
 
 // ---- reduction ----------------------------------------------------------------------------------
 
-// Cells are added up in registers, then over the block, then to the total: one atomic a block. Four
-// rows of a walk at a time keep four loads in flight.
+// Cells are summed in registers, then over the block, then into the total: one atomic a block. Four
+// rows of a walk are loaded at a time.
 TMAP_DEVICE void tmapi_box_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, const int *in,
                                    tmap_i64 *sum) {
     __shared__ tmap_i64 scratch[32];
@@ -52,7 +52,7 @@ TMAP_DEVICE void tmapi_box_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp wa
     if (tmap_thread_rank() == 0 && mine) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
 }
 
-// BB adds up by warps: most have no cell and end at once, where a barrier would hold them all.
+// BB sums by warps: most have no cell and end at once, while a barrier would hold them all.
 TMAP_DEVICE void tmapi_box_rd(int map, tmap_nbb f, tmap_box b, tmap_u32 row, const int *in,
                               tmap_i64 *sum) {
     if (map != TMAP_BOX_BB) {
@@ -61,7 +61,7 @@ TMAP_DEVICE void tmapi_box_rd(int map, tmap_nbb f, tmap_box b, tmap_u32 row, con
     } else {
         tmap_xy p;
         int cell = tmapi_box_bb_place(f, b, row, &p);
-        if (__any_sync(0xffffffffu, cell)) { // lanes past the block's last thread count as exited
+        if (__any_sync(0xffffffffu, cell)) { // lanes after the block's last thread count as exited
             tmap_warp warp = tmap_warp_self();
             tmap_i64 part = tmap_warp_sum_i32(warp, cell ? in[p.y * b.width + p.x] : 0);
             if (warp.lane == 0) atomicAdd((tmap_u64 *)sum, (tmap_u64)part);
@@ -132,7 +132,7 @@ TMAPI_BOX_LAMBDAS(any, f)
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The kernel of one piece of work for a map and a fractal: tmapi_box_find_sw, ...
+// The kernel of a test for a map and a fractal: tmapi_box_find_sw, ...
 #define TMAPI_BOX_SAME(work, name) \
     if (tmap_nbb_equal(f, tmap_fractal_##name())) \
         return map == TMAP_BOX_BB ? (const void *)tmapi_box_##work##_bb_##name \
@@ -163,10 +163,10 @@ TMAPI_BOX_FIND(sw)
 TMAPI_BOX_FIND(rd)
 TMAPI_BOX_FIND(ca)
 
-// Launches a kernel over its box: BB once for each 65535 rows of blocks, the most that a grid has;
-// the others once, with as many rows of blocks as make `waves` times what a device of 2048 threads
-// a multiprocessor holds. behind: the kernel's arguments behind the fractal, the box and the row,
-// up to three.
+// Launches a kernel over its box: BB once for each 65535 rows of blocks, the most of a grid; the
+// others once, with rows of blocks for `waves` times the blocks that a device of 2048 threads a
+// multiprocessor holds. behind: the kernel's arguments after the fractal, the box and the row, up
+// to three.
 static inline cudaError_t tmapi_box_launch(const void *kernel, tmap_nbb f, tmap_box b, int map,
                                            tmap_u64 waves, void *const behind[3],
                                            cudaStream_t stream) {
@@ -202,8 +202,9 @@ static inline cudaError_t tmapi_box_error(int code) {
 }
 
 // Writes `value` to every cell of fractal f of level r and to no other place, in blocks of side
-// rho. out: sx^r x sy^r integers in device memory, row by row. Returns cudaErrorInvalidValue or
-// cudaErrorInvalidConfiguration for what tmap_box_make refuses, else the launch's error.
+// rho. map: a tmap_box_map. out: sx^r x sy^r integers in device memory, row by row. Returns
+// cudaErrorInvalidValue or cudaErrorInvalidConfiguration for arguments that tmap_box_make refuses,
+// else the launch's error.
 static inline cudaError_t tmap_box_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int value,
                                           int *out, cudaStream_t stream) {
     void *const behind[3] = {&value, &out, 0};
@@ -213,7 +214,8 @@ static inline cudaError_t tmap_box_sw_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, 
     return tmapi_box_launch(tmapi_box_find_sw(f, map), f, b, map, 4, behind, stream);
 }
 
-// Sets *sum to the sum of the cells, modulo 2^64. Otherwise as above.
+// Sets *sum, in device memory, to the sum of the cells, modulo 2^64. Other parameters and errors:
+// as for tmap_box_sw_i32.
 static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
                                           const int *in, tmap_i64 *sum, cudaStream_t stream) {
     void *const behind[3] = {&in, &sum, 0};
@@ -226,9 +228,10 @@ static inline cudaError_t tmap_box_rd_i32(tmap_nbb f, tmap_u32 r, tmap_u32 rho, 
                   : tmapi_box_launch(tmapi_box_find_rd(f, map), f, b, map, 4, behind, stream);
 }
 
-// One step of the automaton: out = rule(in) for every cell; other places of `out` are left alone.
-// in, out: bytes in device memory, not overlapping; `in` holds 0 outside the fractal. Otherwise as
-// above; equal or null buffers and rules past nine bits are cudaErrorInvalidValue.
+// Computes one step of the automaton: out = rule(in) for every cell; other places of `out` are
+// unchanged. in, out: bytes in device memory, not overlapping; `in` is 0 outside the fractal. Other
+// parameters and errors: as for tmap_box_sw_i32; also cudaErrorInvalidValue for equal or null
+// buffers and rules of more than nine bits.
 static inline cudaError_t tmap_box_ca_u8(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map,
                                          tmap_ca_rule rule, const unsigned char *in,
                                          unsigned char *out, cudaStream_t stream) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// drmsd_slides.h: the sum of dRMSD of one pair of frames, step by step as the lecture slides about
-// it go: who has which pairs, how a root is taken, and how many atoms i a thread has.
+// drmsd_slides.h: the sum of dRMSD of one pair of frames, in the steps of the lecture slides about
+// it: the distribution of pairs, the root, and the number of atoms i of a thread.
 //
-// dRMSD(A, B) = sqrt(S / (n(n-1)/2)), S the sum over i < j of (d_ij^A - d_ij^B)^2, where d_ij^X is
-// the distance of atoms i and j in frame X. This header gives S.
+// dRMSD(A, B) = sqrt(S / (n(n-1)/2)), S the sum over i < j of (d_ij^A - d_ij^B)^2, with d_ij^X the
+// distance of atoms i and j in frame X. This header computes S.
 //
-//   naive_1d     the outer sum is parallel: a thread has u atoms i next to each other, and goes
-//                through all j behind them in global memory
-//   shared_1d    the same; a block has blockDim.x * u atoms i, and goes through the j by tiles in
+//   naive_1d     the outer sum is parallel: a thread has u neighbouring atoms i, and loops over all
+//                later j in global memory
+//   shared_1d    the same; a block has blockDim.x * u atoms i, and loops over the j by tiles in
 //                shared memory, all threads at the same atom at the same time
-//   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by as many
-//                j, one of a triangle of squares, which it finds by tmap_triangle_tile_map
+//   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by the same
+//                number of j, one of a triangle of squares, which tmap_triangle_tile_map gives
 //
-// Six loads of 128 bits bring all coordinates of four atoms j of a tile, which serve u atoms i.
-// Forms, roots and u are constants of the compiler's; the kernel is the caller's:
+// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i.
+// Forms, roots and u are compile-time constants; the kernel is yours:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
 //                                                  double *sum) {
@@ -25,14 +25,14 @@
 //     terms<blocks, 128, tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128)>(a, b, n, sum)
 //
 // Source: Filipovic, lecture slides "Flood maps, dRMSD computation"; Filipovic, Plhak, Strelak,
-// HPCS 2015. docs/papers.md has what the slides say, and what does not hold of it.
+// HPCS 2015. docs/papers.md says which statements of the slides do not hold.
 #ifndef TMAP_PAPERS_DRMSD_SLIDES_H
 #define TMAP_PAPERS_DRMSD_SLIDES_H
 
 #include "../fold.h"
 #include "../triangle/map.h"
 
-// Who has which pairs.
+// Distributions of the pairs.
 enum {
     TMAP_DRMSD_SLIDES_NAIVE_1D,
     TMAP_DRMSD_SLIDES_SHARED_1D,
@@ -40,9 +40,9 @@ enum {
     TMAP_DRMSD_SLIDES_FORMS
 };
 
-// How a root of x is taken: as IEEE 754 rounds it; as 1 / rsqrt(x), as the compiler of the slides
-// did under -use_fast_math; as x rsqrt(x), the slides' remedy, which is no number for x = 0; by the
-// GPU's own approximate root, which -use_fast_math gives today.
+// How a root of x is computed: rounded as in IEEE 754; as 1 / rsqrt(x), as the compiler of the
+// slides did with -use_fast_math; as x rsqrt(x), the remedy in the slides, which is NaN for x = 0;
+// by the GPU's approximate root, which -use_fast_math gives today.
 enum {
     TMAP_DRMSD_SLIDES_SQRT,
     TMAP_DRMSD_SLIDES_RECIPROCAL,
@@ -51,18 +51,18 @@ enum {
     TMAP_DRMSD_SLIDES_ROOTS
 };
 
-// A kernel: who has which pairs, how a root is taken, and the atoms i of a thread: 1, 2, 4 or 8.
+// A kernel: distribution of pairs, root, and atoms i of a thread: 1, 2, 4 or 8.
 typedef struct tmap_drmsd_slides_how {
     int form, root;
     tmap_u32 u;
 } tmap_drmsd_slides_how;
 
-// The most atoms i that a thread may have, and the most threads of a block.
+// The most atoms i of a thread, and the most threads of a block.
 #define TMAP_DRMSD_SLIDES_U_MAX     8u
 #define TMAP_DRMSD_SLIDES_BLOCK_MAX 512u
 
-// The name of a form, "naive_1d", ..., and of a root, "sqrt", "reciprocal", "rsqrt", "approx"; "?"
-// for any other number.
+// The names of a form ("naive_1d", ...) and of a root ("sqrt", "reciprocal", "rsqrt", "approx");
+// "?" for any other number.
 TMAP_FN const char *tmap_drmsd_slides_form_name(int form) {
     return form == TMAP_DRMSD_SLIDES_NAIVE_1D      ? "naive_1d"
            : form == TMAP_DRMSD_SLIDES_SHARED_1D   ? "shared_1d"
@@ -77,15 +77,15 @@ TMAP_FN const char *tmap_drmsd_slides_root_name(int root) {
                                                   : "?";
 }
 
-// The blocks of a launch over n atoms, of `block` threads with u atoms each. Any numbers; block * u
-// = 0 counts as 1. A launch takes up to 2^31 - 1 blocks. Example: n = 1000, block = 64, u = 2: 8,
-// and 36 of the triangle.
+// Number of blocks of a launch over n atoms, with `block` threads of u atoms each. Any numbers;
+// block * u = 0 counts as 1. A launch can have up to 2^31 - 1 blocks. Example: n = 1000, block =
+// 64, u = 2: 8, and 36 of the triangle.
 TMAP_FN tmap_u64 tmap_drmsd_slides_blocks(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
     const tmap_u32 rows = tmap_triangle_tile_rows(n, block * u);
     return form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? tmap_triangle_cells(rows) : rows;
 }
 
-// The dynamic shared memory of a block, in bytes.
+// Dynamic shared memory of a block in bytes.
 TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block) {
     return form == TMAP_DRMSD_SLIDES_NAIVE_1D ? 0 : 24 * block;
 }
@@ -131,7 +131,7 @@ TMAP_DEVICE tmapi_drmsd_slides_atom tmapi_drmsd_slides_load(const float *a, cons
     return atom;
 }
 
-// Adds the term of a pair: the 21 operations of the slides, of which 5 are fused.
+// Adds the term of a pair: the 21 operations of the slides, 5 of them fused.
 TMAP_DEVICE float tmapi_drmsd_slides_add(int root, tmapi_drmsd_slides_atom u,
                                          tmapi_drmsd_slides_atom v, float sum) {
     float d[6];
@@ -142,9 +142,9 @@ TMAP_DEVICE float tmapi_drmsd_slides_add(int root, tmapi_drmsd_slides_atom u,
     return fmaf(p - q, p - q, sum);
 }
 
-// ---- the outer sum alone, from global memory ----------------------------------------------------
+// ---- the outer sum only, from global memory -----------------------------------------------------
 
-// The terms of a thread, which are added up as floats in 256 atoms j, and in double across.
+// The terms of a thread, summed as floats over 256 atoms j, and in double beyond.
 TMAP_DEVICE double tmapi_drmsd_slides_naive(tmap_drmsd_slides_how how, const float *a,
                                             const float *b, tmap_u32 n) {
     const tmap_u32 u = how.u;
@@ -157,7 +157,7 @@ TMAP_DEVICE double tmapi_drmsd_slides_naive(tmap_drmsd_slides_how how, const flo
     for (tmap_u32 k = 0; k < u; ++k)
         mine[k] = tmapi_drmsd_slides_load(a, b, first + k < n ? (tmap_u32)first + k : n - 1);
 #pragma unroll
-    for (tmap_u32 k = 1; k < u; ++k) // its own atoms among themselves
+    for (tmap_u32 k = 1; k < u; ++k) // pairs among its own atoms
 #pragma unroll
         for (tmap_u32 m = 0; m < k; ++m)
             if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
@@ -182,12 +182,12 @@ TMAP_DEVICE double tmapi_drmsd_slides_naive(tmap_drmsd_slides_how how, const flo
 
 // ---- tiles in shared memory ---------------------------------------------------------------------
 
-// One coordinate of four atoms. Four atoms have their six coordinates side by side.
+// One coordinate of four atoms. The six coordinates of four atoms are contiguous.
 typedef struct tmapi_drmsd_slides_four {
     alignas(16) float f[4];
 } tmapi_drmsd_slides_four;
 
-// Stages atom from + threadIdx.x; behind the last atom, that one.
+// Stages atom from + threadIdx.x; after the last atom, that one.
 TMAP_DEVICE void tmapi_drmsd_slides_stage(tmapi_drmsd_slides_four *tile, const float *a,
                                           const float *b, tmap_u32 n, tmap_u32 from) {
     const tmap_u32 t = threadIdx.x, j = from + t < n ? from + t : n - 1;
@@ -196,7 +196,7 @@ TMAP_DEVICE void tmapi_drmsd_slides_stage(tmapi_drmsd_slides_four *tile, const f
     for (tmap_u32 k = 0; k < 6; ++k) tile[t / 4 * 6 + k].f[t % 4] = atom.c[k];
 }
 
-// The terms of the thread's atoms with all atoms of a tile that lies behind them.
+// The terms of the thread's atoms with all atoms of a tile after them.
 TMAP_DEVICE void tmapi_drmsd_slides_whole(tmap_drmsd_slides_how how,
                                           const tmapi_drmsd_slides_four *tile,
                                           const tmapi_drmsd_slides_atom *mine, float *parts) {
@@ -216,8 +216,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_whole(tmap_drmsd_slides_how how,
     }
 }
 
-// The terms of the thread's atoms, i, i + blockDim.x, ..., with those atoms of a tile that exist
-// and lie behind each of them.
+// The terms of the thread's atoms, i, i + blockDim.x, ..., with the atoms of a tile that exist and
+// are after each of them.
 TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how,
                                            const tmapi_drmsd_slides_four *tile, tmap_u32 n,
                                            tmap_u32 i, tmap_u32 from,
@@ -236,9 +236,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how,
     }
 }
 
-// The thread's terms of the block's atoms i, from `first` on, with atoms `begin` to `end` - 1,
-// where they lie behind. begin >= first; both are a multiple of blockDim.x. Collective for the
-// block.
+// The thread's terms of the block's atoms i, from `first` on, with later atoms among `begin` to
+// `end` - 1. begin >= first; both are multiples of blockDim.x. Collective for the block.
 TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const float *a,
                                             const float *b, tmap_u32 n, tmap_u32 first,
                                             tmap_u32 begin, tmap_u32 end) {
@@ -256,7 +255,7 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const flo
         float parts[TMAP_DRMSD_SLIDES_U_MAX], part = 0;
 #pragma unroll
         for (tmap_u32 k = 0; k < u; ++k) parts[k] = 0;
-        __syncthreads(); // all are through with the last tile
+        __syncthreads(); // all threads have used the last tile
         tmapi_drmsd_slides_stage(tmapi_drmsd_slides_shared, a, b, n, from);
         __syncthreads();
         if (from - first >= u * blockDim.x && n - from >= blockDim.x)
@@ -276,16 +275,16 @@ TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
     *(double *)sum += *(const double *)other;
 }
 
-// Adds S to *sum, by one atomic a block: a thread adds up its terms of a tile as floats, all else
-// in double.
+// Adds S to *sum, with one atomic a block: a thread sums its terms of a tile as floats, everything
+// else in double.
 // how: constants. a, b: frames in device memory, of shape (n, 3), in any unit. n: up to 4000000;
 // below 2 nothing is added. sum: in device memory. All threads of all blocks call it. Blocks have
 // 32 to TMAP_DRMSD_SLIDES_BLOCK_MAX threads, a multiple of 32, and tmap_drmsd_slides_bytes bytes of
-// dynamic shared memory; there are as many as tmap_drmsd_slides_blocks says. Two atoms at one place
-// make the sum no number where a root is x rsqrt(x).
-// Exactness: off by some 10^-7 of S; the last bits depend on the order in which blocks end.
-// Cost: on sm_90, by tiles, 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of which are
-// roots, 17 with _RSQRT, 18 with _RECIPROCAL, some 34 with _SQRT; and 2.7 / u.
+// dynamic shared memory; there are tmap_drmsd_slides_blocks of them. Two atoms at one position make
+// the sum NaN with TMAP_DRMSD_SLIDES_RSQRT.
+// Exactness: off by about 10^-7 of S; the last bits depend on the order in which blocks end.
+// Cost on sm_90, by tiles: 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of them roots,
+// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u.
 // Example: n = 2, a = (0,0,0)(3,4,0), b = (0,0,0)(1,0,0): (5 - 1)^2 = 16.
 TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, const float *b,
                                    tmap_u32 n, double *sum) {

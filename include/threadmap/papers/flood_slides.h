@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
-// flood_slides.h: the flood of a map (raster/map.h), step by step as the lecture slides
-// about it go:
+// flood_slides.h: the flood of a map (raster/map.h), in the steps of the lecture slides about it:
 //
-//   naive     a thread for each point, until nothing changes (flood_slides.h)
-//   line      a line moves through the map in four directions (flood_slides.h)
-//   tiles     the moving line in tiles; those without newly flooded neighbours are left out
-//             (flood_slides.h)
-//   uniform   the same, with special code for tiles wholly above or under the level
+//   naive     a thread for each point, until nothing changes
+//   line      a line moves through the map in four directions
+//   tiles     the moving line in tiles; those without newly flooded neighbours are skipped
+//   uniform   the same, with special code for tiles completely above or below the level
 //
 // Their last step, the construction of regions, is what the library does.
 //
-// A flood goes on by rounds until one changes nothing, which the host has to look at: it launches
-// some rounds ahead, twice as many each time, and then waits for the device. Rounds that are too
-// many return at once. So tmap_flood_slides_run is not for a stream that is being captured; its
-// parts are, but for tmap_flood_slides_look.
+// A flood repeats rounds until one changes nothing, which the host must detect: it launches some
+// rounds ahead, twice as many each time, and then synchronizes. Superfluous rounds return at once.
+// So tmap_flood_slides_run cannot be captured; its parts can, except tmap_flood_slides_look.
 //
 // Source: Filipovic, lecture slides "Flood maps, dRMSD computation".
 #ifndef TMAP_PAPERS_FLOOD_SLIDES_H
@@ -24,15 +21,15 @@
 
 // ---- flood state --------------------------------------------------------------------------------
 //
-// What the floods of flood_slides.h have in common: a byte for each cell, the tables
-// of tiles that are to be looked at, and how a flood begins and ends.
+// The data that all floods of this header share: a byte for each cell, the tables of the tiles to
+// process, and how a flood begins and ends.
 //
-// The map is covered by tiles of 128 x 128 cells. A cell's byte is 0 if it is dry, 2 if it is wet
-// and 3 if it is flooded; four of them make a word. Cells of tiles that are not in the map are dry.
+// Tiles of 128 x 128 cells cover the map. A cell's byte is 0 if it is dry, 2 if it is wet and 3 if
+// it is flooded; four of them make a word. Cells of tiles outside the map are dry.
 //
-// Rounds go on until one changes nothing. Their numbers are in a ring of three counters: round r
-// reads counter r % 3, which is not 0 if there is anything left to do, adds to the next one, and
-// clears the third. So rounds can be launched ahead, and those that are too many return at once.
+// Rounds continue until one changes nothing. A ring has three counters: round r reads counter r %
+// 3, which is not 0 if work is left, adds to the next one, and clears the third. So rounds can be
+// launched ahead, and superfluous ones return at once.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -40,30 +37,30 @@
 #define TMAPI_SLIDES_WORDS 32u  // of a row of a tile
 #define TMAPI_SLIDES_ONES  0x01010101u
 
-// What a tile is made of.
+// The content of a tile.
 enum { TMAPI_SLIDES_ALL_DRY, TMAPI_SLIDES_MIXED, TMAPI_SLIDES_ALL_WET, TMAPI_SLIDES_ALL_FLOODED };
 
-// When a height is wet, in the type of the heights: at most `most`, or below `below`; and it is not
-// `nodata`, if there is such a value.
+// When a height is wet, in the type of the heights: at most `most`, or below `below`; and not equal
+// to `nodata`, if there is such a value.
 typedef struct tmapi_slides_test {
     int has_nodata, most, nodata;
     float below, nodata_float;
 } tmapi_slides_test;
 
-// A flood on its way. Arrays in the caller's workspace.
+// A flood in progress. Arrays in your workspace.
 typedef struct tmapi_slides_state {
     tmap_raster_map map;
     tmapi_slides_test test;
     const void *heights;
     unsigned char *out;
     tmap_u64 tiles_x, tiles_y, tiles;
-    tmap_u64 pitch;        // words from a row of cells to the next
+    tmap_u64 pitch;        // words from one row of cells to the next
     tmap_u32 *words;       // tiles_y * 128 rows of them
-    tmap_u64 *queues[2];   // tiles that a round has to look at, by turns
-    tmap_u64 *counts;      // the ring; then the number of rounds that did anything
-    tmap_u32 *stamps;      // for each tile, 1 + the last round in whose queue it is
+    tmap_u64 *queues[2];   // tiles that a round must process; two tables alternate
+    tmap_u64 *counts;      // the ring; then the number of rounds that had work
+    tmap_u32 *stamps;      // for each tile, 1 + the last round whose table it is in
     unsigned char *kinds;  // for each tile
-    int by_kinds, aligned; // whether kinds are used; whether four heights can be read at once
+    int by_kinds, aligned; // 1: kinds are used; 1: four heights can be read at once
 } tmapi_slides_state;
 
 // ---- when a cell is wet -------------------------------------------------------------------------
@@ -77,7 +74,7 @@ static inline float tmapi_slides_of_bits(tmap_u32 bits) {
     return value.f;
 }
 
-// The least float that is not below x; the least of all for a number that is none.
+// The least float that is not below x; -infinity for NaN.
 static inline float tmapi_slides_float_from(double x) {
     const float infinite = tmapi_slides_of_bits(0x7f800000),
                 most = tmapi_slides_of_bits(0x7f7fffff);
@@ -95,7 +92,7 @@ static inline float tmapi_slides_float_from(double x) {
     return value.f;
 }
 
-// The same as tmap_flood_wet, for all heights of the map's type.
+// The same test as tmap_flood_wet, for all heights of the map's type.
 static inline tmapi_slides_test tmapi_slides_test_make(const tmap_raster_map *map, double level) {
     const double nodata = map->nodata;
     tmapi_slides_test t = {0, 0, 0, 0, 0};
@@ -108,7 +105,7 @@ static inline tmapi_slides_test tmapi_slides_test_make(const tmap_raster_map *ma
     t.has_nodata = map->has_nodata && nodata >= -2147483648.0 && nodata <= 2147483647.0;
     if (t.has_nodata) t.nodata = (int)nodata;
     t.has_nodata = t.has_nodata && (double)t.nodata == nodata;
-    if (!(level > -2147483648.0)) { // none is wet, nor for a level that is no number
+    if (!(level > -2147483648.0)) { // nothing is wet, also for a NaN level
         t.has_nodata = 1, t.most = t.nodata = -2147483647 - 1;
         return t;
     }
@@ -165,7 +162,7 @@ TMAP_DEVICE tmap_u32 tmapi_slides_classify(const tmapi_slides_state *s, int type
 
 // ---- rounds and tables --------------------------------------------------------------------------
 
-// Whether there is anything to do in a round. Of all kernels of a round one is the first.
+// 1 if a round has work. first: 1 in the first of a round's kernels.
 TMAP_DEVICE int tmapi_slides_round(const tmapi_slides_state *s, tmap_u32 round, int first) {
     const int active = s->counts[round % 3] != 0;
     if (first && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -175,7 +172,7 @@ TMAP_DEVICE int tmapi_slides_round(const tmapi_slides_state *s, tmap_u32 round, 
     return active;
 }
 
-// There is something to do in the round after this one.
+// Records that the next round has work.
 TMAP_DEVICE void tmapi_slides_again(const tmapi_slides_state *s, tmap_u32 round) {
     s->counts[(round + 1) % 3] = 1;
 }
@@ -187,15 +184,15 @@ TMAP_DEVICE tmap_olt tmapi_slides_table(const tmapi_slides_state *s, tmap_u32 ro
     return t;
 }
 
-// Puts a tile into the table of a round, once.
+// Inserts a tile into the table of a round, once.
 TMAP_DEVICE void tmapi_slides_queue(const tmapi_slides_state *s, tmap_u32 round, tmap_u64 tile) {
     if (atomicExch(s->stamps + tile, round + 1) != round + 1)
         tmap_olt_insert(tmapi_slides_table(s, round), tile);
 }
 
-// ---- the beginning and the end ------------------------------------------------------------------
+// ---- beginning and end --------------------------------------------------------------------------
 
-// The bytes of a tile, and its kind. Collective for the block.
+// Computes the bytes of a tile, and its kind. Collective for the block.
 TMAP_DEVICE void tmapi_slides_begin_tile(const tmapi_slides_state *s, int type, tmap_u64 tile) {
     const tmap_u64 tile_y = tile / s->tiles_x, tile_x = tile - tile_y * s->tiles_x;
     const tmap_u64 x = tile_x * TMAPI_SLIDES_SIDE + threadIdx.x % 32 * 4;
@@ -226,7 +223,7 @@ static __global__ void __launch_bounds__(256) tmapi_slides_begin(tmapi_slides_st
     }
 }
 
-// Floods the wet cells of sources and puts their tiles into the first table.
+// Floods the wet cells of sources and inserts their tiles into the first table.
 static __global__ void __launch_bounds__(256)
     tmapi_slides_sources(tmapi_slides_state s, const tmap_flood_seed *seeds, tmap_u64 count) {
     for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < count;
@@ -240,7 +237,7 @@ static __global__ void __launch_bounds__(256)
     }
 }
 
-// What has been flooded, as the caller wants it.
+// Writes the flooded cells to the output.
 static __global__ void __launch_bounds__(256) tmapi_slides_end(tmapi_slides_state s) {
     const int wide = s.map.width % 4 == 0 && (tmap_u64)s.out % 4 == 0;
     for (tmap_u64 tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
@@ -264,7 +261,7 @@ static __global__ void __launch_bounds__(256) tmapi_slides_end(tmapi_slides_stat
     }
 }
 
-// So many blocks for a loop over tiles.
+// Number of blocks of a loop over tiles.
 static inline unsigned tmapi_slides_blocks(tmap_u64 tiles) {
     return tiles < 1u << 16 ? (unsigned)tiles : 1u << 16;
 }
@@ -273,11 +270,11 @@ static inline unsigned tmapi_slides_blocks(tmap_u64 tiles) {
 
 // ---- flood naive --------------------------------------------------------------------------------
 //
-// The naive flood of the lecture slides: a thread for each point of the map, which
-// floods it if it is wet and has a flooded neighbour, over and over until nothing changes.
+// The naive flood of the lecture slides: a thread for each point of the map floods it if it is wet
+// and has a flooded neighbour, repeatedly until nothing changes.
 //
-// Water goes a cell further in a round, or a few where threads happen to run in its direction; a
-// round costs a look at every cell.
+// Water advances one cell a round, or a few if threads happen to run in its direction; a round
+// reads every cell.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -285,9 +282,9 @@ static inline unsigned tmapi_slides_blocks(tmap_u64 tiles) {
 #define TMAPI_SLIDES_NAIVE_X 128u
 #define TMAPI_SLIDES_NAIVE_Y 4u
 
-// Whether a cell's neighbour is in the map and flooded.
+// 1 if a cell's neighbour is in the map and flooded.
 TMAP_DEVICE int tmapi_slides_naive_flooded(const tmapi_slides_state *s, tmap_u64 x, tmap_u64 y) {
-    // Coordinates before the first one are very large.
+    // Coordinates before the first one wrap to very large numbers.
     return x < s->map.width && y < s->map.height &&
            (((volatile const unsigned char *)(s->words + y * s->pitch))[x] & 1);
 }
@@ -331,37 +328,36 @@ static inline cudaError_t tmapi_slides_naive_round(const tmapi_slides_state *s, 
 
 // ---- flood line ---------------------------------------------------------------------------------
 //
-// The moving line of the lecture slides: a line of threads goes through the whole map
-// in each of four directions, and carries water on through wet cells.
+// The moving line of the lecture slides: a line of threads moves through the map in each of four
+// directions and carries water through wet cells.
 //
-// A line that goes down or up lies along a row, so that its threads read words next to each other;
-// a thread has four columns. A line that goes right or left lies along a column: a warp has 32
-// rows, and brings 128 columns of them at a time to shared memory, whence each thread takes its own
-// row. Either line goes there and back in a launch.
+// A line that moves down or up extends along a row, so that its threads read neighbouring words; a
+// thread has four columns. A line that moves right or left extends along a column: a warp has 32
+// rows, and copies 128 columns of them at a time to shared memory, from which each thread reads its
+// own row. Either line moves forth and back in a launch.
 //
-// With 8 neighbours the lines along rows look at the three cells behind each cell; the other two
-// are the lines' along columns. What a warp sees of its neighbours' words may be older than what
-// they hold. No round that changes anything is the last one, and in one that changes nothing all
-// that is seen is up to date.
+// With 8 neighbours the lines along rows read the three cells behind each cell; the lines along
+// columns handle the other two. A warp may read outdated words of its neighbours. A round that
+// changes anything is not the last one, and in one that changes nothing all reads are up to date.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-#define TMAPI_SLIDES_LINE_ROWS 32u // that a warp reads ahead
+#define TMAPI_SLIDES_LINE_ROWS 32u // rows that a warp reads ahead
 
-// The columns that four flooded cells, bits 0 of the bytes of c, reach in the next row by edges and
-// corners. left, right: the words beside theirs.
+// The columns that four flooded cells, bits 0 of the bytes of c, reach in the next row over edges
+// and corners. left, right: the neighbouring words.
 TMAP_DEVICE tmap_u32 tmapi_slides_line_spread(tmap_u32 c, tmap_u32 left, tmap_u32 right) {
     const tmap_u32 spread = c | c << 8 | c >> 8 | left >> 24 | right << 24;
     return spread & TMAPI_SLIDES_ONES;
 }
 
-// What becomes of four cells where water comes to those whose bytes are 1 in c.
+// Four cells after water reaches those whose bytes are 1 in c.
 TMAP_DEVICE tmap_u32 tmapi_slides_line_wet(tmap_u32 word, tmap_u32 c) {
     return word | (c & word >> 1);
 }
 
-// The same for cells of a row one after the other, to the right (to higher bytes) or to the left.
-// carry: 1 if there is water before the first one.
+// Four cells of a row after water moves through them, to the right (to higher bytes) or to the
+// left. carry: 1 if there is water before the first one.
 TMAP_DEVICE tmap_u32 tmapi_slides_line_right(tmap_u32 word, tmap_u32 carry) {
     const tmap_u32 wet = word >> 1 & TMAPI_SLIDES_ONES, two = wet & wet << 8;
     tmap_u32 f = (word & TMAPI_SLIDES_ONES) | (carry & wet);
@@ -379,14 +375,14 @@ TMAP_DEVICE tmap_u32 tmapi_slides_line_left(tmap_u32 word, tmap_u32 carry) {
 
 // ---- down and up --------------------------------------------------------------------------------
 
-// Some rows of a thread's four columns. side: the word beside them, for the first and the last
+// Some rows of a thread's four columns. side: the neighbouring word, for the first and the last
 // thread of a warp with 8 neighbours.
 typedef struct tmapi_slides_line_piece {
     tmap_u32 word[TMAPI_SLIDES_LINE_ROWS], side[TMAPI_SLIDES_LINE_ROWS];
 } tmapi_slides_line_piece;
 
-// Reads the rows from `at` on, `step` words apart, if there are any. beside: the offset of the word
-// beside, or 0.
+// Reads the rows from `at` on, `step` words apart, if `any`. beside: the offset of the neighbouring
+// word, or 0.
 TMAP_DEVICE void tmapi_slides_line_read(const tmap_u32 *at, tmap_i64 step, tmap_i64 beside, int any,
                                         tmapi_slides_line_piece *piece) {
     if (!any) return;
@@ -397,15 +393,15 @@ TMAP_DEVICE void tmapi_slides_line_read(const tmap_u32 *at, tmap_i64 step, tmap_
     }
 }
 
-// The whole way of a line in one of two directions. up, eight: constants. Returns 1 if any cell
-// of the thread's was flooded. Collective for the warp.
+// Moves a line through the map in one of two directions. up, eight: constants. Returns 1 if any
+// cell of the thread was flooded. Collective for the warp.
 TMAP_DEVICE int tmapi_slides_line_go(const tmapi_slides_state *s, tmap_u64 column, int up,
                                      int eight) {
     const tmap_u64 height = s->tiles_y * TMAPI_SLIDES_SIDE; // a multiple of TMAPI_SLIDES_LINE_ROWS
     const tmap_i64 step = up ? -(tmap_i64)s->pitch : (tmap_i64)s->pitch;
     const tmap_u32 lane = threadIdx.x % 32;
     tmap_u32 *at = s->words + (up ? height - 1 : 0) * s->pitch + column;
-    tmap_u32 c = 0, aside = 0, changed = 0; // aside: flooded cells of the word beside, a row before
+    tmap_u32 c = 0, aside = 0, changed = 0; // aside: flooded cells of the word beside, a row back
     tmap_i64 beside = 0;
     tmapi_slides_line_piece now, next;
     if (eight && lane == 0 && column > 0) beside = -1;
@@ -452,7 +448,7 @@ static __global__ void __launch_bounds__(32)
 
 // ---- right and left -----------------------------------------------------------------------------
 
-// Reads 32 words of each of 32 rows, a lane the same word of all.
+// Reads 32 words of each of 32 rows; a lane reads the same word of all rows.
 TMAP_DEVICE void tmapi_slides_line_fetch(const tmapi_slides_state *s, tmap_u64 y, tmap_u64 tile,
                                          tmap_u32 *words) {
     const tmap_u32 *at = s->words + y * s->pitch + tile * 32 + threadIdx.x;
@@ -461,7 +457,7 @@ TMAP_DEVICE void tmapi_slides_line_fetch(const tmapi_slides_state *s, tmap_u64 y
     for (tmap_u32 k = 0; k < 32; ++k) words[k] = at[k * s->pitch];
 }
 
-// The whole way of the 32 rows from y on. left: a constant. Collective for the warp.
+// Moves through the 32 rows from y on. left: a constant. Collective for the warp.
 TMAP_DEVICE int tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u64 y, int left,
                                         tmap_u32 shared[32][33]) {
     const tmap_u32 lane = threadIdx.x;
@@ -484,7 +480,7 @@ TMAP_DEVICE int tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u64 y,
             *at = word, here |= word ^ before;
             carry = left ? word & 1 : word >> 24 & 1;
         }
-        rows = __ballot_sync(0xffffffffu, here != 0); // that have changed
+        rows = __ballot_sync(0xffffffffu, here != 0); // the changed rows
         __syncwarp();                                 // a ballot does not order memory
         changed |= rows;
         for (; rows; rows &= rows - 1) {
@@ -506,7 +502,7 @@ static __global__ void __launch_bounds__(32)
     if (changed && threadIdx.x == 0) tmapi_slides_again(&s, round);
 }
 
-// Launches a round: both lines, there and back.
+// Launches a round: both lines, forth and back.
 static inline cudaError_t tmapi_slides_line_round(const tmapi_slides_state *s, tmap_u32 round,
                                                   cudaStream_t stream) {
     void *arguments[] = {(void *)s, &round};
@@ -522,27 +518,27 @@ static inline cudaError_t tmapi_slides_line_round(const tmapi_slides_state *s, t
 
 // ---- flood tiles --------------------------------------------------------------------------------
 //
-// The tiled moving line of the lecture slides: tiles that water has come to since
-// they were last looked at are brought to shared memory, where the moving line goes through them
-// until nothing changes; tiles without newly flooded neighbours are left out.
+// The tiled moving line of the lecture slides: tiles that water has reached since they were last
+// processed are copied to shared memory, where the moving line passes through them until nothing
+// changes; tiles without newly flooded neighbours are skipped.
 //
-// A round reads the tiles from an offset lookup table (adaptive/olt.h), and those that they have
-// sent water to are put into the table of the next round. With the special code for tiles wholly
-// above or under the level, none of the former is put into a table, and one of the latter is
-// flooded as a whole as soon as water comes to it, without being read.
+// A round reads its tiles from an offset lookup table (adaptive/olt.h), and inserts the tiles that
+// they have sent water to into the table of the next round. With the special code, tiles completely
+// above the level never enter a table, and tiles completely below it are flooded as soon as water
+// reaches them, without being read.
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
 #define TMAPI_SLIDES_TILES_THREADS 128u // one for each row; a warp for each 32 rows of columns
 
-// A tile in shared memory with what is around it: row 0 is the last one of the tile above, word 0
-// of a row the last one of the tile to the left. 35 words, so that 32 rows are in as many banks.
+// A tile in shared memory with its surroundings: row 0 is the last one of the tile above, word 0 of
+// a row the last one of the tile to the left. 35 words, so that 32 rows are in 32 banks.
 typedef struct tmapi_slides_tile {
     tmap_u32 row[TMAPI_SLIDES_SIDE + 2][35];
-    tmap_u32 reached; // a bit for each tile around that water has been sent to, by rows
+    tmap_u32 reached; // a bit for each neighbouring tile that received water, by rows
 } tmapi_slides_tile;
 
-// Fetches a tile and what is around it.
+// Copies a tile and its surroundings to shared memory.
 TMAP_DEVICE void tmapi_slides_tiles_fetch(const tmapi_slides_state *s, tmap_u64 tile_x,
                                           tmap_u64 tile_y, tmapi_slides_tile *tile) {
     const tmap_u32 lane = threadIdx.x % 32;
@@ -562,14 +558,14 @@ TMAP_DEVICE void tmapi_slides_tiles_fetch(const tmapi_slides_state *s, tmap_u64 
     }
 }
 
-// A warp's line goes down or up through its 32 rows. up, eight: constants. Returns 1 if a cell was
+// Moves a warp's line down or up through its 32 rows. up, eight: constants. Returns 1 if a cell was
 // flooded. Collective for the block.
 TMAP_DEVICE int tmapi_slides_tiles_rows(tmapi_slides_tile *tile, int up, int eight) {
     const tmap_u32 lane = threadIdx.x % 32, first = threadIdx.x / 32 * 32 + (up ? 32 : 1);
     const tmap_u32 before = up ? first + 1 : first - 1, edge = lane == 31 ? 33 : 0;
     tmap_u32 c = tile->row[before][lane + 1] & TMAPI_SLIDES_ONES, changed = 0;
     tmap_u32 aside = tile->row[before][edge] & TMAPI_SLIDES_ONES;
-    __syncthreads(); // all know what is before their rows
+    __syncthreads(); // all threads have read the row before theirs
 #pragma unroll 8
     for (tmap_u32 k = 0; k < 32; ++k) {
         const tmap_u32 row = up ? first - k : first + k, old = tile->row[row][lane + 1];
@@ -590,7 +586,7 @@ TMAP_DEVICE int tmapi_slides_tiles_rows(tmapi_slides_tile *tile, int up, int eig
     return (int)changed;
 }
 
-// A thread's row, to the right and back.
+// Moves through a thread's row, to the right and back.
 TMAP_DEVICE int tmapi_slides_tiles_columns(tmapi_slides_tile *tile) {
     tmap_u32 *const row = tile->row[threadIdx.x + 1];
     tmap_u32 carry = row[0] >> 24 & 1, changed = 0;
@@ -610,7 +606,7 @@ TMAP_DEVICE int tmapi_slides_tiles_columns(tmapi_slides_tile *tile) {
     return changed != 0;
 }
 
-// The moving line until nothing changes. Returns 1 if anything did. Collective for the block.
+// Repeats the moving line until nothing changes. Returns 1 if it changed. Collective for the block.
 TMAP_DEVICE int tmapi_slides_tiles_settle(tmapi_slides_tile *tile, int eight) {
     int changed, any = 0;
     do {
@@ -628,8 +624,8 @@ TMAP_DEVICE int tmapi_slides_tiles_settle(tmapi_slides_tile *tile, int eight) {
     return any;
 }
 
-// A bit for each tile around, bit 3 (dy + 1) + dx + 1, that touches newly flooded cells of a word:
-// bits 0 of the bytes of `news`.
+// A bit for each neighbouring tile, bit 3 (dy + 1) + dx + 1, that touches newly flooded cells of a
+// word: bits 0 of the bytes of `news`.
 TMAP_DEVICE tmap_u32 tmapi_slides_tiles_reached(tmap_u32 row, tmap_u32 lane, tmap_u32 news) {
     const int left = lane == 0 && (news & 1), right = lane == 31 && news >> 24;
     tmap_u32 reached = (left ? 1u << 3 : 0) | (right ? 1u << 5 : 0);
@@ -640,8 +636,8 @@ TMAP_DEVICE tmap_u32 tmapi_slides_tiles_reached(tmap_u32 row, tmap_u32 lane, tma
     return reached;
 }
 
-// Stores what has changed in a tile; tile->reached gets the tiles around that this concerns. In the
-// first round cells of sources count as newly flooded. Collective for the block.
+// Stores the changed words of a tile; sets the bits of the affected neighbours in tile->reached. In
+// the first round cells of sources count as newly flooded. Collective for the block.
 TMAP_DEVICE void tmapi_slides_tiles_store(const tmapi_slides_state *s, tmap_u64 tile_x,
                                           tmap_u64 tile_y, int sources, tmapi_slides_tile *tile) {
     const tmap_u32 lane = threadIdx.x % 32;
@@ -663,13 +659,13 @@ TMAP_DEVICE void tmapi_slides_tiles_store(const tmapi_slides_state *s, tmap_u64 
     __syncthreads();
 }
 
-// The tiles around that are marked in `reached` go into the table of the next round, each by one of
-// the first nine threads.
+// Inserts the neighbouring tiles marked in `reached` into the table of the next round, each by one
+// of the first nine threads.
 TMAP_DEVICE void tmapi_slides_tiles_send(const tmapi_slides_state *s, tmap_u64 tile_x,
                                          tmap_u64 tile_y, tmap_u32 reached, tmap_u32 round) {
     const tmap_u32 k = threadIdx.x;
     const tmap_u64 x = tile_x + k % 3 - 1, y = tile_y + k / 3 - 1;
-    const int corner = k % 2 == 0; // and the tile itself
+    const int corner = k % 2 == 0; // or the tile itself
     if (k >= 9 || k == 4 || !(reached >> k & 1) || x >= s->tiles_x || y >= s->tiles_y) return;
     if (corner && s->map.connectivity == 4) return;
     if (s->by_kinds) {
@@ -679,7 +675,7 @@ TMAP_DEVICE void tmapi_slides_tiles_send(const tmapi_slides_state *s, tmap_u64 t
     tmapi_slides_queue(s, round + 1, y * s->tiles_x + x);
 }
 
-// Floods a tile that is wet all over.
+// Floods a tile that is completely wet.
 TMAP_DEVICE void tmapi_slides_tiles_whole(const tmapi_slides_state *s, tmap_u64 tile_x,
                                           tmap_u64 tile_y) {
 #pragma unroll 8
@@ -701,16 +697,16 @@ static __global__ void __launch_bounds__(TMAPI_SLIDES_TILES_THREADS)
         const tmap_u64 number = table.entries[i], y = number / s.tiles_x;
         const tmap_u64 x = number - y * s.tiles_x;
         const unsigned char kind = s.by_kinds ? s.kinds[number] : (unsigned char)TMAPI_SLIDES_MIXED;
-        if (kind == TMAPI_SLIDES_ALL_FLOODED) continue; // in the round in which it was sent for
+        if (kind == TMAPI_SLIDES_ALL_FLOODED) continue; // flooded when it was inserted
         if (kind == TMAPI_SLIDES_ALL_WET) {
-            __syncthreads(); // all have read the kind
+            __syncthreads(); // all threads have read the kind
             tmapi_slides_tiles_whole(&s, x, y);
             tmapi_slides_tiles_send(&s, x, y, 0x1ffu, round);
             continue;
         }
         tmapi_slides_tiles_fetch(&s, x, y, &tile);
         __syncthreads();
-        // Either ends with a barrier behind the last look at the tile's rows.
+        // Either ends with a barrier after the last read of the tile's rows.
         if (tmapi_slides_tiles_settle(&tile, s.map.connectivity == 8) || round == 0) {
             tmapi_slides_tiles_store(&s, x, y, round == 0, &tile);
             tmapi_slides_tiles_send(&s, x, y, tile.reached, round);
@@ -718,7 +714,7 @@ static __global__ void __launch_bounds__(TMAPI_SLIDES_TILES_THREADS)
     }
 }
 
-// Launches a round: blocks that take tiles by turns, `blocks` of them or fewer.
+// Launches a round: blocks that take tiles in turns, at most `blocks`.
 static inline cudaError_t tmapi_slides_tiles_round(const tmapi_slides_state *s, tmap_u32 round,
                                                    unsigned blocks, cudaStream_t stream) {
     void *arguments[] = {(void *)s, &round};
@@ -731,7 +727,7 @@ static inline cudaError_t tmapi_slides_tiles_round(const tmapi_slides_state *s, 
 
 // ---- flood slides -------------------------------------------------------------------------------
 
-// The forms.
+// The forms of a flood.
 enum {
     TMAP_FLOOD_SLIDES_NAIVE,
     TMAP_FLOOD_SLIDES_LINE,
@@ -740,7 +736,7 @@ enum {
     TMAP_FLOOD_SLIDES_FORMS
 };
 
-// The name of a form, "naive", "line", "tiles", "uniform"; "?" for any other number.
+// The name of a form: "naive", "line", "tiles", "uniform"; "?" for any other number.
 TMAP_FN const char *tmap_flood_slides_name(int form) {
     return form == TMAP_FLOOD_SLIDES_NAIVE     ? "naive"
            : form == TMAP_FLOOD_SLIDES_LINE    ? "line"
@@ -751,7 +747,7 @@ TMAP_FN const char *tmap_flood_slides_name(int form) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// A flood that is ready to run. No field is for others to use.
+// A flood that is ready to run. Its members are internal.
 typedef struct tmap_flood_slides {
     tmapi_slides_state state;
     int form;
@@ -765,9 +761,8 @@ static inline int tmapi_slides_valid(const tmap_raster_map *map) {
            (map->connectivity == 4 || map->connectivity == 8);
 }
 
-// The workspace of a map, in bytes; 0 for one that tmap_flood_slides_make refuses. Some 1.002 for
-// each cell of the map's tiles of 128 x 128.
-// Example: width = height = 1000: 64 tiles, 1050048.
+// Bytes of the workspace of a map, about 1.002 for each cell of its tiles of 128 x 128; 0 for a map
+// that tmap_flood_slides_make refuses. Example: width = height = 1000: 64 tiles, 1050048.
 static inline tmap_u64 tmap_flood_slides_bytes(const tmap_raster_map *map) {
     tmap_u64 tiles;
     if (!tmapi_slides_valid(map)) return 0;
@@ -775,11 +770,11 @@ static inline tmap_u64 tmap_flood_slides_bytes(const tmap_raster_map *map) {
     return tiles * (128 * 128 + 2 * 8 + 4 + 1) / 16 * 16 + 16 + 64;
 }
 
-// Makes a flood.
-// form: as above. map: width and height 1 to 2^31 - 1, pitch below 2^32. heights, out, workspace:
-// in device memory; heights at a multiple of its type, out of width * height bytes, and workspace
-// of tmap_flood_slides_bytes(map) bytes at a multiple of 16. level: cells below it are wet.
-// Returns cudaErrorInvalidValue where an argument is none of these, or what the device says.
+// Makes a flood of a map.
+// form: a form above. map: width and height 1 to 2^31 - 1, pitch below 2^32. heights, out,
+// workspace: device memory; heights at a multiple of their size, out of width * height bytes, and
+// workspace of tmap_flood_slides_bytes(map) bytes at a multiple of 16. level: lower cells are wet.
+// Returns cudaErrorInvalidValue for an argument outside these ranges, else a device query's error.
 static inline cudaError_t tmap_flood_slides_make(int form, const tmap_raster_map *map,
                                                  const void *heights, double level, void *workspace,
                                                  unsigned char *out, tmap_flood_slides *flood) {
@@ -801,7 +796,7 @@ static inline cudaError_t tmap_flood_slides_make(int form, const tmap_raster_map
     s->tiles = s->tiles_x * s->tiles_y, s->pitch = s->tiles_x * TMAPI_SLIDES_WORDS;
     s->counts = (tmap_u64 *)workspace;
     s->queues[0] = s->counts + 8, s->queues[1] = s->queues[0] + s->tiles;
-    // Words are at a multiple of 16 bytes: each tile has 16384 of them.
+    // Words are at a multiple of 16 bytes: each tile has 16384 bytes of them.
     s->words = (tmap_u32 *)(s->queues[1] + s->tiles);
     s->stamps = s->words + s->tiles * 4096;
     s->kinds = (unsigned char *)(s->stamps + s->tiles);
@@ -811,8 +806,9 @@ static inline cudaError_t tmap_flood_slides_make(int form, const tmap_raster_map
     return cudaSuccess;
 }
 
-// Launches the beginning: which cells are wet, and the sources. seeds: seed_count of them in device
-// memory; null if there is none. Returns cudaErrorInvalidValue, or what the launches do.
+// Launches the beginning of a flood: finds the wet cells, and floods the sources. seeds: seed_count
+// of them in device memory; null if there are none. Returns cudaErrorInvalidValue for a null or
+// misaligned pointer, else the error of a launch.
 static inline cudaError_t tmap_flood_slides_begin(const tmap_flood_slides *flood,
                                                   const tmap_flood_seed *seeds, tmap_u64 seed_count,
                                                   cudaStream_t stream) {
@@ -832,8 +828,9 @@ static inline cudaError_t tmap_flood_slides_begin(const tmap_flood_slides *flood
                             arguments, 0, stream);
 }
 
-// Launches rounds number `first` to first + count - 1; the first one of a flood is 0, and each has
-// its turn once, up to 2^32 - 2.
+// Launches rounds number `first` to first + count - 1. The first round of a flood is 0; launch each
+// round once, in order, up to 2^32 - 2. Returns cudaErrorInvalidValue for a null pointer or too
+// many rounds, else the error of a launch.
 static inline cudaError_t tmap_flood_slides_rounds(const tmap_flood_slides *flood, tmap_u32 first,
                                                    tmap_u32 count, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
@@ -847,8 +844,9 @@ static inline cudaError_t tmap_flood_slides_rounds(const tmap_flood_slides *floo
     return error;
 }
 
-// Waits for the rounds below number `next`, and sets *done to 1 if there is nothing left to do, and
-// *rounds, unless it is null, to the number of those that there was something to do in.
+// Synchronizes with the rounds below number `next`. Sets *done to 1 if no work is left, and
+// *rounds, unless it is null, to the number of rounds that had work. Returns cudaErrorInvalidValue
+// for a null pointer, else the error of the copy or the stream.
 static inline cudaError_t tmap_flood_slides_look(const tmap_flood_slides *flood, tmap_u32 next,
                                                  int *done, tmap_u64 *rounds, cudaStream_t stream) {
     tmap_u64 counts[4];
@@ -863,7 +861,7 @@ static inline cudaError_t tmap_flood_slides_look(const tmap_flood_slides *flood,
     return cudaSuccess;
 }
 
-// Launches the end, which writes the result: 1 for a flooded cell, 0 for any other.
+// Launches the end of a flood, which writes the result: 1 for a flooded cell, 0 for any other.
 static inline cudaError_t tmap_flood_slides_end(const tmap_flood_slides *flood,
                                                 cudaStream_t stream) {
     void *arguments[1];
@@ -874,16 +872,16 @@ static inline cudaError_t tmap_flood_slides_end(const tmap_flood_slides *flood,
                             stream);
 }
 
-// All of it. The host waits for the device some log2 of the number of rounds times, later once in
-// 256 rounds.
-// seeds, seed_count: as above. rounds_max: the most rounds that are launched; when there are no
-// more, nothing is written to `out`. rounds: null, or where the number of rounds goes.
-// Returns cudaSuccess; cudaErrorNotReady where rounds_max is too few; or as its parts.
-// Cost: the heights are read, a byte for each cell is written at the beginning and read at the end;
-// and the rounds. naive: each round reads a byte for each cell; a flood takes as many as the
-// longest way of the water has cells. line: a round reads four bytes for each cell; as many rounds
-// as the way turns, about. tiles: a round is a launch and what its tiles take; as many as tiles are
-// on the longest way.
+// Runs a flood. The host synchronizes with the device about log2 of the number of rounds times,
+// later once in 256 rounds.
+// seeds, seed_count: as for tmap_flood_slides_begin. rounds_max: the most rounds that are launched;
+// if they do not suffice, nothing is written to `out`. rounds: null, or receives the number of
+// rounds.
+// Returns cudaSuccess; cudaErrorNotReady if rounds_max is too small; or an error of its parts.
+// Cost: the heights are read; a byte for each cell is written at the beginning and read at the end;
+// and the rounds. naive: a round reads a byte for each cell; rounds: the cells on the longest path
+// of the water. line: a round reads four bytes for each cell; rounds: about the turns of that path.
+// tiles: a round is a launch and the work of its tiles; rounds: the tiles on that path.
 // Example: 3 x 1 cells of heights 1, 1, 5, level 2, a source at (0, 0): 1, 1, 0.
 static inline cudaError_t tmap_flood_slides_run(const tmap_flood_slides *flood,
                                                 const tmap_flood_seed *seeds, tmap_u64 seed_count,

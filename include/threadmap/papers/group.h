@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // group.h: lambda by a group of lanes, so that a warp maps several omega at once.
 //
-// Theorem 1 of the paper: with G lanes for r levels, each lane adds up ceil(r/G) levels on its own
-// and log2 G shuffles do the rest; by Brent's bound about log n / log log n lanes do as well as one
-// lane for each level. A warp then has 32 / G groups, each with an omega of its own.
+// Theorem 1 of the paper: with G lanes for r levels, each lane sums ceil(r/G) levels and log2 G
+// shuffles add the results; by Brent's bound about log n / log log n lanes suffice to match one
+// lane for each level. A warp then has 32 / G groups with different omega.
 //
-// Fewer lanes pay: on an H200 (gasket, level 16) groups of G = 1, 2, 4, 8, 16, 32 lanes map 6.3,
-// 4.9, 3.3, 1.8, 1.7 and 0.9 times as many tiles a second as one level per lane. Where each tile
-// must then go to the whole warp, by two shuffles more, it is 3.4, 2.9, 2.3, 1.5 and 1.4 times.
+// Fewer lanes are faster: on an H200 (gasket, level 16) groups of G = 1, 2, 4, 8, 16, 32 lanes map
+// 6.3, 4.9, 3.3, 1.8, 1.7 and 0.9 times as many tiles a second as one level per lane. If each tile
+// must then reach all lanes of the warp, by two shuffles more: 3.4, 2.9, 2.3, 1.5 and 1.4.
 //
 // Source: Navarro et al., FGCS 113 (2020), theorem 1; the ballot form is this library's.
 //
-// Functions are collective: all lanes that the warp counts must call together, with arguments equal
-// within a group; all lanes of the group get the result. A partial warp's last group may have fewer
-// lanes; it gives the same results. Ranges are those of tmap_nbb_lambda.
+// Functions are collective: all lanes of the warp in tmap_warp must call together, with arguments
+// equal within a group; all lanes of the group receive the result. The last group of a partial warp
+// may have fewer lanes; it gives the same results. Ranges are those of tmap_nbb_lambda.
 #ifndef TMAP_PAPERS_GROUP_H
 #define TMAP_PAPERS_GROUP_H
 
@@ -21,29 +21,29 @@
 
 #if TMAP_CUDA
 
-// A lane's view of its group, prepared for one fractal and level. Make it once, before a loop.
+// A lane's data of its group, prepared for one fractal and level. Make it once, before a loop.
 typedef struct tmap_group {
     tmap_warp warp;
     tmap_u32 lanes;          // G: 1, 2, 4, 8, 16 or 32
     tmap_u32 lane, first;    // this lane in its group, and the group's first lane in the warp
-    tmap_u32 here;           // lanes of the group that exist: G but in a partial warp's last group
+    tmap_u32 here;           // existing lanes; below G only in a partial warp
     tmap_u32 r;              // the fractal's level
     int linear;              // omega is a linear index
-    tmap_u32 reads_y;        // this lane's levels read wy
-    int whole;               // its first digit is the lowest one
+    tmap_u32 reads_y;        // 1: this lane's levels read wy
+    int whole;               // 1: its first digit is the lowest one
     tmap_u64 reciprocal;     // ceil(2^64 / p), p = k^digits below this lane's first one; 0: none
     tmap_u32 side_x, side_y; // sx^lane, sy^lane
 } tmap_group;
 
-// Lanes of a group as the functions take them: a power of two up to 32; others are rounded down.
+// Lanes of a group as the functions use them: a power of two up to 32; others are rounded down.
 TMAP_DEVICE tmap_u32 tmapi_group_lanes(tmap_u32 lanes) {
     tmap_u32 g = 1;
     while (g < 32 && 2 * g <= lanes) g *= 2;
     return g;
 }
 
-// Lane i takes levels i + 1, i + 1 + G, ...: G is even, so all of them read the same axis, and from
-// one to the next the omega is divided by k^(G/2) (k^G where it is linear).
+// Lane i takes levels i + 1, i + 1 + G, ...: G is even, so all of them read the same axis, and the
+// omega is divided by k^(G/2) from one to the next (by k^G if linear).
 TMAP_DEVICE tmap_group tmapi_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes,
                                         int linear) {
     tmap_group g;
@@ -67,27 +67,26 @@ TMAP_DEVICE tmap_group tmapi_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tma
 }
 
 // Prepares this lane for groups of `lanes` lanes, fractal f of level r, and orthotope coordinates.
-// lanes: 1, 2, 4, 8, 16, 32 (others are rounded down to one of them); a constant, so that the loops
-// unroll. w: tmap_warp_full() in blocks of whole warps, else tmap_warp_self().
+// lanes: 1, 2, 4, 8, 16 or 32 (others are rounded down to one of them); a constant, so that the
+// loops unroll. w: tmap_warp_full() in blocks of full warps, else tmap_warp_self().
 TMAP_DEVICE tmap_group tmap_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes) {
     return tmapi_group_make(w, f, r, lanes, 0);
 }
 
-// The same for linear indices, as in tmap_nbb_lambda_linear: the functions below then take the
-// index as wx and do not read wy.
+// Prepares this lane for linear indices, as in tmap_nbb_lambda_linear: the functions below then
+// take the index as wx and ignore wy.
 TMAP_DEVICE tmap_group tmap_group_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes) {
     return tmapi_group_make(w, f, r, lanes, 1);
 }
 
-// The omega of this lane, without the digits below its first one: exact, as omega < 2^32 and
-// p <= 2^32. 0 for a lane without a level.
+// The omega of this lane, without the digits below its first one: exact, as omega < 2^32 and p <=
+// 2^32. 0 for a lane without a level.
 TMAP_DEVICE tmap_u32 tmapi_group_digits(const tmap_group *g, tmap_u32 wx, tmap_u32 wy) {
     tmap_u32 w = g->reads_y ? wy : wx;
     return g->whole ? w : (tmap_u32)__umul64hi(w, g->reciprocal);
 }
 
-// By how much a lane's omega is divided from one of its levels to the next: 2^32 - 1 at least where
-// nothing is left.
+// Divisor of a lane's omega from one of its levels to the next: at least 2^32 - 1 if none is left.
 TMAP_DEVICE tmap_u32 tmapi_group_step(const tmap_group *g, tmap_nbb f) {
     tmap_u32 e = g->linear ? g->lanes : g->lanes / 2, p = 1;
     for (tmap_u32 i = 0; i < e; ++i) p = p > 0xffffffffu / f.k ? 0xffffffffu : p * f.k;
@@ -119,7 +118,7 @@ TMAP_DEVICE tmap_xy tmap_group_lambda(const tmap_group *g, tmap_nbb f, tmap_u32 
     tmap_u32 w, side_x = g->side_x, side_y = g->side_y, step, jump_x, jump_y;
     if (g->lanes == 1)
         return g->linear ? tmap_nbb_lambda_linear(f, wx, g->r) : tmap_nbb_lambda(f, wx, wy, g->r);
-    if (g->here < g->lanes) { // the levels of lanes that do not exist would be missed
+    if (g->here < g->lanes) { // the levels of lanes that do not exist would be missing
         if (g->lane == 0)
             cell =
                 g->linear ? tmap_nbb_lambda_linear(f, wx, g->r) : tmap_nbb_lambda(f, wx, wy, g->r);
@@ -140,9 +139,9 @@ TMAP_DEVICE tmap_xy tmap_group_lambda(const tmap_group *g, tmap_nbb f, tmap_u32 
     return cell;
 }
 
-// The same by ballot, for sx, sy <= 2: a group's bits of a ballot are G bits of its coordinate.
-// Other fractals, and partial warps, are mapped by tmap_group_lambda.
-// Cost: ceil(r/G) digits a lane and as many pairs of ballots, for 32 / G omega.
+// tmap_group_lambda by ballots, for sx, sy <= 2: a group's bits of a ballot are G bits of its
+// coordinate. Other fractals, and partial warps, use tmap_group_lambda. Cost: ceil(r/G) digits a
+// lane and the same number of pairs of ballots, for 32 / G omega.
 TMAP_DEVICE tmap_xy tmap_group_lambda_ballot(const tmap_group *g, tmap_nbb f, tmap_u32 wx,
                                              tmap_u32 wy) {
     tmap_xy cell = {0, 0};

@@ -12,14 +12,14 @@
 
 typedef enum tmap_mandelbrot_approach {
     TMAP_MANDELBROT_EXHAUSTIVE,          // a thread for each pixel, a test in every step
-    TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, // the same, a test once in 32 steps
+    TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, // the same, with a test every 32 steps
     TMAP_MANDELBROT_ASK_SBR,             // subdivision, one block for each region
     TMAP_MANDELBROT_ASK_MBR              // subdivision, the elements of a level over all blocks
 } tmap_mandelbrot_approach;
 
 #define TMAP_MANDELBROT_APPROACH_COUNT 4
 
-// Who goes from level to level of a subdivision.
+// How a subdivision proceeds from level to level.
 typedef enum tmap_ask_driver {
     TMAP_ASK_HOST,  // tmap_ask_host, as in the paper
     TMAP_ASK_STREAM // tmap_ask_stream
@@ -27,13 +27,13 @@ typedef enum tmap_ask_driver {
 
 #define TMAP_ASK_DRIVER_COUNT 2
 
-// "host", "stream"; "?" for any other number.
+// The name of a driver: "host", "stream"; "?" for any other number.
 TMAP_FN const char *tmap_ask_driver_name(int driver) {
     return driver == TMAP_ASK_HOST ? "host" : driver == TMAP_ASK_STREAM ? "stream" : "?";
 }
 
-// The name of an approach in tables and results: "exhaustive", "unrolled", "ask_sbr", "ask_mbr";
-// "?" for any other number.
+// The name of an approach in results: "exhaustive", "unrolled", "ask_sbr", "ask_mbr"; "?" for any
+// other number.
 TMAP_FN const char *tmap_mandelbrot_approach_name(int approach) {
     switch (approach) {
     case TMAP_MANDELBROT_EXHAUSTIVE: return "exhaustive";
@@ -59,8 +59,7 @@ static __global__ void __launch_bounds__(256) TMAPI_MB(plain_kernel)(TMAPI_MB(jo
         p.to.out[(tmap_u64)y * p.to.nx + x] = TMAPI_MB(dwell)(&p, x, y);
 }
 
-// The dwell with a test in every TMAPI_MANDELBROT_UNROLLED steps; the last ones are taken again
-// with tests.
+// The dwell with a test every TMAPI_MANDELBROT_UNROLLED steps. Repeats the last ones with tests.
 TMAP_DEVICE int TMAPI_MB(dwell_unrolled)(const TMAPI_MB(job) * p, tmap_u32 x, tmap_u32 y) {
     TMAPI_MB(point) a = TMAPI_MB(begin)(p, x, y), saved;
     int d = 0;
@@ -99,11 +98,11 @@ static __global__ void __launch_bounds__(128, 8)
     tmap_ask_sbr(&run, tmapi_mandelbrot_query, tmapi_mandelbrot_terminal, leaves, lines, &job);
 }
 
-// ---- the host's part ----------------------------------------------------------------------------
+// ---- host functions -----------------------------------------------------------------------------
 
 typedef struct TMAPI_MB(approaches) {
-    tmap_ask_plan ask[TMAP_ASK_FORM_COUNT]; // where there is a workspace
-    TMAPI_MB(job) job;                      // without `out`
+    tmap_ask_plan ask[TMAP_ASK_FORM_COUNT]; // set if there is a workspace
+    TMAPI_MB(job) job;                      // `out` is not set
     int subdivided;
 } TMAPI_MB(approaches);
 

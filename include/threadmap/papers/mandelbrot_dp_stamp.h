@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_dp_stamp.h: the kernels of mandelbrot_dp.h for one type of numbers. Included by
-// mandelbrot_dp.h, once for float and once for double; defines nothing without
-// TMAPI_MANDELBROT_NAME.
+// mandelbrot_dp_stamp.h: the kernels of mandelbrot_dp.h for one type of numbers. mandelbrot_dp.h
+// includes it once for float and once for double; it defines nothing without TMAPI_MANDELBROT_NAME.
 #ifndef TMAP_PAPERS_MANDELBROT_DP_STAMP_H
 #define TMAP_PAPERS_MANDELBROT_DP_STAMP_H
 #include "../adaptive/mandelbrot_picture.h"
 #include "ask_sbr.h"
 
-// Launch bounds for numbers of so many bytes: a thread has the registers with which three blocks of
-// 256 are at home on a multiprocessor in float, and two in double.
+// Launch bounds for numbers of this size: a thread has the registers with which a multiprocessor
+// holds three blocks of 256 in float, and two in double.
 #define TMAPI_MANDELBROT_DP_BOUND(bytes) ((bytes) > 4 ? 512 : 768)
 
-// The most threads of a block: more of them would want more than 48 KB of shared memory.
+// The most threads of a block: with more of them it would need more than 48 KB of shared memory.
 #define TMAPI_MANDELBROT_DP_MOST 512
 
 #if TMAP_CUDA
@@ -25,8 +24,8 @@ TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
 
 #if defined(TMAPI_MANDELBROT_NAME)
 
-// In all kernels run.level is the level of the regions that are asked or finished. Children have
-// blocks like their parent's.
+// In all kernels run.level is the level of the regions that are queried or finished. Children have
+// the same number of threads in a block as their parent.
 #define TMAPI_MANDELBROT_DP_BOUNDS \
     __launch_bounds__(TMAPI_MANDELBROT_DP_BOUND(sizeof(TMAPI_MB(z)) / 2), 1)
 
@@ -53,7 +52,7 @@ static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MB(dp_fill_kernel)(TMAPI
         tmapi_mandelbrot_terminal(&job, &region, value, team);
 }
 
-// A block asks one region: at level 0 that of its block numbers, else that child of `parent`.
+// A block queries one region: at level 0 that of its block numbers, else that child of `parent`.
 static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MB(dp_kernel)(TMAPI_MB(job) job,
                                                                       tmap_ask_run run,
                                                                       tmap_u64 parent, int form,
@@ -107,7 +106,7 @@ static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MB(dp_kernel)(TMAPI_MB(j
     }
 }
 
-// The borders of the regions of level 0, by all warps of the grid.
+// Computes the borders of the regions of level 0, with all warps of the grid.
 static __global__ void TMAPI_MANDELBROT_DP_BOUNDS TMAPI_MB(dp_border_kernel)(TMAPI_MB(job) job,
                                                                              tmap_ask_run run) {
     const tmapi_ask_source of = {TMAP_ASK_WHOLE, 1, run.workspace.domain.g, 0, 0};

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
 // mma.h: lambda and its inverse nu on tensor cores, exact at every level.
 //
-// Lambda is a product of matrices: coordinate = sum over mu of tau^mu * s^(mu-1), digits times
-// powers. The paper keeps both in half precision (wmma.h), which holds s^(mu-1) exactly only up to
-// 2048 in general. Here the product is one of bytes with 32-bit sums: a digit tau is below 16, and
-// a power is cut into its four bytes, its limbs, each of which is a column of its own:
+// Lambda is a matrix product: coordinate = sum over mu of tau^mu * s^(mu-1), digits times powers.
+// The paper stores both in half precision (wmma.h), which represents s^(mu-1) exactly only up to
+// 2048 in general. Here it is a product of bytes with 32-bit sums: a digit tau is below 16, and a
+// power is cut into its four bytes, its limbs, each in a separate column:
 //
 //            k = 0..15     k = 16..31                     columns 0..3    columns 4..7
 //   row t  ( tau_x^mu(t)   tau_y^mu(t) )  x  k = 0..15  ( sx^(mu-1)[n]         0        )
 //                                            k = 16..31 (      0         sy^(mu-1)[n-4] )
 //
-// A sum stays below 32 * 15 * 255 < 2^17, and coordinate = sum of limb sums << 8n is exact modulo
+// A sum is below 32 * 15 * 255 < 2^17, and coordinate = sum of limb sums << 8n is exact modulo
 // 2^32. The rows are 16 different omega, so that one product maps the next 16 tiles of a warp
-// (tmap_mma_tiles_map); or they are all the same omega, and the result is in every lane without a
+// (tmap_mma_tiles_map); or all rows are the same omega, and every lane has the result without a
 // shuffle (variants 1 and 3 of the paper).
 //
-// A lane works out four consecutive digits of an omega together, by arithmetic on four packed
+// A lane computes four consecutive digits of an omega together, by arithmetic on four packed
 // digits, and looks all four up with one byte permutation.
 //
 // Source: Navarro et al., FGCS 113 (2020), section 6.3; limbs, packed digits and tiles in rows are
-// this library's.
+// additions of this library.
 //
-// The fragments of mma.sync lie where the PTX manual says (mma.m16n8k32; on sm_75, m8n8k16), so
-// there is no shared memory. Machines without it get the same results by shuffles.
+// The fragments of mma.sync have the layout of the PTX manual (mma.m16n8k32; on sm_75, m8n8k16), so
+// no shared memory is needed. Machines without it compute the same results by shuffles.
 //
-// Functions are collective: all lanes that `warp` counts must call together. Warps of fewer than 32
-// threads (a block's last one, or blocks below 32 threads) are mapped without tensor cores. Ranges
-// are those of tmap_nbb_lambda: level r + m <= tmap_nbb_level_max32(f); past them, a defined value.
+// Functions are collective: all lanes of the warp in `warp` must call together. Warps of fewer than
+// 32 threads (a block's last one, or blocks below 32 threads) use no tensor cores. Ranges are those
+// of tmap_nbb_lambda: level r + m <= tmap_nbb_level_max32(f); above, an unspecified value.
 #ifndef TMAP_PAPERS_MMA_H
 #define TMAP_PAPERS_MMA_H
 
@@ -42,8 +42,8 @@
 
 // ---- four digits at a time ----------------------------------------------------------------------
 
-// v, as a number that the compiler does not work out anew where it is used: it otherwise repeats
-// the preparation of a lane in the loop over tiles, at two thirds of the loop's instructions.
+// v, hidden from the compiler, which would otherwise repeat the preparation of a lane in the loop
+// over tiles: two thirds of the loop's instructions.
 TMAP_DEVICE tmap_u32 tmapi_mma_keep(tmap_u32 v) {
 #if defined(__CUDA_ARCH__)
     asm("" : "+r"(v));
@@ -51,18 +51,18 @@ TMAP_DEVICE tmap_u32 tmapi_mma_keep(tmap_u32 v) {
     return v;
 }
 
-// What turns digits into offsets: byte beta of x0..x3 (y0..y3) is tau_x (tau_y) of replica beta.
+// Converts digits to offsets: byte beta of x0..x3 (y0..y3) is tau_x (tau_y) of replica beta.
 typedef struct tmapi_mma_table {
     tmap_u32 by_pair;  // ceil(2^32 / k^2)
     tmap_u32 by_digit; // ceil(2^12 / k)
     tmap_u32 x0, x1, x2, x3, y0, y1, y2, y3;
 } tmapi_mma_table;
 
-// Four digits of an omega that a lane reads, and what they weigh.
+// Four digits of an omega that a lane reads, and their weights.
 typedef struct tmapi_mma_word {
     tmap_u64 reciprocal;         // ceil(2^64 / k^(e+n)): digits e..e+n-1, n <= 4; 0 for none
     tmap_u32 power;              // k^n
-    tmap_u32 reads_y;            // digits of wy
+    tmap_u32 reads_y;            // 1: digits of wy
     tmap_u32 b0, b1;             // B for tiles: limb (lane / 4) % 4 of x, of y, or limbs of both
     tmap_u32 x01, y01, x23, y23; // B for one omega: limb lane / 4 % 2 and the limb two above it
 } tmapi_mma_word;
@@ -94,7 +94,7 @@ TMAP_DEVICE tmapi_mma_table tmapi_mma_table_make(tmap_nbb f) {
 }
 
 // Limb `limb` of four powers as four bytes: base^(m + mu - 1) for mu = first, first + step, ...,
-// four of them, 0 past level r.
+// four of them; 0 above level r.
 TMAP_DEVICE tmap_u32 tmapi_mma_limbs(tmap_u32 base, tmap_u32 r, tmap_u32 m, tmap_u32 first,
                                      tmap_u32 step, tmap_u32 limb) {
     tmap_u32 bytes = 0, power = tmapi_pow32(base, (m + first - 1) & 63);
@@ -127,7 +127,7 @@ TMAP_DEVICE tmapi_mma_word tmapi_mma_word_make(tmap_u32 lane, tmap_nbb f, tmap_u
     return w;
 }
 
-// Bytes i = nibbles i of `select`, looked up in 8 or 16 bytes.
+// Looks up byte i for nibble i of `select`, in 8 or 16 bytes.
 TMAP_DEVICE tmap_u32 tmapi_mma_lookup(tmap_u32 k, tmap_u32 select, tmap_u32 t0, tmap_u32 t1,
                                       tmap_u32 t2, tmap_u32 t3) {
     if (k <= 8) {
@@ -139,11 +139,11 @@ TMAP_DEVICE tmap_u32 tmapi_mma_lookup(tmap_u32 k, tmap_u32 select, tmap_u32 t0, 
     }
 }
 
-// The offsets of this lane's four digits of omega, lowest digit in the lowest byte.
+// The offsets of this lane's four digits of omega, the lowest digit in the lowest byte.
 //
-// With p = k^(e+n), the n digits together are the whole part of k^n * frac(omega / p), exact for
+// With p = k^(e+n), the n digits together are the integer part of k^n * frac(omega / p), exact for
 // p <= 2^32 (see tmap_warp_level). A number below k^4 <= 2^16 is then split into two pairs of
-// digits, 16 bits apart, and both pairs at once into digits, 4 bits apart: v * ceil(2^12 / k) stays
+// digits, 16 bits apart, and both pairs at once into digits, 4 bits apart: v * ceil(2^12 / k) is
 // below 2^16 for v < k^2, and its error below one unit of the quotient, since k^3 < 2^12 for every
 // k that is not a power of two.
 TMAP_DEVICE tmapi_mma_bytes tmapi_mma_digits(const tmapi_mma_table *t, const tmapi_mma_word *w,
@@ -169,21 +169,20 @@ TMAP_DEVICE int tmapi_mma_packed(tmap_nbb f, tmap_u32 r) {
 
 // ---- variants 1 to 3: a block at a time ---------------------------------------------------------
 
-// What a lane prepares for the variants. Make it once, before a loop.
+// A lane's data for the variants. Make it once, before a loop.
 typedef struct tmap_mma {
     tmap_warp warp;
     tmap_u32 r, m;
     int linear; // omega is a linear index
-    int packed; // all coordinates fit 16 bits: two limbs are enough
-    int single; // 16 digits are enough
+    int packed; // all coordinates fit 16 bits: two limbs suffice
+    int single; // 16 digits suffice
     tmapi_mma_table table;
     tmapi_mma_word first, second;
 } tmap_mma;
 
-// Prepares this lane for fractal f of level r and orthotope coordinates.
-// m: cells and tiles are multiplied by s^m: 0 gives the coordinates of tiles; the level m of the
-// tiles gives those of each tile's first cell.
-// w: tmap_warp_full() in blocks of whole warps, else tmap_warp_self().
+// Prepares this lane for fractal f of level r and orthotope coordinates. m: cells and tiles are
+// multiplied by s^m: 0 gives the coordinates of tiles; the level m of the tiles gives those of each
+// tile's first cell. w: tmap_warp_full() in blocks of full warps, else tmap_warp_self().
 TMAP_DEVICE tmap_mma tmap_mma_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 m) {
     tmap_mma s;
     tmap_u32 q = w.lane & 3u, x = r / 2 + r % 2, y = r / 2;
@@ -199,7 +198,7 @@ TMAP_DEVICE tmap_mma tmap_mma_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32
         s.first =
             tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, is_y ? y : x, 2 * e + 1 + is_y, 2);
         s.first.reads_y = is_y;
-        s.second = s.first; // not read
+        s.second = s.first; // unused
     } else {
         s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, 4 * q, x, 8 * q + 1, 2);
         s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, 4 * q, y, 8 * q + 2, 2);
@@ -208,8 +207,8 @@ TMAP_DEVICE tmap_mma tmap_mma_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32
     return s;
 }
 
-// The same for linear indices, as in tmap_nbb_lambda_linear: the functions below then take the
-// index as wx and do not read wy. r <= linear_level_max32.
+// Prepares this lane for linear indices, as in tmap_nbb_lambda_linear: the functions below then
+// take the index as wx and ignore wy. r <= linear_level_max32; else as tmap_mma_make.
 TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 m) {
     tmap_mma s;
     tmap_u32 e = 4 * (w.lane & 3u);
@@ -221,12 +220,12 @@ TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, t
     s.single = r <= 16;
     s.table = tmapi_mma_table_make(f);
     s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
-    s.second = s.first; // not read where one is enough: it takes a long division
+    s.second = s.first; // unused if one is enough: it takes a long division
     if (!s.single) s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
     return s;
 }
 
-// Lambda of one thread on its own, times s^m: what partial warps do.
+// Lambda times s^m, computed by one thread: for partial warps.
 TMAP_DEVICE tmap_xy tmapi_mma_alone(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy) {
     tmap_xy c = s->linear ? tmap_nbb_lambda_linear(f, wx, s->r) : tmap_nbb_lambda(f, wx, wy, s->r);
     c.x *= tmapi_pow32(f.sx, s->m & 63);
@@ -234,16 +233,16 @@ TMAP_DEVICE tmap_xy tmapi_mma_alone(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, 
     return c;
 }
 
-// Variant 3: lambda(omega) * s^m + (tx, ty), C being the thread's place in its tile: the cell of
+// Variant 3: lambda(omega) * s^m + (tx, ty), with C the thread's position in its tile: the cell of
 // each thread. A, B and C are full: rows 0..7 of A are the digits of x, rows 8..15 those of y, and
 // columns alternate between two limbs, so that each lane's four sums are the limbs of its own x and
-// y. Any tile of level m <= level_max32 - r: 16 x 16 or 32 x 32 threads in the paper.
+// y. For any tile of level m <= level_max32 - r: 16 x 16 or 32 x 32 threads in the paper.
 // wx, wy: the block's omega, the same in all lanes; tx, ty < s^m: the thread's own.
 // Law: tmap_mma3_lambda(&s, f, wx, wy, tx, ty) == tmap_nbb_lambda(f, wx, wy, r) * s^m + (tx, ty).
-// Cost: one product where coordinates fit 16 bits and r <= 16, two or four else; no shuffle. On its
-// own it is slower than shuffles (H200, gasket, level 16: 0.65 to 0.7 of their speed), because its
-// digits take 27 integer multiplications, which that chip issues at half rate; a kernel that waits
-// for memory does not notice. tmap_mma_tiles_map shares the work of a product among 16 tiles.
+// Cost: one product if coordinates fit 16 bits and r <= 16, else two or four; no shuffle. Alone it
+// is slower than shuffles (H200, gasket, level 16: 0.65 to 0.7 of their speed), because its digits
+// take 27 integer multiplications, which that chip issues at half rate; in a memory-bound kernel
+// this makes no difference. tmap_mma_tiles_map shares the work of a product among 16 tiles.
 // Example: gasket, r = 2, m = 4, omega (2, 1), thread (3, 5): (1,3) * 16 + (3,5) = (19,53).
 TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                      tmap_u32 tx, tmap_u32 ty) {
@@ -274,8 +273,8 @@ TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
     return c;
 }
 
-// Variant 1: lambda(omega) * s^m of the whole warp, in all its lanes, by one product; arguments are
-// the same in all lanes.
+// Variant 1: lambda(omega) * s^m for the warp, in all its lanes, by one product; arguments are the
+// same in all lanes. Cost: as tmap_mma3_lambda.
 // Law: with m = 0, tmap_mma1_lambda(&s, f, wx, wy) == tmap_nbb_lambda(f, wx, wy, r).
 // Example: carpet, r = 1, m = 0: wx = 0..7 -> (0,0)(1,0)(2,0)(0,1)(2,1)(0,2)(1,2)(2,2).
 TMAP_DEVICE tmap_xy tmap_mma1_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy) {
@@ -288,11 +287,11 @@ TMAP_DEVICE tmap_xy tmap_mma1_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
 // with tmap_mma_tiles_cell.
 typedef struct tmap_mma_batch {
     tmap_u32 rows0, rows8;
-    tmap_u32 first, step; // what was asked for, for partial warps
+    tmap_u32 first, step; // the arguments, for partial warps
 } tmap_mma_batch;
 
-// The sums of limbs of a coordinate, or of x + 2^16 y, from the lanes that hold two limbs each: in
-// two (packed: four) lanes.
+// The sums of limbs of a coordinate, or of x + 2^16 y, from the lanes with two limbs each: in two
+// (packed: four) lanes.
 TMAP_DEVICE tmap_u32 tmapi_mma_join(tmap_u32 lane, tmap_u32 low, tmap_u32 high) {
     tmap_u32 unit = lane & 1u ? 0x10000u : 1u;
     tmap_u32 v = low * unit + high * (unit << 8);
@@ -316,11 +315,11 @@ TMAP_DEVICE tmap_xy tmapi_mma_row_cell(int packed, tmap_u32 rows0, tmap_u32 rows
 }
 
 // Variant 2: up to 8 omega, those of the sub-blocks of a block, by one product; each lane gets the
-// cell of one of them. Lane l passes omega number l / 4.
-// own: 0..7, whose cell this lane gets (others: own % 8); the same in all lanes or not. In a
-// partial warp, where omega number `own` has no lane, the last lane's omega takes its place.
+// cell of one of them. Lane l passes omega number l / 4. own: 0..7, the omega whose cell this lane
+// gets (others: own % 8); the same in all lanes or not. In a partial warp, the last lane's omega
+// replaces that of an `own` without a lane.
+// Cost: one product for r <= 16, else two; 2 shuffles, and one or two more for each distinct word.
 // Example: gasket, r = 1, m = 0, wx = l / 4, own = 2: (1,1).
-// Cost: one product for r <= 16, two else; 2 shuffles, and one or two more for each distinct word.
 TMAP_DEVICE tmap_xy tmap_mma2_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                      tmap_u32 own) {
     tmapi_mma_sums d = {0, 0, 0, 0};
@@ -347,15 +346,15 @@ TMAP_DEVICE tmap_xy tmap_mma2_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
     return c;
 }
 
-// What a lane prepares to map 16 tiles at a time. Make it once, before the loop over tiles.
+// A lane's data for mapping 16 tiles at a time. Make it once, before the loop over tiles.
 typedef struct tmap_mma_tiles {
     tmap_mma mma;         // its first word reads what changes from tile to tile
-    tmap_u32 fixed, wx;   // a column: its wx
+    tmap_u32 fixed, wx;   // 1: a column, and its wx
     tmap_u32 even0, odd0; // C: the sums that wx adds to every tile
 } tmap_mma_tiles;
 
-// Prepares this lane for tiles with consecutive linear indices. r <= linear_level_max32(f); m as in
-// tmap_mma_make.
+// Prepares this lane for tiles with consecutive linear indices. Range: r <= linear_level_max32(f);
+// m as in tmap_mma_make.
 TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r,
                                                       tmap_u32 m) {
     tmap_mma_tiles t;
@@ -366,9 +365,8 @@ TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_linear(tmap_warp w, tmap_nbb f, t
     return t;
 }
 
-// Prepares this lane for tiles (wx, wy) of one column of the orthotope: the levels that read wx are
-// added up here, once, and a product is left with at most 16 levels, whatever r is.
-// r <= level_max32(f).
+// Prepares this lane for tiles (wx, wy) of one column of the orthotope. The levels that read wx are
+// summed here, once; a product then has at most 16 levels for every r. Range: r <= level_max32(f).
 TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_column(tmap_warp w, tmap_nbb f, tmap_u32 r,
                                                       tmap_u32 m, tmap_u32 wx) {
     tmap_mma_tiles t;
@@ -385,7 +383,7 @@ TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_column(tmap_warp w, tmap_nbb f, t
     t.mma.table = tmapi_mma_table_make(f);
     odd = tmapi_mma_word_make(w.lane, f, r, m, t.mma.packed, e, r / 2 + r % 2, 2 * e + 1, 2);
     t.mma.first = tmapi_mma_word_make(w.lane, f, r, m, t.mma.packed, e, r / 2, 2 * e + 2, 2);
-    t.mma.second = t.mma.first; // not read
+    t.mma.second = t.mma.first; // unused
     if (w.lanes == 32) {
         a = tmapi_mma_digits(&t.mma.table, &odd, f, wx);
         tmapi_mma(w.lane, &d, a.x, 0, a.y, 0, odd.b0, odd.b1);
@@ -397,11 +395,12 @@ TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_column(tmap_warp w, tmap_nbb f, t
     return t;
 }
 
-// Maps 16 tiles: number j has linear index, or wy, first + j * step. Equal arguments in all lanes.
-// first, step: any; a tile past the last one gives some cell, which the caller leaves out.
-// Cost: one product for the 16 (linear indices of r > 16: two) and about 70 instructions, where 16
-// lambdas by shuffles take 670. On an H200, gasket, level 16: 8 instructions and 2.9 clocks of a
-// multiprocessor a tile, its reading by tmap_mma_tiles_cell included, against 42 and 15.5.
+// Maps 16 tiles: tile j has linear index, or wy, first + j * step. Arguments are equal in all
+// lanes. first, step: any; a tile after the last one gives an unspecified cell, which the caller
+// ignores.
+// Cost: one product for the 16 (two for linear indices of r > 16) and about 70 instructions, where
+// 16 lambdas by shuffles take 670. On an H200, gasket, level 16: 8 instructions and 2.9 clocks of a
+// multiprocessor a tile, including tmap_mma_tiles_cell, compared with 42 and 15.5.
 //
 //     tmap_mma_tiles t = tmap_mma_tiles_make_linear(tmap_warp_full(), f, r, 0);
 //     for (i = warp; i < tiles; i += 16 * warps) {
@@ -434,8 +433,8 @@ TMAP_DEVICE tmap_mma_batch tmap_mma_tiles_map(const tmap_mma_tiles *t, tmap_nbb 
 }
 
 // The cell of tile j of a batch, in all lanes; collective, j the same in all lanes, 0..15 (others:
-// j % 16 in full warps). Law: with m = 0, that of tmap_nbb_lambda(_linear) of its omega.
-// Cost: a shuffle where coordinates fit 16 bits, else two.
+// j % 16 in full warps). Law: with m = 0, that of tmap_nbb_lambda(_linear) of its omega. Cost: a
+// shuffle if coordinates fit 16 bits, else two.
 TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tmap_mma_batch b,
                                         tmap_u32 j) {
     tmap_u32 w = b.first + j * b.step;
@@ -443,10 +442,10 @@ TMAP_DEVICE tmap_xy tmap_mma_tiles_cell(const tmap_mma_tiles *t, tmap_nbb f, tma
     return tmapi_mma_row_cell(t->mma.packed, b.rows0, b.rows8, j);
 }
 
-// Maps 32 tiles: lane l gets the cell of tile first + l * step, and __shfl_sync hands it to the
-// others. first, step: as for tmap_mma_tiles_map. In partial warps each of their lanes maps one.
-// Cost: two calls of tmap_mma_tiles_map, and 4 shuffles where coordinates fit 16 bits, else 8; one
-// or two more for each tile that is handed out.
+// Maps 32 tiles: lane l gets the cell of tile first + l * step; broadcast it with __shfl_sync.
+// first, step: as for tmap_mma_tiles_map. In partial warps each lane maps one. Cost: two calls of
+// tmap_mma_tiles_map, and 4 shuffles if coordinates fit 16 bits, else 8; one or two more for each
+// tile that you broadcast.
 TMAP_DEVICE tmap_xy tmap_mma_tiles_own(const tmap_mma_tiles *t, tmap_nbb f, tmap_u32 first,
                                        tmap_u32 step) {
     const tmap_u32 lane = t->mma.warp.lane;
@@ -470,14 +469,14 @@ TMAP_DEVICE tmap_xy tmap_mma_tiles_own(const tmap_mma_tiles *t, tmap_nbb f, tmap
 //
 // Nu, the inverse of lambda, on tensor cores, exact at every level.
 //
-// index = sum over mu of beta^mu * k^(mu-1): the same product, its digits beta found by membership
+// index = sum over mu of beta^mu * k^(mu-1): the same product, with digits beta found by membership
 // in each level's boxes. A lane reads 8 consecutive levels of a cell; odd levels are k = 0..15 of
 // A, even ones k = 16..31. Columns 0..3 are the limbs of wx, 4..7 those of wy; or 0..7 those of a
 // 64-bit linear index.
 //
-// Encoding, fragments and collectiveness are those of lambda.
+// Encoding and fragments are those of lambda, and the functions are collective in the same way.
 
-// What a lane prepares for nu.
+// A lane's data for nu. Make it once, before a loop.
 typedef struct tmap_mma_inverse {
     tmap_warp warp;
     tmap_u32 r;
@@ -487,7 +486,7 @@ typedef struct tmap_mma_inverse {
     tmap_u32 l0, l1;                     // limbs of a linear index
 } tmap_mma_inverse;
 
-// Bytes of limb `limb` of k^e, k^(e+step), ... of levels mu, mu + 2, ..., 0 past level r.
+// Bytes of limb `limb` of k^e, k^(e+step), ... for levels mu, mu + 2, ...; 0 above level r.
 TMAP_DEVICE tmap_u32 tmapi_mma_limbs64(tmap_u32 k, tmap_u32 e, tmap_u32 step, tmap_u32 mu,
                                        tmap_u32 r, tmap_u32 limb) {
     tmap_u32 bytes = 0;
@@ -497,7 +496,7 @@ TMAP_DEVICE tmap_u32 tmapi_mma_limbs64(tmap_u32 k, tmap_u32 e, tmap_u32 step, tm
     return tmapi_mma_keep(bytes);
 }
 
-// Prepares this lane for nu of fractal f of level r <= level_max32.
+// Prepares this lane for nu of fractal f of level r <= level_max32. w: as for tmap_mma_make.
 TMAP_DEVICE tmap_mma_inverse tmap_mma_inverse_make(tmap_warp w, tmap_nbb f, tmap_u32 r) {
     tmap_mma_inverse s;
     tmap_u32 q = w.lane & 3u, g = w.lane / 4;
@@ -547,7 +546,7 @@ TMAP_DEVICE tmapi_mma_sums tmapi_mma_nu_sums(const tmap_mma_inverse *s, tmap_nbb
     return d;
 }
 
-// This lane's own of four words that lanes 4t + offset hold of cells t, t + 8, t + 16, t + 24.
+// Selects this lane's word of those that lanes 4t + offset hold for cells t, t + 8, t + 16, t + 24.
 TMAP_DEVICE tmap_u32 tmapi_mma_own(tmap_u32 lane, tmap_u32 offset, tmap_u32 v0, tmap_u32 v8,
                                    tmap_u32 v16, tmap_u32 v24) {
     int from = (int)(4 * (lane & 7u) + offset);
@@ -556,10 +555,10 @@ TMAP_DEVICE tmap_u32 tmapi_mma_own(tmap_u32 lane, tmap_u32 offset, tmap_u32 v0, 
     return lane & 16u ? (lane & 8u ? d : c) : (lane & 8u ? b : a);
 }
 
-// nu of each lane's own cell (x, y): 32 cells by two products. Of a place that is not a cell, and
-// past its range, it agrees with tmap_nbb_nu.
-// Law: tmap_mma_nu(&s, f, x, y) == tmap_nbb_nu(f, x, y, r). Cost: 8 levels a lane for each of 4
-// cells, 20 shuffles. Example: carpet, r = 1: (2,1) -> (4,0).
+// nu of each lane's own cell (x, y): 32 cells by two products. For a place that is not a cell, or
+// out of range, it agrees with tmap_nbb_nu. Law: tmap_mma_nu(&s, f, x, y) == tmap_nbb_nu(f, x, y,
+// r). Cost: 8 levels a lane for each of 4 cells, 20 shuffles.
+// Example: carpet, r = 1: (2,1) -> (4,0).
 TMAP_DEVICE tmap_xy tmap_mma_nu(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x, tmap_u32 y) {
     tmap_xy w;
     tmap_u32 lane = s->warp.lane, v0, v8, v16, v24;
@@ -584,8 +583,8 @@ TMAP_DEVICE tmap_u64 tmapi_mma_join64(tmap_u32 lane, tmap_u32 low, tmap_u32 high
 }
 
 // The linear index of each lane's own cell, modulo 2^64: tmap_nbb_nu_linear64 for coordinates below
-// 2^32. r <= level_max32 and, for the index to fit, linear_level_max64.
-// Example: gasket, r = 2: (1,3) -> 5.
+// 2^32. Range: r <= level_max32 and, so that the index fits, linear_level_max64. Cost: as
+// tmap_mma_nu. Example: gasket, r = 2: (1,3) -> 5.
 TMAP_DEVICE tmap_u64 tmap_mma_nu_linear(const tmap_mma_inverse *s, tmap_nbb f, tmap_u32 x,
                                         tmap_u32 y) {
     tmap_u32 lane = s->warp.lane, low, high;

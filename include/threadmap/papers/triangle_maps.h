@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // triangle_maps.h: the map g(lambda) as the paper computes it, LTM-X, LTM-N and LTM-R, and the maps
-// that it is measured against: bounding box (BB), rectangular box (RB), recursive partition (REC)
-// and upper-triangular mapping (UTM).
+// that it is compared with: bounding box (BB), rectangular box (RB), recursive partition (REC) and
+// upper-triangular mapping (UTM).
 //
-// Arithmetic only, without tables. Each is a map of blocks or of threads, whichever x, y, q and N
-// count; N is then the side of the triangle in blocks or in threads. Cells are (i, j), j <= i < N;
-// UTM has its own. For a triangle without the diagonal take the map of N - 1, and i + 1.
+// Arithmetic only, without tables. Each is a map of blocks or of threads, depending on what x, y, q
+// and N count; N is then the side of the triangle in blocks or in threads. Cells are (i, j), j <= i
+// < N; UTM has a different convention. For a triangle without the diagonal use the map of N - 1,
+// and i + 1.
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
-// problems" (2014), section III.B, which describes maps of Jung and O'Leary (RB), Ries et al. (REC)
-// and Avril et al. (UTM). Formulas that are printed wrong there are given right here
-// (docs/errata.md); each map is checked to be a bijection.
+// problems" (2013), section III.B, which describes maps of Jung and O'Leary (RB), Ries et al. (REC)
+// and Avril et al. (UTM). Formulas printed wrong there are corrected here (docs/errata.md); tests
+// check that each map is a bijection.
 //
-// All functions are total; x, y, q outside the grid give some pair of numbers.
+// All functions return a value for all arguments; x, y, q outside the grid give some pair.
 #ifndef TMAP_PAPERS_TRIANGLE_MAPS_H
 #define TMAP_PAPERS_TRIANGLE_MAPS_H
 
@@ -20,40 +21,39 @@
 
 // ---- LTM-X, LTM-N, LTM-R ------------------------------------------------------------------------
 //
-// The map g(lambda) in the three implementations of its paper. They differ in the root alone:
-// i = floor(sqrt(1/4 + 2 lambda) - 1/2 + epsilon), j = lambda - i(i+1)/2, and without the diagonal
-// i = floor(sqrt(1/4 + 2 lambda) + 1/2 + epsilon), j = lambda - i(i-1)/2 (the printed column,
-// lambda - i(i+1)/2, is a slip: docs/errata.md). For a map that is exact for every lambda, at no
-// higher cost, use triangle/map.h.
+// The map g(lambda) in the three implementations of its paper, which differ only in the root: i =
+// floor(sqrt(1/4 + 2 lambda) - 1/2 + epsilon), j = lambda - i(i+1)/2, and without the diagonal i =
+// floor(sqrt(1/4 + 2 lambda) + 1/2 + epsilon), j = lambda - i(i-1)/2 (the printed column, lambda -
+// i(i+1)/2, is an error: docs/errata.md). triangle/map.h costs no more and is always exact.
 //
 // Source: the same paper, equations 9, 10 and 16, section III.A. It finds LTM-N and LTM-R exact up
 // to N = 30720 with blocks of 16 x 16, which are 1920 rows of blocks.
 //
-// TMAP_TRIANGLE_ROWS_*: a triangle of that many rows (of blocks, if the map is used for blocks) is
-// mapped right; without the diagonal one row more. All 2^32 lambdas were tried on an H200:
+// TMAP_TRIANGLE_ROWS_*: the map is right for triangles of this number of rows (rows of blocks, if
+// it maps blocks); without the diagonal one row more. All 2^32 lambdas were tested on an H200:
 //
-//           right for  first wrong lambda  where that holds
-//   LTM-X   4607 rows  10619135            on every machine: it rounds as IEEE 754 has it
-//   LTM-N   1949 rows   1900275            where a product and a sum are fused into one rounding,
-//                                          as by nvcc; else (-fmad=false) 1622 rows, 1316253
-//   LTM-R   2055 rows   2112540            on the H200; another GPU's rsqrt may round otherwise
+//           right for  first wrong lambda  where this holds
+//   LTM-X   4607 rows  10619135            on every machine: it rounds as in IEEE 754
+//   LTM-N   1949 rows   1900275            if a product and a sum are fused into one rounding, as
+//                                          by nvcc; else (-fmad=false) 1622 rows, 1316253
+//   LTM-R   2055 rows   2112540            on the H200; another GPU's rsqrt may round differently
 //
-// On the host, where LTM-R has a correctly rounded rsqrt, it is right for at least as many rows.
+// On the host LTM-R has a correctly rounded rsqrt, and is right for at least these rows.
 //
-// All functions are total: beyond the range they may return a neighbouring row, with a j that is
-// outside it or negative (modulo 2^32); from row 65536 on, where i(i+1) leaves 32 bits, any j.
+// All functions return a value for all arguments: above the range possibly a neighbouring row, with
+// a j outside it or negative (modulo 2^32); from row 65536 on, where i(i+1) exceeds 32 bits, any j.
 
 #define TMAP_TRIANGLE_ROWS_SQRT           4607u
 #define TMAP_TRIANGLE_ROWS_NEWTON         1949u
 #define TMAP_TRIANGLE_ROWS_NEWTON_UNFUSED 1622u
 #define TMAP_TRIANGLE_ROWS_RSQRT          2055u
 
-// What LTM-N and LTM-R add to the row before they round it down.
+// The number that LTM-N and LTM-R add to the row before they round it down.
 #define TMAP_TRIANGLE_EPSILON 1e-4f
 
-// sqrt(x) rounded to nearest, as IEEE 754 has it: the same bits on every machine. x: 0 or a normal
-// number. Double precision carries the root of a float so far that rounding it once more is
-// harmless: no such root lies within 2^-51 of the middle between two floats.
+// sqrt(x) rounded to nearest, as in IEEE 754: the same bits on every machine. x: 0 or a normal
+// number. Double precision makes the root of a float so exact that a second rounding is harmless:
+// no such root is within 2^-51 of the middle between two floats.
 TMAP_FN float tmapi_sqrt_nearest(float x) {
 #if defined(__CUDA_ARCH__)
     float y;
@@ -68,8 +68,7 @@ TMAP_FN float tmapi_sqrt_nearest(float x) {
 #endif
 }
 
-// 1 / sqrt(x), x a normal number: the GPU's own rsqrt, CUDA's rsqrtf; on the host the nearest
-// float.
+// 1 / sqrt(x), x a normal number: the GPU's rsqrt, CUDA's rsqrtf; on the host the nearest float.
 TMAP_FN float tmapi_rsqrt_nearest(float x) {
 #if defined(__CUDA_ARCH__)
     return tmapi_rsqrt(x);
@@ -96,7 +95,7 @@ TMAP_FN tmap_pair tmapi_triangle_in_row_strict(tmap_u32 lambda, tmap_u32 i) {
     return p;
 }
 
-// LTM-X: the root as IEEE 754 rounds it, no epsilon. Cost: a root of some 10 instructions, with a
+// LTM-X: the root rounded as in IEEE 754, no epsilon. Cost: a root of about 10 instructions, with a
 // branch. Exact for TMAP_TRIANGLE_ROWS_SQRT rows. Example: 0..5 -> (0,0)(1,0)(1,1)(2,0)(2,1)(2,2).
 TMAP_FN tmap_pair tmap_triangle_map_sqrt(tmap_u32 lambda) {
     float x = 0.25f + 2.0f * (float)lambda;
@@ -125,7 +124,7 @@ TMAP_FN tmap_pair tmap_triangle_map_strict_newton(tmap_u32 lambda) {
     return tmapi_triangle_in_row_strict(lambda, (tmap_u32)(root + 0.5f + TMAP_TRIANGLE_EPSILON));
 }
 
-// LTM-R, equation 16: x * rsqrtf(x) by the special-function unit, and epsilon. Cost: 2 instructions
+// LTM-R, equation 16: x * rsqrtf(x) on the special-function unit, and epsilon. Cost: 2 instructions
 // for the root. Exact for TMAP_TRIANGLE_ROWS_RSQRT rows. Example: as LTM-X.
 TMAP_FN tmap_pair tmap_triangle_map_rsqrt(tmap_u32 lambda) {
     float x = 0.25f + 2.0f * (float)lambda;
@@ -144,16 +143,16 @@ TMAP_FN tmap_pair tmap_triangle_map_strict_rsqrt(tmap_u32 lambda) {
 //
 // Grid: N x N. The cell of (x, y) is (i, j) = (y, x).
 
-// 1 if (x, y) is on or below the diagonal. A block returns at once where this is 0; a block with
-// x == y tests its threads as well. Example: (2,1) -> 0, (1,1) -> 1.
+// 1 if (x, y) is on or below the diagonal. A block returns at once if this is 0; a block with x ==
+// y also tests its threads. Example: (2,1) -> 0, (1,1) -> 1.
 TMAP_FN int tmap_triangle_bb_contains(tmap_u32 x, tmap_u32 y) { return x <= y; }
 
 // ---- RB: the rectangular box --------------------------------------------------------------------
 //
-// The columns beyond the middle are turned by half a turn and put above the rest.
+// The columns right of the middle are rotated by half a turn and put above the rest.
 
-// The grid of RB: N/2 wide and N + 1 high for even N, (N+1)/2 wide and N high for odd N.
-// Law: its area is N(N+1)/2. Example: 4 -> 2 x 5; 5 -> 3 x 5; 0 -> 0 x 1.
+// The grid of RB: N/2 wide and N + 1 high for even N, (N+1)/2 wide and N high for odd N. Law: its
+// area is N(N+1)/2. Example: 4 -> 2 x 5; 5 -> 3 x 5; 0 -> 0 x 1.
 TMAP_FN tmap_xy tmap_triangle_rb_grid(tmap_u32 n) {
     tmap_xy grid;
     grid.x = n / 2 + (n & 1);
@@ -161,9 +160,9 @@ TMAP_FN tmap_xy tmap_triangle_rb_grid(tmap_u32 n) {
     return grid;
 }
 
-// The cell of (x, y). x, y in tmap_triangle_rb_grid(n). Law: a bijection onto the cells.
+// The cell of (x, y) in RB. x, y inside tmap_triangle_rb_grid(n). Law: a bijection onto the cells.
 // Even N: (y - 1, x) below the diagonal, (N - 1 - y, N - 1 - x) on and above it; the column is
-// printed as N - i - 1, which is no bijection. Odd N: (y, x) on and below, (N - 1 - y, N - x)
+// printed as N - i - 1, which is not a bijection. Odd N: (y, x) on and below, (N - 1 - y, N - x)
 // above.
 // Example: N = 4, rows of the grid: (3,3)(3,2) / (0,0)(2,2) / (1,0)(1,1) / (2,0)(2,1) / (3,0)(3,1).
 TMAP_FN tmap_pair tmap_triangle_rb_map(tmap_u32 x, tmap_u32 y, tmap_u32 n) {
@@ -177,16 +176,17 @@ TMAP_FN tmap_pair tmap_triangle_rb_map(tmap_u32 x, tmap_u32 y, tmap_u32 n) {
 
 // ---- REC: the recursive partition ---------------------------------------------------------------
 //
-// N = m 2^k. One pass covers the 2^k triangles of side m on the diagonal; then k levels,
-// l = 0..k-1, each cover 2^(k-1-l) squares of side m 2^l, doubling the triangles: k + 1 launches.
+// N = m 2^k. One pass covers the 2^k triangles of side m on the diagonal; then k levels, l =
+// 0..k-1, each cover 2^(k-1-l) squares of side m 2^l, doubling the triangles: k + 1 launches.
 
+// The numbers of a recursive partition.
 typedef struct tmap_triangle_rec {
     tmap_u32 m, k;
 } tmap_triangle_rec;
 
-// N as m 2^k with the largest k for which m is a multiple of m0; m = N, k = 0 for an N that is no
-// multiple of m0. m0: the smallest triangle, the block size of the paper, or 1 in units of blocks;
-// 0 counts as 1. Example: (1920, 1) -> m = 15, k = 7; (96, 16) -> m = 48, k = 1.
+// N as m 2^k with the largest k for which m is a multiple of m0; m = N, k = 0 for an N that is not
+// a multiple of m0. m0: the smallest triangle, the block size of the paper, or 1 in units of
+// blocks; 0 counts as 1. Example: (1920, 1) -> m = 15, k = 7; (96, 16) -> m = 48, k = 1.
 TMAP_FN tmap_triangle_rec tmap_triangle_rec_make(tmap_u32 n, tmap_u32 m0) {
     tmap_triangle_rec rec = {n, 0};
     if (m0 < 1) m0 = 1;
@@ -194,15 +194,14 @@ TMAP_FN tmap_triangle_rec tmap_triangle_rec_make(tmap_u32 n, tmap_u32 m0) {
     return rec;
 }
 
-// The number of triangles of the diagonal pass, 2^k; launch m by m by 2^k threads or blocks, of
-// which those with x > y have no cell. 0 where it does not fit. Example: k = 7: 128.
+// Number of triangles of the diagonal pass, 2^k; launch m by m by 2^k threads or blocks, and skip
+// those with x > y. 0 if it does not fit. Example: k = 7: 128.
 TMAP_FN tmap_u32 tmap_triangle_rec_triangles(tmap_triangle_rec rec) {
     return rec.k < 32 ? 1u << rec.k : 0;
 }
 
-// The diagonal pass: the cell of (x, y), x, y < m, in triangle q < 2^k, for those (x, y) of which
-// tmap_triangle_bb_contains is 1. Example: m = 2, q = 3: (0,0) -> (6,6), (0,1) -> (7,6), (1,1) ->
-// (7,7).
+// The diagonal pass: the cell of (x, y), x, y < m, in triangle q < 2^k, for (x, y) with
+// tmap_triangle_bb_contains. Example: m = 2, q = 3: (0,0) -> (6,6), (0,1) -> (7,6), (1,1) -> (7,7).
 TMAP_FN tmap_pair tmap_triangle_rec_diagonal(tmap_triangle_rec rec, tmap_u32 x, tmap_u32 y,
                                              tmap_u32 q) {
     tmap_pair p;
@@ -211,8 +210,8 @@ TMAP_FN tmap_pair tmap_triangle_rec_diagonal(tmap_triangle_rec rec, tmap_u32 x, 
     return p;
 }
 
-// The grid of level l: x the side of its squares, m 2^l, y their number, 2^(k-1-l); so launch x by
-// x by y threads or blocks. l < k; no square otherwise. Example: m = 15, k = 7, l = 6: 960, 1.
+// The grid of level l: x is the side of its squares, m 2^l, y their number, 2^(k-1-l); so launch x
+// by x by y threads or blocks. l < k; otherwise no square. Example: m = 15, k = 7, l = 6: 960, 1.
 TMAP_FN tmap_xy tmap_triangle_rec_grid(tmap_triangle_rec rec, tmap_u32 l) {
     tmap_xy grid = {0, 0};
     if (l >= rec.k || rec.k > 32) return grid;
@@ -221,8 +220,8 @@ TMAP_FN tmap_xy tmap_triangle_rec_grid(tmap_triangle_rec rec, tmap_u32 l) {
     return grid;
 }
 
-// Level l: the cell of (x, y), x, y < m 2^l, in square q < 2^(k-1-l).
-// Law: with the diagonal pass, all levels together are a bijection onto the cells.
+// Level l: the cell of (x, y), x, y < m 2^l, in square q < 2^(k-1-l). Law: with the diagonal pass,
+// all levels together are a bijection onto the cells.
 // Example: m = 1, k = 2: l = 0: q = 0 -> (1,0), q = 1 -> (3,2); l = 1: (0,0) -> (2,0), (1,0) ->
 // (2,1), (0,1) -> (3,0), (1,1) -> (3,1).
 TMAP_FN tmap_pair tmap_triangle_rec_map(tmap_triangle_rec rec, tmap_u32 l, tmap_u32 x, tmap_u32 y,
@@ -236,13 +235,13 @@ TMAP_FN tmap_pair tmap_triangle_rec_map(tmap_triangle_rec rec, tmap_u32 l, tmap_
 
 // ---- UTM: the upper-triangular mapping ----------------------------------------------------------
 //
-// Pairs a < b < n by rows, the order of triangle/condensed.h:
-// a = floor(((2n+1) - sqrt(4n^2 - 4n - 8k + 1)) / 2), b = a + 1 + k - (a-1)(2n-a)/2, where k counts
-// from 0 and a and b, in this formula alone, from 1. The functions return them counted from 0.
+// Pairs a < b < n by rows, the order of triangle/condensed.h: a = floor(((2n+1) - sqrt(4n^2 - 4n -
+// 8k + 1)) / 2), b = a + 1 + k - (a-1)(2n-a)/2, with k from 0, and a and b (only in this formula)
+// from 1. The functions return a and b from 0.
 
-// The most points for which tmap_triangle_utm_sqrt is exact for every k: n = 4098 is the first that
-// goes wrong at some end of a row (every n up to 65536 was tried on an H200). It rounds as IEEE 754
-// has it, so that this holds on every machine.
+// The most points for which tmap_triangle_utm_sqrt is exact for every k: n = 4098 is the first with
+// a wrong result at some end of a row (every n up to 65536 was tested on an H200). It rounds as in
+// IEEE 754, so this holds on every machine.
 #define TMAP_TRIANGLE_UTM_SQRT_MAX 4097u
 
 // 4n^2 - 4n - 8k + 1 = (2n-1)^2 - 8k. n < 2^31, k < n(n-1)/2.
@@ -259,22 +258,22 @@ TMAP_FN tmap_pair tmapi_triangle_utm_in_row(tmap_u32 k, tmap_u32 n, tmap_u32 a) 
     return p;
 }
 
-// The row a >= 1 of a root, in single precision, counted from 0; 0 for roots of k outside.
+// The row a >= 1 of a root, in single precision, numbered from 0; 0 for roots of k out of range.
 TMAP_FN tmap_u32 tmapi_triangle_utm_row(float root, tmap_u32 n) {
     float a = (2.0f * (float)n + 1.0f - root) * 0.5f;
     return a >= 1.0f && a < 4294967040.0f ? (tmap_u32)a - 1 : 0;
 }
 
-// UTM for threads, as printed: the root of single precision, nothing repaired.
-// k < n(n-1)/2. Exact for n <= TMAP_TRIANGLE_UTM_SQRT_MAX; beyond, some pairs come from a
-// neighbouring row. Example: n = 4: 0..5 -> (0,1)(0,2)(0,3)(1,2)(1,3)(2,3).
+// UTM for threads, as printed: the single-precision root, without repair. k < n(n-1)/2. Exact for n
+// <= TMAP_TRIANGLE_UTM_SQRT_MAX; above, some pairs are from a neighbouring row. Example: n = 4:
+// 0..5 -> (0,1)(0,2)(0,3)(1,2)(1,3)(2,3).
 TMAP_FN tmap_pair tmap_triangle_utm_sqrt(tmap_u32 k, tmap_u32 n) {
     float root = tmapi_sqrt_nearest((float)tmapi_triangle_utm_discriminant(k, n));
     return tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
 }
 
-// UTM for threads with the conditionals that repair it: one row down or up.
-// n <= 92682, k < n(n-1)/2. Law: a bijection; equal to tmap_condensed_map. Exact.
+// UTM for threads with the conditionals that repair it: one row down or up. Range: n <= 92682, k <
+// n(n-1)/2. Law: a bijection; equal to tmap_condensed_map. Exact.
 TMAP_FN tmap_pair tmap_triangle_utm_map(tmap_u32 k, tmap_u32 n) {
     float root = tmapi_sqrt((float)tmapi_triangle_utm_discriminant(k, n));
     tmap_pair p = tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
@@ -285,8 +284,8 @@ TMAP_FN tmap_pair tmap_triangle_utm_map(tmap_u32 k, tmap_u32 n) {
     return p;
 }
 
-// UTM for blocks: tile (a, b), a <= b < n, of number k; the diagonal is needed here, so that this
-// is UTM of n + 1 with b - 1. n <= 92681, k < n(n+1)/2. Law: a bijection; equal to tmap_upper_map.
+// UTM for blocks: tile (a, b), a <= b < n, of number k. It includes the diagonal, so it is UTM of n
+// + 1 with b - 1. Range: n <= 92681, k < n(n+1)/2. Law: a bijection; equal to tmap_upper_map.
 // Exact. Example: n = 3: 0..5 -> (0,0)(0,1)(0,2)(1,1)(1,2)(2,2).
 TMAP_FN tmap_pair tmap_triangle_utm_blocks(tmap_u32 k, tmap_u32 n) {
     tmap_pair p = tmap_triangle_utm_map(k, n + 1);
@@ -294,8 +293,8 @@ TMAP_FN tmap_pair tmap_triangle_utm_blocks(tmap_u32 k, tmap_u32 n) {
     return p;
 }
 
-// UTM for blocks without conditionals, by a root that IEEE 754 rounds: right for n < 4097, since
-// tmap_triangle_utm_sqrt is up to TMAP_TRIANGLE_UTM_SQRT_MAX. Example: as above.
+// UTM for blocks without conditionals, with a root rounded as in IEEE 754: right for n < 4097, as
+// tmap_triangle_utm_sqrt is up to TMAP_TRIANGLE_UTM_SQRT_MAX. Example: as tmap_triangle_utm_blocks.
 TMAP_FN tmap_pair tmap_triangle_utm_blocks_sqrt(tmap_u32 k, tmap_u32 n) {
     tmap_pair p = tmap_triangle_utm_sqrt(k, n + 1);
     --p.j;
@@ -303,11 +302,11 @@ TMAP_FN tmap_pair tmap_triangle_utm_blocks_sqrt(tmap_u32 k, tmap_u32 n) {
 }
 
 // UTM for blocks without conditionals, by x rsqrt(x) and an epsilon: what the paper's conclusions
-// expect of UTM. The root of a row's first number is a whole one, which must not be rounded down,
-// and that of its last one is more than 1 / (n + 1) away from the next row's. With a correctly
-// rounded rsqrt 1.3e-4 to 4.8e-4 do at n = 1920; the paper's 1e-4 does not. The discriminant is
-// exact as a float for n <= 2047; up to there the function is right on the host, while a GPU's
-// rsqrt has to be tried. Example: as above.
+// expect of UTM. The root of a row's first number is an integer, which must not be rounded down,
+// and that of its last one is more than 1 / (n + 1) below the next row's. With a correctly rounded
+// rsqrt an epsilon of 1.3e-4 to 4.8e-4 suffices at n = 1920; the paper's 1e-4 does not. The
+// discriminant is exact as a float for n <= 2047; up to there the function is right on the host,
+// while a GPU's rsqrt must be tested. Example: as tmap_triangle_utm_blocks.
 #define TMAP_TRIANGLE_UTM_EPSILON  2.5e-4f
 #define TMAP_TRIANGLE_UTM_ROWS_MAX 2047u
 TMAP_FN tmap_pair tmap_triangle_utm_blocks_rsqrt(tmap_u32 k, tmap_u32 n) {

@@ -2,12 +2,12 @@
 // flood.h: the flood of a height map: the cells that water reaches from sources at a level, and the
 // area and volume of rising water.
 //
-// The flood is the set of cells below the level that a path of such cells joins with a source. A
-// path goes from a cell to one of its 4 neighbours, over an edge, or of its 8, over a corner too.
+// A cell is flooded if it is below the level and a path of such cells joins it to a source. A path
+// goes from a cell to one of its 4 neighbours (over edges), or of its 8 (over corners too).
 //
 //     const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_I16, 4};
 //     const tmap_flood_heights heights = {cells, 0};        // device memory
-//     const tmap_flood_sources sources = {seeds, 1, level}; // the same
+//     const tmap_flood_sources sources = {seeds, 1, level}; // device memory
 //     tmap_flood_plan plan;
 //     tmap_flood_plan_make(&map, TMAP_FLOOD_U8, 1, &plan);
 //     cudaMalloc(&workspace, plan.workspace);
@@ -17,10 +17,10 @@
 // 2015: regions of tiles in shared memory, joined over tiles' borders, and one pass that writes.
 //
 // Five launches for any map:
-//     local   heights become bits, and each block of 512 x 128 cells gets its components
-//     unite   components that touch over the edges of blocks are joined
-//     mark    those with a source are marked
-//     flags   says which components on blocks' borders are flooded
+//     local   converts heights to bits, and finds the components of each block of 512 x 128 cells
+//     unite   joins components that touch over the edges of blocks
+//     mark    marks those with a source
+//     flags   lists the flooded components on blocks' borders
 //     last    fills each tile of 32 x 16 cells from its border, and writes the result
 #ifndef TMAP_RASTER_FLOOD_H
 #define TMAP_RASTER_FLOOD_H
@@ -28,25 +28,25 @@
 #include "../value.h"
 #include "map.h"
 
-// Forms of a result. That of column x and row y is number y * width + x of bytes or floats.
+// Forms of a result. The result of column x and row y is number y * width + x of bytes or floats.
 #define TMAP_FLOOD_U8    0 // a byte: 1 flooded, 0 not
 #define TMAP_FLOOD_BITS  1 // a bit: x % 32 of word y * tmap_flood_words(width) + x / 32
 #define TMAP_FLOOD_DEPTH 2 // a float: level - height, 0 where not flooded
 
-// Heights in device memory. tiles: null, or what tmap_flood_tiles has written of them.
+// Heights in device memory. tiles: null, or what tmap_flood_tiles wrote for them.
 typedef struct tmap_flood_heights {
     const void *data, *tiles;
 } tmap_flood_heights;
 
-// Where water comes from, and how high it is. seeds: `count` of them in device memory. level: cells
-// below it are wet; any number, and below NaN there is none.
+// Sources of a flood and its level. seeds: `count` of them in device memory. level: cells below it
+// are wet; for NaN no cell is.
 typedef struct tmap_flood_sources {
     const tmap_flood_seed *seeds;
     tmap_u64 count;
     double level;
 } tmap_flood_sources;
 
-// Water that rises. seeds: as above. levels: in host memory, in any order.
+// Rising water. seeds: in device memory. levels: in host memory, in any order.
 typedef struct tmap_flood_rise {
     const tmap_flood_seed *seeds;
     tmap_u64 seed_count;
@@ -54,46 +54,46 @@ typedef struct tmap_flood_rise {
     tmap_u64 level_count;
 } tmap_flood_rise;
 
-// A flood's size.
+// The size of a flood.
 typedef struct tmap_flood_lake {
     tmap_u64 area; // cells
-    double volume; // the sum of level - height over them
+    double volume; // sum of level - height over them
 } tmap_flood_lake;
 
-// The lowest and highest keys (below) of a tile's cells. Cells that are never wet count for `high`
-// alone, as the highest of all.
+// The lowest and highest keys (see below) of a tile's cells. Cells that are never wet only count
+// for `high`, as the highest of all.
 typedef struct tmap_flood_range {
     int low, high;
 } tmap_flood_range;
 
-// How a map is divided, and where things are in the workspace.
+// How a map is divided, and the parts of the workspace.
 typedef struct tmap_flood_plan {
     tmap_raster_map map;
     int form;
     tmap_u32 rows, blocks_x, blocks_y; // rows of a block, blocks
-    tmap_u64 seeds;                    // at most
+    tmap_u64 seeds;                    // the most sources
     tmap_u64 at_parent, at_edges, at_offsets, at_table, at_flags, at_entries, at_kinds, at_sums;
     tmap_u64 workspace; // bytes
 } tmap_flood_plan;
 
 // ---- levels -------------------------------------------------------------------------------------
 //
-// Heights have keys, 32-bit integers in their order, for ranges of tiles. A single height is
+// Heights have keys, 32-bit integers in the same order, for ranges of tiles. A single height is
 // compared by its bits in memory, in one way for all types: wet heights are a range of bits.
 
 #define TMAPI_FLOOD_KEY_MIN (-2147483647 - 1)
 #define TMAPI_FLOOD_KEY_MAX 2147483647
 
-// A level, for heights of a type. By keys: cells of keys <= last are wet, but for those of key
-// `nodata`; none: 1 if no height is below the level. By bits, those of 16 extended by their sign:
-// wet are first, first + 1, ..., first + span, which may wrap around, but for those above `top`,
-// which are NaN; bits that equal `dry` where `mask` is set are NODATA.
+// A level, for heights of a type. By keys: cells with keys <= last are wet, except those with key
+// `nodata`; none: 1 if no height is below the level. By bits (16-bit ones sign-extended): wet are
+// first, first + 1, ..., first + span, which may wrap around, except those above `top`, which are
+// NaN; bits that equal `dry` under `mask` are NODATA.
 typedef struct tmapi_flood_level {
     int last, none, nodata, has_nodata;
     tmap_u32 first, span, top, dry, mask;
 } tmapi_flood_level;
 
-// The key of a float's bits: for NaN the largest one, which no level reaches; -0 is 0.
+// The key of a float's bits: the largest for NaN, which no level reaches; -0 is 0.
 TMAP_FN int tmapi_flood_float_key(tmap_u32 bits) {
     if ((bits & 0x7fffffffu) > 0x7f800000u) return TMAPI_FLOOD_KEY_MAX;
     if (bits == 0x80000000u) return 0;
@@ -108,7 +108,7 @@ TMAP_FN double tmapi_flood_key_height(int key, int floats) {
     return floats ? (double)height : (double)key;
 }
 
-// A level of a map.
+// Converts a level for the heights of a map.
 TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, double level) {
     const int floats = map->type == TMAP_RASTER_F32, shorts = map->type == TMAP_RASTER_I16;
     const int least = floats   ? (int)0x807fffffu
@@ -117,7 +117,7 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
     tmap_i64 high = floats ? 0x7f7fffff : shorts ? 32767 : TMAPI_FLOOD_KEY_MAX, low = least;
     tmapi_flood_level l;
     l.none = !(tmapi_flood_key_height(least, floats) < level);
-    while (low < high) { // the last key below the level
+    while (low < high) { // finds the last key below the level
         const tmap_i64 middle = high - (high - low) / 2;
         if (tmapi_flood_key_height((int)middle, floats) < level)
             low = middle;
@@ -128,7 +128,7 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
     l.has_nodata = tmapi_raster_nodata(map, &l.nodata);
     l.dry = (tmap_u32)l.nodata, l.mask = floats && l.nodata == 0 ? 0x7fffffffu : ~0u; // 0 and -0
     if (floats) l.nodata = tmapi_flood_float_key(l.dry);
-    // negative numbers come first; of floats, those nearest to 0
+    // negative numbers are first; with floats those nearest to 0
     l.first = 0x80000000u, l.span = (tmap_u32)l.last - l.first;
     l.top = floats ? 0xff800000u : ~0u; // -infinity
     if (floats && l.last < 0) l.first = (tmap_u32)l.last ^ 0x7fffffffu, l.span = l.top - l.first;
@@ -137,11 +137,11 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 
 // ---- blocks, tiles and nodes --------------------------------------------------------------------
 //
-// A block of threads has 512 columns and 128 (or 64) rows of the map, in tiles of 32 x 16 cells.
+// A block of threads takes 512 columns and 128 (or 64) rows of the map, in tiles of 32 x 16 cells.
 // Word w of a row has columns 32 w to 32 w + 31, the lowest in bit 0. The flood is found on the
-// blocks' borders: a node is a component of a block with a cell at a place of its border. Places,
-// and so nodes, of a block are
-//     0 to 255     its first row: two columns each, which hold the beginning of one run at most
+// blocks' borders: a node is a component of a block with a cell at a position of its border. The
+// positions of a block, and so its nodes, are
+//     0 to 255     its first row: two columns each, which contain the beginning of one run at most
 //     256 to 511   its last row
 //     512 to 575   its first column: two rows each
 //     576 to 639   its last column
@@ -151,14 +151,14 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 #define TMAPI_FLOOD_PITCH  272u // words of a row of tiles in the last pass: other banks for each
 #define TMAPI_FLOOD_NODES  640u // of a block
 #define TMAPI_FLOOD_EDGES  40u  // words of a block's border: rows 16 and 16, columns 4 and 4
-#define TMAPI_FLOOD_QUADS  12u  // words of 8 bytes of a table of runs, for each row, at most
+#define TMAPI_FLOOD_QUADS  12u  // most words of 8 bytes of a table of runs, for each row
 #define TMAPI_FLOOD_NONE   0xffffffffu
-#define TMAPI_FLOOD_MARK   0x80000000u // at the root of a flooded region
-#define TMAPI_FLOOD_BORDER 0x8000u     // a component is numbered by a node of its block
+#define TMAPI_FLOOD_MARK   0x80000000u // set at the root of a flooded region
+#define TMAPI_FLOOD_BORDER 0x8000u     // set if a component is numbered by a node of its block
 
 #define TMAPI_FLOOD_MIXED 0u // a block of wet and dry cells
-#define TMAPI_FLOOD_DRY   1u // of dry cells
-#define TMAPI_FLOOD_FULL  2u // of wet cells
+#define TMAPI_FLOOD_DRY   1u // only dry cells
+#define TMAPI_FLOOD_FULL  2u // only wet cells
 
 // The argument of all kernels.
 typedef struct tmapi_flood {
@@ -173,12 +173,12 @@ typedef struct tmapi_flood {
     tmap_u32 *bits;          // blocks_x * 16 words a row
     tmap_u32 *parent;        // of the nodes
     tmap_u32 *edges;         // TMAPI_FLOOD_EDGES words a block
-    unsigned short *offsets; // 2 rows + 1 a block: where a tile's lists are in its table
+    unsigned short *offsets; // 2 rows + 1 a block: beginnings of tiles' lists in its table
     tmap_u64 *table;         // components of runs on tiles' borders, four in a word
     tmap_u32 *flags;         // 20 words a block: its flooded nodes
     tmap_u32 *entries;       // two words a seed: its node, and its component as in tables
-    unsigned char *kinds;    // of each block: TMAPI_FLOOD_MIXED and so on
-    tmap_u64 *areas;         // of each block, and sums of its heights
+    unsigned char *kinds;    // of each block: TMAPI_FLOOD_MIXED, ...
+    tmap_u64 *areas;         // of each block; also sums of its heights
     double *sums;
     void *out;
 } tmapi_flood;
@@ -193,7 +193,7 @@ TMAP_FN tmap_u32 tmapi_flood_last_bytes(tmap_u32 rows) {
     return rows / 16 * TMAPI_FLOOD_PITCH * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
 }
 
-// Divides a map into blocks of some rows.
+// Divides a map into blocks of `rows` rows, and the workspace.
 TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
     const tmap_u64 across = (p->map.width + 511) / 512, down = (p->map.height + rows - 1) / rows;
     const tmap_u64 blocks = across * down;
@@ -211,10 +211,11 @@ TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
     p->workspace = end;
 }
 
-// Makes a plan from facts: of them, the shared memory that a block can have.
-// map: its comment has the ranges; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8, _BITS
-// or _DEPTH. seeds: sources of a flood, at most, up to 2^31 - 1. *plan: written on success.
-// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB.
+// Makes the plan of tmap_flood_plan_make from facts, for the shared memory that a block can have.
+// map: its ranges are in raster/map.h; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8,
+// _BITS or _DEPTH. seeds: the most sources of a flood, up to 2^31 - 1; a flood may have fewer.
+// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB. Writes
+// *plan only on success.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
 // of more than 2^31 / 640 blocks of 512 x 128 cells, about 2 * 10^11 cells.
 TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 seeds,
@@ -236,11 +237,11 @@ TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 se
 // A block of threads: its part of the map, and its shared memory.
 typedef struct tmapi_flood_block {
     const tmapi_flood *f;
-    tmap_u64 number, x, y;          // row by row; its first column and row
+    tmap_u64 number, x, y;          // in raster order; its first column and row
     tmap_u32 rows;                  // local: of a block
     volatile unsigned short *slots; // local: tmapi_flood_slot
     tmap_u32 *bits, *scan;          // local: tmapi_flood_place; a word for each warp, 8 at most
-    tmap_u32 *cells;                // last: flooded: TMAPI_FLOOD_PITCH words for 16 rows
+    tmap_u32 *cells;                // last: flooded cells: TMAPI_FLOOD_PITCH words for 16 rows
     tmap_u32 *flags;                // last: of nodes 20 words, then of slots 8 a row
     tmap_u64 *table;                // last: TMAPI_FLOOD_QUADS a row
 } tmapi_flood_block;
@@ -253,27 +254,26 @@ TMAP_DEVICE tmapi_flood_block tmapi_flood_block_at(const tmapi_flood *f) {
     return b;
 }
 
-// Where a row's word is in `bits`: lanes of a warp, which have 16 words of rows 8 apart, read from
-// 32 banks.
+// Position of a row's word in `bits`: the lanes of a warp, which hold 16 words of rows 8 apart,
+// read from 32 banks.
 TMAP_DEVICE tmap_u32 tmapi_flood_place(tmap_u32 row, tmap_u32 word) {
     return (row * TMAPI_FLOOD_WORDS + word) ^ (row >> 3 & 1) << 4;
 }
 
 TMAP_DEVICE tmap_u32 tmapi_flood_starts(tmap_u32 row) { return row & ~(row << 1); }
-// The lowest bit of `bits` and all below it; all of them if there is none.
+// The lowest bit of `bits` and all below it; all bits if there is none.
 TMAP_DEVICE tmap_u32 tmapi_flood_upto(tmap_u32 bits) { return bits ^ (bits - 1); }
 TMAP_DEVICE tmap_u32 tmapi_flood_wide(tmap_u32 row) { return row | row << 1 | row >> 1; }
-// What lies in a run of `row` at or above one of its `seeds`: a carry goes up from there to its
-// end.
+// The part of each run of `row` at or above one of its `seeds`: a carry goes from there to its end.
 TMAP_DEVICE tmap_u32 tmapi_flood_up(tmap_u32 row, tmap_u32 seeds) {
     return row & (~(row + seeds) | seeds);
 }
-// The runs of `row` with a seed in them. back: row, its bits in reverse.
+// The runs of `row` that contain a seed. back: row with its bits reversed.
 TMAP_DEVICE tmap_u32 tmapi_flood_whole(tmap_u32 row, tmap_u32 back, tmap_u32 seeds) {
     return __brev(tmapi_flood_up(back, __brev(tmapi_flood_up(row, seeds))));
 }
 
-// Where a seed lies in a block; 0 if elsewhere or outside of the map.
+// Position of a seed in a block; returns 0 if it is elsewhere or outside the map.
 TMAP_DEVICE int tmapi_flood_seed_here(const tmapi_flood_block *b, tmap_u32 seed, tmap_u32 *x,
                                       tmap_u32 *y) {
     const tmap_flood_seed s = b->f->seeds[seed];
@@ -282,7 +282,7 @@ TMAP_DEVICE int tmapi_flood_seed_here(const tmapi_flood_block *b, tmap_u32 seed,
            s.y >= b->y && s.x - b->x < 512 && s.y - b->y < b->f->plan.rows;
 }
 
-// Whether any seed lies in the block. A barrier of the block.
+// 1 if any seed is in the block. A barrier of the block.
 TMAP_DEVICE int tmapi_flood_seeds_here(const tmapi_flood_block *b) {
     int here = 0;
     tmap_u32 x, y;
@@ -301,7 +301,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_cell(const void *heights, tmap_u64 at, const tm
     return size == 2 ? (tmap_u32)((const short *)heights)[at] : ((const tmap_u32 *)heights)[at];
 }
 
-// 1 if a height of these bits is below the level; 1 if it is NODATA, where the level has that.
+// 1 if a height with these bits is below the level; 1 if it is NODATA, for levels that have it.
 TMAP_DEVICE int tmapi_flood_cell_below(const tmapi_flood_level *l, tmap_u32 bits) {
     return bits - l->first <= l->span && bits <= l->top;
 }
@@ -309,10 +309,10 @@ TMAP_DEVICE int tmapi_flood_cell_dry(const tmapi_flood_level *l, tmap_u32 bits) 
     return ((bits ^ l->dry) & l->mask) == 0;
 }
 
-// A bit for each of 8 heights of 16 bits.
+// A bit for each of 8 heights of 16 bits, 1 if wet.
 TMAP_DEVICE tmap_u32 tmapi_flood_byte(const tmapi_flood_level *l, uint4 v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // 1 where dry: min(max(h, last) - last, 1), two at a time
+    // 1 if dry: min(max(h, last) - last, 1), two at a time
     const tmap_u32 one = 0x00010001u, last = (tmap_u32)(l->last & 0xffff) * one;
     const tmap_u32 less = (tmap_u32)(-l->last & 0xffff) * one;
     tmap_u32 a = __viaddmin_u16x2(__vmaxs2(v.x, last), less, one);
@@ -340,7 +340,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_byte(const tmapi_flood_level *l, uint4 v) {
 #endif
 }
 
-// A bit for each of 4 heights of 32 bits: of those below the level, or those of NODATA.
+// A bit for each of 4 heights of 32 bits: 1 below the level; 1 for NODATA.
 TMAP_DEVICE tmap_u32 tmapi_flood_below4(const tmapi_flood_level *l, uint4 v) {
     return (tmap_u32)tmapi_flood_cell_below(l, v.x) |
            (tmap_u32)tmapi_flood_cell_below(l, v.y) << 1 |
@@ -353,8 +353,8 @@ TMAP_DEVICE tmap_u32 tmapi_flood_dry4(const tmapi_flood_level *l, uint4 v) {
            (tmap_u32)tmapi_flood_cell_dry(l, v.w) << 3;
 }
 
-// A bit for each height of `count` such groups, up to 8. One branch for all: with one a group, the
-// loads would not be in flight together.
+// A bit for each height of `count` such groups, up to 8. There is a single branch: with one for
+// each group, the loads would not be in flight together.
 TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4 *v,
                                          const tmap_u32 count) {
     tmap_u32 bits = 0;
@@ -366,7 +366,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4
     return bits;
 }
 
-// Loads a tile of any alignment: a row a load of the warp.
+// Loads a tile of any alignment: each load of the warp reads a row.
 TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood_block *b, tmap_u32 tile,
                                        const tmap_u32 size) {
     const tmap_u32 lane = threadIdx.x % 32, word = tile % TMAPI_FLOOD_WORDS;
@@ -390,8 +390,8 @@ TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood_block *b, tmap_u32 tile
     if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
-// 1 if rows of a block can be read 16 bytes at a time, wherever they begin: what is read beyond a
-// row's end lies in the map.
+// 1 if the rows of a block can be read 16 bytes at a time wherever they begin: what is read after a
+// row's end is inside the map.
 TMAP_DEVICE int tmapi_flood_by_rows(const tmapi_flood_block *b, const tmap_u32 size) {
     const tmap_raster_map *map = &b->f->plan.map;
     return b->x + 512 <= map->width &&
@@ -399,8 +399,8 @@ TMAP_DEVICE int tmapi_flood_by_rows(const tmapi_flood_block *b, const tmap_u32 s
            (tmap_u64)b->f->heights % 16 == 0;
 }
 
-// Bits of heights as bytes that the lanes have in the order of cells. v: 8 groups of 16 bytes a
-// lane, 32 * 16 bytes apart.
+// Converts heights to bytes of bits, which the lanes hold in the order of cells. v: 8 groups of 16
+// bytes a lane, 32 * 16 bytes apart.
 TMAP_DEVICE void tmapi_flood_bytes_of(const tmapi_flood_level *l, const uint4 *v, tmap_u32 *bytes,
                                       const tmap_u32 size) {
     const tmap_u32 lane = threadIdx.x % 32, upper = lane / 16 * 4; // lanes 16 to 31: odd groups
@@ -418,8 +418,8 @@ TMAP_DEVICE void tmapi_flood_bytes_of(const tmapi_flood_level *l, const uint4 *v
     for (tmap_u32 i = 0; i < 4; ++i) bytes[i] = low >> 8 * i & 255;
 }
 
-// Loads such a block: 8 loads of 16 bytes in flight. Of a row that begins between multiples of 16
-// bytes, lanes load from the multiple before, and take what lacks from the next lane.
+// Loads such a block with 8 loads of 16 bytes in flight. If a row begins between multiples of 16
+// bytes, lanes load from the previous multiple and take the missing cells from the next lane.
 TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood_block *b, const tmap_u32 size) {
     const tmapi_flood_level *l = &b->f->level;
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -462,14 +462,14 @@ TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood_block *b, const tmap_u3
     }
 }
 
-// 1 if tiles of a block can be read 16 bytes at a time.
+// 1 if the tiles of a block can be read 16 bytes at a time.
 TMAP_DEVICE int tmapi_flood_by_tiles(const tmapi_flood_block *b, const tmap_u32 size) {
     const tmap_raster_map *map = &b->f->plan.map;
     return b->x + 512 <= map->width && b->y + b->f->plan.rows <= map->height &&
            map->pitch % (16 / size) == 0 && (tmap_u64)b->f->heights % 16 == 0;
 }
 
-// A tile's heights, if they can be read so: 2 * size lanes have a row, each of them 16 bytes.
+// Reads such a tile: 2 * size lanes have a row, each of them 16 bytes.
 TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood_block *b, tmap_u32 tile, uint4 *v,
                                        const tmap_u32 size) {
     const tmap_u64 pitch = b->f->plan.map.pitch;
@@ -483,7 +483,7 @@ TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood_block *b, tmap_u32 tile
         v[i] = __ldcs((const uint4 *)(from + i * rows * pitch * size));
 }
 
-// Loads up to 8 / size tiles of a list so, 8 loads in flight.
+// Loads up to 8 / size such tiles of a list, with 8 loads in flight.
 TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u32 *tiles,
                                         tmap_u32 count, const tmap_u32 size) {
     const tmapi_flood_level *l = &b->f->level;
@@ -494,7 +494,7 @@ TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u
     for (tmap_u32 i = 0; i < 8 / size; ++i)
         if (i < count) tmapi_flood_read_tile(b, tiles[i], v + i * size, size);
     if (size == 4) {
-        // a byte of two lanes: of groups 0, 2, 4, 6 in the even lane, of the others in the odd
+        // a byte of two lanes: of groups 0, 2, 4, 6 in the even lane, of the others in the odd one
         own = tmapi_flood_nibbles(l, v, 4);
         if (count > 1) own |= tmapi_flood_nibbles(l, v + 4, 4) << 16;
         other = __shfl_xor_sync(~0u, (odd ? own : own >> 4) & 0x0f0f0f0fu, 1);
@@ -512,9 +512,9 @@ TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u
     }
 }
 
-// Of tiles whose ranges are known: writes the bits of those that are dry or full, and lists the
-// others where slots will be. Returns how many are listed; or TMAPI_FLOOD_ALL, and writes nothing,
-// where reading the whole block by rows is faster. Barriers of the block.
+// For tiles with known ranges: writes the bits of dry and full tiles, and lists the others in the
+// memory of the slots. Returns their number; or TMAPI_FLOOD_ALL, without writing anything, if
+// reading the complete block by rows is faster. Barriers of the block.
 TMAP_DEVICE tmap_u32 tmapi_flood_sort_tiles(const tmapi_flood_block *b) {
     const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2;
     const tmap_flood_range range = b->f->tiles[b->number * b->rows + tile];
@@ -536,7 +536,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_sort_tiles(const tmapi_flood_block *b) {
     return mixed;
 }
 
-// Loads a block, or the tiles of the list. listed: what tmapi_flood_sort_tiles returned.
+// Loads a block, or the tiles of the list. listed: the result of tmapi_flood_sort_tiles.
 TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 listed,
                                         const tmap_u32 size) {
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -557,7 +557,7 @@ TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 lis
             tmapi_flood_load_tile(b, all ? i : b->slots[i], size);
 }
 
-// Loads a block's bits and stores them in the workspace. Returns what it holds, in all threads.
+// Loads a block's bits and stores them in the workspace. Returns the block's kind to all threads.
 TMAP_DEVICE tmap_u32 tmapi_flood_load(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
     const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
@@ -590,20 +590,20 @@ TMAP_DEVICE tmap_u32 tmapi_flood_load(const tmapi_flood_block *b) {
 
 // ---- local: the components of a block -----------------------------------------------------------
 //
-// 16 threads have 8 rows, each of them 32 columns. Two rows are taken at a time, a double row: its
-// components are intervals of columns, found by arithmetic on words. Each has a slot, which holds
-// the slot of another component that it is joined with, or its own: a root. Slots of higher
-// components hold lower numbers.
-//     1  each component points to the first one above that it touches: no two write the same
-//     2  rounds: all jump until they point to roots; then, for all other contacts, one of the two
-//        roots is put below the other. If two do so with one root, one of them succeeds, and the
-//        other one comes again in the next round
-// Threads wait for shared memory most of all, so that loops have four loads in flight at a time.
+// 16 threads have 8 rows, each thread 32 columns. Two rows are processed together, a double row:
+// its components are intervals of columns, found by arithmetic on words. Each has a slot, which
+// holds the slot of another component that it is joined to, or its own: a root. Slots of higher
+// components have lower numbers.
+//     1  each component points to the first one above that it touches: no two write the same slot
+//     2  rounds: all slots jump until they point to roots; then, for each other contact, one of
+//        the two roots is put below the other. If two threads do so with one root, one of them
+//        succeeds, and the other tries again in the next round
+// The wait is mostly for shared memory, so loops have four loads in flight at a time.
 
 #define TMAPI_FLOOD_STRIP  8u // rows of a thread
 #define TMAPI_FLOOD_DOUBLE 4u // double rows of a thread
 
-// The slot of component k of a word of a double row, up to 32 of them; banks as those of places.
+// The slot of component k of a word of a double row, up to 32 of them; banks as tmapi_flood_place.
 TMAP_DEVICE tmap_u32 tmapi_flood_slot(tmap_u32 pair, tmap_u32 word, tmap_u32 k) {
     return pair * 512 + ((k >> 1) ^ (pair >> 2 & 1)) * 32 + word * 2 + (k & 1);
 }
@@ -614,7 +614,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_firsts(tmap_u32 a, tmap_u32 b, int eight) {
     return both & ~(eight ? both << 1 : (a & a << 1) | (b & b << 1));
 }
 
-// The number of the component that column `bit`, a power of two, lies in.
+// The number of the component that contains column `bit`, a power of two.
 TMAP_DEVICE tmap_u32 tmapi_flood_rank(tmap_u32 firsts, tmap_u32 bit) {
     return (tmap_u32)__popc(firsts & tmapi_flood_upto(bit)) - 1;
 }
@@ -637,9 +637,9 @@ TMAP_DEVICE tmap_u32 tmapi_flood_root(const tmapi_flood_block *b, tmap_u32 slot)
     return slot;
 }
 
-// Takes runs away that touch one other run alone, up to half of the components: the rest is joined
-// as before, and the last pass floods them again. Cells on the border of a tile stay. For
-// 4-connected cells. Barriers of the block.
+// Removes runs that touch only one other run, up to half of the components: the rest is joined as
+// before, and the last pass floods the removed runs again. Keeps the cells on the border of a tile.
+// For 4-connected cells. Barriers of the block.
 TMAP_DEVICE void tmapi_flood_prune(const tmapi_flood_block *b) {
     const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
     const tmap_u32 first = strip * TMAPI_FLOOD_STRIP;
@@ -657,8 +657,8 @@ TMAP_DEVICE void tmapi_flood_prune(const tmapi_flood_block *b) {
             const tmap_u32 r = turn ? i : TMAPI_FLOOD_STRIP + 1 - i;
             const tmap_u32 behind = m[turn ? r - 1 : r + 1], ahead = m[turn ? r + 1 : r - 1];
             const tmap_u32 row = m[r], touch = tmapi_flood_starts(row & ahead);
-            // a run stays for a contact behind, or for a second one ahead: in row + touch, the
-            // carry of the first contact ends at the run's end, and so the second stays set
+            // a run is kept for a contact behind, or for a second one ahead: in row + touch, the
+            // carry of the first contact ends at the run's end, so the second one remains set
             tmap_u32 stay = (row & (behind | 0x80000001u)) | (touch & (row + touch));
             if ((r == 1 && strip % 2 == 0) || (r == TMAPI_FLOOD_STRIP && strip % 2)) stay = row;
             m[r] = tmapi_flood_whole(row, __brev(row), stay);
@@ -669,15 +669,15 @@ TMAP_DEVICE void tmapi_flood_prune(const tmapi_flood_block *b) {
     __syncthreads();
 }
 
-// What a thread remembers of its double rows. firsts: also of the one above them. others: columns
-// of further contacts with the double row above. left: the component to the left of the first one,
-// or NONE. above_left, above_right: the same by corners; a bit each.
+// A thread's data of its double rows. firsts: also of the one above them. others: columns of
+// further contacts with the double row above. left: the component to the left of the first one, or
+// NONE. above_left, above_right: contacts over corners; a bit each.
 typedef struct tmapi_flood_strip {
     tmap_u32 firsts[TMAPI_FLOOD_DOUBLE + 1], others[TMAPI_FLOOD_DOUBLE], left[TMAPI_FLOOD_DOUBLE];
     tmap_u32 above_left[TMAPI_FLOOD_DOUBLE], above_right;
 } tmapi_flood_strip;
 
-// Makes components and lets them point to the first one above. No two threads write the same slot.
+// Makes components and points each to the first one above. No two threads write the same slot.
 TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip *s, int eight) {
     const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
     tmap_u32 above = 0;
@@ -727,7 +727,7 @@ TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip
             others |= tmapi_flood_starts(touch) & touch & (touch - 1);
             ++k;
         }
-        if (k & 1) { // the other half of its word of memory: a root, so that jumps find one
+        if (k & 1) { // the other half of its word of memory: a root, so that jumps end there
             const tmap_u32 slot = tmapi_flood_slot(pair, word, k);
             b->slots[slot] = (unsigned short)slot;
         }
@@ -737,7 +737,7 @@ TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip
     __syncthreads();
 }
 
-// Lets all components point to roots, two of each double row at a time. most: of a thread's words.
+// Points all components to roots, two of each double row at a time. most: of a thread's words.
 TMAP_DEVICE void tmapi_flood_jump(const tmapi_flood_block *b, const tmapi_flood_strip *s,
                                   tmap_u32 most) {
     const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
@@ -767,8 +767,8 @@ TMAP_DEVICE void tmapi_flood_jump(const tmapi_flood_block *b, const tmapi_flood_
     } while (__syncthreads_or(changed));
 }
 
-// Puts the higher root below the lower, of each pair of slots (x[j], y[j]) that point to roots.
-// Returns a bit for each pair whose roots were different. Equal slots are no pair.
+// Puts the higher root below the lower one, for each pair of slots (x[j], y[j]) that point to
+// roots. Returns a bit for each pair with different roots. Equal slots are not a pair.
 TMAP_DEVICE tmap_u32 tmapi_flood_hook(const tmapi_flood_block *b, tmap_u32 *x, tmap_u32 *y) {
     tmap_u32 different = 0;
 #pragma unroll
@@ -784,8 +784,8 @@ TMAP_DEVICE tmap_u32 tmapi_flood_hook(const tmapi_flood_block *b, tmap_u32 *x, t
     return different;
 }
 
-// One round for all contacts but the first ones; returns 1 if the thread has found different roots.
-// Contacts of one root are forgotten: who has joined them comes again if others undid that.
+// One round for all contacts except the first ones. Returns 1 if the thread found different roots.
+// Drops contacts within one root; the threads that joined it retry if others overwrote that.
 TMAP_DEVICE int tmapi_flood_join(const tmapi_flood_block *b, tmapi_flood_strip *s, int eight) {
     const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
     const tmap_u32 pair = strip * TMAPI_FLOOD_DOUBLE;
@@ -841,7 +841,7 @@ TMAP_DEVICE int tmapi_flood_join(const tmapi_flood_block *b, tmapi_flood_strip *
     return any != 0;
 }
 
-// Joins the components of a block: all slots point to roots. Barriers of the block.
+// Joins the components of a block: all slots then point to roots. Barriers of the block.
 TMAP_DEVICE void tmapi_flood_components(const tmapi_flood_block *b, int eight) {
     tmapi_flood_strip s;
     tmap_u32 most = 0;
@@ -873,7 +873,7 @@ TMAP_DEVICE void tmapi_flood_write_edges(const tmapi_flood_block *b) {
         }
 }
 
-// The slot of the component at a node's place, or NONE.
+// The slot of the component at a node's position, or NONE.
 TMAP_DEVICE tmap_u32 tmapi_flood_node_slot(const tmapi_flood_block *b, tmap_u32 node, int eight) {
     tmap_u32 x, y;
     if (node < 512) {
@@ -903,7 +903,7 @@ TMAP_DEVICE void tmapi_flood_number(const tmapi_flood_block *b, int eight) {
         if (node < TMAPI_FLOOD_NODES) roots[i] = tmapi_flood_node_slot(b, node, eight);
         if (roots[i] == TMAPI_FLOOD_NONE) continue;
         const tmap_u32 root = tmapi_flood_root(b, roots[i]), shift = root % 2 * 16;
-        for (;;) { // the first one to come
+        for (;;) { // the first thread to arrive
             const tmap_u32 two = *(volatile tmap_u32 *)(pairs + root / 2);
             if (two >> shift & TMAPI_FLOOD_BORDER) break;
             if (atomicCAS(pairs + root / 2, two,
@@ -926,8 +926,8 @@ TMAP_DEVICE tmap_u32 tmapi_flood_component(const tmapi_flood_block *b, tmap_u32 
     return held & TMAPI_FLOOD_BORDER ? held : root;
 }
 
-// Writes the node and the component of each seed in the block; block 0, that those outside of the
-// map have none.
+// Writes the node and the component of each seed in the block. Block 0 also writes that seeds
+// outside the map have none.
 TMAP_DEVICE void tmapi_flood_write_seeds(const tmapi_flood_block *b, tmap_u32 kind, int eight) {
     const tmapi_flood *f = b->f;
     for (tmap_u32 i = threadIdx.x; i < f->seed_count; i += blockDim.x) {
@@ -946,7 +946,7 @@ TMAP_DEVICE void tmapi_flood_write_seeds(const tmapi_flood_block *b, tmap_u32 ki
     }
 }
 
-// A list of components that is written four at a time.
+// A list of components, written four at a time.
 typedef struct tmapi_flood_list {
     tmap_u64 *to, four;
     tmap_u32 count;
@@ -957,8 +957,8 @@ TMAP_DEVICE void tmapi_flood_append(tmapi_flood_list *l, tmap_u32 component) {
     if (++l->count % 4 == 0) *l->to++ = l->four;
 }
 
-// Writes the lists of the tiles: components in the order of runs, by an even thread of a tile's
-// first row, then of its first column; by an odd one of its last row, then of its last column.
+// Writes the lists of the tiles: components in the order of runs. An even thread writes those of a
+// tile's first row, then of its first column; an odd one those of its last row and column.
 TMAP_DEVICE void tmapi_flood_write_lists(const tmapi_flood_block *b, int eight) {
     const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2;
     const tmap_u32 word = tile % TMAPI_FLOOD_WORDS, top = tile / TMAPI_FLOOD_WORDS * 16;
@@ -1012,14 +1012,14 @@ static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_
     tmapi_flood_write_edges(&b);
     if (kind == TMAPI_FLOOD_MIXED) {
         __syncthreads();
-        if (!eight && !seeds) tmapi_flood_prune(&b); // a seed may lie on any cell
+        if (!eight && !seeds) tmapi_flood_prune(&b); // a seed may be on any cell
         if (eight)
             tmapi_flood_components(&b, 1);
         else
             tmapi_flood_components(&b, 0);
         tmapi_flood_number(&b, eight);
         tmapi_flood_write_lists(&b, eight);
-    } else if (kind == TMAPI_FLOOD_FULL) // all of its nodes are node 0
+    } else if (kind == TMAPI_FLOOD_FULL) // node 0 is its only node
         for (tmap_u32 node = threadIdx.x; node < TMAPI_FLOOD_NODES; node += blockDim.x)
             if (tmapi_flood_node_slot(&b, node, eight) != TMAPI_FLOOD_NONE)
                 f.parent[b.number * TMAPI_FLOOD_NODES + node] =
@@ -1029,8 +1029,8 @@ static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_
 
 // ---- unite, mark, flags: the nodes of all blocks ------------------------------------------------
 //
-// Nodes are trees: each points to another one, or is a root. Who climbs a tree lets the node that
-// he comes from point as far as he has come; as all do so, paths halve.
+// Nodes are trees: each points to another one, or is a root. Each thread that climbs a tree points
+// the node it leaves to the node it has reached; this halves paths.
 
 #define TMAPI_FLOOD_UNITE 320u // threads of a block: 16 for each of 20 words of edges
 
@@ -1048,17 +1048,17 @@ TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
         high = a > b ? a : b;
         old = atomicCAS(parent + high, high, a ^ b ^ high);
         if (old == high) return;
-        a ^= b ^ high, b = old; // the lower one, and where the other one points to now
+        a ^= b ^ high, b = old; // the lower one, and the new parent of the other one
     }
 }
 
-// The node of the run of a word `row` that holds column `bit`. first: the word's first node.
+// The node of the run of a word `row` that contains column `bit`. first: the word's first node.
 TMAP_DEVICE tmap_u32 tmapi_flood_run_node(tmap_u32 first, tmap_u32 row, tmap_u32 bit) {
     const tmap_u32 start = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
     return first + (31 - (tmap_u32)__clz((int)start)) / 2;
 }
 
-// Contacts of the columns `part` of a word of a block's last row with the block below.
+// Unites over the columns `part` of a word of a block's last row with the block below.
 TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
                                        tmap_u32 part) {
     const tmap_u32 eight = f->plan.map.connectivity == 8, across = f->plan.blocks_x;
@@ -1068,7 +1068,7 @@ TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tma
     const tmap_u32 from = block * TMAPI_FLOOD_NODES + 256 + word * 16;
     const tmap_u32 to = (block + across) * TMAPI_FLOOD_NODES + word * 16;
     tmap_u32 touch = tmapi_flood_starts(a & b) & part;               // one bit at most
-    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // the contact goes on
+    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // it continues
     if (touch)
         tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, touch),
                           tmapi_flood_run_node(to, b, touch));
@@ -1086,7 +1086,7 @@ TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tma
 #pragma unroll
     for (int right = 0; right < 2; ++right) { // in the word to the left, or to the right
         const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
-        const int beside = right ? word == 15 : word == 0; // in another block, if there is one
+        const int beside = right ? word == 15 : word == 0; // in another block, if it exists
         const int there = right ? block % across + 1 < across : block % across != 0;
         const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
         tmap_u32 c;
@@ -1099,7 +1099,7 @@ TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tma
     }
 }
 
-// Contacts of the rows `part`, of 32, of a block's last column with the next block.
+// Unites over the rows `part`, of 32, of a block's last column with the next block.
 TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
                                           tmap_u32 part) {
     const tmap_u32 *left = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 36;
@@ -1119,7 +1119,7 @@ TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, 
         tmapi_flood_unite(f->parent, from + at, to + at);
     }
     if (!eight) return;
-    // by a corner, from the last row of a double row to the first one of the next
+    // over a corner, from the last row of a double row to the first one of the next
     const tmap_u32 next_a = word < 3 ? left[word + 1] : 0, next_b = word < 3 ? right[word + 1] : 0;
     tmap_u32 down = a & (b >> 1 | next_b << 31) & 0xaaaaaaaau & part;
     tmap_u32 up = b & (a >> 1 | next_a << 31) & 0xaaaaaaaau & part;
@@ -1132,7 +1132,7 @@ TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, 
 }
 
 // Joins the nodes of touching blocks. A thread has two columns or rows of one of 20 words of a
-// block's edges, so that lanes read nodes side by side.
+// block's edges, so that lanes read neighbouring nodes.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
     tmapi_flood_unite_kernel(tmapi_flood f) {
     const tmap_u32 block = blockIdx.x, word = threadIdx.x / 16, part = 3u << threadIdx.x % 16 * 2;
@@ -1143,7 +1143,7 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
         tmapi_flood_unite_column(&f, block, word - 16, part);
 }
 
-// Marks the roots of the seeds' nodes. A thread a seed.
+// Marks the roots of the seeds' nodes, a thread a seed.
 static __global__ void tmapi_flood_mark_kernel(tmapi_flood f) {
     const tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     tmap_u32 node, next;
@@ -1152,7 +1152,7 @@ static __global__ void tmapi_flood_mark_kernel(tmapi_flood f) {
     atomicOr(f.parent + node, TMAPI_FLOOD_MARK);
 }
 
-// Writes which nodes are flooded. A thread a node.
+// Writes which nodes are flooded, a thread a node.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
     tmapi_flood_flags_kernel(tmapi_flood f) {
     const tmap_u32 n = threadIdx.x;
@@ -1173,8 +1173,8 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
 
 // ---- last: the tiles ----------------------------------------------------------------------------
 //
-// A thread has a tile of 32 x 16 cells in registers. Water spreads along a row by carries, up from
-// a word's low bits, and up from those of its reverse; as every step would need both orders, rows
+// A thread has a tile of 32 x 16 cells in registers. Water spreads along a row by carries, from a
+// word's low bits up, and from those of its reverse up. A step would need both orders, so rows
 // alternate between them. From row to row it goes down and up again until nothing changes.
 
 // A tile's wet cells, in both orders of bits.
@@ -1182,14 +1182,14 @@ typedef struct tmapi_flood_tile {
     tmap_u32 row[TMAPI_FLOOD_TILE], back[TMAPI_FLOOD_TILE];
 } tmapi_flood_tile;
 
-// The word of a row of a block in `cells`.
+// Index of the word of a row of a block in `cells`.
 TMAP_DEVICE tmap_u32 tmapi_flood_cell_word(tmap_u32 row, tmap_u32 word) {
     return row / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH + row % TMAPI_FLOOD_TILE * TMAPI_FLOOD_WORDS +
            word;
 }
 
-// Lets water spread to row r. from: water of the row before, in its order; to: of row r, in its
-// own.
+// Spreads water to row r. from: water of the row before, in its order; to: water of row r, in the
+// order of row r.
 TMAP_DEVICE tmap_u32 tmapi_flood_spread(const tmapi_flood_tile *t, int r, tmap_u32 from,
                                         tmap_u32 to, int eight) {
     const tmap_u32 theirs = r & 1 ? t->row[r] : t->back[r]; // row r in the order of its neighbours
@@ -1198,7 +1198,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_spread(const tmapi_flood_tile *t, int r, tmap_u
     return tmapi_flood_up(own, __brev(tmapi_flood_up(theirs, reach)) | to);
 }
 
-// Fills a tile. fill: whole runs, the words of odd rows in reverse. All lanes take part.
+// Fills a tile. fill: complete runs, the words of odd rows reversed. All lanes participate.
 TMAP_DEVICE void tmapi_flood_fill(const tmapi_flood_tile *t, tmap_u32 *fill, int eight) {
     tmap_u32 changed;
     do {
@@ -1214,8 +1214,8 @@ TMAP_DEVICE void tmapi_flood_fill(const tmapi_flood_tile *t, tmap_u32 *fill, int
     } while (__any_sync(~0u, changed != 0));
 }
 
-// The flags of a block's components: those of nodes, and of those that hold a seed; and the seeds
-// themselves, in `cells`.
+// Reads the flags of a block's components: those of nodes, and of those that contain a seed; and
+// the seeds, into `cells`.
 TMAP_DEVICE void tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
     const tmapi_flood *f = b->f;
     const tmap_u32 words = b->f->plan.rows / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH;
@@ -1238,7 +1238,7 @@ TMAP_DEVICE void tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
     }
 }
 
-// Of `runs`, the beginnings of runs, those whose components, the next ones of a list, are flooded.
+// Returns those of `runs`, beginnings of runs, whose component is flooded; a list has components.
 TMAP_DEVICE tmap_u32 tmapi_flood_flooded(const tmapi_flood_block *b, const unsigned short **list,
                                          tmap_u32 runs, int seeds) {
     tmap_u32 flooded = 0;
@@ -1252,7 +1252,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_flooded(const tmapi_flood_block *b, const unsig
     return flooded;
 }
 
-// Floods the calling thread's tile of a mixed block, in `cells`. Barriers of the block.
+// Floods the calling thread's tile of a mixed block, into `cells`. Barriers of the block.
 TMAP_DEVICE void tmapi_flood_tile_of(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
     const tmap_u32 t = threadIdx.x, word = t % TMAPI_FLOOD_WORDS, top = t / 16 * TMAPI_FLOOD_TILE;
@@ -1319,8 +1319,8 @@ TMAP_DEVICE tmap_u32 tmapi_flood_bytes4(tmap_u32 bits) {
     return (bits & 15) * 0x00204081u & 0x01010101u;
 }
 
-// A warp a row: 16 cells a lane from the first multiple of 16 bytes on, and one by one those before
-// and behind.
+// A warp writes a row: 16 cells a lane from the first multiple of 16 bytes on, and the cells before
+// and after these one by one.
 TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
     const tmap_u64 width = b->f->plan.map.width, rows_left = b->f->plan.map.height - b->y;
     const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -1360,7 +1360,7 @@ TMAP_DEVICE float tmapi_flood_depth(const tmapi_flood *f, tmap_u32 bits, const i
                    (type == TMAP_RASTER_F32 ? (double)__uint_as_float(bits) : (int)bits));
 }
 
-// The bits of four heights side by side, which lie at a multiple of 4 * size bytes.
+// The bits of four consecutive heights at a multiple of 4 * size bytes.
 TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tmap_u32 size) {
     if (size == 2) {
         const uint2 v = __ldcs((const uint2 *)((const short *)heights + at));
@@ -1370,9 +1370,9 @@ TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tma
     return __ldcs((const uint4 *)((const tmap_u32 *)heights + at));
 }
 
-// A warp a row: four cells a lane from the first multiple of 16 bytes on, and one by one those
-// before and behind. Heights are read where cells are flooded, with four loads in flight. type: a
-// constant.
+// A warp writes a row: four cells a lane from the first multiple of 16 bytes on, and the cells
+// before and after these one by one. Heights are read only for flooded cells, with four loads in
+// flight. type: a constant.
 TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int type) {
     const tmapi_flood *f = b->f;
     const tmap_raster_map *map = &f->plan.map;
@@ -1436,8 +1436,8 @@ TMAP_DEVICE double tmapi_flood_sum(double x) {
     return x;
 }
 
-// The sum of heights of the flooded cells of a lane's column of a tile, whose words are `words`.
-// All loads are in flight.
+// Sum of the heights of the flooded cells of a lane's column of a tile with words `words`. All
+// loads are in flight together.
 TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u32 *words,
                                               tmap_u64 from, const tmap_u32 size) {
     const int floats = size == 4 && f->plan.map.type == TMAP_RASTER_F32;
@@ -1459,11 +1459,11 @@ TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u
     return floats ? sum : (double)whole;
 }
 
-// Area and heights of the flooded cells of a block. Tiles that are flooded as a whole are known.
+// Area and sum of heights of the flooded cells of a block. Sums of full tiles are known.
 TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    double *sums = (double *)b->table; // of each warp, and their areas
+    double *sums = (double *)b->table; // sums, then areas, of each warp
     tmap_u32 area = 0;
     double sum = 0;
     __syncthreads(); // the table has been read
@@ -1522,7 +1522,7 @@ static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_f
 
 #define TMAPI_FLOOD_TOTAL 512u // threads
 
-// The area and volume of a whole flood, from its blocks. One block of threads.
+// The area and volume of a complete flood, from its blocks. One block of threads.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_TOTAL)
     tmapi_flood_total_kernel(tmapi_flood f, tmap_flood_lake *lake) {
     __shared__ double sums[TMAPI_FLOOD_TOTAL];
@@ -1546,7 +1546,7 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_TOTAL)
 
 // ---- ranges of tiles ----------------------------------------------------------------------------
 
-// Where ranges and sums of tiles go.
+// Where ranges and sums of tiles are written.
 typedef struct tmapi_flood_ranges {
     tmap_flood_range *ranges;
     double *sums;
@@ -1568,7 +1568,7 @@ TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmapi_flood
     to.sums[b->number * b->f->plan.rows + tile] = sum;
 }
 
-// A tile of heights of 16 bits that can be read by 16 bytes, all of which may be wet.
+// Measures a tile of 16-bit heights, all possibly wet, that can be read by 16 bytes.
 TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmapi_flood_ranges to,
                                           tmap_u32 tile) {
     int low = 32767, high = -32768, sum = 0;
@@ -1587,7 +1587,7 @@ TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmapi_floo
     tmapi_flood_write_range(b, to, tile, low, high, sum);
 }
 
-// Any tile.
+// Measures any tile.
 TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_ranges to,
                                         tmap_u32 tile, const tmap_u32 size) {
     const tmap_raster_map *map = &b->f->plan.map;
@@ -1615,8 +1615,7 @@ TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_
     tmapi_flood_write_range(b, to, tile, low, high, sum);
 }
 
-// The range of each tile of a block, and the sum of its heights, as far as they can be wet. A warp
-// a tile.
+// Finds each tile's range, and the sum of its heights that can be wet. A warp a tile.
 static __global__ void __launch_bounds__(256, 4)
     tmapi_flood_tiles_kernel(tmapi_flood f, tmap_flood_range *ranges, double *sums) {
     const tmapi_flood_block b = tmapi_flood_block_at(&f);
@@ -1634,8 +1633,9 @@ static __global__ void __launch_bounds__(256, 4)
 
 // ---- floods -------------------------------------------------------------------------------------
 
-// tmap_flood_plan_of for the current device. Returns cudaErrorInvalidValue for TMAP_EINVAL,
-// cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of asking the device.
+// Makes the plan of floods of a map on the current device: tmap_flood_plan_of with its facts.
+// Returns cudaErrorInvalidValue for TMAP_EINVAL, cudaErrorInvalidConfiguration for TMAP_ERANGE, or
+// the error of a device query. Cost: calls that do not wait for the device.
 static inline cudaError_t tmap_flood_plan_make(const tmap_raster_map *map, int form, tmap_u64 seeds,
                                                tmap_flood_plan *plan) {
     tmap_facts facts;
@@ -1643,7 +1643,7 @@ static inline cudaError_t tmap_flood_plan_make(const tmap_raster_map *map, int f
     return error ? error : tmapi_launch_error(tmap_flood_plan_of(map, form, seeds, &facts, plan));
 }
 
-// 1 if what a flood is given cannot be right. out_align: `out` must be a multiple of it.
+// 1 if the arguments of a flood cannot be valid. out_align: `out` must be a multiple of it.
 static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                     tmap_flood_sources sources, const void *workspace,
                                     const void *out, tmap_u64 out_align) {
@@ -1673,7 +1673,7 @@ static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood
     return f;
 }
 
-// All launches of a flood.
+// Runs all launches of a flood.
 static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows;
@@ -1686,20 +1686,20 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
     return tmapi_raster_run(steps, 5, f, stream);
 }
 
-// Writes the flood of a map.
-// plan: of the map. heights, sources: as above, at most plan->seeds sources; those outside of the
-// map or on dry cells flood nothing. With heights.tiles, heights are read of those tiles alone that
-// the level goes through, or of a block where it goes through more than three of four. workspace:
-// plan->workspace bytes at a multiple of 16, of any content. out: width * height bytes or floats,
-// or tmap_flood_words(width) * height words; all of them are written. All are device memory and do
-// not overlap; floods that run at the same time need workspaces of their own.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, before
-// anything is launched; else the first error of its own calls. Nothing is allocated, and the call
-// can be captured. Results are the same in every run, with tiles or without.
-// Cost: heights are read once, for depths those of flooded cells twice, and a bit for each cell is
-// written and read; every block looks at every source, which counts from some thousands on. 60 to
-// 75% of the bandwidth of copies where water is in lakes, 20 to 30% in noise. Fastest if `data`,
-// pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is none.
+// Writes the flood of a map: the cells below a level that water reaches from the sources.
+// plan: that of the map. heights, sources: at most plan->seeds sources; those outside the map or on
+// dry cells flood nothing. With heights.tiles, a launch reads only the tiles that are neither
+// completely wet nor completely dry, or a complete block if more than three of four of its tiles
+// are such. workspace: plan->workspace bytes at a multiple of 16, with any content. out: width *
+// height bytes or floats, or tmap_flood_words(width) * height words; all are written. All pointers
+// are device memory and do not overlap; floods that run at the same time need one workspace each.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, before any
+// launch; else the first error of its calls. Allocates nothing, and can be captured. Results
+// are the same in every run, with tiles or without.
+// Cost: heights are read once (for depths, those of flooded cells twice); a bit for each cell is
+// written and read; every block reads every source, which matters from some thousands of them on.
+// 60 to 75% of the bandwidth of a copy if water is in lakes, 20 to 30% in noise. Fastest if `data`,
+// pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is not.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                      tmap_flood_sources sources, void *workspace, void *out,
@@ -1712,16 +1712,16 @@ static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_hei
     return tmapi_flood_run(&f, stream);
 }
 
-// Bytes of the tiles of a plan's map: 1/32 of a byte a cell. Example: 16384 x 16384: 8388608.
+// Bytes of the tiles of a plan's map: 1/32 byte a cell. Example: 16384 x 16384: 8388608.
 static inline tmap_u64 tmap_flood_tiles_bytes(const tmap_flood_plan *plan) {
     return plan ? tmapi_flood_blocks(plan) * plan->rows * 16 : 0;
 }
 
 // Finds the lowest and highest height of each tile of 32 x 16 cells, and their sum, for many floods
-// of one map. plan, heights: as for tmap_flood; tiles hold for that map and its NODATA value,
-// whatever the form of results. tiles: tmap_flood_tiles_bytes(plan) bytes at a multiple of 16.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launch's own error.
-// Cost: heights are read once.
+// of one map. plan, heights: as for tmap_flood; the tiles are valid for that map and its NODATA
+// value, for all forms of results. tiles: tmap_flood_tiles_bytes(plan) bytes of device memory at a
+// multiple of 16. Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launch's
+// own error. Cost: heights are read once.
 static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const void *heights,
                                            void *tiles, cudaStream_t stream) {
     const tmap_flood_heights given = {heights, tiles};
@@ -1734,14 +1734,14 @@ static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const vo
     return tmapi_launch((const void *)tmapi_flood_tiles_kernel, shape, arguments, stream);
 }
 
-// Rising water: area and volume of the flood at each of some levels; from a list of levels that
-// ascends it is the curve of a reservoir.
-// heights: with tiles. lakes: rise.level_count of them, device memory at a multiple of 8; those of
-// levels without flood are 0. All else as for tmap_flood; levels are read before the call returns.
-// After an error some lakes may not be written.
-// Exactness: areas are exact, and so are the sums behind volumes of integer heights below 2^53, as
-// of all maps of 16 bits up to 2^38 cells; other volumes are rounded, the same in every run.
-// Cost: a flood for each level, and heights of flooded tiles that are not flooded as a whole.
+// Measures rising water: the area and volume of the flood at each of several levels. For ascending
+// levels this is the curve of a reservoir.
+// rise.levels: host memory, read before the call returns. heights: with tiles. lakes:
+// rise.level_count of them, in device memory at a multiple of 8; 0 for levels without a flood.
+// Other arguments and errors: as for tmap_flood. After an error some lakes may not be written.
+// Exactness: areas are exact, and so are the sums of integer heights if below 2^53, as in all
+// 16-bit maps of up to 2^38 cells; other volumes are rounded, the same in every run.
+// Cost: a flood for each level, and the heights of partly flooded tiles.
 // Example: heights 0 2 4, source (0, 0), levels 1, 3: (1, 1), (2, 4).
 static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                             tmap_flood_rise rise, void *workspace,

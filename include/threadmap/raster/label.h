@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // label.h: connected components of a map: each cell gets the number of its component.
 //
-// A component is a greatest set of cells that paths of neighbours join: in a mask, of cells that
-// are not 0; in a map of values, of cells of one value. Components are numbered from 1 on in the
-// order of their first cells, row by row from above and from left to right in a row, so that labels
-// are the same in every run and on every machine; cells of no component get 0.
+// A component is a maximal set of cells joined by paths of neighbours: of non-zero cells in a mask,
+// of cells with one value in a map of values. Components are numbered from 1 in the order of their
+// first cells, row by row from the top and from left to right in a row, so labels are the same in
+// every run and on every machine. Cells of no component get 0.
 //
 //     const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_MASK, 8};
 //     tmap_label_plan plan;
@@ -15,14 +15,14 @@
 // Six launches:
 //     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values) in
 //             shared memory; those that reach an edge to another block are nodes of a graph
-//     unite   nodes of touching blocks are united, by union-find in global memory
-//     roots   each node gets its root; first cells are counted for each row of a block
-//     sum     sums of those counts say which label a row of a block begins with
-//     name    nodes get labels
-//     write   cells do
-// In between, what a block found is where its labels will be: two bytes for each run of cells. The
-// order of unions is any, but a parent's first cell always lies before its child's, so that roots
-// do not depend on it.
+//     unite   unites nodes of touching blocks, by union-find in global memory
+//     roots   gives each node its root; counts the first cells in each row of a block
+//     sum     scans these counts: the first label of each row of a block
+//     name    gives nodes their labels
+//     write   gives cells their labels
+// Between the launches the results of a block are stored in the memory of its labels: two bytes for
+// each run of cells. Unions happen in any order, but a parent's first cell is always before its
+// child's, so roots do not depend on the order.
 #ifndef TMAP_RASTER_LABEL_H
 #define TMAP_RASTER_LABEL_H
 
@@ -37,17 +37,17 @@
 
 #define TMAPI_LABEL_CELLS        1024u // of a block's row
 #define TMAPI_LABEL_WORDS        32u
-#define TMAPI_LABEL_ROWS_MASK    64u // of a block; half as many where shared memory is short
+#define TMAPI_LABEL_ROWS_MASK    64u // of a block; halved if shared memory is small
 #define TMAPI_LABEL_ROWS_VALUES  32u
-#define TMAPI_LABEL_WARPS        16u // of a block; half as many with half of the rows
-#define TMAPI_LABEL_SLOTS_MASK   (17 * TMAPI_LABEL_WORDS) // of a row, whose runs have gaps between
+#define TMAPI_LABEL_WARPS        16u                      // of a block; halved with the rows
+#define TMAPI_LABEL_SLOTS_MASK   (17 * TMAPI_LABEL_WORDS) // of a row whose runs have gaps
 #define TMAPI_LABEL_SLOTS_VALUES (33 * TMAPI_LABEL_WORDS) // where each cell may start a run
-#define TMAPI_LABEL_PARTS        1024u // 32 components of a row: of a block at most
+#define TMAPI_LABEL_PARTS        1024u // the most groups of 32 components of a row, of a block
 #define TMAPI_LABEL_CHUNK        4096u // counts that a block scans
 
-// What a slot of a finished block says of its component: its number in its block, where it is a
-// node; else the row in the block in which its first cell lies, and how many components of the
-// block have their first cells to the left in that row.
+// What a slot of a finished block says about its component: its number in the block, if it is a
+// node; else the row in the block of its first cell, and the number of the block's components with
+// first cells to the left in that row.
 #define TMAPI_LABEL_NODE 0x8000u
 #define TMAPI_LABEL_NONE 0xffffu // no component
 
@@ -56,50 +56,50 @@ typedef struct tmapi_label_job {
     const void *cells;
     tmap_u64 width, height, pitch;
     int type, eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
-    tmap_u32 bx;                               // blocks side by side
-    tmap_u64 by;                               // and one above the other
+    tmap_u32 bx;                               // blocks of a row of blocks
+    tmap_u64 by;                               // rows of blocks
     tmap_u32 rows, slots;                      // of a block; of a row
     tmap_u32 shift;                            // bits of a component's number in its row
     tmap_u32 nodes;                            // of a block, at most
     tmap_u64 words, counts;                    // of a row of bits; by * rows * bx
-    tmap_u32 *in, *starts; // a bit a cell: of a component; of values, the start of a run
-    tmap_u32 *count;       // first cells in a block's row, row by row over the whole map; then the
-                           // sum of those before in the chunk
+    tmap_u32 *in, *starts; // a bit a cell: it belongs to a component; it starts a run of values
+    tmap_u32 *count;       // first cells in each row of a block, row by row over the map; then the
+                           // sum of the previous ones in the chunk
     tmap_u64 *chunk;       // first cells before a chunk
     tmap_u32 *used;        // nodes of a block
     tmap_u32 *parent;      // of a node: a node of the same component
-    tmap_u64 *key;         // of a node: where its first cell lies: row, block and number in the row
-    unsigned short *edge;  // what the first and the last cell of a block's row belong to
-    tmap_u64 *counter;     // of blocks that have come to the end of `sum`
-    void *labels;          // until the last kernel, what a block's slots say is at a row's first
-    void *node_label;      // as labels
-    tmap_u64 *found;       // the count of components, for the user
+    tmap_u64 *key;         // of a node: row, block and number in the row of its first cell
+    unsigned short *edge;  // components of the first and the last cell of a block's row
+    tmap_u64 *counter;     // of blocks that have finished `sum`
+    void *labels;          // until the last kernel the slots of a row are stored in its labels
+    void *node_label;      // labels of nodes
+    tmap_u64 *found;       // the number of components, for the user
 } tmapi_label_job;
 
-// What tmap_label_plan_make makes. workspace: the bytes that tmap_label needs for it.
+// A plan, made by tmap_label_plan_make. workspace: bytes that tmap_label needs.
 typedef struct tmap_label_plan {
     tmap_raster_map map;
     int form;
     tmap_u64 workspace;
-    tmap_u32 blocks, threads, shared; // threads: of `local`; shared: bytes that a block can have
-    tmapi_label_job job;              // without addresses
+    tmap_u32 blocks, threads, shared; // threads of `local`; most shared memory of a block
+    tmapi_label_job job;              // with null addresses
 } tmap_label_plan;
 
-// A word of a row. in: the cells that belong to runs. starts: where runs start; the first cell of a
-// row starts one, if it belongs to a run. slot: of the run that comes from the left.
+// A word of a row. in: cells that belong to runs. starts: cells where runs start; the first cell of
+// a row starts one if it belongs to a run. slot: that of the run that continues from the left.
 typedef struct tmapi_label_row {
     tmap_u32 in, starts, slot;
 } tmapi_label_row;
 
-// Shared memory of a block behind its slots.
+// Shared memory of a block after its slots.
 typedef struct tmapi_label_local {
-    tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // of each warp's rows
-    tmap_u32 queue[TMAPI_LABEL_WARPS][64];       // pairs of slots that wait to be united
+    tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // the last row of each warp
+    tmap_u32 queue[TMAPI_LABEL_WARPS][64];       // pairs of slots to unite
     tmap_u32 nodes;
-    tmap_u32 marks[1]; // a bit a slot: the root of a component that reaches an inner edge
+    tmap_u32 marks[1]; // a bit a slot: a root whose component reaches an inner edge
 } tmapi_label_local;
 
-// Bytes of shared memory of the first kernel, for that many slots in a block.
+// Bytes of shared memory of the first kernel, for `slots` slots in a block.
 TMAP_FN tmap_u32 tmapi_label_local_bytes(tmap_u32 slots) {
     return slots * 2 + (tmap_u32)sizeof(tmapi_label_local) + slots / 8;
 }
@@ -119,7 +119,7 @@ TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
     return cells / 2 + cells % 2;
 }
 
-// Sets the addresses of the parts of a workspace at w. Returns how many bytes they have.
+// Sets the addresses of the parts of a workspace at w. Returns its bytes.
 TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
     const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
@@ -140,12 +140,12 @@ TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     return end;
 }
 
-// Makes a plan from facts: of them, the shared memory that a block can have.
-// map: its comment has the ranges; pitch: below 2^32. form: of labels, TMAP_LABEL_INT32 or
-// TMAP_LABEL_INT64. *plan: written on success. plan->workspace: 0.4 bytes a cell for a mask and 1.3
-// for values, more for a map that is narrower than 1024.
+// Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
+// map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
+// TMAP_LABEL_INT64. plan->workspace: 0.4 bytes a cell for a mask and 1.3 for values, more for a map
+// narrower than 1024. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
-// map that can have more components; TMAP_ERANGE for a map of more than 3 * 10^10 cells.
+// map that can have more than 2^31 - 1 components; TMAP_ERANGE above about 3 * 10^10 cells.
 TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
                                tmap_label_plan *plan) {
     tmap_label_plan p;
@@ -173,7 +173,7 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     columns = map->width < TMAPI_LABEL_CELLS ? (tmap_u32)map->width : TMAPI_LABEL_CELLS;
     job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
     if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
-    job->nodes = (job->nodes + 3) / 4 * 4; // as many labels are a multiple of 16 bytes
+    job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
     job->counts = job->by * job->rows * job->bx;
     if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull) return TMAP_ERANGE;
     p.blocks = (tmap_u32)(job->bx * job->by);
@@ -184,9 +184,9 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The part of the map that is a block's own.
+// The part of the map that a block takes.
 typedef struct tmapi_label_area {
-    tmap_u32 block, column; // its number; in a row of blocks
+    tmap_u32 block, column; // its number; its column of blocks
     tmap_u64 x, y;          // its first cell
 } tmapi_label_area;
 
@@ -198,14 +198,14 @@ TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
     return a;
 }
 
-// Words of a row of a block that lie beyond the map: their slots are not stored.
+// Words of a row of a block that are outside the map; their slots are not stored.
 TMAP_DEVICE tmap_u32 tmapi_label_blank(const tmapi_label_job *job, tmap_u32 column) {
     const tmap_u64 x = (tmap_u64)column * TMAPI_LABEL_CELLS;
     if (x + TMAPI_LABEL_CELLS <= job->width) return 0;
     return TMAPI_LABEL_WORDS - (tmap_u32)((job->width - x + 31) / 32);
 }
 
-// Where the slots of a row of the map and a column of blocks are.
+// Address of the slots of a row of the map in a column of blocks.
 TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column) {
     const tmap_u64 at = y * job->width + (tmap_u64)column * TMAPI_LABEL_CELLS;
     return (tmap_u32 *)((char *)job->labels + (at << (job->wide ? 3 : 2)));
@@ -213,27 +213,27 @@ TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, tmap_u64 y, 
 
 // ---- runs ---------------------------------------------------------------------------------------
 //
-// A run is a stretch of cells of a row that belong together, over words too. Runs of a block's rows
-// are the nodes of a forest in shared memory, whose trees grow into the block's components.
+// A run is a stretch of equal neighbouring cells in a row, across words. The runs of a block are
+// nodes of a forest in shared memory, whose trees become the block's components.
 //
-// A warp has a row of 1024 cells, a word of 32 cells in each lane. A word has a slot for the run
-// that comes from the left, which points to the run's start, and then one for each run that starts
-// in it. Slots are in raster order of where runs start, and a parent is a lower slot: a tree's root
-// is the run that has its first cell, whatever the order of unions.
+// A warp takes a row of 1024 cells, a lane a word of 32 cells. A word has a slot for the run that
+// continues from the left, which points to the run's start, and one for each run that starts in it.
+// Slots are in raster order of where runs start, and a parent is a lower slot: the root of a tree
+// is the run with its first cell, whatever the order of unions.
 //
-// Nearly all of the forest is built without an atomic: of the runs above that a run touches, that
-// of the leftmost touch in the word where the run starts is its parent. Only the other touches are
-// left to unite: in 4-connected noise of 0.593, 1.6 of 7.3 a word.
+// Nearly all of the forest is built without an atomic: the parent of a run is the run above at its
+// leftmost touch in the word where it starts. Only the other touches have to be united: in
+// 4-connected noise of 0.593, 1.6 of 7.3 a word.
 
-// Where runs of a word touch runs of the word above, one bit a pair of runs. straight: the first
-// cell of the lower run that is below a cell of the upper one. left: across a corner, the lower run
-// starts where the upper one has ended. right: it ends where the upper one starts. first: first
-// touches of runs that start in this word; a bit that has two is not `right`.
+// Where runs of a word touch runs of the word above, one bit for each pair of runs. straight: the
+// first cell of the lower run that is below a cell of the upper one. left: over a corner: the lower
+// run starts where the upper one has ended. right: it ends where the upper one starts. first: first
+// touches of runs that start in this word; a bit with two touches is not `right`.
 typedef struct tmapi_label_touch {
     tmap_u32 straight, left, right, first;
 } tmapi_label_touch;
 
-// A word with the neighbour of each of its cells to the left, or to the right; 0 beyond the row.
+// For each cell of a word its neighbour to the left, or to the right; 0 outside the row.
 TMAP_DEVICE tmap_u32 tmapi_label_from_left(tmap_u32 word) {
     const tmap_u32 left = __shfl_up_sync(~0u, word, 1);
     return word << 1 | (threadIdx.x % 32 ? left >> 31 : 0);
@@ -243,7 +243,8 @@ TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word) {
     return word >> 1 | (threadIdx.x % 32 < 31 ? right << 31 : 0);
 }
 
-// Slots of two rows from first_a and first_b on. Returns how many: of a in the lower 16 bits.
+// Numbers the slots of two rows from first_a and first_b on. Returns their counts, that of a in the
+// lower 16 bits.
 TMAP_DEVICE tmap_u32 tmapi_label_slots(tmapi_label_row *a, tmapi_label_row *b, tmap_u32 first_a,
                                        tmap_u32 first_b) {
     const tmap_u32 own =
@@ -253,12 +254,12 @@ TMAP_DEVICE tmap_u32 tmapi_label_slots(tmapi_label_row *a, tmapi_label_row *b, t
     return __shfl_sync(~0u, sum, 31);
 }
 
-// The slot of the run that has cell `bit` of a word, a power of two.
+// The slot of the run that contains cell `bit` of a word, a power of two.
 TMAP_DEVICE tmap_u32 tmapi_label_slot(const tmapi_label_row *row, tmap_u32 bit) {
     return row->slot + tmapi_raster_count(row->starts & (bit | (bit - 1)));
 }
 
-// Touches of two rows of a mask; eight: across corners too.
+// Touches of two rows of a mask. eight: also over corners.
 TMAP_DEVICE tmapi_label_touch tmapi_label_touch_mask(const tmapi_label_row *up,
                                                      const tmapi_label_row *low, int eight) {
     tmapi_label_touch t;
@@ -275,8 +276,8 @@ TMAP_DEVICE tmapi_label_touch tmapi_label_touch_mask(const tmapi_label_row *up,
     return t;
 }
 
-// The same of values. same: the cells whose value is that of the cell above them, of the one to the
-// left of that, and of the one to its right.
+// Touches of two rows of values. same: cells with the value of the cell above them, of the one to
+// its left, and of the one to its right.
 TMAP_DEVICE tmapi_label_touch tmapi_label_touch_values(const tmapi_label_row *low,
                                                        const tmap_u32 *same, int eight) {
     const tmap_u32 before = (low->starts & (0u - low->starts)) - 1;
@@ -296,26 +297,26 @@ TMAP_DEVICE tmapi_label_touch tmapi_label_touch_values(const tmapi_label_row *lo
     return t;
 }
 
-// The slot above a touch. left, right: which kind.
+// The slot above a touch. left, right: which kind of touch.
 TMAP_DEVICE tmap_u32 tmapi_label_above(const tmapi_label_row *up, tmap_u32 bit, int left,
                                        int right) {
     const tmap_u32 to = (bit - 1) | (left ? 0 : bit);
     tmap_u32 slot = up->slot + tmapi_raster_count(up->starts & to);
-    if (right) slot += 1 + (bit >> 31); // the next word's first slot is not a start's
+    if (right) slot += 1 + (bit >> 31); // the first slot of the next word is not a start
     return slot;
 }
 
 // ---- the forest ---------------------------------------------------------------------------------
 
-// Each of the `count` slots from `first` (even) on becomes its own parent. Collective for a warp.
+// Makes each of the `count` slots from `first` (even) on its own parent. Collective for the warp.
 TMAP_DEVICE void tmapi_label_alone(unsigned short *parents, tmap_u32 first, tmap_u32 count) {
     tmap_u32 *pairs = (tmap_u32 *)(parents + first);
     for (tmap_u32 i = threadIdx.x % 32; 2 * i < count; i += 32)
         pairs[i] = (first + 2 * i) | (first + 2 * i + 1) << 16;
 }
 
-// The runs above first touches `rest` become parents; left, right: touches of these kinds. through:
-// 1: their parents instead; 0: other warps may be writing these.
+// Makes the runs above first touches `rest` parents. left, right: touches of these kinds. through:
+// 1: uses the parents of the runs above; 0: other warps may be writing these.
 TMAP_DEVICE void tmapi_label_first(unsigned short *parents, const tmapi_label_row *up,
                                    const tmapi_label_row *low, tmap_u32 rest, tmap_u32 left,
                                    tmap_u32 right, const int through) {
@@ -327,7 +328,7 @@ TMAP_DEVICE void tmapi_label_first(unsigned short *parents, const tmapi_label_ro
     }
 }
 
-// Slots of runs that come from the left get the parents of their runs. Collective for a warp.
+// Gives slots of continued runs the parents of their runs. Collective for the warp.
 TMAP_DEVICE void tmapi_label_join(unsigned short *parents, const tmapi_label_row *row) {
     const tmap_u32 lane = threadIdx.x % 32;
     const tmap_u32 lanes = __ballot_sync(~0u, row->starts != 0) & ((1u << lane) - 1);
@@ -338,7 +339,7 @@ TMAP_DEVICE void tmapi_label_join(unsigned short *parents, const tmapi_label_row
     if (lane) parents[row->slot] = lanes ? parents[run] : (unsigned short)run;
 }
 
-// The root of a slot. Parents on the way get nearer to it.
+// The root of a slot. Shortens the path to it.
 TMAP_DEVICE tmap_u32 tmapi_label_root(volatile unsigned short *parents, tmap_u32 slot) {
     for (;;) {
         const tmap_u32 parent = parents[slot];
@@ -351,7 +352,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_root(volatile unsigned short *parents, tmap_u32
     }
 }
 
-// The trees of two slots become one, whose root is the lower of the two roots.
+// Joins the trees of two slots. The lower of the two roots is the new root.
 TMAP_DEVICE void tmapi_label_unite(unsigned short *parents, tmap_u32 a, tmap_u32 b) {
     for (;;) {
         tmap_u32 old, high, *pair;
@@ -366,8 +367,8 @@ TMAP_DEVICE void tmapi_label_unite(unsigned short *parents, tmap_u32 a, tmap_u32
     }
 }
 
-// Puts other touches than the first into the queue, which has `count` pairs, and unites 32 pairs
-// where there are as many. Returns how many are left. Collective for a warp.
+// Appends the touches other than the first to the queue of `count` pairs, and unites 32 pairs
+// whenever the queue has them. Returns the number of pairs left. Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmap_u32 *queue, tmap_u32 count,
                                         const tmapi_label_row *up, const tmapi_label_row *low,
                                         const tmapi_label_touch *t, int eight) {
@@ -397,7 +398,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmap_u32 *queue
     }
 }
 
-// Unites what is left in the queue. Collective for a warp.
+// Unites the pairs left in the queue. Collective for the warp.
 TMAP_DEVICE void tmapi_label_rest(unsigned short *parents, tmap_u32 *queue, tmap_u32 count) {
     __syncwarp();
     if (threadIdx.x % 32 < count) {
@@ -406,10 +407,10 @@ TMAP_DEVICE void tmapi_label_rest(unsigned short *parents, tmap_u32 *queue, tmap
     }
 }
 
-// Slots of a warp's rows take their parents' parents, until all of the block have their roots, or
-// for `rounds`: a path is half as long after each. total: slots of the rows, which are `pitch`
-// apart, from `first` on; pairs of four rows are in flight at a time. Collective for the block,
-// with a barrier at the end.
+// Replaces the parents of a warp's slots by their parents, until all slots of the block point to
+// roots, or for `rounds` rounds; each halves the paths. total: slots of the rows, which begin at
+// `first` and are `pitch` apart; pairs of four rows are in flight at a time. Collective for the
+// block, with a barrier at the end.
 TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, const tmap_u32 pitch,
                                      const tmap_u32 *total, const tmap_u32 each, tmap_u32 rounds) {
     volatile tmap_u32 *pairs = (volatile tmap_u32 *)(parents + first);
@@ -440,12 +441,12 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 
 // ---- local: cells to words of rows --------------------------------------------------------------
 //
-// A warp reads a row of 1024 cells, and each lane gets a word of it.
+// A warp reads a row of 1024 cells; each lane receives a word of it.
 
-// Which of 4 bytes are not 0, behind `bits`; and of 16.
+// Bits of the non-zero ones of 4 bytes, appended to `bits`; and of 16 bytes.
 TMAP_DEVICE tmap_u32 tmapi_label_pack4(tmap_u32 x, tmap_u32 bits) {
     const tmap_u32 top = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
-    return __funnelshift_l(top * 0x00204081u, bits, 4); // four bits come together at the top
+    return __funnelshift_l(top * 0x00204081u, bits, 4); // gathers four bits at the top
 }
 TMAP_DEVICE tmap_u32 tmapi_label_pack16(uint4 x) {
     tmap_u32 bits = tmapi_label_pack4(x.w, 0);
@@ -454,13 +455,13 @@ TMAP_DEVICE tmap_u32 tmapi_label_pack16(uint4 x) {
     return tmapi_label_pack4(x.x, bits);
 }
 
-// 1 if a row of a mask can be read by 16 bytes.
+// 1 if a row of a mask can be read in pieces of 16 bytes.
 TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
     const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
     return y < job->height && x + TMAPI_LABEL_CELLS <= job->width && (tmap_u64)row % 16 == 0;
 }
 
-// Reads the halves of such a row; and makes words of them.
+// Reads the halves of such a row; converts them to words.
 TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y,
                                   uint4 *halves) {
     const uint4 *row = (const uint4 *)((const unsigned char *)job->cells + y * job->pitch + x);
@@ -474,7 +475,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *halves) {
     return __byte_perm(low, high, lane < 16 ? 0x5410 : 0x7632);
 }
 
-// The same of any row, byte by byte; 0 beyond the map.
+// Converts any row to words, byte by byte; 0 outside the map.
 TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
     const tmap_u32 lane = threadIdx.x % 32;
     const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
@@ -488,7 +489,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, tmap_u64 
     return word;
 }
 
-// A value as bits, equal for equal values. ok: 0 if it belongs to no component.
+// A value as bits, equal for equal values. *ok: 0 if it belongs to no component.
 TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, const int type,
                                   int *ok) {
     int v;
@@ -507,15 +508,15 @@ TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, const
     return v;
 }
 
-// A lane's value of a row, 32 cells at a time, that of the lane to the left, for lane 0 the last
-// one of the 32 cells before, and whether it belongs to a component.
+// A lane's value of a row, 32 cells at a time; the value to its left (for lane 0 the last of the 32
+// cells before); and whether it belongs to a component.
 typedef struct tmapi_label_line {
     int value, left, last, in;
 } tmapi_label_line;
 
-// Bits of `rows` rows from the cell at0 on, and which cells have the value of the cell above, or
-// over corners. above: 0: there is no row above that counts. Loads of TMAPI_LABEL_AHEAD * 32 cells
-// of all rows are in flight at a time.
+// Bits of `rows` rows from the cell at0 on, and the cells with the value of the cell above or over
+// corners. above: 0: there is no row above. Loads of TMAPI_LABEL_AHEAD * 32 cells of all rows are
+// in flight at a time.
 #define TMAPI_LABEL_AHEAD 4
 TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0, int above,
                                        tmapi_label_row *row, tmap_u32 (*same)[3], const int rows,
@@ -576,7 +577,7 @@ TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0
     for (int r = 0; r < rows; ++r) {
         const tmap_u32 ends = tmapi_label_from_right(skew[r]);
         if (!there[r]) same[r][1] = 0;
-        if (lane == 0) same[r][1] &= ~1u; // the block to the left has that corner
+        if (lane == 0) same[r][1] &= ~1u; // that corner belongs to the block to the left
         same[r][2] = ends & row[r].in;
     }
 }
@@ -605,7 +606,7 @@ typedef struct tmapi_label_block {
     tmap_u32 each;  // rows of a warp
     tmap_u32 pitch; // slots of a row
     tmap_u32 shift; // bits of a component's number in its row
-    int values;     // whether cells are values
+    int values;     // 1: cells are values
 } tmapi_label_block;
 
 TMAP_DEVICE tmapi_label_block tmapi_label_block_at(const tmapi_label_job *job, void *memory,
@@ -625,7 +626,7 @@ TMAP_DEVICE void tmapi_label_mark(const unsigned short *parents, tmap_u32 *marks
     if (!(*(volatile tmap_u32 *)(marks + root / 32) & bit)) atomicOr(marks + root / 32, bit);
 }
 
-// The components of a block whose rows each warp has in registers, with what touches above them.
+// Finds the components of a block. Each warp has its rows and their touches above in registers.
 TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_label_block b,
                                         tmapi_label_row *row, tmap_u32 (*same)[3]) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, under = (1u << lane) - 1;
@@ -675,7 +676,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         __syncwarp();
     }
     __syncthreads();
-    tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, 2); // unions find roots sooner
+    tmapi_label_flatten(parents, r0 * pitch, pitch, total, each, 2); // shortens paths for unions
     waiting = 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
@@ -696,7 +697,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             tmapi_label_mark(parents, s->marks, first + total[r] - 1);
     }
     __syncthreads();
-    // roots get what their slots say; the other slots still point to them
+    // roots receive their codes; the other slots still point to them
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 first = (r0 + r) * pitch;
@@ -805,10 +806,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     tmapi_label_components(&job, b, row, same);
 }
 
-// ---- unite, roots: components of the whole map --------------------------------------------------
+// ---- unite, roots: components of the map --------------------------------------------------------
 //
-// A node's parent is a node whose first cell lies before its own, so that the root of a component
-// is the node that has its first cell.
+// A node's parent is a node with an earlier first cell, so the root of a component is the node with
+// its first cell.
 
 TMAP_DEVICE tmap_u32 tmapi_label_node_root(tmap_u32 *parent, tmap_u32 node) {
     volatile tmap_u32 *p = parent;
@@ -822,7 +823,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_node_root(tmap_u32 *parent, tmap_u32 node) {
     }
 }
 
-// The trees of two nodes become one.
+// Joins the trees of two nodes.
 TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *key, tmap_u32 a,
                                               tmap_u32 b) {
     for (;;) {
@@ -834,7 +835,7 @@ TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *
     }
 }
 
-// Two cells of neighbouring blocks, by what their slots say.
+// Unites two cells of neighbouring blocks, given by the codes of their slots.
 TMAP_DEVICE void tmapi_label_codes_unite(const tmapi_label_job *job, tmap_u32 block_a,
                                          tmap_u32 code_a, tmap_u32 block_b, tmap_u32 code_b) {
     tmapi_label_node_unite(job->parent, job->key,
@@ -879,7 +880,7 @@ TMAP_DEVICE void tmapi_label_side(const tmapi_label_job *job, tmap_u32 left, tma
 
 #define TMAPI_LABEL_UNITE_WARPS 4u
 
-// A block's unions with the blocks above it and to its left.
+// Unites a block with the blocks above it and to its left.
 static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     tmapi_label_unite_kernel(tmapi_label_job job) {
     const tmapi_label_area a = tmapi_label_area_here(&job);
@@ -925,7 +926,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     }
 }
 
-// Every node gets its root; roots count as first cells.
+// Gives each node its root; counts roots as first cells.
 static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_label_job job) {
     const tmap_u32 block = blockIdx.x, used = job.used[block];
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
@@ -943,7 +944,7 @@ static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_lab
 
 #define TMAPI_LABEL_SCAN_THREADS 512u
 
-// An exclusive sum over the block's threads. total: of all.
+// An exclusive scan over the block's threads. total: the sum of all.
 TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *total) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     tmap_u64 sum = value, before = 0, all = 0;
@@ -964,7 +965,7 @@ TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *
     return before + sum - value;
 }
 
-// Counts become sums of those before in a chunk; the last block does the same with chunks.
+// Converts counts to sums of the previous ones in a chunk; the last block does so for chunks.
 static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum_kernel(tmapi_label_job job) {
     __shared__ tmap_u64 sums[TMAPI_LABEL_SCAN_THREADS / 32];
@@ -994,19 +995,19 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     if (threadIdx.x == 0) *job.found = before;
 }
 
-// How many components have first cells before those of a row's block.
+// Number of components with first cells before those of a block's row.
 TMAP_DEVICE tmap_u64 tmapi_label_before(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column) {
     const tmap_u64 at = y * job->bx + column;
     return job->chunk[at / TMAPI_LABEL_CHUNK] + job->count[at];
 }
 
-// Where a node's number in its row is, in bits of the block.
+// Position of a node's number in its row, among the bits of the block.
 TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key, tmap_u64 y0) {
     return (tmap_u32)((key >> 32) - y0) << job->shift | (key & 1023);
 }
 
-// The bits of a block's components that have their first cells in other blocks: numbers in rows
-// count these too. Barriers of the block.
+// Sets the bits of a block's components with first cells in other blocks, which numbers in rows
+// also count. Barriers of the block.
 TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     const tmap_u32 block = blockIdx.x, used = job->used[block];
     const tmap_u64 y0 = (tmap_u64)(block / job->bx) * job->rows;
@@ -1022,7 +1023,7 @@ TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     __syncthreads();
 }
 
-// Arrays of labels; wide: of 64 bits.
+// Read and write arrays of labels. wide: of 64 bits.
 TMAP_DEVICE tmap_u64 tmapi_label_get(const void *from, tmap_u32 i, const int wide) {
     return wide ? ((const tmap_u64 *)from)[i] : ((const tmap_u32 *)from)[i];
 }
@@ -1033,7 +1034,7 @@ TMAP_DEVICE void tmapi_label_put(void *to, tmap_u32 i, tmap_u64 label, const int
         ((tmap_u32 *)to)[i] = (tmap_u32)label;
 }
 
-// Labels of the block's nodes that are roots.
+// Labels the block's nodes that are roots.
 static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_label_job job) {
     __shared__ tmap_u32 dead[TMAPI_LABEL_PARTS];
     const tmapi_label_area a = tmapi_label_area_here(&job);
@@ -1059,9 +1060,9 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
 #define TMAPI_LABEL_WRITE_WARPS      16u
 #define TMAPI_LABEL_WRITE_WARPS_WIDE 8u
 
-// Shared memory. dead: tmapi_label_dead. base: the label that the first one of 32 components of a
-// row would have. nodes: labels of the block's nodes. Of a warp: names: labels of its row's slots;
-// line: words of its row: in, starts, slot.
+// Shared memory. dead: of tmapi_label_dead. base: the label of the first of 32 components of a row.
+// nodes: labels of the block's nodes. For each warp, names: labels of its row's slots; line: words
+// of its row: in, starts, slot.
 typedef struct tmapi_label_room {
     tmap_u32 *dead;
     void *base, *nodes, *names;
@@ -1081,7 +1082,7 @@ TMAP_DEVICE tmapi_label_room tmapi_label_rooms(const tmapi_label_job *job, uint4
     return room;
 }
 
-// Labels of nodes, and of components that lie in the block, row by row.
+// Computes the labels of nodes, and of components inside the block, row by row.
 TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label_room *room,
                                    const int wide) {
     const tmapi_label_area a = tmapi_label_area_here(job);
@@ -1099,7 +1100,7 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
     }
 }
 
-// Labels of a row's slots.
+// Computes the labels of a row's slots.
 TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 *codes,
                                    tmap_u32 total, const int wide) {
     for (tmap_u32 i = threadIdx.x % 32; 2 * i < total; i += 32) {
@@ -1119,7 +1120,7 @@ TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 
     }
 }
 
-// Four cells of a word, from cell `first` on: what they are, and the slot before them.
+// Writes four cells of a word, from cell `first` on.
 TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap_u32 first,
                                   void *out, const int wide) {
     const tmap_u32 in = word.x >> first, starts = word.y >> first;
@@ -1191,8 +1192,9 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
 
 // ---- labels -------------------------------------------------------------------------------------
 
-// tmap_label_plan_of for the current device. Returns cudaErrorInvalidValue for TMAP_EINVAL,
-// cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of asking the device.
+// Makes the plan of the labels of a map on the current device: tmap_label_plan_of with its facts.
+// Returns cudaErrorInvalidValue for TMAP_EINVAL, cudaErrorInvalidConfiguration for TMAP_ERANGE, or
+// the error of a device query. Cost: calls that do not wait for the device.
 static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int form,
                                                tmap_label_plan *plan) {
     tmap_facts facts;
@@ -1201,16 +1203,17 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
 }
 
 // Labels the components of a map.
-// plan: of the map. In device memory: cells, at a multiple of their size; workspace:
-// plan->workspace bytes at a multiple of 16; labels: width * height int or long long, that of
-// column x and row y at number y * width + x; count: the number of components goes there.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, or what the launches do. Nothing
-// is allocated and nobody waits: the call can be captured. Calls that run at the same time need
-// workspaces of their own.
-// Cost: cells are read once and labels are written once; the more runs of cells there are in rows,
-// the more is done in shared memory in between.
-// Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 by edges, and
-// 1 1 0 / 0 0 1 / 2 0 1 and count 2 by corners too.
+// plan: that of the map. All pointers are device memory. cells: at a multiple of their size.
+// workspace: plan->workspace bytes at a multiple of 16, with any content. labels: width * height
+// int or long long (plan->form); that of column x and row y is number y * width + x. count:
+// receives the number of components, at a multiple of 8. Calls that run at the same time need one
+// workspace each.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launches' error.
+// Allocates nothing and does not synchronize, so the call can be captured.
+// Cost: cells are read once and labels written once. The work in shared memory grows with the
+// number of runs of cells in rows.
+// Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 with 4
+// neighbours, 1 1 0 / 0 0 1 / 2 0 1 and count 2 with 8.
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,
                                      void *workspace, void *labels, tmap_u64 *count,
                                      cudaStream_t stream) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// label_measure.h: what each component of a labelled map is like: its area, its bounding box and
-// its first cell.
+// label_measure.h: measures each component of a labelled map: its area, its bounding box and its
+// first cell.
 //
 //     tmap_label(&plan, cells, workspace, labels, count, stream); // label.h
 //     tmap_label_measure(&plan, labels, components, shapes, stream);
 //
-// A block of threads has a tile of 1024 columns and 64 rows. Cells of a row side by side count
-// together; what a tile has of a component is gathered in a table in shared memory, and goes from
-// there to the component's shape. Labels that find no place in the table go past it. All numbers
-// are integers, so that the order of additions does not matter: shapes are the same in every run.
+// A block of threads takes a tile of 1024 columns and 64 rows. Consecutive cells of a row are
+// counted together. A table in shared memory collects the part of each component in the tile, which
+// is then added to the component's shape; labels that find no free entry are added to the shape
+// directly. All numbers are integers, so the order of additions does not matter: shapes are the
+// same in every run.
 #ifndef TMAP_RASTER_LABEL_MEASURE_H
 #define TMAP_RASTER_LABEL_MEASURE_H
 
 #include "label.h"
 
-// A component. area: how many cells it has; 0: there is no such component, and nothing else here
-// counts. first: its first cell, row by row from above: y * width + x. left, right: its first and
+// A component. area: its number of cells; 0: the component does not exist, and the other members
+// are undefined. first: its first cell in raster order: y * width + x. left, right: its first and
 // last column; top, bottom: its first and last row.
 typedef struct tmap_label_shape {
     tmap_u64 area, first;
@@ -25,11 +26,11 @@ typedef struct tmap_label_shape {
 #if TMAP_CUDA && !TMAP_NVRTC
 
 #define TMAPI_LABEL_MEASURE_WARPS 16u
-#define TMAPI_LABEL_MEASURE_ROWS  64u // of a tile
+#define TMAPI_LABEL_MEASURE_ROWS  64u // rows of a tile
 #define TMAPI_LABEL_MEASURE_TABLE 1024u
 #define TMAPI_LABEL_MEASURE_TRIES 4u
 
-// What a tile has of components. label: 0 where nothing is. first: row and column in the tile.
+// The components in a tile. label: 0 for a free entry. first: row and column in the tile.
 typedef struct tmapi_label_table {
     tmap_u64 label[TMAPI_LABEL_MEASURE_TABLE];
     tmap_u32 area[TMAPI_LABEL_MEASURE_TABLE], first[TMAPI_LABEL_MEASURE_TABLE];
@@ -44,7 +45,7 @@ typedef struct tmapi_label_tile {
     tmap_label_shape *shapes;
 } tmapi_label_tile;
 
-// Numbers get less, or larger, by atomics where a look does not say that they are so already.
+// Decrease or increase a number by atomics, unless a plain load shows that this is unnecessary.
 TMAP_DEVICE void tmapi_label_least(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to > value) atomicMin(to, value);
 }
@@ -52,7 +53,7 @@ TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
 }
 
-// A part of a component is added to its shape.
+// Adds a part of a component to its shape.
 TMAP_DEVICE void tmapi_label_shape_add(tmap_label_shape *to, tmap_label_shape part) {
     atomicAdd(&to->area, part.area);
     if (*(volatile tmap_u64 *)&to->first > part.first) atomicMin(&to->first, part.first);
@@ -60,7 +61,7 @@ TMAP_DEVICE void tmapi_label_shape_add(tmap_label_shape *to, tmap_label_shape pa
     tmapi_label_largest(&to->right, part.right), tmapi_label_largest(&to->bottom, part.bottom);
 }
 
-// The place of a label in a table; TMAPI_LABEL_MEASURE_TABLE if there is none.
+// Entry of a label in a table; TMAPI_LABEL_MEASURE_TABLE if there is no free one.
 TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 label) {
     tmap_u32 at = ((tmap_u32)label ^ (tmap_u32)(label >> 32)) * 0x9e3779b1u >> 16;
     for (tmap_u32 k = 0; k < TMAPI_LABEL_MEASURE_TRIES; ++k, ++at) {
@@ -72,7 +73,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 l
     return TMAPI_LABEL_MEASURE_TABLE;
 }
 
-// `area` cells of a component side by side, from column x and row y of a tile on.
+// Adds `area` consecutive cells of a component, from column x and row y of a tile on.
 TMAP_DEVICE void tmapi_label_measure_run(const tmapi_label_tile t, tmap_u64 label, tmap_u32 x,
                                          tmap_u32 y, tmap_u32 area) {
     const tmap_u32 at = tmapi_label_table_find(t.table, label);
@@ -101,7 +102,7 @@ static __global__ void __launch_bounds__(256)
     }
 }
 
-// A block a tile. components: labels up to it are measured.
+// A block a tile. components: larger labels are ignored.
 static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
     tmapi_label_measure_kernel(const void *labels, int wide, tmap_u64 width, tmap_u64 height,
                                tmap_u64 components, tmap_label_shape *shapes) {
@@ -155,14 +156,14 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
     }
 }
 
-// Measures components of a labelled map.
-// plan: that the map was labelled with. labels: what tmap_label wrote, in device memory.
-// components: how many are measured: labels 1 to components, 0 to 2^40; usually the count that
-// tmap_label wrote. shapes: in device memory, that many; that of label i is number i - 1.
-// Returns cudaErrorInvalidValue where an argument is none of these, or what the launches do.
-// Cost: a pass over the labels, and integer atomics for each tile of each component.
+// Measures the components of a labelled map: area, bounding box, first cell.
+// plan: the one used for tmap_label. labels: written by tmap_label, in device memory. components:
+// labels 1 to components are measured, 0 to 2^40; usually the count that tmap_label wrote. shapes:
+// `components` of them in device memory at a multiple of 8; shape i - 1 is that of label i.
+// Returns cudaErrorInvalidValue for an argument outside these ranges, else the launches' error.
+// Cost: one pass over the labels, and integer atomics for each component of each tile.
 // Example: components = 3 for a map of three lakes; shapes[2].area is that of the third one from
-// above.
+// the top.
 static inline cudaError_t tmap_label_measure(const tmap_label_plan *plan, const void *labels,
                                              tmap_u64 components, tmap_label_shape *shapes,
                                              cudaStream_t stream) {

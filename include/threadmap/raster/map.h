@@ -3,7 +3,7 @@
 //
 //     const tmap_raster_map map = {width, height, pitch, nodata, has_nodata, TMAP_RASTER_I16, 4};
 //
-// Floods (flood.h, papers/flood_slides.h) and labels of components (label.h) take such a map.
+// Floods (flood.h, papers/flood_slides.h) and component labels (label.h) use such a map.
 #ifndef TMAP_RASTER_MAP_H
 #define TMAP_RASTER_MAP_H
 
@@ -11,24 +11,24 @@
 
 // ---- the map ------------------------------------------------------------------------------------
 
-// Types of cells.
+// Types of cells. Labels take all of them, floods the first three.
 #define TMAP_RASTER_I16  0
 #define TMAP_RASTER_I32  1
-#define TMAP_RASTER_F32  2 // NaN belongs to no region
+#define TMAP_RASTER_F32  2 // NaN belongs to no component
 #define TMAP_RASTER_U8   3
-#define TMAP_RASTER_MASK 4 // bytes: 0 belongs to no region, and all other values are equal
+#define TMAP_RASTER_MASK 4 // bytes: 0 belongs to no component; all other values are equal
 
 // A map. The cell of column x and row y is cells[y * pitch + x].
 typedef struct tmap_raster_map {
     tmap_u64 width, height; // columns and rows, 1 to 2^31 - 1
-    tmap_u64 pitch;         // cells from a row to the next, at least width
-    double nodata;          // cells of this value belong to no region, if has_nodata
+    tmap_u64 pitch;         // cells from one row to the next, at least width
+    double nodata;          // cells of this value belong to no component, if has_nodata
     int has_nodata;
-    int type;         // of cells, TMAP_RASTER_I16 and so on
-    int connectivity; // neighbours of a cell: 4: those that share an edge; 8: or a corner
+    int type;         // of cells: TMAP_RASTER_I16, ...
+    int connectivity; // neighbours of a cell: 4: over edges; 8: over corners too
 } tmap_raster_map;
 
-// Bytes of a cell of a type.
+// Bytes of a cell of a type: 1, 2 or 4.
 TMAP_FN tmap_u32 tmap_raster_size(int type) {
     return type == TMAP_RASTER_I16 ? 2 : type <= TMAP_RASTER_F32 ? 4 : 1;
 }
@@ -47,12 +47,12 @@ TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, 
 
 // ---- floods -------------------------------------------------------------------------------------
 
-// A source of water. One that is outside of the map or on a dry cell floods nothing.
+// A source of water. A source outside the map or on a dry cell floods nothing.
 typedef struct tmap_flood_seed {
     tmap_u64 x, y;
 } tmap_flood_seed;
 
-// Words of a row of a result of bits; bits beyond the width are 0.
+// Words of a row of a result of bits. Bits after the width are 0.
 TMAP_FN tmap_u64 tmap_flood_words(tmap_u64 width) { return (width + 31) / 32; }
 
 // 1 if a height is below the level and is not NODATA; 0 for NaN.
@@ -62,26 +62,26 @@ TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double lev
 
 // ---- plans of floods and labels -----------------------------------------------------------------
 
-// 1 for a right map of a type of these.
+// 1 for a valid map with a type from first_type to last_type.
 TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int last_type) {
     return map && map->width && map->height && map->width <= 0x7fffffffu &&
            map->height <= 0x7fffffffu && map->pitch >= map->width && map->type >= first_type &&
            map->type <= last_type && (map->connectivity == 4 || map->connectivity == 8);
 }
 
-// Copies the bits of a number, of any type.
+// Copies the bits of a 4-byte number of any type.
 TMAP_FN void tmapi_raster_copy4(void *to, const void *from) {
     for (int i = 0; i < 4; ++i) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
 }
 
-// 1 if a cell can have the NODATA value; *bits: that value as an int, or the bits of a float.
+// 1 if a cell can have the NODATA value. *bits: that value as an int, or the bits of a float.
 TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     const double v = map->nodata, largest = 3.4028234663852886e38; // of floats
     *bits = 0;
     if (!map->has_nodata || map->type == TMAP_RASTER_MASK || v != v) return 0;
     if (map->type == TMAP_RASTER_F32) {
         float f;
-        if (v - v == 0 && (v < -largest || v > largest)) return 0; // finite, and no float
+        if (v - v == 0 && (v < -largest || v > largest)) return 0; // finite, but not a float
         f = (float)v;
         if (f != 0) tmapi_raster_copy4(bits, &f); // -0 is 0
         return (double)f == v;
@@ -91,7 +91,7 @@ TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     return (double)*bits == v && (map->type != TMAP_RASTER_I16 || (short)*bits == *bits);
 }
 
-// The next part of a workspace: `bytes` at a multiple of 256.
+// The offset of the next part of a workspace, `bytes` bytes, at a multiple of 256.
 TMAP_FN tmap_u64 tmapi_raster_part(tmap_u64 *end, tmap_u64 bytes) {
     const tmap_u64 at = *end;
     *end = at + (bytes + 255) / 256 * 256;
@@ -100,19 +100,18 @@ TMAP_FN tmap_u64 tmapi_raster_part(tmap_u64 *end, tmap_u64 bytes) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// 1 for an address at a multiple of `to` that is not null.
+// 1 for an address that is not null and a multiple of `to`.
 static inline int tmapi_raster_aligned(const void *address, tmap_u64 to) {
     return address && (tmap_u64)address % to == 0;
 }
 
-// One of some launches. Without blocks it is left out.
+// One of several launches. Skipped if it has no blocks.
 typedef struct tmapi_raster_step {
     const void *kernel;
     tmapi_launch_shape shape;
 } tmapi_raster_step;
 
-// Launches `count` kernels that take the same argument, one after the other. Returns the first
-// error.
+// Launches `count` kernels with the same argument, one after the other. Returns the first error.
 static inline cudaError_t tmapi_raster_run(const tmapi_raster_step *steps, int count,
                                            const void *argument, cudaStream_t stream) {
     void *arguments[1] = {(void *)argument};
@@ -128,13 +127,13 @@ static inline cudaError_t tmapi_raster_run(const tmapi_raster_step *steps, int c
 
 TMAP_DEVICE tmap_u32 tmapi_raster_count(tmap_u32 bits) { return (tmap_u32)__popc((int)bits); }
 
-// Lane k of a full warp gets the lanes in which `predicate` holds, as bits of *word.
+// Lane k of a full warp receives the lanes where `predicate` holds, as bits of *word.
 TMAP_DEVICE void tmapi_raster_ballot(int predicate, tmap_u32 k, tmap_u32 *word) {
     const tmap_u32 bits = __ballot_sync(~0u, predicate);
     if (threadIdx.x % 32 == k) *word = bits;
 }
 
-// The sum of v over the lanes of a full warp up to the calling one.
+// The sum of v over the lanes of a full warp up to the calling one, inclusive.
 TMAP_DEVICE tmap_u32 tmapi_raster_sum_upto(tmap_u32 v) {
     const tmap_u32 lane = threadIdx.x % 32;
 #pragma unroll

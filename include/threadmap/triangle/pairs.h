@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
-// pairs.h: the engine for everything that looks at two of n points, called from a kernel of the
-// user's own: a plan on the host, and a function for every pair.
+// pairs.h: the engine for all pairs of n points. You make a plan on the host and call the engine
+// from your own kernel with a function for a pair:
 //
 //     tmap_pairs_each     calls a function for every pair (this header)
-//     tmap_pairs_fold     joins what a function accumulates of all pairs to one value (this header)
-//     tmap_pairs_select   lists the pairs to which a function says yes
-//     tmap_pairs_rows     gives each point what a function makes of its pairs, both at once
+//     tmap_pairs_fold     accumulates over all pairs and joins to one value (this header)
+//     tmap_pairs_select   lists the pairs for which a function returns non-zero
+//     tmap_pairs_rows     accumulates per point; each pair is visited once for both of its points
 //     tmap_pairs_store    stores a value for each pair in a condensed, square or lower matrix
 //     tmap_pairs_frames   accumulates over all pairs in each of many frames
 //
-// Pairs nearer than a radius, counted (all of it: samples/triangle/15_farthest_pair.cu):
+// Counts the pairs closer than a radius (a complete program: samples/triangle/15_farthest_pair.cu):
 //
 //     static __device__ void add(void *job, void *sum, tmap_pair pair, const void *a,
 //                                const void *b) { // pointers to coordinates
 //         if (distance(a, b) < ((near_job *)job)->radius) ++*(tmap_u64 *)sum;
 //     }
-//     const tmap_points points = {j.points, 0, sizeof(float), 3}; // in a kernel of the user's
+//     const tmap_points points = {j.points, 0, sizeof(float), 3}; // in your kernel
 //     const tmap_fold sum = {&zero, sizeof zero, join};
 //     tmap_pairs_fold(&plan, points, add, sum, j.to, &j);
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)count_near, &plan);
 //     ... tmap_pairs_launch(&plan, &j, stream);
 //
-// nvcc seldom takes the best number of registers: try a second number in __launch_bounds__, 12 for
-// short functions, 1 for long ones.
+// The second number in __launch_bounds__ limits the registers that nvcc takes: measure a few, from
+// 1 for long functions to 12 for short ones.
 #ifndef TMAP_TRIANGLE_PAIRS_H
 #define TMAP_TRIANGLE_PAIRS_H
 
@@ -33,31 +33,32 @@
 
 // ---- points and plans ---------------------------------------------------------------------------
 
-// Points along the sides of a tile, threads of a block, coordinates of a point.
+// Points along a side of a tile, threads of a block, most coordinates of a point.
 #define TMAP_PAIRS_SIDE    512u
 #define TMAP_PAIRS_THREADS 128u
 #define TMAP_PAIRS_D_MAX   8u
 
-// Points in device memory, at a multiple of `size`: d coordinates side by side, point i at i * d.
+// Points in device memory at a multiple of `size`. The d coordinates of point i begin at coordinate
+// i * d.
 typedef struct tmap_points {
-    const void *a; // the plan's n points, of all its sets one after the other
-    const void *b; // the second set, or 0; it is looked at only where the plan has one
-    tmap_u32 size; // bytes of a coordinate, 4 or 8: the plan's, a constant
-    tmap_u32 d;    // coordinates: the plan's, a constant
+    const void *a; // the plan's n points of each set, one set after the other
+    const void *b; // the second set, or 0; read only if the plan has one
+    tmap_u32 size; // bytes of a coordinate, 4 or 8: the plan's; a constant
+    tmap_u32 d;    // coordinates of a point: the plan's; a constant
 } tmap_points;
 
-// Layouts of a matrix with a value for each pair (pairs_store.h, pdist.h).
+// Layouts of a matrix with one value for each pair (pairs_store.h, pdist.h).
 enum {
-    TMAP_PAIRS_CONDENSED = 1, // scipy's order of pairs: tmap_condensed_index(i, j, n)
+    TMAP_PAIRS_CONDENSED = 1, // scipy's order: pair (i, j) at tmap_condensed_index(i, j, n)
     TMAP_PAIRS_SQUARE,        // row i after row i - 1, all columns
-    TMAP_PAIRS_LOWER,         // the same matrix; only j <= i is written
+    TMAP_PAIRS_LOWER,         // the same matrix, but only j <= i is written
     TMAPI_PAIRS_LAYOUT = 3,
-    TMAP_PAIRS_HOLLOW = 4 // added to a matrix: its diagonal is zero bytes, and not asked for
+    TMAP_PAIRS_HOLLOW = 4 // added to a matrix: writes zero bytes on the diagonal without a call
 };
-// Points along a side, and pitches, of such a plan at most.
+// The most points along a side, and the largest pitch, of a plan that stores.
 #define TMAP_PAIRS_STORE_MAX 0x7ffffffu
 
-// Kinds of plans, by the functions that go by them.
+// Kinds of plans: which engine a plan is for.
 enum {
     TMAP_PAIRS_KIND_EACH = 1, // tmap_pairs_each, tmap_pairs_fold, tmap_pairs_select
     TMAP_PAIRS_KIND_ROWS,     // tmap_pairs_rows
@@ -65,36 +66,36 @@ enum {
     TMAP_PAIRS_KIND_FRAMES    // tmap_pairs_frames
 };
 
-// A plan. Items are what a share of the work is counted in: tiles of `side` x `side` pairs, those
-// of the first set first, row by row in the order of tmap_upper_map, of a matrix where there are
-// two sets or a square is stored, of tmap_triangle_map for a lower one. A few tiles are cut into
-// bands of rows, which are the items then.
+// A plan of pairs. Its items are tiles of `side` x `side` pairs, or bands of rows of tiles if there
+// are few. Sets follow each other. The tiles of a set are in the order of tmap_upper_map; for two
+// sets or a square row by row through the matrix; for a lower matrix as in tmap_triangle_map.
 typedef struct tmap_pairs_plan {
-    tmap_u32 n, rows;             // points of a set; pairs with i below it
-    tmap_u32 others;              // points of the second set; 0: there is none
+    tmap_u32 n, rows;             // points of a set; only pairs with i < rows are included
+    tmap_u32 others;              // points of the second set; 0: there is no second set
     tmap_u32 d, size;             // coordinates of a point, bytes of a coordinate
-    tmap_u32 sets, across;        // of points, equal ones; tiles of the first row of tiles
-    tmap_u32 kind;                // TMAP_PAIRS_KIND_EACH, _ROWS or _STORE
-    tmap_u64 tiles, items;        // items of a set and of all sets
-    tmap_u64 first, count;        // this launch's share of them
-    const void *kernel;           // the launch
-    tmap_u32 grid, block, shared; // blocks, threads of a block, bytes
-    tmap_u32 resident, side;      // blocks that the device holds at once; of tiles, in points
-    tmap_u32 cut, cut_most, band; // a tile is 2^cut items, at most; rows of an item
-    tmap_u32 layout, value;       // of what is stored, else 0; bytes of a value
-    tmap_u32 before;              // columns before a tile's own that may be written with them
-    tmap_u64 pitch;               // values from one row to the next; 0: as many as there are
-    tmap_u64 step, values;        // the same but never 0, and values of a set
+    tmap_u32 sets, across;        // number of sets of points; tiles of the first row of tiles
+    tmap_u32 kind;                // a TMAP_PAIRS_KIND
+    tmap_u64 tiles, items;        // items of one set, items of all sets
+    tmap_u64 first, count;        // the share: its first item, its number of items
+    const void *kernel;           // the kernel to launch
+    tmap_u32 grid, block, shared; // blocks, threads of a block, dynamic shared memory in bytes
+    tmap_u32 resident, side;      // blocks that the device holds at once; points along a tile
+    tmap_u32 cut, cut_most, band; // a tile is 2^cut items; the largest cut; rows of an item
+    tmap_u32 layout, value;       // of the stored matrix, else 0; bytes of a value
+    tmap_u32 before;              // columns before a tile's own that it may write
+    tmap_u64 pitch;               // values between the beginnings of rows; 0: rows are packed
+    tmap_u64 step, values;        // the pitch in use, never 0; values of a set
 } tmap_pairs_plan;
 
-// The pairs of a plan, all sets together; saturates. Example: n = 131072: 8589869056.
+// Number of pairs of a plan, over all sets, without regard to its share; saturates.
+// Example: n = 131072: 8589869056.
 TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
     tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
     if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
     return tmap_mul_saturate(pairs, plan->sets);
 }
 
-// Points j of a set.
+// Number of points j of a set.
 TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
     return plan->others ? plan->others : plan->n;
 }
@@ -103,10 +104,10 @@ TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
 
 TMAP_FN tmap_u32 tmapi_pairs_tiles(tmap_u32 n, tmap_u32 side) { return n / side + (n % side != 0); }
 
-// Row *i and column *j of tile number `tile`, row by row. layout: the tiles that there are: all
-// (TMAP_PAIRS_SQUARE), those of the lower triangle (TMAP_PAIRS_LOWER), in which row r has r + 1 +
-// skew tiles, else those of the upper one. across: tiles of the first row. wide: a constant, 1 for
-// numbers of 64 bits, but of a lower triangle.
+// Row *i and column *j of tile number `tile`. layout: TMAP_PAIRS_SQUARE: all tiles, row by row;
+// TMAP_PAIRS_LOWER: the lower triangle, whose row r has r + 1 + skew tiles; else the upper
+// triangle. across: tiles of the first row. wide: a constant, 1 to compute in 64 bits (not for a
+// lower triangle).
 TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across, tmap_u32 skew,
                                  int wide, tmap_u32 *i, tmap_u32 *j) {
     const tmap_u32 low = (tmap_u32)tile;
@@ -125,7 +126,7 @@ TMAP_FN void tmapi_pairs_tile_of(tmap_u64 tile, tmap_u32 layout, tmap_u32 across
     }
 }
 
-// An item's first pair, and its set.
+// The first pair of an item, and the item's set.
 typedef struct tmapi_pairs_place {
     tmap_u32 i, j;
     tmap_u64 set;
@@ -145,9 +146,9 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_place_of(const tmap_pairs_plan *plan, tmap
 
 // ---- the plan of facts --------------------------------------------------------------------------
 
-// The grid for the plan's share: a few times as many blocks as the device holds, since tiles of the
-// diagonal end sooner; a block for each tile of what is stored, or none where no launch takes as
-// many.
+// Sets the grid for the plan's share. Tiles on the diagonal end sooner, so the grid is up to 16
+// times as many blocks as the device holds. A plan that stores has a block for each tile; its grid
+// is 0 if no launch can have that many.
 TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     const tmap_u64 most = plan->layout ? 0x7fffffff : plan->resident * 16ull;
     plan->grid = (tmap_u32)(plan->count < most ? plan->count : most);
@@ -155,7 +156,7 @@ TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     if (plan->layout && plan->items > most) plan->grid = 0;
 }
 
-// Where the rows of what is stored lie: bits are counted in words of 32.
+// Sets the distance between stored rows and the values of a set. Bits are counted in 32-bit words.
 TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
     const tmap_u32 columns = tmapi_pairs_columns(plan);
     plan->step = plan->value ? columns : columns / 32 + (columns % 32 != 0);
@@ -165,13 +166,13 @@ TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
         plan->values = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
 }
 
-// Tiles are cut until there are that many items, whatever the device, or bands have 16 rows.
+// Tiles are cut until there are TMAPI_PAIRS_ITEMS items, or bands of 16 rows, on every device.
 #define TMAPI_PAIRS_CUT 5u
 #ifndef TMAPI_PAIRS_ITEMS
 #define TMAPI_PAIRS_ITEMS 2048u
 #endif
 
-// The tiles of what the plan is restricted to, all of them.
+// Sets the tiles of a plan, and its share to all of them.
 TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     const tmap_u64 rows = tmapi_pairs_tiles(plan->rows, plan->side);
     const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
@@ -191,7 +192,7 @@ TMAP_FN void tmapi_pairs_plan_tiles(tmap_pairs_plan *plan) {
     tmapi_pairs_plan_spread(plan);
 }
 
-// What every plan begins with: one set of points, nothing stored, no tiles yet.
+// The members that every plan begins with: one set of points, nothing stored, no tiles yet.
 TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u32 d,
                                                tmap_u32 size) {
     tmap_pairs_plan p;
@@ -202,7 +203,7 @@ TMAP_FN tmap_pairs_plan tmapi_pairs_plan_begin(tmap_u32 kind, tmap_u32 n, tmap_u
     return p;
 }
 
-// Ends a plan: the blocks that the device holds, and its tiles. TMAP_ERANGE where it holds none.
+// Completes a plan: resident blocks and tiles. Returns TMAP_ERANGE if the device holds no block.
 TMAP_FN int tmapi_pairs_plan_end(tmap_pairs_plan *p, const tmap_facts *facts,
                                  tmap_pairs_plan *out) {
     p->resident = tmap_resident_blocks(facts, p->block, p->shared) * facts->device.processors;
@@ -212,9 +213,9 @@ TMAP_FN int tmapi_pairs_plan_end(tmap_pairs_plan *p, const tmap_facts *facts,
     return TMAP_OK;
 }
 
-// tmap_pairs_plan_make from facts, without a call of CUDA: out->kernel is 0. Returns TMAP_EINVAL
-// for a null pointer and for numbers outside the ranges, TMAP_ERANGE for a kernel whose block
-// does not fit the device. *out is written only on success.
+// Makes the plan of tmap_pairs_plan_make from facts, without a CUDA call; out->kernel is 0. Returns
+// TMAP_EINVAL for a null pointer or a number outside its range, TMAP_ERANGE if no block of the
+// kernel fits the device. Writes *out only on success.
 TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
                                tmap_pairs_plan *out) {
     tmap_pairs_plan p = tmapi_pairs_plan_begin(TMAP_PAIRS_KIND_EACH, n, d, size);
@@ -229,7 +230,7 @@ TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap
 
 // ---- plans and launches -------------------------------------------------------------------------
 
-// Ends a plan maker: what `_of` returned, and its plan.
+// Completes a plan maker: `code` is the result of its `_of` function, p the plan.
 static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, const void *kernel,
                                                 tmap_pairs_plan *out) {
     cudaError_t error = out ? tmapi_launch_error(code) : cudaErrorInvalidValue;
@@ -238,13 +239,14 @@ static inline cudaError_t tmapi_pairs_plan_keep(int code, tmap_pairs_plan *p, co
     return error;
 }
 
-// The plan of a kernel over all pairs of n points of d coordinates of `size` bytes each. n: 0 to
-// 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a __global__ function
-// of TMAP_PAIRS_THREADS threads, cast to const void *. A plan serves any number of launches on the
-// device that was the current one.
-// Returns cudaErrorInvalidValue for a null pointer and numbers outside these ranges,
-// cudaErrorInvalidConfiguration if no block of the kernel fits the device; else a CUDA error.
-// *out is written only on success. Cost: calls of the CUDA runtime that do not wait for the device.
+// Makes the plan of a kernel over all pairs of n points of d coordinates of `size` bytes each.
+// Range: n: 0 to 2^32 - 1 - TMAP_PAIRS_SIDE. d: 1 to TMAP_PAIRS_D_MAX. size: 4 or 8. kernel: a
+// __global__ function of TMAP_PAIRS_THREADS threads, cast to const void *. A plan is for the device
+// that is current here, and serves any number of launches on it.
+// Returns cudaErrorInvalidValue for a null pointer or a number outside its range,
+// cudaErrorInvalidConfiguration if no block of the kernel fits the device, else the error of a CUDA
+// call. Writes *out only on success.
+// Cost: CUDA runtime calls that do not wait for the device.
 // Example: tmap_pairs_plan_make(131072, 3, sizeof(float), (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                const void *kernel, tmap_pairs_plan *out) {
@@ -255,10 +257,11 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// The next four restrict or widen a plan; all but the last forget a share. They return
-// cudaErrorInvalidValue for a null pointer and numbers outside the ranges.
+// The next four functions change a plan. All but tmap_pairs_plan_share set the share to all items.
+// They return cudaErrorInvalidValue for a null pointer or a number outside its range, and then
+// leave the plan as it was.
 
-// Changes a number of a plan, all of whose tiles it then has.
+// Sets one member of a plan and computes its tiles again.
 static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u32 *number,
                                                   tmap_u32 to) {
     *number = to;
@@ -266,15 +269,16 @@ static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u3
     return cudaSuccess;
 }
 
-// Restricts a plan to the pairs with i < rows, 0 to n: the first rows of the condensed matrix.
+// Restricts a plan to the pairs with i < rows, the first rows of the matrix. rows: 0 to plan->n.
 static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
     if (!plan || rows > plan->n) return cudaErrorInvalidValue;
     return tmapi_pairs_plan_change(plan, &plan->rows, rows);
 }
 
-// Makes a plan one of two sets: all pairs (i, j) of i < n and j < others, where point j is one of
-// the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0 goes back to one set. Of plans of
-// pairs_store.h it takes those of a square alone, up to TMAP_PAIRS_STORE_MAX: a rectangle.
+// Gives a plan a second set of points. Pairs are then all (i, j) with i < n and j < others, point j
+// from the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0: back to one set. Of the plans of
+// pairs_store.h only those of a square can have a second set, of up to TMAP_PAIRS_STORE_MAX points;
+// they store a rectangle.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
     const tmap_u32 layout = plan ? plan->layout & TMAPI_PAIRS_LAYOUT : 0;
     if (!plan || others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
@@ -283,16 +287,18 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
     return tmapi_pairs_plan_change(plan, &plan->others, others);
 }
 
-// Makes a plan one of `sets` equal sets, 1 to 65536: set b has the points from b * n on (and the
-// second ones from b * others on), and pairs are those within one set. The user's functions are
-// not told which set a pair is of; tmap_pairs_fold has a result for each.
+// Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
+// and the second ones from b * others on; pairs are only formed within a set. Your functions
+// receive i and j within the set and copies of the coordinates; the number of the set is not among
+// their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
     if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
     return tmapi_pairs_plan_change(plan, &plan->sets, sets);
 }
 
-// Restricts a plan to `count` of its items from item `first` on: one GPU's share of the work, or a
-// batch of it. Shares that together are all items visit every pair once.
+// Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
+// batch. If the shares cover all items without overlap, every pair is visited once. first + count:
+// at most plan->items.
 static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
                                                 tmap_u64 count) {
     if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
@@ -301,11 +307,12 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
     return cudaSuccess;
 }
 
-// Launches the plan's kernel, whose parameters are the plan and one struct of the user's, both by
-// value. job: the address of that struct. Returns the launch's own error; one that an earlier call
-// has left is neither reported nor cleared. Can be captured. A plan without an item is launched
-// too, as a fold has a result then. Returns cudaErrorInvalidValue for a null pointer and for what
-// no plan maker has made; the launchers of other headers also for plans that are not theirs.
+// Launches the plan's kernel, whose parameters are the plan and one struct of your own, both by
+// value. job: the address of that struct. A plan without items is launched too, because a fold
+// still writes its result. The launch can be captured in a graph.
+// Returns the launch's own error, not one that an earlier call left, which it does not clear
+// either; cudaErrorInvalidValue for a null pointer and for a plan that no plan maker has made. The
+// launchers of other headers also refuse plans of another kind.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_job job,
                                             cudaStream_t stream) {
     if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
@@ -315,7 +322,7 @@ static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_jo
     return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }
 
-// The same for plans of one kind; others are refused.
+// tmap_pairs_launch for plans of one kind; refuses others.
 static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tmap_u32 kind,
                                                 tmap_job job, cudaStream_t stream) {
     return plan && plan->kind == kind ? tmap_pairs_launch(plan, job, stream)
@@ -326,7 +333,7 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 
 #if TMAP_CUDA
 
-// 1 if a call of an engine of this kind fits the plan and the launch.
+// 1 if a call of an engine of this kind fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 kind,
                                   const char *function) {
     return TMAPI_CHECK(plan->kind == kind, function, "the plan is one of another engine") &&
@@ -338,23 +345,25 @@ TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points point
 
 // ---- all pairs of a tile ------------------------------------------------------------------------
 //
-// A block takes a tile of 512 x 512 pairs, or a band of its rows. Each of its 128 threads has four
-// points j in registers; the points i are in shared memory, coordinate by coordinate, and all
-// threads read the same ones, 16 bytes at a time.
+// A block takes a tile of 512 x 512 pairs, or a band of its rows. Each of its 128 threads holds
+// four points j in registers. The points i are in shared memory, ordered by coordinate; all threads
+// read the same ones, 16 bytes at a time.
 
-// pair: i < j, or a point of each set. a, b: point i and point j, d coordinates of the user's type.
-// accumulator: of tmap_pairs_fold, else 0.
+// Your function for a pair. pair: i < j, or with two sets any i and j; both count within the set of
+// points, whose number the function does not receive (tmap_pairs_plan_sets). a, b: points i and j,
+// copies of their d coordinates as you stored them, in registers. accumulator: that of
+// tmap_pairs_fold, else 0.
 typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, const void *a,
                                  const void *b);
 
-// What is constant in a launch; sizes and functions are constants of the compiler's.
+// What is constant in a launch. Sizes and functions are compile-time constants.
 typedef struct tmapi_pairs {
-    tmap_points points; // b is a where there is no second set
+    tmap_points points; // b is a if there is no second set
     tmap_pairs_visit visit;
     void *accumulator, *job;
 } tmapi_pairs;
 
-// A function, since nvcc does not fold the members of an initialised struct as well.
+// A function, because nvcc does not fold the members of an initialised struct as well.
 TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit visit,
                                          void *accumulator, void *job) {
     tmapi_pairs p;
@@ -375,14 +384,14 @@ TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
     return (unsigned char *)tmapi_pairs_shared;
 }
 
-// The points j: the plan says if there is a second set, whatever points.b is.
+// The points j. The plan decides whether there is a second set, not points.b.
 TMAP_DEVICE const unsigned char *tmapi_pairs_second(const tmap_pairs_plan *plan,
                                                     const tmapi_pairs *p) {
     return (const unsigned char *)(plan->others ? p->points.b : p->points.a);
 }
 
-// The points of a tile: of its rows in shared memory, and the thread's own four. Points that do not
-// exist are 0. Collective for the block, with a barrier.
+// Loads the points of a tile: the rows into shared memory, the thread's own four into `mine`.
+// Points that do not exist are 0. Collective for the block, with a barrier.
 TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place, tmapi_pairs_point *mine) {
     const tmap_u32 size = p->points.size, d = p->points.d, count = tmapi_pairs_columns(plan);
@@ -409,13 +418,13 @@ TMAP_DEVICE void tmapi_pairs_load(const tmap_pairs_plan *plan, const tmapi_pairs
     __syncthreads();
 }
 
-// The rows of an item that are there.
+// Number of rows of an item that exist.
 TMAP_DEVICE tmap_u32 tmapi_pairs_rows_left(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
     const tmap_u32 left = plan->rows > place.i ? plan->rows - place.i : 0;
     return left < plan->band ? left : plan->band;
 }
 
-// How many of them, from the first one on, have a pair with the thread's point c.
+// Number of rows, from the item's first one, that have a pair with the thread's point c.
 TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs_place place,
                                         tmap_u32 c) {
     const tmap_u32 j = place.j + c * TMAP_PAIRS_THREADS + threadIdx.x;
@@ -425,15 +434,15 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_height(const tmap_pairs_plan *plan, tmapi_pairs
     return plan->others || height < above ? height : above;
 }
 
-// 1 if all pairs of an item are there.
+// 1 if all pairs of an item exist.
 TMAP_DEVICE int tmapi_pairs_whole(const tmap_pairs_plan *plan, tmapi_pairs_place place) {
     return tmapi_pairs_rows_left(plan, place) == plan->band &&
            tmapi_pairs_columns(plan) - place.j >= TMAP_PAIRS_SIDE &&
            (plan->others || place.i + plan->band <= place.j);
 }
 
-// 16 bytes of rows from row y of the tile on, all of them where `whole` is 1, a constant, or those
-// below `height`, by the thread's points from `first` to `last` - 1.
+// Visits the pairs of 16 bytes of rows, from row y of the tile on, with the thread's points first
+// to last - 1. whole: a constant, 1: all rows exist; 0: only rows below `height`.
 TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place place,
                                      const tmapi_pairs_point *mine, tmap_u32 first, tmap_u32 last,
                                      tmap_u32 y, tmap_u32 height, int whole) {
@@ -459,8 +468,8 @@ TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place pla
     }
 }
 
-// All pairs of a tile. All threads are through with the block's shared memory after the next
-// barrier. Collective for the block.
+// Visits all pairs of a tile. The block's shared memory is free again after the next barrier.
+// Collective for the block.
 TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs *p,
                                   tmapi_pairs_place place) {
     const tmap_u32 step = 16 / p->points.size, band = plan->band;
@@ -473,7 +482,7 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
                 tmapi_pairs_rows_by(p, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
         return;
     }
-#pragma unroll // each point has rows of its own: on the diagonal half as many in all
+#pragma unroll // every point has its own number of rows: on the diagonal half of all pairs
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
         for (tmap_u32 y = 0; y < height; y += step)
@@ -483,19 +492,21 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
 
 // ---- a function on every pair -------------------------------------------------------------------
 
-// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, by some thread, in no
-// particular order: for what goes to memory by atomics, such as a histogram. All threads of all
-// blocks call it, in blocks of TMAP_PAIRS_THREADS threads. visit: a __device__ function without
-// barriers and collectives. After it, all threads of a block see what its visits have written to
-// its shared memory. Cost: for each pair what visit costs, and a fourth to a half of an
-// instruction.
+// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share, in no particular order.
+// This suits results that you add with atomics, such as a histogram. All threads of all blocks call
+// it, in blocks of TMAP_PAIRS_THREADS threads. visit: a __device__ function without barriers or
+// collectives. After the call all threads of a block see what its visits wrote to the block's
+// shared memory.
+// Errors: none are returned; a program compiled with -DTMAP_CHECK stops if the call does not fit
+// the plan.
+// Cost: for each pair, visit and a quarter to half an instruction.
 TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit visit, void *job) {
     const tmapi_pairs p = tmapi_pairs_make(points, visit, 0, job);
     if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_EACH, "tmap_pairs_each")) return;
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_pairs_tile(plan, &p, tmapi_pairs_place_of(plan, plan->first + t));
-        __syncthreads(); // before the next tile's points come
+        __syncthreads(); // before the next tile's points arrive
     }
 }
 
@@ -503,18 +514,19 @@ TMAP_DEVICE void tmap_pairs_each(const tmap_pairs_plan *plan, tmap_points points
 
 // ---- all pairs to one value ---------------------------------------------------------------------
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
-// launch leaves them so. Examples: 1 set: 16, 5 sets: 48.
+// Bytes at the beginning of the workspace of tmap_pairs_fold that must be zero before its first
+// launch: a counter for each set. Every launch leaves them zero. Examples: 1 set: 16, 5 sets: 48.
 TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
     return (8ull * plan->sets + 15) / 16 * 16;
 }
 
-// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes.
+// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes. Compute both numbers
+// after the last change of the plan.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     return tmap_pairs_fold_clear(plan) + plan->count * bytes;
 }
 
-// The share's items of a set: from *first on, counted from the share's first one.
+// Number of the share's items in a set. They begin at item *first of the share.
 TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tmap_u64 *first) {
     const tmap_u64 begin = set * plan->tiles, end = begin + plan->tiles;
     const tmap_u64 from = begin > plan->first ? begin : plan->first;
@@ -525,14 +537,16 @@ TMAP_FN tmap_u64 tmapi_pairs_items(const tmap_pairs_plan *plan, tmap_u64 set, tm
 
 #if TMAP_CUDA
 
-// Accumulates add(job, accumulator, pair, a, b) over all pairs of each set of the plan's share,
-// joins what threads have by fold.join(job, accumulator, &other), and writes an accumulator for
-// each set to to.result; a set without a pair in the share gets fold.zero. to.workspace:
-// tmap_pairs_fold_bytes bytes. All threads of all blocks call it, once in a launch, in blocks of
-// TMAP_PAIRS_THREADS threads. add: a __device__ function without barriers and collectives.
-// Exactness: results are the same in every bit for a plan's share, whatever the grid. An
-// accumulator begins anew in each tile. A thread adds up 2048 pairs of it: counts of 32 bits and
-// sums of floats go far. Cost: as tmap_pairs_each.
+// Accumulates add(job, accumulator, pair, a, b) over all pairs of the plan's share, separately for
+// each set, and writes an accumulator for each set to to.result. fold.join(job, accumulator,
+// &other) joins accumulators; a set without a pair in the share gets fold.zero. You join the
+// results of several shares. to.workspace: tmap_pairs_fold_bytes bytes. All threads of all blocks
+// call it, once in a launch, in blocks of TMAP_PAIRS_THREADS threads. add: a __device__ function
+// without barriers or collectives. fold.bytes: a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX.
+// Exactness: the result of a share is the same in every bit, whatever the grid. A thread's
+// accumulator begins again at fold.zero in each tile and sees at most 2048 pairs. So add may count
+// in 32 bits, even in the low word of a 64-bit count, if join adds in 64 bits.
+// Errors and cost: as tmap_pairs_each.
 TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_visit add, tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAP_PAIRS_THREADS / 32];
@@ -559,7 +573,7 @@ TMAP_DEVICE void tmap_pairs_fold(const tmap_pairs_plan *plan, tmap_points points
         }
         if (threadIdx.x == 0) tmapi_fold_move(results + place.set * bytes, &sum, bytes);
     }
-    if (blockIdx.x == 0) // sets of which the share has nothing
+    if (blockIdx.x == 0) // sets without an item in the share
         for (tmap_u64 set = threadIdx.x; set < plan->sets; set += blockDim.x)
             if (!tmapi_pairs_items(plan, set, &first))
                 tmapi_fold_move(results + set * bytes, fold.zero, bytes);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// pairs_frames.h: a function of the user's on every pair of n points in every one of many frames,
-// and what it accumulates joined to one value for each frame: how far the distances of a frame are
-// from those of a reference, contacts, energies.
+// pairs_frames.h: accumulates your function over every pair of n points in each of many frames, and
+// joins the sums to one value for each frame: how far the distances in a frame are from those of a
+// reference, contacts, energies.
 //
-// Contacts of a reference that a frame keeps (docs/maps/triangle.md has all of it):
+// Contacts of a reference that a frame keeps (docs/maps/triangle.md has the complete program):
 //
 //     const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
 //     const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
 //     const tmap_fold sum = {&zero, sizeof zero, join};
-//     tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j); // in a kernel of the user's
+//     tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j); // in your kernel
 //     ... tmap_pairs_frames_plan_make(n, frames, 1, 4, (const void *)native_contacts, &plan);
 //     ... tmap_pairs_frames_launch(&plan, &j, stream); // workspace: tmap_pairs_frames_bytes
 //
-// A frame is n places in space, floats x, y, z side by side. A warp takes the same pairs of up to
-// 32 frames at once, a frame in each lane; or of 16 or 8 frames, where its halves or quarters take
-// different pairs. A block has in shared memory the points of a tile's rows and columns, of one
-// group of frames, while those of the next group come; and what the pairs of the tile have of their
-// own, which is made once for all frames of the block. Sums are joined in a fixed order.
+// A frame is n positions in space, floats x, y, z side by side. A warp takes the same pairs of up
+// to 32 frames at once, one frame a lane; or of 16 or 8 frames, and its halves or quarters take
+// different pairs. A block holds in shared memory the points of a tile's rows and columns of one
+// group of frames, while those of the next group are copied, and the data of the tile's pairs,
+// computed once for all frames of the block. Sums are joined in a fixed order.
 #ifndef TMAP_TRIANGLE_PAIRS_FRAMES_H
 #define TMAP_TRIANGLE_PAIRS_FRAMES_H
 
@@ -24,7 +24,7 @@
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Threads of a block; floats that a pair may have of its own, and a frame.
+// Threads of a block; the most floats of a pair's own data, and of a frame's.
 #ifndef TMAP_PAIRS_FRAMES_THREADS
 #define TMAP_PAIRS_FRAMES_THREADS 512u
 #endif
@@ -34,30 +34,30 @@
 #define TMAPI_FRAMES_ROWS  8u // points i that a lane holds at once
 #define TMAPI_FRAMES_WARPS (TMAP_PAIRS_FRAMES_THREADS / 32)
 
-// A plan. Points are cut into `bands` of `side` points, pairs into `tiles` of two bands, row by row
-// as in tmap_upper_map; frames into ranges of `range` frames, and these into groups of `group`. A
-// block takes one range of frames and one of `splits` shares of the tiles.
+// A plan for many frames. Points are cut into `bands` of `side` points, pairs into `tiles` of two
+// bands in the order of tmap_upper_map, frames into ranges of `range` frames and these into groups
+// of `group`. A block takes one range of frames and one of `splits` shares of the tiles.
 typedef struct tmap_pairs_frames_plan {
-    tmap_u32 n;                  // points that count, of a frame
+    tmap_u32 n;                  // points of a frame that count
     tmap_u32 kind;               // TMAP_PAIRS_KIND_FRAMES
-    tmap_u64 frames;             // how many
-    tmap_u32 own, bytes;         // floats of a pair, bytes of an accumulator
+    tmap_u64 frames;             // number of frames
+    tmap_u32 own, bytes;         // floats of a pair's own data, bytes of an accumulator
     tmap_u32 side, bands, pitch; // pitch: floats of a frame in shared memory
     tmap_u64 tiles, ranges;
-    tmap_u32 group, range;         // frames
-    tmap_u32 splits;               // 1 where there is one tile
-    const void *kernel;            // the launch
-    tmap_u32 grid, block, shared;  // blocks, threads of a block, bytes
-    tmap_u32 processors, resident; // multiprocessors, blocks that one may hold
-    tmap_u32 room, room_of_all;    // bytes that a block may have, and all blocks of one
+    tmap_u32 group, range;         // frames of a group and of a range
+    tmap_u32 splits;               // shares of the tiles; 1 if there is one tile
+    const void *kernel;            // the kernel to launch
+    tmap_u32 grid, block, shared;  // blocks, threads of a block, dynamic shared memory in bytes
+    tmap_u32 processors, resident; // multiprocessors, the most blocks of one
+    tmap_u32 room, room_of_all;    // bytes of shared memory: of a block, of a multiprocessor
 } tmap_pairs_frames_plan;
 
 TMAP_FN tmap_u64 tmapi_frames_pieces(tmap_u64 x, tmap_u64 of) { return x / of + (x % of != 0); }
 
-// What a block has in shared memory, and at which byte: two stages of points (the frames of a group
-// and the reference); a table of what the pairs of a tile have of their own, 4 columns of a block
-// of rows after the other; the sums of warps, twice; those of the block's frames, where there is
-// more than one tile; those of all pairs, with scratch for a join over the block.
+// Byte offsets in a block's shared memory: two stages of points (the frames of a group and the
+// reference); a table of the own data of a tile's pairs, by 4 columns of a block of rows; the sums
+// of warps, twice; those of the block's frames, if there is more than one tile; those of all pairs,
+// with scratch for a join over the block.
 typedef struct tmapi_frames_layout {
     tmap_u32 stage, sums, at_sums, at_all, at_pairs, bytes;
 } tmapi_frames_layout;
@@ -67,27 +67,27 @@ TMAP_FN tmapi_frames_layout tmapi_frames_layout_of(const tmap_pairs_frames_plan 
     const tmap_u32 frames = plan->bands > 1 ? plan->range : 0;
     tmap_u32 cells = blocks * quads;
     tmapi_frames_layout l;
-    if (plan->bands == 1) // no row has what is left of the diagonal
+    if (plan->bands == 1) // no row has the part left of the diagonal
         cells = (quads + TMAPI_FRAMES_ROWS / 4) * blocks / 2;
     l.stage = (plan->group + 1) * plan->pitch * 4;
     l.sums = tmapi_facts_round(TMAPI_FRAMES_WARPS * plan->group * plan->bytes, 16);
     l.at_sums = 2 * l.stage + cells * TMAPI_FRAMES_ROWS * 4 * plan->own * 4;
     l.at_all = l.at_sums + 2 * l.sums;
     l.at_pairs = l.at_all + tmapi_facts_round(frames * plan->bytes, 16);
-    if (l.at_pairs < TMAP_PAIRS_FRAMES_THREADS * plan->bytes) // the join of blocks begins at 0
+    if (l.at_pairs < TMAP_PAIRS_FRAMES_THREADS * plan->bytes) // the join of blocks begins at byte 0
         l.at_pairs = TMAP_PAIRS_FRAMES_THREADS * plan->bytes;
     l.bytes = l.at_pairs + (1 + TMAPI_FRAMES_WARPS) * tmapi_facts_round(plan->bytes, 16);
     return l;
 }
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it. Each
-// launch leaves them so. 0 where there is no workspace.
+// Bytes at the beginning of the workspace of tmap_pairs_frames that must be zero before its first
+// launch; every launch leaves them zero. 0 if there is no workspace.
 TMAP_FN tmap_u64 tmap_pairs_frames_clear(const tmap_pairs_frames_plan *plan) {
     return plan->splits > 1 ? (8 * plan->ranges + 15) / 16 * 16 : 0;
 }
 
-// Bytes of device memory that tmap_pairs_frames needs: 0 where all pairs of a frame are one
-// block's, else an accumulator of each block for each of its frames, a few megabytes.
+// Bytes of device memory that tmap_pairs_frames needs: 0 if one block takes all pairs of a frame,
+// else a counter for each range and an accumulator for each frame of each block, a few megabytes.
 TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
     const tmap_u64 parts = plan->ranges * plan->splits * (plan->range + 1ull) * plan->bytes;
     return plan->splits > 1 ? tmap_pairs_frames_clear(plan) + parts : 0;
@@ -95,26 +95,26 @@ TMAP_FN tmap_u64 tmap_pairs_frames_bytes(const tmap_pairs_frames_plan *plan) {
 
 // ---- how the work is divided --------------------------------------------------------------------
 
-// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames: those of a block's
-// start, of the handing over from group to group, of a group at least; and pairs of the table that
-// are made in one.
+// Work is counted in rounds, in which each warp takes 8 x 4 pairs of 32 frames. The rounds of: the
+// start of a block; the change from one group to the next; a group at least. The pairs of the table
+// that take one round.
 #define TMAPI_FRAMES_START  3.0
 #define TMAPI_FRAMES_HAND   0.5
 #define TMAPI_FRAMES_LATENT 2.0
 #define TMAPI_FRAMES_MADE   (28.0 * TMAP_PAIRS_FRAMES_THREADS)
-// Frames of a block, at most, where there are several tiles; blocks for each multiprocessor.
+// The most frames of a block if there are several tiles; the most blocks of a multiprocessor.
 #define TMAPI_FRAMES_RANGE 512u
 #define TMAPI_FRAMES_WAVES 64u
 
-// Rounds for a group of frames in a tile with so many 8 x 4 pairs.
+// Rounds of a group of frames in a tile with `units` times 8 x 4 pairs.
 TMAP_FN double tmapi_frames_rounds(const tmap_pairs_frames_plan *p, tmap_u32 units) {
     const tmap_u32 ways = 32 / p->group * TMAPI_FRAMES_WARPS;
     const double rounds = (double)tmapi_frames_pieces(units, ways) + TMAPI_FRAMES_HAND;
     return rounds > TMAPI_FRAMES_LATENT ? rounds : TMAPI_FRAMES_LATENT;
 }
 
-// Cuts points into bands of about `side` points and frames into groups of `group` frames. Returns
-// the rounds for a group in a tile, on an average.
+// Cuts points into bands of about `side` points and frames into groups of `group`. Returns the
+// average number of rounds of a group in a tile.
 TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
     double diagonal, whole;
     tmap_u32 rows;
@@ -130,8 +130,8 @@ TMAP_FN double tmapi_frames_cut(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
     return whole + (diagonal - whole) * p->bands / (double)p->tiles;
 }
 
-// The best division of a cut into so many groups of frames and tiles for a block, by about how many
-// rounds it takes, if it is better than the best so far. tile: rounds for a tile and a group.
+// Finds the number of groups of frames and of tiles for a block that takes the fewest estimated
+// rounds, and keeps it if it beats *least. tile: rounds of a tile and a group.
 TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *least,
                               tmap_pairs_frames_plan *best) {
     const double made = p.own * (double)p.side * p.side / (p.bands > 1 ? 1 : 2);
@@ -163,14 +163,14 @@ TMAP_FN void tmapi_frames_try(tmap_pairs_frames_plan p, double tile, double *lea
     }
 }
 
-// The plan that takes least. side, group: 0, or what they shall be.
+// Chooses the plan with the fewest rounds. side, group: fixed numbers, or 0.
 TMAP_FN int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u32 group) {
     tmap_pairs_frames_plan best = *p;
     double least = -1;
     for (tmap_u32 s = TMAPI_FRAMES_ROWS; s <= 512; s += TMAPI_FRAMES_ROWS)
         for (tmap_u32 g = 8; g <= 32; g *= 2) {
             if ((side && s != side) || (group && g != group)) continue;
-            if (s > TMAPI_FRAMES_ROWS && p->n <= s - TMAPI_FRAMES_ROWS) continue; // as before
+            if (s > TMAPI_FRAMES_ROWS && p->n <= s - TMAPI_FRAMES_ROWS) continue; // as last s
             const double tile = tmapi_frames_cut(p, s, g);
             tmapi_frames_try(*p, tile, &least, &best);
         }
@@ -178,10 +178,10 @@ TMAP_FN int tmapi_frames_choose(tmap_pairs_frames_plan *p, tmap_u32 side, tmap_u
     return least >= 0;
 }
 
-// tmap_pairs_frames_plan_make from facts: as tmap_pairs_plan_of.
+// Makes the plan of tmap_pairs_frames_plan_make from facts: as tmap_pairs_plan_of.
 TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own, tmap_u32 bytes,
                                       const tmap_facts *facts, tmap_pairs_frames_plan *out) {
-    // n, kind, frames, own, bytes, the cut and the launch, which are chosen
+    // n, kind, frames, own, bytes; the cut and the launch are chosen below
     tmap_pairs_frames_plan p = {
         n, TMAP_PAIRS_KIND_FRAMES, frames, own, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         0, TMAP_PAIRS_FRAMES_THREADS, 0, 0, 0, 0, 0};
@@ -199,10 +199,10 @@ TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a kernel over the pairs of n points in each of `frames` frames. n: up to 2^24.
-// frames: up to 2^31. own: floats that a pair has of its own, 0 to TMAP_PAIRS_FRAMES_OWN_MAX.
-// bytes: of an accumulator, a multiple of 4 up to TMAP_FOLD_BYTES_MAX. kernel: a __global__
-// function of TMAP_PAIRS_FRAMES_THREADS threads. All else: as tmap_pairs_plan_make.
+// Makes the plan of a kernel over the pairs of n points in each of `frames` frames. Range: n: 0 to
+// 2^24. frames: 0 to 2^31. own: floats of a pair's own data, 0 to TMAP_PAIRS_FRAMES_OWN_MAX. bytes:
+// of an accumulator, a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX. kernel: a __global__ function of
+// TMAP_PAIRS_FRAMES_THREADS threads. Errors and cost: as tmap_pairs_plan_make.
 // Example: tmap_pairs_frames_plan_make(200, 4096, 1, 8, (const void *)look, &plan).
 static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                                       tmap_u32 bytes, const void *kernel,
@@ -217,8 +217,8 @@ static inline cudaError_t tmap_pairs_frames_plan_make(tmap_u32 n, tmap_u64 frame
     return error;
 }
 
-// As tmap_pairs_launch, but without a frame there is no launch. Returns cudaErrorInvalidValue for a
-// plan that tmap_pairs_frames_plan_make has not made.
+// Launches a kernel that calls tmap_pairs_frames, as tmap_pairs_launch does; does nothing without a
+// frame. Returns cudaErrorInvalidValue for a plan that tmap_pairs_frames_plan_make has not made.
 static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan *plan, tmap_job job,
                                                    cudaStream_t stream) {
     if (!plan || !plan->kernel || !job || plan->kind != TMAP_PAIRS_KIND_FRAMES)
@@ -232,45 +232,47 @@ static inline cudaError_t tmap_pairs_frames_launch(const tmap_pairs_frames_plan 
 
 #if TMAP_CUDA
 
-// ---- points and functions of the user's ---------------------------------------------------------
+// ---- points and your functions ------------------------------------------------------------------
 
-// Where points are, in device memory. reference: shape (points, 3), or 0 where no pair has anything
-// of its own. frames: shape (plan's frames, points, 3). numbers: the plan's n points, each below
-// `points`, in any order, which are points 0, 1, ... of everything else; 0: the first n.
+// The points, in device memory. reference: shape (points, 3), or 0 if pairs have no own data.
+// frames: shape (plan's frames, points, 3). points: points of a frame in memory. numbers: the
+// plan's n points that count, each number below `points`, in any order: pairs number them 0, 1,
+// ...; 0: the first n.
 typedef struct tmap_pairs_frames_points {
     const float *reference, *frames;
     tmap_u32 points;
     const tmap_u32 *numbers;
 } tmap_pairs_frames_points;
 
-// The user's functions, __device__ ones without barriers and collectives; constants of the kernel.
-// a, b: x, y, z of points i < j.
-// of_pair: writes what a pair has of its own. Called with points of the reference, once for every
-//     pair in every block, before any frame. 0: there is nothing.
-// of_frame: what a frame has of its own, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats; called by each
-//     of its lanes before its pairs. 0: there is nothing.
-// add: accumulates a pair of a frame.
-// finish: stores what has become of a frame, from its accumulator and from that of all pairs (with
-//     `sums` 0: what accumulators begin with). Called once for each frame.
+// Computes a pair's own data from the reference: writes calls.own floats to of_pair. Called once
+// for every pair in every block, before any frame. If calls.sums is 1 it also adds to *sum. This
+// and the next three are your __device__ functions, without barriers or collectives, constants of
+// the kernel. a, b: x, y, z of points i < j, numbered as in tmap_pairs_frames_points.numbers.
 typedef void (*tmap_pairs_frames_pair)(void *job, void *sum, tmap_pair pair, const float *a,
                                        const float *b, float *of_pair);
+// Computes a frame's own data, up to TMAP_PAIRS_FRAMES_FRAME_MAX floats. Each lane calls it before
+// its pairs of the frame in a tile.
 typedef void (*tmap_pairs_frames_frame)(void *job, tmap_u64 frame, float *of_frame);
+// Adds a pair of a frame to *sum. It does not receive the frame's number.
 typedef void (*tmap_pairs_frames_add)(void *job, void *sum, tmap_pair pair, const float *a,
                                       const float *b, const float *of_pair, const float *of_frame);
+// Stores the result of a frame from its sum and from the sum of all pairs (fold.zero if calls.sums
+// is 0). Called once for each frame.
 typedef void (*tmap_pairs_frames_finish)(void *job, tmap_u64 frame, const void *sum,
                                          const void *pairs);
+// Your functions, and what they share.
 typedef struct tmap_pairs_frames_calls {
-    tmap_u32 own; // floats that a pair has of its own, the plan's
-    tmap_pairs_frames_pair of_pair;
-    int sums; // 1 if of_pair also accumulates something in *sum, of all pairs but of no frame
-    tmap_pairs_frames_frame of_frame;
+    tmap_u32 own;                   // floats of a pair's own data, the plan's
+    tmap_pairs_frames_pair of_pair; // or 0: pairs have no own data
+    int sums; // 1 if of_pair also adds to *sum, once over all pairs, for every frame's finish
+    tmap_pairs_frames_frame of_frame; // or 0: frames have no own data
     tmap_pairs_frames_add add;
     tmap_pairs_frames_finish finish;
 } tmap_pairs_frames_calls;
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-// What is constant in a launch; sizes and functions are constants of the compiler's.
+// What is constant in a launch. Sizes and functions are compile-time constants.
 typedef struct tmapi_frames {
     const tmap_pairs_frames_plan *plan;
     tmap_pairs_frames_points points;
@@ -278,26 +280,26 @@ typedef struct tmapi_frames {
     tmap_fold fold;
     void *job;
     tmapi_frames_layout at;
-    tmap_u64 first, tile, tiles; // what the block does: its frames, and its tiles from `tile` on
-    tmap_u32 count, groups;      // frames and groups of them
+    tmap_u64 first, tile, tiles; // the block's frames, and its tiles from `tile` on
+    tmap_u32 count, groups;      // number of frames and of their groups
 } tmapi_frames;
 
-// A tile, and the lane's share of its pairs: every step-th one from `head` of the blocks of rows,
-// with what is left of them at their ends; and `count` quads from a place on.
+// A tile, and the lane's share of its pairs: every step-th block of rows from `head` on, for its
+// pairs that are in no quad; and `count` quads from a position on.
 typedef struct tmapi_frames_tile {
-    tmap_u32 i, j, rows, columns; // the first points, how many
-    tmap_u32 blocks, quads, of_j; // of rows, of columns, whole ones; where points j are in a stage
+    tmap_u32 i, j, rows, columns; // first points, their numbers
+    tmap_u32 blocks, quads, of_j; // blocks of rows; full quads; where points j are in a stage
     int diagonal;
     tmap_u32 head, heads, step, block, quad, count;
 } tmapi_frames_tile;
 
-// Float number `at` of the block's shared memory. By a number the compiler knows the memory.
+// Float number `at` of the block's shared memory. With an index the compiler knows that the memory
+// is shared.
 TMAP_DEVICE float *tmapi_frames_shared_at(tmap_u32 at) {
     return (float *)tmapi_pairs_memory() + at;
 }
 
-// Quads of columns before a block of rows on the diagonal, in all blocks of rows before it; the
-// first quad that a block of rows takes.
+// Number of quads left of the diagonal in blocks of rows 0 to `block`; first quad of a block.
 TMAP_DEVICE tmap_u32 tmapi_frames_left_of(tmap_u32 block) {
     return TMAPI_FRAMES_ROWS / 4 * (block * (block + 1) / 2);
 }
@@ -305,7 +307,7 @@ TMAP_DEVICE tmap_u32 tmapi_frames_first(const tmapi_frames_tile *t, tmap_u32 blo
     return t->diagonal ? (block + 1) * (TMAPI_FRAMES_ROWS / 4) : 0;
 }
 
-// Where the table has what a row's pairs with a quad have of their own: the first of 4 floats, for
+// Position in the table of the own data of a row's pairs with a quad: the first of 4 floats for
 // each of `own`.
 TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frames_tile *t,
                                         tmap_u32 block, tmap_u32 quad, tmap_u32 row) {
@@ -314,7 +316,7 @@ TMAP_DEVICE tmap_u32 tmapi_frames_place(const tmapi_frames *f, const tmapi_frame
     return f->at.stage / 2 + ((base + quad) * TMAPI_FRAMES_ROWS + row) * f->calls.own * 4;
 }
 
-// Tile number `tile`. The points alone.
+// Tile number `tile`, without a share of its pairs.
 TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u64 tile) {
     const tmap_pairs_frames_plan *plan = f->plan;
     tmapi_frames_tile t;
@@ -331,13 +333,12 @@ TMAP_DEVICE tmapi_frames_tile tmapi_frames_tile_of(const tmapi_frames *f, tmap_u
     return t;
 }
 
-// Where share v of `step` equal shares of `all` begins.
+// Beginning of share v of `step` equal shares of `all`.
 TMAP_DEVICE tmap_u32 tmapi_frames_begin(tmap_u32 all, tmap_u32 step, tmap_u32 v) {
     return all / step * v + (v < all % step ? v : all % step);
 }
 
-// Share v of `step`: every step-th head, and as many quads, one after the other, as make the shares
-// equal.
+// Sets share v of `step`: every step-th head, and the consecutive quads that make shares equal.
 TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 step) {
     const tmap_u32 most = t->quads / (TMAPI_FRAMES_ROWS / 4);
     const tmap_u32 with = t->diagonal && most < t->blocks ? most : t->blocks; // blocks with quads
@@ -352,9 +353,9 @@ TMAP_DEVICE void tmapi_frames_share(tmapi_frames_tile *t, tmap_u32 v, tmap_u32 s
     t->quad += tmapi_frames_first(t, t->block);
 }
 
-// ---- how points come ----------------------------------------------------------------------------
+// ---- loading points -----------------------------------------------------------------------------
 
-// `count` points of a frame from number `first` of those that count, by a warp.
+// Copies `count` points of a frame, from number `first` of those that count, with one warp.
 TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *frame, tmap_u32 first,
                                         tmap_u32 count, tmap_u32 at) {
     const tmap_u32 lane = threadIdx.x % 32, floats = 3 * count;
@@ -372,8 +373,8 @@ TMAP_DEVICE void tmapi_frames_bring_row(const tmapi_frames *f, const float *fram
     }
 }
 
-// The tile's points of `count` frames go to a stage, in a batch. A warp takes half of a frame's:
-// rows or columns, or on the diagonal one of two halves of both.
+// Copies the tile's points of `count` frames to a stage, in a batch. A warp takes half of a frame's
+// points: its rows or its columns, or on the diagonal one of two halves.
 TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_tile *t,
                                     const float *frames, tmap_u32 count, tmap_u32 stage) {
     const tmap_u32 warp = threadIdx.x / 32, half = (t->rows + 7) / 8 * 4;
@@ -392,28 +393,28 @@ TMAP_DEVICE void tmapi_frames_bring(const tmapi_frames *f, const tmapi_frames_ti
 
 // ---- the pairs ----------------------------------------------------------------------------------
 //
-// A lane has a frame. It holds 8 points i, the rows of a block of rows, and takes 4 points j at a
-// time, a quad of columns, by 16 bytes of shared memory each; what the 32 pairs have of their own
-// is the same for all frames, and read by 16 bytes for 4 pairs.
+// A lane has a frame. It holds 8 points i, a block of rows, and takes 4 points j at a time, a quad
+// of columns, from shared memory by loads of 16 bytes. The own data of the 32 pairs is the same for
+// all frames, and read by 16 bytes for 4 pairs.
 
 typedef struct tmapi_frames_places {
     alignas(16) float at[TMAPI_FRAMES_ROWS][3];
 } tmapi_frames_places;
-// A lane's frame: where it is in shared memory, what it has of its own, and its sums.
+// A lane's frame: its position in shared memory, its own data, and its sums.
 typedef struct tmapi_frames_lane {
     tmap_u32 at;
     float of_frame[TMAP_PAIRS_FRAMES_FRAME_MAX];
     tmapi_fold_words run, total;
 } tmapi_frames_lane;
 
-// Points of a frame from shared memory, `count` of them, a multiple of 4.
+// Reads `count` points of a frame, a multiple of 4, from shared memory.
 TMAP_DEVICE void tmapi_frames_read(tmapi_frames_places *to, const float *from, tmap_u32 count) {
 #pragma unroll
     for (tmap_u32 k = 0; k < 3 * count / 4; ++k)
         tmapi_value_copy(&to->at[0][0] + 4 * k, from + 4 * k, 16);
 }
 
-// All 8 x 4 pairs of a block of rows and a quad. columns: its points; own: of the pairs.
+// Adds all 8 x 4 pairs of a block of rows and a quad. columns: the quad's points; own: their data.
 TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lane, tmap_pair first,
                                    const tmapi_frames_places *a, const float *columns,
                                    const float *own) {
@@ -436,7 +437,7 @@ TMAP_DEVICE void tmapi_frames_step(const tmapi_frames *f, tmapi_frames_lane *lan
     }
 }
 
-// A pair alone. own: where what it has of its own begins in shared memory.
+// Adds a single pair. own: position of its data in shared memory.
 TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *lane,
                                       tmap_pair pair, const float *a, const float *b,
                                       tmap_u32 own) {
@@ -446,8 +447,8 @@ TMAP_DEVICE void tmapi_frames_pair_of(const tmapi_frames *f, tmapi_frames_lane *
     f->calls.add(f->job, &lane->run, pair, a, b, mine, lane->of_frame);
 }
 
-// What a block of rows has beside its quads: the pairs among its points, on the diagonal; and the
-// columns behind the last whole quad.
+// Adds a block of rows' pairs that are in no quad: on the diagonal those among its points, and the
+// columns after the last full quad.
 TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane, tmap_u32 block) {
     const tmap_u32 row = block * TMAPI_FRAMES_ROWS;
@@ -482,10 +483,10 @@ TMAP_DEVICE void tmapi_frames_head(const tmapi_frames *f, const tmapi_frames_til
     f->fold.join(f->job, &lane->total, &lane->run);
 }
 
-// All pairs of the lane's share of a tile.
+// Adds all pairs of the lane's share of a tile.
 TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_tile *t,
                                    tmapi_frames_lane *lane) {
-    const float *end = tmapi_frames_shared_at(lane->at + t->of_j + 12 * t->quads); // of rows
+    const float *end = tmapi_frames_shared_at(lane->at + t->of_j + 12 * t->quads); // of the rows
     const float *columns = end, *own = end;
     tmap_u32 left = t->count, block = t->block - 1, quad = t->quad;
     tmapi_frames_places a;
@@ -515,26 +516,26 @@ TMAP_DEVICE void tmapi_frames_walk(const tmapi_frames *f, const tmapi_frames_til
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-// Accumulators in the block's shared memory, from a byte on: number x of them.
+// Accumulator number x in the block's shared memory, from a byte on.
 TMAP_DEVICE unsigned char *tmapi_frames_sum_at(const tmapi_frames *f, tmap_u32 byte, tmap_u32 x) {
     return (unsigned char *)tmapi_frames_shared_at(byte / 4) + x * f->fold.bytes;
 }
 
-// Joins to a sum what a place has.
+// Joins the accumulator at `from` to a sum.
 TMAP_DEVICE void tmapi_frames_take(const tmapi_frames *f, tmapi_fold_words *sum, const void *from) {
     tmapi_fold_words other;
     tmapi_fold_move(&other, from, f->fold.bytes);
     f->fold.join(f->job, sum, &other);
 }
 
-// The frames of group g of the block.
+// Number of frames of group g of the block.
 TMAP_DEVICE tmap_u32 tmapi_frames_of_group(const tmapi_frames *f, tmap_u32 g) {
     const tmap_u32 left = f->count - g * f->plan->group;
     return left < f->plan->group ? left : f->plan->group;
 }
 
-// Joins the warps' sums of a group's frames, a thread each, and with those of tiles before; after
-// the last tile frames are finished. sums: where those of all warps begin.
+// Joins the warps' sums of a group's frames, one thread a frame, and adds those of earlier tiles;
+// finishes the frames after the last tile. sums: where the sums of all warps begin.
 TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, tmap_u32 g, tmap_u32 sums, int first,
                                      int last) {
     const tmap_u32 x = g * f->plan->group + threadIdx.x;
@@ -552,8 +553,8 @@ TMAP_DEVICE void tmapi_frames_gather(const tmapi_frames *f, tmap_u32 g, tmap_u32
         tmapi_fold_move(all, &sum, f->fold.bytes);
 }
 
-// The table of a tile, 4 pairs a thread at a time, and what the pairs have accumulated. at: of the
-// reference's points. Collective for the block; a barrier must follow.
+// Computes the table of a tile, 4 pairs a thread at a time, and what its pairs accumulate. at: of
+// the reference's points. Collective for the block; a barrier must follow.
 TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 at,
                                    int first) {
     const float *reference = tmapi_frames_shared_at(at);
@@ -589,15 +590,15 @@ TMAP_DEVICE void tmapi_frames_make(const tmapi_frames *f, const tmapi_frames_til
     tmapi_fold_move(pairs, &sum, f->fold.bytes);
 }
 
-// The pairs of a group of frames in a tile. The sums of a warp's lanes go to shared memory, those
-// of lanes with the same frames joined. stage, sums: where those of all warps begin.
+// Adds the pairs of a group of frames in a tile. Joins the sums of a warp's lanes with the same
+// frame and writes them to shared memory. stage, sums: where those of all warps begin.
 TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_tile *t, tmap_u32 g,
                                     tmap_u32 stage, tmap_u32 sums) {
     const tmap_u32 frames = tmapi_frames_of_group(f, g), lanes = f->plan->group;
     const tmap_u32 me = threadIdx.x % 32, to = threadIdx.x / 32 * lanes + me;
     tmap_u32 mine = threadIdx.x % lanes;
     tmapi_frames_lane lane;
-    if (mine >= frames) mine = frames - 1; // whose sums are left where nobody looks
+    if (mine >= frames) mine = frames - 1; // its sums are never read
     lane.at = stage + mine * f->plan->pitch;
     if (f->calls.of_frame) f->calls.of_frame(f->job, f->first + g * lanes + mine, lane.of_frame);
     tmapi_fold_move(&lane.total, f->fold.zero, f->fold.bytes);
@@ -614,16 +615,16 @@ TMAP_DEVICE void tmapi_frames_group(const tmapi_frames *f, const tmapi_frames_ti
     if (me < lanes) tmapi_fold_move(tmapi_frames_sum_at(f, sums, to), &lane.total, f->fold.bytes);
 }
 
-// All tiles and frames of a block. At step x the points of group x are asked for, group x - 1 is
-// looked at, and the sums of group x - 2 are joined, all tiles one after the other.
+// Processes all tiles and frames of a block. Step x loads the points of group x, adds group x - 1
+// and joins the sums of group x - 2, through all tiles.
 TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u32 ways = 32 / plan->group, group = plan->group;
     const tmap_u32 way = threadIdx.x / 32 * ways + threadIdx.x % 32 * ways / 32;
     const tmap_u64 steps = f->tiles * f->groups, of_frame = f->points.points * 3ull;
     tmapi_frames_tile t = tmapi_frames_tile_of(f, f->tile), next = t;
-    tmap_u32 coming = 0, here = 0, before = 0; // groups
-    tmap_u64 tile = 0;                         // the one whose points come
+    tmap_u32 coming = 0, here = 0, before = 0; // numbers of groups
+    tmap_u64 tile = 0;                         // the tile that is being loaded
     for (tmap_u64 x = 0; x < steps + 2; ++x) {
         const int look = x >= 1 && x <= steps;
         const tmap_u32 odd = (tmap_u32)x & 1, even = odd ^ 1;
@@ -633,15 +634,15 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
             tmapi_frames_share(&t, way, ways * TMAPI_FRAMES_WARPS);
             if (f->calls.of_pair) {
                 tmapi_async_wait(1);
-                __syncthreads(); // the reference is there, and the table is free
+                __syncthreads(); // the reference is loaded, and the table is free
                 tmapi_frames_make(f, &t, from + group * plan->pitch, x == 1);
             }
         }
         tmapi_async_wait(0);
-        __syncthreads(); // points and table are there, the other stage and its sums are free
+        __syncthreads(); // points and table are ready, the other stage and its sums are free
         if (x < steps) {
             if (coming == 0 && tile) next = tmapi_frames_tile_of(f, f->tile + tile);
-            if (coming == 0 && f->calls.of_pair) // a batch of its own
+            if (coming == 0 && f->calls.of_pair) // in a separate batch
                 tmapi_frames_bring(f, &next, f->points.reference, 1, to + group * plan->pitch);
             tmapi_frames_bring(f, &next,
                                f->points.frames + (f->first + (tmap_u64)coming * group) * of_frame,
@@ -660,8 +661,8 @@ TMAP_DEVICE void tmapi_frames_work(const tmapi_frames *f) {
     }
 }
 
-// The sums of a block's frames go to memory, and the last block of a range joins those of all and
-// finishes them: 32 frames at a time, by slices of the blocks, a warp each.
+// Writes the sums of a block's frames to memory. The last block of a range joins those of all
+// blocks and finishes the frames, 32 at a time: each warp joins a slice of the blocks.
 TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     const tmap_pairs_frames_plan *plan = f->plan;
     const tmap_u64 range = blockIdx.x / plan->splits, bytes = f->fold.bytes;
@@ -697,17 +698,17 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
     }
 }
 
-// Accumulates calls.add over all pairs of every frame and hands the sums to calls.finish. plan: one
-// of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another one nothing
-// happens. workspace: tmap_pairs_frames_bytes bytes of device memory at a multiple of 16; the first
-// tmap_pairs_frames_clear of them must be zero before the first launch; launches that overlap need
-// one each. All threads of all blocks call it, once in a launch, in blocks of
-// TMAP_PAIRS_FRAMES_THREADS threads.
-// Exactness: results are the same in every run of a plan. How pairs are divided depends on the
-// number of frames and on the device: sums of floats may differ between plans. An accumulator
-// begins anew after 128 pairs at most.
-// Cost: for each pair and frame what add costs, and half of an instruction; of_pair in each block.
-// Fewer frames than 8 leave lanes idle: for one or two tmap_pairs_fold is quicker.
+// Accumulates calls.add over all pairs of every frame and passes each frame's sum to calls.finish.
+// plan: of tmap_pairs_frames_plan_make for the same calls.own and fold.bytes; with another plan the
+// call does nothing. fold.bytes: a multiple of 4. workspace: tmap_pairs_frames_bytes bytes of
+// device memory at a multiple of 16; the first tmap_pairs_frames_clear of them must be zero before
+// the first launch; launches that overlap need one workspace each. All threads of all blocks call
+// it, once in a launch, in blocks of TMAP_PAIRS_FRAMES_THREADS threads.
+// Exactness: results are the same in every run of a plan. The division of the pairs depends on the
+// number of frames and on the device, so sums of floats may differ between plans. An accumulator
+// begins again after at most 128 pairs.
+// Cost: for each pair and frame, add and half an instruction; of_pair for each pair in each block.
+// With fewer than 8 frames lanes are idle: for one or two frames tmap_pairs_fold is faster.
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    tmap_pairs_frames_points points, tmap_pairs_frames_calls calls,
                                    tmap_fold fold, void *workspace, void *job) {

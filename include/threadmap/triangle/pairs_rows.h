@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
-// pairs_rows.h: for each of n points a few values accumulated over all the others, where each pair
-// is looked at once and gives to both of its points: forces, densities, sums of kernels.
+// pairs_rows.h: accumulates a few values for each of n points over all other points: forces,
+// densities, sums of kernels. Each pair is visited once and adds to both of its points.
 //
 //     const tmap_points points = {j.bodies, 0, sizeof(float), 4}; // x, y, z, mass
 //     const tmap_fold sums = {&zero, sizeof zero, join}; // adds two vec3
-//     tmap_pairs_rows(&plan, points, pull, sums, j.to, &j); // in a kernel of the user's
+//     tmap_pairs_rows(&plan, points, pull, sums, j.to, &j); // in your kernel
 //     ... tmap_pairs_rows_plan_make(n, 4, sizeof(float), sizeof(vec3), (const void *)pulls, &plan);
 //     ... tmap_pairs_rows_launch(&plan, &j, stream); // j.to: a tmap_pairs_rows_to
 //
-// samples/triangle/17_gravity.cu has all of it.
+// samples/triangle/17_gravity.cu is the complete program.
 //
-// A tile of pairs leaves a part for each of its points in memory. The block that leaves the last
-// part for some points joins all their parts in the order of the tiles. No two threads ever add to
-// the same place: results are the same in every bit whatever the grid.
+// Each tile of pairs writes a partial result for each of its points to memory. The block that
+// writes the last partial result of a range of points joins all of them, in the order of the tiles.
+// No two threads add to the same address, so results are the same in every bit whatever the grid.
 #ifndef TMAP_TRIANGLE_PAIRS_ROWS_H
 #define TMAP_TRIANGLE_PAIRS_ROWS_H
 
 #include "pairs.h"
 
-// Where results go, in device memory.
+// Where results are written, in device memory.
 typedef struct tmap_pairs_rows_to {
-    void *workspace; // tmap_pairs_rows_bytes bytes at a multiple of 16; the first
-                     // tmap_pairs_rows_clear of them must be zero before the first launch;
-                     // launches that overlap need one each
-    void *result;    // an accumulator of each point of all sets
-    void *result_others; // the same of the second set; not looked at where there is none
+    void *workspace;     // tmap_pairs_rows_bytes bytes at a multiple of 16; the first
+                         // tmap_pairs_rows_clear of them must be zero before the first launch;
+                         // launches that overlap need one workspace each
+    void *result;        // an accumulator for each point, one set after the other
+    void *result_others; // the same for the second set; unused if there is none
 } tmap_pairs_rows_to;
 
 // ---- the plan -----------------------------------------------------------------------------------
 
-// Tiles along a side of the triangle, at most, which are the parts of a point. The sides of the
-// smallest tiles: of few points, so that there are many tiles; and of more.
+// The most tiles along a side of the triangle: the partial results of a point. The sides of the
+// smallest tiles, for few points (so that there are many tiles) and for more.
 #define TMAPI_PAIRS_ROWS_ACROSS   128u
 #define TMAPI_PAIRS_ROWS_SIDE_FEW 128u
 #define TMAPI_PAIRS_ROWS_SIDE_MIN 256u
 #define TMAPI_PAIRS_ROWS_FEW      6144u // points
 
-// The sides of tiles: of few points 128, else 256 times a power of two.
+// The side of tiles: 128 for few points, else 256 times a power of two.
 TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
     tmap_u32 side = TMAPI_PAIRS_ROWS_SIDE_MIN;
     if (n <= TMAPI_PAIRS_ROWS_FEW) return TMAPI_PAIRS_ROWS_SIDE_FEW;
@@ -44,13 +44,13 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
     return side;
 }
 
-// The points j of a lane: as many as registers have room for.
+// The points j of a lane: the number that fits into registers.
 TMAP_FN tmap_u32 tmapi_pairs_rows_mine(tmap_u32 d, tmap_u32 size, tmap_u32 bytes) {
     const tmap_u32 words = (d * size + bytes) / 4; // of a point and its accumulator
     return words <= 10 ? 8 : words <= 20 ? 4 : 2;
 }
 
-// Bytes of a block's shared memory: 64 points of each warp, and later the accumulators of up to
+// Bytes of a block's shared memory: 64 points for each warp, reused for the accumulators of up to
 // four points j of each thread.
 TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 bytes) {
     const tmap_u32 mine = tmapi_pairs_rows_mine(d, size, bytes);
@@ -59,7 +59,7 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_shared(tmap_u32 d, tmap_u32 size, tmap_u32 byt
     return points > sums ? points : sums;
 }
 
-// The tile of an item. A set has 2^32 tiles or more only by its other points.
+// The tile of an item. Only with a second set can a set have 2^32 tiles or more.
 TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tmap_u64 item) {
     tmapi_pairs_place place;
     place.set = 0;
@@ -71,21 +71,21 @@ TMAP_FN tmapi_pairs_place tmapi_pairs_rows_place(const tmap_pairs_plan *plan, tm
     return place;
 }
 
-// Blocks of points of a set: those of the first set, then those of the second one.
+// Number of blocks of points in a set: those of the first set of points, then those of the second.
 TMAP_FN tmap_u64 tmapi_pairs_rows_blocks(const tmap_pairs_plan *plan) {
     return (tmap_u64)tmapi_pairs_tiles(plan->n, plan->side) + (plan->others ? plan->across : 0);
 }
 
-// Bytes at the beginning of the workspace that are zero before the first launch which uses it: a
-// counter for some points side by side. Each launch leaves them so.
+// Bytes at the beginning of the workspace of tmap_pairs_rows that must be zero before its first
+// launch: a counter for each block of points. Every launch leaves them zero.
 TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
     return (8 * tmap_mul_saturate(tmapi_pairs_rows_blocks(plan), plan->sets) + 15) / 16 * 16;
 }
 
-// Bytes of the workspace for accumulators of `bytes` bytes: those of all rows and all columns of
-// each tile of the plan's share, 129 accumulators for each point at most, and more only where the
-// second set has more points than the first. Shares that run one after the other may use the same
-// memory. Saturates. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes; 1024 of
+// Bytes of the workspace of tmap_pairs_rows for accumulators of `bytes` bytes; saturates. It holds
+// an accumulator for each row and each column of each tile of the share: at most 129 for each
+// point, unless the second set has more points than the first. Shares that run one after the other
+// may use the same memory. Example: n = 131072, accumulators of 12 bytes: 202900480 bytes; 1024 of
 // them are cleared once.
 TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 parts = tmap_mul_saturate(plan->count, 2ull * plan->side * bytes);
@@ -93,7 +93,7 @@ TMAP_FN tmap_u64 tmap_pairs_rows_bytes(const tmap_pairs_plan *plan, tmap_u32 byt
     return all < parts ? ~0ull : all;
 }
 
-// tmap_pairs_rows_plan_make from facts: as tmap_pairs_plan_of.
+// Makes the plan of tmap_pairs_rows_plan_make from facts: as tmap_pairs_plan_of.
 TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_u32 bytes,
                                     const tmap_facts *facts, tmap_pairs_plan *out) {
     tmap_pairs_plan p;
@@ -107,9 +107,9 @@ TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a kernel that calls tmap_pairs_rows with accumulators of `bytes` bytes, a multiple of
-// 4 up to TMAP_FOLD_BYTES_MAX. Other parameters and errors: as tmap_pairs_plan_make. The functions
-// that restrict a plan (tmap_pairs_plan_rows, _others, _sets, _share) may follow.
+// Makes the plan of a kernel that calls tmap_pairs_rows with accumulators of `bytes` bytes. Range:
+// bytes: a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX. Other parameters, errors and cost: as
+// tmap_pairs_plan_make. tmap_pairs_plan_rows, _others, _sets and _share may follow.
 static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                     tmap_u32 bytes, const void *kernel,
                                                     tmap_pairs_plan *out) {
@@ -121,8 +121,8 @@ static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap
                                  out);
 }
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_rows: a plan that
-// tmap_pairs_rows_plan_make has not made is refused with cudaErrorInvalidValue.
+// Launches a kernel that calls tmap_pairs_rows, as tmap_pairs_launch does. Returns
+// cudaErrorInvalidValue for a plan that tmap_pairs_rows_plan_make has not made.
 static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tmap_job job,
                                                  cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_ROWS, job, stream);
@@ -134,18 +134,19 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tm
 
 // ---- pairs of a tile ----------------------------------------------------------------------------
 //
-// A warp takes 32 points i by 32 m points j. Each lane has m of the points j in registers, with
-// what they have so far. At each step lane l meets point i number (l + step) mod 32, which it reads
-// from shared memory, and what the points i have so far travels from lane to lane by shuffles: a
-// shuffle for each of its words and m pairs. With 8 points j and three words all of this costs an
-// instruction for each pair; accumulators in shared memory would cost two.
+// A warp takes 32 points i and 32 m points j. Each lane holds m of the points j and their
+// accumulators in registers. In each step lane l takes point i number (l + step) mod 32, which it
+// reads from shared memory. The accumulators of the points i move from lane to lane: one shuffle
+// for each word and m pairs. With m = 8 and three words this costs an instruction for each pair;
+// accumulators in shared memory would cost two.
 
-// pair: i < j, or a point of each set. a, b: point i and point j. to_i, to_j: what they have so
-// far, of the user's type, to which the function adds what the pair gives to each of them.
+// Your function for a pair. pair, a, b: as tmap_pairs_visit. to_i, to_j: the accumulators of points
+// i and j so far, to which the function adds what the pair contributes to each. It does not receive
+// the number of the set.
 typedef void (*tmap_pairs_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
                                 void *to_j);
 
-// What is constant in a launch; sizes and functions are constants of the compiler's.
+// What is constant in a launch. Sizes and functions are compile-time constants.
 typedef struct tmapi_give {
     const tmap_pairs_plan *plan;
     tmap_points points;
@@ -153,13 +154,14 @@ typedef struct tmapi_give {
     tmap_fold fold;
     tmap_pairs_rows_to to;
     void *job;
-    unsigned char *parts; // behind the workspace's counters
-    tmap_u32 mine, side;  // points j of a lane; of the plan's tiles
+    unsigned char *parts; // after the workspace's counters
+    tmap_u32 mine, side;  // points j of a lane; points along a tile
 } tmapi_give;
 
-// Copies point x of a warp's 64 in shared memory, which are its 32 points i twice, so that those
-// from any lane's on lie side by side: 16 bytes of each, then the next 16, or 8 and 4 that are
-// left, without bank conflicts. to_shared: whether `point` becomes number x; else it is read.
+// Copies point x of the warp's 64 in shared memory, which are its 32 points i twice, so that the 32
+// points from any lane on are contiguous. Stored in pieces of 16 bytes (then 8 and 4): a piece of
+// all points, then the next, without bank conflicts. to_shared: 1: writes `point` as number x; 0:
+// reads number x.
 TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tmap_u32 x,
                                  unsigned char *point, int to_shared) {
     const tmap_u32 bytes = r->points.d * r->points.size;
@@ -173,7 +175,7 @@ TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tma
     }
 }
 
-// Point `at` of a set of `count`; 0 where there is none.
+// Loads point `at` of a set of `count`; zero bytes if it does not exist.
 TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *points, tmap_u64 at,
                                  tmap_u32 count, tmapi_pairs_point *point) {
     const tmap_u32 size = r->points.size, d = r->points.d;
@@ -185,8 +187,7 @@ TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *point
     }
 }
 
-// The accumulators of 32 points of a part lie together: word k of point x is 32 k words behind its
-// word 0.
+// The accumulators of 32 points are interleaved: word k of a point is 32 k words after its word 0.
 TMAP_DEVICE tmapi_value_u32 *tmapi_give_at(const tmapi_give *r, unsigned char *part, tmap_u32 x) {
     return (tmapi_value_u32 *)(part + (tmap_u64)(x - x % 32) * r->fold.bytes + x % 32 * 4);
 }
@@ -203,16 +204,16 @@ TMAP_DEVICE void tmapi_give_get(const tmapi_give *r, unsigned char *part, tmap_u
     for (tmap_u32 k = 0; k < r->fold.bytes / 4; ++k) sum->word[k] = from[k * 32];
 }
 
-// The lane's points j that a step looks at, by their numbers, all constants: from `begin` to `end`
-// - 1. Those from `sure` to `unsure` - 1 have a pair with every point i of the group.
+// The lane's points j in a step, by their constant numbers: from `begin` to `end` - 1. Those from
+// `sure` to `unsure` - 1 have a pair with every point i of the group.
 typedef struct tmapi_give_span {
     tmap_u32 begin, sure, unsure, end;
 } tmapi_give_span;
 
-// A step: point first.i + (lane + step) mod 32, which is `row` and whose accumulator this lane has,
-// by points j of the lane; then the accumulator goes on to the lane before. Pairs that are not sure
-// are compared with the ends of rows and columns and, of one set, must have i < j. Collective for
-// the warp.
+// One step: point first.i + (lane + step) mod 32, which is `row` and whose accumulator this lane
+// holds, against points j of the lane. Then the accumulator moves to the lane before. Other points
+// than the sure ones are compared with the ends of rows and columns and, in one set, must have i <
+// j. Collective for the warp.
 TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tmap_pair first,
                                  tmap_u32 step, const tmapi_pairs_point *mine,
                                  tmapi_fold_words *to_i, tmapi_fold_words *to_j,
@@ -233,7 +234,7 @@ TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tma
         to_i->word[k] = __shfl_sync(0xffffffffu, to_i->word[k], (int)(lane + 1) % 32);
 }
 
-// All 32 steps, where not all pairs are sure.
+// All 32 steps, for groups in which some pairs do not exist.
 TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tmap_pair first,
                                  const tmapi_pairs_point *mine, tmapi_fold_words *to_i,
                                  tmapi_fold_words *to_j, tmapi_give_span span) {
@@ -245,8 +246,8 @@ TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tma
     }
 }
 
-// 32 points i from first.i on by the warp's points j. to_i: of point first.i + lane. Collective for
-// the warp.
+// Takes the 32 points i from first.i on against the warp's points j. to_i: the accumulator of point
+// first.i + lane. Collective for the warp.
 TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *points,
                                   unsigned char *shared, tmap_pair first,
                                   const tmapi_pairs_point *mine, tmapi_fold_words *to_i,
@@ -256,10 +257,10 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
     const tmapi_give_span all = {0, 0, r->mine, r->mine}, none = {0, 0, 0, r->mine};
     const int below = plan->rows - first.i >= 32, before = count - first.j >= 32 * r->mine;
     const int above = plan->others || first.i < first.j; // multiples of 32
-    const int ahead = r->mine <= 4; // registers have room for the point to come
+    const int ahead = r->mine <= 4;                      // registers suffice for the next point
     tmapi_pairs_point own, row, next;
     tmapi_give_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
-    __syncwarp(); // all lanes are through with the points before
+    __syncwarp(); // all lanes have read the previous points
     tmapi_give_move(r, shared, lane, own.bytes, 1);
     tmapi_give_move(r, shared, lane + 32, own.bytes, 1);
     __syncwarp();
@@ -275,8 +276,8 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
             tmapi_give_step(r, row, first, step, mine, to_i, to_j, all);
         }
     } else if (below && before != above) {
-        // One of the lane's points has some of its pairs: on the diagonal those after it have all
-        // of theirs, at the end of the columns those before it.
+        // Only one of the lane's points lacks some of its pairs. On the diagonal the points after
+        // it have all pairs, at the end of the columns the points before it.
         const tmap_u32 some = before ? (first.i - first.j) / 32 : (count - first.j) / 32;
 #pragma unroll
         for (tmap_u32 c = 0; c < r->mine; ++c) {
@@ -292,15 +293,15 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
     }
 }
 
-// Joins what the four warps have for the same points j and puts it into a part from point x on.
-// Collective for the block.
+// Joins the accumulators of the four warps for the same points j and stores them in a part, from
+// point x on. Collective for the block.
 TMAP_DEVICE void tmapi_give_columns(const tmapi_give *r, unsigned char *part, tmap_u32 x,
                                     const tmapi_fold_words *to_j) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const tmap_u32 at_once = r->mine < 4 ? r->mine : 4, words = r->fold.bytes / 4;
-    // By columns of a lane, words, threads.
+    // Ordered by column of a lane, word, thread.
     tmapi_value_u32 *sums = (tmapi_value_u32 *)tmapi_pairs_memory();
-    __syncthreads(); // all warps are through with their points
+    __syncthreads(); // all warps have read their points
 #pragma unroll
     for (tmap_u32 c = 0; c < r->mine; c += at_once) {
 #pragma unroll
@@ -309,7 +310,7 @@ TMAP_DEVICE void tmapi_give_columns(const tmapi_give *r, unsigned char *part, tm
             for (tmap_u32 k = 0; k < words; ++k)
                 sums[(s * words + k) * TMAP_PAIRS_THREADS + threadIdx.x] = to_j[c + s].word[k];
         __syncthreads();
-        if (warp < at_once) { // a column of each lane for each warp
+        if (warp < at_once) { // each warp joins one column of the lanes
             tmapi_fold_words sum, other;
 #pragma unroll
             for (tmap_u32 w = 0; w < TMAP_PAIRS_THREADS / 32; ++w) {
@@ -325,8 +326,8 @@ TMAP_DEVICE void tmapi_give_columns(const tmapi_give *r, unsigned char *part, tm
     }
 }
 
-// All pairs of tile (tile.i, tile.j), and a part for each of its rows and of its columns. The warps
-// take turns at groups of 32 rows; a thread gets back the accumulators that it has put itself.
+// Visits all pairs of tile (tile.i, tile.j) and writes a part for each of its rows and columns. The
+// warps take turns at groups of 32 rows; a thread reads back only accumulators that it wrote.
 // Collective for the block.
 TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
                                  unsigned char *parts) {
@@ -368,20 +369,20 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
 
 // ---- parts of a point ---------------------------------------------------------------------------
 
-// Tiles (block, k) or, by columns, (k, block) of the share: from <= k < to.
+// Tiles (block, k), or by columns (k, block), of the share: from <= k < to.
 typedef struct tmapi_give_range {
     tmap_u32 from, to;
 } tmapi_give_range;
 
-// A tile's number in its set. two: whether there are two sets.
+// The number of a tile within its set. two: 1 with a second set.
 TMAP_DEVICE tmap_u64 tmapi_give_number(int two, tmap_u32 across, tmap_u32 block, tmap_u32 k,
                                        int columns) {
     const tmap_u64 i = columns ? k : block, j = columns ? block : k;
     return two ? i * across + j : tmap_upper_index(i, j, across);
 }
 
-// The first k of a range whose tile has at least this number, which grows with k. A call, as shares
-// alone ask for it.
+// Binary search: the first k of a range whose tile number, which grows with k, is at least
+// `number`. Not inlined, because only shares need it.
 TMAPI_DEVICE_CALL tmap_u32 tmapi_give_seek(int two, tmap_u32 across, tmap_u32 block, int columns,
                                            tmapi_give_range range, tmap_u64 number) {
     TMAPI_NO_UNROLL
@@ -415,7 +416,7 @@ TMAP_DEVICE tmapi_give_range tmapi_give_range_of(const tmapi_give *r, tmap_u64 s
     return range;
 }
 
-// A block of points of a set, the second one or not, and how many parts they get, and from where.
+// A block of points of a set (second: of the second set), and the ranges and number of its parts.
 typedef struct tmapi_give_block {
     tmap_u64 set;
     tmap_u32 block;
@@ -433,8 +434,8 @@ TMAP_DEVICE tmapi_give_block tmapi_give_block_of(const tmapi_give *r, tmap_u64 s
     return b;
 }
 
-// Joins the parts of a range to the accumulator of point x of a block, some of them in flight: in
-// the last turn the last one once more, as nothing then waits for a branch.
+// Joins the parts of a range to the accumulator of point x of a block, with several loads in
+// flight. The last turn repeats the last load instead of branching.
 TMAP_DEVICE void tmapi_give_join(const tmapi_give *r, const tmapi_give_block *b, int columns,
                                  tmap_u32 x, tmapi_fold_words *sum) {
     const tmapi_give_range range = columns ? b->columns : b->rows;
@@ -443,7 +444,7 @@ TMAP_DEVICE void tmapi_give_join(const tmapi_give *r, const tmapi_give_block *b,
     const tmap_u64 size = (tmap_u64)r->side * r->fold.bytes;
     tmap_u64 tile = tmapi_give_number((int)two, across, b->block, range.from, columns);
     unsigned char *part = r->parts;
-    tile += b->set * r->plan->tiles - r->plan->first; // modulo 2^64 on the way
+    tile += b->set * r->plan->tiles - r->plan->first; // modulo 2^64 until `first` is subtracted
     part += (tile * 2 + (tmap_u32)columns) * size;
     TMAPI_NO_UNROLL
     for (tmap_u32 k = range.from; k < range.to; k += at_once) {
@@ -461,7 +462,7 @@ TMAP_DEVICE void tmapi_give_join(const tmapi_give *r, const tmapi_give_block *b,
     }
 }
 
-// Where the result of point x of a block is; 0: there is no such point.
+// Address of the result of point x of a block; 0 if the point does not exist.
 TMAP_DEVICE unsigned char *tmapi_give_result(const tmapi_give *r, const tmapi_give_block *b,
                                              tmap_u32 x) {
     const tmap_u32 points = b->second ? r->plan->others : r->plan->n;
@@ -470,7 +471,7 @@ TMAP_DEVICE unsigned char *tmapi_give_result(const tmapi_give *r, const tmapi_gi
     return point < points ? result + (b->set * points + point) * r->fold.bytes : 0;
 }
 
-// Joins all parts of a block of points; there may be none. Collective for the block.
+// Joins all parts of a block of points, possibly none. Collective for the block.
 TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
@@ -486,7 +487,7 @@ TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
 }
 
 // Counts the parts of a tile's rows and columns, which the calling block has just written, and
-// finishes those points for which they were the last ones. Collective for the block, with barriers.
+// finishes the points whose last parts these were. Collective for the block, with barriers.
 TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
     const int two = r->plan->others != 0;
     const tmapi_give_block of_i = tmapi_give_block_of(r, tile.set, tile.i, 0);
@@ -495,10 +496,10 @@ TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
     tmap_u64 *counters = (tmap_u64 *)r->to.workspace + tile.set * tmapi_pairs_rows_blocks(r->plan);
     tmap_u64 *i = counters + tile.i, *j = counters + tile.j + (two ? of_first : 0);
     int last_i = 0, last_j = 0;
-    __syncthreads(); // the parts are written
+    __syncthreads(); // the block's threads have written the parts
     if (threadIdx.x == 0) {
         tmap_u64 before_i, before_j;
-        __threadfence(); // and there before they are counted
+        __threadfence(); // makes them visible before they are counted
         before_i = atomicAdd(i, 1ull), before_j = atomicAdd(j, 1ull);
         last_i = tmapi_fold_cleared(before_i, of_i.count) && before_i == of_i.count - 1;
         last_j = tmapi_fold_cleared(before_j, of_j.count) && before_j == of_j.count - 1;
@@ -513,7 +514,7 @@ TMAP_DEVICE void tmapi_give_count(const tmapi_give *r, tmapi_pairs_place tile) {
         if (columns ? last_j : last_i) tmapi_give_finish(r, columns ? of_j : of_i);
 }
 
-// The results of points without a pair in the share.
+// Writes the results of points without a pair in the share.
 TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
     const tmap_u32 of_first = tmapi_pairs_tiles(r->plan->n, r->side);
     const tmap_u64 blocks = tmapi_pairs_rows_blocks(r->plan);
@@ -530,20 +531,20 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 
 // ---- the call -----------------------------------------------------------------------------------
 
-// Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share, joins what has
-// been given to each point by fold.join(job, accumulator, &other), and writes it to the point's
-// place in to.result. A point without a pair in the share gets fold.zero; the results of shares are
-// the user's to join. plan: one of tmap_pairs_rows_plan_make for the same points and fold.bytes; by
-// a plan of another kind, or with too little shared memory for these, nothing is written. give: a
-// __device__ function without barriers and collectives. All threads of all blocks call it, once in
-// a launch, in blocks of TMAP_PAIRS_THREADS threads.
-// Exactness: results depend on the plan's share alone. Terms are added up within a tile, as many as
-// it has points along a side, and then tile by tile: sums of floats of n = 131072 points are of
-// 1024 terms, and of 128 of these.
-// Cost: for each pair what give costs, a share of a shuffle for each word of an accumulator, a load
-// from shared memory for each 16 bytes of a point, and two instructions or three. The share is an
-// eighth where a point and its accumulator have up to 40 bytes together, a fourth up to 80, else a
-// half. The pull of bodies is quickest with __launch_bounds__(128, 4).
+// Calls give(job, pair, a, b, to_i, to_j) once for every pair of the plan's share and writes an
+// accumulator for each point to to.result. fold.join(job, accumulator, &other) joins partial
+// results; a point without a pair in the share gets fold.zero. You join the results of several
+// shares. plan: made by tmap_pairs_rows_plan_make for the same points and fold.bytes; with a plan
+// of another kind, or with too little shared memory for these, the call writes nothing. give: a
+// __device__ function without barriers or collectives. All threads of all blocks call it, once in a
+// launch, in blocks of TMAP_PAIRS_THREADS threads.
+// Exactness: results depend only on the plan's share, not on the grid. Terms are first added within
+// a tile, one for each point along its side, then tile by tile: for n = 131072 points, floats are
+// summed over 1024 terms, then over 128 of these sums.
+// Cost: for each pair, give, two or three instructions, a load from shared memory for each 16 bytes
+// of a point, and 1/m shuffles for each word of an accumulator: m is 8 if a point and its
+// accumulator have up to 40 bytes together, 4 up to 80, else 2. Gravity
+// (samples/triangle/17_gravity.cu) runs fastest with __launch_bounds__(128, 4).
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_give give, tmap_fold fold, tmap_pairs_rows_to to,
                                  void *job) {

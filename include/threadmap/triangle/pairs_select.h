@@ -1,63 +1,64 @@
 // SPDX-License-Identifier: MIT
-// pairs_select.h: the pairs of n points to which a function of the user's says yes, as a list of
-// (i, j, value): radius graphs, contacts, candidates for something slower.
+// pairs_select.h: lists the pairs of n points for which your function returns non-zero, as (i, j)
+// and a value: radius graphs, contacts, candidates for a slower test.
 //
 //     const tmap_points points = {j.points, 0, sizeof(float), 3};
 //     const tmap_pairs_choice near = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
-//     tmap_pairs_select(&plan, points, near, &j.list, &j); // in a kernel of the user's
+//     tmap_pairs_select(&plan, points, near, &j.list, &j); // in your kernel
 //     ... tmap_pairs_plan_make(n, 3, sizeof(float), (const void *)list_near, &plan);
 //     ... tmap_pairs_select_launch(&plan, &j.list, &j, stream);
 //
-// samples/triangle/16_radius_graph.cu has all of it.
+// samples/triangle/16_radius_graph.cu is the complete program.
 //
-// A thread keeps the answers for 32 pairs in one word. Words that are not 0 go into a queue of the
-// warp in shared memory. Only when it is full or the tile is done are values computed and places in
-// the list taken. In the fixed order a tile's place is the number of hits of all tiles before it,
-// which blocks tell each other by decoupled look-back (Merrill and Garland 2016).
+// A thread keeps the results for 32 pairs in one word. Words that are not 0 enter a queue of the
+// warp in shared memory. When the queue is full or the tile is done, the warp computes the values
+// and takes positions in the list. In the fixed order, the hits of a tile begin after those of all
+// earlier tiles; blocks exchange these sums by decoupled look-back (Merrill and Garland 2016).
 #ifndef TMAP_TRIANGLE_PAIRS_SELECT_H
 #define TMAP_TRIANGLE_PAIRS_SELECT_H
 
 #include "pairs.h"
 
-// Orders of a list. ANY: it may differ from launch to launch. FIXED: it depends on the plan's share
-// alone, tile by tile in the order of the plan's items.
+// Orders of a list. ANY: the order may differ from launch to launch. FIXED: it depends only on the
+// plan's share, tile by tile in the order of the plan's items.
 enum { TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER };
 
-// Where hits go; all of it is device memory.
+// Where hits are written; all pointers are device memory.
 typedef struct tmap_pairs_list {
-    tmap_pair *pairs;  // `capacity` pairs at a multiple of 8
-    void *values;      // as many values at a multiple of their size; 0: they are not wanted
-    tmap_u64 capacity; // may be 0
-    tmap_u64 *count;   // how many hits there are, which may be more than the capacity
+    tmap_pair *pairs;  // `capacity` pairs at a multiple of 8 bytes
+    void *values;      // `capacity` values at a multiple of their size; 0: no values
+    tmap_u64 capacity; // the most hits that are written; may be 0
+    tmap_u64 *count;   // receives the number of hits, which may exceed the capacity
     void *workspace;   // tmap_pairs_select_bytes bytes at a multiple of 8
 } tmap_pairs_list;
 
-// Bytes of the workspace, zero before the first launch that uses them; each launch leaves them so.
-// Launches that overlap need one each. Example: n = 131072, fixed order: 263184.
+// Bytes of the workspace of tmap_pairs_select. They must be zero before the first launch that uses
+// them; every launch leaves them zero. Launches that overlap need one workspace each. order:
+// TMAP_PAIRS_ANY_ORDER or _FIXED_ORDER. Example: n = 131072, fixed order: 263184.
 TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
     return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
 }
 
 #if TMAP_CUDA
 
-// Says whether a pair is one for the list: anything but 0. value: where the pair's value goes, 16
-// bytes; it counts only with a yes. The other arguments are those of tmap_pairs_visit.
+// Your function: returns non-zero to list the pair. value: 16 bytes for the pair's value, which is
+// used only for a listed pair. job, pair, a, b: as for tmap_pairs_visit.
 typedef int (*tmap_pairs_choose)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
 // What is listed; constants of the kernel.
 typedef struct tmap_pairs_choice {
-    tmap_pairs_choose choose; // a __device__ function of its arguments alone, without barriers and
-                              // collectives; called more than once for a pair that is listed
+    tmap_pairs_choose choose; // a __device__ function without barriers or collectives that depends
+                              // only on its arguments; called more than once for a listed pair
     tmap_u32 bytes;           // of a value: 0, 4 or 8
     int order;                // TMAP_PAIRS_ANY_ORDER or TMAP_PAIRS_FIXED_ORDER
 } tmap_pairs_choice;
 
-#define TMAPI_PAIRS_SELECT_ROWS  8u   // of a word
+#define TMAPI_PAIRS_SELECT_ROWS  8u   // rows of a word
 #define TMAPI_PAIRS_SELECT_QUEUE 448u // words of a warp
 #define TMAPI_PAIRS_SELECT_WARPS (TMAP_PAIRS_THREADS / 32)
 
-// A lane's answers for ROWS rows and its points, and where: first row / ROWS * 32 + lane.
+// A lane's results for ROWS rows and its points, and their position: first row / ROWS * 32 + lane.
 typedef struct tmapi_pairs_select_word {
     alignas(8) tmap_u32 bits;
     tmap_u32 from;
@@ -69,24 +70,24 @@ typedef struct tmapi_pairs_select_shared {
     tmap_u64 tile, at;
 } tmapi_pairs_select_shared;
 
-// What a thread knows of a launch and of its tile.
+// What a thread knows of the launch and of its tile.
 typedef struct tmapi_pairs_select {
     const tmap_pairs_plan *plan;
     tmapi_pairs p;
     tmap_pairs_choice choice;
     const tmap_pairs_list *list;
-    tmap_u64 *total; // 0: places in the list count on from `at`, else they are taken from here
+    tmap_u64 *total; // 0: positions in the list continue from `at`; else they are taken from here
     tmap_u64 at;
     tmapi_pairs_select_word *queue; // the warp's
     tmap_u32 words;                 // in the queue
     tmap_u32 lower;                 // the lanes below this one
-    tmap_u32 hits;                  // of this thread since it was empty
-    int lost;                       // 1: words have been dropped
+    tmap_u32 hits;                  // hits of this thread since the queue was empty
+    int lost;                       // 1: words were dropped
 } tmapi_pairs_select;
 
-// ---- taking the queue apart ---------------------------------------------------------------------
+// ---- writing the queue --------------------------------------------------------------------------
 
-// Writes hit number `at`, which is bit `bit` of a word.
+// Writes hit number `at`: bit `bit` of a word.
 TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                           tmap_u32 from, tmap_u32 bit, tmap_u64 at) {
     const tmap_u32 size = s->p.points.size, d = s->p.points.d, bytes = s->choice.bytes;
@@ -145,8 +146,8 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
 
 // ---- filling it ---------------------------------------------------------------------------------
 
-// Adds two words of each lane to the queue, from rows y and y + ROWS on. A full queue is written
-// before; with `write` 0 it is dropped, but its hits are counted. Collective for the warp.
+// Adds two words of each lane to the queue, those of the rows from y and from y + ROWS on. Writes a
+// full queue first; with write = 0 drops it, but counts its hits. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_place place, tmap_u32 y,
                                          const tmap_u32 *bits, int write) {
     const tmap_u32 have[2] = {__ballot_sync(0xffffffffu, bits[0] != 0),
@@ -156,7 +157,7 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
         if (write) {
             tmapi_pairs_select_flush(s, place);
         } else {
-            __syncwarp(); // before other lanes write to the same places
+            __syncwarp(); // before other lanes overwrite the words
             s->words = 0, s->lost = 1;
         }
     }
@@ -170,7 +171,8 @@ TMAP_DEVICE void tmapi_pairs_select_push(tmapi_pairs_select *s, tmapi_pairs_plac
     }
 }
 
-// A word with `bits` if `hit` is not 0: one predicated instruction. Compilers select and add.
+// Sets `bits` in a word if `hit` is not 0, by one predicated instruction. Compilers use a select
+// and an addition.
 TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bits) {
 #if defined(__CUDA_ARCH__)
     asm("{ .reg .pred hit; setp.ne.s32 hit, %1, 0; @hit or.b32 %0, %0, %2; }"
@@ -182,9 +184,9 @@ TMAP_DEVICE tmap_u32 tmapi_pairs_select_mark(tmap_u32 word, int hit, tmap_u32 bi
 #endif
 }
 
-// Asks of `16 / size` rows from row y + r on, r < ROWS, and as many from ROWS rows below on; their
-// bits go to two words. whole: a constant, 1: all pairs are there; 0: those below the points'
-// heights.
+// Calls choose for the pairs of 16 / size rows from row y + r on, r < ROWS, and of the same number
+// of rows ROWS further down; the results are bits of two words. whole: a constant, 1: all pairs
+// exist; 0: only those below the points' heights.
 TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, tmap_u32 y, tmap_u32 r,
                                          tmap_u32 *bits, int whole) {
@@ -217,7 +219,7 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
     }
 }
 
-// All pairs of a tile. Collective for the warp.
+// Finds the hits of all pairs of a tile. Collective for the warp.
 TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_place place,
                                          const tmapi_pairs_point *mine, int write) {
     const tmap_u32 height = tmapi_pairs_rows_left(s->plan, place), step = 16 / s->p.points.size;
@@ -237,22 +239,22 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
     }
 }
 
-// ---- places in the fixed order ------------------------------------------------------------------
+// ---- positions in the fixed order ---------------------------------------------------------------
 
-// What a tile's word of the workspace tells: 0: nothing yet; OWN: its own hits; ALL: its own and
-// those of all tiles before it.
+// A tile's word of the workspace. 0: nothing yet; OWN: its own hits; ALL: its own hits and those of
+// all earlier tiles.
 #define TMAPI_PAIRS_SELECT_OWN ((tmap_u64)1 << 62)
 #define TMAPI_PAIRS_SELECT_ALL ((tmap_u64)1 << 63)
 #define TMAPI_PAIRS_SELECT_SUM (TMAPI_PAIRS_SELECT_OWN - 1)
 
-#define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: of 128 tiles the warp
+#define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: 128 tiles a warp
 
-// Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back). It
-// waits for blocks that have taken an earlier tile. Collective for the warp.
+// Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back).
+// Waits for blocks that have taken an earlier tile. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
-    volatile tmap_u64 *told = words; // a word has its number and its kind in one access
+    volatile tmap_u64 *told = words; // count and kind are read and written in one access
     const tmap_u32 lane = threadIdx.x % 32;
-    tmap_i64 end = (tmap_i64)t - lane; // before it is the first tile that this lane looks at
+    tmap_i64 end = (tmap_i64)t - lane; // the first tile that this lane reads is the one before
     tmap_u64 mine = 0, sum;
     int done = t == 0;
     if (lane == 0) told[t] = hits | (t ? TMAPI_PAIRS_SELECT_OWN : TMAPI_PAIRS_SELECT_ALL);
@@ -260,7 +262,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
         tmap_u64 word[TMAPI_PAIRS_SELECT_LOOK];
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK; ++k) {
-            const tmap_i64 at = end - 1 - (tmap_i64)k * 32; // below 0 are no tiles
+            const tmap_i64 at = end - 1 - (tmap_i64)k * 32; // there is no tile below 0
             word[k] = at >= 0 ? told[at] : TMAPI_PAIRS_SELECT_ALL;
         }
 #pragma unroll
@@ -268,7 +270,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
             const tmap_u32 all = __ballot_sync(0xffffffffu, word[k] >= TMAPI_PAIRS_SELECT_ALL);
             const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
             const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
-            if (none & nearest) break; // once more from here
+            if (none & nearest) break; // read again from here
             if (nearest >> lane & 1) mine += word[k] & TMAPI_PAIRS_SELECT_SUM;
             done = all != 0, end -= 32;
         }
@@ -278,7 +280,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
     return sum;
 }
 
-// A tile's place in the list, and in it this warp's. Collective for the block, with barriers.
+// Position in the list of this warp's first hit. Collective for the block, with barriers.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared, tmap_u64 *words,
                                               tmap_u64 t, tmap_u32 hits) {
     const tmap_u32 warp = threadIdx.x / 32, all = tmap_warp_sum_redux(tmap_warp_full(), hits);
@@ -298,12 +300,12 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared,
 
 // ---- the launch ---------------------------------------------------------------------------------
 
-// The last of `blocks` blocks writes how many hits there are and clears the workspace.
+// The last of `blocks` blocks writes the number of hits and clears the workspace.
 TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_pairs_list *list,
                                         int fixed, tmap_u32 blocks) {
     volatile tmap_u64 *state = (volatile tmap_u64 *)list->workspace;
     const tmap_u64 words = fixed ? plan->count : 0;
-    __syncthreads(); // thread 0 answers for what the others have written
+    __syncthreads(); // thread 0 then fences for the block's writes
     if (!tmapi_fold_last((tmap_u64 *)list->workspace, blocks)) return;
     if (threadIdx.x == 0) {
         const tmap_u64 all = fixed && !words ? 0 : state[1 + words]; // the last tile's word
@@ -313,21 +315,22 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
     for (tmap_u64 i = threadIdx.x; i < words; i += TMAP_PAIRS_THREADS) state[2 + i] = 0;
 }
 
-// Lists the pairs of the plan's share to which choice.choose(job, pair, a, b, &value) says yes,
-// each once: (i, j) in list->pairs and, where there are values, what it made of the pair in
-// list->values. Writes the number of hits to *list->count, also when that is more than the
-// capacity; then the list has `capacity` of them, in the fixed order the first ones. Of sets, i and
-// j are the numbers of points in memory: point i of set b is b * n + i, and likewise of the second
-// ones, modulo 2^32; `choose` gets the pair's numbers within its set. list: the same for all
-// threads. All threads of all blocks call it, in blocks of TMAP_PAIRS_THREADS threads, at most once
-// in a launch.
-// Errors: nothing is done where the count or the workspace is null or not at a multiple of 8; pairs
-// that are so count as a capacity of 0, and values that are null or not at a multiple of
-// choice.bytes are not written. tmap_pairs_select_launch reports all of this but the values.
-// Cost: for each pair what choose costs without its value, and about two instructions. For each hit
-// some tens of instructions of a warp, which hits that wait in the queue together share. In the
-// fixed order a tile in which a warp has more words than its queue holds is gone through twice,
-// from about one hit in 120 pairs on. Shared memory: 14 KiB beside the plan's.
+// Lists the pairs of the plan's share for which choose returns non-zero, each once. Writes (i, j)
+// to list->pairs, and the value of choice.choose(job, pair, a, b, &value) to list->values unless
+// that is null. Writes the number of hits to *list->count, even if it exceeds the capacity; the
+// list then has `capacity` hits, in the fixed order the first ones. With several sets, the listed i
+// and j number points in memory: point i of set b is b * n + i, or b * others + j in the second
+// set, modulo 2^32. `choose` receives the numbers within the set, and not the set. plan: of
+// tmap_pairs_plan_make. list: the same for all threads. All threads of all blocks call it, in
+// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
+// Errors: the call does nothing if the count or the workspace is null or not at a multiple of 8. If
+// the pairs are, the capacity counts as 0; if the values are null or not at a multiple of
+// choice.bytes, no values are written. tmap_pairs_select_launch reports all of this except the
+// values.
+// Cost: for each pair, choose without its value, and about two instructions. For each hit, some
+// tens of instructions of a warp, shared by the hits in its queue. In the fixed order a tile is
+// visited twice if a warp has more words than its queue holds, from about one hit in 120 pairs on.
+// Shared memory: 14 KiB beside the plan's.
 // Example: points 0, 1, 3, 4 on a line, distances below 2: (0,1) and (2,3), count 2.
 TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points points,
                                    tmap_pairs_choice choice, const tmap_pairs_list *list,
@@ -343,7 +346,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
         return;
     if (!tmapi_value_size_fits(8, list->count) || !tmapi_value_size_fits(8, state)) return;
     if (!list->count || !state) return;
-    if (fixed) { // blocks take tiles one by one: those that the device does not hold find none
+    if (fixed) { // blocks beyond those the device holds would find no tile
         if (blocks > plan->resident) blocks = plan->resident;
         if (blockIdx.x >= blocks) return;
     }
@@ -353,7 +356,7 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
     for (;; t += gridDim.x) {
         tmapi_pairs_place place;
         tmapi_pairs_point mine[TMAPI_PAIRS_MINE];
-        __syncthreads(); // before the next tile's points come
+        __syncthreads(); // before the next tile's points arrive
         if (fixed) {
             if (threadIdx.x == 0) shared.tile = atomicAdd(state + 1, 1ull);
             __syncthreads();
@@ -377,9 +380,10 @@ TMAP_DEVICE void tmap_pairs_select(const tmap_pairs_plan *plan, tmap_points poin
 
 #if !TMAP_NVRTC
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_select. list: the kernel's, in host
-// memory. Returns cudaErrorInvalidValue for a plan of another kind, a count or a workspace that is
-// null or not at a multiple of 8, and pairs that are asked for at such an address.
+// Launches a kernel that calls tmap_pairs_select, as tmap_pairs_launch does. list: the one that the
+// kernel uses, read on the host. Returns cudaErrorInvalidValue for a plan of another kind, a count
+// or a workspace that is null or not at a multiple of 8, and for pairs that are not at a multiple
+// of 8, or null with a capacity.
 static inline cudaError_t tmap_pairs_select_launch(const tmap_pairs_plan *plan,
                                                    const tmap_pairs_list *list, tmap_job job,
                                                    cudaStream_t stream) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// pairs_store.h: a value for each pair of n points, written by whole sectors of memory.
+// pairs_store.h: stores a value for each pair of n points, in full memory sectors.
 //
 //     __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
-//     distances(tmap_pairs_plan plan, my_job j) { // value: a function of the user's
+//     distances(tmap_pairs_plan plan, my_job j) { // value: your function
 //         const tmap_points points = {j.points, 0, sizeof(float), 3};
 //         tmap_pairs_store(&plan, points, value, sizeof(float), j.out, &j);
 //     }
@@ -12,15 +12,15 @@
 //     ... cudaMalloc(&j.out, tmap_pairs_store_bytes(&plan));
 //     ... tmap_pairs_store_launch(&plan, &j, stream); // samples/triangle/18_own_metric.cu
 //
-// A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph, whose
+// A value is 4 or 8 bytes of any type, or one bit: whether a pair is an edge of a graph. The
 // adjacency matrix is then rows of 32-bit words. tmap_pairs_store takes points of up to 8
 // coordinates, tmap_pairs_store_sums of any number.
 //
-// Memory takes whole sectors of 32 bytes at less than half the price of parts of them. But a row
-// of a condensed matrix begins anywhere. Where it begins in its sector repeats every 16 rows, since
-// i(i+1)/2 modulo 8 does, as in a matrix of any pitch. So a warp takes every 16th row of a tile,
-// and keeps 4 columns a lane in registers that are shifted, once for all of these rows, to where
-// the sectors begin. Tiles thus end where sectors do, not at multiples of 128 columns.
+// Writing full sectors of 32 bytes costs less than half of writing parts of them. The rows of a
+// condensed matrix begin anywhere in a sector, but the offset repeats every 16 rows, as i(i+1)/2
+// modulo 8 does and as in a matrix of any pitch. So a warp takes every 16th row of a tile. It holds
+// 4 columns a lane in registers, shifted once for all of these rows to where the sectors begin.
+// Tiles therefore end at sector boundaries, not at multiples of 128 columns.
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
@@ -31,27 +31,27 @@
 // What is stored: a value for each pair of n points.
 typedef struct tmap_pairs_store_shape {
     tmap_u32 n;      // points, 0 to TMAP_PAIRS_STORE_MAX
-    tmap_u32 d;      // coordinates: 1 to TMAP_PAIRS_D_MAX, of sums to TMAP_PAIRS_SUMS_D_MAX
+    tmap_u32 d;      // coordinates: 1 to TMAP_PAIRS_D_MAX; for sums 1 to TMAP_PAIRS_SUMS_D_MAX
     tmap_u32 size;   // bytes of a coordinate: 4 or 8
-    tmap_u32 layout; // TMAP_PAIRS_CONDENSED, _SQUARE or _LOWER; the latter two plus
-                     // TMAP_PAIRS_HOLLOW: of one set, without the diagonal
-    tmap_u32 value;  // bytes of a value: 4 or 8; or TMAP_PAIRS_BIT, but in a condensed matrix
+    tmap_u32 layout; // TMAP_PAIRS_CONDENSED, _SQUARE or _LOWER. Add TMAP_PAIRS_HOLLOW to the
+                     // latter two for a diagonal of zeros without calls (one set of points)
+    tmap_u32 value;  // bytes of a value: 4 or 8; or TMAP_PAIRS_BIT, not in a condensed matrix
 } tmap_pairs_store_shape;
 
-// `value` as the size of a value: one bit for each pair.
+// A `value` of the shape: one bit for each pair.
 #define TMAP_PAIRS_BIT 0u
 
-#define TMAPI_STORE_WARPS   16  // of a block, which then writes all rows of a tile side by side
+#define TMAPI_STORE_WARPS   16  // of a block, which writes the rows of a tile side by side
 #define TMAPI_STORE_ROWS    8   // that a warp takes at a time
 #define TMAPI_STORE_PERIOD  16  // from one of them to the next
-#define TMAPI_STORE_BAND    128 // rows of all 16 sets of 8, and columns of a warp
+#define TMAPI_STORE_BAND    128 // rows of all 16 sets of 8; columns of a warp
 #define TMAPI_STORE_SECTOR  32  // bytes
-#define TMAPI_STORE_VECTORS 4   // of 16 bytes, of a point that is whole in registers, at most
+#define TMAPI_STORE_VECTORS 4   // of 16 bytes, the most of a point that is held in registers
 #define TMAPI_STORE_WIDE    4   // columns of a lane
 #define TMAPI_STORE_WIDEST  8   // of sums in few registers, where tiles are large
 
-// Threads of a block, and the blocks of a multiprocessor, so that it always has stores under way:
-// for points of up to 16 bytes and a value of some instructions.
+// Threads of a block, and blocks of a multiprocessor for __launch_bounds__. These keep stores in
+// flight for points of up to 16 bytes and short functions; other second numbers may be as fast.
 #define TMAP_PAIRS_STORE_THREADS (32u * TMAPI_STORE_WARPS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750 // 1024 threads a multiprocessor, not 1536
 #define TMAP_PAIRS_STORE_BLOCKS 2
@@ -59,17 +59,17 @@ typedef struct tmap_pairs_store_shape {
 #define TMAP_PAIRS_STORE_BLOCKS 3
 #endif
 
-// The same for sums; the largest sum, in bytes, and the most coordinates.
+// The same for sums; the most bytes of a sum; the most coordinates.
 #define TMAPI_STORE_SUMS_WARPS  8
 #define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
 #define TMAP_PAIRS_SUMS_BLOCKS  2
 #define TMAP_PAIRS_SUM_MAX      16u
 #define TMAP_PAIRS_SUMS_D_MAX   0x7fffffffu
 
-// Values of 16 bytes, which a lane stores side by side; of bits, a lane has one.
+// Values in 16 bytes, which a lane stores together; with bits a lane has one.
 TMAP_FN tmap_u32 tmapi_store_values(tmap_u32 bytes) { return bytes ? 16 / bytes : 1; }
 
-// Columns before a tile's own that may be written with it: a sector of them.
+// Columns before a tile's own that it may write: one sector.
 TMAP_FN tmap_u32 tmapi_store_before(tmap_u32 bytes) {
     return bytes ? TMAPI_STORE_SECTOR / bytes : 0;
 }
@@ -79,20 +79,20 @@ TMAP_FN tmap_u32 tmapi_store_vectors(tmap_u32 size, tmap_u32 d) {
     return d * size <= 16 ? 1 : d * size <= 32 ? 2 : TMAPI_STORE_VECTORS;
 }
 
-// Places of 16 bytes of staged points: of a tile's rows, its columns and a sector before them.
+// Staged points of a tile: its rows, its columns and a sector of columns before them.
 TMAP_FN tmap_u32 tmapi_store_places(tmap_u32 side, tmap_u32 bytes) {
     return 2 * side + tmapi_store_before(bytes);
 }
 
-// Bytes from a vector of a point to its next one: one place more than there are, so that they lie
-// in different banks.
+// Bytes from a vector of a point to its next one: one position more than there are points, so that
+// the two lie in different banks.
 TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// Vectors of a point of a sum: all, and those that are staged at once: all of up to 10, as many as
-// fit the shared memory that every GPU has, else equal pieces of 5 at most, one of which is
-// computed with while the next one comes.
+// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together:
+// these fit the shared memory of every GPU. More are staged in equal pieces of at most 5; one piece
+// is used while the next is copied.
 #define TMAPI_STORE_STAGED 10u
 TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
     return d / (16 / size) + (d % (16 / size) != 0);
@@ -102,20 +102,20 @@ TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
     return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
 }
 
-// Points from which on tiles of sums are large, which costs less a pair of few coordinates, but
-// leaves too many blocks idle at the end where there are few of them. Tests set it lower.
+// Number of points from which tiles of sums are large. Large tiles cost less for each pair of few
+// coordinates; with few tiles they would leave blocks idle at the end. Tests set it lower.
 #ifndef TMAPI_STORE_LARGE
 #define TMAPI_STORE_LARGE 8192u
 #endif
 
-// Bytes of the output of a plan: all its sets, to the end of the last row. Saturates.
+// Bytes of the output of a plan: all sets, to the end of the last row; saturates.
 // Example: n = 30720, condensed floats: 1887375360.
 TMAP_FN tmap_u64 tmap_pairs_store_bytes(const tmap_pairs_plan *plan) {
     const tmap_u64 bytes = plan->value ? plan->value : 4;
     return tmap_mul_saturate(tmap_mul_saturate(plan->values, plan->sets), bytes);
 }
 
-// The plan of tiles of `side` points by `threads` threads, which share `vectors` of each point.
+// Makes the plan of tiles of `side` points, `threads` threads and `vectors` staged vectors.
 TMAP_FN int tmapi_store_plan_of(tmap_pairs_store_shape w, tmap_u32 side, tmap_u32 threads,
                                 tmap_u32 vectors, tmap_pairs_plan *out) {
     const tmap_u32 matrix = w.layout & TMAPI_PAIRS_LAYOUT;
@@ -132,8 +132,8 @@ TMAP_FN int tmapi_store_plan_of(tmap_pairs_store_shape w, tmap_u32 side, tmap_u3
     return TMAP_OK;
 }
 
-// tmap_pairs_store_plan_make and tmap_pairs_store_sums_plan_make without a kernel, for which no
-// facts are needed: as tmap_pairs_plan_of.
+// Makes the plans of tmap_pairs_store_plan_make and tmap_pairs_store_sums_plan_make without a
+// kernel; neither needs facts. Errors: as tmap_pairs_plan_of.
 TMAP_FN int tmap_pairs_store_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
     if (shape.d > TMAP_PAIRS_D_MAX) return TMAP_EINVAL;
     return tmapi_store_plan_of(shape, TMAPI_STORE_BAND, TMAP_PAIRS_STORE_THREADS,
@@ -157,22 +157,24 @@ static inline cudaError_t tmapi_store_plan_keep(int code, const tmap_pairs_plan 
     return cudaSuccess;
 }
 
-// The plan of a kernel that stores a value for every pair of n points. kernel: a __global__
-// function of TMAP_PAIRS_STORE_THREADS threads, cast to const void *. tmap_pairs_plan_rows, _sets,
-// _share and, for a square, _others restrict or widen the plan: the output then has those rows
-// alone; sets lie one behind the other; a share of the items, tiles of 128 x 128 pairs, leaves the
-// rest of the output as it is.
+// Makes the plan of a kernel that stores a value for every pair of n points with tmap_pairs_store.
+// The kernel is a __global__ function of TMAP_PAIRS_STORE_THREADS threads, cast to const void *.
+// tmap_pairs_plan_rows, _sets, _share and, for a square, _others may follow: the output then has
+// only those rows; the sets are stored one after the other; a share of the items, tiles of 128 x
+// 128 pairs, leaves the rest of the output unchanged.
 // Returns cudaErrorInvalidValue for a null pointer, numbers outside the shape's ranges and bits in
-// a condensed matrix. *out is written only on success. A launch of 2^31 tiles or more, by then
-// 10^13 values, is refused with cudaErrorInvalidConfiguration. Cost: no call of CUDA.
+// a condensed matrix. Writes *out only on success. The launch refuses 2^31 tiles or more (above
+// 10^13 values) with cudaErrorInvalidConfiguration.
+// Cost: no CUDA call.
 static inline cudaError_t tmap_pairs_store_plan_make(tmap_pairs_store_shape shape,
                                                      const void *kernel, tmap_pairs_plan *out) {
     tmap_pairs_plan p;
     return tmapi_store_plan_keep(tmap_pairs_store_plan_of(shape, &p), &p, kernel, out);
 }
 
-// The same for a kernel of TMAP_PAIRS_SUMS_THREADS threads that calls tmap_pairs_store_sums; but
-// where there are many points of few coordinates, tiles are of 256 x 256 pairs.
+// Makes the plan of a kernel of TMAP_PAIRS_SUMS_THREADS threads that calls tmap_pairs_store_sums.
+// As tmap_pairs_store_plan_make, but tiles are of 256 x 256 pairs for 8192 points or more of up to
+// 64 bytes.
 static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape shape,
                                                           const void *kernel,
                                                           tmap_pairs_plan *out) {
@@ -180,10 +182,10 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape
     return tmapi_store_plan_keep(tmap_pairs_store_sums_plan_of(shape, &p), &p, kernel, out);
 }
 
-// Sets how many values, or words of 32 bits, lie from one row of a square or lower matrix to the
-// next: from a row's own to TMAP_PAIRS_STORE_MAX; 0 goes back to just these. Sets then lie `rows`
-// of them apart. Returns cudaErrorInvalidValue for a null pointer, a plan of another kind, and for
-// numbers outside.
+// Sets the pitch: values, or 32-bit words of bits, between the beginnings of two rows of a square
+// or lower matrix. pitch: from the length of a row to TMAP_PAIRS_STORE_MAX; 0: rows are packed
+// again. Sets are then rows * pitch apart. Returns cudaErrorInvalidValue for a null pointer, a plan
+// of another kind or layout, and a pitch outside its range.
 static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
     tmap_pairs_plan p;
     if (!plan || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
@@ -196,8 +198,8 @@ static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tma
     return cudaSuccess;
 }
 
-// As tmap_pairs_launch, for a kernel that calls tmap_pairs_store or tmap_pairs_store_sums: a plan
-// of another kind is refused with cudaErrorInvalidValue.
+// Launches a kernel that calls tmap_pairs_store or tmap_pairs_store_sums, as tmap_pairs_launch
+// does. Returns cudaErrorInvalidValue for a plan of another kind.
 static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, tmap_job job,
                                                   cudaStream_t stream) {
     return tmapi_pairs_launch_as(plan, TMAP_PAIRS_KIND_STORE, job, stream);
@@ -209,9 +211,9 @@ static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, t
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-// A tile of `side` x `side` points, which has `across` bands, 1 or 2. Constants are size and bytes,
-// of a coordinate and of a value, 0: bits; warps of the block, 4 to 16; lanes that copy a point, 1
-// or 4; wide, columns of a lane.
+// A tile of `side` x `side` points: `across` bands, 1 or 2. Constants are: size, bytes (of a
+// coordinate and of a value, 0: bits); warps of the block, 4 to 16; lanes that copy a point
+// together, 1 or 4; wide, columns of a lane.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
@@ -220,8 +222,8 @@ typedef struct tmapi_store {
     int n, rows, columns; // points of rows, rows that are written, points of columns
     int row, column;      // the tile's first
     int condensed, lower, hollow;
-    int two;  // sets: pairs are all of the matrix
-    int free; // whether all rows of the matrix are full
+    int two;  // 1: a second set, so the matrix has all pairs
+    int free; // 1: all rows of the matrix are full
 } tmapi_store;
 
 // Tile number `item` of a plan.
@@ -257,10 +259,10 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
 
 // ---- strips -------------------------------------------------------------------------------------
 
-// What a warp writes at a time: 8 rows, every 16th one, of 32 lanes by 4 or 8 columns. i, j: the
-// first row, and the lane's first column. at: where they are in the output; the 16th next row is
-// `step` values on, which shrinks by `shrink` for each in a condensed matrix. full: how many of the
-// rows, from the first one on, have all of their pairs, and none of the diagonal.
+// What a warp writes at a time: 8 rows, 16 apart, of 32 lanes by 4 or 8 columns. i, j: the first
+// row, and the lane's first column. at: their address in the output. The row 16 further is `step`
+// values on; in a condensed matrix `step` shrinks by `shrink` each time. full: number of rows, from
+// the first, in which all pairs exist and none is on the diagonal.
 typedef struct tmapi_store_strip {
     unsigned char *at;
     const unsigned char *rows;    // staged, the first
@@ -269,38 +271,38 @@ typedef struct tmapi_store_strip {
     tmap_u32 step, shrink;
 } tmapi_store_strip;
 
-// Where the lane's column c is staged. strip: an expression, and v a constant.
+// Where the lane's column c is staged. strip: an expression; v: a constant.
 #define TMAPI_STORE_COLUMN(strip, v, c) ((strip)->mine[(c) % (v)] + (c) / (v)*32 * 16)
 
-// The lane's column number c, counted from the strip's j.
+// The lane's column number c, relative to the strip's j.
 TMAP_DEVICE int tmapi_store_column(int v, tmap_u32 c) { return (int)c / v * 32 * v + (int)c % v; }
 
-// Where column x of those staged lies among them: in v runs, so that the lanes of a warp, which ask
-// for every v-th column, read side by side.
+// Where column x of the staged ones is stored among them: in v runs, so that the lanes of a warp,
+// which read every v-th column, read contiguous memory.
 TMAP_DEVICE tmap_u32 tmapi_store_place(const tmapi_store *s, tmap_u32 x) {
     const tmap_u32 v = tmapi_store_values(s->bytes);
     return x % v * ((s->side + tmapi_store_before(s->bytes)) / v) + x / v;
 }
 
-// Where row i of the output would have its column 0. Modulo 2^64: row 0 of a condensed matrix has
-// it before the beginning.
+// Position of row i's column 0 in the output, modulo 2^64: for row 0 of a condensed matrix it is
+// before the beginning.
 TMAP_DEVICE tmap_u64 tmapi_store_begin(const tmapi_store *s, tmap_u32 i) {
     if (!s->condensed) return i * s->pitch;
     return i * (tmap_u64)(2 * (tmap_u32)s->n - i - 3) / 2 - 1;
 }
 
-// How many rows of a strip are full, from row i and column j of its first lane on.
+// Number of full rows of a strip, from row i and column j of its first lane on.
 TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
     const int past = j + (int)(32 * s->wide);
     int end = s->rows, full;
-    if (!s->free && (s->condensed || past > i)) // columns before j are of the diagonal
+    if (!s->free && (s->condensed || past > i)) // columns before j are on the diagonal
         end = s->lower ? 0 : j < end ? j : end;
     if (j < 0 || past > s->columns) end = 0;
     full = (end - i + TMAPI_STORE_PERIOD - 1) >> 4; // 16 of them
     return full < 0 ? 0 : full < TMAPI_STORE_ROWS ? full : TMAPI_STORE_ROWS;
 }
 
-// Strips side by side in a band, strips of a warp, and number `turn` of these.
+// Strips side by side in a band; strips of a warp; strip number `turn` of these.
 TMAP_DEVICE tmap_u32 tmapi_store_beside(const tmapi_store *s) {
     return s->across * TMAPI_STORE_WIDE / s->wide;
 }
@@ -318,8 +320,8 @@ TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_
     const tmap_u32 x = (square & (beside - 1)) * TMAPI_STORE_BAND;
     const tmap_u32 i = (tmap_u32)s->row + y;
     const tmap_u64 begin = tmapi_store_begin(s, i);
-    // How many values before a multiple of 128 columns the strip begins, so as to begin at a
-    // sector of memory. The same for each 16th row.
+    // Values by which the strip begins before a multiple of 128 columns, so that it begins at a
+    // memory sector. The same for every 16th row.
     const tmap_u32 shift =
         s->bytes ? (tmap_u32)((tmap_u64)s->out / s->bytes + begin) & (before - 1) : 0;
     const tmap_u32 skew = (before - shift) % v; // the run of the lane's first column
@@ -334,7 +336,7 @@ TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_
     strip.at = s->out + (begin + (tmap_u64)(tmap_i64)(s->bytes ? strip.j : j / 32 + (int)lane)) *
                             (s->bytes ? s->bytes : 4);
     strip.step = TMAPI_STORE_PERIOD * (tmap_u32)s->pitch, strip.shrink = 0;
-    if (s->condensed) { // how far it is from row i to row i + 16
+    if (s->condensed) { // from row i to row i + 16
         strip.step = TMAPI_STORE_PERIOD * ((tmap_u32)s->n - i) -
                      TMAPI_STORE_PERIOD * (TMAPI_STORE_PERIOD + 3) / 2;
         strip.shrink = TMAPI_STORE_PERIOD * TMAPI_STORE_PERIOD;
@@ -342,8 +344,8 @@ TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_
     return strip;
 }
 
-// The same number, but the compiler does not know: it computes what depends on it again, rather
-// than keep it in registers that are needed for other things.
+// The same number, hidden from the compiler, which then computes again what depends on it instead
+// of holding it in registers.
 TMAP_DEVICE tmap_u32 tmapi_store_again(tmap_u32 x) {
 #if defined(__CUDA_ARCH__)
     asm volatile("" : "+r"(x));
@@ -351,7 +353,7 @@ TMAP_DEVICE tmap_u32 tmapi_store_again(tmap_u32 x) {
     return x;
 }
 
-// To the strip's next row.
+// Advances to the strip's next row.
 TMAP_DEVICE void tmapi_store_next(const tmapi_store *s, tmapi_store_strip *strip) {
     strip->i += TMAPI_STORE_PERIOD, strip->full -= 1;
     strip->rows += TMAPI_STORE_PERIOD * 16;
@@ -361,27 +363,27 @@ TMAP_DEVICE void tmapi_store_next(const tmapi_store *s, tmapi_store_strip *strip
 
 // ---- rows of values -----------------------------------------------------------------------------
 
-// A lane's values of a row, one for each column, side by side; of bits a 32-bit 0 or 1.
+// A lane's values of a row, one for each column, contiguous; with bits a 32-bit 0 or 1 for each.
 typedef struct tmapi_store_out {
     alignas(16) unsigned char bytes[8 * TMAPI_STORE_WIDE];
 } tmapi_store_out;
 
-// The columns of row i that have a place in the output: from *first on, before the result.
+// Columns of row i that exist in the output: from *first to the result - 1.
 TMAP_DEVICE int tmapi_store_range(const tmapi_store *s, int i, int *first) {
     *first = s->condensed ? i + 1 : 0;
     return i >= s->rows ? 0 : s->lower ? i + 1 : s->columns;
 }
 
-// Stores a lane's values of the strip's row, those that have a place, and zeros on the diagonal of
-// a hollow matrix. Of bits, lane c keeps and stores the word of columns c. full: whether the row
-// is. Collective for the warp.
+// Stores a lane's values of the strip's row where they exist in the output, and zeros on the
+// diagonal of a hollow matrix. With bits, lane c stores the word of columns c. full: whether the
+// row is full. Collective for the warp.
 TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip *strip,
                                    const int full, const tmapi_store_out *out) {
     const tmap_u32 bytes = s->bytes, v = tmapi_store_values(bytes);
     int first;
     const int end = tmapi_store_range(s, strip->i, &first);
     if (!bytes) {
-        const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // the word's first
+        const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // its first
         tmap_u32 word = 0;
 #pragma unroll
         for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
@@ -396,7 +398,7 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
         return;
     }
 #pragma unroll
-    for (tmap_u32 g = 0; g < TMAPI_STORE_WIDE; ++g) { // 8 columns are floats
+    for (tmap_u32 g = 0; g < TMAPI_STORE_WIDE; ++g) { // only floats have 8 columns
         unsigned char *at = strip->at + g * 32 * 16;
         const int j = strip->j + (int)(g * 32 * v), to = j + (int)v;
         if (g >= s->wide / v) break;
@@ -421,17 +423,17 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
 
 // ---- points in shared memory --------------------------------------------------------------------
 //
-// Vectors of 16 bytes: the first one of all rows and columns of the tile, then the second one of
-// all of them, and so on, a plane each.
+// Stored by 16-byte vectors: the first one of all rows and columns of the tile, then the second one
+// of all of them, and so on, a plane for each.
 
-// A point that is staged: where it is in global memory, and its place. exists: or all of it is 0.
+// A staged point: its address in global memory and its position. exists: 0: it is staged as zeros.
 typedef struct tmapi_store_point {
     const unsigned char *from;
     tmap_u32 place;
     int exists;
 } tmapi_store_point;
 
-// Number x of those staged: rows, then columns.
+// Staged point number x: rows first, then columns.
 TMAP_DEVICE tmapi_store_point tmapi_store_point_of(const tmapi_store *s, tmap_u32 x) {
     const int row = x < s->side, c = (int)(x - s->side);
     const int index = row ? s->row + (int)x : s->column - (int)tmapi_store_before(s->bytes) + c;
@@ -443,13 +445,13 @@ TMAP_DEVICE tmapi_store_point tmapi_store_point_of(const tmapi_store *s, tmap_u3
     return p;
 }
 
-// Where coordinates, or units of so many bytes, are from a point's place on.
+// Offset of coordinate k, or unit k of `bytes` bytes, from a point's position.
 TMAP_DEVICE tmap_u32 tmapi_store_offset(tmap_u32 k, tmap_u32 bytes, tmap_u32 plane) {
     return k / (16 / bytes) * plane + k % (16 / bytes) * bytes;
 }
 
-// Copies of `unit` bytes, a constant. planes: vectors of a point, a constant where one lane copies
-// it; 0 beyond the last coordinate.
+// Copies units of `unit` bytes, a constant. planes: vectors of a point, a constant if one lane
+// copies a point; zeros after the last coordinate.
 TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit, tmap_u32 first,
                                       tmap_u32 planes, unsigned char *staged) {
     const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes), units = planes * (16 / unit);
@@ -481,8 +483,8 @@ TMAP_DEVICE void tmapi_store_stage_by(const tmapi_store *s, const tmap_u32 unit,
     }
 }
 
-// Begins to stage the points of a tile, `planes` vectors of each from coordinate `first` on.
-// by_vectors: a constant, 1 to copy whole vectors where they lie at multiples of them.
+// Begins to stage the points of a tile: `planes` vectors of each, from coordinate `first` on.
+// by_vectors: a constant, 1 to copy 16 bytes at a time where alignment permits.
 TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u32 first,
                                    tmap_u32 planes, unsigned char *staged) {
     if (by_vectors && s->d % (16 / s->size) == 0 &&
@@ -494,9 +496,9 @@ TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u3
 
 // ---- points of one length -----------------------------------------------------------------------
 
-// What the points of a tile are scaled to: their length, or 0: they stay as they are. centred:
-// whether the mean of their coordinates is subtracted first; share: 1 / d. at: for points that are
-// staged by pieces, a mean and a factor for each place.
+// Scaling of a tile's points. length: the length they are scaled to, 0: not scaled. centred: 1: the
+// mean of a point's coordinates is subtracted first; share: 1 / d. at: a mean and a factor for each
+// position, for points that are staged in pieces.
 typedef struct tmapi_store_scale {
     double length, share;
     int centred;
@@ -511,16 +513,16 @@ TMAP_DEVICE double tmapi_store_inverse_root(double x) {
 #endif
 }
 
-// What a coordinate adds to the sum of a point's, or to that of their squares.
+// What a coordinate adds to the sum of a point's coordinates, or of their squares.
 TMAP_DEVICE double tmapi_store_term(double value, double centre, int squares) {
     return squares ? (value - centre) * (value - centre) : value;
 }
 
-// Measures all points of a tile where they lie, 8 lanes a point: for those that are staged by
-// pieces. Collective for the block, which must meet before the results are used.
+// Measures all points of a tile in global memory, 8 lanes a point: for those that are staged in
+// pieces. Collective for the block; a barrier must follow before the results are used.
 TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_scale *scale) {
     const tmap_u32 places = tmapi_store_places(s->side, s->bytes), lane = threadIdx.x % 8;
-    // Whole warps go on as long as one of their points exists.
+    // All lanes of a warp continue while one of their points exists.
 #pragma unroll 1
     for (tmap_u32 x = threadIdx.x / 32 * 4; x < places; x += 4 * s->warps) {
         const tmapi_store_point p = tmapi_store_point_of(s, x + threadIdx.x % 32 / 8);
@@ -547,7 +549,7 @@ TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_sca
     }
 }
 
-// Number k, of `size` bytes, as a double; and set to one.
+// Number k, of `size` bytes, as a double; and the function that stores one.
 TMAP_DEVICE double tmapi_store_get_number(const void *from, tmap_u32 size, tmap_u32 k) {
     return size == 4 ? (double)((const float *)from)[k] : ((const double *)from)[k];
 }
@@ -558,8 +560,7 @@ TMAP_DEVICE void tmapi_store_set_number(void *to, tmap_u32 size, tmap_u32 k, dou
         ((double *)to)[k] = number;
 }
 
-// The sum of `count` coordinates of a point that is staged, or of the squares of their distances
-// from `centre`.
+// Sums `count` coordinates of a staged point, or the squares of their differences from `centre`.
 TMAP_DEVICE double tmapi_store_sum_of(const tmapi_store *s, const unsigned char *point,
                                       tmap_u32 count, tmap_u32 planes, int squares, double centre) {
     const tmap_u32 per = 16 / s->size;
@@ -577,9 +578,9 @@ TMAP_DEVICE double tmapi_store_sum_of(const tmapi_store *s, const unsigned char 
     return sum;
 }
 
-// Scales points that are staged, a lane each: in double precision, in which no float overflows.
-// whole: whether all of their coordinates are there, and they are measured now; else `count` of
-// them are. Collective for the block, which must meet before and afterwards.
+// Scales staged points, one a lane, in double precision, in which no float overflows. whole: 1: all
+// of their coordinates are staged and are measured now; 0: `count` of them are staged. Collective
+// for the block; needs a barrier before and after.
 TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 count,
                                       tmap_u32 planes, const tmapi_store_scale *scale,
                                       unsigned char *staged) {
@@ -611,8 +612,8 @@ TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 
     }
 }
 
-// Waits for what tmapi_store_stage has begun, and scales it; first: the coordinate. With a barrier
-// of the block at its end.
+// Completes what tmapi_store_stage began, and scales it. first: the first staged coordinate. Ends
+// with a barrier of the block.
 TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 first, tmap_u32 planes,
                                    const tmapi_store_scale *scale, unsigned char *staged) {
     tmapi_async_wait_all();
@@ -624,6 +625,11 @@ TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 fir
 
 // ---- a value for each pair ----------------------------------------------------------------------
 
+// Your function: writes the value of a pair to *value, `bytes` bytes of the plan; for
+// TMAP_PAIRS_BIT a 32-bit 0 or not 0. pair: i and j within the set, whose number it does not
+// receive. Condensed matrices: i < j only. Square matrices (and two sets): every (i, j), also i = j
+// and i > j. Lower ones: j <= i, also i = j. The value of (i, i) need not be 0, nor that of (i, j)
+// equal to that of (j, i). a, b: points i and j, copies of their d coordinates.
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
@@ -631,7 +637,7 @@ typedef struct tmapi_store_whole {
     alignas(16) unsigned char bytes[16 * TMAPI_STORE_VECTORS];
 } tmapi_store_whole;
 
-// A whole point, whose vectors are `plane` bytes apart.
+// Reads a complete point, whose vectors are `plane` bytes apart.
 TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
                                  tmapi_store_whole *point) {
 #pragma unroll
@@ -644,7 +650,7 @@ typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip
                                    const tmapi_store_whole *row, const tmapi_store_whole *columns,
                                    tmapi_store_out *out, void *context);
 
-// The full rows of a strip, the first ones, or its other rows; full: a constant.
+// Computes the full rows of a strip, which are its first ones, or its other rows. full: a constant.
 TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                   tmapi_store_row_do values, void *context) {
     const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
@@ -666,8 +672,8 @@ TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip,
     }
 }
 
-// All strips of a tile whose points are staged. A strip is made again for its rows that are not
-// full, so that the others have all registers.
+// Computes all strips of a tile whose points are staged. A strip is built again for its rows that
+// are not full, so that the full rows have all registers.
 TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *staged,
                                   tmapi_store_row_do values, void *context) {
 #pragma unroll 1
@@ -686,7 +692,7 @@ typedef struct tmapi_store_value {
     void *job;
 } tmapi_store_value;
 
-// The user's function is asked for pairs that exist alone.
+// Calls your function only for pairs that exist in the output.
 TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
                                        int full, const tmapi_store_whole *row,
                                        const tmapi_store_whole *columns, tmapi_store_out *out,
@@ -706,7 +712,8 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
             v->value(v->job, pair, row->bytes, columns[c].bytes, out->bytes + c * bytes);
     }
 }
-// 1 if a call fits the plan: tmapi_pairs_check, and whose plan it is, by its threads.
+// 1 if a call fits the plan: tmapi_pairs_check, and the number of threads that tells the two
+// engines apart.
 TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 bytes,
                                   tmap_u32 threads, const char *function) {
     return tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_STORE, function) &&
@@ -714,15 +721,16 @@ TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points point
            TMAPI_CHECK(plan->value == bytes, function, "bytes is not the plan's");
 }
 
-// Writes value(job, pair, a, b, ...) for every pair of the plan's share to its place in the output,
-// and touches nothing else of it. All threads of all blocks call it, with the same arguments, in
-// blocks of TMAP_PAIRS_STORE_THREADS threads. plan: one of tmap_pairs_store_plan_make. value: a
-// __device__ function without barriers and collectives. bytes: of a value, the plan's, a constant.
-// out: tmap_pairs_store_bytes(plan) bytes of device memory at a multiple of `bytes`, or of 4 for
-// bits, which are 0 beyond a row's last column, and in a word of a lower matrix beyond the
-// diagonal. It does not overlap the points.
-// Cost: for each pair what value costs, about 2.5 instructions, and a store. For points of more
-// than 16 bytes, the kernel's bound on blocks is better left away.
+// Writes value(job, pair, a, b, &value) for every pair of the plan's share to its position in the
+// output, and leaves the rest of the output unchanged. All threads of all blocks call it, with the
+// same arguments, in blocks of TMAP_PAIRS_STORE_THREADS threads. plan: of
+// tmap_pairs_store_plan_make. value: a __device__ function without barriers or collectives, called
+// for (i, i) and i > j too in a square matrix, for i >= j in a lower one (tmap_pairs_value). bytes:
+// of a value, the plan's, a constant. out: tmap_pairs_store_bytes(plan) bytes of device memory at a
+// multiple of `bytes`, for bits of 4, that do not overlap the points. Bits after a row's last
+// column, and in a lower matrix those of a word after the diagonal, become 0.
+// Errors: as tmap_pairs_each. Cost: for each pair, value, about 2.5 instructions and a store. For
+// points of more than 16 bytes, omit the second number of __launch_bounds__.
 TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points points,
                                   tmap_pairs_value value, tmap_u32 bytes, void *out, void *job) {
     unsigned char *staged = tmapi_pairs_memory();
@@ -738,14 +746,14 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
         tmapi_store_stage(&s, 0, 0, planes, staged);
         tmapi_store_ready(&s, 1, 0, planes, &none, staged);
         tmapi_store_each(&s, staged, tmapi_store_value_row, &v);
-        __syncthreads(); // before the next tile's points come
+        __syncthreads(); // before the next tile's points arrive
     }
 }
 
 // ---- sums over any number of coordinates --------------------------------------------------------
 //
-// A value is made of a sum (or a maximum, or a few sums) of what the coordinates give, 16 bytes of
-// them at a time.
+// A value is made from a sum (or a maximum, or a few sums) over the coordinates, 16 bytes of them
+// at a time.
 //
 //     static __device__ void start(void *job, void *sum) { *(float *)sum = 0; }
 //     static __device__ void add(void *job, void *sum, const void *a, const void *b) {
@@ -759,31 +767,35 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
 //     tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
 //     ... tmap_pairs_store_sums_plan_make(shape, (const void *)products, &plan);
 
+// Sets a sum before its first coordinate. Your four functions have no barriers or collectives.
 typedef void (*tmap_pairs_start)(void *job, void *sum);
-// a, b: the same 4 floats or 2 doubles of point i and of point j; 0 beyond the last coordinate. All
-// functions are __device__ functions without barriers and collectives.
+// Adds 16 bytes of coordinates to a sum. a, b: the same 4 floats or 2 doubles of point i and of
+// point j; 0 after the last coordinate.
 typedef void (*tmap_pairs_add)(void *job, void *sum, const void *a, const void *b);
+// Ends a part of a sum, after each `period` coordinates except the last.
 typedef void (*tmap_pairs_part)(void *job, void *sum);
+// Writes the value of a pair from its sum. pair: i and j within the set.
 typedef void (*tmap_pairs_finish)(void *job, tmap_pair pair, const void *sum, void *value);
 
-// How a value is computed: start, then add for all of the coordinates in an order that is the same
-// for every pair, then finish. All may also be called for pairs that do not exist, whose values go
-// nowhere.
+// How a value is computed: start, then add for all coordinates in an order that is the same for
+// every pair, then finish. The matrix decides which pairs exist, as for tmap_pairs_value, (i, i)
+// and i > j included; the functions may also be called for pairs that do not exist, whose values
+// are dropped.
 typedef struct tmap_pairs_sum {
     tmap_pairs_start start;
     tmap_pairs_add add;
-    tmap_pairs_part part; // or 0: called after each `period` coordinates but the last
+    tmap_pairs_part part; // or 0: called after each `period` coordinates except the last
     tmap_pairs_finish finish;
-    tmap_u32 bytes;  // of a sum, a constant, a multiple of 4 up to TMAP_PAIRS_SUM_MAX
-    tmap_u32 period; // a power of two, 64 bytes of coordinates or more; need be no constant
+    tmap_u32 bytes;  // of a sum, a constant: a multiple of 4, 4 to TMAP_PAIRS_SUM_MAX
+    tmap_u32 period; // coordinates, a power of two, 64 bytes or more; need not be constant
 } tmap_pairs_sum;
 
 typedef struct tmapi_store_sum {
     alignas(16) unsigned char bytes[TMAP_PAIRS_SUM_MAX];
 } tmapi_store_sum;
 
-// The values of 8 rows from their sums, and to memory. full: whether all rows are; else 8 values at
-// a time by the same instructions, as there are many.
+// Computes the values of 8 rows from their sums and stores them. full: 1: all rows are full; 0: the
+// same code stores 8 values at a time, because there is much of it.
 TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                     tmap_pairs_finish finish, void *job,
                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
@@ -811,15 +823,15 @@ TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip stri
     }
 }
 
-// How sums are computed: the user's functions, and what sum.add gets as its job, of which all
-// threads take number `way`. The other functions get jobs[0].
+// How sums are computed: your functions, and the possible jobs of sum.add. All threads pass number
+// `way` to it; the other functions receive jobs[0].
 typedef struct tmapi_store_ways {
     tmap_pairs_sum sum;
     void *jobs[3];
     int way;
 } tmapi_store_ways;
 
-// Adds a vector of the coordinates, whose plane begins `at` bytes from the first one's, to the sums
+// Adds a vector of the coordinates, whose plane begins `at` bytes after the first one, to the sums
 // of 8 rows.
 TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *strip, tmap_u32 at,
                                  const tmapi_value *columns, tmap_pairs_add add, void *job,
@@ -834,8 +846,8 @@ TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *
     }
 }
 
-// Adds vectors from .. to - 1, of which there is at least one. One at a time: unrolled, the code no
-// longer fits the instruction cache. The last one first, which takes fewer registers.
+// Adds vectors from .. to - 1, at least one. One at a time: unrolled code would exceed the
+// instruction cache. From the last one down, which takes fewer registers.
 TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_strip *strip,
                                      tmap_u32 from, tmap_u32 to, const tmapi_store_ways *w,
                                      tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
@@ -865,8 +877,8 @@ TMAP_DEVICE void tmapi_store_do_sums(const tmapi_store *s, tmap_pairs_part what,
         what(job, sums[x / s->wide][x % s->wide].bytes);
 }
 
-// Adds the staged vectors first .. first + here - 1 of a point, of `all`, with a part after each
-// period.
+// Adds the staged vectors first .. first + here - 1, of `all` vectors of a point, and ends a part
+// after each period.
 TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_strip *strip,
                                        tmap_u32 first, tmap_u32 here, tmap_u32 all,
                                        const tmapi_store_ways *w,
@@ -887,16 +899,16 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
     } while (w->sum.part && from < here);
 }
 
-// A tile. Points that are staged in one piece are staged once, for all strips; else each strip
-// goes through all pieces, the next of which is always on its way. Collective for the block.
+// Computes a tile. Points that fit one piece are staged once for all strips; else each strip goes
+// through all pieces, the next piece always in flight. Collective for the block.
 TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                                   const tmapi_store_scale *scale, const tmapi_store_ways *w) {
     const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
     const tmap_u32 piece = tmapi_store_piece(all), strips = tmapi_store_strips(s);
     tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
-    tmap_u32 turn = 0, k = all; // the strip, and the vector of its points, none at first
-    tmap_u32 at = other;        // of what is computed with, in shared memory
+    tmap_u32 turn = 0, k = all; // the strip; its vector, `all` before the first
+    tmap_u32 at = other;        // where the current piece is in shared memory
     tmapi_store_do_sums(s, w->sum.start, w->jobs[0], sums);
 #pragma unroll 1
     for (;;) {
@@ -916,7 +928,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                 tmapi_store_do_sums(s, w->sum.start, w->jobs[0], sums);
             }
         }
-        if (more) { // all are through with what was before it
+        if (more) { // all threads have used what was there
             at = other - at;
             if (k == all && piece < all && scale->length != 0) tmapi_store_measure(s, scale);
             tmapi_store_ready(s, piece == all, then * per, piece, scale, staged + at);
@@ -925,13 +937,13 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
     }
 }
 
-// Writes the value of every pair of the plan's share to its place in the output, as
-// tmap_pairs_store does, by blocks of TMAP_PAIRS_SUMS_THREADS threads.
-// plan: one of tmap_pairs_store_sums_plan_make, which says how many coordinates there are, whatever
-// points.d is. points: at a multiple of 16, and of as many coordinates as are a multiple of 16
-// bytes, they come faster. sum: how a value is computed; all but its period are constants.
-// Cost: for each pair and 16 bytes of coordinates what add costs, and a third of an instruction
-// for each 4 bytes; for each pair what finish costs, about 4 instructions, and a store.
+// Writes the value of every pair of the plan's share to its position in the output, as
+// tmap_pairs_store does, with blocks of TMAP_PAIRS_SUMS_THREADS threads. plan: of
+// tmap_pairs_store_sums_plan_make, which gives the number of coordinates; points.d is ignored.
+// points: copied faster if they are at a multiple of 16 and have a multiple of 16 bytes each. sum:
+// all members but the period are constants. bytes, out: as for tmap_pairs_store.
+// Cost: for each pair and 16 bytes of coordinates, add, and a third of an instruction for each 4
+// bytes; for each pair, finish, about 4 instructions and a store.
 TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points points,
                                        tmap_pairs_sum sum, tmap_u32 bytes, void *out, void *job) {
     const tmapi_store_scale none = {0, 0, 0, 0};
@@ -941,11 +953,11 @@ TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points 
         return;
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
-        points.d = plan->d; // here, since a number of the user's takes more registers
+        points.d = plan->d; // a number of the caller's would take more registers
         const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side,
                                                TMAPI_STORE_SUMS_WARPS, 4, points, bytes, out);
         tmapi_store_sums(&s, tmapi_pairs_memory(), &none, &ways);
-        __syncthreads(); // before the next tile's points come
+        __syncthreads(); // before the next tile's points arrive
     }
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The floors of include/threadmap: a header includes only those of its floor or of lower ones, and
+"""The layers of include/threadmap: a header includes only those of its layer or of lower ones, and
 no header outside papers/ includes one of papers/.
 
-A header that is on no list is held to the rules of a pure map, floor 1. CONTRIBUTING.md has a table
-that `floors.py --update` makes from this file; without an argument the script says what is stale.
+A header that is on no list is held to the rules of a pure map, layer 1. CONTRIBUTING.md has a table
+that `layers.py --update` makes from this file; without an argument the script says what is stale.
 """
 import os
 import re
@@ -50,7 +50,8 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
                 "papers/mandelbrot_approaches",
                 "papers/mandelbrot_approaches_f64", "papers/mandelbrot_approaches_stamp",
-                "papers/mandelbrot_dp", "papers/mandelbrot_dp_stamp")
+                "papers/mandelbrot_dp", "papers/mandelbrot_dp_stamp",
+                "papers/mandelbrot_published", "papers/triangle_published")
 
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
@@ -59,7 +60,7 @@ HEAVY = paths()
 SERVING = paths("fractal/ca_rule")
 
 
-def floor(header):
+def layer(header):
     if header in GROUND:
         return 0
     if header in COOPERATIVE:
@@ -75,10 +76,10 @@ def is_published(header):
 
 
 NAMES = {0: ("ground", "nothing"),
-         1: ("maps", "floors 0 and 1, and no system header, so that they compile as C11, C++17, CUDA and "
+         1: ("maps", "layers 0 and 1, and no system header, so that they compile as C11, C++17, CUDA and "
                      "under NVRTC"),
-         2: ("cooperative code", "floors 0 to 2"),
-         3: ("engines", "floors 0 to 3, `<cuda_runtime.h>`"),
+         2: ("cooperative code", "layers 0 to 2"),
+         3: ("engines", "layers 0 to 3, `<cuda_runtime.h>`"),
          4: ("ready kernels", "all")}
 
 
@@ -89,8 +90,8 @@ def table():
         for name in names:
             header = os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, "include"))
             if not is_published(header):
-                found.setdefault(floor(header), []).append(header[len("threadmap/"):-len(".h")])
-    lines = ["| floor | may include | headers |", "| --- | --- | --- |"]
+                found.setdefault(layer(header), []).append(header[len("threadmap/"):-len(".h")])
+    lines = ["| layer | may include | headers |", "| --- | --- | --- |"]
     for number, (name, may) in NAMES.items():
         headers = ", ".join(f"`{header}`" for header in sorted(
             found.get(number, ()), key=lambda path: ("/" in path, path)))
@@ -102,13 +103,13 @@ def main():
     path = os.path.join(ROOT, "CONTRIBUTING.md")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    new = re.sub(r"(<!-- table: floors -->\n).*?(\n<!-- /table -->)",
+    new = re.sub(r"(<!-- table: layers -->\n).*?(\n<!-- /table -->)",
                  lambda match: match.group(1) + table() + match.group(2), text, flags=re.S)
     if "--update" in sys.argv:
         with open(path, "w", encoding="utf-8") as file:
             file.write(new)
     elif new != text or table() not in text:
-        sys.exit("CONTRIBUTING.md: the table of floors is stale; tests/headers/floors.py --update")
+        sys.exit("CONTRIBUTING.md: the table of layers is stale; tests/headers/layers.py --update")
 
 
 if __name__ == "__main__":

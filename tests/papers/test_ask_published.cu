@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// test_ask_published: the Mandelbrot set in the forms that the paper describes against the serial
+// subdivision on the host whose regions have borders of their own, pixel by pixel.
+#if !defined(__CUDACC_VER_MAJOR__)
+#define TMAP_MANDELBROT_DP 1 // the CPU machine launches from kernels
+#endif
+#include "adaptive/ask_reference.h"
+#include "cuda_check.h"
+#include <threadmap/papers/mandelbrot_published.h>
+
+static int failures, cases;
+static tmap_u64 *lost_d;
+
+static int dwell(const void *m, tmap_u32 x, tmap_u32 y) {
+    return tmap_mandelbrot_dwell_f32((const tmap_mandelbrot *)m, x, y);
+}
+
+static void expect(int ok, const char *what, int form, tmap_u32 nx, tmap_ask_params a) {
+    ++cases;
+    if (!ok && ++failures <= 20)
+        printf("FAIL %s: %s, n = %u, (%u, %u, %u)\n", what, tmap_published_name(form), nx, a.g, a.r,
+               a.b);
+}
+
+// Draws by a form. Returns its error.
+static cudaError_t draw(const tmap_mandelbrot *m, const tmap_published_call *how, int *out) {
+#if TMAPI_PUBLISHED_GRAPHS
+    if (how->form == TMAP_PUBLISHED_GRAPH) {
+        tmap_published_graph graph;
+        cudaError_t status = tmap_published_graph_make(m, how, out, &graph);
+        if (status) return status;
+        status = cudaGraphLaunch(graph.exec, 0);
+        if (!status) status = cudaGraphLaunch(graph.exec, 0); // again: it starts afresh
+        CHECK(cudaDeviceSynchronize());
+        tmap_published_graph_free(&graph);
+        return status;
+    }
+#endif
+    return tmap_mandelbrot_published_f32(m, how, out, 0);
+}
+
+static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tmap_u32 threads) {
+    if (!check_turn()) return;
+    const tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, steps);
+    const size_t pixels = (size_t)nx * ny;
+    int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
+    int *out;
+    ask_split split;
+    ask_counts counts;
+    CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
+    if (ask_split_make(nx, ny, a.g, a.r, a.b, &split)) exit(1);
+    split.shared = 0;
+    ask_reference(split, dwell, &m, want, &counts);
+    for (int form = 0; form < TMAP_PUBLISHED_COUNT; ++form) {
+        const tmap_published_call how = {form, a, threads, lost_d};
+        tmap_u64 wrong = 0, lost = 0;
+        CHECK(cudaMemset(lost_d, 0, sizeof lost));
+        CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
+        if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) {
+            expect(draw(&m, &how, out) == cudaErrorNotSupported, "no graphs", form, nx, a);
+            continue;
+        }
+        CHECK(draw(&m, &how, out));
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+        for (size_t i = 0; i < pixels; ++i)
+            wrong += got[i] != (form ? want[i] : dwell(&m, (tmap_u32)(i % nx), (tmap_u32)(i / nx)));
+        expect(wrong == 0 && lost == 0, "pixels", form, nx, a);
+    }
+    CHECK(cudaFree(out));
+    free(want), free(got);
+}
+
+static void run_refusals(void) {
+    const tmap_mandelbrot good = tmap_mandelbrot_make(64, 64, 100);
+    const tmap_ask_params a = {4, 2, 4}, no_parts = {4, 1, 4};
+    tmap_mandelbrot no_dwell = good;
+    int *out = (int *)lost_d; // not written
+    no_dwell.dwell = 0;
+    const tmap_published_call fine = {TMAP_PUBLISHED_ASK_SBR, a, 64, lost_d};
+    const tmap_published_call bad[] = {{-1, a, 64, lost_d},
+                                       {TMAP_PUBLISHED_COUNT, a, 64, lost_d},
+                                       {TMAP_PUBLISHED_ASK_SBR, no_parts, 64, lost_d},
+                                       {TMAP_PUBLISHED_ASK_SBR, a, 0, lost_d},
+                                       {TMAP_PUBLISHED_ASK_SBR, a, 48, lost_d},
+                                       {TMAP_PUBLISHED_ASK_SBR, a, 544, lost_d},
+                                       {TMAP_PUBLISHED_DP_SBR, a, 64, NULL}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
+        expect(tmap_mandelbrot_published_f32(&good, &bad[i], out, 0) == cudaErrorInvalidValue,
+               "refused", bad[i].form, (tmap_u32)i, bad[i].a);
+    expect(tmap_mandelbrot_published_f32(&no_dwell, &fine, out, 0) == cudaErrorInvalidValue,
+           "no dwell", 0, 0, a);
+    expect(tmap_mandelbrot_published_f32(&good, &fine, NULL, 0) == cudaErrorInvalidValue, "no out",
+           0, 0, a);
+    expect(tmap_mandelbrot_published_f32(&good, NULL, out, 0) == cudaErrorInvalidValue, "no call",
+           0, 0, a);
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    if (!TMAP_MANDELBROT_DP) {
+        printf("SKIP: compiled without -rdc=true\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d));
+    run_refusals();
+    const tmap_ask_params a[] = {{4, 2, 4}, {3, 2, 2}, {3, 3, 2}, {8, 3, 1}, {1, 2, 4}};
+    run(64, 64, 100, a[0], 64);
+    run(37, 53, 60, a[1], 32);
+    run(100, 100, 60, a[2], 512);
+    run(5, 90, 70, a[3], 96);
+    run(96, 96, 80, a[4], 128);
+    if (strstr(device.name, "CPU") == NULL) {
+        const tmap_ask_params wide = {32, 2, 8};
+        run(1024, 1024, 512, wide, 256);
+    }
+    CHECK(cudaFree(lost_d));
+    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
+    return failures != 0;
+}
