@@ -41,6 +41,7 @@ from plots.fractals_paper import table_fractal_claims
 from plots.fractals_pictures import (draw_dummy, draw_fig11, draw_forms, draw_fractals,
                                      draw_speedup, draw_theory, has_dummy, has_fig11, has_forms,
                                      has_gasket, has_tops)
+from plots.others import table_others, table_versions
 from plots.results import DOCUMENTS, ROOT, WORKS, default_results, load
 from plots.style import note, start
 from plots.text import NOTHING
@@ -64,6 +65,7 @@ TABLES = {
     "choose": table_choose, "choose-pairs": table_choose_pairs,
     "choose-fractals": table_choose_fractals, "choose-compact": table_choose_compact,
     "choose-maps": table_choose_maps, "choose-ask": table_choose_ask,
+    "others": table_others, "versions": table_versions,
     "meta": table_meta, "summary": table_summary, "engine": table_engine,
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
     "rho": table_rho,

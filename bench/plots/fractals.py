@@ -11,6 +11,8 @@ def table_meta(data):
     rows = []
     for name, results in data.items():
         m = results.meta
+        if name == "cpu" or name.startswith("peers"):
+            continue  # they have a table of versions
         rows.append([code(name), m.get("gpu", "-"), str(m.get("commit", "-"))[:12],
                      m.get("date", "-"), m.get("driver", "-"), m.get("cuda", "-"),
                      str(m.get("sm_clock_mhz", "-")),

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -463,6 +464,21 @@ def check_documents(data):
             FAULTS.append(f"{name} is not up to date: bench/plot.py --update")
 
 
+def check_sentences():
+    """The measured numbers of the summaries of docs/papers.md are in a table of today."""
+    committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
+    known = set(re.findall(r"\d+(?:\.\d+)?", "\n".join(make(committed)
+                                                         for make in plot.TABLES.values())))
+    with open(os.path.join(ROOT, "docs", "papers.md"), encoding="utf-8") as file:
+        text = file.read()
+    found = re.findall(r"^- \*\*(?:By how much|Do now):\*\*(.*(?:\n  .*)*)", text, re.M)
+    expect("summaries", len(found), 12)
+    for sentence in found:
+        for number in re.findall(r"\d+\.\d+|\d{3,}", re.sub(r"\([^)]*\)|`[^`]*`", "", sentence)):
+            if number not in known:
+                FAULTS.append(f"docs/papers.md: {number} is in no table: {sentence}")
+
+
 def command(*args):
     done = subprocess.run([sys.executable, PLOT, *args], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False)
@@ -635,6 +651,7 @@ def main():
         check_rules()
         check_scripts()
         check_documents(data)
+        check_sentences()
         check_command(data, folder)
         pictures = importlib.util.find_spec("matplotlib") is not None
         if pictures:
