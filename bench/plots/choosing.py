@@ -26,6 +26,7 @@ FRACTALS_WORK = (
 FRACTALS_SIZES = {"gasket": (10, 13, 16), "carpet": (6, 8, 10)}
 
 INPUTS = ("terrain", "noise_593")
+INPUT_NAMES = {"terrain": "flood, terrain", "noise_593": "flood, noise, 59.3% wet"}
 MAP_SIZES = (1024, 4096, 16384)
 ASK_SIZES = (1024, 4096, 16384, 65536)
 
@@ -94,10 +95,22 @@ def flood_lines(data, sizes, inputs=INPUTS):
         for size in sizes:
             here = [row for row in rows if row["input"] == given and row["size"] == size
                     and row["connectivity"] == 4 and row["dtype"] == "i16"]
-            yield line(f"flood, {given.replace('_', ' ')}", "tmap_flood", f"{size:,}²",
+            yield line(INPUT_NAMES[given], "tmap_flood", f"{size:,}²",
                        least(row for row in here if row["variant"] == "regions"),
                        least(row for row in here
                              if row["variant"] in ("uniform", "tiles", "line", "naive")))
+
+
+def label_lines(data, sizes):
+    """Beside CuPy's ndimage.label."""
+    rows = data["flood"].at("label") if "flood" in data else []
+    others = data["peers_flood"].at("label") if "peers_flood" in data else []
+    for size in sizes:
+        yield line("labels, terrain", "tmap_label", f"{size:,}²",
+                   least(row for row in rows if row["input"] == "terrain" and row["size"] == size
+                         and row["connectivity"] == 4 and row["variant"] == "regions"),
+                   least(row for row in others if row["input"] == "terrain" and row["size"] == size
+                         and row["variant"] == "cupy_label"))
 
 
 def ask_lines(data, sizes):
@@ -126,7 +139,7 @@ def table_choose_compact(data):
 
 
 def table_choose_maps(data):
-    return table(HEADER, present(flood_lines(data, MAP_SIZES)))
+    return table(HEADER, present([*flood_lines(data, MAP_SIZES), *label_lines(data, MAP_SIZES)]))
 
 
 def table_choose_ask(data):
@@ -136,17 +149,18 @@ def table_choose_ask(data):
 # README.md: domain and its page, lines at one size, when to take something else.
 CHOOSE = (
     ("[pairs of points](docs/maps/triangle.md)", lambda data: pairs_lines(data, (30720,)),
-     "short cutoffs: cell lists; gravity: n < 10,000"),
+     "short cutoffs: use cell lists"),
     ("[molecules](docs/maps/molecules.md)", lambda data: molecules_lines(data, (32768,)),
      "n < 2048: the time of a launch"),
     ("[fractals](docs/maps/fractal.md)", lambda data: fractal_lines(data, "gasket", (16,)),
-     "n < 4096: the plain map; up to 3 million cells: a list"),
+     "n < 2048: the plain map; up to 3 million cells: a list"),
     ("[fractals, compact](docs/maps/compact.md)", lambda data: compact_lines(data, (18,)),
      "n < 8192: bits of the matrix"),
     ("[height maps, masks](docs/maps/floods.md)",
-     lambda data: flood_lines(data, (16384,), ("terrain",)), "small maps one by one: 0.04 ms each"),
+     lambda data: [*flood_lines(data, (16384,), ("terrain",)), *label_lines(data, (4096,))],
+     "small maps one by one: 0.04 ms each"),
     ("[regions found at run time](docs/maps/adaptive.md)",
-     lambda data: ask_lines(data, (16384,)), "n < 1500, or every region differs"),
+     lambda data: ask_lines(data, (16384,)), "n < 2048, or every region differs"),
 )
 
 

@@ -89,7 +89,7 @@ int main(void) {
 
     // [snippet: ask-launch]
     tmap_ask_box box = {SIDE, SIDE, 0}; // two axes
-    tmap_ask_params params = {4, 2, 4}; // 4 x 4 regions, cut into 2 x 2 while sides stay above 4
+    tmap_ask_params params = {4, 2, 4}; // 4 x 4 regions of side 128, cut into 2 x 2 down to side 8
     tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;

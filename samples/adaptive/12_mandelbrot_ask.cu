@@ -50,7 +50,7 @@ int main(void) {
 
     // [snippet: mandelbrot]
     tmap_mandelbrot m = tmap_mandelbrot_make(SIDE, SIDE, DWELL); // [-1.5, 0.5] x [-1, 1]
-    tmap_ask_params params = {8, 4, 4}; // 8 x 8 regions, cut into 4 x 4 while sides stay above 4
+    tmap_ask_params params = {8, 4, 4}; // 8 x 8 regions of side 64, cut into 4 x 4 of side 16
     tmap_ask_workspace workspace;
     tmap_mandelbrot_plan_f32 plan;
     CHECK(tmap_mandelbrot_workspace_create(&m, params, 0, &workspace)); // once

@@ -92,7 +92,7 @@ int main(void) {
     static unsigned char got[SIDE * SIDE * SIDE];
     const tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
     const tmap_ask_box box = {SIDE, SIDE, SIDE};
-    const tmap_ask_params params = {4, 2, 2}; // 4^3 octants, cut into 2^3 while sides stay above 2
+    const tmap_ask_params params = {4, 2, 2}; // 4^3 octants, each cut into 2^3; the last side is 4
     voxels out;
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;

@@ -10,7 +10,7 @@ static const char help[] =
     "  --n          pixels along the sides, N or WxH, 1 to 32768 (auto: 4096; CPU machine: 256)\n"
     "  --dwell      the most steps of a pixel, 1 to 2^30 (512)\n"
     "  --window     x0,x1,y0,y1 (-1.5,0.5,-1,1)\n"
-    "  --g --r --B  parts at first, parts of a part, side at which cutting ends (8, 2, 8)\n"
+    "  --g --r --B  parts at first, parts of a part, last side divided by r or more (8, 2, 8)\n"
     "  --picture    file of the set, or none (mandelbrot." IMAGE_TYPE ")\n"
     "  --regions    file of its regions, or none (regions." IMAGE_TYPE ")\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";

@@ -92,8 +92,7 @@ int main(void) {
     CHECK(tmap_each_fold_plan_make(f, R, 0, (const void *)sum_cells, &fold));
     const tmap_u64 bytes = tmap_each_fold_bytes(&fold, sizeof *result);
     CHECK(cudaMalloc(&sum.to.workspace, bytes));
-    CHECK(
-        cudaMemset(sum.to.workspace, 0, bytes)); // once: every launch leaves it ready for the next
+    CHECK(cudaMemset(sum.to.workspace, 0, bytes)); // once: each launch leaves it cleared
 
     CHECK(tmap_each_launch(&update, &times, 0));
     CHECK(tmap_each_launch(&fold, &sum, 0));

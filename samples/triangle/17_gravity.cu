@@ -21,11 +21,10 @@ enum {
 #define STEP 0.02f // of time
 
 // [snippet: rows]
-typedef struct world {
-    float3 body[N]; // x, y, and the mass in z
-    float2 speed[N];
-    float2 acceleration[N];
-} world;
+typedef struct gravity {
+    const float3 *body;    // x, y, and the mass in z
+    tmap_pairs_rows_to to; // the result for each body, and workspace for the engine
+} gravity;
 
 // The acceleration of body a by body b if the mass of b were 1.
 TMAP_FN float2 pull(float3 a, float3 b) {
@@ -53,66 +52,67 @@ TMAP_DEVICE void join(void *, void *sum, const void *other) {
     add((float2 *)sum, 1, *(const float2 *)other);
 }
 
-__global__ void __launch_bounds__(TMAP_PAIRS_THREADS) sum(tmap_pairs_plan plan, world *w) {
-    const tmap_points points = {w->body, 0, sizeof(float), 3}; // one set, 3 floats each
+__global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 4) sum(tmap_pairs_plan plan, gravity g) {
+    const tmap_points points = {g.body, 0, sizeof(float), 3}; // one set, 3 floats each
     const float2 zero = {0, 0};
     const tmap_fold fold = {&zero, sizeof zero, join};
-    const tmap_pairs_rows_to to = {w + 1, w->acceleration, 0}; // the workspace follows the world
-    tmap_pairs_rows(&plan, points, attract, fold, to, 0);
+    tmap_pairs_rows(&plan, points, attract, fold, g.to, 0);
 }
 // [/snippet]
 
-// Counts the accelerations that differ from sums over all bodies (a body adds 0 to itself).
-static int check_accelerations(const world *w) {
-    const float tolerance = 1e-4f;
-    int wrong = 0;
+static void draw_frame(picture *p, unsigned frame, const float3 *body) {
     for (int i = 0; i < N; ++i) {
-        const float2 got = w->acceleration[i];
-        float2 want = {0, 0};
-        for (int j = 0; j < N; ++j) add(&want, w->body[j].z, pull(w->body[i], w->body[j]));
-        wrong += !(hypotf(got.x - want.x, got.y - want.y) < tolerance);
-    }
-    return wrong;
-}
-
-static void draw_frame(picture *p, unsigned frame, const world *w) {
-    for (int i = 0; i < N; ++i) {
-        const float x = (w->body[i].x + 2) / 4 * FRAME;
-        const float y = (w->body[i].y + 2) / 4 * FRAME;
+        const float x = (body[i].x + 2) / 4 * FRAME;
+        const float y = (body[i].y + 2) / 4 * FRAME;
         if (x >= 0 && x < FRAME && y >= 0 && y < FRAME)
             picture_set(p, frame * FRAME + (unsigned)x, (unsigned)y, i < N / 2 ? INNER : OUTER);
     }
-    printf("frame %u: body 0 is at (%7.4f, %7.4f)\n", frame, w->body[0].x, w->body[0].y);
+    printf("frame %u: body 0 is at (%7.4f, %7.4f)\n", frame, body[0].x, body[0].y);
+}
+
+// Moves the bodies by a step. Returns how many accelerations differ from sums over all bodies.
+static int move(float3 *body, float2 *speed, const float2 *acceleration) {
+    int wrong = 0;
+    for (int i = 0; i < N; ++i) {
+        float2 rest = acceleration[i]; // less the pulls of all bodies; body i adds 0 to itself
+        for (int j = 0; j < N; ++j) add(&rest, -body[j].z, pull(body[i], body[j]));
+        wrong += !(hypotf(rest.x, rest.y) < 1e-4f);
+        add(&speed[i], STEP, acceleration[i]);
+    }
+    for (int i = 0; i < N; ++i) body[i].x += STEP * speed[i].x, body[i].y += STEP * speed[i].y;
+    return wrong;
 }
 
 int main(void) {
     check_gpu();
-
-    tmap_pairs_plan plan;
-    CHECK(tmap_pairs_rows_plan_make(N, 3, sizeof(float), sizeof(float2), (const void *)sum, &plan));
-    world *w;
-    CHECK(cudaMallocManaged((void **)&w, sizeof *w + tmap_pairs_rows_bytes(&plan, sizeof(float2))));
-    memset(w + 1, 0, tmap_pairs_rows_clear(&plan)); // of the workspace, once
+    float2 speed[N];
+    float3 *body;
+    CHECK(cudaMallocManaged((void **)&body, N * sizeof *body));
     for (int i = 0; i < N; ++i) {
         const float radius = sqrtf((float)i / N); // an elliptic disc that turns
-        const float angle = 1.2f * i;
-        w->body[i] = make_float3(1.6f * radius * cosf(angle), radius * sinf(angle), 1.0f / N);
-        w->speed[i] = make_float2(-0.4f * w->body[i].y, 0.4f * w->body[i].x);
+        body[i] = make_float3(1.6f * radius * cosf(1.2f * i), radius * sinf(1.2f * i), 1.0f / N);
+        speed[i] = make_float2(-0.4f * body[i].y, 0.4f * body[i].x);
     }
     picture p = picture_make(FRAMES * FRAME, FRAME, 3, "Bodies after 0, 36, 72, 108, 144 steps");
     int wrong = 0;
+    // [snippet: rows-launch]
+    gravity g = {body, {NULL, NULL, NULL}};
+    tmap_pairs_plan plan;
+    CHECK(tmap_pairs_rows_plan_make(N, 3, sizeof(float), sizeof(float2), (const void *)sum, &plan));
+    CHECK(cudaMalloc(&g.to.workspace, tmap_pairs_rows_bytes(&plan, sizeof(float2))));
+    CHECK(cudaMemset(g.to.workspace, 0, tmap_pairs_rows_clear(&plan))); // once
+    CHECK(cudaMallocManaged(&g.to.result, N * sizeof(float2)));
+
     for (int step = 0; step < FRAMES * STEPS; ++step) {
-        if (step % STEPS == 0) draw_frame(&p, step / STEPS, w);
-        CHECK(tmap_pairs_rows_launch(&plan, &w, 0));
+        if (step % STEPS == 0) draw_frame(&p, step / STEPS, body);
+        CHECK(tmap_pairs_rows_launch(&plan, &g, 0)); // the accelerations of all bodies
         CHECK(cudaDeviceSynchronize());
-        wrong += check_accelerations(w);
-        for (int i = 0; i < N; ++i) {
-            add(&w->speed[i], STEP, w->acceleration[i]);
-            w->body[i].x += STEP * w->speed[i].x;
-            w->body[i].y += STEP * w->speed[i].y;
-        }
+        wrong += move(body, speed, (const float2 *)g.to.result);
     }
-    CHECK(cudaFree(w));
+    // [/snippet]
+    CHECK(cudaFree(body));
+    CHECK(cudaFree(g.to.workspace));
+    CHECK(cudaFree(g.to.result));
     picture_key(&p, INNER, "inner half at the start");
     picture_key(&p, OUTER, "outer half at the start");
     if (picture_save(&p, "gravity")) return 2;

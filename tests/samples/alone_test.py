@@ -31,7 +31,7 @@ SNIPPETS = {
     '14': ['each-pair', 'each-pair-launch'],
     '15': ['farthest-pair', 'farthest-pair-launch'],
     '16': ['radius-graph', 'radius-graph-launch'],
-    '17': ['rows'],
+    '17': ['rows', 'rows-launch'],
     '18': ['own-metric', 'own-metric-launch'],
     '19': ['matrix-and-clusters'],
     '20': ['flood'],

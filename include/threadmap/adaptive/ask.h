@@ -42,8 +42,9 @@ TMAP_FN tmap_u32 tmapi_ask_within(tmap_u64 a, tmap_u32 most) {
     return a < 1 ? 1 : a < most ? (tmap_u32)a : most;
 }
 
-// The paper's (g, r, B): level 0 has g parts along each axis, each part is cut into r parts, and
-// cutting ends at side b. With (0, 0, 0) the library chooses them.
+// The paper's (g, r, B): level 0 has g parts along each axis, each part is cut into r parts, and b
+// sets the number of levels (tmap_region_levels): regions of the last one have sides from r b to
+// r^2 b. With (0, 0, 0) the library chooses them.
 typedef struct tmap_ask_params {
     tmap_u32 g, r, b;
 } tmap_ask_params;

@@ -63,8 +63,9 @@ TMAP_FN tmap_u64 tmap_region_side_max(tmap_u64 n, tmap_u64 parts) {
 // ---- numbers of levels, parts and regions -------------------------------------------------------
 
 // Checks a subdivision (g, r, B). Range: n: elements along the longest axis. g: parts of level 0
-// along it. r: parts of a part. b: the side at which cutting ends. Returns TMAP_OK; TMAP_EINVAL for
-// n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g (n is the longest side) and g > 2^32.
+// along it. r: parts of a part. b: sets the number of levels; see tmap_region_levels. Returns
+// TMAP_OK; TMAP_EINVAL for n = 0, g = 0, r < 2 or b = 0; TMAP_ERANGE for b > n / g (n is the
+// longest side) and g > 2^32.
 TMAP_FN int tmap_region_check(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
     if (n == 0 || g == 0 || r < 2 || b == 0) return TMAP_EINVAL;
     if (g > 1ull << 32 || b > n / g) return TMAP_ERANGE;
