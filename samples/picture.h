@@ -6,7 +6,7 @@
 //     picture p = picture_make(27, 27, 16, "The carpet"); // 27 x 27 elements of 16 x 16 pixels
 //     picture_set(&p, x, y, 0x173f5f);                    // the colour of one element
 //     picture_key(&p, 0x173f5f, "cell");
-//     return picture_save(&p, "carpet");                  // carpet.png or carpet.ppm
+//     picture_save(&p, "carpet");                         // carpet.png or carpet.ppm
 #ifndef SAMPLES_PICTURE_H
 #define SAMPLES_PICTURE_H
 
@@ -171,16 +171,18 @@ static inline void picture_scale(picture *p, double low, double high) {
     canvas_scale(&p->all, PICTURE_MARGIN, p->all.high - 34, p->all.wide - 2 * PICTURE_MARGIN, at);
 }
 
-// Saves the picture as NAME.png or NAME.ppm and frees it. Returns 0, or 2 after an error message.
-static inline int picture_save(picture *p, const char *name) {
+// Saves the picture as NAME.png or NAME.ppm and frees it. Ends the program with status 2 if the file
+// cannot be written.
+static inline void picture_save(picture *p, const char *name) {
     char path[80];
     snprintf(path, sizeof path, "%s.%s", name, IMAGE_TYPE);
     FILE *file = fopen(path, "wb");
     int lost = !file || image_write(file, p->all.wide, p->all.high, p->all.pixels);
     if (file) lost |= fclose(file);
     free(p->all.pixels);
-    if (lost) fprintf(stderr, "cannot write %s\n", path);
-    return lost ? 2 : 0;
+    if (!lost) return;
+    fprintf(stderr, "cannot write %s\n", path);
+    exit(2);
 }
 
 #endif

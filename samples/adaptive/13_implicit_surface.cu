@@ -68,7 +68,7 @@ static double light(int x, int y, int z) {
 }
 
 // Draws a slice, and the voxels inside as a solid body, from the farthest voxel to the nearest.
-static int draw(const unsigned char *got) {
+static void draw(const unsigned char *got) {
     picture p = picture_make(2 * SIDE + GAP, SIDE, 4, "Gyroid: slice z = 42, and the body");
     for (int i = 0; i < SIDE * SIDE; ++i)
         picture_set(&p, i % SIDE, i / SIDE, colours[got[SIDE / 3 * SIDE * SIDE + i]]);
@@ -85,7 +85,7 @@ static int draw(const unsigned char *got) {
         canvas_fill(&p.all, right, down, 4, 4, colour);
     }
     for (int kind = 0; kind < 4; ++kind) picture_key(&p, colours[kind], kinds[kind]);
-    return picture_save(&p, "implicit_surface");
+    picture_save(&p, "implicit_surface");
 }
 
 int main(void) {
@@ -115,6 +115,6 @@ int main(void) {
         ++count[got[i] % 4];
     }
     for (int kind = 0; kind < 4; ++kind) printf("%s: %d voxels\n", kinds[kind], count[kind]);
-    if (!wrong && draw(got)) return 2;
+    if (!wrong) draw(got);
     return check_result("voxels inside the gyroid", wrong);
 }

@@ -105,6 +105,6 @@ int main(void) {
     CHECK(cudaFree(to.workspace));
     picture_key(&frames, UP, "+1");
     picture_key(&frames, DOWN, "-1");
-    if (picture_save(&frames, "ising")) return 2;
+    picture_save(&frames, "ising");
     return check_result("spins at all temperatures", wrong);
 }

@@ -50,7 +50,7 @@ static tmap_u64 check_matrix(const frames *f, const float *drmsd, tmap_u64 rows)
     return wrong;
 }
 
-static int draw(const float *drmsd, tmap_u64 count) {
+static void draw(const float *drmsd, tmap_u64 count) {
     float most = 0;
     for (tmap_u64 i = 0; i < tmap_condensed_cells(count); ++i) most = fmaxf(most, drmsd[i]);
     most = ceilf(most);
@@ -65,7 +65,7 @@ static int draw(const float *drmsd, tmap_u64 count) {
             picture_set(&p, x, y, canvas_shade(d / most));
         }
     picture_scale(&p, 0, most);
-    return picture_save(&p, "molecule");
+    picture_save(&p, "molecule");
 }
 
 int main(int argc, char **argv) {
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     const int helix = argc == 1; // whose clusters are its shapes; of a file, check one row
     tmap_u64 wrong = check_matrix(&f, drmsd, helix ? count : 1);
     for (tmap_u64 k = 0; helix && k < count; ++k) wrong += labels[k] != k / (FRAMES / 3);
-    if (draw(drmsd, count)) return 2;
+    draw(drmsd, count);
     frames_free(&f);
     CHECK(cudaFree(xyz));
     CHECK(cudaFree(drmsd));
