@@ -99,16 +99,17 @@ def table_ask_dp(data):
 
 
 def table_ask_optima(data):
-    """From where on nothing beside a plan is better."""
+    """The best plan of each form, and how far the search went around it."""
     results, rows = data.get("ask"), []
     names = {**ASK_NAMES, "flat_mbr": "flat grid, finished by launches"}
     for row in results.at("optimum") if results else ():
         rows.append([str(row["size"]), names[row["variant"]], parameters(row), str(row["levels"]),
                      ms(row), str(row["tried"]), f"{row['measured']} of {row['neighbours']}"])
-    return captioned("The search for the best subdivision: it ends where all neighbours of a plan (g "
-                     "or r doubled or halved, a level more or less) have been tried and none is "
-                     "better.", ["n", "form ", "(g, r, B) ", "levels", "ms", "plans tried",
-                                 "neighbours measured"], rows)
+    return captioned(
+        "The best plan of each form. A search goes on from the best plan so far to its neighbours (g or "
+        "r doubled or\nhalved, one level more or less) and ends when it finds no faster one. The last "
+        "column says how many of the\nneighbours of the best plan have a time:",
+        ["n", "form ", "(g, r, B) ", "levels", "ms", "plans tried", "neighbours measured"], rows)
 
 
 def table_ask_blocks(data):
@@ -126,13 +127,15 @@ def table_ask_blocks(data):
                       default=None)
             line.append(f"{row['threads']} ({ms(row)})" if row else "-")
         rows.append(line)
-    return captioned("Threads of a block, the best of 32 to 768 (DP: 512), and ms, of ASK captured where "
-                     "that is quicker; of the exhaustive picture the best of 19 shapes:",
-                     ["n", *(ASK_NAMES[v] for v in (EXHAUSTIVE, FLAT, *DPS, *ASKS))], rows)
+    return captioned(
+        "The fastest number of threads per block, from 32 to 768 (DP: to 512), with the time in ms in "
+        "brackets; for\nexhaustive, the fastest of 19 block shapes. ASK has the faster of two drivers, "
+        "one of them `captured`:",
+        ["n", *(ASK_NAMES[v] for v in (EXHAUSTIVE, FLAT, *DPS, *ASKS))], rows)
 
 
 def table_ask_p(data):
-    """P by level, which the model takes for one number."""
+    """P of each level; the model has one P for all levels."""
     results, rows = data.get("ask"), []
     found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"] if results else []
     most = max((len(row["P"]) for row in found), default=0)
@@ -173,7 +176,7 @@ def table_ask_drivers(data):
 
 
 def table_ask_bulbs(data):
-    """With the main cardioid and the disc of period 2 told by a formula."""
+    """With the main cardioid and the disc of period 2 found by a formula."""
     results, rows = data.get("ask"), []
     for n in ask_sizes(results) if results else ():
         base, ask = (ask_best(results, n, v, bulbs=True) for v in ((UNROLLED,), ASKS))
@@ -218,16 +221,16 @@ def table_ask_costs(data):
 def table_ask_insert(data):
     """Insertion into a table of regions, by each way that the paper names."""
     results, rows = data.get("ask"), []
-    names = {"insert_atomic": "an atomic a region", "insert_warp": "one a warp",
-             "insert_block": "one a block, prefix sums in it", "insert_chain": "full prefix sum, a "
-             "chain of blocks", "insert_scan": "full prefix sum, three launches"}
+    names = {"insert_atomic": "one atomic per region", "insert_warp": "one per warp",
+             "insert_block": "one per block, with a prefix sum", "insert_chain": "full prefix sum, "
+             "a chain of blocks", "insert_scan": "full prefix sum, three launches"}
     found = results.at("insert") if results else []
     for n in sorted({row["size"] for row in found}):
         by = {row["variant"]: row for row in found if row["size"] == n}
         least = min(row["ms"] for row in by.values())
         rows.append([whole(n), *(bold(ms(by[v])) if v in by and by[v]["ms"] == least
                                  else ms(by.get(v)) for v in names)])
-    return captioned("Insertion of the 57% of regions that are cut into a table, ms:",
+    return captioned("Times in ms of adding regions to a table; 57% of the regions are added:",
                      ["regions", *names.values()], rows)
 
 
@@ -241,7 +244,8 @@ def table_ask_order(data):
         by = {row["variant"]: row for row in found if (row["size"], row["what"]) == (n, what)}
         rows.append([str(n), {"copy": "copied", "compute": "computed"}[what],
                      whole(next(iter(by.values()))["leaves"]), *(ms(by.get(v)) for v in names)])
-    return captioned("Leaves of side 16 in several orders, a warp each, ms:",
+    return captioned("Times in ms of a kernel that writes leaves of side 16 in several orders, one "
+                     "warp per leaf:",
                      ["n", "pixels are ", "leaves", *names.values()], rows)
 
 

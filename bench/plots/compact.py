@@ -9,8 +9,8 @@ COMPACT_LIFE = {"bb": "BB walking, bytes", "bb_bits": "BB, bits", "embedded": "e
                 "compact": "compact, bytes", "compact_bits": "compact, bits"}
 COMPACT_WORKS = (("life", "life", "u32", "`tmap_ca`, u32"),
                  ("stencil", "cyclic", "u8", "cyclic automaton, u8"),
-                 ("stencil", "heat_4", "f32", "heat of one's own, 4 neighbours, f32"),
-                 ("stencil", "heat_8", "f32", "heat of one's own, 8 neighbours, f32"),
+                 ("stencil", "heat_4", "f32", "heat, own rule, 4 neighbours, f32"),
+                 ("stencil", "heat_8", "f32", "heat, own rule, 8 neighbours, f32"),
                  ("diffusion", "heat_4", "f32", "`tmap_diffusion`, f32"),
                  ("diffusion", "heat_4", "f64", "`tmap_diffusion`, f64"),
                  ("ising", "metropolis", "i8", "`tmap_ising`, a sweep, i8"))

@@ -9,7 +9,7 @@
 //     const tmap_fold fold = {&zero, sizeof zero, join};
 //     tmap_fold_grid(&sum, fold, to, 0); // *to.result is the sum of all threads of the launch
 //
-// tmap_each_fold (fractal/fold.h) and tmap_pairs_fold (triangle/pairs.h) fill accumulators, too.
+// tmap_each_fold (fractal/fold.h), tmap_pairs_fold (triangle/pairs.h) also fill the accumulators.
 #ifndef TMAP_FOLD_H
 #define TMAP_FOLD_H
 
@@ -30,7 +30,7 @@ typedef void (*tmap_fold_join)(void *job, void *accumulator, const void *other);
 // may count in the low 32 bits of a 64-bit accumulator, if one thread adds less than 2^32 to it,
 // while `join` adds in 64 bits.
 typedef struct tmap_fold {
-    const void *zero; // start value of accumulators; neutral, as it is joined any number of times
+    const void *zero; // start value of accumulators; neutral: it is joined any number of times
     tmap_u32 bytes;   // of an accumulator: a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX
     tmap_fold_join join;
 } tmap_fold;
@@ -39,7 +39,7 @@ typedef struct tmap_fold {
 typedef struct tmap_fold_to {
     void *workspace; // at a multiple of 16; tmap_fold_grid and the engines say how many bytes.
                      // Zero it once, before the first launch: each launch leaves it ready for the
-                     // next. Launches that overlap, and two folds of one kernel, need one each.
+                     // next. Overlapping launches, and two folds of a kernel, need one each.
     void *result;    // an accumulator, at a multiple of its alignment
 } tmap_fold_to;
 
@@ -165,7 +165,7 @@ TMAP_DEVICE void *tmapi_fold_scratch(tmap_u32 bytes) {
 // *to.result. All threads of all blocks call it, in grids of one axis and blocks of full warps, and
 // all return from it. to.workspace: 16 bytes plus fold.bytes for each block (tmap_each_fold_bytes
 // of a plan). Its first 16 bytes must be 0 before a launch; the launch sets them to 0 again. After
-// a failed launch, zero them again. One workspace serves any launches that run one after another.
+// a failed launch, zero them again. Launches that run one after another can share a workspace.
 // Exactness: the order of joins depends only on the grid and the block, so the result has the
 // same bits in every run. Cost: tmap_fold_block, and in the last block a second one over
 // gridDim.x parts.

@@ -55,10 +55,10 @@ TMAP_FN tmap_u32 tmapi_facts_round(tmap_u32 a, tmap_u32 to) { return (a + to - 1
 
 // The number of blocks of a kernel that a multiprocessor holds at once, by the rules of compute
 // capability 7.5 to 12.x: a warp's registers are counted in units of 256 and lie in one of four
-// partitions, a block's shared memory in units of 128 bytes (256 before 8.0) on top of what CUDA
-// reserves. threads: per block, 1 to 1024. shared: dynamic, in bytes, whatever limit the kernel
-// has now. Returns what cudaOccupancyMaxActiveBlocksPerMultiprocessor does; 0 for a block that
-// cannot run.
+// partitions; a block's shared memory, with what CUDA reserves, is counted in units of 128 bytes
+// (256 before 8.0). threads: per block, 1 to 1024. shared: bytes of dynamic shared memory; the
+// kernel's current limit does not matter. Returns what
+// cudaOccupancyMaxActiveBlocksPerMultiprocessor does; 0 for a block that cannot run.
 // Example: 9.0, 64 registers, 512 threads, no shared memory: 2; with 100 KB each: 2; 120 KB: 1.
 TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads, tmap_u64 shared) {
     const tmap_device_facts *device = &facts->device;
@@ -68,7 +68,7 @@ TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads,
     const tmap_u64 bytes = kernel->shared + shared;
     tmap_u32 blocks = device->blocks, most;
     if (threads < 1 || threads > kernel->threads || bytes > device->block_shared) return 0;
-    // A launch fails if a block, its warps rounded up to four partitions, has too many registers.
+    // A launch fails if a block has too many registers, its warps rounded up to a multiple of 4.
     if (of_warp * tmapi_facts_round(warps, 4) > device->block_registers) return 0;
     most = device->threads / 32 / warps;
     if (most < blocks) blocks = most;
@@ -128,7 +128,7 @@ static inline cudaError_t tmap_device_facts_get(tmap_device_facts *out) {
 }
 
 // Gets the facts of a kernel, a __global__ function cast to const void *, on the current device.
-// Errors: as tmap_device_facts_get; cudaErrorInvalidDeviceFunction for what is no kernel.
+// Errors: as tmap_device_facts_get; cudaErrorInvalidDeviceFunction if it is no kernel.
 static inline cudaError_t tmap_kernel_facts_get(const void *kernel, tmap_kernel_facts *out) {
     cudaFuncAttributes attributes;
     cudaError_t error;
@@ -164,9 +164,9 @@ static inline cudaError_t tmapi_launch_error(int code) {
 
 // Allows launches of a kernel with `bytes` of dynamic shared memory on the current device.
 //
-// It sets the limit once, to all that the device has beside the kernel's static shared memory, and
-// never lowers it, so that plans made earlier or by other threads remain valid. The limit changes
-// neither occupancy nor a launch that uses less.
+// It sets the limit once, to the device's maximum less the kernel's static shared memory, and never
+// lowers it, so that plans made earlier or by other threads remain valid. The limit changes neither
+// occupancy nor a launch that uses less.
 // Returns cudaErrorInvalidConfiguration if the device has less, or the error of a CUDA call. From
 // CUDA 12.8 on it neither reports nor clears an error that an earlier call left; before,
 // cudaFuncSetAttribute clears it. Cost: one query where the limit already suffices.
@@ -192,8 +192,9 @@ static inline cudaError_t tmapi_launch_shared(const void *kernel, size_t bytes) 
 }
 
 // Launches a kernel with the parameters that `arguments` points to. Returns the launch's own error;
-// it neither reports nor clears one that an earlier call left. A grid without blocks, on which
-// drivers disagree, and one of 2^31 blocks or more give cudaErrorInvalidConfiguration.
+// it neither reports nor clears one that an earlier call left. Returns
+// cudaErrorInvalidConfiguration for a grid without blocks, where drivers differ, and for one of
+// 2^31 blocks or more.
 static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape shape,
                                        void **arguments, cudaStream_t stream) {
     if (!shape.grid || shape.grid > 0x7fffffff) return cudaErrorInvalidConfiguration;
@@ -201,8 +202,8 @@ static inline cudaError_t tmapi_launch(const void *kernel, tmapi_launch_shape sh
                             shape.shared, stream);
 }
 
-// The address of a kernel's second parameter, your struct. Under TMAP_CHECK it has the struct's
-// size as well: 0 or 1 where its type does not give one.
+// The address of a kernel's second parameter, your struct. Under TMAP_CHECK it also holds the
+// struct's size, or 0 or 1 if the type gives none.
 #if defined(TMAP_CHECK) && defined(__cplusplus)
 struct tmap_job {
     void *data;

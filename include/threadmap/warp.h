@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // warp.h: a thread's position in its warp and block, and sums over a warp and a block.
 //
-// Every sum is collective: all lanes that `warp` counts, or all threads of the block, must call it
-// together. reduce.h has sums by shuffles and on tensor cores.
+// Every sum is collective: all lanes of the given tmap_warp, or all threads of the block, must call
+// it together. reduce.h has sums by shuffles and on tensor cores.
 #ifndef TMAP_WARP_H
 #define TMAP_WARP_H
 

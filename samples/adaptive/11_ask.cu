@@ -17,7 +17,7 @@ enum {
 };
 
 // [snippet: ask]
-// What a pixel holds: inside() + COMPUTED if it was computed alone + LEVEL * level of its region.
+// A pixel holds inside() + LEVEL * level of its region, + COMPUTED if leaf() computed it.
 enum { COMPUTED = 2, LEVEL = 4 };
 
 typedef struct disc {
@@ -30,7 +30,7 @@ TMAP_DEVICE unsigned char *pixel(const void *job, tmap_xyz at) {
     return ((const disc *)job)->pixels + at.y * (tmap_u64)SIDE + at.x;
 }
 
-// The smallest and the largest value in a region, 0 outside, 1 inside. Equal: it is uniform.
+// The smallest and the largest inside() in a region. If they are equal, the region is uniform.
 TMAP_DEVICE tmap_ask_range query(const void *, const tmap_ask_region *r, tmap_ask_team) {
     const tmap_u32 farthest = inside(r->x1 - 1, r->y1 - 1);
     const tmap_u32 nearest = inside(r->x0, r->y0);
@@ -82,8 +82,9 @@ static void draw(const unsigned char *pixels) {
 
 int main(void) {
     static unsigned char got[SIDE * SIDE];
-    disc job;
     check_gpu();
+
+    disc job;
     CHECK(cudaMalloc((void **)&job.pixels, sizeof got));
     CHECK(cudaMemset(job.pixels, UNWRITTEN, sizeof got));
 

@@ -3,15 +3,16 @@
 // adaptive/mandelbrot.h.
 //
 // The dwell of a pixel c = x + i y is the number of steps before |z| reaches 2, at most DWELL:
-//     d = 0; z = c; while (d < DWELL && |z|^2 < 4) z = z^2 + c, d = d + 1;
+//     d = 0; z = c; while (d < DWELL && |z|^2 < 4) { z = z^2 + c; d = d + 1; }
 // A region with one dwell all along its border is filled with that dwell (Mariani and Silver).
 // Other regions are cut, and those of the last level are computed pixel by pixel.
 // nvcc -O3 -arch=native -I include samples/adaptive/12_mandelbrot_ask.cu -o mandelbrot_ask
 #include "../check.h"
 #include "../picture.h"
 
-#include <math.h>
 #include <threadmap/adaptive/mandelbrot.h>
+
+#include <math.h>
 
 enum {
     SIDE = 512,  // pixels along each axis
@@ -19,7 +20,7 @@ enum {
     MISSED = 5   // pixels that may differ from the host's
 };
 
-// Counts the pixels whose dwell is not that of the loop above, taken for each pixel.
+// Counts the pixels whose dwell differs from that of the loop above, run for each pixel.
 static int check_dwells(const tmap_mandelbrot *m, const int dwell[SIDE][SIDE]) {
     int wrong = 0;
     for (tmap_u32 y = 0; y < SIDE; ++y)
@@ -44,8 +45,9 @@ static void draw(const int dwell[SIDE][SIDE]) {
 
 int main(void) {
     static int got[SIDE][SIDE];
-    int *out;
     check_gpu();
+
+    int *out;
     CHECK(cudaMalloc((void **)&out, sizeof got));
 
     // [snippet: mandelbrot]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 13_implicit_surface.cu: adaptive subdivision (ASK) in 3D: the voxels inside the gyroid, f < 0:
 //     f = sin x cos y + sin y cos z + sin z cos x,     |gradient of f| <= sqrt(3)
-// An octant with |f(its middle)| > sqrt(3) (half its diagonal) lies on one side: it is filled at
-// once. Others are cut into 2 x 2 x 2, and the last ones are computed voxel by voxel.
+// An octant with |f(its middle)| > sqrt(3) * (half its diagonal) lies on one side: it is filled
+// at once. Others are cut into 2 x 2 x 2, and the last ones are computed voxel by voxel.
 // nvcc -O3 -arch=native -I include samples/adaptive/13_implicit_surface.cu -o implicit_surface
 #include "../check.h"
 #include "../picture.h"
@@ -12,7 +12,7 @@
 enum {
     SIDE = 128,  // voxels along each axis, each a tenth of a radian
     GAP = 4,     // between the two views of the picture, in voxels of the slice
-    COMPUTED = 2 // a voxel holds 1 inside, 0 outside, + COMPUTED if it was computed alone
+    COMPUTED = 2 // a voxel holds 1 inside, 0 outside, + COMPUTED if leaf() computed it
 };
 static const char *const kinds[] = {"outside, octant at once", "inside, octant at once",
                                     "outside, voxel by voxel", "inside, voxel by voxel"};
@@ -31,7 +31,7 @@ TMAP_DEVICE unsigned char *voxel(const void *job, tmap_xyz at) {
     return *(const voxels *)job + (at.z * SIDE + at.y) * SIDE + at.x;
 }
 
-// The smallest and the largest value in an octant, by f in its middle. Octants are cubes.
+// The smallest and the largest (f < 0) in an octant, from f in its middle. Octants are cubes.
 TMAP_DEVICE tmap_ask_range query(const void *, const tmap_ask_region *r, tmap_ask_team) {
     const float half = 0.5f * (r->x1 - r->x0 - 1);
     const float f = gyroid(r->x0 + half, r->y0 + half, r->z0 + half);
@@ -90,16 +90,16 @@ static void draw(const unsigned char *got) {
 
 int main(void) {
     static unsigned char got[SIDE * SIDE * SIDE];
+    check_gpu();
     const tmap_ask_kernels kernels = {(const void *)ask, (const void *)finish, 0, 0, 0};
     const tmap_ask_box box = {SIDE, SIDE, SIDE};
     const tmap_ask_params params = {4, 2, 2}; // 4^3 octants, each cut into 2^3; the last side is 4
     voxels out;
-    tmap_ask_workspace workspace;
-    tmap_ask_plan plan;
-    check_gpu();
     CHECK(cudaMalloc((void **)&out, sizeof got));
     CHECK(cudaMemset(out, 255, sizeof got)); // no value of a voxel
+    tmap_ask_workspace workspace;
     CHECK(tmap_ask_workspace_create(box, params, 0, &workspace));
+    tmap_ask_plan plan;
     CHECK(tmap_ask_plan_make(&workspace, &kernels, &plan));
     CHECK(tmap_ask_stream(&plan, &out, 0));
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));

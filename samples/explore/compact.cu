@@ -24,7 +24,7 @@ enum { STATE, FRACTAL, LEVEL, SEED, RULE, STEPS, ZOOM, AT, SIZE, PICTURE, OUT };
 
 static int is_auto(const option *o) { return !strcmp(o->value, "auto"); }
 
-// Reads fractal, level and steps; the file of --state is returned, which compact_begin frees.
+// Reads fractal, level and steps. Returns the file of --state, which compact_begin frees.
 static void *task_read(compact_task *t, const option *o, const machine *m) {
     const tmap_u64 most = m->cpu ? 1ull << 16 : 1ull << 32;
     void *file = NULL;
@@ -85,7 +85,7 @@ static void window_read(compact_task *t, const option *o) {
 
 // ---- the file of the last state -----------------------------------------------------------------
 
-// Begins it, if there is one. Its parts vanish with the program, as those of other files do.
+// Opens it, if there is one. If the program ends early, its incomplete files are removed.
 static void out_begin(const compact_task *t, state_file *file, char **parts, const option *o) {
     static char error[200];
     state_info s = t->from;
@@ -93,7 +93,7 @@ static void out_begin(const compact_task *t, state_file *file, char **parts, con
     memset(file, 0, sizeof *file);
     if (!strcmp(o[OUT].value, "none")) return;
     const size_t length = strlen(o[OUT].value);
-    for (int i = STATE; i <= PICTURE; i += PICTURE - STATE) { // neither of its files is another one
+    for (int i = STATE; i <= PICTURE; i += PICTURE - STATE) { // all files must differ
         char text[OUTPUT_PATH];
         option beside = o[OUT];
         if (length > 4 && length + 2 < sizeof text) {
@@ -172,7 +172,7 @@ static void window_run(void *job) {
     CHECK(tmap_compact_window_mean(&t->window, t->in, t->pixels, 0));
 }
 
-// All steps: t->before and t->after are the last states. Returns how many of them lie between.
+// All steps: t->before and t->after are the last states. Returns the number of steps between them.
 static tmap_u32 life_run(compact_task *t) {
     const tmap_u32 checked = t->steps < CHECKED_STEPS ? t->steps : (tmap_u32)CHECKED_STEPS;
     for (tmap_u32 s = 0; s < t->steps; ++s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// compact_task.h: a task of explore compact: its state, from a file or random, and what the host
-// finds for the same cells.
+// compact_task.h: a task of explore compact: its state, from a file or random, and the check of its
+// steps on the host.
 #ifndef EXPLORE_COMPACT_TASK_H
 #define EXPLORE_COMPACT_TASK_H
 
@@ -33,12 +33,12 @@ static void file_bad(const char *line) {
     exit(2);
 }
 
-// The value of cell i: of bits 0 or 1.
+// The value of cell i; 0 or 1 if cells are bits.
 static double compact_value(const compact_task *t, const unsigned char *state, tmap_u64 i) {
     if (t->window.type == TMAP_COMPACT_WINDOW_F32) return (double)((const float *)state)[i];
     const tmap_u64 w = i % t->words;
     const tmap_u32 bit = (tmap_u32)(i / t->words);
-    return state[w * t->word.bytes + bit / 8] >> bit % 8 & 1; // of this machine, a small endian one
+    return state[w * t->word.bytes + bit / 8] >> bit % 8 & 1; // little endian
 }
 
 static tmap_u64 compact_living(const compact_task *t) {
@@ -61,7 +61,7 @@ static tmap_u64 random_word(tmap_u64 seed, tmap_u64 i) {
 
 // ---- its state ----------------------------------------------------------------------------------
 
-// Takes a state of bytes to words, on the device.
+// Converts a state of bytes to words, on the device.
 static void compact_pack(compact_task *t, const void *bytes, const option *of) {
     unsigned char *device = (unsigned char *)device_memory(t->cells, of);
     CHECK(cudaMemcpy(device, bytes, t->cells, cudaMemcpyHostToDevice));
@@ -86,7 +86,8 @@ static void compact_describe(compact_task *t, const state_info *s, const option 
     if (floats && t->steps) bad("--state of floats has no --steps", of->value);
 }
 
-// Memory, and the state in t->in and t->after. file: of the state, which is freed; null: random.
+// Allocates memory; sets the state in t->in and t->after. file: holds the state and is freed; null:
+// random.
 static void compact_begin(compact_task *t, void *file, tmap_u64 seed, const option *of) {
     t->word = tmap_compact_word_of(t->f, t->r), t->words = tmap_compact_words(t->f, t->r);
     t->cells = tmap_nbb_cells(t->f, t->r);
@@ -117,8 +118,8 @@ static void compact_end(compact_task *t) {
 
 // ---- what the host finds ------------------------------------------------------------------------
 
-// 1 if the last steps are right in a box around cell i: its places in t->before, and what they
-// become but for a border of as many places as there are steps.
+// 1 if the last steps are right in a box around cell i. The host computes them from t->before and
+// compares all places except a border as wide as the number of steps.
 static int compact_box_right(const compact_task *t, tmap_u64 i, tmap_u32 steps) {
     enum { SIDE = CHECKED_SIDE };
     static unsigned char state[2][SIDE * SIDE];
@@ -144,7 +145,7 @@ static int compact_box_right(const compact_task *t, tmap_u64 i, tmap_u32 steps) 
     return right;
 }
 
-// The last steps, in boxes around the first, the last, and random cells.
+// Checks the last steps in boxes around the first, the last and random cells.
 static int compact_steps_right(const compact_task *t, tmap_u32 steps) {
     int right = 1;
     for (tmap_u32 b = 0; b < CHECKED_BOXES; ++b)
@@ -156,7 +157,8 @@ static int compact_steps_right(const compact_task *t, tmap_u32 steps) {
     return right;
 }
 
-// 1 if the first pixels of the window, of `most` cells together, are means of their cells.
+// 1 if the first pixels of the window, with up to `most` cells together, are the means of their
+// cells.
 static int compact_window_right(const compact_task *t, tmap_u64 most) {
     const tmap_compact_window *w = &t->window;
     const tmap_u64 run = tmap_nbb_cells(t->f, w->z);

@@ -57,7 +57,7 @@ static void task_run(void *job) {
 
 // 1 if `got` is near the distance of points i and j, computed in double precision.
 static int right(int metric, const points *p, tmap_u64 i, tmap_u64 j, double got) {
-    double sum = 0, uv = 0, uu = 0, vv = 0, slack = 0, u = 6e-8; // u: half a place in a float
+    double sum = 0, uv = 0, uu = 0, vv = 0, slack = 0, u = 6e-8; // u: rounding of a float
     for (tmap_u64 k = 0; k < p->d; ++k) {
         const double a = p->at[i * p->d + k], b = p->at[j * p->d + k], t = a - b;
         sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// explore.h: the commands of explore. Each takes the words behind its name and returns the exit
+// explore.h: the commands of explore. Each takes the arguments after its name and returns the exit
 // status.
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H

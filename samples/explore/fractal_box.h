@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fractal_box.h: a task of explore fractal, and its works by bounding box and by lambda: a thread for
-// each place of a box.
+// fractal_box.h: a task of explore fractal, and its works by bounding box and by lambda: one thread
+// per place of a box.
 #ifndef EXPLORE_FRACTAL_BOX_H
 #define EXPLORE_FRACTAL_BOX_H
 
@@ -16,7 +16,7 @@ enum { WRITE, SUM, LIFE, WORKS };
 enum { BOX, LAMBDA, ENGINE, WAYS };
 static const char *const work_names[WORKS] = {"write", "sum", "life"};
 
-// What memory holds before a run, and what a write writes.
+// The content of memory before a run, and the value that `write` stores.
 enum { POISON = 0x5a, POISON_INT = 0x5a5a5a5a, VALUE = 7 };
 
 typedef struct fractal_task {
@@ -27,7 +27,7 @@ typedef struct fractal_task {
     tmap_u64 seed, wide, high, places, cells;
     void *in, *out, *blocks;        // in device memory
     unsigned char *state, *written; // life, on the host: `in`, and what is or was in `out`
-    tmap_i64 sum;                   // that is expected
+    tmap_i64 sum;                   // the expected one
     tmap_each_plan plan;
     tmap_ca_plan life;
 } fractal_task;
@@ -38,7 +38,7 @@ static tmap_xy64 task_box(const fractal_task *t) {
     return t->way == BOX ? embedding : tmap_nbb_orthotope(t->f, t->r);
 }
 
-// Its grid. A box with more rows of blocks than a grid may have is walked down.
+// Its grid. If the box has more rows of blocks than a grid may have, each block takes several.
 static dim3 task_grid(const fractal_task *t) {
     const tmap_xy64 box = task_box(t);
     const tmap_u64 columns = (box.x + t->rho - 1) / t->rho, rows = (box.y + t->rho - 1) / t->rho;

@@ -63,8 +63,8 @@ static void picture_frame(const fractal_task *t, canvas *c, tmap_u32 m, tmap_u32
     }
 }
 
-// The steps of life from the state in t->in on, by the task's way, four side by side. It swaps t->in
-// and t->out with every step.
+// The steps of life from the state in t->in on, four frames side by side. Swaps t->in and t->out
+// after each step.
 static void picture_life(fractal_task *t, tmap_u32 steps, output *o, const option *to) {
     const tmap_u32 m = tmap_nbb_tile_level(t->f, t->r, 128), across = steps < 3 ? steps + 1 : 4;
     const tmap_u32 wide = (tmap_u32)tmap_nbb_side_x(t->f, m), grow = (wide + 160) / wide;

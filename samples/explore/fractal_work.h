@@ -26,7 +26,7 @@ static void task_run(void *job) {
     }
 }
 
-// How many threads that launches.
+// Number of threads of that launch.
 static double task_threads(const fractal_task *t) {
     const tmap_each_plan *p = t->work == LIFE ? &t->life.each : &t->plan;
     const dim3 grid = task_grid(t);
@@ -50,7 +50,7 @@ static __global__ void fill_random(int *out, tmap_u64 count, tmap_u64 seed) {
     for (; i < count; i += gridDim.x * (tmap_u64)blockDim.x) out[i] = random_at(seed, i);
 }
 
-// Allocates and fills what the task needs. The sizes saturate, and are refused then.
+// Allocates and fills what the task needs. Sizes saturate; saturated ones are refused.
 static void task_begin(fractal_task *t, const option *level) {
     const tmap_u64 bytes = tmap_mul_saturate(t->places, t->work == LIFE ? 1 : sizeof(int));
     if (t->work == LIFE && bytes < ~0ull / 2) {
@@ -76,7 +76,8 @@ static void task_begin(fractal_task *t, const option *level) {
     }
 }
 
-// Poisons what the next run writes. Life's places that are no cells hold 0 before and after it.
+// Overwrites the output of the next run with poison. Life's places that are no cells hold 0 before
+// and after it.
 static void task_poison(fractal_task *t) {
     if (t->work == LIFE) {
         for (tmap_u64 i = 0; i < t->places; ++i)
@@ -89,14 +90,14 @@ static void task_poison(fractal_task *t) {
 
 // ---- after it -----------------------------------------------------------------------------------
 
-// Reads every place of a matrix of integers, a band of rows at a time. Returns how many are wrong: a
-// cell holds VALUE and another place poison, or all places random numbers, whose sum over the cells
-// is left in t->sum.
+// Reads every place of a matrix of integers, a band of rows at a time. Returns how many are wrong.
+// After a write, cells hold VALUE and other places poison; otherwise all places hold random
+// numbers, and t->sum receives their sum over the cells.
 static tmap_u64 wrong_places(fractal_task *t, const int *matrix, const option *level) {
     const tmap_u64 most = (64u << 20) / (t->wide * sizeof(int)) + 1;
     tmap_u64 rows = most < t->high ? most : t->high, wrong = 0, cells = 0;
     int *band = (int *)host_memory(rows * t->wide * sizeof(int), level);
-    tmap_u64 sum = 0; // modulo 2^64, as the sums of the kernels
+    tmap_u64 sum = 0; // modulo 2^64, as in the kernels
     for (tmap_u64 top = 0; top < t->high; top += rows) {
         if (rows > t->high - top) rows = t->high - top;
         CHECK(cudaMemcpy(band, matrix + top * t->wide, rows * t->wide * sizeof(int),
@@ -119,7 +120,7 @@ static int right_life(const fractal_task *t) {
     for (tmap_u64 y = 0; y < t->high; ++y)
         for (tmap_u64 x = 0; x < t->wide; ++x) {
             const int cell = tmap_nbb_contains64(t->f, x, y, t->r);
-            tmap_u32 near = 0; // a coordinate of -1 wraps to one that is no cell's
+            tmap_u32 near = 0; // a coordinate of -1 wraps to a place that is no cell
             for (tmap_u64 i = 0; cell && i < 9; ++i) {
                 const tmap_u64 nx = x + i % 3 - 1, ny = y + i / 3 - 1;
                 if (i != 4 && tmap_nbb_contains64(t->f, nx, ny, t->r))
@@ -132,7 +133,7 @@ static int right_life(const fractal_task *t) {
     return 1;
 }
 
-// 1 if the last run did what it should.
+// 1 if the result of the last run is right.
 static int task_right(fractal_task *t, const option *level) {
     tmap_i64 sum;
     if (t->work == WRITE) return wrong_places(t, (const int *)t->out, level) == 0;

@@ -37,7 +37,7 @@ static void task_run(void *job) {
             TMAP_ASK_STREAM, t->out, 0));
 }
 
-// The picture and its subdivision; refused where they make no sense.
+// Reads the picture and its subdivision, and refuses impossible ones.
 static tmap_ask_params task_read(mandelbrot_task *t, const option *o, const machine *m,
                                  tmap_ask_domain *d) {
     tmap_mandelbrot *p = &t->m;
@@ -77,7 +77,7 @@ static void levels_show(const serial *s) {
     }
 }
 
-// How many pixels or counts of t->way's result, on the host, are wrong. It keeps the exhaustive
+// Counts the wrong pixels and counts of t->way's result, on the host. It keeps the exhaustive
 // picture, which is compared with the definition in at least 10000 pixels.
 static tmap_u64 wrong_pixels(const mandelbrot_task *t, const serial *s, const int *got) {
     const tmap_u64 pixels = (tmap_u64)t->m.nx * t->m.ny, step = 1 + pixels / 20000;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mandelbrot_serial.h: the subdivision by Mariani and Silver on the host, one region after the other,
-// with the dwells of an exhaustive picture: what a run on the GPU must give, pixel by pixel and count
-// by count.
+// mandelbrot_serial.h: subdivision by Mariani and Silver on the host, region by region, with the
+// dwells of an exhaustive picture. A run on the GPU must give the same pixels and counts.
 #ifndef EXPLORE_MANDELBROT_SERIAL_H
 #define EXPLORE_MANDELBROT_SERIAL_H
 
@@ -13,7 +12,7 @@ enum { MARK_EDGE = 1, MARK_UNIFORM = 2, MARK_LEVEL = 4 }; // MARK_LEVEL: times t
 typedef struct serial {
     tmap_ask_domain domain;
     const int *exhaustive; // the dwell of every pixel
-    int *want;             // that which subdivision gives
+    int *want;             // the dwells by subdivision
     unsigned char *mark;
     tmap_ask_counts counts;
 } serial;

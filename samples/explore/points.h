@@ -14,7 +14,7 @@ typedef struct points {
     tmap_u64 n, d, values, room;
 } points;
 
-// One more coordinate. Returns 0, or -1 with the line in in->error.
+// Appends a coordinate. Returns 0, or -1 with the line in in->error.
 static int points_add(points *p, const input *in, double value) {
     if (p->values == p->room) {
         p->room = 2 * p->room + 64;
@@ -40,7 +40,8 @@ static int points_npy(points *p, input *in) {
     return 0;
 }
 
-// The next coordinate of a line, behind blanks, commas and semicolons. Returns 1, or 0 at its end.
+// Reads the next coordinate of a line, after blanks, commas and semicolons. Returns 1, or 0 at its
+// end.
 static int points_word(text *rest, text *word) {
     while (rest->size && memchr(" \t,;\r", rest->at[0], 5)) ++rest->at, --rest->size;
     word->at = rest->at, word->size = 0;
@@ -49,7 +50,8 @@ static int points_word(text *rest, text *word) {
     return word->size != 0;
 }
 
-// A point a line, its coordinates parted by blanks, commas or semicolons; # begins a comment.
+// Reads a point from each line; blanks, commas or semicolons separate coordinates; # begins a
+// comment.
 static int points_text(points *p, input *in) {
     text line, word;
     for (tmap_u64 before = 0; text_line(in, &line); before = p->values) {

@@ -26,7 +26,7 @@
 
 // ---- options ------------------------------------------------------------------------------------
 
-// An option and its value, at first what it is by default.
+// An option and its value, which is the default at first.
 typedef struct option {
     const char *name, *value;
 } option;
@@ -50,7 +50,7 @@ static inline void options_read(option *options, int count, char **words, const 
     }
 }
 
-// A whole number; what: the line for one that is none, or out of range.
+// Reads a whole number. what: the error line if it is none or out of range.
 static inline tmap_u64 number(const char *what, const char *text, tmap_u64 least, tmap_u64 most) {
     char *end;
     tmap_u64 v;
@@ -86,7 +86,7 @@ static inline machine machine_get(void) {
     return m;
 }
 
-// Device memory for what an option asks for, at least a byte. Bad input where there is not so much.
+// Allocates device memory, at least a byte. If there is too little, the option is bad input.
 static inline void *device_memory(tmap_u64 bytes, const option *of) {
     char what[128];
     void *memory;
@@ -98,7 +98,7 @@ static inline void *device_memory(tmap_u64 bytes, const option *of) {
     return NULL;
 }
 
-// The same on the host, cleared.
+// The same in host memory, cleared.
 static inline void *host_memory(tmap_u64 bytes, const option *of) {
     char what[128];
     void *memory = bytes == (size_t)bytes ? calloc(bytes ? bytes : 1, 1) : NULL;
@@ -141,15 +141,15 @@ static inline float time_of(const machine *m, void (*work)(void *), void *job) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// The head of a table whose rows are ways to do the same. items: what the threads share, six letters
-// at most.
+// Prints the head of a table that compares ways to do one task. items: the name of what threads
+// share, at most six letters.
 static inline void rows_begin(const char *items) {
     char each[32];
     snprintf(each, sizeof each, "%s/thread", items);
     printf("%-18s %14s %13s %10s %9s  %s\n", "way", "threads", each, "ms", "speedup", "verified");
 }
 
-// A way: its threads (0: a dash), the items that they share, its time and that of the first way
+// Prints the row of a way: its threads (0: a dash), its items, its time and that of the first way
 // (negative: a dash), and whether its result is right.
 static inline void rows_add(const char *way, double threads, double items, float ms, float first_ms,
                             int verified) {
@@ -164,14 +164,14 @@ static inline void rows_add(const char *way, double threads, double items, float
            verified ? "yes" : "NO");
 }
 
-// The end: a word on a missing column.
+// Ends a table: says why a column is missing.
 static inline void rows_end(const machine *m) {
     if (m->cpu) puts("No times: this is the CPU machine, which says nothing about a GPU.");
 }
 
 // ---- files --------------------------------------------------------------------------------------
 
-// Begins the file of an option; "none": none, and o->file is null.
+// Opens the file of an option. "none": no file, and o->file is null.
 static inline void file_begin(output *o, const option *to) {
     char what[128];
     memset(o, 0, sizeof *o);
@@ -180,7 +180,7 @@ static inline void file_begin(output *o, const option *to) {
     bad(what, to->value);
 }
 
-// Ends it, if there is one. saved: 1 if all was written; then the file appears.
+// Closes it, if there is one. saved: 1 if all was written; only then the file appears.
 static inline void file_end(output *o, int saved, const option *to) {
     char what[128];
     const int error = errno;
@@ -190,7 +190,7 @@ static inline void file_end(output *o, int saved, const option *to) {
     bad(what, to->value);
 }
 
-// Ends it without a trace.
+// Discards the file.
 static inline void file_drop(output *o) { output_close(o, 0); }
 
 // Two options must not name one file.

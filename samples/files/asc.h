@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // asc.h: height maps as Esri ASCII grids (.asc): keys and their values (ncols, nrows, xllcorner or
 // xllcenter, yllcorner or yllcenter, cellsize or dx and dy, NODATA_value), in any order and
-// letters, then ncols * nrows heights from the northernmost row on, parted by blanks and ends of
-// lines.
+// letters, then ncols * nrows heights from the northernmost row on, separated by blanks and line
+// ends.
 //
 // The type follows from all numbers, NODATA included: i16 if all are whole and from -32768 to
 // 32767, i32 if all are whole and fit it, else f32.
@@ -11,7 +11,7 @@
 
 #include "grid.h"
 
-// Reads the keys. in->at stays before the first height.
+// Reads the keys. in->at is then before the first height.
 static inline int asc_head(input *in, grid *g) {
     text word, value;
     double number;
@@ -77,8 +77,8 @@ static inline int asc_read(input *in, heights *h) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// A number with a point in every locale, as short as it is exact: read again, it is the same
-// double, or float where `digits` is 6 (the least to try; 15 for doubles).
+// Writes a number with a point in every locale, as short as possible so that it reads back as the
+// same double, or float if `digits` is 6. digits: the least to try, 15 for doubles.
 static inline void asc_number(double value, int digits, char out[40]) {
     const int most = digits == 6 ? 9 : 17;
     char number[40], *to;
@@ -100,7 +100,7 @@ static inline void asc_number(double value, int digits, char out[40]) {
     }
 }
 
-// Writes a map of finite heights. Returns 0, or -1 where the file does not take it.
+// Writes a map of finite heights. Returns 0, or -1 if writing fails.
 static inline int asc_write(FILE *file, const heights *h) {
     const double numbers[4] = {h->west, h->south, h->dx, h->dy};
     const char *const keys[4] = {"xllcorner", "yllcorner", h->dx == h->dy ? "cellsize" : "dx",

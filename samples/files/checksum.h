@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// checksum.h: the CRC-32 of bytes, as zlib.crc32 of Python's, zlib, PNG and gzip have it.
+// checksum.h: the CRC-32 of bytes, as in Python's zlib.crc32, zlib, PNG and gzip.
 //
 // The polynomial is 0xedb88320, lowest bit first; the sum begins with all bits set and ends
 // inverted. Eight bytes are taken at a time, by a table for each (Kounavis and Berry, 2005).

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // dcd.h: frames of the DCD format of CHARMM, NAMD and X-PLOR, of either byte order.
 //
-// A file is a row of Fortran records, each between two markers of four bytes that tell its length:
+// A file is a sequence of Fortran records, each between two markers of four bytes with its length:
 // a head of 84 bytes ("CORD", then 20 numbers), a title, the number of atoms, and for each frame a
 // unit cell where the head says so, all x, all y, all z, and a fourth coordinate, which is skipped.
 //
-// The file's length tells how many frames there are, whatever the head says: programs write that
-// number at the end of a run, or never. A last frame that is cut is refused.
+// The number of frames follows from the file's length, not from the head: programs write that
+// number at the end of a run, or never. A truncated last frame is refused.
 //
 // A cell is six doubles: A, gamma, B, beta, alpha, C. Its angles are 90 degrees, or their cosines
 // 0; others are refused. So are fixed atoms, velocities, and markers of eight bytes.
@@ -24,7 +24,7 @@ typedef struct dcd_head {
     input_u64 atoms;
 } dcd_head;
 
-// The inside of the next record, of a length that is known. Null where a marker differs.
+// Returns the content of the next record, whose length is known; null if a marker differs.
 static inline const unsigned char *dcd_record(input *in, int big, input_u64 bytes) {
     const unsigned char *at = input_take(in, bytes + 8);
     if (!at || input_u32(at, big) != bytes || input_u32(at + 4 + bytes, big) != bytes) return NULL;
@@ -58,13 +58,13 @@ static inline int dcd_read_head(input *in, dcd_head *h) {
     return 0;
 }
 
-// 1 for 90 degrees, or their cosine, but for what rounding may have left.
+// 1 for an angle of 90 degrees or its cosine, up to rounding.
 static inline int dcd_right_angle(double turn) {
     const double cosine = turn < 0 ? -turn : turn, rest = turn < 90 ? 90 - turn : turn - 90;
     return input_finite(input_narrow(turn)) && (cosine < 2e-6 || rest < 1e-4);
 }
 
-// A frame's cell to the lengths of its box.
+// Converts a frame's cell to the lengths of its box.
 static inline int dcd_box(input *in, const dcd_head *h, input_u64 frame, float box[3]) {
     static const int length[3] = {0, 2, 5}, angle[3] = {1, 3, 4};
     const unsigned char *at = dcd_record(in, h->big, 48);

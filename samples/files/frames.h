@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// frames.h: reads the places of atoms in many frames from a file, of the format that its ending
-// tells: .pdb .ent (pdb.h), .xyz (xyz.h), .dcd (dcd.h), .trr (trr.h), .npy, and .xtc where
+// frames.h: reads the positions of atoms in many frames from a file, whose name's ending gives the
+// format: .pdb .ent (pdb.h), .xyz (xyz.h), .dcd (dcd.h), .trr (trr.h), .npy, and .xtc where
 // libxdrfile is (xtc.h).
 //
 //     frames f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // frames_options.h: the command line of a program that reads frames of a molecule: FILE, or nothing
-// for frames that are made up.
+// for generated frames.
 #ifndef FILES_FRAMES_OPTIONS_H
 #define FILES_FRAMES_OPTIONS_H
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Reads the frames of FILE, or makes `made` frames of n atoms (helix.h). frames_free frees what the
-// result holds. Ends the program with status 0 after --help, and with status 2 and one line on
+// Reads the frames of FILE, or generates `made` frames of n atoms (helix.h). frames_free frees what
+// the result holds. Ends the program with status 0 after --help, and with status 2 and one line on
 // stderr if the words or the file cannot be used.
 static inline frames frames_options_read(int argc, char **argv, input_u64 n, input_u64 made) {
     const char *usage = "usage: %s [FILE.pdb | .ent | .xyz | .dcd | .trr | .xtc | .npy]\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frames_type.h: the places of atoms in many frames, and how readers of frames fill them.
+// frames_type.h: the positions of atoms in many frames, and how readers fill them.
 #ifndef FILES_FRAMES_TYPE_H
 #define FILES_FRAMES_TYPE_H
 
@@ -13,7 +13,7 @@ typedef struct frames {
     float *xyz, *box;
 } frames;
 
-// Frees what a reader has given out; harmless on a struct of zeros.
+// Frees what a reader has returned; does nothing for a struct of zeros.
 static inline void frames_free(frames *f) {
     free(f->xyz);
     free(f->box);
@@ -35,8 +35,8 @@ static inline int frames_make(const input *in, input_u64 n, input_u64 count, int
     return -1;
 }
 
-// The last step of every reader: gives frames out if all coordinates are finite, without boxes if
-// all of these are 0; else frees them. Returns 0, or -1 with the line in in->error.
+// The last step of every reader: returns the frames if all coordinates are finite, else frees them.
+// If all boxes are 0, box is null. Returns 0, or -1 with the line in in->error.
 static inline int frames_give(const input *in, frames *f, frames *out) {
     const input_u64 values = f->n * f->count * 3;
     int boxes = 0;
@@ -64,7 +64,7 @@ typedef struct frames_growing {
     input_u64 room, box_room; // values that fit xyz and box
 } frames_growing;
 
-// Room for three more values. Memory at most doubles, so that a small file cannot ask for much.
+// Makes space for three more values. Memory at most doubles, so a small file cannot use much.
 static inline int frames_room(const input *in, float **values, input_u64 used, input_u64 *room) {
     const input_u64 most = ((size_t)-1 / 2) / sizeof(float), wanted = *room ? 2 * *room : 48;
     float *grown = NULL;
@@ -75,7 +75,7 @@ static inline int frames_room(const input *in, float **values, input_u64 used, i
     return 0;
 }
 
-// One more atom of the frame that is being read.
+// Appends an atom to the frame that is being read.
 static inline int frames_atom(const input *in, frames_growing *g, const double at[3]) {
     const input_u64 used = (g->f.n * g->f.count + g->atoms) * 3;
     if (g->f.count && g->atoms == g->f.n)
@@ -100,7 +100,7 @@ static inline int frames_end(const input *in, frames_growing *g, const float box
     return 0;
 }
 
-// frames_give, without the room that is left over. read: what the reading came to; -1 frees all.
+// frames_give, after freeing unused space. read: the result of reading; -1 frees all.
 static inline int frames_grown(const input *in, frames_growing *g, int read, frames *out) {
     float *xyz;
     if (read || !g->f.count) {

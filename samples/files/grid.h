@@ -77,8 +77,8 @@ static inline int grid_take(const input *in, grid *g, int key, text value) {
     return input_bad(in, "line %llu: no number behind its key", in->line);
 }
 
-// The size of the map, and where it lies if the keys tell that. Returns 0, or -1 with the line in
-// in->error. h: nothing but this is set.
+// Sets the size of the map, and its position if the keys have it. Returns 0, or -1 with the line in
+// in->error. Sets nothing else of h.
 static inline int grid_place(const input *in, const grid *g, heights *h) {
     const int *seen = g->seen;
     const double *number = g->number;

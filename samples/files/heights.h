@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// heights.h: reads a map of heights from a file, of the format that its ending tells: .hgt (hgt.h),
-// .pgm (pgm.h), .asc (asc.h), .flt with its .hdr (flt.h), .npy.
+// heights.h: reads a map of heights from a file, whose name's ending gives the format: .hgt
+// (hgt.h), .pgm (pgm.h), .asc (asc.h), .flt with its .hdr (flt.h), .npy.
 //
 //     heights h;
 //     char error[200];

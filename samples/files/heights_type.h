@@ -19,7 +19,7 @@ typedef struct heights {
     double nodata, west, south, dx, dy;
 } heights;
 
-// Frees what a reader has given out; harmless on a struct of zeros.
+// Frees what a reader has returned; does nothing for a struct of zeros.
 static inline void heights_free(heights *h) {
     free(h->data);
     memset(h, 0, sizeof *h);
@@ -44,8 +44,8 @@ static inline void heights_set(heights *h, input_u64 i, double value) {
         ((float *)h->data)[i] = input_narrow(value);
 }
 
-// An empty map of a type. Its cells must be known to be in the file: a size is not trusted. Returns
-// 0, or -1 with the line in in->error.
+// Allocates a map. The caller has checked that the file has its cells: a size is not trusted.
+// Returns 0, or -1 with the line in in->error.
 static inline int heights_make(const input *in, input_u64 width, input_u64 height, int type,
                                heights *h) {
     input_u64 cells = 0;
@@ -58,7 +58,7 @@ static inline int heights_make(const input *in, input_u64 width, input_u64 heigh
     return h->data ? 0 : -1;
 }
 
-// Gives a map out if all heights are finite, or frees it. NaN means that nothing was measured: it
+// Returns a map if all heights are finite, else frees it. NaN means that nothing was measured: it
 // becomes the file's NODATA value, or -3.4028235e38 where the file has none or NaN for it, so that
 // a comparison finds it. Returns 0, or -1 with the line in in->error.
 static inline int heights_give(const input *in, heights *h, heights *out) {

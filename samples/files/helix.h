@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// helix.h: frames that are made up instead of read: an ideal alpha helix that unfolds from its end in
-// three steps, with noise of half an Angstrom. The same frames in every run.
+// helix.h: generated frames: an ideal alpha helix that unfolds from its end in three steps, with
+// noise of half an Angstrom. Every run gives the same frames.
 #ifndef FILES_HELIX_H
 #define FILES_HELIX_H
 

@@ -5,7 +5,7 @@
 //
 // A name such as N45E006.hgt tells where the centre of the south-western cell lies, in degrees; the
 // outer cells of a tile are also those of its neighbours, so that a cell is 1 / (side - 1) degrees
-// wide. Under any other name the map has no place.
+// wide. Under any other name the map has no position.
 #ifndef FILES_HGT_H
 #define FILES_HGT_H
 
@@ -24,7 +24,7 @@ static inline int hgt_degrees(text t, const char letters[2], input_u64 most, dou
     return 0;
 }
 
-// Sets the place of a map from its name, if that tells it.
+// Sets the position of a map from its name, if the name has one.
 static inline void hgt_place(const char *name, heights *h) {
     const char *slash = name ? strrchr(name, '/') : NULL;
     const char *at = slash ? slash + 1 : name;

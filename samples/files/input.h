@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// input.h: the bytes of a file in memory, how far they are read, and the one line that tells what
-// is wrong with them. All readers of this folder read an `input`. C11, C++17 and CUDA; libc only.
+// input.h: the bytes of a file in memory, the read position, and the error line. All readers of
+// this folder read an `input`. C11, C++17 and CUDA; libc only.
 //
 // Errors: a function that fails writes one line without its line feed to the caller's `error`, of
 // `room` bytes, and returns -1 (a null pointer where it returns memory); error may be null where
-// room is 0. What a reader gives out is untouched then, and all of its memory is free.
+// room is 0. Its output is then untouched, and all memory that it allocated is freed.
 #ifndef FILES_INPUT_H
 #define FILES_INPUT_H
 
@@ -39,7 +39,7 @@ static inline input input_make(const void *data, input_u64 size, char *error, si
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-// Writes what is wrong, behind the last letters of the file's name. Returns -1.
+// Writes the error line, which begins with the last letters of the file's name. Returns -1.
 static inline int
 input_bad(const input *in, const char *format, ...) {
     const size_t length = in->name ? strlen(in->name) : 0, most = 80;
@@ -127,7 +127,7 @@ static inline double input_f64(const unsigned char *p, int big) {
     return value;
 }
 
-// 1 for a number, 0 for NaN and infinity; by its bits, as -ffast-math takes all for numbers.
+// 1 for a number, 0 for NaN and infinity. Tests bits, because -ffast-math assumes numbers only.
 static inline int input_finite(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -135,7 +135,7 @@ static inline int input_finite(float value) {
 }
 
 // The nearest float; infinity beyond their range, where C leaves the conversion undefined. NaN
-// stays.
+// remains NaN.
 static inline float input_narrow(double value) {
     const double most = 3.4028234663852886e38, edge = 3.4028235677973366e38; // of floats; rounds up
     uint64_t bits;
@@ -153,7 +153,7 @@ static inline float input_narrow(double value) {
 
 // ---- files --------------------------------------------------------------------------------------
 
-// Frees what input_open has read; harmless where it has failed.
+// Frees what input_open has read; does nothing if it failed.
 static inline void input_close(input *in) {
     free((void *)in->data);
     in->data = NULL, in->size = in->at = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // json.h: one flat JSON object of known keys, whose values are whole numbers and short texts.
 //
-// It describes the file beside it. A library for JSON would be more than this folder, which users
-// copy, needs, and would accept what must be refused here: objects
-// in objects, keys twice, numbers that are rounded, keys of another program. So each of these is
-// refused, and so are texts with escapes or letters beyond ASCII. Nothing here recurs.
+// It describes the file beside it. The reader refuses nested objects, repeated keys, numbers that
+// would be rounded, unknown keys, and texts with escapes or letters beyond ASCII, although JSON
+// libraries may accept them. It does not recurse.
 #ifndef FILES_JSON_H
 #define FILES_JSON_H
 
@@ -26,7 +25,7 @@ static inline void json_blanks(input *in) {
         in->line += in->data[in->at] == '\n';
 }
 
-// Takes a letter behind blanks. Returns 1, or 0 where the next letter is another one.
+// Takes a letter after blanks. Returns 1, or 0 where the next letter is another one.
 static inline int json_letter(input *in, char letter) {
     json_blanks(in);
     if (in->at == in->size || in->data[in->at] != (unsigned char)letter) return 0;

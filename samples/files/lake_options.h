@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lake_options.h: the command line of a program that floods a map: FILE LEVEL X Y [8] [map], or
-// nothing, for hills that are made up.
+// nothing, for generated hills.
 #ifndef FILES_LAKE_OPTIONS_H
 #define FILES_LAKE_OPTIONS_H
 

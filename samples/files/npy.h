@@ -2,10 +2,10 @@
 // npy.h: arrays of one to three dimensions in numpy's .npy format, versions 1 to 3, of either byte
 // order, and a writer that numpy.load understands.
 //
-// Types are named as in numpy: u1 u2 (without sign), i1 i2 i4 (with one), f4 f8. Heads alone are
-// also read and written for u4 u8 i8, whose values a double does not hold or no reader here needs.
-// The order is C's; an array of Fortran's order is refused, and so is a file that has more bytes
-// than its shape says.
+// Types are named as in numpy: u1 u2 (without sign), i1 i2 i4 (with one), f4 f8. For u4 u8 i8 only
+// heads are read and written: a double does not hold their values, or no reader here needs them.
+// The order is C's. Arrays in Fortran's order and files with more bytes than the shape needs are
+// refused.
 #ifndef FILES_NPY_H
 #define FILES_NPY_H
 
@@ -33,7 +33,7 @@ static inline double npy_value(const npy *a, input_u64 i) {
     return a->type[0] == 'i' ? (*at ^ 0x80) - 0x80 : *at;
 }
 
-// The bytes of a value of a type; 0 for one that is not among `types`, words of two letters.
+// Bytes of a value of a type; 0 if `types`, words of two letters, does not have it.
 static inline unsigned npy_bytes(const char *types, const char *type) {
     if (strlen(type) != 2 || !text_is_digit(type[1]) || !strstr(types, type)) return 0;
     return (unsigned)(type[1] - '0');

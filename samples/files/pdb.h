@@ -2,12 +2,12 @@
 // pdb.h: frames of the Protein Data Bank's format (version 3.3), by its fixed columns.
 //
 // ATOM and HETATM count, with x, y and z of columns 31-38, 39-46 and 47-54. A frame goes from MODEL
-// to ENDMDL; without MODEL the file is one frame, or several that END parts, as some programs write
-// trajectories. All frames have the same number of atoms.
+// to ENDMDL; without MODEL the file is one frame, or several separated by END, as some programs
+// write trajectories. All frames have the same number of atoms.
 //
-// Alternate locations (column 17): an atom whose letter is blank counts; of the others that letter
-// counts which the file has first for this atom (its name, chain, residue number and insertion
-// code), in all frames, and the rest is skipped.
+// Alternate locations (column 17): atoms with a blank letter are read. Of an atom (its name, chain,
+// residue number and insertion code) with other letters, the letter that comes first in the file is
+// read in all frames; the others are skipped.
 //
 // CRYST1 is the box of all frames behind it, to the next one. Angles that are not 90 degrees, and
 // lengths of 1, 1, 1 (of structures that are no crystals), mean no box.
@@ -50,7 +50,7 @@ static inline int pdb_letters_double(const input *in, pdb_letters *l) {
     return 0;
 }
 
-// 1 if the atom of a line counts, 0 if it is another place of one that does, -1: no memory.
+// 1 if the atom of a line is read, 0 if it is an alternate location to skip, -1: no memory.
 static inline int pdb_counts(const input *in, pdb_letters *l, text line) {
     pdb_letter *at;
     char atom[11];
@@ -69,7 +69,7 @@ static inline int pdb_counts(const input *in, pdb_letters *l, text line) {
     return at->letter == letter;
 }
 
-// The lengths of a CRYST1 line; zeros where there is no box for us.
+// The lengths of a CRYST1 line; zeros if it has no box that we support.
 static inline int pdb_box(const input *in, text line, float box[3]) {
     static const unsigned first[6] = {7, 16, 25, 34, 41, 48}, last[6] = {15, 24, 33, 40, 47, 54};
     double v[6];

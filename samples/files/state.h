@@ -16,15 +16,15 @@
 //     if (state_commit(&f)) return -1;
 //     if (state_open(&f, "life.npy", error, sizeof error)) return -1; // f.s says what it is
 //     for (...) if (state_next(&f, part, bytes)) return -1;
-//     if (state_close(&f)) return -1; // not until now the checksum is known to be right
+//     if (state_close(&f)) return -1; // only now is the checksum known to be right
 //
-// A function that fails writes its line, ends the file and gives all memory free; what is called on
-// it then fails as well.
+// A function that fails writes its error line, closes the file and frees all memory; later calls
+// for this file fail too.
 //
-// Both files are written under other names beside their places and take their names at the end; in
-// between, the array that was there has another name. A link stays: its file is replaced. So where
-// anything fails both are what they were. A program that is killed leaves names that end with
-// .part0 or .old0, and may leave a pair with one new file: its checksum says so when it is read.
+// Both files are written under temporary names in the same folder and renamed at the end; meanwhile
+// the old array has another name. For a link, its target is replaced. So if anything fails, both
+// old files remain. A program that is killed leaves names that end with .part0 or .old0, and may
+// leave a pair with one new file: its checksum says so when it is read.
 #ifndef FILES_STATE_H
 #define FILES_STATE_H
 
@@ -52,7 +52,7 @@ static inline char *state_name(const state_file *f, int which) {
     return f->names + (size_t)which * f->room;
 }
 
-// Ends a file. Parts that are not in their places vanish. Returns -1.
+// Closes a file and removes temporary files. Returns -1.
 static inline int state_drop(state_file *f) {
     if (f->file) fclose(f->file);
     if (f->text) fclose(f->text);
@@ -89,8 +89,8 @@ static inline int state_begin(state_file *f, const char *path, char *error, size
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// Puts the names to which links lead into the places of these. Returns 0, or -1 with errno: a link
-// to nothing, or two to the same file.
+// Replaces links by the names that they point to. Returns 0, or -1 with errno: a link to nothing,
+// or two to the same file.
 static inline int state_follow(state_file *f) {
     struct stat about;
     for (int i = STATE_ARRAY; i <= STATE_TEXT; ++i) {
@@ -122,8 +122,8 @@ static inline FILE *state_new(state_file *f, int beside, int which, const char *
     return file;
 }
 
-// A part, with the rights of the file that it takes the place of. Null with errno where there
-// cannot be one: what is there is no file, or protected.
+// Creates a temporary file with the permissions of the file that it will replace. Null with errno
+// if the old one is not a file, or protected.
 static inline FILE *state_part(state_file *f, int place, int which, int *replaces) {
     struct stat about;
     FILE *part;
@@ -159,7 +159,7 @@ static inline int state_create(state_file *f, const char *path, const state_info
     return 0;
 }
 
-// Whether the next `size` bytes can be: whole elements, of those that are not done.
+// Checks the next `size` bytes: whole elements, not more than remain.
 static inline int state_whole(state_file *f, int writes, input_u64 size) {
     if (!f->names || !f->file || f->writes != writes) return -1; // it has failed before
     const input_u64 each = f->s.bytes / f->s.elements;

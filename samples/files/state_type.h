@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// state_type.h: what a file says about a state of a fractal in compact storage, and whether it can
-// be so.
+// state_type.h: the description of a state of a fractal in compact storage, and its checks.
 //
 // Compact storage has an element for each of the k^level cells of a fractal: element i is the cell
 // whose replica of level mu is digit mu - 1 of i, base k; replica beta is the beta-th '#' of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// terrain.h: a map of heights that is made up instead of read: hills by diamonds and squares
-// (Fournier, Fussell, Carpenter, CACM 25 (1982)). The same map for a seed in every run.
+// terrain.h: a generated map of heights: hills by diamonds and squares (Fournier, Fussell,
+// Carpenter, CACM 25 (1982)). The same map for a seed in every run.
 #ifndef FILES_TERRAIN_H
 #define FILES_TERRAIN_H
 
@@ -13,7 +13,7 @@ static inline double terrain_chance(unsigned x, unsigned y, unsigned seed) {
     return (double)(h ^ h >> 15) / 2147483648.0 - 1;
 }
 
-// The mean of what stands around (x, y) of a map, at (dx, dy) and that turned by quarters.
+// The mean of the up to four heights at (dx, dy) from (x, y) and at its turns by 90 degrees.
 static inline double terrain_mean(const float *map, int side, int x, int y, int dx, int dy) {
     double sum = 0;
     int count = 0;
@@ -23,7 +23,7 @@ static inline double terrain_mean(const float *map, int side, int x, int y, int 
     return sum / count;
 }
 
-// A map of 2^levels + 1 by as many cells, 1 <= levels <= 14, of floats around 0: about +-500 metres
+// A map of 2^levels + 1 cells each way, 1 <= levels <= 14, of floats around 0: about +-500 metres
 // in hills as wide as a third of the map. Returns 0, or -1 with one line in error of `room` bytes;
 // h is untouched then. heights_free frees what h holds.
 static inline int terrain_make(unsigned levels, unsigned seed, heights *h, char *error,

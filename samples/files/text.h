@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text.h: lines, words, columns and numbers of a text in memory. Lines are as long as they like,
-// numbers have a point in every locale, and no length is trusted.
+// text.h: lines, words, columns and numbers of a text in memory. Lines may have any length, numbers
+// have a point in every locale, and no length is trusted.
 #ifndef FILES_TEXT_H
 #define FILES_TEXT_H
 
@@ -43,7 +43,7 @@ static inline text text_columns(text line, input_u64 first, input_u64 last) {
     return text_trim(t);
 }
 
-// The first word of a text, which loses it; empty where there is none.
+// Removes the first word from a text and returns it; empty if there is none.
 static inline text text_word(text *rest) {
     text word;
     while (rest->size && text_is_blank(rest->at[0])) ++rest->at, --rest->size;
@@ -53,7 +53,7 @@ static inline text text_word(text *rest) {
     return word;
 }
 
-// What stands behind the last point of a file's name; empty where there is none.
+// The text after the last point of a file's name; empty if there is none.
 static inline text text_ending(const char *path) {
     const char *slash = strrchr(path, '/'), *point = strrchr(slash ? slash : path, '.');
     text t = {path, 0};
@@ -103,9 +103,9 @@ static inline int text_whole(text t, input_u64 most, input_u64 *value) {
     return 0;
 }
 
-// mantissa * 10^power. Both are exact below 2^53 and 10^22, and so is one rounding of their product
-// or quotient the nearest double (Clinger, PLDI 1990). All else is the matter of libc, by a text
-// without a point, which is what differs among locales.
+// mantissa * 10^power. Below 2^53 and 10^22 both are exact, so their product or quotient, rounded
+// once, is the nearest double (Clinger, PLDI 1990). Otherwise libc converts a text without a point,
+// because locales differ in the point.
 static inline double text_scale(input_u64 mantissa, long long power) {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,

@@ -3,7 +3,7 @@
 //
 // A frame is a head of big-endian numbers (1993, "GMX_trn_file", the bytes of each part, atoms,
 // step), time and lambda, then those parts that have bytes: box, virial, pressure, x, v, f. Frames
-// without x, which hold velocities or forces alone, are skipped. A box that is not orthorhombic is
+// without x, which hold only velocities or forces, are skipped. A box that is not orthorhombic is
 // refused.
 #ifndef FILES_TRR_H
 #define FILES_TRR_H
@@ -64,7 +64,7 @@ static inline int trr_read_head(input *in, trr_head *h) {
     return 0;
 }
 
-// Reads the box and the places of a frame, whose head is read.
+// Reads the box and the positions of a frame, after its head.
 static inline int trr_read_frame(input *in, const trr_head *h, frames_growing *g) {
     const unsigned char *parts = input_take(in, h->all), *x = parts;
     float box[3] = {0, 0, 0};

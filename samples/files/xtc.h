@@ -2,9 +2,9 @@
 // xtc.h: frames of GROMACS's XTC format through libxdrfile, which unpacks them; nm become Angstrom.
 // Compile with -DTMAP_SAMPLE_XTC=1 and link with -lxdrfile; Meson does both under -Dxtc=enabled.
 //
-// A box that is not orthorhombic is refused, as is a file that is cut. What a hostile file does
-// inside of libxdrfile is that library's matter; all that is checked here is that the file has at
-// least a byte for each atom before memory is asked for them.
+// A box that is not orthorhombic is refused, as is a file that is cut. Before memory is allocated,
+// only one check is made here: the file has at least a byte for each atom. All other checks of a
+// hostile file are left to libxdrfile.
 #ifndef FILES_XTC_H
 #define FILES_XTC_H
 

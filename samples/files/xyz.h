@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // xyz.h: frames of the XYZ format. A frame is a line with the number of atoms, a line of comment,
-// and for each atom a line of its symbol, x, y, z, and what else there is. Places are in Angstrom;
-// the comment is not read, so there are no boxes. Blank lines may stand between frames.
+// and for each atom a line of its symbol, x, y, z, and anything else. Positions are in Angstrom;
+// the comment is not read, so there are no boxes. Blank lines between frames are allowed.
 #ifndef FILES_XYZ_H
 #define FILES_XYZ_H
 

@@ -48,24 +48,24 @@ static int is_cell(int x, int y) {
     return 1;
 }
 
-static int check_places(char text[HEIGHT][WIDTH]) {
+static int check_places(char got[HEIGHT][WIDTH]) {
     int wrong = 0;
     for (int y = 0; y < HEIGHT; ++y)
-        for (int x = 0; x < WIDTH; ++x) wrong += text[y][x] != (is_cell(x, y) ? '#' : '.');
+        for (int x = 0; x < WIDTH; ++x) wrong += got[y][x] != (is_cell(x, y) ? '#' : '.');
     return wrong;
 }
 
-static void save(char text[HEIGHT][WIDTH]) {
+static void save_picture(char got[HEIGHT][WIDTH]) {
     picture p = picture_make(WIDTH, HEIGHT, 12, "A fractal of level 4, each cell written once");
     for (unsigned y = 0; y < HEIGHT; ++y)
-        for (unsigned x = 0; x < WIDTH; ++x) picture_set(&p, x, y, text[y][x] == '#' ? INK : PAPER);
+        for (unsigned x = 0; x < WIDTH; ++x) picture_set(&p, x, y, got[y][x] == '#' ? INK : PAPER);
     picture_key(&p, INK, "cell");
     picture_key(&p, PAPER, "no cell");
     picture_save(&p, "single_write");
 }
 
 int main(void) {
-    static char text[HEIGHT][WIDTH];
+    static char got[HEIGHT][WIDTH];
     tmap_nbb f;
     check_gpu();
 
@@ -74,20 +74,20 @@ int main(void) {
         return 2;
     }
     drawing d;
-    CHECK(cudaMalloc((void **)&d.out, sizeof text));
-    CHECK(cudaMemset(d.out, '.', sizeof text));
+    CHECK(cudaMalloc((void **)&d.out, sizeof got));
+    CHECK(cudaMemset(d.out, '.', sizeof got));
 
     // [snippet: each-launch]
     tmap_each_plan plan;
     CHECK(tmap_each_plan_make(f, R, WIDTH, (const void *)draw_cells, &plan)); // once
     CHECK(tmap_each_launch(&plan, &d, 0));                                    // again and again
     // [/snippet]
-    CHECK(cudaMemcpy(text, d.out, sizeof text, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got, d.out, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d.out));
 
     printf("%s\nlevel %d of these rows has %u^%d = %llu cells in %d x %d places\n", rows, R, f.k, R,
            tmap_nbb_cells(f, R), WIDTH, HEIGHT);
     printf("the plan launches %u blocks of %u threads\n", plan.grid, plan.block);
-    save(text);
-    return check_result("every cell written, and no other place", check_places(text));
+    save_picture(got);
+    return check_result("every cell written, and no other place", check_places(got));
 }

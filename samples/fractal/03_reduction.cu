@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each_plan plan, summing
 // Element i at the start: 1 in the left half of the matrix, 2 in the right half.
 static int start(int i) { return i % SIDE < SIDE / 2 + 1 ? 1 : 2; }
 
-// Counts the elements that are not scaled, or scaled without being cells, and a wrong sum.
+// Counts the wrong elements (only cells are scaled), and one more if the sum is wrong.
 static int check_places(tmap_nbb f, int factor, const int *a, int sum) {
     int wrong = 0;
     int want = 0;

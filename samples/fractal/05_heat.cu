@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(512, 2) step_cells(tmap_each_plan plan, heat h
 
 // What flows into cell (x, y) from place (x + dx, y + dy): nothing if that is no cell.
 static float flow_from(tmap_nbb f, const float *now, tmap_u32 x, tmap_u32 y, int dx, int dy) {
-    const tmap_u32 i = x + (tmap_u32)dx; // beyond the left or upper side a large number: no cell
+    const tmap_u32 i = x + (tmap_u32)dx; // -1 becomes 2^32 - 1, where no cell is
     const tmap_u32 j = y + (tmap_u32)dy;
     return tmap_nbb_contains(f, i, j, R) ? now[j * SIDE + i] - now[y * SIDE + x] : 0;
 }
@@ -73,7 +73,8 @@ static void draw(tmap_nbb f, const float *degrees) {
 }
 
 int main(void) {
-    static float want[2][PLACES], got[PLACES];
+    static float want[2][PLACES];
+    static float got[PLACES];
     const tmap_nbb f = tmap_fractal_carpet();
     const float rate = 0.2f;
     check_gpu();

@@ -2,8 +2,8 @@
 // 21_compact_life.cu: Life on a gasket of level 20, whose matrix (2^40 places) fits no GPU, in
 // compact storage: one bit for each of the 3486784401 cells.
 //
-// At first half of the cells at the left live, and ever fewer to the right. The picture shows the
-// share of living cells over the whole gasket, and each cell of its lower left corner.
+// At first half of the cells at the left edge live; the share falls to 0 at the right edge. The
+// picture shows the share of living cells in the gasket, and each cell of its lower left corner.
 // nvcc -O3 -arch=native -I include samples/fractal/21_compact_life.cu -o compact_life
 #include "../check.h"
 #include "../picture.h"
@@ -22,7 +22,7 @@ enum {
     NO_CELL = 0xdcdcdc
 };
 
-// 1 if a cell lives at first: its chance is 1/2 * (1 - x / 2^r).
+// 1 if a cell lives at first, with probability 1/2 * (1 - x / 2^r).
 TMAP_FN int lives_at_first(tmap_nbb f, tmap_u32 r, tmap_u64 cell) {
     const tmap_u64 x = tmap_compact_cell(f, cell, r).x;
     const tmap_u64 random = tmap_philox_u64(cell, 0, 2026) >> (63 - r); // below 2^(r+1)
@@ -38,7 +38,7 @@ __global__ void begin(tmap_nbb f, tmap_u32 r, tmap_u64 words, tmap_u32 *state) {
     state[i] = word;
 }
 
-// The steps on the host, in the corner alone. Compares the cells that none outside has reached.
+// Makes the steps on the host, in the corner only. Skips cells that cells outside it may change.
 static int check_corner(tmap_compact_window part, const float *corner) {
     static unsigned char states[STEPS + 1][SIDE * SIDE]; // places that are no cells hold 0
     int wrong = 0;

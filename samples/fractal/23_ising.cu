@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // 23_ising.cu: the Ising model on the carpet, with the ready kernels of fractal/ising.h.
 //
-// Each cell has a spin +1 or -1. The energy is -(sum of s_i s_j over cells that share a side). A
-// sweep turns each spin with the chance min(1, exp(-(change of the energy) / T)), at temperature T.
-// Cold spins stay in order; near T = 1.5 the order is lost.
+// Each cell i has a spin s_i, +1 or -1. The energy is -(sum of s_i s_j over pairs of cells that
+// share a side). At temperature T, a sweep turns each spin with probability
+//     min(1, exp(-(change of the energy) / T)).
+// At low T nearly all spins are equal. Near T = 1.5 this order is lost.
 // nvcc -O3 -arch=native -I include samples/fractal/23_ising.cu -o ising
 #include "../check.h"
 #include "../picture.h"
@@ -52,7 +53,8 @@ static void draw(picture *frames, unsigned left, tmap_nbb f, const signed char *
 }
 
 int main(void) {
-    static signed char want[CELLS], got[CELLS];
+    static signed char want[CELLS];
+    static signed char got[CELLS];
     const tmap_nbb f = tmap_fractal_carpet();
     check_gpu();
 
@@ -63,7 +65,7 @@ int main(void) {
     CHECK(cudaMalloc((void **)&spins, CELLS));
     CHECK(cudaMalloc((void **)&other, CELLS));
     tmap_ising_sums s;
-    tmap_fold_to to; // where the sums are made, in device memory
+    tmap_fold_to to; // the result and workspace, in device memory
     CHECK(cudaMalloc(&to.result, sizeof s));
     CHECK(cudaMalloc(&to.workspace, tmap_ising_measure_bytes(&plan)));
     CHECK(cudaMemset(to.workspace, 0, tmap_ising_measure_bytes(&plan))); // once

@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
     const tmap_u64 bytes = 12 * f.n * count;
     float *xyz;
     float *drmsd;     // of frames a < b at tmap_condensed_index(a, b, count)
-    tmap_u32 *labels; // the cluster of each frame; then clusters' centres, then their sizes
+    tmap_u32 *labels; // the cluster of each frame, the centres, the sizes
     tmap_u64 *found;  // number of clusters
     CHECK(cudaMalloc((void **)&xyz, bytes));
     CHECK(cudaMemcpy(xyz, f.xyz, bytes, cudaMemcpyHostToDevice));
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     const tmap_distances distances = {drmsd, count};
     const tmap_clusters clusters = {labels, labels + count, labels + 2 * count, found};
     tmap_drmsd_matrix_plan plan;
-    void *work; // of one call, then of the other
+    void *work; // both calls use it, one after the other
     CHECK(tmap_drmsd_matrix_plan_make((tmap_u32)f.n, count, 0, TMAP_DRMSD_EXACT, 0, &plan));
     CHECK(cudaMalloc(&work, plan.workspace + tmap_gromos_bytes(count)));
     CHECK(tmap_drmsd_matrix(&plan, in, work, drmsd, 0));
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     for (tmap_u64 c = 0; c < *found && c < LISTED; ++c)
         printf("cluster %llu: %u frames around %u\n", c, clusters.sizes[c], clusters.centres[c]);
 
-    const int helix = argc == 1; // whose clusters are its shapes; of a file, check one row
+    const int helix = argc == 1; // its clusters are its shapes; for a file, check one row
     tmap_u64 wrong = check_matrix(&f, drmsd, helix ? count : 1);
     for (tmap_u64 k = 0; helix && k < count; ++k) wrong += labels[k] != k / (FRAMES / 3);
     draw(drmsd, count);

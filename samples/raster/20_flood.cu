@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     const tmap_u64 cells = w * h.height;
     const tmap_u64 bytes = heights_bytes(h.type) * cells;
 
-    // From a quarter of the water above the source up to all of it.
+    // At 1/4, 2/4, 3/4 and all of the depth above the source.
     const double deep = lake_wet(&h, o.source, level) ? level - heights_value(&h, o.source) : 0;
     double levels[LEVELS];
     for (int k = 0; k < LEVELS; ++k) levels[k] = level - deep * (LEVELS - 1 - k) / LEVELS;

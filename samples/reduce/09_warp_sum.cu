@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 09_warp_sum.cu: sums over a warp and over a block with shuffles.
 //
-// By a shuffle a lane reads another lane's register. In step 16 lane i adds the value of lane
+// With a shuffle a lane reads another lane's register. In step 16 lane i adds the value of lane
 // i xor 16, then that of lane i xor 8, 4, 2 and 1. After these five steps every lane has the sum of
 // all 32.
 // nvcc -O3 -arch=native -I include samples/reduce/09_warp_sum.cu -o warp_sum

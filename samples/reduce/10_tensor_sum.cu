@@ -8,6 +8,7 @@
 #include "../check.h"
 
 #include <threadmap/reduce.h>
+
 #include <math.h>
 
 enum {

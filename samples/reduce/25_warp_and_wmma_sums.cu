@@ -11,14 +11,15 @@
 #include "../check.h"
 
 #include <threadmap/reduce.h>
+
 #include <cuda_fp16.h>
 #include <mma.h>
 
 enum {
     SIDE = 16, // of the matrices
     NUMBERS = SIDE * SIDE,
-    LANES = 32, // of a warp
-    HALF_EXACT = 2048
+    LANES = 32,       // of a warp
+    HALF_EXACT = 2048 // half precision holds all integers up to it
 };
 
 // [snippet: wmma-sum]
@@ -46,7 +47,7 @@ typedef struct results {
     tmap_i64 by_bytes; // on tensor cores too
 } results;
 
-// One warp.
+// For one warp.
 __global__ void warp_sums(const int *in, results *out) {
     __shared__ alignas(32) half numbers[NUMBERS];
     int mine = 0;

@@ -35,7 +35,7 @@ static float element(const float *distances, int i, int j) {
 }
 
 // Counts the distances that differ from those computed in double precision.
-static int check_distances(float points[N][D], const float *distances) {
+static int check_distances(float points[N][D], const float *got) {
     const double tolerance = 1e-6; // relative
     int wrong = 0;
     int k = 0;
@@ -44,7 +44,7 @@ static int check_distances(float points[N][D], const float *distances) {
             double sum = 0;
             for (int c = 0; c < D; ++c) sum += pow((double)points[i][c] - points[j][c], 2);
             const double want = sqrt(sum);
-            wrong += !(fabs(distances[k] - want) <= tolerance * want);
+            wrong += !(fabs(got[k] - want) <= tolerance * want);
             ++k;
         }
     return wrong;
@@ -61,14 +61,14 @@ static void draw(const float *distances, float longest) {
 
 int main(void) {
     static float host[N][D];
-    static float distances[PAIRS];
+    static float got[PAIRS];
     check_gpu();
 
     place_points(host);
     float *points;
     float *out;
     CHECK(cudaMalloc((void **)&points, sizeof host));
-    CHECK(cudaMalloc((void **)&out, sizeof distances));
+    CHECK(cudaMalloc((void **)&out, sizeof got));
     CHECK(cudaMemcpy(points, host, sizeof host, cudaMemcpyHostToDevice));
 
     // [snippet: distances]
@@ -76,15 +76,15 @@ int main(void) {
     const tmap_pdist_points all = {points, N, D};
     CHECK(tmap_pdist_f32(all, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, out, 0));
     // [/snippet]
-    CHECK(cudaMemcpy(distances, out, sizeof distances, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(points));
     CHECK(cudaFree(out));
 
     float longest = 0;
-    for (int k = 0; k < PAIRS; ++k) longest = fmaxf(longest, distances[k]);
+    for (int k = 0; k < PAIRS; ++k) longest = fmaxf(longest, got[k]);
     for (int j = 1; j < N; j += 33)
-        printf("from point 0 to point %3d: %.4f\n", j, element(distances, 0, j));
+        printf("from point 0 to point %3d: %.4f\n", j, element(got, 0, j));
     printf("the longest of %d distances: %.4f\n", PAIRS, longest);
-    draw(distances, longest);
-    return check_result("distances between all pairs", check_distances(host, distances));
+    draw(got, longest);
+    return check_result("distances between all pairs", check_distances(host, got));
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 17_gravity.cu: a sum over all other points for each of n points (tmap_pairs_rows). The engine
-// visits each pair once and adds to both of its points. Here bodies attract each other: the
-// acceleration of body i, which is at r_i, is the sum over all other bodies j of
-//     mass_j (r_j - r_i) / (|r_j - r_i|^2 + SOFT)^(3/2).
+// visits each pair once and adds to both of its points. Here it is the acceleration of each body:
+//     a_i = sum over all j != i of mass_j (r_j - r_i) / (|r_j - r_i|^2 + SOFT)^(3/2)
 // nvcc -O3 -arch=native -I include samples/triangle/17_gravity.cu -o gravity
 #include "../check.h"
 #include "../picture.h"
@@ -18,7 +17,7 @@ enum {
     OUTER = 0x2b6ca8  // and the other half
 };
 #define SOFT 0.01f // keeps the attraction of close bodies finite
-#define STEP 0.02f // of time
+#define DT   0.02f // the time of a step
 
 // [snippet: rows]
 typedef struct gravity {
@@ -77,9 +76,10 @@ static int move(float3 *body, float2 *speed, const float2 *acceleration) {
         float2 rest = acceleration[i]; // less the pulls of all bodies; body i adds 0 to itself
         for (int j = 0; j < N; ++j) add(&rest, -body[j].z, pull(body[i], body[j]));
         wrong += !(hypotf(rest.x, rest.y) < 1e-4f);
-        add(&speed[i], STEP, acceleration[i]);
+        add(&speed[i], DT, acceleration[i]);
     }
-    for (int i = 0; i < N; ++i) body[i].x += STEP * speed[i].x, body[i].y += STEP * speed[i].y;
+    for (int i = 0; i < N; ++i)
+        body[i] = make_float3(body[i].x + DT * speed[i].x, body[i].y + DT * speed[i].y, body[i].z);
     return wrong;
 }
 

@@ -341,7 +341,7 @@ def check_numbers(data):
          "2.00", "194", "25"]])
     expect("compact-works", lines(plot.TABLES["compact-works"](data)), [
         ["Sierpinski gasket", "`tmap_ca`, u32", "15", "-", "**0.100**", "-", "25", "15", "143", "25"],
-        ["Sierpinski gasket", "heat of one's own, 8 neighbours, f32", "16", "0.500", "**0.250**",
+        ["Sierpinski gasket", "heat, own rule, 8 neighbours, f32", "16", "0.500", "**0.250**",
          "2.00", "25", "18", "194", "25"]])
     expect("compact-moves", lines(plot.TABLES["compact-moves"](data)), [
         ["Sierpinski gasket", "16", "bytes to bits", "bit", "0.100", "430", "50"]])

@@ -84,8 +84,8 @@ TMAP_FN tmap_xyz tmap_ask_region_at(const tmap_ask_region *t, tmap_u32 i) {
     return at;
 }
 
-// The threads that process a region together. A query has a team of four or eight lanes, a warp, or
-// a block; a terminal one of eight lanes, a warp, or several warps, which may run at different
+// The threads that process a region together. A query's team is four or eight lanes, a warp, or a
+// block. A terminal's team is eight lanes, a warp, or several warps, which may run at different
 // times and in different blocks. So your functions synchronize and reduce within `lanes` only: the
 // calling warp's part of the team, contiguous and at a multiple of its length (4, 8 or 32).
 typedef struct tmap_ask_team {
@@ -119,7 +119,7 @@ typedef struct tmapi_ask_level {
     tmap_u64 ticket; // chunks of shared elements taken so far
 } tmapi_ask_level;
 
-// What must be 0 before a run.
+// The counters of a run; all must be 0 before it.
 typedef struct tmapi_ask_control {
     tmapi_ask_level level[TMAP_ASK_LEVELS_MAX];
     tmap_u64 whole_ticket, leaf_ticket, fill_ticket; // chunks taken so far
@@ -134,20 +134,21 @@ typedef struct tmap_ask_workspace {
     tmap_u32 *value;       // values of the regions in `fill`
     tmap_u64 table_capacity, list_capacity;
     tmap_workspace memory; // the memory that contains all of these
-    tmap_workspace rest;   // its end, at a multiple of 256, for the problem
+    tmap_workspace rest;   // its unused end, at a multiple of 256, for your data
 } tmap_ask_workspace;
 
 // Numbers that only affect speed. All except fill_eight and the sides are 1 or more.
 typedef struct tmap_ask_tuning {
-    // Chunks of leaves and shared borders: the most elements of one; chunks for each warp; chunks
-    // for each warp in the last eighth of all elements.
+    // Leaves and shared borders are computed in chunks. chunk: the most elements of one. chunks:
+    // number of chunks for each warp, which sets their size. chunks_last: the same for the smaller
+    // chunks of the last eighth of all elements.
     tmap_u32 chunk, chunks, chunks_last;
     // Uniform regions are finished in pieces of fill_elements elements, by eight lanes if they have
     // up to fill_eight. One warp in fill_warps begins the last launch with these regions, the
     // others with leaves.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // By the sum of a region's sides: above warp_sides a block queries it, up to four_sides four
-    // lanes, up to eight_sides eight, else a warp.
+    // The sum of a region's sides decides who queries it: above warp_sides a block, up to
+    // four_sides four lanes, up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
@@ -370,10 +371,10 @@ typedef struct tmap_ask_work {
     tmap_u64 only;           // with this scalar
     tmapi_ask_divider per, wide, high;
     tmap_u64 *ticket;       // counter of chunks; null: each warp takes every stride-th one
-    tmap_u64 coming;        // lane 0: number of the next chunk,
-    int asked;              // or its ticket
+    tmap_u64 coming;        // lane 0: number of the next chunk, or
+    int asked;              // its ticket, if `asked`
     tmap_u32 left;          // elements of the chunk not yet taken
-    tmap_u32 number, place; // of the lane's region; of its next element in it
+    tmap_u32 number, place; // of the lane's region; its next element there
     tmap_u64 scalar;        // of that region, if `another`
     int another, some;      // the region changed; the region is not empty
     tmap_u32 lane;
@@ -381,8 +382,8 @@ typedef struct tmap_ask_work {
 
 // Returns the least and the largest value in the thread's part of a region: elements rank, rank +
 // size, ... or any other division. The engine joins the results of a team; those of a block first
-// within each warp. All threads of a team call a query or a terminal together, all lanes of a warp
-// a work. None of the three contains a barrier of the block; collectives use team.lanes.
+// within each warp. All threads of a team call a query or a terminal together; all lanes of a warp
+// call a work together. None of the three may contain a block barrier; collectives use team.lanes.
 typedef tmap_ask_range (*tmap_ask_query_fn)(const void *job, const tmap_ask_region *region,
                                             tmap_ask_team team);
 // Finishes the thread's part of a uniform region, whose elements all have `value`.
@@ -395,8 +396,8 @@ TMAP_DEVICE tmap_u64 tmapi_ask_work_scalar(const tmap_ask_work *w) {
     return w->entries ? w->entries[w->number] : w->only;
 }
 
-// Takes the next chunk or piece, for lane 0 of a warp. The lane's number, 0, is added: for a
-// uniform addend the compiler would sum over the warp, and wait for it at once.
+// Takes the next chunk or piece, for lane 0 of a warp. It adds the lane's number, 0: for a uniform
+// addend the compiler would sum over the warp and wait for the ticket at once.
 TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     tmap_u64 one = 1;
 #if defined(__CUDA_ARCH__)
@@ -407,7 +408,7 @@ TMAP_DEVICE tmap_u64 tmapi_ask_ticket(tmap_u64 *counter) {
     return atomicAdd(counter, one);
 }
 
-// Elements of a chunk, a multiple of 32: 1 / chunks of `each` elements, but at most `most`.
+// Number of elements of a chunk, a multiple of 32: each / chunks, but at most `most`.
 TMAP_DEVICE tmap_u32 tmapi_ask_chunk(tmap_u64 each, tmap_u32 chunks, tmap_u32 most) {
     const tmap_u32 n = each < (tmap_u64)most * chunks ? (tmap_u32)each / chunks : most;
     return n < 64 ? 32 : n / 32 * 32;
@@ -668,7 +669,7 @@ TMAP_DEVICE int tmapi_ask_check(int own, const char *function) {
 }
 
 // Queries all regions of the run's level and lists them; a region that does not fit the list or
-// table is finished at once. Only those use `leaf` here, so it may be shorter and slower than in
+// table is finished at once. Only these use `leaf` here; it may be shorter and slower than in
 // tmap_ask_finish. All threads of the grid call it, in one-dimensional blocks of full warps.
 TMAP_DEVICE void tmap_ask_query(const tmap_ask_run *run, tmap_ask_query_fn query,
                                 tmap_ask_terminal_fn terminal, tmap_ask_elements_fn leaf_elements,
@@ -817,9 +818,9 @@ TMAP_DEVICE void tmap_ask_finish(const tmap_ask_run *run, tmap_ask_terminal_fn t
 // ---- borders that children share ----------------------------------------------------------------
 
 // Calls `share` for the regions that the run's level subdivides, for problems whose queries read
-// values that others have written: share writes the values that queries of the children read,
-// except on the region's own border. Before level 0 it is called at level TMAP_ASK_WHOLE, for the
-// complete domain as work->region, when nothing is written yet. Called like tmap_ask_query.
+// computed values: share writes the values that queries of the children read, except on the
+// region's own border. Before level 0 it is called at level TMAP_ASK_WHOLE, for the complete domain
+// as work->region, when nothing is written yet. Called like tmap_ask_query.
 TMAP_DEVICE void tmap_ask_share(const tmap_ask_run *run, tmap_ask_elements_fn share_elements,
                                 tmap_ask_work_fn share, const void *job) {
     const tmap_ask_workspace *s = &run->workspace;

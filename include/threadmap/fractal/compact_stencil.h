@@ -4,9 +4,9 @@
 //
 // A thread keeps the same cell of a tile while its block goes through tiles, so it finds its
 // neighbours once. A block copies tiles that are contiguous in memory to shared memory, step by
-// step, and the values of other tiles (the halo) one by one. A place that is no cell has zeros.
-// While the rule is applied to a step, the values of the next and the table of the one after it
-// are prepared.
+// step, and the values of other tiles (the halo) one by one. The value of a place that is no cell
+// is 0. While the block applies the rule to a step, it loads the values of the next step and makes
+// the table of the step after that.
 #ifndef TMAP_FRACTAL_COMPACT_STENCIL_H
 #define TMAP_FRACTAL_COMPACT_STENCIL_H
 
@@ -16,10 +16,10 @@
 
 // ---- neighbours by digits -----------------------------------------------------------------------
 
-// The place beside a cell, as tmap_compact_beside finds it. It is no cell where `none` is 1. x, y:
-// 0, 0 if the cell is in the same fractal; otherwise it is in the copy of the fractal that lies x
-// to the right and y below, where a fractal of a higher level has that copy. index: the number of
-// the cell in its copy.
+// The place beside a cell, as tmap_compact_beside finds it. If `none` is 1, it is no cell. x, y: 0,
+// 0 if the cell is in the same fractal; otherwise it is in the copy of the fractal that lies x to
+// the right and y below, where a fractal of a higher level has that copy. index: the number of the
+// cell in its copy.
 typedef struct tmap_compact_place {
     tmap_u32 index;
     int x, y, none;
@@ -33,9 +33,9 @@ TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) 
 }
 
 // The place (dx, dy) beside cell `index` of the fractal of level r. dx, dy: -1, 0 or 1.
-// index < k^r < 2^32; of a larger index only the digits up to level r count. The function changes
-// digits from the lowest on, up to the first level at which both cells are in one box: on average
-// after k / (k - 1) levels or a few more, where nu takes r. Cost: about 25 instructions per level.
+// index < k^r < 2^32; digits of a larger index above level r are ignored. The function changes
+// digits from the lowest on, up to the first level at which both cells are in one box. On average
+// this takes k / (k - 1) levels or a few more; nu takes r. Cost: about 25 instructions per level.
 // Examples: gasket, r = 2: cell 3, which is (0,2): (0,-1) -> 1; (-1,0) -> in the copy to the left,
 // where (3,2) would be: none. Cell 8, (3,3): (1,0) -> in the copy to the right, 4, which is (0,3).
 TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_u32 r, int dx,
@@ -266,9 +266,9 @@ TMAPI_DEVICE_CALL tmapi_compact_neighbour tmapi_compact_lookup_beside(const tmap
     return n;
 }
 
-// A cell of a fractal of so few levels that two tables cover it, such as a tile. low, high: its
-// entries for its lowest levels, and for those above, if there are any. above: what the latter add
-// to its number. cells: the number of cells of the former.
+// A cell of a tile, or of another fractal that two tables cover. low: the cell's entries for the
+// lowest levels. high: its entries for the levels above, null if there are none. above: the part of
+// the cell's number that these levels add. cells: number of cells of the lowest levels.
 typedef struct tmapi_compact_pair {
     const unsigned short *low, *high;
     tmap_u32 above, cells;
@@ -499,7 +499,7 @@ TMAP_DEVICE void tmapi_compact_fetch(const tmapi_stencil *s, const tmapi_compact
 }
 
 // Copies the halo of a step: a thread copies one entry in way.rows rows. The block's last threads
-// begin, because its first ones make the table.
+// take the first entries, because its first threads make the table.
 TMAP_DEVICE void tmapi_compact_halo_fetch(const tmapi_stencil *s, const tmapi_compact_block *b,
                                           const tmap_compact_word *word, tmap_u64 offset,
                                           const unsigned char *table, unsigned char *to) {
@@ -557,7 +557,7 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i)
         tmapi_value_copy(nine.bytes + i * size, c->near_to[i] + u * b->at.row, size);
-    if (lane->beside) { // each place is in one direction, so that a sum of bytes joins them
+    if (lane->beside) { // no place is in two directions, so the bytes can be added
         const tmap_u64 is = lane->beside & ((const tmap_u64 *)(table + b->at.there))[tile];
         const tmap_u32 bits = ((tmap_u32)is | (tmap_u32)(is >> 32)) * 0x01010101u >> 24;
         around |= (bits & 0x0f) | (bits & 0xf0) << 1;

@@ -28,7 +28,7 @@
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory, which can be
 // any multiple of 4. Launch a kernel that needs more with more bytes (cudaLaunchKernel in place of
-// tmap_each_launch). Its own part begins at plan.shared, rounded up to the alignment of its data:
+// tmap_each_launch). The kernel's part begins at plan.shared, rounded up to its alignment:
 //
 //     extern __shared__ uint4 all[];
 //     float4 *own = (float4 *)((unsigned char *)all + (plan.shared + 15) / 16 * 16);
@@ -243,7 +243,7 @@ static inline int tmapi_each_plan_side_by_side(tmap_each_plan *plan, const tmap_
 }
 
 // Chooses the block for the largest tiles that fit one. With few tiles it lowers the number
-// of blocks per multiprocessor, to two at the least: a block takes as long to begin as for
+// of blocks per multiprocessor, to two at the least: a block takes as long to start as to process
 // about 24 tiles.
 static inline int tmapi_each_plan_tiles(tmap_each_plan *plan, const tmap_facts *facts) {
     for (;; --plan->tile_level) {
@@ -284,8 +284,8 @@ static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const t
     return TMAP_OK;
 }
 
-// The plan of one kind of work; see tmap_each_plan_of. A plan of words is one of a sheet, whose
-// level is r minus the levels of a word.
+// The plan of one kind of work; see tmap_each_plan_of. A plan for words is that of one sheet, a
+// fractal of level r minus the levels of a word.
 static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                      const tmap_facts *facts, tmap_each_plan *out) {
     const tmap_compact_word cells_alone = {0, 1, 0};
@@ -305,7 +305,7 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     p.kernel = 0, p.work = work, p.type = 0;
     if (tmap_each_plan_places(&p) == ~0ull) return TMAP_ERANGE;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
-    // Memory reads a sector before it is written in part: with many of them a prefetch pays.
+    // Memory reads a sector before a partial write: if there are many, a prefetch pays.
     p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
     p.dense = p.holes && cells >= places / wish.sparse;
     for (int i = 0; i < 3 && code == TMAP_ERANGE; ++i)
@@ -315,9 +315,9 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
 }
 
 // Makes the plan of tmap_each_plan_make from facts (launch.h), without a call of CUDA. out->kernel
-// becomes null. The code that launches the kernel raises its limit of dynamic shared memory if
-// plan.shared needs that (more than 48 KB). Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where
-// tmap_each_plan_make returns cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
+// becomes null. The code that launches the kernel must raise its limit of dynamic shared memory if
+// plan.shared exceeds 48 KB. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where tmap_each_plan_make
+// returns cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
 static inline int tmap_each_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, const tmap_facts *facts,
                                     tmap_each_plan *out) {
     return tmapi_each_plan_of(TMAP_EACH_VISIT, f, r, pitch, facts, out);
@@ -668,7 +668,7 @@ TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, vo
 // than three places in 4 are cells (plan->holes). Otherwise it runs as tmap_each. into.data: the
 // matrix's element 0, whatever plan->offset is.
 // Cost compared with tmap_each: up to 36% less on large levels; up to a third more on small
-// fractals; half as much again where nearly all places are cells. Use tmap_each for the last two.
+// fractals; 50% more where nearly all places are cells. Use tmap_each for the last two.
 // Example: const tmap_array out = {p.out, sizeof *p.out}; tmap_each_into(&plan, dab, out, &p).
 TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visit, tmap_array into,
                                 void *job) {

@@ -3,8 +3,8 @@
 // International Edition 38, 236), `gmx cluster -method gromos`, from a condensed distance matrix.
 //
 // The centre of the next cluster is the remaining frame with the most remaining neighbours, d(i, j)
-// <= cutoff; it and its neighbours leave, and so on. Of frames with equally many neighbours the
-// lowest comes first. A frame counts as its own neighbour. (gmx cluster uses d < cutoff, and its
+// <= cutoff; it and its neighbours leave, and so on. Of frames with the same number of neighbours
+// the lowest is taken. A frame counts as its own neighbour. (gmx cluster uses d < cutoff, and its
 // sort decides the order of ties.)
 //
 //     const tmap_distances distances = {d, n};

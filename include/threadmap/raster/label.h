@@ -222,13 +222,13 @@ TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, tmap_u64 y, 
 // is the run with its first cell, whatever the order of unions.
 //
 // Nearly all of the forest is built without an atomic: the parent of a run is the run above at its
-// leftmost touch in the word where it starts. Only the other touches have to be united: in
-// 4-connected noise of 0.593, 1.6 of 7.3 a word.
+// leftmost touch in the word where it starts. Only the other touches have to be united. In
+// 4-connected noise of density 0.593 these are 1.6 of the 7.3 touches of a word.
 
 // Where runs of a word touch runs of the word above, one bit for each pair of runs. straight: the
-// first cell of the lower run that is below a cell of the upper one. left: over a corner: the lower
-// run starts where the upper one has ended. right: it ends where the upper one starts. first: first
-// touches of runs that start in this word; a bit with two touches is not `right`.
+// first cell of the lower run that lies below the upper one. left, right: over a corner; the lower
+// run starts just after the upper one, or ends just before it. first: first touches of runs that
+// start in this word; a bit with two touches is not `right`.
 typedef struct tmapi_label_touch {
     tmap_u32 straight, left, right, first;
 } tmapi_label_touch;
@@ -315,8 +315,8 @@ TMAP_DEVICE void tmapi_label_alone(unsigned short *parents, tmap_u32 first, tmap
         pairs[i] = (first + 2 * i) | (first + 2 * i + 1) << 16;
 }
 
-// Makes the runs above first touches `rest` parents. left, right: touches of these kinds. through:
-// 1: uses the parents of the runs above; 0: other warps may be writing these.
+// Makes the runs above the first touches `rest` the parents of the runs below. left, right: touches
+// of these kinds. through: 1: uses the parents of the runs above; 0: other warps may write these.
 TMAP_DEVICE void tmapi_label_first(unsigned short *parents, const tmapi_label_row *up,
                                    const tmapi_label_row *low, tmap_u32 rest, tmap_u32 left,
                                    tmap_u32 right, const int through) {
@@ -443,7 +443,7 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 //
 // A warp reads a row of 1024 cells; each lane receives a word of it.
 
-// Bits of the non-zero ones of 4 bytes, appended to `bits`; and of 16 bytes.
+// Appends a bit for each of 4 bytes to `bits`, 1 if it is not zero. Below: the bits of 16 bytes.
 TMAP_DEVICE tmap_u32 tmapi_label_pack4(tmap_u32 x, tmap_u32 bits) {
     const tmap_u32 top = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
     return __funnelshift_l(top * 0x00204081u, bits, 4); // gathers four bits at the top
@@ -965,7 +965,7 @@ TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *
     return before + sum - value;
 }
 
-// Converts counts to sums of the previous ones in a chunk; the last block does so for chunks.
+// Converts counts to sums of the previous ones in a chunk. The last block does so for the chunks.
 static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum_kernel(tmapi_label_job job) {
     __shared__ tmap_u64 sums[TMAPI_LABEL_SCAN_THREADS / 32];
@@ -1006,8 +1006,8 @@ TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key,
     return (tmap_u32)((key >> 32) - y0) << job->shift | (key & 1023);
 }
 
-// Sets the bits of a block's components with first cells in other blocks, which numbers in rows
-// also count. Barriers of the block.
+// Sets the bits of a block's components with first cells in other blocks, because the numbers in a
+// row count them too. Collective for the block, with barriers.
 TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     const tmap_u32 block = blockIdx.x, used = job->used[block];
     const tmap_u64 y0 = (tmap_u64)(block / job->bx) * job->rows;

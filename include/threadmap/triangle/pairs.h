@@ -288,7 +288,7 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
 }
 
 // Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
-// and the second ones from b * others on; pairs are only formed within a set. Your functions
+// and the second points from b * others on; pairs are only formed within a set. Your functions
 // receive i and j within the set and copies of the coordinates; the number of the set is not among
 // their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
@@ -310,8 +310,8 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // Launches the plan's kernel, whose parameters are the plan and one struct of your own, both by
 // value. job: the address of that struct. A plan without items is launched too, because a fold
 // still writes its result. The launch can be captured in a graph.
-// Returns the launch's own error, not one that an earlier call left, which it does not clear
-// either; cudaErrorInvalidValue for a null pointer and for a plan that no plan maker has made. The
+// Returns cudaErrorInvalidValue for a null pointer and for a plan that no plan maker has made, else
+// the launch's own error. It neither reports nor clears an error that an earlier call left. The
 // launchers of other headers also refuse plans of another kind.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_job job,
                                             cudaStream_t stream) {
@@ -482,7 +482,7 @@ TMAP_DEVICE void tmapi_pairs_tile(const tmap_pairs_plan *plan, const tmapi_pairs
                 tmapi_pairs_rows_by(p, place, mine, 0, TMAPI_PAIRS_MINE, y + k * step, band, 1);
         return;
     }
-#pragma unroll // every point has its own number of rows: on the diagonal half of all pairs
+#pragma unroll // points differ in their rows: on the diagonal half of all pairs exist
     for (tmap_u32 c = 0; c < TMAPI_PAIRS_MINE; ++c) {
         const tmap_u32 height = tmapi_pairs_height(plan, place, c);
         for (tmap_u32 y = 0; y < height; y += step)
