@@ -26,7 +26,7 @@ typedef struct ask_theory {
 static double ask_theory_best(const ask_theory *t, tmap_u64 n, tmap_u32 fixed) {
     tmap_ask_candidates list = {ask_theory_values, ask_theory_values, ask_theory_values,
                                 ASK_THEORY_VALUES, ASK_THEORY_VALUES, ASK_THEORY_VALUES};
-    tmap_ask_model m = {n, 0, 0, 0, 512, 0.7, 100, 128, 64};
+    tmap_ask_model m = {n, 0, 0, 0, 8, 0.7, 100, 128, 64};
     double value = 0;
     if (t->parameter[0] == 'P') m.chance = t->value;
     if (t->parameter[0] == 'A') m.element_cost = t->value;
@@ -44,30 +44,32 @@ static void ask_theory_row(bench_results *results, const ask_theory *t) {
     static const char *const goals[] = {"omega", "sbr", "mbr"};
     char row[2048], x[512] = "", y[512] = "";
     int along_n = t->axis[0] == 'n';
-    for (int i = 0; i < (along_n ? 17 : ASK_THEORY_VALUES); ++i) {
+    for (int i = 0; i < (along_n ? 25 : ASK_THEORY_VALUES); ++i) {
         double at = along_n ? (double)(256ull << i) : ask_theory_values[i];
         double value = along_n ? ask_theory_best(t, 256ull << i, 0)
-                               : ask_theory_best(t, 65536, ask_theory_values[i]);
+                               : ask_theory_best(t, 1ull << 24, ask_theory_values[i]);
         if (!(value > 0)) continue;
         snprintf(x + strlen(x), sizeof x - strlen(x), "%s%.0f", *x ? ", " : "", at);
         snprintf(y + strlen(y), sizeof y - strlen(y), "%s%.5g", *y ? ", " : "", value);
     }
     snprintf(row, sizeof row,
              "\"work\": \"theory\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"axis\": "
-             "\"%s\", \"parameter\": \"%s\", \"value\": %g, \"x\": [%s], \"y\": [%s]",
+             "\"%s\", \"parameter\": \"%s\", \"value\": %.10g, \"x\": [%s], \"y\": [%s]",
              goals[t->goal], t->axis, t->parameter, t->value, x, y);
     bench_results_row(results, row);
 }
 
 // All curves: also g, r and B at several n, and times with other numbers of multiprocessors (q) and
-// of their cores (c), which Omega does not know. What is not varied: A = 512, P = 0.7, lambda =
-// 100, 128 multiprocessors of 64 cores, n = 65536.
+// of their cores (c), which Omega does not know. What is not varied: A = 8, P = 0.7, lambda = 100,
+// 128 multiprocessors of 64 cores, n = 2^24. These and the values below are those of the authors'
+// scripts/theo-genplots.sh.
 static void ask_theory_rows(bench_results *results) {
     static const char *const axes[] = {"n", "g", "r", "B"};
     static const char *const parameters[] = {"P", "A", "lambda", "n", "q", "c"};
     static const double values[6][ASK_THEORY_CURVES] = {
-        {0.3, 0.5, 0.7, 0.9},         {8, 64, 512, 4096}, {1, 10, 100, 1000},
-        {1024, 8192, 65536, 1 << 20}, {8, 32, 128, 512},  {16, 64, 256, 1024}};
+        {0.6, 0.7, 0.8, 0.9}, {2, 4, 8, 16},
+        {1, 100, 1e4, 1e6},   {256, 65536, 1 << 24, 4294967296.0},
+        {1, 128, 256, 512},   {1, 16, 64, 128}};
     for (int goal = TMAP_ASK_OMEGA; goal <= TMAP_ASK_SPEEDUP_MBR; ++goal)
         for (int axis = 0; axis < 4; ++axis)
             for (int parameter = 0; parameter < 6; ++parameter) {

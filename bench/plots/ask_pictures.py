@@ -181,13 +181,13 @@ def draw_ask_omega(pyplot, data):
     """The paper's Fig. 3."""
     return draw_theory_of(pyplot, data, ("omega",), "The model's work reduction Ω, "
                           "other parameters at their best\n"
-                          "not varied: A = 512, P = 0.7, λ = 100, n = 65536")
+                          "not varied: A = 8, P = 0.7, λ = 100, n = 2^24")
 
 
 def draw_ask_theory(pyplot, data):
     """The paper's Fig. 4."""
     return draw_theory_of(pyplot, data, ("sbr", "mbr"), "The model's speedups: SBR solid, MBR "
-                          "dashed\nnot varied: A = 512, P = 0.7, λ = 100, n = 65536, "
+                          "dashed\nnot varied: A = 8, P = 0.7, λ = 100, n = 2^24, "
                           "128 multiprocessors of 64 cores")
 
 
