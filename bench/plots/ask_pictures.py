@@ -158,8 +158,10 @@ def draw_theory_of(pyplot, data, goals, title):
                         if (row["variant"], row["axis"], row["parameter"], row["value"]) == \
                                 (goal, axis, parameter, value):
                             name = "λ" if parameter == "lambda" else parameter
+                            text = f"2^{int(value).bit_length() - 1}" if parameter == "n" \
+                                else f"{value:.7g}"
                             axes.plot(row["x"], row["y"], style, color=COLOURS[i], marker=".",
-                                      label=f"{name} = {value:.7g}" if style == "-" else None)
+                                      label=f"{name} = {text}" if style == "-" else None)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             plain_ticks(axes.yaxis)
