@@ -4,15 +4,7 @@
 #ifndef BENCH_ASK_DP_H
 #define BENCH_ASK_DP_H
 
-#if !defined(BENCH_DP)
-#if defined(__CUDACC_VER_MAJOR__)
-#define BENCH_DP 0
-#else
-#define BENCH_DP           1
-#define BENCH_DP_HERE      1
-#define TMAP_MANDELBROT_DP 1
-#endif
-#endif
+#include "../dp.h"
 
 #include <threadmap/papers/mandelbrot_published.h>
 

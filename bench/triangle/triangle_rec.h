@@ -5,15 +5,7 @@
 #ifndef BENCH_TRIANGLE_REC_H
 #define BENCH_TRIANGLE_REC_H
 
-#if !defined(BENCH_DP)
-#if defined(__CUDACC_VER_MAJOR__)
-#define BENCH_DP 0
-#else
-#define BENCH_DP         1
-#define BENCH_DP_HERE    1
-#define TMAP_TRIANGLE_DP 1
-#endif
-#endif
+#include "../dp.h"
 
 #include <threadmap/papers/triangle_published.h>
 

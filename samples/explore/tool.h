@@ -5,6 +5,7 @@
 #define EXPLORE_TOOL_H
 
 #include "../../bench/output.h"
+#include "../check.h"
 #include "../picture.h"
 #include "explore.h"
 
@@ -14,15 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(call) \
-    do { \
-        cudaError_t check_error = (call); \
-        if (check_error != cudaSuccess) { \
-            fprintf(stderr, "explore: %s: %s\n", #call, cudaGetErrorString(check_error)); \
-            exit(1); \
-        } \
-    } while (0)
 
 // ---- options ------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_ask_own: problems of one's own through ask.h, against every element by itself: the elements
+// test_ask_own: the user's own problems through ask.h, against every element by itself: the elements
 // of a ball or disc, each written once; slabs whose regions share their faces in 3D; both forms and
 // drivers, blocks of many sizes, few blocks, numbers of tuning at their ends and at random, tables
 // without places; that each level has the children of those that the level before subdivided; that

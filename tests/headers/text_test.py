@@ -16,7 +16,7 @@ SYSTEM[3] = SYSTEM[4] = SYSTEM[2] | {"cuda_runtime.h", "cuda_fp16.h"}
 # Headers of others that a comment may name.
 FOREIGN = {"stdint.h", "math.h", "cuda_runtime.h", "cuda_fp16.h"}
 
-# A launch returns its own error only through cudaLaunchKernel and its like; <<<...>>> leaves it
+# A launch returns its own error only through cudaLaunchKernel and similar calls; <<<...>>> leaves it
 # where cudaGetLastError finds the user's earlier ones, too, and clears them. Kernels have nothing
 # else.
 LAUNCH = re.compile(r"<<<|\bcuda(GetLast|PeekAtLast)Error\b")

@@ -3,7 +3,7 @@
 // host, pixel by pixel; on a GPU also with too few pending launches, where each lost one must be
 // counted.
 #if !defined(__CUDACC_VER_MAJOR__)
-#define TMAP_MANDELBROT_DP 1 // the CPU machine launches from kernels
+#define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
 #include "adaptive/ask_reference.h"
 #include "cuda_check.h"
@@ -115,7 +115,7 @@ int main(void) {
         printf("SKIP: no GPU\n");
         return 77;
     }
-    if (!TMAP_MANDELBROT_DP) {
+    if (!TMAP_DP) {
         printf("SKIP: compiled without -rdc=true\n");
         return 77;
     }

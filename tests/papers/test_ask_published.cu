@@ -2,7 +2,7 @@
 // test_ask_published: the Mandelbrot set in the forms that the paper describes against the serial
 // subdivision on the host whose regions have borders of their own, pixel by pixel.
 #if !defined(__CUDACC_VER_MAJOR__)
-#define TMAP_MANDELBROT_DP 1 // the CPU machine launches from kernels
+#define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
 #include "adaptive/ask_reference.h"
 #include "cuda_check.h"
@@ -104,7 +104,7 @@ int main(void) {
         printf("SKIP: no GPU\n");
         return 77;
     }
-    if (!TMAP_MANDELBROT_DP) {
+    if (!TMAP_DP) {
         printf("SKIP: compiled without -rdc=true\n");
         return 77;
     }

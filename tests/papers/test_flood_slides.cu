@@ -95,7 +95,7 @@ static void check_corners(void) {
         for (int end = 0; end < 2; ++end) {
             const tmap_raster_map map = {256, 256, 256, 0, 0, TMAP_RASTER_I16, 8};
             tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
-            // Hundreds of launches each, of which a sanitizer takes long.
+            // Hundreds of launches each, which take a sanitizer long.
             if (getenv("TMAP_TEST_SMALL") && kind / 2 != end) continue;
             if (!check_turn()) continue;
             problem p = problem_make(map, FLOOD_DRY, 0, 1, 1, tmap_flood_slides_bytes(&map));

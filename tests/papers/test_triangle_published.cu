@@ -3,7 +3,7 @@
 // how often each cell of the n x n matrix is visited, against the definition: once for j <= i, else
 // never; and the table in device memory against that of the host.
 #if !defined(__CUDACC_VER_MAJOR__)
-#define TMAP_TRIANGLE_DP 1 // the CPU machine launches from kernels
+#define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
 #include "cuda_check.h"
 #include <threadmap/papers/triangle_published.h>
@@ -131,7 +131,7 @@ static void run_form(int form, tmap_u32 n, tmap_u32 rho, tmap_u64 missing) {
 static void run(tmap_u32 n, tmap_u32 rho) {
     if (!check_turn()) return;
     for (int form = 0; form < FORMS; ++form)
-        if (form != REC_RECURSIVE || TMAP_TRIANGLE_DP) run_form(form, n, rho, 0);
+        if (form != REC_RECURSIVE || TMAP_DP) run_form(form, n, rho, 0);
 }
 
 static void run_refusals(void) {
@@ -152,7 +152,7 @@ static void run_refusals(void) {
     REFUSED(tmap_triangle_table_make(table, 0, 0));
     REFUSED(tmap_triangle_table_make(table, TMAP_TRIANGLE_TABLE_ROWS_MAX + 1, 0));
 #undef REFUSED
-    if (!TMAP_TRIANGLE_DP)
+    if (!TMAP_DP)
         expect(tmap_triangle_recursive_launch(kernel, good, 4, NULL, table, 0) ==
                    cudaErrorNotSupported,
                "without -rdc=true", REC_RECURSIVE, 100, 4);

@@ -11,7 +11,7 @@
 
 #define MAX64 0xffffffffffffffffull
 
-// 1 with -ffast-math, under which the paper's maps, that hang on each rounding, state nothing.
+// 1 with -ffast-math, under which the paper's maps, which depend on each rounding, state nothing.
 #if defined(__FAST_MATH__)
 #define FAST_MATH 1
 #else

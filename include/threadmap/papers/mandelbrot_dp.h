@@ -10,9 +10,8 @@
 // pending (cudaLimitDevRuntimePendingLaunchCount, 2048 by default), and one beyond the limit does
 // not happen. Each launch is checked on the device, and failed ones are counted.
 //
-// Only for files compiled with -rdc=true and linked with cudadevrt; elsewhere TMAP_MANDELBROT_DP is
-// 0 and the functions return cudaErrorNotSupported. Define TMAP_MANDELBROT_DP as 1 before the
-// include if another compiler than nvcc supports launches in kernels.
+// Only for files compiled with -rdc=true and linked with cudadevrt; elsewhere TMAP_DP (dp.h) is 0
+// and the functions return cudaErrorNotSupported.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, FGCS 145 (2023), sections 3 and 6.
 #ifndef TMAP_PAPERS_MANDELBROT_DP_H
@@ -20,14 +19,7 @@
 
 #include "../adaptive/mandelbrot_picture.h"
 #include "ask_sbr.h"
-
-#if !defined(TMAP_MANDELBROT_DP)
-#if defined(__CUDACC_RDC__)
-#define TMAP_MANDELBROT_DP 1
-#else
-#define TMAP_MANDELBROT_DP 0
-#endif
-#endif
+#include "dp.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -44,7 +36,7 @@ typedef struct tmap_mandelbrot_dp {
                        // are not written
 } tmap_mandelbrot_dp;
 
-#if TMAP_MANDELBROT_DP
+#if TMAP_DP
 #include "../adaptive/mandelbrot.h"
 #include "../adaptive/mandelbrot_f64.h"
 
@@ -75,7 +67,7 @@ TMAP_FN tmap_u64 tmap_mandelbrot_dp_columns_bytes(const tmap_mandelbrot *m, tmap
 static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m,
                                                  const tmap_mandelbrot_dp *how, int *out,
                                                  cudaStream_t stream) {
-#if TMAP_MANDELBROT_DP
+#if TMAP_DP
     return tmapi_mandelbrot_f32_dp_launch(m, how, out, stream);
 #else
     (void)m, (void)how, (void)out, (void)stream;
@@ -87,7 +79,7 @@ static inline cudaError_t tmap_mandelbrot_dp_f32(const tmap_mandelbrot *m,
 static inline cudaError_t tmap_mandelbrot_dp_f64(const tmap_mandelbrot *m,
                                                  const tmap_mandelbrot_dp *how, int *out,
                                                  cudaStream_t stream) {
-#if TMAP_MANDELBROT_DP
+#if TMAP_DP
     return tmapi_mandelbrot_f64_dp_launch(m, how, out, stream);
 #else
     (void)m, (void)how, (void)out, (void)stream;

@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(512) tmapi_published_finish(tmapi_publi
 
 // ---- dynamic parallelism ------------------------------------------------------------------------
 
-#if TMAP_MANDELBROT_DP
+#if TMAP_DP
 // MBR: the blocks of the grid fill a region, or compute it if dwell is -1.
 static __global__ void __launch_bounds__(512)
     tmapi_published_dp_pixels(tmapi_published p, tmap_u64 scalar, int dwell) {
@@ -393,7 +393,7 @@ static inline cudaError_t tmap_mandelbrot_published_f32(const tmap_mandelbrot *m
         return tmapi_published_levels(
             p, how->form == TMAP_PUBLISHED_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR, how->threads,
             stream);
-#if TMAP_MANDELBROT_DP
+#if TMAP_DP
     if (how->form != TMAP_PUBLISHED_GRAPH) {
         int form = how->form == TMAP_PUBLISHED_DP_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR;
         tmap_u64 parent = 0, *lost = how->lost;

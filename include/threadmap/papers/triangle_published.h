@@ -13,24 +13,16 @@
 // arguments, but for the one by a table.
 //
 // Launches by kernels are only for files compiled with -rdc=true and linked with cudadevrt;
-// elsewhere TMAP_TRIANGLE_DP is 0, tmap_triangle_recursive_next does nothing and
-// tmap_triangle_recursive_launch returns cudaErrorNotSupported. Defining TMAP_TRIANGLE_DP as 1
-// before the include says that launches in kernels work although the compiler is not nvcc.
+// elsewhere TMAP_DP (dp.h) is 0, tmap_triangle_recursive_next does nothing and
+// tmap_triangle_recursive_launch returns cudaErrorNotSupported.
 //
 // Source: Navarro, Hitschfeld, "Improving the GPU space of computation under triangular domain
 // problems" (2013), sections III and V.
 #ifndef TMAP_PAPERS_TRIANGLE_PUBLISHED_H
 #define TMAP_PAPERS_TRIANGLE_PUBLISHED_H
 
+#include "dp.h"
 #include "triangle_maps.h"
-
-#if !defined(TMAP_TRIANGLE_DP)
-#if defined(__CUDACC_RDC__)
-#define TMAP_TRIANGLE_DP 1
-#else
-#define TMAP_TRIANGLE_DP 0
-#endif
-#endif
 
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
@@ -224,7 +216,7 @@ typedef void (*tmap_triangle_recursive_kernel)(tmap_triangle_recursive r, const 
 TMAP_DEVICE void tmap_triangle_recursive_next(tmap_triangle_recursive_kernel kernel,
                                               tmap_triangle_recursive r, const void *in,
                                               void *out) {
-#if TMAP_TRIANGLE_DP
+#if TMAP_DP
     if (blockIdx.x | blockIdx.y | blockIdx.z | threadIdx.x | threadIdx.y | threadIdx.z) return;
     if (r.step >= r.rec.k) return;
     ++r.step;
@@ -258,7 +250,7 @@ static inline cudaError_t tmap_triangle_recursive_launch(const void *kernel,
     if (!kernel || !r.lost || r.n == 0 || rho < 1 || rho > 32 ||
         tmap_triangle_rec_triangles(r.rec) > 65535)
         return cudaErrorInvalidValue;
-    if (!TMAP_TRIANGLE_DP) return cudaErrorNotSupported;
+    if (!TMAP_DP) return cudaErrorNotSupported;
     return cudaLaunchKernel(kernel, dim3(grid.x, grid.x, grid.y), dim3(rho, rho, 1), arguments, 0,
                             stream);
 }
