@@ -4,14 +4,15 @@
 
     plot.py [--results DIR] [--out DIR] [--format png|svg]   draws (needs matplotlib)
     plot.py --tables [--results DIR]                         prints all tables as Markdown
-    plot.py --update [FILE...] [--results DIR]               refills the tables of documents
+    plot.py --update [FILE...] [--results DIR]               refills the tables of documents, and sentences
     plot.py --all [--results DIR] [--out DIR]                does both, for all documents
 
 DIR of results is bench/results/h200, or the only folder in bench/results; --out is docs/img. In a
 document, what stands between `<!-- table: NAME -->` and `<!-- /table -->` is replaced by the table
 of that name, and likewise `<!-- picture: NAME -->` and `<!-- /picture -->`. What results lack is
 left out of tables and pictures, and said. All tables stand in tables.md beside the results, some in
-documents; --update without a file refills all of these. Exit status: 0, 1 (no matplotlib), 2 (bad input).
+documents; --update without a file refills all of these, and writes the numbers of the committed results
+into the sentences of plots/sentences.py. Exit status: 0, 1 (no matplotlib), 2 (bad input).
 """
 import argparse
 import os
@@ -43,6 +44,7 @@ from plots.fractals_pictures import (draw_dummy, draw_fig11, draw_forms, draw_fr
                                      has_gasket, has_tops)
 from plots.others import table_others, table_versions
 from plots.results import DOCUMENTS, ROOT, WORKS, default_results, load
+from plots.sentences import SENTENCES, refresh
 from plots.style import note, start
 from plots.text import NOTHING
 from plots.triangle import table_pairs, table_pdist, table_triangle
@@ -189,13 +191,15 @@ def main(argv):
     if options.tables:
         print("\n\n".join(f"{name}:\n\n{make(data)}" for name, make in TABLES.items()))
     if options.update == []:
-        options.update = [os.path.join(ROOT, name) for name in DOCUMENTS]
+        options.update = [os.path.join(ROOT, name) for name in sorted({*DOCUMENTS, *SENTENCES})]
     for path in options.update or ():
         images = os.path.relpath(options.out, os.path.dirname(os.path.abspath(path)))
         try:
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             filled = refill(text, data, images, options.format)
+            if not options.results:  # sentences are about the committed results
+                filled = refresh(os.path.relpath(path, ROOT), filled, data, TABLES)
             if filled != text:
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(filled)

@@ -28,6 +28,7 @@ from plots.fractals import table_engine, table_meta, table_n_0, table_summary  #
 from plots.fractals_paper import table_fractal_claims  # noqa: E402
 from plots.results import (FRACTALS, Results, n_0, space_improvement,  # noqa: E402
                            theory_n_0, theory_speedup)
+from plots.sentences import SENTENCES, refresh, unknown  # noqa: E402
 from plots.text import (NOTHING, UNKNOWN, between, claim, order, sig, stated,  # noqa: E402
                         up_to)
 
@@ -466,18 +467,22 @@ def check_documents(data):
 
 
 def check_sentences():
-    """The measured numbers of the summaries of docs/papers.md are in a table of today."""
+    """The measured numbers in sentences are those of the committed results, and docs/papers.md has no
+    other ones."""
     committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
-    known = set(re.findall(r"\d+(?:\.\d+)?", "\n".join(make(committed)
-                                                         for make in plot.TABLES.values())))
-    with open(os.path.join(ROOT, "docs", "papers.md"), encoding="utf-8") as file:
-        text = file.read()
-    found = re.findall(r"^- \*\*(?:By how much|Do now):\*\*(.*(?:\n  .*)*)", text, re.M)
-    expect("summaries", len(found), 12)
-    for sentence in found:
-        for number in re.findall(r"\d+\.\d+|\d{3,}", re.sub(r"\([^)]*\)|`[^`]*`", "", sentence)):
-            if number not in known:
-                FAULTS.append(f"docs/papers.md: {number} is in no table: {sentence}")
+    for page in SENTENCES:
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text = file.read()
+        try:
+            if refresh(page, text, committed, plot.TABLES) != text:
+                FAULTS.append(f"{page} has sentences with old numbers: bench/plot.py --update")
+        except ValueError as error:
+            FAULTS.append(str(error))
+        if page == "docs/papers.md":
+            expect("numbers of docs/papers.md without a source", unknown(page, text), [])
+            changed = re.sub(r"\S+ \(best blocks\)", "0.01 (best blocks)", text) + "It is 3.25."
+            expect("an old number is found", refresh(page, changed, committed, plot.TABLES) != changed, True)
+            expect("a new number is found", len(unknown(page, changed)), 1)
 
 
 def command(*args):

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Sentences of the documents whose numbers were measured, and where each number comes from.
+
+In a sentence {2} is a measured number with two decimals. Its key is a row of results, or a number in a cell
+of a table that results make. bench/plot.py --update writes the numbers of today into the sentences; a test
+fails if one is old, or if docs/papers.md has a number that no table, no sentence here and no fragment of
+UNMEASURED has.
+"""
+import re
+
+from .triangle_paper import triangle_rows
+
+
+def cell(table, row, index=0, column=None):
+    """The number `index` in a cell of the first row of TABLES[table] whose cells begin with `row`. column:
+    of the table; without it "here" of a table of claims, and else the cell after `row`."""
+    return lambda data, tables: cell_number(tables[table](data), row, index, column)
+
+
+def cell_number(text, row, index, column):
+    lines = [line.strip("| ").split(" | ") for line in text.split("\n") if line.startswith("|")]
+    for line in lines[2:]:
+        for start, word in enumerate(line):
+            if " | ".join(line[start:]).startswith(row):
+                place = lines[0].index(column or "here") if column or "here" in lines[0] \
+                    else start + row.count(" | ") + 1
+                found = re.findall(r"\d+(?:\.\d+)?", line[place].replace(",", "")
+                                   if column or "here" not in lines[0] else line[place])
+                return float(found[index])
+    raise KeyError(f"no row begins with {row}")
+
+
+def ms(bench, **want):
+    """The time of the fastest row that has all of these."""
+    return lambda data, _: min(row["ms"] for row in data[bench].rows
+                               if all(row.get(key) == value for key, value in want.items()))
+
+
+def us(bench, **want):
+    return lambda data, tables: 1000 * ms(bench, **want)(data, tables)
+
+
+def of(key, change):
+    """A key whose number is changed: rounded otherwise, made a percentage, ..."""
+    return lambda data, tables: change(key(data, tables))
+
+
+def ratio(slow, fast):
+    return lambda data, tables: slow(data, tables) / fast(data, tables)
+
+
+def gasket(work, variant, **more):
+    return ms("fractal", work=work, variant=variant, domain="gasket", size=16, **more)
+
+
+def unrolled(tiles, index, pick):
+    """The least or greatest gain of unrolling (0) or the table (1) over the published launch."""
+    return lambda data, tables: pick(cell_number(
+        tables["fractal-claims"](data), f"unrolling, table × the published launch, ρ = 16, {tiles}, {work}",
+        index, None) for work in ("SW", "RD", "CA"))
+
+
+def tensor(work, variant, index):
+    row = {"SW": "SW, n = 65536", "RD": "RD, n = 32768", "CA": "CA, n = 32768"}[work]
+    return cell("fractal-claims", f"variant {variant} over shuffles, {row}", 2 + index)
+
+
+def sentence_flood(over, under, inputs, sizes, pick):
+    """The least or greatest ratio of two forms' speeds over inputs and sizes."""
+    def found(data, _):
+        rows = {(row["variant"], row["input"], row["size"]): row["mpix_s"] for row in data["flood"].rows
+                if row["work"] == "flood" and row["connectivity"] == 4 and row["dtype"] == "i16"}
+        return pick(speed / rows[under, given, size] for (variant, given, size), speed in rows.items()
+                    if variant == over and given in inputs and size in sizes)
+    return found
+
+
+A_TILE, MANY = "a block for each tile", "16 tiles a block"
+WATER, HARD = ("wet", "serpentine_h", "serpentine_v", "spiral"), ("noise_593", "noise_650", "maze")
+FORMS = "fractal-claims"
+BLOCKS = "triangle-claims"
+ASK = "ask-claims"
+DRMSD = "drmsd-claims"
+COMPACT = "compact-claims"
+FLOOD = "flood-claims"
+
+PAPERS = (
+    # fractals
+    ("tensor cores gain in {0} of {0} configurations of variant 1",
+     cell(FORMS, "variant 1, in some", 2), cell(FORMS, "variant 1, in some", 3)),
+    ("{2} (best blocks) and {1} times (ρ = 2) with a block for each tile; variant 1 between +{1}% "
+     "and -{1}%", cell(FORMS, f"× BB, each with its best ρ, {A_TILE}"),
+     cell(FORMS, f"× BB, the most with one ρ for both, {A_TILE}"), cell(FORMS, "variant 1, in some", 0),
+     cell(FORMS, "variant 1, in some", 1)),
+    ("{1} (write) to {1} times (sum) the paper's bounding box at n = 65536",
+     ratio(gasket("sw", "bb"), gasket("sw", "each", dtype="i32")),
+     ratio(gasket("rd", "bb"), gasket("rd", "fold", dtype="i32"))),
+    ("Variant 1, for which the paper has 5 to 10%, is between {0}% faster and {1}% slower: with ρ = 16 it "
+     "gains {0}% in SW and {1}% in RD, with ρ = 32 {0}% in SW", cell(FORMS, "variant 1, in some", 0),
+     cell(FORMS, "variant 1, in some", 1), tensor("SW", 1, 0), tensor("RD", 1, 0), tensor("SW", 1, 1)),
+    ("Variant 2 gains {0}% in RD with ρ = 16 and {0}% with ρ = 32", tensor("RD", 2, 0), tensor("RD", 2, 1)),
+    ("Variant 2, the paper's best in SW, is {0}% slower there", tensor("SW", 2, 0)),
+    ("With a block for each tile unrolling is {2} to {2} times as fast as the published launch; the table "
+     "is {2} to {2} times as fast", unrolled(A_TILE, 0, min), unrolled(A_TILE, 0, max),
+     unrolled(A_TILE, 1, min), unrolled(A_TILE, 1, max)),
+    ("their sub-boxes take {1} to {1} times as long as the published launch", *(
+        lambda data, tables, pick=pick: pick(
+            cell_number(tables[FORMS](data), f"unrolling, table × the published launch, ρ = 16, {A_TILE}, {work}",
+                        2, None)
+            / cell_number(tables[FORMS](data), f"unrolling, table × the published launch, ρ = 16, {A_TILE}, {work}",
+                          0, None) for work in ("SW", "RD", "CA")) for pick in (min, max))),
+    # triangles
+    ("{2}, {2} and {2} times at N = 30720 in the dummy, whatever the root; {2} in EDM with one "
+     "feature", *(cell(BLOCKS, f"Fig. 3: LTM-{root}, dummy") for root in "XNR"),
+     cell(BLOCKS, "conclusion: faster special functions", 1)),
+    ("up to {1} times as fast as a thread for each pair", lambda data, _: max(
+        slow["ms"] / fast["ms"] for slow in data["pairs"].rows if slow["variant"] == "thread_a_pair"
+        for fast in data["pairs"].rows if fast["variant"] == slow["of"] and fast["size"] == slow["size"])),
+    ("An H200 starts a block of 8 × 8 or 16 × 16 threads in {1} ns",
+     cell("triangle-k", "dummy | 16", 0, "BB, ns a block")),
+    ("A block of 32 × 32 takes {1} ns with work in the dummy and, from BB's mean of {2}",
+     cell("triangle-k", "dummy | 32", 0, "exact map, ns a block"),
+     cell("triangle-k", "dummy | 32", 0, "BB, ns a block")),
+    ("k is below 1 in {0} rows of {0}, {0} of them with ρ = 8", *(
+        cell(BLOCKS, "equations 13 to 15", index) for index in (5, 6, 7))),
+    ("the exact map is {1} (dummy) to {1} times as fast as BB at N = 30720", *(
+        lambda data, _, d=d: min(row["ms"] for row in triangle_rows(data["triangle"], d, 30720, "bb", None))
+        / min(row["ms"] for row in triangle_rows(data["triangle"], d, 30720, "ltm_exact", None)) for d in (0, 1))),
+    # adaptive
+    ("{1}, {2} and {2} to {2} times", cell(ASK, "ASK against exhaustive"),
+     cell(ASK, "DP against exhaustive"), cell(ASK, "ASK against DP", 0), cell(ASK, "ASK against DP", 1)),
+    ("does: {1} times, with MBR ahead", cell(ASK, "ASK against exhaustive", 2)),
+    # molecules
+    *(((f"everal atoms in a thread gain {{0}}%{more}", of(
+        ratio(*(cell("drmsd-u", f"2D, by tiles | {u}", 0, "n = 131072") for u in (4, 1))),
+        lambda gain: 100 * (gain - 1))) for more in (", and", " with"))),
+    ("shared memory {2}, two dimensions {2} to {2}, the root {2} times",
+     cell(DRMSD, "tiles in shared memory"), cell(DRMSD, "2D against 1D", 2), cell(DRMSD, "2D against 1D", 0),
+     cell(DRMSD, "`sqrt.approx` against x rsqrt(x)")),
+    # compact
+    ("{1} times with bytes, {1} with bits; {0} times less memory at r = 20",
+     cell(COMPACT, "BB by compact storage", 0), cell(COMPACT, "BB by compact storage", 1),
+     cell(COMPACT, "r = 20: a matrix")),
+    # floods
+    ("{0} times between the fastest and the slowest at 4096²; tiles {2} to {2} times the line on "
+     "terrain", cell(FLOOD, "the fastest by the slowest"),
+     sentence_flood("tiles", "line", ("terrain",), range(1 << 20), min),
+     sentence_flood("tiles", "line", ("terrain",), range(1 << 20), max)),
+    ("{1} times the fastest sweep on terrain of 16384²", cell(
+        "choose-maps", "flood, terrain | `tmap_flood` | 16,384²", 0, "times as fast")),
+    ("tiles are slower than the moving line at every size: {2} to {2} times its speed",
+     sentence_flood("tiles", "line", WATER, range(1 << 20), min),
+     sentence_flood("tiles", "line", WATER, range(1 << 20), max)),
+    ("On noise and mazes of 1024² and 4096² they are {0} to {0} times as fast",
+     sentence_flood("tiles", "line", HARD, (1024, 4096), min),
+     sentence_flood("tiles", "line", HARD, (1024, 4096), max)),
+)
+
+CHOOSING = (
+    ("4096 frames of 200 atoms in {3} ms", ms("drmsd", variant="frames", n=200, frames=4096)),
+    ("on tensor cores, {0} to {0} times faster and less exact", *(
+        ratio(ms("drmsd", variant="matrix", n=200, frames=4096),
+              ms("drmsd", variant=f"matrix_mma_{form}", n=200, frames=4096)) for form in ("split", "half"))),
+    ("{3}, {3} and {3} ms at 16384² on terrain", *(
+        ms("flood", work="flood", variant="regions", input="terrain", size=16384, connectivity=4, dtype=dtype)
+        for dtype in ("i16", "i32", "f32"))),
+    ("n = 30720, d = 3: {2} ms; `torch.pdist` takes {0}, `torch.cdist` {2} for both halves",
+     ms("pairs", variant="store_euclidean", size=30720, d=3), ms("peers_pairs", variant="torch_pdist", size=30720),
+     ms("peers_pairs", variant="torch_cdist", size=30720)),
+)
+
+
+def count(variant, size, radius):
+    return ms("pairs", variant=variant, size=size, radius=radius)
+
+
+TRIANGLE = (
+    ("(n = 3000: {3} ms against {3} of the engine; 30720: {3} against {3}; 131072: {2} against {2})", *(
+        count(variant, size, 0.097) for size in (3000, 30720, 131072) for variant in ("cell_list", "count"))),
+    ("at r = 0.2 they are {1} times (30720) and {1} times (131072) as fast", *(
+        ratio(count("count", size, 0.2), count("cell_list", size, 0.2)) for size in (30720, 131072))),
+)
+
+PERFORMANCE = (
+    ("n = 4096 `tmap_each` takes {1} µs, the plain map {0} and the list {0}.", *(
+        us("fractal", work="sw", dtype="i32", domain="gasket", size=12, variant=variant)
+        for variant in ("each", "lambda_linear", "list"))),
+    ("sectors: {2} ms instead of {2} for the gasket at n = 65536", gasket("ca", "life"),
+     gasket("sw", "each", dtype="i32")),
+)
+
+OTHERS = (
+    ("runs {2} times as fast with either as with the bounding box.",
+     cell(BLOCKS, "an error of one can be repaired by blocks")),
+)
+
+MOLECULES = (("32768 frames once takes {2} ms.", ms("drmsd", variant="read", size=32768)),)
+
+SENTENCES = {
+    "docs/papers.md": PAPERS, "docs/choosing.md": CHOOSING, "docs/performance.md": PERFORMANCE,
+    "docs/maps/triangle.md": TRIANGLE, "docs/maps/papers.md": OTHERS, "docs/maps/molecules.md": MOLECULES,
+}
+
+# What docs/papers.md says without a benchmark: the papers' own numbers, those of data sheets, and what
+# follows from the text beside it.
+UNMEASURED = (
+    "A stated number agrees if ours is within 20% of it", "within 20% of its nearer end",
+    "less than the paper's up to 40%", "arXiv 1308.1419", "arXiv 2206.02255", "arXiv 2201.00613",
+    "arXiv 2110.12952", "authors' scripts use 0.7", "up to about 12 times the speed", "up to about 315 times less",
+    "about 11 and 234 times", "(4 / 3)^20 = 315 times", "2500, is 4% of that", "2500 is 11%",
+    "0.6 ns each on an H200", "about 0.8 ns without", "at 1.98 GHz both limits are 2.09 · 10^12",
+    "do not reach 95% of the",
+)
+
+
+def pattern(sentence):
+    """A sentence as a regular expression: any numbers, and any white space between words."""
+    parts = re.split(r"\{\d\}", sentence)
+    return r"(\d+(?:\.\d+)?)".join(r"\s+".join(map(re.escape, part.split(" "))) for part in parts)
+
+
+def refresh(page, text, data, tables):
+    """A document with the numbers of today in its sentences. Raises ValueError for a sentence that it does
+    not have, or has twice."""
+    for sentence, *keys in SENTENCES.get(page, ()):
+        found = list(re.finditer(pattern(sentence), text))
+        if len(found) != 1 or len(keys) != found[0].re.groups:
+            raise ValueError(f"{page} has it {len(found)} times, with {len(keys)} keys: {sentence}")
+        digits = re.findall(r"\{(\d)\}", sentence)
+        for index in reversed(range(len(keys))):  # from the right, so that places stay
+            start, end = found[0].span(index + 1)
+            text = text[:start] + f"{keys[index](data, tables):.{digits[index]}f}" + text[end:]
+    return text
+
+
+def unknown(page, text):
+    """The measured-looking numbers (decimals, percentages, "times") of a document that are in no sentence of
+    the list, no table, no promise of a paper and no fragment of UNMEASURED."""
+    text = re.sub(r"<!-- table: [\s\S]*?<!-- /table -->|^\|.*$|`[^`]*`", "", text, flags=re.M)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"^- \*\*Promised:\*\*.*(\n  .*)*|^\*\*(?:Their set-up|Not stated)[.:*][\s\S]*?\n\n", "",
+                  text, flags=re.M)
+    for known in (*(pattern(sentence) for sentence, *_ in SENTENCES[page]), *map(pattern, UNMEASURED)):
+        text = re.sub(known, "", text)
+    return re.findall(r".{0,60}(?:\d+\.\d+|\d+%|\d+ times).{0,30}", text)
