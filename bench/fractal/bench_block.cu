@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // bench_block: the three intra-block maps of block.h in single write, reduction and automaton on four
-// embedded fractals, a block for each tile; and sums over a block by shuffles, by the integer
+// embedded fractals, a block for each tile; lambda with the arithmetic hash and with the table H[] in
+// constant and shared memory and in registers; and sums over a block by shuffles, by the integer
 // reduction instruction and by tensor cores, against cub::BlockReduce.
 //
-// The maps are those of Navarro et al., FGCS 113 (2020), section 5. Every variant is verified
+// The maps are those of Navarro et al., FGCS 113 (2020), sections 4 and 5. Every variant is verified
 // before it is timed; one that is wrong ends the run with status 1. bench_block --help lists the
 // options.
 #include "../options.h"
 #include "../results.h"
 #include "block_forms.h"
+#include "hash_forms.h"
 
+#include "../../tests/fractal/brute.h"
 #include "../../tests/fractal/fractal_check.h"
 #include <threadmap/reduce.h>
 
@@ -202,6 +205,127 @@ static void tiles_fractal(const options *o, bench_results *results, bench_ceilin
     CHECK(cudaFree(counter));
 }
 
+// ---- the arithmetic hash and the table H[] -----------------------------------------------------
+
+typedef struct hash_job {
+    tmap_nbb f;
+    int fractal, form;
+    tmap_u32 write_r, map_r; // levels
+    tmap_u64 width, height;  // of the level that is written
+    int *out;
+    tmap_u64 *sum; // null: the map alone, without its sum
+} hash_job;
+
+static void hash_write_run(void *context) {
+    const hash_job *j = (const hash_job *)context;
+    const tmap_u32 m = hash_tile_level(j->f);
+    const tmap_xy64 tiles = tmap_nbb_orthotope(j->f, j->write_r - m);
+    const tmap_u64 need = tmap_block_threads(TMAP_BLOCK_SUBBOX, j->f, m);
+    hash_cases[j->fractal].write
+        [j->form]<<<dim3((unsigned)tiles.x, (unsigned)tiles.y), (unsigned)(need + 31) / 32 * 32>>>(
+            j->write_r, j->width, j->out);
+    CHECK(cudaGetLastError());
+}
+
+static void hash_map_run(void *context) {
+    const hash_job *j = (const hash_job *)context;
+    const tmap_xy64 box = tmap_nbb_orthotope(j->f, j->map_r);
+    hash_cases[j->fractal]
+        .map[j->form]<<<dim3((unsigned)(box.x + 255) / 256, (unsigned)box.y), 256>>>(
+            j->map_r, (tmap_u32)box.x, j->sum, (tmap_u32 *)j->out);
+    CHECK(cudaGetLastError());
+}
+
+// The sum of g^x h^y over the cells of level r, from the fractal's drawing: the product over levels
+// of the sum over the boxes with a replica.
+static tmap_u64 hash_sum(const brute *b, tmap_u32 r) {
+    tmap_u64 all = 1, side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        tmap_u64 level = 0;
+        for (int i = 0; i < b->k; ++i)
+            level += hash_power(HASH_BASE_X, (tmap_u64)b->tau_x[i] * side_x) *
+                     hash_power(HASH_BASE_Y, (tmap_u64)b->tau_y[i] * side_y);
+        all *= level;
+        side_x *= (tmap_u64)b->sx, side_y *= (tmap_u64)b->sy;
+    }
+    return all;
+}
+
+// Compares every place that the single write reaches or must not reach, and the sum over the cells
+// of the map alone.
+static void hash_verify(hash_job *j, const char *domain, tmap_u64 *counter) {
+    const tmap_u64 places = j->width * j->height;
+    const brute b = brute_make(hash_cases[j->fractal].rows);
+    CHECK(cudaMemset(j->out, CHECK_POISON_U8, places * sizeof *j->out));
+    hash_write_run(j);
+    check_written_i32<<<dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16), 256>>>(
+        j->f, j->write_r, j->width, j->height, 7, j->out, counter);
+    if (counted(counter)) wrong(hash_names[j->form], domain, j->write_r);
+    j->sum = counter;
+    hash_map_run(j);
+    j->sum = NULL;
+    if (counted(counter) != hash_sum(&b, j->map_r)) wrong(hash_names[j->form], domain, j->map_r);
+}
+
+static void hash_time(const options *o, bench_results *results, hash_job *j, int part) {
+    const char *domain = tmap_fractal_name(j->fractal), *parts[] = {"launch", "map"};
+    const tmap_u32 r = part ? j->map_r : j->write_r;
+    const double cells = (double)tmap_nbb_cells(j->f, r);
+    const bench_time t =
+        bench_measure_queued(part ? hash_map_run : hash_write_run, j, o->budget_ms);
+    char row[512];
+    printf("| hash | %s | %s | %u | %s | %.5f | %.1f | %.4f |\n", parts[part], domain, r,
+           hash_names[j->form], t.ms, t.noise_pct, 1e6 * t.ms / cells);
+    fflush(stdout);
+    snprintf(row, sizeof row,
+             "\"work\": \"hash\", \"part\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", "
+             "\"size\": %u, \"rho\": %u, \"dtype\": \"i32\", \"ms\": %.6f, \"noise_pct\": %.2f, "
+             "\"cells\": %.0f, \"verified\": true",
+             parts[part], hash_names[j->form], domain, r,
+             part ? 1 : (unsigned)tmap_nbb_side_x(j->f, hash_tile_level(j->f)), t.ms, t.noise_pct,
+             cells);
+    bench_results_row(results, row);
+}
+
+// The largest level r up to level_max32 with base^r <= most.
+static tmap_u32 hash_level(tmap_nbb f, tmap_u64 base, tmap_u64 most) {
+    tmap_u32 r = 0;
+    while (r < tmap_nbb_level_max32(f) && tmapi_pow_saturate(base, r + 1) <= most) ++r;
+    return r;
+}
+
+// Every fractal of the catalogue: the single write at the largest level with a quarter of the places
+// of the gasket's square (4 GiB for level 16), and the map alone on up to a sixteenth as many cells.
+static void hash_all(const options *o, bench_results *results) {
+    tmap_u64 *counter, most = 1ull << 2 * (o->level - 1);
+    hash_job j = {};
+    CHECK(cudaMalloc((void **)&counter, sizeof *counter));
+    CHECK(cudaMemset(counter, 0, sizeof *counter));
+    CHECK(cudaMalloc((void **)&j.out, most * sizeof *j.out));
+    printf("\n| work | part | fractal | r | variant | ms | noise %% | ns a cell |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (; j.fractal < TMAP_FRACTAL_COUNT; ++j.fractal) {
+        tmap_xy table[TMAP_REPLICAS_MAX] = {};
+        const brute b = brute_make(hash_cases[j.fractal].rows);
+        for (int i = 0; i < b.k; ++i)
+            table[i].x = (tmap_u32)b.tau_x[i], table[i].y = (tmap_u32)b.tau_y[i];
+        CHECK(cudaMemcpyToSymbol(hash_table, table, sizeof table, sizeof table * j.fractal));
+        j.f = tmap_fractal_at(j.fractal);
+        j.write_r = hash_level(j.f, j.f.sx * j.f.sy, most);
+        j.map_r = hash_level(j.f, j.f.k, most / 4);
+        j.width = tmap_nbb_side_x(j.f, j.write_r), j.height = tmap_nbb_side_y(j.f, j.write_r);
+        if (j.write_r < hash_tile_level(j.f)) continue;
+        for (j.form = 0; j.form < HASH_FORMS; ++j.form) {
+            bench_progress(30 + j.fractal * 2 / TMAP_FRACTAL_COUNT, 36, "hash");
+            hash_verify(&j, tmap_fractal_name(j.fractal), counter);
+        }
+        for (int part = 0; part < 2; ++part)
+            for (j.form = 0; j.form < HASH_FORMS; ++j.form) hash_time(o, results, &j, part);
+    }
+    CHECK(cudaFree(j.out));
+    CHECK(cudaFree(counter));
+}
+
 // ---- sums over a block --------------------------------------------------------------------------
 
 // A value for thread `rank` of a block in turn `turn`, from a register: 21 bits, so that 1024 of
@@ -360,7 +484,7 @@ static void reduce_all(const options *o, bench_results *results) {
             j.blocks = (tmap_u32)processors * 4 * (2048 / threads); // four waves
             if (j.times < 16) j.blocks = 5;                         // a quick run
             sums = (double)j.blocks * j.times;
-            bench_progress(30 + (j.large * all + i) * 6 / (2 * all), 36, j.variant->variant);
+            bench_progress(32 + (j.large * all + i) * 4 / (2 * all), 36, j.variant->variant);
             CHECK(cudaMalloc(&j.out, j.blocks * sizeof(tmap_u64)));
             if (!reduce_verify(&j, &error)) wrong(j.variant->variant, dtype, threads);
             t = bench_measure(reduce_run, &j, o->budget_ms);
@@ -425,6 +549,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 4; ++i)
         tiles_fractal(&o, &results, c, tmap_fractal_name(tmap_fractal_index(fractals[i])),
                       fractals[i], level_beside(fractals[i], o.level));
+    hash_all(&o, &results);
     reduce_all(&o, &results);
     bench_progress(36, 36, "");
     if (bench_results_close(&results)) bench_bad("--out", o.out);

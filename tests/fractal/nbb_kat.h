@@ -24,7 +24,7 @@ typedef struct kat_vector {
 // The answers of one vector, all integers widened to 64 bits; those not asked for are 0.
 // clang-format off
 #define KAT_ANSWERS(X) \
-    X(contains64) X(contains) X(gasket_contains) \
+    X(hash_x) X(hash_y) X(contains64) X(contains) X(gasket_contains) \
     X(lambda64_x) X(lambda64_y) X(nu64_x) X(nu64_y) X(delta64_x) X(delta64_y) \
     X(lambda_x) X(lambda_y) X(nu_x) X(nu_y) X(delta_x) X(delta_y) \
     X(lambda_linear64_x) X(lambda_linear64_y) X(nu_linear64) \
@@ -124,10 +124,16 @@ TMAP_FN void kat_ask(const kat_vector *v, kat_answer *a) {
     int n = 0;
     kat_nothing(a);
     if (v->asks & KAT_GASKET) kat_ask_gasket(v, a);
-        // one branch for each fractal, so that the maps fold around its constants
+        // one branch for each fractal, so that the maps fold around its constants; the hashes of all
+        // replicas, packed as H[] is
 #define KAT_CONSTANT(name, title, rows, k, sx, sy, tau_x, tau_y) \
     if (v->constant == n++) { \
         kat_ask_fractal(tmap_fractal_##name(), v, a); \
+        for (tmap_u32 beta = 0; beta < k; ++beta) { \
+            const tmap_xy h = tmap_##name##_hash(beta); \
+            a->hash_x |= (tmap_u64)h.x << 4 * beta; \
+            a->hash_y |= (tmap_u64)h.y << 4 * beta; \
+        } \
         return; \
     }
     TMAP_FRACTALS(KAT_CONSTANT)

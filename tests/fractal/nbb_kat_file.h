@@ -229,7 +229,8 @@ static inline kat_answer kat_expected(const kat_vector *v) {
     kat_answer a;
     int cell = (v->asks & KAT_CELL) != 0;
     kat_nothing(&a);
-    if (!cell) return a; // not a cell: every contains says 0, and nothing else is asked
+    if (v->constant >= 0) a.hash_x = v->f.tau_x, a.hash_y = v->f.tau_y;
+    if (!cell) return a; // not a cell: every contains says 0
     a.contains64 = 1;
     a.lambda64_x = a.delta64_x = v->x;
     a.lambda64_y = a.delta64_y = v->y;

@@ -184,6 +184,13 @@ int main(void) {
     check_total(tmap_nbb_make(3, 0, 2, 0x100, 0x110), &sum);
     check_total(tmap_nbb_make(3, 2, 0, 0x100, 0x110), &sum);
     check_total(tmap_nbb_make(~0u, ~0u, ~0u, MAX64, MAX64), &sum);
+#define ADD_HASH(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    for (tmap_u32 i = 0; i < 1024; ++i) { \
+        const tmap_xy h = tmap_##name##_hash(i < 512 ? i : i * 0x1fffff1fu); \
+        sum += h.x + (tmap_u64)h.y; \
+    }
+    TMAP_FRACTALS(ADD_HASH)
+#undef ADD_HASH
     CHECK(tmap_mul_saturate(0, MAX64) == 0 && tmap_mul_saturate(MAX64, 0) == 0, "%s", "zero");
     CHECK(tmap_mul_saturate(MAX64, 1) == MAX64 && tmap_mul_saturate(1, MAX64) == MAX64, "%s",
           "one");

@@ -11,6 +11,7 @@
 
 #define FRACTAL(name) tmap_fractal_##name()
 #define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_##name##_hash(a)) \
     KERNEL(tau_##name, tmap_u32, tmap_xy, tmap_nbb_tau(FRACTAL(name), a)) \
     KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb_replica(FRACTAL(name), a, b)) \
     KERNEL(delta_##name, tmap_u32, tmap_xy, tmap_nbb_delta(FRACTAL(name), a, r)) \
@@ -31,7 +32,6 @@ TMAP_FRACTALS(KERNELS)
 KERNEL(own_constant, tmap_u32, tmap_xy,
        tmap_nbb_lambda(tmap_nbb_make(4, 4, 2, 0x2130, 0x1100), a, b, r))
 
-KERNEL(gasket_hash, tmap_u32, tmap_xy, tmap_gasket_hash(a))
 KERNEL(gasket_contains, tmap_u32, int, tmap_gasket_contains(a, b, r))
 KERNEL(gasket_lambda, tmap_u32, tmap_xy, tmap_gasket_lambda(a, b, r))
 KERNEL(gasket_lambda_linear, tmap_u32, tmap_xy, tmap_gasket_lambda_linear(a, r))

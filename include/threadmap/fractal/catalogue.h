@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // catalogue.h: the nine NBB fractals of the paper's table 1 as constants, with their hash tables
-// H[]; your own fractals from rows of text; and the gasket with arithmetic in place of the table.
+// H[], and arithmetic in place of the tables; your own fractals from rows of text; and the gasket's
+// maps by bits.
 //
 // In a kernel a constructor such as tmap_fractal_carpet(), or tmap_nbb_make with numbers, is a
 // constant, and the maps of nbb.h fold around it.
@@ -139,21 +140,83 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
     return tmap_nbb_from_rows(text, out);
 }
 
-// ---- the gasket by arithmetic -------------------------------------------------------------------
+// ---- arithmetic hashes --------------------------------------------------------------------------
+//
+// tmap_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a few
+// additions, products, shifts and masks in place of a table. beta: 0..k-1; a larger beta gives some
+// box, in the grid or not, by arithmetic modulo 2^32. Law: the same as tmap_nbb_tau for the
+// fractal's constants.
+// Source: the gasket's is equation 15 of Navarro et al., FGCS 113 (2020); tests/kat/search_hash.py
+// finds the others.
+
+TMAP_FN tmap_xy tmapi_fractal_box(tmap_u32 x, tmap_u32 y) {
+    const tmap_xy t = {x, y};
+    return t;
+}
+
+// h(beta), equation 15: (floor(beta / 2), beta - floor(beta / 2)); beta = 0..2.
+// Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
+TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
+    return tmapi_fractal_box(beta >> 1, beta - (beta >> 1));
+}
+
+// The carpet: y = floor(13 beta / 32), x = floor(5 beta / 4) - 3 y; beta = 0..7.
+// Example: 0, 1, 2, ... -> (0,0), (1,0), (2,0), (0,1), (2,1), (0,2), (1,2), (2,2).
+TMAP_FN tmap_xy tmap_carpet_hash(tmap_u32 beta) {
+    const tmap_u32 y = 13 * beta >> 5;
+    return tmapi_fractal_box((5 * beta >> 2) - 3 * y, y);
+}
+
+// The Vicsek fractal: y = floor(3 (beta + 2) / 8), x = (beta and (6 - beta)) xor 1; beta = 0..4.
+// Example: 0, 1, 2, ... -> (1,0), (0,1), (1,1), (2,1), (1,2).
+TMAP_FN tmap_xy tmap_vicsek_hash(tmap_u32 beta) {
+    return tmapi_fractal_box((beta & (6 - beta)) ^ 1, 3 * (beta + 2) >> 3);
+}
+
+// The X-fractal: y = floor(11 beta / 16), x = (y + 2 beta) mod 4; beta = 0..4.
+// Example: 0, 1, 2, ... -> (0,0), (2,0), (1,1), (0,2), (2,2).
+TMAP_FN tmap_xy tmap_x_hash(tmap_u32 beta) {
+    const tmap_u32 y = 11 * beta >> 4;
+    return tmapi_fractal_box((y + 2 * beta) & 3, y);
+}
+
+// The H-fractal: y = floor(3 (beta + 1) / 8), x = (beta and y) + ((beta + 1 + y) and 2);
+// beta = 0..6.
+// Example: 0, 1, 2, ... -> (0,0), (2,0), (0,1), (1,1), (2,1), (0,2), (2,2).
+TMAP_FN tmap_xy tmap_h_hash(tmap_u32 beta) {
+    const tmap_u32 y = 3 * (beta + 1) >> 3;
+    return tmapi_fractal_box((beta & y) + ((beta + 1 + y) & 2), y);
+}
+
+// The Cantor set: (2 beta, 0); beta = 0..1. Example: 0, 1 -> (0,0), (2,0).
+TMAP_FN tmap_xy tmap_cantor_hash(tmap_u32 beta) { return tmapi_fractal_box(2 * beta, 0); }
+
+// The Chandelier: y = floor((beta + 3) / 4), x = (beta + 3) and (beta xor 1); beta = 0..3.
+// Example: 0, 1, 2, 3 -> (1,0), (0,1), (1,1), (2,1).
+TMAP_FN tmap_xy tmap_chandelier_hash(tmap_u32 beta) {
+    return tmapi_fractal_box((beta + 3) & (beta ^ 1), (beta + 3) >> 2);
+}
+
+// The Candy: box number 4 y + x = beta + 2 floor(13 (beta + 9) / 128); beta = 0..11.
+// Example: 0, 1, 2, ... -> (0,0), (3,0), (0,1), (1,1), (2,1), (3,1), (0,2), ..., (0,3), (3,3).
+TMAP_FN tmap_xy tmap_candy_hash(tmap_u32 beta) {
+    const tmap_u32 box = beta + 2 * (13 * (beta + 9) >> 7);
+    return tmapi_fractal_box(box & 3, box >> 2);
+}
+
+// The Empty bottles: y = floor(11 (beta + 2) / 32), x = beta + 1 - floor(5 y / 2); beta = 0..6.
+// Example: 0, 1, 2, ... -> (1,0), (0,1), (1,1), (2,1), (0,2), (1,2), (2,2).
+TMAP_FN tmap_xy tmap_bottles_hash(tmap_u32 beta) {
+    const tmap_u32 y = 11 * (beta + 2) >> 5;
+    return tmapi_fractal_box(beta + 1 - (5 * y >> 1), y);
+}
+
+// ---- the gasket by bits -------------------------------------------------------------------------
 //
 // The gasket, "#. / ##", has k = 3 and s = 2. Its cells are the (x, y) with no bit of x
 // outside y, the odd entries of Pascal's triangle. The maps agree with those of nbb.h
 // for tmap_fractal_gasket().
 // Source: Navarro et al., FGCS 113 (2020), section 6.1.
-
-// h(beta), the arithmetic hash, equation 15: the box (floor(beta / 2), beta - floor(beta / 2)) of
-// replica beta, 0..2. Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
-TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
-    tmap_xy t;
-    t.x = beta >> 1;
-    t.y = beta - t.x;
-    return t;
-}
 
 // 1 if (x, y) is a cell of the gasket n wide, else 0 (section 6.1: x & (n - 1 - y) == 0). n: a
 // power of two up to 2^31; x, y < n. Example: n = 4: (1,1) -> 1, (1,2) -> 0.
