@@ -299,6 +299,12 @@ static tmap_u32 hash_level(tmap_nbb f, tmap_u64 base, tmap_u64 most) {
 static void hash_all(const options *o, bench_results *results) {
     tmap_u64 *counter, most = 1ull << 2 * (o->level - 1);
     hash_job j = {};
+    size_t free_bytes, total;
+    CHECK(cudaMemGetInfo(&free_bytes, &total));
+    if (most * sizeof *j.out > free_bytes) {
+        printf("\n| hash | needs %.1f GB: left out |\n", 1e-9 * (double)(most * sizeof *j.out));
+        return;
+    }
     CHECK(cudaMalloc((void **)&counter, sizeof *counter));
     CHECK(cudaMemset(counter, 0, sizeof *counter));
     CHECK(cudaMalloc((void **)&j.out, most * sizeof *j.out));

@@ -79,16 +79,16 @@ TMAP_DEVICE void hash_write(int form, int fractal, tmap_u32 r, tmap_u64 width, i
             (tmap_u64)tile.x * tmapi_pow32(f.sx, m) + p.x] = 7;
 }
 
-// Maps omega (blockIdx.y, ...) of the orthotope, `columns` wide, a thread for each, and stores
-// nothing unless the cell is one that does not exist. sum: null, or g^x h^y of all cells is added.
+// Maps the omega of the orthotope, `columns` wide, a thread for each, and stores nothing unless the
+// cell is one that does not exist. sum: null, or g^x h^y of all cells is added to it.
 TMAP_DEVICE void hash_map(int form, int fractal, tmap_u32 r, tmap_u32 columns, tmap_u64 *sum,
                           tmap_u32 *out) {
     __shared__ tmap_xy shared[TMAP_REPLICAS_MAX];
     const tmap_nbb f = tmap_fractal_at(fractal);
+    const int inside = blockIdx.x * blockDim.x + threadIdx.x < columns;
     tmap_u32 wx = blockIdx.x * blockDim.x + threadIdx.x, wy = blockIdx.y, side_x = 1, side_y = 1;
     tmap_xy cell = {0, 0};
     hash_begin(form, fractal, shared);
-    if (wx >= columns) return;
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
         const tmap_u32 rest = wx / f.k;
         const tmap_xy t = hash_box(form, fractal, wx - rest * f.k, shared);
@@ -96,10 +96,14 @@ TMAP_DEVICE void hash_map(int form, int fractal, tmap_u32 r, tmap_u32 columns, t
         cell.y += t.y * side_y, side_y *= f.sy;
         wx = wy, wy = rest;
     }
-    if (sum)
-        atomicAdd(sum, hash_power(HASH_BASE_X, cell.x) * hash_power(HASH_BASE_Y, cell.y));
-    else if (cell.x == 0xffffffffu && cell.y == 0xffffffffu)
+    if (sum) {
+        const tmap_u64 mine =
+            hash_power(HASH_BASE_X, cell.x) * hash_power(HASH_BASE_Y, cell.y) * (tmap_u64)inside;
+        const tmap_u64 all = tmap_warp_sum_shuffle64(tmap_warp_full(), mine);
+        if (threadIdx.x % 32 == 0) atomicAdd(sum, all);
+    } else if (inside && cell.x == 0xffffffffu && cell.y == 0xffffffffu) {
         *out = 1;
+    }
 }
 
 typedef void (*hash_write_kernel)(tmap_u32 r, tmap_u64 width, int *out);

@@ -22,6 +22,11 @@ FIG11_ORDERS = (
 FIG11_GAINS = (("sw", 2, "Titan V", 20), ("sw", 2, "Titan RTX", 40), ("rd", 2, "Titan V", 20),
                ("rd", 2, "Titan RTX", 30))
 
+# Where lambda gets a replica's box from, besides the arithmetic hash; and the two launches of bench_block.
+HASH_OTHERS = (("table_constant", "H[] in constant memory"), ("table_shared", "H[] in shared memory"),
+               ("digits", "packed digits in registers"))
+HASH_PARTS = (("launch", "SW, a block for each tile"), ("map", "the map alone"))
+
 
 def box_row(results, work, size, rho, variant, **more):
     """The gasket's row of a launch of blocks of side rho, or None."""
@@ -225,6 +230,27 @@ def claims_block(block, *others):
     return rows
 
 
+def claims_hash(block):
+    """Section 4 and equation 15: how many times faster lambda is with arithmetic than with the table H[]."""
+    found = block.domains("hash")
+    if not found:
+        return [claim("arithmetic hash × H[]", "-", "-", None,
+                      "not measured yet: `block.json` is older than the work `hash`")]
+
+    def row(domain, part, variant):
+        return next((row for row in block.at("hash", domain)
+                     if row["part"] == part and row["variant"] == variant), None)
+    rows = []
+    for part, launch in HASH_PARTS:
+        for variant, title in HASH_OTHERS:
+            gains = {domain: ratio(row(domain, part, variant), row(domain, part, "arithmetic"))
+                     for domain in found}
+            rows.append(claim(f"arithmetic hash × {title}, {launch}", "-", ", ".join(
+                f"{domain} {sig(gain)}" for domain, gain in gains.items() if gain) or "-",
+                None, "the paper gives no time of either"))
+    return rows
+
+
 def paper_results(data):
     """The run of the paper's launches alone, or that of everything."""
     return data.get("fig11") or data.get("fractal")
@@ -240,4 +266,5 @@ def table_fractal_claims(data):
         rows += claims_fig11(results)
     if "block" in data:
         rows += claims_block(data["block"], data.get("fractal"), results)
+        rows += claims_hash(data["block"])
     return table(["gasket", *CLAIMS[1:]], rows)

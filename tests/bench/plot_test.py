@@ -538,6 +538,16 @@ def check_claims():
              row("rd", "lambda_block", "gasket", 7, 1.5, 16)]
     block = [row("rd", f"block_{name}", "gasket", 7, time, 16, **tiles)
              for name, time in (("unroll", 1.0), ("table", 2.0), ("subbox", 3.0))]
+    hashes = [row("hash", variant, domain, 7, time, 16, part=part)
+              for domain, part, variant, time in (
+                  ("gasket", "launch", "arithmetic", 2.0), ("gasket", "launch", "table_constant", 3.0),
+                  ("gasket", "map", "arithmetic", 1.0), ("gasket", "map", "table_constant", 2.0),
+                  ("gasket", "map", "table_shared", 0.5), ("candy", "map", "arithmetic", 1.0),
+                  ("candy", "map", "table_constant", 4.0))]
+    got = lines(table_fractal_claims({"block": Results({"rows": hashes})}))
+    expect("claims of hashes", [line[1:4] for line in got], [
+        ["-", "gasket 1.50", "-"], ["-", "-", "-"], ["-", "-", "-"],
+        ["-", "gasket 2.00, candy 4.00", "-"], ["-", "gasket 0.500", "-"], ["-", "-", "-"]])
     got = lines(table_fractal_claims({"fractal": Results({"rows": rows}),
                                       "block": Results({"rows": block})}))
     expect("fractal-claims", [line[1:4] for line in got], [
@@ -549,7 +559,7 @@ def check_claims():
         ["up to 40%", "ρ = 16: +25.0%; in integers +60.0%", "less"],
         ["slower with ρ = 16, 32", "ρ = 16: -50.0%; in integers -", "agrees"],
         ["up to 40%", "+25.0 to +25.0%", "less"],
-        ["-", "1.50, 0.750 (× sub-boxes in the same kernel: 3.00, 1.50)", "-"]])
+        ["-", "1.50, 0.750 (× sub-boxes in the same kernel: 3.00, 1.50)", "-"], ["-", "-", "-"]])
 
 
 RULES = ("stated", "up_to", "between", "order")

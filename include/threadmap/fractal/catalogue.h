@@ -154,7 +154,7 @@ TMAP_FN tmap_xy tmapi_fractal_box(tmap_u32 x, tmap_u32 y) {
     return t;
 }
 
-// h(beta), equation 15: (floor(beta / 2), beta - floor(beta / 2)); beta = 0..2.
+// The gasket, equation 15: x = floor(beta / 2), y = beta - floor(beta / 2); beta = 0..2.
 // Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
 TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
     return tmapi_fractal_box(beta >> 1, beta - (beta >> 1));
@@ -188,7 +188,7 @@ TMAP_FN tmap_xy tmap_h_hash(tmap_u32 beta) {
     return tmapi_fractal_box((beta & y) + ((beta + 1 + y) & 2), y);
 }
 
-// The Cantor set: (2 beta, 0); beta = 0..1. Example: 0, 1 -> (0,0), (2,0).
+// The Cantor set: x = 2 beta, y = 0; beta = 0..1. Example: 0, 1 -> (0,0), (2,0).
 TMAP_FN tmap_xy tmap_cantor_hash(tmap_u32 beta) { return tmapi_fractal_box(2 * beta, 0); }
 
 // The Chandelier: y = floor((beta + 3) / 4), x = (beta + 3) and (beta xor 1); beta = 0..3.
