@@ -9,10 +9,13 @@
 //                later j in global memory
 //   shared_1d    the same; a block has blockDim.x * u atoms i, and loops over the j by tiles in
 //                shared memory, all threads at the same atom at the same time
+//   sliding_1d   as naive_1d, with the atoms j in shared memory: at a time the threads of a block
+//                are at neighbouring atoms j, a window that slides by u atoms a step
 //   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by the same
 //                number of j, one of a triangle of squares, which tmap_triangle_tile_map gives
 //
-// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i.
+// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i. In
+// the sliding window threads read different atoms, of which a load has at most u.
 // Forms, roots and u are compile-time constants; the kernel is yours:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
@@ -22,7 +25,7 @@
 //         tmap_drmsd_slides(how, a, b, n, sum);
 //     }
 //     blocks = tmap_drmsd_slides_blocks(TMAP_DRMSD_SLIDES_TRIANGLE_2D, n, 128, 4);
-//     terms<blocks, 128, tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128)>(a, b, n, sum)
+//     terms<blocks, 128, tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128, 4)>(a, b, n, sum)
 //
 // Source: Filipovic, lecture slides "Flood maps, dRMSD computation"; Filipovic, Plhak, Strelak,
 // HPCS 2015. docs/papers.md says which statements of the slides do not hold.
@@ -37,6 +40,7 @@ enum {
     TMAP_DRMSD_SLIDES_NAIVE_1D,
     TMAP_DRMSD_SLIDES_SHARED_1D,
     TMAP_DRMSD_SLIDES_TRIANGLE_2D,
+    TMAP_DRMSD_SLIDES_SLIDING_1D,
     TMAP_DRMSD_SLIDES_FORMS
 };
 
@@ -67,6 +71,7 @@ TMAP_FN const char *tmap_drmsd_slides_form_name(int form) {
     return form == TMAP_DRMSD_SLIDES_NAIVE_1D      ? "naive_1d"
            : form == TMAP_DRMSD_SLIDES_SHARED_1D   ? "shared_1d"
            : form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? "triangle_2d"
+           : form == TMAP_DRMSD_SLIDES_SLIDING_1D  ? "sliding_1d"
                                                    : "?";
 }
 TMAP_FN const char *tmap_drmsd_slides_root_name(int root) {
@@ -85,9 +90,32 @@ TMAP_FN tmap_u64 tmap_drmsd_slides_blocks(int form, tmap_u32 n, tmap_u32 block, 
     return form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? tmap_triangle_cells(rows) : rows;
 }
 
-// Dynamic shared memory of a block in bytes.
-TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block) {
+// Dynamic shared memory of a block in bytes, for `block` threads of u atoms each. Example: block =
+// 128, u = 2: 3072, and 12480 of a sliding window, which is below 48 KiB, as every launch may have,
+// up to block * u = 960.
+TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block, tmap_u32 u) {
+    if (form == TMAP_DRMSD_SLIDES_SLIDING_1D) return 24 * u * (2 * block + 4);
     return form == TMAP_DRMSD_SLIDES_NAIVE_1D ? 0 : 24 * block;
+}
+
+// Bytes that the threads of a launch read from global memory, over n atoms with `block` threads of
+// u atoms each: 24 for each atom that a thread loads, from memory or from a cache. Any form, block
+// and u as for tmap_drmsd_slides; n: up to 4000000. Example: n = 1000, block = 64, u = 2:
+// 6024000 by naive_1d, 132096 by shared_1d, 211968 by triangle_2d, 135168 by sliding_1d.
+TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
+    const tmap_u64 rows = tmap_triangle_tile_rows(n, block * u); // of blocks
+    const tmap_u64 tiles = tmap_triangle_tile_rows(n, block);
+    const tmap_u64 threads = tmap_triangle_tile_rows(n, u), full = n / u;
+    if (n < 2) return 0;
+    if (form == TMAP_DRMSD_SLIDES_NAIVE_1D) // u atoms, and all after them
+        return 24 * (threads * u + full * n - u * tmap_triangle_cells(full));
+    if (form == TMAP_DRMSD_SLIDES_SHARED_1D) // block r has tiles from r u on
+        return 24 * block * (rows * u + rows * tiles - u * tmap_triangle_cells_strict(rows));
+    if (form == TMAP_DRMSD_SLIDES_TRIANGLE_2D) // u tiles in a square, fewer in the last row
+        return 24 * block * rows * (rows * u + tiles - (rows - 1) * u);
+    return 24ull * block * u *
+           (rows + rows * tmap_triangle_tile_rows((tmap_u32)threads - 1, block) -
+            tmap_triangle_cells_strict(rows));
 }
 
 #if TMAP_CUDA
@@ -115,6 +143,10 @@ TMAP_DEVICE float tmapi_drmsd_slides_root(int root, float x) {
 #endif
 }
 
+#ifndef TMAPI_DRMSD_SLIDES_LOADED // a test counts the atoms that are loaded
+#define TMAPI_DRMSD_SLIDES_LOADED() ((void)0)
+#endif
+
 // The coordinates of an atom in the first frame, then in the second one.
 typedef struct tmapi_drmsd_slides_atom {
     float c[6];
@@ -123,6 +155,7 @@ typedef struct tmapi_drmsd_slides_atom {
 TMAP_DEVICE tmapi_drmsd_slides_atom tmapi_drmsd_slides_load(const float *a, const float *b,
                                                             tmap_u32 i) {
     tmapi_drmsd_slides_atom atom;
+    TMAPI_DRMSD_SLIDES_LOADED();
 #pragma unroll
     for (tmap_u32 k = 0; k < 3; ++k) {
         atom.c[k] = a[3ull * i + k];
@@ -269,6 +302,147 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const flo
     return sum;
 }
 
+// ---- a sliding window in shared memory ----------------------------------------------------------
+//
+// Thread number T of the grid has group T of u neighbouring atoms i, and takes groups T + 1, T + 2,
+// ... of atoms j in this order. So at step s the threads of a block, from group G on, are at groups
+// G + s + 1 to G + s + blockDim.x. Two tiles of blockDim.x groups each hold the window: while it
+// slides over the first one into the second one, no thread waits; then the first tile is
+// overwritten by what follows the second one. The tiles are a ring of 2 blockDim.x slots of a group;
+// its first slots are there once more behind the last one, so that four steps need one test for
+// the end of the ring.
+//
+// In memory a slot is cut into vectors of up to four atoms, and all slots' vectors of a coordinate
+// are contiguous: lanes of a warp read neighbouring vectors, without bank conflicts.
+
+// The atoms of a vector.
+TMAP_FN tmap_u32 tmapi_drmsd_slides_width(tmap_u32 u) { return u < 4 ? u : 4; }
+
+typedef struct tmapi_drmsd_slides_two {
+    alignas(8) float f[2];
+} tmapi_drmsd_slides_two;
+
+// Reads a vector of shared memory with one load. width: 1, 2 or 4; a constant.
+TMAP_DEVICE tmapi_drmsd_slides_four tmapi_drmsd_slides_vector(const float *at, tmap_u32 width) {
+    tmapi_drmsd_slides_four v = {{0, 0, 0, 0}};
+    if (width == 4) return *(const tmapi_drmsd_slides_four *)at;
+    if (width == 2) {
+        const tmapi_drmsd_slides_two two = *(const tmapi_drmsd_slides_two *)at;
+        v.f[0] = two.f[0], v.f[1] = two.f[1];
+    } else {
+        v.f[0] = *at;
+    }
+    return v;
+}
+
+// Where vector h of a coordinate begins in a slot of the ring.
+TMAP_DEVICE tmap_u32 tmapi_drmsd_slides_place(tmap_u32 u, tmap_u32 coordinate, tmap_u32 h,
+                                              tmap_u32 slot) {
+    const tmap_u32 width = tmapi_drmsd_slides_width(u), slots = 2 * blockDim.x + 4;
+    return ((coordinate * (u / width) + h) * slots + slot) * width;
+}
+
+// Stages blockDim.x groups, from number `from` on, in the ring from slot `at` on; after the last
+// atom, that one. Neighbouring threads load neighbouring atoms.
+TMAP_DEVICE void tmapi_drmsd_slides_refill(tmap_u32 u, const float *a, const float *b, tmap_u32 n,
+                                           tmap_u64 from, tmap_u32 at, float *ring) {
+    const tmap_u32 width = tmapi_drmsd_slides_width(u);
+#pragma unroll
+    for (tmap_u32 k = 0; k < u; ++k) {
+        const tmap_u32 e = k * blockDim.x + threadIdx.x, slot = at + e / u, of = e % u;
+        const tmap_u64 j = from * u + e;
+        const tmapi_drmsd_slides_atom atom =
+            tmapi_drmsd_slides_load(a, b, j < n ? (tmap_u32)j : n - 1);
+#pragma unroll
+        for (tmap_u32 c = 0; c < 6; ++c) {
+            float *const to = ring + tmapi_drmsd_slides_place(u, c, of / width, slot) + of % width;
+            *to = atom.c[c];
+            if (slot < 4) to[2 * blockDim.x * width] = atom.c[c];
+        }
+    }
+}
+
+// The terms of the thread's atoms with those of the group in a slot: the first `count` of them.
+TMAP_DEVICE void tmapi_drmsd_slides_slot(tmap_drmsd_slides_how how, const float *ring,
+                                         tmap_u32 slot, tmap_u32 count,
+                                         const tmapi_drmsd_slides_atom *mine, float *parts) {
+    const tmap_u32 u = how.u, width = tmapi_drmsd_slides_width(u);
+#pragma unroll
+    for (tmap_u32 h = 0; h < u / width; ++h) {
+        tmapi_drmsd_slides_four v[6];
+#pragma unroll
+        for (tmap_u32 c = 0; c < 6; ++c)
+            v[c] = tmapi_drmsd_slides_vector(ring + tmapi_drmsd_slides_place(u, c, h, slot), width);
+#pragma unroll
+        for (tmap_u32 m = 0; m < width; ++m) {
+            tmapi_drmsd_slides_atom other;
+#pragma unroll
+            for (tmap_u32 c = 0; c < 6; ++c) other.c[c] = v[c].f[m];
+            if (h * width + m >= count) continue;
+#pragma unroll
+            for (tmap_u32 k = 0; k < u; ++k)
+                parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
+        }
+    }
+}
+
+// The thread's terms. Collective for the block.
+TMAP_DEVICE double tmapi_drmsd_slides_sliding(tmap_drmsd_slides_how how, const float *a,
+                                              const float *b, tmap_u32 n) {
+    const tmap_u32 u = how.u, block = blockDim.x, steps = u < 4 ? 4 / u : 1; // of a trip
+    const tmap_u64 base = blockIdx.x * (tmap_u64)block + 1; // the first group of the window
+    const tmap_u64 first = (base - 1 + threadIdx.x) * u, groups = (n + (tmap_u64)u - 1) / u;
+    extern __shared__ tmapi_drmsd_slides_four tmapi_drmsd_slides_shared[];
+    float *const ring = (float *)tmapi_drmsd_slides_shared;
+    tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
+    tmap_u32 slot = threadIdx.x;
+    float part = 0;
+    double sum;
+#pragma unroll
+    for (tmap_u32 k = 0; k < u; ++k)
+        mine[k] = tmapi_drmsd_slides_load(a, b, first + k < n ? (tmap_u32)first + k : n - 1);
+#pragma unroll
+    for (tmap_u32 k = 1; k < u; ++k) // pairs among its own atoms
+#pragma unroll
+        for (tmap_u32 m = 0; m < k; ++m)
+            if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
+    sum = (double)part;
+    if (base < groups) tmapi_drmsd_slides_refill(u, a, b, n, base, 0, ring);
+    tmap_u32 half = block; // where the next tile goes
+    for (tmap_u64 from = base; from < groups; from += block) {
+        float parts[TMAP_DRMSD_SLIDES_U_MAX];
+        part = 0;
+#pragma unroll
+        for (tmap_u32 k = 0; k < u; ++k) parts[k] = 0;
+        if (from + block < groups) tmapi_drmsd_slides_refill(u, a, b, n, from + block, half, ring);
+        __syncthreads();
+        if ((from + 2 * block - 1) * u <= n) {
+            for (tmap_u32 s = 0; s < block; s += steps) {
+#pragma unroll
+                for (tmap_u32 k = 0; k < steps; ++k)
+                    tmapi_drmsd_slides_slot(how, ring, slot + k, u, mine, parts);
+                slot += steps;
+                if (slot >= 2 * block) slot -= 2 * block;
+            }
+        } else {
+#pragma unroll 1
+            for (tmap_u32 s = 0; s < block; ++s) {
+                const tmap_u64 j = (from + threadIdx.x + s) * u;
+                if (j < n)
+                    tmapi_drmsd_slides_slot(how, ring, slot, n - j < u ? (tmap_u32)(n - j) : u,
+                                            mine, parts);
+                slot = slot + 1 < 2 * block ? slot + 1 : 0;
+            }
+        }
+        __syncthreads(); // all threads have left the first tile
+        half = block - half;
+#pragma unroll
+        for (tmap_u32 k = 0; k < u; ++k) part += parts[k];
+        sum += (double)part;
+    }
+    return sum;
+}
+
 // ---- a launch -----------------------------------------------------------------------------------
 
 TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
@@ -296,6 +470,8 @@ TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, co
     } else if (how.form == TMAP_DRMSD_SLIDES_SHARED_1D) {
         const tmap_u32 first = blockIdx.x * blockDim.x * how.u;
         mine = tmapi_drmsd_slides_tiles(how, a, b, n, first, first, n);
+    } else if (how.form == TMAP_DRMSD_SLIDES_SLIDING_1D) {
+        mine = tmapi_drmsd_slides_sliding(how, a, b, n);
     } else {
         const tmap_u32 side = blockDim.x * how.u;
         const tmap_triangle_tile t = tmap_triangle_tile_map(blockIdx.x, n, side);
