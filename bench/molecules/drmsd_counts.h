@@ -34,7 +34,11 @@ static drmsd_count drmsd_count_slides(int form, int root, int u) {
         {{36.75f, 35.375f, 34.625f, 34.312f},
          {20.75f, 19.25f, 18.688f, 18.312f},
          {19.75f, 18.25f, 17.688f, 17.312f},
-         {18.75f, 17.25f, 16.688f, 16.312f}}};
+         {18.75f, 17.25f, 16.688f, 16.312f}},
+        {{42.5f, 37.625f, 35.0f, 34.344f},
+         {26.5f, 20.75f, 18.875f, 18.344f},
+         {25.0f, 19.75f, 17.875f, 17.344f},
+         {24.5f, 18.75f, 16.875f, 16.344f}}};
     static const float mufu[TMAP_DRMSD_SLIDES_ROOTS] = {2, 4, 2, 2};
     static const float floating[TMAP_DRMSD_SLIDES_ROOTS] = {24, 18, 17, 16};
     const drmsd_count count = {issue[form][root][u], mufu[root], floating[root]};

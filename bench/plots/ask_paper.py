@@ -3,6 +3,7 @@
 from .ask import (ASKS, ASK_NAMES, DPS, EXHAUSTIVE, FLAT, UNROLLED, ask_best, ask_energies,
                   ask_kind, ask_landscape_size, ask_levels, ask_rows, ask_sizes, parameters)
 from .ask_model import predictions
+from .others import against_host, host_size
 from .results import ratio
 from .text import CLAIMS, NOTHING, UNKNOWN, claim, order, sig, stated, table, up_to, whole
 
@@ -33,8 +34,9 @@ def span(gains):
 class Claims:
     """The results, their sizes, and the rows of the table."""
 
-    def __init__(self, results):
-        self.results, self.rows = results, []
+    def __init__(self, data):
+        self.data, self.results, self.rows = data, data["ask"], []
+        results = self.results
         self.sizes = ask_sizes(results)
         self.top, self.mid = self.sizes[-1], ask_landscape_size(results)
 
@@ -296,6 +298,15 @@ def claims_of_gpus(c):
         c.add(claim, paper, "-", UNKNOWN, "one GPU is measured here")
 
 
+def claims_of_host(c):
+    """Subdivision beside the cores of the host."""
+    size = host_size(c.data, {n: c.best(n, *ASKS) for n in c.sizes}, work="mandelbrot")
+    if size:
+        c.add(f"ASK against the cores of a CPU, n = {size}", "-",
+              against_host(c.data, c.best(size, *ASKS), size, work="mandelbrot"), None,
+              "OpenMP, every pixel; the paper times no CPU")
+
+
 def table_ask_claims(data):
     """Paper 003: what it says, beside what was measured at the largest size, and at the size of the
     landscape."""
@@ -303,8 +314,9 @@ def table_ask_claims(data):
     sizes = ask_sizes(results) if results else []
     if not sizes or not ask_best(results, sizes[-1], ASKS):
         return NOTHING
-    c = Claims(results)
+    c = Claims(data)
     for claims in (claims_of_speed, claims_of_forms, claims_of_optima, claims_of_model,
-                   claims_of_blocks, claims_of_energy, claims_of_lists, claims_of_gpus):
+                   claims_of_blocks, claims_of_energy, claims_of_lists, claims_of_host,
+                   claims_of_gpus):
         claims(c)
     return table(CLAIMS, c.rows)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tables and a picture of molecules and dRMSD."""
+from .others import against_host, host_size
 from .results import ratio
 from .style import COLOURS, INK, MARKERS, curve, log_sides, note, plain_ticks, title_of
 from .text import CLAIMS, NOTHING, UNKNOWN, between, claim, ms, order, sig, stated, table
 
 DRMSD_FORMS = {"naive_1d": "1D, from global memory", "shared_1d": "1D, by tiles",
-               "triangle_2d": "2D, by tiles"}
+               "triangle_2d": "2D, by tiles", "sliding_1d": "1D, by a sliding window"}
 DRMSD_ROOTS = {"sqrt": "as IEEE 754 rounds it", "reciprocal": "1 / rsqrt(x)",
                "rsqrt": "x rsqrt(x)", "approx": "`sqrt.approx`"}
 DRMSD_OTHERS = {"pair": "the library", "thread_a_pair": "a thread for each pair",
@@ -106,6 +107,13 @@ def table_drmsd_claims(data):
         """Two ratios at the smallest n and at the largest, as text."""
         return f"{sig(more)} times as fast at n = {few}, {sig(less)} at n = {n}" \
             if more and less else "-"
+
+    def reads():
+        """2D by 1D at the largest n: [(u, bytes of 2D, bytes of 1D)]."""
+        found = [(u, best(variant="triangle_2d", root="approx", u=u),
+                  best(variant="shared_1d", root="approx", u=u)) for u in (1, 2, 4, 8)]
+        return [(u, square["read_bytes"], row["read_bytes"]) for u, square, row in found
+                if value("read_bytes", square) and value("read_bytes", row)]
     tiled = {"variant": "triangle_2d"}
     tuned = best(root="rsqrt", u=4, **tiled)
     plain = best(root="rsqrt", u=1, variant="shared_1d")
@@ -142,9 +150,19 @@ def table_drmsd_claims(data):
               gain(best(variant="naive_1d"), best(variant="shared_1d")), UNKNOWN,
               "the slides give no number; without tiles a third of the issue slots are in use here: "
               "threads wait for what they read"),
+        claim("sliding window against tiles in shared memory, 1D", "not efficient",
+              gain(best(variant="shared_1d"), best(variant="sliding_1d")),
+              order((best(variant="sliding_1d", root=root)["ms"],
+                     best(variant="shared_1d", root=root)["ms"]) for root in DRMSD_ROOTS
+                    if best(variant="sliding_1d", root=root)
+                    and best(variant="shared_1d", root=root)),
+              "every thread reads its own atoms j: no load serves a whole warp"),
         claim("2D against 1D", "better strong scaling", pair(*flat),
               order([(flat[0], 1), tuple(flat)]), "more threads have work"),
-        claim("2D: memory", "a higher workload", "-", UNKNOWN, "reads are not counted here"),
+        claim("2D against 1D: bytes read from global memory", "a higher memory workload",
+              ", ".join(f"{sig(square / row)} times (u = {u})" for u, square, row in reads()) or "-",
+              order((square, row) for _, square, row in reads()),
+              "each square reads its atoms i as well; each form in its best blocks"),
     ]
     host = [size for size in sizes if best(size, variant="host")]
     if host:
@@ -153,6 +171,12 @@ def table_drmsd_claims(data):
                           "62.7 times ClusCo on a Core i7-3820",
                           gain(core, gpu) + f" (one core of {core.get('cpu', 'the host')})",
                           UNKNOWN, "another program, on a CPU whose used cores are not said"))
+    size = host_size(data, {n: best(n, variant="pair") for n in sizes}, work="drmsd")
+    if size:
+        rows.append(claim(f"one dRMSD against the cores of a CPU, n = {size}",
+                          "62.7 times ClusCo on a Core i7-3820",
+                          against_host(data, best(size, variant="pair"), size, work="drmsd"),
+                          UNKNOWN, "another program, on another CPU; this one has OpenMP and vectors"))
     rows.append(claim("clustering", "13.4 times ClusCo's", "-", UNKNOWN,
                       "ClusCo is not measured here"))
     return table([f"claim, n = {n} where nothing else is said", "the slides ", *CLAIMS[2:]], rows)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables of floods."""
+from .others import against_host, host_size
 from .text import CLAIMS, NOTHING, UNKNOWN, claim, ms, order, percent, sig, stated, table
 
 # On which water turns often; "wet" and "checkerboard" are all water, and none beyond the source.
@@ -117,4 +118,10 @@ def table_flood_claims(data):
         rows.append(claim(f"the fastest by the slowest, terrain, {slow['size']}²",
                           "4 orders of magnitude", f"{gain:.0f} times", stated(gain, 1e4),
                           "mainly by the algorithm, as the slides say"))
+    size = host_size(data, {row["size"]: row for row in flood if row["variant"] == "regions"
+                            and row["input"] == "terrain"}, work="flood")
+    if size:
+        rows.append(claim(f"the fastest against the cores of a CPU, terrain, {size}²", "-",
+                          against_host(data, flood_row(results, "regions", "terrain", size), size,
+                                       work="flood"), None, "OpenMP; the slides have no CPU"))
     return table(["claim", "the slides ", *CLAIMS[2:]], rows)

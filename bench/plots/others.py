@@ -2,7 +2,7 @@
 """The library beside other libraries (bench/*/peers_*.py) and the cores of the host (bench/cpu)."""
 from .ask import ASKS, ask_best
 from .choosing import least, line
-from .text import code, table
+from .text import code, sig, table
 
 # What a variant of the results is called, and where it ran.
 PEERS = {
@@ -41,6 +41,22 @@ def peers(rows):
 
 def host(data, **want):
     return [("the host's cores, OpenMP", row) for row in rows_of(data, "cpu", **want)]
+
+
+def against_host(data, row, size, **want):
+    """A row beside the host's cores at the same work and size, as a claim writes it; "-" where one of
+    the two is missing."""
+    cores = least(rows_of(data, "cpu", size=size, **want))
+    if not row or not cores:
+        return "-"
+    cpu = data["cpu"].meta.get("cpu", f"the host, {cores['threads']} threads")
+    return f"{sig(cores['ms'] / row['ms'])} times as fast ({cpu})"
+
+
+def host_size(data, rows, **want):
+    """The largest size at which both the host's cores and one of the rows (size: row) were measured."""
+    return max((row["size"] for row in rows_of(data, "cpu", **want) if rows.get(row["size"])),
+               default=None)
 
 
 def table_others(data):

@@ -126,7 +126,9 @@ DRMSD = [
     terms("triangle_2d", 1001, 0.01, "approx", 1), terms("triangle_2d", 1001, 0.02, "approx", 8),
     terms("triangle_2d", 1001, 0.02, "rsqrt", 1), terms("triangle_2d", 1001, 0.04, "rsqrt", 4),
     terms("triangle_2d", 4001, 0.075, "rsqrt", 1),
-    terms("triangle_2d", 4001, 0.08, "approx", 4),
+    terms("triangle_2d", 4001, 0.08, "approx", 4, read_bytes=5000),
+    terms("shared_1d", 4001, 0.12, "approx", 4, read_bytes=2000),
+    terms("sliding_1d", 4001, 0.2, "rsqrt", 1),
     terms("triangle_2d", 4001, 0.04, "approx", 8, instructions=16.31, float_pct=98.1,
           issue_pct=90.0, mufu_pct=80.0, picojoules=400.0),
     terms("triangle_2d", 4001, 0.05, "rsqrt", 4, float_pct=96.1, issue_pct=85.0),
@@ -274,13 +276,16 @@ def check_numbers(data):
         ["1D, from global memory", "x rsqrt(x)", "2", "128", "0.400", "0.0200", *dashes, "1.00"],
         ["1D, by tiles", "x rsqrt(x)", "1", "128", "0.100", "0.0800", "-", "86.1", "60.0", "-", "-",
          "4.00"],
+        ["1D, by tiles", "`sqrt.approx`", "4", "128", "0.120", "0.0667", *dashes, "3.33"],
         ["2D, by tiles", "as IEEE 754 rounds it", "4", "128", "0.200", "0.0400", *dashes, "2.00"],
         ["2D, by tiles", "1 / rsqrt(x)", "4", "128", "0.100", "0.0800", *dashes, "4.00"],
         ["2D, by tiles", "x rsqrt(x)", "4", "128", "0.0500", "0.160", "-", "96.1", "85.0", "-", "-",
          "8.00"],
         ["2D, by tiles", "`sqrt.approx`", "8", "128", "0.0400", "0.200", "16.3", "98.1", "90.0",
-         "80.0", "400", "10.0"]])
+         "80.0", "400", "10.0"],
+        ["1D, by a sliding window", "x rsqrt(x)", "1", "128", "0.200", "0.0400", *dashes, "2.00"]])
     expect("drmsd-u", lines(plot.TABLES["drmsd-u"](data)), [
+        ["1D, by tiles", "4", "-", "0.0667"],
         ["2D, by tiles", "1", "0.0500", "-"], ["2D, by tiles", "4", "-", "0.100"],
         ["2D, by tiles", "8", "0.0250", "0.200"]])
     claims = lines(plot.TABLES["drmsd-claims"](data))
@@ -288,11 +293,18 @@ def check_numbers(data):
         "85%", "96%", "86%", "u = 4", "u = 8",
         "0.500 times as fast at n = 1001, 1.50 at n = 4001", "2.00 times as fast",
         "2.00 times as fast", "1.25 times as fast", "5.00 times as fast", "4.00 times as fast",
-        "2.00 times as fast at n = 1001, 2.50 at n = 4001", "-",
+        "0.500 times as fast", "2.00 times as fast at n = 1001, 2.50 at n = 4001",
+        "2.50 times (u = 4)",
         "50.0 times as fast (one core of a CPU)", "-"])
     expect("drmsd-claims, verdicts", [line[3] for line in claims], [
         "agrees", "agrees", "agrees", "agrees", "-", "agrees", "agrees", "more", "-", "-",
-        UNKNOWN, "differs", UNKNOWN, UNKNOWN, UNKNOWN])
+        UNKNOWN, "agrees", "differs", "agrees", UNKNOWN, UNKNOWN])
+    cpu = {"cpu": Results({"meta": {"cpu": "a CPU, 8 threads"}, "rows": [
+        {"work": "drmsd", "variant": "openmp", "size": size, "threads": 8, "ms": 2.0}
+        for size in (1001, 4001, 9000)]})}
+    expect("the host's cores", [line[1:4] for line in lines(plot.TABLES["drmsd-claims"](
+        {**data, **cpu})) if line[0] == "one dRMSD against the cores of a CPU, n = 4001"],
+           [["62.7 times ClusCo on a Core i7-3820", "40.0 times as fast (a CPU, 8 threads)", UNKNOWN]])
     expect("block", lines(plot.TABLES["block"](data)), [
         ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
     expect("reduce", lines(plot.TABLES["reduce"](data)), [

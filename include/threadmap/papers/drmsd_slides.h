@@ -15,7 +15,7 @@
 //                number of j, one of a triangle of squares, which tmap_triangle_tile_map gives
 //
 // Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i. In
-// the sliding window threads read different atoms, of which a load has at most u.
+// the sliding window threads read different atoms, and a load has at most u of them.
 // Forms, roots and u are compile-time constants; the kernel is yours:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
@@ -25,7 +25,8 @@
 //         tmap_drmsd_slides(how, a, b, n, sum);
 //     }
 //     blocks = tmap_drmsd_slides_blocks(TMAP_DRMSD_SLIDES_TRIANGLE_2D, n, 128, 4);
-//     terms<blocks, 128, tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128, 4)>(a, b, n, sum)
+//     shared = tmap_drmsd_slides_bytes(TMAP_DRMSD_SLIDES_TRIANGLE_2D, 128, 4);
+//     terms<blocks, 128, shared>(a, b, n, sum)
 //
 // Source: Filipovic, lecture slides "Flood maps, dRMSD computation"; Filipovic, Plhak, Strelak,
 // HPCS 2015. docs/papers.md says which statements of the slides do not hold.
@@ -90,18 +91,22 @@ TMAP_FN tmap_u64 tmap_drmsd_slides_blocks(int form, tmap_u32 n, tmap_u32 block, 
     return form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? tmap_triangle_cells(rows) : rows;
 }
 
+// Floats of a slot of the sliding window, which holds u atoms; see there.
+TMAP_FN tmap_u32 tmapi_drmsd_slides_pitch(tmap_u32 u) { return 6 * u + (u < 4 ? u : 4); }
+
 // Dynamic shared memory of a block in bytes, for `block` threads of u atoms each. Example: block =
-// 128, u = 2: 3072, and 12480 of a sliding window, which is below 48 KiB, as every launch may have,
-// up to block * u = 960.
+// 128, u = 2: 3072, and 14560 of a sliding window, which is below 48 KiB, as every launch may have,
+// up to block * u = 800.
 TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block, tmap_u32 u) {
-    if (form == TMAP_DRMSD_SLIDES_SLIDING_1D) return 24 * u * (2 * block + 4);
+    if (form == TMAP_DRMSD_SLIDES_SLIDING_1D)
+        return 4 * tmapi_drmsd_slides_pitch(u) * (2 * block + 4);
     return form == TMAP_DRMSD_SLIDES_NAIVE_1D ? 0 : 24 * block;
 }
 
 // Bytes that the threads of a launch read from global memory, over n atoms with `block` threads of
 // u atoms each: 24 for each atom that a thread loads, from memory or from a cache. Any form, block
 // and u as for tmap_drmsd_slides; n: up to 4000000. Example: n = 1000, block = 64, u = 2:
-// 6024000 by naive_1d, 132096 by shared_1d, 211968 by triangle_2d, 135168 by sliding_1d.
+// 6012000 by naive_1d, 135168 by shared_1d and sliding_1d, 221184 by triangle_2d.
 TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
     const tmap_u64 rows = tmap_triangle_tile_rows(n, block * u); // of blocks
     const tmap_u64 tiles = tmap_triangle_tile_rows(n, block);
@@ -307,13 +312,14 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const flo
 // Thread number T of the grid has group T of u neighbouring atoms i, and takes groups T + 1, T + 2,
 // ... of atoms j in this order. So at step s the threads of a block, from group G on, are at groups
 // G + s + 1 to G + s + blockDim.x. Two tiles of blockDim.x groups each hold the window: while it
-// slides over the first one into the second one, no thread waits; then the first tile is
-// overwritten by what follows the second one. The tiles are a ring of 2 blockDim.x slots of a group;
-// its first slots are there once more behind the last one, so that four steps need one test for
-// the end of the ring.
+// slides over the first one into the second one, no thread waits; then what follows the second one
+// overwrites the first one. The tiles are a ring of 2 blockDim.x slots of a group; its first slots
+// are there once more behind the last one, so that a trip of up to four steps tests once for the
+// end of the ring.
 //
-// In memory a slot is cut into vectors of up to four atoms, and all slots' vectors of a coordinate
-// are contiguous: lanes of a warp read neighbouring vectors, without bank conflicts.
+// A slot has, for each coordinate, vectors of up to four atoms; and one vector that is not used. So
+// a slot is an odd number of vectors, and the lanes of a warp, which read neighbouring slots, read
+// from different banks.
 
 // The atoms of a vector.
 TMAP_FN tmap_u32 tmapi_drmsd_slides_width(tmap_u32 u) { return u < 4 ? u : 4; }
@@ -335,18 +341,11 @@ TMAP_DEVICE tmapi_drmsd_slides_four tmapi_drmsd_slides_vector(const float *at, t
     return v;
 }
 
-// Where vector h of a coordinate begins in a slot of the ring.
-TMAP_DEVICE tmap_u32 tmapi_drmsd_slides_place(tmap_u32 u, tmap_u32 coordinate, tmap_u32 h,
-                                              tmap_u32 slot) {
-    const tmap_u32 width = tmapi_drmsd_slides_width(u), slots = 2 * blockDim.x + 4;
-    return ((coordinate * (u / width) + h) * slots + slot) * width;
-}
-
 // Stages blockDim.x groups, from number `from` on, in the ring from slot `at` on; after the last
 // atom, that one. Neighbouring threads load neighbouring atoms.
 TMAP_DEVICE void tmapi_drmsd_slides_refill(tmap_u32 u, const float *a, const float *b, tmap_u32 n,
                                            tmap_u64 from, tmap_u32 at, float *ring) {
-    const tmap_u32 width = tmapi_drmsd_slides_width(u);
+    const tmap_u32 width = tmapi_drmsd_slides_width(u), pitch = tmapi_drmsd_slides_pitch(u);
 #pragma unroll
     for (tmap_u32 k = 0; k < u; ++k) {
         const tmap_u32 e = k * blockDim.x + threadIdx.x, slot = at + e / u, of = e % u;
@@ -355,24 +354,24 @@ TMAP_DEVICE void tmapi_drmsd_slides_refill(tmap_u32 u, const float *a, const flo
             tmapi_drmsd_slides_load(a, b, j < n ? (tmap_u32)j : n - 1);
 #pragma unroll
         for (tmap_u32 c = 0; c < 6; ++c) {
-            float *const to = ring + tmapi_drmsd_slides_place(u, c, of / width, slot) + of % width;
-            *to = atom.c[c];
-            if (slot < 4) to[2 * blockDim.x * width] = atom.c[c];
+            const tmap_u32 at_c = (c * (u / width) + of / width) * width + of % width;
+            ring[slot * pitch + at_c] = atom.c[c];
+            if (slot < 4) ring[(slot + 2 * blockDim.x) * pitch + at_c] = atom.c[c];
         }
     }
 }
 
-// The terms of the thread's atoms with those of the group in a slot: the first `count` of them.
-TMAP_DEVICE void tmapi_drmsd_slides_slot(tmap_drmsd_slides_how how, const float *ring,
-                                         tmap_u32 slot, tmap_u32 count,
-                                         const tmapi_drmsd_slides_atom *mine, float *parts) {
+// The terms of the thread's atoms with the first `count` atoms of a slot.
+TMAP_DEVICE void tmapi_drmsd_slides_slot(tmap_drmsd_slides_how how, const float *slot,
+                                         tmap_u32 count, const tmapi_drmsd_slides_atom *mine,
+                                         float *parts) {
     const tmap_u32 u = how.u, width = tmapi_drmsd_slides_width(u);
-#pragma unroll
+#pragma unroll 1
     for (tmap_u32 h = 0; h < u / width; ++h) {
         tmapi_drmsd_slides_four v[6];
 #pragma unroll
         for (tmap_u32 c = 0; c < 6; ++c)
-            v[c] = tmapi_drmsd_slides_vector(ring + tmapi_drmsd_slides_place(u, c, h, slot), width);
+            v[c] = tmapi_drmsd_slides_vector(slot + c * u + h * width, width);
 #pragma unroll
         for (tmap_u32 m = 0; m < width; ++m) {
             tmapi_drmsd_slides_atom other;
@@ -395,7 +394,8 @@ TMAP_DEVICE double tmapi_drmsd_slides_sliding(tmap_drmsd_slides_how how, const f
     extern __shared__ tmapi_drmsd_slides_four tmapi_drmsd_slides_shared[];
     float *const ring = (float *)tmapi_drmsd_slides_shared;
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
-    tmap_u32 slot = threadIdx.x;
+    const tmap_u32 pitch = tmapi_drmsd_slides_pitch(u);
+    const float *slot = ring + threadIdx.x * pitch, *const end = ring + 2 * block * pitch;
     float part = 0;
     double sum;
 #pragma unroll
@@ -417,21 +417,23 @@ TMAP_DEVICE double tmapi_drmsd_slides_sliding(tmap_drmsd_slides_how how, const f
         if (from + block < groups) tmapi_drmsd_slides_refill(u, a, b, n, from + block, half, ring);
         __syncthreads();
         if ((from + 2 * block - 1) * u <= n) {
+#pragma unroll 1
             for (tmap_u32 s = 0; s < block; s += steps) {
 #pragma unroll
                 for (tmap_u32 k = 0; k < steps; ++k)
-                    tmapi_drmsd_slides_slot(how, ring, slot + k, u, mine, parts);
-                slot += steps;
-                if (slot >= 2 * block) slot -= 2 * block;
+                    tmapi_drmsd_slides_slot(how, slot + k * pitch, u, mine, parts);
+                slot += steps * pitch;
+                if (slot >= end) slot -= 2 * block * pitch;
             }
         } else {
 #pragma unroll 1
             for (tmap_u32 s = 0; s < block; ++s) {
                 const tmap_u64 j = (from + threadIdx.x + s) * u;
                 if (j < n)
-                    tmapi_drmsd_slides_slot(how, ring, slot, n - j < u ? (tmap_u32)(n - j) : u,
-                                            mine, parts);
-                slot = slot + 1 < 2 * block ? slot + 1 : 0;
+                    tmapi_drmsd_slides_slot(how, slot, n - j < u ? (tmap_u32)(n - j) : u, mine,
+                                            parts);
+                slot += pitch;
+                if (slot >= end) slot -= 2 * block * pitch;
             }
         }
         __syncthreads(); // all threads have left the first tile
@@ -458,7 +460,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
 // the sum NaN with TMAP_DRMSD_SLIDES_RSQRT.
 // Exactness: off by about 10^-7 of S; the last bits depend on the order in which blocks end.
 // Cost on sm_90, by tiles: 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of them roots,
-// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u.
+// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u, by a sliding window about
+// 8 / u.
 // Example: n = 2, a = (0,0,0)(3,4,0), b = (0,0,0)(1,0,0): (5 - 1)^2 = 16.
 TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, const float *b,
                                    tmap_u32 n, double *sum) {
