@@ -38,7 +38,7 @@ from plots.drmsd import (draw_drmsd, has_drmsd, table_drmsd, table_drmsd_claims,
 from plots.floods import table_flood_claims, table_floods
 from plots.fractals import (table_block, table_dummy, table_engine, table_fractals, table_gasket,
                             table_meta, table_n_0, table_reduce, table_rho, table_summary)
-from plots.fractals_paper import table_fractal_claims
+from plots.fractals_paper import table_fractal_claims, table_simplex_claims
 from plots.fractals_pictures import (draw_dummy, draw_fig11, draw_forms, draw_fractals,
                                      draw_speedup, draw_theory, has_dummy, has_fig11, has_forms,
                                      has_gasket, has_tops)
@@ -79,7 +79,7 @@ TABLES = {
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
     "floods": table_floods, "flood-claims": table_flood_claims,
-    "fractal-claims": table_fractal_claims,
+    "fractal-claims": table_fractal_claims, "simplex-claims": table_simplex_claims,
     "block": table_block, "reduce": table_reduce,
     "compact": table_compact, "compact-levels": table_compact_levels,
     "compact-top": table_compact_top, "compact-works": table_compact_works,

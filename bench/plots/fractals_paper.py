@@ -268,3 +268,64 @@ def table_fractal_claims(data):
         rows += claims_block(data["block"], data.get("fractal"), results)
         rows += claims_hash(data["block"])
     return table(["gasket", *CLAIMS[1:]], rows)
+
+
+# ---- the 3-simplex, which the paper cites ----
+
+SIMPLEX_WORKS = {"dummy3": "the map alone", "write3": "a write to each cell"}
+ROOTS = ("simplex_published", "simplex_published_f64")
+
+
+def simplex_best(results, work, n, *variants):
+    """The fastest row of these variants, whatever the side of its tiles, or None."""
+    return results.best(work, "simplex", n, variants)
+
+
+def simplex_spans(results, work, variants):
+    """{n: times as fast as the bounding box, each with its best ρ}."""
+    gains = {n: ratio(simplex_best(results, work, n, "bb"),
+                      simplex_best(results, work, n, *variants))
+             for n in results.sizes(work, "simplex")}
+    return {n: gain for n, gain in gains.items() if gain}
+
+
+def claims_simplex(results):
+    """Section 2: what a map of the 3-simplex gains over the bounding box, in threads and in time."""
+    rows = []
+    space = {(row["size"], row["rho"]): row["threads"] for row in results.at("dummy3")
+             if row["variant"] == "bb"}
+    space = {(row["size"], row["rho"]): space[row["size"], row["rho"]] / row["threads"]
+             for row in results.at("dummy3") if row["variant"] == "simplex_blocks"
+             and (row["size"], row["rho"]) in space}
+    if space:
+        n, rho = max(space, key=space.get)
+        rows.append(claim("threads of the bounding box over those of the map", "up to 6 times",
+                          f"{sig(space[n, rho])} at n = {n}, ρ = {rho}", up_to(space.values(), 6),
+                          "6m²/((m + 1)(m + 2)) for m = n / ρ layers of tiles"))
+    for work, title in SIMPLEX_WORKS.items():
+        gains = {name: simplex_spans(results, work, variants) for name, variants in (
+            ("published", ROOTS), ("blocks", ("simplex_blocks",)), ("threads", ("simplex_threads",)))}
+        if not all(gains.values()):
+            continue
+        n = max(gains["blocks"])
+        roots = simplex_best(results, work, n, *ROOTS)
+        ours = simplex_best(results, work, n, "simplex_blocks")
+        rows.append(claim(
+            f"× the bounding box in time, published roots, {title}",
+            "less than in threads: the roots are an overhead",
+            ", ".join(f"{sig(gain)} at n = {at}" for at, gain in gains["published"].items()),
+            order([(max(space.values(), default=None), max(gains["published"].values()))]),
+            f"each with its best ρ; the exact map is {sig(ratio(roots, ours))} times as fast as the "
+            f"roots at n = {n}"))
+        rows.append(claim(
+            f"× the bounding box in time, the exact map, {title}", "-",
+            "; ".join(f"n = {at}: {sig(gain)} by blocks, {sig(gains['threads'].get(at))} by threads"
+                      for at, gain in gains["blocks"].items()),
+            None, "integers correct the root, for every number of 32 bits"))
+    return rows
+
+
+def table_simplex_claims(data):
+    """What the paper says of 3-simplices, beside what was measured here."""
+    results = data.get("simplex")
+    return table(["3-simplex", *CLAIMS[1:]], claims_simplex(results) if results else [])

@@ -126,7 +126,8 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "fig11", "block", "compact", "triangle", "pairs", "drmsd", "flood", "ask",
+    for name in ("fractal", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
+                 "flood", "ask", "ask3",
                  "cpu", "peers_pairs", "peers_flood", "peers_drmsd"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
