@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+// test_label3: labels of components of volumes and of batches of images, and their shapes, against a
+// serial flood fill, cell by cell: all neighbourhoods, masks of bytes and of bits, both forms of
+// labels, sizes around the edges of words and of tiles, rows and slices with gaps; plans of large
+// maps; errors of earlier calls; and what is refused.
+#include "cuda_check.h"
+#include <threadmap/raster/label3.h>
+#include <threadmap/raster/label3_measure.h>
+
+enum { GUARD = 64 };
+enum {
+    NOISE,
+    SPARSE,
+    DENSE,
+    ALL,
+    NONE,
+    CHECKER,
+    SNAKE,
+    SPIRAL,
+    BALLS,
+    WALLS,
+    POINTS,
+    DIAGONAL,
+    KINDS
+};
+
+typedef struct test_case {
+    tmap_label3_map map;
+    int form, kind;
+    tmap_u64 seed;
+} test_case;
+
+static int failures, cases;
+
+static void expect(int ok, const char *what, const test_case *c) {
+    ++cases;
+    if (!ok && ++failures <= 20)
+        printf("FAIL %s: %llu x %llu x %llu, pitch %llu, slice %llu, kind %d, neighbours %d, form "
+               "%d, cells %d, seed %llu\n",
+               what, c->map.width, c->map.height, c->map.depth, c->map.pitch, c->map.slice,
+               c->map.kind, c->map.neighbours, c->form, c->kind, c->seed);
+}
+static void expect_plain(int ok, const char *what) {
+    ++cases;
+    if (!ok && ++failures <= 20) printf("FAIL %s\n", what);
+}
+
+static tmap_u64 random_next(void) {
+    static tmap_u64 state = 1;
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return state >> 33 ^ state << 31;
+}
+
+static tmap_u32 mix(tmap_u64 x) {
+    x ^= x >> 32, x *= 0xd6e8feb86659fd93ull, x ^= x >> 32, x *= 0xd6e8feb86659fd93ull;
+    return (tmap_u32)(x >> 32);
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+static int ball(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
+    for (tmap_u64 k = 0; k < 12; ++k) {
+        const tmap_u64 s = c->seed * 64 + k * 5, r = 1 + mix(s) % 9;
+        const tmap_i64 dx = (tmap_i64)x - (tmap_i64)(mix(s + 1) % c->map.width);
+        const tmap_i64 dy = (tmap_i64)y - (tmap_i64)(mix(s + 2) % c->map.height);
+        const tmap_i64 dz = (tmap_i64)z - (tmap_i64)(mix(s + 3) % c->map.depth);
+        if (dx * dx + dy * dy + dz * dz <= (tmap_i64)(r * r)) return 1;
+    }
+    return 0;
+}
+
+// Whether a cell belongs to a component.
+static int cell_in(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
+    const tmap_u64 w = c->map.width, h = c->map.height;
+    const tmap_u32 r = mix(c->seed * 1000003 + (z << 42) + (y << 21) + x);
+    switch (c->kind) {
+    case NOISE: return r % 2;
+    case SPARSE: return r % 1000 < 30 + c->seed % 9 * 40;
+    case DENSE: return r % 1000 < 600 + c->seed % 5 * 90;
+    case ALL: return 1;
+    case NONE: return 0;
+    case CHECKER: return (x + y + z) % 2 == 0;
+    case SNAKE: // along rows, then from row to row and from slice to slice
+        if (z % 2) return y == (z / 2 % 2 ? 0 : (h - 1) / 2 * 2) && x == 0;
+        return y % 2 == 0 || x == (y / 2 % 2 ? 0 : w - 1);
+    case SPIRAL: {
+        const tmap_u64 a = x < y ? x : y, b = w - 1 - x < h - 1 - y ? w - 1 - x : h - 1 - y;
+        const tmap_u64 ring = a < b ? a : b;
+        return (ring % 2 == 0) != (x == ring && y == ring + 1) && z % 3 < 2;
+    }
+    case BALLS: return ball(c, x, y, z);
+    case WALLS: return (x / 9 + y / 5 + z / 4) % 2 == 0;
+    case POINTS: return x % 2 == 0 && y % 2 == 1 && z % 2 == c->seed % 2;
+    default: return (x + y) % 16 == 15 && (y + z) % 3 == 0; // through edges and corners
+    }
+}
+
+static int at_mask(const test_case *c, const void *cells, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
+    const tmap_u64 row = z * c->map.slice + y * c->map.pitch;
+    if (c->map.kind == TMAP_LABEL3_BYTES) return ((const unsigned char *)cells)[row + x] != 0;
+    return (int)(((const tmap_u32 *)cells)[row + x / 32] >> x % 32 & 1);
+}
+
+// A mask whose gaps, and bits beyond rows, are those of other cells.
+static void fill(const test_case *c, void *cells, tmap_u64 bytes) {
+    for (tmap_u64 i = 0; i < bytes; ++i) ((unsigned char *)cells)[i] = (unsigned char)mix(i) | 1;
+    for (tmap_u64 z = 0; z < c->map.depth; ++z)
+        for (tmap_u64 y = 0; y < c->map.height; ++y)
+            for (tmap_u64 x = 0; x < c->map.width; ++x) {
+                const tmap_u64 row = z * c->map.slice + y * c->map.pitch;
+                const int in = cell_in(c, x, y, z);
+                tmap_u32 *word = (tmap_u32 *)cells + row + x / 32;
+                if (c->map.kind == TMAP_LABEL3_BYTES)
+                    ((unsigned char *)cells)[row + x] =
+                        (unsigned char)(in ? 1u << mix(x + y) % 8 : 0);
+                else
+                    *word = in ? *word | 1u << x % 32 : *word & ~(1u << x % 32);
+            }
+}
+
+// Labels and shapes by the definition. count: of the volume, or of each image.
+static void reference(const test_case *c, const void *cells, tmap_u64 *labels,
+                      tmap_label3_shape *shapes, tmap_u64 *count, tmap_u64 *stack) {
+    const tmap_i64 w = (tmap_i64)c->map.width, h = (tmap_i64)c->map.height;
+    const tmap_i64 d = (tmap_i64)c->map.depth;
+    const int n = c->map.neighbours, images = n == 4 || n == 8;
+    const int most = n == 4 || n == 6 ? 1 : n == 8 || n == 18 ? 2 : 3; // axes that differ
+    tmap_label3_shape *s = shapes;
+    memset(labels, 0, (size_t)(w * h * d) * sizeof *labels);
+    *count = 0;
+    for (tmap_i64 first = 0; first < w * h * d; ++first) {
+        const tmap_i64 fx = first % w, fy = first / w % h, fz = first / w / h;
+        tmap_u64 depth = 1, label;
+        if (images && first % (w * h) == 0) count[fz] = 0;
+        if (labels[first] || !at_mask(c, cells, (tmap_u64)fx, (tmap_u64)fy, (tmap_u64)fz)) continue;
+        label = ++count[images ? fz : 0];
+        s->area = 0, s->first = (tmap_u64)first, s->left = s->right = (tmap_u32)fx;
+        s->top = s->bottom = (tmap_u32)fy, s->front = s->back = (tmap_u32)fz;
+        stack[0] = (tmap_u64)first, labels[first] = label;
+        while (depth) {
+            const tmap_i64 at = (tmap_i64)stack[--depth];
+            const tmap_i64 x = at % w, y = at / w % h, z = at / w / h;
+            ++s->area;
+            if (x < s->left) s->left = (tmap_u32)x;
+            if (x > s->right) s->right = (tmap_u32)x;
+            if (y < s->top) s->top = (tmap_u32)y;
+            if (y > s->bottom) s->bottom = (tmap_u32)y;
+            if (z > s->back) s->back = (tmap_u32)z;
+            for (int k = 0; k < 27; ++k) {
+                const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+                const tmap_i64 nx = x + dx, ny = y + dy, nz = z + dz, to = (nz * h + ny) * w + nx;
+                if (abs(dx) + abs(dy) + abs(dz) > most || (images && dz) || nx < 0 || ny < 0 ||
+                    nz < 0 || nx >= w || ny >= h || nz >= d || labels[to] ||
+                    !at_mask(c, cells, (tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz))
+                    continue;
+                labels[to] = label, stack[depth++] = (tmap_u64)to;
+            }
+        }
+        ++s;
+    }
+}
+
+// ---- one case -----------------------------------------------------------------------------------
+
+static int poisoned(const unsigned char *at, unsigned char poison) {
+    for (int i = 0; i < GUARD; ++i)
+        if (at[i] != poison) return 0;
+    return 1;
+}
+
+// Shapes of labels 1 to `components`, of each image; those beyond are left out.
+static void check_shapes(const test_case *c, const tmap_label3_plan *plan, const void *labels,
+                         const tmap_u64 *count, const tmap_label3_shape *truth,
+                         tmap_u64 components) {
+    const int images = plan->job.separate;
+    const tmap_u64 parts = images ? c->map.depth : 1, n = parts * components;
+    tmap_label3_shape *shapes = (tmap_label3_shape *)malloc((n + 1) * sizeof *shapes), *on_device;
+    int wrong = 0, none = 0;
+    CHECK(cudaMalloc((void **)&on_device, (n + 1) * sizeof *shapes));
+    CHECK(cudaMemset(on_device, 0x77, (n + 1) * sizeof *shapes));
+    CHECK(tmap_label3_measure(plan, labels, components, on_device, 0));
+    CHECK(cudaMemcpy(shapes, on_device, (n + 1) * sizeof *shapes, cudaMemcpyDeviceToHost));
+    for (tmap_u64 part = 0; part < parts; truth += count[part++])
+        for (tmap_u64 i = 0; i < components; ++i) {
+            const tmap_label3_shape *s = shapes + part * components + i;
+            if (i < count[part])
+                wrong += memcmp(s, truth + i, sizeof *s) != 0;
+            else
+                none += s->area != 0;
+        }
+    expect(wrong == 0, "shapes", c);
+    expect(none == 0, "shapes of no component", c);
+    expect(shapes[n].area == 0x7777777777777777ull, "beyond the shapes", c);
+    CHECK(cudaFree(on_device));
+    free(shapes);
+}
+
+static void check(const test_case *c) {
+    const tmap_u64 cells = c->map.width * c->map.height * c->map.depth, size = c->form ? 8 : 4;
+    const tmap_u64 bytes = c->map.slice * c->map.depth * (c->map.kind ? 4 : 1);
+    const tmap_u64 counts = c->map.neighbours == 4 || c->map.neighbours == 8 ? c->map.depth : 1;
+    char *in = (char *)malloc(bytes), *out = (char *)malloc(cells * size + GUARD);
+    tmap_u64 *labels = (tmap_u64 *)malloc(cells * 8), *stack = (tmap_u64 *)malloc(cells * 8);
+    tmap_label3_shape *shapes = (tmap_label3_shape *)malloc(cells * sizeof *shapes);
+    tmap_u64 *truth = (tmap_u64 *)malloc(counts * 8), *count, wrong = 0, most = 0, bad = 0;
+    unsigned char guard[GUARD];
+    char *cells_on, *out_on, *work_on, *count_on;
+    tmap_label3_plan plan;
+    count = (tmap_u64 *)malloc(counts * 8 + GUARD);
+    fill(c, in, bytes);
+    reference(c, in, labels, shapes, truth, stack);
+    CHECK(tmap_label3_plan_make(&c->map, c->form, &plan));
+    CHECK(cudaMalloc((void **)&cells_on, bytes));
+    CHECK(cudaMalloc((void **)&out_on, cells * size + GUARD));
+    CHECK(cudaMalloc((void **)&work_on, plan.workspace + GUARD));
+    CHECK(cudaMalloc((void **)&count_on, counts * 8 + GUARD));
+    CHECK(cudaMemcpy(cells_on, in, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(out_on, 0xa5, cells * size + GUARD));
+    CHECK(cudaMemset(work_on, 0xa5, plan.workspace + GUARD));
+    CHECK(cudaMemset(count_on, 0xa5, counts * 8 + GUARD));
+    CHECK(tmap_label3(&plan, cells_on, work_on, out_on, (tmap_u64 *)count_on, 0));
+    if (c->seed % 4 == 0) // with what the first run has left in the workspace
+        CHECK(tmap_label3(&plan, cells_on, work_on, out_on, (tmap_u64 *)count_on, 0));
+    CHECK(cudaMemcpy(out, out_on, cells * size + GUARD, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(guard, work_on + plan.workspace, GUARD, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(count, count_on, counts * 8 + GUARD, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < cells; ++i)
+        wrong += (c->form ? ((tmap_u64 *)out)[i] : ((tmap_u32 *)out)[i]) != labels[i];
+    for (tmap_u64 i = 0; i < counts; ++i) {
+        bad += count[i] != truth[i];
+        if (truth[i] > most) most = truth[i];
+        if (truth[i] > tmapi_label3_most(&c->map)) ++bad;
+    }
+    expect(bad == 0, "counts", c);
+    expect(wrong == 0, "labels", c);
+    expect(poisoned((unsigned char *)out + cells * size, 0xa5), "beyond the labels", c);
+    expect(poisoned((unsigned char *)(count + counts), 0xa5), "beyond the counts", c);
+    expect(poisoned(guard, 0xa5), "beyond the workspace", c);
+    check_shapes(c, &plan, out_on, truth, shapes, most + 1);
+    if (most > 3) check_shapes(c, &plan, out_on, truth, shapes, most - 2);
+    CHECK(cudaFree(cells_on));
+    CHECK(cudaFree(out_on));
+    CHECK(cudaFree(work_on));
+    CHECK(cudaFree(count_on));
+    free(in), free(out), free(labels), free(stack), free(shapes), free(truth), free(count);
+}
+
+// A map of this size, whose neighbours and so on are those of number i.
+static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, int kind) {
+    static const int neighbours[] = {26, 6, 18, 8, 4};
+    test_case c;
+    c.map.width = width, c.map.height = height, c.map.depth = depth;
+    c.map.neighbours = neighbours[i % 5], c.map.kind = i / 5 % 2, c.form = i / 10 % 2;
+    c.kind = kind, c.seed = random_next() % 1000000;
+    c.map.pitch = c.map.kind ? (width + 31) / 32 : width;
+    if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
+    if (c.seed % 3 == 1) c.map.pitch = (c.map.pitch + 15) / 16 * 16; // words are read at a time
+    c.map.slice = c.map.pitch * height + (c.seed % 5 == 0 ? c.seed % 77 : 0);
+    return c;
+}
+
+static void test_random(int maps) {
+    for (int i = 0; i < maps; ++i) {
+        const int small = i % 3 == 0;
+        const tmap_u64 w = 1 + random_next() % 70, h = 1 + random_next() % (small ? 9 : 40);
+        const test_case c =
+            make(w, h, 1 + random_next() % (small ? 40 : 9), i, (int)(random_next() % KINDS));
+        if (check_turn()) check(&c);
+    }
+}
+
+static void test_sizes(int full) {
+    static const tmap_u64 sizes[][3] = {
+        {1, 1, 1},    {1, 1, 70},  {1, 70, 1},   {70, 1, 1},   {65, 33, 33}, {64, 32, 34},
+        {129, 17, 5}, {33, 3, 66}, {520, 3, 3},  {32, 32, 32}, {31, 35, 18}, {257, 130, 1},
+        {28, 28, 40}, {2, 2, 300}, {1100, 2, 1}, {3, 600, 2},  {96, 20, 20}, {63, 63, 8}};
+    const int n = (int)(sizeof sizes / sizeof *sizes);
+    for (int i = 0; i < n * (full ? 5 * KINDS : 5); ++i) {
+        const tmap_u64 *s = sizes[i % n];
+        const test_case c = make(s[0], s[1], s[2], i / n + i % n * 3, (i / n + i) % KINDS);
+        if (check_turn()) check(&c);
+    }
+    for (int i = 0; i < 5 * KINDS; ++i) { // edges of tiles in each direction
+        const test_case c = full ? make(300, 200, 100, i, i / 5) : make(70, 35, 35, i, i / 5);
+        if (check_turn()) check(&c);
+    }
+}
+
+// ---- plans, errors ------------------------------------------------------------------------------
+
+static void refuse_by(cudaError_t want, cudaError_t error, const char *what) {
+    ++cases;
+    if (error != want) printf("FAIL not refused: %s\n", what), ++failures;
+}
+static void refuse(cudaError_t error, const char *what) {
+    refuse_by(cudaErrorInvalidValue, error, what);
+}
+
+static void test_plans(void) {
+    const tmap_label3_map good = {50, 40, 30, 64, 64 * 40, TMAP_LABEL3_BYTES, 26};
+    tmap_label3_plan plan, kept;
+    tmap_label3_map bad;
+    memset(&plan, 0x3c, sizeof plan), kept = plan;
+#define BAD(field, value) \
+    bad = good, bad.field = value; \
+    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), #field " = " #value)
+    BAD(width, 0);
+    BAD(height, 0);
+    BAD(depth, 0);
+    BAD(width, 1ull << 31);
+    BAD(height, 1ull << 31);
+    BAD(depth, 1ull << 31);
+    BAD(pitch, 49);
+    BAD(pitch, 1ull << 32);
+    BAD(slice, 64 * 40 - 1);
+    BAD(slice, 1ull << 60);
+    BAD(kind, 2);
+    BAD(kind, -1);
+    BAD(neighbours, 0);
+    BAD(neighbours, 12);
+    BAD(neighbours, 27);
+#undef BAD
+    bad = good, bad.kind = TMAP_LABEL3_BITS, bad.pitch = 1;
+    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "a word for 50 bits");
+    refuse(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan), "no map");
+    refuse(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0), "no plan");
+    refuse(tmap_label3_plan_make(&good, 2, &plan), "form");
+    refuse(tmap_label3_plan_make(&good, -1, &plan), "form");
+    // 2^33 cells: 2^32 components with 6 neighbours, 2^30 with 26, 2^15 an image
+    bad = good, bad.width = bad.pitch = bad.height = 2048, bad.slice = 2048 * 2048;
+    bad.depth = 2048, bad.neighbours = 6;
+    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "2^32 components");
+    bad.neighbours = 18, bad.depth = 2050;
+    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "2^31 components");
+    bad.neighbours = 6;
+    refuse_by(cudaErrorInvalidConfiguration, tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan),
+              "more than 2^32 runs");
+    bad.height = bad.depth = 0x7fffffff, bad.slice = 2048 * bad.height;
+    refuse_by(cudaErrorInvalidConfiguration, tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan),
+              "2^73 cells");
+    expect_plain(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
+    bad.height = bad.depth = 2048, bad.slice = 2048 * 2048;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan));
+    expect_plain(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
+    expect_plain(plan.job.tiles == 1u << 19 && plan.job.rows == 1u << 22, "tiles of 2^33 cells");
+    bad.neighbours = 26;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    expect_plain(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");
+    bad.neighbours = 8;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    bad.kind = TMAP_LABEL3_BITS, bad.neighbours = 4, bad.pitch = 64, bad.slice = 64 * 2048;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    expect_plain(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "a batch of bits");
+}
+
+static void test_arguments(void) {
+    const tmap_label3_map bits = {50, 40, 3, 2, 80, TMAP_LABEL3_BITS, 8};
+    tmap_label3_plan plan;
+    tmap_label3_shape *shapes;
+    unsigned char *host;
+    char *at;
+    tmap_u64 *count, bytes;
+    int written = 0;
+    CHECK(tmap_label3_plan_make(&bits, TMAP_LABEL_INT64, &plan));
+    bytes = plan.workspace + 8 * 50 * 40 * 3 + 4096;
+    CHECK(cudaMalloc((void **)&at, bytes));
+    CHECK(cudaMemset(at, 0xa5, bytes));
+    count = (tmap_u64 *)at, shapes = (tmap_label3_shape *)at;
+    refuse(tmap_label3(0, at, at, at, count, 0), "no plan");
+    refuse(tmap_label3(&plan, 0, at, at, count, 0), "no cells");
+    refuse(tmap_label3(&plan, at, 0, at, count, 0), "no workspace");
+    refuse(tmap_label3(&plan, at, at, 0, count, 0), "no labels");
+    refuse(tmap_label3(&plan, at, at, at, 0, 0), "no count");
+    refuse(tmap_label3(&plan, at + 2, at, at, count, 0), "bits at a multiple of 2");
+    refuse(tmap_label3(&plan, at, at + 8, at, count, 0), "workspace at a multiple of 8");
+    refuse(tmap_label3(&plan, at, at, at + 4, count, 0), "labels at a multiple of 4");
+    refuse(tmap_label3(&plan, at, at, at, (tmap_u64 *)(at + 4), 0), "count at a multiple of 4");
+    refuse(tmap_label3_measure(0, at, 1, shapes, 0), "no plan");
+    refuse(tmap_label3_measure(&plan, 0, 1, shapes, 0), "no labels");
+    refuse(tmap_label3_measure(&plan, at, 1, 0, 0), "no shapes");
+    refuse(tmap_label3_measure(&plan, at, 1, (tmap_label3_shape *)(at + 4), 0), "shapes");
+    refuse(tmap_label3_measure(&plan, at, 1ull << 39, shapes, 0), "components");
+    CHECK(tmap_label3_measure(&plan, at, 0, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    host = (unsigned char *)malloc(bytes);
+    CHECK(cudaMemcpy(host, at, bytes, cudaMemcpyDeviceToHost));
+    for (tmap_u64 i = 0; i < bytes; ++i) written += host[i] != 0xa5;
+    expect_plain(written == 0, "written by refused calls");
+    free(host);
+    CHECK(cudaFree(at));
+}
+
+// An error of the user's from before is neither reported nor cleared.
+static void test_error_kept(void) {
+    const tmap_label3_map map = {50, 40, 3, 50, 2000, TMAP_LABEL3_BYTES, 18};
+    tmap_label3_plan plan;
+    char *cells, *labels, *work, *never;
+    CHECK(tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan));
+    CHECK(cudaMalloc((void **)&cells, 6000));
+    CHECK(cudaMalloc((void **)&labels, 24008));
+    CHECK(cudaMalloc((void **)&work, plan.workspace));
+    CHECK(cudaMemset(cells, 1, 6000));
+    expect_plain(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
+                 "a petabyte allocated");
+    expect_plain(tmap_label3(&plan, cells, work, labels, (tmap_u64 *)(labels + 24000), 0) ==
+                     cudaSuccess,
+                 "an earlier error reported");
+    expect_plain(tmap_label3_measure(&plan, labels, 1, (tmap_label3_shape *)work, 0) == cudaSuccess,
+                 "an earlier error reported by shapes");
+    expect_plain(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "an earlier error cleared");
+    cudaGetLastError();
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(cells));
+    CHECK(cudaFree(labels));
+    CHECK(cudaFree(work));
+}
+
+int main(void) {
+    struct cudaDeviceProp device;
+    int devices = 0, full;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        printf("SKIP: no GPU\n");
+        return 77;
+    }
+    CHECK(cudaGetDeviceProperties(&device, 0));
+    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    test_error_kept();
+    test_plans();
+    test_arguments();
+    test_random(full ? 2000 : 300);
+    test_sizes(full);
+    printf("%d cases, %d failures\n", cases, failures);
+    return failures != 0;
+}
