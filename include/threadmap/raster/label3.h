@@ -13,19 +13,18 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label3(&plan, cells, workspace, labels, count, stream); // label3_measure.h: their shapes
 //
-// Rows of which all cells with neighbouring x are neighbours form a group: 2 rows of 2 slices with
-// 26 neighbours, 2 rows with 18 or 8, one row with 6 or 4. The OR of the rows of a group, 32 cells a
-// word, has runs of 1s: each run of a word is a node of a forest, because its cells are connected.
-// Six launches, or seven:
+// Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
+// always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4. The
+// OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a forest:
+// its cells are connected. Six launches:
 //     pack    turns bytes into bits; not for masks of bits
 //     local   a block of threads unites the runs of a tile of 512 words in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells (label.h)
-//     count   counts the components of each image; only for a batch
 //     write   gives cells their labels
-// Unions happen in any order, but a parent's first cell is always before its child's, so that roots
-// do not depend on the order.
+// Unions happen in any order, but a parent's first cell is always before its child's, so roots do not
+// depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
 #define TMAP_RASTER_LABEL3_H
 
@@ -38,14 +37,13 @@
 #define TMAP_LABEL3_BITS  1 // 32 cells a word, from the lowest bit on; rows begin at words
 
 // A volume, or a batch of images. The byte of column x, row y and slice z is number
-// z * slice + y * pitch + x; its bit is bit x % 32 of word z * slice + y * pitch + x / 32, and bits
+// z * slice + y * pitch + x; its bit is bit x % 32 of word z * slice + y * pitch + x / 32. Bits
 // beyond the width may have any value.
 typedef struct tmap_label3_map {
     tmap_u64 width, height, depth; // columns, rows, and slices or images: 1 to 2^31 - 1
-    tmap_u64 pitch;                // bytes or words from one row to the next, below 2^32
-    tmap_u64
-        slice; // bytes or words from one slice to the next, at least pitch * height, below 2^60
-    int kind;  // of the mask: TMAP_LABEL3_BYTES, TMAP_LABEL3_BITS
+    tmap_u64 pitch;                // bytes or words from a row to the next, below 2^32
+    tmap_u64 slice;                // from a slice to the next: pitch * height to 2^60 - 1
+    int kind;                      // of the mask: TMAP_LABEL3_BYTES, TMAP_LABEL3_BITS
     int neighbours; // volumes: 6: over faces; 18: over edges too; 26: over corners too
                     // batches of images: 4: over edges; 8: over corners too
 } tmap_label3_map;
@@ -75,7 +73,7 @@ typedef struct tmapi_label3_job {
     tmap_u32 *count;   // first cells in the previous words of the chunk
     tmap_u64 *chunk;   // first cells before a chunk of TMAPI_LABEL_CHUNK words
     tmap_u64 *counter; // of blocks that have finished `sum`
-    tmap_u64 *total;   // of all images
+    tmap_u64 *total;   // components of a batch
     void *labels;
     tmap_u64 *found; // the number of components of the volume or of each image, for the user
 } tmapi_label3_job;
@@ -224,10 +222,21 @@ TMAP_DEVICE tmap_u32 tmapi_label3_rows(const tmapi_label3_job *job, tmap_u32 x, 
     return bits;
 }
 
-// A word: the OR of all rows of its group.
-TMAP_DEVICE tmap_u32 tmapi_label3_word(const tmapi_label3_job *job, tmapi_label3_at at) {
+// A word, the OR of the rows of its group. row: these four; 0 for those that it has not.
+TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmapi_label3_at at,
+                                        tmap_u32 *row) {
     const tmap_u32 y = at.y * job->gy, z = at.z * job->gz;
-    return tmapi_label3_rows(job, at.x, y, y + job->gy - 1, z, z + job->gz - 1);
+    const int two_y = job->gy > 1, two_z = job->gz > 1;
+    row[0] = tmapi_label3_row(job, at.x, y, z);
+    row[1] = two_y ? tmapi_label3_row(job, at.x, y + 1, z) : 0;
+    row[2] = two_z ? tmapi_label3_row(job, at.x, y, z + 1) : 0;
+    row[3] = two_y && two_z ? tmapi_label3_row(job, at.x, y + 1, z + 1) : 0;
+    return row[0] | row[1] | row[2] | row[3];
+}
+
+TMAP_DEVICE tmap_u32 tmapi_label3_word(const tmapi_label3_job *job, tmapi_label3_at at) {
+    tmap_u32 row[4];
+    return tmapi_label3_group(job, at, row);
 }
 
 // The run of 1s of a word that contains cell `bit`, a power of two.
@@ -239,18 +248,6 @@ TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
 
 // Number in its word of the run `run`: half of the column where it starts.
 TMAP_DEVICE tmap_u32 tmapi_label3_half(tmap_u32 run) { return (tmap_u32)(__ffs((int)run) - 1) / 2; }
-
-// The rows of a group, y + 1 and z + 1 last; 0 for those that it has not. Returns their OR.
-TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmapi_label3_at at,
-                                        tmap_u32 *row) {
-    const tmap_u32 y = at.y * job->gy, z = at.z * job->gz;
-    const int two_y = job->gy > 1, two_z = job->gz > 1;
-    row[0] = tmapi_label3_row(job, at.x, y, z);
-    row[1] = two_y ? tmapi_label3_row(job, at.x, y + 1, z) : 0;
-    row[2] = two_z ? tmapi_label3_row(job, at.x, y, z + 1) : 0;
-    row[3] = two_y && two_z ? tmapi_label3_row(job, at.x, y + 1, z + 1) : 0;
-    return row[0] | row[1] | row[2] | row[3];
-}
 
 // The first cell of a run in the order of slices, rows and columns: 32 times the number of its word
 // of bits, plus its bit.
@@ -268,40 +265,35 @@ TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 ru
 
 // ---- unions -------------------------------------------------------------------------------------
 
-// Joins the trees of two runs. The root with the first cell of both trees is the new root. base: the
-// number of run 0 of `parent`.
-TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmap_u32 *parent, tmap_u32 base,
-                                    tmap_u32 a, tmap_u32 b) {
-    for (;;) {
-        tmap_u32 high;
-        a = tmapi_label_node_root(parent, a), b = tmapi_label_node_root(parent, b);
-        if (a == b) return;
-        if (tmapi_label3_first(job, base + a) < tmapi_label3_first(job, base + b))
-            high = b, b = a, a = high;
-        if (atomicCAS(parent + a, a, b) == a) return;
-    }
-}
-
-// Where a block unites runs: in shared memory those of its tile, in global memory those of different
-// tiles. Of these, recent pairs in shared memory keep a block from uniting two trees again.
+// The forest of the runs of a tile in shared memory, or of all runs in global memory. recent: 0, or
+// pairs that a block has united in global memory, so that it does not do so again.
 typedef struct tmapi_label3_forest {
     tmap_u32 *parent;
-    tmap_u64 *recent; // 0 in shared memory
+    tmap_u32 base; // number of the first run
+    tmap_u64 *recent;
 } tmapi_label3_forest;
 
-TMAP_DEVICE void tmapi_label3_join(const tmapi_label3_job *job, tmapi_label3_forest f, tmap_u32 a,
-                                   tmap_u32 b) {
-    const tmap_u32 in_tile = (16u << TMAPI_LABEL3_TILE) - 1;
+// Joins the trees of two runs. The root with the first cell of both trees is the new root.
+TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmapi_label3_forest f, tmap_u32 a,
+                                    tmap_u32 b) {
+    a -= f.base, b -= f.base;
     if (f.recent) {
-        volatile tmap_u64 *recent;
+        volatile tmap_u64 *recent = f.recent;
         a = f.parent[a], b = f.parent[b];
-        if (a == b) return;
-        recent = f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE));
+        recent += (a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE);
         if (*recent == ((tmap_u64)a << 32 | b)) return;
         *recent = (tmap_u64)a << 32 | b;
-        tmapi_label3_unite(job, f.parent, 0, a, b);
-    } else
-        tmapi_label3_unite(job, f.parent, a & ~in_tile, a & in_tile, b & in_tile);
+    }
+    for (;;) {
+        tmap_u32 high;
+        a = tmapi_label_node_root(f.parent, a), b = tmapi_label_node_root(f.parent, b);
+        if (a == b) return;
+        if (!f.recent && job->gy == 1) // the order of runs of single rows is that of their cells
+            high = a > b ? a : b, b = a > b ? b : a, a = high;
+        else if (tmapi_label3_first(job, f.base + a) < tmapi_label3_first(job, f.base + b))
+            high = b, b = a, a = high;
+        if (atomicCAS(f.parent + a, a, b) == a) return;
+    }
 }
 
 // Unites runs of a word with runs of another one, along cells `rest` of the first. a, b: the number
@@ -312,7 +304,7 @@ TMAP_DEVICE void tmapi_label3_pairs(const tmapi_label3_job *job, tmapi_label3_fo
     while (rest) {
         const tmap_u32 bit = rest & (0u - rest), mine = tmapi_label3_run(word, bit);
         const tmap_u32 its = tmapi_label3_run(other, shift < 0 ? bit >> -shift : bit << shift);
-        tmapi_label3_join(job, f, a + tmapi_label3_half(mine), b + tmapi_label3_half(its));
+        tmapi_label3_unite(job, f, a + tmapi_label3_half(mine), b + tmapi_label3_half(its));
         rest &= ~(mine & (shift < 0 ? its << -shift : its >> shift));
     }
 }
@@ -328,7 +320,6 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                                     tmapi_label3_at at) {
     const tmap_u32 word = tmapi_label3_word(job, at), a = tmapi_label3_number(job, at);
     const tmap_u32 y = at.y * job->gy, y1 = y + job->gy - 1, z = at.z * job->gz;
-    const tmap_u32 column = a & ((1u << job->lx) - 1), end = (1u << job->lx) - 1;
     const int n = job->neighbours, steps = n == 18 ? 6 : n == 26 ? 4 : n == 6 ? 2 : 1;
     const int outside = f.recent != 0;
     if (word == 0) return;
@@ -338,21 +329,18 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const tmap_u32 from = k == 3 || k == 5 ? y1 : y, upto = k % 2 ? y1 : y;
         const tmap_u32 z1 = k > 0 ? z : z + job->gz - 1;
         const int columns = n == 26 || n == 8 || (n == 18 && (k == 0 || k > 3));
-        const tmapi_label3_at group = {at.x, at.y + dy, at.z + dz};
         tmap_u32 mine, its = 0, straight = 0;
-        int same;
-        if (group.y >= job->ny || group.z >= job->nz) continue;
+        if (at.y + dy >= job->ny || at.z + dz >= job->nz) continue;
         mine = k < 0 ? word : tmapi_label3_rows(job, at.x, from, upto, z, z1);
         if (mine == 0) continue;
-        same = (tmapi_label3_number(job, group) ^ a) >> TMAPI_LABEL3_TILE == 0;
-        // the word with the same columns: straight, to the left, to the right; its neighbours
+            // the word with the same columns: straight, to the left, to the right; its neighbours
 #pragma unroll 1
         for (int d = k < 0 ? 3 : 0; d < (k < 0 ? 4 : columns ? 5 : 1); ++d) {
             const int shift = d == 0 ? 0 : d == 1 ? -1 : d == 2 ? 1 : d == 3 ? 31 : -31;
-            const int inside = same && (d < 3 || (d == 3 ? column > 0 : column < end));
-            const tmapi_label3_at to = {at.x + (d == 3 ? ~0u : d == 4), group.y, group.z};
+            const tmapi_label3_at to = {at.x + (d == 3 ? ~0u : d == 4), at.y + dy, at.z + dz};
+            const tmap_u32 b = tmapi_label3_number(job, to);
             tmap_u32 near;
-            if (inside == outside || to.x >= job->nx) continue;
+            if (to.x >= job->nx || ((a ^ b) >> TMAPI_LABEL3_TILE != 0) != outside) continue;
             if (d == 0 || d > 2)
                 its = tmapi_label3_rows(job, to.x, from + dy, upto + dy, z + dz, z1 + dz);
             near = mine & (shift < 0 ? its << -shift : its >> shift);
@@ -360,8 +348,8 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             if (d == 1) near &= ~(straight | straight << 1); // of the same runs
             if (d == 2) near &= ~(straight | straight >> 1);
             if (near)
-                tmapi_label3_pairs(job, f, word, a << 4, tmapi_label3_word(job, to),
-                                   tmapi_label3_number(job, to) << 4, near, shift);
+                tmapi_label3_pairs(job, f, word, a << 4, tmapi_label3_word(job, to), b << 4, near,
+                                   shift);
         }
     }
 }
@@ -395,8 +383,8 @@ static __global__ void __launch_bounds__(256) tmapi_label3_pack_kernel(tmapi_lab
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
     __shared__ tmap_u32 parent[16u << TMAPI_LABEL3_TILE];
-    const tmapi_label3_forest f = {parent, 0};
     const tmap_u32 base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
+    const tmapi_label3_forest f = {parent, base, 0};
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.counter = 0;
     for (tmap_u32 i = threadIdx.x; i < 16u << TMAPI_LABEL3_TILE; i += blockDim.x) parent[i] = i;
     __syncthreads();
@@ -411,8 +399,8 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_unite_kernel(tmapi_label3_job job) {
     __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE];
-    const tmapi_label3_forest f = {job.parent, recent};
-    recent[threadIdx.x] = 0; // a run and itself
+    const tmapi_label3_forest f = {job.parent, 0, recent};
+    recent[threadIdx.x] = 0; // no pair
     __syncthreads();
     tmapi_label3_touch(&job, f,
                        tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | threadIdx.x));
@@ -457,14 +445,6 @@ TMAP_DEVICE tmap_u64 tmapi_label3_before(const tmapi_label3_job *job, tmap_u32 w
     return job->chunk[word / TMAPI_LABEL_CHUNK] + job->count[word];
 }
 
-// Counts the components of each image.
-static __global__ void __launch_bounds__(256) tmapi_label3_count_kernel(tmapi_label3_job job) {
-    const tmap_u32 z = blockIdx.x * 256 + threadIdx.x, words = job.height * job.nx;
-    if (z >= job.depth) return;
-    job.found[z] = (z + 1 < job.depth ? tmapi_label3_before(&job, (z + 1) * words) : *job.total) -
-                   tmapi_label3_before(&job, z * words);
-}
-
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
 // then the warp writes the rows of one word after the other.
 TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide) {
@@ -473,7 +453,13 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     void *names = (char *)memory + (threadIdx.x - lane) * TMAPI_LABEL3_NAMES * (wide ? 8 : 4);
     tmap_u32 row[4], run, last = 0;
     const tmap_u32 word = tmapi_label3_group(job, at, row);
+    const tmap_u32 image = at.z * job->height * job->nx; // its first word of bits
     tmap_u64 label = 0;
+    if (job->separate && at.x == 0 && at.y == 0 && at.z < job->depth)
+        job->found[at.z] =
+            (at.z + 1 < job->depth ? tmapi_label3_before(job, image + job->height * job->nx)
+                                   : *job->total) -
+            tmapi_label3_before(job, image);
     for (tmap_u32 rest = word; rest; rest &= ~run) {
         tmap_u32 half, root;
         run = tmapi_label3_run(word, rest & (0u - rest)), half = tmapi_label3_half(run);
@@ -482,7 +468,7 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
             const tmap_u64 cell = tmapi_label3_first(job, root);
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
             label = tmapi_label3_before(job, of) + tmapi_raster_count(job->first[of] & before) + 1;
-            if (job->separate) label -= tmapi_label3_before(job, at.z * job->height * job->nx);
+            if (job->separate) label -= tmapi_label3_before(job, image);
             last = root;
         }
         tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + half, label, wide);
@@ -572,14 +558,12 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
         {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
     const tmapi_raster_step scan = {(const void *)tmapi_label_sum_kernel,
                                     {chunks, TMAPI_LABEL_SCAN_THREADS, 0}};
-    const tmapi_raster_step names[2] = {{(const void *)tmapi_label3_count_kernel,
-                                         {job.separate ? (job.depth + 255ull) / 256 : 0, 256, 0}},
-                                        {job.wide ? (const void *)tmapi_label3_write_wide_kernel
-                                                  : (const void *)tmapi_label3_write_kernel,
-                                         {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
+    const tmapi_raster_step write = {job.wide ? (const void *)tmapi_label3_write_wide_kernel
+                                              : (const void *)tmapi_label3_write_kernel,
+                                     {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}};
     error = tmapi_raster_run(runs, 4, &job, stream);
     if (!error) error = tmapi_raster_run(&scan, 1, &sum, stream);
-    return error ? error : tmapi_raster_run(names, 2, &job, stream);
+    return error ? error : tmapi_raster_run(&write, 1, &job, stream);
 }
 
 #endif
