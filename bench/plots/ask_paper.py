@@ -5,7 +5,8 @@ from .ask import (ASKS, ASK_NAMES, DPS, EXHAUSTIVE, FLAT, UNROLLED, ask_best, as
 from .ask_model import predictions
 from .others import against_host, host_size
 from .results import ratio
-from .text import CLAIMS, NOTHING, UNKNOWN, claim, order, sig, stated, table, up_to, whole
+from .text import (CLAIMS, NOTHING, UNKNOWN, claim, memory, order, sig, stated, table, up_to,
+                   whole)
 
 # The forms as the paper describes them (papers/mandelbrot_published.h); verdicts compare these.
 PUBLISHED = "published_exhaustive"
@@ -290,6 +291,56 @@ def claims_of_lists(c):
               "the paper measures none; it speaks of more than two dimensions")
 
 
+OLT_ENTRY = 8  # bytes of a scalar
+
+
+def tables_of(row):
+    """(bytes by equation 26, of the children that there are, of the regions that subdivide): of all
+    levels of the Mandelbrot set that write a table."""
+    regions, cut = sum(row["regions"][:-1]), sum(row["subdivided"])
+    children = OLT_ENTRY * row["r"]**2
+    return regions * children, cut * children, OLT_ENTRY * cut
+
+
+def claims_of_tables(c, three):
+    """Section 7.2: the entries of tables in two and three dimensions, and a problem in three."""
+    found = [row for row in c.results.at("levels") if len(row["regions"]) > 1]
+    if found:
+        top = max(found, key=lambda row: (row["size"], tables_of(row)[0]))
+        every = [tables_of(row) for row in found]
+        equation, children, ours = tables_of(top)
+        c.add("equation 26: entries of a table, two dimensions", "G_i r² of each level",
+              f"{memory(equation)} at n = {top['size']}, {parameters(top)}, all levels; the children that there are "
+              f"{memory(children)}, ours {memory(ours)}",
+              order((eq, those) for eq, those, _ in every), "8 bytes a region; our tables have the "
+              "regions that subdivide, and not their children")
+    rows = three.at("olt3") if three else []
+    if rows:
+        top = max(rows, key=lambda row: (row["size"], row["olt_bytes_equation"]))
+        c.add("equations 27, 28: entries of a table, three dimensions", "G_i r³ of each level",
+              f"{memory(top['olt_bytes_equation'])} at n = {top['size']}, {parameters(top)}, all levels; the children "
+              f"that there are {memory(top['olt_bytes_children'])}, ours "
+              f"{memory(top['olt_bytes_here'])}; the workspace of our plan {memory(top['workspace_bytes'])}",
+              order((row["olt_bytes_equation"], row["olt_bytes_children"]) for row in rows),
+              "the workspace also has lists of the regions to fill and to compute, for the most there can be")
+        fractions = {n: max(max(row["equation_bytes"]) / OLT_ENTRY / n**3 for row in rows
+                            if row["size"] == n) for n in sorted({row["size"] for row in rows})}
+        c.add("section 7.2: tables are smaller than the domain", "asymptotically, sparse or dense",
+              "the largest has " + ", ".join(f"{sig(100 * part, 2)}% (n = {n})"
+                                             for n, part in fractions.items()) + " of n³ entries",
+              order((1, part) for part in fractions.values()), "all (g, r, B); an entry is a region with sides of r B "
+              "voxels or more")
+    three_best = {n: {v: three.best("julia3", "julia3", n, (v,)) for v in ("exhaustive", "ask", "ask_sbr", "dp")}
+                  for n in three.sizes("julia3", "julia3")} if three else {}
+    for variant, title in (("ask", "ASK, ours"), ("ask_sbr", "ASK-SBR"), ("dp", "DP-SBR")):
+        gains = [(n, ratio(best["exhaustive"], best[variant]), best[variant])
+                 for n, best in three_best.items() if best["exhaustive"] and best[variant]]
+        if gains:
+            c.add(f"section 7.2: {title} in three dimensions, × exhaustive", "not measured",
+                  "; ".join(f"n = {n}: {sig(gain)}, {parameters(row)}" for n, gain, row in gains), None,
+                  "a quaternion Julia set, dwell 256; a region whose six faces have one dwell is filled")
+
+
 def claims_of_gpus(c):
     """What only other GPUs could tell."""
     for claim, paper in (("Fig. 8: the A100 gains most, then both TITANs", "by figure"),
@@ -316,7 +367,8 @@ def table_ask_claims(data):
         return NOTHING
     c = Claims(data)
     for claims in (claims_of_speed, claims_of_forms, claims_of_optima, claims_of_model,
-                   claims_of_blocks, claims_of_energy, claims_of_lists, claims_of_host,
-                   claims_of_gpus):
+                   claims_of_blocks, claims_of_energy, claims_of_lists, claims_of_host):
         claims(c)
+    claims_of_tables(c, data.get("ask3"))
+    claims_of_gpus(c)
     return table(CLAIMS, c.rows)
