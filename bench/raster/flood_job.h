@@ -46,7 +46,8 @@ struct flood_job {
     tmap_flood_lake *lakes; // of levels, with a guard
     double limit_ms;
     int late;
-    tmap_u64 rounds; // of the last run; 0: there are none
+    tmap_u64 rounds;                   // of the last run; 0: there are none
+    tmap_flood_slides_traffic traffic; // of a run; 0: not counted
     tmap_flood_slides slides;
     tmap_flood_plan plan;
     const void *heights;         // of the variant's type
@@ -91,6 +92,18 @@ static cudaError_t flood_slides_run(flood_job *job) {
 }
 
 // ---- the library --------------------------------------------------------------------------------
+
+static int flood_is_slides(const flood_job *job) { return job->variant->run == flood_slides_run; }
+
+// One more run, which counts what it reads and writes.
+static cudaError_t flood_slides_traffic(flood_job *job) {
+    cudaError_t error;
+    tmap_flood_slides_count(&job->slides, 1);
+    error = flood_slides_run(job);
+    if (!error) error = tmap_flood_slides_moved(&job->slides, &job->traffic, 0);
+    tmap_flood_slides_count(&job->slides, 0);
+    return error;
+}
 
 static tmap_raster_map flood_regions_map(const flood_job *job) {
     tmap_raster_map map = job->truth.map;
@@ -166,6 +179,30 @@ static cudaError_t flood_again_run(flood_job *job) { return flood_run(job, job->
 static cudaError_t flood_first_run(flood_job *job) {
     const cudaError_t error = tmap_flood_tiles(&job->plan, job->heights, job->tiles, 0);
     return error ? error : flood_again_run(job);
+}
+
+// Bytes of the last run from and to a map of bytes: heights, bits and lists of tiles' borders, which
+// mixed blocks have, and the result. The nodes on blocks' borders, 1 for 100 cells, are left out.
+static cudaError_t flood_regions_traffic(flood_job *job) {
+    const tmap_flood_plan *p = &job->plan;
+    const size_t blocks = (size_t)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
+    unsigned char *kinds = (unsigned char *)malloc(blocks);
+    unsigned short *offsets = (unsigned short *)malloc(2 * blocks * pitch);
+    cudaError_t error = kinds && offsets ? cudaSuccess : cudaErrorMemoryAllocation;
+    tmap_u64 between = 0;
+    if (!error)
+        error =
+            cudaMemcpy(kinds, (char *)job->workspace + p->at_kinds, blocks, cudaMemcpyDeviceToHost);
+    if (!error)
+        error = cudaMemcpy(offsets, (char *)job->workspace + p->at_offsets, 2 * blocks * pitch,
+                           cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < blocks && !error; ++i)
+        if (kinds[i] == TMAPI_FLOOD_MIXED)
+            between += 64 * p->rows + 2 * pitch + 8ull * offsets[i * pitch + 2 * p->rows];
+    job->traffic.read = job->truth.cells * tmap_raster_size(p->map.type) + between;
+    job->traffic.written = job->truth.cells + between;
+    free(kinds), free(offsets);
+    return error;
 }
 
 static __global__ void flood_unpack(const tmap_u32 *bits, tmap_u64 width, tmap_u64 cells,
