@@ -4,7 +4,7 @@
 labelling on the GPU, SciPy's and OpenCV's on the CPU, and OpenCV's flood fill.
 
     peers_flood.py [--n N,N,...] [--inputs NAME,...] [--connectivity 4|8] [--only TEXT]
-                   [--seconds S] [--limit MS] [--out FILE]
+                   [--seconds S] [--limit MS] [--volume N] [--out FILE]
 
 Maps are those of bench_flood, and so is the source: the first cell of the largest region. Prints a
 Markdown table of medians, and writes the same as JSON in the form of the other results: `work`
@@ -12,7 +12,8 @@ flood or label, variant cupy_label and so on, `device` where. A flood by labels 
 the heights with the level, the labelling, and the selection of the source's label. Each flood is
 checked against a region that another library has found, in every cell; of labels, the number. Maps
 beyond what a library takes, and what has not begun after so many seconds, are left out; a peer that
-takes longer than the limit is left out of that input's larger maps.
+takes longer than the limit is left out of that input's larger maps. --volume N: then also labels a
+volume of N x N x N cells, noise_50 of bench_label3, with 26 neighbours.
 """
 import argparse
 import importlib
@@ -32,6 +33,7 @@ parser.add_argument("--connectivity", type=int, default=4, choices=(4, 8))
 parser.add_argument("--only", default="", help="only variants with this text in their names")
 parser.add_argument("--seconds", type=float, default=120, help="for all together (%(default)s)")
 parser.add_argument("--limit", type=float, default=5000, help="milliseconds (%(default)s)")
+parser.add_argument("--volume", type=int, default=0, help="width of a volume (none)")
 parser.add_argument("--out", help="file for the results")
 args = parser.parse_args()
 begun = time.monotonic()
@@ -352,6 +354,43 @@ for size in sorted(int(text) for text in args.n.split(",")):
                              "dtype": "i16" if work_ == "flood" else "u8", "device": where,
                              "ms": round(milliseconds, 5), "noise_pct": round(noise, 2),
                              "mpix_s": round(mpix, 3), "verified": True})
+
+
+def volume_peers(n):
+    """(variant, device, call) that labels noise of n x n x n cells, with 26 neighbours."""
+    xp = cupy if cupy is not None else np
+    mask = xp.empty((n, n, n), dtype=xp.uint8)
+    x, y = xp.arange(n, dtype=xp.int32)[None, :], xp.arange(n, dtype=xp.int32)[:, None]
+    for z in range(n):
+        mask[z] = cell_hash(xp, x, y, z) % xp.uint32(100) < 50
+    if cupy_ndimage is not None:
+        whole = cupy.ones((3, 3, 3), dtype=int)
+        yield "cupy_label", "cuda", lambda: cupy_ndimage.label(mask, structure=whole)
+    if scipy_ndimage is not None:
+        host = cupy.asnumpy(mask) if cupy is not None else mask
+        cube = np.ones((3, 3, 3), dtype=int)
+        yield "scipy_label", "cpu", lambda: scipy_ndimage.label(host, structure=cube)
+
+
+found = set()  # numbers of components, which must be one
+for name, where, label_volume in volume_peers(args.volume) if args.volume else ():
+    if args.only not in name or time.monotonic() - begun > args.seconds:
+        continue
+    times = []
+    while len(times) < 2 or (len(times) < 6 and sum(times) < 1000):  # the first call warms up
+        answer, milliseconds = timed(label_volume, where)
+        found.add(int(answer[1]))
+        times.append(milliseconds)
+        del answer
+    milliseconds = statistics.median(times[1:])
+    mpix = args.volume ** 3 / 1e3 / milliseconds
+    print(f"| {args.volume} | noise_50 | label | {name} | {where} | {milliseconds:.4f} | | {mpix:.1f} |",
+          flush=True)
+    rows_out.append({"work": "label", "variant": name, "domain": "volume", "input": "noise_50",
+                     "size": args.volume, "connectivity": 26, "dtype": "u8", "device": where,
+                     "ms": round(milliseconds, 5), "mpix_s": round(mpix, 3), "verified": True})
+if len(found) > 1:
+    sys.exit(f"wrong: {sorted(found)} components")
 if args.out:
     with open(args.out, "w", encoding="utf-8") as file:
         versions = {name: sys.modules[name].__version__

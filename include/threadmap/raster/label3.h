@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// label3.h: connected components of masks: of a volume with 6, 18 or 26 neighbours, or of each image
-// of a batch with 4 or 8. A mask has a byte or a bit a cell.
+// label3.h: connected components of masks: of a volume with 6, 18 or 26 neighbours, or of each
+// image of a batch with 4 or 8. A mask has a byte or a bit a cell.
 //
-// Components are numbered from 1 in the order of their first cells: slice by slice, row by row, from
-// left to right, as scipy.ndimage.label numbers them. In a batch each image is numbered for itself.
+// Components are numbered from 1 in the order of their first cells: slice by slice, row by row,
+// from left to right, as scipy.ndimage.label numbers them. In a batch each image begins with 1.
 // Cells of no component get 0. Labels are the same in every run and on every machine.
 //
 //     const tmap_label3_map map = {width, height, depth, width, width * height,
@@ -11,20 +11,20 @@
 //     tmap_label3_plan plan;
 //     tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan);
 //     cudaMalloc(&workspace, plan.workspace);
-//     tmap_label3(&plan, cells, workspace, labels, count, stream); // label3_measure.h: their shapes
+//     tmap_label3(&plan, cells, workspace, labels, count, stream); // label3_measure.h: shapes
 //
 // Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
-// always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4. The
-// OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a forest:
-// its cells are connected. Six launches:
+// always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4.
+// The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
+// forest: its cells are connected. Six launches:
 //     pack    turns bytes into bits; not for masks of bits
 //     local   a block of threads unites the runs of a tile of 512 words in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells (label.h)
 //     write   gives cells their labels
-// Unions happen in any order, but a parent's first cell is always before its child's, so roots do not
-// depend on the order.
+// Unions happen in any order, but a parent's first cell is always before its child's, so roots do
+// not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
 #define TMAP_RASTER_LABEL3_H
 
@@ -186,8 +186,8 @@ typedef struct tmapi_label3_at {
     tmap_u32 x, y, z;
 } tmapi_label3_at;
 
-// The word of a number: that of its tile, and its number there. Such numbers, shifted to the left by
-// 4, are those of the runs.
+// The word of a number, and its number: tiles one after the other. Its runs have the numbers from
+// 16 times that number on.
 TMAP_DEVICE tmapi_label3_at tmapi_label3_place(const tmapi_label3_job *job, tmap_u32 word) {
     const tmap_u32 tile = word >> TMAPI_LABEL3_TILE, row = tile / job->tx;
     tmapi_label3_at at;
@@ -513,8 +513,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
-// plan->workspace: for each cell 0.75 bytes with 26 neighbours, 1.25 with 8 or 18, 2.25 with 4 or 6,
-// 1/8 more for a mask of bytes, and more for maps that fill their tiles in part.
+// plan->workspace: for each cell 0.75 bytes with 26 neighbours, 1.25 with 8 or 18, 2.25 with 4 or
+// 6, 1/8 more for a mask of bytes, and more for maps that fill their tiles in part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of, and
 // cudaErrorInvalidConfiguration for TMAP_ERANGE. It asks nothing of a device.
 static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int form,
@@ -532,7 +532,7 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once; the rest grows with the number of runs.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
-// and the count is 1; with 18 they get 1 and 2; as two images with 8 both get 1, with counts 1 and 1.
+// and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {

@@ -25,8 +25,8 @@ typedef struct tmap_label3_shape {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The components in a tile. of.last: the last slice; of.first: a cell of the tile, whose extents are
-// powers of two. Numbers are those in the tile.
+// The components in a tile. of.last: the last slice; of.first: the number of a cell in the tile,
+// whose extents are powers of two.
 typedef struct tmapi_label3_table {
     tmapi_label_table of;
     tmap_u32 top[TMAPI_LABEL_MEASURE_TABLE], bottom[TMAPI_LABEL_MEASURE_TABLE];
@@ -113,8 +113,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
 // Measures the components of a labelled volume or batch: volume, bounding box, first cell.
 // plan: the one used for tmap_label3. labels: written by tmap_label3, in device memory. components:
 // labels 1 to components are measured, 0 to 2^40; usually the count that tmap_label3 wrote, in a
-// batch the largest. shapes: `components` of them in device memory at a multiple of 8; that of label
-// i is number i - 1. In a batch `components` for each image; that of label i of image z is number
+// batch the largest. shapes: `components` of them in device memory at a multiple of 8; that of
+// label i is number i - 1. In a batch `components` for each image; that of label i of image z is number
 // z * components + i - 1.
 // Returns cudaErrorInvalidValue for an argument outside these ranges, or if a batch has more than
 // 2^40 shapes; else the launches' error.
