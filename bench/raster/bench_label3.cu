@@ -9,6 +9,7 @@
 #include "../results.h"
 #include "../../tests/raster/flood_inputs.h"
 
+#include <threadmap/raster/label.h>
 #include <threadmap/raster/label3_measure.h>
 
 static const char usage[] =

@@ -26,14 +26,9 @@
 #ifndef TMAP_RASTER_LABEL_H
 #define TMAP_RASTER_LABEL_H
 
-#include "../fold.h"
-#include "map.h"
+#include "label_base.h"
 
 // ---- plans and jobs -----------------------------------------------------------------------------
-
-// Forms of labels.
-#define TMAP_LABEL_INT32 0 // for maps that cannot have more than 2^31 - 1 components
-#define TMAP_LABEL_INT64 1
 
 #define TMAPI_LABEL_CELLS        1024u // of a block's row
 #define TMAPI_LABEL_WORDS        32u
@@ -43,7 +38,6 @@
 #define TMAPI_LABEL_SLOTS_MASK   (17 * TMAPI_LABEL_WORDS) // of a row whose runs have gaps
 #define TMAPI_LABEL_SLOTS_VALUES (33 * TMAPI_LABEL_WORDS) // where each cell may start a run
 #define TMAPI_LABEL_PARTS        1024u // the most groups of 32 components of a row, of a block
-#define TMAPI_LABEL_CHUNK        4096u // counts that a block scans
 
 // What a slot of a finished block says about its component: its number in the block, if it is a
 // node; else the row in the block of its first cell, and the number of the block's components with
@@ -443,18 +437,6 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 //
 // A warp reads a row of 1024 cells; each lane receives a word of it.
 
-// Appends a bit for each of 4 bytes to `bits`, 1 if it is not zero. Below: the bits of 16 bytes.
-TMAP_DEVICE tmap_u32 tmapi_label_pack4(tmap_u32 x, tmap_u32 bits) {
-    const tmap_u32 top = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
-    return __funnelshift_l(top * 0x00204081u, bits, 4); // gathers four bits at the top
-}
-TMAP_DEVICE tmap_u32 tmapi_label_pack16(uint4 x) {
-    tmap_u32 bits = tmapi_label_pack4(x.w, 0);
-    bits = tmapi_label_pack4(x.z, bits);
-    bits = tmapi_label_pack4(x.y, bits);
-    return tmapi_label_pack4(x.x, bits);
-}
-
 // 1 if a row of a mask can be read in pieces of 16 bytes.
 TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
     const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
@@ -811,18 +793,6 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
 // A node's parent is a node with an earlier first cell, so the root of a component is the node with
 // its first cell.
 
-TMAP_DEVICE tmap_u32 tmapi_label_node_root(tmap_u32 *parent, tmap_u32 node) {
-    volatile tmap_u32 *p = parent;
-    for (;;) {
-        const tmap_u32 up = p[node];
-        tmap_u32 next;
-        if (up == node) return node;
-        next = p[up];
-        if (next == up) return up;
-        p[node] = next, node = next;
-    }
-}
-
 // Joins the trees of two nodes.
 TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *key, tmap_u32 a,
                                               tmap_u32 b) {
@@ -942,57 +912,9 @@ static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_lab
 
 // ---- sum, name: labels of rows and of nodes -----------------------------------------------------
 
-#define TMAPI_LABEL_SCAN_THREADS 512u
-
-// An exclusive scan over the block's threads. total: the sum of all.
-TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *total) {
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    tmap_u64 sum = value, before = 0, all = 0;
-#pragma unroll
-    for (tmap_u32 d = 1; d < 32; d *= 2) {
-        const tmap_u64 other = __shfl_up_sync(~0u, sum, d);
-        if (lane >= d) sum += other;
-    }
-    __syncthreads();
-    if (lane == 31) sums[warp] = sum;
-    __syncthreads();
-#pragma unroll 2
-    for (tmap_u32 k = 0; k < TMAPI_LABEL_SCAN_THREADS / 32; ++k) {
-        if (k < warp) before += sums[k];
-        all += sums[k];
-    }
-    *total = all;
-    return before + sum - value;
-}
-
-// Converts counts to sums of the previous ones in a chunk. The last block does so for the chunks.
 static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum_kernel(tmapi_label_job job) {
-    __shared__ tmap_u64 sums[TMAPI_LABEL_SCAN_THREADS / 32];
-    const tmap_u32 each = TMAPI_LABEL_CHUNK / TMAPI_LABEL_SCAN_THREADS;
-    const tmap_u64 from = (tmap_u64)blockIdx.x * TMAPI_LABEL_CHUNK + threadIdx.x * each;
-    tmap_u32 own[TMAPI_LABEL_CHUNK / TMAPI_LABEL_SCAN_THREADS], sum = 0;
-    tmap_u64 total, before;
-#pragma unroll
-    for (tmap_u32 k = 0; k < each; ++k)
-        own[k] = from + k < job.counts ? job.count[from + k] : 0, sum += own[k];
-    before = tmapi_label_scan(sum, sums, &total);
-#pragma unroll
-    for (tmap_u32 k = 0; k < each; ++k) {
-        if (from + k < job.counts) job.count[from + k] = (tmap_u32)before;
-        before += own[k];
-    }
-    if (threadIdx.x == 0) job.chunk[blockIdx.x] = total;
-    if (!tmapi_fold_last(job.counter, gridDim.x)) return;
-    before = 0;
-    for (tmap_u64 first = 0; first < gridDim.x; first += TMAPI_LABEL_SCAN_THREADS) {
-        const tmap_u64 at = first + threadIdx.x;
-        const tmap_u64 value = at < gridDim.x ? __ldcg(job.chunk + at) : 0;
-        const tmap_u64 ahead = tmapi_label_scan(value, sums, &total);
-        if (at < gridDim.x) job.chunk[at] = before + ahead;
-        before += total;
-    }
-    if (threadIdx.x == 0) *job.found = before;
+    tmapi_label_sum(&job.count, &job.counts, &job.chunk, &job.counter, &job.found);
 }
 
 // Number of components with first cells before those of a block's row.
@@ -1021,17 +943,6 @@ TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
         }
     }
     __syncthreads();
-}
-
-// Read and write arrays of labels. wide: of 64 bits.
-TMAP_DEVICE tmap_u64 tmapi_label_get(const void *from, tmap_u32 i, const int wide) {
-    return wide ? ((const tmap_u64 *)from)[i] : ((const tmap_u32 *)from)[i];
-}
-TMAP_DEVICE void tmapi_label_put(void *to, tmap_u32 i, tmap_u64 label, const int wide) {
-    if (wide)
-        ((tmap_u64 *)to)[i] = label;
-    else
-        ((tmap_u32 *)to)[i] = (tmap_u32)label;
 }
 
 // Labels the block's nodes that are roots.

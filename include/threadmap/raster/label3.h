@@ -21,14 +21,14 @@
 //     local   a block of threads unites the runs of a tile of 512 words in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
 //     roots   gives each run its root, and marks the first cell of each component
-//     sum     scans the counts of first cells (label.h)
+//     sum     scans the counts of first cells
 //     write   gives cells their labels
 // Unions happen in any order, but a parent's first cell is always before its child's, so roots do
 // not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
 #define TMAP_RASTER_LABEL3_H
 
-#include "label.h"
+#include "label_base.h"
 
 // ---- plans and jobs -----------------------------------------------------------------------------
 
@@ -445,6 +445,13 @@ TMAP_DEVICE tmap_u64 tmapi_label3_before(const tmapi_label3_job *job, tmap_u32 w
     return job->chunk[word / TMAPI_LABEL_CHUNK] + job->count[word];
 }
 
+static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
+    tmapi_label3_sum_kernel(tmapi_label3_job job) {
+    const tmap_u64 words = (tmap_u64)job.rows * job.nx;
+    tmap_u64 *const found = job.separate ? job.total : job.found;
+    tmapi_label_sum(&job.count, &words, &job.chunk, &job.counter, &found);
+}
+
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
 // then the warp writes the rows of one word after the other.
 TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide) {
@@ -537,33 +544,26 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
     tmapi_label3_job job;
-    tmapi_label_job sum;
-    tmap_u64 words, chunks;
-    cudaError_t error;
+    tmap_u64 words;
     if (!plan || !tmapi_raster_aligned(cells, plan->map.kind == TMAP_LABEL3_BITS ? 4 : 1) ||
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
         !tmapi_raster_aligned(labels, plan->form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job, job.cells = cells, job.labels = labels, job.found = count;
     tmapi_label3_divide(&job, plan->map.kind, (tmap_u64)workspace);
-    words = (tmap_u64)job.rows * job.nx,
-    chunks = (words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
-    sum.count = job.count, sum.counts = words, sum.chunk = job.chunk, sum.counter = job.counter;
-    sum.found = job.separate ? job.total : count;
-    const tmapi_raster_step runs[4] = {
+    words = (tmap_u64)job.rows * job.nx;
+    const tmapi_raster_step steps[6] = {
         {(const void *)tmapi_label3_pack_kernel,
          {plan->map.kind == TMAP_LABEL3_BITS ? 0 : (words + 255) / 256, 256, 0}},
         {(const void *)tmapi_label3_local_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
-        {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
-    const tmapi_raster_step scan = {(const void *)tmapi_label_sum_kernel,
-                                    {chunks, TMAPI_LABEL_SCAN_THREADS, 0}};
-    const tmapi_raster_step write = {job.wide ? (const void *)tmapi_label3_write_wide_kernel
-                                              : (const void *)tmapi_label3_write_kernel,
-                                     {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}};
-    error = tmapi_raster_run(runs, 4, &job, stream);
-    if (!error) error = tmapi_raster_run(&scan, 1, &sum, stream);
-    return error ? error : tmapi_raster_run(&write, 1, &job, stream);
+        {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
+        {(const void *)tmapi_label3_sum_kernel,
+         {(words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
+        {job.wide ? (const void *)tmapi_label3_write_wide_kernel
+                  : (const void *)tmapi_label3_write_kernel,
+         {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
+    return tmapi_raster_run(steps, 6, &job, stream);
 }
 
 #endif

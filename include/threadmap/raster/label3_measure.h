@@ -12,7 +12,6 @@
 #define TMAP_RASTER_LABEL3_MEASURE_H
 
 #include "label3.h"
-#include "label_measure.h"
 
 // A component. area: its number of cells; 0: the component does not exist, and the other members
 // are undefined. first: its first cell: (z * height + y) * width + x. left, right: its first and
@@ -24,6 +23,8 @@ typedef struct tmap_label3_shape {
 } tmap_label3_shape;
 
 #if TMAP_CUDA && !TMAP_NVRTC
+
+#define TMAPI_LABEL3_MEASURE 512u // threads
 
 // The components in a tile. of.last: the last slice; of.first: the number of a cell in the tile,
 // whose extents are powers of two.
@@ -52,7 +53,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 // A block a tile. components: larger labels are ignored; in a batch that many shapes an image.
-static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
+static __global__ void __launch_bounds__(TMAPI_LABEL3_MEASURE)
     tmapi_label3_measure_kernel(tmapi_label3_job job, tmap_u64 components,
                                 tmap_label3_shape *shapes) {
     __shared__ tmapi_label3_table table;
@@ -114,8 +115,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
 // plan: the one used for tmap_label3. labels: written by tmap_label3, in device memory. components:
 // labels 1 to components are measured, 0 to 2^40; usually the count that tmap_label3 wrote, in a
 // batch the largest. shapes: `components` of them in device memory at a multiple of 8; that of
-// label i is number i - 1. In a batch `components` for each image; that of label i of image z is number
-// z * components + i - 1.
+// label i is number i - 1. In a batch `components` for each image; that of label i of image z is
+// number z * components + i - 1.
 // Returns cudaErrorInvalidValue for an argument outside these ranges, or if a batch has more than
 // 2^40 shapes; else the launches' error.
 // Cost: one pass over the labels, and integer atomics for each component of each tile.
@@ -123,7 +124,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE_WARPS * 32)
 static inline cudaError_t tmap_label3_measure(const tmap_label3_plan *plan, const void *labels,
                                               tmap_u64 components, tmap_label3_shape *shapes,
                                               cudaStream_t stream) {
-    tmapi_launch_shape clear = {0, 256, 0}, measure = {0, TMAPI_LABEL_MEASURE_WARPS * 32, 0};
+    tmapi_launch_shape clear = {0, 256, 0}, measure = {0, TMAPI_LABEL3_MEASURE, 0};
     tmapi_label3_job job;
     tmap_u64 all;
     void *of_clear[] = {&shapes, &all}, *of_measure[] = {&job, &components, &shapes};

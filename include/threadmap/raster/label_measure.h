@@ -27,16 +27,6 @@ typedef struct tmap_label_shape {
 
 #define TMAPI_LABEL_MEASURE_WARPS 16u
 #define TMAPI_LABEL_MEASURE_ROWS  64u // rows of a tile
-#define TMAPI_LABEL_MEASURE_TABLE 1024u
-#define TMAPI_LABEL_MEASURE_TRIES 4u
-
-// The components in a tile. label: 0 for a free entry. first: row and column in the tile.
-typedef struct tmapi_label_table {
-    tmap_u64 label[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 area[TMAPI_LABEL_MEASURE_TABLE], first[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 left[TMAPI_LABEL_MEASURE_TABLE], right[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 last[TMAPI_LABEL_MEASURE_TABLE];
-} tmapi_label_table;
 
 // A tile: its first cell, the map's width, its table, and all shapes.
 typedef struct tmapi_label_tile {
@@ -45,32 +35,12 @@ typedef struct tmapi_label_tile {
     tmap_label_shape *shapes;
 } tmapi_label_tile;
 
-// Decrease or increase a number by atomics, unless a plain load shows that this is unnecessary.
-TMAP_DEVICE void tmapi_label_least(tmap_u32 *to, tmap_u32 value) {
-    if (*(volatile tmap_u32 *)to > value) atomicMin(to, value);
-}
-TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
-    if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
-}
-
 // Adds a part of a component to its shape.
 TMAP_DEVICE void tmapi_label_shape_add(tmap_label_shape *to, tmap_label_shape part) {
     atomicAdd(&to->area, part.area);
     if (*(volatile tmap_u64 *)&to->first > part.first) atomicMin(&to->first, part.first);
     tmapi_label_least(&to->left, part.left), tmapi_label_least(&to->top, part.top);
     tmapi_label_largest(&to->right, part.right), tmapi_label_largest(&to->bottom, part.bottom);
-}
-
-// Entry of a label in a table; TMAPI_LABEL_MEASURE_TABLE if there is no free one.
-TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 label) {
-    tmap_u32 at = ((tmap_u32)label ^ (tmap_u32)(label >> 32)) * 0x9e3779b1u >> 16;
-    for (tmap_u32 k = 0; k < TMAPI_LABEL_MEASURE_TRIES; ++k, ++at) {
-        tmap_u64 *place = table->label + at % TMAPI_LABEL_MEASURE_TABLE;
-        tmap_u64 there = *(volatile tmap_u64 *)place;
-        if (there == 0) there = atomicCAS(place, 0ull, label);
-        if (there == 0 || there == label) return at % TMAPI_LABEL_MEASURE_TABLE;
-    }
-    return TMAPI_LABEL_MEASURE_TABLE;
 }
 
 // Adds `area` consecutive cells of a component, from column x and row y of a tile on.
