@@ -7,18 +7,19 @@
 The replicas are read off the rows of generate.py. Expressions have the operators + - * & | ^ >>
 and small constants, on values that are never negative; a division by a constant is a product and a
 shift. The cost of a hash is its number of operators. A result may be used again: y in x, x in y, or
-a step p before both, of one operator or the box's number sx * y + x. Each of them takes at most
+a step p before both, the box's number sx * y + x or one of two operators. Each of them takes at most
 MOST operators. All expressions of two are tried; of longer ones those whose last steps are a sum, a
-difference or an exclusive or of shorter ones, an invertible step, or a shift or mask of two.
+difference or an exclusive or of shorter ones, an invertible step, a shift or mask of two, or a join
+with beta or a result.
 
-A table of small digits in a constant, (0x110 >> 4 * beta) & 15, is no arithmetic hash: factors are
-at most 15, other constants at most 31.
+A table of small digits in a constant, (0x110 >> 4 * beta) & 15, is no arithmetic hash: constants
+are at most 31.
 """
 import os
 import runpy
 import sys
 
-MOST, ADDED, FACTORS, SHIFTS, LARGEST = 5, range(1, 32), range(2, 16), range(1, 8), 1024
+MOST, ADDED, FACTORS, SHIFTS, LARGEST = 5, range(1, 32), range(2, 32), range(1, 8), 1024
 LANE = 16  # bits of a value; the values for all beta are one number, so that an operator takes one step
 
 
@@ -85,16 +86,15 @@ class Search:
         yield t + u, "({1} - {0})"
         yield t ^ u, "({} ^ {})"
 
-    def levels(self, leaves):
-        """Level n: values -> expression of n operators. Levels 0 to 2 whole, 3: of cut() alone."""
+    def levels(self, leaves, whole=2):
+        """Level n: values -> expression of n operators. The last one, whole + 1, lacks most of unary()."""
         found, known = [dict(leaves)], set(leaves)
-        for n in (1, 2, 3):
+        for n in range(1, whole + 2):
             new = {}
             for v, e in found[-1].items():
-                steps = [(r, f.format(e)) for r, f in (self.unary(v) if n < 3 else self.cut(v))]
-                if n < 3:
-                    steps += [(r, f.format(g, e)) for u, g in leaves.items()
-                              for r, f in self.binary(u, v)]
+                steps = [(r, f.format(e)) for r, f in (self.unary(v) if n <= whole else self.cut(v))]
+                steps += [(r, f.format(g, e)) for u, g in leaves.items()
+                          for r, f in self.binary(u, v)]
                 for r, text in steps:
                     if r >= 0 and r not in known and not r & self.high:
                         known.add(r)
@@ -104,9 +104,9 @@ class Search:
 
     def reach(self, found, t, n):
         """An expression of n operators for t, or None."""
-        if n < 4 and t in found[n]:
+        if n < len(found) and t in found[n]:
             return found[n][t]
-        if n < 3:
+        if n < len(found) - 1:
             return None
         for v, f in self.inverse(t):
             e = self.reach(found, v, n - 1) if v >= 0 else None
@@ -117,7 +117,7 @@ class Search:
                 for v, f in self.partners(t, u):
                     if v < 0:
                         continue
-                    g = found[n - 1 - i].get(v) if n - 1 - i < 4 else self.reach(found, v, n - 1)
+                    g = found[n - 1 - i].get(v) if n - 1 - i < len(found) else self.reach(found, v, n - 1)
                     if g:
                         return f.format(e, g)
         return None
@@ -130,11 +130,11 @@ class Search:
                 return n, e
         return None
 
-    def chain(self, leaves, wanted, most):
+    def chain(self, leaves, wanted, most, whole=2):
         """(operators, [(name, expression)]) of the wanted names in this order, or None."""
         total, lines, leaves = 0, [], dict(leaves)
         for name, t in wanted:
-            got = self.least(self.levels(leaves), t, min(MOST, most - total))
+            got = self.least(self.levels(leaves, whole), t, min(MOST if whole > 1 else 2, most - total))
             if not got:
                 return None
             total += got[0]
@@ -152,22 +152,23 @@ def search(rows):
     start = {s.pack(range(s.k)): "beta", 0: "0"}
     best = None
 
-    def better(got, first=None):
+    def better(got, before=0, first=None):
         nonlocal best
-        total = got[0] + (first is not None) if got else None
-        if got and (best is None or total < best[0]):
-            best = total, ([("p", first)] if first else []) + got[1]
+        if got and (best is None or got[0] + before < best[0]):
+            best = got[0] + before, ([("p", first)] if first else []) + got[1]
 
     def limit():
         return best[0] - 1 if best else 3 * MOST
     better(s.chain(start, [("y", y), ("x", x)], limit()))
     better(s.chain(start, [("x", x), ("y", y)], limit()))
     better(s.chain(start, [("p", box), ("y", y), ("x", x)], limit()))
-    for p, e in s.levels(start)[1].items():  # a step that serves both
-        one = {r for r, _ in s.unary(p)} | {r for u in start for r, _ in s.binary(u, p)}
-        for order in ([("y", y), ("x", x)], [("x", x), ("y", y)]):
-            if order[0][1] in one:
-                better(s.chain({**start, p: "p"}, order, limit() - 1), e)
+    steps = s.levels(start)
+    for n in (1, 2):  # a step that serves both, and gives one of them by one operator more
+        for p, e in steps[n].items():
+            one = {r for r, _ in s.unary(p)}
+            for order in ([("y", y), ("x", x)], [("x", x), ("y", y)]):
+                if order[0][1] in one:
+                    better(s.chain({**start, p: "p"}, order, limit() - n, 1), n, e)
     return best
 
 

@@ -167,25 +167,26 @@ TMAP_FN tmap_xy tmap_carpet_hash(tmap_u32 beta) {
     return tmapi_fractal_box((5 * beta >> 2) - 3 * y, y);
 }
 
-// The Vicsek fractal: y = floor(3 (beta + 2) / 8), x = (beta and (6 - beta)) xor 1; beta = 0..4.
+// The Vicsek fractal: with p = 3 (beta + 2), y = floor(p / 8), x = (p and beta) xor 1; beta = 0..4.
 // Example: 0, 1, 2, ... -> (1,0), (0,1), (1,1), (2,1), (1,2).
 TMAP_FN tmap_xy tmap_vicsek_hash(tmap_u32 beta) {
-    return tmapi_fractal_box((beta & (6 - beta)) ^ 1, 3 * (beta + 2) >> 3);
+    const tmap_u32 p = 3 * (beta + 2);
+    return tmapi_fractal_box((p & beta) ^ 1, p >> 3);
 }
 
-// The X-fractal: y = floor(11 beta / 16), x = (y + 2 beta) mod 4; beta = 0..4.
+// The X-fractal: y = floor(22 beta / 32), x = (y + 22 beta) mod 4; beta = 0..4.
 // Example: 0, 1, 2, ... -> (0,0), (2,0), (1,1), (0,2), (2,2).
 TMAP_FN tmap_xy tmap_x_hash(tmap_u32 beta) {
-    const tmap_u32 y = 11 * beta >> 4;
-    return tmapi_fractal_box((y + 2 * beta) & 3, y);
+    const tmap_u32 p = 22 * beta, y = p >> 5;
+    return tmapi_fractal_box((y + p) & 3, y);
 }
 
-// The H-fractal: y = floor(3 (beta + 1) / 8), x = (beta and y) + ((beta + 1 + y) and 2);
-// beta = 0..6.
+// The H-fractal: box number p = 3 y + x = floor((19 beta + 14) / 16), y = floor(11 p / 32), x =
+// (y + p) mod 4, which is p - 3 y; beta = 0..6.
 // Example: 0, 1, 2, ... -> (0,0), (2,0), (0,1), (1,1), (2,1), (0,2), (2,2).
 TMAP_FN tmap_xy tmap_h_hash(tmap_u32 beta) {
-    const tmap_u32 y = 3 * (beta + 1) >> 3;
-    return tmapi_fractal_box((beta & y) + ((beta + 1 + y) & 2), y);
+    const tmap_u32 p = (19 * beta + 14) >> 4, y = 11 * p >> 5;
+    return tmapi_fractal_box((y + p) & 3, y);
 }
 
 // The Cantor set: x = 2 beta, y = 0; beta = 0..1. Example: 0, 1 -> (0,0), (2,0).
