@@ -174,11 +174,11 @@ TMAP_FN tmap_xy tmap_vicsek_hash(tmap_u32 beta) {
     return tmapi_fractal_box((p & beta) ^ 1, p >> 3);
 }
 
-// The X-fractal: y = floor(22 beta / 32), x = (y + 22 beta) mod 4; beta = 0..4.
+// The X-fractal: y = floor(22 beta / 32), x = y xor (22 beta and 2); beta = 0..4.
 // Example: 0, 1, 2, ... -> (0,0), (2,0), (1,1), (0,2), (2,2).
 TMAP_FN tmap_xy tmap_x_hash(tmap_u32 beta) {
     const tmap_u32 p = 22 * beta, y = p >> 5;
-    return tmapi_fractal_box((y + p) & 3, y);
+    return tmapi_fractal_box(y ^ (p & 2), y);
 }
 
 // The H-fractal: box number p = 3 y + x = floor((19 beta + 14) / 16), y = floor(11 p / 32), x =
