@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Searches arithmetic hashes of the catalogue's fractals: beta -> (tau_x, tau_y) without a table.
 
-    search_hash.py [NAME...]    for each fractal the cheapest hash found, a minute for all
+    search_hash.py [NAME...]    for each fractal the cheapest hash found, two minutes for all
 
 The replicas are read off the rows of generate.py. Expressions have the operators + - * & | ^ >>
 and small constants, on values that are never negative; a division by a constant is a product and a
