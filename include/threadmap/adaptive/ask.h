@@ -147,8 +147,8 @@ typedef struct tmap_ask_tuning {
     // up to fill_eight. One warp in fill_warps begins the last launch with these regions, the
     // others with leaves.
     tmap_u32 fill_elements, fill_eight, fill_warps;
-    // The sum of a region's sides decides who queries it: above warp_sides a block, up to
-    // four_sides four lanes, up to eight_sides eight, else a warp.
+    // Half of a region's border, x + y or x y + y z + z x elements, decides who queries it: above
+    // warp_sides a block, up to four_sides four lanes, up to eight_sides eight, else a warp.
     tmap_u32 warp_sides, four_sides, eight_sides;
 } tmap_ask_tuning;
 
@@ -644,7 +644,10 @@ TMAP_DEVICE tmapi_ask_askers tmapi_ask_askers_make(const tmap_ask_run *run,
                                                    const tmapi_ask_grid *grid, tmap_u32 items) {
     const tmapi_ask_workers all = tmapi_ask_all_workers(0);
     const tmap_xyz sides = tmapi_ask_grid_sides(grid);
-    const tmap_u32 along = sides.x + sides.y + (run->workspace.domain.dims == 3 ? sides.z : 0);
+    const tmap_u64 along =
+        run->workspace.domain.dims == 3
+            ? (tmap_u64)sides.x * sides.y + (tmap_u64)(sides.x + sides.y) * sides.z
+            : (tmap_u64)sides.x + sides.y;
     const tmap_u32 lane = threadIdx.x & 31u, few = along <= run->tuning.four_sides    ? 4
                                                    : along <= run->tuning.eight_sides ? 8
                                                                                       : 32;
