@@ -49,7 +49,7 @@ TMAP_DEVICE tmap_xy hash_box(int form, int fractal, tmap_u32 beta, const tmap_xy
     if (form == HASH_TABLE_SHARED) return shared[beta];
     if (form == HASH_DIGITS) return tmap_nbb_tau(tmap_fractal_at(fractal), beta);
 #define HASH_ONE(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    if (fractal == n++) return tmap_##name##_hash(beta);
+    if (fractal == n++) return tmap_fractal_##name##_hash(beta);
     TMAP_FRACTALS(HASH_ONE)
 #undef HASH_ONE
     return tmap_xy();

@@ -45,7 +45,7 @@ static int check_table(tmap_nbb f) {
     int wrong = 0;
     for (tmap_u32 beta = 0; beta < f.k; ++beta) {
         const tmap_xy h = tmap_nbb_tau(f, beta);
-        const tmap_xy hash = tmap_gasket_hash(beta);
+        const tmap_xy hash = tmap_fractal_gasket_hash(beta);
         printf("H[%u] = (%u, %u), by the gasket's hash (%u, %u)\n", beta, h.x, h.y, hash.x, hash.y);
         wrong += h.x != hash.x || h.y != hash.y;
     }

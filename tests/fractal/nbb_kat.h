@@ -130,7 +130,7 @@ TMAP_FN void kat_ask(const kat_vector *v, kat_answer *a) {
     if (v->constant == n++) { \
         kat_ask_fractal(tmap_fractal_##name(), v, a); \
         for (tmap_u32 beta = 0; beta < k; ++beta) { \
-            const tmap_xy h = tmap_##name##_hash(beta); \
+            const tmap_xy h = tmap_fractal_##name##_hash(beta); \
             a->hash_x |= (tmap_u64)h.x << 4 * beta; \
             a->hash_y |= (tmap_u64)h.y << 4 * beta; \
         } \

@@ -186,7 +186,7 @@ int main(void) {
     check_total(tmap_nbb_make(~0u, ~0u, ~0u, MAX64, MAX64), &sum);
 #define ADD_HASH(name, title, rows, k, sx, sy, tau_x, tau_y) \
     for (tmap_u32 i = 0; i < 1024; ++i) { \
-        const tmap_xy h = tmap_##name##_hash(i < 512 ? i : i * 0x1fffff1fu); \
+        const tmap_xy h = tmap_fractal_##name##_hash(i < 512 ? i : i * 0x1fffff1fu); \
         sum += h.x + (tmap_u64)h.y; \
     }
     TMAP_FRACTALS(ADD_HASH)

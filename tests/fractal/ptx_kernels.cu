@@ -11,7 +11,7 @@
 
 #define FRACTAL(name) tmap_fractal_##name()
 #define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_##name##_hash(a)) \
+    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_fractal_##name##_hash(a)) \
     KERNEL(tau_##name, tmap_u32, tmap_xy, tmap_nbb_tau(FRACTAL(name), a)) \
     KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb_replica(FRACTAL(name), a, b)) \
     KERNEL(delta_##name, tmap_u32, tmap_xy, tmap_nbb_delta(FRACTAL(name), a, r)) \

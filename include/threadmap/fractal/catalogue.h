@@ -142,7 +142,7 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
 
 // ---- arithmetic hashes --------------------------------------------------------------------------
 //
-// tmap_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a few
+// tmap_fractal_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a few
 // additions, products, shifts and masks in place of a table. beta: 0..k-1; a larger beta gives some
 // box, in the grid or not, by arithmetic modulo 2^32. Law: the same as tmap_nbb_tau for the
 // fractal's constants.
@@ -156,27 +156,27 @@ TMAP_FN tmap_xy tmapi_fractal_box(tmap_u32 x, tmap_u32 y) {
 
 // The gasket, equation 15: x = floor(beta / 2), y = beta - floor(beta / 2); beta = 0..2.
 // Example: 0, 1, 2 -> (0,0), (0,1), (1,1).
-TMAP_FN tmap_xy tmap_gasket_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_gasket_hash(tmap_u32 beta) {
     return tmapi_fractal_box(beta >> 1, beta - (beta >> 1));
 }
 
 // The carpet: y = floor(13 beta / 32), x = floor(5 beta / 4) - 3 y; beta = 0..7.
 // Example: 0, 1, 2, ... -> (0,0), (1,0), (2,0), (0,1), (2,1), (0,2), (1,2), (2,2).
-TMAP_FN tmap_xy tmap_carpet_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_carpet_hash(tmap_u32 beta) {
     const tmap_u32 y = 13 * beta >> 5;
     return tmapi_fractal_box((5 * beta >> 2) - 3 * y, y);
 }
 
 // The Vicsek fractal: with p = 3 (beta + 2), y = floor(p / 8), x = (p and beta) xor 1; beta = 0..4.
 // Example: 0, 1, 2, ... -> (1,0), (0,1), (1,1), (2,1), (1,2).
-TMAP_FN tmap_xy tmap_vicsek_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_vicsek_hash(tmap_u32 beta) {
     const tmap_u32 p = 3 * (beta + 2);
     return tmapi_fractal_box((p & beta) ^ 1, p >> 3);
 }
 
 // The X-fractal: y = floor(22 beta / 32), x = y xor (22 beta and 2); beta = 0..4.
 // Example: 0, 1, 2, ... -> (0,0), (2,0), (1,1), (0,2), (2,2).
-TMAP_FN tmap_xy tmap_x_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_x_hash(tmap_u32 beta) {
     const tmap_u32 p = 22 * beta, y = p >> 5;
     return tmapi_fractal_box(y ^ (p & 2), y);
 }
@@ -184,30 +184,30 @@ TMAP_FN tmap_xy tmap_x_hash(tmap_u32 beta) {
 // The H-fractal: box number p = 3 y + x = floor((19 beta + 14) / 16), y = floor(11 p / 32), x =
 // (y + p) mod 4, which is p - 3 y; beta = 0..6.
 // Example: 0, 1, 2, ... -> (0,0), (2,0), (0,1), (1,1), (2,1), (0,2), (2,2).
-TMAP_FN tmap_xy tmap_h_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_h_hash(tmap_u32 beta) {
     const tmap_u32 p = (19 * beta + 14) >> 4, y = 11 * p >> 5;
     return tmapi_fractal_box((y + p) & 3, y);
 }
 
 // The Cantor set: x = 2 beta, y = 0; beta = 0..1. Example: 0, 1 -> (0,0), (2,0).
-TMAP_FN tmap_xy tmap_cantor_hash(tmap_u32 beta) { return tmapi_fractal_box(2 * beta, 0); }
+TMAP_FN tmap_xy tmap_fractal_cantor_hash(tmap_u32 beta) { return tmapi_fractal_box(2 * beta, 0); }
 
 // The Chandelier: y = floor((beta + 3) / 4), x = (beta + 3) and (beta xor 1); beta = 0..3.
 // Example: 0, 1, 2, 3 -> (1,0), (0,1), (1,1), (2,1).
-TMAP_FN tmap_xy tmap_chandelier_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_chandelier_hash(tmap_u32 beta) {
     return tmapi_fractal_box((beta + 3) & (beta ^ 1), (beta + 3) >> 2);
 }
 
 // The Candy: box number 4 y + x = beta + 2 floor(13 (beta + 9) / 128); beta = 0..11.
 // Example: 0, 1, 2, ... -> (0,0), (3,0), (0,1), (1,1), (2,1), (3,1), (0,2), ..., (0,3), (3,3).
-TMAP_FN tmap_xy tmap_candy_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_candy_hash(tmap_u32 beta) {
     const tmap_u32 box = beta + 2 * (13 * (beta + 9) >> 7);
     return tmapi_fractal_box(box & 3, box >> 2);
 }
 
 // The Empty bottles: y = floor(11 (beta + 2) / 32), x = beta + 1 - floor(5 y / 2); beta = 0..6.
 // Example: 0, 1, 2, ... -> (1,0), (0,1), (1,1), (2,1), (0,2), (1,2), (2,2).
-TMAP_FN tmap_xy tmap_bottles_hash(tmap_u32 beta) {
+TMAP_FN tmap_xy tmap_fractal_bottles_hash(tmap_u32 beta) {
     const tmap_u32 y = 11 * (beta + 2) >> 5;
     return tmapi_fractal_box(beta + 1 - (5 * y >> 1), y);
 }
@@ -231,7 +231,7 @@ TMAP_FN tmap_xy tmap_gasket_lambda(tmap_u32 wx, tmap_u32 wy, tmap_u32 r) {
     tmap_xy cell = {0, 0};
     for (tmap_u32 bit = 0; bit < r && bit < 32; ++bit) {
         tmap_u32 rest = wx / 3;
-        tmap_xy t = tmap_gasket_hash(wx - 3 * rest);
+        tmap_xy t = tmap_fractal_gasket_hash(wx - 3 * rest);
         cell.x |= t.x << bit;
         cell.y |= t.y << bit;
         wx = wy, wy = rest; // the next level reads the other axis
@@ -245,7 +245,7 @@ TMAP_FN tmap_xy tmap_gasket_lambda_linear(tmap_u32 i, tmap_u32 r) {
     tmap_xy cell = {0, 0};
     for (tmap_u32 bit = 0; bit < r && bit < 32; ++bit) {
         tmap_u32 rest = i / 3;
-        tmap_xy t = tmap_gasket_hash(i - 3 * rest);
+        tmap_xy t = tmap_fractal_gasket_hash(i - 3 * rest);
         cell.x |= t.x << bit;
         cell.y |= t.y << bit;
         i = rest;
