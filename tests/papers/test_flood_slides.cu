@@ -270,6 +270,7 @@ static void check_moved(problem *p, int form) {
     tmap_flood_slides_traffic got = {0, 0};
     moved m;
     int done = 0;
+    CHECK(cudaMemset(p->out, 0xa5, (size_t)(p->map.width * p->map.height) + GUARD));
     CHECK(tmap_flood_slides_make(form, &p->map, p->device, p->level, p->workspace, p->out, &flood));
     tmap_flood_slides_count(&flood, 1);
     memset(&m, 0, sizeof m);

@@ -142,9 +142,9 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
 
 // ---- arithmetic hashes --------------------------------------------------------------------------
 //
-// tmap_fractal_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a few
-// additions, products, shifts and masks in place of a table. beta: 0..k-1; a larger beta gives some
-// box, in the grid or not, by arithmetic modulo 2^32. Law: the same as tmap_nbb_tau for the
+// tmap_fractal_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a
+// few additions, products, shifts and masks in place of a table. beta: 0..k-1; a larger beta gives
+// some box, in the grid or not, by arithmetic modulo 2^32. Law: the same as tmap_nbb_tau for the
 // fractal's constants.
 // Source: the gasket's is equation 15 of Navarro et al., FGCS 113 (2020); tests/kat/search_hash.py
 // finds the others.
