@@ -83,10 +83,10 @@ def table_flood_claims(data):
             + (f"; {min(rest):.2f} to {max(rest):.2f} times (other inputs)" if rest else ""))
 
     def traffic():
-        """Bytes that each form reads and writes for a cell of terrain of 16384²: {form: bytes}."""
+        """Bytes that each form reads for a cell of terrain of 16384²: {form: bytes}."""
         found = {name: flood_row(results, name, "terrain", 16384)
                  for name in ("line", "tiles", "uniform", "regions")}
-        return {name: (row["read_bytes"] + row["written_bytes"]) / 16384**2
+        return {name: row["read_bytes"] / 16384**2
                 for name, row in found.items() if row and "read_bytes" in row}
     slow = pick(min, variant="naive", input="terrain")
     rest = [flood_row(results, name, "terrain", slow["size"]) if slow else None
@@ -117,13 +117,13 @@ def table_flood_claims(data):
         claim("special code for uniform tiles against tiles", "better still", times(uniform),
               order([(gain, 1) for gains in uniform.values() for gain in gains.values()]),
               "few tiles of this terrain are uniform; where none is, the two are within 1%"),
-        claim("bytes read and written in global memory, terrain, 16384²",
+        claim("bytes read in global memory, terrain, 16384²",
               "tiles: much less replications of global memory accesses than the moving line",
               ", ".join(f"{name} {sig(value)}" for name, value in moved.items())
               + " bytes a cell" if moved else "-",
               order((moved["line"], moved[name]) for name in ("tiles", "uniform")
                     if "line" in moved and name in moved),
-              "what is in and out is 3 bytes a cell; regions, the library, reads heights once"),
+              "heights have 2 bytes a cell; regions, the library, reads them once"),
         claim("naive", "extremely inefficient", here(slow), order(
             [(row["mpix_s"], slow["mpix_s"]) for row in rest if row]),
               "the slowest of all forms: as many rounds as the way is long"),

@@ -102,10 +102,9 @@ static void record(sweep *s, const flood_job *job, bench_time t, double flooded)
     const double limit = 1e-9 * bytes_of(job) / s->ceilings.copy_tbs;
     char row[768], more[160] = "";
     if (job->rounds) snprintf(more, sizeof more, ", \"rounds\": %llu", job->rounds);
-    if (job->traffic.read)
-        snprintf(more + strlen(more), sizeof more - strlen(more),
-                 ", \"read_bytes\": %llu, \"written_bytes\": %llu", job->traffic.read,
-                 job->traffic.written);
+    if (job->read_bytes)
+        snprintf(more + strlen(more), sizeof more - strlen(more), ", \"read_bytes\": %llu",
+                 job->read_bytes);
     if (levels) // reads: of all heights, that the time of one level is enough for
         snprintf(more, sizeof more, ", \"levels\": %u, \"level_ms\": %.6f, \"level_reads\": %.4f",
                  levels, t.ms / levels,
@@ -178,13 +177,13 @@ static double verify(flood_job *job, double *flooded) {
     return (double)ms;
 }
 
-// What a run of a variant reads and writes, where that can be counted.
-static void count_traffic(flood_job *job) {
+// What a run of a variant reads, where that can be counted.
+static void count_reads(flood_job *job) {
     const int regions =
         job->variant->run == flood_regions_run && job->variant->form == TMAP_FLOOD_U8;
-    memset(&job->traffic, 0, sizeof job->traffic);
-    if (flood_is_slides(job)) CHECK(flood_slides_traffic(job));
-    if (regions) CHECK(flood_regions_traffic(job));
+    job->read_bytes = 0;
+    if (flood_is_slides(job)) CHECK(flood_slides_counted(job));
+    if (regions) CHECK(flood_regions_counted(job));
 }
 
 // One variant at one map: verified, then timed, if one run is not enough for that.
@@ -214,7 +213,7 @@ static void sweep_variant(sweep *s, flood_job *job, int *late) {
         left_out(job, "took too long");
     } else {
         if (t.ms < 300) t = bench_measure(run, job, s->budget_ms);
-        count_traffic(job);
+        count_reads(job);
         record(s, job, t, flooded);
     }
     CHECK(cudaDeviceSynchronize());

@@ -46,8 +46,8 @@ struct flood_job {
     tmap_flood_lake *lakes; // of levels, with a guard
     double limit_ms;
     int late;
-    tmap_u64 rounds;                   // of the last run; 0: there are none
-    tmap_flood_slides_traffic traffic; // of a run; 0: not counted
+    tmap_u64 rounds;     // of the last run; 0: there are none
+    tmap_u64 read_bytes; // of a run; 0: not counted
     tmap_flood_slides slides;
     tmap_flood_plan plan;
     const void *heights;         // of the variant's type
@@ -95,12 +95,12 @@ static cudaError_t flood_slides_run(flood_job *job) {
 
 static int flood_is_slides(const flood_job *job) { return job->variant->run == flood_slides_run; }
 
-// One more run, which counts what it reads and writes.
-static cudaError_t flood_slides_traffic(flood_job *job) {
+// One more run, which counts what it reads.
+static cudaError_t flood_slides_counted(flood_job *job) {
     cudaError_t error;
     tmap_flood_slides_count(&job->slides, 1);
     error = flood_slides_run(job);
-    if (!error) error = tmap_flood_slides_moved(&job->slides, &job->traffic, 0);
+    if (!error) error = tmap_flood_slides_reads(&job->slides, &job->read_bytes, 0);
     tmap_flood_slides_count(&job->slides, 0);
     return error;
 }
@@ -181,9 +181,9 @@ static cudaError_t flood_first_run(flood_job *job) {
     return error ? error : flood_again_run(job);
 }
 
-// Bytes of the last run from and to a map of bytes: heights, bits and lists of tiles' borders, which
-// mixed blocks have, and the result. The nodes on blocks' borders, 1 for 100 cells, are left out.
-static cudaError_t flood_regions_traffic(flood_job *job) {
+// Bytes that the last run to a map of bytes read: heights, and bits and lists of tiles' borders, which
+// mixed blocks have. The nodes on blocks' borders, 1 for 100 cells, are left out.
+static cudaError_t flood_regions_counted(flood_job *job) {
     const tmap_flood_plan *p = &job->plan;
     const size_t blocks = (size_t)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
     unsigned char *kinds = (unsigned char *)malloc(blocks);
@@ -199,8 +199,7 @@ static cudaError_t flood_regions_traffic(flood_job *job) {
     for (size_t i = 0; i < blocks && !error; ++i)
         if (kinds[i] == TMAPI_FLOOD_MIXED)
             between += 64 * p->rows + 2 * pitch + 8ull * offsets[i * pitch + 2 * p->rows];
-    job->traffic.read = job->truth.cells * tmap_raster_size(p->map.type) + between;
-    job->traffic.written = job->truth.cells + between;
+    job->read_bytes = job->truth.cells * tmap_raster_size(p->map.type) + between;
     free(kinds), free(offsets);
     return error;
 }

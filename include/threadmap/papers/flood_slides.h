@@ -61,7 +61,7 @@ typedef struct tmapi_slides_state {
     tmap_u32 *stamps;      // for each tile, 1 + the last round whose table it is in
     unsigned char *kinds;  // for each tile
     int by_kinds, aligned; // 1: kinds are used; 1: four heights can be read at once
-    int tally;             // 1: counts[4] and [5] are the words that kernels write and read
+    int tally;             // 1: counts[4] is the number of words that kernels read
 } tmapi_slides_state;
 
 // ---- when a cell is wet -------------------------------------------------------------------------
@@ -185,12 +185,10 @@ TMAP_DEVICE tmap_olt tmapi_slides_table(const tmapi_slides_state *s, tmap_u32 ro
     return t;
 }
 
-// Adds to the numbers of words written and read, where they are counted. naive writes cells, not
-// words. Reads that are the same in all rounds, and the writes of begin and end, are not counted.
-TMAP_DEVICE void tmapi_slides_tally(const tmapi_slides_state *s, tmap_u32 written, tmap_u32 read) {
-    if (!s->tally) return;
-    if (written) atomicAdd(s->counts + 4, (tmap_u64)written);
-    if (read) atomicAdd(s->counts + 5, (tmap_u64)read);
+// Adds to the number of words read, where they are counted. Reads that are the same in all rounds
+// are not counted here.
+TMAP_DEVICE void tmapi_slides_tally(const tmapi_slides_state *s, tmap_u32 read) {
+    if (s->tally && read) atomicAdd(s->counts + 4, (tmap_u64)read);
 }
 
 // Inserts a tile into the table of a round, once.
@@ -268,7 +266,7 @@ static __global__ void __launch_bounds__(256) tmapi_slides_end(tmapi_slides_stat
                 for (tmap_u32 k = 0; k < 4 && x + k < s.map.width; ++k)
                     at[k] = (unsigned char)(word >> 8 * k & 1);
         }
-        tmapi_slides_tally(&s, 0, read);
+        tmapi_slides_tally(&s, read);
     }
 }
 
@@ -321,7 +319,6 @@ static __global__ void __launch_bounds__(TMAPI_SLIDES_NAIVE_X *TMAPI_SLIDES_NAIV
         if (*at != 2 || !tmapi_slides_naive_reached(&s, x, y)) continue;
         *at = 3;
         tmapi_slides_again(&s, round);
-        tmapi_slides_tally(&s, 1, 0);
     }
 }
 
@@ -405,10 +402,10 @@ TMAP_DEVICE void tmapi_slides_line_read(const tmap_u32 *at, tmap_i64 step, tmap_
     }
 }
 
-// Moves a line through the map in one of two directions. up, eight: constants. Returns how many
-// words of the thread it changed. Collective for the warp.
-TMAP_DEVICE tmap_u32 tmapi_slides_line_go(const tmapi_slides_state *s, tmap_u64 column, int up,
-                                          int eight) {
+// Moves a line through the map in one of two directions. up, eight: constants. Returns 1 if any
+// cell of the thread was flooded. Collective for the warp.
+TMAP_DEVICE int tmapi_slides_line_go(const tmapi_slides_state *s, tmap_u64 column, int up,
+                                     int eight) {
     const tmap_u64 height = s->tiles_y * TMAPI_SLIDES_SIDE; // a multiple of TMAPI_SLIDES_LINE_ROWS
     const tmap_i64 step = up ? -(tmap_i64)s->pitch : (tmap_i64)s->pitch;
     const tmap_u32 lane = threadIdx.x % 32;
@@ -436,27 +433,26 @@ TMAP_DEVICE tmap_u32 tmapi_slides_line_go(const tmapi_slides_state *s, tmap_u64 
                 aside = now.side[k] & TMAPI_SLIDES_ONES;
             }
             word = tmapi_slides_line_wet(now.word[k], c);
-            if (word != now.word[k]) *at = word, ++changed;
+            if (word != now.word[k]) *at = word, changed = 1;
             c = word & TMAPI_SLIDES_ONES;
         }
     }
-    return changed;
+    return (int)changed;
 }
 
 static __global__ void __launch_bounds__(32)
     tmapi_slides_line_columns(tmapi_slides_state s, tmap_u32 round) {
     const tmap_u64 column = blockIdx.x * 32ull + threadIdx.x;
-    tmap_u32 changed;
+    int changed;
     if (!tmapi_slides_round(&s, round, 1)) return;
     if (s.map.connectivity == 8) {
         changed = tmapi_slides_line_go(&s, column, 0, 1);
-        changed += tmapi_slides_line_go(&s, column, 1, 1);
+        changed |= tmapi_slides_line_go(&s, column, 1, 1);
     } else {
         changed = tmapi_slides_line_go(&s, column, 0, 0);
-        changed += tmapi_slides_line_go(&s, column, 1, 0);
+        changed |= tmapi_slides_line_go(&s, column, 1, 0);
     }
     if (changed) tmapi_slides_again(&s, round);
-    tmapi_slides_tally(&s, changed, 0);
 }
 
 // ---- right and left -----------------------------------------------------------------------------
@@ -470,10 +466,9 @@ TMAP_DEVICE void tmapi_slides_line_fetch(const tmapi_slides_state *s, tmap_u64 y
     for (tmap_u32 k = 0; k < 32; ++k) words[k] = at[k * s->pitch];
 }
 
-// Moves through the 32 rows from y on. left: a constant. Returns how many rows of tiles it changed.
-// Collective for the warp.
-TMAP_DEVICE tmap_u32 tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u64 y, int left,
-                                             tmap_u32 shared[32][33]) {
+// Moves through the 32 rows from y on. left: a constant. Collective for the warp.
+TMAP_DEVICE int tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u64 y, int left,
+                                        tmap_u32 shared[32][33]) {
     const tmap_u32 lane = threadIdx.x;
     tmap_u32 ahead[32], carry = 0, changed = 0;
     tmapi_slides_line_fetch(s, y, left ? s->tiles_x - 1 : 0, ahead);
@@ -496,26 +491,24 @@ TMAP_DEVICE tmap_u32 tmapi_slides_line_sweep(const tmapi_slides_state *s, tmap_u
         }
         rows = __ballot_sync(0xffffffffu, here != 0); // the changed rows
         __syncwarp();                                 // a ballot does not order memory
-        changed += (tmap_u32)__popc(rows);
+        changed |= rows;
         for (; rows; rows &= rows - 1) {
             const tmap_u32 k = (tmap_u32)__ffs((int)rows) - 1;
             s->words[(y + k) * s->pitch + tile * 32 + lane] = shared[k][lane];
         }
         __syncwarp();
     }
-    return changed;
+    return changed != 0;
 }
 
 static __global__ void __launch_bounds__(32)
     tmapi_slides_line_rows(tmapi_slides_state s, tmap_u32 round) {
     __shared__ tmap_u32 shared[32][33];
-    tmap_u32 changed;
+    int changed;
     if (!tmapi_slides_round(&s, round, 0)) return;
     changed = tmapi_slides_line_sweep(&s, blockIdx.x * 32ull, 0, shared);
-    changed += tmapi_slides_line_sweep(&s, blockIdx.x * 32ull, 1, shared);
-    if (threadIdx.x) return;
-    if (changed) tmapi_slides_again(&s, round);
-    tmapi_slides_tally(&s, 32 * changed, 0);
+    changed |= tmapi_slides_line_sweep(&s, blockIdx.x * 32ull, 1, shared);
+    if (changed && threadIdx.x == 0) tmapi_slides_again(&s, round);
 }
 
 // Launches a round: both lines, forth and back.
@@ -657,7 +650,7 @@ TMAP_DEVICE tmap_u32 tmapi_slides_tiles_reached(tmap_u32 row, tmap_u32 lane, tma
 TMAP_DEVICE void tmapi_slides_tiles_store(const tmapi_slides_state *s, tmap_u64 tile_x,
                                           tmap_u64 tile_y, int sources, tmapi_slides_tile *tile) {
     const tmap_u32 lane = threadIdx.x % 32;
-    tmap_u32 reached = 0, written = 0;
+    tmap_u32 reached = 0;
     if (threadIdx.x == 0) tile->reached = 0;
     __syncthreads();
 #pragma unroll 4
@@ -667,13 +660,12 @@ TMAP_DEVICE void tmapi_slides_tiles_store(const tmapi_slides_state *s, tmap_u64 
         const tmap_u32 word = tile->row[row + 1][lane + 1];
         tmap_u32 old = *at;
         if (sources) old &= 2 * TMAPI_SLIDES_ONES;
-        written += word != old;
         if (word == old) continue;
         *at = word;
         reached |= tmapi_slides_tiles_reached(row, lane, word ^ old);
     }
     if (reached) atomicOr(&tile->reached, reached);
-    tmapi_slides_tally(s, written, TMAPI_SLIDES_SIDE / 4);
+    tmapi_slides_tally(s, TMAPI_SLIDES_SIDE / 4);
     __syncthreads();
 }
 
@@ -700,7 +692,6 @@ TMAP_DEVICE void tmapi_slides_tiles_whole(const tmapi_slides_state *s, tmap_u64 
     for (tmap_u32 row = threadIdx.x / 32; row < TMAPI_SLIDES_SIDE; row += 4)
         s->words[(tile_y * TMAPI_SLIDES_SIDE + row) * s->pitch + tile_x * 32 + threadIdx.x % 32] =
             3 * TMAPI_SLIDES_ONES;
-    tmapi_slides_tally(s, TMAPI_SLIDES_SIDE / 4, 0);
     if (threadIdx.x == 0)
         ((volatile unsigned char *)s->kinds)[tile_y * s->tiles_x + tile_x] =
             TMAPI_SLIDES_ALL_FLOODED;
@@ -726,9 +717,8 @@ static __global__ void __launch_bounds__(TMAPI_SLIDES_TILES_THREADS)
         tmapi_slides_tiles_fetch(&s, x, y, &tile);
         __syncthreads();
         if (threadIdx.x == 0)
-            tmapi_slides_tally(&s, 0,
-                               (TMAPI_SLIDES_SIDE + (y > 0) + (y + 1 < s.tiles_y)) *
-                                   (TMAPI_SLIDES_WORDS + (x > 0) + (x + 1 < s.tiles_x)));
+            tmapi_slides_tally(&s, (TMAPI_SLIDES_SIDE + (y > 0) + (y + 1 < s.tiles_y)) *
+                                       (TMAPI_SLIDES_WORDS + (x > 0) + (x + 1 < s.tiles_x)));
         // Either ends with a barrier after the last read of the tile's rows.
         if (tmapi_slides_tiles_settle(&tile, s.map.connectivity == 8) || round == 0) {
             tmapi_slides_tiles_store(&s, x, y, round == 0, &tile);
@@ -884,30 +874,24 @@ static inline cudaError_t tmap_flood_slides_look(const tmap_flood_slides *flood,
     return cudaSuccess;
 }
 
-// Bytes of heights, cells and the result.
-typedef struct tmap_flood_slides_traffic {
-    tmap_u64 read, written;
-} tmap_flood_slides_traffic;
-
-// Whether later floods count what they read and write. on: 1 or 0, which is the default. A flood
-// that counts is slower by some per cent. Nothing for a null pointer.
+// Whether later floods count what they read. on: 1 or 0, which is the default. Nothing for a null
+// pointer.
 static inline void tmap_flood_slides_count(tmap_flood_slides *flood, int on) {
     if (flood) flood->state.tally = on;
 }
 
-// Synchronizes with a flood that has ended and that counted. Sets *traffic to the bytes that its
-// threads read and wrote in global memory, from beginning to end: heights, cells and the result;
-// not the sources, tables, kinds and counters. naive reads more: neighbours of wet cells are not
-// counted. Returns cudaErrorInvalidValue for a null pointer, else the error of the copy or the
-// stream. Example: line, 128 x 128 cells of 16 bits, all wet, one source, 4 neighbours: 2 rounds of
-// 4 movements read 131072 bytes, the beginning and the end 49152: 180224.
-static inline cudaError_t tmap_flood_slides_moved(const tmap_flood_slides *flood,
-                                                  tmap_flood_slides_traffic *traffic,
+// Synchronizes with a flood that has ended and that counted. Sets *read to the bytes of heights and
+// cells that its threads read in global memory, from beginning to end; not of sources, tables, kinds
+// and counters, and not what naive reads of the neighbours of wet cells. Returns
+// cudaErrorInvalidValue for a null pointer, else the error of the copy or the stream. Example: line,
+// 128 x 128 cells of 16 bits, all wet, one source, 4 neighbours: 2 rounds of 4 movements read 131072
+// bytes, the beginning and the end 49152: 180224.
+static inline cudaError_t tmap_flood_slides_reads(const tmap_flood_slides *flood, tmap_u64 *read,
                                                   cudaStream_t stream) {
     const tmapi_slides_state *s;
-    tmap_u64 counts[6], cells, bytes, beside, round = 0;
+    tmap_u64 counts[5], cells, bytes, beside, round = 0;
     cudaError_t error;
-    if (!flood || !traffic) return cudaErrorInvalidValue;
+    if (!flood || !read) return cudaErrorInvalidValue;
     s = &flood->state;
     error = cudaMemcpyAsync(counts, s->counts, sizeof counts, cudaMemcpyDeviceToHost, stream);
     if (!error) error = cudaStreamSynchronize(stream);
@@ -916,9 +900,7 @@ static inline cudaError_t tmap_flood_slides_moved(const tmap_flood_slides *flood
     beside = s->map.connectivity == 8 ? (s->tiles_x - 1) * s->tiles_y * 128 * 2 * 4 : 0;
     if (flood->form == TMAP_FLOOD_SLIDES_NAIVE) round = cells;
     if (flood->form == TMAP_FLOOD_SLIDES_LINE) round = 4 * bytes + 2 * beside;
-    traffic->read =
-        cells * (s->map.type == TMAP_RASTER_I16 ? 2 : 4) + counts[3] * round + 4 * counts[5];
-    traffic->written = bytes + cells + counts[4] * (flood->form == TMAP_FLOOD_SLIDES_NAIVE ? 1 : 4);
+    *read = cells * (s->map.type == TMAP_RASTER_I16 ? 2 : 4) + counts[3] * round + 4 * counts[4];
     return cudaSuccess;
 }
 
