@@ -382,7 +382,8 @@ static __global__ void __launch_bounds__(256) tmapi_label3_pack_kernel(tmapi_lab
 // Unites the runs of a tile; stores the number of each run's root.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
-    __shared__ tmap_u32 parent[16u << TMAPI_LABEL3_TILE];
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmap_u32 *parent = (tmap_u32 *)tmapi_label3_memory;
     const tmap_u32 base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
     const tmapi_label3_forest f = {parent, base, 0};
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.counter = 0;
@@ -507,13 +508,13 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
 
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_kernel(tmapi_label3_job job) {
-    __shared__ tmap_u32 names[TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES];
-    tmapi_label3_write(&job, names, 0);
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_write(&job, tmapi_label3_memory, 0);
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_wide_kernel(tmapi_label3_job job) {
-    __shared__ tmap_u64 names[TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES];
-    tmapi_label3_write(&job, names, 1);
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_write(&job, tmapi_label3_memory, 1);
 }
 
 // ---- labels -------------------------------------------------------------------------------------
@@ -555,14 +556,16 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     const tmapi_raster_step steps[6] = {
         {(const void *)tmapi_label3_pack_kernel,
          {plan->map.kind == TMAP_LABEL3_BITS ? 0 : (words + 255) / 256, 256, 0}},
-        {(const void *)tmapi_label3_local_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
+        {(const void *)tmapi_label3_local_kernel,
+         {job.tiles, 1u << TMAPI_LABEL3_TILE, 64u << TMAPI_LABEL3_TILE}},
         {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
         {(const void *)tmapi_label3_sum_kernel,
          {(words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
         {job.wide ? (const void *)tmapi_label3_write_wide_kernel
                   : (const void *)tmapi_label3_write_kernel,
-         {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
+         {job.tiles * 2ull, TMAPI_LABEL3_HALF,
+          TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES * (job.wide ? 8 : 4)}}};
     return tmapi_raster_run(steps, 6, &job, stream);
 }
 

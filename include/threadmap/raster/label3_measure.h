@@ -56,43 +56,54 @@ static __global__ void __launch_bounds__(256)
 static __global__ void __launch_bounds__(TMAPI_LABEL3_MEASURE)
     tmapi_label3_measure_kernel(tmapi_label3_job job, tmap_u64 components,
                                 tmap_label3_shape *shapes) {
-    __shared__ tmapi_label3_table table;
-    tmapi_label_table *of = &table.of;
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_table *table = (tmapi_label3_table *)tmapi_label3_memory;
+    tmapi_label_table *of = &table->of;
     const tmapi_label3_at tile = tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE);
     const tmap_u32 x0 = tile.x * 32, y0 = tile.y * job.gy, z0 = tile.z * job.gz;
     const tmap_u32 lx = job.lx + 5, ly = job.ly + job.gy - 1, lz = job.lz + job.gz - 1;
     const tmap_u32 lane = threadIdx.x % 32;
     for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_MEASURE_TABLE; i += blockDim.x) {
         of->label[i] = 0;
-        of->first[i] = of->left[i] = table.top[i] = ~0u;
-        of->area[i] = of->right[i] = table.bottom[i] = of->last[i] = 0;
+        of->first[i] = of->left[i] = table->top[i] = ~0u;
+        of->area[i] = of->right[i] = table->bottom[i] = of->last[i] = 0;
     }
     __syncthreads();
-#pragma unroll 4
-    for (tmap_u32 s = threadIdx.x; s < 1u << (lx + ly + lz); s += blockDim.x) {
-        const tmap_u32 x = s & ((1u << lx) - 1), y = s >> lx & ((1u << ly) - 1);
-        const tmap_u32 z = s >> (lx + ly);
-        const tmap_u64 cell = ((tmap_u64)(z0 + z) * job.height + y0 + y) * job.width + x0 + x;
-        tmap_u64 label = 0;
-        tmap_u32 same, right, area, at;
-        if (x0 + x < job.width && y0 + y < job.height && z0 + z < job.depth)
-            label = job.wide ? __ldcs((const tmap_u64 *)job.labels + cell)
-                             : __ldcs((const tmap_u32 *)job.labels + cell);
-        same = __match_any_sync(~0u, label);
-        if (label == 0 || label > components || (same & ((1u << lane) - 1))) continue;
-        right = x + (31 - (tmap_u32)__clz((int)same)) - lane, area = tmapi_raster_count(same);
-        if (job.separate) label += (z0 + z) * components;
-        at = tmapi_label_table_find(of, label);
-        if (at < TMAPI_LABEL_MEASURE_TABLE) {
-            atomicAdd(of->area + at, area);
-            tmapi_label_least(of->first + at, s);
-            tmapi_label_least(of->left + at, x), tmapi_label_largest(of->right + at, right);
-            tmapi_label_least(table.top + at, y), tmapi_label_largest(table.bottom + at, y);
-            tmapi_label_largest(of->last + at, z);
-        } else {
-            const tmap_label3_shape part = {area,   cell,       x0 + x, y0 + y,
-                                            z0 + z, x0 + right, y0 + y, z0 + z};
-            tmapi_label3_shape_add(shapes + label - 1, part);
+    for (tmap_u32 from = threadIdx.x; from < 1u << (lx + ly + lz); from += 4 * blockDim.x) {
+        tmap_u64 label[4];
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) { // all loads before the first use
+            const tmap_u32 s = from + k * blockDim.x, x = x0 + (s & ((1u << lx) - 1));
+            const tmap_u32 y = y0 + (s >> lx & ((1u << ly) - 1)), z = s >> (lx + ly);
+            label[k] = 0;
+            if (x < job.width && y < job.height && z < 1u << lz && z0 + z < job.depth) {
+                const tmap_u64 cell = ((tmap_u64)(z0 + z) * job.height + y) * job.width + x;
+                label[k] = job.wide ? __ldcs((const tmap_u64 *)job.labels + cell)
+                                    : __ldcs((const tmap_u32 *)job.labels + cell);
+            }
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < 4; ++k) {
+            const tmap_u32 s = from + k * blockDim.x, x = s & ((1u << lx) - 1);
+            const tmap_u32 y = s >> lx & ((1u << ly) - 1), z = s >> (lx + ly);
+            const tmap_u32 same = __match_any_sync(~0u, label[k]), area = tmapi_raster_count(same);
+            const tmap_u32 right = x + (31 - (tmap_u32)__clz((int)same)) - lane;
+            if (label[k] == 0 || label[k] > components || (same & ((1u << lane) - 1))) continue;
+            if (job.separate) label[k] += (z0 + z) * components;
+            const tmap_u32 at = tmapi_label_table_find(of, label[k]);
+            if (at < TMAPI_LABEL_MEASURE_TABLE) {
+                atomicAdd(of->area + at, area);
+                tmapi_label_least(of->first + at, s);
+                tmapi_label_least(of->left + at, x), tmapi_label_largest(of->right + at, right);
+                tmapi_label_least(table->top + at, y), tmapi_label_largest(table->bottom + at, y);
+                tmapi_label_largest(of->last + at, z);
+            } else {
+                const tmap_u64 row = (tmap_u64)(z0 + z) * job.height + y0 + y;
+                const tmap_label3_shape part = {
+                    area,  row * job.width + x0 + x, x0 + x, y0 + y, z0 + z, x0 + right, y0 + y,
+                    z0 + z};
+                tmapi_label3_shape_add(shapes + label[k] - 1, part);
+            }
         }
     }
     __syncthreads();
@@ -102,10 +113,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_MEASURE)
         const tmap_label3_shape part = {of->area[i],
                                         ((tmap_u64)z * job.height + y) * job.width + x,
                                         x0 + of->left[i],
-                                        y0 + table.top[i],
+                                        y0 + table->top[i],
                                         z,
                                         x0 + of->right[i],
-                                        y0 + table.bottom[i],
+                                        y0 + table->bottom[i],
                                         z0 + of->last[i]};
         if (of->label[i]) tmapi_label3_shape_add(shapes + of->label[i] - 1, part);
     }
@@ -124,7 +135,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_MEASURE)
 static inline cudaError_t tmap_label3_measure(const tmap_label3_plan *plan, const void *labels,
                                               tmap_u64 components, tmap_label3_shape *shapes,
                                               cudaStream_t stream) {
-    tmapi_launch_shape clear = {0, 256, 0}, measure = {0, TMAPI_LABEL3_MEASURE, 0};
+    tmapi_launch_shape clear = {0, 256, 0},
+                       measure = {0, TMAPI_LABEL3_MEASURE, sizeof(tmapi_label3_table)};
     tmapi_label3_job job;
     tmap_u64 all;
     void *of_clear[] = {&shapes, &all}, *of_measure[] = {&job, &components, &shapes};
