@@ -281,7 +281,7 @@ static void test_sizes(int full) {
         if (check_turn()) check(&c);
     }
     for (int i = 0; i < 5 * KINDS; ++i) { // edges of tiles in each direction
-        const test_case c = full ? make(300, 200, 100, i, i / 5) : make(70, 35, 35, i, i / 5);
+        const test_case c = full ? make(150, 100, 70, i, i / 5) : make(70, 35, 35, i, i / 5);
         if (check_turn()) check(&c);
     }
 }
