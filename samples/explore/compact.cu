@@ -6,7 +6,7 @@
 
 static const char help[] =
     "usage: explore compact [OPTION VALUE]...\n"
-    "  --state    .npy of words, u1 or f4 (without steps) with its .json, or random (random)\n"
+    "  --state    .npy that --out or state.h has written, or random (random)\n"
     "  --fractal  gasket carpet vicsek x h cantor chandelier candy bottles, or rows: '#./##'\n"
     "             (auto: the state's, or gasket)\n"
     "  --level    of the fractal (auto: the state's, or up to 2^32 cells; CPU machine: 2^16)\n"
@@ -17,19 +17,17 @@ static const char help[] =
     "  --at       the window's first pixel, x,y (0,0)\n"
     "  --size     its pixels, WxH, up to 4096 each (auto: up to the end, 1024 at most)\n"
     "  --picture  file of the window, or none (compact." IMAGE_TYPE ")\n"
-    "  --out      .npy for the last state, with its .json, or none (none)\n"
+    "  --out      .npy for the last state, or none (none)\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
 
 enum { STATE, FRACTAL, LEVEL, SEED, RULE, STEPS, ZOOM, AT, SIZE, PICTURE, OUT };
 
 static int is_auto(const option *o) { return !strcmp(o->value, "auto"); }
 
-// Reads fractal, level and steps. Returns the file of --state, which compact_begin frees.
-static void *task_read(compact_task *t, const option *o, const machine *m) {
+// Reads fractal, level, steps and the file of --state, which compact_begin frees.
+static void task_read(compact_task *t, const option *o, const machine *m) {
     const tmap_u64 most = m->cpu ? 1ull << 16 : 1ull << 32;
-    void *file = NULL;
     char line[200];
-    state_info s;
     int error;
     memset(t, 0, sizeof *t);
     if (tmap_ca_rule_from_text(o[RULE].value, &t->rule))
@@ -40,8 +38,8 @@ static void *task_read(compact_task *t, const option *o, const machine *m) {
     if (strcmp(o[STATE].value, "random")) {
         if (!is_auto(&o[FRACTAL])) bad("--state tells the --fractal", o[FRACTAL].value);
         if (!is_auto(&o[LEVEL])) bad("--state tells the --level", o[LEVEL].value);
-        if (state_read(o[STATE].value, &s, &file, line, sizeof line)) file_bad(line);
-        compact_describe(t, &s, &o[STATE]);
+        if (state_read(o[STATE].value, &t->from, line, sizeof line)) file_bad(line);
+        compact_describe(t, &o[STATE]);
     } else {
         t->f = tmap_fractal_gasket();
         error = is_auto(&o[FRACTAL]) ? TMAP_OK : tmap_fractal_from_text(o[FRACTAL].value, &t->f);
@@ -51,7 +49,6 @@ static void *task_read(compact_task *t, const option *o, const machine *m) {
             t->r = (tmap_u32)number("no --level from 0 to 64", o[LEVEL].value, 0, 64);
     }
     if (is_auto(&o[STEPS]) && t->window.type != TMAP_COMPACT_WINDOW_F32) t->steps = 16;
-    return file;
 }
 
 // Reads the window.
@@ -81,49 +78,6 @@ static void window_read(compact_task *t, const option *o) {
                (w.width - 1) >> 12 || (w.height - 1) >> 12)
         bad("no --size from 1x1 to 4096x4096", o[SIZE].value);
     t->window = w;
-}
-
-// ---- the file of the last state -----------------------------------------------------------------
-
-// Opens it, if there is one. If the program ends early, its incomplete files are removed.
-static void out_begin(const compact_task *t, state_file *file, char **parts, const option *o) {
-    static char error[200];
-    state_info s = t->from;
-    parts[0] = parts[1] = NULL;
-    memset(file, 0, sizeof *file);
-    if (!strcmp(o[OUT].value, "none")) return;
-    const size_t length = strlen(o[OUT].value);
-    for (int i = STATE; i <= PICTURE; i += PICTURE - STATE) { // all files must differ
-        char text[OUTPUT_PATH];
-        option beside = o[OUT];
-        if (length > 4 && length + 2 < sizeof text) {
-            snprintf(text, sizeof text, "%.*sjson", (int)length - 3, o[OUT].value);
-            beside.value = text;
-        }
-        files_differ(&o[i], &o[OUT]);
-        files_differ(&o[i], &beside);
-    }
-    if (t->window.type != TMAP_COMPACT_WINDOW_F32) {
-        s.words = 1, s.values = 1, s.level = t->r, s.word_level = t->word.level;
-        snprintf(s.type, sizeof s.type, "u%u", t->word.bytes);
-        if (state_fractal(&s, t->f.k, t->f.sx, t->f.sy, t->f.tau_x, t->f.tau_y))
-            bad("no rows for --out", o[OUT].value);
-    }
-    s.step += t->steps;
-    if (state_create(file, o[OUT].value, &s, error, sizeof error)) file_bad(error);
-    for (int i = 0; i < 2; ++i) {
-        parts[i] = output_part();
-        if (parts[i]) snprintf(parts[i], OUTPUT_PATH, "%s", state_name(file, STATE_ARRAY_PART + i));
-    }
-}
-
-static void out_end(const compact_task *t, state_file *file, char **parts, int verified) {
-    if (file->file && !verified)
-        state_drop(file);
-    else if (file->file && (state_append(file, t->after, t->bytes) || state_commit(file)))
-        file_bad(file->in.error);
-    for (int i = 0; i < 2; ++i)
-        if (parts[i]) parts[i][0] = 0;
 }
 
 // ---- the picture --------------------------------------------------------------------------------
@@ -186,6 +140,21 @@ static tmap_u32 life_run(compact_task *t) {
     return checked;
 }
 
+// Writes the last state: in words, or the floats of --state.
+static void state_save(const compact_task *t, output *out, const option *to) {
+    state s;
+    memset(&s, 0, sizeof s);
+    s.f = t->f, s.r = t->r, s.step = t->from.step + t->steps;
+    if (t->window.type == TMAP_COMPACT_WINDOW_F32)
+        memcpy(s.type, "f4", 3);
+    else
+        snprintf(s.type, sizeof s.type, "u%u", t->word.bytes % 10);
+    file_end(out,
+             state_write_head(out->file, &s) == 0 &&
+                 fwrite(t->after, 1, t->bytes, out->file) == t->bytes,
+             to);
+}
+
 int explore_compact(int count, char **words) {
     option o[] = {{"--state", "random"}, {"--fractal", "auto"},
                   {"--level", "auto"},   {"--seed", "1"},
@@ -194,24 +163,24 @@ int explore_compact(int count, char **words) {
                   {"--size", "auto"},    {"--picture", "compact." IMAGE_TYPE},
                   {"--out", "none"},     {NULL, NULL}};
     compact_task t;
-    state_file out;
-    output picture;
-    char *parts[2];
+    output out, picture;
     options_read(o, count, words, help);
     const machine m = machine_get();
     const tmap_u64 seed = number("no --seed from 0 to 2^64 - 1", o[SEED].value, 0, ~0ull);
-    void *file = task_read(&t, o, &m);
-    const option *of = file ? &o[STATE] : &o[LEVEL];
+    task_read(&t, o, &m);
+    const option *of = t.from.data ? &o[STATE] : &o[LEVEL];
     const int floats = t.window.type == TMAP_COMPACT_WINDOW_F32;
     if (!floats && tmap_compact_life_plan_make(t.f, t.r, &t.life) != cudaSuccess)
         bad("no level that has a plan", of->value);
     window_read(&t, o);
     const tmap_u64 pixels = (tmap_u64)t.window.width * t.window.height;
-    compact_begin(&t, file, seed, of);
+    compact_begin(&t, seed, of);
     t.pixels = (float *)device_memory(pixels * sizeof(float), &o[SIZE]);
     t.got = (float *)host_memory(pixels * sizeof(float), &o[SIZE]);
+    for (int i = PICTURE; t.from.type[0] && i <= OUT; ++i) files_differ(&o[STATE], &o[i]);
+    files_differ(&o[PICTURE], &o[OUT]);
     file_begin(&picture, &o[PICTURE]);
-    out_begin(&t, &out, parts, o);
+    file_begin(&out, &o[OUT]);
 
     const tmap_xy64 side = {tmap_nbb_side_x(t.f, t.r), tmap_nbb_side_y(t.f, t.r)};
     printf("%s, level %u: %llu cells, %llu bytes, of %.4g places, on the %s\n",
@@ -234,11 +203,9 @@ int explore_compact(int count, char **words) {
     if (!floats)
         printf("step %llu: %llu of %llu cells live\n", t.from.step + t.steps, compact_living(&t),
                t.cells);
-    out_end(&t, &out, parts, verified);
-    if (!verified)
-        file_drop(&picture);
-    else if (picture.file)
-        picture_window(&t, &picture, &o[PICTURE]);
+    if (!verified) file_drop(&picture), file_drop(&out);
+    if (picture.file) picture_window(&t, &picture, &o[PICTURE]);
+    if (out.file) state_save(&t, &out, &o[OUT]);
     compact_end(&t);
     return verified ? 0 : 1;
 }

@@ -20,7 +20,7 @@ typedef struct compact_task {
     tmap_u64 words, bytes, cells; // bytes: of a state
     tmap_ca_rule rule;
     tmap_u32 steps;
-    state_info from; // a file's description; else random, and from.type is empty
+    state from; // a file's; else random, and from.type is empty
     tmap_each_plan life;
     tmap_compact_window window;
     void *in, *out;                // in device memory
@@ -70,25 +70,19 @@ static void compact_pack(compact_task *t, const void *bytes, const option *of) {
     CHECK(cudaFree(device));
 }
 
-// Fractal, level and type of a file's state: words, or bytes that become words, or floats, which
-// have no steps.
-static void compact_describe(compact_task *t, const state_info *s, const option *of) {
-    if (tmap_nbb_from_rows(s->fractal, &t->f) != TMAP_OK || s->level > 64)
-        bad("no fractal of --state", of->value);
-    t->from = *s;
-    t->r = (tmap_u32)s->level;
-    const tmap_compact_word word = tmap_compact_word_of(t->f, t->r);
-    const int floats = !strcmp(s->type, "f4");
-    if (s->values != 1 || (!s->words && !floats && strcmp(s->type, "u1")) ||
-        (s->words && (s->word_level != word.level || s->type[1] - '0' != (int)word.bytes)))
-        bad("--state is none of u1, f4 and this machine's words", of->value);
+// Fractal, level and type of t->from: words, or bytes that become words, or floats, which have no
+// steps.
+static void compact_describe(compact_task *t, const option *of) {
+    const int floats = !strcmp(t->from.type, "f4");
+    t->f = t->from.f, t->r = t->from.r;
     t->window.type = floats ? TMAP_COMPACT_WINDOW_F32 : TMAP_COMPACT_WINDOW_WORDS;
     if (floats && t->steps) bad("--state of floats has no --steps", of->value);
 }
 
-// Allocates memory; sets the state in t->in and t->after. file: holds the state and is freed; null:
-// random.
-static void compact_begin(compact_task *t, void *file, tmap_u64 seed, const option *of) {
+// Allocates memory; sets the state in t->in and t->after: that of t->from, which is freed, or a
+// random one.
+static void compact_begin(compact_task *t, tmap_u64 seed, const option *of) {
+    const void *file = t->from.data;
     t->word = tmap_compact_word_of(t->f, t->r), t->words = tmap_compact_words(t->f, t->r);
     t->cells = tmap_nbb_cells(t->f, t->r);
     t->bytes = t->window.type == TMAP_COMPACT_WINDOW_F32
@@ -105,7 +99,7 @@ static void compact_begin(compact_task *t, void *file, tmap_u64 seed, const opti
         const tmap_u64 word = random_word(seed, i) & (~0ull >> (64 - t->word.cells));
         memcpy(t->after + i * t->word.bytes, &word, t->word.bytes);
     }
-    free(file);
+    state_free(&t->from);
     CHECK(cudaMemcpy(t->in, t->after, t->bytes, cudaMemcpyHostToDevice));
 }
 

@@ -21,7 +21,7 @@ static int points_add(points *p, const input *in, double value) {
         p->at = (float *)realloc(p->at, p->room * sizeof(float));
     }
     if (!p->at) return input_bad(in, "there is no memory for its points");
-    p->at[p->values] = input_narrow(value);
+    p->at[p->values] = (float)value;
     if (input_finite(p->at[p->values++])) return 0;
     return input_bad(in, "point %llu (from 0) has a coordinate that is not finite in float32",
                      p->d ? (p->values - 1) / p->d : 0);

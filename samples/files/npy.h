@@ -2,20 +2,21 @@
 // npy.h: arrays of one to three dimensions in numpy's .npy format, versions 1 to 3, of either byte
 // order, and a writer that numpy.load understands.
 //
-// Types are named as in numpy: u1 u2 (without sign), i1 i2 i4 (with one), f4 f8. For u4 u8 i8 only
-// heads are read and written: a double does not hold their values, or no reader here needs them.
-// The order is C's. Arrays in Fortran's order and files with more bytes than the shape needs are
-// refused.
+// Types are named as in numpy: u1 u2 (without sign), i1 i2 i4 (with one), f4 f8; for u4 u8 only
+// heads are read and written. Arrays in Fortran's order and files with more bytes than the shape
+// needs are refused. The name of numpy's structured type of one field, [('NAME', '<u4')], is for a
+// user's text (state.h).
 #ifndef FILES_NPY_H
 #define FILES_NPY_H
 
-#include "text.h"
+#include "input.h"
 
 enum { NPY_DIMS = 3 };
 #define NPY_TYPES     "u1 u2 i1 i2 i4 f4 f8" // that npy_read takes
-#define NPY_TYPES_ALL NPY_TYPES " u4 u8 i8"
+#define NPY_TYPES_ALL NPY_TYPES " u4 u8"
 
 typedef struct npy {
+    text name;                 // of a structured type of one field; else of size 0
     char type[3];              // "f4"
     int big;                   // byte order
     unsigned each, dims;       // bytes of a value, and 1 to NPY_DIMS
@@ -28,9 +29,10 @@ typedef struct npy {
 static inline double npy_value(const npy *a, input_u64 i) {
     const unsigned char *at = a->data + i * a->each;
     if (a->type[0] == 'f') return a->each == 4 ? input_f32(at, a->big) : input_f64(at, a->big);
-    if (a->each == 4) return input_i32(at, a->big);
-    if (a->each == 2) return a->type[0] == 'i' ? input_i16(at, a->big) : (int)input_u16(at, a->big);
-    return a->type[0] == 'i' ? (*at ^ 0x80) - 0x80 : *at;
+    if (a->each == 4) return (int32_t)input_u32(at, a->big);
+    const int value = a->each == 2 ? (int)input_u16(at, a->big) : *at,
+              sign = 1 << (8 * a->each - 1);
+    return a->type[0] == 'i' ? (value ^ sign) - sign : value;
 }
 
 // Bytes of a value of a type; 0 if `types`, words of two letters, does not have it.
@@ -78,10 +80,14 @@ static inline text npy_word(text *rest) {
 
 static inline int npy_read_type(const input *in, text *rest, const char *types, npy *a) {
     text type = {NULL, 0};
+    const int named = npy_letter(rest, '[');
+    if (named && !(npy_letter(rest, '(') && npy_string(rest, &a->name) && npy_letter(rest, ',')))
+        return input_bad(in, "has values of another type than %s", types);
     if (npy_string(rest, &type) && type.size == 3) {
         memcpy(a->type, type.at + 1, 2), a->type[2] = 0;
         a->each = npy_bytes(types, a->type), a->big = type.at[0] == '>';
-        if (a->each && (type.at[0] == '<' || a->big || (type.at[0] == '|' && a->each == 1)))
+        if (a->each && (type.at[0] == '<' || a->big || (type.at[0] == '|' && a->each == 1)) &&
+            (!named || (npy_letter(rest, ')') && npy_letter(rest, ']'))))
             return 0;
     }
     return input_bad(in, "has values of another type than %s", types);
@@ -125,12 +131,12 @@ static inline int npy_read_keys(const input *in, text rest, const char *types, n
     return 0;
 }
 
-// The head alone, which counts as read; a->data is null. bytes: of the values that follow, whether
-// they are there or not. types: the types that values may have. Returns 0, or -1 with the line in
-// in->error (a is untouched).
-static inline int npy_head(input *in, const char *types, npy *a, input_u64 *bytes) {
+// Reads an array of one of these types. named: 1 for a structured type of one field, 0 for values
+// alone. Values stay in the input. Returns 0, or -1 with the line in in->error (a is untouched).
+static inline int npy_read_as(input *in, const char *types, int named, npy *a) {
     const unsigned char *head = input_take(in, 8), *length = NULL;
     text keys = {NULL, 0};
+    input_u64 bytes = 0;
     npy b;
     memset(&b, 0, sizeof b);
     if (!head || memcmp(head, "\x93NUMPY", 6)) return input_bad(in, "no .npy file");
@@ -141,18 +147,11 @@ static inline int npy_head(input *in, const char *types, npy *a, input_u64 *byte
     keys.at = (const char *)input_take(in, keys.size);
     if (!length || !keys.at) return input_bad(in, "ends inside its head");
     if (npy_read_keys(in, keys, types, &b)) return -1;
+    if (named && !b.name.at) return input_bad(in, "its values have no name");
+    if (!named && b.name.at) return input_bad(in, "has values of another type than %s", types);
     if (input_product(b.shape[0], b.shape[1], &b.count) ||
-        input_product(b.count, b.shape[2], &b.count) || input_product(b.count, b.each, bytes))
+        input_product(b.count, b.shape[2], &b.count) || input_product(b.count, b.each, &bytes))
         return input_bad(in, "its shape has more values than 2^64");
-    *a = b;
-    return 0;
-}
-
-// Returns 0, or -1 with the line in in->error (a is untouched). The values stay in the input.
-static inline int npy_read(input *in, npy *a) {
-    input_u64 bytes = 0;
-    npy b;
-    if (npy_head(in, NPY_TYPES, &b, &bytes)) return -1;
     if (bytes != input_left(in))
         return input_bad(in, "its shape needs %llu bytes, but %llu are there", bytes,
                          input_left(in));
@@ -161,49 +160,49 @@ static inline int npy_read(input *in, npy *a) {
     return 0;
 }
 
+static inline int npy_read(input *in, npy *a) { return npy_read_as(in, NPY_TYPES, 0, a); }
+
 // ---- writing ------------------------------------------------------------------------------------
 
-// Writes the head of an array of this machine's byte order, 128 bytes long. Returns 0, or -1 where
-// the file does not take it or the type or dims are not known (nothing is written then).
-static inline int npy_write_head(FILE *file, const char *type, unsigned dims,
+// 1 if this machine stores numbers from the lowest byte on.
+static inline int npy_little(void) {
+    const unsigned one = 1;
+    return *(const unsigned char *)&one;
+}
+
+// Writes the head of an array of this machine's byte order, a multiple of 64 bytes long. name: of
+// the values, without quotes; null: none. Returns 0, or -1 where the file does not take it or the
+// type or dims are not known (nothing is written then).
+static inline int npy_write_head(FILE *file, const char *name, const char *type, unsigned dims,
                                  const input_u64 *shape) {
-    const unsigned one = 1, each = npy_bytes(NPY_TYPES_ALL, type);
-    char head[128] = "\x93NUMPY\1", sizes[80] = "";
-    unsigned char little;
-    memcpy(&little, &one, 1);
+    const unsigned each = npy_bytes(NPY_TYPES_ALL, type);
+    char head[1024] = "\x93NUMPY\1", sizes[80] = "";
     if (!each || dims < 1 || dims > NPY_DIMS) return -1;
     for (unsigned d = 0; d < dims; ++d)
         snprintf(sizes + strlen(sizes), sizeof sizes - strlen(sizes), "%s%llu%s", d ? ", " : "",
                  shape[d], dims == 1 ? "," : "");
-    // The text is 118 long, blanks and a line feed at its end, so that values begin at a multiple
-    // of 64.
-    const int length = snprintf(head + 10, sizeof head - 10,
-                                "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                                each == 1 ? '|'
-                                : little  ? '<'
-                                          : '>',
-                                type, sizes);
-    if (length < 0 || length > 116) return -1;
-    memset(head + 10 + length, ' ', (size_t)(117 - length));
-    head[8] = 118, head[9] = 0, head[127] = '\n';
-    return fwrite(head, 128, 1, file) == 1 ? 0 : -1;
+    const char order = each == 1 ? '|' : npy_little() ? '<' : '>';
+    const int length = snprintf(
+        head + 10, 900, "{'descr': %s%s%s'%c%s'%s, 'fortran_order': False, 'shape': (%s), }",
+        name ? "[('" : "", name ? name : "", name ? "', " : "", order, type, name ? ")]" : "",
+        sizes);
+    if (length < 0 || length >= 900) return -1;
+    const int all = (10 + length + 1 + 63) / 64 * 64; // blanks and a line feed at the end
+    memset(head + 10 + length, ' ', (size_t)(all - 10 - length));
+    head[8] = (char)((all - 10) & 255), head[9] = (char)((all - 10) >> 8), head[all - 1] = '\n';
+    return fwrite(head, (size_t)all, 1, file) == 1 ? 0 : -1;
 }
 
-// Writes values of a type, in this machine's byte order; shape: dims sizes, 1 to NPY_DIMS of them.
-// Returns 0, or -1 where the file does not take it or the type or dims are not known (nothing is
-// written then).
-//
-//     const input_u64 shape[2] = {rows, columns};
-//     npy_write(file, "f4", 2, shape, values);
+// Writes values of a type; returns as npy_write_head, or -1 for a shape that 64 bits do not hold.
+// Example: npy_write(file, "f4", 2, shape, values), where shape is {rows, columns}.
 static inline int npy_write(FILE *file, const char *type, unsigned dims, const input_u64 *shape,
                             const void *values) {
     const unsigned each = npy_bytes(NPY_TYPES_ALL, type);
     input_u64 count = 1, bytes = 0;
-    if (!each || dims < 1 || dims > NPY_DIMS) return -1;
-    for (unsigned d = 0; d < dims; ++d)
+    for (unsigned d = 0; d < dims && dims <= NPY_DIMS; ++d)
         if (input_product(count, shape[d], &count)) return -1;
     if (input_product(count, each, &bytes) || bytes > (size_t)-1 / 2) return -1;
-    if (npy_write_head(file, type, dims, shape)) return -1;
+    if (npy_write_head(file, NULL, type, dims, shape)) return -1;
     return !count || fwrite(values, each, (size_t)count, file) == count ? 0 : -1;
 }
 

@@ -4,7 +4,7 @@
 //
 //     ./molecule [FILE]
 //
-// FILE: .pdb, .ent, .xyz, .dcd, .trr or .npy; without it, the sample makes frames of a helix that
+// FILE: .pdb, .ent, .xyz, .dcd or .npy; without it, the sample makes frames of a helix that
 // unfolds. The dRMSD of frames A and B is the root of the mean of (d_ij^A - d_ij^B)^2 over all
 // pairs of atoms i < j, where d_ij is the distance of two atoms. The centre of the next cluster is
 // the frame with the most neighbours, dRMSD <= CUTOFF, among the frames in no cluster yet.

@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: MIT
 // 20_flood.cu: the lake that a source fills up to a level, in a map of heights: its area and volume
-// as the water rises, and a picture of it among shaded hills.
+// as the water rises, and a picture of it among hills.
 //
 //     ./flood [FILE LEVEL X Y [8] [map]]
 //
-// FILE: .hgt, .pgm, .asc, .flt or .npy; without it, the sample makes hills. X, Y: the source, in
-// cells from the north-west or, with `map`, in the file's degrees or metres. Water flows from a
-// cell to its 4 neighbours or, with `8`, over its corners too.
+// FILE: .pgm, .flt or .npy; without it, the sample makes hills. X, Y: the source, in cells from the
+// north-west or, with `map`, in the file's degrees or metres. Water flows from a cell to its 4
+// neighbours or, with `8`, over its corners too.
 // nvcc -O3 -arch=native -I include samples/raster/20_flood.cu -o flood
 #include "../check.h"
 #include "../files/lake.h"
-#include "../files/lake_options.h"
-#include "../files/relief.h"
+#include "../picture.h"
 
 #include <threadmap/raster/flood.h>
 
-enum { LEVELS = 4 }; // at which the rising water is measured
+// Levels at which the rising water is measured; pixels of a small map and of a cell, at most.
+enum { LEVELS = 4, VIEW = 800, ZOOM = 8 };
+static const unsigned water = 0x6eaae1, deep_water = 0x263b4f, ground = 0x466e3c, peak = 0xfafafa;
 
+// The colour between two others, `from` at part = 0 and `to` at 1.
+static unsigned mix(unsigned from, unsigned to, double part) {
+    unsigned colour = 0;
+    for (int shift = 0; shift < 24; shift += 8)
+        colour |= (unsigned)((1 - part) * (from >> shift & 255) + part * (to >> shift & 255))
+                  << shift;
+    return colour;
+}
+
+// Draws water darker where it is deeper, and ground from green to white.
 static void draw(const heights *h, const float *depth, double level) {
+    const unsigned wide = (unsigned)h->width, high = (unsigned)h->height;
+    const unsigned fits = VIEW / (wide > high ? wide : high);
+    double low = 1e300, top = -1e300, deepest = 0;
     char title[80];
+    for (tmap_u64 i = 0; i < h->width * h->height; ++i) {
+        const double v = heights_value(h, i);
+        deepest = fmax(deepest, (double)depth[i]);
+        if (!h->has_nodata || v != h->nodata) low = fmin(low, v), top = fmax(top, v);
+    }
     snprintf(title, sizeof title, "The lake of a source, filled up to level %g", level);
-    picture p = relief_make(h, depth, title);
+    picture p = picture_make(wide, high, fits < 1 ? 1 : fits > ZOOM ? (unsigned)ZOOM : fits, title);
+    for (tmap_u64 i = 0; i < h->width * h->height; ++i) {
+        const double v = heights_value(h, i);
+        unsigned colour = 0; // no data
+        if (depth[i] > 0)
+            colour = mix(water, deep_water, (double)depth[i] / deepest);
+        else if (!h->has_nodata || v != h->nodata)
+            colour = mix(ground, peak, (v - low) / (top - low + 1e-9));
+        picture_set(&p, (unsigned)(i % wide), (unsigned)(i / wide), colour);
+    }
+    picture_key(&p, water, "water");
+    if (h->has_nodata) picture_key(&p, 0, "no data");
     picture_save(&p, "flood");
 }
 

@@ -8,11 +8,9 @@ usage: corpus.py [--check]
 --check: writes nothing, and fails where a file here differs. found_* are inputs on which a fuzzer
 once found a fault: they have no definition, and are left alone.
 """
-import json
 import os
 import struct
 import sys
-import zlib
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'corpus')
 
@@ -90,34 +88,18 @@ def dcd(order, frames, version=24, steps=None, cell=None, fourth=False):
 PLACES = [[(1, 2, 3), (4.5, -5.25, 6), (0, 0, 1e-3)], [(7, 8, 9), (-1, -2, -3), (10, 11, 12.5)]]
 
 
-def trr(real, x=(), v=(), box=None, tensors=False):
-    """One frame; real: 'f' or 'd'. x, v: flat."""
-    each = struct.calcsize(real)
-    parts = [[], [], box or [], [0.5] * 9 * tensors, [1.5] * 9 * tensors, [], [], x, v, []]
-    out = struct.pack('>3i', 1993, 13, 12) + b'GMX_trn_file'
-    out += struct.pack('>10i', *[each * len(p) for p in parts])
-    out += struct.pack('>3i', max(len(x), len(v)) // 3, 5, 0) + struct.pack(f'>2{real}', 0.1, 0)
-    return out + b''.join(struct.pack(f'>{len(p)}{real}', *p) for p in parts)
-
-
-def npy(descr, shape, values, version=1, code=None):
-    """code: of struct, for one value; else from descr."""
-    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    length = '<H' if version == 1 else '<I'
+def npy(descr, shape, values, version=1):
+    """descr: numpy's name of a type, or [(the name of a field, its type)]."""
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    kind, length = descr if isinstance(descr, str) else descr[0][1], '<H' if version == 1 else '<I'
     start = 8 + struct.calcsize(length)
     text = text.ljust(63 - start % 64 + (len(text) + start) // 64 * 64) + '\n'
-    code = code or {'f4': 'f', 'f8': 'd', 'i2': 'h', 'i4': 'i', 'u1': 'B', 'u2': 'H',
-                    'u4': 'I'}[descr[1:]]
-    order = '>' if descr[0] == '>' else '<'
+    order = '>' if kind[0] == '>' else '<'
+    code = {'f4': 'f', 'f8': 'd', 'i2': 'h', 'u1': 'B', 'u4': 'I'}[kind[1:]]
     return (b'\x93NUMPY' + bytes([version, 0]) + struct.pack(length, len(text)) + text.encode()
             + struct.pack(f'{order}{len(values)}{code}', *values))
 
 
-ASC_WHOLE = 'ncols        3\nnrows        2\nxllcorner    6.5\nyllcorner    45\n' \
-    'cellsize     0.25\nNODATA_value -9999\n1 2 -9999\n-4 32767 6\n'
-ASC_LARGE = 'NROWS 1\r\nNCOLS 4\r\n 32768\r\n-1 \t2\r\n2147483647'
-ASC_FLOAT = 'nodata_value -1e30\nYLLCENTER -2.5\nxllcenter 1e2\nDX 4\ndy 1\nNrows 2 NCols 2\n' \
-    '0.1 nan\n-1e30 3\n'
 HDR_ESRI = 'ncols 2\nnrows 2\nxllcorner -1\nyllcorner 3\ncellsize 2\nNODATA_value -9999\n' \
     'byteorder MSBFIRST\n'
 HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS          3\n' \
@@ -125,23 +107,6 @@ HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS       
     'PIXELTYPE      FLOAT\nULXMAP         6.125\nULYMAP         45.875\n' \
     'XDIM           0.25\nYDIM           0.5\nNODATA         nan\n'
 NAN = float('nan')
-
-
-def state(array, rows, level, step, word_level=None, values=1):
-    """The description of a state whose array is a file of .npy, 128 bytes of head and values."""
-    places = rows.split('/')
-    k = rows.count('#')
-    return json.dumps({
-        'format': 'threadmap compact state 1', 'fractal': rows, 'k': k, 'sx': len(places[0]),
-        'sy': len(places), 'level': level, 'layout': 'cells' if word_level is None else 'words',
-        'word_level': word_level or 0, 'type': array[array.index(b'descr') + 10:][:2].decode(),
-        'values': values, 'elements': k ** (level - (word_level or 0)), 'step': step,
-        'crc32': f'{zlib.crc32(array[128:]):08x}'}, indent=2) + '\n'
-
-
-LIFE = npy('<u4', '(3,)', [0x5a5a5a5 & 0x7ffffff, 1, 0x4000000])
-FLOW = npy('<f4', '(8, 2)', [i / 4 - 1 for i in range(16)])
-
 FILES = {
     'models.pdb': pdb_models(),
     'ends.pdb': pdb_ends(),
@@ -151,18 +116,10 @@ FILES = {
     'namd.dcd': dcd('<', PLACES, cell=(10, 0, 20, 1e-17, -6e-17, 30)),
     'charmm.dcd': dcd('>', PLACES, steps=0, cell=(10, 90, 20, 90, 90, 30), fourth=True),
     'xplor.dcd': dcd('>', PLACES[:1], version=0, steps=7),
-    'single.trr': trr('f', [0.1, 0.2, 0.3, -1, 0, 1e-4], box=[1, 0, 0, 0, 2, 0, 0, 0, 3])
-    + trr('f', [0.5] * 6, box=[1.5, 0, 0, 0, 2, 0, 0, 0, 3]),
-    'double.trr': trr('d', v=[1.0] * 3) + trr('d', [0.1, 0.2, 0.3], [1, 2, 3], tensors=True),
     'frames.npy': npy('<f4', '(2, 1, 3)', [1, 2, 3, -4, 5.5, 6]),
     'one.npy': npy('>f8', '(2, 3)', [0.1, 2, 3, 4, 5, 1e-50], version=2),
-    'N45E006.hgt': struct.pack('>9h', 1, -2, 300, 4, -32768, 6, 32767, 8, -9),
-    's02w171.hgt': struct.pack('>4h', 1, 2, 3, 4),
     'grey8.pgm': b'P5# one\n#two\n3 # three\n2\n200\n' + bytes([0, 1, 2, 100, 199, 200]),
     'grey16.pgm': b'P5\n2 2 65535\n' + struct.pack('>4H', 0, 255, 256, 65535),
-    'whole.asc': ASC_WHOLE,
-    'large.asc': ASC_LARGE,
-    'float.asc': ASC_FLOAT,
     'esri.hdr': HDR_ESRI,
     'esri.flt': struct.pack('>4f', 1, -9999, 0.5, 1e10),
     'gdal.hdr': HDR_GDAL,
@@ -170,10 +127,9 @@ FILES = {
     'bytes.npy': npy('|u1', '(1, 2)', [0, 255]),
     'words.npy': npy('>i2', '(2, 2)', [1, -2, 32767, -32768], version=3),
     'doubles.npy': npy('<f8', '(1, 3)', [0.1, NAN, -1e300 * 0]),
-    'life.npy': LIFE,
-    'life.json': state(LIFE, '#./##', 4, 100, word_level=3),
-    'flow.npy': FLOW,
-    'flow.json': state(FLOW, '###/#.#/###', 1, 2 ** 64 - 1, values=2),
+    'life.npy': npy([('#./## level 4 step 100', '<u4')], '(3,)', [0x5a5a5a5, 1, 0x4000000]),
+    'heat.npy': npy([(f'###/#.#/### level 1 step {2 ** 64 - 1}', '<f4')], '(8,)',
+                    [i / 4 - 1 for i in range(8)]),
 }
 
 

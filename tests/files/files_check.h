@@ -5,14 +5,7 @@
 #define TESTS_FILES_CHECK_H
 
 #include "check.h"
-#include "../samples/files/text.h"
-
-#include <locale.h>
-#include <unistd.h>
-
-#if defined(__STRICT_ANSI__) && !defined(__cplusplus) // then the C library keeps it back
-int symlink(const char *to, const char *link);
-#endif
+#include "../samples/files/input.h"
 
 // The path of a file of corpus/; stays as it is until the fourth next call.
 static inline const char *corpus(const char *name) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// fuzz_files.c: hostile files for every reader of samples/files. Each one must end with a map or
-// frames whose every value can be read, or with one line, nothing given out and all memory free; it
-// must not ask for more memory than a small multiple of the file, and must bear that there is none.
+// fuzz_files.c: hostile files for every reader of samples/files. Each one must end with a map, frames
+// or a state whose every value can be read, or with one line, nothing given out and all memory free;
+// it must not ask for more memory than a small multiple of the file, and must bear that there is
+// none.
 //
 //     fuzz_files FOLDER EXECUTIONS [SEED]
 //
-// changes the files of a folder (corpus/) at random, the same way in every run, and is meant to be
-// compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which follows the code:
+// changes the files of a folder (corpus/) at random, the same way in every run, as often for each
+// reader, and is meant to be compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which follows the code:
 //
 //     cd tests/files
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET fuzz_files.c -o fuzz
+//     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET -I ../../include
+//         fuzz_files.c -o fuzz
 //     mkdir found && ./fuzz -max_len=2048 found corpus
 #include <dirent.h>
 #include <stdint.h>
@@ -37,7 +39,7 @@ static void *memory_realloc(void *old, size_t bytes) {
 #define realloc memory_realloc
 #include "../../samples/files/frames.h"
 #include "../../samples/files/heights.h"
-#include "../../samples/files/state_type.h"
+#include "../../samples/files/state.h"
 #undef malloc
 #undef realloc
 
@@ -55,38 +57,20 @@ static int flt_pair_read(input *in, heights *h) {
     return flt_read(&head, in, h);
 }
 
-// A state's array is given behind its description and a zero byte.
-static int state_pair_read(input *in, state_info *s) {
-    const void *zero = in->size ? memchr(in->data, 0, (size_t)in->size) : NULL;
-    const input_u64 size = zero ? (input_u64)((const unsigned char *)zero - in->data) : in->size;
-    input text = input_make(in->data, size, in->error, in->room), array;
-    state_info t;
-    checksum sum;
-    if (state_describe(&text, &t)) return -1;
-    array = input_make(in->data + size, in->size - size, in->error, in->room);
-    array.at = zero != NULL;
-    array.data += array.at, array.size -= array.at, array.at = 0;
-    if (state_head(&array, &t, array.size)) return -1;
-    checksum_begin(&sum);
-    if (state_pass(&array, &t, 0, array.data + array.at, t.bytes, &sum)) return -1;
-    if (sum.value != t.checksum) return input_bad(&array, "another checksum");
-    *s = t;
-    return 0;
-}
-
-// The readers; a format has one of them, and a file of .npy or .json goes to both of its.
+// The readers. A file goes to all readers of its ending.
 static const struct {
-    const char *ending;
+    const char *name, *ending;
     int (*frames_of)(input *, frames *);
     int (*heights_of)(input *, heights *);
-    int (*state_of)(input *, state_info *);
-} formats[] = {{"pdb", pdb_read, NULL, NULL},         {"ent", pdb_read, NULL, NULL},
-               {"xyz", xyz_read, NULL, NULL},         {"dcd", dcd_read, NULL, NULL},
-               {"trr", trr_read, NULL, NULL},         {"npy", frames_npy_read, NULL, NULL},
-               {"hgt", NULL, hgt_read, NULL},         {"pgm", NULL, pgm_read, NULL},
-               {"asc", NULL, asc_read, NULL},         {"flt", NULL, flt_pair_read, NULL},
-               {"npy", NULL, heights_npy_read, NULL}, {"json", NULL, NULL, state_describe},
-               {"json", NULL, NULL, state_pair_read}};
+    int (*state_of)(input *, state *);
+} formats[] = {{"pdb", "pdb", pdb_read, NULL, NULL},
+               {"xyz", "xyz", xyz_read, NULL, NULL},
+               {"dcd", "dcd", dcd_read, NULL, NULL},
+               {"frames npy", "npy", frames_npy_read, NULL, NULL},
+               {"pgm", "pgm", NULL, pgm_read, NULL},
+               {"flt", "flt", NULL, flt_pair_read, NULL},
+               {"heights npy", "npy", NULL, heights_npy_read, NULL},
+               {"state npy", "npy", NULL, NULL, state_parse}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 static unsigned long long read_well[FORMATS], read_badly[FORMATS];
 
@@ -113,25 +97,27 @@ static void check_frames(frames *f, const char *format) {
 static void check_heights(heights *h, const char *format) {
     must(h->width && h->height, "no heights", format);
     for (input_u64 i = 0; i < h->width * h->height; ++i)
-        must(input_finite(input_narrow(heights_value(h, i))), "a height that is not finite",
-             format);
-    must(input_finite(input_narrow(h->nodata)), "a NODATA value that is not finite", format);
+        must(input_finite((float)heights_value(h, i)), "a height that is not finite", format);
+    must(input_finite((float)h->nodata), "a NODATA value that is not finite", format);
     heights_free(h);
 }
 
-static void check_state(const state_info *s, const char *format) {
-    must(s->k >= 1 && s->k <= s->sx * s->sy && s->elements && s->bytes / s->elements, "a size",
+static void check_state(const state *s, const char *format) {
+    const unsigned char *at = (const unsigned char *)s->data;
+    unsigned sum = 0;
+    must(tmap_nbb_check(s->f) == TMAP_OK && s->r <= 64 && s->bytes / s->count <= 8, "a size",
          format);
-    must(state_cells(s) <= 64 && strlen(s->fractal) < sizeof s->fractal, "a word", format);
+    for (input_u64 i = 0; i < s->bytes; ++i) sum |= at[i];
+    must(sum < 256, "a sum", format);
 }
 
-static void run(int format, const uint8_t *data, size_t size, unsigned fails) {
-    const char *ending = formats[format].ending;
+static int run(int format, const uint8_t *data, size_t size, unsigned fails) {
+    const char *name = formats[format].name;
     unsigned char *bytes = (unsigned char *)malloc(size ? size : 1); // ends where the file ends
     char error[200];
     frames f;
     heights h;
-    state_info s;
+    state s;
     memcpy(bytes, data, size);
     memset(error, 'x', sizeof error);
     memset(&f, 0xa5, sizeof f);
@@ -142,27 +128,28 @@ static void run(int format, const uint8_t *data, size_t size, unsigned fails) {
     const int result = formats[format].frames_of    ? formats[format].frames_of(&in, &f)
                        : formats[format].heights_of ? formats[format].heights_of(&in, &h)
                                                     : formats[format].state_of(&in, &s);
-    must(memory_asked <= 64 * size + 4096, "asks for much memory", ending);
-    must(result == 0 || result == -1, "another result", ending);
+    must(memory_asked <= 64 * size + 4096, "asks for much memory", name);
+    must(result == 0 || result == -1, "another result", name);
     if (result) {
-        must(error[0] && memchr(error, 0, sizeof error) != NULL, "no line", ending);
+        must(error[0] && memchr(error, 0, sizeof error) != NULL, "no line", name);
         for (const char *c = error; *c; ++c)
-            must((unsigned char)*c >= ' ', "a control letter", ending);
+            must((unsigned char)*c >= ' ', "a control letter", name);
         for (size_t i = 0; i < sizeof f; ++i)
-            must(((unsigned char *)&f)[i] == 0xa5, "frames were touched", ending);
+            must(((unsigned char *)&f)[i] == 0xa5, "frames were touched", name);
         for (size_t i = 0; i < sizeof h; ++i)
-            must(((unsigned char *)&h)[i] == 0xa5, "heights were touched", ending);
+            must(((unsigned char *)&h)[i] == 0xa5, "heights were touched", name);
         for (size_t i = 0; i < sizeof s; ++i)
-            must(((unsigned char *)&s)[i] == 0xa5, "a state was touched", ending);
+            must(((unsigned char *)&s)[i] == 0xa5, "a state was touched", name);
     } else if (formats[format].frames_of) {
-        check_frames(&f, ending);
+        check_frames(&f, name);
     } else if (formats[format].state_of) {
-        check_state(&s, ending);
+        check_state(&s, name);
     } else {
-        check_heights(&h, ending);
+        check_heights(&h, name);
     }
     free(bytes);
     ++(result ? read_badly : read_well)[format];
+    return result;
 }
 
 #if defined(FUZZ_TARGET)
@@ -181,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 // ---- files that are changed at random -----------------------------------------------------------
 
 typedef struct sample {
-    int format;
+    int format, refused; // as it is
     size_t size;
     char name[64];
     uint8_t bytes[SIZE];
@@ -189,12 +176,13 @@ typedef struct sample {
 
 static sample samples[128];
 static int sample_count;
-static uint64_t state;
+static uint64_t random_state;
 
 // A number below n, which is 1 at least (xorshift, Marsaglia 2003).
 static size_t below(size_t n) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return (size_t)((state >> 11) % n);
+    random_state ^= random_state << 13, random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (size_t)((random_state >> 11) % n);
 }
 
 // Puts bytes over or between those of a file, as many as fit.
@@ -211,66 +199,16 @@ static void put(sample *s, size_t at, const void *bytes, size_t count, int betwe
     if (at + count > s->size) s->size = at + count;
 }
 
+#define WORDS \
+    "0", "-1", "1", "nan", "-inf", "1e999", "1e-999", "1e39", "4294967296", "2147483647", \
+        "18446744073709551615", "18446744073709551616", "1000000000000000000", ".", "-", "e", \
+        "MODEL ", "ENDMDL\n", "END\n", "ATOM  ", "CRYST1", "\n", "\r\n", "\n\n", " ", "#", "()", \
+        "(0, 3)", "ncols ", "nrows ", "nodata ", "xdim ", "cellsize ", "<f8", ">f4", "|u1", "<i2", \
+        "[('", "')]", "level ", "step ", "/", "'", "{", "}"
+
 static void change(sample *s) {
-    static const char *const words[] = {"0",
-                                        "-1",
-                                        "1",
-                                        "nan",
-                                        "-inf",
-                                        "1e999",
-                                        "1e-999",
-                                        "1e39",
-                                        "4294967296",
-                                        "2147483647",
-                                        "18446744073709551615",
-                                        "18446744073709551616",
-                                        "1000000000000000000",
-                                        "9223372036854775808",
-                                        ".",
-                                        "-",
-                                        "e",
-                                        "MODEL ",
-                                        "ENDMDL\n",
-                                        "END\n",
-                                        "ATOM  ",
-                                        "CRYST1",
-                                        "\n",
-                                        "\r\n",
-                                        "\n\n",
-                                        " ",
-                                        "#",
-                                        "()",
-                                        "(0, 3)",
-                                        "ncols ",
-                                        "nrows ",
-                                        "nodata_value ",
-                                        "dx ",
-                                        "cellsize ",
-                                        "<f8",
-                                        ">f4",
-                                        "|u1",
-                                        "<i2",
-                                        "\"k\": ",
-                                        "\"words\"",
-                                        "{",
-                                        "}",
-                                        "\\u0041",
-                                        "/"};
-    static const uint64_t numbers[] = {0,
-                                       1,
-                                       3,
-                                       4,
-                                       48,
-                                       84,
-                                       0x7fffffff,
-                                       0x80000000u,
-                                       0xffffffffu,
-                                       0x7fc00000,
-                                       0x7f800000,
-                                       0x7ff0000000000000ull,
-                                       0x100000000ull,
-                                       0x4056800000000000ull,
-                                       ~0ull};
+    static const char words[][21] = {WORDS};
+    static const uint64_t numbers[] = {48, 84, 0x7fc00000, 0x7f800000, 0x7ff0000000000000ull};
     const sample *other = &samples[below((size_t)sample_count)];
     const size_t at = below(s->size + 1), length = 1 + below(below(2) ? 8 : 80);
     const char *word = words[below(sizeof words / sizeof *words)];
@@ -286,8 +224,9 @@ static void change(sample *s) {
         break;
     case 2: // a number of 2, 4 or 8 bytes, of either order
     {
-        const uint64_t number =
-            below(4) ? numbers[below(sizeof numbers / sizeof *numbers)] : below(SIZE);
+        const uint64_t number = below(3)   ? ((uint64_t)1 << below(64)) - below(3) // or 2^64 - 1
+                                : below(2) ? numbers[below(sizeof numbers / sizeof *numbers)]
+                                           : below(SIZE);
         const size_t bytes = (size_t)2 << below(3), big = below(2);
         for (size_t i = 0; i < bytes; ++i)
             block[big ? bytes - 1 - i : i] = (uint8_t)(number >> (8 * i));
@@ -342,7 +281,7 @@ static int append(sample *s, const char *folder, const char *name) {
 }
 
 static void load(const char *folder, const char *name) {
-    const text ending = text_ending(name);
+    const text ending = text_ending(text_is(text_ending(name), "ent") ? ".pdb" : name);
     const size_t length = strlen(name);
     for (int format = 0; format < FORMATS && sample_count < 128; ++format) {
         sample *s = &samples[sample_count];
@@ -355,12 +294,6 @@ static void load(const char *folder, const char *name) {
         }
         memcpy(s->name, name, length + 1);
         sample_count += append(s, folder, name) == 0;
-        if (formats[format].state_of == state_pair_read && s->size < SIZE) {
-            char array[sizeof s->name];
-            snprintf(array, sizeof array, "%.*snpy", (int)length - 4, name);
-            ++s->size;
-            append(s, folder, array);
-        }
     }
 }
 
@@ -374,21 +307,24 @@ int main(int count, char **words) {
     qsort(samples, (size_t)sample_count, sizeof *samples, by_name);
     if (!sample_count) return fprintf(stderr, "fuzz_files: no files in %s\n", words[1]), 2;
     for (int i = 0; i < sample_count; ++i) { // as they are, and cut at every place
-        run(samples[i].format, samples[i].bytes, samples[i].size, 0);
+        samples[i].refused = run(samples[i].format, samples[i].bytes, samples[i].size, 0);
         for (size_t size = 0; size < samples[i].size; ++size)
             run(samples[i].format, samples[i].bytes, size, 0);
     }
-    state = 0x9e3779b97f4a7c15ull * (1 + strtoull(count > 3 ? words[3] : "0", NULL, 10));
+    random_state = 0x9e3779b97f4a7c15ull * (1 + strtoull(count > 3 ? words[3] : "0", NULL, 10));
     for (unsigned long long i = 0; i < executions; ++i) {
-        sample s = samples[below((size_t)sample_count)];
+        size_t at = below((size_t)sample_count);
+        while (samples[at].refused || samples[at].format != (int)(i % FORMATS))
+            at = below((size_t)sample_count);
+        sample s = samples[at];
         for (size_t n = 1 + below(below(4) ? 3 : 12); n--;) change(&s);
         run(s.format, s.bytes, s.size, below(16) ? 0 : 1 + (unsigned)below(6));
     }
     for (int format = 0; format < FORMATS; ++format) {
-        printf("%s: %llu read, %llu refused\n", formats[format].ending, read_well[format],
+        printf("%s: %llu read, %llu refused\n", formats[format].name, read_well[format],
                read_badly[format]);
         must(read_well[format] && read_badly[format], "was never read, or never refused",
-             formats[format].ending);
+             formats[format].name);
     }
     return 0;
 }

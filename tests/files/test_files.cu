@@ -3,6 +3,7 @@
 #include "files/files_check.h"
 #include "../samples/files/frames.h"
 #include "../samples/files/heights.h"
+#include "../samples/files/state.h"
 
 #include <math.h>
 
@@ -20,6 +21,6 @@ namespace test_state {
 }
 
 int main(int count, char **words) {
-    return test_frames::main(count, words) | test_heights::main(count, words) | test_input::main() |
+    return test_frames::main() | test_heights::main(count, words) | test_input::main() |
            test_state::main(count, words);
 }

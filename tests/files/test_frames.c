@@ -194,42 +194,6 @@ static void check_dcd(void) {
     free(c.bytes);
 }
 
-static void check_trr(void) {
-    const float one[] = {1, 2, 3, -10, 0, 0.000999999931f, 5, 5, 5, 5, 5, 5}, two[] = {1, 2, 3};
-    const float boxes[] = {10, 20, 30, 15, 20, 30};
-    known("single.trr", 2, 2, one, boxes);
-    known("double.trr", 1, 1, two, NULL); // of two frames, the first one has velocities alone
-    refused_text(trr_read, "", "has no atoms");
-    refused(trr_read, content_file("double.trr", 76 + 16 + 24), "has no atoms");
-    refused(trr_read, content_file("single.trr", 75), "ends inside the head of frame 0");
-    refused(trr_read, content_file("single.trr", 80), "ends inside frame 0");
-    refused(trr_read, content_file("single.trr", -1), "ends inside frame 1");
-    refused(trr_read, content_file("single.trr", 144 + 3), "ends inside the head of frame 1");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 0, "00000701"),
-            "frame 0: no head of a TRR frame");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 24, "00000004"),
-            "frame 0: 4 bytes for 0 numbers");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 64, "ffffffff"),
-            "frame 0: 24 bytes for 12884901885 numbers");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 144 + 64, "00000001"),
-            "frame 1: 24 bytes for 3 numbers");
-    char zeros[81]; // a head without any part, and 5 atoms
-    memset(zeros, '0', 80), zeros[80] = 0;
-    refused(trr_read, content_patch(content_file("single.trr", 84), 24, zeros), "has no atoms");
-    content c = content_file("single.trr", 0), other = content_file("double.trr", 0);
-    c.bytes = (unsigned char *)realloc(c.bytes, c.size + other.size);
-    memcpy(c.bytes + c.size, other.bytes, other.size);
-    c.size += other.size;
-    free(other.bytes);
-    refused(trr_read, c, "frame 3 has 1 atoms, those before have 2");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 84 + 4, "3f800000"),
-            "frame 0: a box that is not orthorhombic is not read");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 84, "bf800000"),
-            "frame 0: a length of its box is no length");
-    refused(trr_read, content_patch(content_file("single.trr", 0), 84 + 36 + 16, "7fc00000"),
-            "frame 0, atom 1 (from 0): y is not a finite number");
-}
-
 // An .npy file of version 1.0 with this head, and so many bytes of zeros behind it.
 static content npy_content(const char *head, size_t bytes) {
     const size_t length = strlen(head);
@@ -314,8 +278,7 @@ static void check_paths(void) {
     frames f;
     memset(&f, 0xa5, sizeof f);
     CHECK(frames_read("walk.gro", &f, error, sizeof error) == -1, "an ending");
-    CHECK(!strcmp(error, "walk.gro: its ending is none of .pdb .ent .xyz .dcd .trr .xtc .npy"),
-          "%s", error);
+    CHECK(!strcmp(error, "walk.gro: its ending is none of .pdb .ent .xyz .dcd .npy"), "%s", error);
     CHECK(frames_read("no\nsuch.XYZ", &f, error, sizeof error) == -1, "a file that is not there");
     CHECK(!strncmp(error, "no?such.XYZ: cannot be opened: ", 31), "%s", error);
     memset(longest, 'x', sizeof longest - 1);
@@ -324,64 +287,14 @@ static void check_paths(void) {
     CHECK(!strncmp(error, "...xxx", 6) && strstr(error, "x.xyz: cannot be opened: "), "%s", error);
     CHECK(frames_read("a.xyz", &f, error, 5) == -1 && !strcmp(error, "a.xy"), "%s", error);
     CHECK(content_poisoned(&f, sizeof f), "the result is not as before");
-#if !defined(TMAP_SAMPLE_XTC) || !TMAP_SAMPLE_XTC
-    CHECK(frames_read("a.xtc", &f, error, sizeof error) == -1 && strstr(error, "libxdrfile"), "%s",
-          error);
-#endif
 }
 
-#if defined(TMAP_SAMPLE_XTC) && TMAP_SAMPLE_XTC
-// A file that libxdrfile writes beside this program; skew: of the box in its second frame.
-static void write_xtc_file(const char *path, float skew) {
-    XDRFILE *file = xdrfile_open(path, "w");
-    for (int frame = 0; file && frame < 2; ++frame) {
-        matrix box = {{3, 0, 0}, {0, 4, 0}, {0, 0, 5}};
-        rvec x[12];
-        box[1][0] = frame ? skew : 0;
-        for (int i = 0; i < 36; ++i) x[i / 3][i % 3] = 0.125f * (float)(i + frame);
-        CHECK(write_xtc(file, 12, frame, 1, box, x, 1000) == exdrOK, "%s", path);
-    }
-    CHECK(file && xdrfile_close(file) == 0, "%s", path);
-}
-
-static void check_xtc(const char *program) {
-    char path[4096], error[200] = "";
-    frames f;
-    snprintf(path, sizeof path, "%s.xtc", program);
-    write_xtc_file(path, 0);
-    CHECK(frames_read(path, &f, error, sizeof error) == 0, "%s", error);
-    CHECK(f.n == 12 && f.count == 2 && f.box && f.box[4] == 40, "%llu x %llu", f.count, f.n);
-    for (int i = 0; i < 72; ++i)
-        CHECK(fabsf(f.xyz[i] - 1.25f * (float)(i % 36 + i / 36)) < 0.006f, "%d: %g", i,
-              (double)f.xyz[i]);
-    frames_free(&f);
-    input in;
-    CHECK(input_open(&in, path, error, sizeof error) == 0, "%s", error);
-    FILE *cut = fopen(path, "wb");
-    CHECK(cut && fwrite(in.data, (size_t)in.size - 8, 1, cut) == 1 && fclose(cut) == 0, "%s", path);
-    input_close(&in);
-    CHECK(frames_read(path, &f, error, sizeof error) == -1 && strstr(error, "cannot read it"), "%s",
-          error);
-    write_xtc_file(path, 0.5f);
-    CHECK(frames_read(path, &f, error, sizeof error) == -1 && strstr(error, "orthorhombic"), "%s",
-          error);
-    remove(path);
-    CHECK(frames_read(path, &f, error, sizeof error) == -1 && strstr(error, "cannot be opened"),
-          "%s", error);
-}
-#endif
-
-int main(int count, char **words) {
+int main(void) {
     check_pdb();
     check_letters();
     check_xyz();
     check_dcd();
-    check_trr();
     check_npy();
     check_paths();
-#if defined(TMAP_SAMPLE_XTC) && TMAP_SAMPLE_XTC
-    check_xtc(words[0]);
-#endif
-    (void)count, (void)words;
     return check_result("test_frames");
 }

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Runs explore compact over fractals, levels, windows and files of states, whose cells are compared
 with Life as it is played here, place by place; and over bad input."""
-import json
+import ast
 import os
 import struct
-import zlib
 
 from harness import QUICK, bad, bad_options, check_picture, fail, good, run, test
 
@@ -25,36 +24,31 @@ def places(rows, level):
             if c == '#' for x, y in below]
 
 
-def load(name):
-    """The description of a state of words, and its cells as a list of 0 and 1."""
-    with open(name + '.json', encoding='ascii') as file:
-        about = json.load(file)
-    with open(name + '.npy', 'rb') as file:
-        data = file.read()[128:]
-    assert f'{zlib.crc32(data):08x}' == about['crc32'], 'checksum'
-    count = about['elements']
-    words = struct.unpack(f"<{count}{dict(u2='H', u4='I', u8='Q')[about['type']]}", data)
-    return about, [words[i % count] >> i // count & 1 for i in range(about['k'] ** about['level'])]
+def load(path):
+    """The fractal, level and step of a state of words, and its cells as a list of 0 and 1."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    start = 10 + struct.unpack_from('<H', data, 8)[0]
+    (name, code), = ast.literal_eval(data[10:start].decode())['descr']
+    rows, _, level, _, step = name.split()
+    code, cells = {'u2': 'H', 'u4': 'I', 'u8': 'Q'}[code[1:]], rows.count('#') ** int(level)
+    words = [word for word, in struct.iter_unpack('<' + code, data[start:])]
+    return (rows, int(level), int(step)), [words[i % len(words)] >> i // len(words) & 1
+                                           for i in range(cells)]
 
 
-def save(name, rows, level, code, values):
+def save(path, name, code, values):
     """A state of cells."""
-    data = struct.pack(f'<{len(values)}{code[1]}', *values)
-    head = f"{{'descr': '{code[0]}', 'fortran_order': False, 'shape': ({len(values)},), }}"
-    with open(name + '.npy', 'wb') as file:
-        file.write(b'\x93NUMPY\1\0\x76\0' + head.ljust(117).encode() + b'\n' + data)
-    about = {'format': 'threadmap compact state 1', 'fractal': rows, 'k': rows.count('#'),
-             'sx': len(rows.split('/')[0]), 'sy': len(rows.split('/')), 'level': level,
-             'layout': 'cells', 'word_level': 0, 'type': code[0][1:], 'values': 1,
-             'elements': len(values), 'step': 7, 'crc32': f'{zlib.crc32(data):08x}'}
-    with open(name + '.json', 'w', encoding='ascii') as file:
-        json.dump(about, file)
+    head = f"{{'descr': [('{name}', '{code[0]}')], 'fortran_order': False, " \
+        f"'shape': ({len(values)},), }}"
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\1\0\xb6\0' + head.ljust(181).encode() + b'\n'
+                   + struct.pack(f'<{len(values)}{code[1]}', *values))
 
 
 def remove(*names):
     for name in names:
-        for ending in ('.npy', '.json'):
-            os.remove(name + ending)
+        os.remove(name)
 
 
 def life(cells, state, steps, born=(3,), survive=(2, 3)):
@@ -75,32 +69,36 @@ def check_life(name, level, steps, rule=(), **kwargs):
          '--seed', str(level), *NONE)
     good('compact', '--state', 'a.npy', '--steps', str(steps), '--out', 'b.npy', *more, *NONE)
     try:
-        (about, first), (_, last) = load('a'), load('b')
+        (_, first), (about, last) = load('a.npy'), load('b.npy')
         if life(places(rows.split('/'), level), first, steps, **kwargs) != last or \
-                about['fractal'] != rows or load('b')[0]['step'] != steps:
+                about != (rows, level, steps):
             fail(f'{name} {level}: another state')
         if len(first) > 50 and not 0.3 < sum(first) / len(first) < 0.7:
             fail(f'{name} {level}: {sum(first)} of {len(first)}')
-        remove('a', 'b')
-    except (OSError, AssertionError, KeyError, struct.error) as problem:
+        remove('a.npy', 'b.npy')
+    except (OSError, KeyError, ValueError, struct.error) as problem:
         fail(f'{name} {level}: {problem}')
 
 
 def check_cells():
     """States of bytes, which become words, and of floats."""
     cells = [(i * 5 % 7 == 0) * (i % 255) for i in range(243)]
-    save('a', '#./##', 5, ('|u1', 'B'), cells)
+    save('a.npy', '#./## level 5 step 7', ('|u1', 'B'), cells)
     good('compact', '--state', 'a.npy', '--steps', '4', '--out', 'b.npy', *NONE)
-    about, last = load('b')
+    about, last = load('b.npy')
     want = life(places(['#.', '##'], 5), [int(c != 0) for c in cells], 4)
-    if last != want or about['step'] != 11:
+    if last != want or about != ('#./##', 5, 11):
         fail('a state of bytes')
-    save('a', '#./##', 5, ('<f4', 'f'), [i / 8 for i in range(243)])
+    save('a.npy', '#./## level 5 step 7', ('<f4', 'f'), [i / 8 for i in range(243)])
     for zoom in range(6):
         good('compact', '--state', 'a.npy', '--zoom', str(zoom), '--picture', 'c')
         check_picture('c', lambda w, h: w == 512 and h == 584, 'floats')
     bad('compact', '--state', 'a.npy', '--steps', '1')
-    remove('a', 'b')
+    good('compact', '--state', 'a.npy', '--out', 'b.npy', *NONE)
+    with open('a.npy', 'rb') as before, open('b.npy', 'rb') as after:
+        if after.read()[-4 * 243:] != before.read()[-4 * 243:]:
+            fail('a state of floats is saved as another one')
+    remove('a.npy', 'b.npy')
 
 
 def check_windows():
@@ -124,24 +122,35 @@ def refused():
     for size in ('0x1', '1x0', '4097x1', '1x4097', '1', '1x', '-1x1', '1x1x1', '', '100000x1'):
         bad('compact', '--size', size)
     for option, value in (('--rule', 'B9/S'), ('--steps', '-1'), ('--steps', '4294967296'),
-                          ('--seed', 'x'), ('--picture', 'none/a'), ('--out', 'a'),
-                          ('--out', 'none/a.npy'), ('--out', '.npy'), ('--state', 'a.npy'),
-                          ('--state', 'a')):
+                          ('--seed', 'x'), ('--picture', 'none/a'), ('--out', 'none/a.npy'),
+                          ('--state', 'a.npy')):
         bad('compact', option, value)
     bad('compact', '--picture', 'a.npy', '--out', 'a.npy')
-    bad('compact', '--picture', 'a.json', '--out', 'a.npy')
     good('compact', '--level', '3', '--out', 'a.npy', *NONE)
     bad('compact', '--state', 'a.npy', '--out', 'a.npy')
+    bad('compact', '--state', 'a.npy', '--picture', './a.npy')
     bad('compact', '--state', 'a.npy', '--fractal', 'gasket')
     bad('compact', '--state', 'a.npy', '--level', '3')
-    with open('a.npy', 'r+b') as file:
-        file.seek(128)
-        file.write(b'\x55')
+    with open('a.npy', 'rb') as file:
+        whole = file.read()
+    with open('b.npy', 'w', encoding='ascii') as file:  # an old file stays if a run fails
+        file.write('old')
+    for content in (whole[:-1], whole + b'\0', b'', whole[:64],  # cut, or too long
+                    whole.replace(b'step', b'sted'), whole.replace(b'#./##', b'##/##'),
+                    whole.replace(b'level 3', b'level 4'), whole[:-1] + b'\xff'):  # an idle bit
+        with open('a.npy', 'wb') as file:
+            file.write(content)
+        bad('compact', '--state', 'a.npy', '--out', 'b.npy')
+        with open('a.npy', 'rb') as state, open('b.npy', 'rb') as file:
+            if state.read() != content or file.read() != b'old':
+                fail('a run that failed has changed its files')
+    good('compact', '--level', '3', '--out', 'b.npy', *NONE)
+    if load('b.npy')[0] != ('#./##', 3, 16):
+        fail('a run did not replace its file')
+    remove('a.npy', 'b.npy')
+    save('a.npy', '#./## level 3 step 0', ('<f8', 'd'), range(27))
     bad('compact', '--state', 'a.npy')
-    remove('a')
-    save('a', '#./##', 3, ('<f8', 'd'), range(27))
-    bad('compact', '--state', 'a.npy')
-    remove('a')
+    remove('a.npy')
     bad_options('compact', '--level', '3')
     said = run('compact', '--level', '28', '--steps', '0').stderr
     if '--level asks for' not in said or 'GB' not in said:

@@ -8,6 +8,7 @@ picture, against a fill of its own; words that it must refuse; and --help.
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import tempfile
 from pictures import PICTURE_PROBLEMS, pixels_of
 
 NODATA = -9999
+PLACE = 'XLLCORNER 7\nYLLCORNER 50\nCELLSIZE 0.5\n'
 MARGIN, TOP, LEGEND = 12, 28, 40  # pixels left of the map, above it and below it
 WHITE = b'\xff\xff\xff'
 program = os.path.abspath(sys.argv[1])
@@ -35,10 +37,11 @@ def fail(what, *more):
 
 
 def write(path, rows, corner=''):
-    """An ASCII grid."""
-    with open(path, 'w', encoding='ascii') as file:
-        file.write(f'ncols {len(rows[0])}\nnrows {len(rows)}\n{corner}NODATA_value {NODATA}\n')
-        file.writelines(' '.join(map(str, row)) + '\n' for row in rows)
+    """A .flt of GDAL's with its .hdr."""
+    with open(path[:-3] + 'hdr', 'w', encoding='ascii') as file:
+        file.write(f'NCOLS {len(rows[0])}\nNROWS {len(rows)}\n{corner}NODATA {NODATA}\n')
+    with open(path, 'wb') as file:
+        file.write(struct.pack(f'<{len(rows) * len(rows[0])}f', *sum(rows, [])))
 
 
 def fill(rows, x, y, level, ways):
@@ -91,7 +94,7 @@ def has_ink(lines):
 
 def good(rows, x, y, level, ways, *words):
     """words: the place of the source where it is not told by (x, y)."""
-    words = ('map.asc', str(level), *(words or (str(x), str(y))), *(['8'] if ways == 8 else []))
+    words = ('map.flt', str(level), *(words or (str(x), str(y))), *(['8'] if ways == 8 else []))
     r = run(*words)
     if r.returncode == 77:
         print(r.stdout.strip() or 'SKIP: cannot run here')
@@ -137,38 +140,38 @@ def main():
                 for _ in range(height)]
         if i % 3 == 0:  # floats
             rows = [[h if h == NODATA else h + 0.5 for h in row] for row in rows]
-        write('map.asc', rows)
+        write('map.flt', rows)
         good(rows, chance.randrange(width), chance.randrange(height), chance.choice((2, 3, 6.5, 9)),
              4 if i % 2 else 8)
     # a wall without data, which is the lowest of all; past its corner with 8 ways
     rows = [[1, 1, NODATA, 1], [1, 1, NODATA, 1], [NODATA, NODATA, 1, 1]]
-    write('map.asc', rows, 'xllcorner 7\nyllcorner 50\ncellsize 0.5\n')
+    write('map.flt', rows, PLACE)
     for ways in 4, 8:
         good(rows, 0, 0, 4, ways)
         good(rows, 2, 0, 4, ways)
         good(rows, 3, 1, 4, ways, '8.75', '50.75', 'map')
         good(rows, 0, 2, 4, ways, '7', '50.01', 'map')
-    write('map.asc', [[1, 2]])
+    write('map.flt', [[1, 2]])
     good([[1, 2]], 0, 0, 2.5, 4)
-    bad('map.asc')
-    bad('map.asc', '1', '0')
+    bad('map.flt')
+    bad('map.flt', '1', '0')
     for word in '', '1x', 'x', ' 1', '1 ', '1,5', 'nan', 'inf', '-inf', '1e11', '0x1', '1\n2':
-        bad('map.asc', word, '0', '0')
-        bad('map.asc', '1', word, '0')
-        bad('map.asc', '1', '0', word)
+        bad('map.flt', word, '0', '0')
+        bad('map.flt', '1', word, '0')
+        bad('map.flt', '1', '0', word)
     for x, y in ('-1', '0'), ('-0.001', '0'), ('2', '0'), ('0', '1'), ('0', '-1'), ('1e10', '0'):
-        bad('map.asc', '1', x, y)
-    bad('map.asc', '1', '0', '0', 'map')  # whose place nobody knows
+        bad('map.flt', '1', x, y)
+    bad('map.flt', '1', '0', '0', 'map')  # whose position is unknown
     for word in '', '5', '48', 'Map', '8x':
-        bad('map.asc', '1', '0', '0', word)
-    bad('no.asc', '1', '0', '0')
+        bad('map.flt', '1', '0', '0', word)
+    bad('no.flt', '1', '0', '0')
     bad('map.tif', '1', '0', '0')
-    write('place.asc', [[1, 2]], 'xllcorner 7\nyllcorner 50\ncellsize 0.5\n')
+    write('place.flt', [[1, 2]], PLACE)
     for x, y in ('6.99', '50.1'), ('8', '50.1'), ('7.1', '49.99'), ('7.1', '50.51'):
-        bad('place.asc', '1', x, y, 'map')
+        bad('place.flt', '1', x, y, 'map')
     os.mkdir('flood.png')
     os.mkdir('flood.ppm')
-    r = run('place.asc', '3', '0', '0')
+    r = run('place.flt', '3', '0', '0')
     if r.returncode != 2 or 'ok' in r.stdout or r.stderr.count('\n') != 1:
         fail(f'a picture that cannot be written: {r.returncode}', r.stdout, r.stderr)
 
