@@ -100,8 +100,6 @@ def npy(descr, shape, values, version=1):
             + struct.pack(f'{order}{len(values)}{code}', *values))
 
 
-HDR_ESRI = 'ncols 2\nnrows 2\nxllcorner -1\nyllcorner 3\ncellsize 2\nNODATA_value -9999\n' \
-    'byteorder MSBFIRST\n'
 HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS          3\n' \
     'NBANDS         1\nNBITS          32\nBANDROWBYTES   12\nTOTALROWBYTES  12\n' \
     'PIXELTYPE      FLOAT\nULXMAP         6.125\nULYMAP         45.875\n' \
@@ -120,7 +118,8 @@ FILES = {
     'one.npy': npy('>f8', '(2, 3)', [0.1, 2, 3, 4, 5, 1e-50], version=2),
     'grey8.pgm': b'P5# one\n#two\n3 # three\n2\n200\n' + bytes([0, 1, 2, 100, 199, 200]),
     'grey16.pgm': b'P5\n2 2 65535\n' + struct.pack('>4H', 0, 255, 256, 65535),
-    'esri.hdr': HDR_ESRI,
+    'esri.hdr': 'ncols 2\nnrows 2\nxllcorner -1\nyllcorner 3\ncellsize 2\nNODATA_value -9999\n'
+                'byteorder MSBFIRST\n',
     'esri.flt': struct.pack('>4f', 1, -9999, 0.5, 1e10),
     'gdal.hdr': HDR_GDAL,
     'gdal.flt': struct.pack('<6f', 1, 2, NAN, 4, 5, 6.5),
@@ -133,25 +132,16 @@ FILES = {
 }
 
 
-def main():
-    if sys.argv[1:] not in ([], ['--check']):
-        sys.exit('usage: corpus.py [--check]')
-    wrong = []
-    os.makedirs(HERE, exist_ok=True)
-    for name, content in FILES.items():
-        content = content if isinstance(content, bytes) else content.encode()
-        path = os.path.join(HERE, name)
-        if sys.argv[1:]:
-            with open(path, 'rb') as file:
-                if file.read() != content:
-                    wrong.append(f'{name}: differs from what corpus.py writes')
-            continue
-        with open(path, 'wb') as file:
+wrong = []
+os.makedirs(HERE, exist_ok=True)
+for name, content in FILES.items():
+    content = content if isinstance(content, bytes) else content.encode()
+    with open(os.path.join(HERE, name), 'rb' if sys.argv[1:] else 'wb') as file:
+        if not sys.argv[1:]:
             file.write(content)
-    wrong += [f'{name}: corpus.py does not write it' for name in sorted(os.listdir(HERE))
-              if name not in FILES and not name.startswith('found_')]
-    print('\n'.join(wrong) or f'{len(FILES)} files')
-    sys.exit(1 if wrong else 0)
-
-
-main()
+        elif file.read() != content:
+            wrong.append(f'{name}: differs from what corpus.py writes')
+wrong += [f'{name}: corpus.py does not write it' for name in sorted(os.listdir(HERE))
+          if name not in FILES and not name.startswith('found_')]
+print('\n'.join(wrong) or f'{len(FILES)} files')
+sys.exit(1 if wrong else 0)

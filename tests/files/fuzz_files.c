@@ -10,7 +10,7 @@
 // reader, and is meant to be compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which follows the code:
 //
 //     cd tests/files
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET -I ../../include
+//     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET -I ../../include -I ..
 //         fuzz_files.c -o fuzz
 //     mkdir found && ./fuzz -max_len=2048 found corpus
 #include <dirent.h>
@@ -37,9 +37,7 @@ static void *memory_realloc(void *old, size_t bytes) {
 
 #define malloc  memory_malloc
 #define realloc memory_realloc
-#include "../../samples/files/frames.h"
-#include "../../samples/files/heights.h"
-#include "../../samples/files/state.h"
+#include "files/files_check.h"
 #undef malloc
 #undef realloc
 
@@ -47,31 +45,6 @@ static void *memory_realloc(void *old, size_t bytes) {
 
 enum { SIZE = 2048 }; // bytes of a file at most
 
-// A .flt file is given behind its .hdr file and a zero byte.
-static int flt_pair_read(input *in, heights *h) {
-    const void *zero = in->size ? memchr(in->data, 0, (size_t)in->size) : NULL;
-    const input_u64 head_size =
-        zero ? (input_u64)((const unsigned char *)zero - in->data) : in->size;
-    input head = input_make(in->data, head_size, in->error, in->room);
-    in->at = head_size + (zero != NULL);
-    return flt_read(&head, in, h);
-}
-
-// The readers. A file goes to all readers of its ending.
-static const struct {
-    const char *name, *ending;
-    int (*frames_of)(input *, frames *);
-    int (*heights_of)(input *, heights *);
-    int (*state_of)(input *, state *);
-} formats[] = {{"pdb", "pdb", pdb_read, NULL, NULL},
-               {"xyz", "xyz", xyz_read, NULL, NULL},
-               {"dcd", "dcd", dcd_read, NULL, NULL},
-               {"frames npy", "npy", frames_npy_read, NULL, NULL},
-               {"pgm", "pgm", NULL, pgm_read, NULL},
-               {"flt", "flt", NULL, flt_pair_read, NULL},
-               {"heights npy", "npy", NULL, heights_npy_read, NULL},
-               {"state npy", "npy", NULL, NULL, state_parse}};
-enum { FORMATS = sizeof formats / sizeof *formats };
 static unsigned long long read_well[FORMATS], read_badly[FORMATS];
 
 static void must(int right, const char *what, const char *format) {
@@ -80,74 +53,57 @@ static void must(int right, const char *what, const char *format) {
     abort();
 }
 
-// Looks at every value that was given out.
-static void check_frames(frames *f, const char *format) {
-    double sum = 0;
-    must(f->n && f->count, "no frames", format);
-    for (input_u64 i = 0; i < f->n * f->count * 3; ++i) {
-        must(input_finite(f->xyz[i]), "a coordinate that is not finite", format);
-        sum += f->xyz[i] > 0;
+// Looks at every value that was given out, and frees it.
+static void check_any(any *a, int format) {
+    const frames *f = &a->f;
+    const heights *h = &a->h;
+    const state *s = &a->s;
+    const char *name = formats[format].name;
+    if (formats[format].frames_of) {
+        must(f->n && f->count, "no frames", name);
+        for (input_u64 i = 0; i < f->n * f->count * 3; ++i)
+            must(input_finite(f->xyz[i]), "a coordinate that is not finite", name);
+        for (input_u64 i = 0; f->box && i < f->count * 3; ++i)
+            must(frames_is_length(f->box[i]), "a length of a box", name);
+        frames_free(&a->f);
+    } else if (formats[format].heights_of) {
+        must(h->width && h->height, "no heights", name);
+        for (input_u64 i = 0; i < h->width * h->height; ++i)
+            must(input_finite((float)heights_value(h, i)), "a height that is not finite", name);
+        must(input_finite((float)h->nodata), "a NODATA value that is not finite", name);
+        heights_free(&a->h);
+    } else {
+        const unsigned char *at = (const unsigned char *)s->data;
+        unsigned bits = 0;
+        must(tmap_nbb_check(s->f) == TMAP_OK && s->r <= 64 && s->bytes / s->count <= 8, "a size",
+             name);
+        for (input_u64 i = 0; i < s->bytes; ++i) bits |= at[i];
+        must(bits < 256, "a byte", name);
     }
-    for (input_u64 i = 0; f->box && i < f->count * 3; ++i)
-        must(frames_is_length(f->box[i]), "a length of a box", format);
-    must(sum >= 0, "a sum", format);
-    frames_free(f);
-}
-
-static void check_heights(heights *h, const char *format) {
-    must(h->width && h->height, "no heights", format);
-    for (input_u64 i = 0; i < h->width * h->height; ++i)
-        must(input_finite((float)heights_value(h, i)), "a height that is not finite", format);
-    must(input_finite((float)h->nodata), "a NODATA value that is not finite", format);
-    heights_free(h);
-}
-
-static void check_state(const state *s, const char *format) {
-    const unsigned char *at = (const unsigned char *)s->data;
-    unsigned sum = 0;
-    must(tmap_nbb_check(s->f) == TMAP_OK && s->r <= 64 && s->bytes / s->count <= 8, "a size",
-         format);
-    for (input_u64 i = 0; i < s->bytes; ++i) sum |= at[i];
-    must(sum < 256, "a sum", format);
 }
 
 static int run(int format, const uint8_t *data, size_t size, unsigned fails) {
     const char *name = formats[format].name;
-    unsigned char *bytes = (unsigned char *)malloc(size ? size : 1); // ends where the file ends
+    const content c = content_of(data, size); // ends where the file ends
     char error[200];
-    frames f;
-    heights h;
-    state s;
-    memcpy(bytes, data, size);
+    any out;
     memset(error, 'x', sizeof error);
-    memset(&f, 0xa5, sizeof f);
-    memset(&h, 0xa5, sizeof h);
-    memset(&s, 0xa5, sizeof s);
+    memset(&out, 0xa5, sizeof out);
     memory_asked = 0, memory_fails = fails;
-    input in = input_make(bytes, size, error, sizeof error);
-    const int result = formats[format].frames_of    ? formats[format].frames_of(&in, &f)
-                       : formats[format].heights_of ? formats[format].heights_of(&in, &h)
-                                                    : formats[format].state_of(&in, &s);
+    input in = input_make(c.bytes, size, error, sizeof error);
+    const int result = any_read(format, &in, &out);
+    memory_fails = 0;
     must(memory_asked <= 64 * size + 4096, "asks for much memory", name);
     must(result == 0 || result == -1, "another result", name);
     if (result) {
         must(error[0] && memchr(error, 0, sizeof error) != NULL, "no line", name);
-        for (const char *c = error; *c; ++c)
-            must((unsigned char)*c >= ' ', "a control letter", name);
-        for (size_t i = 0; i < sizeof f; ++i)
-            must(((unsigned char *)&f)[i] == 0xa5, "frames were touched", name);
-        for (size_t i = 0; i < sizeof h; ++i)
-            must(((unsigned char *)&h)[i] == 0xa5, "heights were touched", name);
-        for (size_t i = 0; i < sizeof s; ++i)
-            must(((unsigned char *)&s)[i] == 0xa5, "a state was touched", name);
-    } else if (formats[format].frames_of) {
-        check_frames(&f, name);
-    } else if (formats[format].state_of) {
-        check_state(&s, name);
+        for (const char *at = error; *at; ++at)
+            must((unsigned char)*at >= ' ', "a control letter", name);
+        must(any_poisoned(&out, sizeof out), "the result was touched", name);
     } else {
-        check_heights(&h, name);
+        check_any(&out, format);
     }
-    free(bytes);
+    free(c.bytes);
     ++(result ? read_badly : read_well)[format];
     return result;
 }
@@ -168,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 // ---- files that are changed at random -----------------------------------------------------------
 
 typedef struct sample {
-    int format, refused; // as it is
+    int format, refused; // refused: as it is
     size_t size;
     char name[64];
     uint8_t bytes[SIZE];
@@ -209,91 +165,64 @@ static void put(sample *s, size_t at, const void *bytes, size_t count, int betwe
 static void change(sample *s) {
     static const char words[][21] = {WORDS};
     static const uint64_t numbers[] = {48, 84, 0x7fc00000, 0x7f800000, 0x7ff0000000000000ull};
-    const sample *other = &samples[below((size_t)sample_count)];
-    const size_t at = below(s->size + 1), length = 1 + below(below(2) ? 8 : 80);
-    const char *word = words[below(sizeof words / sizeof *words)];
-    uint8_t block[SIZE];
-    memcpy(block, s->bytes, SIZE);
-    switch (below(9)) {
+    const sample old = *s, *other = below(2) ? &old : &samples[below((size_t)sample_count)];
+    const size_t at = below(s->size + 1), from = below(other->size + 1);
+    const size_t most = other->size - from, length = 1 + below(below(2) ? 8 : 80);
+    const char *word = words[below(COUNT(words))];
+    const int between = (int)below(2);
+    const size_t size = (size_t)2 << below(3); // of a number
+    uint8_t bytes[8];
+    uint64_t number = ((uint64_t)1 << below(64)) - below(3); // 2^64 - 1 and - 2 too
+    switch (below(8)) {
     case 0: // a bit
         if (at < s->size) s->bytes[at] ^= (uint8_t)(1u << below(8));
         break;
     case 1: // a byte
-        block[0] = below(2) ? (uint8_t)below(256) : (uint8_t) "\0\xff\x7f\x80 \n09.-"[below(10)];
-        put(s, at, block, 1, (int)below(2));
+        bytes[0] = below(2) ? (uint8_t)below(256) : (uint8_t) "\0\xff\x7f\x80 \n09.-"[below(10)];
+        put(s, at, bytes, 1, between);
         break;
     case 2: // a number of 2, 4 or 8 bytes, of either order
-    {
-        const uint64_t number = below(3)   ? ((uint64_t)1 << below(64)) - below(3) // or 2^64 - 1
-                                : below(2) ? numbers[below(sizeof numbers / sizeof *numbers)]
-                                           : below(SIZE);
-        const size_t bytes = (size_t)2 << below(3), big = below(2);
-        for (size_t i = 0; i < bytes; ++i)
-            block[big ? bytes - 1 - i : i] = (uint8_t)(number >> (8 * i));
-        put(s, below(2) ? at & ~(size_t)3 : at, block, bytes, !below(4));
+        if (!below(3)) number = below(2) ? numbers[below(COUNT(numbers))] : below(SIZE);
+        for (size_t i = 0; i < size; ++i)
+            bytes[i] = (uint8_t)(number >> (between ? 8 * (size - 1 - i) : 8 * i));
+        put(s, below(2) ? at & ~(size_t)3 : at, bytes, size, !below(4));
         break;
-    }
-    case 3: // a word
-        put(s, at, word, strlen(word), (int)below(2));
-        break;
+    case 3: put(s, at, word, strlen(word), between); break;
     case 4: // bytes less
-        if (at + length <= s->size) {
-            memmove(s->bytes + at, s->bytes + at + length, s->size - at - length);
-            s->size -= length;
-        }
-        break;
-    case 5: // cut
         s->size = at;
+        if (at + length < old.size) put(s, at, old.bytes + at + length, old.size - at - length, 0);
         break;
-    case 6: // bytes of its own, over others or between them
-        put(s, below(s->size + 1), block + at, at + length > s->size ? s->size - at : length,
-            (int)below(2));
+    case 5: s->size = at; break; // cut
+    case 6:                      // bytes of its own or of another file, over others or between them
+        put(s, at, other->bytes + from, length < most ? length : most, between);
         break;
-    case 7: // bytes of another file
-    {
-        const size_t from = below(other->size + 1);
-        put(s, at, other->bytes + from, from + length > other->size ? other->size - from : length,
-            (int)below(2));
-        break;
-    }
-    default: // another file behind it, or its own copy
-        put(s, s->size, below(2) ? block : other->bytes, below(2) ? s->size : other->size, 0);
-        break;
+    default: put(s, s->size, other->bytes, other->size, 0); // a file behind it
     }
 }
 
 static int by_name(const void *a, const void *b) {
-    const sample *s = (const sample *)a, *t = (const sample *)b;
-    const int names = strcmp(s->name, t->name);
-    return names ? names : s->format - t->format;
+    return strcmp(((const sample *)a)->name, ((const sample *)b)->name);
 }
 
 // Reads a file behind what a sample has already.
-static int append(sample *s, const char *folder, const char *name) {
+static void append(sample *s, const char *folder, const char *name) {
     char path[4096];
-    FILE *file;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "rb");
-    if (!file) return -1;
-    s->size += fread(s->bytes + s->size, 1, SIZE - s->size, file);
-    fclose(file);
-    return 0;
+    FILE *file = fopen(path, "rb");
+    if (file) s->size += fread(s->bytes + s->size, 1, SIZE - s->size, file), fclose(file);
 }
 
 static void load(const char *folder, const char *name) {
     const text ending = text_ending(text_is(text_ending(name), "ent") ? ".pdb" : name);
-    const size_t length = strlen(name);
     for (int format = 0; format < FORMATS && sample_count < 128; ++format) {
         sample *s = &samples[sample_count];
-        if (length >= sizeof s->name || !text_is(ending, formats[format].ending)) continue;
-        memset(s, 0, sizeof *s);
+        if (strlen(name) > 60 || !text_is(ending, formats[format].ending)) continue;
+        ++sample_count;
         s->format = format;
-        if (text_is(ending, "flt")) { // its head first
-            snprintf(s->name, sizeof s->name, "%.*shdr", (int)length - 3, name);
-            if (append(s, folder, s->name) == 0 && s->size < SIZE) ++s->size;
-        }
-        memcpy(s->name, name, length + 1);
-        sample_count += append(s, folder, name) == 0;
+        snprintf(s->name, sizeof s->name, "%.*shdr", (int)strlen(name) - 3, name);
+        if (text_is(ending, "flt")) append(s, folder, s->name), s->size += s->size < SIZE;
+        snprintf(s->name, sizeof s->name, "%s %d", name, format);
+        append(s, folder, name);
     }
 }
 

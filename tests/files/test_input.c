@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 // test_input.c: what all readers of samples/files use (input.h): files, lines, columns and numbers.
-// Numbers are compared with strtod's, in the locale "C" and in one whose point is a comma, if there
-// is one.
+// Numbers are read in the locale "C" and in one whose point is a comma, if there is one.
 #include "files/files_check.h"
 
 #include <math.h>
+
+// Takes a locale whose numbers have a comma. Returns 1, or 0 where this machine has none of a few.
+static int comma_locale(void) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "pl_PL.UTF-8"};
+    for (int i = 0; i < 4; ++i)
+        if (setlocale(LC_ALL, names[i]) && localeconv()->decimal_point[0] == ',') return 1;
+    return 0;
+}
 
 static text text_of(const char *string) {
     const text t = {string, strlen(string)};
@@ -56,31 +63,6 @@ static void check_numbers(void) {
     CHECK(text_number(text_of("-Infinity"), &value) == 0 && value < -1e308, "%.17g", value);
     CHECK(text_number(text_of("NaN"), &value) == 0 && isnan(value), "%.17g", value);
     CHECK(text_number(text_of("-nan"), &value) == 0 && isnan(value), "%.17g", value);
-}
-
-// Numbers of up to 19 digits at random, of all sizes, are strtod's to the last bit. point: of the
-// locale.
-static void check_random(char point) {
-    uint64_t state = 88172645463325252ull;
-    for (int i = 0; i < 30000; ++i) {
-        char string[64], here[64];
-        double value = 0;
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        const int digits = 1 + (int)(state % 19), before = (int)(state >> 8) % 20;
-        int used = 0, first = 1;
-        for (int d = 0; d < digits; ++d) {
-            if (d == before % digits && d) string[used++] = '.';
-            string[used++] = (char)('0' + (state >> (3 * d)) % 10);
-        }
-        first = (int)(state >> 40) % 640 - 320;
-        snprintf(string + used, sizeof string - (size_t)used, "e%d", i % 2 ? first : first / 16);
-        memcpy(here, string, sizeof here);
-        for (char *c = here; *c; ++c)
-            if (*c == '.') *c = point;
-        const double want = strtod(here, NULL);
-        CHECK(text_number(text_of(string), &value) == 0 && value == want, "%s: %.17g", string,
-              value);
-    }
 }
 
 static void check_whole(void) {
@@ -164,13 +146,9 @@ static void check_input(void) {
 
 int main(void) {
     check_numbers();
-    check_random('.');
     check_whole();
     check_lines();
     check_input();
-    if (comma_locale()) {
-        check_numbers();
-        check_random(',');
-    }
+    if (comma_locale()) check_numbers();
     return check_result("test_input");
 }

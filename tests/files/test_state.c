@@ -5,7 +5,6 @@
 // For numpy_test.py: with the words PATH ROWS LEVEL TYPE it writes a state of bytes i * 7 % 251, but
 // for idle bits; with PATH it reads one.
 #include "files/files_check.h"
-#include "../samples/files/state.h"
 
 // A file of corpus/ holds these values, and is written again as it is.
 static void known(const char *name, const char *rows, tmap_u32 r, tmap_u64 step, const char *type,
@@ -34,20 +33,6 @@ static void known(const char *name, const char *rows, tmap_u32 r, tmap_u64 step,
     CHECK(!s.data && !s.file.data, "%s", name);
 }
 
-// Bytes, which are freed, are refused with a line, and also where there is no room for one.
-static void refused(content c, const char *line) {
-    char error[200] = "";
-    state s;
-    for (size_t room = 0; room <= sizeof error; room += sizeof error / 2) {
-        input in = input_make(c.bytes, c.size, room ? error : NULL, room);
-        memset(&s, 0xa5, sizeof s);
-        CHECK(state_parse(&in, &s) == -1, "%s", line);
-        CHECK(content_poisoned(&s, sizeof s), "%s: the result is not as before", line);
-        CHECK(!room || !strncmp(error, line, room - 1), "%s\n    instead of %s", error, line);
-    }
-    free(c.bytes);
-}
-
 // life.npy with another text in place of one as long.
 static content changed(const char *from, const char *to) {
     const content c = content_file("life.npy", 0);
@@ -69,25 +54,27 @@ static void check_refused(void) {
     char error[300] = "";
     state s;
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
-        refused(changed(names[i][0], names[i][1]), name);
-    refused(content_text("no array"), "no .npy file");
-    refused(content_file("life.npy", 100), "ends inside its head");
-    refused(content_file("life.npy", -1), "its shape needs 12 bytes, but 11 are there");
-    refused(changed("(3,)", "(2,)"), "its shape needs 8 bytes, but 12 are there");
-    refused(content_file("frames.npy", 0), "its values have no name");
-    refused(changed("<u4", "<f8"), "has values of another type than u1 f4 u2 u4 u8");
-    refused(changed("<u4", "<i4"), "has values of another type than u1 f4 u2 u4 u8");
-    refused(changed("<u4')]", "<u4'),"), "has values of another type than u1 f4 u2 u4 u8");
-    refused(changed("<u4", ">u4"), "is of the other byte order");
-    refused(changed("<u4", "<f4"), "its type or shape is not that of its fractal and level 4");
-    refused(changed("(3,), }", "(3,1),}"),
+        refused("state", changed(names[i][0], names[i][1]), name);
+    refused("state", content_text("no array"), "no .npy file");
+    refused("state", content_file("life.npy", 100), "ends inside its head");
+    refused("state", content_file("life.npy", -1), "its shape needs 12 bytes, but 11 are there");
+    refused("state", changed("(3,)", "(2,)"), "its shape needs 8 bytes, but 12 are there");
+    refused("state", content_file("frames.npy", 0), "its values have no name");
+    refused("state", changed("<u4", "<f8"), "has values of another type than u1 f4 u2 u4 u8");
+    refused("state", changed("<u4", "<i4"), "has values of another type than u1 f4 u2 u4 u8");
+    refused("state", changed("<u4')]", "<u4'),"), "has values of another type than u1 f4 u2 u4 u8");
+    refused("state", changed("<u4", ">u4"), "is of the other byte order");
+    refused("state", changed("<u4", "<f4"),
             "its type or shape is not that of its fractal and level 4");
-    refused(changed("level 4", "level 5"),
+    refused("state", changed("(3,), }", "(3,1),}"),
+            "its type or shape is not that of its fractal and level 4");
+    refused("state", changed("level 4", "level 5"),
             "its type or shape is not that of its fractal and level 5");
-    refused(changed("#./##", "##/##"), "its type or shape is not that of its fractal and level 4");
+    refused("state", changed("#./##", "##/##"),
+            "its type or shape is not that of its fractal and level 4");
     const content c = content_file("life.npy", 0);
-    refused(content_patch(c, c.size - 9, "0d"), "word 0 has bits beyond its 27 cells");
-    refused(content_patch(content_file("life.npy", 0), c.size - 1, "08"),
+    refused("state", content_patch(c, c.size - 9, "0d"), "word 0 has bits beyond its 27 cells");
+    refused("state", content_patch(content_file("life.npy", 0), c.size - 1, "08"),
             "word 2 has bits beyond its 27 cells");
     CHECK(state_read("none.npy", &s, error, sizeof error) == -1 &&
               strstr(error, "none.npy: cannot be opened"),
