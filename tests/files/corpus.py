@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes corpus/, one to three tiny files of each format that samples/files reads, from the
-formats' definitions; test_*.c know what they hold, and fuzz_files.c begins with them.
+formats' definitions; files_test.py knows what they hold, and fuzz_files.c begins with them.
 
 usage: corpus.py [--check]
 
@@ -95,7 +95,7 @@ def npy(descr, shape, values, version=1):
     start = 8 + struct.calcsize(length)
     text = text.ljust(63 - start % 64 + (len(text) + start) // 64 * 64) + '\n'
     order = '>' if kind[0] == '>' else '<'
-    code = {'f4': 'f', 'f8': 'd', 'i2': 'h', 'u1': 'B', 'u4': 'I'}[kind[1:]]
+    code = dict(f4='f', f8='d', i1='b', i2='h', i4='i', u1='B', u2='H', u4='I')[kind[1:]]
     return (b'\x93NUMPY' + bytes([version, 0]) + struct.pack(length, len(text)) + text.encode()
             + struct.pack(f'{order}{len(values)}{code}', *values))
 
@@ -105,7 +105,7 @@ HDR_GDAL = 'BYTEORDER      I\nLAYOUT         BIL\nNROWS          2\nNCOLS       
     'PIXELTYPE      FLOAT\nULXMAP         6.125\nULYMAP         45.875\n' \
     'XDIM           0.25\nYDIM           0.5\nNODATA         nan\n'
 NAN = float('nan')
-FILES = {
+FILES = {  # name: bytes or text
     'models.pdb': pdb_models(),
     'ends.pdb': pdb_ends(),
     'skew.ent': pdb_skew(),
@@ -132,16 +132,22 @@ FILES = {
 }
 
 
-wrong = []
-os.makedirs(HERE, exist_ok=True)
-for name, content in FILES.items():
-    content = content if isinstance(content, bytes) else content.encode()
-    with open(os.path.join(HERE, name), 'rb' if sys.argv[1:] else 'wb') as file:
-        if not sys.argv[1:]:
-            file.write(content)
-        elif file.read() != content:
-            wrong.append(f'{name}: differs from what corpus.py writes')
-wrong += [f'{name}: corpus.py does not write it' for name in sorted(os.listdir(HERE))
-          if name not in FILES and not name.startswith('found_')]
-print('\n'.join(wrong) or f'{len(FILES)} files')
-sys.exit(1 if wrong else 0)
+def main():
+    """Writes or compares."""
+    wrong = []
+    os.makedirs(HERE, exist_ok=True)
+    for name, content in FILES.items():
+        content = content if isinstance(content, bytes) else content.encode()
+        with open(os.path.join(HERE, name), 'rb' if sys.argv[1:] else 'wb') as file:
+            if not sys.argv[1:]:
+                file.write(content)
+            elif file.read() != content:
+                wrong.append(f'{name}: differs from what corpus.py writes')
+    wrong += [f'{name}: corpus.py does not write it' for name in sorted(os.listdir(HERE))
+              if name not in FILES and not name.startswith('found_')]
+    print('\n'.join(wrong) or f'{len(FILES)} files')
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// fuzz_files.c: hostile files for every reader of samples/files. Each one must end with a map, frames
-// or a state whose every value can be read, or with one line, nothing given out and all memory free;
-// it must not ask for more memory than a small multiple of the file, and must bear that there is
-// none.
+// fuzz_files.c: hostile files for every reader of samples/files. Each one must end with a map,
+// frames or a state whose every value can be read, or with one line, nothing given out and all
+// memory free; it must not ask for more memory than a small multiple of the file, and must bear
+// that there is none.
 //
 //     fuzz_files FOLDER EXECUTIONS [SEED]
 //
-// changes the files of a folder (corpus/) at random, the same way in every run, as often for each
-// reader, and is meant to be compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which follows the code:
+// changes the files of a folder (corpus/) at random, the same way in every run and as often for
+// each reader, compiled with -fsanitize=address,undefined. As a fuzz target of clang's, which
+// follows the code:
 //
 //     cd tests/files
 //     clang -g -O1 -fsanitize=fuzzer,address,undefined -DFUZZ_TARGET -I ../../include -I ..
@@ -54,7 +55,7 @@ static void must(int right, const char *what, const char *format) {
 }
 
 // Looks at every value that was given out, and frees it.
-static void check_any(any *a, int format) {
+static void check_content(content *a, int format) {
     const frames *f = &a->f;
     const heights *h = &a->h;
     const state *s = &a->s;
@@ -84,14 +85,15 @@ static void check_any(any *a, int format) {
 
 static int run(int format, const uint8_t *data, size_t size, unsigned fails) {
     const char *name = formats[format].name;
-    const content c = content_of(data, size); // ends where the file ends
+    uint8_t *bytes = (uint8_t *)malloc(size ? size : 1); // ends where the file ends
     char error[200];
-    any out;
+    content out;
+    if (size) memcpy(bytes, data, size);
     memset(error, 'x', sizeof error);
     memset(&out, 0xa5, sizeof out);
     memory_asked = 0, memory_fails = fails;
-    input in = input_make(c.bytes, size, error, sizeof error);
-    const int result = any_read(format, &in, &out);
+    input in = input_make(bytes, size, error, sizeof error);
+    const int result = content_read(format, &in, &out);
     memory_fails = 0;
     must(memory_asked <= 64 * size + 4096, "asks for much memory", name);
     must(result == 0 || result == -1, "another result", name);
@@ -99,11 +101,11 @@ static int run(int format, const uint8_t *data, size_t size, unsigned fails) {
         must(error[0] && memchr(error, 0, sizeof error) != NULL, "no line", name);
         for (const char *at = error; *at; ++at)
             must((unsigned char)*at >= ' ', "a control letter", name);
-        must(any_poisoned(&out, sizeof out), "the result was touched", name);
+        must(content_poisoned(&out, sizeof out), "the result was touched", name);
     } else {
-        check_any(&out, format);
+        check_content(&out, format);
     }
-    free(c.bytes);
+    free(bytes);
     ++(result ? read_badly : read_well)[format];
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_input.c: what all readers of samples/files use (input.h): files, lines, columns and numbers.
-// Numbers are read in the locale "C" and in one whose point is a comma, if there is one.
+// test_input.c: what all readers of samples/files use (input.h): files, lines, columns and numbers,
+// in the locale "C" and in one whose point is a comma, if there is one; and what writes .npy files.
+#include "check.h"
 #include "files/files_check.h"
 
 #include <math.h>
@@ -19,40 +20,41 @@ static text text_of(const char *string) {
 }
 
 static void check_numbers(void) {
-    static const struct {
-        const char *string;
-        double value;
-    } known[] = {{"0", 0},
-                 {"-0.0", 0},
-                 {"+1.5", 1.5},
-                 {".5", 0.5},
-                 {"5.", 5},
-                 {"1e3", 1000},
-                 {"1E-3", 1e-3},
-                 {"-2.5d+2", -250},
-                 {"1D0", 1},
-                 {"9007199254740993", 9007199254740992.0},
-                 {"1e22", 1e22},
-                 {"1e23", 1e23},
-                 {"4.9e-324", 4.9e-324},
-                 {"1e-400", 0},
-                 {"0e999999999999", 0},
-                 {"1.7976931348623157e308", 1.7976931348623157e308},
-                 {"0.30000000000000004", 0.30000000000000004},
-                 {"000000000000000000000000000012", 12},
-                 {"0.00000000000000000000000000000001e32", 1},
-                 {"100000000000000000000000000000000e-32", 1},
-                 {"123456789012345678901234567890", 123456789012345678901234567890.0}};
+    static const char known[][40] = {"0",
+                                     "-0.0",
+                                     "+1.5",
+                                     ".5",
+                                     "5.",
+                                     "1e3",
+                                     "1E-3",
+                                     "9007199254740993",
+                                     "1e22",
+                                     "1e23",
+                                     "4.9e-324",
+                                     "1e-400",
+                                     "0e999999999999",
+                                     "1.7976931348623157e308",
+                                     "0.30000000000000004",
+                                     "000000000000000000000000000012",
+                                     "0.00000000000000000000000000000001e32",
+                                     "100000000000000000000000000000000e-32",
+                                     "123456789012345678901234567890"};
+    static double values[COUNT(known)]; // in the locale "C", which is the first
     static const char *const none[] = {"",       "-",    "+",       ".",   "-.",    "e5",   ".e5",
                                        "1e",     "1e+",  "1.2.3",   "1,5", "0x10",  "1 2",  "--1",
                                        "1-",     "nano", "infinit", "1f",  "in",    "\xff", "0x1p3",
                                        "nan(1)", "1..",  "+-1",     "d",   "1e5e5", "1_0"};
+    static int done;
     double value = 7;
-    for (unsigned i = 0; i < sizeof known / sizeof *known; ++i)
-        CHECK(text_number(text_of(known[i].string), &value) == 0 && value == known[i].value,
-              "%s: %.17g", known[i].string, value);
+    for (unsigned i = 0; i < COUNT(known) && !done; ++i) values[i] = strtod(known[i], NULL);
+    done = 1;
+    for (unsigned i = 0; i < COUNT(known); ++i)
+        CHECK(text_number(text_of(known[i]), &value) == 0 && value == values[i], "%s: %.17g",
+              known[i], value);
+    CHECK(text_number(text_of("-2.5d+2"), &value) == 0 && value == -250, "%.17g", value);
+    CHECK(text_number(text_of("1D0"), &value) == 0 && value == 1, "%.17g", value);
     value = 7;
-    for (unsigned i = 0; i < sizeof none / sizeof *none; ++i)
+    for (unsigned i = 0; i < COUNT(none); ++i)
         CHECK(text_number(text_of(none[i]), &value) == -1 && value == 7, "%s: %.17g", none[i],
               value);
     char longest[65];
@@ -74,7 +76,7 @@ static void check_whole(void) {
     static const char *const none[] = {
         "", "-1", "+1", "1 ", "18446744073709551616", "99999999999999999999", "1e3"};
     value = 7;
-    for (unsigned i = 0; i < sizeof none / sizeof *none; ++i)
+    for (unsigned i = 0; i < COUNT(none); ++i)
         CHECK(text_whole(text_of(none[i]), ~0ull, &value) == -1 && value == 7, "%s", none[i]);
     CHECK(text_whole(text_of("256"), 255, &value) == -1 &&
               text_whole(text_of("1"), 0, &value) == -1,
@@ -109,7 +111,6 @@ static void check_input(void) {
     volatile double most = 3.4028234663852886e38, edge = 3.4028235677973366e38; // rounds to 2^128
     input_u64 product = 7;
     char error[100] = "";
-    content c;
     CHECK(input_u16(bytes, 1) == 0xc049 && input_u16(bytes, 0) == 0x49c0, "u16");
     CHECK(input_u32(bytes, 1) == 0xc0490fdbu && input_u32(bytes + 4, 0) == 0x04030201, "u32");
     CHECK(input_f32(bytes, 1) == -3.14159274f, "f32");
@@ -135,13 +136,66 @@ static void check_input(void) {
               "%s", error);
         input_close(&in);
     }
-    c = content_file("models.pdb", 0);
-    CHECK(c.size == 1102 && !memcmp(c.bytes, "REMARK", 6) &&
-              !memcmp(c.bytes + c.size - 4, "END\n", 4),
-          "%u", (unsigned)c.size);
-    free(c.bytes);
     if (input_open(&in, "/dev/null", error, sizeof error) == 0) CHECK(in.size == 0, "/dev/null");
     input_close(&in);
+}
+
+// An array of three dimensions, as frames are written, byte for byte.
+static void check_npy_bytes(void) {
+    static const char head[] = "\x93NUMPY\1\0\x76\0{'descr': '|u1', 'fortran_order': False, "
+                               "'shape': (1, 2, 3), }";
+    const input_u64 shape[] = {1, 2, 3};
+    char file[200], want[134];
+    FILE *out = tmpfile();
+    memset(want, ' ', sizeof want);
+    memcpy(want, head, sizeof head - 1);
+    memcpy(want + 127, "\nabcdef", 7);
+    CHECK(out && npy_write(out, "u1", 3, shape, "abcdef") == 0, "u1");
+    if (!out) return;
+    rewind(out);
+    CHECK(fread(file, 1, sizeof file, out) == 134 && !memcmp(file, want, 134), "%.134s", file);
+    fclose(out);
+}
+
+static void check_full(void) {
+    const input_u64 shape[] = {3}, large[] = {1ull << 62, 4, 1};
+    const float real[] = {1, 2, 3};
+    FILE *full = fopen("/dev/full", "wb");
+    if (!full) return;
+    setvbuf(full, NULL, _IONBF, 0);
+    CHECK(npy_write(full, "f4", 1, large, real) == -1 &&
+              npy_write(full, "u1", 2, large, real) == -1,
+          "a shape that is too large");
+    CHECK(npy_write(full, "f4", 1, shape, real) == -1, "a full disk");
+    CHECK(npy_write(full, "f2", 1, shape, real) == -1 &&
+              npy_write(full, "f4", 4, shape, real) == -1 &&
+              npy_write(full, "f4", 0, shape, real) == -1,
+          "no such type or shape");
+    fclose(full);
+}
+
+// What cannot be written, of which nothing is.
+static void check_not_written(void) {
+    const struct {
+        tmap_nbb f;
+        tmap_u32 r;
+        const char *type;
+    } none[] = {{tmap_fractal_gasket(), 65, "u1"},
+                {tmap_fractal_gasket(), 64, "u1"}, // more than 2^64 cells
+                {tmap_fractal_gasket(), 40, "f4"}, // more than 2^64 bytes
+                {tmap_fractal_gasket(), 4, "u2"},  // another word
+                {tmap_fractal_gasket(), 4, "f8"},
+                {tmap_nbb_make(3, 2, 2, 0x010, 0x110), 4, "u1"}, // not numbered row by row
+                {tmap_nbb_make(2, 2, 2, 0, 0), 4, "u1"}};
+    FILE *out = tmpfile();
+    for (unsigned i = 0; out && i < COUNT(none); ++i) {
+        state s;
+        memset(&s, 0, sizeof s);
+        s.f = none[i].f, s.r = none[i].r;
+        strcpy(s.type, none[i].type);
+        CHECK(state_write_head(out, &s) == -1 && ftell(out) == 0, "%u", i);
+    }
+    if (out) fclose(out);
 }
 
 int main(void) {
@@ -149,6 +203,9 @@ int main(void) {
     check_whole();
     check_lines();
     check_input();
+    check_npy_bytes();
+    check_full();
+    check_not_written();
     if (comma_locale()) check_numbers();
     return check_result("test_input");
 }
