@@ -162,7 +162,7 @@ def table_drmsd_claims(data):
         claim("2D against 1D: bytes read from global memory", "a higher memory workload",
               ", ".join(f"{sig(square / row)} times (u = {u})" for u, square, row in reads()) or "-",
               order((square, row) for _, square, row in reads()),
-              "each square reads its atoms i as well; each form in its best blocks"),
+              "in equal blocks twice, as each square reads its atoms i as well; here each form is in its best blocks"),
     ]
     host = [size for size in sizes if best(size, variant="host")]
     if host:
