@@ -212,16 +212,6 @@ TMAP_DEVICE tmap_u32 tmapi_label3_row(const tmapi_label3_job *job, tmap_u32 x, t
     return x + 1 == job->nx ? bits & job->last : bits;
 }
 
-// The OR of rows y0 to y1 of slices z0 to z1.
-TMAP_DEVICE tmap_u32 tmapi_label3_rows(const tmapi_label3_job *job, tmap_u32 x, tmap_u32 y0,
-                                       tmap_u32 y1, tmap_u32 z0, tmap_u32 z1) {
-    tmap_u32 bits = tmapi_label3_row(job, x, y0, z0);
-    if (y1 != y0) bits |= tmapi_label3_row(job, x, y1, z0);
-    if (z1 != z0) bits |= tmapi_label3_row(job, x, y0, z1);
-    if (y1 != y0 && z1 != z0) bits |= tmapi_label3_row(job, x, y1, z1);
-    return bits;
-}
-
 // A word, the OR of the rows of its group. row: these four; 0 for those that it has not.
 TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmapi_label3_at at,
                                         tmap_u32 *row) {
@@ -234,11 +224,6 @@ TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmapi_label
     return row[0] | row[1] | row[2] | row[3];
 }
 
-TMAP_DEVICE tmap_u32 tmapi_label3_word(const tmapi_label3_job *job, tmapi_label3_at at) {
-    tmap_u32 row[4];
-    return tmapi_label3_group(job, at, row);
-}
-
 // The run of 1s of a word that contains cell `bit`, a power of two.
 TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
     const tmap_u32 below = ~word & (bit - 1), above = ~word & ~(bit - 1);
@@ -246,112 +231,201 @@ TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
     return below ? upto & ~0u << (32 - __clz((int)below)) : upto;
 }
 
-// Number in its word of the run `run`: half of the column where it starts.
-TMAP_DEVICE tmap_u32 tmapi_label3_half(tmap_u32 run) { return (tmap_u32)(__ffs((int)run) - 1) / 2; }
+// Number in its word of the run that contains cell `bit`: half of the column where it starts.
+TMAP_DEVICE tmap_u32 tmapi_label3_half(tmap_u32 word, tmap_u32 bit) {
+    return (32u - (tmap_u32)__clz((int)(~word & (bit - 1)))) / 2;
+}
 
-// The first cell of a run in the order of slices, rows and columns: 32 times the number of its word
-// of bits, plus its bit.
+// The first cell of a run `cells` in the order of slices, rows and columns: its column in the word.
+// k: receives its row.
+TMAP_DEVICE tmap_u32 tmapi_label3_lead(const tmap_u32 *row, tmap_u32 cells, tmap_u32 *k) {
+    const tmap_u32 a = row[0] & cells, b = row[1] & cells, c = row[2] & cells, d = row[3] & cells;
+    *k = a ? 0 : b ? 1 : c ? 2 : 3;
+    return (tmap_u32)(__ffs((int)(a ? a : b ? b : c ? c : d)) - 1);
+}
+
+// The first cell of a run of the map: 32 times the number of its word of bits, plus its bit.
 TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 run) {
     const tmapi_label3_at at = tmapi_label3_place(job, run >> 4);
     const tmap_u32 bit = 1u << run % 16 * 2;
-    tmap_u32 row[4];
+    tmap_u32 row[4], k;
     const tmap_u32 word = tmapi_label3_group(job, at, row);
     const tmap_u32 cells = tmapi_label3_run(word, word & bit ? bit : bit << 1);
-    const tmap_u32 k = row[0] & cells ? 0 : row[1] & cells ? 1 : row[2] & cells ? 2 : 3;
-    const tmap_u32 from = (k < 2 ? k == 0 ? row[0] : row[1] : k == 2 ? row[2] : row[3]) & cells;
+    const tmap_u32 column = tmapi_label3_lead(row, cells, &k);
     const tmap_u64 of = (tmap_u64)(at.z * job->gz + k / 2) * job->height + at.y * job->gy + k % 2;
-    return (of * job->nx + at.x) * 32 + (tmap_u32)(__ffs((int)from) - 1);
+    return (of * job->nx + at.x) * 32 + column;
 }
 
 // ---- unions -------------------------------------------------------------------------------------
+//
+// A warp appends pairs of runs that touch to a queue, and unites 32 of them whenever it has them.
 
-// The forest of the runs of a tile in shared memory, or of all runs in global memory. recent: 0, or
-// pairs that a block has united in global memory, so that it does not do so again.
+// What the unions of a tile, or those across the edges of tiles, work on.
 typedef struct tmapi_label3_forest {
-    tmap_u32 *parent;
-    tmap_u32 base; // number of the first run
-    tmap_u64 *recent;
+    volatile tmap_u32 *parent; // of the runs of the tile, or of all runs
+    const uint4 *tile;         // rows of the words of the tile; 0 for unions across edges
+    volatile tmap_u64 *recent; // pairs that the block has united across edges
+    tmap_u64 *queue;           // of the warp: 64 pairs
 } tmapi_label3_forest;
 
-// Joins the trees of two runs. The root with the first cell of both trees is the new root.
+// Joins the trees of two runs of a tile. The root with the first cell of both is the new root. An
+// entry of `parent` is the parent's first cell in the tile << 16 | its number, so a root's own.
+TMAP_DEVICE tmap_u32 tmapi_label3_tile_root(volatile tmap_u32 *parent, tmap_u32 run) {
+    for (tmap_u32 up = parent[run];;) {
+        const tmap_u32 next = parent[up & 0xffff];
+        if (next == up) return up;
+        parent[run] = next, run = up & 0xffff, up = next;
+    }
+}
+TMAP_DEVICE void tmapi_label3_tile_unite(volatile tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
+    for (;;) {
+        const tmap_u32 p = tmapi_label3_tile_root(parent, a);
+        const tmap_u32 q = tmapi_label3_tile_root(parent, b);
+        const tmap_u32 low = p < q ? p : q, high = p < q ? q : p;
+        a = high & 0xffff, b = low & 0xffff;
+        if (p == q || atomicCAS((tmap_u32 *)parent + a, high, low) == high) return;
+    }
+}
+
+// The same for runs of two tiles, unless the block has recently done so.
 TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmapi_label3_forest f, tmap_u32 a,
                                     tmap_u32 b) {
-    a -= f.base, b -= f.base;
-    if (f.recent) {
-        volatile tmap_u64 *recent = f.recent;
-        a = f.parent[a], b = f.parent[b];
-        recent += (a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE);
-        if (*recent == ((tmap_u64)a << 32 | b)) return;
-        *recent = (tmap_u64)a << 32 | b;
-    }
+    volatile tmap_u64 *recent = f.recent;
+    a = f.parent[a], b = f.parent[b];
+    recent += (a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE);
+    if (*recent == ((tmap_u64)a << 32 | b)) return;
+    *recent = (tmap_u64)a << 32 | b;
     for (;;) {
         tmap_u32 high;
-        a = tmapi_label_node_root(f.parent, a), b = tmapi_label_node_root(f.parent, b);
+        a = tmapi_label_node_root(job->parent, a), b = tmapi_label_node_root(job->parent, b);
         if (a == b) return;
-        if (!f.recent && job->gy == 1) // the order of runs of single rows is that of their cells
-            high = a > b ? a : b, b = a > b ? b : a, a = high;
-        else if (tmapi_label3_first(job, f.base + a) < tmapi_label3_first(job, f.base + b))
-            high = b, b = a, a = high;
-        if (atomicCAS(f.parent + a, a, b) == a) return;
+        if (tmapi_label3_first(job, a) < tmapi_label3_first(job, b)) high = b, b = a, a = high;
+        if (atomicCAS(job->parent + a, a, b) == a) return;
     }
 }
 
-// Unites runs of a word with runs of another one, along cells `rest` of the first. a, b: the number
-// of run 0 of both. shift: column of the neighbour less that of the cell, from -31 to 31.
-TMAP_DEVICE void tmapi_label3_pairs(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                    tmap_u32 word, tmap_u32 a, tmap_u32 other, tmap_u32 b,
-                                    tmap_u32 rest, int shift) {
-    while (rest) {
-        const tmap_u32 bit = rest & (0u - rest), mine = tmapi_label3_run(word, bit);
-        const tmap_u32 its = tmapi_label3_run(other, shift < 0 ? bit >> -shift : bit << shift);
-        tmapi_label3_unite(job, f, a + tmapi_label3_half(mine), b + tmapi_label3_half(its));
-        rest &= ~(mine & (shift < 0 ? its << -shift : its >> shift));
+// Unites the last 32 pairs of the queue of `count`. Returns the number of pairs left. Collective for
+// the warp.
+TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label3_forest f,
+                                        tmap_u32 count) {
+    const tmap_u32 lane = threadIdx.x % 32, left = count < 32 ? 0 : count - 32;
+    __syncwarp();
+    if (left + lane < count) {
+        const tmap_u64 pair = f.queue[left + lane];
+        if (f.tile)
+            tmapi_label3_tile_unite(f.parent, (tmap_u32)(pair >> 32), (tmap_u32)pair);
+        else
+            tmapi_label3_unite(job, f, (tmap_u32)(pair >> 32), (tmap_u32)pair);
     }
+    __syncwarp();
+    return left;
 }
 
-// Unites the runs of a word with those of words before it: if f.recent with those in other tiles,
-// else with those in its own. Each step takes rows of the word's group and the rows dy and dz away:
+// A word near another one: the rows of its group, their OR, and the number of its run 0.
+typedef struct tmapi_label3_near {
+    tmap_u32 row[4], all, runs;
+} tmapi_label3_near;
+
+// The word at a place of the map, or of the tile f.tile; without cells if it is outside.
+TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tmapi_label3_forest f,
+                                                tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+    const tmapi_label3_at at = {x, y, z};
+    tmapi_label3_near w = {{0, 0, 0, 0}, 0, 0};
+    if (f.tile) {
+        const tmap_u32 number = (z << job->ly | y) << job->lx | x;
+        if ((x >> job->lx | y >> job->ly | z >> job->lz) != 0) return w;
+        const uint4 rows = f.tile[number];
+        w.row[0] = rows.x, w.row[1] = rows.y, w.row[2] = rows.z, w.row[3] = rows.w;
+        w.all = rows.x | rows.y | rows.z | rows.w, w.runs = number << 4;
+    } else
+        w.all = tmapi_label3_group(job, at, w.row), w.runs = tmapi_label3_number(job, at) << 4;
+    return w;
+}
+
+// The OR of the rows of a group whose bits in `which` are 1.
+TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 which) {
+    return (which & 1 ? w->row[0] : 0) | (which & 2 ? w->row[1] : 0) | (which & 4 ? w->row[2] : 0) |
+           (which & 8 ? w->row[3] : 0);
+}
+
+// Unites the runs of a word with those of words before it: of its tile if f.tile, else of other
+// tiles. Each step takes rows of the word's group and the rows that face them dy and dz away:
 //
-//     step                           -1     0     1     2     3     4     5
-//     rows of the slice z            both   top   both  top   end   top   end
-//     dy, dz                         0,0   -1,0  0,-1 -1,-1  1,-1  0,-1  0,-1
-//     over columns too, neighbours   all  8,18,26  26    26    26   18    18
+//     step                           -1     0     1     2     3
+//     rows of the slice z            all    top   all   top   end
+//     dy, dz                         0,0   -1,0  0,-1 -1,-1  1,-1
+//     over columns too, neighbours   all  8,18,26 18,26  26    26
+//
+// With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
+// Collective for the warp.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
                                     tmapi_label3_at at) {
-    const tmap_u32 word = tmapi_label3_word(job, at), a = tmapi_label3_number(job, at);
-    const tmap_u32 y = at.y * job->gy, y1 = y + job->gy - 1, z = at.z * job->gz;
-    const int n = job->neighbours, steps = n == 18 ? 6 : n == 26 ? 4 : n == 6 ? 2 : 1;
-    const int outside = f.recent != 0;
-    if (word == 0) return;
+    const tmap_u32 n = (tmap_u32)job->neighbours, lane = threadIdx.x % 32;
+    const int steps = n > 8 ? 4 : n == 6 ? 2 : 1;
+    const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
+    const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z);
+    tmap_u32 count = 0, lanes;
 #pragma unroll 1
     for (int k = -1; k < steps; ++k) {
-        const tmap_u32 dy = k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0, dz = k > 0 ? ~0u : 0;
-        const tmap_u32 from = k == 3 || k == 5 ? y1 : y, upto = k % 2 ? y1 : y;
-        const tmap_u32 z1 = k > 0 ? z : z + job->gz - 1;
-        const int columns = n == 26 || n == 8 || (n == 18 && (k == 0 || k > 3));
-        tmap_u32 mine, its = 0, straight = 0;
-        if (at.y + dy >= job->ny || at.z + dz >= job->nz) continue;
-        mine = k < 0 ? word : tmapi_label3_rows(job, at.x, from, upto, z, z1);
-        if (mine == 0) continue;
-            // the word with the same columns: straight, to the left, to the right; its neighbours
-#pragma unroll 1
-        for (int d = k < 0 ? 3 : 0; d < (k < 0 ? 4 : columns ? 5 : 1); ++d) {
-            const int shift = d == 0 ? 0 : d == 1 ? -1 : d == 2 ? 1 : d == 3 ? 31 : -31;
-            const tmapi_label3_at to = {at.x + (d == 3 ? ~0u : d == 4), at.y + dy, at.z + dz};
-            const tmap_u32 b = tmapi_label3_number(job, to);
-            tmap_u32 near;
-            if (to.x >= job->nx || ((a ^ b) >> TMAPI_LABEL3_TILE != 0) != outside) continue;
-            if (d == 0 || d > 2)
-                its = tmapi_label3_rows(job, to.x, from + dy, upto + dy, z + dz, z1 + dz);
-            near = mine & (shift < 0 ? its << -shift : its >> shift);
-            if (d == 0) straight = near;
-            if (d == 1) near &= ~(straight | straight << 1); // of the same runs
-            if (d == 2) near &= ~(straight | straight >> 1);
-            if (near)
-                tmapi_label3_pairs(job, f, word, a << 4, tmapi_label3_word(job, to), b << 4, near,
-                                   shift);
+        const tmap_u32 y = at.y + (k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0);
+        const tmap_u32 z = at.z - (k > 0);
+        const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z);
+        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z);
+        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z);
+        // cells that touch one straight, to the left, to the right
+        tmap_u32 straight = 0, left = w.all & l.all >> 31, right = 0;
+        if (k >= 0) {
+            const tmap_u32 mine = tmapi_label3_some(&w, 0x2135u >> 4 * k & 15);
+            const tmap_u32 rows = facing >> 4 * k & 15, its = tmapi_label3_some(&v, rows);
+            const tmap_u32 both = w.all & v.all;
+            straight = mine & its, left = 0;
+            if (n == 26 || (n % 10 == 8 && k < 2)) {
+                tmap_u32 same;
+                if (n == 18 && k == 1) {
+                    left = (w.row[0] & __funnelshift_l(l.row[0], v.row[0], 1)) |
+                           (w.row[1] & __funnelshift_l(l.row[1], v.row[1], 1));
+                    right = (w.row[0] & __funnelshift_r(v.row[0], r.row[0], 1)) |
+                            (w.row[1] & __funnelshift_r(v.row[1], r.row[1], 1));
+                } else {
+                    left = mine & __funnelshift_l(tmapi_label3_some(&l, rows), its, 1);
+                    right = mine & __funnelshift_r(its, tmapi_label3_some(&r, rows), 1);
+                }
+                left &= ~(its | mine << 1), right &= ~(its | mine >> 1); // of runs that touch
+                same = ((left & ~1u) | (right & ~0u >> 1)) & v.all; // also straight, of the runs
+                straight |= same, left &= ~same, right &= ~same;
+            }
+            // the first touch of each pair of runs: a carry goes to it through their other cells
+            straight &= (both & ~(both << 1)) + (both & ~straight);
+        }
+        if (!f.tile) {
+            const tmap_u32 other = (v.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? ~0u : 0;
+            straight &= other;
+            left &= (other & ~1u) | ((l.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? 1u : 0);
+            right &= other >> 1 | ((r.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? 1u << 31 : 0);
+        }
+        while ((lanes = __ballot_sync(~0u, (straight | left | right) != 0)) != 0) {
+            if (straight | left | right) {
+                const int side = straight ? 0 : left ? -1 : 1;
+                const tmap_u32 set = straight ? straight : left ? left : right;
+                const tmap_u32 bit = set & (0u - set), rest = set & (set - 1);
+                tmap_u32 to = side == 0 ? bit : side < 0 ? bit >> 1 : bit << 1;
+                tmap_u32 all = v.all, runs = v.runs;
+                if (to == 0) { // in the next word
+                    to = side < 0 ? 1u << 31 : 1u, all = side < 0 ? l.all : r.all;
+                    runs = side < 0 ? l.runs : r.runs;
+                }
+                f.queue[count + tmapi_raster_count(lanes & ((1u << lane) - 1))] =
+                    (tmap_u64)(w.runs + tmapi_label3_half(w.all, bit)) << 32 |
+                    (runs + tmapi_label3_half(all, to));
+                if (side == 0) straight = rest;
+                if (side < 0) left = rest;
+                if (side > 0) right = rest;
+            }
+            count += tmapi_raster_count(lanes);
+            if (count >= 32) count = tmapi_label3_flush(job, f, count);
         }
     }
+    tmapi_label3_flush(job, f, count);
 }
 
 // ---- the kernels --------------------------------------------------------------------------------
@@ -382,25 +456,40 @@ static __global__ void __launch_bounds__(256) tmapi_label3_pack_kernel(tmapi_lab
 // Unites the runs of a tile; stores the number of each run's root.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
-    extern __shared__ uint4 tmapi_label3_memory[];
-    tmap_u32 *parent = (tmap_u32 *)tmapi_label3_memory;
-    const tmap_u32 base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
-    const tmapi_label3_forest f = {parent, base, 0};
-    if (blockIdx.x == 0 && threadIdx.x == 0) *job.counter = 0;
-    for (tmap_u32 i = threadIdx.x; i < 16u << TMAPI_LABEL3_TILE; i += blockDim.x) parent[i] = i;
+    __shared__ uint4 tile[1u << TMAPI_LABEL3_TILE];
+    __shared__ tmap_u32 parent[16u << TMAPI_LABEL3_TILE];
+    __shared__ tmap_u64 queue[2u << TMAPI_LABEL3_TILE];
+    const tmap_u32 i = threadIdx.x, base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
+    const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
+    const tmapi_label3_at in = tmapi_label3_place(&job, i); // of the tile
+    tmap_u32 row[4], run, word, k;
+    if (blockIdx.x == 0 && i == 0) *job.counter = 0;
+    word = tmapi_label3_group(&job, tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | i),
+                              row);
+    tile[i] = make_uint4(row[0], row[1], row[2], row[3]);
+    for (tmap_u32 rest = word; rest; rest &= ~run) {
+        tmap_u32 number, column, y, z;
+        run = tmapi_label3_run(word, rest & (0u - rest));
+        number = i << 4 | tmapi_label3_half(word, run & (0u - run));
+        column = in.x * 32 + tmapi_label3_lead(row, run, &k);
+        y = in.y * job.gy + k % 2, z = in.z * job.gz + k / 2;
+        parent[number] = ((z * job.gy << job.ly) + y) << (job.lx + 21) | column << 16 | number;
+    }
     __syncthreads();
-    tmapi_label3_touch(&job, f,
-                       tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | threadIdx.x));
+    tmapi_label3_touch(&job, f, in);
     __syncthreads();
-    for (tmap_u32 i = threadIdx.x; i < 16u << TMAPI_LABEL3_TILE; i += blockDim.x)
-        job.parent[base + i] = base + tmapi_label_node_root(parent, i);
+    for (tmap_u32 rest = word; rest; rest &= ~run) {
+        run = tmapi_label3_run(word, rest & (0u - rest));
+        k = i << 4 | tmapi_label3_half(word, run & (0u - run));
+        job.parent[base + k] = base + (tmapi_label3_tile_root(parent, k) & 0xffff);
+    }
 }
 
 // Unites the runs of a tile with those of other tiles.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_unite_kernel(tmapi_label3_job job) {
-    __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE];
-    const tmapi_label3_forest f = {job.parent, 0, recent};
+    __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE], queue[2u << TMAPI_LABEL3_TILE];
+    const tmapi_label3_forest f = {job.parent, 0, recent, queue + threadIdx.x / 32 * 64};
     recent[threadIdx.x] = 0; // no pair
     __syncthreads();
     tmapi_label3_touch(&job, f,
@@ -417,7 +506,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     for (tmap_u32 rest = tmapi_label3_group(&job, at, row), word = rest; rest; rest &= ~run) {
         tmap_u32 mine, root, up;
         run = tmapi_label3_run(word, rest & (0u - rest));
-        mine = root = number << 4 | tmapi_label3_half(run);
+        mine = root = number << 4 | tmapi_label3_half(word, run & (0u - run));
         while ((up = job.parent[root]) != root) root = up;
         if (root != mine)
             job.parent[mine] = root;
@@ -470,7 +559,8 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
             tmapi_label3_before(job, image);
     for (tmap_u32 rest = word; rest; rest &= ~run) {
         tmap_u32 half, root;
-        run = tmapi_label3_run(word, rest & (0u - rest)), half = tmapi_label3_half(run);
+        run = tmapi_label3_run(word, rest & (0u - rest));
+        half = tmapi_label3_half(word, run & (0u - run));
         root = job->parent[number << 4 | half];
         if (root != last || label == 0) {
             const tmap_u64 cell = tmapi_label3_first(job, root);
