@@ -542,9 +542,27 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum(&job.count, &words, &job.chunk, &job.counter, &found);
 }
 
+// Stores the labels of 1 or 4 cells from cell `to` on.
+TMAP_DEVICE void tmapi_label3_put(void *labels, tmap_u64 to, const tmap_u64 *name, tmap_u32 cells,
+                                  const int wide) {
+    tmap_u32 *const at = (tmap_u32 *)labels + (wide ? 2 * to : to);
+    if (wide && cells == 1)
+        TMAPI_STCS((tmap_u64 *)at, name[0]);
+    else if (wide) {
+        TMAPI_STCS((ulonglong2 *)at, make_ulonglong2(name[0], name[1]));
+        TMAPI_STCS((ulonglong2 *)at + 1, make_ulonglong2(name[2], name[3]));
+    } else if (cells == 1)
+        TMAPI_STCS(at, (tmap_u32)name[0]);
+    else
+        TMAPI_STCS((uint4 *)at, make_uint4((tmap_u32)name[0], (tmap_u32)name[1], (tmap_u32)name[2],
+                                           (tmap_u32)name[3]));
+}
+
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
-// then the warp writes the rows of one word after the other.
+// then a lane writes the labels of four neighbouring cells at a time, or of one if they may not be
+// at a multiple of 16 bytes.
 TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide) {
+    __shared__ uint4 rows[TMAPI_LABEL3_HALF];
     const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x, lane = threadIdx.x % 32;
     const tmapi_label3_at at = tmapi_label3_place(job, number);
     void *names = (char *)memory + (threadIdx.x - lane) * TMAPI_LABEL3_NAMES * (wide ? 8 : 4);
@@ -571,27 +589,47 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         }
         tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + half, label, wide);
     }
+    rows[threadIdx.x] = make_uint4(row[0], row[1], row[2], row[3]);
     __syncwarp();
+    {
+        const tmap_u32 each = job->width % 4 || (tmap_u64)job->labels % 16 ? 1 : 4;
+        const tmap_u32 log = job->gy + job->gz - 2, y = at.y * job->gy, z = at.z * job->gz;
+        const tmap_u32 column = lane * each % 32, plane = job->gy > 1;
+        const tmap_u64 start = ((tmap_u64)z * job->height + y) * job->width + at.x * 32;
+        // columns of the map in the word; above them a bit for each row that the map has
+        tmap_u32 has = at.x < job->nx && z < job->depth && y < job->height ? 1 : 0;
+        if (has && plane && y + 1 < job->height) has |= 2;
+        if (job->gz > 1 && z + 1 < job->depth) has |= has << 2;
+        has = has << 6 | (job->width - at.x * 32 < 32 ? job->width - at.x * 32 : 32);
 #pragma unroll 2
-    for (tmap_u32 k = 0; k < 32; ++k) {
-        const tmap_u32 bits = __shfl_sync(~0u, word, (int)k), x = __shfl_sync(~0u, at.x, (int)k);
-        const tmap_u32 y0 = __shfl_sync(~0u, at.y, (int)k) * job->gy;
-        const tmap_u32 z0 = __shfl_sync(~0u, at.z, (int)k) * job->gz, column = x * 32 + lane;
-        const tmap_u32 below = ~bits & ((1u << lane) - 1),
-                       half = (32u - (tmap_u32)__clz((int)below)) / 2;
-        if (bits >> lane & 1) label = tmapi_label_get(names, k * TMAPI_LABEL3_NAMES + half, wide);
+        for (tmap_u32 i = lane * each / 32; i < 32u << log; i += each) {
+            const tmap_u32 k = i >> log, r = i & ((1u << log) - 1);
+            const tmap_u64 from = __shfl_sync(~0u, start, (int)k);
+            const tmap_u32 there = __shfl_sync(~0u, has, (int)k);
+            const uint4 four = rows[threadIdx.x - lane + k];
+            const tmap_u32 cells = (r < 2    ? r ? four.y : four.x
+                                    : r == 2 ? four.z
+                                             : four.w) >>
+                                   column;
+            const tmap_u32 all = four.x | four.y | four.z | four.w;
+            // the first run of these cells, and the other one
+            const tmap_u32 some = all >> column & 15, low = some & (0u - some);
+            const tmap_u32 next = some & (some + low), one = some & ~next;
+            const tmap_u32 at_k = k * TMAPI_LABEL3_NAMES;
+            const tmap_u64 to =
+                from + ((tmap_u64)(r / 2) * job->height + r % 2) * job->width + column;
+            const tmap_u64 a =
+                low ? tmapi_label_get(names, at_k + tmapi_label3_half(all, low << column), wide)
+                    : 0;
+            tmap_u64 b = 0, name[4];
+            if (next) {
+                const tmap_u32 bit = (next & (0u - next)) << column;
+                b = tmapi_label_get(names, at_k + tmapi_label3_half(all, bit), wide);
+            }
+            if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
-        for (tmap_u32 r = 0; r < 4; ++r) {
-            const tmap_u32 cells = __shfl_sync(~0u, row[r], (int)k), y = y0 + r % 2, z = z0 + r / 2;
-            const tmap_u64 to = ((tmap_u64)z * job->height + y) * job->width + column;
-            const tmap_u64 name = cells >> lane & 1 ? label : 0;
-            if (r % 2 >= job->gy || r / 2 >= job->gz) continue;
-            if (x >= job->nx || column >= job->width || y >= job->height || z >= job->depth)
-                continue;
-            if (wide)
-                TMAPI_STCS((tmap_u64 *)job->labels + to, name);
-            else
-                TMAPI_STCS((tmap_u32 *)job->labels + to, (tmap_u32)name);
+            for (tmap_u32 c = 0; c < 4; ++c) name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
+            tmapi_label3_put(job->labels, to, name, each, wide);
         }
     }
 }
