@@ -16,9 +16,8 @@
 // Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
-// forest: its cells are connected. Six launches:
-//     pack    turns bytes into bits; not for masks of bits
-//     local   a block of threads unites the runs of a tile of 512 words in shared memory
+// forest: its cells are connected. Five launches:
+//     local   a block of threads packs a tile of 512 words and unites its runs in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells
@@ -55,11 +54,10 @@ typedef struct tmap_label3_map {
 // The argument of the kernels. A word is 32 columns of a group; a tile is a box of words.
 typedef struct tmapi_label3_job {
     const void *cells;
-    const tmap_u32 *bits;
-    tmap_u64 pitch, slice;           // of cells
-    tmap_u64 bits_pitch, bits_slice; // words of bits from a row, a slice to the next
+    tmap_u64 pitch, slice; // of cells
     tmap_u32 width, height, depth;
     tmap_u32 last;       // bits of the last word of a row that are in the map
+    int kind;            // of the mask
     int neighbours;      // of a cell
     int wide;            // labels of 64 bits
     int separate;        // slices are images
@@ -68,6 +66,7 @@ typedef struct tmapi_label3_job {
     tmap_u32 lx, ly, lz; // log2 of a tile's extents in them
     tmap_u32 tx, ty;     // tiles along x and y
     tmap_u32 tiles, rows;
+    tmap_u32 *bits;    // of a word: those of the rows of its group
     tmap_u32 *parent;  // of the run that starts at bits 2k or 2k + 1 of a word: 16 words + k
     tmap_u32 *first;   // a bit a cell: the first one of its component
     tmap_u32 *count;   // first cells in the previous words of the chunk
@@ -97,20 +96,18 @@ TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
 }
 
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
-TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, int kind, tmap_u64 w) {
+TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
     const tmap_u64 words = (tmap_u64)job->rows * job->nx;
     const tmap_u64 chunks = (words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
+    const tmap_u64 groups = (tmap_u64)job->tiles << TMAPI_LABEL3_TILE;
     tmap_u64 end = 0;
     job->counter = (tmap_u64 *)(w + tmapi_raster_part(&end, 16));
     job->total = job->counter + 1;
     job->chunk = (tmap_u64 *)(w + tmapi_raster_part(&end, chunks * 8));
     job->count = (tmap_u32 *)(w + tmapi_raster_part(&end, words * 4));
     job->first = (tmap_u32 *)(w + tmapi_raster_part(&end, words * 4));
-    job->parent =
-        (tmap_u32 *)(w + tmapi_raster_part(&end, (tmap_u64)job->tiles << TMAPI_LABEL3_TILE << 6));
-    job->bits = (const tmap_u32 *)job->cells;
-    if (kind == TMAP_LABEL3_BYTES)
-        job->bits = (const tmap_u32 *)(w + tmapi_raster_part(&end, words * 4));
+    job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * 64));
+    job->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * job->gy * job->gz * 4));
     return end;
 }
 
@@ -159,12 +156,9 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
     job->width = (tmap_u32)map->width, job->height = (tmap_u32)map->height;
     job->depth = (tmap_u32)map->depth, job->nx = (tmap_u32)words;
     job->last = job->width % 32 ? (1u << job->width % 32) - 1 : ~0u;
-    job->neighbours = n, job->wide = form, job->separate = n == 4 || n == 8;
+    job->kind = map->kind, job->neighbours = n, job->wide = form, job->separate = n == 4 || n == 8;
     job->gy = n == 4 || n == 6 ? 1 : 2, job->gz = n == 26 ? 2 : 1;
     job->ny = (job->height + job->gy - 1) / job->gy, job->nz = (job->depth + job->gz - 1) / job->gz;
-    job->bits_pitch = map->pitch, job->bits_slice = map->slice;
-    if (map->kind == TMAP_LABEL3_BYTES)
-        job->bits_pitch = words, job->bits_slice = words * map->height;
     tmapi_label3_tile(job);
     job->tx = (tmap_u32)((words + (1u << job->lx) - 1) >> job->lx);
     job->ty = (job->ny + (1u << job->ly) - 1) >> job->ly;
@@ -172,7 +166,7 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
         tmap_mul_saturate((tmap_u64)job->tx * job->ty, (job->nz + (1u << job->lz) - 1) >> job->lz);
     if (tiles > 1u << (28 - TMAPI_LABEL3_TILE)) return TMAP_ERANGE; // runs have numbers of 32 bits
     job->tiles = (tmap_u32)tiles, job->rows = (tmap_u32)(map->height * map->depth);
-    p.workspace = tmapi_label3_divide(job, map->kind, 0);
+    p.workspace = tmapi_label3_divide(job, 0);
     *plan = p;
     return TMAP_OK;
 }
@@ -203,25 +197,19 @@ TMAP_DEVICE tmap_u32 tmapi_label3_number(const tmapi_label3_job *job, tmapi_labe
     return tile << TMAPI_LABEL3_TILE | row << job->lx | (at.x & ((1u << job->lx) - 1));
 }
 
-// Bits of columns 32 x to 32 x + 31 of row y of slice z; 0 outside the map.
-TMAP_DEVICE tmap_u32 tmapi_label3_row(const tmapi_label3_job *job, tmap_u32 x, tmap_u32 y,
-                                      tmap_u32 z) {
-    tmap_u32 bits;
-    if (x >= job->nx || y >= job->height || z >= job->depth) return 0;
-    bits = job->bits[z * job->bits_slice + y * job->bits_pitch + x];
-    return x + 1 == job->nx ? bits & job->last : bits;
-}
-
-// A word, the OR of the rows of its group. row: these four; 0 for those that it has not.
-TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmapi_label3_at at,
-                                        tmap_u32 *row) {
-    const tmap_u32 y = at.y * job->gy, z = at.z * job->gz;
-    const int two_y = job->gy > 1, two_z = job->gz > 1;
-    row[0] = tmapi_label3_row(job, at.x, y, z);
-    row[1] = two_y ? tmapi_label3_row(job, at.x, y + 1, z) : 0;
-    row[2] = two_z ? tmapi_label3_row(job, at.x, y, z + 1) : 0;
-    row[3] = two_y && two_z ? tmapi_label3_row(job, at.x, y + 1, z + 1) : 0;
-    return row[0] | row[1] | row[2] | row[3];
+// A word, the OR of the rows of its group. row: these: those of the first slice, then those of the
+// second one; 0 for those that it has not.
+TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmap_u32 word, tmap_u32 *row) {
+    uint4 v = {0, 0, 0, 0};
+    if (job->gz > 1)
+        v = ((const uint4 *)job->bits)[word];
+    else if (job->gy > 1) {
+        const uint2 two = ((const uint2 *)job->bits)[word];
+        v.x = two.x, v.y = two.y;
+    } else
+        v.x = job->bits[word];
+    row[0] = v.x, row[1] = v.y, row[2] = v.z, row[3] = v.w;
+    return v.x | v.y | v.z | v.w;
 }
 
 // The run of 1s of a word that contains cell `bit`, a power of two.
@@ -249,7 +237,7 @@ TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 ru
     const tmapi_label3_at at = tmapi_label3_place(job, run >> 4);
     const tmap_u32 bit = 1u << run % 16 * 2;
     tmap_u32 row[4], k;
-    const tmap_u32 word = tmapi_label3_group(job, at, row);
+    const tmap_u32 word = tmapi_label3_group(job, run >> 4, row);
     const tmap_u32 cells = tmapi_label3_run(word, word & bit ? bit : bit << 1);
     const tmap_u32 column = tmapi_label3_lead(row, cells, &k);
     const tmap_u64 of = (tmap_u64)(at.z * job->gz + k / 2) * job->height + at.y * job->gy + k % 2;
@@ -326,19 +314,21 @@ typedef struct tmapi_label3_near {
     tmap_u32 row[4], all, runs;
 } tmapi_label3_near;
 
-// The word at a place of the map, or of the tile f.tile; without cells if it is outside.
+// The word at a place of the map, or of the tile f.tile; without cells if it is outside or if not
+// `use`.
 TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                                tmap_u32 x, tmap_u32 y, tmap_u32 z) {
+                                                tmap_u32 x, tmap_u32 y, tmap_u32 z, int use) {
     const tmapi_label3_at at = {x, y, z};
     tmapi_label3_near w = {{0, 0, 0, 0}, 0, 0};
-    if (f.tile) {
+    if (f.tile && (x >> job->lx | y >> job->ly | z >> job->lz) == 0) {
         const tmap_u32 number = (z << job->ly | y) << job->lx | x;
-        if ((x >> job->lx | y >> job->ly | z >> job->lz) != 0) return w;
         const uint4 rows = f.tile[number];
         w.row[0] = rows.x, w.row[1] = rows.y, w.row[2] = rows.z, w.row[3] = rows.w;
         w.all = rows.x | rows.y | rows.z | rows.w, w.runs = number << 4;
-    } else
-        w.all = tmapi_label3_group(job, at, w.row), w.runs = tmapi_label3_number(job, at) << 4;
+    } else if (!f.tile && use && x < job->nx && y < job->ny && z < job->nz) {
+        const tmap_u32 number = tmapi_label3_number(job, at);
+        w.all = tmapi_label3_group(job, number, w.row), w.runs = number << 4;
+    }
     return w;
 }
 
@@ -363,15 +353,20 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
     const tmap_u32 n = (tmap_u32)job->neighbours, lane = threadIdx.x % 32;
     const int steps = n > 8 ? 4 : n == 6 ? 2 : 1;
     const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
-    const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z);
+    const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z, 1);
     tmap_u32 count = 0, lanes;
 #pragma unroll 1
     for (int k = -1; k < steps; ++k) {
         const tmap_u32 y = at.y + (k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0);
         const tmap_u32 z = at.z - (k > 0);
-        const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z);
-        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z);
-        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z);
+        // whether the word there and those to its left and its right are in other tiles
+        const int cross = ((at.y ^ y) >> job->ly | (at.z ^ z) >> job->lz) != 0;
+        const int cross_l = cross || (at.x ^ (at.x - 1)) >> job->lx;
+        const int cross_r = cross || (k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
+        if (!f.tile && !__any_sync(~0u, cross_l || cross_r)) continue;
+        const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z, cross_l || cross_r);
+        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, cross_l);
+        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, cross_r);
         // cells that touch one straight, to the left, to the right
         tmap_u32 straight = 0, left = w.all & l.all >> 31, right = 0;
         if (k >= 0) {
@@ -398,10 +393,9 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             straight &= (both & ~(both << 1)) + (both & ~straight);
         }
         if (!f.tile) {
-            const tmap_u32 other = (v.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? ~0u : 0;
-            straight &= other;
-            left &= (other & ~1u) | ((l.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? 1u : 0);
-            right &= other >> 1 | ((r.runs ^ w.runs) >> (TMAPI_LABEL3_TILE + 4) ? 1u << 31 : 0);
+            straight = cross ? straight : 0;
+            left &= (cross ? ~1u : 0) | (cross_l ? 1u : 0);
+            right &= (cross ? ~0u >> 1 : 0) | (cross_r ? 1u << 31 : 0);
         }
         while ((lanes = __ballot_sync(~0u, (straight | left | right) != 0)) != 0) {
             if (straight | left | right) {
@@ -430,14 +424,19 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
 
 // ---- the kernels --------------------------------------------------------------------------------
 
-// Turns bytes into bits, 32 a thread; a warp reads rows at odd addresses together.
-static __global__ void __launch_bounds__(256) tmapi_label3_pack_kernel(tmapi_label3_job job) {
-    const tmap_u32 i = blockIdx.x * 256 + threadIdx.x, row = i / job.nx, x = i % job.nx * 32;
-    const tmap_u32 lane = threadIdx.x % 32;
-    const unsigned char *cells = (const unsigned char *)job.cells + row / job.height * job.slice +
-                                 row % job.height * job.pitch + x;
-    const tmap_u32 left = row < job.rows ? job.width - x : 0;
+// Bits of the word at column 32 x of a row of a slice of the map; 0 outside it. A warp reads bytes
+// at odd addresses together.
+TMAP_DEVICE tmap_u32 tmapi_label3_pack(const tmapi_label3_job *job, tmap_u32 x, tmap_u32 y,
+                                       tmap_u32 z) {
+    const int in = x < job->nx && y < job->height && z < job->depth;
+    const tmap_u32 left = in ? job->width - x * 32 : 0, lane = threadIdx.x % 32;
+    const tmap_u64 at = in ? z * job->slice + y * job->pitch : 0;
+    const unsigned char *cells = (const unsigned char *)job->cells + at + x * 32;
     tmap_u32 word = 0;
+    if (job->kind == TMAP_LABEL3_BITS) {
+        word = in ? ((const tmap_u32 *)job->cells)[at + x] : 0;
+        return x + 1 == job->nx ? word & job->last : word;
+    }
     if (__any_sync(~0u, left && (left < 32 || (tmap_u64)cells % 16))) {
 #pragma unroll 8
         for (tmap_u32 k = 0; k < 32; ++k) {
@@ -450,10 +449,10 @@ static __global__ void __launch_bounds__(256) tmapi_label3_pack_kernel(tmapi_lab
         const uint4 low = __ldcs((const uint4 *)cells), high = __ldcs((const uint4 *)cells + 1);
         word = tmapi_label_pack16(low) | tmapi_label_pack16(high) << 16;
     }
-    if (left) ((tmap_u32 *)job.bits)[i] = word;
+    return word;
 }
 
-// Unites the runs of a tile; stores the number of each run's root.
+// Packs the words of a tile and unites their runs; stores the number of each run's root.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
     __shared__ uint4 tile[1u << TMAPI_LABEL3_TILE];
@@ -461,19 +460,27 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     __shared__ tmap_u64 queue[2u << TMAPI_LABEL3_TILE];
     const tmap_u32 i = threadIdx.x, base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
+    const tmap_u32 number = blockIdx.x << TMAPI_LABEL3_TILE | i, log = job.gy + job.gz - 2;
+    const tmapi_label3_at at = tmapi_label3_place(&job, number);
     const tmapi_label3_at in = tmapi_label3_place(&job, i); // of the tile
     tmap_u32 row[4], run, word, k;
     if (blockIdx.x == 0 && i == 0) *job.counter = 0;
-    word = tmapi_label3_group(&job, tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | i),
-                              row);
-    tile[i] = make_uint4(row[0], row[1], row[2], row[3]);
+    tile[i] = make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+    for (k = 0; k < 1u << log; ++k) {
+        const tmap_u32 bits =
+            tmapi_label3_pack(&job, at.x, at.y * job.gy + k % 2, at.z * job.gz + k / 2);
+        ((tmap_u32 *)(tile + i))[k] = job.bits[number << log | k] = bits;
+    }
+    row[0] = tile[i].x, row[1] = tile[i].y, row[2] = tile[i].z, row[3] = tile[i].w;
+    word = row[0] | row[1] | row[2] | row[3];
     for (tmap_u32 rest = word; rest; rest &= ~run) {
-        tmap_u32 number, column, y, z;
+        tmap_u32 node, column, y, z;
         run = tmapi_label3_run(word, rest & (0u - rest));
-        number = i << 4 | tmapi_label3_half(word, run & (0u - run));
+        node = i << 4 | tmapi_label3_half(word, run & (0u - run));
         column = in.x * 32 + tmapi_label3_lead(row, run, &k);
         y = in.y * job.gy + k % 2, z = in.z * job.gz + k / 2;
-        parent[number] = ((z * job.gy << job.ly) + y) << (job.lx + 21) | column << 16 | number;
+        parent[node] = ((z * job.gy << job.ly) + y) << (job.lx + 21) | column << 16 | node;
     }
     __syncthreads();
     tmapi_label3_touch(&job, f, in);
@@ -503,7 +510,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
     const tmapi_label3_at at = tmapi_label3_place(&job, number);
     tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run;
-    for (tmap_u32 rest = tmapi_label3_group(&job, at, row), word = rest; rest; rest &= ~run) {
+    for (tmap_u32 rest = tmapi_label3_group(&job, number, row), word = rest; rest; rest &= ~run) {
         tmap_u32 mine, root, up;
         run = tmapi_label3_run(word, rest & (0u - rest));
         mine = root = number << 4 | tmapi_label3_half(word, run & (0u - run));
@@ -567,7 +574,7 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     const tmapi_label3_at at = tmapi_label3_place(job, number);
     void *names = (char *)memory + (threadIdx.x - lane) * TMAPI_LABEL3_NAMES * (wide ? 8 : 4);
     tmap_u32 row[4], run, last = 0;
-    const tmap_u32 word = tmapi_label3_group(job, at, row);
+    const tmap_u32 word = tmapi_label3_group(job, number, row);
     const tmap_u32 image = at.z * job->height * job->nx; // its first word of bits
     tmap_u64 label = 0;
     if (job->separate && at.x == 0 && at.y == 0 && at.z < job->depth)
@@ -649,8 +656,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
-// plan->workspace: for each cell 0.75 bytes with 26 neighbours, 1.25 with 8 or 18, 2.25 with 4 or
-// 6, 1/8 more for a mask of bytes, and more for maps that fill their tiles in part.
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 8 or 18, 2.4 with 4 or 6,
+// and more for maps that fill their tiles in part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of, and
 // cudaErrorInvalidConfiguration for TMAP_ERANGE. It asks nothing of a device.
 static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int form,
@@ -679,22 +686,18 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
         !tmapi_raster_aligned(labels, plan->form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job, job.cells = cells, job.labels = labels, job.found = count;
-    tmapi_label3_divide(&job, plan->map.kind, (tmap_u64)workspace);
+    tmapi_label3_divide(&job, (tmap_u64)workspace);
     words = (tmap_u64)job.rows * job.nx;
-    const tmapi_raster_step steps[6] = {
-        {(const void *)tmapi_label3_pack_kernel,
-         {plan->map.kind == TMAP_LABEL3_BITS ? 0 : (words + 255) / 256, 256, 0}},
-        {(const void *)tmapi_label3_local_kernel,
-         {job.tiles, 1u << TMAPI_LABEL3_TILE, 64u << TMAPI_LABEL3_TILE}},
+    const tmapi_raster_step steps[5] = {
+        {(const void *)tmapi_label3_local_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
         {(const void *)tmapi_label3_sum_kernel,
          {(words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
         {job.wide ? (const void *)tmapi_label3_write_wide_kernel
                   : (const void *)tmapi_label3_write_kernel,
-         {job.tiles * 2ull, TMAPI_LABEL3_HALF,
-          TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES * (job.wide ? 8 : 4)}}};
-    return tmapi_raster_run(steps, 6, &job, stream);
+         {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
+    return tmapi_raster_run(steps, 5, &job, stream);
 }
 
 #endif
