@@ -67,7 +67,7 @@ typedef struct tmapi_label3_job {
     tmap_u32 tx, ty;     // tiles along x and y
     tmap_u32 tiles, rows;
     tmap_u32 *bits;    // of a word: those of the rows of its group
-    tmap_u32 *parent;  // of the run that starts at bits 2k or 2k + 1 of a word: 16 words + k
+    tmap_u32 *parent;  // of run k of word w of a tile: (16 tile + k) 512 + w
     tmap_u32 *first;   // a bit a cell: the first one of its component
     tmap_u32 *count;   // first cells in the previous words of the chunk
     tmap_u64 *chunk;   // first cells before a chunk of TMAPI_LABEL_CHUNK words
@@ -180,8 +180,7 @@ typedef struct tmapi_label3_at {
     tmap_u32 x, y, z;
 } tmapi_label3_at;
 
-// The word of a number, and its number: tiles one after the other. Its runs have the numbers from
-// 16 times that number on.
+// The word of a number, and its number: tiles one after the other.
 TMAP_DEVICE tmapi_label3_at tmapi_label3_place(const tmapi_label3_job *job, tmap_u32 word) {
     const tmap_u32 tile = word >> TMAPI_LABEL3_TILE, row = tile / job->tx;
     tmapi_label3_at at;
@@ -219,9 +218,16 @@ TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
     return below ? upto & ~0u << (32 - __clz((int)below)) : upto;
 }
 
-// Number in its word of the run that contains cell `bit`: half of the column where it starts.
-TMAP_DEVICE tmap_u32 tmapi_label3_half(tmap_u32 word, tmap_u32 bit) {
-    return (32u - (tmap_u32)__clz((int)(~word & (bit - 1)))) / 2;
+// The number of run 0 of a word. Run k has a number 512 k greater, so a warp that takes run k of its
+// words takes neighbours.
+TMAP_DEVICE tmap_u32 tmapi_label3_runs(tmap_u32 word) {
+    return word >> TMAPI_LABEL3_TILE << (TMAPI_LABEL3_TILE + 4) | (word & 511);
+}
+
+// The number of the run that contains cell `bit` of a word. runs: that of run 0.
+TMAP_DEVICE tmap_u32 tmapi_label3_node(tmap_u32 word, tmap_u32 bit, tmap_u32 runs) {
+    const tmap_u32 starts = word & ~(word << 1);
+    return runs + ((tmapi_raster_count(starts & (bit | (bit - 1))) - 1) << TMAPI_LABEL3_TILE);
 }
 
 // The first cell of a run `cells` in the order of slices, rows and columns: its column in the word.
@@ -234,11 +240,13 @@ TMAP_DEVICE tmap_u32 tmapi_label3_lead(const tmap_u32 *row, tmap_u32 cells, tmap
 
 // The first cell of a run of the map: 32 times the number of its word of bits, plus its bit.
 TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 run) {
-    const tmapi_label3_at at = tmapi_label3_place(job, run >> 4);
-    const tmap_u32 bit = 1u << run % 16 * 2;
+    const tmap_u32 number = run >> (TMAPI_LABEL3_TILE + 4) << TMAPI_LABEL3_TILE | (run & 511);
+    const tmapi_label3_at at = tmapi_label3_place(job, number);
     tmap_u32 row[4], k;
-    const tmap_u32 word = tmapi_label3_group(job, run >> 4, row);
-    const tmap_u32 cells = tmapi_label3_run(word, word & bit ? bit : bit << 1);
+    const tmap_u32 word = tmapi_label3_group(job, number, row);
+    tmap_u32 starts = word & ~(word << 1);
+    for (k = run >> TMAPI_LABEL3_TILE & 15; k; --k) starts &= starts - 1;
+    const tmap_u32 cells = tmapi_label3_run(word, starts & (0u - starts));
     const tmap_u32 column = tmapi_label3_lead(row, cells, &k);
     const tmap_u64 of = (tmap_u64)(at.z * job->gz + k / 2) * job->height + at.y * job->gy + k % 2;
     return (of * job->nx + at.x) * 32 + column;
@@ -324,10 +332,10 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
         const tmap_u32 number = (z << job->ly | y) << job->lx | x;
         const uint4 rows = f.tile[number];
         w.row[0] = rows.x, w.row[1] = rows.y, w.row[2] = rows.z, w.row[3] = rows.w;
-        w.all = rows.x | rows.y | rows.z | rows.w, w.runs = number << 4;
+        w.all = rows.x | rows.y | rows.z | rows.w, w.runs = number;
     } else if (!f.tile && use && x < job->nx && y < job->ny && z < job->nz) {
         const tmap_u32 number = tmapi_label3_number(job, at);
-        w.all = tmapi_label3_group(job, number, w.row), w.runs = number << 4;
+        w.all = tmapi_label3_group(job, number, w.row), w.runs = tmapi_label3_runs(number);
     }
     return w;
 }
@@ -409,8 +417,8 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                     runs = side < 0 ? l.runs : r.runs;
                 }
                 f.queue[count + tmapi_raster_count(lanes & ((1u << lane) - 1))] =
-                    (tmap_u64)(w.runs + tmapi_label3_half(w.all, bit)) << 32 |
-                    (runs + tmapi_label3_half(all, to));
+                    (tmap_u64)tmapi_label3_node(w.all, bit, w.runs) << 32 |
+                    tmapi_label3_node(all, to, runs);
                 if (side == 0) straight = rest;
                 if (side < 0) left = rest;
                 if (side > 0) right = rest;
@@ -470,14 +478,19 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     for (k = 0; k < 1u << log; ++k) {
         const tmap_u32 bits =
             tmapi_label3_pack(&job, at.x, at.y * job.gy + k % 2, at.z * job.gz + k / 2);
-        ((tmap_u32 *)(tile + i))[k] = job.bits[number << log | k] = bits;
+        ((tmap_u32 *)(tile + i))[k] = bits;
     }
     row[0] = tile[i].x, row[1] = tile[i].y, row[2] = tile[i].z, row[3] = tile[i].w;
     word = row[0] | row[1] | row[2] | row[3];
-    for (tmap_u32 rest = word; rest; rest &= ~run) {
-        tmap_u32 node, column, y, z;
+    if (log == 2)
+        ((uint4 *)job.bits)[number] = tile[i];
+    else if (log)
+        ((uint2 *)job.bits)[number] = make_uint2(row[0], row[1]);
+    else
+        job.bits[number] = word;
+    for (tmap_u32 rest = word, node = i; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
+        tmap_u32 column, y, z;
         run = tmapi_label3_run(word, rest & (0u - rest));
-        node = i << 4 | tmapi_label3_half(word, run & (0u - run));
         column = in.x * 32 + tmapi_label3_lead(row, run, &k);
         y = in.y * job.gy + k % 2, z = in.z * job.gz + k / 2;
         parent[node] = ((z * job.gy << job.ly) + y) << (job.lx + 21) | column << 16 | node;
@@ -485,11 +498,9 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     __syncthreads();
     tmapi_label3_touch(&job, f, in);
     __syncthreads();
-    for (tmap_u32 rest = word; rest; rest &= ~run) {
-        run = tmapi_label3_run(word, rest & (0u - rest));
-        k = i << 4 | tmapi_label3_half(word, run & (0u - run));
+    k = i;
+    for (tmap_u32 rest = word & ~(word << 1); rest; rest &= rest - 1, k += 1u << TMAPI_LABEL3_TILE)
         job.parent[base + k] = base + (tmapi_label3_tile_root(parent, k) & 0xffff);
-    }
 }
 
 // Unites the runs of a tile with those of other tiles.
@@ -509,11 +520,11 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_roots_kernel(tmapi_label3_job job) {
     const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
     const tmapi_label3_at at = tmapi_label3_place(&job, number);
-    tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run;
-    for (tmap_u32 rest = tmapi_label3_group(&job, number, row), word = rest; rest; rest &= ~run) {
-        tmap_u32 mine, root, up;
+    tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run, mine = tmapi_label3_runs(number);
+    for (tmap_u32 rest = tmapi_label3_group(&job, number, row), word = rest; rest;
+         rest &= ~run, mine += 1u << TMAPI_LABEL3_TILE) {
+        tmap_u32 root = mine, up;
         run = tmapi_label3_run(word, rest & (0u - rest));
-        mine = root = number << 4 | tmapi_label3_half(word, run & (0u - run));
         while ((up = job.parent[root]) != root) root = up;
         if (root != mine)
             job.parent[mine] = root;
@@ -573,7 +584,11 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x, lane = threadIdx.x % 32;
     const tmapi_label3_at at = tmapi_label3_place(job, number);
     void *names = (char *)memory + (threadIdx.x - lane) * TMAPI_LABEL3_NAMES * (wide ? 8 : 4);
-    tmap_u32 row[4], run, last = 0;
+    const tmap_u32 each = job->width % 4 || (tmap_u64)job->labels % 16 ? 1 : 4;
+    const tmap_u32 log = job->gy + job->gz - 2, column = lane * each % 32;
+    const tmap_u64 start =
+        ((tmap_u64)at.z * job->gz * job->height + at.y * job->gy) * job->width + at.x * 32;
+    tmap_u32 row[4], last = 0, has;
     const tmap_u32 word = tmapi_label3_group(job, number, row);
     const tmap_u32 image = at.z * job->height * job->nx; // its first word of bits
     tmap_u64 label = 0;
@@ -582,11 +597,8 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
             (at.z + 1 < job->depth ? tmapi_label3_before(job, image + job->height * job->nx)
                                    : *job->total) -
             tmapi_label3_before(job, image);
-    for (tmap_u32 rest = word; rest; rest &= ~run) {
-        tmap_u32 half, root;
-        run = tmapi_label3_run(word, rest & (0u - rest));
-        half = tmapi_label3_half(word, run & (0u - run));
-        root = job->parent[number << 4 | half];
+    for (tmap_u32 rest = word & ~(word << 1), k = 0; rest; rest &= rest - 1, ++k) {
+        const tmap_u32 root = job->parent[tmapi_label3_runs(number) + (k << TMAPI_LABEL3_TILE)];
         if (root != last || label == 0) {
             const tmap_u64 cell = tmapi_label3_first(job, root);
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
@@ -594,50 +606,34 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
             if (job->separate) label -= tmapi_label3_before(job, image);
             last = root;
         }
-        tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + half, label, wide);
+        tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + k, label, wide);
     }
+    // columns of the map in the word; above them a bit for each row that the map has
+    has = at.x < job->nx && at.y < job->ny && at.z < job->nz ? 1 : 0;
+    if (job->gy > 1 && at.y * 2 + 1 < job->height) has |= has << 1;
+    if (job->gz > 1 && at.z * 2 + 1 < job->depth) has |= has << 2;
+    has = has << 6 | (job->width - at.x * 32 < 32 ? job->width - at.x * 32 : 32);
     rows[threadIdx.x] = make_uint4(row[0], row[1], row[2], row[3]);
     __syncwarp();
-    {
-        const tmap_u32 each = job->width % 4 || (tmap_u64)job->labels % 16 ? 1 : 4;
-        const tmap_u32 log = job->gy + job->gz - 2, y = at.y * job->gy, z = at.z * job->gz;
-        const tmap_u32 column = lane * each % 32, plane = job->gy > 1;
-        const tmap_u64 start = ((tmap_u64)z * job->height + y) * job->width + at.x * 32;
-        // columns of the map in the word; above them a bit for each row that the map has
-        tmap_u32 has = at.x < job->nx && z < job->depth && y < job->height ? 1 : 0;
-        if (has && plane && y + 1 < job->height) has |= 2;
-        if (job->gz > 1 && z + 1 < job->depth) has |= has << 2;
-        has = has << 6 | (job->width - at.x * 32 < 32 ? job->width - at.x * 32 : 32);
 #pragma unroll 2
-        for (tmap_u32 i = lane * each / 32; i < 32u << log; i += each) {
-            const tmap_u32 k = i >> log, r = i & ((1u << log) - 1);
-            const tmap_u64 from = __shfl_sync(~0u, start, (int)k);
-            const tmap_u32 there = __shfl_sync(~0u, has, (int)k);
-            const uint4 four = rows[threadIdx.x - lane + k];
-            const tmap_u32 cells = (r < 2    ? r ? four.y : four.x
-                                    : r == 2 ? four.z
-                                             : four.w) >>
-                                   column;
-            const tmap_u32 all = four.x | four.y | four.z | four.w;
-            // the first run of these cells, and the other one
-            const tmap_u32 some = all >> column & 15, low = some & (0u - some);
-            const tmap_u32 next = some & (some + low), one = some & ~next;
-            const tmap_u32 at_k = k * TMAPI_LABEL3_NAMES;
-            const tmap_u64 to =
-                from + ((tmap_u64)(r / 2) * job->height + r % 2) * job->width + column;
-            const tmap_u64 a =
-                low ? tmapi_label_get(names, at_k + tmapi_label3_half(all, low << column), wide)
-                    : 0;
-            tmap_u64 b = 0, name[4];
-            if (next) {
-                const tmap_u32 bit = (next & (0u - next)) << column;
-                b = tmapi_label_get(names, at_k + tmapi_label3_half(all, bit), wide);
-            }
-            if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
+    for (tmap_u32 i = lane * each / 32; i < 32u << log; i += each) {
+        const tmap_u32 k = i >> log, r = i & ((1u << log) - 1), names_k = k * TMAPI_LABEL3_NAMES;
+        const tmap_u32 there = __shfl_sync(~0u, has, (int)k);
+        const tmap_u64 to = __shfl_sync(~0u, start, (int)k) +
+                            ((tmap_u64)(r / 2) * job->height + r % 2) * job->width + column;
+        const uint4 v = rows[threadIdx.x - lane + k];
+        const tmap_u32 all = v.x | v.y | v.z | v.w, starts = all & ~(all << 1);
+        const tmap_u32 cells = (r & 2 ? r & 1 ? v.w : v.z : r & 1 ? v.y : v.x) >> column;
+        // cells of the two runs that four columns can have, and of the first one; its number
+        const tmap_u32 some = all >> column & 15, one = some & ~(some + (some & (0u - some)));
+        const tmap_u32 run = tmapi_raster_count(starts & ((2u << column) - 1)) - (some & 1);
+        const tmap_u64 a = one ? tmapi_label_get(names, names_k + run, wide) : 0;
+        const tmap_u64 b = some != one ? tmapi_label_get(names, names_k + run + 1, wide) : 0;
+        tmap_u64 name[4];
+        if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
-            for (tmap_u32 c = 0; c < 4; ++c) name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
-            tmapi_label3_put(job->labels, to, name, each, wide);
-        }
+        for (tmap_u32 c = 0; c < 4; ++c) name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
+        tmapi_label3_put(job->labels, to, name, each, wide);
     }
 }
 
