@@ -1042,12 +1042,7 @@ TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap
         slot += starts >> k & 1;
         v[k] = in >> k & 1 ? tmapi_label_get(room->names, slot, wide) : 0;
     }
-    if (wide) {
-        TMAPI_STCS((ulonglong2 *)out, make_ulonglong2(v[0], v[1]));
-        TMAPI_STCS((ulonglong2 *)out + 1, make_ulonglong2(v[2], v[3]));
-    } else
-        TMAPI_STCS((uint4 *)out,
-                   make_uint4((tmap_u32)v[0], (tmap_u32)v[1], (tmap_u32)v[2], (tmap_u32)v[3]));
+    tmapi_label_put4(out, v, wide);
 }
 
 TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, const int wide) {

@@ -375,6 +375,7 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z, cross_l || cross_r);
         const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, cross_l);
         const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, cross_r);
+        const tmap_u32 last = tmapi_label3_node(l.all, 1u << 31, l.runs); // run of the word l
         // cells that touch one straight, to the left, to the right
         tmap_u32 straight = 0, left = w.all & l.all >> 31, right = 0;
         if (k >= 0) {
@@ -410,15 +411,12 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                 const int side = straight ? 0 : left ? -1 : 1;
                 const tmap_u32 set = straight ? straight : left ? left : right;
                 const tmap_u32 bit = set & (0u - set), rest = set & (set - 1);
-                tmap_u32 to = side == 0 ? bit : side < 0 ? bit >> 1 : bit << 1;
-                tmap_u32 all = v.all, runs = v.runs;
-                if (to == 0) { // in the next word
-                    to = side < 0 ? 1u << 31 : 1u, all = side < 0 ? l.all : r.all;
-                    runs = side < 0 ? l.runs : r.runs;
-                }
+                const tmap_u32 to = side == 0 ? bit : side < 0 ? bit >> 1 : bit << 1;
+                const tmap_u32 its = to         ? tmapi_label3_node(v.all, to, v.runs)
+                                     : side < 0 ? last
+                                                : r.runs;
                 f.queue[count + tmapi_raster_count(lanes & ((1u << lane) - 1))] =
-                    (tmap_u64)tmapi_label3_node(w.all, bit, w.runs) << 32 |
-                    tmapi_label3_node(all, to, runs);
+                    (tmap_u64)tmapi_label3_node(w.all, bit, w.runs) << 32 | its;
                 if (side == 0) straight = rest;
                 if (side < 0) left = rest;
                 if (side > 0) right = rest;
@@ -560,22 +558,6 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
     tmapi_label_sum(&job.count, &words, &job.chunk, &job.counter, &found);
 }
 
-// Stores the labels of 1 or 4 cells from cell `to` on.
-TMAP_DEVICE void tmapi_label3_put(void *labels, tmap_u64 to, const tmap_u64 *name, tmap_u32 cells,
-                                  const int wide) {
-    tmap_u32 *const at = (tmap_u32 *)labels + (wide ? 2 * to : to);
-    if (wide && cells == 1)
-        TMAPI_STCS((tmap_u64 *)at, name[0]);
-    else if (wide) {
-        TMAPI_STCS((ulonglong2 *)at, make_ulonglong2(name[0], name[1]));
-        TMAPI_STCS((ulonglong2 *)at + 1, make_ulonglong2(name[2], name[3]));
-    } else if (cells == 1)
-        TMAPI_STCS(at, (tmap_u32)name[0]);
-    else
-        TMAPI_STCS((uint4 *)at, make_uint4((tmap_u32)name[0], (tmap_u32)name[1], (tmap_u32)name[2],
-                                           (tmap_u32)name[3]));
-}
-
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
 // then a lane writes the labels of four neighbouring cells at a time, or of one if they may not be
 // at a multiple of 16 bytes.
@@ -633,7 +615,10 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
-        tmapi_label3_put(job->labels, to, name, each, wide);
+        if (each == 4)
+            tmapi_label_put4((char *)job->labels + (wide ? to * 8 : to * 4), name, wide);
+        else
+            tmapi_label_put((char *)job->labels + (wide ? to * 8 : to * 4), 0, name[0], wide);
     }
 }
 

@@ -54,6 +54,16 @@ TMAP_DEVICE void tmapi_label_put(void *to, tmap_u32 i, tmap_u64 label, const int
         ((tmap_u32 *)to)[i] = (tmap_u32)label;
 }
 
+// Writes four labels at a multiple of 16 bytes.
+TMAP_DEVICE void tmapi_label_put4(void *to, const tmap_u64 *v, const int wide) {
+    if (wide) {
+        TMAPI_STCS((ulonglong2 *)to, make_ulonglong2(v[0], v[1]));
+        TMAPI_STCS((ulonglong2 *)to + 1, make_ulonglong2(v[2], v[3]));
+    } else
+        TMAPI_STCS((uint4 *)to,
+                   make_uint4((tmap_u32)v[0], (tmap_u32)v[1], (tmap_u32)v[2], (tmap_u32)v[3]));
+}
+
 // ---- the scan of counts -------------------------------------------------------------------------
 
 // An exclusive scan over the block's threads. total: the sum of all.
