@@ -198,17 +198,18 @@ TMAP_DEVICE tmap_u32 tmapi_label3_number(const tmapi_label3_job *job, tmapi_labe
 
 // A word, the OR of the rows of its group. row: these: those of the first slice, then those of the
 // second one; 0 for those that it has not.
-TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmap_u32 word, tmap_u32 *row) {
-    uint4 v = {0, 0, 0, 0};
-    if (job->gz > 1)
-        v = ((const uint4 *)job->bits)[word];
-    else if (job->gy > 1) {
-        const uint2 two = ((const uint2 *)job->bits)[word];
-        v.x = two.x, v.y = two.y;
-    } else
-        v.x = job->bits[word];
+TMAP_DEVICE tmap_u32 tmapi_label3_split(uint4 v, tmap_u32 *row) {
     row[0] = v.x, row[1] = v.y, row[2] = v.z, row[3] = v.w;
     return v.x | v.y | v.z | v.w;
+}
+TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmap_u32 word, tmap_u32 *row) {
+    uint2 v = {0, 0};
+    if (job->gz > 1) return tmapi_label3_split(((const uint4 *)job->bits)[word], row);
+    if (job->gy > 1)
+        v = ((const uint2 *)job->bits)[word];
+    else
+        v.x = job->bits[word];
+    return tmapi_label3_split(make_uint4(v.x, v.y, 0, 0), row);
 }
 
 // The run of 1s of a word that contains cell `bit`, a power of two.
@@ -300,8 +301,8 @@ TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmapi_label3_fo
     }
 }
 
-// Unites the last 32 pairs of the queue of `count`. Returns the number of pairs left. Collective for
-// the warp.
+// Unites the last 32 pairs of the queue of `count` pairs. Returns the number of those left.
+// Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label3_forest f,
                                         tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, left = count < 32 ? 0 : count - 32;
@@ -329,10 +330,8 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
     const tmapi_label3_at at = {x, y, z};
     tmapi_label3_near w = {{0, 0, 0, 0}, 0, 0};
     if (f.tile && (x >> job->lx | y >> job->ly | z >> job->lz) == 0) {
-        const tmap_u32 number = (z << job->ly | y) << job->lx | x;
-        const uint4 rows = f.tile[number];
-        w.row[0] = rows.x, w.row[1] = rows.y, w.row[2] = rows.z, w.row[3] = rows.w;
-        w.all = rows.x | rows.y | rows.z | rows.w, w.runs = number;
+        w.runs = (z << job->ly | y) << job->lx | x;
+        w.all = tmapi_label3_split(f.tile[w.runs], w.row);
     } else if (!f.tile && use && x < job->nx && y < job->ny && z < job->nz) {
         const tmap_u32 number = tmapi_label3_number(job, at);
         w.all = tmapi_label3_group(job, number, w.row), w.runs = tmapi_label3_runs(number);
@@ -469,36 +468,36 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     const tmap_u32 number = blockIdx.x << TMAPI_LABEL3_TILE | i, log = job.gy + job.gz - 2;
     const tmapi_label3_at at = tmapi_label3_place(&job, number);
     const tmapi_label3_at in = tmapi_label3_place(&job, i); // of the tile
-    tmap_u32 row[4], run, word, k;
+    tmapi_label3_near w;
+    tmap_u32 run, node = i;
     if (blockIdx.x == 0 && i == 0) *job.counter = 0;
     tile[i] = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
-    for (k = 0; k < 1u << log; ++k) {
-        const tmap_u32 bits =
-            tmapi_label3_pack(&job, at.x, at.y * job.gy + k % 2, at.z * job.gz + k / 2);
-        ((tmap_u32 *)(tile + i))[k] = bits;
-    }
-    row[0] = tile[i].x, row[1] = tile[i].y, row[2] = tile[i].z, row[3] = tile[i].w;
-    word = row[0] | row[1] | row[2] | row[3];
+    for (tmap_u32 r = 0; r < 1u << log; ++r)
+        ((tmap_u32 *)(tile + i))[r] =
+            tmapi_label3_pack(&job, at.x, at.y * job.gy + r % 2, at.z * job.gz + r / 2);
+    w = tmapi_label3_look(&job, f, in.x, in.y, in.z, 1);
     if (log == 2)
         ((uint4 *)job.bits)[number] = tile[i];
     else if (log)
-        ((uint2 *)job.bits)[number] = make_uint2(row[0], row[1]);
+        ((uint2 *)job.bits)[number] = make_uint2(w.row[0], w.row[1]);
     else
-        job.bits[number] = word;
-    for (tmap_u32 rest = word, node = i; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
-        tmap_u32 column, y, z;
-        run = tmapi_label3_run(word, rest & (0u - rest));
-        column = in.x * 32 + tmapi_label3_lead(row, run, &k);
-        y = in.y * job.gy + k % 2, z = in.z * job.gz + k / 2;
-        parent[node] = ((z * job.gy << job.ly) + y) << (job.lx + 21) | column << 16 | node;
+        job.bits[number] = w.all;
+    for (tmap_u32 rest = w.all; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
+        tmap_u32 column, r, row;
+        run = tmapi_label3_run(w.all, rest & (0u - rest));
+        column = in.x * 32 + tmapi_label3_lead(w.row, run, &r);
+        row = ((in.z * job.gz + r / 2) * job.gy << job.ly) + in.y * job.gy + r % 2;
+        parent[node] = row << (job.lx + 21) | column << 16 | node;
     }
     __syncthreads();
     tmapi_label3_touch(&job, f, in);
     __syncthreads();
-    k = i;
-    for (tmap_u32 rest = word & ~(word << 1); rest; rest &= rest - 1, k += 1u << TMAPI_LABEL3_TILE)
-        job.parent[base + k] = base + (tmapi_label3_tile_root(parent, k) & 0xffff);
+    node = i;
+    for (tmap_u32 rest = w.all & ~(w.all << 1); rest; rest &= rest - 1) {
+        job.parent[base + node] = base + (tmapi_label3_tile_root(parent, node) & 0xffff);
+        node += 1u << TMAPI_LABEL3_TILE;
+    }
 }
 
 // Unites the runs of a tile with those of other tiles.
@@ -527,13 +526,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
         if (root != mine)
             job.parent[mine] = root;
         else {
-            tmap_u32 open = run; // until a row has cells of it
+            tmap_u32 k;
+            const tmap_u32 cell = 1u << tmapi_label3_lead(row, run, &k);
 #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                const tmap_u32 cells = row[k] & open;
-                first[k] |= cells & (0u - cells);
-                if (cells) open = 0;
-            }
+            for (tmap_u32 r = 0; r < 4; ++r) first[r] |= r == k ? cell : 0;
         }
     }
     if (at.x >= job.nx) return;
