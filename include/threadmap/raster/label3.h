@@ -219,8 +219,8 @@ TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
     return below ? upto & ~0u << (32 - __clz((int)below)) : upto;
 }
 
-// The number of run 0 of a word. Run k has a number 512 k greater, so a warp that takes run k of its
-// words takes neighbours.
+// The number of run 0 of a word. Run k has a number 512 k greater, so a warp that takes run k of
+// its words takes neighbours.
 TMAP_DEVICE tmap_u32 tmapi_label3_runs(tmap_u32 word) {
     return word >> TMAPI_LABEL3_TILE << (TMAPI_LABEL3_TILE + 4) | (word & 511);
 }
@@ -284,14 +284,8 @@ TMAP_DEVICE void tmapi_label3_tile_unite(volatile tmap_u32 *parent, tmap_u32 a, 
     }
 }
 
-// The same for runs of two tiles, unless the block has recently done so.
-TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmapi_label3_forest f, tmap_u32 a,
-                                    tmap_u32 b) {
-    volatile tmap_u64 *recent = f.recent;
-    a = f.parent[a], b = f.parent[b];
-    recent += (a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE);
-    if (*recent == ((tmap_u64)a << 32 | b)) return;
-    *recent = (tmap_u64)a << 32 | b;
+// The same for runs of two tiles.
+TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmap_u32 a, tmap_u32 b) {
     for (;;) {
         tmap_u32 high;
         a = tmapi_label_node_root(job->parent, a), b = tmapi_label_node_root(job->parent, b);
@@ -306,13 +300,23 @@ TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmapi_label3_fo
 TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label3_forest f,
                                         tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, left = count < 32 ? 0 : count - 32;
+    const int some = left + lane < count;
+    tmap_u32 a, b;
+    tmap_u64 pair;
     __syncwarp();
-    if (left + lane < count) {
-        const tmap_u64 pair = f.queue[left + lane];
-        if (f.tile)
-            tmapi_label3_tile_unite(f.parent, (tmap_u32)(pair >> 32), (tmap_u32)pair);
-        else
-            tmapi_label3_unite(job, f, (tmap_u32)(pair >> 32), (tmap_u32)pair);
+    pair = f.queue[left + (some ? lane : 0)];
+    a = (tmap_u32)(pair >> 32), b = (tmap_u32)pair;
+    if (f.tile) {
+        if (some) tmapi_label3_tile_unite(f.parent, a, b);
+    } else { // unless the lane before has the same trees, or the block has recently united them
+        a = f.parent[a], b = f.parent[b], pair = (tmap_u64)a << 32 | b;
+        const tmap_u64 before = __shfl_up_sync(~0u, pair, 1);
+        volatile tmap_u64 *recent =
+            f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE));
+        if (some && (lane == 0 || before != pair) && *recent != pair) {
+            *recent = pair;
+            tmapi_label3_unite(job, a, b);
+        }
     }
     __syncwarp();
     return left;
@@ -424,7 +428,7 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             if (count >= 32) count = tmapi_label3_flush(job, f, count);
         }
     }
-    tmapi_label3_flush(job, f, count);
+    if (count) tmapi_label3_flush(job, f, count);
 }
 
 // ---- the kernels --------------------------------------------------------------------------------
