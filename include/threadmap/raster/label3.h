@@ -50,6 +50,7 @@ typedef struct tmap_label3_map {
 #define TMAPI_LABEL3_TILE  9u   // log2 of the words of a tile
 #define TMAPI_LABEL3_HALF  256u // threads of the last kernels, two blocks a tile
 #define TMAPI_LABEL3_NAMES 17u  // from one word's labels to the next one's, in shared memory
+#define TMAPI_LABEL3_LOCAL (96u << TMAPI_LABEL3_TILE) // bytes of shared memory of a tile
 
 // The argument of the kernels. A word is 32 columns of a group; a tile is a box of words.
 typedef struct tmapi_label3_job {
@@ -464,9 +465,10 @@ TMAP_DEVICE tmap_u32 tmapi_label3_pack(const tmapi_label3_job *job, tmap_u32 x, 
 // Packs the words of a tile and unites their runs; stores the number of each run's root.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
-    __shared__ uint4 tile[1u << TMAPI_LABEL3_TILE];
-    __shared__ tmap_u32 parent[16u << TMAPI_LABEL3_TILE];
-    __shared__ tmap_u64 queue[2u << TMAPI_LABEL3_TILE];
+    extern __shared__ uint4 tmapi_label3_memory[];
+    uint4 *tile = tmapi_label3_memory;
+    tmap_u64 *queue = (tmap_u64 *)(tile + (1u << TMAPI_LABEL3_TILE));
+    tmap_u32 *parent = (tmap_u32 *)(queue + (2u << TMAPI_LABEL3_TILE));
     const tmap_u32 i = threadIdx.x, base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
     const tmap_u32 number = blockIdx.x << TMAPI_LABEL3_TILE | i, log = job.gy + job.gz - 2;
@@ -670,14 +672,16 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     tmapi_label3_divide(&job, (tmap_u64)workspace);
     words = (tmap_u64)job.rows * job.nx;
     const tmapi_raster_step steps[5] = {
-        {(const void *)tmapi_label3_local_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
+        {(const void *)tmapi_label3_local_kernel,
+         {job.tiles, 1u << TMAPI_LABEL3_TILE, TMAPI_LABEL3_LOCAL}},
         {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
         {(const void *)tmapi_label3_sum_kernel,
          {(words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
         {job.wide ? (const void *)tmapi_label3_write_wide_kernel
                   : (const void *)tmapi_label3_write_kernel,
-         {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}}};
+         {job.tiles * 2ull, TMAPI_LABEL3_HALF,
+          TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES * (job.wide ? 8 : 4)}}};
     return tmapi_raster_run(steps, 5, &job, stream);
 }
 
