@@ -37,6 +37,25 @@ def table_floods(data):
                   "again, to bits", "labels"], rows)
 
 
+def table_label3(data):
+    """Labels of volumes and of batches of images, and CuPy's."""
+    results, peers, rows = data.get("label3"), data.get("peers_label3"), []
+    inputs = list(dict.fromkeys(row["input"] for row in results.at("label"))) if results else []
+
+    def line(title, variant, domain, near, of=results):
+        found = {row["input"]: row for row in of.at("label") if row["variant"] == variant
+                 and row["domain"] == domain and row["connectivity"] == near}
+        rows.append([title, str(near), *(ms(found.get(given)) for given in inputs)])
+    for near in (26, 18, 6) if inputs else ():
+        line("512³", "label3", "volume", near)
+    if inputs and peers:
+        line("512³, CuPy", "cupy_label", "volume", 26, peers)
+    for near in (8, 4) if inputs else ():
+        line("1024 images of 256²", "label3", "batch", near)
+        line("one picture of 8192² by `tmap_label`", "picture", "map", near)
+    return table(["masks of bytes ", "neighbours", *(given.replace("_", " ") for given in inputs)], rows)
+
+
 def flood_ratios(results, over, under, given):
     """The speed of one form by that of another, size by size."""
     found = {}
