@@ -190,14 +190,14 @@ def draw_fig11(pyplot, data):
     for places, work in zip(grid, WORKS):
         for axes, rho in zip(places, (16, 32)):
             sizes, drawn = results.sizes(work, "gasket"), False
-            for form, marker in ((1, "o"), (2, "P"), (3, "X")):
+            for form, marker, dashes in ((1, "o", "-"), (2, "P", "--"), (3, "X", ":")):
                 for name, colour, more in (("wmma_fp16", RED, {"form": form}),
                                            (f"mma{form}", BLUE, {})):
                     drawn |= curve(axes, [
                         (side("gasket", size),
                          ratio(box_row(results, work, size, rho, "lambda_block"),
                                box_row(results, work, size, rho, name, tiles_per_block=1, **more)))
-                        for size in sizes], color=colour, marker=marker,
+                        for size in sizes], color=colour, marker=marker, linestyle=dashes,
                         label=f"variant {form}, " + ("WMMA" if more else "integers"))
             if not drawn:
                 note(f"fig11: nothing measured for {work}, rho = {rho}")
