@@ -3,7 +3,7 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
-#include "../tests/cuda_check.h"
+#include "../tests/kit.h"
 
 // A time in milliseconds: the median, and the spread of the middle half of the samples in percent
 // of it.

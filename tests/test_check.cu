@@ -5,9 +5,8 @@
 #ifndef TMAP_CHECK
 #define TMAP_CHECK
 #endif
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "kit.h"
+
 #include <sys/wait.h>
 #include <threadmap/adaptive.h>
 #include <threadmap/fractal.h>
@@ -393,17 +392,15 @@ static int in_child(cudaError_t (*run)(void), char *text, size_t room) {
 
 int main(void) {
     static char text[1 << 16];
-    int failures = 0;
     if (in_child(NULL, text, sizeof text) == 77) return puts("SKIP: no NVIDIA GPU here"), 77;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (size_t i = 0; i < COUNT(cases); ++i) {
         const int status = in_child(cases[i].run, text, sizeof text);
         const char *told = strstr(text, "threadmap: ");
         int ok = status == 0 && !told;
         if (cases[i].told) // 86: the CPU machine's
             ok = (status == TOLD || status == 86) && told && !strstr(told + 1, "threadmap: ") &&
                  strncmp(told + 11, cases[i].told, strlen(cases[i].told)) == 0;
-        if (!ok && ++failures) printf("FAIL %s: exit status %d, %s\n", cases[i].name, status, text);
+        EXPECT(ok, "%s: exit status %d, %s", cases[i].name, status, text);
     }
-    printf("test_check: %s\n", failures ? "FAILED" : "passed");
-    return failures != 0;
+    return kit_end("test_check");
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_cxx: each call of cxx.h, by lambdas with captures, gives what the C form gives; both run.
-#include "cuda_check.h"
-#include "hash.h"
-#include <string.h>
+#include "kit.h"
 #include <threadmap/cxx.h>
 
 enum { R = 6, SIDE = 64, PLACES = SIDE * SIDE, N = 700 };
@@ -19,8 +17,6 @@ typedef struct job {
 typedef struct vec3 {
     float v[3];
 } vec3;
-
-static int failures;
 
 static __device__ float squared(const float *u, const float *v) {
     return (u[0] - v[0]) * (u[0] - v[0]) + (u[1] - v[1]) * (u[1] - v[1]) +
@@ -245,10 +241,9 @@ static void compare(unsigned call) {
     job j;
     int written = 0;
     for (tmap_u32 i = 0; i < PLACES; ++i) in[i] = (float)(check_hash(i, 7) % 1024) / 256;
-    CHECK(cudaMalloc((void **)&j.in, sizeof in));
-    CHECK(cudaMalloc((void **)&j.out, sizeof out[0]));
-    CHECK(cudaMalloc(&j.to.workspace, WORKSPACE));
-    CHECK(cudaMemcpy((void *)j.in, in, sizeof in, cudaMemcpyHostToDevice));
+    j.in = (const float *)kit_to_device(in, sizeof in);
+    j.out = (float *)kit_device(sizeof out[0]);
+    j.to.workspace = kit_device(WORKSPACE);
     j.rate = 1.5f;
     j.to.result = j.out;
     j.rows.workspace = j.to.workspace, j.rows.result = j.out, j.rows.result_others = 0;
@@ -264,22 +259,13 @@ static void compare(unsigned call) {
         CHECK(cudaMemcpy(out[form], j.out, sizeof out[0], cudaMemcpyDeviceToHost));
     }
     for (int i = 0; i < OUT; ++i) written |= out[0][i] != 0;
-    if (!written || memcmp(out[0], out[1], sizeof out[0])) {
-        printf("%s: not what the C form gives\n", calls[call].name);
-        ++failures;
-    }
-    CHECK(cudaFree((void *)j.in));
-    CHECK(cudaFree(j.out));
-    CHECK(cudaFree(j.to.workspace));
+    EXPECT(written && !memcmp(out[0], out[1], sizeof out[0]), "%s: not what the C form gives",
+           calls[call].name);
+    kit_release(0);
 }
 
 int main(void) {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    for (unsigned i = 0; i < sizeof calls / sizeof *calls; ++i) compare(i);
-    printf("test_cxx: %zu calls, %d failures\n", sizeof calls / sizeof *calls, failures);
-    return failures != 0;
+    kit_begin();
+    for (unsigned i = 0; i < COUNT(calls); ++i) compare(i);
+    return kit_end("test_cxx");
 }

@@ -2,7 +2,7 @@
 // The facts of a device and a kernel (launch.h), and the blocks that a multiprocessor holds by
 // tmap_resident_blocks: beside what the CUDA runtime says here, and, for devices that are not here,
 // beside the formula of NVIDIA's <cuda_occupancy.h>, where the toolkit has it.
-#include "cuda_check.h"
+#include "kit.h"
 
 #include <threadmap/launch.h>
 
@@ -22,10 +22,8 @@ __global__ void __launch_bounds__(256) static_memory(int *out) {
     out[threadIdx.x] = all[(threadIdx.x * 37 + out[0]) % 3000];
 }
 
-static int failures;
-
 static void same(const char *what, tmap_u64 got, tmap_u64 want) {
-    if (got != want && failures++ < 20) printf("FAIL %s: %llu, not %llu\n", what, got, want);
+    EXPECT(got == want, "%s: %llu, not %llu", what, got, want);
 }
 
 // Compute capabilities 7.5 to 12.0, as NVIDIA's programming guide lists them.
@@ -77,22 +75,20 @@ static tmap_u32 nvidias(const device *d, tmap_u32 registers, tmap_u32 fixed, tma
 #endif
 
 // Every device, and steps through registers, threads and both kinds of shared memory.
-static tmap_u64 beside_nvidias_formula(void) {
-    tmap_u64 cases = 0;
+static void beside_nvidias_formula(void) {
 #if defined(NVIDIAS_FORMULA)
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i)
+    for (size_t i = 0; i < COUNT(devices); ++i)
         for (tmap_u32 registers = 0; registers < 256; registers += 5)
             for (tmap_u32 threads = 1; threads <= 1024; threads += threads < 32 ? 31 : 32)
                 for (tmap_u32 fixed = 0; fixed <= 48 << 10; fixed += 7000)
                     for (tmap_u32 dynamic = 0; dynamic <= devices[i].block_shared - fixed;
-                         dynamic += 3333, ++cases) {
+                         dynamic += 3333) {
                         const tmap_facts f = facts_of(devices + i, registers, fixed);
                         same("blocks by NVIDIA's formula",
                              tmap_resident_blocks(&f, threads, dynamic),
                              nvidias(devices + i, registers, fixed, threads, dynamic));
                     }
 #endif
-    return cases;
 }
 
 // By hand: 2048 threads, 65536 registers and 228 KB of a multiprocessor of 9.0.
@@ -128,23 +124,21 @@ static void beside_the_runtime(const void *kernel, const char *name) {
 static void refusals(void) {
     tmap_facts f;
     memset(&f, 7, sizeof f);
-    same("no kernel", tmap_facts_get(NULL, &f), cudaErrorInvalidValue);
-    same("no place", tmap_facts_get((const void *)few_registers, NULL), cudaErrorInvalidValue);
-    same("something else", tmap_facts_get(&f, &f) != cudaSuccess, 1);
+    REFUSED(tmap_facts_get(NULL, &f));
+    REFUSED(tmap_facts_get((const void *)few_registers, NULL));
+    expect(tmap_facts_get(&f, &f) != cudaSuccess, "something else");
     same("nothing is written", f.kernel.registers, 0x07070707);
     (void)cudaGetLastError();
 }
 
 int main(void) {
     int count = 0;
-    tmap_u64 cases;
     known_answers();
-    cases = beside_nvidias_formula();
+    beside_nvidias_formula();
     if (cudaGetDeviceCount(&count) == cudaSuccess && count) {
         beside_the_runtime((const void *)few_registers, "few registers");
         beside_the_runtime((const void *)static_memory, "static shared memory");
         refusals();
     }
-    printf("test_facts: %llu cases beside NVIDIA's formula, %d wrong\n", cases, failures);
-    return failures != 0;
+    return kit_end("test_facts");
 }

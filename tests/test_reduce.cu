@@ -3,7 +3,7 @@
 // integers exactly, floats within their stated error of a sum in double, with and without flushing
 // what is below the normal floats to 0, and what NaN, infinities and extreme values must give. And
 // accumulators of all sizes over warps, blocks and launches, by fold.h.
-#include "map_check.h"
+#include "kit.h"
 #include <threadmap/fold.h>
 #include <threadmap/reduce.h>
 
@@ -13,6 +13,7 @@
 #endif
 
 enum { MOST = 1024 };
+static tmap_u64 state = 1;
 
 typedef struct answer {
     tmap_i64 warp_i32_shuffle, warp_i32_mma, warp_i64_mma;
@@ -86,8 +87,9 @@ enum {
 };
 
 static float value_of(int fill, unsigned i, unsigned special) {
-    unsigned bits = (unsigned)map_random(), sign = bits & 0x80000000u, mantissa = bits & 0x7fffffu;
-    unsigned any = (unsigned)(map_random() >> 5);
+    unsigned bits = (unsigned)kit_random(&state), sign = bits & 0x80000000u,
+             mantissa = bits & 0x7fffffu;
+    unsigned any = (unsigned)(kit_random(&state) >> 5);
     switch (fill) {
     case SPREAD: return float_of(sign | any % 255 << 23 | mantissa);
     case NEAR: return float_of(sign | (100 + any % 40) << 23 | mantissa);
@@ -154,11 +156,11 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
     tmap_u64 total_wide = 0;
     exact all;
     for (unsigned i = 0; i < threads; ++i) {
-        tmap_u64 any = map_random_below(8);
-        narrow[i] = any == 0 ? (int)0x80000000 : any == 7 ? 0x7fffffff : (int)map_random();
+        tmap_u64 any = kit_edge_below(&state, 8);
+        narrow[i] = any == 0 ? (int)0x80000000 : any == 7 ? 0x7fffffff : (int)kit_random(&state);
         if (fill == HUGE_VALUES) narrow[i] = (int)0x80000000; // the extreme sums
         if (fill == ONE_BIG) narrow[i] = 0x7fffffff;
-        wide[i] = fill == ZEROS ? -1 : (tmap_i64)(map_random() ^ map_random() << 20);
+        wide[i] = fill == ZEROS ? -1 : (tmap_i64)(kit_random(&state) ^ kit_random(&state) << 20);
         real[i] = value_of(fill, i, special);
         if (fill == CANCEL && i % 2) real[i] = -real[i - 1];
         total += narrow[i];
@@ -174,35 +176,34 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
     flush(0);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
-#define EXPECT(ok, what) map_expect(ok, what, map_fractal(0), (tmap_u32)fill, threads, i)
     for (unsigned i = 0; i < threads; ++i) {
         const answer *a = &answers[i];
         unsigned first = i & ~31u, lanes = threads - first < 32 ? threads - first : 32;
         tmap_i64 sum = 0;
+        kit_case("fill %d, %u threads, thread %u", fill, threads, i);
         tmap_u64 sum_wide = 0;
         exact e = exact_sum(real + first, lanes);
         for (unsigned j = 0; j < lanes; ++j)
             sum += narrow[first + j], sum_wide += (tmap_u64)wide[first + j];
-        EXPECT(a->warp_i32_shuffle == sum, "warp_sum_i32_shuffle");
-        EXPECT(a->warp_i32_mma == sum, "warp_sum_i32_mma");
-        EXPECT(a->warp_i64_mma == (tmap_i64)sum_wide, "warp_sum_i64_mma");
-        EXPECT(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1, 2 * lanes),
+        expect(a->warp_i32_shuffle == sum, "warp_sum_i32_shuffle");
+        expect(a->warp_i32_mma == sum, "warp_sum_i32_mma");
+        expect(a->warp_i64_mma == (tmap_i64)sum_wide, "warp_sum_i64_mma");
+        expect(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1, 2 * lanes),
                "warp_sum_f32_shuffle");
-        EXPECT(close_to(a->warp_mma, e, unit, unit / 2, 0, 1), "warp_sum_f32_mma");
-        EXPECT(a->block_i32_shuffle == (i ? 0 : total), "block_sum_i32_shuffle");
-        EXPECT(a->block_i32_mma == (i ? 0 : total), "block_sum_i32_mma");
-        EXPECT(a->block_i64_mma == (i ? 0 : (tmap_i64)total_wide), "block_sum_i64_mma");
+        expect(close_to(a->warp_mma, e, unit, unit / 2, 0, 1), "warp_sum_f32_mma");
+        expect(a->block_i32_shuffle == (i ? 0 : total), "block_sum_i32_shuffle");
+        expect(a->block_i32_mma == (i ? 0 : total), "block_sum_i32_mma");
+        expect(a->block_i64_mma == (i ? 0 : (tmap_i64)total_wide), "block_sum_i64_mma");
         if (i) {
-            EXPECT(a->block_shuffle == 0 && a->block_mma == 0, "other threads");
+            expect(a->block_shuffle == 0 && a->block_mma == 0, "other threads");
         } else {
-            EXPECT(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1, 2 * threads),
+            expect(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1, 2 * threads),
                    "block_sum_f32_shuffle");
-            EXPECT(close_to(a->block_mma, all, unit, unit / 2, 0, 1), "block_sum_f32_mma");
+            expect(close_to(a->block_mma, all, unit, unit / 2, 0, 1), "block_sum_f32_mma");
         }
         if (fill == ONE_BIG && lanes == 32 && first == 0)
-            EXPECT(a->warp_mma == 16777248.0f, "the example of warp_sum_f32_mma");
+            expect(a->warp_mma == 16777248.0f, "the example of warp_sum_f32_mma");
     }
-#undef EXPECT
 }
 
 // The sum by tensor cores does not depend on the order of the lanes of a warp, to the bit, and is
@@ -220,8 +221,8 @@ static void run_order(int fill) {
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(answers, answers_d, sizeof *answers, cudaMemcpyDeviceToHost));
         bits[turn] = bits_of(answers[0].warp_mma);
-        map_expect(bits[turn] == bits[0] && bits_of(answers[0].block_mma) == bits[0],
-                   "order of lanes", map_fractal(0), (tmap_u32)fill, threads, 0);
+        EXPECT(bits[turn] == bits[0] && bits_of(answers[0].block_mma) == bits[0],
+               "order of lanes, fill %d, %u threads", fill, threads);
     }
 }
 
@@ -263,9 +264,9 @@ static __global__ void __launch_bounds__(MOST)
 static void run_fold(dim3 block, tmap_u32 words) {
     const tmap_u32 threads = block.x * block.y * block.z, warps = threads / 32;
     const tmap_u64 bytes = (warps + 2) * FOLD_WORDS * 4ull, parts = 16 + FOLD_BLOCKS * words * 4ull;
-    tmap_u32 *blocks, *out, *got = (tmap_u32 *)malloc(bytes);
-    CHECK(cudaMalloc((void **)&blocks, parts));
-    CHECK(cudaMalloc((void **)&out, bytes));
+    tmap_u32 *blocks, *out, *got = (tmap_u32 *)kit_host(bytes);
+    blocks = (tmap_u32 *)kit_device(parts);
+    out = (tmap_u32 *)kit_device(bytes);
     CHECK(cudaMemset(blocks, 0xa5, parts));
     CHECK(cudaMemset(blocks, 0, 16));
     for (int launch = 0; launch < 2; ++launch) {
@@ -283,36 +284,34 @@ static void run_fold(dim3 block, tmap_u32 words) {
                 if (k >= words) want = a <= warps ? 77 : 0x5a5a5a5a; // is left alone
                 right = right && got[a * FOLD_WORDS + k] == want;
             }
-            map_expect(right, "fold", map_fractal(0), words, threads, a);
+            EXPECT(right, "fold of %u words, %u threads, accumulator %u", words, threads, a);
         }
     }
-    free(got);
-    CHECK(cudaFree(blocks));
-    CHECK(cudaFree(out));
+    kit_release(0);
 }
 
 int main(void) {
     const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
                            dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
                            dim3(16, 8), dim3(27, 27), dim3(32, 32), dim3(27, 8), dim3(1023)};
-    int gpu = map_at_full_size();
+    kit_begin();
     CHECK(cudaMalloc((void **)&narrow_d, sizeof narrow));
     CHECK(cudaMalloc((void **)&wide_d, sizeof wide));
     CHECK(cudaMalloc((void **)&real_d, sizeof real));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     CHECK(cudaMemset(narrow_d, 0, sizeof narrow));
     CHECK(cudaMemset(wide_d, 0, sizeof wide));
-    for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+    for (unsigned b = 0; b < COUNT(blocks); ++b) {
         unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
         // The CPU machine makes tensor cores of shuffles: fewer cases there.
-        int times = gpu ? 20 : threads <= 40 ? 4 : 1;
+        int times = kit_full ? 20 : threads <= 40 ? 4 : 1;
         for (int fill = 0; fill < FILLS; ++fill)
             for (int t = 0; t < times; ++t) {
                 run_case(blocks[b], threads % 32 == 0 && t % 2 == 0, fill,
                          fill == SPECIAL ? (unsigned)(t + (int)b) % 8 : 0);
             }
     }
-    for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+    for (unsigned b = 0; b < COUNT(blocks); ++b) {
         flushed = 1;
         run_case(blocks[b], 0, SUBNORMAL, 0), run_case(blocks[b], 0, SPREAD, 0);
         flushed = 0;
@@ -322,9 +321,5 @@ int main(void) {
     }
     for (unsigned special = 0; special < 8; ++special) run_case(dim3(64), 1, SPECIAL, special);
     for (int fill = 0; fill < SPECIAL; ++fill) run_order(fill);
-    CHECK(cudaFree(narrow_d));
-    CHECK(cudaFree(wide_d));
-    CHECK(cudaFree(real_d));
-    CHECK(cudaFree(answers_d));
-    return map_report();
+    return kit_end("test_reduce");
 }

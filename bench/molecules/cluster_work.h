@@ -9,7 +9,7 @@
 #ifndef BENCH_TRIANGLE_CLUSTER_WORK_H
 #define BENCH_TRIANGLE_CLUSTER_WORK_H
 
-#include "../../tests/hash.h"
+#include "../../tests/kit.h"
 #include "../results.h"
 
 #include <threadmap/molecules/gromos.h>

@@ -7,7 +7,7 @@
 #include <threadmap/papers/region_hilbert.h>
 
 #include "fractal/brute.h"
-#include "check.h"
+#include "kit.h"
 
 #include <stdlib.h>
 
@@ -28,20 +28,21 @@ static void deal(tmap_u64 n, tmap_u64 parts, tmap_u64 *first) {
 static void check_edges(tmap_u64 n, tmap_u64 parts) {
     tmap_u64 first[N_MAX * 9 + 1];
     deal(n, parts, first);
-    CHECK(first[0] == 0 && first[parts] == n, "n=%llu parts=%llu", n, parts);
+    EXPECT(first[0] == 0 && first[parts] == n, "n=%llu parts=%llu", n, parts);
     for (tmap_u64 i = 0; i <= parts; ++i) {
-        CHECK(tmap_region_edge(n, parts, i) == first[i], "n=%llu parts=%llu i=%llu: %llu, not %llu",
-              n, parts, i, tmap_region_edge(n, parts, i), first[i]);
+        EXPECT(tmap_region_edge(n, parts, i) == first[i],
+               "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i,
+               tmap_region_edge(n, parts, i), first[i]);
         if (i == parts) break;
         tmap_u64 side = first[i + 1] - first[i];
-        CHECK(side == n / parts || side == n / parts + 1, "n=%llu parts=%llu: %llu", n, parts,
-              side);
-        CHECK(side <= tmap_region_side_max(n, parts), "n=%llu parts=%llu", n, parts);
+        EXPECT(side == n / parts || side == n / parts + 1, "n=%llu parts=%llu: %llu", n, parts,
+               side);
+        EXPECT(side <= tmap_region_side_max(n, parts), "n=%llu parts=%llu", n, parts);
         for (tmap_u64 e = first[i]; e < first[i + 1]; ++e)
-            CHECK(tmap_region_find(n, parts, e) == i, "n=%llu parts=%llu e=%llu: %llu, not %llu", n,
-                  parts, e, tmap_region_find(n, parts, e), i);
+            EXPECT(tmap_region_find(n, parts, e) == i, "n=%llu parts=%llu e=%llu: %llu, not %llu",
+                   n, parts, e, tmap_region_find(n, parts, e), i);
     }
-    CHECK(tmap_region_edge(n, parts, parts + 1) == n, "n=%llu parts=%llu", n, parts);
+    EXPECT(tmap_region_edge(n, parts, parts + 1) == n, "n=%llu parts=%llu", n, parts);
 }
 
 // Elements labelled level by level: a region's children hold its elements and no others. The owner
@@ -51,24 +52,24 @@ static void check_children(tmap_u64 n, tmap_u64 g, tmap_u32 r, tmap_u32 levels) 
     for (tmap_u32 l = 0; l < levels; ++l) {
         tmap_u64 parts = g, taken = 0;
         for (tmap_u32 i = 0; i < l; ++i) parts *= r;
-        CHECK(tmap_region_parts(g, r, l) == parts, "g=%llu r=%u l=%u", g, r, l);
+        EXPECT(tmap_region_parts(g, r, l) == parts, "g=%llu r=%u l=%u", g, r, l);
         for (tmap_u64 i = 0; i < parts; ++i)
             for (tmap_u64 e = tmap_region_edge(n, parts, i); e < tmap_region_edge(n, parts, i + 1);
                  ++e, ++taken) {
-                CHECK(e < n && e == taken, "n=%llu parts=%llu i=%llu e=%llu", n, parts, i, e);
-                if (l) CHECK(owner[e] == i / r, "n=%llu g=%llu r=%u l=%u e=%llu", n, g, r, l, e);
+                EXPECT(e < n && e == taken, "n=%llu parts=%llu i=%llu e=%llu", n, parts, i, e);
+                if (l) EXPECT(owner[e] == i / r, "n=%llu g=%llu r=%u l=%u e=%llu", n, g, r, l, e);
                 owner[e] = i;
             }
-        CHECK(taken == n, "n=%llu g=%llu r=%u l=%u: %llu", n, g, r, l, taken);
+        EXPECT(taken == n, "n=%llu g=%llu r=%u l=%u: %llu", n, g, r, l, taken);
     }
 }
 
 // Large n and parts: the product in two halves, divided as on paper, the upper half first.
-static void check_large_edges(brute_u64 *state, unsigned count) {
+static void check_large_edges(tmap_u64 *state, unsigned count) {
     for (unsigned k = 0; k < count; ++k) {
-        tmap_u64 n = brute_random(state) >> brute_random(state) % 64;
-        tmap_u64 parts = 1 + (brute_random(state) >> (32 + brute_random(state) % 32));
-        tmap_u64 i = brute_random(state) % (parts + 1), r = 1 + brute_random(state) % 16;
+        tmap_u64 n = kit_random(state) >> kit_random(state) % 64;
+        tmap_u64 parts = 1 + (kit_random(state) >> (32 + kit_random(state) % 32));
+        tmap_u64 i = kit_random(state) % (parts + 1), r = 1 + kit_random(state) % 16;
         tmap_u64 e = tmap_region_edge(n, parts, i);
         tmap_u64 high = (n >> 32) * i, low = (n & 0xffffffffull) * i;
         high += low >> 32;
@@ -76,19 +77,19 @@ static void check_large_edges(brute_u64 *state, unsigned count) {
         tmap_u64 want_high = high / parts, rest = high % parts;
         tmap_u64 want = (want_high << 32) + ((rest << 32) + low) / parts;
         if (rest >> 32 == 0)
-            CHECK(e == want, "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i, e, want);
+            EXPECT(e == want, "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i, e, want);
         if (parts * r <= 1ull << 32)
-            CHECK(tmap_region_edge(n, parts * r, i * r) == e, "n=%llu parts=%llu r=%llu i=%llu", n,
-                  parts, r, i);
+            EXPECT(tmap_region_edge(n, parts * r, i * r) == e, "n=%llu parts=%llu r=%llu i=%llu", n,
+                   parts, r, i);
         if (n && n <= 1ull << 32) {
-            tmap_u64 x = brute_random(state) % n, at = tmap_region_find(n, parts, x);
-            CHECK(tmap_region_edge(n, parts, at) <= x && x < tmap_region_edge(n, parts, at + 1),
-                  "n=%llu parts=%llu e=%llu: %llu", n, parts, x, at);
+            tmap_u64 x = kit_random(state) % n, at = tmap_region_find(n, parts, x);
+            EXPECT(tmap_region_edge(n, parts, at) <= x && x < tmap_region_edge(n, parts, at + 1),
+                   "n=%llu parts=%llu e=%llu: %llu", n, parts, x, at);
         }
     }
-    CHECK(tmap_region_edge(MAX64, 1ull << 32, 1ull << 32) == MAX64, "%s", "the last edge");
-    CHECK(tmap_region_edge(MAX64, 1ull << 32, (1ull << 32) - 1) == MAX64 - (1ull << 32), "%s",
-          "the last edge but one");
+    expect(tmap_region_edge(MAX64, 1ull << 32, 1ull << 32) == MAX64, "the last edge");
+    expect(tmap_region_edge(MAX64, 1ull << 32, (1ull << 32) - 1) == MAX64 - (1ull << 32),
+           "the last edge but one");
 }
 
 // Child c of a region of three axes, or of two for c < r^2.
@@ -114,7 +115,7 @@ static void check_box(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 g, tmap_u3
                         tmap_xyz q = child_of(before, r, c);
                         children += q.x == p.x && q.y == p.y && q.z == p.z;
                     }
-                    CHECK(!l || children == 1, "(%u,%u,%u) level %u: %u", x, y, z, l, children);
+                    EXPECT(!l || children == 1, "(%u,%u,%u) level %u: %u", x, y, z, l, children);
                     before = p;
                 }
             }
@@ -131,7 +132,7 @@ static void check_boundaries(void) {
     check_box(7, 7, 7, 2, 2);
     check_box(10, 3, 5, 3, 2);
     check_box(1, 9, 4, 2, 3);
-    CHECK(tmap_region_edge(10, 4, 1) == 2 && tmap_region_edge(10, 4, 3) == 7, "%s", "the example");
+    expect(tmap_region_edge(10, 4, 1) == 2 && tmap_region_edge(10, 4, 3) == 7, "the example");
 }
 
 // ---- levels -------------------------------------------------------------------------------------
@@ -150,9 +151,9 @@ static void check_levels(void) {
             for (tmap_u64 r = 2; r <= 6; ++r)
                 for (tmap_u64 B = 1; B <= n / g; ++B) {
                     tmap_u32 tau = tmap_region_levels(n, g, r, B);
-                    CHECK(tau == count_levels(n, g, r, B), "n=%llu g=%llu r=%llu B=%llu: %u", n, g,
-                          r, B, tau);
-                    CHECK(tmap_region_check(n, g, r, B) == 0, "n=%llu g=%llu B=%llu", n, g, B);
+                    EXPECT(tau == count_levels(n, g, r, B), "n=%llu g=%llu r=%llu B=%llu: %u", n, g,
+                           r, B, tau);
+                    EXPECT(tmap_region_check(n, g, r, B) == 0, "n=%llu g=%llu B=%llu", n, g, B);
                 }
     // Whole powers, one less and one more, of every base, which rounded logarithms get wrong.
     for (tmap_u64 r = 2; r <= 40; ++r) {
@@ -160,28 +161,29 @@ static void check_levels(void) {
         for (tmap_u32 e = 1; power < 1ull << 50; ++e, power *= r)
             for (tmap_u64 g = 1; g <= 5; ++g) {
                 tmap_u64 n = power * g * 7;
-                CHECK(tmap_region_levels(n, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
-                CHECK(tmap_region_levels(n - 1, g, r, 7) == (e > 1 ? e - 1 : 1), "r=%llu^%u", r, e);
-                CHECK(tmap_region_levels(n + 1, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
+                EXPECT(tmap_region_levels(n, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
+                EXPECT(tmap_region_levels(n - 1, g, r, 7) == (e > 1 ? e - 1 : 1), "r=%llu^%u", r,
+                       e);
+                EXPECT(tmap_region_levels(n + 1, g, r, 7) == e, "r=%llu^%u g=%llu", r, e, g);
             }
     }
-    CHECK(tmap_region_levels(65536, 32, 2, 32) == 6, "%s", "the example");
-    CHECK(tmap_region_levels(MAX64, 1, 2, 1) == 63, "%s", "2^64 - 1");
-    CHECK(tmap_region_check(0, 1, 2, 1) == TMAP_EINVAL, "%s", "n = 0");
-    CHECK(tmap_region_check(8, 0, 2, 1) == TMAP_EINVAL, "%s", "g = 0");
-    CHECK(tmap_region_check(8, 1, 1, 1) == TMAP_EINVAL, "%s", "r = 1");
-    CHECK(tmap_region_check(8, 1, 2, 0) == TMAP_EINVAL, "%s", "B = 0");
-    CHECK(tmap_region_check(8, 2, 2, 5) == TMAP_ERANGE, "%s", "B > n / g");
-    CHECK(tmap_region_check(8, 9, 2, 1) == TMAP_ERANGE, "%s", "g > n");
-    CHECK(tmap_region_check(MAX64, (1ull << 32) + 1, 2, 1) == TMAP_ERANGE, "%s", "g > 2^32");
-    CHECK(tmap_region_check(8, 8, 2, 1) == TMAP_OK, "%s", "g = n");
-    CHECK(tmap_region_olt_size(1024, 2, 2) == 4096, "%s", "equation 26");
-    CHECK(tmap_region_olt_size(1024, 2, 3) == 8192, "%s", "equation 27");
-    CHECK(tmap_region_olt_size(5, 3, 6) == 5 * 729, "%s", "equation 28");
-    CHECK(tmap_region_olt_size(1ull << 60, 3, 2) == 9ull << 60, "%s", "below 2^64");
-    CHECK(tmap_region_olt_size(1ull << 60, 2, 4) == MAX64, "%s", "saturates");
-    CHECK(tmap_region_olt_size(MAX64 / 2, 2, 1) == MAX64 - 1, "%s", "the last that fits");
-    CHECK(tmap_region_olt_size(0, 2, 64) == 0, "%s", "no regions");
+    expect(tmap_region_levels(65536, 32, 2, 32) == 6, "the example");
+    expect(tmap_region_levels(MAX64, 1, 2, 1) == 63, "2^64 - 1");
+    expect(tmap_region_check(0, 1, 2, 1) == TMAP_EINVAL, "n = 0");
+    expect(tmap_region_check(8, 0, 2, 1) == TMAP_EINVAL, "g = 0");
+    expect(tmap_region_check(8, 1, 1, 1) == TMAP_EINVAL, "r = 1");
+    expect(tmap_region_check(8, 1, 2, 0) == TMAP_EINVAL, "B = 0");
+    expect(tmap_region_check(8, 2, 2, 5) == TMAP_ERANGE, "B > n / g");
+    expect(tmap_region_check(8, 9, 2, 1) == TMAP_ERANGE, "g > n");
+    expect(tmap_region_check(MAX64, (1ull << 32) + 1, 2, 1) == TMAP_ERANGE, "g > 2^32");
+    expect(tmap_region_check(8, 8, 2, 1) == TMAP_OK, "g = n");
+    expect(tmap_region_olt_size(1024, 2, 2) == 4096, "equation 26");
+    expect(tmap_region_olt_size(1024, 2, 3) == 8192, "equation 27");
+    expect(tmap_region_olt_size(5, 3, 6) == 5 * 729, "equation 28");
+    expect(tmap_region_olt_size(1ull << 60, 3, 2) == 9ull << 60, "below 2^64");
+    expect(tmap_region_olt_size(1ull << 60, 2, 4) == MAX64, "saturates");
+    expect(tmap_region_olt_size(MAX64 / 2, 2, 1) == MAX64 - 1, "the last that fits");
+    expect(tmap_region_olt_size(0, 2, 64) == 0, "no regions");
 }
 
 // ---- canonical order ----------------------------------------------------------------------------
@@ -191,36 +193,36 @@ static void walk_canonical(tmap_u32 k, const tmap_u32 *n) {
     tmap_u32 x[6] = {0, 0, 0, 0, 0, 0}, y[6];
     tmap_u64 s = 0;
     for (tmap_u32 axis = 0; axis < k; ++s) {
-        CHECK(tmap_region_canonical(k, x, n) == s, "k=%u: %llu, not %llu", k,
-              tmap_region_canonical(k, x, n), s);
+        EXPECT(tmap_region_canonical(k, x, n) == s, "k=%u: %llu, not %llu", k,
+               tmap_region_canonical(k, x, n), s);
         memset(y, 0x5a, sizeof y);
         tmap_region_canonical_at(k, s, n, y);
-        CHECK(memcmp(x, y, k * sizeof *x) == 0, "k=%u: %llu", k, s);
-        CHECK(k == 6 || y[k] == 0x5a5a5a5au, "k=%u: writes past its end", k);
-        if (k == 2) CHECK(s == (tmap_u64)x[1] * n[0] + x[0], "%llu", s);
-        if (k == 3) CHECK(s == ((tmap_u64)x[2] * n[1] + x[1]) * n[0] + x[0], "%llu", s);
+        EXPECT(memcmp(x, y, k * sizeof *x) == 0, "k=%u: %llu", k, s);
+        EXPECT(k == 6 || y[k] == 0x5a5a5a5au, "k=%u: writes past its end", k);
+        if (k == 2) EXPECT(s == (tmap_u64)x[1] * n[0] + x[0], "%llu", s);
+        if (k == 3) EXPECT(s == ((tmap_u64)x[2] * n[1] + x[1]) * n[0] + x[0], "%llu", s);
         for (axis = 0; axis < k && ++x[axis] == n[axis]; ++axis) x[axis] = 0;
     }
     tmap_u64 all = 1;
     for (tmap_u32 i = 0; i < k; ++i) all *= n[i];
-    CHECK(s == all, "k=%u: %llu of %llu", k, s, all);
+    EXPECT(s == all, "k=%u: %llu of %llu", k, s, all);
 }
 
-static void check_canonical(brute_u64 *state, unsigned count) {
+static void check_canonical(tmap_u64 *state, unsigned count) {
     static const tmap_u32 last[6] = {31, 17, 5, 9, 2, 3};
     for (tmap_u32 k = 1; k <= 6; ++k)
         for (unsigned i = 0; i < 200; ++i) {
             tmap_u32 n[6];
-            for (tmap_u32 a = 0; a < 6; ++a) n[a] = 1 + brute_below(state, 5);
+            for (tmap_u32 a = 0; a < 6; ++a) n[a] = 1 + (tmap_u32)kit_below(state, 5);
             walk_canonical(k, n);
         }
     walk_canonical(6, last);
     for (unsigned i = 0; i < count; ++i) {
-        tmap_xy p = {(tmap_u32)brute_random(state), (tmap_u32)brute_random(state)};
-        tmap_u32 nx = p.x == 0xffffffffu ? p.x : p.x + 1 + brute_below(state, ~p.x);
+        tmap_xy p = {(tmap_u32)kit_random(state), (tmap_u32)kit_random(state)};
+        tmap_u32 nx = p.x == 0xffffffffu ? p.x : p.x + 1 + (tmap_u32)kit_below(state, ~p.x);
         tmap_u32 x[2] = {p.x, p.y}, n[2] = {nx, 0}, y[2];
         tmap_region_canonical_at(2, tmap_region_canonical(2, x, n), n, y);
-        if (p.x < nx) CHECK(p.x == y[0] && p.y == y[1], "(%u,%u) of %u", p.x, p.y, nx);
+        if (p.x < nx) EXPECT(p.x == y[0] && p.y == y[1], "(%u,%u) of %u", p.x, p.y, nx);
     }
 }
 
@@ -240,8 +242,8 @@ static void check_morton_pair(tmap_u32 x, tmap_u32 y) {
     tmap_u32 both[2] = {x, y};
     tmap_u64 s = tmap_region_morton2(p);
     q = tmap_region_morton2_at(s);
-    CHECK(s == interleave(both, 2, 32), "(%u,%u): %llu", x, y, s);
-    CHECK(q.x == x && q.y == y, "(%u,%u): (%u,%u)", x, y, q.x, q.y);
+    EXPECT(s == interleave(both, 2, 32), "(%u,%u): %llu", x, y, s);
+    EXPECT(q.x == x && q.y == y, "(%u,%u): (%u,%u)", x, y, q.x, q.y);
 }
 
 static void check_morton_triple(tmap_u32 x, tmap_u32 y, tmap_u32 z) {
@@ -249,27 +251,27 @@ static void check_morton_triple(tmap_u32 x, tmap_u32 y, tmap_u32 z) {
     tmap_u32 all[3] = {x, y, z};
     tmap_u64 s = tmap_region_morton3(p);
     q = tmap_region_morton3_at(s | 1ull << 63);
-    CHECK(s == interleave(all, 3, 21), "(%u,%u,%u): %llu", x, y, z, s);
-    CHECK(q.x == (x & 0x1fffff) && q.y == (y & 0x1fffff) && q.z == (z & 0x1fffff),
-          "(%u,%u,%u): (%u,%u,%u)", x, y, z, q.x, q.y, q.z);
+    EXPECT(s == interleave(all, 3, 21), "(%u,%u,%u): %llu", x, y, z, s);
+    EXPECT(q.x == (x & 0x1fffff) && q.y == (y & 0x1fffff) && q.z == (z & 0x1fffff),
+           "(%u,%u,%u): (%u,%u,%u)", x, y, z, q.x, q.y, q.z);
 }
 
-static void check_morton(brute_u64 *state, unsigned count) {
+static void check_morton(tmap_u64 *state, unsigned count) {
     for (tmap_u32 x = 0; x < 64; ++x)
         for (tmap_u32 y = 0; y < 64; ++y) {
             tmap_xy p = {x, y};
             check_morton_pair(x, y);
             for (tmap_u32 c = 0; c < 4; ++c) {
                 tmap_xy q = {2 * x + c % 2, 2 * y + c / 2};
-                CHECK(tmap_region_morton2(q) == 4 * tmap_region_morton2(p) + c, "(%u,%u) child %u",
-                      x, y, c);
+                EXPECT(tmap_region_morton2(q) == 4 * tmap_region_morton2(p) + c, "(%u,%u) child %u",
+                       x, y, c);
             }
             for (tmap_u32 z = 0; z < 8; ++z) {
                 tmap_xyz t = {x, y, z};
                 check_morton_triple(x, y, z);
                 for (tmap_u32 c = 0; c < 8; ++c)
-                    CHECK(tmap_region_morton3(child_of(t, 2, c)) == 8 * tmap_region_morton3(t) + c,
-                          "(%u,%u,%u) child %u", x, y, z, c);
+                    EXPECT(tmap_region_morton3(child_of(t, 2, c)) == 8 * tmap_region_morton3(t) + c,
+                           "(%u,%u,%u) child %u", x, y, z, c);
             }
         }
     for (int i = 0; i < 32; ++i) {
@@ -278,24 +280,24 @@ static void check_morton(brute_u64 *state, unsigned count) {
         check_morton_triple(0, 0, 1u << i);
     }
     for (unsigned i = 0; i < count; ++i) {
-        tmap_u64 s = brute_random(state);
-        CHECK(tmap_region_morton2(tmap_region_morton2_at(s)) == s, "%llu", s);
-        CHECK(tmap_region_morton3(tmap_region_morton3_at(s)) == (s & MAX64 >> 1), "%llu", s);
+        tmap_u64 s = kit_random(state);
+        EXPECT(tmap_region_morton2(tmap_region_morton2_at(s)) == s, "%llu", s);
+        EXPECT(tmap_region_morton3(tmap_region_morton3_at(s)) == (s & MAX64 >> 1), "%llu", s);
         check_morton_pair((tmap_u32)s, (tmap_u32)(s >> 32));
         check_morton_triple((tmap_u32)s, (tmap_u32)(s >> 21), (tmap_u32)(s >> 42));
     }
-    CHECK(tmap_region_morton2(tmap_region_morton2_at(39)) == 39 &&
-              tmap_region_morton2_at(39).x == 3 && tmap_region_morton2_at(39).y == 5,
-          "%s", "the example");
-    CHECK(tmap_region_morton3_at(53).x == 1 && tmap_region_morton3_at(53).y == 2 &&
-              tmap_region_morton3_at(53).z == 3,
-          "%s", "the example");
+    expect(tmap_region_morton2(tmap_region_morton2_at(39)) == 39 &&
+               tmap_region_morton2_at(39).x == 3 && tmap_region_morton2_at(39).y == 5,
+           "the example");
+    expect(tmap_region_morton3_at(53).x == 1 && tmap_region_morton3_at(53).y == 2 &&
+               tmap_region_morton3_at(53).z == 3,
+           "the example");
 }
 
 // Every function is total: whatever the arguments, it returns.
 static void check_total(void) {
     static const tmap_u64 near[] = {0, 1ull << 16, 1ull << 31, 1ull << 32, 1ull << 33, 1ull << 63};
-    const int n = 5 * (int)(sizeof near / sizeof *near);
+    const int n = 5 * (int)COUNT(near);
     tmap_u64 sum = 0;
     for (int i = 0; i < n * n * n; ++i) {
         tmap_u64 a = near[i % n / 5] + (tmap_u64)(i % n % 5) - 2;
@@ -316,12 +318,12 @@ static void check_total(void) {
 
 int main(int argc, char **argv) {
     unsigned count = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000000;
-    brute_u64 state = 5;
+    tmap_u64 state = 5;
     check_boundaries();
     check_large_edges(&state, count);
     check_levels();
     check_canonical(&state, count);
     check_morton(&state, count);
     check_total();
-    return check_result("region_maps");
+    return kit_end("region_maps");
 }

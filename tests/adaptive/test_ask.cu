@@ -5,13 +5,12 @@
 // random, parameters and forms that the library chooses, plans from facts for devices that are not
 // here, and what must be refused.
 #include "adaptive/ask_reference.h"
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/mandelbrot_approaches.h>
 #include <threadmap/papers/mandelbrot_approaches_f64.h>
 
 enum { POISON = 0x5a5a5a5a, PIXELS_MOST = 1 << 24 };
 
-static int failures, cases, on_gpu, small;
 static int *device_out, *got, *want, *exhaustive;
 
 typedef struct problem {
@@ -20,12 +19,11 @@ typedef struct problem {
     int wide; // double
 } problem;
 
-static void expect(int ok, const char *what, const problem *p, int approach, int driver) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %ux%u dwell %u options %u, (%u,%u,%u), %s, %s, %s\n", what, p->m.nx,
-               p->m.ny, p->m.dwell, p->m.options, p->a.g, p->a.r, p->a.b, p->wide ? "f64" : "f32",
-               tmap_mandelbrot_approach_name(approach), tmap_ask_driver_name(driver));
+// The case of the checks that follow.
+static void of_case(const problem *p, int approach, int driver) {
+    kit_case("%ux%u dwell %u options %u, (%u,%u,%u), %s, %s, %s", p->m.nx, p->m.ny, p->m.dwell,
+             p->m.options, p->a.g, p->a.r, p->a.b, p->wide ? "f64" : "f32",
+             tmap_mandelbrot_approach_name(approach), tmap_ask_driver_name(driver));
 }
 
 // The definition, written anew.
@@ -97,9 +95,9 @@ static cudaError_t run(const problem *p, const plans *plan, int approach, int dr
     if (status != cudaSuccess) return status;
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
+    of_case(p, approach, driver);
     for (int i = 0; i < 32; ++i)
-        expect(got[i] == POISON && got[32 + pixels + i] == POISON, "outside the picture", p,
-               approach, driver);
+        expect(got[i] == POISON && got[32 + pixels + i] == POISON, "outside the picture");
     return cudaSuccess;
 }
 
@@ -112,7 +110,8 @@ static void compare_counts(const problem *p, int approach, int driver, const ask
         same &= a->regions == b->regions && a->empty == b->empty &&
                 a->subdivided == b->subdivided && a->filled == b->filled && a->leaves == b->leaves;
     }
-    expect(same, "counts", p, approach, driver);
+    of_case(p, approach, driver);
+    expect(same, "counts");
 }
 
 // columns: 1 where columns of borders have memory of their own. Nothing behind the workspace is
@@ -128,9 +127,10 @@ static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_
     CHECK(cudaMalloc(&memory.data, bytes + 256));
     CHECK(cudaMemset(memory.data, 0xa5, bytes));
     CHECK(cudaMemset((char *)memory.data + bytes, 0x5a, 256));
+    of_case(p, 0, 0);
     expect(tmap_mandelbrot_workspace_set(&p->m, p->a, capacity, memory, &s) == TMAP_OK ||
                (!columns && tmap_ask_workspace_set(box, p->a, capacity, memory, &s) == TMAP_OK),
-           "workspace", p, 0, 0);
+           "workspace");
     CHECK(plans_make(p, &s, &plan));
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach)
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
@@ -138,22 +138,25 @@ static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_
             CHECK(run(p, &plan, approach, driver));
             CHECK(tmap_ask_counts_read(&s, &counts, 0));
             if (counts.refused == 0) {
-                expect(ask_difference(got + 32, want, pixels) == 0, "pixels", p, approach, driver);
+                of_case(p, approach, driver);
+                expect(ask_difference(got + 32, want, pixels) == 0, "pixels");
                 compare_counts(p, approach, driver, reference, &counts);
             } else {
                 // Computed by brute force where there was no place: right in either sense.
                 size_t wrong = 0;
                 for (size_t i = 0; i < pixels; ++i)
                     wrong += got[32 + i] != want[i] && got[32 + i] != exhaustive[i];
-                expect(wrong == 0, "pixels of refused regions", p, approach, driver);
-                expect(capacity != 0, "refused without a limit", p, approach, driver);
+                of_case(p, approach, driver);
+                expect(wrong == 0, "pixels of refused regions");
+                expect(capacity != 0, "refused without a limit");
             }
+            of_case(p, approach, driver);
             if (capacity == 1)
                 expect((counts.refused != 0) == (reference->level[0].subdivided > 1),
-                       "refusals are counted", p, approach, driver);
+                       "refusals are counted");
         }
     CHECK(cudaMemcpy(got, (char *)memory.data + bytes, 256, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "behind the workspace", p, 0, 0);
+    for (int i = 0; i < 64; ++i) expect(got[i] == POISON, "behind the workspace");
     CHECK(cudaFree(memory.data));
 }
 
@@ -183,8 +186,8 @@ static void run_graphs(const problem *p) {
             CHECK(cudaGraphLaunch(exec, stream));
             CHECK(cudaStreamSynchronize(stream));
             CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
-            expect(ask_difference(got, want, pixels) == 0, "a graph, launched twice", p,
-                   TMAP_MANDELBROT_ASK_SBR + form, TMAP_ASK_STREAM);
+            of_case(p, TMAP_MANDELBROT_ASK_SBR + form, TMAP_ASK_STREAM);
+            expect(ask_difference(got, want, pixels) == 0, "a graph, launched twice");
         }
         CHECK(cudaGraphExecDestroy(exec));
     }
@@ -204,7 +207,8 @@ static void run_problem(const problem *p, int ways) {
     plans plan;
     const ask_dwell dwell = p->m.options & TMAP_MANDELBROT_BULBS ? library_dwell : brute_dwell;
     if (ask_split_make(p->m.nx, p->m.ny, p->a.g, p->a.r, p->a.b, &split)) {
-        expect(0, "refused", p, 0, 0);
+        of_case(p, 0, 0);
+        expect(0, "refused");
         return;
     }
     split.shared = 1;
@@ -213,13 +217,14 @@ static void run_problem(const problem *p, int ways) {
     CHECK(plans_make(p, NULL, &plan));
     for (int approach = 0; approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED; ++approach) {
         CHECK(run(p, &plan, approach, 0));
-        expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels", p, approach, 0);
+        of_case(p, approach, 0);
+        expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels");
     }
     if (ways & 1) run_ask(p, 0, 0, &counts);
     if (ways & 2) run_ask(p, 0, 1, &counts);
     if (ways & 4) run_ask(p, 1, 0, &counts);
     if (ways & 8) run_ask(p, 7, 1, &counts);
-    if (on_gpu && !small && !p->wide) run_graphs(p);
+    if (kit_gpu && !kit_small && !p->wide) run_graphs(p);
 }
 
 static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
@@ -250,8 +255,7 @@ static void run_tuning(int runs) {
         tmap_u32 v[9];
         CHECK(tmap_mandelbrot_plan_make_f32(&p.m, &s, &plan));
         for (int k = 0; k < 9; ++k) {
-            state = state * 6364136223846793005ull + 1442695040888963407ull;
-            v[k] = values[(tmap_u32)(state >> 40) % (sizeof values / sizeof *values)];
+            v[k] = values[kit_below(&state, COUNT(values))];
         }
         plan.ask.run.tuning.chunk = v[0], plan.ask.run.tuning.chunks = v[1];
         plan.ask.run.tuning.chunks_last = v[2], plan.ask.run.tuning.fill_elements = v[3];
@@ -261,8 +265,8 @@ static void run_tuning(int runs) {
         CHECK(cudaMemset(device_out, 0x5a, pixels * sizeof(int)));
         CHECK(tmap_mandelbrot_f32(&plan, device_out, 0));
         CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
-        expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random", &p,
-               TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+        of_case(&p, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+        expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random");
     }
     CHECK(tmap_ask_workspace_destroy(&s));
 }
@@ -304,15 +308,14 @@ static void run_chosen(problem p) {
         CHECK(launch(&p, &plan, TMAP_MANDELBROT_ASK_MBR, way % 2 ? TMAP_ASK_HOST : TMAP_ASK_STREAM,
                      device_out + 32));
         CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
+        of_case(&p, TMAP_MANDELBROT_ASK_MBR, way);
         for (int i = 0; i < 32; ++i)
-            expect(got[i] == POISON && got[32 + pixels + i] == POISON, "outside the picture", &p,
-                   TMAP_MANDELBROT_ASK_MBR, way);
+            expect(got[i] == POISON && got[32 + pixels + i] == POISON, "outside the picture");
         CHECK(tmap_ask_counts_read(&s, &counts, 0));
         if (plain) {
-            expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels without a level", &p,
-                   TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
-            expect(counts.levels == 0 && counts.level[0].regions == 0, "counts of no level", &p,
-                   TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
+            of_case(&p, TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
+            expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels without a level");
+            expect(counts.levels == 0 && counts.level[0].regions == 0, "counts of no level");
             continue;
         }
         if (ask_split_make(p.m.nx, p.m.ny, d->g, 2, 1, &split)) exit(1);
@@ -320,8 +323,7 @@ static void run_chosen(problem p) {
         ask_reference(split, dwell, &p, want, &reference);
         for (; reference.levels && !reference.level[reference.levels - 1].regions;)
             --reference.levels;
-        expect(ask_difference(got + 32, want, pixels) == 0, "pixels of chosen parameters", &p,
-               TMAP_MANDELBROT_ASK_MBR, way);
+        expect(ask_difference(got + 32, want, pixels) == 0, "pixels of chosen parameters");
         compare_counts(&p, TMAP_MANDELBROT_ASK_MBR, way, &reference, &counts);
     }
     CHECK(tmap_ask_workspace_destroy(&s));
@@ -343,7 +345,8 @@ static void check_facts(const problem *p, const tmap_ask_workspace *s, const pla
     CHECK(tmap_ask_facts_get(&kernels, &facts));
     error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
                     : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
-    expect(error == TMAP_OK, "a plan from facts", p, 0, 0);
+    of_case(p, 0, 0);
+    expect(error == TMAP_OK, "a plan from facts");
     b = p->wide ? &there.f64.ask : &there.f32.ask;
     expect(
         same_launch(&a->whole, &b->whole) && same_launch(&a->query, &b->query) &&
@@ -352,44 +355,44 @@ static void check_facts(const problem *p, const tmap_ask_workspace *s, const pla
             !memcmp(&a->run.workspace.domain, &b->run.workspace.domain, sizeof(tmap_ask_domain)) &&
             here->f32.plain * !p->wide == there.f32.plain * !p->wide &&
             here->f64.plain * p->wide == there.f64.plain * p->wide,
-        "the plan from facts", p, 0, 0);
+        "the plan from facts");
     facts.device.block_shared = 1024;
     error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
                     : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
-    expect(error == TMAP_ERANGE, "a device that is too small", p, 0, 0);
+    expect(error == TMAP_ERANGE, "a device that is too small");
 }
 
-// What is chosen where there is no doubt, on every device: a small picture and one outside of the
+// What is chosen where there is no doubt, on every device: a kit_small picture and one outside of the
 // set have no subdivision, large ones of a part of the set have one.
 static void run_choices(void) {
-    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
     for (int i = 0; i < 14; ++i) {
         problem p = make(64, 64, 512, 0, 0, 0, 0, i & 1);
         tmap_ask_workspace s;
         tmap_ask_domain *d;
         plans plan;
-        setenv("SIMT_DEVICE", devices[i / 2], 1);
+        kit_set_device(kit_devices[i / 2]);
         setenv("SIMT_MULTIPROCESSORS", "132", 1);
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
-        expect(chosen_plan(&p, &s, &plan, &d) == 16, "a small picture", &p, 0, 0);
+        of_case(&p, 0, 0);
+        expect(chosen_plan(&p, &s, &plan, &d) == 16, "a kit_small picture");
         check_facts(&p, &s, &plan);
         CHECK(tmap_ask_workspace_destroy(&s));
         p.m.nx = p.m.ny = 4096;
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
-        expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture", &p, 0, 0);
+        expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture");
         check_facts(&p, &s, &plan);
         p.m.x0 = 1, p.m.x1 = 2, p.m.y0 = 1, p.m.y1 = 2;
         if (!p.wide) // arithmetic in double may cost more than memory
-            expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing", &p, 0, 0);
+            expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing");
         p.m.x0 = -0.2, p.m.x1 = 0.1, p.m.y0 = -0.15, p.m.y1 = 0.15;
         expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels == 1 && d->g == 8,
-               "a picture of one dwell", &p, 0, 0);
+               "a picture of one dwell");
         // A valley so thin that a survey hardly sees it: regions must not all be large.
         p.m.x0 = -0.78, p.m.x1 = -0.74, p.m.y0 = -0.02, p.m.y1 = 0.02;
-        expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels > 1, "a thin valley", &p, 0, 0);
+        expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels > 1, "a thin valley");
         CHECK(tmap_ask_workspace_destroy(&s));
     }
-    unsetenv("SIMT_DEVICE");
+    kit_set_device(NULL);
     unsetenv("SIMT_MULTIPROCESSORS");
 }
 
@@ -408,105 +411,78 @@ static void run_refusals(void) {
     CHECK(tmap_mandelbrot_workspace_create(&good.m, good.a, 0, &s));
     CHECK(cudaMemset(device_out, 0x5a, 4096 * sizeof(int)));
     CHECK(plans_make(&good, &s, &plan));
-#define REFUSED(change) \
-    do { \
-        bad = good; \
-        change; \
-        expect(tmap_mandelbrot_plan_make_f32(&bad.m, &s, &unused.f32) == cudaErrorInvalidValue, \
-               #change, &bad, TMAP_MANDELBROT_ASK_MBR, 0); \
-        expect(tmap_mandelbrot_approaches_make_f32(&bad.m, &s, &unused.all32) == \
-                   cudaErrorInvalidValue, \
-               #change, &bad, 0, 0); \
-        expect(tmap_mandelbrot_workspace_bytes(&bad.m, bad.a, 0) == 0 && \
-                   tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, &other) == \
-                       TMAP_EINVAL && \
-                   tmap_mandelbrot_workspace_create(&bad.m, bad.a, 0, &other) == \
-                       cudaErrorInvalidValue, \
-               "workspace: " #change, &bad, 0, 0); \
-    } while (0)
-    REFUSED(bad.m.nx = 0);
-    REFUSED(bad.m.ny = 0);
-    REFUSED(bad.m.nx = (1u << 24) + 1);
-    REFUSED(bad.m.dwell = 0);
-    REFUSED(bad.m.dwell = (1u << 30) + 1);
-    REFUSED(bad.m.options = 2);
-    REFUSED((bad.m.x0 = 0.5, bad.m.x1 = -1.5));
-    REFUSED((bad.m.y0 = 1, bad.m.y1 = -1));
-    REFUSED(bad.m.x1 = bad.m.x0);
-    REFUSED(bad.m.x0 = nan);
-    REFUSED(bad.m.y1 = nan);
-    REFUSED(bad.m.x1 = inf);
-#undef REFUSED
+    for (int i = 0; i < 12; ++i) {
+        bad = good;
+        if (i == 0) bad.m.nx = 0;
+        if (i == 1) bad.m.ny = 0;
+        if (i == 2) bad.m.nx = (1u << 24) + 1;
+        if (i == 3) bad.m.dwell = 0;
+        if (i == 4) bad.m.dwell = (1u << 30) + 1;
+        if (i == 5) bad.m.options = 2;
+        if (i == 6) bad.m.x0 = 0.5, bad.m.x1 = -1.5;
+        if (i == 7) bad.m.y0 = 1, bad.m.y1 = -1;
+        if (i == 8) bad.m.x1 = bad.m.x0;
+        if (i == 9) bad.m.x0 = nan;
+        if (i == 10) bad.m.y1 = nan;
+        if (i == 11) bad.m.x1 = inf;
+        kit_case("bad picture %d", i);
+        REFUSED(tmap_mandelbrot_plan_make_f32(&bad.m, &s, &unused.f32));
+        REFUSED(tmap_mandelbrot_approaches_make_f32(&bad.m, &s, &unused.all32));
+        expect(tmap_mandelbrot_workspace_bytes(&bad.m, bad.a, 0) == 0, "bytes of a bad picture");
+        RETURNS(tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, &other), TMAP_EINVAL);
+        REFUSED(tmap_mandelbrot_workspace_create(&bad.m, bad.a, 0, &other));
+    }
     bad = good;
     bad.m.nx = 65; // the workspace is for another picture
-    expect(plans_make(&bad, &s, &unused) == cudaErrorInvalidValue, "nx", &bad, 0, 0);
+    of_case(&bad, 0, 0);
+    REFUSED(plans_make(&bad, &s, &unused));
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach) {
         const tmap_ask_params wrong[] = {{4, 2, 17}, {4, 1, 4}, {4, 0, 4},
                                          {0, 2, 4},  {4, 2, 0}, {65, 2, 1}};
-        for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-            expect(tmap_ask_workspace_bytes(box, wrong[i], 0) == 0, "bytes", &good, approach, 0);
-            expect(tmap_ask_workspace_create(box, wrong[i], 0, &other) == cudaErrorInvalidValue,
-                   "subdivision", &good, approach, 0);
-            expect(tmap_mandelbrot_workspace_create(&good.m, wrong[i], 0, &other) ==
-                       cudaErrorInvalidValue,
-                   "subdivision", &good, approach, 0);
+        for (unsigned i = 0; i < COUNT(wrong); ++i) {
+            of_case(&good, approach, 0);
+            expect(tmap_ask_workspace_bytes(box, wrong[i], 0) == 0, "bytes");
+            REFUSED(tmap_ask_workspace_create(box, wrong[i], 0, &other));
+            REFUSED(tmap_mandelbrot_workspace_create(&good.m, wrong[i], 0, &other));
         }
-        expect(launch(&good, &plan, approach, 4, device_out) == cudaErrorInvalidValue, "driver",
-               &good, approach, 4);
-        expect(launch(&good, &plan, approach, -1, device_out) == cudaErrorInvalidValue, "driver",
-               &good, approach, -1);
+        of_case(&good, approach, 4);
+        REFUSED(launch(&good, &plan, approach, 4, device_out));
+        of_case(&good, approach, -1);
+        REFUSED(launch(&good, &plan, approach, -1, device_out));
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
-            expect(launch(&good, &plan, approach, driver, NULL) == cudaErrorInvalidValue, "out",
-                   &good, approach, driver);
-            expect(launch(&good, &plan, approach, driver, (int *)((char *)device_out + 2)) ==
-                       cudaErrorInvalidValue,
-                   "out", &good, approach, driver);
+            of_case(&good, approach, driver);
+            REFUSED(launch(&good, &plan, approach, driver, NULL));
+            REFUSED(launch(&good, &plan, approach, driver, (int *)((char *)device_out + 2)));
         }
         CHECK(plans_make(&good, NULL, &unused));
-        expect(tmap_mandelbrot_approach_f32(&unused.all32, approach, 0, device_out, 0) ==
-                   cudaErrorInvalidValue,
-               "no workspace", &good, approach, 0);
+        of_case(&good, approach, 0);
+        REFUSED(tmap_mandelbrot_approach_f32(&unused.all32, approach, 0, device_out, 0));
     }
-    expect(launch(&good, &plan, TMAP_MANDELBROT_APPROACH_COUNT, 0, device_out) ==
-               cudaErrorInvalidValue,
-           "approach", &good, 4, 0);
-    expect(launch(&good, &plan, -1, 0, device_out) == cudaErrorInvalidValue, "approach", &good, -1,
-           0);
-    expect(tmap_mandelbrot_plan_make_f32(&good.m, NULL, &unused.f32) == cudaErrorInvalidValue,
-           "workspace", &good, 0, 0);
-    expect(tmap_mandelbrot_f32(NULL, device_out, 0) == cudaErrorInvalidValue, "plan", &good, 0, 0);
-    expect(tmap_ask_workspace_bytes(box, good.a, 0) != 0, "bytes", &good, 0, 0);
+    of_case(&good, 4, 0);
+    REFUSED(launch(&good, &plan, TMAP_MANDELBROT_APPROACH_COUNT, 0, device_out));
+    of_case(&good, -1, 0);
+    REFUSED(launch(&good, &plan, -1, 0, device_out));
+    of_case(&good, 0, 0);
+    REFUSED(tmap_mandelbrot_plan_make_f32(&good.m, NULL, &unused.f32));
+    REFUSED(tmap_mandelbrot_f32(NULL, device_out, 0));
+    expect(tmap_ask_workspace_bytes(box, good.a, 0) != 0, "bytes");
     // The memory for one subdivision does not do for a finer one.
     memory = s.memory, memory.bytes = bytes;
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_OK,
-           "bytes of a workspace", &good, 0, 0);
-    expect(tmap_mandelbrot_workspace_set(&good.m, finer, 0, memory, &other) == TMAP_EINVAL,
-           "a finer subdivision", &good, 0, 0);
+    RETURNS(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other), TMAP_OK);
+    RETURNS(tmap_mandelbrot_workspace_set(&good.m, finer, 0, memory, &other), TMAP_EINVAL);
     memory.bytes = bytes - 1;
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_EINVAL,
-           "bytes of a workspace", &good, 0, 0);
+    RETURNS(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other), TMAP_EINVAL);
     memory.data = (char *)s.memory.data + 128, memory.bytes = bytes;
-    expect(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other) == TMAP_EINVAL,
-           "a misaligned workspace", &good, 0, 0);
+    RETURNS(tmap_mandelbrot_workspace_set(&good.m, good.a, 0, memory, &other), TMAP_EINVAL);
     memory = s.memory, memory.bytes = tmap_ask_workspace_bytes(box, good.a, 0) - 1;
-    expect(tmap_ask_workspace_set(box, good.a, 0, memory, &other) == TMAP_EINVAL,
-           "bytes of a workspace", &good, 0, 0);
-    expect(tmap_ask_counts_read(NULL, &counts, 0) == cudaErrorInvalidValue, "counts", &good, 0, 0);
-    CHECK(cudaMemcpy(got, device_out, 4096 * sizeof(int), cudaMemcpyDeviceToHost));
-    for (int i = 0; i < 4096; ++i) expect(got[i] == POISON, "a refused launch wrote", &good, 0, 0);
+    RETURNS(tmap_ask_workspace_set(box, good.a, 0, memory, &other), TMAP_EINVAL);
+    REFUSED(tmap_ask_counts_read(NULL, &counts, 0));
+    expect(kit_device_all(device_out, 4096 * sizeof(int), 0x5a), "a refused launch wrote");
     CHECK(tmap_ask_workspace_destroy(&s));
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    on_gpu = strstr(device.name, "CPU") == NULL;
-    small = getenv("TMAP_TEST_SMALL") != NULL || getenv("SIMT_SEED") != NULL;
+    kit_begin();
     CHECK(cudaMalloc((void **)&device_out, ((size_t)PIXELS_MOST + 64) * sizeof(int)));
     got = (int *)malloc(((size_t)PIXELS_MOST + 64) * sizeof(int));
     want = (int *)malloc((size_t)PIXELS_MOST * sizeof(int));
@@ -521,7 +497,7 @@ int main(void) {
             make(96, 96, 33, 2, 4, 3, 1, 0),   make(63, 65, 5, 1, 5, 1, 1, 0),
             make(40, 2, 30, 20, 2, 1, 0, 0),   make(3, 70, 40, 5, 2, 2, 1, 1),
         };
-        for (unsigned i = 0; i < sizeof few / sizeof *few; ++i) run_problem(&few[i], 15);
+        for (unsigned i = 0; i < COUNT(few); ++i) run_problem(&few[i], 15);
     }
     {
         // Around c = -2, where what has escaped may come back within 2 by rounding; points beyond
@@ -531,14 +507,14 @@ int main(void) {
                                      {-3, 3, -3, 3},
                                      {-1e30, 1e30, -1e30, 1e30},
                                      {0.2, 0.3, -0.05, 0.05}};
-        for (unsigned i = 0; i < 2 * sizeof windows / sizeof *windows; ++i) {
+        for (unsigned i = 0; i < 2 * COUNT(windows); ++i) {
             problem p = make(64, 64, 150, 4, 2, 4, 0, i & 1);
             p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
             run_problem(&p, 2 | 4); // what differs is how a pixel is computed
         }
     }
-    run_tuning(small ? 3 : on_gpu ? 300 : 30);
+    run_tuning(kit_small ? 3 : kit_gpu ? 300 : 30);
     {
         const problem chosen[] = {
             make(1, 1, 3, 0, 0, 0, 0, 0),      make(17, 300, 70, 0, 0, 0, 0, 1),
@@ -548,8 +524,8 @@ int main(void) {
         const double windows[][4] = {{-2.01, -1.97, -0.02, 0.02}, {-3, 3, -3, 3},
                                      {-1e30, 1e30, -1e30, 1e30},  {1, 2, 1, 2},
                                      {-0.2, 0.1, -0.15, 0.15},    {-1.8, -1.7, -0.05, 0.05}};
-        for (unsigned i = 0; i < sizeof chosen / sizeof *chosen; ++i) run_chosen(chosen[i]);
-        for (unsigned i = 0; i < 2 * sizeof windows / sizeof *windows; ++i) {
+        for (unsigned i = 0; i < COUNT(chosen); ++i) run_chosen(chosen[i]);
+        for (unsigned i = 0; i < 2 * COUNT(windows); ++i) {
             problem p = make(130, 90, i % 3 ? 150 : 700, 0, 0, 0, i % 5 == 0, i & 1);
             p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
@@ -558,25 +534,21 @@ int main(void) {
         run_choices();
     }
     run_refusals();
-    if (!small) {
+    if (!kit_small) {
         const problem some[] = {
             make(256, 256, 512, 4, 2, 8, 0, 0),
             make(256, 256, 512, 2, 4, 8, 0, 0),
             make(250, 150, 300, 7, 3, 2, 0, 1),
         };
-        for (unsigned i = 0; i < sizeof some / sizeof *some; ++i)
-            run_problem(&some[i], on_gpu ? 15 : 2 | 8);
+        for (unsigned i = 0; i < COUNT(some); ++i) run_problem(&some[i], kit_gpu ? 15 : 2 | 8);
     }
-    if (on_gpu && !small) {
+    if (kit_gpu && !kit_small) {
         const problem large[] = {
             make(512, 512, 512, 4, 4, 16, 0, 0),   make(500, 300, 200, 7, 3, 5, 0, 1),
             make(2048, 2048, 512, 4, 4, 8, 0, 0),  make(2048, 2048, 512, 32, 2, 16, 0, 0),
             make(1501, 1003, 512, 13, 3, 7, 0, 1),
         };
-        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_problem(&large[i], 15);
+        for (unsigned i = 0; i < COUNT(large); ++i) run_problem(&large[i], 15);
     }
-    free(got), free(want), free(exhaustive);
-    CHECK(cudaFree(device_out));
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_ask");
 }

@@ -5,22 +5,13 @@
 // without places; that each level has the children of those that the level before subdivided; that
 // plans of one kernel do not disturb each other; devices of many compute capabilities; that an error
 // of the caller's stays the caller's; and what must be refused.
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/ask_sbr.h>
 
-static int failures, cases, on_gpu, small;
 static const char *const driver_names[] = {"host", "stream"};
 
 static cudaError_t drive(const tmap_ask_plan *plan, int driver, const void *job) {
     return driver ? tmap_ask_stream(plan, job, 0) : tmap_ask_host(plan, job, 0);
-}
-
-// What is run, for messages.
-static char what_runs[200];
-
-static void expect(int ok, const char *what) {
-    ++cases;
-    if (!ok && ++failures <= 20) printf("FAIL %s: %s\n", what, what_runs);
 }
 
 // ---- a ball or disc: no shared borders ----------------------------------------------------------
@@ -110,7 +101,7 @@ static void solid_check(const solid *p, const tmap_ask_workspace *s, int refused
     const tmap_ask_domain *d = &s->domain;
     const tmap_u64 axes = d->dims == 3 ? 3 : 2;
     size_t count = (size_t)p->nx * p->ny * p->nz, wrong = 0, i = 0;
-    unsigned char *got = (unsigned char *)malloc(count);
+    unsigned char *got = (unsigned char *)kit_host(count);
     tmap_ask_counts c;
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(got, p->out, count, cudaMemcpyDeviceToHost));
@@ -118,7 +109,6 @@ static void solid_check(const solid *p, const tmap_ask_workspace *s, int refused
         for (tmap_u32 y = 0; y < (tmap_u32)p->ny; ++y)
             for (tmap_u32 x = 0; x < (tmap_u32)p->nx; ++x, ++i)
                 wrong += got[i] != 1 + solid_inside(p, x, y, z);
-    free(got);
     expect(wrong == 0, "elements, each once");
     CHECK(tmap_ask_counts_read(s, &c, 0));
     expect(c.levels == d->levels, "levels");
@@ -140,17 +130,16 @@ static solid solid_make(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32
     const tmap_ask_params a = {g, r, b};
     const tmap_ask_box box = {(tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz};
     solid p = {nx, ny, nz ? nz : 1, radius, NULL};
-    CHECK(cudaMalloc((void **)&p.out, (size_t)p.nx * p.ny * p.nz));
+    p.out = (unsigned char *)kit_device((size_t)p.nx * p.ny * p.nz);
     CHECK(tmap_ask_workspace_create(box, a, capacity, s));
     CHECK(cudaMemset(s->memory.data, 0xa5, s->memory.bytes));
-    snprintf(what_runs, sizeof what_runs, "%dx%dx%d, (%u,%u,%u), capacity %llu", nx, ny, nz, g, r,
-             b, capacity);
+    kit_case("%dx%dx%d, (%u,%u,%u), capacity %llu", nx, ny, nz, g, r, b, capacity);
     return p;
 }
 
-static void solid_free(solid *p, tmap_ask_workspace *s) {
+static void solid_free(tmap_ask_workspace *s) {
     CHECK(tmap_ask_workspace_destroy(s));
-    CHECK(cudaFree(p->out));
+    kit_release(0);
 }
 
 // Both forms, by both drivers. capacity: of tables, 0 or so little that regions are refused.
@@ -159,18 +148,16 @@ static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32
     if (!check_turn()) return;
     tmap_ask_workspace s;
     solid p = solid_make(nx, ny, nz, radius, g, r, b, capacity, &s);
-    const size_t length = strlen(what_runs);
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
     plans_make(&s, &solid_kernels, (const void *)solid_blocks, plans);
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
         for (int driver = 0; driver < 2; ++driver) {
-            snprintf(what_runs + length, sizeof what_runs - length, ", %s, %s",
-                     tmap_ask_form_name(form), driver_names[driver]);
+            kit_more(", %s, %s", tmap_ask_form_name(form), driver_names[driver]);
             solid_clear(&p);
             CHECK(drive(&plans[form], driver, &p));
             solid_check(&p, &s, capacity != 0);
         }
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 // Blocks of all sizes, as many as there are and one; the numbers of tuning at their ends. None may
@@ -178,10 +165,9 @@ static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32
 static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b) {
     if (!check_turn()) return;
     static const tmap_u32 threads[] = {32, 96, 256, 1024};
-    enum { BLOCKS = sizeof threads / sizeof *threads, TUNINGS = 9 };
+    enum { BLOCKS = COUNT(threads), TUNINGS = 9 };
     tmap_ask_workspace s;
     solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
-    const size_t length = strlen(what_runs);
     tmap_ask_tuning *t;
     tmap_ask_plan plan;
     for (int i = 0; i < 2 * BLOCKS + TUNINGS; ++i) {
@@ -202,14 +188,13 @@ static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 
         case 8: t->fill_elements = 50, t->fill_eight = 20, t->fill_warps = 3; break;
         default: break;
         }
-        snprintf(what_runs + length, sizeof what_runs - length,
-                 ", %u threads, %u blocks, tuning %d", plan.query.threads, plan.query.blocks,
+        kit_more(", %u threads, %u blocks, tuning %d", plan.query.threads, plan.query.blocks,
                  i - 2 * BLOCKS);
         solid_clear(&p);
         CHECK(tmap_ask_stream(&plan, &p, 0));
         solid_check(&p, &s, 0);
     }
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 // Numbers of tuning at random, each with each: none may change what comes out, and every team is one.
@@ -217,33 +202,30 @@ static void run_tuning_random(int nx, int ny, int nz, int radius, tmap_u32 g, tm
                               tmap_u32 b, int runs) {
     static const tmap_u32 values[] = {0,  1,  2,   3,   7,    8,    20,         31,        32,
                                       33, 50, 100, 511, 1000, 4096, 0x7fffffff, 0xffffffff};
-    enum { VALUES = sizeof values / sizeof *values };
+    enum { VALUES = COUNT(values) };
     tmap_u64 state = 12345 + (tmap_u64)nx;
     tmap_ask_workspace s;
     solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
-    const size_t length = strlen(what_runs);
     for (int i = 0; i < runs; ++i) {
         tmap_ask_plan plan;
         tmap_u32 v[9];
         CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
         for (int k = 0; k < 9; ++k) { // those of the first two groups are 1 or more, but for one
             const tmap_u32 least = k < 6 && k != 4;
-            state = state * 6364136223846793005ull + 1442695040888963407ull;
-            v[k] = values[least + (tmap_u32)(state >> 40) % (VALUES - least)];
+            v[k] = values[least + kit_below(&state, VALUES - least)];
         }
         plan.run.tuning.chunk = v[0], plan.run.tuning.chunks = v[1];
         plan.run.tuning.chunks_last = v[2], plan.run.tuning.fill_elements = v[3];
         plan.run.tuning.fill_eight = v[4], plan.run.tuning.fill_warps = v[5];
         plan.run.tuning.warp_sides = v[6], plan.run.tuning.four_sides = v[7];
         plan.run.tuning.eight_sides = v[8];
-        snprintf(what_runs + length, sizeof what_runs - length,
-                 ", tuning %u %u %u, %u %u %u, %u %u %u", v[0], v[1], v[2], v[3], v[4], v[5], v[6],
+        kit_more(", tuning %u %u %u, %u %u %u, %u %u %u", v[0], v[1], v[2], v[3], v[4], v[5], v[6],
                  v[7], v[8]);
         solid_clear(&p);
         CHECK(tmap_ask_stream(&plan, &p, 0));
         solid_check(&p, &s, 0);
     }
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 // Plans with more shared memory and with less, of the same kernels: the first one runs after the
@@ -266,12 +248,12 @@ static void run_plans(void) {
     }
     for (int i = 0; i < 3; ++i) {
         if (!plans[i].query.kernel) continue;
-        snprintf(what_runs, sizeof what_runs, "plan %d of three", i);
+        kit_case("plan %d of three", i);
         solid_clear(&p);
-        expect(tmap_ask_stream(&plans[i], &p, 0) == cudaSuccess, "a later plan lowers its limit");
+        RETURNS(tmap_ask_stream(&plans[i], &p, 0), cudaSuccess);
         solid_check(&p, &s, 0);
     }
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
@@ -298,12 +280,12 @@ static void check_facts(const tmap_ask_workspace *s, const tmap_ask_kernels *ker
 
 // Blocks of all sizes on devices of many compute capabilities and of one multiprocessor to many.
 static void run_devices(void) {
-    static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
     static const char *const processors[] = {"1", "132"};
-    for (int i = 0; i < (on_gpu && small ? 1 : 14); ++i) { // a GPU is the same device each time
+    for (int i = 0; i < (kit_gpu && kit_small ? 1 : 14);
+         ++i) { // a GPU is the same device each time
         tmap_ask_workspace s;
         solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
-        setenv("SIMT_DEVICE", devices[i / 2], 1);
+        kit_set_device(kit_devices[i / 2]);
         setenv("SIMT_MULTIPROCESSORS", processors[i % 2], 1);
         for (tmap_u32 threads = 32; threads <= 1024; threads *= 2)
             for (tmap_u32 scratch = 128; scratch <= 4096; scratch *= 32) {
@@ -311,8 +293,8 @@ static void run_devices(void) {
                 tmap_ask_plan plan;
                 cudaError_t status;
                 kernels.threads = threads, kernels.scratch = scratch;
-                snprintf(what_runs, sizeof what_runs, "device %s, %s processors, %u threads, %u",
-                         devices[i / 2], processors[i % 2], threads, scratch);
+                kit_case("device %s, %s processors, %u threads, %u", kit_devices[i / 2],
+                         processors[i % 2], threads, scratch);
                 status = tmap_ask_plan_make(&s, &kernels, &plan);
                 expect(status == cudaSuccess ||
                            (status == cudaErrorInvalidConfiguration && threads * scratch > 1 << 20),
@@ -324,9 +306,9 @@ static void run_devices(void) {
                 CHECK(tmap_ask_stream(&plan, &p, 0));
                 solid_check(&p, &s, 0);
             }
-        solid_free(&p, &s);
+        solid_free(&s);
     }
-    unsetenv("SIMT_DEVICE");
+    kit_set_device(NULL);
     unsetenv("SIMT_MULTIPROCESSORS");
 }
 
@@ -334,13 +316,13 @@ static void run_devices(void) {
 static void run_chosen(void) {
     const tmap_ask_params none = {0, 0, 0};
     tmap_u64 state = 99;
-    const int last = on_gpu && small ? 24 : 70;
+    const int last = kit_gpu && kit_small ? 24 : 70;
     const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {last, last, last}};
     for (int i = 0; i < 5; ++i) {
         tmap_ask_workspace s;
         solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
         size_t count = (size_t)p.nx * p.ny * p.nz, wrong = 0, at = 0;
-        unsigned char *got = (unsigned char *)malloc(count);
+        unsigned char *got = (unsigned char *)kit_host(count);
         tmap_ask_plan plan;
         CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
         solid_clear(&p);
@@ -351,8 +333,7 @@ static void run_chosen(void) {
                 for (tmap_u32 x = 0; x < (tmap_u32)p.nx; ++x, ++at)
                     wrong += got[at] != 1 + solid_inside(&p, x, y, z);
         expect(wrong == 0, "elements of a chosen subdivision, each once");
-        free(got);
-        solid_free(&p, &s);
+        solid_free(&s);
     }
     for (int i = 0; i < 20000; ++i) {
         tmap_u64 n[3], parts;
@@ -360,18 +341,18 @@ static void run_chosen(void) {
         tmap_ask_domain d;
         const tmap_u32 dims = 2 + (tmap_u32)i % 2;
         for (int k = 0; k < 3; ++k) {
-            state = state * 6364136223846793005ull + 1442695040888963407ull;
-            n[k] = 1 + (state >> 33) % (1ull << (state >> 28) % (dims == 2 ? 25 : 12));
+            n[k] = 1 + kit_below(&state, 1ull << kit_below(&state, dims == 2 ? 25 : 12));
         }
-        snprintf(what_runs, sizeof what_runs, "%llux%llux%llu, %u axes", n[0], n[1], n[2], dims);
+        kit_case("%llux%llux%llu, %u axes", n[0], n[1], n[2], dims);
         box.nx = n[0], box.ny = n[1], box.nz = dims == 2 ? 0 : n[2];
-        expect(tmap_ask_domain_make(box, none, &d) == TMAP_OK, "refused");
+        RETURNS(tmap_ask_domain_make(box, none, &d), TMAP_OK);
         parts = tmap_region_parts(d.g, d.r, d.levels - 1);
         expect(d.r == 4 && d.g >= 1 && d.levels >= 1 && d.levels < 5 && d.b == 0, "parameters");
         if (n[0] > 1 << 21 || n[1] > 1 << 21) continue; // more, for regions below 2^31 elements
         expect(parts <= (dims == 2 ? 2048 : 128), "parts of the last level");
         expect(tmap_ask_workspace_bytes(box, none, 0) < 256 << 20, "bytes");
     }
+    kit_release(0);
 }
 
 // As many regions as a level can have: a warp's share of them is not 0.
@@ -388,13 +369,13 @@ static void run_most_regions(void) {
     void *arguments[2] = {&run, &device_batch};
     memset(&run, 0, sizeof run);
     run.tuning = tmap_ask_tuning_make();
-    CHECK(cudaMalloc((void **)&device_batch, sizeof batch));
-    expect(tmap_ask_domain_make(box, a, &run.workspace.domain) == TMAP_OK, "2^32 regions");
+    device_batch = (tmap_u32 *)kit_device(sizeof batch);
+    RETURNS(tmap_ask_domain_make(box, a, &run.workspace.domain), TMAP_OK);
     CHECK(cudaLaunchKernel((const void *)most_regions, dim3(3, 1, 1), dim3(64, 1, 1), arguments,
                            8192, 0));
     CHECK(cudaMemcpy(&batch, device_batch, sizeof batch, cudaMemcpyDeviceToHost));
     expect(batch == 32, "a warp's share of 2^32 regions");
-    CHECK(cudaFree(device_batch));
+    kit_release(0);
 }
 
 // An error of the caller's before a run, which it does not know about: the run is right all the
@@ -402,26 +383,23 @@ static void run_most_regions(void) {
 static void run_error(void) {
     tmap_ask_workspace s;
     solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
-    const size_t length = strlen(what_runs);
     tmap_ask_kernels large = solid_kernels; // more shared memory than a kernel has unasked
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT], of_large;
-    void *memory;
     large.threads = 512, large.scratch = 3072;
-    expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
+    earlier_error();
     CHECK(tmap_ask_plan_make(&s, &large, &of_large));
-    expect(cudaGetLastError() == cudaErrorMemoryAllocation, "a plan clears the caller's error");
+    expect(earlier_error_is_there(), "a plan clears the caller's error");
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
         for (int driver = 0; driver < 2; ++driver) {
-            snprintf(what_runs + length, sizeof what_runs - length, ", an error before, %s, %s",
-                     tmap_ask_form_name(form), driver_names[driver]);
+            kit_more(", an error before, %s, %s", tmap_ask_form_name(form), driver_names[driver]);
             solid_clear(&p);
-            expect(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation, "no error");
+            earlier_error();
             plans_make(&s, &solid_kernels, (const void *)solid_blocks, plans);
-            expect(drive(&plans[form], driver, &p) == cudaSuccess, "an old error");
+            RETURNS(drive(&plans[form], driver, &p), cudaSuccess);
             solid_check(&p, &s, 0);
-            expect(cudaGetLastError() == cudaErrorMemoryAllocation, "the caller's error is gone");
+            expect(earlier_error_is_there(), "the caller's error is gone");
         }
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 static void run_refusals(void) {
@@ -438,23 +416,21 @@ static void run_refusals(void) {
     none = s;
     none.memory.data = NULL;
     solid_clear(&p);
-    expect(tmap_ask_plan_make(&s, &good, &plan) == cudaSuccess, "a plan");
-    expect(tmap_ask_plan_make(NULL, &good, &other) == cudaErrorInvalidValue, "no workspace");
-    expect(tmap_ask_plan_make(&none, &good, &other) == cudaErrorInvalidValue, "no memory");
-    expect(tmap_ask_plan_make(&s, NULL, &other) == cudaErrorInvalidValue, "no kernels");
-    expect(tmap_ask_plan_make(&s, &good, NULL) == cudaErrorInvalidValue, "no plan");
-#define REFUSED(change) \
-    do { \
-        bad = good; \
-        change; \
-        expect(tmap_ask_plan_make(&s, &bad, &other) == cudaErrorInvalidValue, #change); \
-    } while (0)
-    REFUSED(bad.query = NULL);
-    REFUSED(bad.finish = NULL);
-    REFUSED(bad.threads = 33);
-    REFUSED(bad.threads = 1056);
-    REFUSED(bad.scratch = 4097);
-#undef REFUSED
+    RETURNS(tmap_ask_plan_make(&s, &good, &plan), cudaSuccess);
+    REFUSED(tmap_ask_plan_make(NULL, &good, &other));
+    REFUSED(tmap_ask_plan_make(&none, &good, &other));
+    REFUSED(tmap_ask_plan_make(&s, NULL, &other));
+    REFUSED(tmap_ask_plan_make(&s, &good, NULL));
+    for (int i = 0; i < 5; ++i) {
+        bad = good;
+        if (i == 0) bad.query = NULL;
+        if (i == 1) bad.finish = NULL;
+        if (i == 2) bad.threads = 33;
+        if (i == 3) bad.threads = 1056;
+        if (i == 4) bad.scratch = 4097;
+        kit_more(", bad kernels %d", i);
+        REFUSED(tmap_ask_plan_make(&s, &bad, &other));
+    }
     for (int driver = 0; driver < 2; ++driver)
         for (int i = 0; i < 8; ++i) {
             other = plan;
@@ -464,19 +440,17 @@ static void run_refusals(void) {
             if (i == 3) other.run.tuning.fill_elements = 0;
             if (i == 4) other.run.tuning.fill_warps = 0;
             if (i == 7) other.query.kernel = NULL; // of no plan
-            expect((driver ? tmap_ask_stream(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)
-                           : tmap_ask_host(i == 5 ? NULL : &other, i == 6 ? NULL : &p, 0)) ==
-                       cudaErrorInvalidValue,
-                   "a bad plan");
+            kit_more(", bad plan %d, %s", i, driver_names[driver]);
+            REFUSED(drive(i == 5 ? NULL : &other, driver, i == 6 ? NULL : &p));
         }
-    expect(tmap_ask_domain_make(box, a, NULL) == TMAP_EINVAL, "no domain");
-    expect(tmap_ask_domain_make(flat, a, &d) == TMAP_EINVAL, "axes");
-    expect(tmap_ask_domain_make(long_side, a, &d) == TMAP_ERANGE, "a side of 2^31");
-    expect(tmap_ask_domain_make(thin, a, &d) == TMAP_ERANGE, "2^31 elements");
+    RETURNS(tmap_ask_domain_make(box, a, NULL), TMAP_EINVAL);
+    RETURNS(tmap_ask_domain_make(flat, a, &d), TMAP_EINVAL);
+    RETURNS(tmap_ask_domain_make(long_side, a, &d), TMAP_ERANGE);
+    RETURNS(tmap_ask_domain_make(thin, a, &d), TMAP_ERANGE);
     expect(tmap_ask_domain_make(fits, a, &d) == TMAP_OK &&
                tmap_ask_domain_make(large, a, &d) == TMAP_ERANGE,
            "regions of 46340^2 elements with their frames");
-    solid_free(&p, &s);
+    solid_free(&s);
 }
 
 // ---- slabs: regions share their faces -----------------------------------------------------------
@@ -608,11 +582,11 @@ static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tma
     const tmap_ask_box box = {nx, ny, nz};
     const size_t count = (size_t)nx * ny * nz;
     slabs p = {{nx, ny, nz}, thick, NULL, NULL};
-    int *got = (int *)malloc(count * sizeof(int));
+    int *got = (int *)kit_host(count * sizeof(int));
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
     tmap_ask_workspace s;
-    CHECK(cudaMalloc((void **)&p.out, count * sizeof(int)));
-    CHECK(cudaMalloc((void **)&p.unwritten, sizeof(tmap_u32)));
+    p.out = (int *)kit_device(count * sizeof(int));
+    p.unwritten = (tmap_u32 *)kit_device(sizeof(tmap_u32));
     CHECK(cudaMemset(p.unwritten, 0, sizeof(tmap_u32)));
     CHECK(tmap_ask_workspace_create(box, a, capacity, &s));
     CHECK(cudaMemset(s.memory.data, 0xa5, s.memory.bytes));
@@ -622,8 +596,8 @@ static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tma
             size_t wrong = 0, i = 0;
             tmap_u32 unwritten;
             tmap_ask_counts c;
-            snprintf(what_runs, sizeof what_runs, "slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx,
-                     ny, nz, g, r, b, capacity, tmap_ask_form_name(form), driver_names[driver]);
+            kit_case("slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx, ny, nz, g, r, b, capacity,
+                     tmap_ask_form_name(form), driver_names[driver]);
             CHECK(cudaMemset(p.out, 0x5a, count * sizeof(int)));
             CHECK(drive(&plans[form], driver, &p));
             CHECK(cudaDeviceSynchronize());
@@ -639,21 +613,11 @@ static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tma
             expect((c.refused != 0) == (capacity != 0), "refused");
         }
     CHECK(tmap_ask_workspace_destroy(&s));
-    CHECK(cudaFree(p.out));
-    CHECK(cudaFree(p.unwritten));
-    free(got);
+    kit_release(0);
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    on_gpu = strstr(device.name, "CPU") == NULL;
-    small = getenv("TMAP_TEST_SMALL") != NULL || getenv("SIMT_SEED") != NULL;
+    kit_begin();
     run_drivers(32, 32, 32, 24, 2, 2, 2, 0);
     run_drivers(33, 17, 40, 24, 3, 2, 1, 0);
     run_drivers(27, 27, 27, 20, 3, 3, 1, 0);
@@ -663,13 +627,13 @@ int main(void) {
     run_drivers(128, 128, 0, 300, 4, 2, 4, 0); // uniform: empty levels
     run_drivers(65, 200, 0, 90, 5, 3, 2, 1);
     run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
-    if (on_gpu && small)
+    if (kit_gpu && kit_small)
         run_tuning(17, 9, 24, 14, 2, 2, 2);
     else
         run_tuning(33, 17, 40, 24, 3, 2, 1);
     run_tuning(100, 80, 0, 60, 3, 2, 2);
-    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !small ? 100 : on_gpu ? 3 : 15);
-    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !small ? 100 : on_gpu ? 3 : 15);
+    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 15);
+    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 15);
     run_plans();
     run_devices();
     run_most_regions();
@@ -677,13 +641,12 @@ int main(void) {
     run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
     run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
     run_slabs(19, 26, 7, 30, 2, 3, 1, 3);
-    if (!on_gpu || !small) run_error(); // a sanitizer reports the error, too
+    if (!kit_gpu || !kit_small) run_error(); // a sanitizer reports the error, too
     run_refusals();
-    if (on_gpu && !small) {
+    if (kit_gpu && !kit_small) {
         run_drivers(256, 200, 300, 180, 4, 2, 4, 0);
         run_tuning(300, 257, 190, 200, 3, 2, 2);
         run_slabs(200, 150, 170, 300, 4, 2, 2, 0);
     }
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_ask_own");
 }

@@ -2,20 +2,16 @@
 // test_olt: the four ways of inserting into an offset lookup table, in grids and blocks of many
 // shapes, with room for all and for fewer: what is stored is what was wanted, each once, without
 // gaps; each refusal is told to its caller and counted; the ordered form is sorted.
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/olt_blocks.h>
 
 enum { ONE, WARP, BLOCK, ORDERED, FORMS, MOST = 1 << 16 };
 static const char *const names[FORMS] = {"one", "warp", "block", "ordered"};
 
-static int failures, cases;
-
-static void expect(int ok, const char *what, int form, unsigned candidates, unsigned capacity,
-                   dim3 block) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %s, %u candidates, capacity %u, block %ux%ux%u\n", what, names[form],
-               candidates, capacity, block.x, block.y, block.z);
+// The case of the checks that follow.
+static void of_case(int form, unsigned candidates, unsigned capacity, dim3 block) {
+    kit_case("%s, %u candidates, capacity %u, block %ux%ux%u", names[form], candidates, capacity,
+             block.x, block.y, block.z);
 }
 
 // Candidate i wants a place if its hash says so: about one in `rarity`; rarity 0: none.
@@ -63,11 +59,11 @@ static void run(int form, unsigned candidates, unsigned rarity, unsigned capacit
     unsigned char *told_d;
     tmap_olt t;
     unsigned want = 0, bad = 0, stored, out_of_order = 0;
-    CHECK(cudaMalloc((void **)&entries_d, (capacity + 1) * sizeof(tmap_u64)));
-    CHECK(cudaMalloc((void **)&chain, MOST * sizeof(tmap_u64)));
-    CHECK(cudaMalloc((void **)&count, 3 * sizeof(tmap_u64)));
-    CHECK(cudaMalloc((void **)&ticket, sizeof(tmap_u32)));
-    CHECK(cudaMalloc((void **)&told_d, MOST));
+    entries_d = (tmap_u64 *)kit_device((capacity + 1) * sizeof(tmap_u64));
+    chain = (tmap_u64 *)kit_device(MOST * sizeof(tmap_u64));
+    count = (tmap_u64 *)kit_device(3 * sizeof(tmap_u64));
+    ticket = (tmap_u32 *)kit_device(sizeof(tmap_u32));
+    told_d = (unsigned char *)kit_device(MOST);
     CHECK(cudaMemset(entries_d, 0x5a, (capacity + 1) * sizeof(tmap_u64)));
     CHECK(cudaMemset(chain, 0, MOST * sizeof(tmap_u64)));
     CHECK(cudaMemset(count, 0, 3 * sizeof(tmap_u64)));
@@ -85,8 +81,9 @@ static void run(int form, unsigned candidates, unsigned rarity, unsigned capacit
     memset(seen, 0, sizeof seen);
     for (unsigned i = 0; i < candidates; ++i) want += wanted(i, rarity) != 0;
     stored = want < capacity ? want : capacity;
-    expect(size[0] == stored, "stored", form, candidates, capacity, block);
-    expect(size[1] == want - stored, "refused", form, candidates, capacity, block);
+    of_case(form, candidates, capacity, block);
+    expect(size[0] == stored, "stored");
+    expect(size[1] == want - stored, "refused");
     for (unsigned i = 0; i < stored; ++i) {
         tmap_u64 v = entries[i] - (1ull << 40);
         if (v >= candidates || !wanted((tmap_u32)v, rarity) || seen[v]++)
@@ -96,21 +93,16 @@ static void run(int form, unsigned candidates, unsigned rarity, unsigned capacit
         out_of_order += i && entries[i] <= entries[i - 1];
     }
     for (unsigned i = 0; i < candidates; ++i) bad += told[i] != seen[i];
-    expect(bad == 0, "entries", form, candidates, capacity, block);
-    expect(entries[capacity] == 0x5a5a5a5a5a5a5a5aull, "beyond the table", form, candidates,
-           capacity, block);
+    expect(bad == 0, "entries");
+    expect(entries[capacity] == 0x5a5a5a5a5a5a5a5aull, "beyond the table");
     // The first `capacity` that are wanted, in their order: known without running anything else.
     if (form == ORDERED) {
         unsigned at = 0;
         for (unsigned i = 0; i < candidates && at < stored; ++i)
             if (wanted(i, rarity)) out_of_order += entries[at++] != i + (1ull << 40);
-        expect(out_of_order == 0, "order", form, candidates, capacity, block);
+        expect(out_of_order == 0, "order");
     }
-    CHECK(cudaFree(entries_d));
-    CHECK(cudaFree(chain));
-    CHECK(cudaFree(count));
-    CHECK(cudaFree(ticket));
-    CHECK(cudaFree(told_d));
+    kit_release(0);
 }
 
 int main(void) {
@@ -118,15 +110,9 @@ int main(void) {
     const unsigned rarities[] = {0, 1, 3, 40};
     const dim3 blocks[] = {dim3(32, 1, 1),  dim3(1, 1, 1),   dim3(7, 3, 2),
                            dim3(100, 1, 1), dim3(16, 16, 1), dim3(1024, 1, 1)};
-    struct cudaDeviceProp device;
-    int devices = 0, small = getenv("TMAP_TEST_SMALL") || getenv("SIMT_SEED");
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
+    kit_begin();
     for (int form = 0; form < FORMS; ++form)
-        for (unsigned c = 0; c < (small ? 5u : 6u); ++c)
+        for (unsigned c = 0; c < (kit_small ? 5u : 6u); ++c)
             for (unsigned r = 0; r < 4; ++r)
                 for (unsigned b = 0; b < 6; ++b) {
                     if (!check_turn()) continue;
@@ -134,6 +120,5 @@ int main(void) {
                     run(form, candidates[c], rarities[r], 20, 3, blocks[b]);
                     run(form, candidates[c], rarities[r], 0, 2, blocks[b]);
                 }
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_olt");
 }

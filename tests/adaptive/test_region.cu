@@ -4,10 +4,7 @@
 #include <threadmap/papers/ask_model.h>
 #include <threadmap/papers/region_hilbert.h>
 
-#include "fractal/brute.h"
-#include "check.h"
-
-#include <cuda_runtime.h>
+#include "kit.h"
 
 enum { QUERIES = 2000, WHOLE = 16, REAL = 5 };
 
@@ -76,49 +73,32 @@ static __global__ void ask(const query *in, answer *out) {
     if (i < QUERIES) ask_all(&in[i], &out[i]);
 }
 
-static void must(cudaError_t error, const char *what) {
-    if (error == cudaSuccess) return;
-    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver) {
-        printf("SKIP: no GPU (%s)\n", cudaGetErrorString(error));
-        exit(77);
-    }
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    exit(1);
-}
-
 static query queries[QUERIES];
-static answer answers[QUERIES], want;
 
 int main(void) {
-    query *queries_d;
-    answer *answers_d;
-    brute_u64 state = 11;
-    int devices = 0;
-    must(cudaGetDeviceCount(&devices), "device count");
+    tmap_u64 state = 11;
+    kit_begin();
     for (int i = 0; i < QUERIES; ++i) {
-        queries[i].a = brute_random(&state) >> brute_below(&state, 64);
-        queries[i].b = brute_random(&state) >> brute_below(&state, 64);
-        queries[i].c = brute_random(&state) >> brute_below(&state, 64);
+        queries[i].a = kit_random(&state) >> kit_below(&state, 64);
+        queries[i].b = kit_random(&state) >> kit_below(&state, 64);
+        queries[i].c = kit_random(&state) >> kit_below(&state, 64);
     }
-    must(cudaMalloc((void **)&queries_d, sizeof queries), "queries");
-    must(cudaMalloc((void **)&answers_d, sizeof answers), "answers");
-    must(cudaMemcpy(queries_d, queries, sizeof queries, cudaMemcpyHostToDevice), "copy");
-    must(cudaMemset(answers_d, 0x5a, sizeof answers), "poison");
-    ask<<<(QUERIES + 127) / 128, 128>>>(queries_d, answers_d);
-    must(cudaGetLastError(), "launch");
-    must(cudaMemcpy(answers, answers_d, sizeof answers, cudaMemcpyDeviceToHost), "kernel");
+    const query *asked = (const query *)kit_to_device(queries, sizeof queries);
+    answer *out = (answer *)kit_guarded(QUERIES * sizeof *out);
+    ask<<<(QUERIES + 127) / 128, 128>>>(asked, out);
+    CHECK(cudaGetLastError());
+    const answer *answers = (const answer *)kit_to_host(out, QUERIES * sizeof *out);
     for (int i = 0; i < QUERIES; ++i) {
+        answer want;
         ask_all(&queries[i], &want);
         for (int k = 0; k < WHOLE; ++k)
-            CHECK(answers[i].whole[k] == want.whole[k], "query %d, whole %d: %llu, not %llu", i, k,
-                  answers[i].whole[k], want.whole[k]);
+            EXPECT(answers[i].whole[k] == want.whole[k], "query %d, whole %d: %llu, not %llu", i, k,
+                   answers[i].whole[k], want.whole[k]);
         for (int k = 0; k < REAL; ++k) {
-            double got = answers[i].real[k], size = want.real[k], off = got - size;
-            CHECK(off * off <= 1e-24 * size * size, "query %d, real %d: %.15g, not %.15g", i, k,
-                  got, size);
+            const double got = answers[i].real[k], size = want.real[k], off = got - size;
+            EXPECT(off * off <= 1e-24 * size * size, "query %d, real %d: %.15g, not %.15g", i, k,
+                   got, size);
         }
     }
-    must(cudaFree(queries_d), "free");
-    must(cudaFree(answers_d), "free");
-    return check_result("test_region");
+    return kit_end("test_region");
 }

@@ -4,7 +4,7 @@
 // Standard input has requests: a line FORMAT SIZE and so many bytes, or with FORMAT/ a path. Each
 // answer is a line: all values of the file, or the error line. With the words PATH ROWS LEVEL TYPE
 // it writes a state of bytes i * 7 % 251, but for idle bits.
-#include "check.h"
+#include "kit.h"
 #include "files/files_check.h"
 
 static void say_floats(const float *values, input_u64 count) {
@@ -59,11 +59,11 @@ static void answer(int format, const unsigned char *bytes, size_t size) {
     memset(&out, 0xa5, sizeof out);
     if (content_read(format, &in, &out) == 0) return say_content(format, &out);
     again.error = small, again.room = sizeof small;
-    CHECK(content_read(format, &again, &out) == -1 && !strncmp(small, error, sizeof small - 1),
+    EXPECT(content_read(format, &again, &out) == -1 && !strncmp(small, error, sizeof small - 1),
           "%s", error);
     again = input_make(bytes, size, NULL, 0);
-    CHECK(content_read(format, &again, &out) == -1, "%s", error);
-    CHECK(content_poisoned(&out, sizeof out), "%s: the result is not as before", error);
+    EXPECT(content_read(format, &again, &out) == -1, "%s", error);
+    EXPECT(content_poisoned(&out, sizeof out), "%s: the result is not as before", error);
     printf("%s", error);
 }
 
@@ -76,7 +76,7 @@ static void answer_path(int format, const char *path) {
                            ? heights_read(path, &out.h, error, sizeof error)
                            : state_read(path, &out.s, error, sizeof error);
     if (result == 0 && !error[0]) return say_content(format, &out);
-    CHECK(result == -1 && content_poisoned(&out, sizeof out), "%s: the result is not as before",
+    EXPECT(result == -1 && content_poisoned(&out, sizeof out), "%s: the result is not as before",
           path);
     printf("%s", error);
 }
@@ -117,5 +117,5 @@ int main(int count, char **words) {
         free(bytes);
         putchar('\n');
     }
-    return check_failures != 0;
+    return kit_failures != 0;
 }

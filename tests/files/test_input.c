@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_input.c: what all readers of samples/files use (input.h): files, lines, columns and numbers,
 // in the locale "C" and in one whose point is a comma, if there is one; and what writes .npy files.
-#include "check.h"
+#include "kit.h"
 #include "files/files_check.h"
 
 #include <math.h>
@@ -49,36 +49,36 @@ static void check_numbers(void) {
     for (unsigned i = 0; i < COUNT(known) && !done; ++i) values[i] = strtod(known[i], NULL);
     done = 1;
     for (unsigned i = 0; i < COUNT(known); ++i)
-        CHECK(text_number(text_of(known[i]), &value) == 0 && value == values[i], "%s: %.17g",
+        EXPECT(text_number(text_of(known[i]), &value) == 0 && value == values[i], "%s: %.17g",
               known[i], value);
-    CHECK(text_number(text_of("-2.5d+2"), &value) == 0 && value == -250, "%.17g", value);
-    CHECK(text_number(text_of("1D0"), &value) == 0 && value == 1, "%.17g", value);
+    EXPECT(text_number(text_of("-2.5d+2"), &value) == 0 && value == -250, "%.17g", value);
+    EXPECT(text_number(text_of("1D0"), &value) == 0 && value == 1, "%.17g", value);
     value = 7;
     for (unsigned i = 0; i < COUNT(none); ++i)
-        CHECK(text_number(text_of(none[i]), &value) == -1 && value == 7, "%s: %.17g", none[i],
+        EXPECT(text_number(text_of(none[i]), &value) == -1 && value == 7, "%s: %.17g", none[i],
               value);
     char longest[65];
     memset(longest, '1', 64), longest[64] = 0;
-    CHECK(text_number(text_of(longest), &value) == -1 && value == 7, "64 letters");
-    CHECK(text_number(text_of(longest + 1), &value) == 0 && value > 1e62, "63 letters");
-    CHECK(text_number(text_of("1e999"), &value) == 0 && value > 1e308, "%.17g", value);
-    CHECK(text_number(text_of("-Infinity"), &value) == 0 && value < -1e308, "%.17g", value);
-    CHECK(text_number(text_of("NaN"), &value) == 0 && isnan(value), "%.17g", value);
-    CHECK(text_number(text_of("-nan"), &value) == 0 && isnan(value), "%.17g", value);
+    EXPECT(text_number(text_of(longest), &value) == -1 && value == 7, "64 letters");
+    EXPECT(text_number(text_of(longest + 1), &value) == 0 && value > 1e62, "63 letters");
+    EXPECT(text_number(text_of("1e999"), &value) == 0 && value > 1e308, "%.17g", value);
+    EXPECT(text_number(text_of("-Infinity"), &value) == 0 && value < -1e308, "%.17g", value);
+    EXPECT(text_number(text_of("NaN"), &value) == 0 && isnan(value), "%.17g", value);
+    EXPECT(text_number(text_of("-nan"), &value) == 0 && isnan(value), "%.17g", value);
 }
 
 static void check_whole(void) {
     input_u64 value = 7;
-    CHECK(text_whole(text_of("18446744073709551615"), ~0ull, &value) == 0 && value == ~0ull,
+    EXPECT(text_whole(text_of("18446744073709551615"), ~0ull, &value) == 0 && value == ~0ull,
           "2^64 - 1");
-    CHECK(text_whole(text_of("007"), 7, &value) == 0 && value == 7, "7");
-    CHECK(text_whole(text_of("0"), 0, &value) == 0 && value == 0, "0");
+    EXPECT(text_whole(text_of("007"), 7, &value) == 0 && value == 7, "7");
+    EXPECT(text_whole(text_of("0"), 0, &value) == 0 && value == 0, "0");
     static const char *const none[] = {
         "", "-1", "+1", "1 ", "18446744073709551616", "99999999999999999999", "1e3"};
     value = 7;
     for (unsigned i = 0; i < COUNT(none); ++i)
-        CHECK(text_whole(text_of(none[i]), ~0ull, &value) == -1 && value == 7, "%s", none[i]);
-    CHECK(text_whole(text_of("256"), 255, &value) == -1 &&
+        EXPECT(text_whole(text_of(none[i]), ~0ull, &value) == -1 && value == 7, "%s", none[i]);
+    EXPECT(text_whole(text_of("256"), 255, &value) == -1 &&
               text_whole(text_of("1"), 0, &value) == -1,
           "most");
 }
@@ -87,19 +87,19 @@ static void check_lines(void) {
     static const char string[] = "one two\r\n\n\t three\vfour \n five";
     input in = input_make(string, sizeof string - 1, NULL, 0);
     text line = {NULL, 0}, word;
-    CHECK(text_line(&in, &line) && line.size == 7, "%llu", line.size);
+    EXPECT(text_line(&in, &line) && line.size == 7, "%llu", line.size);
     word = text_word(&line);
-    CHECK(text_is(word, "one") && text_is(text_word(&line), "two") && !text_word(&line).size,
+    EXPECT(text_is(word, "one") && text_is(text_word(&line), "two") && !text_word(&line).size,
           "words");
-    CHECK(text_line(&in, &line) && !line.size && in.line == 2, "an empty line");
-    CHECK(text_line(&in, &line) && text_is(text_trim(line), "three\vfour"), "a line");
-    CHECK(text_line(&in, &line) && text_is(text_trim(line), "five") && in.line == 4,
+    EXPECT(text_line(&in, &line) && !line.size && in.line == 2, "an empty line");
+    EXPECT(text_line(&in, &line) && text_is(text_trim(line), "three\vfour"), "a line");
+    EXPECT(text_line(&in, &line) && text_is(text_trim(line), "five") && in.line == 4,
           "no line feed");
-    CHECK(!text_line(&in, &line) && !text_line(&in, &line) && in.line == 4, "the end");
-    CHECK(text_is(text_columns(text_of("ab cd  "), 3, 7), "cd"), "columns");
-    CHECK(text_is(text_columns(text_of("abcd"), 4, 9), "d"), "the last column");
-    CHECK(!text_columns(text_of("abcd"), 5, 9).size, "columns that are not there");
-    CHECK(text_is(text_ending("a.b/c.PDB"), "pdb") && !text_ending("a.b/c").size &&
+    EXPECT(!text_line(&in, &line) && !text_line(&in, &line) && in.line == 4, "the end");
+    EXPECT(text_is(text_columns(text_of("ab cd  "), 3, 7), "cd"), "columns");
+    EXPECT(text_is(text_columns(text_of("abcd"), 4, 9), "d"), "the last column");
+    EXPECT(!text_columns(text_of("abcd"), 5, 9).size, "columns that are not there");
+    EXPECT(text_is(text_ending("a.b/c.PDB"), "pdb") && !text_ending("a.b/c").size &&
               !text_ending("a.").size,
           "endings");
 }
@@ -111,32 +111,32 @@ static void check_input(void) {
     volatile double most = 3.4028234663852886e38, edge = 3.4028235677973366e38; // rounds to 2^128
     input_u64 product = 7;
     char error[100] = "";
-    CHECK(input_u16(bytes, 1) == 0xc049 && input_u16(bytes, 0) == 0x49c0, "u16");
-    CHECK(input_u32(bytes, 1) == 0xc0490fdbu && input_u32(bytes + 4, 0) == 0x04030201, "u32");
-    CHECK(input_f32(bytes, 1) == -3.14159274f, "f32");
-    CHECK(input_f64(half, 0) == 1.5 && input_f64(bytes, 1) < -50.1 && input_f64(bytes, 1) > -50.2,
+    EXPECT(input_u16(bytes, 1) == 0xc049 && input_u16(bytes, 0) == 0x49c0, "u16");
+    EXPECT(input_u32(bytes, 1) == 0xc0490fdbu && input_u32(bytes + 4, 0) == 0x04030201, "u32");
+    EXPECT(input_f32(bytes, 1) == -3.14159274f, "f32");
+    EXPECT(input_f64(half, 0) == 1.5 && input_f64(bytes, 1) < -50.1 && input_f64(bytes, 1) > -50.2,
           "f64 %.17g", input_f64(bytes, 1));
-    CHECK(input_product(1ull << 32, 1ull << 32, &product) == -1 && product == 7, "2^64");
-    CHECK(input_product(~0ull, 1, &product) == 0 && product == ~0ull, "2^64 - 1");
-    CHECK(input_product(~0ull, 0, &product) == 0 && product == 0, "0");
-    CHECK(input_finite((float)most) && input_finite((float)-most), "most");
-    CHECK(!input_finite((float)edge) && !input_finite(-(float)edge) && !input_finite((float)NAN),
+    EXPECT(input_product(1ull << 32, 1ull << 32, &product) == -1 && product == 7, "2^64");
+    EXPECT(input_product(~0ull, 1, &product) == 0 && product == ~0ull, "2^64 - 1");
+    EXPECT(input_product(~0ull, 0, &product) == 0 && product == 0, "0");
+    EXPECT(input_finite((float)most) && input_finite((float)-most), "most");
+    EXPECT(!input_finite((float)edge) && !input_finite(-(float)edge) && !input_finite((float)NAN),
           "edge, NaN");
     input in = input_make(bytes, 8, error, sizeof error);
-    CHECK(!input_memory(&in, 1ull << 62, 4) &&
+    EXPECT(!input_memory(&in, 1ull << 62, 4) &&
               !strcmp(error, "there is no memory for 4611686018427387904 values of 4 bytes"),
           "%s", error);
-    CHECK(!input_memory(&in, ~0ull, 1), "2^64 - 1 bytes");
-    CHECK(input_take(&in, 8) == bytes && !input_take(&in, 1) && !input_take(&in, ~0ull) &&
+    EXPECT(!input_memory(&in, ~0ull, 1), "2^64 - 1 bytes");
+    EXPECT(input_take(&in, 8) == bytes && !input_take(&in, 1) && !input_take(&in, ~0ull) &&
               input_left(&in) == 0,
           "take");
     for (int i = 0; i < 2; ++i) {
-        CHECK(input_open(&in, missing[i], error, sizeof error) == -1 &&
+        EXPECT(input_open(&in, missing[i], error, sizeof error) == -1 &&
                   strstr(error, i ? "cannot be read" : "cannot be opened"),
               "%s", error);
         input_close(&in);
     }
-    if (input_open(&in, "/dev/null", error, sizeof error) == 0) CHECK(in.size == 0, "/dev/null");
+    if (input_open(&in, "/dev/null", error, sizeof error) == 0) EXPECT(in.size == 0, "/dev/null");
     input_close(&in);
 }
 
@@ -150,10 +150,10 @@ static void check_npy_bytes(void) {
     memset(want, ' ', sizeof want);
     memcpy(want, head, sizeof head - 1);
     memcpy(want + 127, "\nabcdef", 7);
-    CHECK(out && npy_write(out, "u1", 3, shape, "abcdef") == 0, "u1");
+    EXPECT(out && npy_write(out, "u1", 3, shape, "abcdef") == 0, "u1");
     if (!out) return;
     rewind(out);
-    CHECK(fread(file, 1, sizeof file, out) == 134 && !memcmp(file, want, 134), "%.134s", file);
+    EXPECT(fread(file, 1, sizeof file, out) == 134 && !memcmp(file, want, 134), "%.134s", file);
     fclose(out);
 }
 
@@ -163,11 +163,11 @@ static void check_full(void) {
     FILE *full = fopen("/dev/full", "wb");
     if (!full) return;
     setvbuf(full, NULL, _IONBF, 0);
-    CHECK(npy_write(full, "f4", 1, large, real) == -1 &&
+    EXPECT(npy_write(full, "f4", 1, large, real) == -1 &&
               npy_write(full, "u1", 2, large, real) == -1,
           "a shape that is too large");
-    CHECK(npy_write(full, "f4", 1, shape, real) == -1, "a full disk");
-    CHECK(npy_write(full, "f2", 1, shape, real) == -1 &&
+    EXPECT(npy_write(full, "f4", 1, shape, real) == -1, "a full disk");
+    EXPECT(npy_write(full, "f2", 1, shape, real) == -1 &&
               npy_write(full, "f4", 4, shape, real) == -1 &&
               npy_write(full, "f4", 0, shape, real) == -1,
           "no such type or shape");
@@ -193,7 +193,7 @@ static void check_not_written(void) {
         memset(&s, 0, sizeof s);
         s.f = none[i].f, s.r = none[i].r;
         strcpy(s.type, none[i].type);
-        CHECK(state_write_head(out, &s) == -1 && ftell(out) == 0, "%u", i);
+        EXPECT(state_write_head(out, &s) == -1 && ftell(out) == 0, "%u", i);
     }
     if (out) fclose(out);
 }
@@ -207,5 +207,5 @@ int main(void) {
     check_full();
     check_not_written();
     if (comma_locale()) check_numbers();
-    return check_result("test_input");
+    return kit_end("test_input");
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-// brute.h: fractals by brute force, from rows of text and without any function of threadmap, for
-// the maps to be compared with: pictures and lists of cells by replication, membership from the top
-// down.
+// brute.h: fractals by brute force, from rows of text and without any map of threadmap, for the maps
+// to be compared with: pictures and lists of cells by replication, membership from the top down.
 #ifndef BRUTE_H
 #define BRUTE_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "kit.h"
 
-typedef unsigned long long brute_u64;
+#include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/nbb.h>
 
 #define BRUTE_SIDE_MAX 16
 
@@ -23,22 +21,9 @@ typedef struct brute {
 // A cell with the labels that replication gave it: its thread; its linear index is its place in a
 // list.
 typedef struct brute_cell {
-    brute_u64 x, y;
+    tmap_u64 x, y;
     unsigned wx, wy;
 } brute_cell;
-
-// ---- random numbers (splitmix64) ----------------------------------------------------------------
-
-static inline brute_u64 brute_random(brute_u64 *state) {
-    brute_u64 z = *state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
-
-static inline unsigned brute_below(brute_u64 *state, unsigned n) {
-    return (unsigned)((brute_random(state) >> 32) * n >> 32);
-}
 
 // ---- fractals -----------------------------------------------------------------------------------
 
@@ -65,41 +50,53 @@ static inline brute brute_make(const char *rows) {
 }
 
 // An own fractal at random: sides up to 16, small ones more often, up to 16 replicas in any boxes.
-static inline brute brute_random_fractal(brute_u64 *state) {
+static inline brute brute_random_fractal(tmap_u64 *state) {
     char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)];
-    int sx = 1 + (int)brute_below(state, 1 + brute_below(state, BRUTE_SIDE_MAX));
-    int sy = 1 + (int)brute_below(state, 1 + brute_below(state, BRUTE_SIDE_MAX));
-    int k = 1 + (int)brute_below(state, sx * sy < 16 ? (unsigned)(sx * sy) : 16u);
+    int sx = 1 + (int)kit_below(state, 1 + (tmap_u32)kit_below(state, BRUTE_SIDE_MAX));
+    int sy = 1 + (int)kit_below(state, 1 + (tmap_u32)kit_below(state, BRUTE_SIDE_MAX));
+    int k = 1 + (int)kit_below(state, sx * sy < 16 ? (unsigned)(sx * sy) : 16u);
     memset(text, '.', sizeof text);
     for (int y = 1; y < sy; ++y) text[y * (sx + 1) - 1] = '/';
     text[sy * (sx + 1) - 1] = 0;
     while (k) {
-        char *c = text + brute_below(state, (unsigned)sy) * (unsigned)(sx + 1) +
-                  brute_below(state, (unsigned)sx);
+        char *c = text + (tmap_u32)kit_below(state, (unsigned)sy) * (unsigned)(sx + 1) +
+                  (tmap_u32)kit_below(state, (unsigned)sx);
         k -= *c == '.';
         *c = '#';
     }
     return brute_make(text);
 }
 
-// Number i of the fractals that the exhaustive tests go through: all 15 that are 2 x 2, then random
-// ones. The nine of the catalogue are added by the caller.
-#define BRUTE_OWN_COUNT (15 + 200)
-static inline brute brute_own(int i) {
-    brute_u64 state = 1000003ull * (brute_u64)(i + 1);
-    if (i < 15) {
+// Number i of the fractals that the exhaustive tests go through: those of the catalogue, by their rows,
+// all 15 that are 2 x 2, then random ones.
+#define BRUTE_COUNT (TMAP_FRACTAL_COUNT + 15 + 200)
+static inline brute brute_at(int i) {
+#define BRUTE_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
+    static const char *const catalogue[] = {TMAP_FRACTALS(BRUTE_ROWS)};
+    const int own = i - TMAP_FRACTAL_COUNT;
+    tmap_u64 state = 1000003ull * (tmap_u64)(own + 1);
+    if (own < 0) return brute_make(catalogue[i]);
+    if (own < 15) {
         char text[6] = "../..";
         for (int box = 0; box < 4; ++box)
-            if ((i + 1) >> box & 1) text[box + box / 2] = '#';
+            if ((own + 1) >> box & 1) text[box + box / 2] = '#';
         return brute_make(text);
     }
     return brute_random_fractal(&state);
 }
 
+// The library's description of a fractal, or the test ends.
+static inline tmap_nbb brute_nbb(const brute *b) {
+    tmap_nbb f = {0, 0, 0, 0, 0};
+    const int code = tmap_nbb_from_rows(b->text, &f);
+    if (code != TMAP_OK) printf("FAIL %s: %s\n", b->text, tmap_strerror(code)), exit(1);
+    return f;
+}
+
 // base^e; the caller knows that it fits.
-static inline brute_u64 brute_pow(int base, int e) {
-    brute_u64 p = 1;
-    while (e-- > 0) p *= (brute_u64)base;
+static inline tmap_u64 brute_pow(int base, int e) {
+    tmap_u64 p = 1;
+    while (e-- > 0) p *= (tmap_u64)base;
     return p;
 }
 
@@ -108,14 +105,14 @@ static inline brute_u64 brute_pow(int base, int e) {
 // The cells of level r, from the n cells of level r - 1 in `cells`, in place: one copy for each
 // replica, in their order. Returns how many there are now; cells has room for them.
 static inline size_t brute_grow_cells(const brute *b, int r, brute_cell *cells, size_t n) {
-    brute_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
+    tmap_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
     // odd levels make the orthotope k times wider, even ones k times higher
     unsigned step = (unsigned)brute_pow(b->k, (r - 1) / 2);
     for (int beta = b->k - 1; beta >= 0; --beta) // the last first: copy 0 overwrites its source
         for (size_t i = 0; i < n; ++i) {
             brute_cell c = cells[i];
-            c.x += width * (brute_u64)b->tau_x[beta];
-            c.y += height * (brute_u64)b->tau_y[beta];
+            c.x += width * (tmap_u64)b->tau_x[beta];
+            c.y += height * (tmap_u64)b->tau_y[beta];
             if (r % 2)
                 c.wx += step * (unsigned)beta;
             else
@@ -139,16 +136,16 @@ static inline void brute_grow_picture(const brute *b, int r, const char *small, 
 
 // 1 if (x, y) is a cell of level r, whose sides the caller knows to fit 64 bits: the box of the
 // coarsest level first.
-static inline int brute_contains(const brute *b, brute_u64 x, brute_u64 y, int r) {
-    brute_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
+static inline int brute_contains(const brute *b, tmap_u64 x, tmap_u64 y, int r) {
+    tmap_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
     if (r == 0) return x == 0 && y == 0;
-    if (x / width >= (brute_u64)b->sx || y / height >= (brute_u64)b->sy) return 0;
+    if (x / width >= (tmap_u64)b->sx || y / height >= (tmap_u64)b->sy) return 0;
     for (; r > 0; --r) {
         if (b->row[y / height][x / width] != '#') return 0;
         x %= width;
         y %= height;
-        width /= (brute_u64)b->sx;
-        height /= (brute_u64)b->sy;
+        width /= (tmap_u64)b->sx;
+        height /= (tmap_u64)b->sy;
     }
     return 1;
 }

@@ -5,20 +5,16 @@
 #define TESTS_FRACTAL_ENGINE_H
 
 #include "fractal/fractal_check.h"
-#include "cuda_check.h"
 #include <threadmap/fractal.h>
 
-static int failures, cases;
-
-// Counts a case; says of the first failures which plan they are of.
-static inline void expect(int ok, const char *what, const tmap_each_plan *plan) {
-    ++cases;
-    if (ok || ++failures > 20) return;
-    printf("FAIL %s: fractal k=%u s=%ux%u tau %llx %llx, r=%u, %s, pitch %llu, offset %llu, items "
-           "%llu from %llu of %llu, %u x %u threads\n",
-           what, plan->f.k, plan->f.sx, plan->f.sy, plan->f.tau_x, plan->f.tau_y, plan->r,
-           tmap_each_loop_name((int)plan->loop), plan->pitch, plan->offset, plan->count,
-           plan->first, plan->items, plan->grid, plan->block);
+// The case: a plan.
+static inline void of_plan(const tmap_each_plan *plan) {
+    kit_case(
+        "fractal k=%u s=%ux%u tau %llx %llx, r=%u, %s, pitch %llu, offset %llu, items %llu from "
+        "%llu of %llu, %u x %u threads",
+        plan->f.k, plan->f.sx, plan->f.sy, plan->f.tau_x, plan->f.tau_y, plan->r,
+        tmap_each_loop_name((int)plan->loop), plan->pitch, plan->offset, plan->count, plan->first,
+        plan->items, plan->grid, plan->block);
 }
 
 // ---- fractals -----------------------------------------------------------------------------------
@@ -71,28 +67,10 @@ static inline tmap_nbb engine_fractal(int i) {
 // The largest fractals of a run, in places. The CPU machine and the sanitizers take threads one by
 // one.
 static tmap_u64 engine_places = 1u << 18;
-static int engine_small, engine_cpu;
 
-// 77 if there is no GPU, else 0.
-static inline int engine_begin(void) {
-    struct cudaDeviceProp device;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    engine_cpu = strstr(device.name, "CPU") != NULL;
-    engine_small = getenv("TMAP_TEST_SMALL") != NULL;
-    engine_places = engine_small ? 600 : engine_cpu ? 20000 : 1u << 18;
-    printf("%s: ", device.name);
-    return 0;
-}
-
-static inline int engine_end(const char *name) {
-    CHECK(cudaDeviceSynchronize());
-    printf("%s: %d cases, %d failures\n", name, cases, failures);
-    return failures != 0;
+static inline void engine_begin(void) {
+    kit_begin();
+    engine_places = kit_tiny ? 600 : kit_gpu ? 1u << 18 : 20000;
 }
 
 // 1 if fractal f of level r is small enough for this run, or of the least level.
@@ -170,11 +148,10 @@ static inline void *engine_memory(int slot, tmap_u64 bytes) {
 }
 
 // A copy of a plan's elements in memory that ends with them, so that a sanitizer sees a read behind
-// them. To be freed.
+// them.
 static inline void *engine_exact(const tmap_each_plan *plan, const void *from, tmap_u64 size) {
     const tmap_u64 bytes = (plan->offset + tmap_each_plan_places(plan)) * size;
-    void *exact;
-    CHECK(cudaMalloc(&exact, bytes));
+    void *exact = kit_device(bytes);
     CHECK(cudaMemcpy(exact, from, bytes, cudaMemcpyDeviceToDevice));
     return exact;
 }
@@ -189,12 +166,12 @@ static inline void *engine_host(tmap_u64 bytes) {
 }
 
 // Threads for checks.
-#define ENGINE_GRID (engine_cpu ? 4u : 256u), 64u
+#define ENGINE_GRID (kit_gpu ? 256u : 4u), 64u
 
 // Launches a kernel whose name a macro makes, which the CPU machine does not know how to read in a
 // launch by angle brackets.
 static inline void engine_launch(const void *kernel, void **arguments) {
-    CHECK(cudaLaunchKernel(kernel, dim3(engine_cpu ? 4 : 256), dim3(64), arguments, 0, 0));
+    CHECK(cudaLaunchKernel(kernel, dim3(kit_gpu ? 256 : 4), dim3(64), arguments, 0, 0));
 }
 
 #endif

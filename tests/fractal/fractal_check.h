@@ -7,12 +7,10 @@
 #ifndef TESTS_FRACTAL_CHECK_H
 #define TESTS_FRACTAL_CHECK_H
 
-#include "../hash.h"
+#include "../kit.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/nbb.h>
-
-#include <cuda_runtime.h>
 
 // What fills the places that a kernel must not write, and those that it must.
 #define CHECK_POISON_I32 0x5a5a5a5a

@@ -6,7 +6,7 @@
 // Usage: nbb_cells [CELLS [PART PARTS]]   CELLS: another bound than 10^6, for slow builds; PART,
 // from 0, takes one fractal in PARTS, so that the parts can run side by side.
 #include "fractal/brute.h"
-#include "check.h"
+#include "kit.h"
 
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/nbb.h>
@@ -16,10 +16,10 @@ static void check_thread(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 i, bru
     tmap_xy64 linear = tmap_nbb_lambda_linear64(f, i, r);
     tmap_xy64 w = tmap_nbb_nu64(f, c.x, c.y, r);
     tmap_u64 index = tmap_nbb_nu_linear64(f, c.x, c.y, r);
-    CHECK(cell.x == c.x && cell.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
-    CHECK(linear.x == c.x && linear.y == c.y, "%s r=%u i=%llu", b->text, r, i);
-    CHECK(w.x == c.wx && w.y == c.wy, "%s r=%u (%llu,%llu)", b->text, r, c.x, c.y);
-    CHECK(index == i, "%s r=%u (%llu,%llu) -> %llu", b->text, r, c.x, c.y, index);
+    EXPECT(cell.x == c.x && cell.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
+    EXPECT(linear.x == c.x && linear.y == c.y, "%s r=%u i=%llu", b->text, r, i);
+    EXPECT(w.x == c.wx && w.y == c.wy, "%s r=%u (%llu,%llu)", b->text, r, c.x, c.y);
+    EXPECT(index == i, "%s r=%u (%llu,%llu) -> %llu", b->text, r, c.x, c.y, index);
 }
 
 static void check_thread32(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u32 i, brute_cell c) {
@@ -28,10 +28,10 @@ static void check_thread32(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u32 i, b
     tmap_xy linear = tmap_nbb_lambda_linear(f, i, r);
     tmap_xy w = tmap_nbb_nu(f, x, y, r);
     tmap_u32 index = tmap_nbb_nu_linear(f, x, y, r);
-    CHECK(cell.x == x && cell.y == y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
-    CHECK(linear.x == x && linear.y == y, "%s r=%u i=%u", b->text, r, i);
-    CHECK(w.x == c.wx && w.y == c.wy, "%s r=%u (%u,%u)", b->text, r, x, y);
-    CHECK(index == i, "%s r=%u (%u,%u) -> %u", b->text, r, x, y, index);
+    EXPECT(cell.x == x && cell.y == y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
+    EXPECT(linear.x == x && linear.y == y, "%s r=%u i=%u", b->text, r, i);
+    EXPECT(w.x == c.wx && w.y == c.wy, "%s r=%u (%u,%u)", b->text, r, x, y);
+    EXPECT(index == i, "%s r=%u (%u,%u) -> %u", b->text, r, x, y, index);
 }
 
 // Equation 7: lambda is the sum of Delta over the levels; and H and its inverse on the way.
@@ -43,9 +43,9 @@ static void check_pieces(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 i, bru
         tmap_u32 beta = tmap_nbb_beta64(f, c.wx, c.wy, mu);
         tmap_xy tau = tmap_nbb_tau(f, beta);
         tmap_xy64 delta64 = tmap_nbb_delta64(f, beta, mu);
-        CHECK(beta == i % f.k, "%s mu=%u w=(%u,%u)", b->text, mu, c.wx, c.wy);
-        CHECK(tmap_nbb_beta(f, c.wx, c.wy, mu) == beta, "%s mu=%u", b->text, mu);
-        CHECK(tmap_nbb_replica(f, tau.x, tau.y) == beta, "%s beta=%u", b->text, beta);
+        EXPECT(beta == i % f.k, "%s mu=%u w=(%u,%u)", b->text, mu, c.wx, c.wy);
+        EXPECT(tmap_nbb_beta(f, c.wx, c.wy, mu) == beta, "%s mu=%u", b->text, mu);
+        EXPECT(tmap_nbb_replica(f, tau.x, tau.y) == beta, "%s beta=%u", b->text, beta);
         sum64.x += delta64.x;
         sum64.y += delta64.y;
         if (is_32) {
@@ -54,17 +54,14 @@ static void check_pieces(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 i, bru
             sum.y += delta.y;
         }
     }
-    CHECK(sum64.x == c.x && sum64.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
-    if (is_32) CHECK(sum.x == c.x && sum.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
+    EXPECT(sum64.x == c.x && sum64.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
+    if (is_32) EXPECT(sum.x == c.x && sum.y == c.y, "%s r=%u w=(%u,%u)", b->text, r, c.wx, c.wy);
 }
 
 // Returns the number of threads that were compared.
 static size_t check_fractal(const brute *b, brute_cell *cells, size_t cells_max) {
-    tmap_nbb f;
+    const tmap_nbb f = brute_nbb(b);
     size_t n = 1, all = 0;
-    int code = tmap_nbb_from_rows(b->text, &f);
-    CHECK(code == TMAP_OK, "%s: %s", b->text, tmap_strerror(code));
-    if (code != TMAP_OK) return 0;
     memset(&cells[0], 0, sizeof cells[0]);
     for (tmap_u32 r = 0; r <= tmap_nbb_linear_level_max64(f); ++r) {
         int is_32 = r <= tmap_nbb_level_max32(f), is_linear32 = r <= tmap_nbb_linear_level_max32(f);
@@ -73,8 +70,8 @@ static size_t check_fractal(const brute *b, brute_cell *cells, size_t cells_max)
             n = brute_grow_cells(b, (int)r, cells, n);
         }
         // a list of up to 10^6 cells has indices of 32 bits, so that only coordinates may be longer
-        CHECK(is_32 == is_linear32, "%s r=%u", b->text, r);
-        CHECK(tmap_nbb_cells(f, r) == n, "%s r=%u", b->text, r);
+        EXPECT(is_32 == is_linear32, "%s r=%u", b->text, r);
+        EXPECT(tmap_nbb_cells(f, r) == n, "%s r=%u", b->text, r);
         for (size_t i = 0; i < n; ++i) {
             check_thread(b, f, r, i, cells[i]);
             if (is_32) check_thread32(b, f, r, (tmap_u32)i, cells[i]);
@@ -88,14 +85,13 @@ static size_t check_fractal(const brute *b, brute_cell *cells, size_t cells_max)
 
 // H^-1 of every box, empty ones too.
 static void check_boxes(const brute *b) {
-    tmap_nbb f;
+    const tmap_nbb f = brute_nbb(b);
     tmap_u32 next = 0;
-    if (tmap_nbb_from_rows(b->text, &f) != TMAP_OK) return; // reported above
     for (int y = 0; y < b->sy; ++y)
         for (int x = 0; x < b->sx; ++x) {
             tmap_u32 want = b->row[y][x] == '#' ? next++ : f.k;
-            CHECK(tmap_nbb_replica(f, (tmap_u32)x, (tmap_u32)y) == want, "%s (%d,%d)", b->text, x,
-                  y);
+            EXPECT(tmap_nbb_replica(f, (tmap_u32)x, (tmap_u32)y) == want, "%s (%d,%d)", b->text, x,
+                   y);
         }
 }
 
@@ -104,16 +100,12 @@ int main(int argc, char **argv) {
     int part = argc > 3 ? atoi(argv[2]) : 0, parts = argc > 3 ? atoi(argv[3]) : 1, fractals = 0;
     brute_cell *cells = (brute_cell *)malloc(cells_max * sizeof *cells);
     if (!cells) return 2;
-#define FRACTAL_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
-    static const char *const catalogue[] = {TMAP_FRACTALS(FRACTAL_ROWS)};
-    for (int i = part; i < TMAP_FRACTAL_COUNT + BRUTE_OWN_COUNT; i += parts) {
-        int own = i - TMAP_FRACTAL_COUNT;
-        brute b = own < 0 ? brute_make(catalogue[i]) : brute_own(own);
+    for (int i = part; i < BRUTE_COUNT; i += parts, ++fractals) {
+        const brute b = brute_at(i);
         check_boxes(&b);
-        all += check_fractal(&b, cells, own < 0 ? cells_max : cells_max / 4);
-        ++fractals;
+        all += check_fractal(&b, cells, cells_max / (i < TMAP_FRACTAL_COUNT ? 1 : 4));
     }
     printf("%d fractals, %zu threads\n", fractals, all);
     free(cells);
-    return check_result("nbb_cells");
+    return kit_end("nbb_cells");
 }

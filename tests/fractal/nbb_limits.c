@@ -3,7 +3,7 @@
 // limit the last cell is right, one level more does not fit. Sizes saturate; tiles fit their block;
 // and arguments far outside their range are harmless (run under UBSan).
 #include "fractal/brute.h"
-#include "check.h"
+#include "kit.h"
 
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/nbb.h>
@@ -32,23 +32,23 @@ static int fits(const brute *b, tmap_u32 r, tmap_u64 limit, int linear) {
 
 static void check_level_max(const brute *b, tmap_u32 level, tmap_u64 limit, int linear,
                             const char *what) {
-    CHECK(level <= TMAP_LEVEL_MAX && fits(b, level, limit, linear), "%s %s=%u", b->text, what,
-          level);
-    CHECK(level == TMAP_LEVEL_MAX || !fits(b, level + 1, limit, linear), "%s %s=%u", b->text, what,
-          level);
+    EXPECT(level <= TMAP_LEVEL_MAX && fits(b, level, limit, linear), "%s %s=%u", b->text, what,
+           level);
+    EXPECT(level == TMAP_LEVEL_MAX || !fits(b, level + 1, limit, linear), "%s %s=%u", b->text, what,
+           level);
 }
 
 static void check_sizes(const brute *b, tmap_nbb f) {
     tmap_u64 k = (tmap_u64)b->k;
     for (tmap_u32 r = 0; r <= 70; ++r) {
         tmap_xy64 box = tmap_nbb_orthotope(f, r);
-        CHECK(tmap_nbb_side_x(f, r) == saturated(pow128((tmap_u64)b->sx, r)), "%s r=%u", b->text,
-              r);
-        CHECK(tmap_nbb_side_y(f, r) == saturated(pow128((tmap_u64)b->sy, r)), "%s r=%u", b->text,
-              r);
-        CHECK(tmap_nbb_cells(f, r) == saturated(pow128(k, r)), "%s r=%u", b->text, r);
-        CHECK(box.x == saturated(pow128(k, r - r / 2)), "%s r=%u", b->text, r);
-        CHECK(box.y == saturated(pow128(k, r / 2)), "%s r=%u", b->text, r);
+        EXPECT(tmap_nbb_side_x(f, r) == saturated(pow128((tmap_u64)b->sx, r)), "%s r=%u", b->text,
+               r);
+        EXPECT(tmap_nbb_side_y(f, r) == saturated(pow128((tmap_u64)b->sy, r)), "%s r=%u", b->text,
+               r);
+        EXPECT(tmap_nbb_cells(f, r) == saturated(pow128(k, r)), "%s r=%u", b->text, r);
+        EXPECT(box.x == saturated(pow128(k, r - r / 2)), "%s r=%u", b->text, r);
+        EXPECT(box.y == saturated(pow128(k, r / 2)), "%s r=%u", b->text, r);
     }
 }
 
@@ -64,30 +64,30 @@ static void check_last_cell64(const brute *b, tmap_nbb f, tmap_u32 r) {
         x += (u128)b->tau_x[b->k - 1] * pow128((tmap_u64)b->sx, mu);
         y += (u128)b->tau_y[b->k - 1] * pow128((tmap_u64)b->sy, mu);
     }
-    CHECK(x <= MAX64 && y <= MAX64, "%s r=%u", b->text, r);
+    EXPECT(x <= MAX64 && y <= MAX64, "%s r=%u", b->text, r);
     cell = tmap_nbb_lambda64(f, wx, wy, r);
-    CHECK(cell.x == x && cell.y == y, "%s r=%u (%llu,%llu)", b->text, r, cell.x, cell.y);
+    EXPECT(cell.x == x && cell.y == y, "%s r=%u (%llu,%llu)", b->text, r, cell.x, cell.y);
     w = tmap_nbb_nu64(f, cell.x, cell.y, r);
-    CHECK(w.x == wx && w.y == wy, "%s r=%u (%llu,%llu)", b->text, r, w.x, w.y);
-    CHECK(tmap_nbb_contains64(f, cell.x, cell.y, r), "%s r=%u", b->text, r);
+    EXPECT(w.x == wx && w.y == wy, "%s r=%u (%llu,%llu)", b->text, r, w.x, w.y);
+    EXPECT(tmap_nbb_contains64(f, cell.x, cell.y, r), "%s r=%u", b->text, r);
     if (fits(b, r, MAX64, 1)) {
         tmap_u64 last = (tmap_u64)(pow128((tmap_u64)b->k, r) - 1);
         cell = tmap_nbb_lambda_linear64(f, last, r);
-        CHECK(cell.x == x && cell.y == y, "%s r=%u (%llu,%llu)", b->text, r, cell.x, cell.y);
-        CHECK(tmap_nbb_nu_linear64(f, cell.x, cell.y, r) == last, "%s r=%u", b->text, r);
+        EXPECT(cell.x == x && cell.y == y, "%s r=%u (%llu,%llu)", b->text, r, cell.x, cell.y);
+        EXPECT(tmap_nbb_nu_linear64(f, cell.x, cell.y, r) == last, "%s r=%u", b->text, r);
     }
     if (fits(b, r, MAX32, 0)) {
         tmap_xy c = tmap_nbb_lambda(f, (tmap_u32)wx, (tmap_u32)wy, r);
         tmap_xy v = tmap_nbb_nu(f, c.x, c.y, r);
-        CHECK(c.x == x && c.y == y, "%s r=%u (%u,%u)", b->text, r, c.x, c.y);
-        CHECK(v.x == wx && v.y == wy, "%s r=%u (%u,%u)", b->text, r, v.x, v.y);
-        CHECK(tmap_nbb_contains(f, c.x, c.y, r), "%s r=%u", b->text, r);
+        EXPECT(c.x == x && c.y == y, "%s r=%u (%u,%u)", b->text, r, c.x, c.y);
+        EXPECT(v.x == wx && v.y == wy, "%s r=%u (%u,%u)", b->text, r, v.x, v.y);
+        EXPECT(tmap_nbb_contains(f, c.x, c.y, r), "%s r=%u", b->text, r);
     }
     if (fits(b, r, MAX32, 1)) {
         tmap_u32 last = (tmap_u32)(pow128((tmap_u64)b->k, r) - 1);
         tmap_xy c = tmap_nbb_lambda_linear(f, last, r);
-        CHECK(c.x == x && c.y == y, "%s r=%u (%u,%u)", b->text, r, c.x, c.y);
-        CHECK(tmap_nbb_nu_linear(f, c.x, c.y, r) == last, "%s r=%u", b->text, r);
+        EXPECT(c.x == x && c.y == y, "%s r=%u (%u,%u)", b->text, r, c.x, c.y);
+        EXPECT(tmap_nbb_nu_linear(f, c.x, c.y, r) == last, "%s r=%u", b->text, r);
     }
 }
 
@@ -97,23 +97,19 @@ static void check_tiles(const brute *b, tmap_nbb f) {
     for (tmap_u32 rho = 0; rho <= 70; ++rho)
         for (tmap_u32 r = 0; r <= 10; ++r) {
             tmap_u32 m = tmap_nbb_tile_level(f, r, rho);
-            CHECK(m <= r && pow128(side, m) <= (rho ? rho : 1), "%s r=%u rho=%u m=%u", b->text, r,
-                  rho, m);
-            CHECK(m == r || pow128(side, m + 1) > rho, "%s r=%u rho=%u m=%u", b->text, r, rho, m);
-            CHECK(tmap_nbb_block_level(f, r, rho) == r - m, "%s r=%u rho=%u", b->text, r, rho);
+            EXPECT(m <= r && pow128(side, m) <= (rho ? rho : 1), "%s r=%u rho=%u m=%u", b->text, r,
+                   rho, m);
+            EXPECT(m == r || pow128(side, m + 1) > rho, "%s r=%u rho=%u m=%u", b->text, r, rho, m);
+            EXPECT(tmap_nbb_block_level(f, r, rho) == r - m, "%s r=%u rho=%u", b->text, r, rho);
         }
-    CHECK(tmap_nbb_tile_level(f, 3, 0xffffffffu) == 3, "%s", b->text);
+    EXPECT(tmap_nbb_tile_level(f, 3, 0xffffffffu) == 3, "%s", b->text);
     for (tmap_u32 r = 0; r <= 3; ++r) // 0 counts as 1, a tile that a fractal of side 1 always fits
-        CHECK(tmap_nbb_tile_level(f, r, 0) == (side == 1 ? r : 0), "%s r=%u", b->text, r);
+        EXPECT(tmap_nbb_tile_level(f, r, 0) == (side == 1 ? r : 0), "%s r=%u", b->text, r);
 }
 
 static void check_fractal(const brute *b) {
-    tmap_nbb f;
-    tmap_u32 top;
-    int code = tmap_nbb_from_rows(b->text, &f);
-    CHECK(code == TMAP_OK, "%s: %s", b->text, tmap_strerror(code));
-    if (code != TMAP_OK) return;
-    top = tmap_nbb_level_max64(f);
+    const tmap_nbb f = brute_nbb(b);
+    const tmap_u32 top = tmap_nbb_level_max64(f);
     check_level_max(b, tmap_nbb_level_max32(f), MAX32, 0, "level_max32");
     check_level_max(b, top, MAX64, 0, "level_max64");
     check_level_max(b, tmap_nbb_linear_level_max32(f), MAX32, 1, "linear_level_max32");
@@ -150,7 +146,7 @@ static void check_total(tmap_nbb f, tmap_u64 *sum) {
     static const tmap_u64 edges[] = {0,         1,          2,         15,         16,        17,
                                      63,        64,         70,        MAX32 >> 1, MAX32 - 1, MAX32,
                                      MAX32 + 1, MAX64 >> 1, MAX64 - 1, MAX64};
-    const int n = sizeof edges / sizeof *edges;
+    const int n = COUNT(edges);
     for (tmap_u32 r = 0; r <= 70; ++r)
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) *sum += call_everything(f, edges[i], edges[j], r);
@@ -161,22 +157,18 @@ static void check_powers(void) {
     for (tmap_u32 base = 0; base <= 16; ++base) {
         tmap_u64 p = 1;
         for (tmap_u32 e = 0; e < 64; ++e, p *= base) {
-            CHECK(tmapi_pow64(base, e) == p, "%u^%u", base, e);
-            CHECK(tmapi_pow32(base, e) == (tmap_u32)p, "%u^%u", base, e);
+            EXPECT(tmapi_pow64(base, e) == p, "%u^%u", base, e);
+            EXPECT(tmapi_pow32(base, e) == (tmap_u32)p, "%u^%u", base, e);
         }
     }
 }
 
 int main(void) {
     tmap_u64 sum = 0;
-#define FRACTAL_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
-    static const char *const catalogue[] = {TMAP_FRACTALS(FRACTAL_ROWS)};
-    for (int i = 0; i < TMAP_FRACTAL_COUNT + BRUTE_OWN_COUNT; ++i) {
-        brute b =
-            i < TMAP_FRACTAL_COUNT ? brute_make(catalogue[i]) : brute_own(i - TMAP_FRACTAL_COUNT);
-        tmap_nbb f;
+    for (int i = 0; i < BRUTE_COUNT; ++i) {
+        const brute b = brute_at(i);
         check_fractal(&b);
-        if (i < 40 && tmap_nbb_from_rows(b.text, &f) == TMAP_OK) check_total(f, &sum);
+        if (i < 40) check_total(brute_nbb(&b), &sum);
     }
     // No fractals, and still nothing traps.
     check_total(tmap_nbb_make(0, 0, 0, 0, 0), &sum);
@@ -191,14 +183,13 @@ int main(void) {
     }
     TMAP_FRACTALS(ADD_HASH)
 #undef ADD_HASH
-    CHECK(tmap_mul_saturate(0, MAX64) == 0 && tmap_mul_saturate(MAX64, 0) == 0, "%s", "zero");
-    CHECK(tmap_mul_saturate(MAX64, 1) == MAX64 && tmap_mul_saturate(1, MAX64) == MAX64, "%s",
-          "one");
-    CHECK(tmap_mul_saturate(MAX32, MAX32 + 2) == MAX64, "%s", "fits exactly");
-    CHECK(tmap_mul_saturate(MAX32, MAX32) == MAX32 * MAX32, "%s", "fits");
-    CHECK(tmap_mul_saturate(MAX64 >> 1, 2) == MAX64 - 1, "%s", "fits, and is not saturated");
-    CHECK(tmap_mul_saturate(MAX32 + 1, MAX32 + 1) == MAX64, "%s", "2^64 does not fit");
+    expect(tmap_mul_saturate(0, MAX64) == 0 && tmap_mul_saturate(MAX64, 0) == 0, "zero");
+    expect(tmap_mul_saturate(MAX64, 1) == MAX64 && tmap_mul_saturate(1, MAX64) == MAX64, "one");
+    expect(tmap_mul_saturate(MAX32, MAX32 + 2) == MAX64, "fits exactly");
+    expect(tmap_mul_saturate(MAX32, MAX32) == MAX32 * MAX32, "fits");
+    expect(tmap_mul_saturate(MAX64 >> 1, 2) == MAX64 - 1, "fits, and is not saturated");
+    expect(tmap_mul_saturate(MAX32 + 1, MAX32 + 1) == MAX64, "2^64 does not fit");
     check_powers();
     printf("every call returned (%llx)\n", sum);
-    return check_result("nbb_limits");
+    return kit_end("nbb_limits");
 }

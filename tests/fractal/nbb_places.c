@@ -6,7 +6,7 @@
 //
 // Usage: nbb_places [PLACES]   with another bound than 4 million, for slow builds.
 #include "fractal/brute.h"
-#include "check.h"
+#include "kit.h"
 
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/nbb.h>
@@ -14,15 +14,16 @@
 // Both forms, where the 32-bit one is asked.
 static void check_place(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 x, tmap_u64 y, int want,
                         int is_32) {
-    CHECK(tmap_nbb_contains64(f, x, y, r) == want, "%s r=%u (%llu,%llu)", b->text, r, x, y);
+    EXPECT(tmap_nbb_contains64(f, x, y, r) == want, "%s r=%u (%llu,%llu)", b->text, r, x, y);
     if (is_32)
-        CHECK(tmap_nbb_contains(f, (tmap_u32)x, (tmap_u32)y, r) == want, "%s r=%u (%llu,%llu)",
-              b->text, r, x, y);
+        EXPECT(tmap_nbb_contains(f, (tmap_u32)x, (tmap_u32)y, r) == want, "%s r=%u (%llu,%llu)",
+               b->text, r, x, y);
 }
 
 static void check_picture(const brute *b, tmap_nbb f, tmap_u32 r, const char *picture) {
     tmap_u64 width = brute_pow(b->sx, (int)r), height = brute_pow(b->sy, (int)r);
-    CHECK(tmap_nbb_side_x(f, r) == width && tmap_nbb_side_y(f, r) == height, "%s r=%u", b->text, r);
+    EXPECT(tmap_nbb_side_x(f, r) == width && tmap_nbb_side_y(f, r) == height, "%s r=%u", b->text,
+           r);
     for (tmap_u64 y = 0; y < height; ++y)
         for (tmap_u64 x = 0; x < width; ++x) check_place(b, f, r, x, y, picture[y * width + x], 1);
     for (tmap_u64 x = 0; x <= width; ++x) { // the frame: below, and far below
@@ -41,17 +42,17 @@ static void check_picture(const brute *b, tmap_nbb f, tmap_u32 r, const char *pi
 static void check_bijection(const brute *b, tmap_nbb f, tmap_u32 r, char *picture) {
     tmap_u64 width = tmap_nbb_side_x(f, r), places = width * tmap_nbb_side_y(f, r);
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
-    CHECK(box.x * box.y == tmap_nbb_cells(f, r), "%s r=%u", b->text, r);
+    EXPECT(box.x * box.y == tmap_nbb_cells(f, r), "%s r=%u", b->text, r);
     for (tmap_u32 wy = 0; wy < box.y; ++wy)
         for (tmap_u32 wx = 0; wx < box.x; ++wx) {
             tmap_xy c = tmap_nbb_lambda(f, wx, wy, r);
             tmap_u64 at = c.y * width + c.x;
-            CHECK(c.x < width && at < places && picture[at] == 1, "%s r=%u w=(%u,%u)", b->text, r,
-                  wx, wy);
+            EXPECT(c.x < width && at < places && picture[at] == 1, "%s r=%u w=(%u,%u)", b->text, r,
+                   wx, wy);
             if (at < places) picture[at] = 2;
         }
     for (tmap_u64 at = 0; at < places; ++at)
-        CHECK(picture[at] != 1, "%s r=%u place %llu has no thread", b->text, r, at);
+        EXPECT(picture[at] != 1, "%s r=%u place %llu has no thread", b->text, r, at);
 }
 
 // Random places of a level too large to draw. Boxes are drawn one by one, all but a few of them
@@ -61,10 +62,10 @@ static void check_samples(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 *stat
         tmap_u64 x = 0, y = 0;
         int is_32 = r <= tmap_nbb_level_max32(f), holes = sample % 3 ? 0 : 1 + (int)r / 4;
         for (tmap_u32 mu = 0; mu < r; ++mu) {
-            int beta = (int)brute_below(state, (unsigned)b->k);
-            int any = brute_below(state, r) < (unsigned)holes;
-            int dx = any ? (int)brute_below(state, (unsigned)b->sx) : b->tau_x[beta];
-            int dy = any ? (int)brute_below(state, (unsigned)b->sy) : b->tau_y[beta];
+            int beta = (int)kit_below(state, (unsigned)b->k);
+            int any = (tmap_u32)kit_below(state, r) < (unsigned)holes;
+            int dx = any ? (int)kit_below(state, (unsigned)b->sx) : b->tau_x[beta];
+            int dy = any ? (int)kit_below(state, (unsigned)b->sy) : b->tau_y[beta];
             x = x * (tmap_u64)b->sx + (tmap_u64)dx;
             y = y * (tmap_u64)b->sy + (tmap_u64)dy;
         }
@@ -74,11 +75,8 @@ static void check_samples(const brute *b, tmap_nbb f, tmap_u32 r, tmap_u64 *stat
 
 // small and large: two buffers of places_max bytes.
 static size_t check_fractal(const brute *b, char *small, char *large, size_t places_max) {
-    tmap_nbb f;
+    const tmap_nbb f = brute_nbb(b);
     tmap_u64 places = 1, all = 0, box = (tmap_u64)b->sx * (tmap_u64)b->sy, state = 7;
-    int code = tmap_nbb_from_rows(b->text, &f);
-    CHECK(code == TMAP_OK, "%s: %s", b->text, tmap_strerror(code));
-    if (code != TMAP_OK) return 0;
     large[0] = 1;
     for (tmap_u32 r = 0; r <= tmap_nbb_level_max64(f); ++r) {
         if (r > 0) places = tmap_mul_saturate(places, box);
@@ -102,15 +100,12 @@ int main(int argc, char **argv) {
     size_t places_max = argc > 1 ? (size_t)atol(argv[1]) : 4 << 20, all = 0;
     char *small = (char *)malloc(places_max), *large = (char *)malloc(places_max);
     if (!small || !large) return 2;
-#define FRACTAL_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
-    static const char *const catalogue[] = {TMAP_FRACTALS(FRACTAL_ROWS)};
-    for (int i = 0; i < TMAP_FRACTAL_COUNT + BRUTE_OWN_COUNT; ++i) {
-        int own = i - TMAP_FRACTAL_COUNT;
-        brute b = own < 0 ? brute_make(catalogue[i]) : brute_own(own);
-        all += check_fractal(&b, small, large, own < 0 ? places_max : places_max / 8);
+    for (int i = 0; i < BRUTE_COUNT; ++i) {
+        const brute b = brute_at(i);
+        all += check_fractal(&b, small, large, places_max / (i < TMAP_FRACTAL_COUNT ? 1 : 8));
     }
-    printf("%d fractals, %zu places\n", TMAP_FRACTAL_COUNT + BRUTE_OWN_COUNT, all);
+    printf("%d fractals, %zu places\n", BRUTE_COUNT, all);
     free(small);
     free(large);
-    return check_result("nbb_places");
+    return kit_end("nbb_places");
 }

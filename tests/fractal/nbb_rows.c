@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nbb_rows.c: fractals from text: the catalogue against its rows, own rows in every way to write
 // them, each error with its code and nothing written; the version.
-#include "check.h"
+#include "kit.h"
 
 #include <string.h>
 
@@ -21,15 +21,15 @@ static tmap_nbb poison(void) {
 static void check_code(int (*read)(const char *, tmap_nbb *), const char *text, int want) {
     tmap_nbb f = poison();
     int code = read(text, &f);
-    CHECK(code == want, "\"%s\": %s, not %s", text ? text : "(null)", tmap_strerror(code),
-          tmap_strerror(want));
-    CHECK(tmap_nbb_equal(f, poison()) == (want != TMAP_OK), "\"%s\"", text ? text : "(null)");
+    EXPECT(code == want, "\"%s\": %s, not %s", text ? text : "(null)", tmap_strerror(code),
+           tmap_strerror(want));
+    EXPECT(tmap_nbb_equal(f, poison()) == (want != TMAP_OK), "\"%s\"", text ? text : "(null)");
 }
 
 static void check_same(const char *text, tmap_nbb want) {
     tmap_nbb f = poison(), g = poison();
-    CHECK(tmap_nbb_from_rows(text, &f) == TMAP_OK && tmap_nbb_equal(f, want), "\"%s\"", text);
-    CHECK(tmap_fractal_from_text(text, &g) == TMAP_OK && tmap_nbb_equal(g, want), "\"%s\"", text);
+    EXPECT(tmap_nbb_from_rows(text, &f) == TMAP_OK && tmap_nbb_equal(f, want), "\"%s\"", text);
+    EXPECT(tmap_fractal_from_text(text, &g) == TMAP_OK && tmap_nbb_equal(g, want), "\"%s\"", text);
 }
 
 // The constants of the catalogue are what its rows say, by from_rows and by reading them here.
@@ -37,31 +37,31 @@ static void check_catalogue(void) {
     int i = 0;
 #define FRACTAL_CHECK(name, title, rows, k, sx, sy, tau_x, tau_y) \
     check_same(rows, tmap_fractal_##name()); \
-    CHECK(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_##name()), "%d", i); \
-    CHECK(strcmp(tmap_fractal_name(i), #name) == 0, "%d", i); \
-    CHECK(strcmp(tmap_fractal_title(i), title) == 0, "%d", i); \
-    CHECK(tmap_fractal_index(tmap_fractal_##name()) == i, "%d", i); \
+    EXPECT(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_##name()), "%d", i); \
+    EXPECT(strcmp(tmap_fractal_name(i), #name) == 0, "%d", i); \
+    EXPECT(strcmp(tmap_fractal_title(i), title) == 0, "%d", i); \
+    EXPECT(tmap_fractal_index(tmap_fractal_##name()) == i, "%d", i); \
     ++i;
     TMAP_FRACTALS(FRACTAL_CHECK)
-    CHECK(i == TMAP_FRACTAL_COUNT, "%d", i);
+    EXPECT(i == TMAP_FRACTAL_COUNT, "%d", i);
 
     for (i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
         tmap_nbb f = poison();
-        CHECK(tmap_fractal_from_text(tmap_fractal_name(i), &f) == TMAP_OK, "%d", i);
-        CHECK(tmap_nbb_equal(f, tmap_fractal_at(i)), "%s", tmap_fractal_name(i));
+        EXPECT(tmap_fractal_from_text(tmap_fractal_name(i), &f) == TMAP_OK, "%d", i);
+        EXPECT(tmap_nbb_equal(f, tmap_fractal_at(i)), "%s", tmap_fractal_name(i));
     }
     for (i = -1; i <= TMAP_FRACTAL_COUNT; i += TMAP_FRACTAL_COUNT + 1) {
-        CHECK(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_gasket()), "%d", i);
-        CHECK(strcmp(tmap_fractal_name(i), "own") == 0, "%d", i);
-        CHECK(strcmp(tmap_fractal_title(i), "own fractal") == 0, "%d", i);
+        EXPECT(tmap_nbb_equal(tmap_fractal_at(i), tmap_fractal_gasket()), "%d", i);
+        EXPECT(strcmp(tmap_fractal_name(i), "own") == 0, "%d", i);
+        EXPECT(strcmp(tmap_fractal_title(i), "own fractal") == 0, "%d", i);
     }
-    CHECK(tmap_fractal_index(tmap_nbb_make(1, 1, 1, 0, 0)) == -1, "%s", "own");
+    expect(tmap_fractal_index(tmap_nbb_make(1, 1, 1, 0, 0)) == -1, "own");
 }
 
 static void check_boxes(tmap_nbb f, const tmap_u32 (*boxes)[2]) {
     for (tmap_u32 beta = 0; beta < f.k; ++beta) {
         tmap_xy t = tmap_nbb_tau(f, beta);
-        CHECK(t.x == boxes[beta][0] && t.y == boxes[beta][1], "replica %u", beta);
+        EXPECT(t.x == boxes[beta][0] && t.y == boxes[beta][1], "replica %u", beta);
     }
 }
 
@@ -76,12 +76,12 @@ static void check_examples(void) {
     check_boxes(tmap_fractal_carpet(), carpet);
     check_boxes(tmap_fractal_vicsek(), vicsek);
     check_boxes(tmap_fractal_chandelier(), chandelier);
-    CHECK(tmap_nbb_replica(tmap_fractal_gasket(), 1, 0) == 3, "%s", "an empty box gives k");
-    CHECK(tmap_nbb_nu(tmap_fractal_carpet(), 2, 1, 1).x == 4, "%s", "carpet, (2,1) -> (4,0)");
-    CHECK(tmap_nbb_nu_linear(tmap_fractal_gasket(), 1, 3, 2) == 5, "%s", "gasket, (1,3) -> 5");
-    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 1, 1, 2) == 1, "%s", "(1,1) -> 1");
-    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 1, 2, 2) == 0, "%s", "(1,2) -> 0");
-    CHECK(tmap_nbb_contains(tmap_fractal_gasket(), 4, 0, 2) == 0, "%s", "(4,0) -> 0");
+    expect(tmap_nbb_replica(tmap_fractal_gasket(), 1, 0) == 3, "an empty box gives k");
+    expect(tmap_nbb_nu(tmap_fractal_carpet(), 2, 1, 1).x == 4, "carpet, (2,1) -> (4,0)");
+    expect(tmap_nbb_nu_linear(tmap_fractal_gasket(), 1, 3, 2) == 5, "gasket, (1,3) -> 5");
+    expect(tmap_nbb_contains(tmap_fractal_gasket(), 1, 1, 2) == 1, "(1,1) -> 1");
+    expect(tmap_nbb_contains(tmap_fractal_gasket(), 1, 2, 2) == 0, "(1,2) -> 0");
+    expect(tmap_nbb_contains(tmap_fractal_gasket(), 4, 0, 2) == 0, "(4,0) -> 0");
 }
 
 static void check_separators(void) {
@@ -105,8 +105,8 @@ static void check_separators(void) {
 static void check_errors(int (*read)(const char *, tmap_nbb *)) {
     tmap_nbb f;
     check_code(read, NULL, TMAP_EINVAL);
-    CHECK(read("#", NULL) == TMAP_EINVAL, "%s", "no output");
-    CHECK(read(NULL, NULL) == TMAP_EINVAL, "%s", "nothing");
+    expect(read("#", NULL) == TMAP_EINVAL, "no output");
+    expect(read(NULL, NULL) == TMAP_EINVAL, "nothing");
     (void)f;
     check_code(read, "##\n#", TMAP_EUNEQUAL);
     check_code(read, "#\n##", TMAP_EUNEQUAL);
@@ -154,30 +154,30 @@ static void check_numbers(void) {
         {tmap_nbb_make(3, 2, 2, 0x110, 0x110), TMAP_ETWICE},
         {tmap_nbb_make(16, 16, 1, 0x0edcba9876543210ull, 0), TMAP_ETWICE},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i)
-        CHECK(tmap_nbb_check(cases[i].f) == cases[i].want, "case %u: %s", i,
-              tmap_strerror(tmap_nbb_check(cases[i].f)));
+    for (unsigned i = 0; i < COUNT(cases); ++i)
+        EXPECT(tmap_nbb_check(cases[i].f) == cases[i].want, "case %u: %s", i,
+               tmap_strerror(tmap_nbb_check(cases[i].f)));
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
-        CHECK(tmap_nbb_check(tmap_fractal_at(i)) == TMAP_OK, "%s", tmap_fractal_name(i));
+        EXPECT(tmap_nbb_check(tmap_fractal_at(i)) == TMAP_OK, "%s", tmap_fractal_name(i));
 }
 
 static void check_version(void) {
     char text[40];
     snprintf(text, sizeof text, "%d.%d.%d", TMAP_VERSION_MAJOR, TMAP_VERSION_MINOR,
              TMAP_VERSION_PATCH);
-    CHECK(strcmp(text, TMAP_VERSION_STRING) == 0, "%s", TMAP_VERSION_STRING);
-    CHECK(TMAP_VERSION ==
-              TMAP_VERSION_MAJOR * 1000000 + TMAP_VERSION_MINOR * 1000 + TMAP_VERSION_PATCH,
-          "%d", TMAP_VERSION);
+    EXPECT(strcmp(text, TMAP_VERSION_STRING) == 0, "%s", TMAP_VERSION_STRING);
+    EXPECT(TMAP_VERSION ==
+               TMAP_VERSION_MAJOR * 1000000 + TMAP_VERSION_MINOR * 1000 + TMAP_VERSION_PATCH,
+           "%d", TMAP_VERSION);
 }
 
 static void check_strerror(void) {
     for (int a = 0; a >= TMAP_ETWICE; --a) {
-        CHECK(strcmp(tmap_strerror(a), tmap_strerror(1)) != 0, "code %d has no text", a);
+        EXPECT(strcmp(tmap_strerror(a), tmap_strerror(1)) != 0, "code %d has no text", a);
         for (int b = a + 1; b <= 0; ++b)
-            CHECK(strcmp(tmap_strerror(a), tmap_strerror(b)) != 0, "codes %d and %d", a, b);
+            EXPECT(strcmp(tmap_strerror(a), tmap_strerror(b)) != 0, "codes %d and %d", a, b);
     }
-    CHECK(tmap_strerror(-1000000) != NULL, "%s", "total");
+    expect(tmap_strerror(-1000000) != NULL, "total");
 }
 
 int main(void) {
@@ -193,5 +193,5 @@ int main(void) {
     check_numbers();
     check_strerror();
     check_version();
-    return check_result("nbb_rows");
+    return kit_end("nbb_rows");
 }

@@ -9,5 +9,5 @@ int main(void) {
     memset(answers, 0xa5, sizeof answers);
     for (int i = 0; i < PHILOX_COUNT; ++i) philox_ask(&vectors[i], &answers[i]);
     philox_compare(vectors, answers);
-    return check_result("philox_kat");
+    return kit_end("philox_kat");
 }

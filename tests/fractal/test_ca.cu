@@ -39,7 +39,8 @@ static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
     CHECK(cudaMemset(out, 0x5a, room * size));
     CHECK(tmap_sw(&plan, value, out, 0));
     check_written<<<ENGINE_GRID>>>(plan, room, size, value[0], out, engine_counter);
-    expect(engine_counted() == 0, "sw", &plan);
+    of_plan(&plan);
+    expect(engine_counted() == 0, "sw");
 }
 
 // ---- automata -----------------------------------------------------------------------------------
@@ -88,7 +89,9 @@ static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
                                  (void *)&in,         (void *)&out, (void *)&engine_counter}; \
             engine_launch((const void *)check_##type, arguments); \
         } \
-        expect(engine_counted() == 0, plan->by_sectors ? "ca by sectors" : "ca", &plan->each); \
+        of_plan(&plan->each); \
+\
+        expect(engine_counted() == 0, plan->by_sectors ? "ca by sectors" : "ca"); \
     }
 
 typedef unsigned char u8;
@@ -106,8 +109,9 @@ static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
     run_u32(&plan, n % 2, rules[n % 3], (u32 *)engine_memory(0, places * 4),
             (u32 *)engine_memory(1, places * 4));
     CHECK(tmap_ca_plan_make(f, r, pitch, 1, &plan));
+    of_plan(&plan.each);
     expect(plan.by_sectors == (pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r)),
-           "ca by sectors", &plan.each);
+           "ca by sectors");
     // Matrices that begin anywhere in a sector, in the same place of one or not, and end with their
     // memory.
     for (int i = 0; i < 3; ++i) {
@@ -120,16 +124,17 @@ static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
 
 // By whole sectors: the smallest matrix of one tile and of several, with tiles of up to 256 places.
 static void run_life(tmap_nbb f) {
-    const tmap_u64 most = engine_small ? 1u << 16 : 1u << 20;
+    const tmap_u64 most = kit_tiny ? 1u << 16 : 1u << 20;
     const tmap_u32 m = tmapi_life_tile_make(f).m;
     for (tmap_u32 r = m; r <= m + 1; ++r) {
         tmap_ca_plan plan;
         const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
         const tmap_u64 shift = r == m ? 5 : 64;
-        if (!tmap_life_fits(f, r) || places > most || (engine_cpu && r > m && places > 1u << 18))
+        if (!tmap_life_fits(f, r) || places > most || (!kit_gpu && r > m && places > 1u << 18))
             break;
         CHECK(tmap_ca_plan_make(f, r, 0, 1, &plan));
-        expect(plan.by_sectors, "ca by sectors", &plan.each);
+        of_plan(&plan.each);
+        expect(plan.by_sectors, "ca by sectors");
         run_u8(&plan, r == m, rules[2], (u8 *)engine_memory(0, places + 64) + shift,
                (u8 *)engine_memory(1, places + 64) + shift);
     }
@@ -154,13 +159,14 @@ static void run_rules(const tmap_each_plan *plan) {
                  {"S23/B3", TMAP_EINVAL, 0, 0},
                  {"B3S23", TMAP_EINVAL, 0, 0},
                  {NULL, TMAP_EINVAL, 0, 0}};
-    for (unsigned i = 0; i < sizeof texts / sizeof *texts; ++i) {
+    for (unsigned i = 0; i < COUNT(texts); ++i) {
         tmap_ca_rule rule = {77, 77};
         const int code = tmap_ca_rule_from_text(texts[i].text, &rule);
         const int same = code == TMAP_OK
                              ? rule.born == texts[i].born && rule.survive == texts[i].survive
                              : rule.born == 77 && rule.survive == 77;
-        expect(code == texts[i].code && same, "a rule's text", plan);
+        of_plan(plan);
+        expect(code == texts[i].code && same, "a rule's text");
     }
 }
 
@@ -180,7 +186,6 @@ static void run_refusals(void) {
     CHECK(tmap_ca_plan_make(f, 3, 0, 4, &words));
     CHECK(tmap_sw_plan_make(f, 3, 0, 4, &sw));
     CHECK(cudaMemset(b, 0x5a, sizeof bytes));
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, &plan.each)
     REFUSED(tmap_ca_plan_make(f, 3, 0, 2, &untouched));
     REFUSED(tmap_ca_plan_make(f, 3, 0, 0, &untouched));
     REFUSED(tmap_ca_plan_make(f, 3, 7, 1, &untouched));
@@ -189,12 +194,14 @@ static void run_refusals(void) {
     REFUSED(tmap_sw_plan_make(outside, 3, 0, 4, &untouched.each));
     for (tmap_u32 r = 21; r <= 22; ++r) { // few cells, but 3^21 columns do not fit 32 bits
         const tmap_nbb wide = tmap_fractal_cantor();
+        of_plan(&plan.each);
         expect(tmap_sw_plan_make(wide, r, 0, 4, &untouched.each) == cudaErrorInvalidConfiguration &&
                    tmap_ca_plan_make(wide, r, 0, 1, &untouched) == cudaErrorInvalidConfiguration,
-               "a width past 32 bits", &plan.each);
+               "a width past 32 bits");
         REFUSED(tmap_life_plan_make(wide, r, &by_life));
     }
-    expect(memcmp(&untouched, &same, sizeof same) == 0, "a refusal made a plan", &plan.each);
+    of_plan(&plan.each);
+    expect(memcmp(&untouched, &same, sizeof same) == 0, "a refusal made a plan");
     REFUSED(tmap_ca(NULL, life, a, b, 0));
     REFUSED(tmap_ca(&plan, life, NULL, b, 0));
     REFUSED(tmap_ca(&plan, life, a, NULL, 0));
@@ -223,18 +230,17 @@ static void run_refusals(void) {
     REFUSED(tmap_sw(&plan.each, &value, b, 0)); // another maker's plan
     CHECK(cudaMemcpy(bytes, b, sizeof bytes, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != 0x5a;
-    expect(touched == 0, "a refused launch wrote", &plan.each);
+    expect(touched == 0, "a refused launch wrote");
     run_rules(&plan.each);
 }
 
 int main(void) {
     const char *own[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
-    const int skip = engine_begin();
-    if (skip) return skip;
+    engine_begin();
     engine_memory(0, 64);
     for (int i = 0, n = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
-        if (engine_small && i % 4) continue;
+        if (kit_tiny && i % 4) continue;
         const int taken = check_turn();
         for (tmap_u32 r = 0; engine_fits(f, r); ++r, ++n)
             if (taken) run_sw(f, r, n), run_ca(f, r, n);
@@ -246,5 +252,5 @@ int main(void) {
         run_life(f);
     }
     run_refusals();
-    return engine_end("test_ca");
+    return kit_end("test_ca");
 }

@@ -39,8 +39,9 @@ static void step(tmap_nbb f, tmap_u32 r, tmap_ca_rule rule, const unsigned char 
 static void run_level(tmap_nbb f, tmap_u32 r, int n) {
     const tmap_u64 cells = tmap_nbb_cells(f, r), bytes = tmap_compact_words_bytes(f, r);
     const tmap_ca_rule rule = rules[n % 4];
-    unsigned char *state = (unsigned char *)malloc(cells), *next = (unsigned char *)malloc(cells);
-    unsigned char *want = (unsigned char *)malloc(bytes), *got = (unsigned char *)malloc(bytes);
+    unsigned char *state = (unsigned char *)kit_host(cells),
+                  *next = (unsigned char *)kit_host(cells);
+    unsigned char *want = (unsigned char *)kit_host(bytes), *got = (unsigned char *)kit_host(bytes);
     unsigned char *a = (unsigned char *)engine_memory(0, bytes), *swap;
     unsigned char *b = (unsigned char *)engine_memory(1, bytes), *old;
     tmap_each_plan plan, share;
@@ -62,10 +63,11 @@ static void run_level(tmap_nbb f, tmap_u32 r, int n) {
         old = state, state = next, next = old;
         pack(f, r, state, want);
         CHECK(cudaMemcpy(got, b, bytes, cudaMemcpyDeviceToHost));
-        expect(memcmp(got, want, bytes) == 0, "a step", &plan);
+        of_plan(&plan);
+        expect(memcmp(got, want, bytes) == 0, "a step");
         swap = a, a = b, b = swap;
     }
-    free(state), free(next), free(want), free(got);
+    kit_release(0);
 }
 
 static void run_refusals(void) {
@@ -74,28 +76,24 @@ static void run_refusals(void) {
     tmap_each_plan plan, other;
     char *a = (char *)engine_memory(0, 1024), *b = (char *)engine_memory(1, 1024);
     CHECK(tmap_compact_life_plan_make(f, 5, &plan));
-    expect(tmap_compact_life(NULL, rules[0], a, b, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_compact_life(&plan, rules[0], a, NULL, 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_compact_life(&plan, rules[0], a, a, 0) == cudaErrorInvalidValue, "equal", &plan);
-    expect(tmap_compact_life(&plan, rules[0], a + 4, b, 0) == cudaErrorInvalidValue, "align",
-           &plan);
-    expect(tmap_compact_life(&plan, wide, a, b, 0) == cudaErrorInvalidValue, "rule", &plan);
+    of_plan(&plan);
+    REFUSED(tmap_compact_life(NULL, rules[0], a, b, 0));
+    REFUSED(tmap_compact_life(&plan, rules[0], a, NULL, 0));
+    REFUSED(tmap_compact_life(&plan, rules[0], a, a, 0));
+    REFUSED(tmap_compact_life(&plan, rules[0], a + 4, b, 0));
+    REFUSED(tmap_compact_life(&plan, wide, a, b, 0));
     other = plan, other.word.bytes = 8;
-    expect(tmap_compact_life(&other, rules[0], a, b, 0) == cudaErrorInvalidValue, "plan", &plan);
+    REFUSED(tmap_compact_life(&other, rules[0], a, b, 0));
     other = plan;
-    expect(tmap_compact_life_plan_make(f, 41, &other) == cudaErrorInvalidConfiguration, "level",
-           &plan);
-    expect(tmap_compact_life_plan_make(f, 5, NULL) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_compact_life_plan_make(tmap_nbb_make(17, 2, 2, 0, 0), 1, &other) ==
-               cudaErrorInvalidValue,
-           "fractal", &plan);
-    expect(memcmp(&other, &plan, sizeof plan) == 0, "a plan is left alone", &plan);
+    RETURNS(tmap_compact_life_plan_make(f, 41, &other), cudaErrorInvalidConfiguration);
+    REFUSED(tmap_compact_life_plan_make(f, 5, NULL));
+    REFUSED(tmap_compact_life_plan_make(tmap_nbb_make(17, 2, 2, 0, 0), 1, &other));
+    expect(memcmp(&other, &plan, sizeof plan) == 0, "a plan is left alone");
 }
 
 int main(void) {
-    const int skip = engine_begin();
-    const tmap_u64 most = engine_small ? 600 : engine_cpu ? 9000 : 300000;
-    if (skip) return skip;
+    engine_begin();
+    const tmap_u64 most = kit_tiny ? 600 : !kit_gpu ? 9000 : 300000;
     engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
@@ -103,5 +101,5 @@ int main(void) {
             if (tmap_nbb_cells(f, r) <= most && check_turn()) run_level(f, r, i + (int)r);
     }
     run_refusals();
-    return engine_end("test_compact_life");
+    return kit_end("test_compact_life");
 }

@@ -20,7 +20,7 @@ static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
     plan.offset = offset, plan.each.offset = (tmap_u64)(n % 3);
     matrix = plan.each, matrix.pitch = plan.pitch, matrix.offset = offset;
     places = engine_room(&matrix);
-    host = (unsigned char *)malloc(places * size), got = (unsigned char *)malloc(places * size);
+    host = (unsigned char *)kit_host(places * size), got = (unsigned char *)kit_host(places * size);
     if (!host || !got) exit(1);
     a = (unsigned char *)engine_memory(0, places * size);
     b = (unsigned char *)engine_memory(1, (cells + 4) * size);
@@ -37,7 +37,8 @@ static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
     }
     for (tmap_u64 i = 0; i < plan.each.offset * size && i < cells * size; ++i)
         wrong += got[i] != 0x5a;
-    expect(wrong == 0, "from a matrix", &plan.each);
+    of_plan(&plan.each);
+    expect(wrong == 0, "from a matrix");
     CHECK(cudaMemset(a, 0x5a, places * size)); // and back
     CHECK(tmap_compact_matrix_store(&plan, b, a, 0));
     CHECK(cudaMemcpy(got, a, places * size, cudaMemcpyDeviceToHost));
@@ -48,8 +49,8 @@ static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
         for (tmap_u32 j = 0; j < size; ++j)
             wrong += got[i * size + j] != (is ? host[i * size + j] : 0x5a);
     }
-    expect(wrong == 0, "to a matrix", &plan.each);
-    free(host), free(got);
+    expect(wrong == 0, "to a matrix");
+    kit_release(0);
 }
 
 // ---- bits ---------------------------------------------------------------------------------------
@@ -57,9 +58,9 @@ static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
 static void run_bits(tmap_nbb f, tmap_u32 r) {
     const tmap_u64 cells = tmap_nbb_cells(f, r), bytes = tmap_compact_words_bytes(f, r);
     const tmap_compact_word word = tmap_compact_word_of(f, r);
-    unsigned char *host = (unsigned char *)malloc(cells), *got = (unsigned char *)malloc(cells);
-    unsigned char *want = (unsigned char *)calloc(bytes, 1),
-                  *words = (unsigned char *)malloc(bytes);
+    unsigned char *host = (unsigned char *)kit_host(cells), *got = (unsigned char *)kit_host(cells);
+    unsigned char *want = (unsigned char *)kit_zeroed(bytes * 1),
+                  *words = (unsigned char *)kit_host(bytes);
     unsigned char *a = (unsigned char *)engine_memory(0, cells);
     unsigned char *b = (unsigned char *)engine_memory(1, bytes + 8);
     tmap_each_plan none;
@@ -77,13 +78,14 @@ static void run_bits(tmap_nbb f, tmap_u32 r) {
     CHECK(cudaMemset(b, 0x5a, bytes + 8));
     CHECK(tmap_compact_bits_pack(f, r, a, b, 0));
     CHECK(cudaMemcpy(words, b, bytes, cudaMemcpyDeviceToHost));
-    expect(memcmp(words, want, bytes) == 0, "to bits", &none);
+    of_plan(&none);
+    expect(memcmp(words, want, bytes) == 0, "to bits");
     CHECK(cudaMemset(a, 0x5a, cells));
     CHECK(tmap_compact_bits_unpack(f, r, b, a, 0));
     CHECK(cudaMemcpy(got, a, cells, cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < cells; ++i) wrong += got[i] != (host[i] != 0);
-    expect(wrong == 0, "from bits", &none);
-    free(host), free(got), free(want), free(words);
+    expect(wrong == 0, "from bits");
+    kit_release(0);
 }
 
 // ---- windows ------------------------------------------------------------------------------------
@@ -102,19 +104,20 @@ static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
     tmap_compact_window w;
     tmap_each_plan none;
     tmap_u64 wrong = 0;
-    unsigned char *host = (unsigned char *)malloc(bytes + 8);
+    unsigned char *host = (unsigned char *)kit_host(bytes + 8);
     unsigned char *a = (unsigned char *)engine_memory(0, bytes + 8);
     unsigned char *state = (unsigned char *)engine_memory(1, words + 8);
     float *out, *got;
     memset(&none, 0, sizeof none), none.f = f, none.r = r, none.tile_level = z;
-    expect(tmap_compact_window_make(f, r, z, type, &w) == TMAP_OK, "a window", &none);
+    of_plan(&none);
+    RETURNS(tmap_compact_window_make(f, r, z, type, &w), TMAP_OK);
     if (n % 2) { // a part, which may reach over the border, or lie outside
         w.x = check_hash((tmap_u64)n, 1) % (w.width + 2), w.width = 1 + w.width / 2;
         w.y = check_hash((tmap_u64)n, 2) % (w.height + 1), w.height = 1 + w.height / 3;
     }
     if (w.width > 300) w.width = 300;
     if (w.height > 300) w.height = 300;
-    got = (float *)malloc(sizeof(float) * w.width * w.height);
+    got = (float *)kit_host(sizeof(float) * w.width * w.height);
     out = (float *)engine_memory(2, sizeof(float) * w.width * w.height);
     if (!host || !got) exit(1);
     for (tmap_u64 i = 0; i < cells; ++i)
@@ -139,8 +142,8 @@ static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
                     sum += value_of(type, tmap_nbb_nu_linear64(f, x, y, r)), ++count;
         wrong += count ? got[p] != (float)(sum / (double)count) : !isnan(got[p]);
     }
-    expect(wrong == 0, "pixels", &none);
-    free(host), free(got);
+    expect(wrong == 0, "pixels");
+    kit_release(0);
 }
 
 // A window of words that are read once for all sheets, against sums cell by cell.
@@ -151,17 +154,18 @@ static void run_sheets(tmap_nbb f, tmap_u32 r, tmap_u32 z, int part) {
     tmap_compact_window w;
     tmap_each_plan none;
     tmap_u64 pixels, wrong = 0, alive;
-    unsigned char *host = (unsigned char *)malloc(cells), *a, *state;
+    unsigned char *host = (unsigned char *)kit_host(cells), *a, *state;
     float *out, *got;
     double *sum;
     memset(&none, 0, sizeof none), none.f = f, none.r = r, none.tile_level = z;
-    expect(tmap_compact_window_make(f, r, z, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "a window",
-           &none);
+    of_plan(&none);
+    RETURNS(tmap_compact_window_make(f, r, z, TMAP_COMPACT_WINDOW_WORDS, &w), TMAP_OK);
     if (part) w.x = 1, w.y = w.height > 1; // over the border to the right, and below
     pixels = (tmap_u64)w.width * w.height;
     a = (unsigned char *)engine_memory(0, cells), state = (unsigned char *)engine_memory(1, bytes);
     out = (float *)engine_memory(2, sizeof(float) * pixels);
-    got = (float *)malloc(sizeof(float) * pixels), sum = (double *)malloc(sizeof(double) * pixels);
+    got = (float *)kit_host(sizeof(float) * pixels),
+    sum = (double *)kit_host(sizeof(double) * pixels);
     if (!host || !got || !sum) exit(1);
     for (tmap_u64 p = 0; p < pixels; ++p) sum[p] = -1;
     for (tmap_u64 i = 0; i < cells; ++i) {
@@ -178,8 +182,8 @@ static void run_sheets(tmap_nbb f, tmap_u32 r, tmap_u32 z, int part) {
     CHECK(cudaMemcpy(got, out, sizeof(float) * pixels, cudaMemcpyDeviceToHost));
     for (tmap_u64 p = 0; p < pixels; ++p)
         wrong += sum[p] < 0 ? !isnan(got[p]) : got[p] != (float)(sum[p] / (double)run);
-    expect(wrong == 0, "pixels of all sheets", &none);
-    free(host), free(got), free(sum);
+    expect(wrong == 0, "pixels of all sheets");
+    kit_release(0);
 }
 
 // So many words that a thread's counters are added up more than once.
@@ -192,14 +196,14 @@ static void run_many_words(void) {
     unsigned char *state = (unsigned char *)engine_memory(1, bytes);
     float got[64], *out = (float *)engine_memory(2, sizeof got);
     memset(&none, 0, sizeof none), none.f = f, none.r = 16;
-    expect(tmap_compact_window_make(f, 16, 13, TMAP_COMPACT_WINDOW_WORDS, &w) == TMAP_OK, "window",
-           &none);
+    of_plan(&none);
+    RETURNS(tmap_compact_window_make(f, 16, 13, TMAP_COMPACT_WINDOW_WORDS, &w), TMAP_OK);
     CHECK(cudaMemset(state, 0xff, bytes)); // idle bits as well, which are not counted
     CHECK(tmap_compact_window_mean(&w, state, out, 0));
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
     for (tmap_u32 p = 0; p < 64; ++p)
         wrong += tmap_nbb_contains64(f, p % 8, p / 8, 3) ? got[p] != 1 : !isnan(got[p]);
-    expect(wrong == 0, "pixels of many words", &none);
+    expect(wrong == 0, "pixels of many words");
 }
 
 static void run_refusals(void) {
@@ -208,7 +212,6 @@ static void run_refusals(void) {
     tmap_compact_matrix_plan plan, other;
     tmap_compact_window w, same;
     CHECK(tmap_compact_matrix_plan_make(f, 3, 0, 4, &plan));
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, &plan.each)
     REFUSED(tmap_compact_matrix_plan_make(f, 3, 0, 3, &other));
     REFUSED(tmap_compact_matrix_plan_make(f, 3, 7, 4, &other));
     REFUSED(tmap_compact_matrix_plan_make(f, 3, TMAP_COMPACT, 4, &other));
@@ -222,30 +225,27 @@ static void run_refusals(void) {
     REFUSED(tmap_compact_bits_pack(f, 3, NULL, b, 0));
     REFUSED(tmap_compact_bits_pack(f, 3, (unsigned char *)a, b + 4, 0));
     REFUSED(tmap_compact_bits_unpack(tmap_nbb_make(0, 1, 1, 0, 0), 3, b, (unsigned char *)a, 0));
-    expect(tmap_compact_bits_pack(f, 41, (unsigned char *)a, b, 0) == cudaErrorInvalidConfiguration,
-           "level", &plan.each);
-    expect(tmap_compact_window_make(f, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w) == TMAP_OK, "window",
-           &plan.each);
+    of_plan(&plan.each);
+    RETURNS(tmap_compact_bits_pack(f, 41, (unsigned char *)a, b, 0), cudaErrorInvalidConfiguration);
+    RETURNS(tmap_compact_window_make(f, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w), TMAP_OK);
     same = w;
-    expect(tmap_compact_window_make(f, 4, 5, 0, &w) == TMAP_EINVAL, "zoom", &plan.each);
-    expect(tmap_compact_window_make(f, 4, 2, 3, &w) == TMAP_EINVAL, "type", &plan.each);
-    expect(tmap_compact_window_make(f, 4, 2, 0, NULL) == TMAP_EINVAL, "null", &plan.each);
-    expect(tmap_compact_window_make(f, 41, 2, 0, &w) == TMAP_ERANGE, "level", &plan.each);
-    expect(tmap_compact_window_make(f, 40, 2, 0, &w) == TMAP_ERANGE, "pixels", &plan.each);
-    expect(memcmp(&w, &same, sizeof w) == 0, "a window is left alone", &plan.each);
+    RETURNS(tmap_compact_window_make(f, 4, 5, 0, &w), TMAP_EINVAL);
+    RETURNS(tmap_compact_window_make(f, 4, 2, 3, &w), TMAP_EINVAL);
+    RETURNS(tmap_compact_window_make(f, 4, 2, 0, NULL), TMAP_EINVAL);
+    RETURNS(tmap_compact_window_make(f, 41, 2, 0, &w), TMAP_ERANGE);
+    RETURNS(tmap_compact_window_make(f, 40, 2, 0, &w), TMAP_ERANGE);
+    expect(memcmp(&w, &same, sizeof w) == 0, "a window is left alone");
     REFUSED(tmap_compact_window_mean(NULL, a, (float *)b, 0));
     REFUSED(tmap_compact_window_mean(&w, a + 4, (float *)b, 0));
     REFUSED(tmap_compact_window_mean(&w, a, NULL, 0));
     w.width = 0;
     REFUSED(tmap_compact_window_mean(&w, a, (float *)b, 0));
-#undef REFUSED
 }
 
 int main(void) {
-    const int skip = engine_begin();
-    const tmap_u64 most = engine_small ? 600 : engine_cpu ? 3000 : 60000;
     int n = 0;
-    if (skip) return skip;
+    engine_begin();
+    const tmap_u64 most = kit_tiny ? 600 : !kit_gpu ? 3000 : 60000;
     engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
@@ -267,7 +267,7 @@ int main(void) {
         if (check_turn()) run_sheets(f, r, z, 0);
         if (check_turn() && tmap_nbb_cells(f, r + 1) < 100 * most) run_sheets(f, r + 1, z, 1);
     }
-    if (!engine_small && check_turn()) run_many_words();
+    if (!kit_tiny && check_turn()) run_many_words();
     run_refusals();
-    return engine_end("test_compact_move");
+    return kit_end("test_compact_move");
 }

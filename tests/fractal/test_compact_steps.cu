@@ -9,7 +9,7 @@
 #include <threadmap/papers/box_bits.h>
 #include <threadmap/papers/box_kernels.h>
 
-#define STEPS_GRID (engine_cpu || engine_small ? 4u : 4096u), 128u
+#define STEPS_GRID (!kit_gpu || kit_tiny ? 4u : 4096u), 128u
 
 enum { OWN = 50, RULES = 5 };
 static const tmap_ca_rule rules[RULES] = {
@@ -89,16 +89,8 @@ static void step(const states *s, const tmap_ca_plan *ca, const tmap_each_plan *
     CHECK(tmap_box_bits_life(&s->box, rule, s->now[BOX_BITS], s->next[BOX_BITS], 0));
 }
 
-static void told(int ok, const char *what, const states *s, int rule) {
-    ++cases;
-    if (ok || ++failures > 20) return;
-    printf("FAIL %s: fractal k=%u s=%ux%u tau %llx %llx, r=%u, rule %d\n", what, s->f.k, s->f.sx,
-           s->f.sy, s->f.tau_x, s->f.tau_y, s->r, rule);
-}
-
 static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
     const tmap_compact_word word = tmap_compact_word_of(f, r);
-    static tmap_u64 *counter;
     tmap_u64 bytes[STORAGES], found[STORAGES + 1], bits[2];
     tmap_ca_plan ca[2];
     tmap_each_plan plan;
@@ -108,11 +100,13 @@ static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
     if (tmap_box_bits_make(f, r, &s.box) != TMAP_OK) exit(1);
     bytes[BB] = bytes[EMBEDDED] = s.width * s.height, bytes[BYTES] = tmap_nbb_cells(f, r);
     bytes[BITS] = tmap_compact_words_bytes(f, r), bytes[BOX_BITS] = tmap_box_bits_bytes(&s.box);
-    if (!counter) CHECK(cudaMalloc((void **)&counter, sizeof found));
+    tmap_u64 *counter = (tmap_u64 *)kit_device(sizeof found);
+    kit_case("fractal k=%u s=%ux%u tau %llx %llx, r=%u, rule %d", f.k, f.sx, f.sy, f.tau_x, f.tau_y,
+             r, rule);
     for (int n = 0; n < STORAGES; ++n) {
         const tmap_u64 room = (bytes[n] + 63) / 32 * 32;
-        CHECK(cudaMalloc((void **)&s.now[n], room));
-        CHECK(cudaMalloc((void **)&s.next[n], room));
+        s.now[n] = (unsigned char *)kit_device(room);
+        s.next[n] = (unsigned char *)kit_device(room);
         CHECK(cudaMemset(s.now[n], 0, room));
         CHECK(cudaMemset(s.next[n], n == BYTES || n == BITS ? 0xa5 : 0, room));
     }
@@ -132,29 +126,26 @@ static void run(tmap_nbb f, tmap_u32 r, int rule, int steps) {
     compare<<<STEPS_GRID>>>(s, counter);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(found, counter, sizeof found, cudaMemcpyDeviceToHost));
-    for (int n = EMBEDDED; n < STORAGES; ++n) told(found[n] == 0, names[n], &s, rule);
+    for (int n = EMBEDDED; n < STORAGES; ++n) expect(found[n] == 0, names[n]);
     for (int n = 0; n < 2; ++n) {
         CHECK(cudaMemset(counter, 0, sizeof found));
         living<<<STEPS_GRID>>>(s.now[BITS + n], bytes[BITS + n], counter);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(&bits[n], counter, sizeof *bits, cudaMemcpyDeviceToHost));
-        told(bits[n] == found[STORAGES], "bits that are no cells", &s, rule);
+        expect(bits[n] == found[STORAGES], "bits that are no cells");
     }
-    for (int n = 0; n < STORAGES; ++n) {
-        CHECK(cudaFree(s.now[n]));
-        CHECK(cudaFree(s.next[n]));
-    }
+    kit_release(0);
 }
 
 int main(void) {
-    const int skip = engine_begin(), fractals = TMAP_FRACTAL_COUNT + OWN;
-    const int few = engine_cpu || engine_small, levels = few ? 6 : 13;
-    const int steps = engine_small ? 2 : engine_cpu ? 7 : 100;
-    if (skip) return skip;
+    engine_begin();
+    const int fractals = TMAP_FRACTAL_COUNT + OWN;
+    const int few = !kit_gpu || kit_tiny, levels = few ? 6 : 13;
+    const int steps = kit_tiny ? 2 : !kit_gpu ? 7 : 100;
     for (int i = 0; i < fractals; ++i) {
         const int own = i >= TMAP_FRACTAL_COUNT;
         const tmap_nbb f = engine_fractal(own ? i + ENGINE_OWN : i);
-        const tmap_u64 most = engine_small ? 300 : engine_cpu ? 1100 : own ? 1u << 22 : 1u << 28;
+        const tmap_u64 most = kit_tiny ? 300 : !kit_gpu ? 1100 : own ? 1u << 22 : 1u << 28;
         for (tmap_u32 r = 0; r <= (tmap_u32)levels && r <= tmap_nbb_linear_level_max32(f); ++r) {
             const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
             // All rules at small levels; one, in turn, at large ones and where each step is slow.
@@ -163,5 +154,5 @@ int main(void) {
                 if ((!one || rule == (i + (int)r) % RULES) && check_turn()) run(f, r, rule, steps);
         }
     }
-    return engine_end("test_compact_steps");
+    return kit_end("test_compact_steps");
 }

@@ -50,7 +50,8 @@ static void run_visits(const tmap_each_plan *plan) {
     tally t = tally_of(plan);
     CHECK(tmap_each_launch(plan, &t, 0));
     check_visits<<<ENGINE_GRID>>>(*plan, 1, engine_room(plan), t.visits, t.wrong);
-    expect(engine_counted() == 0, "visits", plan);
+    of_plan(plan);
+    expect(engine_counted() == 0, "visits");
 }
 
 // Shares of the items, which together are all of them.
@@ -66,17 +67,19 @@ static void run_shares(const tmap_each_plan *whole) {
         first += count;
     }
     check_visits<<<ENGINE_GRID>>>(*whole, 1, engine_room(whole), t.visits, t.wrong);
-    expect(engine_counted() == 0, "shares", whole);
+    of_plan(whole);
+    expect(engine_counted() == 0, "shares");
 }
 
 // Blocks of other shapes than the plan's, as a user may launch them.
 static void run_shapes(const tmap_each_plan *plan) {
     const dim3 shapes[] = {dim3(32), dim3(32, 8), dim3(8, 9), dim3(3, 5, 7)};
     tally t = tally_of(plan);
-    const unsigned count = sizeof shapes / sizeof *shapes;
+    const unsigned count = COUNT(shapes);
     for (unsigned i = 0; i < count; ++i) visit_cells<<<3, shapes[i], plan->shared>>>(*plan, t);
     check_visits<<<ENGINE_GRID>>>(*plan, count, engine_room(plan), t.visits, t.wrong);
-    expect(engine_counted() == 0, "blocks of other shapes", plan);
+    of_plan(plan);
+    expect(engine_counted() == 0, "blocks of other shapes");
 }
 
 // ---- single write -------------------------------------------------------------------------------
@@ -108,7 +111,8 @@ static void run_paint(const tmap_each_plan *visits) {
     CHECK(cudaMemset(p.out, 0, room * 4));
     CHECK(tmap_each_launch(&plan, &p, 0));
     check_visits<<<ENGINE_GRID>>>(plan, 1, room, p.out, engine_counter);
-    expect(engine_counted() == 0, "single write", &plan);
+    of_plan(&plan);
+    expect(engine_counted() == 0, "single write");
 }
 
 // ---- update -------------------------------------------------------------------------------------
@@ -175,7 +179,9 @@ TMAP_FN tmap_u64 after(tmap_u64 value, tmap_u64 x, tmap_u64 y) { return value * 
                                  (void *)&engine_counter}; \
             engine_launch((const void *)check_##name, arguments); \
         } \
-        expect(engine_counted() == 0, "update of " #type, &plan); \
+        of_plan(&plan); \
+\
+        expect(engine_counted() == 0, "update of " #type); \
     }
 
 typedef unsigned char u8, u8_word;
@@ -198,10 +204,12 @@ static void run_fractal(int n, tmap_nbb f) {
             CHECK(tmap_each_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), loop),
                                       (const void *)visit_cells, &plan));
             if (tmap_each_plan_loop(&plan, loop)) {
-                expect(loop == TMAP_EACH_ROWS && r > tmap_rows_level_max(f), "a loop", &plan);
+                of_plan(&plan);
+                expect(loop == TMAP_EACH_ROWS && r > tmap_rows_level_max(f), "a loop");
                 continue;
             }
-            expect(plan.loop == (tmap_u32)loop && plan.count == plan.items, "a loop", &plan);
+            of_plan(&plan);
+            expect(plan.loop == (tmap_u32)loop && plan.count == plan.items, "a loop");
             plan.offset = engine_offset(n);
             run_visits(&plan);
             run_paint(&plan);
@@ -264,12 +272,13 @@ static void run_marks(tmap_nbb f, tmap_u32 r, int loop, tmap_u64 count) {
     CHECK(cudaMemset(m.mark, 0, m.count * 4));
     CHECK(tmap_each_launch(&plan, &m, 0));
     check_marks<<<ENGINE_GRID>>>(m.count, m.mark, m.wrong);
-    expect(engine_counted() == 0, "a large level", &plan);
+    of_plan(&plan);
+    expect(engine_counted() == 0, "a large level");
 }
 
 static void run_large(void) {
-    const tmap_u64 some = engine_small ? 40 : engine_cpu ? 300 : 100000;
-    const tmap_u64 all = engine_cpu ? some : ~0ull;
+    const tmap_u64 some = kit_tiny ? 40 : !kit_gpu ? 300 : 100000;
+    const tmap_u64 all = !kit_gpu ? some : ~0ull;
     // The Cantor set's last level, 3^20 wide: all 2^20 cells.
     for (int loop = 0; loop < 2; ++loop) run_marks(tmap_fractal_cantor(), 20, loop, all);
     // More than 2^32 cells, and matrices of more than 2^32 places.
@@ -302,7 +311,8 @@ static void run_graph(void) {
     for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(exec, stream));
     CHECK(cudaStreamSynchronize(stream));
     check_visits<<<ENGINE_GRID>>>(plan, 2, engine_room(&plan), t.visits, t.wrong);
-    expect(engine_counted() == 0, "a graph, launched twice", &plan);
+    of_plan(&plan);
+    expect(engine_counted() == 0, "a graph, launched twice");
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(graph));
     CHECK(cudaStreamDestroy(stream));
@@ -341,53 +351,47 @@ static void run_refusals(void) {
     int job = 0;
     memset(&plan, 0x77, sizeof plan);
     same = plan;
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        const cudaError_t got =
-            tmap_each_plan_make(bad[i].f, bad[i].r, bad[i].pitch, kernel, &plan);
-        ++cases;
-        if (got != bad[i].want || memcmp(&plan, &same, sizeof plan) != 0)
-            ++failures, printf("FAIL refusal %u: %s\n", i, cudaGetErrorString(got));
+    for (unsigned i = 0; i < COUNT(bad); ++i) {
+        kit_case("refusal %u", i);
+        RETURNS(tmap_each_plan_make(bad[i].f, bad[i].r, bad[i].pitch, kernel, &plan), bad[i].want);
+        expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     }
     CHECK(tmap_each_plan_make(gasket, 3, 0, kernel, &good));
-    expect(tmap_each_plan_make(gasket, 3, 0, NULL, &plan) == cudaErrorInvalidValue, "null", &good);
-    expect(tmap_each_plan_make(gasket, 3, 0, kernel, NULL) == cudaErrorInvalidValue, "null", &good);
-    expect(tmap_each_plan_share(NULL, 0, 1) == cudaErrorInvalidValue, "null", &good);
-    expect(tmap_each_plan_loop(NULL, 0) == cudaErrorInvalidValue, "null", &good);
-    expect(tmap_each_launch(NULL, &job, 0) == cudaErrorInvalidValue, "null", &good);
-    expect(tmap_each_launch(&good, NULL, 0) == cudaErrorInvalidValue, "null", &good);
+    of_plan(&good);
+    REFUSED(tmap_each_plan_make(gasket, 3, 0, NULL, &plan));
+    REFUSED(tmap_each_plan_make(gasket, 3, 0, kernel, NULL));
+    REFUSED(tmap_each_plan_share(NULL, 0, 1));
+    REFUSED(tmap_each_plan_loop(NULL, 0));
+    REFUSED(tmap_each_launch(NULL, &job, 0));
+    REFUSED(tmap_each_launch(&good, NULL, 0));
     plan = good;
-    expect(tmap_each_plan_share(&plan, plan.items, 1) == cudaErrorInvalidValue, "share", &plan);
-    expect(tmap_each_plan_share(&plan, 1, plan.items) == cudaErrorInvalidValue, "share", &plan);
-    expect(tmap_each_plan_share(&plan, 1, ~0ull) == cudaErrorInvalidValue, "share", &plan);
-    expect(tmap_each_plan_loop(&plan, -1) == cudaErrorInvalidConfiguration, "loop", &plan);
-    expect(tmap_each_plan_loop(&plan, TMAP_EACH_LOOP_COUNT) == cudaErrorInvalidConfiguration,
-           "loop", &plan);
-    expect(memcmp(&plan, &good, sizeof plan) == 0, "a refusal changed the plan", &plan);
+    of_plan(&plan);
+    REFUSED(tmap_each_plan_share(&plan, plan.items, 1));
+    REFUSED(tmap_each_plan_share(&plan, 1, plan.items));
+    REFUSED(tmap_each_plan_share(&plan, 1, ~0ull));
+    RETURNS(tmap_each_plan_loop(&plan, -1), cudaErrorInvalidConfiguration);
+    RETURNS(tmap_each_plan_loop(&plan, TMAP_EACH_LOOP_COUNT), cudaErrorInvalidConfiguration);
+    expect(memcmp(&plan, &good, sizeof plan) == 0, "a refusal changed the plan");
     CHECK(tmap_each_plan_make(gasket, 27, 0, kernel, &plan)); // more tiles than 32 bits can count
-    expect(plan.loop == TMAP_EACH_LINEAR && plan.items == 7625597484987ull, "many cells", &plan);
-    expect(tmap_each_plan_loop(&plan, TMAP_EACH_COLUMNS) == cudaErrorInvalidConfiguration, "many",
-           &plan);
+    expect(plan.loop == TMAP_EACH_LINEAR && plan.items == 7625597484987ull, "many cells");
+    RETURNS(tmap_each_plan_loop(&plan, TMAP_EACH_COLUMNS), cudaErrorInvalidConfiguration);
     plan = good;
     // No items: no launch, and no error.
     CHECK(tmap_each_plan_share(&plan, 5, 0));
     CHECK(tmap_each_launch(&plan, &job, 0));
     // What else went wrong before is not this launch's error, and stays to be asked for.
-    {
-        void *much = NULL;
-        expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation", &good);
-        expect(tmap_each_launch(&good, &job, 0) == cudaSuccess, "an earlier error", &good);
-        expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error", &good);
-    }
+    earlier_error();
+    RETURNS(tmap_each_launch(&good, &job, 0), cudaSuccess);
+    expect(earlier_error_is_there(), "an earlier error");
 }
 
 int main(void) {
-    const int skip = engine_begin();
-    if (skip) return skip;
+    engine_begin();
     engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i)
-        if ((!engine_small || i % 4 == 0) && check_turn()) run_fractal(i, engine_fractal(i));
+        if ((!kit_tiny || i % 4 == 0) && check_turn()) run_fractal(i, engine_fractal(i));
     run_large();
     run_graph();
     run_refusals();
-    return engine_end("test_each");
+    return kit_end("test_each");
 }

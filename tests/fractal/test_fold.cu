@@ -87,7 +87,8 @@ static void same_sum(const tmap_each_plan *plan, fold_job *j, const char *what) 
         CHECK(cudaMemset(j->to.result, 0x5a, 8));
         CHECK(tmap_each_launch(plan, j, 0));
         CHECK(cudaMemcpy(&got, j->to.result, 8, cudaMemcpyDeviceToHost));
-        expect(got == want, what, plan);
+        of_plan(plan);
+        expect(got == want, what);
     }
     for (int i = 0; i < 2; ++i) {
         tmap_each_plan share = *plan;
@@ -98,7 +99,8 @@ static void same_sum(const tmap_each_plan *plan, fold_job *j, const char *what) 
         CHECK(cudaMemcpy(&got, j->to.result, 8, cudaMemcpyDeviceToHost));
         parts += got;
     }
-    expect(parts == want, what, plan);
+    of_plan(plan);
+    expect(parts == want, what);
 }
 
 typedef unsigned char u8;
@@ -235,7 +237,8 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
         j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, sizeof got));
         CHECK(tmap_each_launch(&plan, &j, 0));
         CHECK(cudaMemcpy(&got, j.to.result, sizeof got, cudaMemcpyDeviceToHost));
-        expect(memcmp(&got, &want, sizeof got) == 0, "histogram", &plan);
+        of_plan(&plan);
+        expect(memcmp(&got, &want, sizeof got) == 0, "histogram");
     }
     CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_smallest, &plan));
     j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, sizeof least));
@@ -243,7 +246,8 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
     CHECK(cudaLaunchKernel(plan.kernel, dim3(plan.grid), dim3(plan.block), arguments, plan.shared,
                            0));
     CHECK(cudaMemcpy(&least, j.to.result, sizeof least, cudaMemcpyDeviceToHost));
-    expect(memcmp(&least, &want_least, sizeof least) == 0, "smallest", &plan);
+    of_plan(&plan);
+    expect(memcmp(&least, &want_least, sizeof least) == 0, "smallest");
     CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_parts, &plan));
     for (int i = 0; i < 3; ++i) { // of whole warps in any shape
         const dim3 blocks[] = {dim3(plan.block), dim3(8, 12), dim3(32)};
@@ -251,14 +255,14 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
         fold_parts<<<3, blocks[i], plan.shared>>>(plan, j, sums);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(host, sums, 16, cudaMemcpyDeviceToHost));
-        expect(host[0] == all && host[1] == all, "warps and blocks", &plan);
+        expect(host[0] == all && host[1] == all, "warps and blocks");
     }
 }
 
 // Rows so far apart that a tile's bytes do not fit 32 bits, 4 GB of them where there is so much.
 static void run_far(void) {
     const tmap_nbb f = tmap_fractal_gasket();
-    const tmap_u32 r = engine_cpu || engine_small ? 1 : 6, side = 1u << r;
+    const tmap_u32 r = !kit_gpu || kit_tiny ? 1 : 6, side = 1u << r;
     const tmap_u64 pitch = 1ull << 26;
     tmap_each_plan plan;
     fold_job j;
@@ -276,59 +280,64 @@ static void run_far(void) {
     j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8));
     CHECK(tmap_each_launch(&plan, &j, 0));
     CHECK(cudaMemcpy(&got, j.to.result, 8, cudaMemcpyDeviceToHost));
-    expect(got == want, "rows far apart", &plan);
+    of_plan(&plan);
+    expect(got == want, "rows far apart");
 }
 
 // ---- tmap_rd ------------------------------------------------------------------------------------
 
-// Sums by definition, and by tmap_rd, of one type of element.
-#define RD(type, sum_type, which, value_of) \
-    static void run_rd_##which(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop) { \
-        tmap_each_plan plan; \
-        sum_type want = 0, got[2], *sum = (sum_type *)engine_memory(1, 64); \
-        tmap_fold_to to; \
-        type *host, *a; \
-        tmap_u64 room; \
-        CHECK(tmap_rd_plan_make(f, r, pitch, TMAP_RD_##which, &plan)); \
-        if (tmap_each_plan_loop(&plan, loop)) return; \
-        room = tmap_each_plan_places(&plan); \
-        host = (type *)engine_host(room * sizeof(type)), a = (type *)engine_memory(0, room * 8); \
-        for (tmap_u64 i = 0; i < room; ++i) { \
-            tmap_xy64 cell; \
-            const tmap_u32 h = check_hash(i, 8); \
-            host[i] = value_of; \
-            if (engine_cell(&plan, i, &cell)) want += (sum_type)host[i]; \
-        } \
-        CHECK(cudaMemcpy(a, host, room * sizeof(type), cudaMemcpyHostToDevice)); \
-        to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8)), to.result = sum; \
-        for (int i = 0; i < 2; ++i) { \
-            CHECK(tmap_rd(&plan, a, to, 0)); \
-            CHECK(cudaMemcpy(&got[i], sum, 8, cudaMemcpyDeviceToHost)); \
-        } \
-        expect(memcmp(&got[0], &got[1], 8) == 0, "the same sum again", &plan); \
-        /* Floats here are small multiples of 1/8: every order adds them up exactly. */ \
-        expect(got[0] == want, "rd of " #which, &plan); \
+// Element i of a type, of a random word: as an integer or, for floats, as a double. Floats here are
+// small multiples of 1/8: every order adds them up exactly.
+static tmap_i64 rd_set(int type, void *host, tmap_u64 i, tmap_u32 h, double *real) {
+    *real = 0;
+    switch (type) {
+    case TMAP_RD_I8: return ((signed char *)host)[i] = (signed char)h;
+    case TMAP_RD_U8: return ((unsigned char *)host)[i] = (unsigned char)h;
+    case TMAP_RD_I32: return ((int *)host)[i] = h % 4 ? (int)h : (int)0x80000000;
+    case TMAP_RD_U32: return ((tmap_u32 *)host)[i] = h;
+    case TMAP_RD_F32: *real = ((float *)host)[i] = (float)(int)(h % 20001) / 8 - 1000; return 0;
+    default: *real = ((double *)host)[i] = (double)(int)(h % 2000001) / 8 - 100000; return 0;
     }
-RD(signed char, tmap_i64, I8, (signed char)h)
-RD(unsigned char, tmap_u64, U8, (unsigned char)h)
-RD(int, tmap_i64, I32, h % 4 ? (int)h : (int)0x80000000)
-RD(tmap_u32, tmap_u64, U32, h)
-RD(float, double, F32, (float)(int)(h % 20001) / 8 - 1000)
-RD(double, double, F64, (double)(int)(h % 2000001) / 8 - 100000)
+}
+
+// Sums by definition, and by tmap_rd.
+static void run_rd_type(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop, int type) {
+    static const char *const names[] = {"i8", "u8", "i32", "u32", "f32", "f64"};
+    const tmap_u64 sizes[] = {1, 1, 4, 4, 4, 8};
+    tmap_each_plan plan;
+    tmap_i64 want = 0, got[2];
+    double want_real = 0, got_real;
+    tmap_fold_to to;
+    void *host, *a;
+    tmap_u64 room;
+    CHECK(tmap_rd_plan_make(f, r, pitch, type, &plan));
+    if (tmap_each_plan_loop(&plan, loop)) return;
+    room = tmap_each_plan_places(&plan);
+    host = engine_host(room * sizes[type]), a = engine_memory(0, room * 8);
+    for (tmap_u64 i = 0; i < room; ++i) {
+        tmap_xy64 cell;
+        double real;
+        const tmap_i64 whole = rd_set(type, host, i, (tmap_u32)check_hash(i, 8), &real);
+        if (engine_cell(&plan, i, &cell)) want += whole, want_real += real;
+    }
+    CHECK(cudaMemcpy(a, host, room * sizes[type], cudaMemcpyHostToDevice));
+    to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8)), to.result = engine_memory(1, 64);
+    for (int i = 0; i < 2; ++i) {
+        CHECK(tmap_rd(&plan, a, to, 0));
+        CHECK(cudaMemcpy(&got[i], to.result, 8, cudaMemcpyDeviceToHost));
+    }
+    memcpy(&got_real, got, 8);
+    of_plan(&plan);
+    expect(got[0] == got[1], "the same sum again");
+    expect(type < 4 ? got[0] == want : got_real == want_real, names[type]);
+}
 
 static void run_rd(tmap_nbb f) {
+    static const int turns[] = {0, 4, 1, 2, 5, 3};
     for (tmap_u32 r = 0, n = 0; engine_fits(f, r); ++r)
-        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n) {
-            const tmap_u64 pitch = engine_pitch((int)n, tmap_nbb_side_x(f, r), loop);
-            switch (n % 6) {
-            case 0: run_rd_I8(f, r, pitch, loop); break;
-            case 1: run_rd_F32(f, r, pitch, loop); break;
-            case 2: run_rd_U8(f, r, pitch, loop); break;
-            case 3: run_rd_I32(f, r, pitch, loop); break;
-            case 4: run_rd_F64(f, r, pitch, loop); break;
-            default: run_rd_U32(f, r, pitch, loop);
-            }
-        }
+        for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop, ++n)
+            run_rd_type(f, r, engine_pitch((int)n, tmap_nbb_side_x(f, r), loop), loop,
+                        turns[n % 6]);
 }
 
 static tmap_fold_to to_of(void *workspace, void *result) {
@@ -344,50 +353,42 @@ static void run_refusals(void) {
     memset(&other, 0x77, sizeof other);
     same = other;
     CHECK(tmap_rd_plan_make(f, 3, 0, TMAP_RD_F64, &plan));
-    expect(tmap_rd_plan_make(f, 3, 0, -1, &other) == cudaErrorInvalidValue, "type", &plan);
-    expect(tmap_rd_plan_make(f, 3, 0, TMAP_RD_TYPE_COUNT, &other) == cudaErrorInvalidValue, "type",
-           &plan);
-    expect(tmap_rd_plan_make(f, 3, 7, TMAP_RD_I8, &other) == cudaErrorInvalidValue, "pitch", &plan);
-    expect(tmap_rd_plan_make(tmap_nbb_make(3, 2, 2, 0x300, 0x110), 3, 0, TMAP_RD_I8, &other) ==
-               cudaErrorInvalidValue,
-           "a replica outside the grid", &plan);
+    of_plan(&plan);
+    REFUSED(tmap_rd_plan_make(f, 3, 0, -1, &other));
+    REFUSED(tmap_rd_plan_make(f, 3, 0, TMAP_RD_TYPE_COUNT, &other));
+    REFUSED(tmap_rd_plan_make(f, 3, 7, TMAP_RD_I8, &other));
+    REFUSED(tmap_rd_plan_make(tmap_nbb_make(3, 2, 2, 0x300, 0x110), 3, 0, TMAP_RD_I8, &other));
     for (tmap_u32 r = 21; r <= 22; ++r) // few cells, but 3^21 columns do not fit 32 bits
-        expect(tmap_rd_plan_make(tmap_fractal_cantor(), r, 0, TMAP_RD_I32, &other) ==
-                   cudaErrorInvalidConfiguration,
-               "a width past 32 bits", &plan);
-    expect(memcmp(&other, &same, sizeof same) == 0, "a refusal made a plan", &plan);
-    expect(tmap_rd(NULL, a, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, NULL, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a, to_of(blocks, NULL), 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a, to_of(NULL, sum), 0) == cudaErrorInvalidValue, "null", &plan);
-    expect(tmap_rd(&plan, a + 4, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "alignment",
-           &plan);
-    expect(tmap_rd(&plan, a, to_of(blocks, sum + 4), 0) == cudaErrorInvalidValue, "alignment",
-           &plan);
-    expect(tmap_rd(&plan, a, to_of(blocks + 8, sum), 0) == cudaErrorInvalidValue, "alignment",
-           &plan);
+        RETURNS(tmap_rd_plan_make(tmap_fractal_cantor(), r, 0, TMAP_RD_I32, &other),
+                cudaErrorInvalidConfiguration);
+    expect(memcmp(&other, &same, sizeof same) == 0, "a refusal made a plan");
+    REFUSED(tmap_rd(NULL, a, to_of(blocks, sum), 0));
+    REFUSED(tmap_rd(&plan, NULL, to_of(blocks, sum), 0));
+    REFUSED(tmap_rd(&plan, a, to_of(blocks, NULL), 0));
+    REFUSED(tmap_rd(&plan, a, to_of(NULL, sum), 0));
+    REFUSED(tmap_rd(&plan, a + 4, to_of(blocks, sum), 0));
+    REFUSED(tmap_rd(&plan, a, to_of(blocks, sum + 4), 0));
+    REFUSED(tmap_rd(&plan, a, to_of(blocks + 8, sum), 0));
     CHECK(tmap_each_fold_plan_make(f, 3, 0, (const void *)fold_u8, &other));
-    expect(tmap_rd(&other, a, to_of(blocks, sum), 0) == cudaErrorInvalidValue, "another plan",
-           &plan);
+    REFUSED(tmap_rd(&other, a, to_of(blocks, sum), 0));
 }
 
 int main(void) {
-    const int skip = engine_begin();
-    if (skip) return skip;
+    engine_begin();
     engine_memory(0, 64);
     // On the CPU machine with random orders of threads, which is slow, each order takes every third
     // fractal, and three orders take them all.
     const char *seed = getenv("SIMT_SEED");
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
-        if (engine_small && i % 4) continue;
+        if (kit_tiny && i % 4) continue;
         if (seed && i % 3 != atoi(seed) % 3) continue;
         run_fractal(i, f);
         run_rd(f);
     }
-    run_accumulators(tmap_fractal_gasket(), engine_cpu ? 5 : 8);
-    run_accumulators(tmap_fractal_carpet(), engine_cpu ? 3 : 5);
+    run_accumulators(tmap_fractal_gasket(), !kit_gpu ? 5 : 8);
+    run_accumulators(tmap_fractal_carpet(), !kit_gpu ? 3 : 5);
     run_far();
     run_refusals();
-    return engine_end("test_fold");
+    return kit_end("test_fold");
 }

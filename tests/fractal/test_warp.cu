@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_warp: the warp and block functions of warp.h in blocks of many shapes, down to one thread,
 // at every level that fits, against the plain maps and plain sums on the host.
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/nbb.h>
 #include <threadmap/fractal/warp.h>
@@ -48,22 +48,17 @@ static __global__ void __launch_bounds__(MOST_THREADS)
     out[rank] = a;
 }
 
-static int failures, cases;
 static int *values_d, values[MOST_THREADS];
 static answer *answers_d, answers[MOST_THREADS];
 
-static void expect(int ok, const char *what, tmap_nbb f, tmap_u32 r, dim3 block, unsigned rank) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: k=%u s=%ux%u r=%u, block %ux%ux%u, thread %u\n", what, f.k, f.sx, f.sy, r,
-               block.x, block.y, block.z, rank);
+// The case of the checks that follow.
+static void of_case(tmap_nbb f, tmap_u32 r, dim3 block, unsigned rank) {
+    kit_case("k=%u s=%ux%u r=%u, block %ux%ux%u, thread %u", f.k, f.sx, f.sy, r, block.x, block.y,
+             block.z, rank);
 }
 
 static tmap_u64 random_state = 1;
-static tmap_u64 random_u64(void) {
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return random_state >> 33 ^ random_state << 31;
-}
+static tmap_u64 random_u64(void) { return kit_random(&random_state); }
 
 static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r), cell;
@@ -87,16 +82,16 @@ static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
         unsigned first = i & ~31u, lanes = threads - first < 32 ? threads - first : 32;
         tmap_i64 sum = 0;
         for (unsigned j = 0; j < lanes; ++j) sum += values[first + j];
-        expect(a->lanes == lanes && a->lane == i % 32, "warp", f, r, block, i);
+        of_case(f, r, block, i);
+        expect(a->lanes == lanes && a->lane == i % 32, "warp");
         for (int m = 0; narrow && m < MAPS; ++m)
-            expect(a->cell[m].x == cell.x && a->cell[m].y == cell.y, "lambda", f, r, block, i);
+            expect(a->cell[m].x == cell.x && a->cell[m].y == cell.y, "lambda");
         for (int m = 0; m < MAPS64; ++m)
-            expect(a->wide[m].x == cell.x && a->wide[m].y == cell.y, "lambda64", f, r, block, i);
-        expect(a->warp_i32 == sum, "warp_sum_i32", f, r, block, i);
-        expect(a->warp_i64 == (tmap_i64)((tmap_u64)sum * WIDE), "warp_sum_i64", f, r, block, i);
-        expect(a->block_i32 == (i ? 0 : total), "block_sum_i32", f, r, block, i);
-        expect(a->block_i64 == (i ? 0 : (tmap_i64)((tmap_u64)total * WIDE)), "block_sum_i64", f, r,
-               block, i);
+            expect(a->wide[m].x == cell.x && a->wide[m].y == cell.y, "lambda64");
+        expect(a->warp_i32 == sum, "warp_sum_i32");
+        expect(a->warp_i64 == (tmap_i64)((tmap_u64)sum * WIDE), "warp_sum_i64");
+        expect(a->block_i32 == (i ? 0 : total), "block_sum_i32");
+        expect(a->block_i64 == (i ? 0 : (tmap_i64)((tmap_u64)total * WIDE)), "block_sum_i64");
     }
 }
 
@@ -104,7 +99,7 @@ static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
 static void run_total(tmap_nbb f) {
     const dim3 blocks[] = {dim3(1), dim3(9, 9), dim3(32)};
     for (tmap_u32 r = 0; r <= 33; r += 11)
-        for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+        for (unsigned b = 0; b < COUNT(blocks); ++b) {
             unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
             CHECK(cudaMemset(values_d, 0, sizeof values));
             ask<<<1, blocks[b]>>>(f, 5, 7, r, 1, threads % 32 == 0, values_d, answers_d);
@@ -113,9 +108,10 @@ static void run_total(tmap_nbb f) {
                 cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
             for (unsigned i = 0; i < threads; ++i) {
                 const answer *a = &answers[i], *first = &answers[i & ~31u];
+                of_case(f, r, blocks[b], i);
                 expect(memcmp(a->cell, first->cell, sizeof a->cell) == 0 &&
                            memcmp(a->wide, first->wide, sizeof a->wide) == 0,
-                       "no fractal", f, r, blocks[b], i);
+                       "no fractal");
             }
         }
 }
@@ -125,24 +121,20 @@ int main(void) {
                            dim3(32),     dim3(8, 8),  dim3(33),     dim3(3, 5, 7), dim3(16, 16),
                            dim3(27, 27), dim3(27, 8), dim3(32, 32), dim3(31)};
     const char *own[] = {"##\n##", "##", "#\n#", "#", ".#", "..\n.#", "################", "#.\n.#"};
-    int devices = 0, small = getenv("TMAP_TEST_SMALL") != NULL;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
+    kit_begin();
     CHECK(cudaMalloc((void **)&values_d, sizeof values));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
-    for (int i = 0; i < TMAP_FRACTAL_COUNT + (int)(sizeof own / sizeof *own); ++i) {
+    for (int i = 0; i < TMAP_FRACTAL_COUNT + (int)COUNT(own); ++i) {
         tmap_nbb f = tmap_fractal_at(i);
         if (i >= TMAP_FRACTAL_COUNT && tmap_nbb_from_rows(own[i - TMAP_FRACTAL_COUNT], &f))
             return 1;
-        for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b) {
+        for (unsigned b = 0; b < COUNT(blocks); ++b) {
             unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
             // Large blocks at a few levels only: the CPU machine takes their threads one by one. A
             // sanitizer takes long for each launch.
-            tmap_u32 most = tmap_nbb_level_max64(f), step = threads > 40 || small ? most / 2
-                                                            : threads > 1         ? 3
-                                                                                  : 1;
+            tmap_u32 most = tmap_nbb_level_max64(f), step = threads > 40 || kit_tiny ? most / 2
+                                                            : threads > 1            ? 3
+                                                                                     : 1;
             if (step < 1) step = 1;
             for (tmap_u32 r = 0; r <= most; r += step) run_case(f, r, blocks[b], 0);
             run_case(f, most, blocks[b], 0);
@@ -152,8 +144,5 @@ int main(void) {
     run_total(tmap_nbb_make(0, 0, 0, 0, 0));
     run_total(tmap_nbb_make(0, 2, 2, 0x100, 0x110));
     run_total(tmap_nbb_make(3, 0, 0, 0x100, 0x110));
-    CHECK(cudaFree(values_d));
-    CHECK(cudaFree(answers_d));
-    printf("%d cases, %d failures\n", cases, failures);
-    return failures != 0;
+    return kit_end("test_warp");
 }

@@ -8,7 +8,8 @@
 Small levels are drawn by brute force: level r is k copies of the picture of level r - 1, put side
 by side, and each copy carries on the labels of its cells. Large levels, whose pictures fit no
 memory, are sums over random digits in Python's unbounded integers. The replicas are read off the
-rows of text here; the packed constants of catalogue.h play no part.
+rows of text here; the packed constants of catalogue.h play no part. The file has hashes of all
+vectors and a few of them in full.
 """
 import os
 import sys
@@ -40,8 +41,8 @@ OWN = [
     ("own-large", "/".join("".join("#" if x == y * 7 % 16 else "." for x in range(16))
                            for y in range(16))),  # 16 replicas in 16 x 16
 ]
-CELLS_MAX = 260  # levels of at most so many cells are listed whole
-PLACES_MAX = 800  # levels of at most so many places are drawn whole
+CELLS_MAX = 260  # levels of at most this number of cells are listed whole
+PLACES_MAX = 800  # levels of at most this number of places are drawn whole
 U32, U64 = 2**32 - 1, 2**64 - 1
 
 HEADER = """\
@@ -49,13 +50,16 @@ HEADER = """\
 # Known answers for fractal/nbb.h and fractal/catalogue.h. Written by generate.py: change that, not this.
 #
 # fractal NAME ROWS K SX SY   begins a fractal; the lines after it speak of this one
-# tau X,Y ...                 the box of each replica, in their order
 # limits A B C D              level_max32, level_max64, linear_level_max32, linear_level_max64
+# hash SIZES SMALL LARGE      hashes of all vectors, in the order of generate.py
 # size R SX SY V WX WY        sides, cells, orthotope of level R; 2^64 - 1 for what does not fit
-# picture R ROWS              the whole embedding of level R
-# cells R WX,WY,X,Y ...       all threads and their cells; entry i, from 0, has linear index i
 # cell R WX WY I X Y          one thread and its cell; I, the linear index, is '-' past 64 bits
 # hole R X Y                  a place that is not a cell
+#
+# SIZES: the boxes of the replicas, and the sizes of 10 to 14 levels. SMALL: all blanks and cells of
+# small levels. LARGE: random cells and holes of large levels. The readers make the same vectors by
+# replication and from the same random digits, compare the hashes, and ask the maps of each vector.
+# The lines size, cell and hole are a few of the vectors, to be read.
 """
 
 
@@ -118,33 +122,39 @@ class Fractal:
         return max(r for r in range(65) if all(fits(q) for q in range(r + 1)))
 
 
-def fractal_lines(name, rows, random):
-    f = Fractal(rows)
-    limits = [f.level_max(U32, False), f.level_max(U64, False),
-              f.level_max(U32, True), f.level_max(U64, True)]
-    yield f"fractal {name} {rows} {f.k} {f.sx} {f.sy}"
-    yield "tau " + " ".join(f"{x},{y}" for x, y in f.tau)
-    yield "limits " + " ".join(map(str, limits))
+def mix(numbers):
+    """The hash of a list of numbers below 2^64."""
+    h = 0
+    for x in numbers:
+        h = ((h ^ x) * 0x9E3779B97F4A7C15) & U64
+        h ^= h >> 29
+    return h
 
+
+def size_vectors(f, limits):
     for r in sorted({0, 1, 2, 3, 7, 16, 21, 40, 63, 64, *limits}):
         sizes = [f.sx**r, f.sy**r, f.k**r, f.k ** (r - r // 2), f.k ** (r // 2)]
-        yield f"size {r} " + " ".join(str(min(n, U64)) for n in sizes)
+        yield "size", r, *[min(n, U64) for n in sizes]
 
+
+def small_vectors(f):
     r, picture, cells = 0, ["#"], [(0, 0, 0, 0)]
     while r <= 9:
         drawn, listed = len(picture) * len(picture[0]) <= PLACES_MAX, len(cells) <= CELLS_MAX
         if drawn:
-            yield f"picture {r} " + "/".join(picture)
-            assert {(x, y) for _, _, x, y in cells} == {
-                (x, y) for y, row in enumerate(picture) for x, c in enumerate(row) if c == "#"}
+            places = [(x, y, c) for y, row in enumerate(picture) for x, c in enumerate(row)]
+            assert {c[2:] for c in cells} == {(x, y) for x, y, c in places if c == "#"}
+            yield from (("hole", r, x, y) for x, y, c in places if c != "#")
         if listed:
-            yield f"cells {r} " + " ".join("%d,%d,%d,%d" % c for c in cells)
+            yield from (("cell", r, wx, wy, i, x, y) for i, (wx, wy, x, y) in enumerate(cells))
         if not drawn and not listed:
             break
         r += 1
         picture = f.draw(picture) if drawn else picture
         cells = f.grow(cells, r)
 
+
+def large_vectors(f, limits, random):
     last = f.k - 1
     for r in sorted({*limits, limits[0] - 1, limits[1] - 1, 5, 6, 11, 1 + random.below(limits[1])}):
         if r > limits[1]:
@@ -152,17 +162,40 @@ def fractal_lines(name, rows, random):
         draws = [[random.below(f.k) for _ in range(r)] for _ in range(6)]
         # all-last is the far corner of the orthotope; one lone digit shows a level that is mixed up
         for digits in [[last] * r, [last] + [0] * (r - 1), [0] * (r - 1) + [last], *draws]:
-            wx, wy, i, x, y = f.cell(digits)
-            yield f"cell {r} {wx} {wy} {i if i <= U64 else '-'} {x} {y}"
+            yield "cell", r, *f.cell(digits)
         for draw in draws[:3]:
             boxes = [f.tau[d] for d in draw]
             if f.empty:  # one empty box at any one level makes a hole
                 boxes[random.below(r)] = f.empty[random.below(len(f.empty))]
-                yield "hole %d %d %d" % (r, *f.place(boxes))
+                yield "hole", r, *f.place(boxes)
         x, y = f.place([f.tau[d] for d in draws[0]])
         for hx, hy in [(x + f.sx**r, y), (x, y + f.sy**r)]:  # a whole side further: outside
             if max(hx, hy) <= U64:
-                yield f"hole {r} {hx} {hy}"
+                yield "hole", r, hx, hy
+
+
+def numbers(vectors):
+    """What is hashed: 0, 1 or 2 for a hole, a cell and a cell with a linear index; its numbers."""
+    for word, *values in vectors:
+        if word != "size":
+            yield 0 if word == "hole" else 1 if values[3] > U64 else 2
+        yield from (x for x in values if x <= U64)
+
+
+def fractal_lines(name, rows, random):
+    f = Fractal(rows)
+    limits = [f.level_max(U32, False), f.level_max(U64, False),
+              f.level_max(U32, True), f.level_max(U64, True)]
+    sizes, small = list(size_vectors(f, limits)), list(small_vectors(f))
+    large = list(large_vectors(f, limits, random))
+    boxes = [n for box in f.tau for n in box]
+    yield f"fractal {name} {rows} {f.k} {f.sx} {f.sy}"
+    yield "limits " + " ".join(map(str, limits))
+    yield f"hash {mix(boxes + list(numbers(sizes)))} {mix(numbers(small))} {mix(numbers(large))}"
+    holes = [v for v in large if v[0] == "hole"]
+    cells = [v for v in large if v[0] == "cell"]
+    for word, *values in (sizes[-3], small[-1], cells[4], cells[-1], holes[len(holes) // 2]):
+        yield " ".join([word, *(str(x) if x <= U64 else "-" for x in values)])
 
 
 def generate():

@@ -5,12 +5,12 @@
     generate_ask.py            write ask.txt beside this file
     generate_ask.py --check    exit with 1 if ask.txt is not what the definitions give
 
-The work of the Mandelbrot set is summed level by level, never by the closed form.
+The work of the Mandelbrot set is summed level by level, never by the closed form. The file has hashes
+of the vectors of whole numbers, a few of them in full, and all vectors of the cost model.
 """
 import itertools
 import math
 import os
-import random
 import sys
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ HEADER = """\
 # SPDX-License-Identifier: MIT
 # Known answers for adaptive/region.h and papers/ask_model.h. Written by generate_ask.py: change that, not this.
 #
+# hash WORD HASH                    of all vectors of a word, which the reader makes as well
 # edge N PARTS I FIRST              part I of N elements cut into PARTS begins at FIRST
 # levels N G R B TAU
 # olt REGIONS R K ENTRIES           2^64 - 1 for what does not fit
@@ -31,16 +32,33 @@ HEADER = """\
 MAX64 = 2**64 - 1
 
 
+class Random:
+    """xorshift64*; the test draws the same numbers."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def bits(self, n):
+        self.state ^= self.state >> 12
+        self.state = (self.state ^ self.state << 25) & MAX64
+        self.state ^= self.state >> 27
+        return (self.state * 0x2545F4914F6CDD1D & MAX64) >> (64 - n)
+
+    def below(self, n):
+        return self.bits(48) % n
+
+
 def edges(draw):
     """The first element of part I is the first whose end lies beyond the fraction I / PARTS."""
     cases = [(n, parts, i) for n in (1, 2, 7, 10, 27, 100) for parts in (1, 2, 3, 4, 7, 12)
              for i in range(parts + 1)]
     for _ in range(200):
-        parts = draw.randrange(1, 2**draw.randrange(1, 33))
-        cases.append((draw.randrange(2**draw.randrange(1, 65)), parts, draw.randrange(parts + 1)))
+        n = draw.bits(1 + draw.below(64))
+        parts = max(draw.bits(1 + draw.below(32)), 1)
+        cases.append((n, parts, draw.below(parts + 1)))
     cases += [(MAX64, 2**32, 2**32 - 1), (MAX64, 2**32, 2**32), (2**32 - 1, 2**32, 2**31)]
     for n, parts, i in cases:
-        yield f"edge {n} {parts} {i} {math.floor(Fraction(n) * i / parts)}"
+        yield "edge", n, parts, i, math.floor(Fraction(n) * i / parts)
 
 
 def levels(n, g, r, b):
@@ -59,26 +77,43 @@ def all_levels():
                 cases += [(r**e * g * b + d, g, r, b) for d in (-1, 0, 1) if r**e + d >= 1]
     for n, g, r, b in cases:
         if g * b <= n:
-            yield f"levels {n} {g} {r} {b} {levels(n, g, r, b)}"
+            yield "levels", n, g, r, b, levels(n, g, r, b)
 
 
 def olts():
     for regions, r, k in itertools.product((0, 1, 1000, 2**40, 2**60), (2, 3, 16), range(1, 9)):
-        yield f"olt {regions} {r} {k} {min(regions * r**k, MAX64)}"
+        yield "olt", regions, r, k, min(regions * r**k, MAX64)
 
 
 def scalars(draw):
     for k in range(1, 7):
         for _ in range(20):
-            sides = [draw.randrange(1, 2**(60 // k if k > 1 else 32)) for _ in range(k)]
-            place = [draw.randrange(side) for side in sides]
+            sides = [max(draw.bits(60 // k if k > 1 else 32), 1) for _ in range(k)]
+            place = [draw.below(side) for side in sides]
             scalar = sum(x * math.prod(sides[:i]) for i, x in enumerate(place))
-            yield " ".join(map(str, ["canonical", k, *sides, *place, scalar]))
+            yield "canonical", k, *sides, *place, scalar
     for k, bits in ((2, 32), (3, 21)):
         for _ in range(30):
-            place = [draw.randrange(2**draw.randrange(1, bits + 1)) for _ in range(k)]
+            place = [draw.bits(1 + draw.below(bits)) for _ in range(k)]
             digits = ("".join(bit) for bit in zip(*(f"{x:0{bits}b}" for x in reversed(place))))
-            yield " ".join(map(str, [f"morton{k}", *place, int("".join(digits), 2)]))
+            yield f"morton{k}", *place, int("".join(digits), 2)
+
+
+def hash_of(vectors):
+    h = 0
+    for x in (x for vector in vectors for x in vector[1:]):
+        h = ((h ^ x) * 0x9E3779B97F4A7C15) & MAX64
+        h ^= h >> 29
+    return h
+
+
+def wholes(draw):
+    """The hash of each word's vectors, and five of them."""
+    vectors = [*edges(draw), *all_levels(), *olts(), *scalars(draw)]
+    for word in dict.fromkeys(vector[0] for vector in vectors):
+        some = [vector for vector in vectors if vector[0] == word]
+        yield f"hash {word} {hash_of(some)}"
+        yield from (" ".join(map(str, v)) for v in some[len(some) // 10::len(some) // 5])
 
 
 def model(n, g, r, b, a, p, lam, q, c):
@@ -117,12 +152,12 @@ def models(draw):
                  (2, "0.2499999"), (3, "0.333333333333333"), (2, "0.5003"), (2, "0"), (2, "1")):
         cases.append((65536 * 9, 4, r, 3, "100", p, "25", "108", "64"))
     for _ in range(100):
-        n, g = draw.randrange(1, 2**draw.randrange(6, 25)), draw.randrange(1, 65)
-        r, b = draw.choice((2, 2, 2, 3, 4, 5, 8, 16)), draw.choice((1, 2, 5, 8, 16, 32, 64))
+        n, g = max(draw.bits(6 + draw.below(19)), 1), 1 + draw.below(64)
+        r, b = (2, 2, 2, 3, 4, 5, 8, 16)[draw.below(8)], (1, 2, 5, 8, 16, 32, 64)[draw.below(7)]
         if g * b <= n:
-            cases.append((n, g, r, b, str(draw.randrange(1, 1025)), f"{draw.randrange(1001) / 1000}",
-                          str(draw.randrange(1000)), str(draw.randrange(1, 200)),
-                          str(draw.choice((32, 64, 128)))))
+            cases.append((n, g, r, b, str(1 + draw.below(1024)), f"{draw.below(1001) / 1000}",
+                          str(draw.below(1000)), str(1 + draw.below(199)),
+                          str((32, 64, 128)[draw.below(3)])))
     for n, g, r, b, *rest in cases:
         answers = model(n, g, r, b, *map(Fraction, rest))
         yield " ".join(map(str, ["model", n, g, r, b, *rest, *map(number, answers)]))
@@ -131,10 +166,10 @@ def models(draw):
 def works(draw):
     """W_S of equation 16 from regions that are counted on level by level."""
     for tau in list(range(1, 9)) * 4:
-        elements, a, first = draw.randrange(1, 10**6), draw.randrange(1, 600), draw.randrange(1, 99)
-        p = [Fraction(draw.randrange(101), 100) for _ in range(tau - 1)]
-        r = [draw.choice((4, 9, 16)) for _ in range(tau - 1)]
-        q, s, t = ([draw.randrange(1000) for _ in range(tau - 1)] for _ in range(3))
+        elements, a, first = 1 + draw.below(10**6), 1 + draw.below(600), 1 + draw.below(98)
+        p = [Fraction(draw.below(101), 100) for _ in range(tau - 1)]
+        r = [(4, 9, 16)[draw.below(3)] for _ in range(tau - 1)]
+        q, s, t = ([draw.below(1000) for _ in range(tau - 1)] for _ in range(3))
         regions, size, work = Fraction(first), Fraction(elements, first), Fraction(0)
         for i in range(tau - 1):
             work += regions * q[i] + regions * p[i] * s[i] + regions * (1 - p[i]) * t[i]
@@ -146,8 +181,8 @@ def works(draw):
 
 
 def text():
-    draw = random.Random(3)
-    parts = (edges(draw), all_levels(), olts(), scalars(draw), models(draw), works(draw))
+    draw = Random(3)
+    parts = (wholes(draw), models(draw), works(draw))
     return HEADER + "".join(f"{line}\n" for line in itertools.chain(*parts))
 
 

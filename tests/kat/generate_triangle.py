@@ -7,7 +7,8 @@ their order, one by one, and never from our maps.
     generate_triangle.py --check    exit with 1 if triangle.txt is not what this program writes
 
 Small domains are enumerated whole. Large numbers are sums of whole rows in Python's unbounded
-integers. The hashes stand for many random numbers, whose cells come from an integer root.
+integers. The random numbers' cells come from an integer root. The file has hashes of all vectors and a
+few of them in full.
 """
 import itertools
 import math
@@ -23,12 +24,16 @@ HEADER = """\
 # Known answers for the maps of triangle/. Written by
 # generate_triangle.py: change that, not this.
 #
-# cells ORDER N I,J[,K] ...   all cells of the domain of side N; entry l, from 0, has number l
-# cell ORDER N L I J K        one cell of number L; K is 0 but for the simplex
+# vectors ORDER SMALL LARGE     hashes: of all cells of small domains, of chosen ones of large domains
+# counts HASH                   of all sides with their counts
+# tiles HASH                    of all tiles of some domains
+# random ORDER BITS COUNT SUM   sum of cell hashes of COUNT random numbers of BITS bits
+# cell ORDER N L I J K          one cell of number L; K is 0 but for the simplex
 # count N LOWER STRICT SIMPLEX  cells of side N; 2^64 - 1 for what does not fit
-# tiles N RHO I,J,ROWS,COLUMNS,DIAGONAL,CELLS,STRICT ...   all tiles, in the order of their number
-# hash ORDER BITS COUNT SUM   sum of cell hashes of COUNT random numbers of so many bits
 # ORDER: lower (i >= j), strict (i > j), upper (i <= j), condensed (i < j), simplex (i >= j >= k)
+#
+# The readers make the same vectors by the definition, compare the hashes, and ask the maps of each
+# vector. The lines cell and count are a few of the vectors, to be read.
 """
 
 
@@ -102,24 +107,30 @@ def cell(order, value):
     return (i + (order == "strict"), value - lower(i))
 
 
-# ---- the lines ----------------------------------------------------------------------------------
+# ---- the vectors --------------------------------------------------------------------------------
 
 
-def small_lines():
-    for order, cells in ORDERS.items():
-        for n in SMALL + ([17] if order == "lower" else []):
-            listed = cells(n)
-            for l, c in enumerate(listed):
-                assert number(order, n, *c) == l
-            yield f"cells {order} {n} " + " ".join(",".join(map(str, c)) for c in listed)
+def mix(h, numbers):
+    """The hash of a list of numbers below 2^64, which h is the hash of the first of."""
+    for x in numbers:
+        h = ((h ^ x) * 0x9E3779B97F4A7C15) & U64
+        h ^= h >> 29
+    return h
+
+
+def small_vectors(order):
+    for n in SMALL + ([17] if order == "lower" else []):
+        for l, c in enumerate(ORDERS[order](n)):
+            assert number(order, n, *c) == l
+            yield n, l, *c
 
 
 def one(order, n, *c):
     i, j, k = (*c, 0)[:3]
-    return f"cell {order} {n} {number(order, n, *c)} {i} {j} {k}"
+    return order, n, number(order, n, *c), i, j, k
 
 
-def large_lines(random):
+def large_vectors(random):
     """Both ends of rows around every power of two and around each type's last row."""
     most = {"lower": root(lower, U64), "strict": root(lower, U64) + 1}
     for order in ("lower", "strict"):
@@ -149,49 +160,56 @@ def large_lines(random):
         yield one("simplex", 0, *cell("simplex", value))
 
 
-def count_lines():
+def counts():
     edges = {2**b + d for b in range(1, 64) for d in (-1, 0, 1)} | {0, 46341, 65537, U64}
     for f, most in ((lower, U32), (lower, U64), (layers, U32), (layers, U64)):
         edges |= {root(f, most) + d for d in (-1, 0, 1, 2)}
     for n in sorted(edges):
-        counts = (lower(n), lower(n - 1) if n else 0, layers(n))
-        yield f"count {n} " + " ".join(str(min(c, U64)) for c in counts)
+        yield n, *(min(c, U64) for c in (lower(n), lower(n - 1) if n else 0, layers(n)))
 
 
-def tile_lines():
+def tiles():
     for n, rho in ((0, 4), (1, 1), (1, 16), (5, 1), (7, 3), (16, 4), (17, 4), (33, 32), (100, 16)):
         tiles = {}
         for i, j in ORDERS["lower"](n):
             tiles.setdefault((i // rho, j // rho), []).append((i, j))
-        entries = []
+        yield n, rho
         for (ti, tj), cells in sorted(tiles.items()):
             rows, columns = ({c[axis] for c in cells} for axis in (0, 1))
-            entries.append([min(rows), min(columns), len(rows), len(columns), int(ti == tj),
-                            len(cells), sum(i != j for i, j in cells)])
-        yield f"tiles {n} {rho} " + " ".join(",".join(map(str, e)) for e in entries)
+            yield (min(rows), min(columns), len(rows), len(columns), int(ti == tj), len(cells),
+                   sum(i != j for i, j in cells))
 
 
-def cell_hash(c):
-    h = 0
-    for x in c:
-        h = ((h ^ x) * 0x9E3779B97F4A7C15) & U64
-        h ^= h >> 29
-    return h
+# ---- the lines ----------------------------------------------------------------------------------
 
 
-def hash_lines():
+def hash_of(vectors):
+    return mix(0, itertools.chain(*vectors))
+
+
+def lines():
+    large = list(large_vectors(Random(20140501)))
+    for order in ORDERS:
+        yield (f"vectors {order} {hash_of(small_vectors(order))} "
+               f"{hash_of(v[1:] for v in large if v[0] == order)}")
+    yield f"counts {hash_of(counts())}"
+    yield f"tiles {hash_of(tiles())}"
     for order in ("lower", "strict", "simplex"):
         for bits in (20, 32, 48, 63, 64):
             random = Random(bits)
-            total = sum(cell_hash(cell(order, random.bits(bits))) for _ in range(HASHED)) & U64
-            yield f"hash {order} {bits} {HASHED} {total}"
+            total = sum(mix(0, cell(order, random.bits(bits))) for _ in range(HASHED)) & U64
+            yield f"random {order} {bits} {HASHED} {total}"
+    for order in ORDERS:
+        some = [v for v in large if v[0] == order]
+        for v in some[::len(some) // 15 + 1] + some[-1:]:
+            yield "cell " + " ".join(map(str, v))
+    for count in list(counts())[5::20]:
+        yield "count " + " ".join(map(str, count))
 
 
 def generate():
     yield HEADER
-    for lines in (small_lines(), large_lines(Random(20140501)), count_lines(), tile_lines(),
-                  hash_lines()):
-        yield "".join(line.rstrip() + "\n" for line in lines)
+    yield from (line + "\n" for line in lines())
 
 
 def main():

@@ -74,7 +74,7 @@ static inline float cluster_distance(int kind, tmap_u32 n, tmap_u32 i, tmap_u32 
 // A matrix, condensed; of n < 2 one number, which is none of its own.
 static inline float *cluster_matrix(int kind, tmap_u32 n) {
     const tmap_u64 cells = tmap_condensed_cells(n);
-    float *d = (float *)malloc((cells + 1) * sizeof *d), *to = d;
+    float *d = (float *)kit_host((cells + 1) * sizeof *d), *to = d;
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 j = i + 1; j < n; ++j) *to++ = cluster_distance(kind, n, i, j);
     return d;
@@ -88,29 +88,6 @@ static inline void cluster_flush(int yes) {
     _mm_setcsr(yes ? _mm_getcsr() | flush : _mm_getcsr() & ~flush);
 #else
     (void)yes;
-    // The launch of a kernel by the facts of this device is the one by facts that are written down, and
-    // on a device that runs one block at a time it is one small block.
-    static inline void cluster_check_plans(const void *kernel) {
-        tmap_facts facts;
-        CHECK(tmap_facts_get(kernel, &facts));
-        for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
-            const tmap_u64 processors = facts.device.processors;
-            tmapi_cluster_plan plan, alone;
-            expect(tmapi_cluster_plan_of(warps, 1, &facts, &plan) == TMAP_OK, "a plan",
-                   shape_of(0));
-            expect(tmapi_cluster_plan_of(warps, 0, &facts, &alone) == TMAP_OK, "a plan",
-                   shape_of(0));
-            expect(alone.blocks == 1 && alone.threads == 128, "one block", shape_of(0));
-            expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks", shape_of(0));
-            expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads",
-                   shape_of(0));
-            expect(plan.threads == TMAPI_CLUSTER_THREADS || plan.threads / 32 * processors >= warps,
-                   "threads", shape_of(0));
-            expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps,
-                   "all warps", shape_of(0));
-        }
-    }
-
 #endif
 }
 
@@ -118,36 +95,19 @@ static inline float cluster_at(const float *d, tmap_u32 n, tmap_u32 i, tmap_u32 
     return i < j ? d[tmap_condensed_index(i, j, n)] : d[tmap_condensed_index(j, i, n)];
 }
 
-// Device memory of `bytes` bytes and 64 more, all of them 0x55.
-static inline void *cluster_alloc(tmap_u64 bytes) {
-    void *memory;
-    CHECK(cudaMalloc(&memory, bytes + 64));
-    CHECK(cudaMemset(memory, 0x55, bytes + 64));
-    return memory;
-}
-
 // Memory for the clusters of n frames.
 static inline tmap_clusters clusters_alloc(tmap_u32 n) {
     tmap_clusters c;
-    c.labels = (tmap_u32 *)cluster_alloc(n * 4ull);
-    c.centres = (tmap_u32 *)cluster_alloc(n * 4ull), c.sizes = (tmap_u32 *)cluster_alloc(n * 4ull);
-    c.count = (tmap_u64 *)cluster_alloc(8);
+    c.labels = (tmap_u32 *)kit_guarded(n * 4ull);
+    c.centres = (tmap_u32 *)kit_guarded(n * 4ull), c.sizes = (tmap_u32 *)kit_guarded(n * 4ull);
+    c.count = (tmap_u64 *)kit_guarded(8);
     return c;
 }
-static inline void clusters_free(const tmap_clusters *c) {
-    CHECK(cudaFree(c->labels));
-    CHECK(cudaFree(c->centres));
-    CHECK(cudaFree(c->sizes));
-    CHECK(cudaFree(c->count));
-}
 
-// The content of such memory; `used` bytes may have been written.
-static inline void *cluster_fetch(const void *memory, tmap_u64 bytes, tmap_u64 used, shape s) {
-    unsigned char *host = (unsigned char *)malloc(bytes + 64);
-    tmap_u64 wrong = 0;
-    CHECK(cudaMemcpy(host, memory, bytes + 64, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = used; i < bytes + 64; ++i) wrong += host[i] != 0x55;
-    expect(!wrong, "written beyond the result", s);
+// The content of guarded memory; `used` bytes may have been written.
+static inline void *cluster_fetch(const void *memory, tmap_u64 bytes, tmap_u64 used) {
+    unsigned char *host = (unsigned char *)kit_to_host(memory, bytes);
+    expect(kit_all(host + used, bytes - used, KIT_POISON), "written beyond the result");
     return host;
 }
 
@@ -160,17 +120,16 @@ static inline void cluster_check_plans(const void *kernel) {
         const tmap_u64 processors = facts.device.processors;
         tmapi_cluster_plan plan, alone;
         facts.device.concurrent = 1;
-        expect(tmapi_cluster_plan_of(warps, &facts, &plan) == TMAP_OK, "a plan", shape_of(0));
+        expect(tmapi_cluster_plan_of(warps, &facts, &plan) == TMAP_OK, "a plan");
         facts.device.concurrent = 0;
-        expect(tmapi_cluster_plan_of(warps, &facts, &alone) == TMAP_OK, "a plan", shape_of(0));
-        expect(alone.blocks == 1 && alone.threads == 128, "one block", shape_of(0));
-        expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks", shape_of(0));
-        expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads",
-               shape_of(0));
+        expect(tmapi_cluster_plan_of(warps, &facts, &alone) == TMAP_OK, "a plan");
+        expect(alone.blocks == 1 && alone.threads == 128, "one block");
+        expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks");
+        expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads");
         expect(plan.threads == TMAPI_CLUSTER_THREADS || plan.threads / 32 * processors >= warps,
-               "threads", shape_of(0));
-        expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps, "all warps",
-               shape_of(0));
+               "threads");
+        expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps,
+               "all warps");
     }
 }
 

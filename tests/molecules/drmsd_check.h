@@ -4,31 +4,21 @@
 #ifndef TESTS_TRIANGLE_DRMSD_CHECK_H
 #define TESTS_TRIANGLE_DRMSD_CHECK_H
 
-#include "cuda_check.h"
+#include "kit.h"
+
 #include <threadmap/molecules/drmsd_atoms.h>
 
 #include <math.h>
 
-static int drmsd_failures, drmsd_cases;
-static int drmsd_small; // 1: few cases, for sanitizers
-static int drmsd_full;  // 1: all cases, on a GPU
-
+// A check of a number.
 static inline void drmsd_expect(int ok, const char *what, tmap_u32 n, int options, double got,
                                 double want) {
-    ++drmsd_cases;
-    if (ok || ++drmsd_failures > 20) return;
-    printf("FAIL %s: n = %u, options %d: %.9g instead of %.9g\n", what, n, options, got, want);
+    if (!ok) kit_case("n = %u, options %d: %.9g instead of %.9g", n, options, got, want);
+    expect(ok, what);
 }
 
 static inline double drmsd_random(tmap_u64 a, tmap_u64 b) { // in [-1, 1)
     return (double)(check_hash(a, b) >> 11) / 4503599627370496.0 - 1;
-}
-
-static inline void *drmsd_to_device(const void *host, tmap_u64 bytes) {
-    void *device;
-    CHECK(cudaMalloc(&device, bytes ? bytes : 4));
-    if (bytes) CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
-    return device;
 }
 
 // ---- frames -------------------------------------------------------------------------------------
@@ -43,7 +33,7 @@ typedef struct drmsd_frames {
 static inline drmsd_frames drmsd_frames_make(tmap_u32 n, tmap_u32 frames, float scale, int helix) {
     drmsd_frames f = {n, frames, 0};
     const double radius = 1.4 * cbrt((double)n);
-    f.xyz = (float *)malloc((tmap_u64)n * frames * 12 + 4);
+    f.xyz = (float *)kit_host((tmap_u64)n * frames * 12);
     for (tmap_u32 i = 0; i < n; ++i) {
         double c[3] = {2.3 * cos(i * 1.7), 2.3 * sin(i * 1.7), 1.5 * i};
         for (tmap_u64 k = 0; !helix; ++k) {
@@ -57,7 +47,6 @@ static inline drmsd_frames drmsd_frames_make(tmap_u32 n, tmap_u32 frames, float 
     }
     return f;
 }
-static inline void drmsd_frames_free(drmsd_frames *f) { free(f->xyz); }
 
 // ---- options ------------------------------------------------------------------------------------
 
@@ -81,32 +70,26 @@ static inline drmsd_options drmsd_options_make(const drmsd_frames *f, int option
     memset(&o, 0, sizeof o);
     o.count = f->n;
     if (options & DRMSD_CHOSEN) { // two of three atoms, from the last one on
-        o.atoms = (tmap_u32 *)malloc(f->n * 4ull + 4), o.count = 0;
+        o.atoms = (tmap_u32 *)kit_host(f->n * 4ull), o.count = 0;
         for (tmap_u32 i = f->n; i-- > 0;)
             if (i % 3) o.atoms[o.count++] = i;
-        o.device.atoms = (const tmap_u32 *)drmsd_to_device(o.atoms, o.count * 4ull);
+        o.device.atoms = (const tmap_u32 *)kit_to_device(o.atoms, o.count * 4ull);
         o.device.atom_count = o.count;
     }
     if (options & DRMSD_WEIGHTS) {
-        o.weights = (float *)malloc(o.count * 4ull + 4);
+        o.weights = (float *)kit_host(o.count * 4ull);
         for (tmap_u32 i = 0; i < o.count; ++i) o.weights[i] = (float)(1 + i % 4) * (i % 5 != 2);
-        o.device.weights = (const float *)drmsd_to_device(o.weights, o.count * 4ull);
+        o.device.weights = (const float *)kit_to_device(o.weights, o.count * 4ull);
     }
     if (options & DRMSD_BOXES) { // not periodic along z
-        o.boxes = (float *)malloc(boxes * 12ull);
+        o.boxes = (float *)kit_host(boxes * 12ull);
         for (tmap_u32 i = 0; i < boxes * 3; ++i)
             o.boxes[i] =
                 i % 3 == 2 ? 0 : (float)(5 + 1.5 * cbrt((double)f->n) + 0.25 * (i / 3 % 2));
-        o.device.boxes = (const float *)drmsd_to_device(o.boxes, boxes * 12ull);
+        o.device.boxes = (const float *)kit_to_device(o.boxes, boxes * 12ull);
     }
     if (options & DRMSD_BOUNDS) o.device.lower = 1.5f, o.device.upper = 9.5f;
     return o;
-}
-static inline void drmsd_options_free(drmsd_options *o) {
-    CHECK(cudaFree((void *)o->device.atoms));
-    CHECK(cudaFree((void *)o->device.weights));
-    CHECK(cudaFree((void *)o->device.boxes));
-    free(o->atoms), free(o->weights), free(o->boxes);
 }
 
 // ---- the definition -----------------------------------------------------------------------------
@@ -154,23 +137,6 @@ static inline double drmsd_tolerance(const drmsd_frames *f, const drmsd_options 
     if (o->device.upper != 0) pairs = pairs > 1600 ? pairs / 16 : 1;
     reach *= 2.4e-7;
     return want > 0 ? 1e-6 * want + 3 * reach / sqrt(pairs + 1) + reach * reach / want : 0;
-}
-
-// ---- the program --------------------------------------------------------------------------------
-
-static inline int drmsd_begin(void) {
-    int devices = 0;
-    struct cudaDeviceProp device;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices)
-        return puts("SKIP: no NVIDIA GPU"), 77;
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    drmsd_small = getenv("TMAP_TEST_SMALL") || getenv("SIMT_SEED"); // the latter: sanitized
-    drmsd_full = !drmsd_small && !strstr(device.name, "CPU");
-    return 0;
-}
-static inline int drmsd_end(const char *name) {
-    printf("%s: %d cases, %d failures\n", name, drmsd_cases, drmsd_failures);
-    return drmsd_failures != 0;
 }
 
 #endif

@@ -5,8 +5,6 @@
 // equal frames and atoms in one place; workspaces that hold all columns or few of them, with what
 // is around them and around the output compared; then what must be refused, an error
 // that an earlier call has left, and the facts of other devices.
-#include "triangle/devices_check.h"
-#include "triangle/earlier_check.h"
 #include "triangle/pairs_check.h"
 
 #include <threadmap/molecules/drmsd_mma.h>
@@ -17,7 +15,6 @@ enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
 enum { EXACT, HALF, SPLIT, FORMS };
 enum { ROOMY, ONE_SLICE, TIGHT, SIZES };
 static const char *const form_names[] = {"exact", "half", "split"};
-enum { GUARD = 64, POISON = 0x5a };
 
 // A trajectory on the host. apart: the Angstroms by which frames differ.
 typedef struct problem {
@@ -28,11 +25,10 @@ typedef struct problem {
 
 static double worst[FORMS];
 
-static void check(int ok, const char *what, problem p, int form, int size) {
-    ++cases;
-    if (ok || ++failures > 20) return;
-    printf("FAIL %s: %s, %u frames of %u atoms, options %u, %s, %g apart, workspace %d\n", what,
-           form_names[form], p.frames, p.n, p.options, p.helix ? "helix" : "random", p.apart, size);
+// The case: a problem, a form, a size of the workspace.
+static void of_case(problem p, int form, int size) {
+    kit_case("%s, %u frames of %u atoms, options %u, %s, %g apart, workspace %d", form_names[form],
+             p.frames, p.n, p.options, p.helix ? "helix" : "random", p.apart, size);
 }
 
 // ---- trajectories -------------------------------------------------------------------------------
@@ -44,7 +40,7 @@ static double uniform(tmap_u64 a, tmap_u64 b) {
 // Frames are turned and moved: dRMSD does not see it. Every seventh frame, from the eighth on, is
 // the first one again; atoms 3 and 4 are in one place.
 static float *trajectory(problem p) {
-    float *at = (float *)malloc(((tmap_u64)p.frames * p.n * 3 + 1) * sizeof *at);
+    float *at = (float *)kit_host(((tmap_u64)p.frames * p.n * 3 + 1) * sizeof *at);
     for (tmap_u32 f = 0; f < p.frames; ++f) {
         const tmap_u64 seed = f && f % 7 == 0 ? 0 : f;
         const double turn = 3 * uniform(seed, 1), c = cos(turn), s = sin(turn);
@@ -80,7 +76,7 @@ static choice choose(problem p) {
     if (!(p.options & ATOMS))
         for (tmap_u32 i = 0; i < p.n; ++i) c.atoms[i] = i;
     for (tmap_u32 i = 0; i < c.count; ++i) c.weights[i] = (float)(i % 5) * 3.7f;
-    c.boxes = (float *)malloc((3ull * p.frames + 1) * sizeof(float));
+    c.boxes = (float *)kit_host((3ull * p.frames + 1) * sizeof(float));
     for (tmap_u32 i = 0; i < 3 * p.frames; ++i)
         c.boxes[i] = i % 3 == 1 ? 0 : 15 + 0.01f * (float)(i / 3 % 7 % 3);
     for (tmap_u32 f = 7; f < p.frames; f += 7) // equal frames have equal boxes
@@ -121,8 +117,8 @@ static vectors define(const float *frames, problem p, choice *c) {
     const tmap_u64 most = (tmap_u64)c->count * (c->count + 1) / 2 + 1;
     double all = 0;
     vectors v;
-    v.of = (double *)malloc(most * (p.frames + 1ull) * sizeof *v.of);
-    v.norms = (double *)calloc(p.frames + 1, sizeof *v.norms);
+    v.of = (double *)kit_host(most * (p.frames + 1ull) * sizeof *v.of);
+    v.norms = (double *)kit_zeroed((p.frames + 1) * sizeof *v.norms);
     v.count = 0, v.weight = v.length = 0;
     if (p.options & BOUNDS && p.frames) { // that no distance is near
         c->lower = 5, c->upper = 11;
@@ -150,7 +146,7 @@ static vectors define(const float *frames, problem p, choice *c) {
                 v.norms[f] += pow(v.of[f * most + v.count] - mean, 2);
             ++v.count, v.weight += w;
         }
-    v.wants = (double *)calloc((tmap_u64)p.frames * p.frames / 2 + 1, sizeof *v.wants);
+    v.wants = (double *)kit_zeroed(((tmap_u64)p.frames * p.frames / 2 + 1) * sizeof *v.wants);
     if (!v.count) return v;
     for (tmap_u32 f = 0; f < p.frames; ++f) all += v.norms[f] / v.weight / p.frames;
     // A median is about as far from the mean as frames are.
@@ -179,21 +175,6 @@ static double granted(int form, int options, double want, double norms, const ve
 
 // ---- runs ---------------------------------------------------------------------------------------
 
-static int untouched(const unsigned char *device) {
-    unsigned char bytes[GUARD];
-    int same = 1;
-    CHECK(cudaMemcpy(bytes, device, GUARD, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < GUARD; ++i) same &= bytes[i] == POISON;
-    return same;
-}
-
-static unsigned char *poisoned(tmap_u64 bytes) {
-    unsigned char *device;
-    CHECK(cudaMalloc((void **)&device, bytes + 2 * GUARD));
-    CHECK(cudaMemset(device, POISON, bytes + 2 * GUARD));
-    return device;
-}
-
 static cudaError_t plan_of(int form, problem p, const tmap_drmsd_atoms *which, tmap_u64 most,
                            tmap_drmsd_matrix_plan *plan) {
     const int forms[] = {TMAP_DRMSD_EXACT, TMAP_DRMSD_MMA_HALF, TMAP_DRMSD_MMA_SPLIT};
@@ -214,11 +195,11 @@ static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
         least.slices = (tmap_u32)((plan->groups + 63) / 64);
         tmapi_matrix_arrange(&least);
         CHECK(plan_of(form, p, which, least.workspace, plan));
-        check(plan->workspace <= least.workspace || plan->workspace == roomy, "most", p, form,
-              size);
+        of_case(p, form, size);
+        expect(plan->workspace <= least.workspace || plan->workspace == roomy, "most");
         if (plan->slices > 1)
-            check(plan_of(form, p, which, least.workspace - 1, &least) == cudaErrorMemoryAllocation,
-                  "a workspace too small", p, form, size);
+            RETURNS(plan_of(form, p, which, least.workspace - 1, &least),
+                    cudaErrorMemoryAllocation);
     }
 }
 
@@ -227,11 +208,10 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     const tmap_u64 cells = p.frames ? (tmap_u64)p.frames * (p.frames - 1) / 2 : 0;
     tmap_drmsd_atoms which = {0, 0, 0, c->count, c->lower, c->upper};
     tmap_drmsd_matrix_plan plan;
-    float *device = (float *)to_device(frames, 12ull * p.frames * p.n);
-    tmap_u32 *atoms = (tmap_u32 *)to_device(c->atoms, 4ull * c->count);
-    float *weights = (float *)to_device(c->weights, 4ull * c->count);
-    float *boxes = (float *)to_device(c->boxes, 12ull * p.frames);
-    float *results = (float *)malloc(4 * cells + 4);
+    float *device = (float *)kit_to_device(frames, 12ull * p.frames * p.n);
+    tmap_u32 *atoms = (tmap_u32 *)kit_to_device(c->atoms, 4ull * c->count);
+    float *weights = (float *)kit_to_device(c->weights, 4ull * c->count);
+    float *boxes = (float *)kit_to_device(c->boxes, 12ull * p.frames);
     if (p.options & ATOMS) which.atoms = atoms;
     if (p.options & WEIGHTS) which.weights = weights;
     if (p.options & BOXES) which.boxes = boxes;
@@ -239,25 +219,16 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     const tmap_drmsd_matrix_in in = {device, given, c->reference};
     earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
-    check(earlier_error_is_there(), "an earlier error of a plan", p, form, size);
+    of_case(p, form, size);
+    expect(earlier_error_is_there(), "an earlier error of a plan");
     resize(size, form, p, given, &plan);
-    unsigned char *out = poisoned(4 * cells), *workspace = poisoned(plan.workspace);
+    float *out = (float *)kit_guarded(4 * cells);
+    void *workspace = kit_guarded(plan.workspace);
     earlier_error();
-    cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(&plan, in, workspace + GUARD,
-                                                                    (float *)(out + GUARD), 0);
-    check(error == cudaSuccess, "the launch", p, form, size);
-    check(earlier_error_is_there(), "an earlier error", p, form, size);
-    CHECK(cudaMemcpy(results, out + GUARD, 4 * cells, cudaMemcpyDeviceToHost));
-    check(untouched(out) && untouched(out + GUARD + 4 * cells), "wrote outside", p, form, size);
-    check(untouched(workspace) && untouched(workspace + GUARD + plan.workspace),
-          "wrote beside the workspace", p, form, size);
-    CHECK(cudaFree(device));
-    CHECK(cudaFree(atoms));
-    CHECK(cudaFree(weights));
-    CHECK(cudaFree(boxes));
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(workspace));
-    return results;
+    cudaError_t error = (form ? tmap_drmsd_mma : tmap_drmsd_matrix)(&plan, in, workspace, out, 0);
+    expect(error == cudaSuccess, "the launch");
+    expect(earlier_error_is_there(), "an earlier error");
+    return (float *)kit_to_host(out, 4 * cells);
 }
 
 // Compares every result with the definition; equal frames have 0.
@@ -276,7 +247,8 @@ static void compare(const float *results, problem p, const vectors *v, int form,
             if (v->count > 500 && want > 0.5 * v->norms[a] && fabs(got / want - 1) > worst[form])
                 worst[form] = fabs(got / want - 1);
         }
-    check(wrong == 0, "values", p, form, size);
+    of_case(p, form, size);
+    expect(wrong == 0, "values");
 }
 
 // forms, sizes: a bit for each that is run.
@@ -285,14 +257,15 @@ static void solve(problem p, int forms, int sizes) {
     float *frames = trajectory(p);
     choice c = choose(p);
     vectors v = define(frames, p, &c);
+    const int mark = kit_mark();
     for (int form = 0; form < FORMS; ++form)
         for (int size = 0; size < SIZES; ++size) {
             if (!(forms >> form & 1) || !(sizes >> size & 1)) continue;
             float *results = run(frames, p, &c, form, size);
             compare(results, p, &v, form, size);
-            free(results);
+            kit_release(mark);
         }
-    free(frames), free(c.boxes), free(v.of), free(v.norms), free(v.wants);
+    kit_release(0);
 }
 
 // ---- hard frames --------------------------------------------------------------------------------
@@ -311,8 +284,8 @@ static void compare_but(const float *frames, problem p, choice *c, int form, tma
             else
                 wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
         }
-    check(wrong == 0, what, p, form, ROOMY);
-    free(v.of), free(v.norms), free(v.wants), free(results);
+    of_case(p, form, ROOMY);
+    expect(wrong == 0, what);
 }
 
 // A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
@@ -332,7 +305,7 @@ static void run_hard(int form) {
     }
     frames[(2 * 12 + 5) * 3] = 3e4f;
     compare_but(frames, p, &c, form, 2, "an atom far away");
-    free(frames), free(c.boxes);
+    kit_release(0);
 }
 
 // Coordinates in other units, to the ends of what the headers promise: the same by a factor.
@@ -346,9 +319,8 @@ static void run_units(int form) {
         vectors v = define(scaled, p, &c);
         float *results = run(scaled, p, &c, form, ROOMY);
         compare(results, p, &v, form, ROOMY);
-        free(v.of), free(v.norms), free(v.wants), free(results);
     }
-    free(frames), free(scaled), free(c.boxes);
+    kit_release(0);
 }
 
 // Frames of two atoms at distances 1, 3, 6; then all pairs out of bounds.
@@ -357,65 +329,55 @@ static void run_example(int form) {
     const float frames[18] = {0, 0, 0, 1, 0, 0, 5, 5, 5, 5, 8, 5, 1, 2, 3, 1, 2, -3};
     choice c = choose(p);
     float *results = run(frames, p, &c, form, ROOMY);
-    check(results[0] == 2 && results[1] == 5 && results[2] == 3, "the example", p, form, ROOMY);
-    free(results);
+    of_case(p, form, ROOMY);
+    expect(results[0] == 2 && results[1] == 5 && results[2] == 3, "the example");
     problem none = p;
     none.options = BOUNDS, c.lower = 100, c.upper = 200;
     results = run(frames, none, &c, form, ROOMY);
-    check(results[0] == 0 && results[1] == 0 && results[2] == 0, "no pair", none, form, ROOMY);
-    free(results), free(c.boxes);
+    of_case(none, form, ROOMY);
+    expect(results[0] == 0 && results[1] == 0 && results[2] == 0, "no pair");
+    kit_release(0);
 }
 
 static void run_refusals(void) {
-    const problem p = {5, 9, 0, 0, 0};
     tmap_drmsd_atoms which = {0, 0, 0, 0, 0, 0};
     tmap_drmsd_matrix_plan plan, other;
     const tmap_u32 *some = &which.atom_count;
-    float *memory = (float *)poisoned(1 << 20), *out = memory, *frames = memory + 64;
+    float *memory = (float *)kit_guarded(1 << 20), *out = memory, *frames = memory + 64;
     void *workspace = memory + 1024;
     const tmap_drmsd_matrix_in in = {frames, 0, 0}, no_frames = {0, 0, 0}, far = {frames, 0, 5};
     const tmap_drmsd_matrix_in fewer = {frames, &which, 0};
-#define REFUSED(call, error, what) check((call) == (error), what, p, EXACT, ROOMY)
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, 0), cudaErrorInvalidValue, "no plan");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, 0, &plan),
-            cudaErrorInvalidConfiguration, "frames");
-    REFUSED(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, 0, &plan), cudaErrorInvalidConfiguration,
-            "atoms");
-    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, 0, &plan),
-            cudaErrorInvalidConfiguration, "a frame too many");
-    REFUSED(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, 0, &plan), cudaSuccess,
-            "as many frames as there may be");
-    check(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
-              tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
-          "grids of as many frames", p, EXACT, ROOMY);
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 100, &plan), cudaErrorMemoryAllocation, "most");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, -1, 0, &plan), cudaErrorInvalidValue, "form -1");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 3, 0, &plan), cudaErrorInvalidValue, "form 3");
-    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 3, 0, &plan), TMAP_EINVAL, "form 3 of facts");
-    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 0, 0), TMAP_EINVAL, "no plan of facts");
-    REFUSED(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 100, &plan), TMAP_ERANGE, "most of facts");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, &plan), cudaSuccess, "a plan");
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess, "a plan of halves");
-    REFUSED(tmap_drmsd_matrix(0, in, workspace, out, 0), cudaErrorInvalidValue, "null");
-    REFUSED(tmap_drmsd_matrix(&other, in, workspace, out, 0), cudaErrorInvalidValue,
-            "a plan of halves for floats");
-    REFUSED(tmap_drmsd_mma(&plan, in, workspace, out, 0), cudaErrorInvalidValue,
-            "a plan of floats for halves");
-    REFUSED(tmap_drmsd_matrix(&plan, no_frames, workspace, out, 0), cudaErrorInvalidValue,
-            "frames");
-    REFUSED(tmap_drmsd_matrix(&plan, in, 0, out, 0), cudaErrorInvalidValue, "workspace");
-    REFUSED(tmap_drmsd_matrix(&plan, in, workspace, 0, 0), cudaErrorInvalidValue, "out");
-    REFUSED(tmap_drmsd_matrix(&plan, in, (char *)workspace + 8, out, 0), cudaErrorInvalidValue,
-            "a workspace at a multiple of 8");
-    REFUSED(tmap_drmsd_matrix(&plan, far, workspace, out, 0), cudaErrorInvalidValue,
-            "a reference that is no frame");
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, 0));
+    RETURNS(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, 0, &plan),
+            cudaErrorInvalidConfiguration);
+    RETURNS(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, 0, &plan), cudaErrorInvalidConfiguration);
+    RETURNS(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, 0, &plan),
+            cudaErrorInvalidConfiguration);
+    RETURNS(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, 0, &plan), cudaSuccess);
+    kit_case("%s", "refusals");
+    expect(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
+               tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
+           "grids of as many frames");
+    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 100, &plan), cudaErrorMemoryAllocation);
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, -1, 0, &plan));
+    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 3, 0, &plan));
+    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 3, 0, &plan), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 0, 0), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 100, &plan), TMAP_ERANGE);
+    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, &plan), cudaSuccess);
+    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess);
+    REFUSED(tmap_drmsd_matrix(0, in, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&other, in, workspace, out, 0));
+    REFUSED(tmap_drmsd_mma(&plan, in, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, no_frames, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, in, 0, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, in, workspace, 0, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, in, (char *)workspace + 8, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, far, workspace, out, 0));
     which.atoms = some, which.atom_count = 8;
-    REFUSED(tmap_drmsd_matrix(&plan, fewer, workspace, out, 0), cudaErrorInvalidValue,
-            "another number of atoms");
-#undef REFUSED
-    check(untouched((unsigned char *)memory), "wrote though refused", p, EXACT, ROOMY);
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(memory));
+    REFUSED(tmap_drmsd_matrix(&plan, fewer, workspace, out, 0));
+    expect(kit_device_all(memory, 1 << 20, KIT_POISON), "wrote though refused");
+    kit_release(0);
 }
 
 // Groups: every pair once, in the order of places, and as many groups as are counted.
@@ -440,7 +402,8 @@ static void run_groups(void) {
         for (tmap_u32 i = 0; i < n; ++i)
             for (tmap_u32 j = i + 1; j < n; ++j) wrong += !seen[i][j];
         wrong += 8 * groups > n * (n + 0ull) / 2 + 32;
-        check(wrong == 0, "groups", p, EXACT, ROOMY);
+        of_case(p, EXACT, ROOMY);
+        expect(wrong == 0, "groups");
     }
     for (tmap_u32 n = 92681; n > 92600; --n) { // places of both ends of blocks
         const problem p = {0, n, 0, 0, 0};
@@ -451,7 +414,8 @@ static void run_groups(void) {
             wrong += here.block != block || here.group != 0;
             if (begin) wrong += tmapi_matrix_place_of(n, begin - 1).block != block - 1;
         }
-        check(wrong == 0, "places", p, EXACT, ROOMY);
+        of_case(p, EXACT, ROOMY);
+        expect(wrong == 0, "places");
     }
 }
 
@@ -466,74 +430,71 @@ static void check_plans(int none) {
                 const problem p = {frames, n, 0, 0, 0};
                 tmap_drmsd_matrix_plan made, of;
                 const cudaError_t error = plan_of(form, p, 0, 0, &made);
-                check(tmap_drmsd_matrix_runs(form, &facts) == (!none || !form),
-                      "tensor cores of facts", p, form, 0);
-                if (none && form)
-                    check(error == cudaErrorNotSupported, "no tensor cores", p, form, 0);
+                of_case(p, form, 0);
+                expect(tmap_drmsd_matrix_runs(form, &facts) == (!none || !form),
+                       "tensor cores of facts");
+                if (none && form) expect(error == cudaErrorNotSupported, "no tensor cores");
                 if (error) continue;
-                check(!tmap_drmsd_matrix_plan_of(n, frames, 0, (int)form, 0, &of) &&
-                          of.workspace == made.workspace && of.planes == made.planes &&
-                          of.slice == made.slice && of.slices == made.slices &&
-                          of.round == made.round && of.at_rest == made.at_rest,
-                      "a plan of facts", p, form, 0);
+                expect(!tmap_drmsd_matrix_plan_of(n, frames, 0, (int)form, 0, &of) &&
+                           of.workspace == made.workspace && of.planes == made.planes &&
+                           of.slice == made.slice && of.slices == made.slices &&
+                           of.round == made.round && of.at_rest == made.at_rest,
+                       "a plan of facts");
             }
 }
 static void run_device(const char *device) {
     const problem p = {40, 17, 0, 0, 0.14};
     tmap_drmsd_matrix_plan plan;
-    const int none = strstr(pairs_machine, "CPU") && !strcmp(device, "7.5");
+    const int none = !kit_gpu && !strcmp(device, "7.5");
     solve(p, none ? 1 : 7, 1);
     check_plans(none);
     for (int form = HALF; form < FORMS && none; ++form)
-        check(plan_of(form, p, 0, 0, &plan) == cudaErrorNotSupported, "no tensor cores", p, form,
-              ROOMY);
+        RETURNS(plan_of(form, p, 0, 0, &plan), cudaErrorNotSupported);
 }
 
 int main(void) {
     const tmap_u32 frames[] = {0, 1, 2, 3, 17, 64, 127, 128, 129, 200};
     const tmap_u32 atoms[] = {0, 1, 2, 3, 5, 8, 9, 17, 40, 57};
     const double apart[] = {1.4, 0.14, 0.014};
-    const int skipped = pairs_begin();
-    if (skipped) return skipped;
-    const int on_gpu = !strstr(pairs_machine, "CPU"), full = on_gpu && !pairs_small;
+    kit_begin();
     unsigned turn = 0;
     run_groups();
     run_refusals();
     for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form), run_units(form);
-    for (unsigned a = 0; a < sizeof frames / sizeof *frames; ++a)
-        for (unsigned b = 0; b < sizeof atoms / sizeof *atoms; ++b)
+    for (unsigned a = 0; a < COUNT(frames); ++a)
+        for (unsigned b = 0; b < COUNT(atoms); ++b)
             for (tmap_u32 options = 0; options < OPTIONS; ++options, ++turn) {
                 const problem p = {frames[a], atoms[b], options, (int)(turn / 16 % 2),
                                    apart[turn % 3]};
                 const unsigned cost = (p.frames / 128 + 1) * (p.n + 4);
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
-                if (full || p.frames < 2 || p.n < 2)
-                    solve(p, 7, full ? 7 : 1 << turn % 3);
+                if (kit_full || p.frames < 2 || p.n < 2)
+                    solve(p, 7, kit_full ? 7 : 1 << turn % 3);
                 else if (turn % (cost < 10 ? 7 : cost < 20 ? 29 : 97) == 0)
                     solve(p, cost < 60 ? 1 << turn % 3 | 1 : 1, 1 << turn / 3 % 3);
             }
     for (int k = 0; k < 6; ++k) { // the larger ones of the forms, at each distance
         const problem p = {k < 3 ? 33u : 20u, 40, 0, k % 2, apart[k % 3]};
-        if (full || k % 3 == 0) solve(p, k % 2 ? 5 : 3, full ? 7 : k ? 4 : 2);
+        if (kit_full || k % 3 == 0) solve(p, k % 2 ? 5 : 3, kit_full ? 7 : k ? 4 : 2);
     }
     for (int k = 0; k < 2; ++k) { // where halves have what is off of a distance that is a float
-        const problem p = {full ? 90u : 20u, full ? 57u : 30u, 0, k, 0.001};
-        solve(p, full ? 7 : 4, full ? 7 : 1);
+        const problem p = {kit_full ? 90u : 20u, kit_full ? 57u : 30u, 0, k, 0.001};
+        solve(p, kit_full ? 7 : 4, kit_full ? 7 : 1);
     }
     for (int k = 0; k < 2; ++k) { // images of atoms, to the last digit
         const problem p = {12, 40, (tmap_u32)(k ? BOXES : BOXES | WEIGHTS), k, 0.014};
-        solve(p, full ? 7 : 1, full ? 7 : 1);
+        solve(p, kit_full ? 7 : 1, kit_full ? 7 : 1);
     }
-    if (full) {
+    if (kit_full) {
         const problem large[] = {{1000, 57, 0, 1, 0.014},
                                  {1500, 64, 15, 0, 0.14},
                                  {2100, 57, 3, 0, 1.4},
                                  {1030, 63, 12, 1, 0.14},
                                  {900, 64, 0, 1, 0.014}};
-        for (unsigned k = 0; k < sizeof large / sizeof *large; ++k) solve(large[k], 7, 7);
+        for (unsigned k = 0; k < COUNT(large); ++k) solve(large[k], 7, 7);
     }
     on_all_devices(run_device);
     for (int form = 0; form < FORMS; ++form)
         printf("%s: worst relative error %.1e\n", form_names[form], worst[form]);
-    return pairs_end("test_drmsd_matrix");
+    return kit_end("test_drmsd_matrix");
 }

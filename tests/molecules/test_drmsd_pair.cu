@@ -4,25 +4,23 @@
 // one place, differences of 1.4, 0.14 and 0.014 in frames of some tens; what is no number; what the
 // plan refuses; an error that an earlier call has left, and the facts of other devices; and, on a
 // GPU, results that are the same in every bit over launch shapes.
-#include "triangle/devices_check.h"
 #include "molecules/drmsd_check.h"
-#include "triangle/earlier_check.h"
 
 #include <threadmap/molecules/drmsd_pair.h>
 
 // The dRMSD by the library, of two frames in host memory. blocks: of the fold; 0: the plan's own.
 static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 blocks) {
     tmap_drmsd_pair_plan plan;
-    float *frames = (float *)drmsd_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), *out, got;
+    float *frames = (float *)kit_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), *out, got;
     void *workspace;
     earlier_error();
     CHECK(tmap_drmsd_pair_plan_make(f->n, which, &plan));
     drmsd_expect(earlier_error_is_there(), "an earlier error of a plan", f->n, 0, 0, 0);
     if (blocks) plan.pairs.grid = blocks;
     const tmap_u64 bytes = tmap_drmsd_pair_bytes(&plan);
-    CHECK(cudaMalloc(&workspace, bytes));
+    workspace = kit_device(bytes);
     CHECK(cudaMemset(workspace, 0xff, bytes)); // NaN, and counters that are not 0
-    CHECK(cudaMalloc((void **)&out, 4));
+    out = (float *)kit_device(4);
     for (int again = 0; again < 2; ++again) {
         CHECK(cudaMemset(out, 0xff, 4));
         earlier_error();
@@ -30,23 +28,17 @@ static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 
         drmsd_expect(earlier_error_is_there(), "an earlier error", f->n, 0, 0, 0);
     }
     CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(workspace));
-    CHECK(cudaFree(frames));
     return got;
 }
 
 // The first atom of `count` frames that has no place, by the library.
 static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
-    float *frames = (float *)drmsd_to_device(xyz, (tmap_u64)n * count * 12);
-    tmap_u64 *device, first;
-    CHECK(cudaMalloc((void **)&device, 8));
+    float *frames = (float *)kit_to_device(xyz, (tmap_u64)n * count * 12);
+    tmap_u64 *device = (tmap_u64 *)kit_device(8), first;
     earlier_error();
     CHECK(tmap_drmsd_finite(frames, n, count, device, 0));
     drmsd_expect(earlier_error_is_there(), "an earlier error of the search", n, 0, 0, 0);
     CHECK(cudaMemcpy(&first, device, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(device));
-    CHECK(cudaFree(frames));
     return first;
 }
 
@@ -59,7 +51,6 @@ static void check(const drmsd_frames *f, int options, const char *what) {
         const float one = run(f, &o.device, 1), three = run(f, &o.device, 3);
         drmsd_expect(one == got && three == got, "launch shapes", f->n, options, one, three);
     }
-    drmsd_options_free(&o);
 }
 
 // The plan that is made from the facts of this device and of the kernel is that of the maker.
@@ -100,8 +91,8 @@ static void run_device(const char *) {
         drmsd_expect(got == first[k], "another device", f.n, 0, got, first[k]);
         if (k == 0) check(&f, DRMSD_BOXES | DRMSD_WEIGHTS, "devices");
         unsetenv("SIMT_MULTIPROCESSORS");
-        drmsd_frames_free(&f);
     }
+    kit_release(0);
 }
 
 // Coordinates in other units: the same by a factor. Distances are up to 30 times as large,
@@ -116,37 +107,31 @@ static void run_units(void) {
         const float got = run(&g, 0, 0);
         drmsd_expect(fabs(got - want) <= 2e-6 * want, "units", 300, k, got, want);
     }
-    drmsd_options_free(&o);
-    drmsd_frames_free(&f), drmsd_frames_free(&g);
+    kit_release(0);
 }
 
 int main(void) {
-    const int skip = drmsd_begin();
     const float scales[] = {1.4f, 0.14f, 0.014f};
     const tmap_u32 sizes[] = {6, 31, 64, 65, 127, 128, 129, 300, 513, 700, 1100};
     const tmap_u32 many[] = {4096, 16384, 30001};
-    if (skip) return skip;
+    kit_begin();
     for (tmap_u32 n = 0; n < 6; ++n)
         for (int options = 0; options < DRMSD_OPTIONS; ++options) {
             drmsd_frames f = drmsd_frames_make(n, 2, 1.4f, options % 2);
             check(&f, options, "few atoms");
-            drmsd_frames_free(&f);
         }
-    for (int i = 0; i < (drmsd_full ? 11 : 9); ++i)
+    for (int i = 0; i < (kit_full ? 11 : 9); ++i)
         for (int k = 0; k < 3; ++k) {
             drmsd_frames f = drmsd_frames_make(sizes[i], 2, scales[k], (i + k) % 2);
             for (int options = 0; options < DRMSD_OPTIONS; ++options)
-                if ((drmsd_full ||
-                     (options + i + k) % (sizes[i] > 200 || drmsd_small ? 7 : 2) == 0) &&
+                if ((kit_full || (options + i + k) % (sizes[i] > 200 || kit_small ? 7 : 2) == 0) &&
                     check_turn())
                     check(&f, options, "options");
-            drmsd_frames_free(&f);
         }
-    for (int i = 0; i < (drmsd_full ? 3 : 0); ++i)
+    for (int i = 0; i < (kit_full ? 3 : 0); ++i)
         for (int k = 0; k < 3; ++k) {
             drmsd_frames f = drmsd_frames_make(many[i], 2, scales[k], 0);
             check(&f, 0, "many atoms");
-            drmsd_frames_free(&f);
         }
     { // the same frame twice, many atoms in one place, and what is not a number
         drmsd_frames f = drmsd_frames_make(200, 2, 0.0f, 0);
@@ -156,7 +141,6 @@ int main(void) {
             drmsd_options o = drmsd_options_make(&f, options, 2);
             if (o.boxes) memcpy(o.boxes + 3, o.boxes, 12), drmsd_options_copy(&o, &f, 2);
             drmsd_expect(run(&f, &o.device, 0) == 0, "the same frame", 200, options, 0, 0);
-            drmsd_options_free(&o);
         }
         drmsd_expect(first_of(f.xyz, 200, 2) == ~0ull, "all are numbers", 200, 0, 0, 0);
         f.xyz[600 + 3 * 7 + 1] = NAN;
@@ -168,7 +152,6 @@ int main(void) {
         drmsd_expect(isnan(run(&f, 0, 0)), "not a number", 200, 0, 0, 0);
         f.xyz[600 + 3 * 7 + 1] = INFINITY;
         drmsd_expect(isnan(run(&f, 0, 0)), "infinite", 200, 0, 0, 0);
-        drmsd_frames_free(&f);
     }
     { // atoms 0, 1, 2 at 3, 4, 5 and 3, 4, 6 from each other
         float xyz[18] = {0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 3, 0, 0, -11.f / 6, 0, 0};
@@ -180,27 +163,24 @@ int main(void) {
     { // refusals
         tmap_drmsd_pair_plan plan, same;
         tmap_drmsd_atoms bad;
-        float *memory;
+        float *memory = (float *)kit_guarded(4096);
         CHECK(tmap_drmsd_pair_plan_make(9, 0, &plan));
         same = plan;
         memset(&bad, 0, sizeof bad);
         bad.lower = -1;
-        int refused = tmap_drmsd_pair_plan_make(9, &bad, &plan) == cudaErrorInvalidValue;
+        REFUSED(tmap_drmsd_pair_plan_make(9, &bad, &plan));
         bad.lower = 0, bad.upper = NAN;
-        refused += tmap_drmsd_pair_plan_make(9, &bad, &plan) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair_plan_make(9, 0, 0) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair_plan_make(~0u, 0, &plan) == cudaErrorInvalidValue;
-        CHECK(cudaMalloc((void **)&memory, 4096));
-        refused += tmap_drmsd_pair(0, memory, memory, memory, memory, 0) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair(&plan, 0, memory, memory, memory, 0) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair(&plan, memory, 0, memory, memory, 0) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair(&plan, memory, memory, 0, memory, 0) == cudaErrorInvalidValue;
-        refused += tmap_drmsd_pair(&plan, memory, memory, memory, 0, 0) == cudaErrorInvalidValue;
-        CHECK(cudaFree(memory));
-        drmsd_expect(refused == 9 && !memcmp(&plan, &same, sizeof plan), "refusals", 9, 0, refused,
-                     9);
+        REFUSED(tmap_drmsd_pair_plan_make(9, &bad, &plan));
+        REFUSED(tmap_drmsd_pair_plan_make(9, 0, 0));
+        REFUSED(tmap_drmsd_pair_plan_make(~0u, 0, &plan));
+        REFUSED(tmap_drmsd_pair(0, memory, memory, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, 0, memory, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, memory, 0, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, memory, memory, 0, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, memory, memory, memory, 0, 0));
+        expect(!memcmp(&plan, &same, sizeof plan), "a refusal wrote a plan");
     }
     run_units();
     on_all_devices(run_device);
-    return drmsd_end("test_drmsd_pair");
+    return kit_end("test_drmsd_pair");
 }

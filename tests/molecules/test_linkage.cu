@@ -8,8 +8,6 @@
 #include <threadmap/molecules/linkage.h>
 
 #include "molecules/cluster_check.h"
-#include "triangle/devices_check.h"
-#include "triangle/earlier_check.h"
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -36,9 +34,9 @@ static tmap_linkage_edge edge_of(const float *d, tmap_u32 n, tmap_u32 u, tmap_u3
 
 // Prim: the tree grows from vertex 0 by the least edge that leaves it.
 static tmap_linkage_edge *define(const float *d, tmap_u32 n) {
-    tmap_linkage_edge *tree = (tmap_linkage_edge *)malloc((n + 1ull) * sizeof *tree);
-    tmap_linkage_edge *to = (tmap_linkage_edge *)malloc((n + 1ull) * sizeof *to);
-    unsigned char *in = (unsigned char *)calloc(n + 1ull, 1);
+    tmap_linkage_edge *tree = (tmap_linkage_edge *)kit_host((n + 1ull) * sizeof *tree);
+    tmap_linkage_edge *to = (tmap_linkage_edge *)kit_host((n + 1ull) * sizeof *to);
+    unsigned char *in = (unsigned char *)kit_zeroed((n + 1ull) * 1);
     for (tmap_u32 v = 1; v < n; ++v) to[v] = edge_of(d, n, 0, v);
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
         tmap_u32 next = 0;
@@ -53,13 +51,12 @@ static tmap_linkage_edge *define(const float *d, tmap_u32 n) {
         }
     }
     if (n > 1) qsort(tree, n - 1, sizeof *tree, edge_compare);
-    free(to), free(in);
     return tree;
 }
 
 // Components of all pairs up to the cut-off, numbered by their lowest vertices.
 static tmap_u64 define_labels(const float *d, tmap_u32 n, float cutoff, tmap_u32 *labels) {
-    tmap_u32 *queue = (tmap_u32 *)malloc(n * 4ull + 4), count = 0;
+    tmap_u32 *queue = (tmap_u32 *)kit_host(n * 4ull + 4), count = 0;
     for (tmap_u32 v = 0; v < n; ++v) labels[v] = ~0u;
     for (tmap_u32 v = 0; v < n; ++v) {
         tmap_u32 begin = 0, end = 0;
@@ -72,7 +69,6 @@ static tmap_u64 define_labels(const float *d, tmap_u32 n, float cutoff, tmap_u32
                     labels[u] = labels[at], queue[end++] = u;
         }
     }
-    free(queue);
     return count;
 }
 
@@ -80,12 +76,13 @@ static tmap_u64 define_labels(const float *d, tmap_u32 n, float cutoff, tmap_u32
 
 // Row by row against the number of the cluster that each vertex is in.
 static void check_z(const tmap_linkage_edge *edges, tmap_u32 n, shape s) {
-    double *z = (double *)malloc(32ull * n + 32);
-    tmap_u32 *scratch = (tmap_u32 *)malloc(8ull * n + 8);
-    tmap_u32 *in = (tmap_u32 *)malloc(4ull * n + 4);
+    double *z = (double *)kit_host(32ull * n + 32);
+    tmap_u32 *scratch = (tmap_u32 *)kit_host(8ull * n + 8);
+    tmap_u32 *in = (tmap_u32 *)kit_host(4ull * n + 4);
     tmap_u64 wrong = 0;
     for (tmap_u64 k = 0; k < 4ull * n + 4; ++k) z[k] = -7;
-    expect(tmap_linkage_z(edges, n, z, scratch) == TMAP_OK, "z", s);
+    of_shape(s);
+    RETURNS(tmap_linkage_z(edges, n, z, scratch), TMAP_OK);
     for (tmap_u32 v = 0; v < n; ++v) in[v] = v;
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
         const tmap_u32 a = in[edges[k].i], b = in[edges[k].j];
@@ -96,8 +93,7 @@ static void check_z(const tmap_linkage_edge *edges, tmap_u32 n, shape s) {
         wrong += z[4 * k + 2] != (double)edges[k].distance || z[4 * k + 3] != size || a == b;
     }
     for (tmap_u64 k = n ? 4ull * (n - 1) : 0; k < 4ull * n + 4; ++k) wrong += z[k] != -7;
-    expect(!wrong, "rows of z", s);
-    free(z), free(scratch), free(in);
+    expect(!wrong, "rows of z");
 }
 
 static void check_bad_z(void) {
@@ -107,16 +103,17 @@ static void check_bad_z(void) {
     const double want[8] = {0, 1, 1, 2, 2, 3, 2, 3};
     double z[8] = {-7, -7, -7, -7, -7, -7, -7, -7};
     tmap_u32 scratch[6];
-    expect(tmap_linkage_z(circle, 3, z, scratch) == TMAP_EINVAL, "a circle", s);
-    expect(tmap_linkage_z(far, 3, z, scratch) == TMAP_EINVAL, "no such vertex", s);
-    expect(tmap_linkage_z(0, 3, z, scratch) == TMAP_EINVAL, "no edges", s);
-    expect(tmap_linkage_z(tree, 3, 0, scratch) == TMAP_EINVAL, "no z", s);
-    expect(tmap_linkage_z(tree, 3, z, 0) == TMAP_EINVAL, "no scratch", s);
-    expect(tmap_linkage_z(tree, 0x80000000u, z, scratch) == TMAP_ERANGE, "too many rows", s);
-    for (int k = 0; k < 8; ++k) expect(z[k] == -7, "z of an error", s);
-    expect(tmap_linkage_z(tree, 3, z, scratch) == TMAP_OK, "three", s);
-    expect(!memcmp(z, want, sizeof want), "rows of three", s);
-    expect(tmap_linkage_z(0, 1, 0, 0) == TMAP_OK, "one", s);
+    of_shape(s);
+    RETURNS(tmap_linkage_z(circle, 3, z, scratch), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(far, 3, z, scratch), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(0, 3, z, scratch), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 3, 0, scratch), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 3, z, 0), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 0x80000000u, z, scratch), TMAP_ERANGE);
+    for (int k = 0; k < 8; ++k) expect(z[k] == -7, "z of an error");
+    RETURNS(tmap_linkage_z(tree, 3, z, scratch), TMAP_OK);
+    expect(!memcmp(z, want, sizeof want), "rows of three");
+    RETURNS(tmap_linkage_z(0, 1, 0, 0), TMAP_OK);
 }
 
 // ---- one problem --------------------------------------------------------------------------------
@@ -124,26 +121,21 @@ static void check_bad_z(void) {
 static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u32 n, float cutoff,
                          shape s) {
     const tmap_u64 bytes = tmap_linkage_labels_bytes(n);
-    tmap_u32 *want = (tmap_u32 *)malloc(n * 4ull + 4), *got;
-    const tmap_clusters to = {(tmap_u32 *)cluster_alloc(n * 4ull), 0, 0,
-                              (tmap_u64 *)cluster_alloc(8)};
+    tmap_u32 *want = (tmap_u32 *)kit_host(n * 4ull + 4), *got;
+    const tmap_clusters to = {(tmap_u32 *)kit_guarded(n * 4ull), 0, 0, (tmap_u64 *)kit_guarded(8)};
     tmap_u64 *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
-    void *workspace = cluster_alloc(bytes);
+    void *workspace = kit_guarded(bytes);
     cluster_flush(1);
     earlier_error();
     CHECK(tmap_linkage_labels(edges, n, cutoff, to, workspace, 0));
-    expect(earlier_error_is_there(), "an earlier error of labels", s);
+    of_shape(s);
+    expect(earlier_error_is_there(), "an earlier error of labels");
     cluster_flush(0);
-    got = (tmap_u32 *)cluster_fetch(to.labels, n * 4ull, n * 4ull, s);
-    count = (tmap_u64 *)cluster_fetch(to.count, 8, 8, s);
-    expect(*count == all, "number of components", s);
-    expect(!memcmp(got, want, n * 4ull), "labels", s);
-    free(cluster_fetch(workspace, bytes, bytes, s));
-    free(want), free(got), free(count);
-    CHECK(cudaFree(to.labels));
-    CHECK(cudaFree(to.count));
-    CHECK(cudaFree(workspace));
+    got = (tmap_u32 *)cluster_fetch(to.labels, n * 4ull, n * 4ull);
+    count = (tmap_u64 *)cluster_fetch(to.count, 8, 8);
+    expect(*count == all, "number of components");
+    expect(!memcmp(got, want, n * 4ull), "labels");
 }
 
 // skew: floats that the matrix begins behind a multiple of 256 bytes. s.rows: the kind.
@@ -153,31 +145,29 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
     shape s = shape_of(n);
     float *d = cluster_matrix(kind, n), *distances;
     tmap_linkage_edge *want = define(d, n), *edges, *got = 0;
-    unsigned char *workspace = (unsigned char *)cluster_alloc(bytes);
+    unsigned char *workspace = (unsigned char *)kit_guarded(bytes);
     s.rows = (tmap_u32)kind;
-    CHECK(cudaMalloc((void **)&distances, (cells + skew) * 4 + 4));
+    distances = (float *)kit_device((cells + skew) * 4 + 4);
     if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
     const tmap_distances all = {distances + skew, n};
     for (int again = 0; again < 2; ++again) {
         tmap_u64 wrong = 0;
-        free(got);
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
-        edges = (tmap_linkage_edge *)cluster_alloc(used);
+        edges = (tmap_linkage_edge *)kit_guarded(used);
         cluster_flush(again);
         earlier_error();
         CHECK(tmap_linkage(all, edges, workspace, 0));
-        expect(earlier_error_is_there(), "an earlier error", s);
+        of_shape(s);
+        expect(earlier_error_is_there(), "an earlier error");
         cluster_flush(0);
-        got = (tmap_linkage_edge *)cluster_fetch(edges, used, used, s);
+        got = (tmap_linkage_edge *)cluster_fetch(edges, used, used);
         for (tmap_u32 k = 0; k + 1 < n; ++k) wrong += memcmp(got + k, want + k, sizeof *got) != 0;
-        expect(!wrong, "edges", s);
-        if (!again) CHECK(cudaFree(edges));
+        expect(!wrong, "edges");
     }
-    free(cluster_fetch(workspace, bytes, bytes, s));
     if (n < 2000) {
         const float cutoffs[] = {-INFINITY, n > 2 ? want[n / 2].distance : 0, INFINITY};
         for (int k = 0; k < 3; ++k) {
-            if (pairs_small && k != 1 && n % 8) continue;
+            if (kit_small && k != 1 && n % 8) continue;
             if (k == 1 && n > 20) {
                 check_labels(d, edges, n, want[n / 7].distance, s);
                 check_labels(d, edges, n, want[n - 5].distance, s);
@@ -190,10 +180,7 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         if (used) CHECK(cudaMemcpy(edges, want, used, cudaMemcpyHostToDevice));
         if (n > 1) check_labels(d, edges, n, want[n / 3].distance, s);
     }
-    free(d), free(want), free(got);
-    CHECK(cudaFree(distances));
-    CHECK(cudaFree(workspace));
-    CHECK(cudaFree(edges));
+    kit_release(0);
 }
 
 // ---- bad arguments ------------------------------------------------------------------------------
@@ -202,34 +189,33 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
 static void run_bad(void) {
     const shape s = shape_of(100);
     const tmap_u64 bytes = tmap_linkage_bytes(100);
-    float *d = (float *)cluster_alloc(4950 * 4);
-    unsigned char *out = (unsigned char *)cluster_alloc(2048 + 64 + bytes), *w = out + 2048 + 64;
+    float *d = (float *)kit_guarded(4950 * 4);
+    unsigned char *out = (unsigned char *)kit_guarded(2048 + 64 + bytes), *w = out + 2048 + 64;
     tmap_linkage_edge *e = (tmap_linkage_edge *)out;
     tmap_u32 *labels = (tmap_u32 *)(out + 1536);
     tmap_u64 *count = (tmap_u64 *)(out + 2048);
-    const cudaError_t bad = cudaErrorInvalidValue, large = cudaErrorInvalidConfiguration;
     const tmap_u64 many = TMAP_LINKAGE_MAX + 1ull;
     const tmap_distances all = {d, 100}, none = {0, 100}, at_2 = {(float *)((char *)d + 2), 100};
     const tmap_distances too_many = {d, many}, one = {0, 1};
     const tmap_clusters to = {labels, 0, 0, count}, no_labels = {0, 0, 0, count};
     const tmap_clusters no_count = {labels, 0, 0, 0},
                         at_4 = {labels, 0, 0, (tmap_u64 *)(labels + 1)};
-    expect(tmap_linkage(none, e, w, 0) == bad, "no distances", s);
-    expect(tmap_linkage(at_2, e, w, 0) == bad, "distances at 2", s);
-    expect(tmap_linkage(all, 0, w, 0) == bad, "no edges", s);
-    expect(tmap_linkage(all, e, 0, 0) == bad, "no workspace", s);
-    expect(tmap_linkage(all, e, w + 8, 0) == bad, "workspace at 8", s);
-    expect(tmap_linkage(too_many, e, w, 0) == large, "too many", s);
-    expect(tmap_linkage(one, 0, 0, 0) == cudaSuccess, "one", s);
-    expect(tmap_linkage_labels(0, 100, 1, to, w, 0) == bad, "edges of labels", s);
-    expect(tmap_linkage_labels(e, 100, 1, no_labels, w, 0) == bad, "no labels", s);
-    expect(tmap_linkage_labels(e, 100, 1, no_count, w, 0) == bad, "no clusters", s);
-    expect(tmap_linkage_labels(e, 100, 1, at_4, w, 0) == bad, "at 4", s);
-    expect(tmap_linkage_labels(e, 100, 1, to, w + 4, 0) == bad, "workspace at 4", s);
-    expect(tmap_linkage_labels(e, many, 1, to, w, 0) == large, "too many labels", s);
-    free(cluster_fetch(out, 2048 + 64 + bytes, 0, s));
-    CHECK(cudaFree(d));
-    CHECK(cudaFree(out));
+    of_shape(s);
+    REFUSED(tmap_linkage(none, e, w, 0));
+    REFUSED(tmap_linkage(at_2, e, w, 0));
+    REFUSED(tmap_linkage(all, 0, w, 0));
+    REFUSED(tmap_linkage(all, e, 0, 0));
+    REFUSED(tmap_linkage(all, e, w + 8, 0));
+    RETURNS(tmap_linkage(too_many, e, w, 0), cudaErrorInvalidConfiguration);
+    RETURNS(tmap_linkage(one, 0, 0, 0), cudaSuccess);
+    REFUSED(tmap_linkage_labels(0, 100, 1, to, w, 0));
+    REFUSED(tmap_linkage_labels(e, 100, 1, no_labels, w, 0));
+    REFUSED(tmap_linkage_labels(e, 100, 1, no_count, w, 0));
+    REFUSED(tmap_linkage_labels(e, 100, 1, at_4, w, 0));
+    REFUSED(tmap_linkage_labels(e, 100, 1, to, w + 4, 0));
+    RETURNS(tmap_linkage_labels(e, many, 1, to, w, 0), cudaErrorInvalidConfiguration);
+    expect(kit_device_all(out, 2048 + 64 + bytes, KIT_POISON), "a refused call wrote");
+    kit_release(0);
 }
 
 static void run_device(const char *) {
@@ -242,30 +228,30 @@ static void run_device(const char *) {
 // The examples of the comments.
 static void check_examples(void) {
     const shape s = shape_of(0);
-    expect(tmap_linkage_bytes(32768) == 1703952, "bytes of a workspace", s);
-    expect(tmap_linkage_labels_bytes(32768) == 139280, "bytes for labels", s);
+    of_shape(s);
+    expect(tmap_linkage_bytes(32768) == 1703952, "bytes of a workspace");
+    expect(tmap_linkage_labels_bytes(32768) == 139280, "bytes for labels");
     expect(tmap_linkage_bytes(~0ull) == ~0ull && tmap_linkage_labels_bytes(~0ull) == ~0ull,
-           "bytes that do not fit", s);
+           "bytes that do not fit");
 }
 
 int main(void) {
     const tmap_u32 some[] = {63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 513, 600};
     const tmap_u32 many[] = {1000, 2049, 5003};
-    const int skip = pairs_begin();
     tmap_u32 turn = 0;
-    if (skip) return skip;
-    if (strstr(pairs_machine, "CPU")) pairs_small = 1;
+    kit_begin();
+    kit_small |= !kit_gpu;
     for (tmap_u32 n = 0; n <= 40; ++n)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
-            if (!pairs_small || (check_turn())) run(kind, n, turn % 4);
-    for (tmap_u32 i = 0; i < sizeof some / sizeof *some; ++i)
+            if (!kit_small || (check_turn())) run(kind, n, turn % 4);
+    for (tmap_u32 i = 0; i < COUNT(some); ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind, ++turn)
-            if (!pairs_small || (turn % 3 == 0 && check_turn())) run(kind, some[i], turn % 8);
-    for (tmap_u32 i = 0; i < sizeof many / sizeof *many && !pairs_small; ++i)
+            if (!kit_small || (turn % 3 == 0 && check_turn())) run(kind, some[i], turn % 8);
+    for (tmap_u32 i = 0; i < COUNT(many) && !kit_small; ++i)
         for (int kind = 0; kind < CLUSTER_KINDS; ++kind) run(kind, many[i], 0);
     on_all_devices(run_device);
     check_examples();
     check_bad_z();
     run_bad();
-    return pairs_end("test_linkage");
+    return kit_end("test_linkage");
 }

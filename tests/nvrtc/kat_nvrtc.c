@@ -28,10 +28,8 @@ int main(void) {
     driver_must(gpu.function_get(&kernel, module, KAT_NAME), KAT_NAME);
 
     size_t n = file.vector_count;
-    kat_answer *answers = (kat_answer *)malloc(n * sizeof *answers);
+    kat_answer *answers = (kat_answer *)kit_host(n * sizeof *answers);
     driver_memory vectors_gpu, answers_gpu;
-    if (!answers) return 2;
-    kat_poison(answers, n);
     driver_must(gpu.alloc(&vectors_gpu, n * sizeof *file.vectors), "vectors");
     driver_must(gpu.alloc(&answers_gpu, n * sizeof *answers), "answers");
     driver_must(gpu.to_gpu(vectors_gpu, file.vectors, n * sizeof *file.vectors), "copy");
@@ -45,8 +43,7 @@ int main(void) {
     kat_compare(&file, answers);
     driver_must(gpu.release(vectors_gpu), "free");
     driver_must(gpu.release(answers_gpu), "free");
-    free(answers);
     free(ptx);
     kat_free(&file);
-    return check_result(KAT_NAME "_nvrtc");
+    return kit_end(KAT_NAME "_nvrtc");
 }

@@ -3,7 +3,7 @@
 // gives what it counts; and that serial algorithm on simple pictures.
 #include <threadmap/papers/ask_model.h>
 
-#include "check.h"
+#include "kit.h"
 #include "adaptive/ask_reference.h"
 
 #include <stdlib.h>
@@ -57,17 +57,17 @@ static void subdivide(const picture *p, ask_split split, ask_counts *c, int *out
     for (size_t i = 0; i < (size_t)p->nx * p->ny; ++i) out[i] = -1;
     ask_reference(split, look, p, out, c);
     for (size_t i = 0; i < (size_t)p->nx * p->ny; ++i) ends += out[i] < 0;
-    CHECK(ends == 0, "%u x %u: %llu pixels not written", p->nx, p->ny, ends);
+    EXPECT(ends == 0, "%u x %u: %llu pixels not written", p->nx, p->ny, ends);
     for (tmap_u32 l = 0; l < c->levels; ++l) {
         const ask_level *v = &c->level[l];
         tmap_u64 above =
             l ? c->level[l - 1].subdivided * split.r * split.r : (tmap_u64)split.gx * split.gy;
-        CHECK(v->regions == v->subdivided + v->filled + v->leaves, "level %u", l);
-        CHECK(v->regions + v->empty == above, "level %u: %llu + %llu, not %llu", l, v->regions,
-              v->empty, above);
-        CHECK(l + 1 == c->levels || v->leaves == 0, "level %u", l);
+        EXPECT(v->regions == v->subdivided + v->filled + v->leaves, "level %u", l);
+        EXPECT(v->regions + v->empty == above, "level %u: %llu + %llu, not %llu", l, v->regions,
+               v->empty, above);
+        EXPECT(l + 1 == c->levels || v->leaves == 0, "level %u", l);
     }
-    CHECK(c->level[c->levels - 1].subdivided == 0, "%s", "the last level");
+    expect(c->level[c->levels - 1].subdivided == 0, "the last level");
 }
 
 // Pictures that Mariani-Silver gets right, on domains that are neither square nor powers of two.
@@ -91,11 +91,11 @@ static void check_simple(void) {
                         if (!p.pixels || !out) exit(2);
                         ask_exhaustive(p.nx, p.ny, dwells[d], &p, p.pixels);
                         subdivide(&p, split, &c, out);
-                        CHECK(ask_difference(out, p.pixels, n) == 0, "%u x %u g=%u r=%u B=%u", p.nx,
-                              p.ny, g, r, B);
-                        if (d == 1) CHECK(c.level[0].subdivided == 0, "%u x %u", p.nx, p.ny);
+                        EXPECT(ask_difference(out, p.pixels, n) == 0, "%u x %u g=%u r=%u B=%u",
+                               p.nx, p.ny, g, r, B);
+                        if (d == 1) EXPECT(c.level[0].subdivided == 0, "%u x %u", p.nx, p.ny);
                         if (d == 2 && g == 1)
-                            CHECK(c.level[0].filled == (n == 1), "%u x %u", p.nx, p.ny);
+                            EXPECT(c.level[0].filled == (n == 1), "%u x %u", p.nx, p.ny);
                         free(p.pixels);
                         free(out);
                     }
@@ -139,8 +139,8 @@ static void check_general(plan a) {
         Q[i] = (double)v[i].border_work / (double)v[i].regions;
         S[i] = 0;
         T[i] = v[i].filled ? (double)v[i].filled_pixels / (double)v[i].filled : 0;
-        CHECK(relative(tmap_ask_model_regions(regions, P, R, i), (double)v[i].regions) < 1e-12,
-              "level %u", i);
+        EXPECT(relative(tmap_ask_model_regions(regions, P, R, i), (double)v[i].regions) < 1e-12,
+               "level %u", i);
         if (i < last) {
             k += tmap_ask_model_level((double)v[i].regions, P[i], Q[i], S[i], T[i]);
             fill += (double)v[i].filled_pixels;
@@ -148,11 +148,11 @@ static void check_general(plan a) {
     }
     area = (double)v[last].regions * side * side;
     A = (double)(v[last].border_work + v[last].leaf_work) / area;
-    CHECK(relative(tmap_ask_model_work(elements, A, regions, tau, &costs),
-                   (double)run.work + fill) < 1e-12,
-          "g=%u r=%u", a.g, a.r);
-    CHECK(relative(tmap_ask_model_last(elements, A, P, tau), A * area) < 1e-12, "%s", "L");
-    CHECK(relative(k + A * area, (double)run.work + fill) < 1e-12, "%s", "K + L");
+    EXPECT(relative(tmap_ask_model_work(elements, A, regions, tau, &costs),
+                    (double)run.work + fill) < 1e-12,
+           "g=%u r=%u", a.g, a.r);
+    expect(relative(tmap_ask_model_last(elements, A, P, tau), A * area) < 1e-12, "L");
+    expect(relative(k + A * area, (double)run.work + fill) < 1e-12, "K + L");
 }
 
 static void check_counted(void) {
@@ -168,12 +168,12 @@ static void check_counted(void) {
     work = ask_exhaustive(SIDE, SIDE, mandelbrot, &p, p.pixels);
     run_plan(&p, fine, out);
 #if !defined(__FP_FAST_FMAF) // a machine that fuses products and sums gets other dwells
-    CHECK(work == 209740749, "the sum of all dwells: %llu", work);
+    EXPECT(work == 209740749, "the sum of all dwells: %llu", work);
     for (int i = 0; i < 8; ++i)
-        CHECK(run.level[i].subdivided == cut[i], "level %d: %llu, not %llu", i,
-              run.level[i].subdivided, cut[i]);
-    CHECK(ask_difference(out, p.pixels, n) == 5, "%llu pixels differ from exhaustive",
-          ask_difference(out, p.pixels, n));
+        EXPECT(run.level[i].subdivided == cut[i], "level %d: %llu, not %llu", i,
+               run.level[i].subdivided, cut[i]);
+    EXPECT(ask_difference(out, p.pixels, n) == 5, "%llu pixels differ from exhaustive",
+           ask_difference(out, p.pixels, n));
 #else
     (void)cut, (void)work;
 #endif
@@ -189,5 +189,5 @@ static void check_counted(void) {
 int main(void) {
     check_simple();
     check_counted();
-    return check_result("ask_counted");
+    return kit_end("ask_counted");
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ask_kat.c: the known answers of region.h, region_hilbert.h and ask_model.h: reads
-// tests/kat/ask.txt, which explains its lines.
+// ask_kat.c: the known answers of region.h, region_hilbert.h and ask_model.h: makes the vectors of
+// whole numbers as generate_ask.py does, compares their hashes with those of tests/kat/ask.txt, and
+// reads the vectors there, which explains its lines.
 #include <threadmap/papers/ask_model.h>
 #include <threadmap/papers/region_hilbert.h>
 
-#include "check.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "kit.h"
 
 #define LEVELS_MAX 64
 
@@ -46,64 +44,145 @@ static int near(double a, double b, double digits) {
 #define SAME(p, value) \
     do { \
         double got_ = value, want_ = real(p); \
-        CHECK(near(got_, want_, 1e-12), "%.60s ...: %s = %.15g, not %.15g", line_start, #value, \
-              got_, want_); \
-    } while (0)
-#define SAME_WHOLE(p, value) \
-    do { \
-        tmap_u64 got_ = value, want_ = whole(p); \
-        CHECK(got_ == want_, "%.60s ...: %s = %llu, not %llu", line_start, #value, got_, want_); \
+        EXPECT(near(got_, want_, 1e-12), "%.60s ...: %s = %.15g, not %.15g", line_start, #value, \
+               got_, want_); \
     } while (0)
 
-static void check_scalar(const char *word, char *p) {
-    if (strcmp(word, "canonical") == 0) {
-        tmap_u32 k = (tmap_u32)whole(&p), n[6], x[6], y[6];
-        if (k < 1 || k > 6) bad_line();
-        for (tmap_u32 i = 0; i < k; ++i) n[i] = (tmap_u32)whole(&p);
-        for (tmap_u32 i = 0; i < k; ++i) x[i] = (tmap_u32)whole(&p);
-        tmap_u64 s = tmap_region_canonical(k, x, n);
-        SAME_WHOLE(&p, s);
-        tmap_region_canonical_at(k, s, n, y);
-        CHECK(memcmp(x, y, k * sizeof *x) == 0, "%.60s", line_start);
-    } else if (strcmp(word, "morton2") == 0) {
-        tmap_xy at;
-        at.x = (tmap_u32)whole(&p), at.y = (tmap_u32)whole(&p);
-        SAME_WHOLE(&p, tmap_region_morton2(at));
-    } else {
-        tmap_xyz at;
-        at.x = (tmap_u32)whole(&p), at.y = (tmap_u32)whole(&p), at.z = (tmap_u32)whole(&p);
-        SAME_WHOLE(&p, tmap_region_morton3(at));
+// ---- whole numbers ------------------------------------------------------------------------------
+
+__extension__ typedef unsigned __int128 u128;
+
+enum { EDGE, LEVELS, OLT, CANONICAL, MORTON2, MORTON3, WORDS };
+static const char *const words[WORDS] = {"edge",      "levels",  "olt",
+                                         "canonical", "morton2", "morton3"};
+static tmap_u64 hashes[WORDS]; // of the vectors that are made here
+
+// The numbers of a vector: arguments, and what a function must give.
+static void check_vector(int word, const tmap_u64 *v) {
+    tmap_u32 n[6], x[6], y[6];
+    const tmap_xy xy = {(tmap_u32)v[0], (tmap_u32)v[1]};
+    const tmap_xyz xyz = {(tmap_u32)v[0], (tmap_u32)v[1], (tmap_u32)v[2]};
+    const tmap_u32 k = word == CANONICAL ? (tmap_u32)v[0] : 0;
+    kit_case("%s %llu %llu %llu %llu ..", words[word], v[0], v[1], v[2], v[3]);
+    for (tmap_u32 i = 0; i < k; ++i) n[i] = (tmap_u32)v[1 + i], x[i] = (tmap_u32)v[1 + k + i];
+    switch (word) {
+    case EDGE: expect(tmap_region_edge(v[0], v[1], v[2]) == v[3], "the edge"); break;
+    case LEVELS: expect(tmap_region_levels(v[0], v[1], v[2], v[3]) == v[4], "levels"); break;
+    case OLT: expect(tmap_region_olt_size(v[0], v[1], (tmap_u32)v[2]) == v[3], "entries"); break;
+    case MORTON2: expect(tmap_region_morton2(xy) == v[2], "the scalar"); break;
+    case MORTON3: expect(tmap_region_morton3(xyz) == v[3], "the scalar"); break;
+    default:
+        expect(tmap_region_canonical(k, x, n) == v[1 + 2 * k], "the scalar");
+        tmap_region_canonical_at(k, v[1 + 2 * k], n, y);
+        expect(memcmp(x, y, k * sizeof *x) == 0, "the place of a scalar");
     }
+    kit_case("%s", "");
 }
 
-static void check_size(const char *word, char *p) {
-    tmap_u64 a = whole(&p), b = whole(&p), c = whole(&p);
-    if (strcmp(word, "edge") == 0) {
-        SAME_WHOLE(&p, tmap_region_edge(a, b, c));
-    } else if (strcmp(word, "olt") == 0) {
-        SAME_WHOLE(&p, tmap_region_olt_size(a, b, (tmap_u32)c));
-    } else {
-        tmap_u64 B = whole(&p);
-        SAME_WHOLE(&p, tmap_region_levels(a, b, c, B));
-    }
+static void add(int word, const tmap_u64 *v, tmap_u32 count) {
+    for (tmap_u32 i = 0; i < count; ++i) hashes[word] = kit_mix(hashes[word], v[i]);
+    check_vector(word, v);
 }
+
+static void add_edge(tmap_u64 n, tmap_u64 parts, tmap_u64 i) {
+    const tmap_u64 v[] = {n, parts, i, (tmap_u64)((u128)n * i / parts)};
+    add(EDGE, v, 4);
+}
+
+// floor(log_r(n / (g b))), at least 1, by comparing whole powers.
+static void add_levels(tmap_u64 n, tmap_u64 g, tmap_u64 r, tmap_u64 b) {
+    tmap_u64 v[] = {n, g, r, b, 0};
+    u128 power = (u128)g * b;
+    if (power > n) return;
+    while ((power *= r) <= n) ++v[4];
+    v[4] += v[4] == 0;
+    add(LEVELS, v, 5);
+}
+
+static tmap_u64 bits(tmap_u64 *state, tmap_u64 n) { return kit_random(state) >> (64 - n); }
+
+static void add_canonical(tmap_u64 *state, tmap_u32 k) {
+    tmap_u64 v[14] = {k}, scale = 1;
+    for (tmap_u32 i = 1; i <= k; ++i) v[i] = bits(state, k > 1 ? 60 / k : 32), v[i] += v[i] == 0;
+    for (tmap_u32 i = 1; i <= k; ++i) {
+        v[k + i] = kit_below(state, v[i]);
+        v[1 + 2 * k] += v[k + i] * scale, scale *= v[i];
+    }
+    add(CANONICAL, v, 2 + 2 * k);
+}
+
+static void add_morton(tmap_u64 *state, tmap_u32 k, tmap_u32 most) {
+    tmap_u64 v[4] = {0};
+    for (tmap_u32 i = 0; i < k; ++i) {
+        const tmap_u64 width = 1 + kit_below(state, most);
+        v[i] = bits(state, width);
+    }
+    for (tmap_u32 i = 0; i < k; ++i)
+        for (tmap_u32 b = 0; b < most; ++b) v[k] |= (v[i] >> b & 1) << (k * b + i);
+    add(k == 2 ? MORTON2 : MORTON3, v, k + 1);
+}
+
+// All vectors of generate_ask.py, in its order.
+static void add_all(void) {
+    const tmap_u64 ns[] = {1, 2, 7, 10, 27, 100}, parts[] = {1, 2, 3, 4, 7, 12};
+    const tmap_u64 some[][4] = {
+        {65536, 32, 2, 32}, {1 << 24, 8, 2, 8}, {1024, 2, 2, 1}, {1000, 3, 5, 2}, {7, 7, 2, 1}};
+    const tmap_u64 rs[] = {2, 3, 5, 6, 7, 10}, gs[] = {1, 2, 5}, bs[] = {1, 3, 4};
+    const tmap_u64 regions[] = {0, 1, 1000, 1ull << 40, 1ull << 60}, olts[] = {2, 3, 16};
+    const tmap_u64 u32 = 1ull << 32;
+    tmap_u64 state = 3;
+    for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b)
+            for (tmap_u64 i = 0; i <= parts[b]; ++i) add_edge(ns[a], parts[b], i);
+    for (int i = 0; i < 200; ++i) {
+        const tmap_u64 width = 1 + kit_below(&state, 64), n = bits(&state, width);
+        const tmap_u64 narrow = 1 + kit_below(&state, 32), drawn = bits(&state, narrow);
+        add_edge(n, drawn + (drawn == 0), kit_below(&state, drawn + (drawn == 0) + 1));
+    }
+    add_edge(~0ull, u32, u32 - 1), add_edge(~0ull, u32, u32), add_edge(u32 - 1, u32, u32 / 2);
+    for (size_t i = 0; i < COUNT(some); ++i)
+        add_levels(some[i][0], some[i][1], some[i][2], some[i][3]);
+    for (int a = 0; a < 6; ++a) {
+        tmap_u64 power = 1;
+        for (int e = 1; e < 16; ++e) {
+            power *= rs[a];
+            for (int i = 0; i < 3; ++i)
+                for (tmap_u64 d = 0; d < 3; ++d)
+                    add_levels(power * gs[i] * bs[i] + d - 1, gs[i], rs[a], bs[i]);
+        }
+    }
+    for (int a = 0; a < 5; ++a)
+        for (int b = 0; b < 3; ++b) {
+            u128 entries = regions[a];
+            for (tmap_u64 k = 1; k <= 8; ++k) {
+                entries *= olts[b];
+                const tmap_u64 v[] = {regions[a], olts[b], k,
+                                      entries > ~0ull ? ~0ull : (tmap_u64)entries};
+                add(OLT, v, 4);
+            }
+        }
+    for (tmap_u32 i = 0; i < 120; ++i) add_canonical(&state, 1 + i / 20);
+    for (int i = 0; i < 60; ++i) add_morton(&state, i < 30 ? 2 : 3, i < 30 ? 32 : 21);
+}
+
+// ---- the model ----------------------------------------------------------------------------------
 
 static void check_model(char *p) {
     tmap_ask_model m;
     m.n = whole(&p), m.g = whole(&p), m.r = whole(&p), m.b = whole(&p);
     m.element_cost = real(&p), m.chance = real(&p), m.lambda = real(&p), m.q = real(&p),
     m.c = real(&p);
-    CHECK(tmap_ask_model_check(&m) == 0, "%.60s", line_start);
+    EXPECT(tmap_ask_model_check(&m) == 0, "%.60s", line_start);
     SAME(&p, tmap_ask_model_exhaustive((double)m.n * (double)m.n, m.element_cost));
     double closed = tmap_ask_model_mandelbrot(&m), sum = tmap_ask_model_mandelbrot_sum(&m);
-    CHECK(near(closed, sum, 1e-10), "%.60s ...: closed %.15g, sum %.15g", line_start, closed, sum);
+    EXPECT(near(closed, sum, 1e-10), "%.60s ...: closed %.15g, sum %.15g", line_start, closed, sum);
     SAME(&p, sum);
     double omega = tmap_ask_model_omega(&m), bound = tmap_ask_model_omega_bound(&m);
-    CHECK(m.element_cost < 1 ||
-              (omega <= bound * (1 + 1e-12) && bound <= m.element_cost * (1 + 1e-12)),
-          "%.60s ...: %.15g <= %.15g <= %.15g", line_start, omega, bound, m.element_cost);
+    EXPECT(m.element_cost < 1 ||
+               (omega <= bound * (1 + 1e-12) && bound <= m.element_cost * (1 + 1e-12)),
+           "%.60s ...: %.15g <= %.15g <= %.15g", line_start, omega, bound, m.element_cost);
     double want = real(&p);
-    CHECK(near(omega, want, 1e-10), "%.60s ...: Omega %.15g, not %.15g", line_start, omega, want);
+    EXPECT(near(omega, want, 1e-10), "%.60s ...: Omega %.15g, not %.15g", line_start, omega, want);
     SAME(&p, bound);
     SAME(&p, tmap_ask_model_time_exhaustive(&m));
     SAME(&p, tmap_ask_model_time_sbr(&m));
@@ -124,11 +203,19 @@ static void check_work(char *p) {
     SAME(&p, tmap_ask_model_work(elements, A, G, tau, &costs));
 }
 
+static int word_of(const char *name) {
+    for (int word = 0; word < WORDS; ++word)
+        if (!strcmp(name, words[word])) return word;
+    bad_line();
+    return 0;
+}
+
 int main(void) {
-    static char path[1000], line[1 << 14];
+    static char path[1000], line[4096];
     const char *folder = getenv("TMAP_KAT");
     unsigned lines = 0;
     FILE *in;
+    add_all();
     snprintf(path, sizeof path, "%s/ask.txt", folder ? folder : "tests/kat");
     in = fopen(path, "r");
     if (!in) {
@@ -136,27 +223,29 @@ int main(void) {
         return 2;
     }
     for (; fgets(line, sizeof line, in); ++lines) {
-        static char word[16];
-        char *p = line + strcspn(line, " \n");
+        char word[16], *p = line + strcspn(line, " \n");
         if (*line == '#' || *line == '\n') continue;
         line_start = line;
         if ((size_t)(p - line) >= sizeof word) bad_line();
         memcpy(word, line, (size_t)(p - line));
         word[p - line] = 0;
-        if (strcmp(word, "model") == 0)
+        if (strcmp(word, "model") == 0) {
             check_model(p);
-        else if (strcmp(word, "work") == 0)
+        } else if (strcmp(word, "work") == 0) {
             check_work(p);
-        else if (strcmp(word, "edge") == 0 || strcmp(word, "olt") == 0 ||
-                 strcmp(word, "levels") == 0)
-            check_size(word, p);
-        else if (strcmp(word, "canonical") == 0 || strcmp(word, "morton2") == 0 ||
-                 strcmp(word, "morton3") == 0)
-            check_scalar(word, p);
-        else
-            bad_line();
+        } else if (strcmp(word, "hash") == 0) {
+            static char name[16];
+            if (sscanf(p, "%15s", name) != 1) bad_line();
+            p += strlen(name) + 1;
+            EXPECT(whole(&p) == hashes[word_of(name)],
+                   "the vectors of %s are not those of generate_ask.py", name);
+        } else {
+            tmap_u64 v[16] = {0};
+            for (int i = 0; i < 16 && p[strspn(p, " \n")]; ++i) v[i] = whole(&p);
+            check_vector(word_of(word), v);
+        }
     }
     fclose(in);
-    CHECK(lines > 900, "%u lines", lines);
-    return check_result("ask_kat");
+    EXPECT(lines > 160, "%u lines", lines);
+    return kit_end("ask_kat");
 }

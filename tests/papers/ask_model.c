@@ -3,7 +3,7 @@
 // golden figures, the search against all candidates, and what is refused.
 #include <threadmap/papers/ask_model.h>
 
-#include "check.h"
+#include "kit.h"
 
 #include <stddef.h>
 
@@ -41,30 +41,31 @@ static void check_forms(void) {
                     general =
                         tmap_ask_model_work(n * n, m.element_cost, (double)(g * g), tau, &all);
                     ssd = tmap_ask_model_ssd(n * n, m.element_cost, (double)(g * g), tau, &all);
-                    CHECK(relative(work, sum) < 1e-10, "n=%g g=%llu r=%llu P=%g: %.12g %.12g", n, g,
-                          r, m.chance, work, sum);
-                    CHECK(relative(general, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r,
-                          m.chance);
-                    CHECK(relative(ssd, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r, m.chance);
+                    EXPECT(relative(work, sum) < 1e-10, "n=%g g=%llu r=%llu P=%g: %.12g %.12g", n,
+                           g, r, m.chance, work, sum);
+                    EXPECT(relative(general, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r,
+                           m.chance);
+                    EXPECT(relative(ssd, sum) < 1e-12, "n=%g g=%llu r=%llu P=%g", n, g, r,
+                           m.chance);
                     if (tau == 1)
-                        CHECK(work == m.element_cost * n * n, "n=%g g=%llu r=%llu", n, g, r);
+                        EXPECT(work == m.element_cost * n * n, "n=%g g=%llu r=%llu", n, g, r);
                 }
-    CHECK(cases > 1000, "%u cases", cases);
+    EXPECT(cases > 1000, "%u cases", cases);
 }
 
 // The figures to six digits, which were computed by another program.
 static void check_golden(void) {
     tmap_ask_model a = {65536, 32, 2, 32, 8, 0.7, 100, 128, 64};
     tmap_ask_model b = {1 << 24, 8, 2, 8, 8, 0.7, 100, 128, 64};
-    CHECK(tmap_ask_model_levels(&a) == 6 && tmap_ask_model_levels(&b) == 18, "%s", "tau");
-    CHECK(relative(tmap_ask_model_mandelbrot(&a), 1.013700998e10) < 1e-9, "%s", "W_S");
-    CHECK(relative(tmap_ask_model_mandelbrot(&b), 2.901175594e14) < 1e-9, "%s", "W_S");
-    CHECK(relative(tmap_ask_model_omega(&a), 3.389534) < 5e-7, "%s", "Omega");
-    CHECK(relative(tmap_ask_model_omega(&b), 7.761681) < 5e-7, "%s", "Omega");
-    CHECK(relative(tmap_ask_model_speedup_sbr(&a), 2.53183) < 5e-6, "%s", "S_SBR");
-    CHECK(relative(tmap_ask_model_speedup_mbr(&a), 2.53183) < 5e-6, "%s", "S_MBR");
-    CHECK(relative(tmap_ask_model_speedup_sbr(&b), 5.30213) < 5e-6, "%s", "S_SBR");
-    CHECK(relative(tmap_ask_model_speedup_mbr(&b), 6.61798) < 5e-6, "%s", "S_MBR");
+    expect(tmap_ask_model_levels(&a) == 6 && tmap_ask_model_levels(&b) == 18, "tau");
+    expect(relative(tmap_ask_model_mandelbrot(&a), 1.013700998e10) < 1e-9, "W_S");
+    expect(relative(tmap_ask_model_mandelbrot(&b), 2.901175594e14) < 1e-9, "W_S");
+    expect(relative(tmap_ask_model_omega(&a), 3.389534) < 5e-7, "Omega");
+    expect(relative(tmap_ask_model_omega(&b), 7.761681) < 5e-7, "Omega");
+    expect(relative(tmap_ask_model_speedup_sbr(&a), 2.53183) < 5e-6, "S_SBR");
+    expect(relative(tmap_ask_model_speedup_mbr(&a), 2.53183) < 5e-6, "S_MBR");
+    expect(relative(tmap_ask_model_speedup_sbr(&b), 5.30213) < 5e-6, "S_SBR");
+    expect(relative(tmap_ask_model_speedup_mbr(&b), 6.61798) < 5e-6, "S_MBR");
 }
 
 // One number of a model spoilt at a time.
@@ -82,21 +83,21 @@ static void check_refusals(void) {
     static const tmap_u32 two[] = {2}, large[] = {2000};
     tmap_ask_candidates list = {large, two, two, 1, 1, 1}, none = {two, two, two, 0, 1, 1};
     double value = -1;
-    CHECK(spoilt(-1, 0) == TMAP_OK, "%s", "as it is");
-    CHECK(spoilt(0, zero) == TMAP_EINVAL && spoilt(0, nan) == TMAP_EINVAL, "%s", "A");
-    CHECK(spoilt(1, -0.1) == TMAP_EINVAL && spoilt(1, 1.1) == TMAP_EINVAL, "%s", "P");
-    CHECK(spoilt(1, nan) == TMAP_EINVAL && spoilt(2, -1) == TMAP_EINVAL, "%s", "P, lambda");
-    CHECK(spoilt(3, zero) == TMAP_EINVAL && spoilt(4, zero) == TMAP_EINVAL, "%s", "q, c");
-    CHECK(tmap_ask_model_check(&m) == TMAP_ERANGE, "%s", "B > n / g");
-    CHECK(tmap_ask_model_search(&m, &list, TMAP_ASK_OMEGA, &value) == TMAP_ERANGE, "%s", "g > n");
-    CHECK(tmap_ask_model_search(&m, &none, TMAP_ASK_OMEGA, &value) == TMAP_ERANGE, "%s", "none");
+    expect(spoilt(-1, 0) == TMAP_OK, "as it is");
+    expect(spoilt(0, zero) == TMAP_EINVAL && spoilt(0, nan) == TMAP_EINVAL, "A");
+    expect(spoilt(1, -0.1) == TMAP_EINVAL && spoilt(1, 1.1) == TMAP_EINVAL, "P");
+    expect(spoilt(1, nan) == TMAP_EINVAL && spoilt(2, -1) == TMAP_EINVAL, "P, lambda");
+    expect(spoilt(3, zero) == TMAP_EINVAL && spoilt(4, zero) == TMAP_EINVAL, "q, c");
+    expect(tmap_ask_model_check(&m) == TMAP_ERANGE, "B > n / g");
+    expect(tmap_ask_model_search(&m, &list, TMAP_ASK_OMEGA, &value) == TMAP_ERANGE, "g > n");
+    expect(tmap_ask_model_search(&m, &none, TMAP_ASK_OMEGA, &value) == TMAP_ERANGE, "none");
     list.g = two;
-    CHECK(tmap_ask_model_search(&m, &list, 3, &value) == TMAP_EINVAL, "%s", "goal");
-    CHECK(tmap_ask_model_search(NULL, &list, 0, &value) == TMAP_EINVAL, "%s", "null");
+    expect(tmap_ask_model_search(&m, &list, 3, &value) == TMAP_EINVAL, "goal");
+    expect(tmap_ask_model_search(NULL, &list, 0, &value) == TMAP_EINVAL, "null");
     m.n = 0;
-    CHECK(tmap_ask_model_search(&m, &list, 0, &value) == TMAP_EINVAL, "%s", "n = 0");
+    expect(tmap_ask_model_search(&m, &list, 0, &value) == TMAP_EINVAL, "n = 0");
     m.n = saved.n;
-    CHECK(value == -1 && m.g == saved.g && m.b == saved.b, "%s", "outputs of a failure");
+    expect(value == -1 && m.g == saved.g && m.b == saved.b, "outputs of a failure");
 }
 
 // The search against all candidates one by one.
@@ -107,7 +108,7 @@ static void check_search(void) {
         for (int goal = TMAP_ASK_OMEGA; goal <= TMAP_ASK_SPEEDUP_MBR; ++goal) {
             tmap_ask_model m = {n, 0, 0, 0, 512, 0.6, 50, 128, 64}, one = m;
             double best = 0, value;
-            CHECK(tmap_ask_model_search(&m, &all, goal, &value) == TMAP_OK, "n=%llu", n);
+            EXPECT(tmap_ask_model_search(&m, &all, goal, &value) == TMAP_OK, "n=%llu", n);
             for (int i = 0; i < 343; ++i) {
                 double v;
                 one.g = list[i / 49], one.r = list[i / 7 % 7], one.b = list[i % 7];
@@ -117,9 +118,9 @@ static void check_search(void) {
                                                    : tmap_ask_model_speedup_mbr(&one);
                 if (v > best) best = v;
                 if (one.g == m.g && one.r == m.r && one.b == m.b)
-                    CHECK(v == value, "n=%llu goal %d", n, goal);
+                    EXPECT(v == value, "n=%llu goal %d", n, goal);
             }
-            CHECK(best == value, "n=%llu goal %d: %g, not %g", n, goal, value, best);
+            EXPECT(best == value, "n=%llu goal %d: %g, not %g", n, goal, value, best);
         }
 }
 
@@ -128,5 +129,5 @@ int main(void) {
     check_forms();
     check_refusals();
     check_search();
-    return check_result("ask_model");
+    return kit_end("ask_model");
 }

@@ -6,12 +6,11 @@
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
 #include "adaptive/ask_reference.h"
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/mandelbrot_dp.h>
 
 enum { POISON = 0x5a5a5a5a };
 
-static int failures, cases;
 static tmap_u64 *lost_d;
 
 static int dwell_f32(const void *m, tmap_u32 x, tmap_u32 y) {
@@ -21,12 +20,10 @@ static int dwell_f64(const void *m, tmap_u32 x, tmap_u32 y) {
     return tmap_mandelbrot_dwell_f64((const tmap_mandelbrot *)m, x, y);
 }
 
-static void expect(int ok, const char *what, const tmap_mandelbrot *m, tmap_ask_params a, int form,
-                   int wide) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %ux%u dwell %u, (%u,%u,%u), %s, %s\n", what, m->nx, m->ny, m->dwell, a.g,
-               a.r, a.b, tmap_ask_form_name(form), wide ? "f64" : "f32");
+// The case of the checks that follow.
+static void of_case(const tmap_mandelbrot *m, tmap_ask_params a, int form, int wide) {
+    kit_case("%ux%u dwell %u, (%u,%u,%u), %s, %s", m->nx, m->ny, m->dwell, a.g, a.r, a.b,
+             tmap_ask_form_name(form), wide ? "f64" : "f32");
 }
 
 static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
@@ -38,12 +35,12 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
     tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
     const tmap_ask_params a = {g, r, b};
     size_t pixels = (size_t)nx * ny;
-    int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
+    int *want = (int *)kit_host(pixels * sizeof(int)), *got = (int *)kit_host(pixels * sizeof(int));
     int *out, *columns;
     ask_split split;
     ask_counts counts;
-    CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
-    CHECK(cudaMalloc((void **)&columns, tmap_mandelbrot_dp_columns_bytes(&m, a) + 4));
+    out = (int *)kit_device(pixels * sizeof(int));
+    columns = (int *)kit_device(tmap_mandelbrot_dp_columns_bytes(&m, a) + 4);
     if (ask_split_make(nx, ny, g, r, b, &split)) exit(1);
     split.shared = 1;
     for (int turn = 0; turn < 4; ++turn) {
@@ -64,18 +61,16 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
                 missing += got[i] == POISON;
                 wrong += got[i] != POISON && got[i] != want[i];
             }
-            expect(wrong == 0, "pixels", &m, a, form, wide);
-            expect((missing != 0) == (lost != 0), "lost launches and missing pixels", &m, a, form,
-                   wide);
-            if (pending > 100000) expect(lost == 0, "enough pending launches", &m, a, form, wide);
+            of_case(&m, a, form, wide);
+            expect(wrong == 0, "pixels");
+            expect((missing != 0) == (lost != 0), "lost launches and missing pixels");
+            if (pending > 100000) expect(lost == 0, "enough pending launches");
             if (lost)
                 printf("%ux%u, %s: %llu launches lost, %llu pixels missing\n", nx, ny,
                        tmap_ask_form_name(form), lost, missing);
         }
     }
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(columns));
-    free(want), free(got);
+    kit_release(0);
 }
 
 static void run_refusals(void) {
@@ -85,52 +80,38 @@ static void run_refusals(void) {
     tmap_mandelbrot bad = good;
     int *out = (int *)lost_d; // not written
     bad.dwell = 0;
-    expect(tmap_mandelbrot_dp_f32(&bad, &how, out, 0) == cudaErrorInvalidValue, "dwell", &bad, a, 0,
-           0);
-#define REFUSED(change, wide) \
-    do { \
-        tmap_mandelbrot_dp h = how; \
-        change; \
-        expect((wide ? tmap_mandelbrot_dp_f64(&good, &h, out, 0) \
-                     : tmap_mandelbrot_dp_f32(&good, &h, out, 0)) == cudaErrorInvalidValue, \
-               #change, &good, h.a, h.form, wide); \
-    } while (0)
-    REFUSED(h.form = 2, 0);
-    REFUSED(h.a = wrong, 1);
-    REFUSED(h.a = large, 1);
-    REFUSED(h.threads = 48, 0);
-    REFUSED(h.threads = 544, 0);
-    REFUSED(h.lost = NULL, 0);
-#undef REFUSED
-    expect(tmap_mandelbrot_dp_f32(&good, NULL, out, 0) == cudaErrorInvalidValue, "how", &good, a, 0,
-           0);
-    expect(tmap_mandelbrot_dp_f32(&good, &how, NULL, 0) == cudaErrorInvalidValue, "out", &good, a,
-           0, 0);
+    of_case(&bad, a, 0, 0);
+    REFUSED(tmap_mandelbrot_dp_f32(&bad, &how, out, 0));
+    for (int i = 0; i < 6; ++i) {
+        tmap_mandelbrot_dp h = how;
+        if (i == 0) h.form = 2;
+        if (i == 1) h.a = wrong;
+        if (i == 2) h.a = large;
+        if (i == 3) h.threads = 48;
+        if (i == 4) h.threads = 544;
+        if (i == 5) h.lost = NULL;
+        kit_case("refusal %d", i);
+        REFUSED(tmap_mandelbrot_dp_f32(&good, &h, out, 0));
+        REFUSED(tmap_mandelbrot_dp_f64(&good, &h, out, 0));
+    }
+    REFUSED(tmap_mandelbrot_dp_f32(&good, NULL, out, 0));
+    REFUSED(tmap_mandelbrot_dp_f32(&good, &how, NULL, 0));
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0, on_gpu;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
+    kit_begin();
     if (!TMAP_DP) {
         printf("SKIP: compiled without -rdc=true\n");
         return 77;
     }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    on_gpu = strstr(device.name, "CPU") == NULL;
     CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d));
     run_refusals();
     // The low limit first: lowered after launches, it has stopped a run for ever (H200, CUDA 13.0).
-    if (on_gpu) run(2048, 2048, 512, 16, 4, 4, 0, 16);
+    if (kit_gpu) run(2048, 2048, 512, 16, 4, 4, 0, 16);
     run(64, 64, 100, 4, 2, 4, 0, 200000);
     run(37, 53, 60, 3, 2, 2, 32, 200000);
     run(100, 100, 60, 3, 3, 2, 512, 200000);
     run(5, 90, 70, 8, 3, 1, 96, 200000);
-    if (on_gpu) run(1024, 1024, 512, 32, 2, 8, 64, 200000);
-    CHECK(cudaFree(lost_d));
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    if (kit_gpu) run(1024, 1024, 512, 32, 2, 8, 64, 200000);
+    return kit_end("test_ask_dp");
 }

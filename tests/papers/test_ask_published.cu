@@ -5,21 +5,18 @@
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
 #include "adaptive/ask_reference.h"
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/mandelbrot_published.h>
 
-static int failures, cases;
 static tmap_u64 *lost_d;
 
 static int dwell(const void *m, tmap_u32 x, tmap_u32 y) {
     return tmap_mandelbrot_dwell_f32((const tmap_mandelbrot *)m, x, y);
 }
 
-static void expect(int ok, const char *what, int form, tmap_u32 nx, tmap_ask_params a) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %s, n = %u, (%u, %u, %u)\n", what, tmap_published_name(form), nx, a.g, a.r,
-               a.b);
+// The case of the checks that follow.
+static void of_case(int form, tmap_u32 nx, tmap_ask_params a) {
+    kit_case("%s, n = %u, (%u, %u, %u)", tmap_published_name(form), nx, a.g, a.r, a.b);
 }
 
 // Draws by a form. Returns its error.
@@ -43,11 +40,11 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tma
     if (!check_turn()) return;
     const tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, steps);
     const size_t pixels = (size_t)nx * ny;
-    int *want = (int *)malloc(pixels * sizeof(int)), *got = (int *)malloc(pixels * sizeof(int));
+    int *want = (int *)kit_host(pixels * sizeof(int)), *got = (int *)kit_host(pixels * sizeof(int));
     int *out;
     ask_split split;
     ask_counts counts;
-    CHECK(cudaMalloc((void **)&out, pixels * sizeof(int)));
+    out = (int *)kit_device(pixels * sizeof(int));
     if (ask_split_make(nx, ny, a.g, a.r, a.b, &split)) exit(1);
     split.shared = 0;
     ask_reference(split, dwell, &m, want, &counts);
@@ -57,7 +54,8 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tma
         CHECK(cudaMemset(lost_d, 0, sizeof lost));
         CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
         if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) {
-            expect(draw(&m, &how, out) == cudaErrorNotSupported, "no graphs", form, nx, a);
+            of_case(form, nx, a);
+            RETURNS(draw(&m, &how, out), cudaErrorNotSupported);
             continue;
         }
         CHECK(draw(&m, &how, out));
@@ -66,10 +64,10 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tma
         CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < pixels; ++i)
             wrong += got[i] != (form ? want[i] : dwell(&m, (tmap_u32)(i % nx), (tmap_u32)(i / nx)));
-        expect(wrong == 0 && lost == 0, "pixels", form, nx, a);
+        of_case(form, nx, a);
+        expect(wrong == 0 && lost == 0, "pixels");
     }
-    CHECK(cudaFree(out));
-    free(want), free(got);
+    kit_release(0);
 }
 
 static void run_refusals(void) {
@@ -86,30 +84,23 @@ static void run_refusals(void) {
                                        {TMAP_PUBLISHED_ASK_SBR, a, 48, lost_d},
                                        {TMAP_PUBLISHED_ASK_SBR, a, 544, lost_d},
                                        {TMAP_PUBLISHED_DP_SBR, a, 64, NULL}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
-        expect(tmap_mandelbrot_published_f32(&good, &bad[i], out, 0) == cudaErrorInvalidValue,
-               "refused", bad[i].form, (tmap_u32)i, bad[i].a);
-    expect(tmap_mandelbrot_published_f32(&no_dwell, &fine, out, 0) == cudaErrorInvalidValue,
-           "no dwell", 0, 0, a);
-    expect(tmap_mandelbrot_published_f32(&good, &fine, NULL, 0) == cudaErrorInvalidValue, "no out",
-           0, 0, a);
-    expect(tmap_mandelbrot_published_f32(&good, NULL, out, 0) == cudaErrorInvalidValue, "no call",
-           0, 0, a);
+    for (size_t i = 0; i < COUNT(bad); ++i) {
+        kit_case("refusal %u", (unsigned)i);
+        REFUSED(tmap_mandelbrot_published_f32(&good, &bad[i], out, 0));
+    }
+    kit_case("%s", "refusals");
+    REFUSED(tmap_mandelbrot_published_f32(&no_dwell, &fine, out, 0));
+    REFUSED(tmap_mandelbrot_published_f32(&good, &fine, NULL, 0));
+    REFUSED(tmap_mandelbrot_published_f32(&good, NULL, out, 0));
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
+    kit_begin();
     if (!TMAP_DP) {
         printf("SKIP: compiled without -rdc=true\n");
         return 77;
     }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d));
+    CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d)); // to the end
     run_refusals();
     const tmap_ask_params a[] = {{4, 2, 4}, {3, 2, 2}, {3, 3, 2}, {8, 3, 1}, {1, 2, 4}};
     run(64, 64, 100, a[0], 64);
@@ -117,11 +108,9 @@ int main(void) {
     run(100, 100, 60, a[2], 512);
     run(5, 90, 70, a[3], 96);
     run(96, 96, 80, a[4], 128);
-    if (strstr(device.name, "CPU") == NULL) {
+    if (kit_gpu) {
         const tmap_ask_params wide = {32, 2, 8};
         run(1024, 1024, 512, wide, 256);
     }
-    CHECK(cudaFree(lost_d));
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_ask_published");
 }

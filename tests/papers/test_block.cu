@@ -115,7 +115,7 @@ static brute brute_of(tmap_nbb f) {
     return brute_make(text);
 }
 
-static void run_fractal(tmap_nbb f, int gpu) {
+static void run_fractal(tmap_nbb f) {
     brute b = brute_of(f);
     for (tmap_u32 m = 0; m <= 10; ++m) {
         tmap_u64 width = tmap_nbb_side_x(f, m), height = tmap_nbb_side_y(f, m);
@@ -128,10 +128,11 @@ static void run_fractal(tmap_nbb f, int gpu) {
                        "threads", f, m, threads, 0);
             if (need > MOST) continue;
             run_case(f, &b, form, m, dim3(threads));
-            if (whole != threads && (gpu || whole <= 128)) run_case(f, &b, form, m, dim3(whole));
+            if (whole != threads && (kit_full || whole <= 128))
+                run_case(f, &b, form, m, dim3(whole));
             if (threads > 5) // fewer threads than the tile needs
                 run_case(f, &b, form, m, dim3(1 + (unsigned)map_random_below(threads - 1)));
-            if (gpu && threads > 96) run_case(f, &b, form, m, dim3(8, 4, 3));
+            if (kit_full && threads > 96) run_case(f, &b, form, m, dim3(8, 4, 3));
             if (form == TMAP_BLOCK_SUBBOX)
                 run_case(f, &b, form, m, dim3((unsigned)width, (unsigned)height));
         }
@@ -166,10 +167,9 @@ static void run_examples(void) {
 }
 
 int main(void) {
-    int gpu = map_at_full_size();
+    kit_begin();
     CHECK(cudaMalloc((void **)&hits_d, sizeof hits));
-    for (int i = 0; i < MAP_FRACTALS; ++i) run_fractal(map_fractal(i), gpu);
+    for (int i = 0; i < MAP_FRACTALS; ++i) run_fractal(map_fractal(i));
     run_examples();
-    CHECK(cudaFree(hits_d));
-    return map_report();
+    return kit_end("test_block");
 }

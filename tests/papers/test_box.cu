@@ -3,18 +3,15 @@
 // for every fractal of the catalogue and own ones; every place of the matrix is compared. Then what
 // the launchers must refuse.
 #include "fractal/fractal_check.h"
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/box_kernels.h>
 
 enum { MOST_PLACES = 1 << 20 };
-static int failures, cases;
 
-static void expect(int ok, const char *what, tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
-    ++cases;
-    if (ok) return;
-    if (++failures <= 20)
-        printf("FAIL %s: fractal k=%u s=%ux%u, r=%u, rho=%u, %s\n", what, f.k, f.sx, f.sy, r, rho,
-               tmap_box_map_name(map));
+// The case of the checks that follow.
+static void of_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
+    kit_case("fractal k=%u s=%ux%u, r=%u, rho=%u, %s", f.k, f.sx, f.sy, r, rho,
+             tmap_box_map_name(map));
 }
 
 // Device memory for the largest embedding of this run.
@@ -48,7 +45,8 @@ static void run_sw(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map, int skip) {
     CHECK(cudaMemset(out, CHECK_POISON_I32 & 0xff, w * h * sizeof(int)));
     CHECK(tmap_box_sw_i32(f, r, rho, map, -7, out, 0));
     check_written_i32<<<grid, 64>>>(f, r, w, h, -7, out, mem.counter);
-    expect(counted() == 0, "sw", f, r, rho, map);
+    of_case(f, r, rho, map);
+    expect(counted() == 0, "sw");
 }
 
 static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
@@ -65,7 +63,8 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
     CHECK(tmap_box_rd_i32(f, r, rho, map, mem.words, mem.sum, 0));
     CHECK(cudaMemcpy(&sum, mem.sum, sizeof sum, cudaMemcpyDeviceToHost));
     check_sum_i32<<<grid, 64>>>(f, r, w, h, mem.words, mem.counter);
-    expect(counted() == (tmap_u64)sum, "rd", f, r, rho, map);
+    of_case(f, r, rho, map);
+    expect(counted() == (tmap_u64)sum, "rd");
 
     // Then matrices that end with their allocations and begin anywhere in a word, with bytes other
     // than 0 and 1; the last time not in the same place of one.
@@ -78,19 +77,18 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int map) {
         CHECK(cudaMemset(after, CHECK_POISON_U8, w * h));
         CHECK(tmap_box_ca_u8(f, r, rho, map, rules[i % 2], before, after, 0));
         check_step_u8<<<grid, 64>>>(f, r, w, h, rules[i % 2], before, after, mem.counter);
-        expect(counted() == 0, "ca", f, r, rho, map);
+        expect(counted() == 0, "ca");
     }
 }
 
 static void run_fractal(tmap_nbb f, tmap_u64 places) {
     const tmap_u32 sides[] = {4, 32, 9, 1, 2, 8, 16, 3, 27, 31};
-    const int small = getenv("TMAP_TEST_SMALL") != NULL;
-    const unsigned count = small ? 2 : sizeof sides / sizeof *sides;
+    const unsigned count = kit_tiny ? 2 : COUNT(sides);
     // On the CPU machine with random orders of threads, which is slow, each order takes every third
     // side, and three orders take them all.
     const char *seed = getenv("SIMT_SEED");
     const unsigned first = seed ? (unsigned)atoi(seed) % 3 : 0, step = seed ? 3 : 1;
-    for (tmap_u32 r = 0; r <= (small ? 7 : 20); ++r) { // a fractal of one cell stays small
+    for (tmap_u32 r = 0; r <= (kit_tiny ? 7 : 20); ++r) { // a fractal of one cell stays small
         tmap_u64 size = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
         if (size > places) break;
         for (unsigned i = first; i < count; i += step)
@@ -100,7 +98,7 @@ static void run_fractal(tmap_nbb f, tmap_u64 places) {
 
 // What is refused, and that nothing is written then.
 static void run_refusals(void) {
-    tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet(), broken = gasket;
+    tmap_nbb gasket = tmap_fractal_gasket(), carpet = tmap_fractal_carpet();
     const struct {
         tmap_nbb f;
         tmap_u32 r, rho;
@@ -124,35 +122,26 @@ static void run_refusals(void) {
     tmap_ca_rule rule = tmap_ca_life(), nine = {1u << 9, 0};
     CHECK(cudaMemset(mem.words, CHECK_POISON_I32 & 0xff, 4096));
     CHECK(cudaMemset(mem.before, CHECK_POISON_U8, 4096));
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    for (unsigned i = 0; i < COUNT(bad); ++i) {
         tmap_nbb f = bad[i].f;
         tmap_u32 r = bad[i].r, rho = bad[i].rho;
         int map = bad[i].map;
-        expect(tmap_box_sw_i32(f, r, rho, map, 1, mem.words, 0) == bad[i].want, "refusal of sw", f,
-               r, rho, map);
+        of_case(f, r, rho, map);
+        expect(tmap_box_sw_i32(f, r, rho, map, 1, mem.words, 0) == bad[i].want, "refusal of sw");
         expect(tmap_box_rd_i32(f, r, rho, map, mem.words, mem.sum, 0) == bad[i].want,
-               "refusal of rd", f, r, rho, map);
+               "refusal of rd");
         expect(tmap_box_ca_u8(f, r, rho, map, rule, mem.after, mem.before, 0) == bad[i].want,
-               "refusal of ca", f, r, rho, map);
+               "refusal of ca");
     }
-    expect(tmap_box_sw_i32(gasket, 3, 4, 0, 1, NULL, 0) == cudaErrorInvalidValue, "null", gasket, 3,
-           4, 0);
-    expect(tmap_box_rd_i32(gasket, 3, 4, 0, NULL, mem.sum, 0) == cudaErrorInvalidValue, "null",
-           gasket, 3, 4, 0);
-    expect(tmap_box_rd_i32(gasket, 3, 4, 0, mem.words, NULL, 0) == cudaErrorInvalidValue, "null",
-           gasket, 3, 4, 0);
-    expect(tmap_box_ca_u8(gasket, 3, 4, 0, rule, mem.before, mem.before, 0) ==
-               cudaErrorInvalidValue,
-           "one buffer for both", gasket, 3, 4, 0);
-    expect(tmap_box_ca_u8(gasket, 3, 4, 0, nine, mem.after, mem.before, 0) == cudaErrorInvalidValue,
-           "nine neighbours", gasket, 3, 4, 0);
-    unsigned char bytes[8192] = {0};
-    int touched = 0;
-    CHECK(cudaMemcpy(bytes, mem.words, 4096, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(bytes + 4096, mem.before, 4096, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < 8192; ++i)
-        touched += bytes[i] != (i < 4096 ? (CHECK_POISON_I32 & 0xff) : CHECK_POISON_U8);
-    expect(touched == 0, "a refused launch wrote", broken, 0, 0, 0);
+    of_case(gasket, 3, 4, 0);
+    REFUSED(tmap_box_sw_i32(gasket, 3, 4, 0, 1, NULL, 0));
+    REFUSED(tmap_box_rd_i32(gasket, 3, 4, 0, NULL, mem.sum, 0));
+    REFUSED(tmap_box_rd_i32(gasket, 3, 4, 0, mem.words, NULL, 0));
+    REFUSED(tmap_box_ca_u8(gasket, 3, 4, 0, rule, mem.before, mem.before, 0));
+    REFUSED(tmap_box_ca_u8(gasket, 3, 4, 0, nine, mem.after, mem.before, 0));
+    expect(kit_device_all(mem.words, 4096, CHECK_POISON_I32 & 0xff) &&
+               kit_device_all(mem.before, 4096, CHECK_POISON_U8),
+           "a refused launch wrote");
 }
 
 int main(void) {
@@ -167,16 +156,10 @@ int main(void) {
                          "###############.",
                          "#.......\n.......#",
                          "#...............\n.##############."};
-    struct cudaDeviceProp device;
-    int devices = 0;
     tmap_u64 places;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
+    kit_begin();
     // The CPU machine and the sanitizers take threads one by one.
-    places = getenv("TMAP_TEST_SMALL") ? 30 : strstr(device.name, "CPU") ? 4100 : 1u << 16;
+    places = kit_tiny ? 30 : kit_gpu ? 1u << 16 : 4100;
     CHECK(cudaMalloc((void **)&mem.words, (MOST_PLACES + 8) * sizeof(int)));
     CHECK(cudaMalloc((void **)&mem.before, MOST_PLACES));
     CHECK(cudaMalloc((void **)&mem.after, MOST_PLACES));
@@ -184,7 +167,7 @@ int main(void) {
     CHECK(cudaMalloc((void **)&mem.counter, sizeof *mem.counter));
     CHECK(cudaMemset(mem.counter, 0, sizeof *mem.counter));
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) run_fractal(tmap_fractal_at(i), places);
-    for (unsigned i = 0; i < (getenv("TMAP_TEST_SMALL") ? 3 : sizeof own / sizeof *own); ++i) {
+    for (unsigned i = 0; i < (kit_tiny ? 3 : COUNT(own)); ++i) {
         tmap_nbb f;
         if (tmap_nbb_from_rows(own[i], &f) != TMAP_OK) {
             printf("FAIL own fractal %u\n", i);
@@ -193,12 +176,5 @@ int main(void) {
         run_fractal(f, places);
     }
     run_refusals();
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(mem.words));
-    CHECK(cudaFree(mem.before));
-    CHECK(cudaFree(mem.after));
-    CHECK(cudaFree(mem.sum));
-    CHECK(cudaFree(mem.counter));
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_box");
 }

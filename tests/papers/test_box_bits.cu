@@ -24,8 +24,7 @@ typedef struct picture {
 static picture picture_make(tmap_nbb f, tmap_u32 r) {
     picture p = {f, r, 1, 1, NULL, NULL, NULL};
     for (tmap_u32 i = 0; i < r; ++i) p.width *= f.sx, p.height *= f.sy;
-    p.cell = (unsigned char *)calloc(3, p.width * p.height);
-    if (!p.cell) exit(1);
+    p.cell = (unsigned char *)kit_zeroed(3 * p.width * p.height);
     p.now = p.cell + p.width * p.height, p.next = p.now + p.width * p.height;
     p.cell[0] = 1;
     for (tmap_u64 i = 0, w = 1, h = 1; i < r; ++i, w *= f.sx, h *= f.sy) {
@@ -68,11 +67,10 @@ static void pack(const tmap_box_bits *b, const picture *p, tmap_u32 *words, unsi
         }
 }
 
-static void told(int ok, const char *what, const tmap_box_bits *b) {
-    ++cases;
-    if (ok || ++failures > 20) return;
-    printf("FAIL %s: fractal k=%u s=%ux%u tau %llx %llx, r=%u\n", what, b->f.k, b->f.sx, b->f.sy,
-           b->f.tau_x, b->f.tau_y, b->r);
+// The case: a level.
+static void of_level(const tmap_box_bits *b) {
+    kit_case("fractal k=%u s=%ux%u tau %llx %llx, r=%u", b->f.k, b->f.sx, b->f.sy, b->f.tau_x,
+             b->f.tau_y, b->r);
 }
 
 static void run_level(tmap_nbb f, tmap_u32 r, int n) {
@@ -83,14 +81,14 @@ static void run_level(tmap_nbb f, tmap_u32 r, int n) {
     unsigned char *holds, *a, *o, *swap;
     if (tmap_box_bits_make(f, r, &b) != TMAP_OK) exit(1);
     bytes = tmap_box_bits_bytes(&b);
-    want = (tmap_u32 *)malloc(2 * bytes + 2 * GUARD), got = want + bytes / 4;
-    holds = (unsigned char *)malloc(bytes / 4);
+    want = (tmap_u32 *)kit_host(2 * bytes + 2 * GUARD), got = want + bytes / 4;
+    holds = (unsigned char *)kit_host(bytes / 4);
     a = (unsigned char *)engine_memory(0, bytes + 2 * GUARD) + GUARD;
     o = (unsigned char *)engine_memory(1, bytes + 2 * GUARD) + GUARD;
-    if (!want || !holds) exit(1);
     for (tmap_u64 i = 0; i < p.width * p.height; ++i)
         places += p.cell[i], p.now[i] = p.cell[i] && (check_hash(i, (tmap_u64)n) & 3) == 0;
-    told(places == tmap_nbb_cells(f, r), "cells", &b);
+    of_level(&b);
+    expect(places == tmap_nbb_cells(f, r), "cells");
     pack(&b, &p, want, holds);
     CHECK(cudaMemset(a - GUARD, 0xff, bytes + 2 * GUARD)); // living neighbours that are none
     CHECK(cudaMemcpy(a, want, bytes, cudaMemcpyHostToDevice));
@@ -111,54 +109,53 @@ static void run_level(tmap_nbb f, tmap_u32 r, int n) {
             const tmap_u32 word = got[GUARD / 4 + i];
             wrong += word != want[i] && (holds[i] || word != 0x01010101u * (tmap_u32)poison);
         }
-        told(wrong == 0, "a step", &b);
+        expect(wrong == 0, "a step");
         CHECK(cudaMemcpy(o, want, bytes, cudaMemcpyHostToDevice)); // without the poison
         swap = a, a = o, o = swap;
     }
-    free(want), free(holds), free(p.cell);
+    kit_release(0);
 }
 
 static void run_refusals(void) {
     const tmap_nbb f = tmap_fractal_gasket();
     const tmap_ca_rule wide = {1u << 9, 0};
-    const cudaError_t bad = cudaErrorInvalidValue;
     char *a = (char *)engine_memory(0, 1024), *o = (char *)engine_memory(1, 1024);
     tmap_box_bits b, old;
     tmap_u32 bit;
     if (tmap_box_bits_make(f, 6, &b) != TMAP_OK) exit(1);
-    told(tmap_box_bits_place(&b, 40, 3, &bit) == 25 && bit == 8, "place", &b);
-    told(tmap_box_bits_life(NULL, rules[0], a, o, 0) == bad, "null", &b);
-    told(tmap_box_bits_life(&b, rules[0], NULL, o, 0) == bad, "null", &b);
-    told(tmap_box_bits_life(&b, rules[0], a, NULL, 0) == bad, "null", &b);
-    told(tmap_box_bits_life(&b, rules[0], a, a, 0) == bad, "equal", &b);
-    told(tmap_box_bits_life(&b, rules[0], a + 2, o, 0) == bad, "align", &b);
-    told(tmap_box_bits_life(&b, wide, a, o, 0) == bad, "rule", &b);
+    of_level(&b);
+    expect(tmap_box_bits_place(&b, 40, 3, &bit) == 25 && bit == 8, "place");
+    REFUSED(tmap_box_bits_life(NULL, rules[0], a, o, 0));
+    REFUSED(tmap_box_bits_life(&b, rules[0], NULL, o, 0));
+    REFUSED(tmap_box_bits_life(&b, rules[0], a, NULL, 0));
+    REFUSED(tmap_box_bits_life(&b, rules[0], a, a, 0));
+    REFUSED(tmap_box_bits_life(&b, rules[0], a + 2, o, 0));
+    REFUSED(tmap_box_bits_life(&b, wide, a, o, 0));
     old = b;
-    told(tmap_box_bits_make(f, 33, &b) == TMAP_ERANGE, "level", &b);
-    told(tmap_box_bits_make(f, 3, NULL) == TMAP_EINVAL, "null", &b);
-    told(tmap_box_bits_make(tmap_nbb_make(17, 2, 2, 0, 0), 1, &b) != TMAP_OK, "fractal", &b);
-    told(memcmp(&old, &b, sizeof b) == 0, "left alone", &b);
+    RETURNS(tmap_box_bits_make(f, 33, &b), TMAP_ERANGE);
+    RETURNS(tmap_box_bits_make(f, 3, NULL), TMAP_EINVAL);
+    expect(tmap_box_bits_make(tmap_nbb_make(17, 2, 2, 0, 0), 1, &b) != TMAP_OK, "fractal");
+    expect(memcmp(&old, &b, sizeof b) == 0, "left alone");
     if (tmap_box_bits_make(f, 16, &b) != TMAP_OK) exit(1);
-    told(tmap_box_bits_bytes(&b) == 536870912 && b.tile_level == 5, "bytes", &b);
+    expect(tmap_box_bits_bytes(&b) == 536870912 && b.tile_level == 5, "bytes");
 }
 
 int main(void) {
-    const int skip = engine_begin();
-    const tmap_u64 most = engine_small ? 600 : engine_cpu ? 70000 : 1u << 21;
-    if (skip) return skip;
+    engine_begin();
+    const tmap_u64 most = kit_tiny ? 600 : !kit_gpu ? 70000 : 1u << 21;
     engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         for (tmap_u32 r = 0; r <= 12; ++r) {
             // Rows of more words than a block of threads has, too.
             const tmap_u64 x = tmap_nbb_side_x(f, r), y = tmap_nbb_side_y(f, r);
-            const int large = i == 0 && r <= 11 && !engine_small;
+            const int large = i == 0 && r <= 11 && !kit_tiny;
             if ((large || tmap_mul_saturate(x, y) <= most) && check_turn())
                 run_level(f, r, i + (int)r);
         }
     }
     // Of so many rows of tiles that a warp takes several at once.
-    for (int i = 0; i < 2 && !engine_small; ++i) {
+    for (int i = 0; i < 2 && !kit_tiny; ++i) {
         tmap_nbb f;
         if (tmap_nbb_from_rows(i ? "#/./#/#/#/././#/#/./#/./#/././#"
                                  : "#.##...#.##.#..#/.##..#.#.#..#..#",
@@ -167,5 +164,5 @@ int main(void) {
         if (check_turn()) run_level(f, i ? 5 : 4, i);
     }
     run_refusals();
-    return engine_end("test_box_bits");
+    return kit_end("test_box_bits");
 }

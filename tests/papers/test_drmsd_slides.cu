@@ -40,7 +40,7 @@ static double distance(const float *u, const float *v) {
 
 // twins: each atom of odd number is where the one before it is.
 static problem problem_make(tmap_u32 n, int twins) {
-    problem p = {n, (float *)malloc(24ull * n + 1), 0, 0, 0, 0};
+    problem p = {n, (float *)kit_host(24ull * n), 0, 0, 0, 0};
     const float *a = p.host, *b = p.host + 3 * n;
     double most = 0;
     for (tmap_u32 i = 0; i < 2 * n; ++i)
@@ -55,15 +55,9 @@ static problem problem_make(tmap_u32 n, int twins) {
             most += fabs(u - v) * (u + v) * 0x1p-21;
         }
     p.off = n < 64 ? most : 1e-6 * p.want; // errors are as often above as below
-    p.device = (float *)to_device(p.host, 24ull * n);
-    CHECK(cudaMalloc((void **)&p.sum, sizeof *p.sum));
+    p.device = (float *)kit_to_device(p.host, 24ull * n);
+    p.sum = (double *)kit_device(sizeof *p.sum);
     return p;
-}
-
-static void problem_free(const problem *p) {
-    CHECK(cudaFree(p->device));
-    CHECK(cudaFree(p->sum));
-    free(p->host);
 }
 
 // What a launch adds to a sum that is not 0 before.
@@ -82,12 +76,11 @@ static double run(const problem *p, int form, int root, int u, tmap_u32 block) {
 static void check(const problem *p, const char *what, int form, int root, int u, tmap_u32 block) {
     double got;
     if (tmap_drmsd_slides_bytes(form, block, atoms_each[u]) > 48000) return;
-    got = run(p, form, root, u, block), ++cases;
-    if (fabs(got - p->want) <= p->off + 0x1p-50) return;
-    if (++failures <= 20)
-        printf("FAIL %s %s, %s, u = %u, %u threads, n = %u: %.17g, not %.17g\n", what,
-               tmap_drmsd_slides_form_name(form), tmap_drmsd_slides_root_name(root), atoms_each[u],
-               block, p->n, got, p->want);
+    got = run(p, form, root, u, block);
+    EXPECT(fabs(got - p->want) <= p->off + 0x1p-50,
+           "%s %s, %s, u = %u, %u threads, n = %u: %.17g, not %.17g", what,
+           tmap_drmsd_slides_form_name(form), tmap_drmsd_slides_root_name(root), atoms_each[u],
+           block, p->n, got, p->want);
 }
 
 // All variants; every `some`-th of them on slow machines.
@@ -111,23 +104,21 @@ static void check_twins(void) {
                 continue;
             }
             const double got = run(&p, form, root, 1, 64);
-            ++cases;
-            if (got == got && ++failures) printf("FAIL x rsqrt(x) of 0 is %.17g\n", got);
+            EXPECT(got != got, "x rsqrt(x) of 0 is %.17g", got);
         }
-    problem_free(&p);
+    kit_release(0);
 }
 
 int main(void) {
     const tmap_u32 sizes[] = {0, 1, 2, 3, 8, 31, 64, 65, 127, 200, 257, 520, 1030, 4099};
-    const int skip = pairs_begin(), slow = pairs_small || strstr(pairs_machine, "CPU");
-    if (skip) return skip;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    kit_begin();
+    for (unsigned i = 0; i < COUNT(sizes); ++i) {
         problem p;
-        if (slow && sizes[i] > 1030) continue;
+        if (!kit_full && sizes[i] > 1030) continue;
         p = problem_make(sizes[i], 0);
-        check_all(&p, !slow ? 1 : sizes[i] > 300 ? 17 : pairs_small ? 5 : 1);
-        problem_free(&p);
+        check_all(&p, kit_full ? 1 : sizes[i] > 300 ? 17 : kit_small ? 5 : 1);
+        kit_release(0);
     }
     check_twins();
-    return pairs_end("drmsd_slides");
+    return kit_end("test_drmsd_slides");
 }

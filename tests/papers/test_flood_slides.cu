@@ -8,36 +8,34 @@
 
 #include <float.h>
 
-static void fail(const problem *p, int form, const char *what, tmap_u64 number) {
-    if (++failures <= 20)
-        printf("FAIL %s of %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level "
-               "%g, %llu sources: %s %llu\n",
-               tmap_flood_slides_name(form), flood_input_name(p->input), p->map.width,
-               p->map.height, p->map.pitch, p->map.type, p->map.connectivity, p->map.has_nodata,
-               p->level, p->seed_count, what, number);
+// The case: a problem and a form.
+static void of_problem(const problem *p, int form) {
+    kit_case("%s of %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, %llu "
+             "sources",
+             tmap_flood_slides_name(form), flood_input_name(p->input), p->map.width, p->map.height,
+             p->map.pitch, p->map.type, p->map.connectivity, p->map.has_nodata, p->level,
+             p->seed_count);
 }
 
-// Whether the device's output is `want`, or poison for null, and the guard is as it was.
+// Whether the device's output is `want`, or poison for null, and what is behind it is as it was.
 static void compare(problem *p, int form, const unsigned char *want) {
     const tmap_u64 cells = p->map.width * p->map.height;
-    tmap_u64 wrong = 0;
-    CHECK(cudaMemcpy(p->got, p->out, (size_t)cells + GUARD, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < cells; ++i) wrong += p->got[i] != (want ? want[i] : 0xa5);
-    for (tmap_u64 i = 0; i < GUARD; ++i) wrong += p->got[cells + i] != 0xa5;
-    ++cases;
-    if (wrong) fail(p, form, "wrong cells:", wrong);
+    const unsigned char *got = (const unsigned char *)kit_to_host(p->out, 4 * cells);
+    of_problem(p, form);
+    expect(want ? !memcmp(got, want, cells) : kit_all(got, cells, KIT_POISON), "cells");
+    expect(kit_all(got + cells, 3 * cells, KIT_POISON), "behind the cells");
 }
 
 static void check(problem *p, int form) {
     const tmap_u64 cells = p->map.width * p->map.height;
     tmap_flood_slides flood;
     tmap_u64 rounds = 0;
-    CHECK(cudaMemset(p->out, 0xa5, (size_t)cells + GUARD));
+    CHECK(cudaMemset(p->out, KIT_POISON, 4 * p->map.width * p->map.height));
     CHECK(cudaMemset(p->workspace, 0xc3, (size_t)tmap_flood_slides_bytes(&p->map)));
     CHECK(tmap_flood_slides_make(form, &p->map, p->device, p->level, p->workspace, p->out, &flood));
     CHECK(tmap_flood_slides_run(&flood, p->device_seeds, p->seed_count, 1u << 30, &rounds, 0));
     compare(p, form, p->want);
-    if (rounds > cells + 1 || (rounds > 0) != (p->flooded > 0)) fail(p, form, "rounds:", rounds);
+    EXPECT(rounds <= cells + 1 && (rounds > 0) == (p->flooded > 0), "%llu rounds", rounds);
 }
 
 static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
@@ -46,9 +44,9 @@ static void check_all(tmap_raster_map map, int input, double level, tmap_u64 see
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
         // A launch for each step of the water, which a sanitizer takes long for: on small maps.
         const int many = form == TMAP_FLOOD_SLIDES_NAIVE && map.width * map.height > 400;
-        if (!many || !getenv("TMAP_TEST_SMALL")) check(&p, form);
+        if (!many || !kit_tiny) check(&p, form);
     }
-    problem_free(&p);
+    kit_release(0);
 }
 
 // ---- cases --------------------------------------------------------------------------------------
@@ -110,7 +108,7 @@ static void check_corners(void) {
                 p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
                 for (int form = 1; form < TMAP_FLOOD_SLIDES_FORMS; ++form) check(&p, form);
             }
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -126,7 +124,7 @@ static void check_levels(void) {
                 problem_make(map, FLOOD_NOISE_650, levels[i], 2, i, tmap_flood_slides_bytes(&map));
             if (i % 3 == 0) map.nodata = 0.5; // is no height
             check(&p, (int)(i % TMAP_FLOOD_SLIDES_FORMS));
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -157,7 +155,7 @@ static void check_floats(void) {
             CHECK(cudaMemcpy(p.device, h, sizeof h, cudaMemcpyHostToDevice));
             CHECK(cudaMemcpy(p.device_seeds, seeds, sizeof seeds, cudaMemcpyHostToDevice));
             check(&p, TMAP_FLOOD_SLIDES_LINE);
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -291,50 +289,40 @@ static void check_refused(void) {
     problem p = problem_make(map, FLOOD_SERPENTINE_H, 0, 1, 0, tmap_flood_slides_bytes(&map));
     tmap_flood_slides flood;
     for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
-        CHECK(cudaMemset(p.out, 0xa5, (size_t)(map.width * map.height) + GUARD));
+        CHECK(cudaMemset(p.out, KIT_POISON, 4 * p.map.width * p.map.height));
         CHECK(tmap_flood_slides_make(form, &map, p.device, 0, p.workspace, p.out, &flood));
-        if (tmap_flood_slides_run(&flood, p.device_seeds, 1, 2, NULL, 0) != cudaErrorNotReady)
-            fail(&p, form, "two rounds are enough", 0);
+        RETURNS(tmap_flood_slides_run(&flood, p.device_seeds, 1, 2, NULL, 0), cudaErrorNotReady);
         compare(&p, form, NULL);
     }
     for (int i = 0; i < 10; ++i) bad[i] = map;
     bad[0].width = 0, bad[1].height = 0, bad[2].pitch = 299, bad[3].type = 3, bad[4].type = -1;
     bad[5].connectivity = 6, bad[6].width = bad[6].pitch = 1ull << 31, bad[7].height = 1ull << 31;
     bad[8].pitch = 1ull << 32, bad[9].connectivity = 0;
-    for (int i = 0; i < 10; ++i, ++cases)
-        if (tmap_flood_slides_make(0, &bad[i], p.device, 0, p.workspace, p.out, &flood) !=
-                cudaErrorInvalidValue ||
-            tmap_flood_slides_bytes(&bad[i]))
-            fail(&p, 0, "bad map taken:", (tmap_u64)i);
-    for (int i = 0; i < 7; ++i, ++cases)
-        if (tmap_flood_slides_make(i == 0 ? 4 : 0, i == 1 ? NULL : &map,
-                                   i == 2 ? NULL : (char *)p.device + (i == 3), 0,
-                                   (char *)p.workspace + (i == 4 ? 8 : 0), i == 5 ? NULL : p.out,
-                                   i == 6 ? NULL : &flood) != cudaErrorInvalidValue)
-            fail(&p, 0, "bad argument taken:", (tmap_u64)i);
-    if (tmap_flood_slides_begin(&flood, NULL, 1, 0) != cudaErrorInvalidValue ||
-        tmap_flood_slides_rounds(&flood, 0xffffffffu, 1, 0) != cudaErrorInvalidValue ||
-        tmap_flood_slides_reads(&flood, NULL, 0) != cudaErrorInvalidValue)
-        fail(&p, 0, "bad launch taken", 0);
-    problem_free(&p);
+    for (int i = 0; i < 10; ++i) {
+        kit_case("bad map %d", i);
+        REFUSED(tmap_flood_slides_make(0, &bad[i], p.device, 0, p.workspace, p.out, &flood));
+        expect(tmap_flood_slides_bytes(&bad[i]) == 0, "bytes of a bad map");
+    }
+    for (int i = 0; i < 7; ++i) {
+        kit_case("bad argument %d", i);
+        REFUSED(tmap_flood_slides_make(
+            i == 0 ? 4 : 0, i == 1 ? NULL : &map, i == 2 ? NULL : (char *)p.device + (i == 3), 0,
+            (char *)p.workspace + (i == 4 ? 8 : 0), i == 5 ? NULL : p.out, i == 6 ? NULL : &flood));
+    }
+    REFUSED(tmap_flood_slides_begin(&flood, NULL, 1, 0));
+    REFUSED(tmap_flood_slides_rounds(&flood, 0xffffffffu, 1, 0));
+    REFUSED(tmap_flood_slides_reads(&flood, NULL, 0));
+    kit_release(0);
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0, full;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
-    check_sizes(full);
-    check_random(full);
+    kit_begin();
+    check_sizes(kit_full);
+    check_random(kit_full);
     check_corners();
     check_levels();
     check_floats();
     check_all_reads();
     check_refused();
-    printf("%d cases, %d failures\n", cases, failures);
-    return failures != 0;
+    return kit_end("test_flood_slides");
 }

@@ -64,20 +64,18 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
 int main(void) {
     const tmap_u32 lanes[] = {1, 2, 4, 8, 16, 32, 12};
     const unsigned blocks[] = {32, 20, 35, 64, 1};
-    const int gpu = map_at_full_size();
-    const tmap_u32 step = getenv("TMAP_TEST_SMALL") ? 4 : 1; // of levels: launches take long there
+    kit_begin();
+    const tmap_u32 step = kit_tiny ? 4 : 1; // of levels: launches take long there
     CHECK(cudaMalloc((void **)&q_d, sizeof q));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     memset(&q, 0, sizeof q);
     for (int i = 0; i < MAP_FRACTALS; ++i) {
         tmap_nbb f = map_fractal(i);
         for (tmap_u32 r = i % step; r <= tmap_nbb_level_max32(f); r += step)
-            for (unsigned g = 0; g < sizeof lanes / sizeof *lanes; ++g)
-                for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b)
-                    if (gpu || b == 0 || (r + i + b + g) % 3 == 0)
-                        for (int n = gpu ? 8 : 1; n; --n) run_case(f, r, lanes[g], blocks[b]);
+            for (unsigned g = 0; g < COUNT(lanes); ++g)
+                for (unsigned b = 0; b < COUNT(blocks); ++b)
+                    if (kit_full || b == 0 || (r + i + b + g) % 3 == 0)
+                        for (int n = kit_full ? 8 : 1; n; --n) run_case(f, r, lanes[g], blocks[b]);
     }
-    CHECK(cudaFree(q_d));
-    CHECK(cudaFree(answers_d));
-    return map_report();
+    return kit_end("test_group");
 }

@@ -150,40 +150,38 @@ static __global__ void __launch_bounds__(256)
     if (w.lane == 0) atomicAdd(looked_at, seen);
 }
 
-static void run_level(tmap_nbb f, tmap_u32 r, int gpu) {
+static void run_level(tmap_nbb f, tmap_u32 r) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
     tmap_u64 tiles = tmap_nbb_cells(f, r), counts[2] = {0, 0}, *counts_d;
-    CHECK(cudaMalloc((void **)&counts_d, sizeof counts));
+    counts_d = (tmap_u64 *)kit_device(sizeof counts);
     CHECK(cudaMemset(counts_d, 0, sizeof counts));
-    each_tile<<<gpu ? 1024 : 1, gpu ? 256 : 64>>>(f, r, (tmap_u32)tiles, (tmap_u32)box.x,
-                                                  (tmap_u32)box.y, counts_d, counts_d + 1);
+    each_tile<<<kit_full ? 1024 : 1, kit_full ? 256 : 64>>>(
+        f, r, (tmap_u32)tiles, (tmap_u32)box.x, (tmap_u32)box.y, counts_d, counts_d + 1);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(counts, counts_d, sizeof counts, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(counts_d));
     map_expect(counts[0] == 0, "a tile of all", f, r, 0, (unsigned)counts[0]);
     map_expect(counts[1] == 2 * tiles, "tiles left out", f, r, 0, (unsigned)counts[1]);
+    kit_release(0);
 }
 
 int main(void) {
     const unsigned blocks[] = {32, 20, 35, 64, 1};
-    int gpu = map_at_full_size();
+    kit_begin();
     CHECK(cudaMalloc((void **)&q_d, sizeof q));
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     memset(&q, 0, sizeof q);
     for (int i = 0; i < MAP_FRACTALS; ++i) {
         tmap_nbb f = map_fractal(i);
         tmap_u32 most = tmap_nbb_level_max32(f);
-        tmap_u64 all = gpu ? f.k == 3 ? 130000000 : 3000000 : 250;
+        tmap_u64 all = kit_full ? f.k == 3 ? 130000000 : 3000000 : 250;
         for (tmap_u32 r = 0; r <= most; ++r) {
             tmap_u32 m = (r + i) % 3 == 0 ? 0 : (most - r) / ((r + i) % 3);
-            for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; ++b)
-                if (gpu || b == 0 || (r + i + b) % 3 == 0)
-                    for (int n = gpu ? 8 : 1; n && check_turn(); --n)
+            for (unsigned b = 0; b < COUNT(blocks); ++b)
+                if (kit_full || b == 0 || (r + i + b) % 3 == 0)
+                    for (int n = kit_full ? 8 : 1; n && check_turn(); --n)
                         run_case(f, r, n & 1 ? m : 0, blocks[b]);
-            if (f.k > 1 && tmap_nbb_cells(f, r) <= all && check_turn()) run_level(f, r, gpu);
+            if (f.k > 1 && tmap_nbb_cells(f, r) <= all && check_turn()) run_level(f, r);
         }
     }
-    CHECK(cudaFree(q_d));
-    CHECK(cudaFree(answers_d));
-    return map_report();
+    return kit_end("test_mma");
 }

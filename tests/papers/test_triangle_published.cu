@@ -5,20 +5,18 @@
 #if !defined(__CUDACC_VER_MAJOR__)
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/papers/triangle_published.h>
 
 enum { UTM_PRINTED, LTM_TABLE, BB_BY_BLOCKS, BB_BY_THREADS, REC_RECURSIVE, FORMS };
 static const char *const names[] = {"utm_printed", "ltm_table", "bb_by_blocks", "bb_by_threads",
                                     "rec_recursive"};
 
-static int failures, cases;
 static tmap_u64 *lost_d;
 
-static void expect(int ok, const char *what, int form, tmap_u32 n, tmap_u32 rho) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %s, n = %u, rho = %u\n", what, names[form], n, rho);
+// The case of the checks that follow.
+static void of_case(int form, tmap_u32 n, tmap_u32 rho) {
+    kit_case("%s, n = %u, rho = %u", names[form], n, rho);
 }
 
 // Visits of each cell, and of cells outside the matrix.
@@ -81,15 +79,14 @@ static void launch(int form, tmap_u32 n, tmap_u32 rho, tmap_u32 *seen) {
         utm_kernel<<<(unsigned)((tmap_triangle_cells(n) + threads - 1) / threads), block>>>(v);
     } else if (form == LTM_TABLE) {
         const size_t bytes = (size_t)tmap_triangle_table_bytes(rows);
-        tmap_u32 *table, *want = (tmap_u32 *)malloc(bytes), *got = (tmap_u32 *)malloc(bytes);
-        CHECK(cudaMalloc((void **)&table, bytes));
+        tmap_u32 *table, *want = (tmap_u32 *)kit_host(bytes), *got = (tmap_u32 *)kit_host(bytes);
+        table = (tmap_u32 *)kit_device(bytes);
         CHECK(tmap_triangle_table_make(table, rows, 0));
         table_kernel<<<tiles, block>>>(v, table);
         CHECK(cudaMemcpy(got, table, bytes, cudaMemcpyDeviceToHost));
         tmap_triangle_table_fill(want, rows);
-        expect(!memcmp(want, got, bytes), "table", form, n, rho);
-        CHECK(cudaFree(table));
-        free(want), free(got);
+        of_case(form, n, rho);
+        expect(!memcmp(want, got, bytes), "table");
     } else if (form == BB_BY_BLOCKS) {
         blocks_kernel<<<box, block>>>(v);
     } else if (form == BB_BY_THREADS) {
@@ -105,9 +102,9 @@ static void launch(int form, tmap_u32 n, tmap_u32 rho, tmap_u32 *seen) {
 // Every cell of a form but `missing` ones, which are not visited.
 static void run_form(int form, tmap_u32 n, tmap_u32 rho, tmap_u64 missing) {
     const size_t bytes = ((size_t)n * n + 1) * sizeof(tmap_u32);
-    tmap_u32 *seen, *got = (tmap_u32 *)malloc(bytes);
+    tmap_u32 *seen, *got = (tmap_u32 *)kit_host(bytes);
     tmap_u64 wrong = 0, unseen = 0, lost = 0;
-    CHECK(cudaMalloc((void **)&seen, bytes));
+    seen = (tmap_u32 *)kit_device(bytes);
     CHECK(cudaMemset(seen, 0, bytes));
     CHECK(cudaMemset(lost_d, 0, sizeof lost));
     launch(form, n, rho, seen);
@@ -120,12 +117,12 @@ static void run_form(int form, tmap_u32 n, tmap_u32 rho, tmap_u64 missing) {
             wrong += times > (j <= i);
             unseen += times == 0 && j <= i;
         }
-    expect(wrong == 0, "visited too often", form, n, rho);
-    expect(unseen == missing, "cells not visited", form, n, rho);
-    expect(got[(size_t)n * n] == 0, "visits outside", form, n, rho);
-    expect(lost == 0, "lost launches", form, n, rho);
-    CHECK(cudaFree(seen));
-    free(got);
+    of_case(form, n, rho);
+    expect(wrong == 0, "visited too often");
+    expect(unseen == missing, "cells not visited");
+    expect(got[(size_t)n * n] == 0, "visits outside");
+    expect(lost == 0, "lost launches");
+    kit_release(0);
 }
 
 static void run(tmap_u32 n, tmap_u32 rho) {
@@ -141,7 +138,7 @@ static void run_refusals(void) {
     const tmap_triangle_recursive no_rows = tmap_triangle_recursive_make(0, 4, lost_d);
     const tmap_triangle_recursive many = tmap_triangle_recursive_make(65536, 1, lost_d);
     tmap_u32 *table = (tmap_u32 *)lost_d; // not written
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, REC_RECURSIVE, 0, 0)
+    kit_case("%s", "refusals");
     REFUSED(tmap_triangle_recursive_launch(NULL, good, 4, NULL, table, 0));
     REFUSED(tmap_triangle_recursive_launch(kernel, no_lost, 4, NULL, table, 0));
     REFUSED(tmap_triangle_recursive_launch(kernel, no_rows, 4, NULL, table, 0));
@@ -151,29 +148,21 @@ static void run_refusals(void) {
     REFUSED(tmap_triangle_table_make(NULL, 4, 0));
     REFUSED(tmap_triangle_table_make(table, 0, 0));
     REFUSED(tmap_triangle_table_make(table, TMAP_TRIANGLE_TABLE_ROWS_MAX + 1, 0));
-#undef REFUSED
     if (!TMAP_DP)
-        expect(tmap_triangle_recursive_launch(kernel, good, 4, NULL, table, 0) ==
-                   cudaErrorNotSupported,
-               "without -rdc=true", REC_RECURSIVE, 100, 4);
+        RETURNS(tmap_triangle_recursive_launch(kernel, good, 4, NULL, table, 0),
+                cudaErrorNotSupported);
 }
 
 int main(void) {
     static const tmap_u32 sizes[] = {1,  2,  3,  5,  7,   8,   15,  16,  17, 31,
                                      32, 33, 63, 96, 100, 127, 128, 129, 161};
     static const tmap_u32 sides[] = {1, 3, 4, 8, 16};
-    struct cudaDeviceProp device;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
+    kit_begin();
     CHECK(cudaMalloc((void **)&lost_d, sizeof *lost_d));
     run_refusals();
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
-        for (size_t r = 0; r < sizeof sides / sizeof *sides; ++r) run(sizes[i], sides[r]);
-    if (strstr(device.name, "CPU") == NULL) {
+    for (size_t i = 0; i < COUNT(sizes); ++i)
+        for (size_t r = 0; r < COUNT(sides); ++r) run(sizes[i], sides[r]);
+    if (kit_gpu) {
         run(1000, 16);
         run(1025, 8);
         run(2047, 32);
@@ -181,7 +170,5 @@ int main(void) {
         run_form(UTM_PRINTED, TMAP_TRIANGLE_UTM_PRINTED_MAX, 16, 1);
         run_form(UTM_PRINTED, TMAP_TRIANGLE_UTM_PRINTED_MAX + 1, 16, 4100);
     }
-    CHECK(cudaFree(lost_d));
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_triangle_published");
 }

@@ -132,20 +132,20 @@ static __global__ void __launch_bounds__(32)
 
 static tmap_u64 counts[3], *counts_d;
 
-static void count_tiles(tmap_nbb f, tmap_u32 r, tmap_u32 m, int variant, tmap_u64 count, int gpu) {
+static void count_tiles(tmap_nbb f, tmap_u32 r, tmap_u32 m, int variant, tmap_u64 count) {
     const tmap_u64 zero[3] = {0, 0, ~0ull};
     CHECK(cudaMemcpy(counts_d, zero, sizeof zero, cudaMemcpyHostToDevice));
-    each_tile<<<gpu ? 132 * 32 : 3, 32>>>(f, r, m, variant, count, counts_d);
+    each_tile<<<kit_full ? 132 * 32 : 3, 32>>>(f, r, m, variant, count, counts_d);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(counts, counts_d, sizeof counts, cudaMemcpyDeviceToHost));
 }
 
-static void run_level(tmap_nbb f, tmap_u32 r, int gpu) {
+static void run_level(tmap_nbb f, tmap_u32 r) {
     const tmap_u64 tiles = tmap_nbb_cells(f, r);
     const tmap_u32 level = tmap_wmma_level_max(f);
     for (int variant = 1; variant <= 3; ++variant)
         for (tmap_u32 m = 0; m <= (variant == 3 && r < level); ++m) {
-            count_tiles(f, r, m, variant, tiles, gpu);
+            count_tiles(f, r, m, variant, tiles);
             map_expect(counts[0] == 0, "a tile of all", f, r, 0, (unsigned)counts[2]);
             map_expect(counts[1] == tiles, "tiles left out", f, r, 0, (unsigned)counts[1]);
         }
@@ -177,7 +177,7 @@ static std::string text_of(const char *path) {
     return text;
 }
 
-static void run_first_wrong(int gpu) {
+static void run_first_wrong(void) {
     const std::string text = text_of("docs/maps/papers.md");
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
         const tmap_nbb f = tmap_fractal_at(i);
@@ -198,8 +198,8 @@ static void run_first_wrong(int gpu) {
             map_expect(same(own, first_wrong[i].found), "wrong 2", f, level, 32, t);
             map_expect(same(answers[t].cell[0], cell), "wrong 3", f, level, 32, t);
         }
-        if (gpu) { // none before it
-            count_tiles(f, r, m, 1, first_wrong[i].first + 1ull, gpu);
+        if (kit_full) { // none before it
+            count_tiles(f, r, m, 1, first_wrong[i].first + 1ull);
             map_expect(counts[0] == 1 && counts[2] == first_wrong[i].first, "the first wrong one",
                        f, level, 0, (unsigned)counts[2]);
         }
@@ -278,16 +278,16 @@ static brute brute_of(tmap_nbb f) {
     return brute_make(text);
 }
 
-static void run_launches(tmap_nbb f, int gpu) {
+static void run_launches(tmap_nbb f) {
     const tmap_u32 sides[] = {16, 32, 1, 2, 8, 9, 27};
     const brute b = brute_of(f);
-    const tmap_u64 places = gpu ? MOST_PLACES : getenv("TMAP_TEST_SMALL") ? 300 : 1100;
+    const tmap_u64 places = kit_full ? MOST_PLACES : getenv("TMAP_TEST_SMALL") ? 300 : 1100;
     for (tmap_u32 r = 0; r <= 16; ++r) {
         const tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r);
         if (tmap_mul_saturate(width, height) > places) break;
         for (tmap_u64 i = 0; i < width * height; ++i)
             picture[i] = (unsigned char)brute_contains(&b, i % width, i / width, (int)r);
-        for (unsigned i = 0; i < (gpu ? 7 : 3); ++i)
+        for (unsigned i = 0; i < (kit_full ? 7 : 3); ++i)
             for (int form = 0; form < TMAP_TENSOR_FORM_COUNT; ++form)
                 run_launch(f, r, sides[i], form);
     }
@@ -324,7 +324,7 @@ static void run_refusals(void) {
         {tmap_nbb_make(0, 2, 2, 0, 0), 8, 16, TMAP_TENSOR_MMA1,
          tmap_nbb_check(tmap_nbb_make(0, 2, 2, 0, 0))},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (unsigned i = 0; i < COUNT(cases); ++i) {
         tmap_box b = {77, 0, 0, 0, 0, 0, 0, 0};
         const int got = tmap_tensor_box(cases[i].f, cases[i].r, cases[i].rho, cases[i].form, &b);
         map_expect(got == cases[i].want, "refusal", cases[i].f, cases[i].r, cases[i].rho, i);
@@ -335,7 +335,7 @@ static void run_refusals(void) {
 
 int main(void) {
     const unsigned blocks[] = {32, 35, 70};
-    const int gpu = map_at_full_size(), small = getenv("TMAP_TEST_SMALL") != NULL;
+    kit_begin();
     unsigned wrong = 0;
     CHECK(cudaMalloc((void **)&answers_d, sizeof answers));
     CHECK(cudaMalloc((void **)&counts_d, sizeof counts));
@@ -347,20 +347,19 @@ int main(void) {
     for (int i = 0; i < MAP_FRACTALS; ++i) {
         const tmap_nbb f = map_fractal(i);
         const tmap_u32 most = tmap_wmma_level_max(f);
-        const tmap_u64 all = !gpu ? small ? 30 : 100 : i < TMAP_FRACTAL_COUNT ? 100000000 : 3000000;
+        const tmap_u64 all = !kit_full                ? kit_tiny ? 30 : 100
+                             : i < TMAP_FRACTAL_COUNT ? 100000000
+                                                      : 3000000;
         for (tmap_u32 r = 0; r <= most; ++r) {
             const tmap_u32 m = (r + (tmap_u32)i) % 3 ? (most - r) / ((r + (tmap_u32)i) % 3) : 0;
             for (unsigned b = 0; b < 3; ++b)
-                for (int n = gpu ? 8 : 1; n && (gpu || (r + i + b) % 3 == 0); --n)
+                for (int n = kit_full ? 8 : 1; n && (kit_full || (r + i + b) % 3 == 0); --n)
                     run_case(f, r, n & 1 ? m : 0, blocks[b]);
-            if (f.k > 1 && tmap_nbb_cells(f, r) <= all) run_level(f, r, gpu);
+            if (f.k > 1 && tmap_nbb_cells(f, r) <= all) run_level(f, r);
         }
-        if (i < TMAP_FRACTAL_COUNT || gpu) run_launches(f, gpu);
+        if (i < TMAP_FRACTAL_COUNT || kit_full) run_launches(f);
     }
-    run_first_wrong(gpu);
+    run_first_wrong();
     run_refusals();
-    CHECK(cudaFree(answers_d));
-    CHECK(cudaFree(counts_d));
-    CHECK(cudaFree(hits_d));
-    return map_report();
+    return kit_end("test_wmma");
 }

@@ -2,7 +2,7 @@
 // triangle_maps.c: BB, RB, REC and UTM, and the forms of triangle_published.h: their grids cover
 // every cell of the triangle exactly once, for every side up to SIDE_MAX and every smallest
 // triangle of REC. And for which n UTM is right as printed.
-#include "check.h"
+#include "kit.h"
 #include "triangle/triangle_kat.h"
 #include <threadmap/papers/triangle_published.h>
 
@@ -13,7 +13,7 @@ enum { SIDE_MAX = 130 };
 static unsigned char seen[SIDE_MAX][SIDE_MAX];
 
 static void visit(const char *what, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
-    CHECK(i < n && j < n, "%s, n=%u: (%u,%u)", what, n, i, j);
+    EXPECT(i < n && j < n, "%s, n=%u: (%u,%u)", what, n, i, j);
     if (i < n && j < n) ++seen[i][j];
 }
 
@@ -21,8 +21,8 @@ static void visit(const char *what, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
 static void check_seen(const char *what, tmap_u32 n, int strict) {
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
-            CHECK(seen[i][j] == (strict ? j < i : j <= i), "%s, n=%u: (%u,%u) %d times", what, n, i,
-                  j, seen[i][j]);
+            EXPECT(seen[i][j] == (strict ? j < i : j <= i), "%s, n=%u: (%u,%u) %d times", what, n,
+                   i, j, seen[i][j]);
     memset(seen, 0, sizeof seen);
 }
 
@@ -35,7 +35,7 @@ static void check_bb(tmap_u32 n) {
 
 static void check_rb(tmap_u32 n) {
     tmap_xy grid = tmap_triangle_rb_grid(n);
-    CHECK((tmap_u64)grid.x * grid.y == tmap_triangle_cells(n), "n=%u: %u x %u", n, grid.x, grid.y);
+    EXPECT((tmap_u64)grid.x * grid.y == tmap_triangle_cells(n), "n=%u: %u x %u", n, grid.x, grid.y);
     for (tmap_u32 y = 0; y < grid.y; ++y)
         for (tmap_u32 x = 0; x < grid.x; ++x) {
             tmap_pair p = tmap_triangle_rb_map(x, y, n);
@@ -53,8 +53,8 @@ static void check_rb(tmap_u32 n) {
 static void check_rec(tmap_u32 n, tmap_u32 m0) {
     tmap_triangle_rec rec = tmap_triangle_rec_make(n, m0);
     tmap_u64 threads = 0;
-    CHECK((tmap_u64)rec.m << rec.k == n, "n=%u m0=%u: m=%u k=%u", n, m0, rec.m, rec.k);
-    CHECK(n == 0 || rec.k == 0 || rec.m % (m0 ? m0 : 1) == 0, "n=%u m0=%u: m=%u", n, m0, rec.m);
+    EXPECT((tmap_u64)rec.m << rec.k == n, "n=%u m0=%u: m=%u k=%u", n, m0, rec.m, rec.k);
+    EXPECT(n == 0 || rec.k == 0 || rec.m % (m0 ? m0 : 1) == 0, "n=%u m0=%u: m=%u", n, m0, rec.m);
     for (tmap_u32 q = 0; q < tmap_triangle_rec_triangles(rec); ++q)
         for (tmap_u32 y = 0; y < rec.m; ++y)
             for (tmap_u32 x = 0; x <= y; ++x) {
@@ -64,7 +64,7 @@ static void check_rec(tmap_u32 n, tmap_u32 m0) {
             }
     for (tmap_u32 l = 0; l < rec.k; ++l) {
         tmap_xy grid = tmap_triangle_rec_grid(rec, l);
-        CHECK((tmap_u64)grid.x * grid.y * 2 == n, "n=%u l=%u: %u %u", n, l, grid.x, grid.y);
+        EXPECT((tmap_u64)grid.x * grid.y * 2 == n, "n=%u l=%u: %u %u", n, l, grid.x, grid.y);
         for (tmap_u32 q = 0; q < grid.y; ++q)
             for (tmap_u32 y = 0; y < grid.x; ++y)
                 for (tmap_u32 x = 0; x < grid.x; ++x) {
@@ -73,8 +73,8 @@ static void check_rec(tmap_u32 n, tmap_u32 m0) {
                     ++threads;
                 }
     }
-    CHECK(threads == tmap_triangle_cells(n), "n=%u m0=%u", n, m0);
-    CHECK(tmap_triangle_rec_grid(rec, rec.k).y == 0, "n=%u", n);
+    EXPECT(threads == tmap_triangle_cells(n), "n=%u m0=%u", n, m0);
+    EXPECT(tmap_triangle_rec_grid(rec, rec.k).y == 0, "n=%u", n);
     check_seen("REC", n, 0);
 }
 
@@ -85,8 +85,8 @@ static void check_utm_plain(tmap_u32 n) {
         for (tmap_u32 b = a; b < n; ++b, ++k) {
             tmap_pair s = tmap_triangle_utm_blocks_sqrt(k, n);
             tmap_pair r = tmap_triangle_utm_blocks_rsqrt(k, n);
-            CHECK(s.i == a && s.j == b, "n=%u k=%u: (%u,%u), sqrt", n, k, s.i, s.j);
-            CHECK(r.i == a && r.j == b, "n=%u k=%u: (%u,%u), rsqrt", n, k, r.i, r.j);
+            EXPECT(s.i == a && s.j == b, "n=%u k=%u: (%u,%u), sqrt", n, k, s.i, s.j);
+            EXPECT(r.i == a && r.j == b, "n=%u k=%u: (%u,%u), rsqrt", n, k, r.i, r.j);
         }
 }
 
@@ -95,14 +95,14 @@ static void check_utm(tmap_u32 n) {
     for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
         tmap_pair p = tmap_triangle_utm_map(k, n), c = tmap_condensed_map(k, n);
         tmap_pair s = tmap_triangle_utm_sqrt(k, n);
-        CHECK(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
-        CHECK(p.i == s.i && p.j == s.j, "n=%u k=%u: (%u,%u)", n, k, s.i, s.j);
+        EXPECT(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        EXPECT(p.i == s.i && p.j == s.j, "n=%u k=%u: (%u,%u)", n, k, s.i, s.j);
         visit("UTM", n, p.j, p.i);
     }
     check_seen("UTM", n, 1);
     for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
         tmap_pair p = tmap_triangle_utm_blocks(k, n), c = tmap_upper_map(k, n);
-        CHECK(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        EXPECT(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
         visit("UTM blocks", n, p.j, p.i);
     }
     check_seen("UTM blocks", n, 0);
@@ -123,15 +123,15 @@ static void check_bb_by_threads(tmap_u32 n) {
 static void check_table(tmap_u32 n) {
     static tmap_u32 table[SIDE_MAX * (SIDE_MAX + 1) / 2 + 1];
     const tmap_u32 cells = (tmap_u32)tmap_triangle_cells(n);
-    CHECK(tmap_triangle_table_bytes(n) == 4ull * cells, "n=%u", n);
+    EXPECT(tmap_triangle_table_bytes(n) == 4ull * cells, "n=%u", n);
     table[cells] = 123456789; // must stay
     tmap_triangle_table_fill(table, n);
     for (tmap_u32 k = 0; k < cells; ++k) {
         tmap_pair p = tmap_triangle_table_map(table, k), q = tmap_triangle_map(k);
-        CHECK(p.i == q.i && p.j == q.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        EXPECT(p.i == q.i && p.j == q.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
         visit("table", n, p.i, p.j);
     }
-    CHECK(table[cells] == 123456789, "n=%u: beyond the table", n);
+    EXPECT(table[cells] == 123456789, "n=%u: beyond the table", n);
     check_seen("table", n, 0);
 }
 
@@ -174,9 +174,9 @@ static tmap_u32 check_utm_printed_ends(tmap_u32 n) {
             tmap_pair p;
             if (!tmap_triangle_utm_printed(k, n, &p)) {
                 ++missed;
-                CHECK(n != 4098 || k == 4096, "n=%u k=%u: no pair", n, k);
+                EXPECT(n != 4098 || k == 4096, "n=%u k=%u: no pair", n, k);
             } else {
-                CHECK(p.i == a && p.j == b, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+                EXPECT(p.i == a && p.j == b, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
             }
         }
     return missed;
@@ -186,35 +186,35 @@ static void check_utm_printed_range(void) {
     static const tmap_u32 beyond[] = {4099, 4100, 5000, 30721, 65537, 92682};
     const tmap_u32 most = TMAP_TRIANGLE_UTM_PRINTED_MAX;
     for (tmap_u32 n = 2; n <= most; n += n + 100 < most ? 61 : 1)
-        CHECK(check_utm_printed_ends(n) == 0, "n=%u: misses some", n);
-    CHECK(check_utm_printed_ends(most + 1) == 1, "n=%u: not one", most + 1);
-    for (unsigned i = 0; i < sizeof beyond / sizeof *beyond; ++i)
-        CHECK(check_utm_printed_ends(beyond[i]) > 0, "n=%u: right", beyond[i]);
+        EXPECT(check_utm_printed_ends(n) == 0, "n=%u: misses some", n);
+    EXPECT(check_utm_printed_ends(most + 1) == 1, "n=%u: not one", most + 1);
+    for (unsigned i = 0; i < COUNT(beyond); ++i)
+        EXPECT(check_utm_printed_ends(beyond[i]) > 0, "n=%u: right", beyond[i]);
 }
 
 // Values out of range give some value; and the data of the comments in triangle_published.h.
 static void check_published_examples(void) {
     tmap_triangle_recursive r = tmap_triangle_recursive_make(30720, 16, NULL);
     tmap_pair p = {7, 7};
-    CHECK(!tmap_triangle_utm_printed(~0u, 3, &p), "(%u,%u)", p.i, p.j);
-    CHECK(!tmap_triangle_utm_printed(0, 0, &p) && !tmap_triangle_utm_printed(0, 1, &p), "(%u,%u)",
-          p.i, p.j);
+    EXPECT(!tmap_triangle_utm_printed(~0u, 3, &p), "(%u,%u)", p.i, p.j);
+    EXPECT(!tmap_triangle_utm_printed(0, 0, &p) && !tmap_triangle_utm_printed(0, 1, &p), "(%u,%u)",
+           p.i, p.j);
     tmap_triangle_utm_printed(~0u, ~0u, &p);
     tmap_triangle_utm_printed_cell(~0u, ~0u, &p);
-    CHECK(tmap_triangle_table_bytes(1920) == 7376640, "%d", 1920);
-    CHECK(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX) > 0, "%d", 0);
-    CHECK(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX + 1) == 0, "%d", 0);
-    CHECK(!tmap_triangle_bb_by_threads(2, 1, 3, &p), "%d", 0);
-    CHECK(tmap_triangle_bb_by_threads(1, 2, 3, &p) && p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
-    CHECK(r.rec.m == 15 && r.rec.k == 7, "m=%u k=%u", r.rec.m, r.rec.k);
-    CHECK(tmap_triangle_recursive_grid(&r).x == 960 && tmap_triangle_recursive_grid(&r).y == 1,
-          "step %u", r.step);
+    EXPECT(tmap_triangle_table_bytes(1920) == 7376640, "%d", 1920);
+    EXPECT(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX) > 0, "%d", 0);
+    EXPECT(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX + 1) == 0, "%d", 0);
+    EXPECT(!tmap_triangle_bb_by_threads(2, 1, 3, &p), "%d", 0);
+    EXPECT(tmap_triangle_bb_by_threads(1, 2, 3, &p) && p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
+    EXPECT(r.rec.m == 15 && r.rec.k == 7, "m=%u k=%u", r.rec.m, r.rec.k);
+    EXPECT(tmap_triangle_recursive_grid(&r).x == 960 && tmap_triangle_recursive_grid(&r).y == 1,
+           "step %u", r.step);
     r.step = 6;
-    CHECK(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 64,
-          "step %u", r.step);
+    EXPECT(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 64,
+           "step %u", r.step);
     r.step = 7;
-    CHECK(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 128,
-          "step %u", r.step);
+    EXPECT(tmap_triangle_recursive_grid(&r).x == 15 && tmap_triangle_recursive_grid(&r).y == 128,
+           "step %u", r.step);
 }
 
 // The data of the comments in triangle_maps.h.
@@ -227,20 +227,20 @@ static void check_examples(void) {
     for (tmap_u32 y = 0; y < 5; ++y)
         for (tmap_u32 x = 0; x < 2; ++x) {
             p = tmap_triangle_rb_map(x, y, 4);
-            CHECK(p.i == rb4[y][x][0] && p.j == rb4[y][x][1], "(%u,%u)", x, y);
+            EXPECT(p.i == rb4[y][x][0] && p.j == rb4[y][x][1], "(%u,%u)", x, y);
         }
-    CHECK(tmap_triangle_rb_grid(4).x == 2 && tmap_triangle_rb_grid(4).y == 5, "%d", 4);
-    CHECK(tmap_triangle_rb_grid(5).x == 3 && tmap_triangle_rb_grid(5).y == 5, "%d", 5);
-    CHECK(tmap_triangle_rb_grid(0).x == 0 && tmap_triangle_rb_grid(0).y == 1, "%d", 0);
-    CHECK(a.m == 15 && a.k == 7, "m=%u k=%u", a.m, a.k);
-    CHECK(b.m == 48 && b.k == 1, "m=%u k=%u", b.m, b.k);
-    CHECK(tmap_triangle_rec_grid(a, 6).x == 960 && tmap_triangle_rec_grid(a, 6).y == 1, "%d", 6);
+    EXPECT(tmap_triangle_rb_grid(4).x == 2 && tmap_triangle_rb_grid(4).y == 5, "%d", 4);
+    EXPECT(tmap_triangle_rb_grid(5).x == 3 && tmap_triangle_rb_grid(5).y == 5, "%d", 5);
+    EXPECT(tmap_triangle_rb_grid(0).x == 0 && tmap_triangle_rb_grid(0).y == 1, "%d", 0);
+    EXPECT(a.m == 15 && a.k == 7, "m=%u k=%u", a.m, a.k);
+    EXPECT(b.m == 48 && b.k == 1, "m=%u k=%u", b.m, b.k);
+    EXPECT(tmap_triangle_rec_grid(a, 6).x == 960 && tmap_triangle_rec_grid(a, 6).y == 1, "%d", 6);
     p = tmap_triangle_rec_map(two, 0, 0, 0, 1);
-    CHECK(p.i == 3 && p.j == 2, "(%u,%u)", p.i, p.j);
+    EXPECT(p.i == 3 && p.j == 2, "(%u,%u)", p.i, p.j);
     p = tmap_triangle_rec_map(two, 1, 1, 0, 0);
-    CHECK(p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
+    EXPECT(p.i == 2 && p.j == 1, "(%u,%u)", p.i, p.j);
     p = tmap_triangle_rec_diagonal(pairs, 0, 1, 3);
-    CHECK(p.i == 7 && p.j == 6, "(%u,%u)", p.i, p.j);
+    EXPECT(p.i == 7 && p.j == 6, "(%u,%u)", p.i, p.j);
 }
 
 int main(void) {
@@ -260,5 +260,5 @@ int main(void) {
     check_published_examples();
     check_utm_plain(1920);
     check_utm_plain(TMAP_TRIANGLE_UTM_ROWS_MAX);
-    return check_result("triangle_maps");
+    return kit_end("triangle_maps");
 }

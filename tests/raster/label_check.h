@@ -4,7 +4,7 @@
 #ifndef TESTS_RASTER_LABEL_CHECK_H
 #define TESTS_RASTER_LABEL_CHECK_H
 
-#include "cuda_check.h"
+#include "kit.h"
 #include "flood_inputs.h"
 #include <threadmap/raster/label.h>
 #include <threadmap/raster/label_measure.h>

@@ -2,8 +2,8 @@
 // test_flood.cu: floods against a serial fill: thin maps, maps around the sides of tiles and
 // blocks, and random ones; of every type, with both connectivities, several sources and cells
 // without data; results of every form, floods that know their tiles, and rising water; levels at the
-// ends of a type's range; devices of less shared memory, and plans for them; errors of earlier calls; and arguments that
-// are refused.
+// ends of a type's range; devices of less shared memory, and plans for them; errors of earlier calls;
+// and arguments that are refused.
 #include "raster/flood_problem.h"
 #include <threadmap/raster/flood.h>
 
@@ -12,12 +12,13 @@
 
 static tmap_u32 rows = 128; // of blocks
 
-static void fail(const problem *p, const char *what, tmap_u64 number) {
-    if (++failures <= 20)
-        printf("FAIL %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, "
-               "%llu sources, blocks of %u rows: %s %llu\n",
-               flood_input_name(p->input), p->map.width, p->map.height, p->map.pitch, p->map.type,
-               p->map.connectivity, p->map.has_nodata, p->level, p->seed_count, rows, what, number);
+// The case: a problem.
+static void of_problem(const problem *p) {
+    kit_case(
+        "%s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, %llu sources, "
+        "blocks of %u rows",
+        flood_input_name(p->input), p->map.width, p->map.height, p->map.pitch, p->map.type,
+        p->map.connectivity, p->map.has_nodata, p->level, p->seed_count, rows);
 }
 
 static tmap_flood_heights heights_of(const void *data, const void *tiles) {
@@ -61,13 +62,18 @@ static tmap_u64 result_bytes(const tmap_flood_plan *plan) {
     return 4 * tmap_flood_words(plan->map.width) * plan->map.height;
 }
 
+// Poisons the result of a problem.
+static void poison(const problem *p) {
+    CHECK(cudaMemset(p->out, KIT_POISON, 4 * p->map.width * p->map.height));
+}
+
 // Compares a result of the device, and what is behind it.
 static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
-    const tmap_u64 width = p->map.width, words = tmap_flood_words(width);
+    const tmap_u64 width = p->map.width, words = tmap_flood_words(width),
+                   all = 4 * p->map.height * width;
     const tmap_u64 bytes = result_bytes(plan);
+    const unsigned char *got = (unsigned char *)kit_to_host(p->out, all > bytes ? all : bytes);
     tmap_u64 wrong = 0;
-    unsigned char *got = (unsigned char *)malloc((size_t)bytes + GUARD);
-    CHECK(cudaMemcpy(got, p->out, (size_t)bytes + GUARD, cudaMemcpyDeviceToHost));
     for (tmap_u64 y = 0; y < p->map.height; ++y)
         for (tmap_u64 x = 0; x < (plan->form == TMAP_FLOOD_BITS ? words * 32 : width); ++x) {
             const int want = x < width && p->want[y * width + x];
@@ -80,59 +86,57 @@ static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
                 wrong += memcmp(got + 4 * (y * width + x), &depth, 4) != 0;
             }
         }
-    for (tmap_u64 i = 0; i < GUARD; ++i) wrong += got[bytes + i] != 0xa5;
-    ++cases;
-    if (wrong) fail(p, what, wrong);
-    free(got);
+    for (tmap_u64 i = bytes; i < all; ++i) wrong += got[i] != KIT_POISON;
+    of_problem(p);
+    EXPECT(!wrong, "%s %llu", what, wrong);
 }
 
 // A flood of a form, alone and with tiles.
 static void check(problem *p, int form) {
     if (!check_turn()) return;
     const tmap_flood_plan plan = plan_of(&p->map, form, p->seed_count);
-    void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
-    CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    void *tiles = kit_device(tmap_flood_tiles_bytes(&plan));
+    poison(p);
     CHECK(cudaMemset(p->workspace, 0xc3, (size_t)plan.workspace));
     CHECK(run(p, &plan, NULL));
     compare(p, &plan, "wrong cells:");
-    CHECK(cudaMemset(p->out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    poison(p);
     CHECK(cudaMemset(tiles, 0x3c, (size_t)tmap_flood_tiles_bytes(&plan)));
     CHECK(tmap_flood_tiles(&plan, p->device, tiles, 0));
     CHECK(run(p, &plan, tiles));
     compare(p, &plan, "wrong cells with tiles:");
-    CHECK(cudaFree(tiles));
 }
 
 static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
     problem p = make(map, input, level, seeds, salt);
     check(&p, (int)(salt % 3));
-    problem_free(&p);
+    kit_release(0);
 }
 
 // ---- cases --------------------------------------------------------------------------------------
 
-static void check_sizes(int full) {
+static void check_sizes(void) {
     static const tmap_u32 sizes[][2] = {{1, 1},     {1, 2},    {2, 1},    {1, 131},   {1031, 1},
                                         {3, 3},     {31, 37},  {64, 5},   {512, 4},   {513, 129},
                                         {511, 127}, {515, 64}, {61, 131}, {1040, 17}, {1025, 259}};
     tmap_u32 salt = 0;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    for (unsigned i = 0; i < COUNT(sizes); ++i) {
         const int large = sizes[i][0] * sizes[i][1] > 4000;
         for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
             tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
-            if (!full && salt % (large ? 7 : 3)) continue;
+            if (!kit_full && salt % (large ? 7 : 3)) continue;
             rows = salt % 4 ? 128 : 64;
             check_all(map, input, 0, 1 + salt % 3, salt);
             map.connectivity ^= 4 ^ 8;
-            if (full) check_all(map, input, 0, 1, salt);
+            if (kit_full) check_all(map, input, 0, 1, salt);
         }
     }
 }
 
-static void check_random(int full) {
-    const int count = full ? 400 : 60;
+static void check_random(void) {
+    const int count = kit_full ? 400 : 60;
     for (int i = 0; i < count; ++i) {
-        const tmap_u32 salt = flood_hash((tmap_u32)i + 79), area = full ? 400000 : 6000;
+        const tmap_u32 salt = flood_hash((tmap_u32)i + 79), area = kit_full ? 400000 : 6000;
         const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 64 : 40);
         const tmap_u32 high = area / width ? area / width : 1;
         const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
@@ -146,20 +150,20 @@ static void check_random(int full) {
 
 // Maps with blocks that are whole, aligned and not, which take ways of their own: of 16 bits and of
 // 32.
-static void check_whole(int full) {
+static void check_whole(void) {
     for (int i = 0; i < FLOOD_INPUTS; ++i)
         for (int eight = 0; eight < 2; ++eight)
             for (int type = 0; type < 3; ++type) {
                 tmap_raster_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
                 problem p;
-                if (!full && (i + eight + type) % 3) continue;
+                if (!kit_full && (i + eight + type) % 3) continue;
                 map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
                 map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
                 if (i % 5 == 0) map.pitch = 1032;
                 p = make(map, i, 0, 2, (tmap_u32)i);
                 for (int form = 0; form < 3; ++form)
-                    if (full || form == 0 || (i + eight) % 5 == 0) check(&p, form);
-                problem_free(&p);
+                    if (kit_full || form == 0 || (i + eight) % 5 == 0) check(&p, form);
+                kit_release(0);
             }
 }
 
@@ -174,14 +178,13 @@ static void check_again_plain(void) {
             problem p;
             char *tiles;
             rows = 128, p = make(map, FLOOD_NOISE_650, 0, 2, 5), plan = plan_of(&map, 0, 2);
-            tiles = (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
+            tiles = (char *)kit_device(tmap_flood_tiles_bytes(&plan));
             CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
             CHECK(cudaMemcpy(tiles + 9 * sizeof dry, &dry, sizeof dry, cudaMemcpyHostToDevice));
-            CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+            poison(&p);
             CHECK(run(&p, &plan, tiles));
             compare(&p, &plan, "wrong cells where all tiles are mixed:");
-            CHECK(cudaFree(tiles));
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -213,7 +216,7 @@ static void check_corners(void) {
                 p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
                 check(&p, TMAP_FLOOD_U8);
             }
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -222,12 +225,12 @@ static void check_levels(void) {
     const double huge = HUGE_VAL;
     const double levels[] = {-huge, -1e300, -2147483648.0, -32769, -5,   -4.5,        -4,
                              0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
-    for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
+    for (unsigned i = 0; i < COUNT(levels); ++i)
         for (int type = 0; type < 3; ++type) {
             tmap_raster_map map = {37, 5, 40, i % 3 ? -5 : 0.5, (int)(i % 2), type, 8};
             problem p = make(map, FLOOD_NOISE_650, levels[i], 2, i);
             check(&p, TMAP_FLOOD_U8);
-            problem_free(&p);
+            kit_release(0);
         }
 }
 
@@ -280,12 +283,12 @@ static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
                              -2147483648.0,
                              -2147483647.5};
     const double none[] = {0, HUGE_VAL, 1 + 0x1p-24, 2147483647.0, 32767, (double)NAN};
-    enum { HEIGHTS = sizeof h / sizeof *h };
-    for (unsigned i = 0; i < 3 * sizeof levels / sizeof *levels; ++i) {
+    enum { HEIGHTS = COUNT(h) };
+    for (unsigned i = 0; i < 3 * COUNT(levels); ++i) {
         const double level = levels[i / 3];
         tmap_raster_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
         const tmap_u64 count = width * height;
-        tmap_flood_seed *seeds = (tmap_flood_seed *)malloc((size_t)count * sizeof *seeds);
+        tmap_flood_seed *seeds = (tmap_flood_seed *)kit_host(count * sizeof *seeds);
         problem p = make(map, FLOOD_DRY, level, count, 1);
         const double most = map.type == TMAP_RASTER_I16 ? 32767 : 2147483647.0;
         for (tmap_u64 c = 0; c < count; ++c) {
@@ -300,19 +303,18 @@ static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
         CHECK(cudaMemcpy(p.device_seeds, seeds, (size_t)count * sizeof *seeds,
                          cudaMemcpyHostToDevice));
         check(&p, i % 2 ? TMAP_FLOOD_DEPTH : TMAP_FLOOD_U8);
-        free(seeds);
-        problem_free(&p);
+        kit_release(0);
     }
 }
 
 // Rising water: areas, and volumes to the last bit of integers.
-static void check_rising(int full) {
+static void check_rising(void) {
     static const double levels[] = {-20000, -3000.5, -100, 0, 40, 3000, 4000, 1e6, 100.25};
-    enum { LEVELS = sizeof levels / sizeof *levels };
-    for (int i = 0; i < (full ? 12 : 4); ++i) {
-        tmap_raster_map map = {full ? 1100u : 530u,
-                               full ? 700u : 140u,
-                               full ? 1100u : 531u,
+    enum { LEVELS = COUNT(levels) };
+    for (int i = 0; i < (kit_full ? 12 : 4); ++i) {
+        tmap_raster_map map = {kit_full ? 1100u : 530u,
+                               kit_full ? 700u : 140u,
+                               kit_full ? 1100u : 531u,
                                FLOOD_NODATA,
                                i % 2,
                                i % 3,
@@ -320,17 +322,14 @@ static void check_rising(int full) {
         const int input = i % 3 == 2 ? FLOOD_NOISE_593 : FLOOD_TERRAIN;
         problem p = make(map, input, 0, 2, (tmap_u32)i);
         const tmap_flood_plan plan = plan_of(&map, TMAP_FLOOD_BITS, 2);
-        tmap_flood_lake lakes[LEVELS + 1], guard;
-        void *tiles = device_alloc((size_t)tmap_flood_tiles_bytes(&plan));
-        void *out = device_alloc(sizeof lakes);
-        CHECK(cudaMemset(out, 0xa5, sizeof lakes));
-        memset(&guard, 0xa5, sizeof guard);
+        tmap_flood_lake lakes[LEVELS];
+        void *tiles = kit_device(tmap_flood_tiles_bytes(&plan));
+        tmap_flood_lake *out = (tmap_flood_lake *)kit_guarded(LEVELS * sizeof *out);
         CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
         CHECK(tmap_flood_levels(&plan, heights_of(p.device, tiles),
-                                rise_of(p.device_seeds, 2, levels, LEVELS), p.workspace,
-                                (tmap_flood_lake *)out, 0));
+                                rise_of(p.device_seeds, 2, levels, LEVELS), p.workspace, out, 0));
         CHECK(cudaMemcpy(lakes, out, sizeof lakes, cudaMemcpyDeviceToHost));
-        for (int l = 0; l < LEVELS; ++l, ++cases) {
+        for (int l = 0; l < LEVELS; ++l) {
             const tmap_u64 area = flood_fill(&map, p.host, p.seeds, 2, levels[l], p.want);
             double heights = 0, volume;
             for (tmap_u64 c = 0; c < map.width * map.height; ++c)
@@ -338,14 +337,13 @@ static void check_rising(int full) {
                     heights += tmap_raster_value(&map, p.host, c % map.width, c / map.width);
             volume = area ? (double)area * levels[l] - heights : 0;
             p.level = levels[l];
-            if (lakes[l].area != area) fail(&p, "wrong area:", lakes[l].area);
-            if (fabs(lakes[l].volume - volume) > (map.type == TMAP_RASTER_F32 ? 1e-9 * volume : 0))
-                fail(&p, "wrong volume:", (tmap_u64)lakes[l].volume);
+            of_problem(&p);
+            EXPECT(lakes[l].area == area, "%llu cells", lakes[l].area);
+            EXPECT(fabs(lakes[l].volume - volume) <=
+                       (map.type == TMAP_RASTER_F32 ? 1e-9 * volume : 0),
+                   "a volume of %g, not %g", lakes[l].volume, volume);
         }
-        if (memcmp(lakes + LEVELS, &guard, sizeof guard)) fail(&p, "one lake too many", 0);
-        CHECK(cudaFree(tiles));
-        CHECK(cudaFree(out));
-        problem_free(&p);
+        kit_release(0);
     }
 }
 
@@ -357,21 +355,19 @@ static void check_planned(tmap_raster_map map, int form) {
     tmap_flood_plan plan;
     CHECK(tmap_flood_plan_make(&map, form, 2, &plan));
     p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
-    CHECK(cudaMemset(p.out, 0xa5, (size_t)result_bytes(&plan) + GUARD));
+    poison(&p);
     CHECK(run(&p, &plan, NULL));
     compare(&p, &plan, "wrong cells on this device:");
-    problem_free(&p);
+    kit_release(0);
 }
 
-static const char *const devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
-enum { DEVICES = sizeof devices / sizeof *devices };
+enum { DEVICES = COUNT(kit_devices) };
 
 // A plan from facts alone beside what is known of seven devices and beside the plan for the current
 // one, which the CPU machine takes from the environment.
 static void check_plan_of(void) {
     static const tmap_u32 shared[DEVICES] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
                                              227 << 10, 227 << 10, 99 << 10};
-    char *before = getenv("SIMT_DEVICE");
     for (unsigned i = 0; i < DEVICES; ++i) {
         const tmap_raster_map map = {1030, 131 + i, 1032, 0, 0, (int)i % 3, 4};
         tmap_raster_map large = map;
@@ -379,58 +375,49 @@ static void check_plan_of(void) {
         tmap_facts facts, here;
         memset(&facts, 0x5a, sizeof facts);
         facts.device.block_shared = shared[i];
-        setenv("SIMT_DEVICE", devices[i], 1);
+        kit_set_device(kit_devices[i]);
+        kit_case("device %s", kit_devices[i]);
         CHECK(tmap_flood_plan_make(&map, (int)i % 3, i, &a));
         CHECK(tmap_device_facts_get(&here.device));
         large.width = large.pitch = large.height = (1ull << 31) - 1;
-        cases += 4;
-        if (tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) != TMAP_OK ||
-            b.rows != (i ? 128 : 64) || b.form != (int)i % 3 || b.map.height != map.height)
-            printf("FAIL a plan for %s\n", devices[i]), ++failures;
-        if (here.device.block_shared == shared[i] &&
-            (a.rows != b.rows || a.blocks_x != b.blocks_x || a.blocks_y != b.blocks_y ||
-             memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))))
-            printf("FAIL the plan for %s is another one\n", devices[i]), ++failures;
-        if (tmap_flood_plan_of(&large, 0, 1, &facts, &b) != TMAP_ERANGE)
-            printf("FAIL a map too large\n"), ++failures;
-        if (tmap_flood_plan_of(&map, 0, 1, NULL, &b) != TMAP_EINVAL)
-            printf("FAIL no facts\n"), ++failures;
+        expect(tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) == TMAP_OK &&
+                   b.rows == (i ? 128 : 64) && b.form == (int)i % 3 && b.map.height == map.height,
+               "a plan from facts");
+        expect(here.device.block_shared != shared[i] ||
+                   (a.rows == b.rows && a.blocks_x == b.blocks_x && a.blocks_y == b.blocks_y &&
+                    !memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))),
+               "the plan of the device is another one");
+        RETURNS(tmap_flood_plan_of(&large, 0, 1, &facts, &b), TMAP_ERANGE);
+        RETURNS(tmap_flood_plan_of(&map, 0, 1, NULL, &b), TMAP_EINVAL);
     }
-    if (before)
-        setenv("SIMT_DEVICE", before, 1);
-    else
-        unsetenv("SIMT_DEVICE");
+    kit_set_device(NULL);
 }
 
 // Facts of devices, which the CPU machine takes from the environment. A plan for a device of more
 // shared memory is refused by one of less.
 static void check_devices(void) {
     const tmap_raster_map map = {1030, 131, 1032, 0, 0, TMAP_RASTER_F32, 4};
-    char *before = getenv("SIMT_DEVICE");
     tmap_flood_plan plan;
     problem p;
     int shared;
     for (unsigned i = 0; i < DEVICES; ++i) {
-        setenv("SIMT_DEVICE", devices[i], 1);
+        kit_set_device(kit_devices[i]);
         for (int form = 0; form < 3; ++form) {
             tmap_raster_map other = map;
             other.type = (int)(i + (unsigned)form) % 3, other.connectivity = i % 2 ? 8 : 4;
             check_planned(other, form);
         }
     }
-    setenv("SIMT_DEVICE", "9.0", 1);
+    kit_set_device("9.0");
     CHECK(tmap_flood_plan_make(&map, TMAP_FLOOD_U8, 2, &plan));
     p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
-    setenv("SIMT_DEVICE", "7.5", 1);
+    kit_set_device("7.5");
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    ++cases;
-    if (shared < 73792 && !run(&p, &plan, NULL)) fail(&p, "a plan of another device taken", 0);
+    of_problem(&p);
+    expect(shared >= 73792 || run(&p, &plan, NULL), "a plan of another device is refused");
     cudaGetLastError();
-    if (before)
-        setenv("SIMT_DEVICE", before, 1);
-    else
-        unsetenv("SIMT_DEVICE");
-    problem_free(&p);
+    kit_set_device(NULL);
+    kit_release(0);
 }
 
 // The shared memory that a kernel may have is never lowered, so that two threads of the host can
@@ -445,9 +432,9 @@ static void check_limit_kept(void) {
         rows = i ? 64 : 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
         CHECK(run(&p, &plan, NULL));
         CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_flood_local_kernel));
-        limits[i] = a.maxDynamicSharedSizeBytes, ++cases;
-        if (i && limits[1] < limits[0]) fail(&p, "a limit lowered to", (tmap_u64)limits[1]);
-        problem_free(&p);
+        limits[i] = a.maxDynamicSharedSizeBytes;
+        expect(!i || limits[1] >= limits[0], "a limit is not lowered");
+        kit_release(0);
     }
 }
 
@@ -458,13 +445,12 @@ static void check_error_kept(void) {
     const double levels[2] = {-5, 5};
     tmap_flood_plan plan;
     problem p;
-    char *tiles, *never;
+    char *tiles;
     rows = 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
-    tiles =
-        (char *)device_alloc((size_t)tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
-    if (cudaMalloc((void **)&never, (size_t)1 << 50) != cudaErrorMemoryAllocation)
-        fail(&p, "a petabyte allocated", 0);
-    for (int i = 0; i < 6; ++i, ++cases) {
+    tiles = (char *)kit_device(tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
+    of_problem(&p);
+    earlier_error();
+    for (int i = 0; i < 6; ++i) {
         tmap_flood_plan other = plan;
         cudaError_t error = cudaSuccess;
         if (i == 0) error = run(&p, &plan, NULL);
@@ -476,18 +462,14 @@ static void check_error_kept(void) {
                 p.workspace, (tmap_flood_lake *)(tiles + tmap_flood_tiles_bytes(&plan)), 0);
         if (i == 4) error = tmap_flood_plan_make(&map, TMAP_FLOOD_DEPTH, 1, &other);
         if (i == 5)
-            error = tmap_flood(&other, heights_of(NULL, NULL), sources_of(p.device_seeds, 1, 0),
-                               p.workspace, p.out, 0) == cudaErrorInvalidValue
-                        ? cudaSuccess
-                        : cudaErrorUnknown;
-        if (error) fail(&p, "an earlier error reported by call", (tmap_u64)i);
-        if (cudaPeekAtLastError() != cudaErrorMemoryAllocation)
-            fail(&p, "an earlier error cleared by call", (tmap_u64)i), i = 6;
+            REFUSED(tmap_flood(&other, heights_of(NULL, NULL), sources_of(p.device_seeds, 1, 0),
+                               p.workspace, p.out, 0));
+        EXPECT(error == cudaSuccess, "call %d reports an earlier error", i);
+        EXPECT(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "call %d clears it", i);
     }
     cudaGetLastError();
     CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(tiles));
-    problem_free(&p);
+    kit_release(0);
 }
 
 static void check_refused(void) {
@@ -497,8 +479,11 @@ static void check_refused(void) {
     tmap_flood_plan plan, other;
     rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
-    for (int i = 0; i < 15; ++i, ++cases) {
+    of_problem(&p);
+    for (int i = 0; i < 15; ++i) {
+        const int form = i == 9 ? 3 : i == 10 ? -1 : 0;
         tmap_raster_map bad = map;
+        cudaError_t error = i == 14 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
         if (i == 0) bad.width = 0;
         if (i == 1) bad.height = 0;
         if (i == 2) bad.pitch = 299;
@@ -507,21 +492,15 @@ static void check_refused(void) {
         if (i == 5) bad.connectivity = 6;
         if (i == 6) bad.width = bad.pitch = 1ull << 31;
         if (i == 7) bad.height = 1ull << 31;
+        if (i == 13) error = cudaSuccess;
         if (i == 14) bad.width = bad.pitch = bad.height = (1ull << 31) - 1;
         other = plan;
-        if (tmap_flood_plan_make(i == 8 ? NULL : &bad,
-                                 i == 9    ? 3
-                                 : i == 10 ? -1
-                                           : 0,
-                                 i == 11 ? 1ull << 31 : 1, i == 12 ? NULL : &other) !=
-                (i == 13   ? cudaSuccess
-                 : i == 14 ? cudaErrorInvalidConfiguration
-                           : cudaErrorInvalidValue) ||
-            (i != 13 && memcmp(&other, &plan, sizeof plan)))
-            fail(&p, "bad map taken:", (tmap_u64)i);
+        EXPECT(tmap_flood_plan_make(i == 8 ? NULL : &bad, form, i == 11 ? 1ull << 31 : 1,
+                                    i == 12 ? NULL : &other) == error,
+               "bad map %d", i);
+        EXPECT(i == 13 || !memcmp(&other, &plan, sizeof plan), "bad map %d: a plan is written", i);
     }
-    CHECK(cudaMemset(p.out, 0xa5, 4 * 300 * 41 + GUARD));
-    for (int i = 0; i < 12; ++i, ++cases) {
+    for (int i = 0; i < 12; ++i) {
         const tmap_flood_plan *a = i == 0 ? NULL : &plan;
         const char *heights = i == 1 ? NULL : (char *)p.device + (i == 2);
         const tmap_flood_seed *seeds =
@@ -529,51 +508,37 @@ static void check_refused(void) {
         char *workspace = i == 5 ? NULL : (char *)p.workspace + (i == 6 ? 8 : 0);
         char *out = i == 7 ? NULL : (char *)p.out + (i == 8 ? 2 : 0);
         void *tiles = i == 9 ? NULL : (char *)p.workspace + (i == 10 ? 8 : 0);
+        tmap_flood_lake *lakes = (tmap_flood_lake *)(i == 8 ? out + 2 : out);
         const tmap_u64 count = i == 11 ? 3 : 2;
         const tmap_flood_sources sources = sources_of(seeds, count, 0);
-        if ((i < 9 || i == 11) && tmap_flood(a, heights_of(heights, NULL), sources, workspace, out,
-                                             0) != cudaErrorInvalidValue)
-            fail(&p, "bad argument taken:", (tmap_u64)i);
-        if ((i != 9 && tmap_flood(a, heights_of(heights, tiles), sources, workspace, out, 0) !=
-                           cudaErrorInvalidValue) ||
-            tmap_flood_levels(a, heights_of(heights, tiles), rise_of(seeds, count, &level, 1),
-                              workspace, (tmap_flood_lake *)(out ? out + (i == 8 ? 2 : 0) : out),
-                              0) != cudaErrorInvalidValue)
-            fail(&p, "bad argument taken with tiles:", (tmap_u64)i);
-        if ((i < 3 || i == 9 || i == 10) &&
-            tmap_flood_tiles(a, heights, tiles, 0) != cudaErrorInvalidValue)
-            fail(&p, "bad argument taken for tiles:", (tmap_u64)i);
+        const tmap_flood_rise rise = rise_of(seeds, count, &level, 1);
+        kit_more(", bad argument %d", i);
+        if (i < 9 || i == 11)
+            REFUSED(tmap_flood(a, heights_of(heights, NULL), sources, workspace, out, 0));
+        if (i != 9) REFUSED(tmap_flood(a, heights_of(heights, tiles), sources, workspace, out, 0));
+        REFUSED(tmap_flood_levels(a, heights_of(heights, tiles), rise, workspace, lakes, 0));
+        if (i < 3 || i == 9 || i == 10) REFUSED(tmap_flood_tiles(a, heights, tiles, 0));
     }
-    CHECK(cudaMemcpy(p.got, p.out, 4 * 300 * 41 + GUARD, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < 4 * 300 * 41 + GUARD; ++i)
-        if (p.got[i] != 0xa5) fail(&p, "written in spite of an error:", i), i = 1ull << 40;
-    problem_free(&p);
+    expect(kit_device_all(p.out, 4 * 300 * 41, KIT_POISON), "written in spite of an error");
+    kit_release(0);
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0, full;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    kit_begin();
     check_error_kept();
     check_limit_kept();
     check_plan_of();
     check_devices();
-    check_sizes(full);
-    check_random(full);
-    check_whole(full);
+    check_sizes();
+    check_random();
+    check_whole();
     check_again_plain();
     check_corners();
     check_levels();
     check_extremes(20, 1, 20);
     check_extremes(512, 65, 512);
     check_extremes(512, 65, 513);
-    check_rising(full);
+    check_rising();
     check_refused();
-    printf("%d cases, %d failures\n", cases, failures);
-    return failures != 0;
+    return kit_end("test_flood");
 }

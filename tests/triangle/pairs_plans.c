@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pairs_plans.c: plans of the engine for pairs from facts of devices, without CUDA: what is known of
 // them by hand, on the H200 and on small devices; what the makers refuse.
-#include "check.h"
+#include "kit.h"
 
 #include <threadmap/triangle.h>
 
@@ -23,31 +23,31 @@ static tmap_facts facts_of(tmap_u32 registers, tmap_u32 fixed, tmap_u32 threads)
 static void pairs(void) {
     const tmap_facts f = facts_of(32, 0, 1024), full = facts_of(255, 40000, 128);
     tmap_pairs_plan p;
-    CHECK(tmap_pairs_plan_of(131072, 3, 4, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(tmap_pairs_plan_pairs(&p) == 8589869056ull, "%llu", tmap_pairs_plan_pairs(&p));
-    CHECK(p.items == 32896 && p.cut == 0 && p.band == 512, "%llu items", p.items);
-    CHECK(p.shared == 6144 && p.block == 128 && !p.kernel, "%u bytes", p.shared);
-    CHECK(p.resident == 16 * 132 && p.grid == 32896, "%u blocks of %u", p.grid, p.resident);
-    CHECK(tmap_pairs_fold_bytes(&p, 8) == 16 + 8 * 32896, "%s", "a workspace");
-    CHECK(tmap_pairs_select_bytes(&p, TMAP_PAIRS_FIXED_ORDER) == 263184, "%s", "a workspace");
+    expect(tmap_pairs_plan_of(131072, 3, 4, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(tmap_pairs_plan_pairs(&p) == 8589869056ull, "%llu", tmap_pairs_plan_pairs(&p));
+    EXPECT(p.items == 32896 && p.cut == 0 && p.band == 512, "%llu items", p.items);
+    EXPECT(p.shared == 6144 && p.block == 128 && !p.kernel, "%u bytes", p.shared);
+    EXPECT(p.resident == 16 * 132 && p.grid == 32896, "%u blocks of %u", p.grid, p.resident);
+    expect(tmap_pairs_fold_bytes(&p, 8) == 16 + 8 * 32896, "a workspace");
+    expect(tmap_pairs_select_bytes(&p, TMAP_PAIRS_FIXED_ORDER) == 263184, "a workspace");
     // Few tiles are cut into bands of 16 rows.
-    CHECK(tmap_pairs_plan_of(3000, 8, 8, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.items == 21 * 32 && p.cut == 5 && p.band == 16, "%llu items", p.items);
-    CHECK(p.shared == 32768 && p.resident == 6 * 132, "%u of %u bytes", p.resident, p.shared);
+    expect(tmap_pairs_plan_of(3000, 8, 8, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(p.items == 21 * 32 && p.cut == 5 && p.band == 16, "%llu items", p.items);
+    EXPECT(p.shared == 32768 && p.resident == 6 * 132, "%u of %u bytes", p.resident, p.shared);
     // Two blocks by registers, and three by shared memory.
-    CHECK(tmap_pairs_plan_of(3000, 8, 8, &full, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.resident == 2 * 132 && p.grid == 21 * 32, "%u", p.resident);
+    expect(tmap_pairs_plan_of(3000, 8, 8, &full, &p) == TMAP_OK, "a plan");
+    EXPECT(p.resident == 2 * 132 && p.grid == 21 * 32, "%u", p.resident);
 }
 
 static void rows(void) {
     const tmap_facts f = facts_of(124, 0, 128);
     tmap_pairs_plan p;
-    CHECK(tmap_pairs_rows_plan_of(131072, 4, 4, 12, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.items == 8256 && p.side == 1024 && p.cut == 0, "%llu items", p.items);
-    CHECK(p.shared == 6144 && p.resident == 4 * 132, "%u of %u bytes", p.resident, p.shared);
-    CHECK(tmap_pairs_rows_bytes(&p, 12) == 202900480, "%llu", tmap_pairs_rows_bytes(&p, 12));
-    CHECK(tmap_pairs_rows_plan_of(3000, 4, 4, 12, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.items == 24 * 25 / 2 && p.side == 128, "%llu items", p.items);
+    expect(tmap_pairs_rows_plan_of(131072, 4, 4, 12, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(p.items == 8256 && p.side == 1024 && p.cut == 0, "%llu items", p.items);
+    EXPECT(p.shared == 6144 && p.resident == 4 * 132, "%u of %u bytes", p.resident, p.shared);
+    EXPECT(tmap_pairs_rows_bytes(&p, 12) == 202900480, "%llu", tmap_pairs_rows_bytes(&p, 12));
+    expect(tmap_pairs_rows_plan_of(3000, 4, 4, 12, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(p.items == 24 * 25 / 2 && p.side == 128, "%llu items", p.items);
 }
 
 static void stores(void) {
@@ -56,32 +56,32 @@ static void stores(void) {
     const tmap_pairs_store_shape sums = {4096, 300, 4, TMAP_PAIRS_LOWER, 4};
     const tmap_pairs_store_shape large = {8192, 16, 4, TMAP_PAIRS_LOWER, 4};
     tmap_pairs_plan p;
-    CHECK(tmap_pairs_store_plan_of(condensed, &p) == TMAP_OK, "%s", "a plan");
+    expect(tmap_pairs_store_plan_of(condensed, &p) == TMAP_OK, "a plan");
     // 241 tiles across, as rows begin up to 8 values before a tile; the last row of them has none.
-    CHECK(p.items == 241 * 242 / 2 - 1 && p.grid == p.items, "%llu items", p.items);
-    CHECK(tmap_pairs_store_bytes(&p) == 1887375360, "%llu", tmap_pairs_store_bytes(&p));
-    CHECK(p.shared == (2 * 128 + 8 + 1) * 16 && p.block == 512, "%u bytes", p.shared);
-    CHECK(tmap_pairs_store_plan_of(bits, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.items == 64 && p.step == 32 && tmap_pairs_store_bytes(&p) == 128000, "%llu", p.step);
-    CHECK(tmap_pairs_store_sums_plan_of(sums, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.side == 128 && p.block == 256 && p.shared == 10 * 265 * 16, "%u bytes", p.shared);
-    CHECK(tmap_pairs_store_sums_plan_of(large, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.side == 256 && p.shared == 4 * (2 * 256 + 9) * 16, "%u bytes", p.shared);
+    EXPECT(p.items == 241 * 242 / 2 - 1 && p.grid == p.items, "%llu items", p.items);
+    EXPECT(tmap_pairs_store_bytes(&p) == 1887375360, "%llu", tmap_pairs_store_bytes(&p));
+    EXPECT(p.shared == (2 * 128 + 8 + 1) * 16 && p.block == 512, "%u bytes", p.shared);
+    expect(tmap_pairs_store_plan_of(bits, &p) == TMAP_OK, "a plan");
+    EXPECT(p.items == 64 && p.step == 32 && tmap_pairs_store_bytes(&p) == 128000, "%llu", p.step);
+    expect(tmap_pairs_store_sums_plan_of(sums, &p) == TMAP_OK, "a plan");
+    EXPECT(p.side == 128 && p.block == 256 && p.shared == 10 * 265 * 16, "%u bytes", p.shared);
+    expect(tmap_pairs_store_sums_plan_of(large, &p) == TMAP_OK, "a plan");
+    EXPECT(p.side == 256 && p.shared == 4 * (2 * 256 + 9) * 16, "%u bytes", p.shared);
 }
 
 static void frames(void) {
     const tmap_facts f = facts_of(124, 0, 512), none = facts_of(129, 0, 512);
     tmap_pairs_frames_plan p;
     // All pairs of 200 points are one tile, and 128 blocks take 32 frames each.
-    CHECK(tmap_pairs_frames_plan_of(200, 4096, 1, 24, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.bands == 1 && p.side == 200 && p.splits == 1, "%u x %u", p.bands, p.side);
-    CHECK(p.range == 32 && p.grid == 128, "%u frames, %u blocks", p.range, p.grid);
-    CHECK(p.shared <= f.device.block_shared && !tmap_pairs_frames_bytes(&p), "%u", p.shared);
-    CHECK(tmap_pairs_frames_plan_of(1000, 1024, 1, 24, &f, &p) == TMAP_OK, "%s", "a plan");
-    CHECK(p.bands > 1 && p.tiles == tmap_triangle_cells(p.bands), "%u bands", p.bands);
-    CHECK(p.ranges * p.splits == p.grid && p.ranges * p.range >= 1024, "%u blocks", p.grid);
-    CHECK(tmap_pairs_frames_plan_of(200, 4096, 1, 24, &none, &p) == TMAP_ERANGE, "%s",
-          "more registers than there are");
+    expect(tmap_pairs_frames_plan_of(200, 4096, 1, 24, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(p.bands == 1 && p.side == 200 && p.splits == 1, "%u x %u", p.bands, p.side);
+    EXPECT(p.range == 32 && p.grid == 128, "%u frames, %u blocks", p.range, p.grid);
+    EXPECT(p.shared <= f.device.block_shared && !tmap_pairs_frames_bytes(&p), "%u", p.shared);
+    expect(tmap_pairs_frames_plan_of(1000, 1024, 1, 24, &f, &p) == TMAP_OK, "a plan");
+    EXPECT(p.bands > 1 && p.tiles == tmap_triangle_cells(p.bands), "%u bands", p.bands);
+    EXPECT(p.ranges * p.splits == p.grid && p.ranges * p.range >= 1024, "%u blocks", p.grid);
+    expect(tmap_pairs_frames_plan_of(200, 4096, 1, 24, &none, &p) == TMAP_ERANGE,
+           "more registers than there are");
 }
 
 static void refusals(void) {
@@ -92,23 +92,22 @@ static void refusals(void) {
     tmap_pairs_frames_plan frames_plan;
     memset(&p, 0x77, sizeof p);
     same = p;
-    CHECK(tmap_pairs_plan_of(5, 2, 4, &f, 0) == TMAP_EINVAL, "%s", "no plan");
-    CHECK(tmap_pairs_plan_of(5, 2, 4, 0, &p) == TMAP_EINVAL, "%s", "no facts");
-    CHECK(tmap_pairs_plan_of(5, 0, 4, &f, &p) == TMAP_EINVAL, "%s", "no coordinate");
-    CHECK(tmap_pairs_plan_of(5, 9, 4, &f, &p) == TMAP_EINVAL, "%s", "9 coordinates");
-    CHECK(tmap_pairs_plan_of(5, 2, 16, &f, &p) == TMAP_EINVAL, "%s", "16 bytes");
-    CHECK(tmap_pairs_plan_of(~0u, 2, 4, &f, &p) == TMAP_EINVAL, "%s", "too many points");
-    CHECK(tmap_pairs_plan_of(5, 2, 4, &small, &p) == TMAP_ERANGE, "%s", "no block fits");
-    CHECK(tmap_pairs_rows_plan_of(5, 2, 4, 6, &f, &p) == TMAP_EINVAL, "%s", "6 bytes");
-    CHECK(tmap_pairs_rows_plan_of(5, 2, 4, 68, &f, &p) == TMAP_EINVAL, "%s", "68 bytes");
-    CHECK(tmap_pairs_rows_plan_of(5, 2, 4, 4, &small, &p) == TMAP_ERANGE, "%s", "no block fits");
-    CHECK(tmap_pairs_store_plan_of(shape, &p) == TMAP_EINVAL, "%s", "9 coordinates");
-    CHECK(tmap_pairs_store_sums_plan_of(no_layout, &p) == TMAP_EINVAL, "%s", "no layout");
-    CHECK(tmap_pairs_store_plan_of(no_layout, 0) == TMAP_EINVAL, "%s", "no plan");
-    CHECK(tmap_pairs_frames_plan_of(8, 8, 5, 16, &f, &frames_plan) == TMAP_EINVAL, "%s",
-          "5 of own");
-    CHECK(tmap_pairs_frames_plan_of(8, 8, 1, 16, 0, &frames_plan) == TMAP_EINVAL, "%s", "no facts");
-    CHECK(!memcmp(&p, &same, sizeof p), "%s", "a refusal wrote the plan");
+    expect(tmap_pairs_plan_of(5, 2, 4, &f, 0) == TMAP_EINVAL, "no plan");
+    expect(tmap_pairs_plan_of(5, 2, 4, 0, &p) == TMAP_EINVAL, "no facts");
+    expect(tmap_pairs_plan_of(5, 0, 4, &f, &p) == TMAP_EINVAL, "no coordinate");
+    expect(tmap_pairs_plan_of(5, 9, 4, &f, &p) == TMAP_EINVAL, "9 coordinates");
+    expect(tmap_pairs_plan_of(5, 2, 16, &f, &p) == TMAP_EINVAL, "16 bytes");
+    expect(tmap_pairs_plan_of(~0u, 2, 4, &f, &p) == TMAP_EINVAL, "too many points");
+    expect(tmap_pairs_plan_of(5, 2, 4, &small, &p) == TMAP_ERANGE, "no block fits");
+    expect(tmap_pairs_rows_plan_of(5, 2, 4, 6, &f, &p) == TMAP_EINVAL, "6 bytes");
+    expect(tmap_pairs_rows_plan_of(5, 2, 4, 68, &f, &p) == TMAP_EINVAL, "68 bytes");
+    expect(tmap_pairs_rows_plan_of(5, 2, 4, 4, &small, &p) == TMAP_ERANGE, "no block fits");
+    expect(tmap_pairs_store_plan_of(shape, &p) == TMAP_EINVAL, "9 coordinates");
+    expect(tmap_pairs_store_sums_plan_of(no_layout, &p) == TMAP_EINVAL, "no layout");
+    expect(tmap_pairs_store_plan_of(no_layout, 0) == TMAP_EINVAL, "no plan");
+    expect(tmap_pairs_frames_plan_of(8, 8, 5, 16, &f, &frames_plan) == TMAP_EINVAL, "5 of own");
+    expect(tmap_pairs_frames_plan_of(8, 8, 1, 16, 0, &frames_plan) == TMAP_EINVAL, "no facts");
+    expect(!memcmp(&p, &same, sizeof p), "a refusal wrote the plan");
 }
 
 int main(void) {
@@ -117,5 +116,5 @@ int main(void) {
     stores();
     frames();
     refusals();
-    return check_result("pairs_plans");
+    return kit_end("pairs_plans");
 }

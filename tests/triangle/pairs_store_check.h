@@ -8,8 +8,6 @@
 
 #include <threadmap/triangle/pairs_store.h>
 
-enum { GUARD = 256, POISON = 0x5a };
-
 // A shape of pairs_check.h and what is stored of it. bytes: of a value, 0: bits. pitch: 0, or
 // values or words beyond a row's own. shift: values by which the output, and coordinates by which
 // the points, begin further on.
@@ -23,13 +21,13 @@ static inline store_shape store_shape_of(tmap_u32 n, tmap_u32 layout) {
     return w;
 }
 
-static inline void expect_store(int ok, const char *what, store_shape w) {
+// The case: a shape that is stored.
+static inline void of_store(store_shape w) {
     static const char *const names[] = {"?", "condensed", "square", "lower"};
-    if (!ok && failures < 20)
-        printf("%s%s, %u bytes a value, pitch + %u, shift %u, %u shares: ",
-               w.layout & TMAP_PAIRS_HOLLOW ? "hollow " : "", names[w.layout & TMAPI_PAIRS_LAYOUT],
-               w.bytes, w.pitch, w.shift, w.shares);
-    expect(ok, what, w.s);
+    of_shape(w.s);
+    kit_more(", %s%s, %u bytes a value, pitch + %u, shift %u, %u shares",
+             w.layout & TMAP_PAIRS_HOLLOW ? "hollow " : "", names[w.layout & TMAPI_PAIRS_LAYOUT],
+             w.bytes, w.pitch, w.shift, w.shares);
 }
 
 // What a pair's value is: below 2^24, so that a float holds it, and different for all pairs.
@@ -51,14 +49,13 @@ static inline cudaError_t sums_plan(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
     return tmap_pairs_store_sums_plan_make(shape, kernel, out);
 }
 
-// Every byte of an output of `bytes` bytes with its guards. numbers: 1: values are pair_number's.
+// Every byte of an output of `bytes` bytes, of which `shift` values come before the first.
 static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
     const tmap_u32 layout = w.layout & TMAPI_PAIRS_LAYOUT, element = w.bytes ? w.bytes : 4;
     const tmap_u32 columns = w.s.others ? w.s.others : w.s.n;
     const tmap_u64 pitch = (w.bytes ? columns : (columns + 31) / 32) + w.pitch;
-    unsigned char *all = (unsigned char *)malloc(bytes), *out = all + GUARD + w.shift * element;
+    unsigned char *all = (unsigned char *)kit_host(bytes), *out = all + w.shift * element;
     tmap_u64 at = 0;
-    memset(all, POISON, bytes);
     for (tmap_u32 set = 0; set < w.s.sets; ++set)
         for (tmap_u32 i = 0; i < w.s.rows; ++i) {
             const tmap_u32 first = layout == TMAP_PAIRS_CONDENSED ? i + 1 : 0;
@@ -91,16 +88,13 @@ static inline void restrict_plan(store_shape w, tmap_pairs_plan *plan) {
     if (w.pitch) CHECK(tmap_pairs_store_plan_pitch(plan, plan->step + w.pitch));
 }
 
-// Points of a shape `shift` coordinates further on than an allocation; *base is to be freed.
-static inline void *shifted_points(tmap_u32 n, store_shape w, void **base) {
+// Points of a shape `shift` coordinates further on than an allocation.
+static inline void *shifted_points(tmap_u32 n, store_shape w) {
     const tmap_u64 bytes = (tmap_u64)n * w.s.sets * w.s.d * w.s.size;
-    void *points = numbered_points(0, n, w.s);
-    CHECK(cudaMalloc(base, bytes + w.shift * w.s.size + 1));
-    if (bytes)
-        CHECK(cudaMemcpy((char *)*base + w.shift * w.s.size, points, bytes,
-                         cudaMemcpyDeviceToDevice));
-    CHECK(cudaFree(points));
-    return (char *)*base + w.shift * w.s.size;
+    const void *points = numbered_points(0, n, w.s);
+    char *to = (char *)kit_device(bytes + w.shift * w.s.size) + w.shift * w.s.size;
+    if (bytes) CHECK(cudaMemcpy(to, points, bytes, cudaMemcpyDeviceToDevice));
+    return to;
 }
 
 #endif

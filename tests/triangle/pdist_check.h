@@ -14,7 +14,7 @@
 #include <math.h>
 
 // Every byte of an output before a run, and of the places that a layout leaves alone.
-#define CHECK_POISON_BYTE 0x5a
+#define CHECK_POISON_BYTE 0x5a // KIT_POISON
 
 // wide: 1 for double, 0 for float values.
 TMAP_FN double check_value(const void *values, int wide, tmap_u64 at) {

@@ -65,7 +65,7 @@ static const struct kernel_of {
     {1, 8, (const void *)visit_1_double}, {3, 8, (const void *)visit_3_double},
     {8, 8, (const void *)visit_8_double},
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+enum { KERNELS = COUNT(kernels) };
 
 // shares: the launches among which the plan's items are divided.
 static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
@@ -74,13 +74,13 @@ static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
     const tmap_u64 places = (tmap_u64)s.n * columns + 1;
     tmap_pairs_plan plan;
     visits v;
-    tmap_u32 *seen = (tmap_u32 *)malloc(places * 4);
+    tmap_u32 *seen = (tmap_u32 *)kit_host(places * 4);
     tmap_u64 wrong, missed = 0, first = 0;
     s.d = k->d, s.size = k->size;
     v.n = s.n, v.m = s.others, v.d = s.d, v.size = s.size;
     v.points = numbered_points(0, s.n, s), v.others = second_points(s);
-    CHECK(cudaMalloc((void **)&v.seen, places * 4));
-    CHECK(cudaMalloc((void **)&v.wrong, 8));
+    v.seen = (tmap_u32 *)kit_device(places * 4);
+    v.wrong = (tmap_u64 *)kit_device(8);
     CHECK(cudaMemset(v.seen, 0, places * 4));
     CHECK(cudaMemset(v.wrong, 0, 8));
     make_plan(s, k->kernel, &plan);
@@ -99,13 +99,10 @@ static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
             const int pair = i < s.rows && (s.others || i < j);
             missed += seen[(tmap_u64)i * columns + j] != (pair ? s.sets : 0);
         }
-    expect(wrong == 0, "a pair with other points", s);
-    expect(missed == 0, "visits", s);
-    free(seen);
-    CHECK(cudaFree((void *)v.points));
-    if (v.others) CHECK(cudaFree((void *)v.others));
-    CHECK(cudaFree(v.seen));
-    CHECK(cudaFree(v.wrong));
+    of_shape(s);
+    expect(wrong == 0, "a pair with other points");
+    expect(missed == 0, "visits");
+    kit_release(0);
 }
 
 // ---- folds --------------------------------------------------------------------------------------
@@ -151,15 +148,15 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 static void run_fold(shape s) {
     if (!check_turn()) return;
     const tmap_u32 columns = s.others ? s.others : s.n, grids[] = {0, 1, 3, 1000};
-    far_t *got = (far_t *)malloc(s.sets * sizeof *got),
-          *before = (far_t *)malloc(s.sets * sizeof *got);
+    far_t *got = (far_t *)kit_host(s.sets * sizeof *got),
+          *before = (far_t *)kit_host(s.sets * sizeof *got);
     float *a = random_points(0, s.n, s), *b = s.others ? random_points(1, s.others, s) : a;
     far_job j;
     tmap_pairs_plan plan;
     s.d = 2, s.size = 4;
     make_plan(s, (const void *)far_kernel, &plan);
-    j.points = (const float *)to_device(a, (tmap_u64)s.n * s.sets * 8);
-    j.others = s.others ? (const float *)to_device(b, (tmap_u64)s.others * s.sets * 8)
+    j.points = (const float *)kit_to_device(a, (tmap_u64)s.n * s.sets * 8);
+    j.others = s.others ? (const float *)kit_to_device(b, (tmap_u64)s.others * s.sets * 8)
                         : (const float *)second_points(s);
     CHECK(cudaMalloc(&j.to.workspace, tmap_pairs_fold_bytes(&plan, sizeof *got)));
     CHECK(cudaMemset(j.to.workspace, 0x55, tmap_pairs_fold_bytes(&plan, sizeof *got)));
@@ -170,7 +167,8 @@ static void run_fold(shape s) {
         CHECK(cudaMemset(j.to.result, 0x55, s.sets * sizeof *got));
         CHECK(tmap_pairs_launch(&plan, &j, 0));
         CHECK(cudaMemcpy(got, j.to.result, s.sets * sizeof *got, cudaMemcpyDeviceToHost));
-        if (g) expect(memcmp(got, before, s.sets * sizeof *got) == 0, "bits over launch shapes", s);
+        of_shape(s);
+        if (g) expect(memcmp(got, before, s.sets * sizeof *got) == 0, "bits over launch shapes");
         memcpy(before, got, s.sets * sizeof *got);
     }
     for (tmap_u32 set = 0; set < s.sets; ++set) {
@@ -184,16 +182,12 @@ static void run_fold(shape s) {
                 sum += x * x + y * y;
                 if (x * x + y * y > most) most = x * x + y * y, far.i = i, far.j = k;
             }
+        of_shape(s);
         expect(got[set].distance == most && got[set].pair.i == far.i && got[set].pair.j == far.j,
-               "farthest pair", s);
-        expect(got[set].sum >= sum * (1 - 1e-5) && got[set].sum <= sum * (1 + 1e-5), "sum", s);
+               "farthest pair");
+        expect(got[set].sum >= sum * (1 - 1e-5) && got[set].sum <= sum * (1 + 1e-5), "sum");
     }
-    free(got), free(before), free(a);
-    if (s.others) free(b);
-    CHECK(cudaFree((void *)j.others));
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.to.workspace));
-    CHECK(cudaFree(j.to.result));
+    kit_release(0);
 }
 
 // ---- shared memory after a visit ----------------------------------------------------------------
@@ -231,14 +225,14 @@ static void run_bins(tmap_u32 n) {
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 k = i + 1; k < n; ++k) ++want[(i + 7 * k) % BINS];
     j.points = numbered_points(0, n, s), j.bins = 0;
-    CHECK(cudaMalloc((void **)&j.total, sizeof got));
+    j.total = (tmap_u64 *)kit_device(sizeof got);
     CHECK(cudaMemset(j.total, 0, sizeof got));
     make_plan(s, (const void *)bins_kernel, &plan);
     CHECK(tmap_pairs_launch(&plan, &j, 0));
     CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
-    expect(!memcmp(got, want, sizeof got), "shared memory after the visits", s);
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.total));
+    of_shape(s);
+    expect(!memcmp(got, want, sizeof got), "shared memory after the visits");
+    kit_release(0);
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -251,7 +245,6 @@ static void run_refusals(void) {
     void *much = NULL;
     memset(&plan, 0x77, sizeof plan);
     same = plan;
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
     REFUSED(tmap_pairs_plan_make(5, 0, 4, kernel, &plan));
     REFUSED(tmap_pairs_plan_make(5, 9, 4, kernel, &plan));
     REFUSED(tmap_pairs_plan_make(5, 2, 3, kernel, &plan));
@@ -259,7 +252,8 @@ static void run_refusals(void) {
     REFUSED(tmap_pairs_plan_make(~0u, 2, 4, kernel, &plan));
     REFUSED(tmap_pairs_plan_make(5, 2, 4, NULL, &plan));
     REFUSED(tmap_pairs_plan_make(5, 2, 4, kernel, NULL));
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
+    of_shape(s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
     same = plan;
     REFUSED(tmap_pairs_plan_rows(NULL, 1));
@@ -285,29 +279,28 @@ static void run_refusals(void) {
         REFUSED(tmap_pairs_rows_launch(NULL, &job, 0));
         REFUSED(tmap_pairs_store_launch(NULL, &job, 0));
     }
-#undef REFUSED
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan");
     // An error that an earlier call has left is not this launch's, and stays to be asked for.
     CHECK(tmap_pairs_plan_share(&plan, 0, 0));
     {
         far_job none = {0, 0, {0, 0}};
         far_t out;
         CHECK(cudaMalloc(&none.to.result, sizeof out));
-        expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation", s);
-        expect(tmap_pairs_launch(&plan, &none, 0) == cudaSuccess, "an earlier error", s);
-        expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error", s);
+        expect(cudaMalloc(&much, (size_t)1 << 60) != cudaSuccess, "a huge allocation");
+        RETURNS(tmap_pairs_launch(&plan, &none, 0), cudaSuccess);
+        expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error");
         CHECK(cudaMemcpy(&out, none.to.result, sizeof out, cudaMemcpyDeviceToHost));
-        expect(out.distance == -1 && out.pair.i == ~0u, "a share without an item", s);
-        CHECK(cudaFree(none.to.result));
+        expect(out.distance == -1 && out.pair.i == ~0u, "a share without an item");
     }
     // Sizes that no matrix of 32 bits has.
     CHECK(tmap_pairs_plan_make(131072, 3, 4, kernel, &plan));
-    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull && plan.items == 32896, "items", s);
+    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull && plan.items == 32896, "items");
     CHECK(tmap_pairs_plan_make(4000000000u, 3, 4, kernel, &plan));
-    expect(tmap_pairs_plan_pairs(&plan) == 7999999998000000000ull, "pairs", s);
-    expect(plan.items == 30517582031250ull, "items", s);
+    expect(tmap_pairs_plan_pairs(&plan) == 7999999998000000000ull, "pairs");
+    expect(plan.items == 30517582031250ull, "items");
     CHECK(tmap_pairs_plan_rows(&plan, 1));
-    expect(tmap_pairs_plan_pairs(&plan) == 3999999999ull && plan.items == 7812500, "items", s);
+    expect(tmap_pairs_plan_pairs(&plan) == 3999999999ull && plan.items == 7812500, "items");
+    kit_release(0);
 }
 
 static void run_device(const char *) {
@@ -320,9 +313,8 @@ static void run_device(const char *) {
 
 int main(void) {
     const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
-    const int skip = pairs_begin();
-    if (skip) return skip;
-    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+    kit_begin();
+    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 37 : 1)
         run_visits(shape_of(n), &kernels[n % KERNELS], 1), run_fold(shape_of(n));
     for (int i = 0; i < 6; ++i) {
         shape s = shape_of(some[i]);
@@ -348,5 +340,5 @@ int main(void) {
     run_bins(300), run_bins(1100);
     on_all_devices(run_device);
     run_refusals();
-    return pairs_end("test_pairs");
+    return kit_end("test_pairs");
 }

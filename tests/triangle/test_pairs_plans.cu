@@ -32,35 +32,36 @@ static void run_device(const char *device) {
         for (tmap_u32 d = 1; d <= TMAP_PAIRS_D_MAX; ++d)
             for (tmap_u32 size = 4; size <= 8; size += 4) {
                 const shape s = {points[i], points[i], 0, 1, d, size};
-                const tmap_pairs_store_shape few = {points[i], d, size, 1 + d % 3, 4 + d / 4 % 2 * 4};
+                const tmap_pairs_store_shape few = {points[i], d, size, 1 + d % 3,
+                                                    4 + d / 4 % 2 * 4};
                 const tmap_pairs_store_shape any = {points[i], d * d * d, size, 1 + d % 3, size};
                 const tmap_u32 bytes = 4 * (1 + (d * 5 + size) % 16);
                 CHECK(tmap_pairs_plan_make(s.n, d, size, kernel, &made));
+                of_shape(s);
                 expect(!tmap_pairs_plan_of(s.n, d, size, &facts, &of) && same_plan(&made, &of),
-                       device, s);
-                expect(made.kernel == kernel && !of.kernel, device, s);
+                       device);
+                expect(made.kernel == kernel && !of.kernel, device);
                 CHECK(tmap_pairs_rows_plan_make(s.n, d, size, bytes, kernel, &made));
                 expect(!tmap_pairs_rows_plan_of(s.n, d, size, bytes, &facts, &of) &&
                            same_plan(&made, &of),
-                       device, s);
+                       device);
                 CHECK(tmap_pairs_store_plan_make(few, kernel, &made));
-                expect(!tmap_pairs_store_plan_of(few, &of) && same_plan(&made, &of), device, s);
+                expect(!tmap_pairs_store_plan_of(few, &of) && same_plan(&made, &of), device);
                 CHECK(tmap_pairs_store_sums_plan_make(any, kernel, &made));
-                expect(!tmap_pairs_store_sums_plan_of(any, &of) && same_plan(&made, &of), device,
-                       s);
+                expect(!tmap_pairs_store_sums_plan_of(any, &of) && same_plan(&made, &of), device);
                 CHECK(tmap_pairs_frames_plan_make(s.n, 1ull << 3 * (d - 1), d % 5, bytes, kernel,
                                                   &frames_made));
                 expect(!tmap_pairs_frames_plan_of(s.n, 1ull << 3 * (d - 1), d % 5, bytes, &facts,
                                                   &frames_of) &&
                            same_frames_plan(&frames_made, &frames_of),
-                       device, s);
+                       device);
             }
-    expect(facts.device.capability >= 75 && facts.device.processors >= 1, device, shape_of(0));
+    of_shape(shape_of(0));
+    expect(facts.device.capability >= 75 && facts.device.processors >= 1, device);
 }
 
 int main(void) {
-    const int skip = pairs_begin();
-    if (skip) return skip;
+    kit_begin();
     on_all_devices(run_device);
-    return pairs_end("test_pairs_plans");
+    return kit_end("test_pairs_plans");
 }

@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-enum { GUARD = 64 };
-
 // ---- integers -----------------------------------------------------------------------------------
 
 // Word 0 counts, word 1 is the largest of the numbers that pairs give, word 2 the smallest, all
@@ -111,39 +109,17 @@ static const struct kernel_of {
     {1, 8, 7, (const void *)give_1_double_7}, {3, 8, 3, (const void *)give_3_double_3},
     {8, 8, 8, (const void *)give_8_double_8},
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
-
-// Results of device memory with guards behind them.
-static void *guarded(tmap_u64 bytes) {
-    void *device;
-    CHECK(cudaMalloc(&device, bytes + GUARD));
-    CHECK(cudaMemset(device, 0x6b, bytes + GUARD));
-    return device;
-}
-static unsigned char *from_guarded(const void *device, tmap_u64 bytes, shape s) {
-    unsigned char *host = (unsigned char *)malloc(bytes + GUARD);
-    int intact = 1;
-    CHECK(cudaMemcpy(host, device, bytes + GUARD, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < GUARD; ++i) intact &= host[bytes + i] == 0x6b;
-    expect(intact, "written behind the results", s);
-    return host;
-}
+enum { KERNELS = COUNT(kernels) };
 
 // A workspace, cleared where it has to be and garbage elsewhere, and a look at what is left of it.
 static void *workspace(const tmap_pairs_plan *plan, tmap_u32 bytes) {
     const tmap_u64 clear = tmap_pairs_rows_clear(plan);
-    void *parts = guarded(tmap_pairs_rows_bytes(plan, bytes));
+    void *parts = kit_guarded(tmap_pairs_rows_bytes(plan, bytes));
     CHECK(cudaMemset(parts, 0, clear));
     return parts;
 }
-static void workspace_end(const tmap_pairs_plan *plan, void *parts, tmap_u32 bytes, shape s) {
-    const tmap_u64 clear = tmap_pairs_rows_clear(plan);
-    unsigned char *host = from_guarded(parts, tmap_pairs_rows_bytes(plan, bytes), s);
-    int zero = 1;
-    for (tmap_u64 i = 0; i < clear; ++i) zero &= host[i] == 0;
-    expect(zero, "counters are not left zero", s);
-    free(host);
-    CHECK(cudaFree(parts));
+static void workspace_end(const tmap_pairs_plan *plan, const void *parts) {
+    expect(kit_device_all(parts, tmap_pairs_rows_clear(plan), 0), "counters are left zero");
 }
 
 // What the results are after the pairs i0 <= i < i1, j0 <= j < j1 of a set.
@@ -165,7 +141,7 @@ static void take_results(words *to, tmap_u64 points, tmap_u32 count, const unsig
 }
 
 static words *words_make(tmap_u64 points) {
-    words *w = (words *)malloc((points + 1) * sizeof *w);
+    words *w = (words *)kit_host((points + 1) * sizeof *w);
     for (tmap_u64 p = 0; p < points; ++p) w[p] = words_zero();
     return w;
 }
@@ -181,7 +157,8 @@ static int words_differ(const words *a, const words *b, tmap_u64 points, tmap_u3
 // several strips of columns and several turns of the warps: 128, 256, 512 or 1024.
 static void make_rows_plan(shape s, tmap_u32 bytes, const void *kernel, tmap_pairs_plan *plan) {
     CHECK(tmap_pairs_rows_plan_make(s.n, s.d, s.size, bytes, kernel, plan));
-    expect(plan->side == 128, "side of tiles", s);
+    of_shape(s);
+    expect(plan->side == 128, "side of tiles");
     plan->side <<= check_hash(s.n, s.rows + s.d) % 4;
     CHECK(tmap_pairs_plan_rows(plan, s.rows));
     if (s.others) CHECK(tmap_pairs_plan_others(plan, s.others));
@@ -202,9 +179,9 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
     g.n = s.n, g.m = s.others;
     g.points = numbered_points(0, s.n, s);
     g.others = second_points(s);
-    g.to.result = guarded(points * bytes);
-    g.to.result_others = s.others ? guarded(others * bytes) : 0;
-    CHECK(cudaMalloc((void **)&g.wrong, 8));
+    g.to.result = kit_guarded(points * bytes);
+    g.to.result_others = s.others ? kit_guarded(others * bytes) : 0;
+    g.wrong = (tmap_u64 *)kit_device(8);
     CHECK(cudaMemset(g.wrong, 0, 8));
     make_rows_plan(s, bytes, k->kernel, &plan);
     g.to.workspace = workspace(&plan, bytes);
@@ -212,16 +189,14 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
         tmap_pairs_plan part = plan;
         const tmap_u64 left = plan.items - first;
         const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
-        unsigned char *out;
         CHECK(tmap_pairs_plan_share(&part, first, count));
         CHECK(tmap_pairs_rows_launch(&part, &g, 0));
         first += count;
-        take_results(got, points, k->words, out = from_guarded(g.to.result, points * bytes, s));
-        free(out);
+        take_results(got, points, k->words,
+                     (unsigned char *)kit_to_host(g.to.result, points * bytes));
         if (!s.others) continue;
-        out = from_guarded(g.to.result_others, others * bytes, s);
-        take_results(got_others, others, k->words, out);
-        free(out);
+        take_results(got_others, others, k->words,
+                     (unsigned char *)kit_to_host(g.to.result_others, others * bytes));
     }
     CHECK(cudaMemcpy(&wrong, g.wrong, 8, cudaMemcpyDeviceToHost));
     for (tmap_u32 set = 0; set < s.sets; ++set) {
@@ -229,16 +204,12 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
         words *b = s.others ? want_others + (tmap_u64)set * s.others : a;
         serial(s, set, 0, s.n, 0, s.others ? s.others : s.n, k->words, a, b);
     }
-    expect(wrong == 0, "a pair with other points", s);
-    expect(!words_differ(got, want, points, k->words), "integers", s);
-    expect(!words_differ(got_others, want_others, others, k->words), "integers of others", s);
-    workspace_end(&plan, g.to.workspace, bytes, s);
-    free(want), free(want_others), free(got), free(got_others);
-    CHECK(cudaFree((void *)g.points));
-    if (g.others) CHECK(cudaFree((void *)g.others));
-    CHECK(cudaFree(g.to.result));
-    if (g.to.result_others) CHECK(cudaFree(g.to.result_others));
-    CHECK(cudaFree(g.wrong));
+    of_shape(s);
+    expect(wrong == 0, "a pair with other points");
+    expect(!words_differ(got, want, points, k->words), "integers");
+    expect(!words_differ(got_others, want_others, others, k->words), "integers of others");
+    workspace_end(&plan, g.to.workspace);
+    kit_release(0);
 }
 
 // A few tiles of many points: sides of 512, 1024, 2048.
@@ -251,15 +222,16 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
     unsigned char *out;
     giving g;
     g.n = n, g.m = 0, g.points = numbered_points(0, n, s), g.others = 0, g.to.result_others = 0;
-    g.to.result = guarded((tmap_u64)n * bytes);
-    CHECK(cudaMalloc((void **)&g.wrong, 8));
+    g.to.result = kit_guarded((tmap_u64)n * bytes);
+    g.wrong = (tmap_u64 *)kit_device(8);
     CHECK(tmap_pairs_rows_plan_make(n, s.d, s.size, bytes, k->kernel, &plan));
-    expect(plan.side == side && plan.across == (n + side - 1) / side, "side of tiles", s);
+    of_shape(s);
+    expect(plan.side == side && plan.across == (n + side - 1) / side, "side of tiles");
     if (first == ~0ull) first = plan.items - count;
     CHECK(tmap_pairs_plan_share(&plan, first, count));
     g.to.workspace = workspace(&plan, bytes);
     CHECK(tmap_pairs_launch(&plan, &g, 0));
-    out = from_guarded(g.to.result, (tmap_u64)n * bytes, s);
+    out = (unsigned char *)kit_to_host(g.to.result, (tmap_u64)n * bytes);
     take_results(got, n, k->words, out);
     for (tmap_u64 t = first; t < first + count; ++t) {
         const tmap_pair64 tile = tmap_upper_map64(t, plan.across);
@@ -267,12 +239,9 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
         serial(s, 0, (tmap_u32)i, (tmap_u32)i + side, (tmap_u32)j, end < n ? (tmap_u32)end : n,
                k->words, want, want);
     }
-    expect(!words_differ(got, want, n, k->words), "integers of large tiles", s);
-    workspace_end(&plan, g.to.workspace, bytes, s);
-    free(want), free(got), free(out);
-    CHECK(cudaFree((void *)g.points));
-    CHECK(cudaFree(g.to.result));
-    CHECK(cudaFree(g.wrong));
+    expect(!words_differ(got, want, n, k->words), "integers of large tiles");
+    workspace_end(&plan, g.to.workspace);
+    kit_release(0);
 }
 
 // The last tiles of two sets, of which the second one has more points than 2^32 / 512 tiles: they
@@ -284,10 +253,11 @@ static void run_far(tmap_u32 n, tmap_u32 others) {
     CHECK(tmap_pairs_rows_plan_make(n, 3, 4, 12, kernels[0].kernel, &plan));
     CHECK(tmap_pairs_plan_others(&plan, others));
     down = (n + plan.side - 1) / plan.side, across = (others + (plan.side - 1ull)) / plan.side;
-    expect(plan.items == down * across, "tiles of many others", s);
+    of_shape(s);
+    expect(plan.items == down * across, "tiles of many others");
     for (tmap_u64 t = plan.items < 1000 ? 0 : plan.items - 1000; t < plan.items; ++t) {
         const tmapi_pairs_place tile = tmapi_pairs_rows_place(&plan, t);
-        expect(tile.i == t / across && tile.j == t % across && !tile.set, "a tile far away", s);
+        expect(tile.i == t / across && tile.j == t % across && !tile.set, "a tile far away");
     }
 }
 
@@ -363,19 +333,18 @@ static void run_pull(shape s) {
     pulling j;
     s.d = 2, s.size = 4;
     make_rows_plan(s, sizeof(pull), (const void *)pull_kernel, &plan);
-    j.points = (const float *)to_device(a, points * 8);
-    j.others = s.others ? (const float *)to_device(b, others * 8) : 0;
+    j.points = (const float *)kit_to_device(a, points * 8);
+    j.others = s.others ? (const float *)kit_to_device(b, others * 8) : 0;
     j.to.workspace = workspace(&plan, sizeof(pull));
     for (int g = 0; g < 4; ++g) {
         if (grids[g]) plan.grid = grids[g];
-        j.to.result = guarded(bytes), j.to.result_others = guarded(bytes_others);
+        j.to.result = kit_guarded(bytes), j.to.result_others = kit_guarded(bytes_others);
         CHECK(tmap_pairs_rows_launch(&plan, &j, 0));
-        got[g] = from_guarded(j.to.result, bytes, s);
-        got_others[g] = from_guarded(j.to.result_others, bytes_others, s);
-        expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes", s);
-        expect(!memcmp(got_others[0], got_others[g], bytes_others), "bits over launch shapes", s);
-        CHECK(cudaFree(j.to.result));
-        CHECK(cudaFree(j.to.result_others));
+        got[g] = (unsigned char *)kit_to_host(j.to.result, bytes);
+        got_others[g] = (unsigned char *)kit_to_host(j.to.result_others, bytes_others);
+        of_shape(s);
+        expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes");
+        expect(!memcmp(got_others[0], got_others[g], bytes_others), "bits over launch shapes");
     }
     for (tmap_u32 set = 0; set < s.sets; ++set) {
         const float *u = a + (tmap_u64)set * s.n * 2, *v = b + (tmap_u64)set * columns * 2;
@@ -396,15 +365,13 @@ static void run_pull(shape s) {
             wrong += (tmap_u64)pull_wrong(&out_others[k], &p);
             sum_x += out_others[k].whole_x, sum_y += out_others[k].whole_y;
         }
-        expect(sum_x == 0 && sum_y == 0, "antisymmetric sums", s);
+        of_shape(s);
+        expect(sum_x == 0 && sum_y == 0, "antisymmetric sums");
     }
-    expect(wrong == 0, "pulls", s);
-    workspace_end(&plan, j.to.workspace, sizeof(pull), s);
-    for (int g = 0; g < 4; ++g) free(got[g]), free(got_others[g]);
-    free(a);
-    if (s.others) free(b);
-    CHECK(cudaFree((void *)j.points));
-    if (s.others) CHECK(cudaFree((void *)j.others));
+    of_shape(s);
+    expect(wrong == 0, "pulls");
+    workspace_end(&plan, j.to.workspace);
+    kit_release(0);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -416,7 +383,6 @@ static void run_plans(void) {
     pulling j;
     memset(&plan, 0x77, sizeof plan);
     same = plan;
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
     REFUSED(tmap_pairs_rows_plan_make(5, 0, 4, 4, kernel, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 9, 4, 4, kernel, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 3, 4, kernel, &plan));
@@ -426,37 +392,34 @@ static void run_plans(void) {
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 68, kernel, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, NULL, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, kernel, NULL));
-#undef REFUSED
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
+    of_shape(s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     // By a plan of another kind nothing is written, and the launcher for rows refuses it.
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
-    expect(tmap_pairs_rows_launch(&plan, &j, 0) == cudaErrorInvalidValue, "another kind", s);
+    REFUSED(tmap_pairs_rows_launch(&plan, &j, 0));
 #ifndef TMAP_CHECK // the kernel would end the program: test_check.cu
-    int untouched = 1;
-    j.points = (const float *)to_device(NULL, 0), j.others = 0, j.to.workspace = 0, j.to.result_others = 0;
-    j.to.result = guarded(600 * sizeof(pull));
+    j.points = (const float *)kit_to_device(NULL, 0), j.others = 0, j.to.workspace = 0,
+    j.to.result_others = 0;
+    j.to.result = kit_guarded(600 * sizeof(pull));
     CHECK(tmap_pairs_launch(&plan, &j, 0));
-    unsigned char *out = from_guarded(j.to.result, 600 * sizeof(pull), s);
-    for (tmap_u32 i = 0; i < 600 * sizeof(pull); ++i) untouched &= out[i] == 0x6b;
-    expect(untouched, "a plan without its shared memory", s);
-    free(out);
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.to.result));
+    expect(kit_device_all(j.to.result, 600 * sizeof(pull), KIT_POISON),
+           "a plan without its shared memory");
 #endif
     // Workspaces.
     CHECK(tmap_pairs_rows_plan_make(131072, 4, 4, 12, kernel, &plan));
-    expect(plan.items == 8256 && tmap_pairs_rows_clear(&plan) == 1024, "plan", s);
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 202899456ull + 1024, "workspace", s);
-    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull, "pairs", s);
+    expect(plan.items == 8256 && tmap_pairs_rows_clear(&plan) == 1024, "plan");
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 202899456ull + 1024, "workspace");
+    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull, "pairs");
     CHECK(tmap_pairs_plan_share(&plan, 5, 100));
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 100 * 2 * 1024 * 12ull + 1024, "workspace", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 100 * 2 * 1024 * 12ull + 1024, "workspace");
     CHECK(tmap_pairs_rows_plan_make(1, 4, 4, 12, kernel, &plan));
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 2 * 128 * 12 + 16, "workspace", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 2 * 128 * 12 + 16, "workspace");
     CHECK(tmap_pairs_rows_plan_make(0, 4, 4, 12, kernel, &plan));
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 0 && plan.items == 0, "workspace", s);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 0 && plan.items == 0, "workspace");
     CHECK(tmap_pairs_rows_plan_make(4000000000u, 4, 4, 12, kernel, &plan));
-    expect(plan.across == 120 && plan.items == 7260, "tiles of many points", s);
-    expect(tmap_pairs_rows_bytes(&plan, 12) == 7260 * 2 * 12 * (1ull << 25) + 960, "workspace", s);
+    expect(plan.across == 120 && plan.items == 7260, "tiles of many points");
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 7260 * 2 * 12 * (1ull << 25) + 960, "workspace");
+    kit_release(0);
 }
 
 static void run_device(const char *) {
@@ -469,9 +432,8 @@ static void run_device(const char *) {
 
 int main(void) {
     const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
-    const int skip = pairs_begin();
-    if (skip) return skip;
-    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 37 : 1)
+    kit_begin();
+    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 37 : 1)
         run_words(shape_of(n), &kernels[n % KERNELS], 1), run_pull(shape_of(n));
     for (int i = 0; i < (int)KERNELS; ++i) run_words(shape_of(777), &kernels[i], 3);
     for (int i = 0; i < 6; ++i) {
@@ -509,5 +471,5 @@ int main(void) {
     run_far(32768, 2147484648u), run_far(8, ~0u - 512), run_far(1000, 1u << 31);
     on_all_devices(run_device);
     run_plans();
-    return pairs_end("test_pairs_rows");
+    return kit_end("test_pairs_rows");
 }

@@ -79,11 +79,9 @@ static const struct kernel_of {
     {1, 8, 8, {(const void *)any_1_double_8, (const void *)fixed_1_double_8}},
     {8, 8, 4, {(const void *)any_8_double_4, (const void *)fixed_8_double_4}},
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+enum { KERNELS = COUNT(kernels) };
 
 // ---- one launch ---------------------------------------------------------------------------------
-
-enum { GUARD = 64 }; // entries behind the list
 
 typedef struct listed {
     tmap_u64 count, written; // hits, and those of them that the capacity has room for
@@ -91,47 +89,28 @@ typedef struct listed {
     unsigned char *values;
 } listed;
 
-static void listed_free(listed *l) { free(l->pairs), free(l->values); }
-
-static void expect_bytes(const void *memory, tmap_u64 bytes, int byte, const char *what, shape s) {
-    tmap_u64 wrong = 0;
-    for (tmap_u64 i = 0; i < bytes; ++i) wrong += ((const unsigned char *)memory)[i] != byte;
-    expect(wrong == 0, what, s);
-}
-
 // Launches `plan` twice with one workspace, which must be left as it was found.
-static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64 capacity,
-                     shape s) {
-    const tmap_u64 room = capacity + GUARD, bytes = tmap_pairs_select_bytes(plan, order);
-    unsigned char *state = (unsigned char *)malloc(bytes);
+static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64 capacity) {
+    const tmap_u64 bytes = tmap_pairs_select_bytes(plan, order), room = capacity * 8;
     listed l;
-    l.pairs = (tmap_pair *)malloc(room * 8), l.values = (unsigned char *)malloc(room * 8);
     c.list.capacity = capacity;
-    CHECK(cudaMalloc((void **)&c.list.pairs, room * 8));
-    CHECK(cudaMalloc(&c.list.values, room * 8));
-    CHECK(cudaMalloc((void **)&c.list.count, 8));
-    CHECK(cudaMalloc(&c.list.workspace, bytes));
+    c.list.pairs = (tmap_pair *)kit_guarded(room), c.list.values = kit_guarded(room);
+    c.list.count = (tmap_u64 *)kit_guarded(8), c.list.workspace = kit_device(bytes);
     CHECK(cudaMemset(c.list.workspace, 0, bytes));
     for (int again = 0; again < 2; ++again) {
-        CHECK(cudaMemset(c.list.pairs, 0x55, room * 8));
-        CHECK(cudaMemset(c.list.values, 0x55, room * 8));
-        CHECK(cudaMemset(c.list.count, 0x55, 8));
+        CHECK(cudaMemset(c.list.pairs, KIT_POISON, room));
+        CHECK(cudaMemset(c.list.values, KIT_POISON, room));
+        CHECK(cudaMemset(c.list.count, KIT_POISON, 8));
         CHECK(tmap_pairs_select_launch(plan, &c.list, &c, 0));
     }
-    CHECK(cudaMemcpy(l.pairs, c.list.pairs, room * 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(l.values, c.list.values, room * 8, cudaMemcpyDeviceToHost));
+    l.pairs = (tmap_pair *)kit_to_host(c.list.pairs, room);
+    l.values = (unsigned char *)kit_to_host(c.list.values, room);
     CHECK(cudaMemcpy(&l.count, c.list.count, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(state, c.list.workspace, bytes, cudaMemcpyDeviceToHost));
     l.written = l.count < capacity ? l.count : capacity;
-    expect_bytes(state, bytes, 0, "the workspace is not cleared", s);
-    expect_bytes(l.pairs + l.written, (room - l.written) * 8, 0x55, "pairs behind the list", s);
-    expect_bytes(l.values + l.written * c.bytes, room * 8 - l.written * c.bytes, 0x55,
-                 "values behind the list", s);
-    free(state);
-    CHECK(cudaFree(c.list.pairs));
-    CHECK(cudaFree(c.list.values));
-    CHECK(cudaFree(c.list.count));
-    CHECK(cudaFree(c.list.workspace));
+    expect(kit_device_all(c.list.workspace, bytes, 0), "the workspace is cleared");
+    expect(kit_all(l.pairs + l.written, room - l.written * 8, KIT_POISON), "pairs behind the list");
+    expect(kit_all(l.values + l.written * c.bytes, room - l.written * c.bytes, KIT_POISON),
+           "values behind the list");
     return l;
 }
 
@@ -160,7 +139,8 @@ static void mark(const listed *l, const chooser *c, shape s, unsigned char *seen
         wrong += *place != 1 || (c->bytes && value != (c->bytes == 4 ? (tmap_u32)want : want));
         *place = 2;
     }
-    expect(wrong == 0, "pairs or values that should not be listed", s);
+    of_shape(s);
+    expect(wrong == 0, "pairs or values that should not be listed");
 }
 
 // ---- one problem --------------------------------------------------------------------------------
@@ -175,23 +155,24 @@ static void run_shares(const tmap_pairs_plan *plan, const chooser *c, int order,
         tmap_pairs_plan part = *plan;
         listed l;
         CHECK(tmap_pairs_plan_share(&part, first, count));
-        l = launch(&part, *c, order, whole->count, s);
+        l = launch(&part, *c, order, whole->count);
+        of_shape(s);
         if (order == TMAP_PAIRS_FIXED_ORDER)
             expect(at + l.count <= whole->count && listed_same(whole, at, &l, l.written, c->bytes),
-                   "shares in the fixed order", s);
+                   "shares in the fixed order");
         mark(&l, c, s, seen);
         first += count, at += l.count;
-        listed_free(&l);
     }
-    expect(at == whole->count, "the count of all shares", s);
+    of_shape(s);
+    expect(at == whole->count, "the count of all shares");
 }
 
 static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
     if (!check_turn()) return;
     const tmap_u32 grids[] = {1, 3, 1000};
     const tmap_u64 places = (tmap_u64)s.n * (s.others ? s.others : s.n) * s.sets;
-    unsigned char *want = (unsigned char *)calloc(places + 1, 1);
-    unsigned char *seen = (unsigned char *)malloc(places + 1);
+    unsigned char *want = (unsigned char *)kit_zeroed(places + 1);
+    unsigned char *seen = (unsigned char *)kit_host(places + 1);
     tmap_u64 count = 0;
     chooser c;
     memset(&c, 0, sizeof c);
@@ -216,26 +197,26 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
         tmap_pairs_plan plan;
         listed whole;
         make_plan(s, k->kernel[order], &plan);
-        whole = launch(&plan, c, order, count, s);
-        expect(whole.count == count, "the count", s);
+        whole = launch(&plan, c, order, count);
+        of_shape(s);
+        expect(whole.count == count, "the count");
         memcpy(seen, want, places);
         mark(&whole, &c, s, seen);
-        expect(memchr(seen, 1, places) == NULL, "pairs that should be listed", s);
-        for (int i = 0; i < 5; i += pairs_small ? 2 : 1) {
+        expect(memchr(seen, 1, places) == NULL, "pairs that should be listed");
+        for (int i = 0; i < 5; i += kit_small ? 2 : 1) {
             listed l;
             if (order && i < 3) plan.grid = grids[i];
-            l = launch(&plan, c, order, capacities[i], s);
-            expect(l.count == count, "the count, by capacities", s);
-            if (order) expect(listed_same(&whole, 0, &l, l.written, c.bytes), "fixed order", s);
+            l = launch(&plan, c, order, capacities[i]);
+            expect(l.count == count, "the count, by capacities");
+            if (order) expect(listed_same(&whole, 0, &l, l.written, c.bytes), "fixed order");
             memcpy(seen, want, places);
             mark(&l, &c, s, seen);
-            listed_free(&l);
         }
         if (shares) {
             memcpy(seen, want, places);
             make_plan(s, k->kernel[order], &plan);
             run_shares(&plan, &c, order, &whole, seen, s);
-            expect(memchr(seen, 1, places) == NULL, "pairs that shares should list", s);
+            expect(memchr(seen, 1, places) == NULL, "pairs that shares should list");
         }
         if (order) { // tiles in their own order
             tmap_u64 before = 0, wrong = 0;
@@ -246,13 +227,10 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
                 const tmap_u64 tile = ((tmap_u64)set << 40) + ((tmap_u64)y << 20) + x;
                 wrong += tile < before, before = tile;
             }
-            expect(wrong == 0, "the order of tiles", s);
+            expect(wrong == 0, "the order of tiles");
         }
-        listed_free(&whole);
     }
-    free(want), free(seen);
-    CHECK(cudaFree((void *)c.points));
-    if (c.others) CHECK(cudaFree((void *)c.others));
+    kit_release(0);
 }
 
 // ---- the look-back alone ------------------------------------------------------------------------
@@ -271,7 +249,7 @@ static __global__ void look(look_job j) {
 // Tile `all` is the last one that tells the sum up to itself; those before it have told nothing.
 static void run_look(tmap_u64 tile, tmap_u64 all) {
     const shape s = shape_of((tmap_u32)tile);
-    tmap_u64 *words = (tmap_u64 *)calloc(tile + 1, 8), *device, sum = 0, got[2];
+    tmap_u64 *words = (tmap_u64 *)kit_zeroed((tile + 1) * 8), *device, sum = 0, got[2];
     void *arguments[1];
     look_job j;
     for (tmap_u64 i = 0; i < tile; ++i) {
@@ -280,17 +258,16 @@ static void run_look(tmap_u64 tile, tmap_u64 all) {
         if (i > all) words[i] = hits | TMAPI_PAIRS_SELECT_OWN;
         if (i == all || i + 77 == all) words[i] = sum | TMAPI_PAIRS_SELECT_ALL;
     }
-    device = (tmap_u64 *)to_device(words, (tile + 1) * 8);
+    device = (tmap_u64 *)kit_to_device(words, (tile + 1) * 8);
     j.words = device, j.tile = tile, j.hits = 12345678901ull, arguments[0] = &j;
-    CHECK(cudaMalloc((void **)&j.sum, 8));
+    j.sum = (tmap_u64 *)kit_device(8);
     CHECK(cudaLaunchKernel((const void *)look, dim3(1), dim3(32), arguments, 0, 0));
     CHECK(cudaMemcpy(got, j.sum, 8, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(got + 1, device + tile, 8, cudaMemcpyDeviceToHost));
-    expect(got[0] == sum, "look-back", s);
-    expect(got[1] == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL), "what a tile tells", s);
-    free(words);
-    CHECK(cudaFree(device));
-    CHECK(cudaFree(j.sum));
+    of_shape(s);
+    expect(got[0] == sum, "look-back");
+    expect(got[1] == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL), "what a tile tells");
+    kit_release(0);
 }
 
 // ---- bad pointers -------------------------------------------------------------------------------
@@ -300,7 +277,7 @@ static void run_look(tmap_u64 tile, tmap_u64 all) {
 static void run_bad(int order, int part, const char *what) {
     const shape s = shape_of(100);
     const tmap_u64 room = 4950 * 8 + 8;
-    unsigned char *got = (unsigned char *)malloc(2 * room), *memory;
+    unsigned char *got = (unsigned char *)kit_host(2 * room), *memory;
     tmap_u64 count, state[6];
     tmap_pairs_plan plan;
     chooser c;
@@ -308,9 +285,10 @@ static void run_bad(int order, int part, const char *what) {
     c.n = c.m = 100, c.d = 3, c.size = 4, c.bytes = 4, c.most = 1 << 20;
     c.points = numbered_points(0, 100, s);
     make_plan(s, kernels[0].kernel[order], &plan);
-    CHECK(cudaMalloc((void **)&memory, 2 * room + 8 + sizeof state));
+    memory = (unsigned char *)kit_device(2 * room + 8 + sizeof state);
     CHECK(cudaMemset(memory, 0x55, 2 * room + 8));
-    expect(tmap_pairs_select_bytes(&plan, order) <= sizeof state, "room", s);
+    of_shape(s);
+    expect(tmap_pairs_select_bytes(&plan, order) <= sizeof state, "room");
     CHECK(cudaMemset(memory + 2 * room + 8, 0, sizeof state));
     c.list.pairs = (tmap_pair *)memory, c.list.values = memory + room, c.list.capacity = 4950;
     c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.workspace = memory + 2 * room + 8;
@@ -324,18 +302,17 @@ static void run_bad(int order, int part, const char *what) {
     if (part == 7) c.list.workspace = memory + 2 * room + 12;
     // The launcher reports what the kernel then does not do; only values may be left out.
     if (part != 2 && part != 3)
-        expect(tmap_pairs_select_launch(&plan, &c.list, &c, 0) == cudaErrorInvalidValue, what, s);
+        expect(tmap_pairs_select_launch(&plan, &c.list, &c, 0) == cudaErrorInvalidValue, what);
 #ifdef TMAP_CHECK // the kernel would end the program: test_check.cu
-    if (part >= 4) cudaFree((void *)c.points), cudaFree(memory), free(got);
     if (part >= 4) return;
 #endif
     CHECK(tmap_pairs_launch(&plan, &c, 0));
     CHECK(cudaMemcpy(got, memory, 2 * room, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(&count, memory + 2 * room, 8, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(state, memory + 2 * room + 8, sizeof state, cudaMemcpyDeviceToHost));
-    expect(count == (part < 4 ? 4950 : 0x5555555555555555ull), what, s);
-    expect_bytes(state, sizeof state, 0, what, s);
-    expect_bytes(got + room, room, 0x55, what, s);
+    expect(count == (part < 4 ? 4950 : 0x5555555555555555ull), what);
+    expect(kit_all(state, sizeof state, 0), what);
+    expect(kit_all(got + room, room, 0x55), what);
     if (part == 2 || part == 3) {
         unsigned char seen[100][100] = {{0}};
         tmap_u64 wrong = 0;
@@ -343,13 +320,11 @@ static void run_bad(int order, int part, const char *what) {
             const tmap_pair pair = ((tmap_pair *)got)[i];
             wrong += pair.i >= pair.j || pair.j >= 100 || seen[pair.i][pair.j]++;
         }
-        expect(wrong == 0, what, s);
+        expect(wrong == 0, what);
     } else {
-        expect_bytes(got, room, 0x55, what, s);
+        expect(kit_all(got, room, 0x55), what);
     }
-    free(got);
-    CHECK(cudaFree((void *)c.points));
-    CHECK(cudaFree(memory));
+    kit_release(0);
 }
 
 // Plans of another kind, and what is no list.
@@ -361,7 +336,6 @@ static void run_refusals(void) {
     memset(&c, 0, sizeof c);
     c.list.count = &word, c.list.workspace = &word;
     make_plan(s, kernels[0].kernel[0], &plan);
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
     REFUSED(tmap_pairs_select_launch(NULL, &c.list, &c, 0));
     REFUSED(tmap_pairs_select_launch(&plan, NULL, &c, 0));
     REFUSED(tmap_pairs_select_launch(&plan, &c.list, NULL, 0));
@@ -370,7 +344,6 @@ static void run_refusals(void) {
     const tmap_pairs_store_shape square = {100, 3, 4, TMAP_PAIRS_SQUARE, 4};
     CHECK(tmap_pairs_store_plan_make(square, kernels[0].kernel[0], &plan));
     REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
-#undef REFUSED
 }
 
 static void run_device(const char *) {
@@ -382,18 +355,17 @@ int main(void) {
     // Of 2^20: one pair, none (but where numbers are 0), 0.4%, 1%, half, all.
     const tmap_u32 most[] = {0, 1, 4194, 10486, 1 << 19, 1 << 20};
     const tmap_u32 some[] = {511, 512, 513, 1025, 1100, 1537};
-    const int skip = pairs_begin();
-    if (skip) return skip;
-    if (strstr(pairs_machine, "CPU")) pairs_small = 1; // 29346 cases take it too long
-    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 61 : 1)
+    kit_begin();
+    if (!kit_gpu) kit_small = 1; // 29346 cases take it too long
+    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 61 : 1)
         run(shape_of(n), &kernels[n % KERNELS], most[n / 4 % 6], n % 5 == 0);
-    for (tmap_u32 i = 0; i < (pairs_small ? 3 : 6); ++i) {
+    for (tmap_u32 i = 0; i < (kit_small ? 3 : 6); ++i) {
         shape s = shape_of(some[i]);
         for (tmap_u32 m = 0; m < 6; ++m)
-            if (!pairs_small || m == i) run(s, &kernels[(i + m) % KERNELS], most[m], 1);
+            if (!kit_small || m == i) run(s, &kernels[(i + m) % KERNELS], most[m], 1);
         s.rows = some[i] / 3;
         run(s, &kernels[i % KERNELS], most[2 + i % 4], 1);
-        s.rows = s.n, s.others = some[pairs_small ? 2 - i : 5 - i] + 1;
+        s.rows = s.n, s.others = some[kit_small ? 2 - i : 5 - i] + 1;
         run(s, &kernels[(i + 1) % KERNELS], most[2 + (i + 1) % 4], 1);
     }
     for (tmap_u32 sets = 2; sets <= 4; ++sets) {
@@ -417,5 +389,5 @@ int main(void) {
     }
     run_refusals();
     on_all_devices(run_device);
-    return pairs_end("test_pairs_select");
+    return kit_end("test_pairs_select");
 }

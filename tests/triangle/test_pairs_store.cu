@@ -86,7 +86,7 @@ static const struct kernel_of {
     KERNEL(5, double, to_double, 8), KERNEL(7, float, to_float, 4),
     KERNEL(8, float, to_float, 4),
 };
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+enum { KERNELS = COUNT(kernels) };
 
 static void run(store_shape w, const struct kernel_of *k) {
     if (!check_turn()) return;
@@ -94,20 +94,17 @@ static void run(store_shape w, const struct kernel_of *k) {
     tmap_pairs_plan plan;
     tmap_u64 bytes, first = 0;
     unsigned char *out, *got, *want;
-    void *base, *others_base = 0;
     store_job j;
     w.s.d = k->d, w.s.size = k->size, w.bytes = k->bytes;
     if (!k->bytes && (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
         w.layout = TMAP_PAIRS_SQUARE;
     CHECK(store_plan(w.s.n, k->d, k->size, w.layout, k->bytes, k->kernel, &plan));
     restrict_plan(w, &plan);
-    bytes = tmap_pairs_store_bytes(&plan) + 2 * GUARD + w.shift * element;
-    CHECK(cudaMalloc((void **)&out, bytes));
-    CHECK(cudaMemset(out, POISON, bytes));
-    j.points = shifted_points(w.s.n, w, &base);
-    j.others = w.s.others ? shifted_points(w.s.others, w, &others_base)
-                          : (others_base = second_points(w.s));
-    j.out = out + GUARD + w.shift * element;
+    bytes = tmap_pairs_store_bytes(&plan) + w.shift * element;
+    out = (unsigned char *)kit_guarded(bytes);
+    j.points = shifted_points(w.s.n, w);
+    j.others = w.s.others ? shifted_points(w.s.others, w) : second_points(w.s);
+    j.out = out + w.shift * element;
     j.n = w.s.n, j.columns = w.s.others ? w.s.others : w.s.n, j.d = k->d, j.size = k->size;
     j.condensed = (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED;
     j.lower = (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_LOWER;
@@ -121,14 +118,11 @@ static void run(store_shape w, const struct kernel_of *k) {
         CHECK(tmap_pairs_store_launch(&part, &j, 0));
         first += count;
     }
-    got = (unsigned char *)malloc(bytes);
-    CHECK(cudaMemcpy(got, out, bytes, cudaMemcpyDeviceToHost));
+    got = (unsigned char *)kit_to_host(out, bytes);
     want = expected_bytes(w, bytes);
-    expect_store(memcmp(got, want, bytes) == 0, "values", w);
-    free(got), free(want);
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(base));
-    if (others_base) CHECK(cudaFree(others_base));
+    of_store(w);
+    expect(memcmp(got, want, bytes) == 0, "values");
+    kit_release(0);
 }
 
 // ---- sums over any number of coordinates --------------------------------------------------------
@@ -216,8 +210,8 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
         w.layout = TMAP_PAIRS_LOWER;
     CHECK(sums_plan(n, d, k->size, w.layout, k->bytes, k->kernel, &plan));
     restrict_plan(w, &plan);
-    bytes = tmap_pairs_store_bytes(&plan) + 2 * GUARD + w.shift * element;
-    points = malloc((tmap_u64)n * w.s.sets * d * k->size + 1);
+    bytes = tmap_pairs_store_bytes(&plan) + w.shift * element;
+    points = kit_host((tmap_u64)n * w.s.sets * d * k->size + 1);
     for (tmap_u64 i = 0; i < (tmap_u64)n * w.s.sets * d; ++i) {
         const tmap_u32 point = (tmap_u32)(i / d);
         const tmap_u32 c = sums_coordinate(point % n, point / n, (tmap_u32)(i % d));
@@ -226,10 +220,9 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
         else
             ((float *)points)[i] = (float)c;
     }
-    CHECK(cudaMalloc((void **)&out, bytes));
-    CHECK(cudaMemset(out, POISON, bytes));
-    j.points = to_device(points, (tmap_u64)n * w.s.sets * d * k->size), j.others = 0;
-    j.out = out + GUARD + w.shift * element, j.d = d, j.limit = n;
+    out = (unsigned char *)kit_guarded(bytes);
+    j.points = kit_to_device(points, (tmap_u64)n * w.s.sets * d * k->size), j.others = 0;
+    j.out = out + w.shift * element, j.d = d, j.limit = n;
     j.period = k->parts ? d > 40 ? 32 : 16 : 0;
     for (tmap_u32 i = 0; i < 2; ++i) { // shares
         tmap_pairs_plan part = plan;
@@ -237,8 +230,7 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
         CHECK(tmap_pairs_plan_share(&part, i ? first : 0, i ? plan.items - first : first));
         CHECK(tmap_pairs_store_launch(&part, &j, 0));
     }
-    got = (unsigned char *)malloc(bytes);
-    CHECK(cudaMemcpy(got, out, bytes, cudaMemcpyDeviceToHost));
+    got = (unsigned char *)kit_to_host(out, bytes);
     // Of expected_bytes what is around the values, and the values themselves from here.
     want = expected_bytes(w, bytes);
     for (tmap_u32 set = 0; set < w.s.sets; ++set)
@@ -249,7 +241,7 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
             tmap_u64 row = (set * (tmap_u64)w.s.rows + i) * plan.step;
             if (layout == TMAP_PAIRS_CONDENSED) row = at - begin;
             for (tmap_u32 c = begin; c < end; ++c, ++at) {
-                unsigned char *to = want + GUARD + w.shift * element;
+                unsigned char *to = want + w.shift * element;
                 tmap_u32 total = i % 3 + 2 * (c % 5), word;
                 float narrow;
                 double wide;
@@ -265,10 +257,9 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
                 memcpy(to + (row + c / 32) * 4, &word, 4);
             }
         }
-    expect_store(memcmp(got, want, bytes) == 0, "sums", w);
-    free(points), free(got), free(want);
-    CHECK(cudaFree(out));
-    CHECK(cudaFree((void *)j.points));
+    of_store(w);
+    expect(memcmp(got, want, bytes) == 0, "sums");
+    kit_release(0);
 }
 
 static void run_refusals(void) {
@@ -279,7 +270,6 @@ static void run_refusals(void) {
     store_job job = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     memset(&plan, 0x77, sizeof plan);
     same = plan;
-#define REFUSED(call) expect((call) == cudaErrorInvalidValue, #call, s)
     REFUSED(store_plan(5, 0, 4, condensed, 4, kernel, &plan));
     REFUSED(store_plan(5, 9, 4, condensed, 4, kernel, &plan));
     REFUSED(store_plan(5, 3, 2, condensed, 4, kernel, &plan));
@@ -294,33 +284,32 @@ static void run_refusals(void) {
     REFUSED(sums_plan(5, 0, 4, condensed, 4, kernel, &plan));
     REFUSED(sums_plan(5, 1u << 31, 4, condensed, 4, kernel, &plan));
     REFUSED(store_plan(5, 3, 4, condensed, 4, kernel, NULL));
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan", s);
+    of_shape(s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     CHECK(store_plan(600, 3, 4, condensed, 4, kernel, &plan));
     same = plan;
     REFUSED(tmap_pairs_plan_others(&plan, 7));
     REFUSED(tmap_pairs_plan_rows(&plan, 601));
     REFUSED(tmap_pairs_store_plan_pitch(&plan, 700));
     REFUSED(tmap_pairs_store_plan_pitch(NULL, 700));
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan");
     CHECK(store_plan(600, 3, 4, square, TMAP_PAIRS_BIT, kernel, &plan));
     same = plan;
     REFUSED(tmap_pairs_store_plan_pitch(&plan, 18));
     REFUSED(tmap_pairs_store_plan_pitch(&plan, TMAP_PAIRS_STORE_MAX + 1ull));
     REFUSED(tmap_pairs_plan_others(&plan, TMAP_PAIRS_STORE_MAX + 1u));
-    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan", s);
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan");
     CHECK(tmap_pairs_store_plan_pitch(&plan, 19));
     CHECK(tmap_pairs_store_plan_pitch(&plan, TMAP_PAIRS_STORE_MAX));
-#undef REFUSED
     // Sizes; a plan that is too large for a launch, and its first rows, which are not.
     CHECK(store_plan(131072, 3, 4, condensed, 4, kernel, &plan));
-    expect(tmap_pairs_store_bytes(&plan) == 8589869056ull * 4 && plan.items == 525824, "items", s);
+    expect(tmap_pairs_store_bytes(&plan) == 8589869056ull * 4 && plan.items == 525824, "items");
     CHECK(store_plan(100000000, 3, 4, condensed, 4, kernel, &plan));
-    expect(tmap_pairs_store_launch(&plan, &job, 0) == cudaErrorInvalidConfiguration, "a large grid",
-           s);
+    RETURNS(tmap_pairs_store_launch(&plan, &job, 0), cudaErrorInvalidConfiguration);
     (void)cudaGetLastError();
     CHECK(tmap_pairs_plan_rows(&plan, 2));
-    expect(tmap_pairs_store_bytes(&plan) == (99999999ull + 99999998ull) * 4, "bytes of rows", s);
-    expect(plan.items == 781251 && plan.grid == 781251, "tiles of rows", s);
+    expect(tmap_pairs_store_bytes(&plan) == (99999999ull + 99999998ull) * 4, "bytes of rows");
+    expect(plan.items == 781251 && plan.grid == 781251, "tiles of rows");
 }
 
 // The last tiles of the first two rows of so many points that no map of 32 bits has them: an
@@ -328,7 +317,7 @@ static void run_refusals(void) {
 static void run_far(void) {
     const tmap_u32 n = 12000000, tail = 300;
     const store_shape w = store_shape_of(n, TMAP_PAIRS_CONDENSED);
-    float *points = (float *)malloc(n * 4ull), *out, *got = (float *)malloc(2 * tail * 4);
+    float *points = (float *)kit_host(n * 4ull), *out, *got = (float *)kit_host(2 * tail * 4);
     tmap_pairs_plan plan;
     store_job j;
     int wrong = 0;
@@ -336,8 +325,8 @@ static void run_far(void) {
     memset(&j, 0, sizeof j);
     CHECK(store_plan(n, 1, 4, TMAP_PAIRS_CONDENSED, 4, kernels[3].kernel, &plan));
     CHECK(tmap_pairs_plan_rows(&plan, 2));
-    j.points = to_device(points, n * 4ull);
-    CHECK(cudaMalloc((void **)&out, tmap_pairs_store_bytes(&plan)));
+    j.points = kit_to_device(points, n * 4ull);
+    out = (float *)kit_device(tmap_pairs_store_bytes(&plan));
     CHECK(tmap_pairs_plan_share(&plan, plan.items - 5, 5));
     j.out = out, j.n = j.columns = n, j.d = 0, j.size = 4, j.condensed = 1;
     CHECK(tmap_pairs_store_launch(&plan, &j, 0));
@@ -346,10 +335,9 @@ static void run_far(void) {
     for (tmap_u32 i = 0; i < 2; ++i)
         for (tmap_u32 k = 0; k < tail; ++k)
             wrong += got[i * tail + k] != (float)pair_number(i, n - tail + k, 0);
-    expect_store(wrong == 0, "values far away", w);
-    free(points), free(got);
-    CHECK(cudaFree(out));
-    CHECK(cudaFree((void *)j.points));
+    of_store(w);
+    expect(wrong == 0, "values far away");
+    kit_release(0);
 }
 
 static void run_device(const char *) {
@@ -366,10 +354,9 @@ int main(void) {
     const tmap_u32 layouts[] = {TMAP_PAIRS_CONDENSED, TMAP_PAIRS_SQUARE, TMAP_PAIRS_LOWER,
                                 TMAP_PAIRS_SQUARE + TMAP_PAIRS_HOLLOW,
                                 TMAP_PAIRS_LOWER + TMAP_PAIRS_HOLLOW};
-    const int skip = pairs_begin();
     tmap_u32 turn = 0;
-    if (skip) return skip;
-    for (tmap_u32 n = 0; n <= 300; n += pairs_small && n > 5 ? 41 : 1)
+    kit_begin();
+    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 41 : 1)
         for (int layout = 0; layout < 5; ++layout, ++turn) {
             store_shape w = store_shape_of(n, layouts[layout]);
             w.shift = turn % 11 % 8, w.shares = turn % 3 + 1;
@@ -383,7 +370,7 @@ int main(void) {
     for (int i = 0; i < 6; ++i)
         for (int layout = 0; layout < 5; ++layout, ++turn) {
             store_shape w = store_shape_of(some[i], layouts[layout]);
-            if (pairs_small && turn % 3) continue;
+            if (kit_small && turn % 3) continue;
             w.shift = turn % 5, w.shares = 3;
             run(w, &kernels[turn % KERNELS]);
             w.s.rows = some[i] / 2 + 1, w.pitch = layout ? turn % 9 : 0;
@@ -409,7 +396,7 @@ int main(void) {
             const tmap_u32 dims[] = {1, 3, 8, 15, 16, 17, 33, 64, 65, 300};
             const tmap_u32 sizes[] = {130, 1, 600, 255, 129, 260, 257, 128, 150, 140};
             store_shape w = store_shape_of(sizes[i], layouts[layout]);
-            if (pairs_small && turn % 4) continue;
+            if (kit_small && turn % 4) continue;
             w.s.d = dims[i], w.shift = turn % 5, w.pitch = layout ? turn % 4 : 0, w.shares = 2;
             run_sums(w, &sums_kernels[turn % 4]);
             w.s.rows = sizes[i] / 2 + 1, w.s.sets = 1 + turn % 3;
@@ -418,5 +405,5 @@ int main(void) {
     run_far();
     run_refusals();
     on_all_devices(run_device);
-    return pairs_end("test_pairs_store");
+    return kit_end("test_pairs_store");
 }

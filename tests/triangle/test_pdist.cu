@@ -6,11 +6,8 @@
 // earlier call has left.
 #define TMAPI_STORE_LARGE 129 // so that small sizes take large tiles
 #include "triangle/pdist_check.h"
-#include "cuda_check.h"
-#include "triangle/devices_check.h"
+#include "kit.h"
 
-enum { GUARD = 64 }; // values around an output
-static int failures, cases, full;
 static double worst[2][TMAP_PDIST_METRIC_COUNT];
 static int tensor; // whether tensor cores are used where they can be
 static double worst_tensor;
@@ -23,18 +20,16 @@ typedef struct problem {
 
 static const char *const layouts[] = {"?", "condensed", "square", "lower"};
 
-static void expect(int ok, const char *what, problem p) {
-    ++cases;
-    if (ok) return;
-    if (++failures <= 20)
-        printf("FAIL %s: n = %llu, d = %llu, %s, %s, %s, shift %d%s\n", what, p.n, p.d,
-               p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric), layouts[p.layout], p.shift,
-               p.products ? ", by products" : "");
+// The case: a problem.
+static void of_problem(problem p) {
+    kit_case("n = %llu, d = %llu, %s, %s, %s, shift %d%s", p.n, p.d, p.wide ? "f64" : "f32",
+             tmap_pdist_metric_name(p.metric), layouts[p.layout & 3], p.shift,
+             p.products ? ", by products" : "");
 }
 
 // By products the error, in places of the last bit, does not grow with d.
-static void expect_tensor(double error, problem p) {
-    expect(error <= 1.01, "error on tensor cores", p);
+static void expect_tensor(double error) {
+    expect(error <= 1.01, "error on tensor cores");
     if (error > worst_tensor) worst_tensor = error;
 }
 
@@ -43,8 +38,9 @@ static void expect_tensor(double error, problem p) {
 // own.
 static void expect_places(double error, problem p) {
     const double most[] = {3, 5, 4};
-    if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error", p);
-    if (p.metric == TMAP_PDIST_CHEBYSHEV) expect(error <= (p.wide ? 1 : 0.5), "error", p);
+    of_problem(p);
+    if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error");
+    if (p.metric == TMAP_PDIST_CHEBYSHEV) expect(error <= (p.wide ? 1 : 0.5), "error");
 }
 
 static void *offset(void *base, int wide, tmap_u64 values) {
@@ -56,23 +52,11 @@ static void *offset(void *base, int wide, tmap_u64 values) {
 static cudaError_t launch_products(problem p, const void *points, void *out) {
     const tmap_u64 bytes = tmapi_products_workspace(p.n, p.d);
     const tmap_pdist_points at = {points, p.n, p.d};
-    unsigned char guard[GUARD];
-    char *workspace;
-    cudaError_t error;
-    int touched = 0;
-    CHECK(cudaMalloc((void **)&workspace, bytes + GUARD));
-    CHECK(cudaMemset(workspace, CHECK_POISON_BYTE, bytes + GUARD));
-    if (tmap_pdist_workspace(p.n, p.d)) {
-        expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace", p);
-        error = tmap_pdist_f32_products(at, p.metric, p.layout, workspace, (float *)out, 0);
-    } else {
-        error = tmapi_products_launch(at, p.metric, p.layout, workspace, out, 0);
-    }
-    CHECK(cudaMemcpy(guard, workspace + bytes, GUARD, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < GUARD; ++i) touched += guard[i] != CHECK_POISON_BYTE;
-    expect(touched == 0, "wrote behind the workspace", p);
-    CHECK(cudaFree(workspace));
-    return error;
+    void *workspace = kit_guarded(bytes);
+    if (!tmap_pdist_workspace(p.n, p.d))
+        return tmapi_products_launch(at, p.metric, p.layout, workspace, out, 0);
+    expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace");
+    return tmap_pdist_f32_products(at, p.metric, p.layout, workspace, (float *)out, 0);
 }
 
 static cudaError_t launch(problem p, const void *points, void *out) {
@@ -82,22 +66,14 @@ static cudaError_t launch(problem p, const void *points, void *out) {
     return tmap_pdist_f32(at, p.metric, p.layout, (float *)out, 0);
 }
 
-// The output with its guards on the device, poisoned; the launch; the guards compared.
-static void *run_launch(problem p, const void *points, void **base) {
-    tmap_u64 values = tmap_pdist_values(p.n, p.layout), bytes = (values + 2 * GUARD + 8)
-                                                                << (2 + p.wide);
-    unsigned char guard[2][(GUARD + 8) * 8];
-    int touched = 0, before = (GUARD + p.shift) << (2 + p.wide),
-        after = (GUARD + 8 - p.shift) << (2 + p.wide);
-    CHECK(cudaMalloc(base, bytes));
-    CHECK(cudaMemset(*base, CHECK_POISON_BYTE, bytes));
-    void *out = offset(*base, p.wide, (tmap_u64)(GUARD + p.shift));
+// The output on the device, poisoned, with guards; the launch.
+static void *run_launch(problem p, const void *points) {
+    const tmap_u64 bytes = (tmap_pdist_values(p.n, p.layout) + (tmap_u64)p.shift) << (2 + p.wide);
+    char *base = (char *)kit_guarded(bytes);
+    void *out = offset(base, p.wide, (tmap_u64)p.shift);
+    of_problem(p);
     CHECK(launch(p, points, out));
-    CHECK(cudaMemcpy(guard[0], *base, (size_t)before, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(guard[1], offset(out, p.wide, values), (size_t)after, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < before; ++i) touched += guard[0][i] != CHECK_POISON_BYTE;
-    for (int i = 0; i < after; ++i) touched += guard[1][i] != CHECK_POISON_BYTE;
-    expect(touched == 0, "wrote outside", p);
+    expect(kit_device_all(base, (tmap_u64)p.shift << (2 + p.wide), KIT_POISON), "wrote before");
     return out;
 }
 
@@ -106,37 +82,36 @@ static check_result compare(problem p, const void *points, const void *out) {
     const dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
     check_result result = {0, 0, 0}, *device;
     tmap_u64 pairs = p.layout == TMAP_PAIRS_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
-    CHECK(cudaMalloc((void **)&device, sizeof *device));
+    device = (check_result *)kit_device(sizeof *device);
     CHECK(cudaMemset(device, 0, sizeof *device));
     check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
-    expect(result.checked == pairs && result.wrong == 0, "values", p);
-    CHECK(cudaFree(device));
+    of_problem(p);
+    expect(result.checked == pairs && result.wrong == 0, "values");
     return result;
 }
 
 // Random points.
 static void run_random(problem p) {
-    void *base, *points_base;
+    void *points_base;
     check_result result;
     if (!check_turn()) return;
-    CHECK(cudaMalloc(&points_base, (p.n * p.d + 8) << (2 + p.wide)));
+    points_base = kit_device((p.n * p.d + 8) << (2 + p.wide));
     void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
-    check_points<<<full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
+    check_points<<<kit_full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, (tmap_u32)(p.n + p.d), points);
     CHECK(cudaGetLastError());
-    void *out = run_launch(p, points, &base);
+    void *out = run_launch(p, points);
     result = compare(p, points, out);
     if ((double)result.worst / 1000 > worst[p.wide][p.metric])
         worst[p.wide][p.metric] = (double)result.worst / 1000;
     expect_places((double)result.worst / 1000, p);
-    if (p.products) expect_tensor((double)result.worst / 1000, p);
+    if (p.products) expect_tensor((double)result.worst / 1000);
     if (p.n > 1024)
         printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
                p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
                layouts[p.layout], result.checked, result.wrong, (double)result.worst / 1000);
-    CHECK(cudaFree(base));
-    CHECK(cudaFree(points_base));
+    kit_release(0);
 }
 
 // ---- hard points --------------------------------------------------------------------------------
@@ -164,17 +139,17 @@ static float hard_value(int kind, int i, int c) {
 // Every value compared on the host; (i, j) and (j, i) bit for bit.
 static void run_hard(int kind, problem p) {
     static float points[HARD_N * HARD_MOST], values[HARD_N * HARD_N];
-    void *base, *points_base;
+    void *points_base;
     tmap_u64 n = p.n, d = p.d;
     double most = 0;
     int wrong = 0;
     if (!check_turn()) return;
     for (tmap_u64 at = 0; at < n * d; ++at)
         points[at] = hard_value(kind, (int)(at / d), (int)(at % d));
-    CHECK(cudaMalloc(&points_base, (n * d + 8) * sizeof(float)));
+    points_base = kit_device((n * d + 8) * sizeof(float));
     void *device = offset(points_base, 0, (tmap_u64)p.shift);
     CHECK(cudaMemcpy(device, points, n * d * sizeof(float), cudaMemcpyHostToDevice));
-    void *out = run_launch(p, device, &base);
+    void *out = run_launch(p, device);
     CHECK(cudaMemcpy(values, out, tmap_pdist_values(n, p.layout) * sizeof(float),
                      cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < n; ++i)
@@ -202,10 +177,10 @@ static void run_hard(int kind, problem p) {
                 most = fmax(most, ldexp(fabs(got - want), 24 - exponent));
             }
         }
-    expect(wrong == 0, "hard points", p);
-    if (p.products) expect_tensor(most, p);
-    CHECK(cudaFree(base));
-    CHECK(cudaFree(points_base));
+    of_problem(p);
+    expect(wrong == 0, "hard points");
+    if (p.products) expect_tensor(most);
+    kit_release(0);
 }
 
 // ---- squares, and Chebyshev distances of what is no number ----------------------------------------
@@ -215,48 +190,45 @@ static void run_hard(int kind, problem p) {
 static void run_symmetric(problem p) {
     const tmap_u64 bytes = (p.n * p.n) << (2 + p.wide), size = (tmap_u64)4 << p.wide;
     char *values;
-    void *base, *points, *out;
+    void *points, *out;
     tmap_u64 wrong = 0;
     if (!check_turn()) return;
-    values = (char *)malloc(bytes);
+    values = (char *)kit_host(bytes);
     p.layout = TMAP_PAIRS_SQUARE;
-    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
-    check_points<<<full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
+    points = kit_device((p.n * p.d) << (2 + p.wide));
+    check_points<<<kit_full ? 1024 : 1, 64>>>(p.n, p.d, p.wide, 5, points);
     CHECK(cudaGetLastError());
-    out = run_launch(p, points, &base);
+    out = run_launch(p, points);
     CHECK(cudaMemcpy(values, out, bytes, cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < p.n; ++i)
         for (tmap_u64 j = 0; j < i; ++j)
             wrong +=
                 memcmp(values + (i * p.n + j) * size, values + (j * p.n + i) * size, size) != 0;
-    expect(wrong == 0, "symmetric bit for bit", p);
-    free(values);
-    CHECK(cudaFree(base));
-    CHECK(cudaFree(points));
+    of_problem(p);
+    expect(wrong == 0, "symmetric bit for bit");
+    kit_release(0);
 }
 
 // Every third point has a NaN, and every ninth one has nothing else: no coordinate of it counts.
 static void run_no_numbers(problem p) {
     double *wide;
     float *narrow;
-    void *base, *points, *out;
+    void *points, *out;
     if (!check_turn()) return;
-    wide = (double *)malloc(p.n * p.d * sizeof *wide);
-    narrow = (float *)malloc(p.n * p.d * sizeof *narrow);
+    wide = (double *)kit_host(p.n * p.d * sizeof *wide);
+    narrow = (float *)kit_host(p.n * p.d * sizeof *narrow);
     p.metric = TMAP_PDIST_CHEBYSHEV;
     for (tmap_u64 at = 0; at < p.n * p.d; ++at) {
         const tmap_u64 i = at / p.d, k = at % p.d;
         const int none = i % 9 == 4 || (i % 3 == 1 && k == i % p.d);
         wide[at] = narrow[at] = none ? NAN : (float)(check_hash(i, k) % 1024) / 32;
     }
-    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
+    points = kit_device((p.n * p.d) << (2 + p.wide));
     CHECK(cudaMemcpy(points, p.wide ? (const void *)wide : (const void *)narrow,
                      (p.n * p.d) << (2 + p.wide), cudaMemcpyHostToDevice));
-    out = run_launch(p, points, &base);
+    out = run_launch(p, points);
     compare(p, points, out);
-    free(wide), free(narrow);
-    CHECK(cudaFree(base));
-    CHECK(cudaFree(points));
+    kit_release(0);
 }
 
 // ---- the range of floats ------------------------------------------------------------------------
@@ -272,24 +244,24 @@ static void run_range(float distance, tmap_u64 d, int products) {
         const double square = (double)distance * distance;
         const int lost = metric == TMAP_PDIST_SQEUCLIDEAN || (d > 1 && !products);
         double want = metric == TMAP_PDIST_SQEUCLIDEAN ? square : distance;
-        void *base, *device, *out;
+        void *device, *out;
         if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION) continue;
         if (products && !tmapi_pdist_multiplies(metric)) continue;
         memset(points, 0, sizeof points);
         points[2 * d - 1] = distance;
-        CHECK(cudaMalloc(&device, 2 * d * sizeof(float)));
+        device = kit_device(2 * d * sizeof(float));
         CHECK(cudaMemcpy(device, points, 2 * d * sizeof(float), cudaMemcpyHostToDevice));
-        out = run_launch(p, device, &base);
+        out = run_launch(p, device);
         CHECK(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+        of_problem(p);
         if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square < FLT_MIN)
-            expect(got >= 0 && got <= 1.1e-19f, "a small distance", p);
+            expect(got >= 0 && got <= 1.1e-19f, "a small distance");
         else if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square > FLT_MAX)
-            expect(got == INFINITY, "a large distance", p);
+            expect(got == INFINITY, "a large distance");
         else
-            expect(fabs(got - want) <= FLT_EPSILON * want, "a distance within the range", p);
-        CHECK(cudaFree(base));
-        CHECK(cudaFree(device));
+            expect(fabs(got - want) <= FLT_EPSILON * want, "a distance within the range");
     }
+    kit_release(0);
 }
 
 // ---- scipy's answers ----------------------------------------------------------------------------
@@ -301,16 +273,16 @@ static double kat_points[4096], kat_want[4096];
 static void run_known(problem p) {
     static float narrow[4096];
     static double values[4096];
-    void *base, *points_base, *out;
+    void *points_base, *out;
     tmap_u64 count = p.n * p.d, all = tmap_pdist_values(p.n, p.layout);
     int wrong = 0;
     if (!check_turn()) return;
-    CHECK(cudaMalloc(&points_base, (count + 8) << (2 + p.wide)));
+    points_base = kit_device((count + 8) << (2 + p.wide));
     void *points = offset(points_base, p.wide, (tmap_u64)p.shift);
     for (tmap_u64 at = 0; at < count; ++at) narrow[at] = (float)kat_points[at];
     CHECK(cudaMemcpy(points, p.wide ? (const void *)kat_points : (const void *)narrow,
                      count << (2 + p.wide), cudaMemcpyHostToDevice));
-    out = run_launch(p, points, &base);
+    out = run_launch(p, points);
     CHECK(cudaMemcpy(values, out, all << (2 + p.wide), cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
         for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
@@ -327,9 +299,9 @@ static void run_known(problem p) {
         }
     for (tmap_u64 i = 0; i < p.n && p.layout != TMAP_PAIRS_CONDENSED; ++i)
         wrong += check_value(values, p.wide, i * p.n + i) != 0;
-    expect(wrong == 0, "scipy's answers", p);
-    CHECK(cudaFree(base));
-    CHECK(cudaFree(points_base));
+    of_problem(p);
+    expect(wrong == 0, "scipy's answers");
+    kit_release(0);
 }
 
 static int read_numbers(char *text, double *out, int most) {
@@ -359,12 +331,14 @@ static void run_kat(void) {
         *text++ = 0;
         if (strcmp(line, "points") == 0) {
             p.n = strtoull(text, &text, 10), p.d = strtoull(text, &text, 10);
-            expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points", p);
+            of_problem(p);
+            expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points");
             continue;
         }
         for (p.metric = 0; strcmp(line, tmap_pdist_metric_name(p.metric)); ++p.metric)
             if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
-        expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers", p);
+        of_problem(p);
+        expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers");
         ++lines;
         for (p.layout = TMAP_PAIRS_CONDENSED; p.layout <= TMAP_PAIRS_LOWER; ++p.layout)
             for (p.wide = 0; p.wide < 2; ++p.wide)
@@ -377,7 +351,8 @@ static void run_kat(void) {
                 }
     }
     fclose(in);
-    expect(lines == 66, "lines of known answers", p);
+    of_problem(p);
+    expect(lines == 66, "lines of known answers");
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -407,25 +382,17 @@ static void run_refusals(void) {
         {{0, 3, 0, 0, TMAP_PAIRS_LOWER, 0, 0}, 0, 0, cudaSuccess},
         {{1, 3, 0, 0, 1, 0, 0}, 0, 0, cudaSuccess},
     };
-    unsigned char bytes[1024];
-    int touched = 0;
-    char *memory;
-    CHECK(cudaMalloc((void **)&memory, sizeof bytes));
-    CHECK(cudaMemset(memory, CHECK_POISON_BYTE, sizeof bytes));
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    char *memory = (char *)kit_guarded(1024);
+    for (unsigned i = 0; i < COUNT(bad); ++i) {
         const void *points = bad[i].points ? memory + bad[i].points - 1 : NULL;
         void *out = bad[i].out ? memory + 512 + bad[i].out - 1 : NULL;
-        problem shown = bad[i].p;
-        if (shown.layout < 0 || shown.layout > TMAP_PAIRS_LOWER) shown.layout = 0;
-        expect(launch(bad[i].p, points, out) == bad[i].want, "refusal", shown);
+        of_problem(bad[i].p);
+        expect(launch(bad[i].p, points, out) == bad[i].want, "refusal");
     }
     const tmap_pdist_points four = {memory, 4, 3};
-    expect(tmap_pdist_f32_products(four, 0, 1, memory + 8, (float *)memory + 128, 0) ==
-               cudaErrorInvalidValue,
-           "a misaligned workspace", bad[0].p);
-    CHECK(cudaMemcpy(bytes, memory, sizeof bytes, cudaMemcpyDeviceToHost));
-    for (unsigned i = 0; i < sizeof bytes; ++i) touched += bytes[i] != CHECK_POISON_BYTE;
-    expect(touched == 0, "a refused launch wrote", bad[0].p);
+    of_problem(bad[0].p);
+    REFUSED(tmap_pdist_f32_products(four, 0, 1, memory + 8, (float *)memory + 128, 0));
+    expect(kit_device_all(memory, 1024, KIT_POISON), "a refused launch wrote");
     // Few points need no workspace, and none is looked at.
     CHECK(tmap_pdist_f32_products(four, 0, 1, (void *)(tmap_u64)16, (float *)memory + 128, 0));
     CHECK(tmap_pdist_f32_products(four, 0, 1, NULL, (float *)memory + 128, 0));
@@ -434,30 +401,29 @@ static void run_refusals(void) {
                !tmap_pdist_workspace(30720, 16) && !tmap_pdist_workspace(1ull << 40, 64) &&
                !tmap_pdist_workspace(30720, 1ull << 40) &&
                tmap_pdist_workspace(1000001, 1u << 20) == 8ull * 1000064 * 1048577,
-           "bytes of a workspace", bad[0].p);
+           "bytes of a workspace");
     expect(tmap_pdist_values(1ull << 32, TMAP_PAIRS_SQUARE) == ~0ull &&
                tmap_pdist_values(131072, TMAP_PAIRS_CONDENSED) == 8589869056ull &&
                tmap_pdist_values(46341, TMAP_PAIRS_LOWER) == 2147488281ull &&
                tmap_pdist_values(0, TMAP_PAIRS_CONDENSED) == 0,
-           "values of a layout", bad[0].p);
-    CHECK(cudaFree(memory));
+           "values of a layout");
+    kit_release(0);
 }
 
 // What went wrong before a launch is not its error: it runs, and leaves the other to be asked for.
 static void run_after_error(problem p) {
-    void *points, *out, *much = NULL;
-    CHECK(cudaMalloc(&points, (p.n * p.d) << (2 + p.wide)));
-    CHECK(cudaMalloc(&out, tmap_pdist_values(p.n, p.layout) << (2 + p.wide)));
-    CHECK(cudaMemset(out, CHECK_POISON_BYTE, tmap_pdist_values(p.n, p.layout) << (2 + p.wide)));
+    void *points, *out;
+    points = kit_device((p.n * p.d) << (2 + p.wide));
+    out = kit_device(tmap_pdist_values(p.n, p.layout) << (2 + p.wide));
+    CHECK(cudaMemset(out, KIT_POISON, tmap_pdist_values(p.n, p.layout) << (2 + p.wide)));
     check_points<<<1, 64>>>(p.n, p.d, p.wide, 7, points);
     CHECK(cudaGetLastError());
-    expect(cudaMalloc(&much, (size_t)1 << 60) == cudaErrorMemoryAllocation, "a huge allocation", p);
-    expect(launch(p, points, out) == cudaSuccess, "an earlier error is returned", p);
-    expect(cudaGetLastError() == cudaErrorMemoryAllocation, "an earlier error is gone", p);
-    expect(cudaGetLastError() == cudaSuccess, "the launch leaves an error", p);
+    of_problem(p);
+    earlier_error();
+    RETURNS(launch(p, points, out), cudaSuccess);
+    expect(earlier_error_is_there(), "an earlier error is gone, or another one is there");
     compare(p, points, out);
-    CHECK(cudaFree(points));
-    CHECK(cudaFree(out));
+    kit_release(0);
 }
 
 static void run_device(const char *) {
@@ -497,39 +463,33 @@ int main(void) {
         {65537, 5, 1, 0, 1, 1, 0},   {65537, 3, 0, 3, 3, 0, 0},  {30720, 64, 0, 0, 1, 0, 1},
         {20001, 300, 0, 3, 1, 1, 1}, {20001, 33, 0, 1, 2, 2, 1}, {65537, 17, 0, 5, 3, 3, 1},
     };
-    struct cudaDeviceProp device;
-    int devices = 0, turn = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    int turn = 0;
+    kit_begin();
     tensor = tmapi_pdist_has_tensor();
     run_kat();
-    for (unsigned a = 0; a < sizeof sizes / sizeof *sizes; ++a)
-        for (unsigned b = 0; b < sizeof dims / sizeof *dims; ++b)
+    for (unsigned a = 0; a < COUNT(sizes); ++a)
+        for (unsigned b = 0; b < COUNT(dims); ++b)
             for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT * TMAP_PAIRS_LOWER; ++c) {
                 problem p = {sizes[a], dims[b], c & 1, c / 6, 1 + c / 2 % 3, turn++ % 5 % 4, 0};
                 // The CPU machine and sanitizers take threads one by one: some of the larger ones.
-                if (full || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
+                if (kit_full || turn % (p.n < 100 ? 5 : 23) == 0) run_random(p);
             }
-    for (unsigned a = 0; a < sizeof band_sizes / sizeof *band_sizes; ++a)
-        for (unsigned b = 0; b < sizeof band_dims / sizeof *band_dims; ++b)
+    for (unsigned a = 0; a < COUNT(band_sizes); ++a)
+        for (unsigned b = 0; b < COUNT(band_dims); ++b)
             for (int c = 0; c < 2 * TMAP_PAIRS_LOWER; ++c) {
                 problem p = {band_sizes[a], band_dims[b], 0, c % 2, 1 + c / 2, turn++ % 5 % 4, 0};
                 int some = p.n == 200 && (p.d < 64 ? turn % 17 == 0 : p.d == 100 && c == 2);
-                if (full || some) run_random(p);
+                if (kit_full || some) run_random(p);
             }
-    for (unsigned a = 0; tensor && a < sizeof products_sizes / sizeof *products_sizes; ++a)
-        for (unsigned b = 0; b < sizeof products_dims / sizeof *products_dims; ++b)
+    for (unsigned a = 0; tensor && a < COUNT(products_sizes); ++a)
+        for (unsigned b = 0; b < COUNT(products_dims); ++b)
             for (int c = 0; c < TMAP_PDIST_METRIC_COUNT * TMAP_PAIRS_LOWER; ++c) {
                 problem p = {products_sizes[a], products_dims[b], 0, c / 3,
                              1 + c % 3,         turn++ % 5 % 4,   1};
                 if (!tmapi_pdist_multiplies(p.metric)) continue;
                 // The CPU machine multiplies matrices by hand: some of the smaller ones.
                 int some = turn % (p.n < 3 ? 5 : 41) == 0 && p.n * p.d < 5000;
-                if (full || some) run_random(p);
+                if (kit_full || some) run_random(p);
             }
     // Sums so long that parts of them must carry what is lost.
     for (int metric = 0; metric < TMAP_PDIST_COSINE; ++metric) {
@@ -540,11 +500,11 @@ int main(void) {
         for (int c = 0; c < 4 * TMAP_PAIRS_LOWER; ++c) {
             problem p = {HARD_N, c % 4 < 2 ? 11u : 37u, 0, c % 2, 1 + c / 4, turn++ % 4, 0};
             int some = c == 4 + kind % 2 || (c == 7 && kind % 4 == 0) || turn % 41 == 0;
-            if (full || some) run_hard(kind, p);
+            if (kit_full || some) run_hard(kind, p);
             p.products = tensor;
-            if (full || c == (kind % 2 ? 5 : 10)) run_hard(kind, p);
+            if (kit_full || c == (kind % 2 ? 5 : 10)) run_hard(kind, p);
             p.n = HARD_FEW, p.products = 0;
-            if (full || c == 7 - kind % 2) run_hard(kind, p);
+            if (kit_full || c == 7 - kind % 2) run_hard(kind, p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {
         const float distances[] = {1e-30f, 1e-20f,  1.2e-19f, 1e-10f, 1,
@@ -554,12 +514,12 @@ int main(void) {
             for (int i = 0; i < 9; ++i) run_range(distances[i], d, 1);
     }
     run_refusals();
-    for (unsigned i = 0; i < sizeof after_error / sizeof *after_error; ++i)
+    for (unsigned i = 0; i < COUNT(after_error); ++i)
         if (tensor || !after_error[i].products) run_after_error(after_error[i]);
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
         for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) {
-            problem p = {full ? 1000u : 300u, d, c & 1, c / 2, 1, (int)(d % 3), 0};
-            if (full || d <= 4 || c % 4 == 0) run_symmetric(p);
+            problem p = {kit_full ? 1000u : 300u, d, c & 1, c / 2, 1, (int)(d % 3), 0};
+            if (kit_full || d <= 4 || c % 4 == 0) run_symmetric(p);
         }
     for (tmap_u64 d = 1; d <= 17; d += d < 5 ? 1 : d < 9 ? 4 : 8)
         for (int c = 0; c < 2 * TMAP_PAIRS_LOWER; ++c) {
@@ -567,14 +527,13 @@ int main(void) {
             run_no_numbers(p);
         }
     on_all_devices(run_device);
-    if (full)
-        for (unsigned i = 0; i < sizeof large / sizeof *large; ++i) run_random(large[i]);
+    if (kit_full)
+        for (unsigned i = 0; i < COUNT(large); ++i) run_random(large[i]);
     CHECK(cudaDeviceSynchronize());
     for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)
         printf("%s: worst error %.2f ulp in f32, %.2f in f64\n", tmap_pdist_metric_name(m),
                worst[0][m], worst[1][m]);
     if (tensor)
         printf("in double precision on tensor cores: worst error %.2f ulp in f32\n", worst_tensor);
-    printf("%s: %d cases, %d failures\n", device.name, cases, failures);
-    return failures != 0;
+    return kit_end("test_pdist");
 }

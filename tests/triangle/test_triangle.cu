@@ -4,7 +4,7 @@
 // can count; a sample of them on the CPU machine. A cell is right by its defining inequality,
 // i(i+1)/2 <= lambda < (i+1)(i+2)/2. Then where the paper's maps first go wrong, and the grids of
 // all maps, cell by cell.
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
 #include <threadmap/papers/triangle_maps.h>
@@ -222,7 +222,6 @@ static __global__ void mark_utm_blocks(tmap_u32 n, tmap_u32 *cells) {
 }
 
 enum { SIDE_MAX = 96 };
-static int failures;
 static tmap_u64 *counter;
 static tmap_u32 *cells_gpu, cells[SIDE_MAX * SIDE_MAX];
 
@@ -233,7 +232,7 @@ static void expect_marks(tmap_u32 n, int strict, const char *what) {
     CHECK(cudaMemset(cells_gpu, 0, sizeof cells));
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j) bad += cells[i * n + j] != (strict ? j < i : j <= i);
-    if (bad && ++failures <= 20) printf("FAIL %s: n = %u: %u cells\n", what, n, bad);
+    EXPECT(!bad, "%s: n = %u: %u cells", what, n, bad);
 }
 
 static void run_grids(tmap_u32 n) {
@@ -280,16 +279,16 @@ static void expect_none(const char *what, tmap_u64 count) {
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&n, counter, sizeof n, cudaMemcpyDeviceToHost));
     CHECK(cudaMemset(counter, 0, sizeof n));
-    failures += n != 0;
     printf("%-28s %12llu tried, %llu wrong\n", what, count, n);
+    expect(n == 0, what);
 }
 
-static void run_exact(int small) {
+static void run_exact(void) {
     const tmap_u64 top = 0xffffffffull, rows = TMAP_TRIANGLE_ROWS_MAX64;
     const tmap_u64 few = 1 << 14, layers = TMAP_SIMPLEX_LAYERS_MAX64;
-    const tmap_u64 all = small ? few : top, randoms = small ? few : 1000000000;
-    const tmap_u64 edges = small ? few : rows, shells = small ? few : layers;
-    const tmap_u64 pairs = small ? few : tmap_condensed_cells(TMAP_TRIANGLE_ROWS_MAX32 + 1);
+    const tmap_u64 all = kit_full ? top : few, randoms = kit_full ? 1000000000 : few;
+    const tmap_u64 edges = kit_full ? rows : few, shells = kit_full ? layers : few;
+    const tmap_u64 pairs = kit_full ? tmap_condensed_cells(TMAP_TRIANGLE_ROWS_MAX32 + 1) : few;
     check_all32<<<grid_blocks, 256>>>(0, all, counter);
     expect_none("32-bit numbers", all + 1);
     check_all32<<<grid_blocks, 256>>>(top - few, top, counter);
@@ -315,12 +314,12 @@ static void run_exact(int small) {
     expect_none("UTM and condensed, rows", pairs);
 }
 
-static void run_paper(int small) {
+static void run_paper(void) {
     const tmap_u32 stated[3] = {TMAP_TRIANGLE_ROWS_SQRT, TMAP_TRIANGLE_ROWS_NEWTON,
                                 TMAP_TRIANGLE_ROWS_RSQRT};
     tmap_u64 where[PAPER_MAPS], *where_gpu;
-    tmap_u64 last = small ? tmap_triangle_cells(300) : 0xffffffffull;
-    CHECK(cudaMalloc((void **)&where_gpu, sizeof where));
+    tmap_u64 last = kit_full ? 0xffffffffull : tmap_triangle_cells(300);
+    where_gpu = (tmap_u64 *)kit_device(sizeof where);
     CHECK(cudaMemset(where_gpu, 0xff, sizeof where));
     paper_first_wrong<<<grid_blocks, 256>>>(0, last, where_gpu);
     CHECK(cudaGetLastError());
@@ -333,42 +332,33 @@ static void run_paper(int small) {
         }
         printf("%-14s first wrong: %llu, so right for %u rows (stated: %u)\n", paper_names[m],
                where[m], rows, stated[m % 3] + strict);
-        failures += rows < stated[m % 3] + strict;
+        expect(rows >= stated[m % 3] + strict, paper_names[m]);
     }
     CHECK(cudaMemset(where_gpu, 0xff, sizeof where));
-    last = tmap_condensed_cells(small ? 300 : 65536) - 1;
+    last = tmap_condensed_cells(kit_full ? 65536 : 300) - 1;
     utm_first_wrong<<<grid_blocks, 256>>>(0, last, where_gpu);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(where, where_gpu, sizeof where, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(where_gpu));
     if (where[0] == NONE)
         printf("UTM as printed right for all n tried\n");
     else
         printf("UTM as printed first wrong: n = %llu (stated: right up to %u)\n", where[0],
                TMAP_TRIANGLE_UTM_SQRT_MAX);
-    if (where[0] <= TMAP_TRIANGLE_UTM_SQRT_MAX) ++failures;
+    expect(where[0] > TMAP_TRIANGLE_UTM_SQRT_MAX, "UTM as printed");
+    kit_release(0);
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0, small;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
+    int processors;
+    kit_begin();
     // The CPU machine runs some million threads a second; a GPU does all of it in a second.
-    small = strstr(device.name, "CPU") || getenv("TMAP_TEST_SMALL");
-    grid_blocks = small ? 8 : (unsigned)device.multiProcessorCount * 8;
+    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+    grid_blocks = kit_full ? (unsigned)processors * 8 : 8;
     CHECK(cudaMalloc((void **)&counter, sizeof *counter));
     CHECK(cudaMemset(counter, 0, sizeof *counter));
     CHECK(cudaMalloc((void **)&cells_gpu, sizeof cells));
-    run_exact(small);
-    run_paper(small);
-    for (tmap_u32 n = 1; n <= (small ? 40 : SIDE_MAX); ++n) run_grids(n);
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(counter));
-    CHECK(cudaFree(cells_gpu));
-    printf("%s: %d failures\n", device.name, failures);
-    return failures != 0;
+    run_exact();
+    run_paper();
+    for (tmap_u32 n = 1; n <= (kit_full ? SIDE_MAX : 40); ++n) run_grids(n);
+    return kit_end("test_triangle");
 }

@@ -5,15 +5,12 @@
 
 int main(void) {
     kat_file file = kat_read();
-    kat_answer *answers = (kat_answer *)malloc(file.vector_count * sizeof *answers);
+    kat_answer *answers = (kat_answer *)kit_host(file.vector_count * sizeof *answers);
     tmap_u64 sums[32];
-    if (!answers) return 2;
-    kat_poison(answers, file.vector_count);
     for (size_t i = 0; i < file.vector_count; ++i) kat_ask(&file.vectors[i], &answers[i]);
     kat_compare(&file, answers);
     for (size_t i = 0; i < file.hash_count; ++i) sums[i] = kat_hash_host(&file.hashes[i]);
     kat_compare_hashes(&file, sums);
-    free(answers);
     kat_free(&file);
-    return check_result("triangle_kat");
+    return kit_end("triangle_kat");
 }

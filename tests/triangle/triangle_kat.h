@@ -4,6 +4,8 @@
 #ifndef TRIANGLE_KAT_H
 #define TRIANGLE_KAT_H
 
+#include "kit.h"
+
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
 #include <threadmap/papers/triangle_maps.h>
@@ -98,32 +100,19 @@ typedef struct kat_hash {
     tmap_u64 sum;
 } kat_hash;
 
-// The next number of xorshift64*, `bits` wide.
-TMAP_FN tmap_u64 kat_random(tmap_u64 *state, tmap_u32 bits) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (*state * 0x2545f4914f6cdd1dull) >> (64 - bits);
-}
-
-TMAP_FN tmap_u64 kat_mix(tmap_u64 h, tmap_u64 x) {
-    h = (h ^ x) * 0x9e3779b97f4a7c15ull;
-    return h ^ h >> 29;
-}
-
 // The hash of the cell of a number. wide: by the 64-bit form.
 TMAP_FN tmap_u64 kat_cell_hash(tmap_u32 order, tmap_u64 number, int wide) {
     tmap_u32 low = (tmap_u32)number;
     if (order == KAT_SIMPLEX) {
         tmap_triple t = wide ? tmap_simplex_map64(number) : tmap_simplex_map(low);
-        return kat_mix(kat_mix(kat_mix(0, t.i), t.j), t.k);
+        return kit_mix(kit_mix(kit_mix(0, t.i), t.j), t.k);
     } else if (wide) {
         tmap_pair64 p =
             order == KAT_LOWER ? tmap_triangle_map64(number) : tmap_triangle_map_strict64(number);
-        return kat_mix(kat_mix(0, p.i), p.j);
+        return kit_mix(kit_mix(0, p.i), p.j);
     } else {
         tmap_pair p = order == KAT_LOWER ? tmap_triangle_map(low) : tmap_triangle_map_strict(low);
-        return kat_mix(kat_mix(0, p.i), p.j);
+        return kit_mix(kit_mix(0, p.i), p.j);
     }
 }
 

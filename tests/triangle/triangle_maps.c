@@ -4,10 +4,7 @@
 // and arguments outside every range (run under UBSan).
 //
 // usage: triangle_maps [NUMBERS]   how many numbers to walk (3000000)
-#include "check.h"
 #include "triangle/triangle_kat.h"
-
-#include <stdlib.h>
 
 #define MAX64 0xffffffffffffffffull
 
@@ -24,13 +21,13 @@ static void walk_triangle(tmap_u32 count) {
     for (tmap_u32 l = 0; l < count; ++l) {
         tmap_pair p = tmap_triangle_map(l), s = tmap_triangle_map_strict(l);
         tmap_pair64 q = tmap_triangle_map64(l), t = tmap_triangle_map_strict64(l);
-        CHECK(p.i == i && p.j == j, "%u: (%u,%u)", l, p.i, p.j);
-        CHECK(s.i == i + 1 && s.j == j, "%u: (%u,%u)", l, s.i, s.j);
-        CHECK(q.i == i && q.j == j, "%u: (%llu,%llu)", l, q.i, q.j);
-        CHECK(t.i == i + 1 && t.j == j, "%u: (%llu,%llu)", l, t.i, t.j);
-        CHECK(tmap_triangle_index(i, j) == l, "%u", l);
-        CHECK(tmap_triangle_index_strict(i + 1, j) == l, "%u", l);
-        CHECK(tmap_triangle_index_strict(i + 1ull, j) == l, "%u", l);
+        EXPECT(p.i == i && p.j == j, "%u: (%u,%u)", l, p.i, p.j);
+        EXPECT(s.i == i + 1 && s.j == j, "%u: (%u,%u)", l, s.i, s.j);
+        EXPECT(q.i == i && q.j == j, "%u: (%llu,%llu)", l, q.i, q.j);
+        EXPECT(t.i == i + 1 && t.j == j, "%u: (%llu,%llu)", l, t.i, t.j);
+        EXPECT(tmap_triangle_index(i, j) == l, "%u", l);
+        EXPECT(tmap_triangle_index_strict(i + 1, j) == l, "%u", l);
+        EXPECT(tmap_triangle_index_strict(i + 1ull, j) == l, "%u", l);
         if (j++ == i) ++i, j = 0;
     }
 }
@@ -39,9 +36,9 @@ static void walk_simplex(tmap_u32 count) {
     tmap_u32 i = 0, j = 0, k = 0;
     for (tmap_u32 l = 0; l < count; ++l) {
         tmap_triple p = tmap_simplex_map(l), q = tmap_simplex_map64(l);
-        CHECK(p.i == i && p.j == j && p.k == k, "%u: (%u,%u,%u)", l, p.i, p.j, p.k);
-        CHECK(q.i == i && q.j == j && q.k == k, "%u: (%u,%u,%u)", l, q.i, q.j, q.k);
-        CHECK(tmap_simplex_index(i, j, k) == l, "%u", l);
+        EXPECT(p.i == i && p.j == j && p.k == k, "%u: (%u,%u,%u)", l, p.i, p.j, p.k);
+        EXPECT(q.i == i && q.j == j && q.k == k, "%u: (%u,%u,%u)", l, q.i, q.j, q.k);
+        EXPECT(tmap_simplex_index(i, j, k) == l, "%u", l);
         if (k++ == j) {
             k = 0;
             if (j++ == i) ++i, j = 0;
@@ -57,30 +54,30 @@ static void walk_upper(tmap_u32 n, tmap_u32 gap) {
             tmap_pair p = gap ? tmap_condensed_map(k, n) : tmap_upper_map(k, n);
             tmap_pair64 q = gap ? tmap_condensed_map64(k, n) : tmap_upper_map64(k, n);
             tmap_u64 l = gap ? tmap_condensed_index(i, j, n) : tmap_upper_index(i, j, n);
-            CHECK(p.i == i && p.j == j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
-            CHECK(q.i == i && q.j == j, "n=%u k=%u: (%llu,%llu)", n, k, q.i, q.j);
-            CHECK(l == k, "n=%u (%u,%u): %llu", n, i, j, l);
+            EXPECT(p.i == i && p.j == j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+            EXPECT(q.i == i && q.j == j, "n=%u k=%u: (%llu,%llu)", n, k, q.i, q.j);
+            EXPECT(l == k, "n=%u (%u,%u): %llu", n, i, j, l);
         }
-    CHECK(k == (gap ? tmap_condensed_cells(n) : tmap_triangle_cells(n)), "n=%u", n);
+    EXPECT(k == (gap ? tmap_condensed_cells(n) : tmap_triangle_cells(n)), "n=%u", n);
 }
 
 // Random rows of every size up to the last: both ends, and the numbers beside them.
 static void check_ends(tmap_u32 count) {
     tmap_u64 state = 7;
     for (tmap_u32 n = 0; n < count; ++n) {
-        tmap_u64 i = 2 + kat_random(&state, 1 + n % 33) % (TMAP_TRIANGLE_ROWS_MAX64 - 2);
+        tmap_u64 i = 2 + (kit_random(&state) >> (63 - n % 33)) % (TMAP_TRIANGLE_ROWS_MAX64 - 2);
         tmap_u64 first = (i % 2 ? (i + 1) / 2 * i : i / 2 * (i + 1));
         tmap_pair64 a = tmap_triangle_map64(first), b = tmap_triangle_map64(first - 1);
         tmap_pair64 c = tmap_triangle_map64(first + i), d = tmap_triangle_map64(first + i + 1);
-        CHECK(a.i == i && a.j == 0, "row %llu: (%llu,%llu)", i, a.i, a.j);
-        CHECK(b.i == i - 1 && b.j == i - 1, "row %llu: (%llu,%llu)", i, b.i, b.j);
-        CHECK(c.i == i && c.j == i, "row %llu: (%llu,%llu)", i, c.i, c.j);
-        CHECK(d.i == i + 1 && d.j == 0, "row %llu: (%llu,%llu)", i, d.i, d.j);
+        EXPECT(a.i == i && a.j == 0, "row %llu: (%llu,%llu)", i, a.i, a.j);
+        EXPECT(b.i == i - 1 && b.j == i - 1, "row %llu: (%llu,%llu)", i, b.i, b.j);
+        EXPECT(c.i == i && c.j == i, "row %llu: (%llu,%llu)", i, c.i, c.j);
+        EXPECT(d.i == i + 1 && d.j == 0, "row %llu: (%llu,%llu)", i, d.i, d.j);
         if (first + i < 1ull << 32) {
             tmap_pair e = tmap_triangle_map((tmap_u32)first);
             tmap_pair f = tmap_triangle_map((tmap_u32)(first + i));
-            CHECK(e.i == i && e.j == 0, "row %llu: (%u,%u)", i, e.i, e.j);
-            CHECK(f.i == i && f.j == i, "row %llu: (%u,%u)", i, f.i, f.j);
+            EXPECT(e.i == i && e.j == 0, "row %llu: (%u,%u)", i, e.i, e.j);
+            EXPECT(f.i == i && f.j == i, "row %llu: (%u,%u)", i, f.i, f.j);
         }
     }
 }
@@ -97,14 +94,14 @@ static void check_first(tmap_u32 n) {
     tmap_u32 i[FIRST], j[FIRST], from[FIRST], to[FIRST], upper[FIRST];
     tmapi_float root;
     root.value = tmapi_sqrt((float)(n >> 31));
-    CHECK(root.bits == 0, "the root of 0 has the bits %08x", root.bits);
-    CHECK(zero.i == 0 && zero.j == 0, "0: (%u,%u)", zero.i, zero.j);
-    CHECK(one.i == 1 && one.j == 0, "1: (%u,%u)", one.i, one.j);
-    CHECK(last.i == 2 && last.j == 3, "the last pair of 4: (%u,%u)", last.i, last.j);
-    CHECK(corner.i == 2 && corner.j == 2, "the last cell of 3 rows: (%u,%u)", corner.i, corner.j);
-    CHECK(triple.i + triple.j + triple.k == 0, "0: (%u,%u,%u)", triple.i, triple.j, triple.k);
-    CHECK(triple64.i + triple64.j + triple64.k == 0, "0: (%u,%u,%u)", triple64.i, triple64.j,
-          triple64.k);
+    EXPECT(root.bits == 0, "the root of 0 has the bits %08x", root.bits);
+    EXPECT(zero.i == 0 && zero.j == 0, "0: (%u,%u)", zero.i, zero.j);
+    EXPECT(one.i == 1 && one.j == 0, "1: (%u,%u)", one.i, one.j);
+    EXPECT(last.i == 2 && last.j == 3, "the last pair of 4: (%u,%u)", last.i, last.j);
+    EXPECT(corner.i == 2 && corner.j == 2, "the last cell of 3 rows: (%u,%u)", corner.i, corner.j);
+    EXPECT(triple.i + triple.j + triple.k == 0, "0: (%u,%u,%u)", triple.i, triple.j, triple.k);
+    EXPECT(triple64.i + triple64.j + triple64.k == 0, "0: (%u,%u,%u)", triple64.i, triple64.j,
+           triple64.k);
     for (tmap_u32 l = 0; l < FIRST; ++l) {
         tmap_pair p = tmap_triangle_map(l);
         i[l] = p.i, j[l] = p.j;
@@ -115,11 +112,11 @@ static void check_first(tmap_u32 n) {
         from[l] = p.i, to[l] = p.j, upper[l] = q.i;
     }
     for (tmap_u32 l = 0; l < FIRST; ++l) {
-        CHECK(tmap_triangle_index(i[l], j[l]) == l && j[l] <= i[l], "%u: (%u,%u)", l, i[l], j[l]);
-        CHECK(tmap_condensed_index(from[l], to[l], n + 1) == pairs - 1 - l && from[l] < to[l] &&
-                  to[l] <= n,
-              "%u before the last: (%u,%u)", l, from[l], to[l]);
-        CHECK(upper[l] == n - 1 - i[l], "%u before the last: row %u", l, upper[l]);
+        EXPECT(tmap_triangle_index(i[l], j[l]) == l && j[l] <= i[l], "%u: (%u,%u)", l, i[l], j[l]);
+        EXPECT(tmap_condensed_index(from[l], to[l], n + 1) == pairs - 1 - l && from[l] < to[l] &&
+                   to[l] <= n,
+               "%u before the last: (%u,%u)", l, from[l], to[l]);
+        EXPECT(upper[l] == n - 1 - i[l], "%u before the last: row %u", l, upper[l]);
     }
 }
 
@@ -130,8 +127,8 @@ static void check_paper(const char *name, paper_map map, paper_map strict, tmap_
     tmap_u32 i = 0, j = 0;
     for (tmap_u32 l = 0; l < tmap_triangle_cells(rows); ++l) {
         tmap_pair p = map(l), s = strict(l);
-        CHECK(p.i == i && p.j == j, "%s %u: (%u,%u)", name, l, p.i, p.j);
-        CHECK(s.i == i + 1 && s.j == j, "%s strict %u: (%u,%u)", name, l, s.i, s.j);
+        EXPECT(p.i == i && p.j == j, "%s %u: (%u,%u)", name, l, p.i, p.j);
+        EXPECT(s.i == i + 1 && s.j == j, "%s strict %u: (%u,%u)", name, l, s.i, s.j);
         if (j++ == i) ++i, j = 0;
     }
 }
@@ -143,8 +140,8 @@ static void check_utm_sqrt(void) {
             tmap_u32 first = (tmap_u32)tmap_condensed_index(a, a + 1, n);
             tmap_pair p = tmap_triangle_utm_sqrt(first, n);
             tmap_pair q = tmap_triangle_utm_sqrt(first + (n - 2 - a), n);
-            CHECK(p.i == a && p.j == a + 1, "n=%u row %u: (%u,%u)", n, a, p.i, p.j);
-            CHECK(q.i == a && q.j == n - 1, "n=%u row %u: (%u,%u)", n, a, q.i, q.j);
+            EXPECT(p.i == a && p.j == a + 1, "n=%u row %u: (%u,%u)", n, a, p.i, p.j);
+            EXPECT(q.i == a && q.j == n - 1, "n=%u row %u: (%u,%u)", n, a, q.i, q.j);
         }
 }
 
@@ -185,7 +182,7 @@ static tmap_u64 call_everything(tmap_u64 a, tmap_u64 b) {
 static void check_total(void) {
     static const tmap_u64 near[] = {0,          1ull << 31, 1ull << 32, 1ull << 33,
                                     1ull << 63, 6074000999, 92681,      4801278};
-    const int n = sizeof near / sizeof *near;
+    const int n = COUNT(near);
     tmap_u64 sum = 0;
     for (int i = 0; i < 5 * n; ++i)
         for (int j = 0; j < 5 * n; ++j)
@@ -214,11 +211,11 @@ int main(int argc, char **argv) {
         check_utm_sqrt();
     }
     check_total();
-    CHECK(tmap_triangle_index(0xffffffffu, 0xffffffffu) == (1ull << 63) + (1ull << 31) - 1, "%s",
-          "the last of 32-bit coordinates");
-    CHECK(tmap_triangle_map64(MAX64).i == TMAP_TRIANGLE_ROWS_MAX64, "%s", "the last row");
-    CHECK(tmap_triangle_map(0xffffffffu).i == TMAP_TRIANGLE_ROWS_MAX32, "%s", "the last row");
-    CHECK(tmap_simplex_map64(MAX64).i == TMAP_SIMPLEX_LAYERS_MAX64, "%s", "the last layer");
-    CHECK(tmap_simplex_map(0xffffffffu).i == TMAP_SIMPLEX_LAYERS_MAX32, "%s", "the last layer");
-    return check_result("triangle_maps");
+    expect(tmap_triangle_index(0xffffffffu, 0xffffffffu) == (1ull << 63) + (1ull << 31) - 1,
+           "the last of 32-bit coordinates");
+    expect(tmap_triangle_map64(MAX64).i == TMAP_TRIANGLE_ROWS_MAX64, "the last row");
+    expect(tmap_triangle_map(0xffffffffu).i == TMAP_TRIANGLE_ROWS_MAX32, "the last row");
+    expect(tmap_simplex_map64(MAX64).i == TMAP_SIMPLEX_LAYERS_MAX64, "the last layer");
+    expect(tmap_simplex_map(0xffffffffu).i == TMAP_SIMPLEX_LAYERS_MAX32, "the last layer");
+    return kit_end("triangle_maps");
 }
