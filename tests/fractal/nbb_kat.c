@@ -41,6 +41,5 @@ int main(void) {
     for (size_t i = 0; i < file.size_count; ++i) check_size(&file.sizes[i]);
     for (size_t i = 0; i < file.vector_count; ++i) kat_ask(&file.vectors[i], &answers[i]);
     kat_compare(&file, answers);
-    kat_free(&file);
     return kit_end("nbb_kat");
 }

@@ -6,6 +6,7 @@
 
 #include "fractal/brute.h"
 #include "fractal/nbb_kat.h"
+#include "kat/kat_file.h"
 
 // A fractal of the file, and what else it says of it.
 typedef struct kat_fractal {
@@ -21,6 +22,8 @@ typedef struct kat_size {
     tmap_u64 side_x, side_y, cells, wx, wy;
 } kat_size;
 
+enum { KAT_FRACTALS = 32, KAT_SIZES = 400, KAT_VECTORS = 30000 }; // at most
+
 typedef struct kat_file {
     kat_fractal *fractals;
     kat_size *sizes;
@@ -30,29 +33,6 @@ typedef struct kat_file {
 } kat_file;
 
 // ---- reading ------------------------------------------------------------------------------------
-
-// Room for one more element: *items, of *count elements of `size` bytes, doubles at powers of two.
-static inline void *kat_grow(void *items, size_t count, size_t size) {
-    if ((count & (count - 1)) == 0) items = realloc(items, (count ? 2 * count : 1) * size);
-    if (!items) {
-        fprintf(stderr, "out of memory\n");
-        exit(2);
-    }
-    return items;
-}
-
-static inline void kat_bad_line(const char *line) {
-    fprintf(stderr, "the known answers: cannot read \"%.60s\"\n", line);
-    exit(2);
-}
-
-// The next number of a line; the characters ' ' and ',' part them. A bad one ends the test.
-static inline tmap_u64 kat_number(char **p) {
-    char *start = *p + strspn(*p, " ,");
-    tmap_u64 n = strtoull(start, p, 10);
-    if (*p == start) kat_bad_line(start);
-    return n;
-}
 
 // Adds v for the fractal last begun: with the fractal as a run-time value, and as a constant if it
 // is one of the catalogue.
@@ -69,7 +49,7 @@ static inline void kat_add(kat_file *file, kat_vector v, int has_index) {
     if ((v.asks & KAT_32) && strcmp(now->name, "gasket") == 0) v.asks |= KAT_GASKET;
     for (v.constant = -1; v.constant < TMAP_FRACTAL_COUNT; ++v.constant) {
         if (v.constant >= 0 && strcmp(now->name, tmap_fractal_name(v.constant)) != 0) continue;
-        file->vectors = (kat_vector *)kat_grow(file->vectors, file->vector_count, sizeof v);
+        if (file->vector_count == KAT_VECTORS) kat_bad_line(now->name);
         file->vectors[file->vector_count++] = v;
     }
 }
@@ -85,7 +65,7 @@ static inline void kat_add_size(kat_file *file, kat_size size) {
     const tmap_u64 hashed[] = {size.r, size.side_x, size.side_y, size.cells, size.wx, size.wy};
     for (int i = 0; i < 6; ++i) file->hash = kit_mix(file->hash, hashed[i]);
     size.f = file->fractals[file->fractal_count - 1].f;
-    file->sizes = (kat_size *)kat_grow(file->sizes, file->size_count, sizeof size);
+    if (file->size_count == KAT_SIZES) kat_bad_line("size");
     file->sizes[file->size_count++] = size;
 }
 
@@ -101,7 +81,7 @@ static inline void kat_read_fractal(kat_file *file, const char *line) {
         next.f.tau_x |= (tmap_u64)next.b.tau_x[beta] << 4 * beta;
         next.f.tau_y |= (tmap_u64)next.b.tau_y[beta] << 4 * beta;
     }
-    file->fractals = (kat_fractal *)kat_grow(file->fractals, file->fractal_count, sizeof next);
+    if (file->fractal_count == KAT_FRACTALS) kat_bad_line(line);
     file->fractals[file->fractal_count++] = next;
 }
 
@@ -117,18 +97,14 @@ static inline void kat_read_cell(kat_file *file, char *p) {
     kat_vector v;
     int has_index;
     memset(&v, 0, sizeof v);
-    v.asks = KAT_CELL;
-    v.r = (tmap_u32)kat_number(&p);
-    v.wx = kat_number(&p);
-    v.wy = kat_number(&p);
-    p += strspn(p, " ");
-    has_index = *p != '-';
+    v.asks = KAT_CELL, v.r = (tmap_u32)kat_number(&p);
+    v.wx = kat_number(&p), v.wy = kat_number(&p);
+    has_index = p[1] != '-';
     if (has_index)
         v.i = kat_number(&p);
     else
-        ++p;
-    v.x = kat_number(&p);
-    v.y = kat_number(&p);
+        p += 2;
+    v.x = kat_number(&p), v.y = kat_number(&p);
     kat_add(file, v, has_index);
 }
 
@@ -288,60 +264,39 @@ static inline void kat_read_hash(kat_file *file, char *p) {
 
 // ---- the file -----------------------------------------------------------------------------------
 
-static inline void kat_read_line(kat_file *file, char *line) {
-    char *p = line + strcspn(line, " ");
-    size_t n = (size_t)(p - line);
-    kat_fractal *now = file->fractal_count ? &file->fractals[file->fractal_count - 1] : NULL;
-#define KAT_IS(word) (n == sizeof(word) - 1 && memcmp(line, word, n) == 0)
-    if (*line == '#' || *line == '\n') return;
-    if (KAT_IS("fractal"))
-        kat_read_fractal(file, p);
-    else if (!now)
-        kat_bad_line(line);
-    else if (KAT_IS("limits"))
-        for (int i = 0; i < 4; ++i) now->limits[i] = (tmap_u32)kat_number(&p);
-    else if (KAT_IS("size"))
-        kat_read_size(file, p);
-    else if (KAT_IS("hash"))
-        kat_read_hash(file, p);
-    else if (KAT_IS("cell"))
-        kat_read_cell(file, p);
-    else if (KAT_IS("hole"))
-        kat_read_hole(file, p);
-    else
-        kat_bad_line(line);
-#undef KAT_IS
-}
-
-// Reads $TMAP_KAT/nbb.txt; ends the test with 2 where it cannot be read.
+// Reads nbb.txt, and makes the vectors of each fractal.
 static inline kat_file kat_read(void) {
-    static char path[1000], line[1000];
-    const char *folder = getenv("TMAP_KAT");
+    FILE *in = kat_open("nbb.txt");
     kat_file file;
-    FILE *in;
+    kat_fractal *now = NULL;
+    char *word, *p;
     memset(&file, 0, sizeof file);
     file.random = 20240229;
-    snprintf(path, sizeof path, "%s/nbb.txt", folder ? folder : "tests/kat");
-    in = fopen(path, "r");
-    if (!in) {
-        fprintf(stderr, "cannot open %s (set TMAP_KAT to the folder tests/kat)\n", path);
-        exit(2);
+    file.fractals = (kat_fractal *)kit_host(KAT_FRACTALS * sizeof *file.fractals);
+    file.sizes = (kat_size *)kit_host(KAT_SIZES * sizeof *file.sizes);
+    file.vectors = (kat_vector *)kit_host(KAT_VECTORS * sizeof *file.vectors);
+    while ((p = kat_line(in, &word))) {
+        if (!strcmp(word, "fractal"))
+            kat_read_fractal(&file, p), now = &file.fractals[file.fractal_count - 1];
+        else if (!now)
+            kat_bad_line(word);
+        else if (!strcmp(word, "limits"))
+            for (int i = 0; i < 4; ++i) now->limits[i] = (tmap_u32)kat_number(&p);
+        else if (!strcmp(word, "size"))
+            kat_read_size(&file, p);
+        else if (!strcmp(word, "hash"))
+            kat_read_hash(&file, p);
+        else if (!strcmp(word, "cell"))
+            kat_read_cell(&file, p);
+        else if (!strcmp(word, "hole"))
+            kat_read_hole(&file, p);
+        else
+            kat_bad_line(word);
     }
-    while (fgets(line, sizeof line, in)) {
-        if (!strchr(line, '\n')) kat_bad_line("a line that is too long");
-        kat_read_line(&file, line);
-    }
-    fclose(in);
     // a file cut short must not pass
     EXPECT(file.fractal_count >= 20 && file.vector_count > 20000, "%zu fractals, %zu vectors",
            file.fractal_count, file.vector_count);
     return file;
-}
-
-static inline void kat_free(kat_file *file) {
-    free(file->fractals);
-    free(file->sizes);
-    free(file->vectors);
 }
 
 // ---- comparing ----------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ memory, are sums over random digits in Python's unbounded integers. The replicas
 rows of text here; the packed constants of catalogue.h play no part. The file has hashes of all
 vectors and a few of them in full.
 """
-import os
-import sys
+from common import Random, U32, U64, mix, run
 
 CATALOGUE = [
     ("gasket", "#./##"),
@@ -43,7 +42,6 @@ OWN = [
 ]
 CELLS_MAX = 260  # levels of at most this number of cells are listed whole
 PLACES_MAX = 800  # levels of at most this number of places are drawn whole
-U32, U64 = 2**32 - 1, 2**64 - 1
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
@@ -61,19 +59,6 @@ HEADER = """\
 # replication and from the same random digits, compare the hashes, and ask the maps of each vector.
 # The lines size, cell and hole are a few of the vectors, to be read.
 """
-
-
-class Random:
-    """xorshift64*, so that no version of Python changes the file."""
-
-    def __init__(self, seed):
-        self.state = seed
-
-    def below(self, n):
-        self.state ^= self.state >> 12
-        self.state = (self.state ^ self.state << 25) & U64
-        self.state ^= self.state >> 27
-        return ((self.state * 0x2545F4914F6CDD1D & U64) >> 16) % n
 
 
 class Fractal:
@@ -120,15 +105,6 @@ class Fractal:
                           self.k ** (r - r // 2) - 1 <= limit and
                           (not linear or self.k**r - 1 <= limit))
         return max(r for r in range(65) if all(fits(q) for q in range(r + 1)))
-
-
-def mix(numbers):
-    """The hash of a list of numbers below 2^64."""
-    h = 0
-    for x in numbers:
-        h = ((h ^ x) * 0x9E3779B97F4A7C15) & U64
-        h ^= h >> 29
-    return h
 
 
 def size_vectors(f, limits):
@@ -205,20 +181,5 @@ def generate():
         yield "".join(line + "\n" for line in fractal_lines(name, rows, random))
 
 
-def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nbb.txt")
-    text = "".join(generate())
-    if sys.argv[1:] == ["--check"]:
-        with open(path, encoding="ascii") as file:
-            if file.read() != text:
-                sys.exit(f"{path} is not what generate.py writes: run it, look at the difference")
-        print(f"{path}: {len(text)} bytes, reproduced")
-    elif len(sys.argv) == 1:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
-    else:
-        sys.exit(__doc__)
-
-
 if __name__ == "__main__":
-    main()
+    run("nbb.txt", "".join(generate()), __doc__)

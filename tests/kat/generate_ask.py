@@ -10,9 +10,9 @@ of the vectors of whole numbers, a few of them in full, and all vectors of the c
 """
 import itertools
 import math
-import os
-import sys
 from fractions import Fraction
+
+from common import Random, U64, mix, run
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
@@ -29,23 +29,6 @@ HEADER = """\
 # work ELEMENTS A G TAU P0 .. R0 .. Q0 .. S0 .. T0 .. REGIONS W_S   TAU - 1 of each; the regions
 #                                   are those of the last level
 """
-MAX64 = 2**64 - 1
-
-
-class Random:
-    """xorshift64*; the test draws the same numbers."""
-
-    def __init__(self, seed):
-        self.state = seed
-
-    def bits(self, n):
-        self.state ^= self.state >> 12
-        self.state = (self.state ^ self.state << 25) & MAX64
-        self.state ^= self.state >> 27
-        return (self.state * 0x2545F4914F6CDD1D & MAX64) >> (64 - n)
-
-    def below(self, n):
-        return self.bits(48) % n
 
 
 def edges(draw):
@@ -56,7 +39,7 @@ def edges(draw):
         n = draw.bits(1 + draw.below(64))
         parts = max(draw.bits(1 + draw.below(32)), 1)
         cases.append((n, parts, draw.below(parts + 1)))
-    cases += [(MAX64, 2**32, 2**32 - 1), (MAX64, 2**32, 2**32), (2**32 - 1, 2**32, 2**31)]
+    cases += [(U64, 2**32, 2**32 - 1), (U64, 2**32, 2**32), (2**32 - 1, 2**32, 2**31)]
     for n, parts, i in cases:
         yield "edge", n, parts, i, math.floor(Fraction(n) * i / parts)
 
@@ -82,7 +65,7 @@ def all_levels():
 
 def olts():
     for regions, r, k in itertools.product((0, 1, 1000, 2**40, 2**60), (2, 3, 16), range(1, 9)):
-        yield "olt", regions, r, k, min(regions * r**k, MAX64)
+        yield "olt", regions, r, k, min(regions * r**k, U64)
 
 
 def scalars(draw):
@@ -99,20 +82,12 @@ def scalars(draw):
             yield f"morton{k}", *place, int("".join(digits), 2)
 
 
-def hash_of(vectors):
-    h = 0
-    for x in (x for vector in vectors for x in vector[1:]):
-        h = ((h ^ x) * 0x9E3779B97F4A7C15) & MAX64
-        h ^= h >> 29
-    return h
-
-
 def wholes(draw):
     """The hash of each word's vectors, and five of them."""
     vectors = [*edges(draw), *all_levels(), *olts(), *scalars(draw)]
     for word in dict.fromkeys(vector[0] for vector in vectors):
         some = [vector for vector in vectors if vector[0] == word]
-        yield f"hash {word} {hash_of(some)}"
+        yield f"hash {word} {mix(x for vector in some for x in vector[1:])}"
         yield from (" ".join(map(str, v)) for v in some[len(some) // 10::len(some) // 5])
 
 
@@ -186,17 +161,4 @@ def text():
     return HEADER + "".join(f"{line}\n" for line in itertools.chain(*parts))
 
 
-def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ask.txt")
-    if sys.argv[1:] == ["--check"]:
-        with open(path, encoding="utf-8") as file:
-            if file.read() != text():
-                sys.exit("ask.txt is not what the definitions give")
-    elif sys.argv[1:]:
-        sys.exit(__doc__)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text())
-
-
-main()
+run("ask.txt", text(), __doc__)

@@ -12,10 +12,9 @@ few of them in full.
 """
 import itertools
 import math
-import os
-import sys
 
-U32, U64 = 2**32 - 1, 2**64 - 1
+from common import Random, U32, U64, mix, run
+
 SMALL = [1, 2, 3, 4, 9]
 HASHED = 4096  # numbers under one hash
 
@@ -35,19 +34,6 @@ HEADER = """\
 # The readers make the same vectors by the definition, compare the hashes, and ask the maps of each
 # vector. The lines cell and count are a few of the vectors, to be read.
 """
-
-
-class Random:
-    """xorshift64*; the tests draw the same numbers."""
-
-    def __init__(self, seed):
-        self.state = seed
-
-    def bits(self, n):
-        self.state ^= self.state >> 12
-        self.state = (self.state ^ self.state << 25) & U64
-        self.state ^= self.state >> 27
-        return (self.state * 0x2545F4914F6CDD1D & U64) >> (64 - n)
 
 
 # ---- the definitions ----------------------------------------------------------------------------
@@ -108,14 +94,6 @@ def cell(order, value):
 
 
 # ---- the vectors --------------------------------------------------------------------------------
-
-
-def mix(h, numbers):
-    """The hash of a list of numbers below 2^64, which h is the hash of the first of."""
-    for x in numbers:
-        h = ((h ^ x) * 0x9E3779B97F4A7C15) & U64
-        h ^= h >> 29
-    return h
 
 
 def small_vectors(order):
@@ -184,7 +162,7 @@ def tiles():
 
 
 def hash_of(vectors):
-    return mix(0, itertools.chain(*vectors))
+    return mix(itertools.chain(*vectors))
 
 
 def lines():
@@ -197,7 +175,7 @@ def lines():
     for order in ("lower", "strict", "simplex"):
         for bits in (20, 32, 48, 63, 64):
             random = Random(bits)
-            total = sum(mix(0, cell(order, random.bits(bits))) for _ in range(HASHED)) & U64
+            total = sum(mix(cell(order, random.bits(bits))) for _ in range(HASHED)) & U64
             yield f"random {order} {bits} {HASHED} {total}"
     for order in ORDERS:
         some = [v for v in large if v[0] == order]
@@ -212,19 +190,4 @@ def generate():
     yield from (line + "\n" for line in lines())
 
 
-def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "triangle.txt")
-    text = "".join(generate())
-    if sys.argv[1:] == ["--check"]:
-        with open(path, encoding="ascii") as file:
-            if file.read() != text:
-                sys.exit(f"{path} is not what generate_triangle.py writes: run it")
-        print(f"{path}: {len(text)} bytes, reproduced")
-    elif len(sys.argv) == 1:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
-    else:
-        sys.exit(__doc__)
-
-
-main()
+run("triangle.txt", "".join(generate()), __doc__)

@@ -118,7 +118,7 @@ static inline void cluster_check_plans(const void *kernel) {
     CHECK(tmap_facts_get(kernel, &facts));
     for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
         const tmap_u64 processors = facts.device.processors;
-        tmapi_cluster_plan plan, alone;
+        tmapi_cluster_plan plan = {0, 0}, alone = {0, 0};
         facts.device.concurrent = 1;
         expect(tmapi_cluster_plan_of(warps, &facts, &plan) == TMAP_OK, "a plan");
         facts.device.concurrent = 0;

@@ -164,6 +164,7 @@ static void run_bad(void) {
     RETURNS(tmap_gromos_bits(too_many, 1, a, 0), cudaErrorInvalidConfiguration);
     REFUSED(tmap_gromos_of_bits(0, 100, to, w, 0));
     REFUSED(tmap_gromos_of_bits(a, 100, to, w + 4, 0));
+    REFUSED(tmap_gromos_of_bits(a + 1, 100, to, w, 0));
     RETURNS(tmap_gromos_of_bits(a, TMAP_GROMOS_MAX + 1ull, to, w, 0),
             cudaErrorInvalidConfiguration);
     RETURNS(tmap_gromos_bits(nothing, 1, 0, 0), cudaSuccess);

@@ -44,6 +44,5 @@ int main(void) {
     driver_must(gpu.release(vectors_gpu), "free");
     driver_must(gpu.release(answers_gpu), "free");
     free(ptx);
-    kat_free(&file);
     return kit_end(KAT_NAME "_nvrtc");
 }

@@ -204,6 +204,7 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
         mark(&whole, &c, s, seen);
         expect(memchr(seen, 1, places) == NULL, "pairs that should be listed");
         for (int i = 0; i < 5; i += kit_small ? 2 : 1) {
+            const int mark_before = kit_mark();
             listed l;
             if (order && i < 3) plan.grid = grids[i];
             l = launch(&plan, c, order, capacities[i]);
@@ -211,6 +212,7 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
             if (order) expect(listed_same(&whole, 0, &l, l.written, c.bytes), "fixed order");
             memcpy(seen, want, places);
             mark(&l, &c, s, seen);
+            kit_release(mark_before);
         }
         if (shares) {
             memcpy(seen, want, places);

@@ -6,7 +6,7 @@
 // earlier call has left.
 #define TMAPI_STORE_LARGE 129 // so that small sizes take large tiles
 #include "triangle/pdist_check.h"
-#include "kit.h"
+#include "kat/kat_file.h"
 
 static double worst[2][TMAP_PDIST_METRIC_COUNT];
 static int tensor; // whether tensor cores are used where they can be
@@ -314,30 +314,19 @@ static int read_numbers(char *text, double *out, int most) {
 }
 
 static void run_kat(void) {
-    static char path[1000], line[1 << 16];
-    const char *folder = getenv("TMAP_KAT");
     problem p = {0, 0, 0, 0, 1, 0, 0};
     int lines = 0;
-    FILE *in;
-    snprintf(path, sizeof path, "%s/pdist.txt", folder ? folder : "tests/kat");
-    in = fopen(path, "r");
-    if (!in) {
-        perror(path);
-        exit(2);
-    }
-    while (fgets(line, sizeof line, in)) {
-        char *text = line + strcspn(line, " \n");
-        if (*line == '#' || *line == '\n') continue;
-        *text++ = 0;
-        if (strcmp(line, "points") == 0) {
-            p.n = strtoull(text, &text, 10), p.d = strtoull(text, &text, 10);
-            of_problem(p);
+    FILE *in = kat_open("pdist.txt");
+    char *word, *text;
+    while ((text = kat_line(in, &word))) {
+        of_problem(p);
+        if (strcmp(word, "points") == 0) {
+            p.n = kat_number(&text), p.d = kat_number(&text);
             expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points");
             continue;
         }
-        for (p.metric = 0; strcmp(line, tmap_pdist_metric_name(p.metric)); ++p.metric)
+        for (p.metric = 0; strcmp(word, tmap_pdist_metric_name(p.metric)); ++p.metric)
             if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
-        of_problem(p);
         expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers");
         ++lines;
         for (p.layout = TMAP_PAIRS_CONDENSED; p.layout <= TMAP_PAIRS_LOWER; ++p.layout)
@@ -350,8 +339,6 @@ static void run_kat(void) {
                     p.products = 0;
                 }
     }
-    fclose(in);
-    of_problem(p);
     expect(lines == 66, "lines of known answers");
 }
 

@@ -5,30 +5,20 @@
 #ifndef TRIANGLE_KAT_FILE_H
 #define TRIANGLE_KAT_FILE_H
 
+#include "kat/kat_file.h"
 #include "triangle/triangle_kat.h"
 
 __extension__ typedef unsigned __int128 kat_u128;
 
 // Counts and tiles are asked of the host alone, while the file is read.
+enum { KAT_VECTORS = 4000 }; // at most
+
 typedef struct kat_file {
     kat_vector *vectors;
     size_t vector_count, hash_count;
     tmap_u64 small[KAT_ORDERS], large[KAT_ORDERS]; // hashes of the vectors
     kat_hash hashes[32];
 } kat_file;
-
-static inline void kat_bad_line(const char *line) {
-    fprintf(stderr, "the known answers: cannot read \"%.60s\"\n", line);
-    exit(2);
-}
-
-// The next number of a line; the characters ' ' and ',' part them. A bad one ends the test.
-static inline tmap_u64 kat_number(char **p) {
-    char *start = *p + strspn(*p, " ,");
-    tmap_u64 n = strtoull(start, p, 10);
-    if (*p == start) kat_bad_line(start);
-    return n;
-}
 
 // The next word of a line as an order.
 static inline tmap_u32 kat_read_order(char **p) {
@@ -46,22 +36,15 @@ static inline tmap_u32 kat_read_order(char **p) {
 }
 
 static inline void kat_add(kat_file *file, kat_vector v) {
-    size_t n = file->vector_count;
-    if ((n & (n - 1)) == 0) {
-        file->vectors = (kat_vector *)realloc(file->vectors, (n ? 2 * n : 1) * sizeof v);
-        if (!file->vectors) exit(2);
-    }
+    if (file->vector_count == KAT_VECTORS) kat_bad_line("cell");
     file->vectors[file->vector_count++] = v;
 }
 
 static inline void kat_read_cell(kat_file *file, char *p) {
     kat_vector v;
     v.order = kat_read_order(&p);
-    v.n = kat_number(&p);
-    v.number = kat_number(&p);
-    v.i = kat_number(&p);
-    v.j = kat_number(&p);
-    v.k = kat_number(&p);
+    v.n = kat_number(&p), v.number = kat_number(&p);
+    v.i = kat_number(&p), v.j = kat_number(&p), v.k = kat_number(&p);
     kat_add(file, v);
 }
 
@@ -307,42 +290,31 @@ static inline void kat_read_vectors(const kat_file *file, char *p) {
     kat_same_hash(&p, file->large[order], name);
 }
 
-// Makes all vectors and reads $TMAP_KAT/triangle.txt; ends the test with 2 where it cannot be read.
+// Makes all vectors and reads triangle.txt.
 static inline kat_file kat_read(void) {
-    static char path[1000], line[1000];
-    const char *folder = getenv("TMAP_KAT");
+    FILE *in = kat_open("triangle.txt");
     kat_file file;
-    FILE *in;
+    char *word, *p;
     int lines = 0;
     memset(&file, 0, sizeof file);
+    file.vectors = (kat_vector *)kit_host(KAT_VECTORS * sizeof *file.vectors);
     for (tmap_u32 order = 0; order < KAT_ORDERS; ++order) kat_small(&file, order);
     kat_large(&file);
-    snprintf(path, sizeof path, "%s/triangle.txt", folder ? folder : "tests/kat");
-    in = fopen(path, "r");
-    if (!in) {
-        perror(path);
-        exit(2);
-    }
-    for (; fgets(line, sizeof line, in); ++lines) {
-        char *p = line + strcspn(line, " \n");
-        if (*line == '#' || *line == '\n') continue;
-        if (*p) *p++ = 0;
-        if (!strcmp(line, "vectors"))
+    for (; (p = kat_line(in, &word)); ++lines)
+        if (!strcmp(word, "vectors"))
             kat_read_vectors(&file, p);
-        else if (!strcmp(line, "counts"))
-            kat_same_hash(&p, kat_check_counts(), line);
-        else if (!strcmp(line, "tiles"))
-            kat_same_hash(&p, kat_check_tiles(), line);
-        else if (!strcmp(line, "random"))
+        else if (!strcmp(word, "counts"))
+            kat_same_hash(&p, kat_check_counts(), word);
+        else if (!strcmp(word, "tiles"))
+            kat_same_hash(&p, kat_check_tiles(), word);
+        else if (!strcmp(word, "random"))
             kat_read_hash(&file, p);
-        else if (!strcmp(line, "cell"))
+        else if (!strcmp(word, "cell"))
             kat_read_cell(&file, p);
-        else if (!strcmp(line, "count"))
+        else if (!strcmp(word, "count"))
             kat_read_count(p);
         else
-            kat_bad_line(line);
-    }
-    fclose(in);
+            kat_bad_line(word);
     EXPECT(file.vector_count > 1500 && file.hash_count == 15 && lines > 100, "%zu vectors",
            file.vector_count);
     return file;
@@ -392,7 +364,5 @@ static inline tmap_u64 kat_hash_host(const kat_hash *h) {
     }
     return sum;
 }
-
-static inline void kat_free(kat_file *file) { free(file->vectors); }
 
 #endif
