@@ -308,7 +308,7 @@ static int by_rows(const void *a, const void *b) {
 static round_of round_make(const cells *c, const tmap_each_plan *plan, tmap_u64 room) {
     round_of o;
     o.c = c, o.plan = plan, o.room = room;
-    o.order = cells_memory((tmap_u64)c->count);
+    o.order = (int *)kit_host((tmap_u64)c->count * sizeof(int));
     o.done = (unsigned char *)kit_zeroed((tmap_u64)c->count);
     for (int i = 0; i < c->count; ++i) o.order[i] = i;
     sorted = c;
