@@ -417,7 +417,7 @@ static cudaError_t client_launch(const client *c, int odd, const void *in, void 
 }
 
 static int *numbers_of(const cells *c) {
-    int *number = cells_memory((tmap_u64)c->width * (tmap_u64)c->height);
+    int *number = (int *)kit_host((tmap_u64)c->width * (tmap_u64)c->height * 4);
     for (int i = 0; i < c->width * c->height; ++i) number[i] = -1;
     for (int i = 0; i < c->count; ++i) number[c->y[i] * c->width + c->x[i]] = i;
     return number;
