@@ -120,6 +120,41 @@ TMAP_FN tmap_u64 engine_at(const tmap_each_plan *plan, tmap_u64 x, tmap_u64 y) {
     for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
          i += (tmap_u64)gridDim.x * blockDim.x)
 
+// Elements of 1, 2, 4 or 8 bytes, or of 16: a word and the next one, so that one alone shows. All
+// bytes 0 are read as 0.
+typedef struct engine_big {
+    tmap_u64 low, high;
+} engine_big;
+
+TMAP_FN tmap_u64 engine_get(const void *a, tmap_u64 i, tmap_u32 size) {
+    const engine_big *big = (const engine_big *)a + i;
+    if (size == 1) return ((const unsigned char *)a)[i];
+    if (size == 2) return ((const unsigned short *)a)[i];
+    if (size == 4) return ((const tmap_u32 *)a)[i];
+    if (size == 8) return ((const tmap_u64 *)a)[i];
+    return big->low * 3 + big->high;
+}
+TMAP_FN void engine_set(void *a, tmap_u64 i, tmap_u32 size, tmap_u64 value) {
+    engine_big *big = (engine_big *)a + i;
+    if (size == 1) ((unsigned char *)a)[i] = (unsigned char)value;
+    if (size == 2) ((unsigned short *)a)[i] = (unsigned short)value;
+    if (size == 4) ((tmap_u32 *)a)[i] = (tmap_u32)value;
+    if (size == 8) ((tmap_u64 *)a)[i] = value;
+    if (size == 16) big->low = value, big->high = value + 1;
+}
+// What engine_get reads after engine_set.
+TMAP_FN tmap_u64 engine_word(tmap_u64 value, tmap_u32 size) {
+    if (size == 16) return 4 * value + 1;
+    return size < 8 ? value & ((1ull << 8 * size) - 1) : value;
+}
+// 1 if all bytes of an element are 0x5a.
+TMAP_FN int engine_is_poison(const void *a, tmap_u64 i, tmap_u32 size) {
+    const unsigned char *byte = (const unsigned char *)a + i * size;
+    int same = 1;
+    for (tmap_u32 b = 0; b < size; ++b) same &= byte[b] == 0x5a;
+    return same;
+}
+
 static tmap_u64 *engine_counter; // in device memory, 0 between cases
 
 // What a check has counted.

@@ -117,83 +117,76 @@ static void run_paint(const tmap_each_plan *visits) {
 
 // ---- update -------------------------------------------------------------------------------------
 
-typedef struct big {
-    tmap_u64 low, high;
-} big;
-
 // What place i holds before, and a cell after.
 TMAP_FN tmap_u64 before(tmap_u64 i) { return check_hash(i, 3) | (tmap_u64)check_hash(i, 4) << 32; }
 TMAP_FN tmap_u64 after(tmap_u64 value, tmap_u64 x, tmap_u64 y) { return value * 5 + 3 * x + y; }
 
-#define SET_WORD(word, value) (word) = (value)
-#define GET_WORD(word)        ((tmap_u64)(word))
-#define SET_BIG(word, value)  (word).low = (value), (word).high = ~(value)
-#define GET_BIG(word)         ((word).high == ~(word).low ? (word).low : ~0ull)
+typedef struct update_job {
+    void *a;
+    tmap_u32 size; // of an element
+} update_job;
 
-#define UPDATE(name, type, set, get) \
-    typedef struct job_##name { \
-        type *a; \
-    } job_##name; \
-    static __device__ void read_##name(void *job, tmap_cell cell, void *value) { \
-        *(type *)value = ((job_##name *)job)->a[cell.at]; \
-    } \
-    static __device__ void use_##name(void *job, tmap_cell cell, const void *value) { \
-        type *a = ((job_##name *)job)->a; \
-        set(a[cell.at], (type##_word)after(get(*(const type *)value), cell.x, cell.y)); \
+static __device__ void use(void *p, tmap_cell cell, const void *value) {
+    const update_job *j = (const update_job *)p;
+    engine_set(j->a, cell.at, j->size, after(engine_get(value, 0, j->size), cell.x, cell.y));
+}
+
+// The kernel of one type of element.
+#define UPDATE(type) \
+    static __device__ void read_##type(void *job, tmap_cell cell, void *value) { \
+        *(type *)value = ((const type *)((update_job *)job)->a)[cell.at]; \
     } \
     static __global__ void __launch_bounds__(512, 2) \
-        update_##name(tmap_each_plan plan, job_##name j) { \
-        tmap_each_update(&plan, read_##name, use_##name, &j); \
-    } \
-    static __global__ void fill_##name(tmap_u64 n, type *a) { \
-        ENGINE_EACH_PLACE(i, n) { set(a[i], (type##_word)before(i)); } \
-    } \
-    static __global__ void check_##name(tmap_each_plan plan, tmap_u64 n, const type *a, \
-                                        tmap_u64 *wrong) { \
-        tmap_u64 mine = 0; \
-        ENGINE_EACH_PLACE(i, n) { \
-            tmap_xy64 cell; \
-            tmap_u64 want = (type##_word)before(i); \
-            if (engine_cell(&plan, i, &cell)) \
-                want = (type##_word)after((type##_word)before(i), cell.x, cell.y); \
-            mine += get(a[i]) != want; \
-        } \
-        if (mine) atomicAdd(wrong, mine); \
-    } \
-    static void run_##name(const tmap_each_plan *visits) { \
-        tmap_each_plan plan; \
-        job_##name j; \
-        const tmap_u64 room = engine_room(visits); \
-        CHECK(tmap_each_update_plan_make(visits->f, visits->r, visits->pitch, \
-                                         (const void *)update_##name, &plan)); \
-        if (tmap_each_plan_loop(&plan, (int)visits->loop)) return; \
-        plan.offset = visits->offset; \
-        j.a = (type *)engine_memory(0, room * sizeof(type)); \
-        { \
-            void *arguments[] = {(void *)&room, (void *)&j.a}; \
-            engine_launch((const void *)fill_##name, arguments); \
-        } \
-        CHECK(tmap_each_launch(&plan, &j, 0)); \
-        { \
-            void *arguments[] = {(void *)&plan, (void *)&room, (void *)&j.a, \
-                                 (void *)&engine_counter}; \
-            engine_launch((const void *)check_##name, arguments); \
-        } \
-        of_plan(&plan); \
-\
-        expect(engine_counted() == 0, "update of " #type); \
+        update_##type(tmap_each_plan plan, update_job j) { \
+        j.size = sizeof(type); \
+        tmap_each_update(&plan, read_##type, use, &j); \
     }
+typedef unsigned char u8;
+typedef unsigned short u16;
+UPDATE(u8)
+UPDATE(u16)
+UPDATE(tmap_u32)
+UPDATE(tmap_u64)
+UPDATE(engine_big)
+static const struct update_of {
+    tmap_u32 size;
+    const void *kernel;
+} updates[] = {{1, (const void *)update_u8},
+               {2, (const void *)update_u16},
+               {8, (const void *)update_tmap_u64},
+               {16, (const void *)update_engine_big},
+               {4, (const void *)update_tmap_u32}};
 
-typedef unsigned char u8, u8_word;
-typedef unsigned short u16, u16_word;
-typedef tmap_u32 u32, u32_word;
-typedef tmap_u64 u64, u64_word;
-typedef tmap_u64 big_word;
-UPDATE(u8, u8, SET_WORD, GET_WORD)
-UPDATE(u16, u16, SET_WORD, GET_WORD)
-UPDATE(u32, u32, SET_WORD, GET_WORD)
-UPDATE(u64, u64, SET_WORD, GET_WORD)
-UPDATE(big, big, SET_BIG, GET_BIG)
+static __global__ void fill_update(tmap_u64 n, update_job j) {
+    ENGINE_EACH_PLACE(i, n) engine_set(j.a, i, j.size, before(i));
+}
+
+static __global__ void check_update(tmap_each_plan plan, tmap_u64 n, update_job j,
+                                    tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        tmap_u64 want = engine_word(before(i), j.size);
+        if (engine_cell(&plan, i, &cell)) want = engine_word(after(want, cell.x, cell.y), j.size);
+        mine += engine_get(j.a, i, j.size) != want;
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+static void run_update(const tmap_each_plan *visits, const struct update_of *u) {
+    tmap_each_plan plan;
+    const tmap_u64 room = engine_room(visits);
+    const update_job j = {engine_memory(0, room * u->size), u->size};
+    CHECK(tmap_each_update_plan_make(visits->f, visits->r, visits->pitch, u->kernel, &plan));
+    if (tmap_each_plan_loop(&plan, (int)visits->loop)) return;
+    plan.offset = visits->offset;
+    fill_update<<<ENGINE_GRID>>>(room, j);
+    CHECK(cudaGetLastError());
+    CHECK(tmap_each_launch(&plan, &j, 0));
+    check_update<<<ENGINE_GRID>>>(plan, room, j, engine_counter);
+    of_plan(&plan);
+    EXPECT(engine_counted() == 0, "an update of elements of %u bytes", u->size);
+}
 
 // ---- all of it ----------------------------------------------------------------------------------
 
@@ -213,15 +206,10 @@ static void run_fractal(int n, tmap_nbb f) {
             plan.offset = engine_offset(n);
             run_visits(&plan);
             run_paint(&plan);
-            run_u32(&plan);
+            run_update(&plan, &updates[4]);
             if (n % 3 == 0) run_shares(&plan);
             if (n % 3 == 1) run_shapes(&plan);
-            switch (n % 4) {
-            case 0: run_u8(&plan); break;
-            case 1: run_u16(&plan); break;
-            case 2: run_u64(&plan); break;
-            default: run_big(&plan);
-            }
+            run_update(&plan, &updates[n % 4]);
         }
 }
 

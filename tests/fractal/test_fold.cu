@@ -14,6 +14,7 @@ TMAP_FN tmap_u64 hash_of(tmap_u64 value, tmap_u64 x, tmap_u64 y, tmap_u64 at) {
 typedef struct fold_job {
     const void *in;
     tmap_fold_to to;
+    tmap_u32 size; // of an element
 } fold_job;
 
 static __device__ void join_sums(void *job, void *sum, const void *other) {
@@ -21,53 +22,49 @@ static __device__ void join_sums(void *job, void *sum, const void *other) {
     *(tmap_u64 *)sum += *(const tmap_u64 *)other;
 }
 
-// One type of element: the kernel, what fills a memory, the sum by definition, and the comparison.
+static __device__ void add_hash(void *p, void *sum, tmap_cell cell, const void *value) {
+    const tmap_u64 word = engine_get(value, 0, ((const fold_job *)p)->size);
+    *(tmap_u64 *)sum += hash_of(word, cell.x, cell.y, cell.at);
+}
+
+// The kernel of one type of element.
 #define FOLD(type) \
-    static __device__ void add_##type(void *job, void *sum, tmap_cell cell, const void *value) { \
-        (void)job; \
-        *(tmap_u64 *)sum += hash_of(*(const type *)value, cell.x, cell.y, cell.at); \
-    } \
     static __global__ void __launch_bounds__(512, 2) \
         fold_##type(tmap_each_plan plan, fold_job j) { \
         const tmap_u64 zero = 0; \
         const tmap_array in = {j.in, sizeof(type)}; \
         const tmap_fold fold = {&zero, sizeof zero, join_sums}; \
-        tmap_each_fold(&plan, in, add_##type, fold, j.to, 0); \
-    } \
-    static __global__ void fill_##type(tmap_u64 n, type *a) { \
-        ENGINE_EACH_PLACE(i, n) a[i] = (type)(check_hash(i, 6) * 0x100000001ull); \
-    } \
-    static __global__ void check_##type(tmap_each_plan plan, tmap_u64 n, const type *a, \
-                                        tmap_u64 *sum) { \
-        tmap_u64 mine = 0; \
-        ENGINE_EACH_PLACE(i, n) { \
-            tmap_xy64 cell; \
-            if (engine_cell(&plan, i, &cell)) mine += hash_of(a[i], cell.x, cell.y, i); \
-        } \
-        if (mine) atomicAdd(sum, mine); \
-    } \
-    static void run_##type(const tmap_each_plan *like, int skip) { \
-        tmap_each_plan plan; \
-        const tmap_u64 room = engine_room(like); \
-        type *a = (type *)engine_memory(0, (room + 16) * sizeof(type)) + skip; \
-        fold_job j; \
-        CHECK(tmap_each_fold_plan_make(like->f, like->r, like->pitch, (const void *)fold_##type, \
-                                       &plan)); \
-        if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
-        plan.offset = like->offset; \
-        j.in = a, j.to.result = engine_memory(1, 64); \
-        j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8)); \
-        { \
-            void *arguments[] = {(void *)&room, (void *)&a}; \
-            engine_launch((const void *)fill_##type, arguments); \
-        } \
-        { \
-            void *arguments[] = {(void *)&plan, (void *)&room, (void *)&a, \
-                                 (void *)&engine_counter}; \
-            engine_launch((const void *)check_##type, arguments); \
-        } \
-        same_sum(&plan, &j, "fold of " #type); \
+        j.size = sizeof(type); \
+        tmap_each_fold(&plan, in, add_hash, fold, j.to, &j); \
     }
+typedef unsigned char u8;
+typedef unsigned short u16;
+FOLD(u8)
+FOLD(u16)
+FOLD(tmap_u32)
+FOLD(tmap_u64)
+static const struct fold_of {
+    tmap_u32 size;
+    const void *kernel;
+} folds[] = {{1, (const void *)fold_u8},
+             {2, (const void *)fold_u16},
+             {8, (const void *)fold_tmap_u64},
+             {4, (const void *)fold_tmap_u32}};
+
+static __global__ void fill(tmap_u64 n, tmap_u32 size, void *a) {
+    ENGINE_EACH_PLACE(i, n) engine_set(a, i, size, check_hash(i, 6) * 0x100000001ull);
+}
+
+// The sum by definition.
+static __global__ void add_all(tmap_each_plan plan, tmap_u64 n, fold_job j, tmap_u64 *sum) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        if (engine_cell(&plan, i, &cell))
+            mine += hash_of(engine_get(j.in, i, j.size), cell.x, cell.y, i);
+    }
+    if (mine) atomicAdd(sum, mine);
+}
 
 // Memory for tmap_each_fold, whose first bytes are cleared once and for all: new memory may be where
 // the last one was.
@@ -103,14 +100,20 @@ static void same_sum(const tmap_each_plan *plan, fold_job *j, const char *what) 
     expect(parts == want, what);
 }
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef tmap_u32 u32;
-typedef tmap_u64 u64;
-FOLD(u8)
-FOLD(u16)
-FOLD(u32)
-FOLD(u64)
+// Elements that begin `skip` elements into a memory.
+static void run(const tmap_each_plan *like, const struct fold_of *of, tmap_u32 skip) {
+    tmap_each_plan plan;
+    const tmap_u64 room = engine_room(like);
+    char *a = (char *)engine_memory(0, (room + 16) * of->size) + skip * of->size;
+    fold_job j = {a, {0, engine_memory(1, 64)}, of->size};
+    CHECK(tmap_each_fold_plan_make(like->f, like->r, like->pitch, of->kernel, &plan));
+    if (tmap_each_plan_loop(&plan, (int)like->loop)) return;
+    plan.offset = like->offset;
+    j.to.workspace = blocks_for(tmap_each_fold_bytes(&plan, 8));
+    fill<<<ENGINE_GRID>>>(room, of->size, a);
+    add_all<<<ENGINE_GRID>>>(plan, room, j, engine_counter);
+    same_sum(&plan, &j, of->size < 4 ? "a fold of small elements" : "a fold");
+}
 
 static __global__ void any_kernel(tmap_each_plan plan, int job) { (void)plan, (void)job; }
 
@@ -123,12 +126,8 @@ static void run_fractal(int n, tmap_nbb f) {
             if (tmap_each_plan_loop(&like, loop)) continue;
             like.offset = engine_offset(n);
             // At a multiple of 16 bytes, and elsewhere.
-            run_u32(&like, n % 5 ? 0 : 1);
-            switch (n % 3) {
-            case 0: run_u8(&like, n % 2 ? 0 : 3); break;
-            case 1: run_u16(&like, n % 2 ? 0 : 3); break;
-            default: run_u64(&like, n % 2 ? 0 : 1);
-            }
+            run(&like, &folds[3], n % 5 ? 0 : 1);
+            run(&like, &folds[n % 3], n % 2 ? 0 : n % 3 == 2 ? 1 : 3);
         }
 }
 
@@ -166,7 +165,7 @@ static __device__ void take_smaller(smallest *a, smallest b) {
 }
 static __device__ void add_smallest(void *job, void *sum, tmap_cell cell, const void *value) {
     const tmap_u32 bits = *(const tmap_u32 *)job;
-    const smallest here = {*(const u32 *)value & bits, cell.x, cell.y};
+    const smallest here = {*(const tmap_u32 *)value & bits, cell.x, cell.y};
     take_smaller((smallest *)sum, here);
 }
 static __device__ void join_smallest(void *job, void *sum, const void *other) {
@@ -183,21 +182,21 @@ static __global__ void __launch_bounds__(512, 2)
 
 // The sum over every warp and over every block, each added to one counter.
 typedef struct part {
-    const u32 *in;
+    const tmap_u32 *in;
     tmap_u64 sum; // of a thread
 } part;
 static __device__ void read_part(void *job, tmap_cell cell, void *value) {
-    *(u32 *)value = ((part *)job)->in[cell.at];
+    *(tmap_u32 *)value = ((part *)job)->in[cell.at];
 }
 static __device__ void use_part(void *job, tmap_cell cell, const void *value) {
-    add_u32(0, &((part *)job)->sum, cell, value);
+    ((part *)job)->sum += hash_of(*(const tmap_u32 *)value, cell.x, cell.y, cell.at);
 }
 static __global__ void __launch_bounds__(512)
     fold_parts(tmap_each_plan plan, fold_job j, tmap_u64 *sums) {
     __shared__ tmap_u64 scratch[16];
     const tmap_u64 zero = 0;
     const tmap_fold fold = {&zero, sizeof zero, join_sums};
-    part mine = {(const u32 *)j.in, 0};
+    part mine = {(const tmap_u32 *)j.in, 0};
     tmap_u64 same;
     tmap_each_update(&plan, read_part, use_part, &mine);
     same = mine.sum;
@@ -213,14 +212,14 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
     smallest least, want_least = {~0u, ~0u, ~0u};
     tmap_u32 bits = 0xff;
     tmap_u64 *sums = (tmap_u64 *)engine_memory(3, 16), host[2], all = 0, room;
-    u32 *words;
+    tmap_u32 *words;
     fold_job j;
     void *arguments[3];
     CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_histogram, &plan));
     room = tmap_each_plan_places(&plan);
-    words = (u32 *)engine_host(room * 4);
+    words = (tmap_u32 *)engine_host(room * 4);
     j.in = engine_memory(0, room * 4), j.to.result = engine_memory(1, 64);
-    fill_u32<<<ENGINE_GRID>>>(room, (u32 *)j.in);
+    fill<<<ENGINE_GRID>>>(room, 4, (void *)j.in);
     CHECK(cudaMemcpy(words, j.in, room * 4, cudaMemcpyDeviceToHost));
     memset(&want, 0, sizeof want);
     for (tmap_u64 i = 0; i < room; ++i) {
@@ -229,8 +228,8 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
         ++want.bin[((const unsigned char *)words)[i] & 15];
         all += hash_of(words[i], cell.x, cell.y, i);
         if ((words[i] & bits) < want_least.value)
-            want_least.value = words[i] & bits, want_least.x = (u32)cell.x,
-            want_least.y = (u32)cell.y;
+            want_least.value = words[i] & bits, want_least.x = (tmap_u32)cell.x,
+            want_least.y = (tmap_u32)cell.y;
     }
     for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop) {
         if (tmap_each_plan_loop(&plan, loop)) continue;
@@ -302,7 +301,7 @@ static tmap_i64 rd_set(int type, void *host, tmap_u64 i, tmap_u32 h, double *rea
 
 // Sums by definition, and by tmap_rd.
 static void run_rd_type(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int loop, int type) {
-    static const char *const names[] = {"i8", "u8", "i32", "u32", "f32", "f64"};
+    static const char *const names[] = {"i8", "u8", "i32", "tmap_u32", "f32", "f64"};
     const tmap_u64 sizes[] = {1, 1, 4, 4, 4, 8};
     tmap_each_plan plan;
     tmap_i64 want = 0, got[2];

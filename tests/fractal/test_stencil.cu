@@ -3,10 +3,6 @@
 // elements of 1 to 16 bytes, and with one that looks at four places only.
 #include "fractal/engine.h"
 
-typedef struct big {
-    tmap_u64 low, high;
-} big;
-
 // A cell's next value: of its coordinates, of which places around it are cells, and of their
 // values.
 TMAP_FN tmap_u64 mixed(tmap_u64 sum, tmap_u64 value) {
@@ -21,108 +17,94 @@ TMAP_FN tmap_u64 next_of(tmap_u64 x, tmap_u64 y, tmap_u32 around, const tmap_u64
 typedef struct stencil_job {
     const void *in;
     void *out;
+    tmap_u32 size, salt; // of an element
 } stencil_job;
 
-#define SET_WORD(type, word, value) (word) = (type)(value)
-#define GET_WORD(word)              ((tmap_u64)(word))
-#define SAME_WORD(a, b)             ((a) == (b))
-#define SET_BIG(type, word, value)  (word).low = (value), (word).high = (value) + 1
-#define GET_BIG(word)               ((word).low * 3 + (word).high)
-#define SAME_BIG(a, b)              ((a).low == (b).low && (a).high == (b).high)
+static __device__ void rule(void *p, tmap_cell cell, tmap_u32 around, const void *nine,
+                            void *next) {
+    const stencil_job *job = (const stencil_job *)p;
+    tmap_u64 value[9];
+    for (int i = 0; i < 9; ++i) value[i] = engine_get(nine, i, job->size);
+    engine_set(next, 0, job->size, next_of(cell.x, cell.y, around, value) + job->salt);
+}
 
-// One type of element.
-#define STENCIL(name, type, set, get, same) \
-    static __device__ void rule_##name(void *job, tmap_cell cell, tmap_u32 around, \
-                                       const void *nine, void *next) { \
-        const type *v = (const type *)nine; \
-        tmap_u64 value[9], sum; \
-        for (int i = 0; i < 9; ++i) value[i] = get(v[i]); \
-        sum = next_of(cell.x, cell.y, around, value); \
-        set(type, *(type *)next, sum + *(const tmap_u32 *)job); \
-    } \
+// The kernel of one type of element.
+#define STENCIL(type) \
     static __global__ void __launch_bounds__(512, 1) \
-        step_##name(tmap_each_plan plan, stencil_job j) { \
-        tmap_u32 salt = 5; \
+        step_##type(tmap_each_plan plan, stencil_job j) { \
         const tmap_array in = {j.in, sizeof(type)}; \
-        tmap_each_stencil(&plan, in, rule_##name, j.out, &salt); \
-    } \
-    static __global__ void fill_##name(tmap_u64 n, type *a) { \
-        ENGINE_EACH_PLACE(i, n) { \
-            const tmap_u64 value = check_hash(i, 2) | (tmap_u64)check_hash(i, 3) << 32; \
-            set(type, a[i], value); \
-        } \
-    } \
-    static __global__ void check_##name(tmap_each_plan plan, tmap_u64 n, const type *in, \
-                                        const type *out, tmap_u64 *wrong) { \
-        tmap_u64 mine = 0; \
-        ENGINE_EACH_PLACE(i, n) { \
-            tmap_xy64 cell; \
-            type want; \
-            memset(&want, 0x5a, sizeof want); \
-            if (engine_cell(&plan, i, &cell)) { \
-                tmap_u32 around = 0; \
-                tmap_u64 value[9], sum; \
-                for (tmap_u32 p = 0; p < 9; ++p) { \
-                    const int is = tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, \
-                                                       cell.y + p / 3 - 1, plan.r); \
-                    around |= (tmap_u32)is << p; \
-                    value[p] = \
-                        is ? get(in[engine_at(&plan, cell.x + p % 3 - 1, cell.y + p / 3 - 1)]) \
-                           : 0; \
-                } \
-                sum = next_of(cell.x, cell.y, around, value); \
-                set(type, want, sum + 5); \
-            } \
-            mine += !same(want, out[i]); \
-        } \
-        if (mine) atomicAdd(wrong, mine); \
-    } \
-    static void run_##name(const tmap_each_plan *like) { \
-        tmap_each_plan plan, share; \
-        const tmap_u64 room = engine_room(like); \
-        type *in = (type *)engine_memory(0, room * sizeof(type)); \
-        type *out = (type *)engine_memory(1, room * sizeof(type)), *exact; \
-        stencil_job j; \
-        CHECK(tmap_each_stencil_plan_make(like->f, like->r, like->pitch, \
-                                          (const void *)step_##name, &plan)); \
-        if (tmap_each_plan_loop(&plan, (int)like->loop)) return; \
-        plan.offset = like->offset; \
-        { \
-            void *arguments[] = {(void *)&room, (void *)&in}; \
-            engine_launch((const void *)fill_##name, arguments); \
-        } \
-        exact = (type *)engine_exact(&plan, in, sizeof(type)); \
-        j.in = exact, j.out = out; \
-        for (int dense = 0; dense < 2; ++dense) { \
-            plan.dense = (tmap_u32)dense; \
-            CHECK(cudaMemset(out, 0x5a, room * sizeof(type))); \
-            for (int i = 0; i < 2; ++i) { /* in two shares */ \
-                const tmap_u64 half = plan.items / 3; \
-                share = plan; \
-                CHECK(tmap_each_plan_share(&share, i ? half : 0, i ? plan.items - half : half)); \
-                CHECK(tmap_each_launch(&share, &j, 0)); \
-            } \
-            { \
-                void *arguments[] = {(void *)&plan, (void *)&room, (void *)&in, (void *)&out, \
-                                     (void *)&engine_counter}; \
-                engine_launch((const void *)check_##name, arguments); \
-            } \
-            of_plan(&plan); \
-\
-            expect(engine_counted() == 0, "stencil of " #name); \
-        } \
-        kit_release(0); \
+        j.size = sizeof(type), j.salt = 5; \
+        tmap_each_stencil(&plan, in, rule, j.out, &j); \
     }
-
 typedef unsigned char u8;
 typedef unsigned short u16;
-typedef tmap_u32 u32;
-typedef tmap_u64 u64;
-STENCIL(u8, u8, SET_WORD, GET_WORD, SAME_WORD)
-STENCIL(u16, u16, SET_WORD, GET_WORD, SAME_WORD)
-STENCIL(u32, u32, SET_WORD, GET_WORD, SAME_WORD)
-STENCIL(u64, u64, SET_WORD, GET_WORD, SAME_WORD)
-STENCIL(big, big, SET_BIG, GET_BIG, SAME_BIG)
+STENCIL(u8)
+STENCIL(u16)
+STENCIL(tmap_u32)
+STENCIL(tmap_u64)
+STENCIL(engine_big)
+static const struct kernel_of {
+    tmap_u32 size;
+    const void *step;
+} kernels[] = {{1, (const void *)step_u8},
+               {2, (const void *)step_u16},
+               {4, (const void *)step_tmap_u32},
+               {8, (const void *)step_tmap_u64},
+               {16, (const void *)step_engine_big}};
+
+static __global__ void fill(tmap_u64 n, tmap_u32 size, void *a) {
+    ENGINE_EACH_PLACE(i, n)
+    engine_set(a, i, size, check_hash(i, 2) | (tmap_u64)check_hash(i, 3) << 32);
+}
+
+static __global__ void compare(tmap_each_plan plan, tmap_u64 n, stencil_job j, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        tmap_u32 around = 0;
+        tmap_u64 value[9];
+        if (!engine_cell(&plan, i, &cell)) {
+            mine += !engine_is_poison(j.out, i, j.size);
+            continue;
+        }
+        for (tmap_u32 p = 0; p < 9; ++p) {
+            const tmap_u64 x = cell.x + p % 3 - 1, y = cell.y + p / 3 - 1;
+            const int is = tmap_nbb_contains64(plan.f, x, y, plan.r);
+            around |= (tmap_u32)is << p;
+            value[p] = is ? engine_get(j.in, engine_at(&plan, x, y), j.size) : 0;
+        }
+        mine += engine_get(j.out, i, j.size) !=
+                engine_word(next_of(cell.x, cell.y, around, value) + 5, j.size);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+static void run(const tmap_each_plan *like, const struct kernel_of *k) {
+    tmap_each_plan plan, share;
+    const tmap_u64 room = engine_room(like);
+    void *in = engine_memory(0, room * k->size);
+    stencil_job j = {0, engine_memory(1, room * k->size), k->size, 5};
+    CHECK(tmap_each_stencil_plan_make(like->f, like->r, like->pitch, k->step, &plan));
+    if (tmap_each_plan_loop(&plan, (int)like->loop)) return;
+    plan.offset = like->offset;
+    fill<<<ENGINE_GRID>>>(room, k->size, in);
+    CHECK(cudaGetLastError());
+    for (int dense = 0; dense < 2; ++dense) {
+        j.in = engine_exact(&plan, in, k->size);
+        plan.dense = (tmap_u32)dense;
+        CHECK(cudaMemset(j.out, 0x5a, room * k->size));
+        for (int i = 0; i < 2; ++i) { // in two shares
+            const tmap_u64 half = plan.items / 3;
+            share = plan;
+            CHECK(tmap_each_plan_share(&share, i ? half : 0, i ? plan.items - half : half));
+            CHECK(tmap_each_launch(&share, &j, 0));
+        }
+        compare<<<ENGINE_GRID>>>(plan, room, j, engine_counter);
+        of_plan(&plan);
+        EXPECT(engine_counted() == 0, "a stencil of elements of %u bytes", k->size);
+    }
+    kit_release(0);
+}
 
 // ---- four neighbours ----------------------------------------------------------------------------
 
@@ -205,13 +187,7 @@ static void run_fractal(int n, tmap_nbb f) {
             if (tmap_each_plan_loop(&like, loop)) continue;
             like.offset = engine_offset(n);
             run_heat(&like);
-            switch (n % 5) {
-            case 0: run_u8(&like); break;
-            case 1: run_u16(&like); break;
-            case 2: run_u32(&like); break;
-            case 3: run_u64(&like); break;
-            default: run_big(&like);
-            }
+            run(&like, &kernels[n % 5]);
         }
 }
 
