@@ -46,58 +46,47 @@ static void run_sw(tmap_nbb f, tmap_u32 r, int n) {
 // ---- automata -----------------------------------------------------------------------------------
 
 // Cells: alive or not at random, as 1, or as any number but 0 where `wide`; elsewhere 0.
-#define CA(type) \
-    static __global__ void fill_##type(tmap_each_plan plan, tmap_u64 n, int wide, type *a) { \
-        ENGINE_EACH_PLACE(i, n) { \
-            tmap_xy64 cell; \
-            const tmap_u32 h = check_hash(i, 4); \
-            a[i] = (type)(!engine_cell(&plan, i, &cell) || h % 2 ? 0 : wide ? 1 + h % 255 : 1); \
-        } \
-    } \
-    static __global__ void check_##type(tmap_each_plan plan, tmap_u64 n, tmap_ca_rule rule, \
-                                        const type *in, const type *out, tmap_u64 *wrong) { \
-        tmap_u64 mine = 0; \
-        ENGINE_EACH_PLACE(i, n) { \
-            tmap_xy64 cell; \
-            tmap_u32 neighbours = 0; \
-            type poison; \
-            memset(&poison, 0x5a, sizeof poison); \
-            if (!engine_cell(&plan, i, &cell)) { \
-                mine += out[i] != poison && out[i] != 0; \
-                continue; \
-            } \
-            for (tmap_u32 p = 0; p < 9; ++p) \
-                neighbours += \
-                    p != 4 && \
-                    tmap_nbb_contains64(plan.f, cell.x + p % 3 - 1, cell.y + p / 3 - 1, plan.r) && \
-                    in[engine_at(&plan, cell.x + p % 3 - 1, cell.y + p / 3 - 1)] != 0; \
-            mine += out[i] != ((in[i] ? rule.survive : rule.born) >> neighbours & 1); \
-        } \
-        if (mine) atomicAdd(wrong, mine); \
-    } \
-    static void run_##type(const tmap_ca_plan *plan, int wide, tmap_ca_rule rule, type *in, \
-                           type *out) { \
-        const tmap_u64 n = tmap_each_plan_places(&plan->each); \
-        { \
-            void *arguments[] = {(void *)&plan->each, (void *)&n, (void *)&wide, (void *)&in}; \
-            engine_launch((const void *)fill_##type, arguments); \
-        } \
-        CHECK(cudaMemset(out, 0x5a, n * sizeof(type))); \
-        CHECK(tmap_ca(plan, rule, in, out, 0)); \
-        { \
-            void *arguments[] = {(void *)&plan->each, (void *)&n,   (void *)&rule, \
-                                 (void *)&in,         (void *)&out, (void *)&engine_counter}; \
-            engine_launch((const void *)check_##type, arguments); \
-        } \
-        of_plan(&plan->each); \
-\
-        expect(engine_counted() == 0, plan->by_sectors ? "ca by sectors" : "ca"); \
+static __global__ void fill(tmap_each_plan plan, tmap_u64 n, int wide, void *a, tmap_u32 size) {
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        const tmap_u32 h = (tmap_u32)check_hash(i, 4);
+        const int lives = engine_cell(&plan, i, &cell) && h % 2 == 0;
+        engine_set(a, i, size, !lives ? 0 : wide ? 1 + h % 255 : 1);
     }
+}
 
-typedef unsigned char u8;
-typedef tmap_u32 u32;
-CA(u8)
-CA(u32)
+static __global__ void compare(tmap_each_plan plan, tmap_u64 n, tmap_ca_rule rule, const void *in,
+                               const void *out, tmap_u32 size, tmap_u64 *wrong) {
+    tmap_u64 mine = 0;
+    ENGINE_EACH_PLACE(i, n) {
+        tmap_xy64 cell;
+        tmap_u32 neighbours = 0;
+        const tmap_u64 got = engine_get(out, i, size);
+        if (!engine_cell(&plan, i, &cell)) {
+            mine += !engine_is_poison(out, i, size) && got != 0;
+            continue;
+        }
+        for (tmap_u32 p = 0; p < 9; ++p) {
+            const tmap_u64 x = cell.x + p % 3 - 1, y = cell.y + p / 3 - 1;
+            neighbours += p != 4 && tmap_nbb_contains64(plan.f, x, y, plan.r) &&
+                          engine_get(in, engine_at(&plan, x, y), size) != 0;
+        }
+        mine += got != ((engine_get(in, i, size) ? rule.survive : rule.born) >> neighbours & 1);
+    }
+    if (mine) atomicAdd(wrong, mine);
+}
+
+// A step of cells of `size` bytes.
+static void run(const tmap_ca_plan *plan, tmap_u32 size, int wide, tmap_ca_rule rule, void *in,
+                void *out) {
+    const tmap_u64 n = tmap_each_plan_places(&plan->each);
+    fill<<<ENGINE_GRID>>>(plan->each, n, wide, in, size);
+    CHECK(cudaMemset(out, 0x5a, n * size));
+    CHECK(tmap_ca(plan, rule, in, out, 0));
+    compare<<<ENGINE_GRID>>>(plan->each, n, rule, in, out, size, engine_counter);
+    of_plan(&plan->each);
+    expect(engine_counted() == 0, plan->by_sectors ? "ca by sectors" : "ca");
+}
 
 static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
     const tmap_u64 pitch =
@@ -106,8 +95,7 @@ static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
     tmap_u64 places;
     CHECK(tmap_ca_plan_make(f, r, pitch, 4, &plan));
     places = tmap_each_plan_places(&plan.each);
-    run_u32(&plan, n % 2, rules[n % 3], (u32 *)engine_memory(0, places * 4),
-            (u32 *)engine_memory(1, places * 4));
+    run(&plan, 4, n % 2, rules[n % 3], engine_memory(0, places * 4), engine_memory(1, places * 4));
     CHECK(tmap_ca_plan_make(f, r, pitch, 1, &plan));
     of_plan(&plan.each);
     expect(plan.by_sectors == (pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r)),
@@ -117,8 +105,8 @@ static void run_ca(tmap_nbb f, tmap_u32 r, int n) {
     for (int i = 0; i < 3; ++i) {
         const tmap_u64 room = places + 64, before = i ? room - places : 0,
                        after = i == 1 ? room - places : i;
-        run_u8(&plan, i == 1, rules[(n + i) % 3], (u8 *)engine_memory(0, room) + before,
-               (u8 *)engine_memory(1, room) + after);
+        run(&plan, 1, i == 1, rules[(n + i) % 3], (unsigned char *)engine_memory(0, room) + before,
+            (unsigned char *)engine_memory(1, room) + after);
     }
 }
 
@@ -135,8 +123,8 @@ static void run_life(tmap_nbb f) {
         CHECK(tmap_ca_plan_make(f, r, 0, 1, &plan));
         of_plan(&plan.each);
         expect(plan.by_sectors, "ca by sectors");
-        run_u8(&plan, r == m, rules[2], (u8 *)engine_memory(0, places + 64) + shift,
-               (u8 *)engine_memory(1, places + 64) + shift);
+        run(&plan, 1, r == m, rules[2], (unsigned char *)engine_memory(0, places + 64) + shift,
+            (unsigned char *)engine_memory(1, places + 64) + shift);
     }
 }
 
@@ -173,12 +161,13 @@ static void run_rules(const tmap_each_plan *plan) {
 static void run_refusals(void) {
     const tmap_nbb f = tmap_fractal_gasket(), outside = tmap_nbb_make(3, 2, 2, 0x300, 0x110);
     const tmap_ca_rule life = tmap_ca_life(), nine = {1u << 9, 0}, ten = {0, 1u << 10};
-    u8 *a = (u8 *)engine_memory(0, 1 << 16), *b = (u8 *)engine_memory(1, 1 << 16);
+    unsigned char *a = (unsigned char *)engine_memory(0, 1 << 16),
+                  *b = (unsigned char *)engine_memory(1, 1 << 16);
     const tmap_u32 value = 1;
     tmap_ca_plan plan, words, untouched, same;
     tmap_life_plan by_life;
     tmap_each_plan sw, other;
-    u8 bytes[4096];
+    unsigned char bytes[4096];
     int touched = 0;
     memset(&untouched, 0x77, sizeof untouched);
     same = untouched;
