@@ -110,11 +110,14 @@ static inline void expect(int ok, const char *what) {
                                           #condition, __VA_ARGS__))
 
 // A call with the number that it must return: RETURNS(f(NULL), TMAP_EINVAL).
-static inline void kit_returns(int got, int want, const char *call) {
+static inline void kit_returns(tmap_i64 got, tmap_i64 want, const char *call) {
     ++kit_checks;
-    if (got != want) kit_fail("%s returned %d, not %d", call, got, want);
+    if (got != want) kit_fail("%s is %lld, not %lld", call, got, want);
 }
-#define RETURNS(call, want) kit_returns((int)(call), (int)(want), #call)
+#define RETURNS(call, want) kit_returns((tmap_i64)(call), (tmap_i64)(want), #call)
+
+// A check that is told by its code alone.
+#define HOLDS(condition) expect(condition, #condition)
 
 // 1 if all bytes are `byte`.
 static inline int kit_all(const void *memory, tmap_u64 bytes, int byte) {

@@ -26,18 +26,12 @@ static inline void of_plan(const tmap_each_plan *plan) {
 // Fractal i: the catalogue, own ones with what a catalogue lacks (one replica, one row, empty
 // edges, replicas in any order, sides of 16), and random ones.
 static inline tmap_nbb engine_fractal(int i) {
-    static const char *const own[ENGINE_OWN - 1] = {"#.#/.#.",
-                                                    "##",
-                                                    "#/#",
-                                                    "#",
-                                                    ".#",
-                                                    "../.#",
-                                                    "##/##",
-                                                    "###/###/###",
-                                                    ".#.#/####",
-                                                    "###############.",
-                                                    "#......./.......#",
-                                                    "#.............../.##############."};
+    // clang-format off
+    static const char *const own[ENGINE_OWN - 1] = {
+        "#.#/.#.", "##", "#/#", "#", ".#", "../.#", "##/##", "###/###/###", ".#.#/####",
+        "###############.", "#......./.......#", "#.............../.##############."
+    };
+    // clang-format on
     tmap_nbb f = tmap_fractal_gasket();
     if (i < TMAP_FRACTAL_COUNT) return tmap_fractal_at(i);
     i -= TMAP_FRACTAL_COUNT;

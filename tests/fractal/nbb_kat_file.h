@@ -275,7 +275,7 @@ static inline kat_file kat_read(void) {
     file.fractals = (kat_fractal *)kit_host(KAT_FRACTALS * sizeof *file.fractals);
     file.sizes = (kat_size *)kit_host(KAT_SIZES * sizeof *file.sizes);
     file.vectors = (kat_vector *)kit_host(KAT_VECTORS * sizeof *file.vectors);
-    while ((p = kat_line(in, &word))) {
+    while ((p = kat_line(in, &word)) != NULL) {
         if (!strcmp(word, "fractal"))
             kat_read_fractal(&file, p), now = &file.fractals[file.fractal_count - 1];
         else if (!now)

@@ -203,7 +203,7 @@ int main(void) {
     unsigned lines = 0;
     char *word, *p;
     add_all();
-    for (; (p = kat_line(in, &word)); ++lines) {
+    for (; (p = kat_line(in, &word)) != NULL; ++lines) {
         line_start = p;
         if (!strcmp(word, "model")) {
             check_model(p);

@@ -145,17 +145,12 @@ static void run_refusals(void) {
 }
 
 int main(void) {
-    const char *own[] = {"#.#\n.#.\n#.#",
-                         "##",
-                         "#\n#",
-                         "#",
-                         ".#",
-                         "..\n.#",
-                         "##/#.",
-                         ".#.#/####",
-                         "###############.",
-                         "#.......\n.......#",
-                         "#...............\n.##############."};
+    // clang-format off
+    const char *own[] = {
+        "#.#\n.#.\n#.#", "##", "#\n#", "#", ".#", "..\n.#", "##/#.", ".#.#/####",
+        "###############.", "#.......\n.......#", "#...............\n.##############."
+    };
+    // clang-format on
     tmap_u64 places;
     kit_begin();
     // The CPU machine and the sanitizers take threads one by one.

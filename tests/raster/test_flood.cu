@@ -237,51 +237,20 @@ static void check_levels(void) {
 // The least and largest heights of each type, and what lies between two floats: in one row, which
 // is read cell by cell, and in blocks that are read by 16 bytes. All cells are sources.
 static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
-    const double h[] = {1,
-                        1 + 0x1p-23,
-                        1 + 0x1p-22,
-                        (double)FLT_MAX,
-                        -(double)FLT_MAX,
-                        HUGE_VAL,
-                        -HUGE_VAL,
-                        0,
-                        -0.0,
-                        0x1p-149,
-                        -0x1p-149,
-                        32767,
-                        -32768,
-                        2147483647.0,
-                        -2147483648.0,
-                        (double)NAN,
-                        2147483520.0,
-                        32766,
-                        -32767,
-                        -1};
-    const double levels[] = {1,
-                             1 + 0x1p-24,
-                             1 + 0x1p-23,
-                             1e39,
-                             -1e39,
-                             3.5e38,
-                             HUGE_VAL,
-                             -HUGE_VAL,
-                             0,
-                             -0.0,
-                             0x1p-149,
-                             0x1p-150,
-                             -0x1p-150,
-                             (double)NAN,
-                             (double)FLT_MAX,
-                             32768,
-                             32767,
-                             -32768,
-                             -32767,
-                             2147483648.0,
-                             1e300,
-                             -(double)FLT_MAX,
-                             2147483647.0,
-                             -2147483648.0,
-                             -2147483647.5};
+    // clang-format off
+    const double h[] = {
+        1, 1 + 0x1p-23, 1 + 0x1p-22, (double)FLT_MAX, -(double)FLT_MAX, HUGE_VAL, -HUGE_VAL, 0,
+        -0.0, 0x1p-149, -0x1p-149, 32767, -32768, 2147483647.0, -2147483648.0, (double)NAN,
+        2147483520.0, 32766, -32767, -1
+    };
+    // clang-format on
+    // clang-format off
+    const double levels[] = {
+        1, 1 + 0x1p-24, 1 + 0x1p-23, 1e39, -1e39, 3.5e38, HUGE_VAL, -HUGE_VAL, 0, -0.0, 0x1p-149,
+        0x1p-150, -0x1p-150, (double)NAN, (double)FLT_MAX, 32768, 32767, -32768, -32767,
+        2147483648.0, 1e300, -(double)FLT_MAX, 2147483647.0, -2147483648.0, -2147483647.5
+    };
+    // clang-format on
     const double none[] = {0, HUGE_VAL, 1 + 0x1p-24, 2147483647.0, 32767, (double)NAN};
     enum { HEIGHTS = COUNT(h) };
     for (unsigned i = 0; i < 3 * COUNT(levels); ++i) {

@@ -318,7 +318,7 @@ static void run_kat(void) {
     int lines = 0;
     FILE *in = kat_open("pdist.txt");
     char *word, *text;
-    while ((text = kat_line(in, &word))) {
+    while ((text = kat_line(in, &word)) != NULL) {
         of_problem(p);
         if (strcmp(word, "points") == 0) {
             p.n = kat_number(&text), p.d = kat_number(&text);

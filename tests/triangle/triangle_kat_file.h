@@ -300,7 +300,7 @@ static inline kat_file kat_read(void) {
     file.vectors = (kat_vector *)kit_host(KAT_VECTORS * sizeof *file.vectors);
     for (tmap_u32 order = 0; order < KAT_ORDERS; ++order) kat_small(&file, order);
     kat_large(&file);
-    for (; (p = kat_line(in, &word)); ++lines)
+    for (; (p = kat_line(in, &word)) != NULL; ++lines)
         if (!strcmp(word, "vectors"))
             kat_read_vectors(&file, p);
         else if (!strcmp(word, "counts"))

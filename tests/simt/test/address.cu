@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels by address: launched with arguments behind pointers where their type is not known any
 // more, their attributes and their occupancy.
-#include "check.h"
-
-#include <string.h>
+#include "kit.h"
 
 #include "address_kernels.h"
 
@@ -66,7 +64,7 @@ HEAD(eleven) { *p = 11; }
 
 static int read_int(const int *p) {
     int v = -1;
-    CHECK_CUDA(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
     return v;
 }
 
@@ -91,38 +89,38 @@ static void check_kernels(int *p) {
                    {(const void *)of_header, 12}};
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct plan plan = plan_of(kernels[i].kernel);
-        CHECK_CUDA(run(&plan, with_v));
-        CHECK_EQUAL(read_int(p), kernels[i].want);
+        CHECK(run(&plan, with_v));
+        RETURNS(read_int(p), kernels[i].want);
     }
     struct plan plan = plan_of((const void *)add);
     plan.grid = dim3(2, 3), plan.block = dim3(32, 2);
-    CHECK_CUDA(cudaMemset(p, 0, sizeof *p));
-    CHECK_CUDA(run(&plan, with_v));
-    CHECK_EQUAL(read_int(p), 6 * 64 * 3);
+    CHECK(cudaMemset(p, 0, sizeof *p));
+    CHECK(run(&plan, with_v));
+    RETURNS(read_int(p), 6 * 64 * 3);
 
     struct wide w = {{0, 0, 0, 0, 0, 0, 0, 0, 100}, 20};
     unsigned char c = 3;
     double d = 4.5;
     void *all[] = {&p, &w, &c, &d, &v};
     plan = plan_of((const void *)sum);
-    CHECK_CUDA(run(&plan, all));
+    CHECK(run(&plan, all));
     w.a[8] = 0; // what the launch got are copies
-    CHECK_EQUAL(read_int(p), 100 + 20 + 3 + 4 + 3);
+    RETURNS(read_int(p), 100 + 20 + 3 + 4 + 3);
     plan = plan_of((const void *)no_arguments);
-    CHECK_CUDA(run(&plan, NULL));
-    CHECK_CUDA(cudaLaunchKernel(set, dim3(1), dim3(1), with_v)); // and by name
-    CHECK_EQUAL(read_int(p), 3);
+    CHECK(run(&plan, NULL));
+    CHECK(cudaLaunchKernel(set, dim3(1), dim3(1), with_v)); // and by name
+    RETURNS(read_int(p), 3);
 
     int n = 20000;
     void *with_n[] = {&p, &n};
     plan = plan_of((const void *)dynamic);
     plan.shared = n * sizeof n;
-    CHECK_EQUAL(run(&plan, with_n), cudaErrorInvalidValue);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue);
-    CHECK_CUDA(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)plan.shared));
-    CHECK_CUDA(run(&plan, with_n));
-    CHECK_EQUAL(read_int(p), n - 1);
+    RETURNS(run(&plan, with_n), cudaErrorInvalidValue);
+    RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK(cudaFuncSetAttribute(plan.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)plan.shared));
+    CHECK(run(&plan, with_n));
+    RETURNS(read_int(p), n - 1);
 }
 
 // A launch returns how it went itself; errors are kept until they are asked for.
@@ -131,13 +129,13 @@ static void check_errors(int *p) {
     void *arguments[] = {&p, &v};
     struct plan plan = plan_of((const void *)set), wrong = plan;
     wrong.block = dim3(2000);
-    CHECK_CUDA(cudaGetLastError());
+    CHECK(cudaGetLastError());
     const cudaError_t refused = run(&wrong, arguments);
-    CHECK_EQUAL(refused, cudaErrorInvalidValue);
-    CHECK_EQUAL(cudaPeekAtLastError(), refused);
-    CHECK_CUDA(run(&plan, arguments)); // right, and the error stays
-    CHECK_EQUAL(cudaGetLastError(), refused);
-    CHECK_CUDA(cudaGetLastError());
+    RETURNS(refused, cudaErrorInvalidValue);
+    RETURNS(cudaPeekAtLastError(), refused);
+    CHECK(run(&plan, arguments)); // right, and the error stays
+    RETURNS(cudaGetLastError(), refused);
+    CHECK(cudaGetLastError());
 }
 
 static void check_configured(int *p) {
@@ -153,38 +151,37 @@ static void check_configured(int *p) {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(3);
     config.blockDim = dim3(32);
-    CHECK_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
-    CHECK_EQUAL(read_int(p), 21);
+    CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+    RETURNS(read_int(p), 21);
     v = 22;
     config.attrs = attributes;
     config.numAttrs = 1;
-    CHECK_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
-    CHECK_EQUAL(read_int(p), 22);
-    CHECK_CUDA(cudaLaunchKernelEx(&config, set, p, 23));
-    CHECK_EQUAL(read_int(p), 23);
+    CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+    RETURNS(read_int(p), 22);
+    CHECK(cudaLaunchKernelEx(&config, set, p, 23));
+    RETURNS(read_int(p), 23);
     config.gridDim = dim3(1);
     config.numAttrs = 2;
     v = 24;
-    CHECK_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
-    CHECK_EQUAL(read_int(p), 24);
+    CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+    RETURNS(read_int(p), 24);
     config.gridDim = dim3(1 << 20); // blocks that cannot all be there at once
-    CHECK_EQUAL(cudaLaunchKernelExC(&config, kernel, arguments),
-                cudaErrorCooperativeLaunchTooLarge);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
+    RETURNS(cudaLaunchKernelExC(&config, kernel, arguments), cudaErrorCooperativeLaunchTooLarge);
+    RETURNS(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
     v = 25;
-    CHECK_CUDA(cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(32), arguments, 0, 0));
-    CHECK_EQUAL(read_int(p), 25);
-    CHECK_EQUAL(cudaLaunchCooperativeKernel(kernel, dim3(1 << 20), dim3(32), arguments, 0, 0),
-                cudaErrorCooperativeLaunchTooLarge);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
+    CHECK(cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(32), arguments, 0, 0));
+    RETURNS(read_int(p), 25);
+    RETURNS(cudaLaunchCooperativeKernel(kernel, dim3(1 << 20), dim3(32), arguments, 0, 0),
+            cudaErrorCooperativeLaunchTooLarge);
+    RETURNS(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
 }
 
 static int resident(const void *kernel, int threads, size_t shared) {
     int blocks = -1, flagged = -1;
-    CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
-    CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, kernel, threads,
-                                                                      shared, 0));
-    CHECK_EQUAL(flagged, blocks);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, kernel, threads, shared,
+                                                                 0));
+    RETURNS(flagged, blocks);
     return blocks;
 }
 
@@ -192,26 +189,26 @@ static void check_attributes(void) {
     const void *kernel = (const void *)dynamic;
     cudaFuncAttributes a;
     int v = 0, threads = 0, shared = 0, blocks;
-    CHECK_CUDA(cudaFuncGetAttributes(&a, kernel));
-    CHECK(a.maxThreadsPerBlock == 1024 && a.numRegs > 0 && a.binaryVersion >= 70);
-    CHECK(a.sharedSizeBytes == 0 && a.maxDynamicSharedSizeBytes == 80000); // set above
-    CHECK_CUDA(cudaFuncGetAttributes(&a, (const void *)set));
-    CHECK_EQUAL(a.maxDynamicSharedSizeBytes, 48 * 1024);
+    CHECK(cudaFuncGetAttributes(&a, kernel));
+    HOLDS(a.maxThreadsPerBlock == 1024 && a.numRegs > 0 && a.binaryVersion >= 70);
+    HOLDS(a.sharedSizeBytes == 0 && a.maxDynamicSharedSizeBytes == 80000); // set above
+    CHECK(cudaFuncGetAttributes(&a, (const void *)set));
+    RETURNS(a.maxDynamicSharedSizeBytes, 48 * 1024);
     size_t offset = 9, size = 9;
-    CHECK_CUDA(cudaFuncGetParamInfo((const void *)set, 1, &offset, &size));
-    CHECK(offset == sizeof(int *) && size == sizeof(int));
-    CHECK(cudaFuncGetParamInfo((const void *)set, 2, &offset, &size) == cudaErrorInvalidValue);
-    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(cudaFuncGetParamInfo((const void *)set, 1, &offset, &size));
+    HOLDS(offset == sizeof(int *) && size == sizeof(int));
+    HOLDS(cudaFuncGetParamInfo((const void *)set, 2, &offset, &size) == cudaErrorInvalidValue);
+    HOLDS(cudaGetLastError() == cudaErrorInvalidValue);
 
-    CHECK_CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
-    CHECK_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
+    CHECK(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
     blocks = resident(kernel, 256, 0);
-    CHECK(blocks >= 1 && blocks * 256 <= threads);
-    CHECK(resident(kernel, 512, 0) == blocks / 2 && resident(kernel, 257, 0) <= blocks);
+    HOLDS(blocks >= 1 && blocks * 256 <= threads);
+    HOLDS(resident(kernel, 512, 0) == blocks / 2 && resident(kernel, 257, 0) <= blocks);
     blocks = resident(kernel, 32, 40000);
-    CHECK(blocks >= 1 && blocks * 40000 <= shared && resident(kernel, 32, 80000) < blocks);
-    CHECK_EQUAL(resident(kernel, 1025, 0), 0);
-    CHECK_EQUAL(resident(kernel, 32, 1 << 20), 0);
+    HOLDS(blocks >= 1 && blocks * 40000 <= shared && resident(kernel, 32, 80000) < blocks);
+    RETURNS(resident(kernel, 1025, 0), 0);
+    RETURNS(resident(kernel, 32, 1 << 20), 0);
 
     const cudaDeviceAttr positive[] = {cudaDevAttrMultiProcessorCount,
                                        cudaDevAttrMaxSharedMemoryPerBlock,
@@ -226,23 +223,23 @@ static void check_attributes(void) {
                                        cudaDevAttrMaxRegistersPerMultiprocessor,
                                        cudaDevAttrUnifiedAddressing};
     for (unsigned i = 0; i < sizeof positive / sizeof *positive; i++) {
-        CHECK_CUDA(cudaDeviceGetAttribute(&v, positive[i], 0));
-        CHECK(v > 0);
+        CHECK(cudaDeviceGetAttribute(&v, positive[i], 0));
+        HOLDS(v > 0);
     }
-    CHECK_CUDA(cudaDeviceGetAttribute(&v, cudaDevAttrWarpSize, 0));
-    CHECK_EQUAL(v, 32);
-    CHECK_CUDA(cudaDeviceGetAttribute(&v, cudaDevAttrComputeCapabilityMinor, 0));
-    CHECK_CUDA(cudaDeviceGetAttribute(&v, cudaDevAttrConcurrentKernels, 0));
+    CHECK(cudaDeviceGetAttribute(&v, cudaDevAttrWarpSize, 0));
+    RETURNS(v, 32);
+    CHECK(cudaDeviceGetAttribute(&v, cudaDevAttrComputeCapabilityMinor, 0));
+    CHECK(cudaDeviceGetAttribute(&v, cudaDevAttrConcurrentKernels, 0));
 }
 
 int main(void) {
     int *p;
-    CHECK_CUDA(cudaMalloc(&p, sizeof *p));
+    CHECK(cudaMalloc(&p, sizeof *p));
     check_kernels(p);
     check_errors(p);
     check_configured(p);
     check_attributes();
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(p));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(p));
+    return kit_end("simt address");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Barriers, shared memory, partial warps and early exits, for blocks of all odd sizes.
-#include "check.h"
+#include "kit.h"
 
 // Reverses a block through static and dynamic shared memory, three times.
 __global__ void reverse(const int *in, int *out) {
@@ -84,27 +84,27 @@ static int last_lanes(unsigned n) { return (int)(n / 32 + (n % 32 != 0)); }
 int main(void) {
     enum { MOST = 1024, BLOCKS = 3 };
     int *in, *out, h[BLOCKS * MOST], g[BLOCKS * MOST];
-    CHECK_CUDA(cudaMalloc(&in, sizeof h));
-    CHECK_CUDA(cudaMalloc(&out, sizeof h));
+    CHECK(cudaMalloc(&in, sizeof h));
+    CHECK(cudaMalloc(&out, sizeof h));
     const int sizes[] = {1, 2, 4, 25, 31, 32, 33, 63, 64, 65, 100, 256, 1000, 1023, 1024};
     for (int n : sizes) {
         for (int i = 0; i < BLOCKS * MOST; i++) h[i] = i * 7 + 1;
-        CHECK_CUDA(cudaMemcpy(in, h, sizeof h, cudaMemcpyHostToDevice));
-        CHECK_CUDA(cudaMemset(out, 0x5a, sizeof h));
+        CHECK(cudaMemcpy(in, h, sizeof h, cudaMemcpyHostToDevice));
+        CHECK(cudaMemset(out, 0x5a, sizeof h));
         reverse<<<BLOCKS, n, n * sizeof(int)>>>(in, out);
-        CHECK_CUDA(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
         for (int i = 0; i < BLOCKS * n; i++)
-            CHECK_EQUAL(h[i], (i / n * n + n - 1 - i % n) * 7 + 1);
+            RETURNS(h[i], (i / n * n + n - 1 - i % n) * 7 + 1);
 
         predicates<<<1, n>>>(out);
-        CHECK_CUDA(cudaMemcpy(h, out, n * sizeof(int), cudaMemcpyDeviceToHost));
-        for (int i = 0; i < n; i++) CHECK_EQUAL(h[i], (n + 2) / 3 * 16 + 8 + 2);
+        CHECK(cudaMemcpy(h, out, n * sizeof(int), cudaMemcpyDeviceToHost));
+        for (int i = 0; i < n; i++) RETURNS(h[i], (n + 2) / 3 * 16 + 8 + 2);
 
-        CHECK_CUDA(cudaMemset(in, 0, sizeof h));
-        CHECK_CUDA(cudaMemset(out, 0, sizeof h));
+        CHECK(cudaMemset(in, 0, sizeof h));
+        CHECK(cudaMemset(out, 0, sizeof h));
         leave<<<1, n>>>(in, out);
-        CHECK_CUDA(cudaMemcpy(g, in, sizeof g, cudaMemcpyDeviceToHost));
-        CHECK_CUDA(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(g, in, sizeof g, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
         for (int i = 0; i < 3 * n; i++) {
             int round = i / n, t = i % n, count = 0;
             unsigned lanes = 0;
@@ -112,35 +112,35 @@ int main(void) {
                 count += leaves(k) > round;
                 if (k / 32 == t / 32) lanes |= (unsigned)(leaves(k) > round) << k % 32;
             }
-            CHECK_EQUAL(g[i], leaves(t) > round ? count : 0);
-            CHECK_EQUAL((unsigned)h[i], leaves(t) > round ? lanes : 0);
+            RETURNS(g[i], leaves(t) > round ? count : 0);
+            RETURNS((unsigned)h[i], leaves(t) > round ? lanes : 0);
         }
     }
 
     for (int n = 32; n <= MOST; n += 32) {
         warps_apart<<<1, n>>>(out);
-        CHECK_CUDA(cudaMemcpy(h, out, n * sizeof(int), cudaMemcpyDeviceToHost));
-        for (int i = 0; i < n; i++) CHECK_EQUAL(h[i], (i % 32 + (i / 32 + 1) % (n / 32) + 1) % 32);
+        CHECK(cudaMemcpy(h, out, n * sizeof(int), cudaMemcpyDeviceToHost));
+        for (int i = 0; i < n; i++) RETURNS(h[i], (i % 32 + (i / 32 + 1) % (n / 32) + 1) % 32);
     }
 
     const dim3 grid(2, 3, 4), block(5, 3, 3);
-    CHECK_CUDA(cudaMemset(out, 0, sizeof h));
+    CHECK(cudaMemset(out, 0, sizeof h));
     shape<<<grid, block>>>((unsigned *)out);
-    CHECK_CUDA(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
     int twos = 0;
     for (int i = 0; i < 24 * 45; i++) {
-        CHECK(h[i] == 1 || h[i] == 2);
+        HOLDS(h[i] == 1 || h[i] == 2);
         twos += h[i] == 2;
     }
-    CHECK_EQUAL(twos, 24 * last_lanes(45)); // one last lane a warp
+    RETURNS(twos, 24 * last_lanes(45)); // one last lane a warp
 
-    CHECK_CUDA(cudaMemset(out, 0, sizeof h));
+    CHECK(cudaMemset(out, 0, sizeof h));
     sleepers<<<1, 96>>>(out);
-    CHECK_CUDA(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
-    CHECK(h[0] && h[1] && h[2]);
+    CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+    HOLDS(h[0] && h[1] && h[2]);
 
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(in));
-    CHECK_CUDA(cudaFree(out));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(in));
+    CHECK(cudaFree(out));
+    return kit_end("simt barriers");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every warp collective against the host, in full and partial warps and in parts of a warp.
-#include "check.h"
+#include "kit.h"
 
 enum { THREADS = 64, RESULTS = 24 };
 
@@ -67,7 +67,7 @@ static void check_collect(int n, const long long *got) {
 #define SAME(x)                                                                                    \
     do {                                                                                           \
         long long g = GOT;                                                                         \
-        CHECK_EQUAL(g, x);                                                                         \
+        RETURNS(g, x);                                                                         \
     } while (0)
         SAME(read_lane(n, t, 0));
         // 8 wide: lane l / 2 modulo 8 of its own segment.
@@ -130,12 +130,12 @@ __global__ void parts(unsigned *out) {
 
 int main(void) {
     long long *d, h[RESULTS * THREADS];
-    CHECK_CUDA(cudaMalloc(&d, sizeof h));
+    CHECK(cudaMalloc(&d, sizeof h));
     const int sizes[] = {1, 2, 4, 25, 31, 32, 33, 36, 57, 64};
     for (int n : sizes) {
-        CHECK_CUDA(cudaMemset(d, 0x5a, sizeof h));
+        CHECK(cudaMemset(d, 0x5a, sizeof h));
         collect<<<1, n>>>(d);
-        CHECK_CUDA(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
         check_collect(n, h);
     }
 
@@ -143,25 +143,25 @@ int main(void) {
     for (int width = 1; width <= 32; width *= 2)
         for (int distance = 0; distance < 34; distance++) {
             shuffles<<<1, 32>>>(width, distance, (int *)d);
-            CHECK_CUDA(cudaMemcpy(got, d, sizeof got, cudaMemcpyDeviceToHost));
+            CHECK(cudaMemcpy(got, d, sizeof got, cudaMemcpyDeviceToHost));
             for (int l = 0; l < 32; l++) {
                 int first = l / width * width, end = first + width, d32 = distance % 32;
-                CHECK_EQUAL(got[l], first + distance % width);
-                CHECK_EQUAL(got[32 + l], l - d32 < first ? l : l - d32);
-                CHECK_EQUAL(got[64 + l], l + d32 >= end ? l : l + d32);
-                CHECK_EQUAL(got[96 + l], (l ^ d32) >= end ? l : l ^ d32);
+                RETURNS(got[l], first + distance % width);
+                RETURNS(got[32 + l], l - d32 < first ? l : l - d32);
+                RETURNS(got[64 + l], l + d32 >= end ? l : l + d32);
+                RETURNS(got[96 + l], (l ^ d32) >= end ? l : l ^ d32);
             }
         }
 
     parts<<<1, 32>>>((unsigned *)d);
-    CHECK_CUDA(cudaMemcpy(got, d, 96 * sizeof(int), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(got, d, 96 * sizeof(int), cudaMemcpyDeviceToHost));
     for (int l = 0; l < 32; l++) {
-        CHECK_EQUAL(got[l], 16000 + (l < 16 ? 8 : 5 * (16 + 31) * 8));
-        CHECK_EQUAL((unsigned)got[32 + l],
+        RETURNS(got[l], 16000 + (l < 16 ? 8 : 5 * (16 + 31) * 8));
+        RETURNS((unsigned)got[32 + l],
                     l % 3 ? 0u : l % 2 ? 0x49249249u & 0xaaaaaaaau : 0x49249249u & 0x55555555u);
-        CHECK_EQUAL(got[64 + l], 1);
+        RETURNS(got[64 + l], 1);
     }
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(d));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(d));
+    return kit_end("simt collectives");
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Integer, conversion, atomic and load/store intrinsics against written-out host arithmetic.
-#include "check.h"
+#include "kit.h"
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 enum { N = 64, OPS = 37 };
 typedef unsigned long long u64;
@@ -108,7 +107,7 @@ static void check_integers(const u64 *in, const u64 *out) {
         for (int i = 0; i < OPS; i++)
             if (out[i * N + t] != want[i]) {
                 printf("integer operation %d of 0x%llx, 0x%llx:\n", i, a, b);
-                CHECK_EQUAL(out[i * N + t], want[i]);
+                RETURNS(out[i * N + t], want[i]);
             }
     }
 }
@@ -167,7 +166,7 @@ static void check_conversions(const float *in, const long long *out) {
             if (nan && (i >= 6 && i <= 13)) continue; // undocumented, or a NaN of any bits
             if (out[i * FLOATS + t] != want[i]) {
                 printf("conversion %d of %.9g:\n", i, v);
-                CHECK_EQUAL(out[i * FLOATS + t], want[i]);
+                RETURNS(out[i * FLOATS + t], want[i]);
             }
         }
     }
@@ -205,59 +204,59 @@ int main(void) {
         in[i] = i == 0 ? 0 : i == 1 ? ~0ull : i == 2 ? 1 : i == 3 ? 1ull << 63 :
                 (u64)i * 0x9e3779b97f4a7c15ull >> i % 40;
     u64 *d_in, *d_out;
-    CHECK_CUDA(cudaMalloc(&d_in, sizeof in));
-    CHECK_CUDA(cudaMalloc(&d_out, sizeof out));
-    CHECK_CUDA(cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&d_in, sizeof in));
+    CHECK(cudaMalloc(&d_out, sizeof out));
+    CHECK(cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice));
     const int table[4] = {0, 11, 22, 33};
-    CHECK_CUDA(cudaMemcpyToSymbol(constant_table, table, sizeof table));
+    CHECK(cudaMemcpyToSymbol(constant_table, table, sizeof table));
     integers<<<1, N>>>(d_in, d_out);
-    CHECK_CUDA(cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost));
     check_integers(in, out);
 
     const float floats[FLOATS] = {0.0f, 0.5f, 1.5f, -0.5f, -2.5f, 3.25f, -3.75f,
                                   3e9f, -3e9f, 1e20f, NAN, 0.75f};
     long long converted[CONVERSIONS * FLOATS];
-    CHECK_CUDA(cudaMemcpy(d_in, floats, sizeof floats, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(d_in, floats, sizeof floats, cudaMemcpyHostToDevice));
     conversions<<<1, FLOATS>>>((const float *)d_in, (long long *)d_out);
-    CHECK_CUDA(cudaMemcpy(converted, d_out, sizeof converted, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(converted, d_out, sizeof converted, cudaMemcpyDeviceToHost));
     check_conversions(floats, converted);
 
     enum { T = 5 * 96 };
     struct { int i[6]; unsigned u[8]; u64 l[3]; double d; float f; } h, *p;
     memset(&h, 0, sizeof h);
     h.u[1] = ~0u;
-    CHECK_CUDA(cudaMalloc(&p, sizeof h));
-    CHECK_CUDA(cudaMemcpy(p, &h, sizeof h, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&p, sizeof h));
+    CHECK(cudaMemcpy(p, &h, sizeof h, cudaMemcpyHostToDevice));
     int zero = 0, counted;
-    CHECK_CUDA(cudaMemcpyToSymbol(device_counter, &zero, sizeof zero));
+    CHECK(cudaMemcpyToSymbol(device_counter, &zero, sizeof zero));
     atomics<<<5, 96>>>(p->i, p->u, p->l, &p->f, &p->d);
-    CHECK_CUDA(cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost));
-    CHECK_CUDA(cudaMemcpyFromSymbol(&counted, device_counter, sizeof counted));
-    CHECK_EQUAL(h.i[0], T * (T - 1) / 2);
-    CHECK_EQUAL(h.i[1], -T * (T - 1) / 2);
-    CHECK_EQUAL(h.i[2], 1 - T);
-    CHECK_EQUAL(h.i[3], T - 1);
-    CHECK_EQUAL(h.i[4], 77);
-    CHECK_EQUAL(h.i[5], 5);
-    CHECK_EQUAL(h.u[0], T * 0x80000001u);
-    CHECK_EQUAL(h.u[1], 0);
-    CHECK_EQUAL(h.u[2], ~0u);
+    CHECK(cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpyFromSymbol(&counted, device_counter, sizeof counted));
+    RETURNS(h.i[0], T * (T - 1) / 2);
+    RETURNS(h.i[1], -T * (T - 1) / 2);
+    RETURNS(h.i[2], 1 - T);
+    RETURNS(h.i[3], T - 1);
+    RETURNS(h.i[4], 77);
+    RETURNS(h.i[5], 5);
+    RETURNS(h.u[0], T * 0x80000001u);
+    RETURNS(h.u[1], 0);
+    RETURNS(h.u[2], ~0u);
     unsigned x = 0;
     for (unsigned t = 0; t < T; t++) x ^= t;
-    CHECK_EQUAL(h.u[3], x);
-    CHECK_EQUAL(h.u[4], T % 10);
-    CHECK_EQUAL(h.u[5], 0);
-    CHECK_EQUAL(h.u[6], T - 1);
-    CHECK_EQUAL(h.u[7], 8);
-    CHECK_EQUAL(h.l[0], (u64)T << 33);
-    CHECK_EQUAL(h.l[1], (u64)(T - 1) << 33);
-    CHECK_EQUAL(h.l[2], ~0ull);
-    CHECK(h.f == T * 0.5f && h.d == T * 0.25);
-    CHECK_EQUAL(counted, T);
+    RETURNS(h.u[3], x);
+    RETURNS(h.u[4], T % 10);
+    RETURNS(h.u[5], 0);
+    RETURNS(h.u[6], T - 1);
+    RETURNS(h.u[7], 8);
+    RETURNS(h.l[0], (u64)T << 33);
+    RETURNS(h.l[1], (u64)(T - 1) << 33);
+    RETURNS(h.l[2], ~0ull);
+    HOLDS(h.f == T * 0.5f && h.d == T * 0.25);
+    RETURNS(counted, T);
 
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(d_in));
-    CHECK_CUDA(cudaFree(d_out));
-    CHECK_CUDA(cudaFree(p));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(d_in));
+    CHECK(cudaFree(d_out));
+    CHECK(cudaFree(p));
+    return kit_end("simt intrinsics");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The words that CUDA adds to C++, wherever they may stand.
-#include "check.h"
+#include "kit.h"
 
 #include <stdint.h>
 
@@ -52,22 +52,22 @@ __global__ void __launch_bounds__(128, 2)
 
 int main(void) {
     int *p, got[2] = {0, 100};
-    CHECK_CUDA(cudaMalloc(&p, sizeof got));
-    CHECK_CUDA(cudaMemcpy(p, got, sizeof got, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&p, sizeof got));
+    CHECK(cudaMemcpy(p, got, sizeof got, cudaMemcpyHostToDevice));
     shared_forms<double><<<3, 64>>>(p, 2.5);
     shared_forms<short><<<3, 64>>>(p, -3);
-    CHECK_CUDA(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
-    CHECK_EQUAL(got[0], 0);
+    CHECK(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
+    RETURNS(got[0], 0);
 
     const int entries[2] = {1, 2}, count = 10;
     const struct params q = {3, 4};
-    CHECK_CUDA(cudaMemcpyToSymbol(table, entries, sizeof entries));
-    CHECK_CUDA(cudaMemcpyToSymbol(counter, &count, sizeof count));
+    CHECK(cudaMemcpyToSymbol(table, entries, sizeof entries));
+    CHECK(cudaMemcpyToSymbol(counter, &count, sizeof count));
     qualified<<<1, 1, 16>>>(q, p, p + 1);
-    CHECK_CUDA(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
-    CHECK_EQUAL(got[0], 4 + 101 + 8 + 20 + 2 + 1);
-    CHECK_EQUAL(sizeof(struct row), 16);
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(p));
-    return check_result();
+    CHECK(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
+    RETURNS(got[0], 4 + 101 + 8 + 20 + 2 + 1);
+    RETURNS(sizeof(struct row), 16);
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(p));
+    return kit_end("simt qualifiers");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launch forms and launch errors, memory, streams and events, attributes.
-#include "check.h"
+#include "kit.h"
 
-#include <string.h>
 
 struct pair { int a; float b; };
 typedef void (*kernel_fn)(int *, int);
@@ -40,7 +39,7 @@ static dim3 grid_of(int n) {
 static kernel_fn pick(int add_it) { return add_it ? add : set; }
 static int read_int(const int *p) {
     int v = -1;
-    CHECK_CUDA(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&v, p, sizeof v, cudaMemcpyDeviceToHost));
     return v;
 }
 
@@ -52,73 +51,73 @@ static void launch_forms(int *p) {
     kernel_fn f = set;
     const char *text = "set<<<1, 1>>>(p, 99)"; // and set<<<1, 1>>>(p, 98);
     set<<<1, 1>>>(p, 1);
-    CHECK_EQUAL(read_int(p), 1);
+    RETURNS(read_int(p), 1);
     table[0][1]<<<1, 1>>>(p, 2);
-    CHECK_EQUAL(read_int(p), 3);
+    RETURNS(read_int(p), 3);
     (*f)<<<grid_of(1), dim3(1, 1, 1), 0, 0>>>(p, 10);
-    CHECK_EQUAL(read_int(p), 10);
-    CHECK_EQUAL(calls, 1);
+    RETURNS(read_int(p), 10);
+    RETURNS(calls, 1);
     if (calls == 1) (*table[1][0])<<<1, 1>>>(p, 5);
-    CHECK_EQUAL(read_int(p), 15);
+    RETURNS(read_int(p), 15);
     holder.k<<<1, 1>>>(p, 1);
     pointer->k<<<1, 1>>>(p, 1);
     ::set<<<1, 1>>>(p + 0, read_int(p) + 3);
-    CHECK_EQUAL(read_int(p), 20);
+    RETURNS(read_int(p), 20);
     pick(1)<<<1, 1>>>(p, 4);
-    CHECK_EQUAL(read_int(p), 24);
+    RETURNS(read_int(p), 24);
     templated<int, (7 > 3 ? 1'000 : 2)>
         <<<
             dim3(1, 1), // a comment with >>> in it
             1
         >>>(p);
-    CHECK_EQUAL(read_int(p), 1000);
+    RETURNS(read_int(p), 1000);
     LAUNCH(set, p, 6);
-    CHECK_EQUAL(read_int(p), 6);
+    RETURNS(read_int(p), 6);
     by_value<<<1, 1>>>(p, pair{3, 4.5f}, 'a');
-    CHECK_EQUAL(read_int(p), 3 + 4 + 'a');
+    RETURNS(read_int(p), 3 + 4 + 'a');
     no_arguments<<<3, 5>>>();
-    CHECK_EQUAL(strlen(text), 20);
-    CHECK_EQUAL(__LINE__, 81); // rewriting moves no line
-    CHECK_CUDA(cudaMemset(p, 0, sizeof *p));
+    RETURNS(strlen(text), 20);
+    RETURNS(__LINE__, 80); // rewriting moves no line
+    CHECK(cudaMemset(p, 0, sizeof *p));
     count_blocks<<<100, 37>>>(p);
-    CHECK_EQUAL(read_int(p), 3700);
+    RETURNS(read_int(p), 3700);
     rows<<<1, 1, 64>>>(p);
-    CHECK_EQUAL(read_int(p), 5);
-    CHECK_CUDA(cudaGetLastError());
+    RETURNS(read_int(p), 5);
+    CHECK(cudaGetLastError());
 }
 
 // The manual says cudaErrorInvalidConfiguration; CUDA 13.0 on an H200 says cudaErrorInvalidValue.
-#define REFUSED(grid, block, shared) \
+#define REFUSED_SHAPE(grid, block, shared) \
     do { \
         set<<<grid, block, shared>>>(p, 1); \
-        CHECK_EQUAL(cudaPeekAtLastError(), cudaErrorInvalidValue); \
-        CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue); \
-        CHECK_EQUAL(cudaGetLastError(), cudaSuccess); \
+        RETURNS(cudaPeekAtLastError(), cudaErrorInvalidValue); \
+        RETURNS(cudaGetLastError(), cudaErrorInvalidValue); \
+        RETURNS(cudaGetLastError(), cudaSuccess); \
     } while (0)
 
 static void launch_errors(int *p) {
-    CHECK_CUDA(cudaMemset(p, 0, sizeof *p));
-    REFUSED(0, 1, 0);
-    REFUSED(1, 0, 0);
-    REFUSED(1, 1025, 0);
-    REFUSED(1, dim3(32, 33), 0);
-    REFUSED(1, dim3(1, 1, 65), 0);
-    REFUSED(dim3(1, 65536), 1, 0);
-    REFUSED(dim3(1, 1, 65536), 1, 0);
-    REFUSED(dim3(0x80000000u), 1, 0);
-    REFUSED(1, 1, 48 * 1024 + 1);
-    CHECK_EQUAL(read_int(p), 0); // none of them ran
+    CHECK(cudaMemset(p, 0, sizeof *p));
+    REFUSED_SHAPE(0, 1, 0);
+    REFUSED_SHAPE(1, 0, 0);
+    REFUSED_SHAPE(1, 1025, 0);
+    REFUSED_SHAPE(1, dim3(32, 33), 0);
+    REFUSED_SHAPE(1, dim3(1, 1, 65), 0);
+    REFUSED_SHAPE(dim3(1, 65536), 1, 0);
+    REFUSED_SHAPE(dim3(1, 1, 65536), 1, 0);
+    REFUSED_SHAPE(dim3(0x80000000u), 1, 0);
+    REFUSED_SHAPE(1, 1, 48 * 1024 + 1);
+    RETURNS(read_int(p), 0); // none of them ran
 
     needs<<<1, 1, 48 * 1024>>>(p, 48 * 1024);
-    CHECK_EQUAL(read_int(p), 255);
-    CHECK_CUDA(cudaFuncSetAttribute(needs, cudaFuncAttributeMaxDynamicSharedMemorySize, 65540));
+    RETURNS(read_int(p), 255);
+    CHECK(cudaFuncSetAttribute(needs, cudaFuncAttributeMaxDynamicSharedMemorySize, 65540));
     needs<<<1, 1, 65540>>>(p, 65540);
-    CHECK_EQUAL(read_int(p), 3);
-    CHECK_EQUAL(cudaFuncSetAttribute(needs, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
+    RETURNS(read_int(p), 3);
+    RETURNS(cudaFuncSetAttribute(needs, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
                 cudaErrorInvalidValue);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue);
-    CHECK(!strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
-    CHECK(!strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
+    RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
+    HOLDS(!strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
+    HOLDS(!strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
 }
 
 // What a call returns and leaves as the last error, without and with an error of an earlier call.
@@ -126,9 +125,9 @@ static void launch_errors(int *p) {
     do { \
         for (int earlier = 0; earlier < 2; earlier++) { \
             cudaGetLastError(); \
-            if (earlier) CHECK_EQUAL(cudaMalloc(&no_memory, too_much), cudaErrorMemoryAllocation); \
-            CHECK_EQUAL(call, error); \
-            CHECK_EQUAL(cudaGetLastError(), error ? error : earlier ? left : cudaSuccess); \
+            if (earlier) RETURNS(cudaMalloc(&no_memory, too_much), cudaErrorMemoryAllocation); \
+            RETURNS(call, error); \
+            RETURNS(cudaGetLastError(), error ? error : earlier ? left : cudaSuccess); \
         } \
     } while (0)
 
@@ -178,102 +177,102 @@ static void errors_by_address(int *p) {
 static void memory(void) {
     size_t free_before, free_after, total;
     char *a = NULL, *b = NULL, *host = NULL, h[64], g[64];
-    CHECK_CUDA(cudaMemGetInfo(&free_before, &total));
-    CHECK(free_before <= total);
-    CHECK_EQUAL(cudaMalloc(&a, total * 2), cudaErrorMemoryAllocation);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorMemoryAllocation);
-    CHECK_CUDA(cudaMalloc(&a, 64));
-    CHECK_CUDA(cudaMallocAsync(&b, 64, 0));
-    CHECK_CUDA(cudaMallocHost(&host, 64));
-    CHECK_EQUAL((size_t)a % 256, 0);
+    CHECK(cudaMemGetInfo(&free_before, &total));
+    HOLDS(free_before <= total);
+    RETURNS(cudaMalloc(&a, total * 2), cudaErrorMemoryAllocation);
+    RETURNS(cudaGetLastError(), cudaErrorMemoryAllocation);
+    CHECK(cudaMalloc(&a, 64));
+    CHECK(cudaMallocAsync(&b, 64, 0));
+    CHECK(cudaMallocHost(&host, 64));
+    RETURNS((size_t)a % 256, 0);
     for (int i = 0; i < 64; i++) h[i] = host[i] = (char)i;
-    CHECK_CUDA(cudaMemcpy(a, h, 64, cudaMemcpyHostToDevice));
-    CHECK_CUDA(cudaMemcpy(b, a, 64, cudaMemcpyDeviceToDevice));
-    CHECK_CUDA(cudaMemset(b + 8, 1, 8));
-    CHECK_CUDA(cudaMemcpyAsync(g, b, 64, cudaMemcpyDefault, 0));
-    CHECK_CUDA(cudaStreamSynchronize(0));
-    for (int i = 0; i < 64; i++) CHECK_EQUAL(g[i], i / 8 == 1 ? 1 : i);
+    CHECK(cudaMemcpy(a, h, 64, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(b, a, 64, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemset(b + 8, 1, 8));
+    CHECK(cudaMemcpyAsync(g, b, 64, cudaMemcpyDefault, 0));
+    CHECK(cudaStreamSynchronize(0));
+    for (int i = 0; i < 64; i++) RETURNS(g[i], i / 8 == 1 ? 1 : i);
     // A 4 x 3 part of rows of 16 to rows of 8.
-    CHECK_CUDA(cudaMemset(b, 0, 64));
-    CHECK_CUDA(cudaMemcpy2D(b, 8, host + 2, 16, 4, 3, cudaMemcpyHostToDevice));
-    CHECK_CUDA(cudaMemcpy(g, b, 64, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemset(b, 0, 64));
+    CHECK(cudaMemcpy2D(b, 8, host + 2, 16, 4, 3, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(g, b, 64, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++)
-        CHECK_EQUAL(g[i], i < 24 && i % 8 < 4 ? i / 8 * 16 + 2 + i % 8 : 0);
-    CHECK_EQUAL(cudaMemcpy(a, h, 1 << 30, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidValue);
-    CHECK_CUDA(cudaFree(a));
-    CHECK_CUDA(cudaFreeAsync(b, 0));
-    CHECK_CUDA(cudaFreeHost(host));
-    CHECK_CUDA(cudaFree(NULL));
-    CHECK_CUDA(cudaDeviceSynchronize());
-    CHECK_CUDA(cudaMemGetInfo(&free_after, &total));
-    CHECK(free_after + (64 << 20) >= free_before);
+        RETURNS(g[i], i < 24 && i % 8 < 4 ? i / 8 * 16 + 2 + i % 8 : 0);
+    RETURNS(cudaMemcpy(a, h, 1 << 30, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK(cudaFree(a));
+    CHECK(cudaFreeAsync(b, 0));
+    CHECK(cudaFreeHost(host));
+    CHECK(cudaFree(NULL));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemGetInfo(&free_after, &total));
+    HOLDS(free_after + (64 << 20) >= free_before);
 }
 
 static void streams_and_device(int *p) {
     cudaStream_t s, t;
     cudaEvent_t from, to;
     float ms = -1;
-    CHECK_CUDA(cudaStreamCreate(&s));
-    CHECK_CUDA(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
-    CHECK_CUDA(cudaEventCreate(&from));
-    CHECK_CUDA(cudaEventCreate(&to));
-    CHECK_CUDA(cudaEventRecord(from, s));
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&from));
+    CHECK(cudaEventCreate(&to));
+    CHECK(cudaEventRecord(from, s));
     set<<<1, 1, 0, s>>>(p, 41);
     add<<<1, 1, 0, s>>>(p, 1);
-    CHECK_CUDA(cudaEventRecord(to, s));
-    CHECK_CUDA(cudaStreamWaitEvent(t, to, 0));
+    CHECK(cudaEventRecord(to, s));
+    CHECK(cudaStreamWaitEvent(t, to, 0));
     add<<<1, 1, 0, t>>>(p, 1);
-    CHECK_CUDA(cudaStreamSynchronize(t));
-    CHECK_EQUAL(read_int(p), 43);
-    CHECK_CUDA(cudaEventElapsedTime(&ms, from, to));
-    CHECK(ms >= 0);
-    CHECK_CUDA(cudaEventDestroy(from));
-    CHECK_CUDA(cudaEventDestroy(to));
-    CHECK_CUDA(cudaStreamDestroy(s));
-    CHECK_CUDA(cudaStreamDestroy(t));
+    CHECK(cudaStreamSynchronize(t));
+    RETURNS(read_int(p), 43);
+    CHECK(cudaEventElapsedTime(&ms, from, to));
+    HOLDS(ms >= 0);
+    CHECK(cudaEventDestroy(from));
+    CHECK(cudaEventDestroy(to));
+    CHECK(cudaStreamDestroy(s));
+    CHECK(cudaStreamDestroy(t));
 
     int device = -1, count = 0, sms = 0, blocks = 0;
     cudaDeviceProp prop;
     cudaFuncAttributes attributes;
-    CHECK_CUDA(cudaGetDeviceCount(&count));
-    CHECK(count >= 1);
-    CHECK_CUDA(cudaSetDevice(0));
-    CHECK_CUDA(cudaGetDevice(&device));
-    CHECK_CUDA(cudaGetDeviceProperties(&prop, device));
-    CHECK_CUDA(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    CHECK(sms == prop.multiProcessorCount && sms > 0 && prop.name[0] && prop.warpSize == 32);
-    CHECK(prop.maxGridSize[0] == 0x7fffffff && prop.maxGridSize[1] == 65535);
-    CHECK_EQUAL(cudaSetDevice(1000), cudaErrorInvalidDevice);
-    CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidDevice);
-    CHECK_CUDA(cudaFuncGetAttributes(&attributes, set));
-    CHECK(attributes.maxThreadsPerBlock > 0 && attributes.maxThreadsPerBlock <= 1024);
-    CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, set, 256, 0));
-    CHECK(blocks >= 1 && blocks * 256 <= prop.maxThreadsPerMultiProcessor);
+    CHECK(cudaGetDeviceCount(&count));
+    HOLDS(count >= 1);
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaGetDeviceProperties(&prop, device));
+    CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    HOLDS(sms == prop.multiProcessorCount && sms > 0 && prop.name[0] && prop.warpSize == 32);
+    HOLDS(prop.maxGridSize[0] == 0x7fffffff && prop.maxGridSize[1] == 65535);
+    RETURNS(cudaSetDevice(1000), cudaErrorInvalidDevice);
+    RETURNS(cudaGetLastError(), cudaErrorInvalidDevice);
+    CHECK(cudaFuncGetAttributes(&attributes, set));
+    HOLDS(attributes.maxThreadsPerBlock > 0 && attributes.maxThreadsPerBlock <= 1024);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, set, 256, 0));
+    HOLDS(blocks >= 1 && blocks * 256 <= prop.maxThreadsPerMultiProcessor);
 }
 
 // A cooperative launch has its arguments behind pointers, and one block.
 static void cooperative(int *p) {
     int v = 42, got = 0;
     void *arguments[] = {&p, &v};
-    CHECK_CUDA(cudaLaunchCooperativeKernel(set, dim3(1), dim3(32), arguments, 0, 0));
-    CHECK_CUDA(cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost));
-    CHECK(got == 42);
-    CHECK(cudaLaunchCooperativeKernel(set, dim3(2), dim3(32), arguments, 0, 0) ==
+    CHECK(cudaLaunchCooperativeKernel(set, dim3(1), dim3(32), arguments, 0, 0));
+    CHECK(cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost));
+    HOLDS(got == 42);
+    HOLDS(cudaLaunchCooperativeKernel(set, dim3(2), dim3(32), arguments, 0, 0) ==
           cudaErrorCooperativeLaunchTooLarge);
-    CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+    HOLDS(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
 }
 
 int main(void) {
     int *p;
-    CHECK_CUDA(cudaMalloc(&p, sizeof *p));
+    CHECK(cudaMalloc(&p, sizeof *p));
     launch_forms(p);
     launch_errors(p);
     errors_by_address(p);
     memory();
     streams_and_device(p);
     cooperative(p);
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(p));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(p));
+    return kit_end("simt runtime");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How many threads, barriers and shuffles the CPU machine runs in a second. Its times say nothing
 // about a GPU. With two numbers (millions a second without and with waiting), fails below them.
-#include "check.h"
+#include "kit.h"
 
 __global__ void plain(unsigned *p) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,8 +22,8 @@ __global__ void shuffles(unsigned *p) {
 
 static float rate(const char *what, double count, cudaEvent_t from, cudaEvent_t to) {
     float ms = 0;
-    CHECK_CUDA(cudaEventSynchronize(to));
-    CHECK_CUDA(cudaEventElapsedTime(&ms, from, to));
+    CHECK(cudaEventSynchronize(to));
+    CHECK(cudaEventElapsedTime(&ms, from, to));
     float m = (float)(count * 1e-3 / ms);
     printf("%-30s %8.1f M/s\n", what, m);
     return m;
@@ -32,9 +32,9 @@ static float rate(const char *what, double count, cudaEvent_t from, cudaEvent_t 
 int main(int argc, char **argv) {
     unsigned *p;
     cudaEvent_t a, b;
-    CHECK_CUDA(cudaMalloc(&p, 65536 * sizeof *p));
-    CHECK_CUDA(cudaEventCreate(&a));
-    CHECK_CUDA(cudaEventCreate(&b));
+    CHECK(cudaMalloc(&p, 65536 * sizeof *p));
+    CHECK(cudaEventCreate(&a));
+    CHECK(cudaEventCreate(&b));
     plain<<<1024, 256>>>(p);
     cudaEventRecord(a);
     plain<<<1 << 16, 256>>>(p);
@@ -48,10 +48,10 @@ int main(int argc, char **argv) {
     shuffles<<<1024, 256>>>(p);
     cudaEventRecord(b);
     with = min(with, rate("shuffles, a thread", 16 * 256.0 * 1024, a, b));
-    CHECK_CUDA(cudaGetLastError());
+    CHECK(cudaGetLastError());
     cudaEventDestroy(a);
     cudaEventDestroy(b);
     cudaFree(p);
-    if (argc > 2) CHECK(without >= atof(argv[1]) && with >= atof(argv[2]));
-    return check_result();
+    if (argc > 2) HOLDS(without >= atof(argv[1]) && with >= atof(argv[2]));
+    return kit_end("simt throughput");
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Matrix fragments of every shape and element type against a triple loop; half conversions and
 // atomics.
-#include "check.h"
+#include "kit.h"
 
 #include <cuda_fp16.h>
 #include <math.h>
 #include <mma.h>
-#include <string.h>
 
 using namespace nvcuda;
 
@@ -38,28 +37,28 @@ template <int M, int N, class T, class D, class LA, class LB> static void check_
     const bool positive = std::is_same<T, unsigned char>::value;
     for (int i = 0; i < A; i++) a[i] = (T)(float)(small(i, 1) + (positive ? 6 : 0));
     for (int i = 0; i < B; i++) b[i] = (T)(float)(small(i, 2) + (positive ? 6 : 0));
-    CHECK_CUDA(cudaMalloc(&da, sizeof a));
-    CHECK_CUDA(cudaMalloc(&db, sizeof b));
-    CHECK_CUDA(cudaMalloc(&dd, sizeof d));
-    CHECK_CUDA(cudaMemcpy(da, a, sizeof a, cudaMemcpyHostToDevice));
-    CHECK_CUDA(cudaMemcpy(db, b, sizeof b, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&da, sizeof a));
+    CHECK(cudaMalloc(&db, sizeof b));
+    CHECK(cudaMalloc(&dd, sizeof d));
+    CHECK(cudaMemcpy(da, a, sizeof a, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(db, b, sizeof b, cudaMemcpyHostToDevice));
     for (int layout = 0; layout < 2; layout++) {
-        CHECK_CUDA(cudaMemset(dd, 0x5a, sizeof d));
+        CHECK(cudaMemset(dd, 0x5a, sizeof d));
         multiply<M, N, T, D, LA, LB><<<1, 32>>>(
             da, db, dd, layout ? wmma::mem_col_major : wmma::mem_row_major);
-        CHECK_CUDA(cudaMemcpy(d, dd, sizeof d, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(d, dd, sizeof d, cudaMemcpyDeviceToHost));
         for (int r = 0; r < M; r++)
             for (int c = 0; c < N; c++) {
                 int sum = 0;
                 for (int k = 0; k < K; k++)
                     sum += (int)(float)a[ra ? r * K + k : k * M + r] *
                            (int)(float)b[rb ? k * N + c : c * K + k];
-                CHECK_EQUAL((float)d[layout ? c * M + r : r * N + c], 2 * (sum + 1) + sum);
+                RETURNS((float)d[layout ? c * M + r : r * N + c], 2 * (sum + 1) + sum);
             }
     }
-    CHECK_CUDA(cudaFree(da));
-    CHECK_CUDA(cudaFree(db));
-    CHECK_CUDA(cudaFree(dd));
+    CHECK(cudaFree(da));
+    CHECK(cudaFree(db));
+    CHECK(cudaFree(dd));
 }
 
 template <class T, class D> static void check_shapes(void) {
@@ -114,14 +113,14 @@ __global__ void half_atomics(half *sum, half2 *sums) {
 }
 static void check_half_atomics(void) {
     struct { half2 sums; half sum; } h, *p;
-    CHECK_CUDA(cudaMalloc(&p, sizeof h));
-    CHECK_CUDA(cudaMemset(p, 0, sizeof h));
+    CHECK(cudaMalloc(&p, sizeof h));
+    CHECK(cudaMemset(p, 0, sizeof h));
     half_atomics<<<3, 64>>>(&p->sum, &p->sums);
-    CHECK_CUDA(cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost));
-    CHECK_EQUAL(__half2float(h.sum), 96);
-    CHECK_EQUAL(__low2float(h.sums), 192);
-    CHECK_EQUAL(__high2float(h.sums), -384);
-    CHECK_CUDA(cudaFree(p));
+    CHECK(cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost));
+    RETURNS(__half2float(h.sum), 96);
+    RETURNS(__low2float(h.sums), 192);
+    RETURNS(__high2float(h.sums), -384);
+    CHECK(cudaFree(p));
 }
 
 int main(void) {
@@ -140,38 +139,38 @@ int main(void) {
     const float special[] = {0.0f, -0.0f, 65504, 65519.996f, 65520, 1e9f, INFINITY, 5.9604645e-8f,
                              2.9802322e-8f, 2.9802326e-8f, 6.1035156e-5f, 6.0975552e-5f};
     memcpy(in, special, sizeof special);
-    CHECK_CUDA(cudaMalloc(&d_in, sizeof in));
-    CHECK_CUDA(cudaMalloc(&d_out, sizeof out));
-    CHECK_CUDA(cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc(&d_in, sizeof in));
+    CHECK(cudaMalloc(&d_out, sizeof out));
+    CHECK(cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice));
     halves<<<3, 256>>>(d_in, d_out, N);
-    CHECK_CUDA(cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)
         if (out[i] != nearest_half(in[i])) {
             printf("half of %.9g:\n", in[i]);
-            CHECK_EQUAL(out[i], nearest_half(in[i]));
+            RETURNS(out[i], nearest_half(in[i]));
         }
 
     static float all[65536];
-    CHECK_CUDA(cudaMalloc(&d_float, sizeof all));
+    CHECK(cudaMalloc(&d_float, sizeof all));
     floats<<<256, 256>>>(d_float);
-    CHECK_CUDA(cudaMemcpy(all, d_float, sizeof all, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(all, d_float, sizeof all, cudaMemcpyDeviceToHost));
     for (int h = 0; h < 65536; h++) {
         int e = h >> 10 & 31, m = h & 0x3ff;
         double w = e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
         if (h & 0x8000) w = -w;
-        if (e == 31) CHECK(m ? all[h] != all[h] : isinf(all[h]) && (all[h] < 0) == (w < 0));
-        else CHECK((double)all[h] == w);
+        if (e == 31) HOLDS(m ? all[h] != all[h] : isinf(all[h]) && (all[h] < 0) == (w < 0));
+        else HOLDS((double)all[h] == w);
     }
 
     half_arithmetic<<<1, 1>>>(d_float);
-    CHECK_CUDA(cudaMemcpy(all, d_float, 9 * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(all, d_float, 9 * sizeof(float), cudaMemcpyDeviceToHost));
     const float want[9] = {2048, 2048, 1024, 0.75f, 3, -4, -3, 1, 0.5f};
-    for (int i = 0; i < 9; i++) CHECK_EQUAL(all[i] * 4, want[i] * 4);
+    for (int i = 0; i < 9; i++) RETURNS(all[i] * 4, want[i] * 4);
 
     check_half_atomics();
-    CHECK_CUDA(cudaGetLastError());
-    CHECK_CUDA(cudaFree(d_in));
-    CHECK_CUDA(cudaFree(d_out));
-    CHECK_CUDA(cudaFree(d_float));
-    return check_result();
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(d_in));
+    CHECK(cudaFree(d_out));
+    CHECK(cudaFree(d_float));
+    return kit_end("simt wmma");
 }
