@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_slides_reads: tmap_drmsd_slides_reads against a count of the atoms that the threads of
 // a launch load, for every form and number of atoms of a thread, in blocks of many sizes.
-#include "cuda_check.h"
+#include "kit.h"
 
 static __device__ unsigned long long loaded;
 #define TMAPI_DRMSD_SLIDES_LOADED() atomicAdd(&loaded, 1ull)
@@ -24,8 +24,6 @@ static const tmap_u32 atoms_each[US] = {1, 2, 4, 8};
 static const void *const kernels[TMAP_DRMSD_SLIDES_FORMS][US] = {OF_FORM(0), OF_FORM(1), OF_FORM(2),
                                                                  OF_FORM(3)};
 
-static int failures, cases;
-
 static void check(const float *a, double *sum, tmap_u32 n, int form, int u, tmap_u32 block) {
     const float *b = a + 3ull * n;
     const tmap_u64 blocks = tmap_drmsd_slides_blocks(form, n, block, atoms_each[u]);
@@ -38,21 +36,14 @@ static void check(const float *a, double *sum, tmap_u32 n, int form, int u, tmap
     CHECK(cudaLaunchKernel(kernels[form][u], dim3(blocks ? (unsigned)blocks : 1), dim3(block),
                            arguments, shared, 0));
     CHECK(cudaMemcpyFromSymbol(&count, loaded, sizeof count));
-    ++cases;
-    if (24 * count != want && ++failures <= 20)
-        printf("FAIL %s, u = %u, %u threads, n = %u: %llu bytes are read, not %llu\n",
-               tmap_drmsd_slides_form_name(form), atoms_each[u], block, n, 24 * count, want);
+    EXPECT(24 * count == want, "%s, u = %u, %u threads, n = %u: %llu bytes, not %llu",
+           tmap_drmsd_slides_form_name(form), atoms_each[u], block, n, 24 * count, want);
 }
 
 int main(void) {
     const tmap_u32 sizes[] = {0, 1, 2, 3, 7, 8, 9, 31, 64, 65, 127, 129, 256, 257, 520, 1000};
     const tmap_u32 blocks[] = {32, 64, 96, 512};
-    const int few = getenv("TMAP_TEST_SMALL") != NULL;
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
+    kit_begin();
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         const tmap_u64 bytes = 24ull * sizes[i] + 4;
         float *atoms;
@@ -64,11 +55,10 @@ int main(void) {
         for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
             for (int u = 0; u < US; ++u)
                 for (int k = 0; k < 4; ++k)
-                    if (!few || (i + (unsigned)u + (unsigned)k) % 4 == 0)
+                    if (!kit_tiny || (i + (unsigned)u + (unsigned)k) % 4 == 0)
                         check(atoms, sum, sizes[i], form, u, blocks[k]);
         CHECK(cudaFree(atoms));
         CHECK(cudaFree(sum));
     }
-    printf("%d cases, %d failures\n", cases, failures);
-    return failures != 0;
+    return kit_end("drmsd_slides_reads");
 }

@@ -3,7 +3,7 @@
 // serial flood fill, cell by cell: all neighbourhoods, masks of bytes and of bits, both forms of
 // labels, sizes around the edges of words and of tiles, rows and slices with gaps; plans of large
 // maps; errors of earlier calls; and what is refused.
-#include "cuda_check.h"
+#include "kit.h"
 #include <threadmap/raster/label3.h>
 #include <threadmap/raster/label3_measure.h>
 
@@ -30,31 +30,12 @@ typedef struct test_case {
     tmap_u64 seed;
 } test_case;
 
-static int failures, cases;
-
-static void expect(int ok, const char *what, const test_case *c) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %llu x %llu x %llu, pitch %llu, slice %llu, kind %d, neighbours %d, form "
-               "%d, cells %d, seed %llu\n",
-               what, c->map.width, c->map.height, c->map.depth, c->map.pitch, c->map.slice,
-               c->map.kind, c->map.neighbours, c->form, c->kind, c->seed);
-}
-static void expect_plain(int ok, const char *what) {
-    ++cases;
-    if (!ok && ++failures <= 20) printf("FAIL %s\n", what);
-}
-
 static tmap_u64 random_next(void) {
     static tmap_u64 state = 1;
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return state >> 33 ^ state << 31;
+    return kit_below(&state, 1ull << 31);
 }
 
-static tmap_u32 mix(tmap_u64 x) {
-    x ^= x >> 32, x *= 0xd6e8feb86659fd93ull, x ^= x >> 32, x *= 0xd6e8feb86659fd93ull;
-    return (tmap_u32)(x >> 32);
-}
+static tmap_u32 mix(tmap_u64 x) { return (tmap_u32)check_hash(x, 1); }
 
 // ---- masks --------------------------------------------------------------------------------------
 
@@ -188,14 +169,19 @@ static void check_shapes(const test_case *c, const tmap_label3_plan *plan, const
             else
                 none += s->area != 0;
         }
-    expect(wrong == 0, "shapes", c);
-    expect(none == 0, "shapes of no component", c);
-    expect(shapes[n].area == 0x7777777777777777ull, "beyond the shapes", c);
+    expect(wrong == 0, "shapes");
+    expect(none == 0, "shapes of no component");
+    expect(shapes[n].area == 0x7777777777777777ull, "beyond the shapes");
     CHECK(cudaFree(on_device));
     free(shapes);
 }
 
 static void check(const test_case *c) {
+    kit_case(
+        "%llu x %llu x %llu, pitch %llu, slice %llu, kind %d, neighbours %d, form %d, cells %d, "
+        "seed %llu",
+        c->map.width, c->map.height, c->map.depth, c->map.pitch, c->map.slice, c->map.kind,
+        c->map.neighbours, c->form, c->kind, c->seed);
     const tmap_u64 cells = c->map.width * c->map.height * c->map.depth, size = c->form ? 8 : 4;
     const tmap_u64 bytes = c->map.slice * c->map.depth * (c->map.kind ? 4 : 1);
     const tmap_u64 counts = c->map.neighbours == 4 || c->map.neighbours == 8 ? c->map.depth : 1;
@@ -231,11 +217,11 @@ static void check(const test_case *c) {
         if (truth[i] > most) most = truth[i];
         if (truth[i] > tmapi_label3_most(&c->map)) ++bad;
     }
-    expect(bad == 0, "counts", c);
-    expect(wrong == 0, "labels", c);
-    expect(poisoned((unsigned char *)out + cells * size, 0xa5), "beyond the labels", c);
-    expect(poisoned((unsigned char *)(count + counts), 0xa5), "beyond the counts", c);
-    expect(poisoned(guard, 0xa5), "beyond the workspace", c);
+    expect(bad == 0, "counts");
+    expect(wrong == 0, "labels");
+    expect(poisoned((unsigned char *)out + cells * size, 0xa5), "beyond the labels");
+    expect(poisoned((unsigned char *)(count + counts), 0xa5), "beyond the counts");
+    expect(poisoned(guard, 0xa5), "beyond the workspace");
     check_shapes(c, &plan, out_on, truth, shapes, most + 1);
     if (most > 3) check_shapes(c, &plan, out_on, truth, shapes, most - 2);
     CHECK(cudaFree(cells_on));
@@ -288,22 +274,14 @@ static void test_sizes(int full) {
 
 // ---- plans, errors ------------------------------------------------------------------------------
 
-static void refuse_by(cudaError_t want, cudaError_t error, const char *what) {
-    ++cases;
-    if (error != want) printf("FAIL not refused: %s\n", what), ++failures;
-}
-static void refuse(cudaError_t error, const char *what) {
-    refuse_by(cudaErrorInvalidValue, error, what);
-}
-
 static void test_plans(void) {
     const tmap_label3_map good = {50, 40, 30, 64, 64 * 40, TMAP_LABEL3_BYTES, 26};
     tmap_label3_plan plan, kept;
     tmap_label3_map bad;
     memset(&plan, 0x3c, sizeof plan), kept = plan;
 #define BAD(field, value) \
-    bad = good, bad.field = value; \
-    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), #field " = " #value)
+    kit_case(#field " = " #value), bad = good, bad.field = value; \
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan))
     BAD(width, 0);
     BAD(height, 0);
     BAD(depth, 0);
@@ -320,37 +298,36 @@ static void test_plans(void) {
     BAD(neighbours, 12);
     BAD(neighbours, 27);
 #undef BAD
+    kit_case("%s", "plans");
     bad = good, bad.kind = TMAP_LABEL3_BITS, bad.pitch = 1;
-    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "a word for 50 bits");
-    refuse(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan), "no map");
-    refuse(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0), "no plan");
-    refuse(tmap_label3_plan_make(&good, 2, &plan), "form");
-    refuse(tmap_label3_plan_make(&good, -1, &plan), "form");
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0));
+    REFUSED(tmap_label3_plan_make(&good, 2, &plan));
+    REFUSED(tmap_label3_plan_make(&good, -1, &plan));
     // 2^33 cells: 2^32 components with 6 neighbours, 2^30 with 26, 2^15 an image
     bad = good, bad.width = bad.pitch = bad.height = 2048, bad.slice = 2048 * 2048;
     bad.depth = 2048, bad.neighbours = 6;
-    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "2^32 components");
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     bad.neighbours = 18, bad.depth = 2050;
-    refuse(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), "2^31 components");
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     bad.neighbours = 6;
-    refuse_by(cudaErrorInvalidConfiguration, tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan),
-              "more than 2^32 runs");
+    RETURNS(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan), cudaErrorInvalidConfiguration);
     bad.height = bad.depth = 0x7fffffff, bad.slice = 2048 * bad.height;
-    refuse_by(cudaErrorInvalidConfiguration, tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan),
-              "2^73 cells");
-    expect_plain(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
+    RETURNS(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan), cudaErrorInvalidConfiguration);
+    expect(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
     bad.height = bad.depth = 2048, bad.slice = 2048 * 2048;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan));
-    expect_plain(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
-    expect_plain(plan.job.tiles == 1u << 19 && plan.job.rows == 1u << 22, "tiles of 2^33 cells");
+    expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
+    expect(plan.job.tiles == 1u << 19 && plan.job.rows == 1u << 22, "tiles of 2^33 cells");
     bad.neighbours = 26;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
-    expect_plain(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");
+    expect(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");
     bad.neighbours = 8;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     bad.kind = TMAP_LABEL3_BITS, bad.neighbours = 4, bad.pitch = 64, bad.slice = 64 * 2048;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
-    expect_plain(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "a batch of bits");
+    expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "a batch of bits");
 }
 
 static void test_arguments(void) {
@@ -366,26 +343,26 @@ static void test_arguments(void) {
     CHECK(cudaMalloc((void **)&at, bytes));
     CHECK(cudaMemset(at, 0xa5, bytes));
     count = (tmap_u64 *)at, shapes = (tmap_label3_shape *)at;
-    refuse(tmap_label3(0, at, at, at, count, 0), "no plan");
-    refuse(tmap_label3(&plan, 0, at, at, count, 0), "no cells");
-    refuse(tmap_label3(&plan, at, 0, at, count, 0), "no workspace");
-    refuse(tmap_label3(&plan, at, at, 0, count, 0), "no labels");
-    refuse(tmap_label3(&plan, at, at, at, 0, 0), "no count");
-    refuse(tmap_label3(&plan, at + 2, at, at, count, 0), "bits at a multiple of 2");
-    refuse(tmap_label3(&plan, at, at + 8, at, count, 0), "workspace at a multiple of 8");
-    refuse(tmap_label3(&plan, at, at, at + 4, count, 0), "labels at a multiple of 4");
-    refuse(tmap_label3(&plan, at, at, at, (tmap_u64 *)(at + 4), 0), "count at a multiple of 4");
-    refuse(tmap_label3_measure(0, at, 1, shapes, 0), "no plan");
-    refuse(tmap_label3_measure(&plan, 0, 1, shapes, 0), "no labels");
-    refuse(tmap_label3_measure(&plan, at, 1, 0, 0), "no shapes");
-    refuse(tmap_label3_measure(&plan, at, 1, (tmap_label3_shape *)(at + 4), 0), "shapes");
-    refuse(tmap_label3_measure(&plan, at, 1ull << 39, shapes, 0), "components");
+    REFUSED(tmap_label3(0, at, at, at, count, 0));
+    REFUSED(tmap_label3(&plan, 0, at, at, count, 0));
+    REFUSED(tmap_label3(&plan, at, 0, at, count, 0));
+    REFUSED(tmap_label3(&plan, at, at, 0, count, 0));
+    REFUSED(tmap_label3(&plan, at, at, at, 0, 0));
+    REFUSED(tmap_label3(&plan, at + 2, at, at, count, 0));
+    REFUSED(tmap_label3(&plan, at, at + 8, at, count, 0));
+    REFUSED(tmap_label3(&plan, at, at, at + 4, count, 0));
+    REFUSED(tmap_label3(&plan, at, at, at, (tmap_u64 *)(at + 4), 0));
+    REFUSED(tmap_label3_measure(0, at, 1, shapes, 0));
+    REFUSED(tmap_label3_measure(&plan, 0, 1, shapes, 0));
+    REFUSED(tmap_label3_measure(&plan, at, 1, 0, 0));
+    REFUSED(tmap_label3_measure(&plan, at, 1, (tmap_label3_shape *)(at + 4), 0));
+    REFUSED(tmap_label3_measure(&plan, at, 1ull << 39, shapes, 0));
     CHECK(tmap_label3_measure(&plan, at, 0, 0, 0));
     CHECK(cudaDeviceSynchronize());
     host = (unsigned char *)malloc(bytes);
     CHECK(cudaMemcpy(host, at, bytes, cudaMemcpyDeviceToHost));
     for (tmap_u64 i = 0; i < bytes; ++i) written += host[i] != 0xa5;
-    expect_plain(written == 0, "written by refused calls");
+    expect(written == 0, "written by refused calls");
     free(host);
     CHECK(cudaFree(at));
 }
@@ -400,14 +377,13 @@ static void test_error_kept(void) {
     CHECK(cudaMalloc((void **)&labels, 24008));
     CHECK(cudaMalloc((void **)&work, plan.workspace));
     CHECK(cudaMemset(cells, 1, 6000));
-    expect_plain(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
-                 "a petabyte allocated");
-    expect_plain(tmap_label3(&plan, cells, work, labels, (tmap_u64 *)(labels + 24000), 0) ==
-                     cudaSuccess,
-                 "an earlier error reported");
-    expect_plain(tmap_label3_measure(&plan, labels, 1, (tmap_label3_shape *)work, 0) == cudaSuccess,
-                 "an earlier error reported by shapes");
-    expect_plain(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "an earlier error cleared");
+    expect(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
+           "a petabyte allocated");
+    expect(tmap_label3(&plan, cells, work, labels, (tmap_u64 *)(labels + 24000), 0) == cudaSuccess,
+           "an earlier error reported");
+    expect(tmap_label3_measure(&plan, labels, 1, (tmap_label3_shape *)work, 0) == cudaSuccess,
+           "an earlier error reported by shapes");
+    expect(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "an earlier error cleared");
     cudaGetLastError();
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaFree(cells));
@@ -416,19 +392,11 @@ static void test_error_kept(void) {
 }
 
 int main(void) {
-    struct cudaDeviceProp device;
-    int devices = 0, full;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    CHECK(cudaGetDeviceProperties(&device, 0));
-    full = !strstr(device.name, "CPU") && !getenv("TMAP_TEST_SMALL");
+    kit_begin();
     test_error_kept();
     test_plans();
     test_arguments();
-    test_random(full ? 2000 : 300);
-    test_sizes(full);
-    printf("%d cases, %d failures\n", cases, failures);
-    return failures != 0;
+    test_random(kit_full ? 2000 : 300);
+    test_sizes(kit_full);
+    return kit_end("label3");
 }
