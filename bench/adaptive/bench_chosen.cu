@@ -5,21 +5,11 @@
 //
 // A chosen picture is verified before it is timed: every pixel was written, and no more of them
 // differ from the exhaustive picture than subdivision may change.
+#include "../driver.h"
 #include "ask_check.h"
-#include "../options.h"
-#include "../results.h"
 
 #include <threadmap/papers/mandelbrot_approaches.h>
 #include <threadmap/papers/mandelbrot_approaches_f64.h>
-
-static const char usage[] =
-    "usage: bench_chosen [--sizes N,N,...] [--windows N] [--dwell D] [--budget MS] [--bytes N]\n"
-    "                    [--out FILE] [--quick]\n"
-    "  --sizes      square pictures, beside them 1001 x 777 and 8191 x 5000 if one is as large\n"
-    "  --windows    so many of the windows (all)\n"
-    "  --budget     milliseconds of samples of a time (5)\n"
-    "  --bytes      memory for the bandwidths\n"
-    "  --quick      three sizes\n";
 
 typedef struct window {
     const char *name;
@@ -90,134 +80,102 @@ static int prepare(picture *p, tmap_workspace memory) {
     return 1;
 }
 
-// The time of a window at a size by all three; returns the chosen one's speed, as a part of the
-// exhaustive one's.
-static double measure(bench_results *results, picture *p, const window *w, tmap_workspace memory,
-                      int *truth, ask_tally *scratch, double budget) {
+typedef struct sweep {
+    bench_driver d;
+    bench_numbers sizes;
+    tmap_u64 windows, dwell;
+    picture p;
+    tmap_workspace memory;
+    int *truth;
+    ask_tally *scratch;
+    int tried, behind; // behind: below 0.9 of the exhaustive picture's speed
+    double least;      // of that
+} sweep;
+
+// A window at a size: the exhaustive picture, the best of it and the list, and the chosen one.
+static void measure(sweep *s, const char *input) {
+    picture *p = &s->p;
     const tmap_u64 pixels = (tmap_u64)p->m.nx * p->m.ny;
-    double unrolled, chosen, best = 0;
-    bench_time t;
-    int *out = p->out, first = 1;
-    char row[512];
-    p->m.x0 = w->x0, p->m.x1 = w->x1, p->m.y0 = w->y0, p->m.y1 = w->y1;
-    p->what = UNROLLED, p->out = truth;
-    prepare(p, memory);
+    bench_row row = bench_row_begin(&s->d, "chosen", "chosen", "mandelbrot");
+    double unrolled, best;
+    ask_tally tally;
+    int *out = p->out;
+    bench_key_text(&row, "input", input);
+    bench_key(&row, "size", "%u", p->m.nx);
+    bench_key(&row, "nx", "%u", p->m.nx);
+    bench_key(&row, "ny", "%u", p->m.ny);
+    bench_key_text(&row, "dtype", p->wide ? "f64" : "f32");
+    if (!bench_wants(&s->d, &row)) return;
+    bench_key(&row, "dwell", "%u", p->m.dwell);
+    p->what = UNROLLED, p->out = s->truth;
+    prepare(p, s->memory);
     draw(p);
     p->out = out;
-    unrolled = bench_measure(draw, p, budget).ms;
+    best = unrolled = bench_measure(draw, p, s->d.budget_ms).ms;
     for (p->what = 0; p->what < (int)(sizeof subdivisions / sizeof *subdivisions); ++p->what) {
-        if (!prepare(p, memory)) continue;
-        t = bench_measure(draw, p, budget);
-        if (first || t.ms < best) best = t.ms, first = 0;
+        double ms;
+        if (!prepare(p, s->memory)) continue;
+        ms = bench_measure(draw, p, s->d.budget_ms).ms;
+        if (ms < best) best = ms;
     }
-    if (first || unrolled < best) best = unrolled;
     p->what = CHOSEN;
-    if (!prepare(p, memory)) bench_bad("--sizes: no memory for", "that size");
+    if (!prepare(p, s->memory)) bench_bad("--sizes: no memory for", "that size");
     CHECK(cudaMemset(out, ASK_POISON_BYTE, pixels * sizeof(int)));
     draw(p);
-    {
-        const ask_tally tally = ask_tally_of(out, truth, pixels, scratch);
-        if (tally.poison || tally.differ > 20 + pixels / 2000) {
-            fprintf(stderr,
-                    "bench_chosen: %s, %u x %u: WRONG, %llu pixels not written, %llu differ\n",
-                    w->name, p->m.nx, p->m.ny, tally.poison, tally.differ);
-            exit(1);
-        }
-    }
-    t = bench_measure(draw, p, budget);
-    chosen = t.ms;
-    snprintf(
-        row, sizeof row,
-        "\"work\": \"chosen\", \"variant\": \"chosen\", \"domain\": \"mandelbrot\", \"input\": "
-        "\"%s\", \"size\": %u, \"nx\": %u, \"ny\": %u, \"dwell\": %u, \"dtype\": \"%s\", "
-        "\"ms\": %.5f, \"noise_pct\": %.2f, \"unrolled_ms\": %.5f, \"best_ms\": %.5f, "
-        "\"verified\": true",
-        w->name, p->m.nx, p->m.nx, p->m.ny, p->m.dwell, p->wide ? "f64" : "f32", chosen,
-        t.noise_pct, unrolled, best);
-    bench_results_row(results, row);
-    if (unrolled / chosen < 0.9 || chosen / best > 1.1)
-        printf("| %u x %u | %s | %s | %.4f | %.4f | %.4f |\n", p->m.nx, p->m.ny,
-               p->wide ? "f64" : "f32", w->name, chosen, unrolled, best);
-    fflush(stdout);
-    return unrolled / chosen;
+    tally = ask_tally_of(out, s->truth, pixels, s->scratch);
+    bench_verify(&row, tally.poison, "pixels not written");
+    if (tally.differ > 20 + pixels / 2000) bench_verify(&row, tally.differ, "pixels differ");
+    bench_time_row(&row, draw, p);
+    bench_key(&row, "unrolled_ms", "%.5f", unrolled);
+    bench_key(&row, "best_ms", "%.5f", best);
+    bench_row_end(&s->d, &row);
+    ++s->tried, s->behind += unrolled / row.time.ms < 0.9;
+    if (unrolled / row.time.ms < s->least) s->least = unrolled / row.time.ms;
 }
 
 int main(int argc, char **argv) {
-    bench_numbers sizes = {{256, 512, 1024, 1448, 2048, 4096, 8192, 16384}, 8};
-    int dwell = 512, window_count = WINDOWS, *truth, tried = 0, behind = 0;
-    const char *out = NULL;
-    double budget = 5, least = 1e9;
-    tmap_u64 bytes = 1ull << 28, most = 8191ull * 5000;
-    bench_ceilings ceilings;
-    bench_results results;
-    ask_tally *scratch;
-    tmap_workspace memory;
-    static picture p;
-    int devices = 0;
-    bench_program = "bench_chosen";
-    if (bench_quick(&argc, argv, usage)) {
-        const bench_numbers few = {{256, 1448, 8192}, 3};
-        sizes = few;
-    }
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!value) bench_bad(option, value);
-        if (!strcmp(option, "--sizes"))
-            sizes = bench_numbers_of(option, value, 16, 1u << 15);
-        else if (!strcmp(option, "--windows"))
-            window_count = (int)bench_number(option, value, 1, WINDOWS);
-        else if (!strcmp(option, "--dwell"))
-            dwell = (int)bench_number(option, value, 1, 1u << 20);
-        else if (!strcmp(option, "--budget"))
-            budget = (double)bench_number(option, value, 1, 10000);
-        else if (!strcmp(option, "--bytes"))
-            bytes = bench_number(option, value, 1 << 16, 1ull << 40);
-        else if (!strcmp(option, "--out"))
-            out = value;
-        else
-            bench_bad(option, value);
-    }
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    ceilings = bench_measure_ceilings((size_t)bytes);
-    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n", ceilings.copy_tbs, ceilings.fill_tbs,
-           ceilings.read_tbs);
-    if (bench_results_open(&results, out, "chosen", ceilings)) bench_bad("--out", out);
-    for (int i = 0; i < sizes.count; ++i) {
-        const tmap_u64 pixels = (tmap_u64)sizes.value[i] * sizes.value[i];
-        if (i == 0 && sizes.count < 3) most = 0;
+    static sweep s;
+    const bench_option options[] = {
+        {"--sizes", "square pictures, beside them 1001 x 777 and 8191 x 5000 if one is as large",
+         "256,512,1024,1448,2048,4096,8192,16384", "256,1448,8192", BENCH_LIST, &s.sizes, 16,
+         1u << 15},
+        {"--windows", "only the first of the windows", "12", 0, BENCH_NUMBER, &s.windows, 1,
+         WINDOWS},
+        {"--dwell", "most iterations of a pixel", "512", 0, BENCH_NUMBER, &s.dwell, 1, 1u << 20},
+        {"--bytes", "memory for the bandwidths", "268435456", 0, BENCH_NUMBER, &s.d.bytes, 1 << 16,
+         1ull << 40}};
+    tmap_u64 most = 8191ull * 5000;
+    s.d.name = "chosen", s.d.options = options, s.d.option_count = 4;
+    s.d.budget = "5", s.least = 1e9;
+    bench_begin(&s.d, argc, argv);
+    for (int i = 0; i < s.sizes.count; ++i) {
+        const tmap_u64 pixels = (tmap_u64)s.sizes.value[i] * s.sizes.value[i];
+        if (i == 0 && s.sizes.count < 3) most = 0;
         if (pixels > most) most = pixels;
     }
-    memory.bytes = most * 2 + (64 << 20);
-    CHECK(cudaMalloc((void **)&truth, most * sizeof(int)));
-    CHECK(cudaMalloc((void **)&p.out, most * sizeof(int)));
-    CHECK(cudaMalloc(&memory.data, memory.bytes));
-    CHECK(cudaMalloc((void **)&scratch, sizeof *scratch));
-    printf("less than 0.9 of the exhaustive speed, or 10%% behind the best:\n"
-           "| pixels | type | window | chosen, ms | a test in 32 steps, ms | best, ms |\n"
-           "| --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 0; i < sizes.count + 2; ++i) {
-        const tmap_u32 nx = i < sizes.count ? sizes.value[i] : i == sizes.count ? 1001 : 8191;
-        const tmap_u32 ny = i < sizes.count ? nx : i == sizes.count ? 777 : 5000;
+    s.memory.bytes = most * 2 + (64 << 20);
+    CHECK(cudaMalloc((void **)&s.truth, most * sizeof(int)));
+    CHECK(cudaMalloc((void **)&s.p.out, most * sizeof(int)));
+    CHECK(cudaMalloc(&s.memory.data, s.memory.bytes));
+    CHECK(cudaMalloc((void **)&s.scratch, sizeof *s.scratch));
+    for (int i = 0; i < s.sizes.count + 2; ++i) {
+        const tmap_u32 nx = i < s.sizes.count ? s.sizes.value[i] : i == s.sizes.count ? 1001 : 8191;
+        const tmap_u32 ny = i < s.sizes.count ? nx : i == s.sizes.count ? 777 : 5000;
         if ((tmap_u64)nx * ny > most) continue;
-        for (p.wide = 0; p.wide < 2; ++p.wide)
-            for (int w = 0; w < window_count; ++w) {
-                double part;
-                p.m = tmap_mandelbrot_make(nx, ny, (tmap_u32)dwell);
-                part = measure(&results, &p, windows + w, memory, truth, scratch, budget);
-                if (part < least) least = part;
-                behind += part < 0.9, ++tried;
-                bench_progress(tried, 2 * window_count * (sizes.count + 2), windows[w].name);
+        for (s.p.wide = 0; s.p.wide < 2; ++s.p.wide)
+            for (tmap_u64 w = 0; w < s.windows; ++w) {
+                s.p.m = tmap_mandelbrot_make(nx, ny, (tmap_u32)s.dwell);
+                s.p.m.x0 = windows[w].x0, s.p.m.x1 = windows[w].x1;
+                s.p.m.y0 = windows[w].y0, s.p.m.y1 = windows[w].y1;
+                measure(&s, windows[w].name);
             }
     }
-    printf("%d pictures, %d below 0.9 of the exhaustive speed, the least %.2f\n", tried, behind,
-           least);
-    CHECK(cudaFree(truth));
-    CHECK(cudaFree(p.out));
-    CHECK(cudaFree(memory.data));
-    CHECK(cudaFree(scratch));
-    if (bench_results_close(&results)) bench_bad("--out", out);
-    return 0;
+    if (s.tried)
+        printf("%d pictures, %d below 0.9 of the exhaustive speed, the least %.2f\n", s.tried,
+               s.behind, s.least);
+    CHECK(cudaFree(s.truth));
+    CHECK(cudaFree(s.p.out));
+    CHECK(cudaFree(s.memory.data));
+    CHECK(cudaFree(s.scratch));
+    return bench_end(&s.d);
 }
