@@ -300,6 +300,20 @@ static int bench_wants(bench_driver *d, bench_row *row) {
     return 1;
 }
 
+// A row that is wanted and cannot be had: why, as to printf.
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static inline void
+bench_left_out(const bench_row *row, const char *format, ...) {
+    va_list arguments;
+    printf("| %.*s | left out: ", (int)strlen(row->name) - 2, row->name + 1);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    puts(" |");
+}
+
 // The end of a run in which a row is wrong; what is wrong is given as to printf.
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3), noreturn))

@@ -139,31 +139,34 @@ static void cell_list_make(cell_list *c, tmap_u32 radius) {
 // many pairs. The radius is smaller by a ten-thousandth, so that cells of a round width are wider.
 static void pairs_sweep_radius(pairs_sweep *s, pairs_fold_work *w, cell_list *c, tmap_u32 radius) {
     const float r = 0.9999e-3f * (float)radius;
+    bench_row count = pairs_count_row(s, PAIRS_COUNT, r), list = pairs_count_row(s, PAIRS_CELLS, r);
+    const int engine = bench_wants(&s->d, &count), cells = bench_wants(&s->d, &list);
     tmap_u64 want, got, looks;
-    bench_time engine, list;
-    char more[160];
+    if (!engine && !cells) return;
     w->job.minus_r2 = -r * r;
-    want = pairs_count_verify(s, w);
+    want = pairs_count_verify(&count, w);
     cell_list_make(c, radius);
     looks = cell_list_result(c, -4); // of which all pairs are near that are looked at
     got = cell_list_result(c, w->job.minus_r2);
-    if (got != want) pairs_wrong(s, PAIRS_CELLS, PAIRS_COUNT, (double)got, (double)want);
-    engine = bench_measure(pairs_call_run, &w->engine, s->budget_ms);
-    snprintf(more, sizeof more, "\"radius\": %.4f, \"hits\": %llu", r, want);
-    pairs_record(s, PAIRS_COUNT, PAIRS_COUNT, 3, engine, pairs_limit_ms(s, 7), more);
-    list = bench_measure(cell_list_run, c, s->budget_ms);
-    snprintf(more, sizeof more,
-             "\"radius\": %.4f, \"hits\": %llu, \"cells\": %u, \"looks\": %llu, \"of_count\": %.3f",
-             r, want, c->cells, looks, list.ms / engine.ms);
-    pairs_record(s, PAIRS_CELLS, PAIRS_COUNT, 3, list, 7 * (double)looks / s->instructions_a_ms,
-                 more);
+    pairs_verify(&list, got == want, (double)got, (double)want);
+    count.limit_ms = pairs_limit_ms(s, 7);
+    bench_time_row(&count, pairs_call_run, &w->engine);
+    bench_key(&count, "hits", "%llu", want);
+    if (engine) bench_row_end(&s->d, &count);
+    if (!cells) return;
+    list.limit_ms = 7 * (double)looks / s->instructions_a_ms;
+    bench_time_row(&list, cell_list_run, c);
+    bench_key(&list, "hits", "%llu", want);
+    bench_key(&list, "cells", "%u", c->cells);
+    bench_key(&list, "looks", "%llu", looks);
+    bench_key(&list, "of_count", "%.3f", list.time.ms / count.time.ms);
+    bench_row_end(&s->d, &list);
 }
 
-static void pairs_sweep_cells(pairs_sweep *s, const bench_numbers *radii) {
+static void pairs_sweep_cells(pairs_sweep *s) {
     const tmap_u64 cells = 1ull * CELL_SIDES * CELL_SIDES * CELL_SIDES;
     pairs_fold_work w;
     cell_list c;
-    if (!pairs_wants(s, PAIRS_CELLS, PAIRS_COUNT)) return;
     pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
                      sizeof(pairs_counts), &w);
     memset(&c, 0, sizeof c);
@@ -175,7 +178,7 @@ static void pairs_sweep_cells(pairs_sweep *s, const bench_numbers *radii) {
     c.result = (tmap_u64 *)pairs_alloc(sizeof *c.result);
     CHECK(cell_scan(&c)); // as much as the most cells take, so that it does for all radii
     c.scan = pairs_alloc(c.scan_bytes);
-    for (int k = 0; k < radii->count; ++k) pairs_sweep_radius(s, &w, &c, radii->value[k]);
+    for (int k = 0; k < s->radii.count; ++k) pairs_sweep_radius(s, &w, &c, s->radii.value[k]);
     pairs_fold_end(&w);
     CHECK(cudaFree(c.counts));
     CHECK(cudaFree(c.first));

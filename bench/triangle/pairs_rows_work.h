@@ -1,12 +1,146 @@
 // SPDX-License-Identifier: MIT
 // pairs_rows_work.h: the work of bench_pairs with a result for each point, the pull of all others on
-// it: through the library's engine, as a user writes it, which looks at each pair once, and by the
-// n x n tiles of rows_nxn.h.
+// it: through the library's engine, as a user writes it, which looks at each pair once, and as it is
+// written by hand, by tiles of n x n: each thread has a few bodies in registers and goes through all
+// others, which its block stages in shared memory (Nyland, Harris and Prins, GPU Gems 3, chapter 31).
+// There each pair is computed twice.
 #ifndef BENCH_TRIANGLE_PAIRS_ROWS_WORK_H
 #define BENCH_TRIANGLE_PAIRS_ROWS_WORK_H
 
 #include "pairs_sweep.h"
-#include "rows_nxn.h"
+
+// ---- by hand ------------------------------------------------------------------------------------
+
+// A form is so many threads in a block, bodies in a thread, and parts that the others are split into
+// where there would be too few blocks; what the parts give is joined by a second kernel.
+#define ROWS_NXN_PARTS 16u // at most
+
+enum { ROWS_NXN_SHAPES = 9, ROWS_NXN_FORMS = 2 * ROWS_NXN_SHAPES };
+
+typedef struct rows_vector {
+    float x, y, z;
+} rows_vector;
+
+typedef struct rows_nxn_job {
+    tmap_u32 n;
+    const float4 *bodies; // x, y, z, mass
+    float eps2;
+    float4 *parts; // n of each part
+    rows_vector *out;
+    int shape;
+    tmap_u32 block, bodies_each, split, share; // of the form; share: the bodies of a part
+} rows_nxn_job;
+
+// The GPU's reciprocal root, off by a place or two, of numbers that are normal.
+TMAP_DEVICE float rows_root(float x) {
+#if defined(__CUDA_ARCH__)
+    float root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return 1 / sqrtf(x);
+#endif
+}
+
+// Of `share` bodies from blockIdx.y * share on, on the bodies of the block. share: a multiple of
+// BLOCK, or n. Bodies that do not exist have no mass.
+template <int BLOCK, int BODIES>
+static __global__ void __launch_bounds__(BLOCK)
+    rows_nxn(tmap_u32 n, tmap_u32 share, const float4 *bodies, float eps2, float4 *parts,
+             rows_vector *out) {
+    __shared__ float4 tile[BLOCK];
+    const tmap_u32 first = blockIdx.x * (BLOCK * BODIES) + threadIdx.x, from = blockIdx.y * share;
+    const tmap_u32 to = n - from < share ? n : from + share;
+    float4 mine[BODIES];
+    rows_vector sum[BODIES];
+#pragma unroll
+    for (int b = 0; b < BODIES; ++b) {
+        const tmap_u32 i = first + b * BLOCK;
+        mine[b] = bodies[i < n ? i : 0];
+        sum[b].x = sum[b].y = sum[b].z = 0;
+    }
+    for (tmap_u32 at = from; at < to; at += BLOCK) {
+        float4 body = make_float4(0, 0, 0, 0);
+        if (at + threadIdx.x < to) body = bodies[at + threadIdx.x];
+        __syncthreads(); // all are through with the last tile
+        tile[threadIdx.x] = body;
+        __syncthreads();
+#pragma unroll(32 / BODIES)
+        for (int k = 0; k < BLOCK; ++k) {
+            const float4 other = tile[k];
+#pragma unroll
+            for (int b = 0; b < BODIES; ++b) {
+                const float x = other.x - mine[b].x, y = other.y - mine[b].y;
+                const float z = other.z - mine[b].z;
+                const float r = rows_root(eps2 + x * x + y * y + z * z);
+                const float w = other.w * r * (r * r);
+                sum[b].x += w * x, sum[b].y += w * y, sum[b].z += w * z;
+            }
+        }
+    }
+#pragma unroll
+    for (int b = 0; b < BODIES; ++b) {
+        const tmap_u32 i = first + b * BLOCK;
+        if (i >= n) continue;
+        if (gridDim.y == 1)
+            out[i] = sum[b];
+        else
+            parts[(tmap_u64)blockIdx.y * n + i] = make_float4(sum[b].x, sum[b].y, sum[b].z, 0);
+    }
+}
+static __global__ void rows_nxn_join(tmap_u32 n, tmap_u32 split, const float4 *parts,
+                                     rows_vector *out) {
+    const tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    rows_vector sum = {0, 0, 0};
+    if (i >= n) return;
+    for (tmap_u32 p = 0; p < split; ++p) {
+        const float4 part = parts[(tmap_u64)p * n + i];
+        sum.x += part.x, sum.y += part.y, sum.z += part.z;
+    }
+    out[i] = sum;
+}
+
+template <int BLOCK, int BODIES>
+static void rows_nxn_launch(const rows_nxn_job *j) {
+    const dim3 grid((j->n + BLOCK * BODIES - 1) / (BLOCK * BODIES), j->split);
+    rows_nxn<BLOCK, BODIES><<<grid, BLOCK>>>(j->n, j->share, j->bodies, j->eps2, j->parts, j->out);
+    CHECK(cudaGetLastError());
+    if (j->split == 1) return;
+    rows_nxn_join<<<(j->n + 127) / 128, 128>>>(j->n, j->split, j->parts, j->out);
+    CHECK(cudaGetLastError());
+}
+
+static const struct {
+    tmap_u32 block, bodies;
+    void (*launch)(const rows_nxn_job *j);
+} rows_nxn_shapes[ROWS_NXN_SHAPES] = {
+    {128, 1, rows_nxn_launch<128, 1>}, {128, 2, rows_nxn_launch<128, 2>},
+    {128, 4, rows_nxn_launch<128, 4>}, {256, 1, rows_nxn_launch<256, 1>},
+    {256, 2, rows_nxn_launch<256, 2>}, {256, 4, rows_nxn_launch<256, 4>},
+    {512, 1, rows_nxn_launch<512, 1>}, {512, 2, rows_nxn_launch<512, 2>},
+    {512, 4, rows_nxn_launch<512, 4>}};
+
+// Makes a job one of a form: the others whole, or split so that there are some 24 blocks of 256
+// threads for each multiprocessor. Returns 0 where that is no split.
+static int rows_nxn_choose(rows_nxn_job *j, int form, tmap_u32 processors) {
+    const int shape = form % ROWS_NXN_SHAPES;
+    const tmap_u32 block = rows_nxn_shapes[shape].block, each = rows_nxn_shapes[shape].bodies;
+    const tmap_u32 blocks = (j->n + block * each - 1) / (block * each);
+    const tmap_u32 wanted = (processors * 24 * 256 / block + blocks - 1) / blocks;
+    j->shape = shape, j->block = block, j->bodies_each = each, j->split = 1, j->share = j->n;
+    if (form < ROWS_NXN_SHAPES) return 1;
+    j->split = wanted < ROWS_NXN_PARTS ? wanted : ROWS_NXN_PARTS;
+    j->share = ((j->n + j->split - 1) / j->split + block - 1) / block * block;
+    j->split = (j->n + j->share - 1) / j->share;
+    return j->split > 1;
+}
+
+static void rows_nxn_run(void *context) {
+    const rows_nxn_job *j = (const rows_nxn_job *)context;
+    rows_nxn_shapes[j->shape].launch(j);
+}
+
+// ---- by the engine ------------------------------------------------------------------------------
 
 typedef struct pairs_rows_job {
     const float4 *bodies; // x, y, z, mass
@@ -100,27 +234,35 @@ static double rows_error(const rows_check *c, const rows_vector *device, int all
 
 // ---- in a size ----------------------------------------------------------------------------------
 
+// Ends the run if pulls on the device are wrong; `all` as in rows_error.
+static void rows_verify(bench_row *row, const rows_check *c, const void *device, int all) {
+    const double error = rows_error(c, (const rows_vector *)device, all);
+    pairs_verify(row, error <= 1e-4, error, 0);
+}
+
 // The best of the n x n kernels in this run. Of an ordered pair 3 differences, 3 multiplications and
 // additions, a root, 3 multiplications, and 3 multiplications and additions; there are two of them.
-static void pairs_sweep_nxn(pairs_sweep *s, const rows_check *check, rows_nxn_job *nxn) {
+static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, const rows_check *check,
+                            rows_nxn_job *nxn) {
     bench_time best = {0, 0, 0};
-    char more[128] = "";
+    rows_nxn_job of_best = *nxn;
     nxn->parts = (float4 *)pairs_alloc((tmap_u64)s->n * ROWS_NXN_PARTS * sizeof *nxn->parts);
     for (int form = 0; form < ROWS_NXN_FORMS; ++form) {
-        double error;
         bench_time t;
         if (!rows_nxn_choose(nxn, form, s->processors)) continue;
         CHECK(cudaMemset(nxn->out, 0xff, s->n * sizeof *nxn->out));
         rows_nxn_run(nxn);
-        error = rows_error(check, nxn->out, 1);
-        if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS_NXN, PAIRS_ROWS, error, 0);
-        t = bench_measure(rows_nxn_run, nxn, s->budget_ms);
+        rows_verify(row, check, nxn->out, 1);
+        t = bench_measure(rows_nxn_run, nxn, s->d.budget_ms);
         if (best.ms > 0 && t.ms >= best.ms) continue;
-        best = t;
-        snprintf(more, sizeof more, "\"block\": %u, \"bodies\": %u, \"parts\": %u", nxn->block,
-                 nxn->bodies_each, nxn->split);
+        best = t, of_best = *nxn;
     }
-    pairs_record(s, PAIRS_ROWS_NXN, PAIRS_ROWS, 4, best, pairs_limit_ms(s, 26), more);
+    row->limit_ms = pairs_limit_ms(s, 26);
+    bench_row_time(row, best);
+    bench_key(row, "block", "%u", of_best.block);
+    bench_key(row, "bodies", "%u", of_best.bodies_each);
+    bench_key(row, "parts", "%u", of_best.split);
+    bench_row_end(&s->d, row);
     CHECK(cudaFree(nxn->parts));
 }
 
@@ -128,14 +270,15 @@ static void pairs_sweep_nxn(pairs_sweep *s, const rows_check *check, rows_nxn_jo
 // multiplications and additions.
 static void pairs_sweep_rows(pairs_sweep *s) {
     const tmap_u32 bytes = s->n * (tmap_u32)sizeof(rows_vector);
+    bench_row row = pairs_row(s, PAIRS_ROWS, PAIRS_ROWS, 4);
+    bench_row twice = pairs_row(s, PAIRS_ROWS_NXN, PAIRS_ROWS, 4);
+    const int once = bench_wants(&s->d, &row), by_hand = bench_wants(&s->d, &twice);
     pairs_rows_job j;
     pairs_call engine = pairs_call_engine(&j);
     rows_nxn_job nxn;
     rows_check check;
     float4 *bodies;
-    double error;
-    if (!pairs_wants(s, PAIRS_ROWS, PAIRS_ROWS) && !pairs_wants(s, PAIRS_ROWS_NXN, PAIRS_ROWS))
-        return;
+    if (!once && !by_hand) return;
     bodies = (float4 *)malloc(s->n * sizeof *bodies);
     check.got = (rows_vector *)malloc(bytes), check.want = (rows_vector *)malloc(bytes);
     if (!bodies || !check.got || !check.want) bench_bad("--n: no memory for", "the bodies");
@@ -149,19 +292,18 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     CHECK(cudaMemset(j.to.workspace, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
     check.n = s->n, check.bodies = bodies, check.eps2 = j.eps2;
     pairs_call_run(&engine);
-    error = rows_error(&check, (const rows_vector *)j.to.result, 0);
-    if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS, PAIRS_ROWS, error, 0);
+    rows_verify(&row, &check, j.to.result, 0);
     memcpy(check.want, check.got, bytes);
     check.largest = rows_largest(s->n, check.want);
     // All bodies are compared before the engine is timed, by one of the other kernels.
     nxn.n = s->n, nxn.bodies = j.bodies, nxn.eps2 = j.eps2;
     nxn.out = (rows_vector *)pairs_alloc(bytes), nxn.parts = 0;
     rows_nxn_choose(&nxn, 0, s->processors);
+    CHECK(cudaMemset(nxn.out, 0xff, bytes));
     rows_nxn_run(&nxn);
-    error = rows_error(&check, nxn.out, 1);
-    if (!(error <= 1e-4)) pairs_wrong(s, PAIRS_ROWS, PAIRS_ROWS, error, 0);
-    pairs_time(s, PAIRS_ROWS, PAIRS_ROWS, 4, &engine, pairs_limit_ms(s, 17), "");
-    if (pairs_wants(s, PAIRS_ROWS_NXN, PAIRS_ROWS)) pairs_sweep_nxn(s, &check, &nxn);
+    rows_verify(&row, &check, nxn.out, 1);
+    if (once) pairs_time(s, &row, &engine, pairs_limit_ms(s, 17));
+    if (by_hand) pairs_sweep_nxn(s, &twice, &check, &nxn);
     CHECK(cudaFree((void *)j.bodies));
     CHECK(cudaFree(j.to.result));
     CHECK(cudaFree(j.to.workspace));

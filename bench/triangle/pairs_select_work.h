@@ -107,7 +107,7 @@ static pairs_select_seen pairs_select_want(const pairs_sweep *s, const pairs_sel
 
 // Runs a call into poisoned memory, and again if it is in the fixed order; the program ends if the
 // lists are not what they should be.
-static void pairs_select_verify(const pairs_sweep *s, int variant, pairs_call *call, int fixed,
+static void pairs_select_verify(const pairs_sweep *s, bench_row *row, pairs_call *call, int fixed,
                                 pairs_select_seen want) {
     const pairs_select_job *j = (const pairs_select_job *)call->job;
     const tmap_u64 bytes = j->list.capacity * sizeof *j->list.pairs;
@@ -117,14 +117,13 @@ static void pairs_select_verify(const pairs_sweep *s, int variant, pairs_call *c
     CHECK(cudaMemset(all, 0, sizeof *all));
     pairs_call_run(call);
     CHECK(cudaMemcpy(&count, j->list.count, sizeof count, cudaMemcpyDeviceToHost));
-    if (count != want.hits) pairs_wrong(s, variant, PAIRS_SELECT, (double)count, (double)want.hits);
+    pairs_verify(row, count == want.hits, (double)count, (double)want.hits);
     pairs_select_see_list<<<s->processors * 16, 256>>>(s->n, count, j->minus_r2, j->points,
                                                        j->list.pairs, all);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&seen, all, sizeof seen, cudaMemcpyDeviceToHost));
-    if (seen.bad) pairs_wrong(s, variant, PAIRS_SELECT, (double)seen.bad, 0);
-    if (seen.hash != want.hash)
-        pairs_wrong(s, variant, PAIRS_SELECT, (double)seen.hash, (double)want.hash);
+    bench_verify(row, seen.bad, "of the list are no hits");
+    pairs_verify(row, seen.hash == want.hash, (double)seen.hash, (double)want.hash);
     if (fixed) {
         void *first = pairs_alloc(bytes);
         CHECK(cudaMemcpy(first, j->list.pairs, (size_t)bytes, cudaMemcpyDeviceToDevice));
@@ -135,7 +134,7 @@ static void pairs_select_verify(const pairs_sweep *s, int variant, pairs_call *c
             bytes / 8, (const tmap_u64 *)first, (const tmap_u64 *)j->list.pairs, &all->bad);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(&differ, &all->bad, sizeof differ, cudaMemcpyDeviceToHost));
-        if (differ) pairs_wrong(s, variant, PAIRS_SELECT, (double)differ, 0);
+        bench_verify(row, differ, "words of the list differ in a second run");
         CHECK(cudaFree(first));
     }
     CHECK(cudaFree(all));
@@ -145,52 +144,61 @@ static void pairs_select_verify(const pairs_sweep *s, int variant, pairs_call *c
 
 // The time of the count with the same radius: that of its row, or measured here.
 static double pairs_select_count_ms(pairs_sweep *s) {
+    bench_row row = pairs_count_row(s, PAIRS_COUNT, PAIRS_RADIUS);
     pairs_fold_work w;
     if (s->count_ms > 0) return s->count_ms;
     pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
                      sizeof(pairs_counts), &w);
-    pairs_count_verify(s, &w);
-    s->count_ms = bench_measure(pairs_call_run, &w.engine, s->budget_ms).ms;
+    pairs_count_verify(&row, &w);
+    s->count_ms = bench_measure(pairs_call_run, &w.engine, s->d.budget_ms).ms;
     pairs_fold_end(&w);
     return s->count_ms;
+}
+
+static bench_row pairs_select_row(const pairs_sweep *s, int variant, const char *order) {
+    bench_row row = pairs_row(s, variant, PAIRS_SELECT, 3);
+    bench_key_text(&row, "order", order);
+    row.limit_ms = pairs_limit_ms(s, 8);
+    return row;
 }
 
 // 3 differences, 3 multiplications and additions, a comparison, and its bit.
 static void pairs_sweep_select(pairs_sweep *s) {
     const void *kernels[2] = {(const void *)pairs_select_any, (const void *)pairs_select_fixed};
     const int orders[2] = {TMAP_PAIRS_ANY_ORDER, TMAP_PAIRS_FIXED_ORDER};
-    const char *const names[2] = {"any", "fixed"};
-    const double limit = pairs_limit_ms(s, 8);
-    const int engines = pairs_wants(s, PAIRS_SELECT, PAIRS_SELECT);
+    bench_row rows[3] = {pairs_select_row(s, PAIRS_SELECT, "any"),
+                         pairs_select_row(s, PAIRS_SELECT, "fixed"),
+                         pairs_select_row(s, PAIRS_THREAD, "any")};
+    int wanted[3], any = 0;
     pairs_select_job j;
     pairs_select_seen want;
-    pairs_call thread;
-    char more[128];
-    if (!engines && !pairs_wants(s, PAIRS_THREAD, PAIRS_SELECT)) return;
+    for (int k = 0; k < 3; ++k) any |= wanted[k] = bench_wants(&s->d, &rows[k]);
+    if (!any) return;
     j.points = pairs_points(s, 3), j.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
     want = pairs_select_want(s, &j);
     j.list.capacity = want.hits + 64, j.list.values = 0, j.list.workspace = 0;
     j.list.pairs = (tmap_pair *)pairs_alloc(j.list.capacity * sizeof *j.list.pairs);
     j.list.count = (tmap_u64 *)pairs_alloc(sizeof *j.list.count);
-    for (int k = 0; k < 2 && engines; ++k) {
-        pairs_call engine = pairs_call_engine(&j);
-        tmap_u64 bytes;
-        bench_time t;
-        CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), kernels[k], &engine.plan));
-        bytes = tmap_pairs_select_bytes(&engine.plan, orders[k]);
+    for (int k = 0; k < 3; ++k) {
+        pairs_call call = pairs_call_engine(&j);
+        tmap_u64 bytes = 1;
+        if (!wanted[k]) continue;
+        if (k < 2) {
+            CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), kernels[k], &call.plan));
+            bytes = tmap_pairs_select_bytes(&call.plan, orders[k]);
+        } else {
+            call = pairs_call_thread(s, (const void *)pairs_select_thread, &j, j.list.count, 8);
+        }
         j.list.workspace = pairs_alloc(bytes);
         CHECK(cudaMemset(j.list.workspace, 0, (size_t)bytes));
-        pairs_select_verify(s, PAIRS_SELECT, &engine, orders[k] == TMAP_PAIRS_FIXED_ORDER, want);
-        t = bench_measure(pairs_call_run, &engine, s->budget_ms);
-        snprintf(more, sizeof more, "\"order\": \"%s\", \"hits\": %llu, \"of_count\": %.3f",
-                 names[k], want.hits, t.ms / pairs_select_count_ms(s));
-        pairs_record(s, PAIRS_SELECT, PAIRS_SELECT, 3, t, limit, more);
+        pairs_select_verify(s, &rows[k], &call, k == 1, want);
+        bench_time_row(&rows[k], pairs_call_run, &call);
+        bench_key(&rows[k], "hits", "%llu", want.hits);
+        if (k < 2)
+            bench_key(&rows[k], "of_count", "%.3f", rows[k].time.ms / pairs_select_count_ms(s));
+        bench_row_end(&s->d, &rows[k]);
         CHECK(cudaFree(j.list.workspace));
     }
-    thread = pairs_call_thread(s, (const void *)pairs_select_thread, &j, j.list.count, 8);
-    snprintf(more, sizeof more, "\"order\": \"any\", \"hits\": %llu", want.hits);
-    pairs_select_verify(s, PAIRS_THREAD, &thread, 0, want);
-    pairs_time(s, PAIRS_THREAD, PAIRS_SELECT, 3, &thread, limit, more);
     CHECK(cudaFree((void *)j.points));
     CHECK(cudaFree(j.list.pairs));
     CHECK(cudaFree(j.list.count));

@@ -82,7 +82,7 @@ static __global__ void pairs_store_check(tmap_u32 n, int euclidean, pairs_store_
 }
 
 // Runs a call on poisoned memory; the program ends if a value is wrong or the guard was touched.
-static void pairs_store_verify(const pairs_sweep *s, int variant, int of, pairs_call *call,
+static void pairs_store_verify(const pairs_sweep *s, bench_row *row, int of, pairs_call *call,
                                tmap_u64 *wrong_pairs) {
     const pairs_store_job j = *(const pairs_store_job *)call->job;
     const tmap_u64 bytes = s->pairs * sizeof *j.out;
@@ -96,44 +96,47 @@ static void pairs_store_verify(const pairs_sweep *s, int variant, int of, pairs_
     CHECK(cudaMemcpy(&wrong, wrong_pairs, sizeof wrong, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(guard, (unsigned char *)j.out + bytes, sizeof guard, cudaMemcpyDeviceToHost));
     for (tmap_u32 k = 0; k < PAIRS_STORE_GUARD; ++k) wrong += guard[k] != 0xff;
-    if (wrong) pairs_wrong(s, variant, of, (double)wrong, 0);
+    bench_verify(row, wrong, "values");
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
 
 // One of the two values. The limit is the time for the bytes of the output.
-static void pairs_sweep_store(pairs_sweep *s, int variant) {
-    const int chebyshev = variant == PAIRS_STORE_CHEBYSHEV;
+static void pairs_sweep_store(pairs_sweep *s, int of) {
+    const int chebyshev = of == PAIRS_STORE_CHEBYSHEV;
     const tmap_pairs_store_shape shape = {s->n, 3, sizeof(float), TMAP_PAIRS_CONDENSED,
                                           sizeof(float)};
     const tmap_u64 bytes = s->pairs * sizeof(float);
-    const double limit = 1e-9 * (double)bytes / s->ceilings.fill_tbs;
+    bench_row rows[2] = {pairs_row(s, of, of, 3), pairs_row(s, PAIRS_THREAD, of, 3)};
+    const int engine = bench_wants(&s->d, &rows[0]), thread = bench_wants(&s->d, &rows[1]);
+    const double limit = 1e-9 * (double)bytes / s->d.ceilings.fill_tbs;
     size_t free_bytes, total;
     tmap_u64 *wrong;
     pairs_store_job j;
-    pairs_call engine = pairs_call_engine(&j), thread;
-    if (!pairs_wants(s, variant, variant) && !pairs_wants(s, PAIRS_THREAD, variant)) return;
+    pairs_call calls[2];
+    if (!engine && !thread) return;
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     if (bytes > (tmap_u64)free_bytes / 10 * 9) {
-        printf("| %s | %s | %u | 3 | %.1f GB: left out |\n", pairs_names[variant],
-               pairs_names[variant], s->n, 1e-9 * (double)bytes);
+        bench_left_out(&rows[0], "%.1f GB", 1e-9 * (double)bytes);
         return;
     }
     j.points = pairs_points(s, 3);
     j.out = (float *)pairs_alloc(bytes + PAIRS_STORE_GUARD);
     wrong = (tmap_u64 *)pairs_alloc(sizeof *wrong);
+    calls[0] = pairs_call_engine(&j);
     CHECK(tmap_pairs_store_plan_make(shape,
                                      chebyshev ? (const void *)pairs_store_chebyshev
                                                : (const void *)pairs_store_euclidean,
-                                     &engine.plan));
-    thread = pairs_call_thread(s,
-                               chebyshev ? (const void *)pairs_store_chebyshev_thread
-                                         : (const void *)pairs_store_euclidean_thread,
-                               &j, 0, 0);
-    pairs_store_verify(s, variant, variant, &engine, wrong);
-    pairs_time(s, variant, variant, 3, &engine, limit, "");
-    pairs_store_verify(s, PAIRS_THREAD, variant, &thread, wrong);
-    pairs_time(s, PAIRS_THREAD, variant, 3, &thread, limit, "");
+                                     &calls[0].plan));
+    calls[1] = pairs_call_thread(s,
+                                 chebyshev ? (const void *)pairs_store_chebyshev_thread
+                                           : (const void *)pairs_store_euclidean_thread,
+                                 &j, 0, 0);
+    for (int k = 0; k < 2; ++k) {
+        if (!(k ? thread : engine)) continue;
+        pairs_store_verify(s, &rows[k], of, &calls[k], wrong);
+        pairs_time(s, &rows[k], &calls[k], limit);
+    }
     CHECK(cudaFree((void *)j.points));
     CHECK(cudaFree(j.out));
     CHECK(cudaFree(wrong));

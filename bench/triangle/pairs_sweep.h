@@ -4,12 +4,11 @@
 #ifndef BENCH_TRIANGLE_PAIRS_SWEEP_H
 #define BENCH_TRIANGLE_PAIRS_SWEEP_H
 
-#include "../results.h"
+#include "../driver.h"
 
 #include <threadmap/triangle.h>
-#include <threadmap/triangle.h>
 
-// What rows are called, and --only chooses from.
+// What rows are called.
 enum {
     PAIRS_STORE_CHEBYSHEV,
     PAIRS_STORE_EUCLIDEAN,
@@ -33,22 +32,13 @@ static const char *const pairs_names[PAIRS_VARIANTS] = {
 
 // One size.
 typedef struct pairs_sweep {
+    bench_driver d;
+    bench_numbers sizes, radii;
     tmap_u32 n, processors;
     tmap_u64 pairs;
-    double instructions_a_ms;   // of the lanes of all multiprocessors
-    double budget_ms, count_ms; // count_ms: of the count, or 0: it has not been timed
-    bench_ceilings ceilings;
-    unsigned only; // a bit for each variant that is wanted
-    bench_results *results;
+    double instructions_a_ms; // of the lanes of all multiprocessors
+    double count_ms;          // of the count, or 0: it has not been timed
 } pairs_sweep;
-
-// Whether the variant is to be timed at the work `of`. A thread for each pair without another name
-// is wanted for all works, else for those that are named.
-static int pairs_wants(const pairs_sweep *s, int variant, int of) {
-    const unsigned thread = 1u << PAIRS_THREAD;
-    if (!(s->only >> variant & 1)) return 0;
-    return variant != PAIRS_THREAD || s->only == thread || s->only >> of & 1;
-}
 
 // The least time for so many instructions of each pair.
 static double pairs_limit_ms(const pairs_sweep *s, double instructions) {
@@ -122,41 +112,31 @@ static pairs_call pairs_call_engine(const void *job) {
     return c;
 }
 
-// ---- results ------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
-// The end of a run in which a variant was wrong.
-static void pairs_wrong(const pairs_sweep *s, int variant, int of, double got, double want) {
-    fflush(stdout);
-    fprintf(stderr, "%s of %s n=%u: WRONG, %.17g instead of %.17g\n", pairs_names[variant],
-            pairs_names[of], s->n, got, want);
-    exit(1);
+// A row of a variant at the work `of`, for points of d coordinates.
+static bench_row pairs_row(const pairs_sweep *s, int variant, int of, tmap_u32 d) {
+    bench_row row = bench_row_begin(&s->d, "pairs", pairs_names[variant], "triangle");
+    bench_key_text(&row, "of", pairs_names[of]);
+    bench_key(&row, "size", "%u", s->n);
+    bench_key(&row, "d", "%u", d);
+    bench_key_text(&row, "dtype", "f32");
+    row.rate = "tpairs", row.unit = "Tpair/s", row.each = 1e-9 * (double)s->pairs;
+    return row;
 }
 
-// A row, for the reader and for the file. more: further members of the JSON object, or "".
-static void pairs_record(pairs_sweep *s, int variant, int of, tmap_u32 d, bench_time t,
-                         double limit_ms, const char *more) {
-    const double tpairs = 1e-9 * (double)s->pairs / t.ms, percent = 100 * limit_ms / t.ms;
-    char row[768];
-    printf("| %s | %s | %u | %u | %.4f | %.1f%% | %.3f | %.0f%% | %s |\n", pairs_names[variant],
-           pairs_names[of], s->n, d, t.ms, t.noise_pct, tpairs, percent, more);
-    fflush(stdout);
-    snprintf(row, sizeof row,
-             "\"work\": \"pairs\", \"variant\": \"%s\", \"of\": \"%s\", \"domain\": \"triangle\", "
-             "\"size\": %u, \"d\": %u, \"dtype\": \"f32\", \"ms\": %.5f, \"noise_pct\": %.2f, "
-             "\"tpairs\": %.4f, \"limit_ms\": %.5f, \"limit_pct\": %.1f%s%s, \"verified\": true",
-             pairs_names[variant], pairs_names[of], s->n, d, t.ms, t.noise_pct, tpairs, limit_ms,
-             percent, *more ? ", " : "", more);
-    bench_results_row(s->results, row);
+// Ends the run if a variant gives something else than it should; else its row may be timed.
+static void pairs_verify(bench_row *row, int right, double got, double want) {
+    if (!right) bench_wrong(row, "%.17g instead of %.17g", got, want);
+    row->verified = 1;
 }
 
-// Times a launch, if it is wanted, and writes its row. Returns the time, or 0.
-static double pairs_time(pairs_sweep *s, int variant, int of, tmap_u32 d, pairs_call *call,
-                         double limit_ms, const char *more) {
-    bench_time t;
-    if (!pairs_wants(s, variant, of)) return 0;
-    t = bench_measure(pairs_call_run, call, s->budget_ms);
-    pairs_record(s, variant, of, d, t, limit_ms, more);
-    return t.ms;
+// Times a launch that has been verified, and writes its row. Returns the time.
+static double pairs_time(pairs_sweep *s, bench_row *row, pairs_call *call, double limit_ms) {
+    row->limit_ms = limit_ms;
+    bench_time_row(row, pairs_call_run, call);
+    bench_row_end(&s->d, row);
+    return row->time.ms;
 }
 
 #endif

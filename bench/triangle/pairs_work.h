@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pairs_work.h: works of bench_pairs that have one result of all pairs, through the library's
 // engine, as a user writes it, and by a thread for each pair: pairs within a radius, the terms of
-// dRMSD.
+// dRMSD, and a histogram of distances by atomics in a block's shared memory.
 #ifndef BENCH_TRIANGLE_PAIRS_WORK_H
 #define BENCH_TRIANGLE_PAIRS_WORK_H
 
@@ -130,56 +130,178 @@ static void pairs_fold_end(const pairs_fold_work *w) {
 }
 
 // The count of a run of the engine, which is that of a thread for each pair, or the program ends.
-static tmap_u64 pairs_count_verify(const pairs_sweep *s, pairs_fold_work *w) {
+static tmap_u64 pairs_count_verify(bench_row *row, pairs_fold_work *w) {
     pairs_counts got;
     tmap_u64 want;
+    CHECK(cudaMemset(w->job.to.result, 0xff, sizeof got));
     pairs_call_run(&w->engine);
     CHECK(cudaMemcpy(&got, w->job.to.result, sizeof got, cudaMemcpyDeviceToHost));
     pairs_call_run(&w->thread);
     CHECK(cudaMemcpy(&want, w->job.to.result, sizeof want, cudaMemcpyDeviceToHost));
-    if (got.sum + got.part != want)
-        pairs_wrong(s, PAIRS_COUNT, PAIRS_COUNT, (double)(got.sum + got.part), (double)want);
+    pairs_verify(row, got.sum + got.part == want, (double)(got.sum + got.part), (double)want);
     return want;
+}
+
+static bench_row pairs_count_row(const pairs_sweep *s, int variant, double radius) {
+    bench_row row = pairs_row(s, variant, PAIRS_COUNT, 3);
+    bench_key(&row, "radius", "%.4f", radius);
+    return row;
 }
 
 // The least number of instructions for a pair, as the GPU has them: 3 differences, 3 multiplications
 // and additions, and 1 sign added.
 static void pairs_sweep_count(pairs_sweep *s) {
-    const double limit = pairs_limit_ms(s, 7);
+    bench_row row = pairs_count_row(s, PAIRS_COUNT, PAIRS_RADIUS);
+    bench_row thread = pairs_count_row(s, PAIRS_THREAD, PAIRS_RADIUS);
+    const int engine = bench_wants(&s->d, &row), other = bench_wants(&s->d, &thread);
     pairs_fold_work w;
-    char more[96];
-    if (!pairs_wants(s, PAIRS_COUNT, PAIRS_COUNT) && !pairs_wants(s, PAIRS_THREAD, PAIRS_COUNT))
-        return;
+    tmap_u64 hits;
+    if (!engine && !other) return;
     pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
                      sizeof(pairs_counts), &w);
-    snprintf(more, sizeof more, "\"radius\": %.4f, \"hits\": %llu", PAIRS_RADIUS,
-             pairs_count_verify(s, &w));
-    s->count_ms = pairs_time(s, PAIRS_COUNT, PAIRS_COUNT, 3, &w.engine, limit, more);
-    pairs_time(s, PAIRS_THREAD, PAIRS_COUNT, 3, &w.thread, limit, more);
+    hits = pairs_count_verify(&row, &w), thread.verified = 1;
+    bench_key(&row, "hits", "%llu", hits);
+    bench_key(&thread, "hits", "%llu", hits);
+    if (engine) s->count_ms = pairs_time(s, &row, &w.engine, pairs_limit_ms(s, 7));
+    if (other) pairs_time(s, &thread, &w.thread, pairs_limit_ms(s, 7));
     pairs_fold_end(&w);
 }
 
 // 6 differences, 6 multiplications and additions, 2 roots, a difference, and a multiplication and
 // addition.
 static void pairs_sweep_drmsd(pairs_sweep *s) {
-    const double limit = pairs_limit_ms(s, 16);
+    bench_row row = pairs_row(s, PAIRS_DRMSD, PAIRS_DRMSD, 6);
+    bench_row thread = pairs_row(s, PAIRS_THREAD, PAIRS_DRMSD, 6);
+    const int engine = bench_wants(&s->d, &row), other = bench_wants(&s->d, &thread);
     pairs_fold_work w;
     pairs_terms got;
     double want;
-    if (!pairs_wants(s, PAIRS_DRMSD, PAIRS_DRMSD) && !pairs_wants(s, PAIRS_THREAD, PAIRS_DRMSD))
-        return;
+    if (!engine && !other) return;
     pairs_fold_begin(s, 6, (const void *)pairs_drmsd_sum, (const void *)pairs_drmsd_thread,
                      sizeof(pairs_terms), &w);
+    CHECK(cudaMemset(w.job.to.result, 0xff, sizeof got));
     pairs_call_run(&w.engine);
     CHECK(cudaMemcpy(&got, w.job.to.result, sizeof got, cudaMemcpyDeviceToHost));
     got.sum += (double)got.part;
     pairs_call_run(&w.thread);
     CHECK(cudaMemcpy(&want, w.job.to.result, sizeof want, cudaMemcpyDeviceToHost));
-    if (!(fabs(got.sum - want) <= 1e-6 * want))
-        pairs_wrong(s, PAIRS_DRMSD, PAIRS_DRMSD, got.sum, want);
-    pairs_time(s, PAIRS_DRMSD, PAIRS_DRMSD, 6, &w.engine, limit, "");
-    pairs_time(s, PAIRS_THREAD, PAIRS_DRMSD, 6, &w.thread, limit, "");
+    pairs_verify(&row, fabs(got.sum - want) <= 1e-6 * want, got.sum, want), thread.verified = 1;
+    if (engine) pairs_time(s, &row, &w.engine, pairs_limit_ms(s, 16));
+    if (other) pairs_time(s, &thread, &w.thread, pairs_limit_ms(s, 16));
     pairs_fold_end(&w);
+}
+
+// ---- pairs by distance --------------------------------------------------------------------------
+
+// A block has its counts once, or once for each lane, so that no two lanes of a warp add to
+// the same bank.
+#define PAIRS_BINS  64u
+#define PAIRS_LANES 32u
+
+typedef struct pairs_histogram_job {
+    const float *points;
+    tmap_u64 *total;
+    tmap_u32 *bins; // of the block, in shared memory
+} pairs_histogram_job;
+
+// The number of widths that is nearest to the distance, which is below sqrt(3): 63 at most. Added
+// to 2^23, a number below that is rounded and stands in the low bits; a conversion would take as
+// long as the root.
+TMAP_DEVICE tmap_u32 pairs_bin(const float *u, const float *v) {
+    const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
+    const float distance = pairs_root(fmaf(z, z, fmaf(y, y, x * x)));
+    return __float_as_uint(fmaf(distance, 36.4f, 8388608.0f)) - 0x4b000000u;
+}
+TMAP_DEVICE void pairs_bin_add(void *job, void *, tmap_pair, const void *a, const void *b) {
+    atomicAdd(((pairs_histogram_job *)job)->bins + pairs_bin((const float *)a, (const float *)b),
+              1u);
+}
+TMAP_DEVICE void pairs_bin_add_lanes(void *job, void *, tmap_pair, const void *a, const void *b) {
+    atomicAdd(((pairs_histogram_job *)job)->bins +
+                  pairs_bin((const float *)a, (const float *)b) * PAIRS_LANES,
+              1u);
+}
+TMAP_DEVICE void pairs_bins_clear(tmap_u32 *bins, tmap_u32 count) {
+    for (tmap_u32 i = threadIdx.x; i < count; i += blockDim.x) bins[i] = 0;
+    __syncthreads();
+}
+// Adds a block's counts, of `copies` for each bin, to those in memory.
+TMAP_DEVICE void pairs_bins_flush(const tmap_u32 *bins, tmap_u32 copies, tmap_u64 *total) {
+    __syncthreads();
+    if (threadIdx.x >= PAIRS_BINS) return;
+    tmap_u64 sum = 0;
+    for (tmap_u32 k = 0; k < copies; ++k) // each thread from another bank on
+        sum += bins[threadIdx.x * copies + (threadIdx.x + k) % copies];
+    atomicAdd(total + threadIdx.x, sum);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    pairs_histogram(tmap_pairs_plan plan, pairs_histogram_job j) {
+    __shared__ tmap_u32 bins[PAIRS_BINS];
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    pairs_bins_clear(bins, PAIRS_BINS);
+    j.bins = bins;
+    tmap_pairs_each(&plan, points, pairs_bin_add, &j);
+    pairs_bins_flush(bins, 1, j.total);
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
+    pairs_histogram_lanes(tmap_pairs_plan plan, pairs_histogram_job j) {
+    __shared__ tmap_u32 bins[PAIRS_BINS * PAIRS_LANES];
+    const tmap_points points = {j.points, 0, sizeof(float), 3};
+    pairs_bins_clear(bins, PAIRS_BINS * PAIRS_LANES);
+    j.bins = bins + threadIdx.x % PAIRS_LANES;
+    tmap_pairs_each(&plan, points, pairs_bin_add_lanes, &j);
+    pairs_bins_flush(bins, PAIRS_LANES, j.total);
+}
+static __global__ void pairs_histogram_thread(tmap_u32 n, tmap_u64 pairs, pairs_histogram_job j) {
+    __shared__ tmap_u32 bins[PAIRS_BINS];
+    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
+    pairs_bins_clear(bins, PAIRS_BINS);
+    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+        const tmap_pair64 p = tmap_condensed_map64(k, n);
+        atomicAdd(bins + pairs_bin(j.points + 3 * p.i, j.points + 3 * p.j), 1u);
+    }
+    pairs_bins_flush(bins, 1, j.total);
+}
+
+static bench_row pairs_histogram_row(const pairs_sweep *s, int variant, tmap_u32 copies) {
+    bench_row row = pairs_row(s, variant, PAIRS_HISTOGRAM, 3);
+    bench_key(&row, "copies", "%u", copies);
+    return row;
+}
+
+// 3 differences, 3 multiplications and additions, a root, the bin, its place, and an atomic.
+static void pairs_sweep_histogram(pairs_sweep *s) {
+    const void *kernels[2] = {(const void *)pairs_histogram, (const void *)pairs_histogram_lanes};
+    bench_row rows[3] = {pairs_histogram_row(s, PAIRS_HISTOGRAM, 1),
+                         pairs_histogram_row(s, PAIRS_HISTOGRAM, PAIRS_LANES),
+                         pairs_histogram_row(s, PAIRS_THREAD, 1)};
+    int wanted[3], any = 0;
+    pairs_histogram_job j;
+    pairs_call thread;
+    tmap_u64 want[PAIRS_BINS], got[PAIRS_BINS], all = 0;
+    for (int k = 0; k < 3; ++k) any |= wanted[k] = bench_wants(&s->d, &rows[k]);
+    if (!any) return;
+    for (int k = 0; k < 3; ++k) bench_key(&rows[k], "bins", "%u", PAIRS_BINS);
+    j.points = pairs_points(s, 3), j.bins = 0;
+    j.total = (tmap_u64 *)pairs_alloc(sizeof got);
+    thread = pairs_call_thread(s, (const void *)pairs_histogram_thread, &j, j.total, sizeof got);
+    pairs_call_run(&thread);
+    CHECK(cudaMemcpy(want, j.total, sizeof want, cudaMemcpyDeviceToHost));
+    for (tmap_u32 bin = 0; bin < PAIRS_BINS; ++bin) all += want[bin];
+    pairs_verify(&rows[2], all == s->pairs, (double)all, (double)s->pairs);
+    for (int form = 0; form < 2; ++form) {
+        pairs_call engine = pairs_call_engine(&j);
+        engine.clear = j.total, engine.bytes = sizeof got;
+        CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), kernels[form], &engine.plan));
+        pairs_call_run(&engine);
+        CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
+        for (tmap_u32 bin = 0; bin < PAIRS_BINS; ++bin)
+            pairs_verify(&rows[form], got[bin] == want[bin], (double)got[bin], (double)want[bin]);
+        if (wanted[form]) pairs_time(s, &rows[form], &engine, pairs_limit_ms(s, 10));
+    }
+    if (wanted[2]) pairs_time(s, &rows[2], &thread, pairs_limit_ms(s, 10));
+    CHECK(cudaFree((void *)j.points));
+    CHECK(cudaFree(j.total));
 }
 
 #endif
