@@ -237,8 +237,8 @@ typedef struct bench_row {
     const char *work, *variant;
     double budget_ms, limit_ms; // limit_ms: the least time that is possible, or 0
     int queued, asked, verified;
-    const char *rate, *unit; // key and unit of what is done in a second, or null
-    double each;             // of it, in a run, in units of a millisecond
+    const char *rate, *unit; // what is done in a second: its key and unit, or null for none
+    double each;             // what a run does; divided by milliseconds it has that unit
     bench_time time;
     char name[192], keys[2560]; // name: with a slash on both sides
 } bench_row;

@@ -4,11 +4,8 @@
 // constant and shared memory and in registers; and sums over a block by shuffles, by the integer
 // reduction instruction and by tensor cores, against cub::BlockReduce.
 //
-// The maps are those of Navarro et al., FGCS 113 (2020), sections 4 and 5. Every variant is verified
-// before it is timed; one that is wrong ends the run with status 1. bench_block --help lists the
-// options.
-#include "../options.h"
-#include "../results.h"
+// The maps are those of Navarro et al., FGCS 113 (2020), sections 4 and 5.
+#include "../driver.h"
 #include "block_forms.h"
 #include "hash_forms.h"
 
@@ -18,16 +15,6 @@
 
 #include <math.h>
 
-static const char usage[] =
-    "usage: bench_block [--level N] [--times N] [--budget MS] [--bytes N] [--quick] [--out FILE]\n"
-    "  --level   of the gasket (16); the others are taken at the level whose side is nearest "
-    "below\n"
-    "            1.5 times the gasket's\n"
-    "  --times   sums of one block (256)\n"
-    "  --budget  milliseconds of samples of a time (60)\n"
-    "  --bytes   memory for the bandwidths\n"
-    "  --quick   --level 13 --times 64 --budget 5, where these are not given\n";
-
 // CUB comes with nvcc; the CPU machine does without.
 #if defined(__NVCC__)
 #define BENCH_CUB 1
@@ -36,17 +23,11 @@ static const char usage[] =
 #define BENCH_CUB 0
 #endif
 
-typedef struct options {
-    tmap_u32 level, times;
-    double budget_ms;
-    tmap_u64 bytes;
-    const char *out;
-} options;
-
-static void wrong(const char *what, const char *domain, unsigned size) {
-    fprintf(stderr, "bench_block: %s, %s, %u: WRONG\n", what, domain, size);
-    exit(1);
-}
+typedef struct sweep {
+    bench_driver d;
+    tmap_u64 level, times;
+    tmap_u64 *counter; // on the device
+} sweep;
 
 // ---- the paper's three tests, a block for each tile ---------------------------------------------
 
@@ -61,6 +42,7 @@ typedef struct tiles_job {
     block_work on;
     dim3 grid;
     unsigned threads;
+    double limit_ms;
 } tiles_job;
 
 static void tiles_run(void *context) {
@@ -133,55 +115,43 @@ static int tiles_verify(tiles_job *j, tmap_u64 *counter) {
 }
 
 // One tile level of a fractal: each form, with a block for each tile and with 16 tiles for a block.
-static void tiles_case(const options *o, bench_results *results, const block_case *s, tiles_job *j,
-                       double limit_ms, tmap_u64 *counter) {
+static void tiles_case(sweep *s, const block_case *c, tiles_job *j) {
     const tmap_u32 walks[] = {1, 16}; // tiles of a block
-    const tmap_xy64 tiles = tmap_nbb_orthotope(j->f, j->r - s->m);
-    char row[512];
+    const tmap_xy64 tiles = tmap_nbb_orthotope(j->f, j->r - c->m);
     for (unsigned walk = 0; walk < 2; ++walk)
         for (int form = 0; form < TMAP_BLOCK_FORM_COUNT; ++form) {
-            const tmap_u64 need = tmap_block_threads(form, j->f, s->m);
+            const tmap_u64 need = tmap_block_threads(form, j->f, c->m);
             const tmap_u64 each = (tiles.y + walks[walk] - 1) / walks[walk];
             const tmap_u64 blocks = each < 65535 ? each : 65535;
-            double useful;
-            bench_time t;
-            j->kernel = s->kernels[j->work][form];
+            bench_row row =
+                bench_row_begin(&s->d, work_names[j->work], tmap_block_form_name(form), c->domain);
+            bench_key(&row, "size", "%u", j->r);
+            bench_key(&row, "rho", "%u", c->rho);
+            bench_key_text(&row, "dtype", j->work == BLOCK_CA ? "u8" : "i32");
+            bench_key(&row, "tiles_per_block", "%u", walks[walk]);
+            if (!bench_wants(&s->d, &row)) continue;
+            j->kernel = c->kernels[j->work][form];
             j->threads = (unsigned)(need + 31) / 32 * 32;
             j->grid = dim3((unsigned)tiles.x, (unsigned)blocks);
             j->rows = (tmap_u32)tiles.y;
-            if (!tiles_verify(j, counter)) wrong(tmap_block_form_name(form), s->domain, s->rho);
-            t = bench_measure(tiles_run, j, o->budget_ms);
-            useful = (double)tmap_nbb_cells(j->f, s->m) / j->threads;
-            printf("| %s | %s | %u | %u | %s | %u | %u | %.2f | %.4f | %.1f | %.1f%% |\n",
-                   work_names[j->work], s->domain, j->r, s->rho, tmap_block_form_name(form),
-                   walks[walk], j->threads, useful, t.ms, t.noise_pct, 100 * limit_ms / t.ms);
-            fflush(stdout);
-            snprintf(row, sizeof row,
-                     "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", \"size\": %u, "
-                     "\"rho\": %u, \"dtype\": \"%s\", \"tiles_per_block\": %u, \"ms\": %.6f, "
-                     "\"noise_pct\": %.2f, \"limit_ms\": %.6f, \"limit_pct\": %.1f, "
-                     "\"threads\": %.0f, \"useful\": %.4f, \"verified\": true",
-                     work_names[j->work], tmap_block_form_name(form), s->domain, j->r, s->rho,
-                     j->work == BLOCK_CA ? "u8" : "i32", walks[walk], t.ms, t.noise_pct, limit_ms,
-                     100 * limit_ms / t.ms, (double)tiles.x * (double)blocks * j->threads, useful);
-            bench_results_row(results, row);
+            bench_verify(&row, !tiles_verify(j, s->counter), "place or more");
+            bench_key(&row, "threads", "%.0f", (double)tiles.x * (double)blocks * j->threads);
+            bench_key(&row, "useful", "%.4f", (double)tmap_nbb_cells(j->f, c->m) / j->threads);
+            row.limit_ms = j->limit_ms;
+            bench_time_row(&row, tiles_run, j);
+            bench_row_end(&s->d, &row);
         }
 }
 
-static void tiles_fractal(const options *o, bench_results *results, bench_ceilings c,
-                          const char *domain, tmap_nbb f, tmap_u32 r) {
-    tmap_u64 *counter;
+static void tiles_fractal(sweep *s, const char *domain, tmap_nbb f, tmap_u32 r) {
     tiles_job j = {};
     j.f = f, j.r = r;
     j.width = tmap_nbb_side_x(f, r), j.height = tmap_nbb_side_y(f, r);
-    CHECK(cudaMalloc((void **)&counter, sizeof *counter));
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
     CHECK(cudaMalloc((void **)&j.on.sum, sizeof *j.on.sum));
     for (j.work = 0; j.work < BLOCK_WORKS; ++j.work) {
         const size_t places = j.width * j.height,
                      bytes = places * (j.work == BLOCK_CA ? 2 : 4) + 32;
         size_t free_bytes, total;
-        double limit_ms;
         CHECK(cudaMemGetInfo(&free_bytes, &total));
         if (bytes > free_bytes) {
             printf("| %s | %s | %u | needs %.1f GB: left out |\n", work_names[j.work], domain, r,
@@ -193,16 +163,13 @@ static void tiles_fractal(const options *o, bench_results *results, bench_ceilin
         j.on.in = all;
         if (j.work == BLOCK_CA) j.on.out = (char *)all + (places + 31) / 32 * 32;
         tiles_fill(&j);
-        limit_ms = tiles_limit_ms(&j, c, counter);
-        for (unsigned i = 0; i < BLOCK_CASES; ++i) {
-            bench_progress(j.work * BLOCK_CASES + (int)i, 36, domain);
+        j.limit_ms = tiles_limit_ms(&j, s->d.ceilings, s->counter);
+        for (unsigned i = 0; i < BLOCK_CASES; ++i)
             if (!strcmp(block_cases[i].domain, domain) && block_cases[i].m <= r)
-                tiles_case(o, results, &block_cases[i], &j, limit_ms, counter);
-        }
+                tiles_case(s, &block_cases[i], &j);
         CHECK(cudaFree(all));
     }
     CHECK(cudaFree(j.on.sum));
-    CHECK(cudaFree(counter));
 }
 
 // ---- the arithmetic hash and the table H[] -----------------------------------------------------
@@ -251,40 +218,39 @@ static tmap_u64 hash_sum(const brute *b, tmap_u32 r) {
     return all;
 }
 
-// Compares every place that the single write reaches or must not reach, and the sum over the cells
+// Compares every place that the single write reaches or must not reach, or the sum over the cells
 // of the map alone.
-static void hash_verify(hash_job *j, const char *domain, tmap_u64 *counter) {
+static void hash_verify(bench_row *row, hash_job *j, int part, tmap_u64 *counter) {
     const tmap_u64 places = j->width * j->height;
     const brute b = brute_make(hash_cases[j->fractal].rows);
-    CHECK(cudaMemset(j->out, CHECK_POISON_U8, places * sizeof *j->out));
-    hash_write_run(j);
-    check_written_i32<<<dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16), 256>>>(
-        j->f, j->write_r, j->width, j->height, 7, j->out, counter);
-    if (counted(counter)) wrong(hash_names[j->form], domain, j->write_r);
-    j->sum = counter;
-    hash_map_run(j);
-    j->sum = NULL;
-    if (counted(counter) != hash_sum(&b, j->map_r)) wrong(hash_names[j->form], domain, j->map_r);
+    if (part == 0) {
+        CHECK(cudaMemset(j->out, CHECK_POISON_U8, places * sizeof *j->out));
+        hash_write_run(j);
+        check_written_i32<<<dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16), 256>>>(
+            j->f, j->write_r, j->width, j->height, 7, j->out, counter);
+        bench_verify(row, counted(counter), "places");
+    } else {
+        j->sum = counter;
+        hash_map_run(j);
+        j->sum = NULL;
+        bench_verify(row, counted(counter) != hash_sum(&b, j->map_r), "sum");
+    }
 }
 
-static void hash_time(const options *o, bench_results *results, hash_job *j, int part) {
+static void hash_time(sweep *s, hash_job *j, int part) {
     const char *domain = tmap_fractal_name(j->fractal), *parts[] = {"launch", "map"};
     const tmap_u32 r = part ? j->map_r : j->write_r;
-    const double cells = (double)tmap_nbb_cells(j->f, r);
-    const bench_time t =
-        bench_measure_queued(part ? hash_map_run : hash_write_run, j, o->budget_ms);
-    char row[512];
-    printf("| hash | %s | %s | %u | %s | %.5f | %.1f | %.4f |\n", parts[part], domain, r,
-           hash_names[j->form], t.ms, t.noise_pct, 1e6 * t.ms / cells);
-    fflush(stdout);
-    snprintf(row, sizeof row,
-             "\"work\": \"hash\", \"part\": \"%s\", \"variant\": \"%s\", \"domain\": \"%s\", "
-             "\"size\": %u, \"rho\": %u, \"dtype\": \"i32\", \"ms\": %.6f, \"noise_pct\": %.2f, "
-             "\"cells\": %.0f, \"verified\": true",
-             parts[part], hash_names[j->form], domain, r,
-             part ? 1 : (unsigned)tmap_nbb_side_x(j->f, hash_tile_level(j->f)), t.ms, t.noise_pct,
-             cells);
-    bench_results_row(results, row);
+    bench_row row = bench_row_begin(&s->d, "hash", hash_names[j->form], domain);
+    bench_key_text(&row, "part", parts[part]);
+    bench_key(&row, "size", "%u", r);
+    bench_key(&row, "rho", "%u", part ? 1 : (unsigned)tmap_nbb_side_x(j->f, hash_tile_level(j->f)));
+    bench_key_text(&row, "dtype", "i32");
+    if (!bench_wants(&s->d, &row)) return;
+    hash_verify(&row, j, part, s->counter);
+    bench_key(&row, "cells", "%.0f", (double)tmap_nbb_cells(j->f, r));
+    row.queued = 1, row.unit = "Gcell/s", row.each = 1e-6 * (double)tmap_nbb_cells(j->f, r);
+    bench_time_row(&row, part ? hash_map_run : hash_write_run, j);
+    bench_row_end(&s->d, &row);
 }
 
 // The largest level r up to level_max32 with base^r <= most.
@@ -296,20 +262,16 @@ static tmap_u32 hash_level(tmap_nbb f, tmap_u64 base, tmap_u64 most) {
 
 // Every fractal of the catalogue: the single write at the largest level with a quarter of the places
 // of the gasket's square (4 GiB for level 16), and the map alone on up to a sixteenth as many cells.
-static void hash_all(const options *o, bench_results *results) {
-    tmap_u64 *counter, most = 1ull << 2 * (o->level - 1);
+static void hash_all(sweep *s) {
+    const tmap_u64 most = 1ull << 2 * (s->level - 1);
     hash_job j = {};
     size_t free_bytes, total;
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     if (most * sizeof *j.out > free_bytes) {
-        printf("\n| hash | needs %.1f GB: left out |\n", 1e-9 * (double)(most * sizeof *j.out));
+        printf("| hash | needs %.1f GB: left out |\n", 1e-9 * (double)(most * sizeof *j.out));
         return;
     }
-    CHECK(cudaMalloc((void **)&counter, sizeof *counter));
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
     CHECK(cudaMalloc((void **)&j.out, most * sizeof *j.out));
-    printf("\n| work | part | fractal | r | variant | ms | noise %% | ns a cell |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (; j.fractal < TMAP_FRACTAL_COUNT; ++j.fractal) {
         tmap_xy table[TMAP_REPLICAS_MAX] = {};
         const brute b = brute_make(hash_cases[j.fractal].rows);
@@ -321,15 +283,10 @@ static void hash_all(const options *o, bench_results *results) {
         j.map_r = hash_level(j.f, j.f.k, most / 4);
         j.width = tmap_nbb_side_x(j.f, j.write_r), j.height = tmap_nbb_side_y(j.f, j.write_r);
         if (j.write_r < hash_tile_level(j.f)) continue;
-        for (j.form = 0; j.form < HASH_FORMS; ++j.form) {
-            bench_progress(30 + j.fractal * 2 / TMAP_FRACTAL_COUNT, 36, "hash");
-            hash_verify(&j, tmap_fractal_name(j.fractal), counter);
-        }
         for (int part = 0; part < 2; ++part)
-            for (j.form = 0; j.form < HASH_FORMS; ++j.form) hash_time(o, results, &j, part);
+            for (j.form = 0; j.form < HASH_FORMS; ++j.form) hash_time(s, &j, part);
     }
     CHECK(cudaFree(j.out));
-    CHECK(cudaFree(counter));
 }
 
 // ---- sums over a block --------------------------------------------------------------------------
@@ -472,43 +429,33 @@ static int reduce_verify(reduce_job *j, double *error) {
     return good;
 }
 
-static void reduce_all(const options *o, bench_results *results) {
+static void reduce_all(sweep *s) {
     int processors, all = (int)(sizeof reduce_cases / sizeof *reduce_cases);
     reduce_job j;
-    char row[512];
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
-    j.times = o->times;
-    printf("\n| work | dtype | variant | block | sums | ms | noise %% | ns a sum and SM | error, "
-           "2^-24 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    j.times = (tmap_u32)s->times;
     for (j.large = 0; j.large < 2; ++j.large)
         for (int i = 0; i < all; ++i) {
-            const char *dtype = reduce_cases[i].i32[0] ? "i32" : "f32";
-            unsigned threads = j.large ? 1024 : 256;
-            double error, sums, ns;
-            bench_time t;
+            const unsigned threads = j.large ? 1024 : 256;
+            bench_row row = bench_row_begin(&s->d, "reduce", reduce_cases[i].variant, "block");
+            double error, sums;
+            bench_key(&row, "size", "%u", threads);
+            bench_key_text(&row, "dtype", reduce_cases[i].i32[0] ? "i32" : "f32");
+            if (!bench_wants(&s->d, &row)) continue;
             j.variant = &reduce_cases[i];
             j.blocks = (tmap_u32)processors * 4 * (2048 / threads); // four waves
             if (j.times < 16) j.blocks = 5;                         // a quick run
             sums = (double)j.blocks * j.times;
-            bench_progress(32 + (j.large * all + i) * 4 / (2 * all), 36, j.variant->variant);
             CHECK(cudaMalloc(&j.out, j.blocks * sizeof(tmap_u64)));
-            if (!reduce_verify(&j, &error)) wrong(j.variant->variant, dtype, threads);
-            t = bench_measure(reduce_run, &j, o->budget_ms);
+            bench_verify(&row, !reduce_verify(&j, &error), "sum or more");
+            bench_key(&row, "sums", "%.0f", sums);
+            bench_time_row(&row, reduce_run, &j);
+            bench_key(&row, "ns_per_sum_and_sm", "%.4f", 1e6 * row.time.ms * processors / sums);
+            bench_key(&row, "error_units", "%.4f", error);
+            bench_row_end(&s->d, &row);
             CHECK(cudaFree(j.out));
-            ns = 1e6 * t.ms * processors / sums;
-            printf("| reduce | %s | %s | %u | %.0f | %.4f | %.1f | %.2f | %.3f |\n", dtype,
-                   j.variant->variant, threads, sums, t.ms, t.noise_pct, ns, error);
-            fflush(stdout);
-            snprintf(row, sizeof row,
-                     "\"work\": \"reduce\", \"variant\": \"%s\", \"domain\": \"block\", \"size\": "
-                     "%u, \"dtype\": \"%s\", \"sums\": %.0f, \"ms\": %.6f, \"noise_pct\": %.2f, "
-                     "\"ns_per_sum_and_sm\": %.4f, \"error_units\": %.4f, \"verified\": true",
-                     j.variant->variant, threads, dtype, sums, t.ms, t.noise_pct, ns, error);
-            bench_results_row(results, row);
         }
 }
-
-// ---- the command line ---------------------------------------------------------------------------
 
 // The level whose side is nearest below 1.5 times the gasket's.
 static tmap_u32 level_beside(tmap_nbb f, tmap_u32 gasket) {
@@ -518,46 +465,23 @@ static tmap_u32 level_beside(tmap_nbb f, tmap_u32 gasket) {
 }
 
 int main(int argc, char **argv) {
-    options o = {16, 256, 60, 4ull << 30, NULL};
-    bench_results results;
-    bench_ceilings c;
+    static sweep s;
+    const bench_option options[] = {
+        {"--level", "of the gasket; of others that whose side is nearest below 1.5 times its side",
+         "16", "13", BENCH_NUMBER, &s.level, 3, 18},
+        {"--times", "sums of one block", "256", "64", BENCH_NUMBER, &s.times, 1, 1 << 20}};
     const tmap_nbb fractals[] = {tmap_fractal_gasket(), tmap_fractal_carpet(),
                                  tmap_fractal_vicsek(), tmap_fractal_candy()};
-    int devices = 0;
-    bench_program = "bench_block";
-    if (bench_quick(&argc, argv, usage)) o.level = 13, o.times = 64, o.budget_ms = 5;
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(option, "--level"))
-            o.level = (tmap_u32)bench_number(option, value, 3, 18);
-        else if (!strcmp(option, "--times"))
-            o.times = (tmap_u32)bench_number(option, value, 1, 1 << 20);
-        else if (!strcmp(option, "--budget"))
-            o.budget_ms = (double)bench_number(option, value, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            o.bytes = bench_number(option, value, 1024, 1ull << 40);
-        else if (!strcmp(option, "--out") && value)
-            o.out = value;
-        else
-            bench_bad(option, value);
-    }
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    c = bench_measure_ceilings((size_t)o.bytes);
-    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s; times in ms\n\n", c.copy_tbs,
-           c.fill_tbs, c.read_tbs);
-    if (bench_results_open(&results, o.out, "block", c)) bench_bad("--out", o.out);
-    printf("| work | fractal | r | rho | variant | tiles a block | threads a block | useful | ms | "
-           "noise %% | of the limit |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    s.d.name = "block", s.d.options = options, s.d.option_count = 2;
+    s.d.budget = "60", s.d.quick_budget = "5";
+    bench_begin(&s.d, argc, argv);
+    CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
+    CHECK(cudaMemset(s.counter, 0, sizeof *s.counter));
     for (int i = 0; i < 4; ++i)
-        tiles_fractal(&o, &results, c, tmap_fractal_name(tmap_fractal_index(fractals[i])),
-                      fractals[i], level_beside(fractals[i], o.level));
-    hash_all(&o, &results);
-    reduce_all(&o, &results);
-    bench_progress(36, 36, "");
-    if (bench_results_close(&results)) bench_bad("--out", o.out);
-    return 0;
+        tiles_fractal(&s, tmap_fractal_name(tmap_fractal_index(fractals[i])), fractals[i],
+                      level_beside(fractals[i], (tmap_u32)s.level));
+    hash_all(&s);
+    reduce_all(&s);
+    CHECK(cudaFree(s.counter));
+    return bench_end(&s.d);
 }
