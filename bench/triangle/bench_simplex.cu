@@ -12,22 +12,9 @@
 // are written to a cube of n^3 integers: a packed array has a cell's number as its address, which
 // only simplex_threads has at once. Verified before it is timed: every cell of the cube has its
 // value and every other place is untouched, and no cell is written twice.
-//
-// bench_simplex --help lists the options.
-#include "../options.h"
-#include "../results.h"
+#include "../driver.h"
 
 #include <threadmap/papers/simplex_published.h>
-
-static const char usage[] =
-    "usage: bench_simplex [--n N,N,...] [--rho N,N,...] [--budget MS] [--bytes N] [--quick]\n"
-    "                     [--out FILE]\n"
-    "  --n       layers of the simplex (64 to 1536)\n"
-    "  --rho     sides of the tiles, up to 10 (4,8)\n"
-    "  --budget  for a time, in milliseconds (40)\n"
-    "  --bytes   memory for the bandwidths\n"
-    "  --quick   --n 64,256,1024 --budget 10, where these are not given\n"
-    "  --out     the results, as JSON\n";
 
 // ---- the kernels --------------------------------------------------------------------------------
 
@@ -108,13 +95,10 @@ static __global__ void simplex_check(tmap_u32 n, const tmap_u32 *out, tmap_u32 e
 // ---- a job --------------------------------------------------------------------------------------
 
 typedef struct sweep {
+    bench_driver d;
     bench_numbers n, rho;
-    double budget_ms;
-    bench_ceilings ceilings;
-    bench_results results;
     tmap_u32 *out;
     tmap_u64 *wrong;
-    int done, all;
 } sweep;
 
 typedef struct job {
@@ -152,107 +136,60 @@ static tmap_u64 job_wrong(job j, int work, int byte) {
     return wrong;
 }
 
-// Verifies a variant. A wrong one ends the run, unless it is the published map, whose roots are
-// exact in a range only: returns 0 for it.
-static int job_verify(const job *j) {
-    const tmap_u64 wrong = job_wrong(*j, WRITE, POISON_BYTE) + job_wrong(*j, ADD, 0);
-    if (wrong && j->variant < PUBLISHED) {
-        fprintf(stderr, "%s n=%u rho=%u: WRONG, %llu places\n", variant_names[j->variant], j->n,
-                j->rho, wrong);
-        exit(1);
-    }
-    return !wrong;
-}
-
-static void job_row(const job *j, bench_time t, double bb_ms) {
-    char row[512];
-    const double cells = (double)tmap_simplex_cells(j->n);
-    int length =
-        snprintf(row, sizeof row,
-                 "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"simplex\", "
-                 "\"size\": %u, \"rho\": %u, \"dtype\": \"i32\", \"ms\": %.5f, "
-                 "\"noise_pct\": %.2f, \"threads\": %llu, \"useful\": %.4g, \"i\": %.4f, "
-                 "\"verified\": true",
-                 j->work == WRITE ? "write3" : "dummy3", variant_names[j->variant], j->n, j->rho,
-                 t.ms, t.noise_pct, j->threads, cells / (double)j->threads, bb_ms / t.ms);
-    const double limit = 1e-9 * 4 * cells / j->s->ceilings.fill_tbs;
-    if (j->work == WRITE)
-        snprintf(row + length, sizeof row - (size_t)length,
-                 ", \"limit_ms\": %.5f, \"limit_pct\": %.1f", limit, 100 * limit / t.ms);
-    bench_results_row(&j->s->results, row);
-}
-
-// All variants at a size and side of a tile; a row of the table for each work.
+// All variants at a size and side of a tile. The published maps, whose roots are exact in a range
+// only, have no row outside it.
 static void sweep_one(sweep *s, tmap_u32 n, tmap_u32 rho) {
-    int right[VARIANTS];
+    const double cells = (double)tmap_simplex_cells(n);
     job j = {s, 0, WRITE, n, rho, 0};
-    for (j.variant = 0; j.variant < VARIANTS; ++j.variant) right[j.variant] = job_verify(&j);
+    tmap_u64 wrong[VARIANTS];
+    int verified[VARIANTS] = {0};
     for (j.work = DUMMY; j.work <= WRITE; ++j.work) {
         double bb_ms = 0;
-        printf("| %s | %u | %u |", j.work == WRITE ? "write3" : "dummy3", n, rho);
         for (j.variant = 0; j.variant < VARIANTS; ++j.variant) {
-            bench_time t;
-            bench_progress(s->done++, s->all, variant_names[j.variant]);
-            if (!right[j.variant]) {
-                printf(" inexact |");
+            bench_row row = bench_row_begin(&s->d, j.work == WRITE ? "write3" : "dummy3",
+                                            variant_names[j.variant], "simplex");
+            bench_key(&row, "size", "%u", n);
+            bench_key(&row, "rho", "%u", rho);
+            bench_key_text(&row, "dtype", "i32");
+            if (!bench_wants(&s->d, &row)) continue;
+            if (!verified[j.variant]++)
+                wrong[j.variant] = job_wrong(j, WRITE, POISON_BYTE) + job_wrong(j, ADD, 0);
+            if (wrong[j.variant] && j.variant >= PUBLISHED) {
+                bench_left_out(&row, "inexact");
                 continue;
             }
-            t = bench_measure(job_run, &j, s->budget_ms);
-            if (j.variant == BB) bb_ms = t.ms;
-            job_row(&j, t, bb_ms);
-            if (j.variant == BB)
-                printf(" %.4f ms |", t.ms);
-            else
-                printf(" %.3f |", bb_ms / t.ms);
+            bench_verify(&row, wrong[j.variant], "places");
+            row.unit = "Gcell/s", row.each = 1e-6 * cells;
+            if (j.work == WRITE) row.limit_ms = 1e-9 * 4 * cells / s->d.ceilings.fill_tbs;
+            bench_time_row(&row, job_run, &j);
+            if (j.variant == BB) bb_ms = row.time.ms;
+            bench_key(&row, "threads", "%llu", j.threads);
+            bench_key(&row, "useful", "%.4g", cells / (double)j.threads);
+            if (bb_ms > 0) bench_key(&row, "i", "%.4f", bb_ms / row.time.ms);
+            bench_row_end(&s->d, &row);
         }
-        printf("\n");
-        fflush(stdout);
     }
 }
 
 int main(int argc, char **argv) {
     static sweep s;
-    const bench_numbers sizes = {{64, 128, 256, 512, 1024, 1536}, 6}, few = {{64, 256, 1024}, 3};
-    const bench_numbers sides = {{4, 8}, 2};
-    const char *out = NULL;
-    tmap_u64 bytes = 1ull << 30, most = 0;
-    const int quick = bench_quick(&argc, argv, usage);
-    int devices = 0;
-    bench_program = "bench_simplex";
-    s.n = quick ? few : sizes, s.rho = sides, s.budget_ms = quick ? 10 : 40;
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bench_bad(option, p);
-        if (!strcmp(option, "--n"))
-            s.n = bench_numbers_of(option, p, 1, 2048);
-        else if (!strcmp(option, "--rho"))
-            s.rho = bench_numbers_of(option, p, 1, 10);
-        else if (!strcmp(option, "--budget"))
-            s.budget_ms = (double)bench_number(option, p, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            bytes = bench_number(option, p, 1 << 16, 1ull << 40);
-        else if (!strcmp(option, "--out"))
-            out = p;
-        else
-            bench_bad(option, p);
-    }
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    s.ceilings = bench_measure_ceilings((size_t)bytes);
-    if (bench_results_open(&s.results, out, "simplex", s.ceilings)) bench_bad("--out", out);
+    const bench_option options[] = {
+        {"--n", "layers of the simplex", "64,128,256,512,1024,1536", "64,256,1024", BENCH_LIST,
+         &s.n, 1, 2048},
+        {"--rho", "sides of the tiles", "4,8", 0, BENCH_LIST, &s.rho, 1, 10},
+        {"--bytes", "memory for the bandwidths", "1073741824", 0, BENCH_NUMBER, &s.d.bytes, 1 << 16,
+         1ull << 40}};
+    tmap_u64 most = 0;
+    s.d.name = "simplex", s.d.options = options, s.d.option_count = 3;
+    s.d.budget = "40", s.d.quick_budget = "10";
+    bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.n.count; ++i)
         if (s.n.value[i] > most) most = s.n.value[i];
-    s.all = 2 * s.n.count * s.rho.count * VARIANTS;
     CHECK(cudaMalloc((void **)&s.out, most * most * most * sizeof *s.out));
     CHECK(cudaMalloc((void **)&s.wrong, sizeof *s.wrong));
-    puts("| work | n | rho | bb | blocks, x bb | threads | published | published f64 |\n"
-         "| --- | --- | --- | --- | --- | --- | --- | --- |");
     for (int i = 0; i < s.n.count; ++i)
         for (int r = 0; r < s.rho.count; ++r) sweep_one(&s, s.n.value[i], s.rho.value[r]);
     CHECK(cudaFree(s.out));
     CHECK(cudaFree(s.wrong));
-    if (bench_results_close(&s.results)) bench_bad("--out", out);
-    return 0;
+    return bench_end(&s.d);
 }
