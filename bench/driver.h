@@ -404,11 +404,13 @@ static void bench_begin(bench_driver *d, int argc, char **argv) {
            "row", "ms", "noise", "rate", "of limit");
 }
 
-// The end of the program: its exit status.
+// The end of the program: its exit status, 2 where there was no row at all.
 static int bench_end(bench_driver *d) {
     if (d->left_out) printf("\nout of time: %d rows left out (--limit)\n", d->left_out);
-    if (!d->rows && !d->left_out && (d->work || d->variants || d->filter))
-        bench_bad("--work, --variants, --filter", "no such row");
+    if (!d->rows && !d->left_out) {
+        fprintf(stderr, "bench_%s: no such row\n", bench_name);
+        exit(2);
+    }
     if (!d->file) return 0;
     fputs("\n]\n}\n", d->file);
     d->file = NULL;

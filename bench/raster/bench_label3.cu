@@ -3,26 +3,12 @@
 // bits, with 32-bit labels; and tmap_label of a picture of as many cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against a union-find over single cells,
-// and that, where it is small, against a serial flood fill on the host. A wrong one ends the run with
-// status 1.
-#include "../options.h"
-#include "../results.h"
+// and that, where it is small, against a serial flood fill on the host.
+#include "../driver.h"
 #include "../../tests/raster/flood_inputs.h"
 
 #include <threadmap/raster/label.h>
 #include <threadmap/raster/label3_measure.h>
-
-static const char usage[] =
-    "usage: bench_label3 [--n N] [--images N] [--image N] [--inputs NAME,...]\n"
-    "                    [--neighbours N,N,...] [--budget MS] [--bytes N] [--quick] [--out FILE]\n"
-    "  --n           width of a cubic volume (512)\n"
-    "  --images      images of a batch (1024)\n"
-    "  --image       their width and height (256)\n"
-    "  --inputs      noise_50, noise_31, noise_10, balls, checkerboard, all (all of them)\n"
-    "  --neighbours  6, 18, 26 of volumes; 4, 8 of images (26,18,6,8,4)\n"
-    "  --budget      milliseconds of samples of a time (40)\n"
-    "  --bytes       memory for the bandwidths\n"
-    "  --quick       --n 256 --images 128 --budget 10, where these are not given\n";
 
 enum { NOISE_50, NOISE_31, NOISE_10, BALLS, CHECKERBOARD, ALL, INPUTS };
 static const char *const input_names[INPUTS] = {"noise_50", "noise_31",     "noise_10",
@@ -234,7 +220,7 @@ static void truth_make(truth *t) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-enum { LABEL3, LABEL3_BITS, MEASURE, PICTURE };
+enum { LABEL3, MEASURE, LABEL3_BITS, PICTURE, VARIANTS };
 
 typedef struct job {
     truth t;
@@ -332,106 +318,96 @@ static __global__ void shapes_boxes(truth t, const int *labels, const tmap_label
 }
 
 typedef struct sweep {
-    tmap_u32 n, images, image;
-    unsigned inputs;
+    bench_driver d;
+    tmap_u64 n, images, image;
+    const char *inputs;
     bench_numbers neighbours;
-    double budget_ms;
-    bench_ceilings ceilings;
-    bench_results results;
 } sweep;
 
-static void record(sweep *s, const job *j, bench_time t) {
-    static const char *const names[] = {"label3", "label3_bits", "label3_measure", "picture"};
-    const char *domain = j->variant == PICTURE          ? "map"
-                         : is_flat(j->t.map.neighbours) ? "batch"
-                                                        : "volume";
-    const double cells = (double)j->t.cells, mpix = 1e-3 * cells / t.ms;
-    const double bytes = (j->variant == MEASURE       ? 4
-                          : j->variant == LABEL3_BITS ? 4.125
-                                                      : 5) *
-                         cells;
-    const double limit = 1e-9 * bytes / s->ceilings.copy_tbs;
-    char row[640];
-    printf("| %s | %s | %s | %llu | %llu | %d | %llu | %.4f | %.1f%% | %.1f | %.2f%% |\n",
-           names[j->variant], domain, input_names[j->t.input], j->t.map.width, j->t.map.depth,
-           j->t.map.neighbours, j->t.components, t.ms, t.noise_pct, mpix, 100 * limit / t.ms);
-    fflush(stdout);
-    snprintf(row, sizeof row,
-             "\"work\": \"label\", \"variant\": \"%s\", \"domain\": \"%s\", \"input\": \"%s\", "
-             "\"size\": %llu, \"depth\": %llu, \"connectivity\": %d, \"dtype\": \"%s\", "
-             "\"components\": %llu, \"ms\": %.5f, \"noise_pct\": %.2f, \"mpix_s\": %.3f, "
-             "\"limit_ms\": %.5f, \"limit_pct\": %.3f, \"verified\": true",
-             names[j->variant], domain, input_names[j->t.input], j->t.map.width, j->t.map.depth,
-             j->t.map.neighbours, j->variant == LABEL3_BITS ? "bits" : "u8", j->t.components, t.ms,
-             t.noise_pct, mpix, limit, 100 * limit / t.ms);
-    bench_results_row(&s->results, row);
+static bench_row row_of(const sweep *s, const job *j, int variant) {
+    static const char *const names[] = {"label3", "label3_measure", "label3_bits", "picture"};
+    const tmap_label3_map *map = &j->t.map;
+    bench_row row = bench_row_begin(&s->d, "label", names[variant],
+                                    variant == PICTURE         ? "map"
+                                    : is_flat(map->neighbours) ? "batch"
+                                                               : "volume");
+    bench_key_text(&row, "input", input_names[j->t.input]);
+    bench_key(&row, "size", "%llu", map->width);
+    bench_key(&row, "depth", "%llu", map->depth);
+    bench_key(&row, "connectivity", "%d", map->neighbours);
+    bench_key_text(&row, "dtype", variant == LABEL3_BITS ? "bits" : "u8");
+    return row;
 }
 
-static void wrong(const job *j, const char *what, tmap_u64 count) {
-    fflush(stdout);
-    fprintf(stderr, "%s, %llu x %llu x %llu, %d neighbours, variant %d: %llu %s are WRONG\n",
-            input_names[j->t.input], j->t.map.width, j->t.map.height, j->t.map.depth,
-            j->t.map.neighbours, j->variant, count, what);
-    exit(1);
+// Times a job that has been verified, and writes its row. The limit is the bytes in and out.
+static void record(sweep *s, bench_row *row, job *j) {
+    const double cells = (double)j->t.cells;
+    const double each = j->variant == MEASURE ? 4 : j->variant == LABEL3_BITS ? 4.125 : 5;
+    bench_key(row, "components", "%llu", j->t.components);
+    row->rate = "mpix_s", row->unit = "Mpix/s", row->each = 1e-3 * cells;
+    row->limit_ms = 1e-9 * each * cells / s->d.ceilings.copy_tbs;
+    bench_time_row(row, run, j);
+    bench_row_end(&s->d, row);
 }
 
-// Labels by one variant, verified, then timed; after those of bytes their shapes.
-static void sweep_variant(sweep *s, job *j) {
-    const size_t bytes = (size_t)j->t.cells * 4;
-    tmap_u64 bad;
-    CHECK(cudaMemset(j->labels, 0xa5, bytes + GUARD));
-    make(j);
+// The shapes of labels that have been verified.
+static void sweep_shapes(sweep *s, bench_row *row, job *j) {
+    const tmap_u64 all = j->most * (is_flat(j->t.map.neighbours) ? j->t.map.depth : 1);
+    tmap_u64 numbers[2];
+    CHECK(cudaMalloc((void **)&j->shapes, (size_t)all * sizeof *j->shapes));
+    CHECK(cudaMemset(j->shapes, 0xa5, (size_t)all * sizeof *j->shapes));
+    j->variant = MEASURE;
     run(j);
-    bad = look(j);
-    if (bad) wrong(j, "cells", bad);
-    record(s, j, bench_measure(run, j, s->budget_ms));
-    if (j->variant == LABEL3 && j->most) {
-        const tmap_u64 all = j->most * (is_flat(j->t.map.neighbours) ? j->t.map.depth : 1);
-        tmap_u64 numbers[2];
-        CHECK(cudaMalloc((void **)&j->shapes, (size_t)all * sizeof *j->shapes));
-        CHECK(cudaMemset(j->shapes, 0xa5, (size_t)all * sizeof *j->shapes));
-        j->variant = MEASURE;
-        run(j);
-        CHECK(cudaMemset(j->t.numbers, 0, 16));
-        RUN(shapes_look, j->t, j->labels, j->shapes, j->most, all);
-        RUN(shapes_boxes, j->t, j->labels, j->shapes, j->most);
-        CHECK(cudaMemcpy(numbers, j->t.numbers, 16, cudaMemcpyDeviceToHost));
-        if (numbers[0] || numbers[1]) wrong(j, "shapes", numbers[0] + numbers[1]);
-        record(s, j, bench_measure(run, j, s->budget_ms));
-        CHECK(cudaFree(j->shapes));
+    CHECK(cudaMemset(j->t.numbers, 0, 16));
+    RUN(shapes_look, j->t, j->labels, j->shapes, j->most, all);
+    RUN(shapes_boxes, j->t, j->labels, j->shapes, j->most);
+    CHECK(cudaMemcpy(numbers, j->t.numbers, 16, cudaMemcpyDeviceToHost));
+    bench_verify(row, numbers[0] + numbers[1], "shapes");
+    record(s, row, j);
+    CHECK(cudaFree(j->shapes));
+}
+
+// One input: labels by each variant, verified, then timed; after those of bytes their shapes.
+static void sweep_input(sweep *s, job *j, int picture) {
+    bench_row rows[VARIANTS];
+    int wanted[VARIANTS] = {0}, any = 0;
+    for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : LABEL3_BITS); ++v) {
+        rows[v] = row_of(s, j, v);
+        any |= wanted[v] = bench_wants(&s->d, &rows[v]);
     }
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(j->workspace));
+    if (!any) return;
+    truth_make(&j->t);
+    for (int v = 0; v < VARIANTS; ++v) {
+        if (v == MEASURE || (!wanted[v] && !(v == LABEL3 && wanted[MEASURE]))) continue;
+        j->variant = v;
+        CHECK(cudaMemset(j->labels, 0xa5, (size_t)j->t.cells * 4 + GUARD));
+        make(j);
+        run(j);
+        bench_verify(&rows[v], look(j), "cells");
+        if (wanted[v]) record(s, &rows[v], j);
+        if (v == LABEL3 && wanted[MEASURE] && j->most) sweep_shapes(s, &rows[MEASURE], j);
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaFree(j->workspace));
+    }
 }
 
 // All inputs at one size. picture: by tmap_label, a map of depth 1.
-static void sweep_size(sweep *s, tmap_u64 width, tmap_u64 height, tmap_u64 depth, int neighbours,
-                       int picture) {
-    const tmap_label3_map map = {width,     height, depth, width, width * height, TMAP_LABEL3_BYTES,
+static void sweep_size(sweep *s, tmap_u64 width, tmap_u64 depth, int neighbours, int picture) {
+    const tmap_label3_map map = {width,     width, depth, width, width * width, TMAP_LABEL3_BYTES,
                                  neighbours};
-    const tmap_u64 cells = width * height * depth;
+    const tmap_u64 cells = width * width * depth;
     static job j;
     memset(&j, 0, sizeof j);
     j.t.map = map, j.t.cells = cells;
     CHECK(cudaMalloc((void **)&j.t.mask, (size_t)cells));
-    CHECK(cudaMalloc((void **)&j.t.bits, (size_t)((width + 31) / 32 * height * depth * 4)));
+    CHECK(cudaMalloc((void **)&j.t.bits, (size_t)((width + 31) / 32 * width * depth * 4)));
     CHECK(cudaMalloc((void **)&j.t.parents, (size_t)cells * 4));
     CHECK(cudaMalloc((void **)&j.t.marks, (size_t)cells * 4));
     CHECK(cudaMalloc((void **)&j.t.numbers, 16));
     CHECK(cudaMalloc((void **)&j.labels, (size_t)cells * 4 + GUARD));
     CHECK(cudaMalloc((void **)&j.count, (size_t)depth * 8));
-    for (int input = 0; input < INPUTS; ++input) {
-        if (!(s->inputs >> input & 1)) continue;
-        bench_progress(input, INPUTS, input_names[input]);
-        j.t.input = input;
-        truth_make(&j.t);
-        for (int variant = picture ? PICTURE : LABEL3; variant <= (picture ? PICTURE : LABEL3_BITS);
-             ++variant) {
-            j.variant = variant;
-            sweep_variant(s, &j);
-        }
-    }
-    bench_progress(INPUTS, INPUTS, "");
+    for (j.t.input = 0; j.t.input < INPUTS; ++j.t.input)
+        if (bench_listed(s->inputs, input_names[j.t.input])) sweep_input(s, &j, picture);
     CHECK(cudaFree(j.t.mask));
     CHECK(cudaFree(j.t.bits));
     CHECK(cudaFree(j.t.parents));
@@ -441,84 +417,33 @@ static void sweep_size(sweep *s, tmap_u64 width, tmap_u64 height, tmap_u64 depth
     CHECK(cudaFree(j.count));
 }
 
-// ---- the command line ---------------------------------------------------------------------------
-
-static unsigned inputs_of(const char *text) {
-    unsigned bits = 0;
-    for (const char *p = text; *p; p += *p == ',') {
-        const size_t length = strcspn(p, ",");
-        unsigned found = 0;
-        for (int i = 0; i < INPUTS; ++i)
-            if (strlen(input_names[i]) == length && !strncmp(input_names[i], p, length))
-                found = 1u << i;
-        if (!found) bench_bad("--inputs", p);
-        bits |= found, p += length;
-    }
-    return bits;
-}
-
-static tmap_u64 parse(sweep *s, int argc, char **argv, const char **out) {
-    const bench_numbers all = {{26, 18, 6, 8, 4}, 5};
-    tmap_u64 bytes = 1ull << 30;
-    const int quick = bench_quick(&argc, argv, usage);
-    s->n = quick ? 256 : 512, s->images = quick ? 128 : 1024, s->image = 256, s->inputs = ~0u;
-    s->budget_ms = quick ? 10 : 40, s->neighbours = all;
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bench_bad(option, p);
-        if (!strcmp(option, "--n"))
-            s->n = (tmap_u32)bench_number(option, p, 1, 1600);
-        else if (!strcmp(option, "--images"))
-            s->images = (tmap_u32)bench_number(option, p, 1, 1 << 20);
-        else if (!strcmp(option, "--image"))
-            s->image = (tmap_u32)bench_number(option, p, 1, 1 << 16);
-        else if (!strcmp(option, "--inputs"))
-            s->inputs = inputs_of(p);
-        else if (!strcmp(option, "--neighbours"))
-            s->neighbours = bench_numbers_of(option, p, 4, 26);
-        else if (!strcmp(option, "--budget"))
-            s->budget_ms = (double)bench_number(option, p, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            bytes = bench_number(option, p, 1 << 16, 1ull << 40);
-        else if (!strcmp(option, "--out"))
-            *out = p;
-        else
-            bench_bad(option, p);
-    }
-    if ((tmap_u64)s->images * s->image * s->image > NONE - 1) bench_bad("--images", "too many");
-    return bytes;
-}
-
 int main(int argc, char **argv) {
     static sweep s;
-    const char *out = NULL;
-    tmap_u64 bytes;
-    int devices = 0;
-    bench_program = "bench_label3";
-    bytes = parse(&s, argc, argv, &out);
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    s.ceilings = bench_measure_ceilings((size_t)bytes);
-    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
-           s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, out, "label3", s.ceilings)) bench_bad("--out", out);
-    printf("| variant | domain | input | n | depth | neighbours | components | ms | noise | Mpix/s "
-           "| of the limit |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    const bench_option options[] = {
+        {"--n", "width of a cubic volume", "512", "256", BENCH_NUMBER, &s.n, 1, 1600},
+        {"--images", "images of a batch", "1024", "128", BENCH_NUMBER, &s.images, 1, 1 << 20},
+        {"--image", "their width and height", "256", 0, BENCH_NUMBER, &s.image, 1, 1 << 16},
+        {"--inputs", "masks", "noise_50,noise_31,noise_10,balls,checkerboard,all", 0, BENCH_TEXT,
+         &s.inputs, 0, 0},
+        {"--neighbours", "6, 18, 26 of volumes; 4, 8 of images", "26,18,6,8,4", 0, BENCH_LIST,
+         &s.neighbours, 4, 26},
+        {"--bytes", "memory for the bandwidths", "1073741824", 0, BENCH_NUMBER, &s.d.bytes, 1 << 16,
+         1ull << 40}};
+    s.d.name = "label3", s.d.options = options, s.d.option_count = 6;
+    s.d.budget = "40", s.d.quick_budget = "10";
+    bench_begin(&s.d, argc, argv);
+    if (s.images * s.image * s.image > NONE - 1) bench_bad("--images", "too many");
     for (int i = 0; i < s.neighbours.count; ++i) {
         const int n = (int)s.neighbours.value[i];
         if (n == 6 || n == 18 || n == 26)
-            sweep_size(&s, s.n, s.n, s.n, n, 0);
+            sweep_size(&s, s.n, s.n, n, 0);
         else if (n == 4 || n == 8) {
             tmap_u64 side = s.image;
-            while (side * side < (tmap_u64)s.images * s.image * s.image) side += s.image;
-            sweep_size(&s, s.image, s.image, s.images, n, 0);
-            sweep_size(&s, side, side, 1, n, 1);
+            while (side * side < s.images * s.image * s.image) side += s.image;
+            sweep_size(&s, s.image, s.images, n, 0);
+            sweep_size(&s, side, 1, n, 1);
         } else
             bench_bad("--neighbours", "4, 6, 8, 18 or 26");
     }
-    if (bench_results_close(&s.results)) bench_bad("--out", out);
-    return 0;
+    return bench_end(&s.d);
 }
