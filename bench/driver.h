@@ -38,7 +38,7 @@ typedef struct bench_numbers {
 } bench_numbers;
 
 // What `to` of an option points to: a tmap_u64; a double, which is given as a whole number;
-// bench_numbers, separated by commas; tmap_u32[2], given as A:B; a const char *.
+// bench_numbers, separated by commas; tmap_u32[2], given as A:B or A; a const char *.
 enum { BENCH_NUMBER, BENCH_REAL, BENCH_LIST, BENCH_RANGE, BENCH_TEXT, BENCH_KINDS };
 
 // One option. value: the default, or null; quick: that of --quick, or null where it is the same.
@@ -86,9 +86,8 @@ static void bench_option_set(const bench_option *o, const char *text) {
         }
         break;
     case BENCH_RANGE:
-        range[0] = (tmap_u32)bench_number_at(o, &p);
-        if (*p++ != ':') bench_bad(o->name, text);
-        range[1] = (tmap_u32)bench_number_at(o, &p);
+        range[0] = range[1] = (tmap_u32)bench_number_at(o, &p);
+        if (*p == ':') ++p, range[1] = (tmap_u32)bench_number_at(o, &p);
         if (range[1] < range[0]) bench_bad(o->name, text);
         break;
     default: *(const char **)o->to = text; return;

@@ -60,15 +60,6 @@ static inline const char *variant_name(int variant) {
     return variant < LINEAR ? tmap_box_map_name(variant) : names[variant - LINEAR];
 }
 
-// The head of its column: forms apart, and how many tiles a block takes.
-static inline void variant_title(int variant, char *title, size_t size) {
-    if (variant < TENSOR)
-        snprintf(title, size, "%s", variant_name(variant));
-    else
-        snprintf(title, size, "%s%s", tmap_tensor_form_name(tensor_form(variant)),
-                 variant < TENSOR_WALK ? "" : " walking");
-}
-
 // One variant of a task at one size.
 typedef struct job {
     tmap_nbb f;
