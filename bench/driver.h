@@ -331,7 +331,7 @@ bench_wrong(const bench_row *row, const char *format, ...) {
 }
 
 // Ends the run if something is wrong; else the row may be timed.
-static void bench_verify(bench_row *row, tmap_u64 wrong, const char *what) {
+static inline void bench_verify(bench_row *row, tmap_u64 wrong, const char *what) {
     if (wrong) bench_wrong(row, "%llu %s", wrong, what);
     row->verified = 1;
 }

@@ -10,7 +10,7 @@
 #define BENCH_TRIANGLE_CLUSTER_WORK_H
 
 #include "../../tests/kit.h"
-#include "../results.h"
+#include "../driver.h"
 
 #include <threadmap/molecules/gromos.h>
 #include <threadmap/molecules/linkage.h>
@@ -27,13 +27,6 @@ typedef struct cluster_data {
 enum { CLUSTER_DATA = 4 };
 static const cluster_data cluster_all[CLUSTER_DATA] = {
     {"few", 10, 0.1f}, {"some", 300, 0.1f}, {"many", 5000, 0.1f}, {"cloud", 0, 0.3f}};
-
-typedef struct cluster_sweep {
-    tmap_u32 n;
-    double budget_ms;
-    bench_ceilings ceilings;
-    bench_results *results; // null: nothing is written
-} cluster_sweep;
 
 // What is in device memory for one size.
 typedef struct cluster_work {
@@ -298,44 +291,54 @@ static void cluster_verify_linkage(const cluster_work *w) {
 
 // ---- in a size ----------------------------------------------------------------------------------
 
-static void cluster_record(const cluster_sweep *s, const char *variant, const char *data,
-                           tmap_u64 clusters, bench_time t, double limit_ms) {
-    char row[512];
-    printf("| %s | %s | %u | %llu | %.4f | %.1f%% | %.0f%% |\n", variant, data, s->n, clusters,
-           t.ms, t.noise_pct, 100 * limit_ms / t.ms);
-    fflush(stdout);
-    snprintf(row, sizeof row,
-             "\"work\": \"cluster\", \"variant\": \"%s\", \"domain\": \"triangle\", \"data\": "
-             "\"%s\", \"size\": %u, \"clusters\": %llu, \"dtype\": \"f32\", \"ms\": %.5f, "
-             "\"noise_pct\": %.2f, \"limit_ms\": %.5f, \"limit_pct\": %.1f, \"verified\": true",
-             variant, data, s->n, clusters, t.ms, t.noise_pct, limit_ms, 100 * limit_ms / t.ms);
-    if (s->results) bench_results_row(s->results, row);
+static bench_row cluster_row(const bench_driver *d, const char *variant, const char *data,
+                             tmap_u32 n) {
+    bench_row row = bench_row_begin(d, "cluster", variant, "triangle");
+    bench_key_text(&row, "data", data);
+    bench_key(&row, "size", "%u", n);
+    bench_key_text(&row, "dtype", "f32");
+    row.limit_ms = 4e-9 * (double)tmap_condensed_cells(n) / d->ceilings.read_tbs;
+    return row;
 }
 
-// The rows of one size; wrong results end the program with status 1. limit_ms: one reading of the
-// matrix at the measured bandwidth. clusters: those of the greedy algorithm, and those that single
-// linkage has at the same cut-off.
-static void cluster_sweep_size(const cluster_sweep *s) {
-    const double limit = 4e-9 * (double)tmap_condensed_cells(s->n) / s->ceilings.read_tbs;
-    cluster_work w = cluster_begin(s->n);
+// Times what has been verified, and writes its row.
+static void cluster_time(bench_driver *d, bench_row *row, tmap_u64 clusters, bench_body body,
+                         cluster_work *w) {
+    row->verified = 1;
+    bench_key(row, "clusters", "%llu", clusters);
+    bench_time_row(row, body, w);
+    bench_row_end(d, row);
+}
+
+// The rows of one size. Their limit is one reading of the matrix at the measured bandwidth.
+// clusters: those of the greedy algorithm, and those that single linkage has at the same cut-off.
+static void cluster_sweep_size(bench_driver *d, tmap_u32 n) {
+    cluster_work w;
+    memset(&w, 0, sizeof w);
     for (int k = 0; k < CLUSTER_DATA; ++k) {
         const cluster_data *data = &cluster_all[k];
+        bench_row read = cluster_row(d, "read", data->name, n);
+        bench_row gromos = cluster_row(d, "gromos", data->name, n);
+        bench_row linkage = cluster_row(d, "linkage", data->name, n);
+        const int reads = k == 0 && bench_wants(d, &read), greedy = bench_wants(d, &gromos);
+        const int tree = bench_wants(d, &linkage);
         tmap_u64 clusters;
+        if (!reads && !greedy && !tree) continue;
+        if (!w.n) w = cluster_begin(n);
         cluster_distances(&w, data);
         w.cutoff = data->cutoff;
-        if (k == 0)
-            cluster_record(s, "read", data->name, 0,
-                           bench_measure_queued(cluster_read, &w, s->budget_ms), limit);
-        clusters = cluster_verify_gromos(&w);
-        cluster_record(s, "gromos", data->name, clusters,
-                       bench_measure_queued(cluster_gromos, &w, s->budget_ms), limit);
+        if (reads) cluster_time(d, &read, 0, cluster_read, &w);
+        if (greedy) {
+            clusters = cluster_verify_gromos(&w);
+            cluster_time(d, &gromos, clusters, cluster_gromos, &w);
+        }
+        if (!tree) continue;
         cluster_verify_linkage(&w);
         cluster_labels(&w);
         CHECK(cudaMemcpy(&clusters, w.clusters.count, 8, cudaMemcpyDeviceToHost));
-        cluster_record(s, "linkage", data->name, clusters,
-                       bench_measure_queued(cluster_linkage, &w, s->budget_ms), limit);
+        cluster_time(d, &linkage, clusters, cluster_linkage, &w);
     }
-    cluster_end(&w);
+    if (w.n) cluster_end(&w);
 }
 
 #endif

@@ -1,12 +1,152 @@
 // SPDX-License-Identifier: MIT
 // drmsd_pair_work.h: the dRMSD of one pair of frames in bench_drmsd: by the library, by a thread
-// for each pair of atoms, and by the steps of the lecture slides.
-#ifndef BENCH_TRIANGLE_DRMSD_PAIR_WORK_H
-#define BENCH_TRIANGLE_DRMSD_PAIR_WORK_H
+// for each pair of atoms, by the host, and as the lecture slides go: each form, root and number of
+// atoms of a thread, in its best size of blocks.
+#ifndef BENCH_MOLECULES_DRMSD_PAIR_WORK_H
+#define BENCH_MOLECULES_DRMSD_PAIR_WORK_H
 
-#include "drmsd_slides_work.h"
+#include "drmsd_sweep.h"
 
 #include <threadmap/molecules/drmsd_pair.h>
+#include <threadmap/papers/drmsd_slides.h>
+
+#include <time.h>
+
+// One pair of frames of n atoms, of which there is nothing before the first row that is wanted.
+typedef struct drmsd_pair {
+    drmsd_sweep *s;
+    tmap_u32 n;
+    int energy;         // 1: energies are measured, too
+    const float *a, *b; // of the device
+    double *sum;        // of the device
+    double want;        // the sum by the definition
+} drmsd_pair;
+
+static drmsd_row drmsd_pair_row(const drmsd_pair *p, const char *variant, drmsd_count count) {
+    return drmsd_row_begin(p->s, variant, p->n, 2, 1, count);
+}
+
+// Makes the frames and the sum by the definition, which the host verifies up to 2048 atoms.
+static void drmsd_pair_make(drmsd_pair *p) {
+    const tmap_u64 bytes = 12ull * p->n;
+    float *frames = drmsd_frames(p->n, 2), *a = (float *)malloc(2 * bytes), *b = a + 3ull * p->n;
+    drmsd_row row = drmsd_pair_row(p, "the definition", drmsd_count_none);
+    double sum = 0;
+    if (!a) bench_bad("--n: no memory for", "the atoms");
+    p->a = frames, p->b = frames + 3ull * p->n;
+    p->sum = (double *)drmsd_alloc(sizeof *p->sum);
+    p->want = drmsd_sum(p->a, p->b, p->n);
+    CHECK(cudaMemcpy(a, frames, 2 * bytes, cudaMemcpyDeviceToHost));
+    for (tmap_u32 i = 0; i < p->n && p->n <= 2048; ++i)
+        for (tmap_u32 j = i + 1; j < p->n; ++j) sum += drmsd_term(a, b, i, j);
+    if (p->n <= 2048) drmsd_verify(&row, row.pairs, p->want, sum);
+    free(a);
+}
+
+// Whether a row is to be measured; then there are frames.
+static int drmsd_pair_wants(drmsd_pair *p, drmsd_row *row) {
+    if (!bench_wants(&p->s->d, &row->row)) return 0;
+    if (!p->a) drmsd_pair_make(p);
+    return 1;
+}
+
+// A launch of a kernel that adds to the sum: kernel(a, b, n, sum).
+typedef struct drmsd_launch {
+    const drmsd_pair *p;
+    const void *kernel;
+    tmap_u32 blocks, block, shared;
+} drmsd_launch;
+
+static void drmsd_launch_run(void *context) {
+    const drmsd_launch *l = (const drmsd_launch *)context;
+    void *arguments[] = {(void *)&l->p->a, (void *)&l->p->b, (void *)&l->p->n, (void *)&l->p->sum};
+    CHECK(cudaMemsetAsync(l->p->sum, 0, sizeof *l->p->sum, 0));
+    CHECK(cudaLaunchKernel(l->kernel, dim3(l->blocks), dim3(l->block), arguments, l->shared, 0));
+}
+
+static void drmsd_launch_verify(drmsd_launch *l, drmsd_row *row) {
+    double got;
+    drmsd_launch_run(l);
+    CHECK(cudaMemcpy(&got, l->p->sum, sizeof got, cudaMemcpyDeviceToHost));
+    drmsd_verify(row, row->pairs, got, l->p->want);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+template <int FORM, int ROOT, int U>
+static __global__ void __launch_bounds__(TMAP_DRMSD_SLIDES_BLOCK_MAX)
+    drmsd_slides_terms(const float *a, const float *b, tmap_u32 n, double *sum) {
+    const tmap_drmsd_slides_how how = {FORM, ROOT, U};
+    tmap_drmsd_slides(how, a, b, n, sum);
+}
+
+#define DRMSD_SLIDES_ROOT(form, root) \
+    { \
+        (const void *)drmsd_slides_terms<form, root, 1>, \
+            (const void *)drmsd_slides_terms<form, root, 2>, \
+            (const void *)drmsd_slides_terms<form, root, 4>, \
+            (const void *)drmsd_slides_terms<form, root, 8> \
+    }
+#define DRMSD_SLIDES_FORM(form) \
+    { \
+        DRMSD_SLIDES_ROOT(form, TMAP_DRMSD_SLIDES_SQRT), \
+            DRMSD_SLIDES_ROOT(form, TMAP_DRMSD_SLIDES_RECIPROCAL), \
+            DRMSD_SLIDES_ROOT(form, TMAP_DRMSD_SLIDES_RSQRT), \
+            DRMSD_SLIDES_ROOT(form, TMAP_DRMSD_SLIDES_APPROX) \
+    }
+static const void
+    *const drmsd_slides_kernels[TMAP_DRMSD_SLIDES_FORMS][TMAP_DRMSD_SLIDES_ROOTS][DRMSD_US] = {
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_NAIVE_1D),
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_SHARED_1D),
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_TRIANGLE_2D),
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_SLIDING_1D)};
+static const tmap_u32 drmsd_slides_us[DRMSD_US] = {1, 2, 4, 8};
+
+// ---- in a size ----------------------------------------------------------------------------------
+
+// One form, root and u in blocks of 64 to 512 threads that every launch has the shared memory for;
+// *best is the launch of the least time.
+static bench_time drmsd_slides_best(drmsd_pair *p, int form, int root, int u, drmsd_row *row,
+                                    drmsd_launch *best) {
+    bench_time least = {0, 0, 0};
+    for (tmap_u32 block = 64; block <= TMAP_DRMSD_SLIDES_BLOCK_MAX; block *= 2) {
+        drmsd_launch l = {p, drmsd_slides_kernels[form][root][u],
+                          (tmap_u32)tmap_drmsd_slides_blocks(form, p->n, block, drmsd_slides_us[u]),
+                          block, tmap_drmsd_slides_bytes(form, block, drmsd_slides_us[u])};
+        bench_time t;
+        if (l.shared > 48000) break;
+        drmsd_launch_verify(&l, row);
+        t = bench_measure_queued(drmsd_launch_run, &l, p->s->d.budget_ms / 4);
+        if (!(least.ms > 0) || t.ms < least.ms) least = t, *best = l;
+    }
+    return least;
+}
+
+// All u of a form and root; the energy of the best of them.
+static void drmsd_slides(drmsd_pair *p, int form, int root) {
+    drmsd_row rows[DRMSD_US];
+    drmsd_launch best[DRMSD_US];
+    double times[DRMSD_US];
+    int wanted[DRMSD_US], first = -1;
+    for (int u = 0; u < DRMSD_US; ++u) {
+        rows[u] =
+            drmsd_pair_row(p, tmap_drmsd_slides_form_name(form), drmsd_count_slides(form, root, u));
+        bench_key_text(&rows[u].row, "root", tmap_drmsd_slides_root_name(root));
+        bench_key(&rows[u].row, "u", "%u", drmsd_slides_us[u]);
+        wanted[u] = drmsd_pair_wants(p, &rows[u]);
+        if (!wanted[u]) continue;
+        times[u] = drmsd_slides_best(p, form, root, u, &rows[u], &best[u]).ms;
+        bench_key(&rows[u].row, "block", "%u", best[u].block);
+        bench_key(&rows[u].row, "read_bytes", "%llu",
+                  tmap_drmsd_slides_reads(form, p->n, best[u].block, drmsd_slides_us[u]));
+        if (first < 0 || times[u] < times[first]) first = u;
+    }
+    for (int u = 0; u < DRMSD_US; ++u)
+        if (wanted[u])
+            drmsd_time(p->s, &rows[u], drmsd_launch_run, &best[u], p->energy && u == first);
+}
+
+// ---- a thread for each pair ---------------------------------------------------------------------
 
 static __global__ void drmsd_thread(const float *a, const float *b, tmap_u32 n, double *sum) {
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x, pairs = tmap_condensed_cells(n);
@@ -27,9 +167,9 @@ static __global__ void drmsd_thread(const float *a, const float *b, tmap_u32 n, 
 }
 
 static void drmsd_pair_thread(drmsd_pair *p) {
-    const drmsd_row row = drmsd_pair_row(p, "thread_a_pair", drmsd_count_thread);
+    drmsd_row row = drmsd_pair_row(p, "thread_a_pair", drmsd_count_thread);
     drmsd_launch launch = {p, (const void *)drmsd_thread, p->s->processors * 32, 256, 0};
-    if (!drmsd_wants(p->s, row.variant)) return;
+    if (!drmsd_pair_wants(p, &row)) return;
     drmsd_launch_verify(&launch, &row);
     drmsd_time(p->s, &row, drmsd_launch_run, &launch, p->energy);
 }
@@ -49,11 +189,10 @@ static void drmsd_library_run(void *context) {
 }
 
 static void drmsd_pair_library(drmsd_pair *p) {
-    const drmsd_row row = drmsd_pair_row(p, "pair", drmsd_count_library);
-    const double want = sqrt(p->want / row.pairs);
+    drmsd_row row = drmsd_pair_row(p, "pair", drmsd_count_library);
     drmsd_library l;
     float got;
-    if (!drmsd_wants(p->s, row.variant)) return;
+    if (!drmsd_pair_wants(p, &row)) return;
     l.p = p;
     CHECK(tmap_drmsd_pair_plan_make(p->n, 0, &l.plan));
     l.workspace = drmsd_alloc(tmap_drmsd_pair_bytes(&l.plan));
@@ -61,7 +200,7 @@ static void drmsd_pair_library(drmsd_pair *p) {
     CHECK(cudaMemset(l.out, 0xff, sizeof *l.out));
     drmsd_library_run(&l);
     CHECK(cudaMemcpy(&got, l.out, sizeof got, cudaMemcpyDeviceToHost));
-    drmsd_verify(&row, (double)got, want);
+    drmsd_verify(&row, row.pairs, (double)got, sqrt(p->want / row.pairs));
     drmsd_time(p->s, &row, drmsd_library_run, &l, p->energy);
     CHECK(cudaFree(l.workspace));
     CHECK(cudaFree(l.out));
@@ -97,42 +236,32 @@ static void drmsd_host_name(char name[48]) {
     if (file) fclose(file);
 }
 
-// Verifies the sum of the definition by the host, up to 2048 atoms.
-static void drmsd_pair_check(const drmsd_pair *p, const float *a, const float *b) {
-    const drmsd_row row = drmsd_pair_row(p, "the definition", drmsd_count_thread);
-    double sum = 0;
-    if (p->n > 2048) return;
-    for (tmap_u32 i = 0; i < p->n; ++i)
-        for (tmap_u32 j = i + 1; j < p->n; ++j) sum += drmsd_term(a, b, i, j);
-    drmsd_verify(&row, p->want, sum);
-}
-
 // One core of the host, the best of three times, up to 8192 atoms.
 static void drmsd_pair_host(drmsd_pair *p) {
     drmsd_row row = drmsd_pair_row(p, "host", drmsd_count_none);
-    const tmap_u64 bytes = 12ull * p->n;
+    const tmap_u64 bytes = 24ull * p->n;
     bench_time time = {0, 0, 3};
-    float *a, *b;
+    float *a;
     char cpu[48];
-    if (p->n > 8192) return;
-    a = (float *)malloc(2 * bytes), b = a + 3ull * p->n;
+    if (p->n > 8192 || !drmsd_pair_wants(p, &row)) return;
+    a = (float *)malloc(bytes);
     if (!a) bench_bad("--n: no memory for", "the atoms");
     CHECK(cudaMemcpy(a, p->a, bytes, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(b, p->b, bytes, cudaMemcpyDeviceToHost));
-    drmsd_pair_check(p, a, b);
-    for (int k = 0; k < time.samples && drmsd_wants(p->s, row.variant); ++k) {
+    for (int k = 0; k < time.samples; ++k) {
         struct timespec begin, end;
         double ms;
         timespec_get(&begin, TIME_UTC);
-        drmsd_verify(&row, drmsd_host_sum(a, b, p->n), p->want);
+        drmsd_verify(&row, row.pairs, drmsd_host_sum(a, a + 3ull * p->n, p->n), p->want);
         timespec_get(&end, TIME_UTC);
         ms =
             1e3 * difftime(end.tv_sec, begin.tv_sec) + 1e-6 * (double)(end.tv_nsec - begin.tv_nsec);
         if (k == 0 || ms < time.ms) time.ms = ms;
     }
     drmsd_host_name(cpu);
-    snprintf(row.more, sizeof row.more, "\"cpu\": \"%s\", \"cores\": 1", cpu);
-    if (time.ms > 0) drmsd_record(p->s, &row, time, 0);
+    bench_key_text(&row.row, "cpu", cpu);
+    bench_key(&row.row, "cores", "1");
+    bench_row_time(&row.row, time);
+    drmsd_row_end(p->s, &row, 0);
     free(a);
 }
 
@@ -141,20 +270,15 @@ static void drmsd_pair_host(drmsd_pair *p) {
 // All variants for each number of atoms; energies at the last one.
 static void drmsd_pair_sweep(drmsd_sweep *s) {
     for (int i = 0; i < s->n.count; ++i) {
-        drmsd_pair p = {s, s->n.value[i], 0, 0, 0, 0, i == s->n.count - 1};
-        float *frames = drmsd_frames(p.n, 2);
-        bench_progress(i, s->n.count, "one pair of frames");
-        p.a = frames, p.b = frames + 3ull * p.n;
-        p.sum = (double *)drmsd_alloc(sizeof *p.sum);
-        p.want = drmsd_sum(p.a, p.b, p.n);
+        drmsd_pair p = {s, s->n.value[i], i == s->n.count - 1, 0, 0, 0, 0};
         drmsd_pair_host(&p);
         drmsd_pair_library(&p);
         drmsd_pair_thread(&p);
-        drmsd_slides(&p);
-        CHECK(cudaFree(frames));
+        for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
+            for (int root = 0; root < TMAP_DRMSD_SLIDES_ROOTS; ++root) drmsd_slides(&p, form, root);
+        CHECK(cudaFree((void *)p.a));
         CHECK(cudaFree(p.sum));
     }
-    bench_progress(s->n.count, s->n.count, "");
 }
 
 #endif

@@ -4,9 +4,8 @@
 #ifndef BENCH_TRIANGLE_DRMSD_SWEEP_H
 #define BENCH_TRIANGLE_DRMSD_SWEEP_H
 
+#include "../driver.h"
 #include "../energy.h"
-#include "../options.h"
-#include "../results.h"
 #include "drmsd_counts.h"
 
 #include <threadmap/triangle/condensed.h>
@@ -15,28 +14,15 @@
 
 // A run: what is asked for, and what this GPU can do.
 typedef struct drmsd_sweep {
+    bench_driver d;
     bench_numbers n;             // atoms of one pair of frames
     bench_numbers atoms, frames; // of works with many frames: each number with each
+    bench_numbers clusters;      // frames that are clustered
+    double energy_ms;            // for an energy, or 0: none
     tmap_u32 processors;
     double issue_a_ms, mufu_a_ms; // instructions of lanes, special functions of all multiprocessors
-    double budget_ms, energy_ms;  // for a time; for an energy, or 0: none
-    const char *only;             // texts, parted by commas, or null
     bench_energy_meter meter;
-    bench_results *results;
 } drmsd_sweep;
-
-// Whether a variant, or one of a root, is to be timed: it has one of the texts in its name.
-static int drmsd_wants(const drmsd_sweep *s, const char *name) {
-    char text[64];
-    if (!s->only) return 1;
-    for (const char *p = s->only; *p; p += *p == ',') {
-        const size_t length = strcspn(p, ",");
-        snprintf(text, sizeof text, "%.*s", (int)length, p);
-        if (length && strstr(name, text)) return 1;
-        p += length;
-    }
-    return 0;
-}
 
 static void *drmsd_alloc(tmap_u64 bytes) {
     void *memory;
@@ -102,63 +88,58 @@ static double drmsd_sum(const float *a, const float *b, tmap_u32 n) {
     return got;
 }
 
-// ---- results ------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
-// What a row tells. pairs: of atoms, over all pairs of frames. count: of a pair's instructions, of
-// 0 where they were not counted. more: further members of the JSON object, or "".
+// pairs: of atoms, over all pairs of frames. count: of a pair's instructions, of 0 where they were
+// not counted.
 typedef struct drmsd_row {
-    const char *variant;
+    bench_row row;
     tmap_u32 n, frames;
     double pairs;
     drmsd_count count;
-    char more[96];
 } drmsd_row;
 
-// The program ends if a sum or its root is off by more than a millionth; of few pairs, whose errors
-// do not cancel, by more.
-static void drmsd_verify(const drmsd_row *row, double got, double want) {
-    if (fabs(got - want) <= (1e-6 + 1e-4 / row->pairs) * want) return;
-    fflush(stdout);
-    fprintf(stderr, "%s %s n=%u frames=%u: WRONG, %.17g instead of %.17g\n", row->variant,
-            row->more, row->n, row->frames, got, want);
-    exit(1);
+// pairs_of: the pairs of frames.
+static drmsd_row drmsd_row_begin(const drmsd_sweep *s, const char *variant, tmap_u32 n,
+                                 tmap_u32 frames, double pairs_of, drmsd_count count) {
+    const double pairs = (double)tmap_condensed_cells(n) * pairs_of;
+    drmsd_row r = {bench_row_begin(&s->d, "drmsd", variant, "triangle"), n, frames, pairs, count};
+    bench_key(&r.row, "n", "%u", n);
+    bench_key(&r.row, "frames", "%u", frames);
+    bench_key_text(&r.row, "dtype", "f32");
+    r.row.rate = "tpairs", r.row.unit = "Tpair/s", r.row.each = 1e-9 * pairs;
+    return r;
 }
 
-// Writes a row, for the reader and for the file. millijoules: of a run, or 0.
-static void drmsd_record(const drmsd_sweep *s, const drmsd_row *row, bench_time t,
-                         double millijoules) {
-    const double issue = 100 * row->pairs * (double)row->count.issue / s->issue_a_ms / t.ms;
-    const double mufu = 100 * row->pairs * (double)row->count.mufu / s->mufu_a_ms / t.ms;
-    char text[768], counted[128] = "", energy[64] = "";
-    if (row->count.issue > 0)
-        snprintf(counted, sizeof counted,
-                 ", \"instructions\": %.2f, \"float_pct\": %.1f, \"issue_pct\": %.1f, "
-                 "\"mufu_pct\": %.1f",
-                 (double)row->count.issue,
-                 100 * (double)row->count.floating / (double)row->count.issue, issue, mufu);
-    if (millijoules > 0)
-        snprintf(energy, sizeof energy, ", \"picojoules\": %.1f", 1e9 * millijoules / row->pairs);
-    printf("| %s | %s | %u | %u | %.4f | %.1f%% | %.4f | %.0f%% | %.0f%% | %.0f |\n", row->variant,
-           row->more, row->n, row->frames, t.ms, t.noise_pct, 1e-9 * row->pairs / t.ms, issue, mufu,
-           1e9 * millijoules / row->pairs);
-    fflush(stdout);
-    snprintf(text, sizeof text,
-             "\"work\": \"drmsd\", \"variant\": \"%s\", \"domain\": \"triangle\", \"n\": %u, "
-             "\"frames\": %u, \"dtype\": \"f32\"%s%s, \"ms\": %.5f, \"noise_pct\": %.2f, "
-             "\"tpairs\": %.6f%s%s, \"verified\": true",
-             row->variant, row->n, row->frames, *row->more ? ", " : "", row->more, t.ms,
-             t.noise_pct, 1e-9 * row->pairs / t.ms, counted, energy);
-    bench_results_row(s->results, text);
+// The program ends if the sum, or the root, of `pairs` pairs is off by more than a millionth; of few
+// pairs, whose errors do not cancel, by more.
+static void drmsd_verify(drmsd_row *r, double pairs, double got, double want) {
+    if (!(fabs(got - want) <= (1e-6 + 1e-4 / pairs) * want))
+        bench_wrong(&r->row, "%.17g instead of %.17g", got, want);
+    r->row.verified = 1;
+}
+
+// Ends a row that has its time. millijoules: of a run, or 0.
+static void drmsd_row_end(drmsd_sweep *s, drmsd_row *r, double millijoules) {
+    const double floating = (double)r->count.floating, issue = (double)r->count.issue;
+    const double each = 100 * r->pairs / r->row.time.ms;
+    if (issue > 0) {
+        bench_key(&r->row, "instructions", "%.2f", issue);
+        bench_key(&r->row, "float_pct", "%.1f", 100 * floating / issue);
+        bench_key(&r->row, "issue_pct", "%.1f", each * issue / s->issue_a_ms);
+        bench_key(&r->row, "mufu_pct", "%.1f", each * (double)r->count.mufu / s->mufu_a_ms);
+    }
+    if (millijoules > 0) bench_key(&r->row, "picojoules", "%.1f", 1e9 * millijoules / r->pairs);
+    bench_row_end(&s->d, &r->row);
 }
 
 // Times a call that has been verified, and writes its row. energy: 1 to measure that too.
-static void drmsd_time(const drmsd_sweep *s, const drmsd_row *row, bench_body body, void *context,
-                       int energy) {
-    const bench_time t = bench_measure_queued(body, context, s->budget_ms);
+static void drmsd_time(drmsd_sweep *s, drmsd_row *r, bench_body body, void *context, int energy) {
+    const double ms = bench_time_row(&r->row, body, context).ms;
     double millijoules = 0;
     if (energy && s->energy_ms > 0)
-        millijoules = bench_energy(&s->meter, body, context, t.ms, s->energy_ms);
-    drmsd_record(s, row, t, millijoules);
+        millijoules = bench_energy(&s->meter, body, context, ms, s->energy_ms);
+    drmsd_row_end(s, r, millijoules);
 }
 
 #endif
