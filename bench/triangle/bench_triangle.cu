@@ -4,45 +4,21 @@
 // this GPU's memory, all in one run.
 //
 // The experiments of Navarro and Hitschfeld (2013), figures 3 and 5. Every variant is verified,
-// pair by pair, before it is timed; one that is wrong ends the run with status 1. UTM as the paper
-// prints it misses cells from 4097 rows on: its rows have their number, missed_cells, which two
-// counts must agree on, and all the others must be right.
-//
-// bench_triangle --help lists the options.
-#include "../options.h"
-#include "../results.h"
+// pair by pair, before it is timed. UTM as the paper prints it misses cells from 4097 rows on: its
+// rows have their number, missed_cells, which two counts must agree on, and all the others must be
+// right.
+#include "../driver.h"
 #include "triangle_maps.h"
 
 #include "../../tests/triangle/pdist_check.h"
 
-static const char usage[] =
-    "usage: bench_triangle [--n N,N,...] [--rho N,N,...] [--d D,D,...] [--pdist N,N,...]\n"
-    "                      [--budget MS] [--bytes N] [--quick] [--out FILE]\n"
-    "  --n       rows of the triangles of the maps; --rho: sides of their blocks, up to 32\n"
-    "  --d       coordinates of the distances that the maps serve, 1 to 4; 0: the dummy kernel\n"
-    "  --pdist   points of the distances of pdist.h\n"
-    "  --budget  for a time, in milliseconds (20)\n"
-    "  --bytes   of memory at most (9/10 of what is free)\n"
-    "  --quick   --n 1024,4096,30720 --rho 16 --d 0,1,4 --pdist 1024,16384 --budget 10, where "
-    "these\n"
-    "            are not given\n"
-    "  --out     the results, as JSON\n";
-
-typedef struct options {
-    const char *out;
-    bench_numbers n, rho, d, pdist;
-    double budget_ms;
-    tmap_u64 bytes;
-} options;
-
 typedef struct sweep {
-    options o;
-    bench_ceilings ceilings;
-    bench_results results;
+    bench_driver d;
+    bench_numbers n, rho, coordinates, pdist;
+    tmap_u64 memory;       // that an output may take
     check_result *check;   // on the device
     triangle_waste *waste; // on the device
     float *points, *arrays, *out;
-    int done, all;
 } sweep;
 
 // One thing to time. variant: of triangle_maps.h, or -1 for pdist.h.
@@ -84,7 +60,7 @@ static void make_points(sweep *s, tmap_u32 n, tmap_u32 d, int wide) {
 // Runs a job once on poisoned memory and compares every pair; the dummy is verified as EDM-1D,
 // whose map it has. Ends the run where one is wrong; returns how many are for UTM as printed beyond
 // its range, else 0.
-static tmap_u64 job_verify(job j) {
+static tmap_u64 job_verify(bench_row *row, job j) {
     sweep *s = j.s;
     check_result result;
     tmap_u64 bytes;
@@ -98,114 +74,85 @@ static tmap_u64 job_verify(job j) {
                                                              j.metric, j.layout, s->check);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, s->check, sizeof result, cudaMemcpyDeviceToHost));
-    if (result.checked > 0 && (result.wrong == 0 || (j.variant == TRIANGLE_UTM_PRINTED &&
-                                                     j.n >= TMAP_TRIANGLE_UTM_PRINTED_MAX)))
-        return result.wrong;
-    fprintf(stderr, "%s n=%u rho=%u d=%u: WRONG, %llu of %llu\n",
-            j.variant < 0 ? layout_names[j.layout] : triangle_variant_name(j.variant), j.n, j.rho,
-            j.d, result.wrong, result.checked);
-    exit(1);
+    if (!result.checked || (result.wrong && (j.variant != TRIANGLE_UTM_PRINTED ||
+                                             j.n < TMAP_TRIANGLE_UTM_PRINTED_MAX)))
+        bench_wrong(row, "%llu of %llu pairs", result.wrong, result.checked);
+    row->verified = 1;
+    return result.wrong;
 }
 
 // The least time for the bytes that a layout has, in milliseconds.
 static double limit_ms(const job *j) {
     double values = j->layout == TMAP_PAIRS_LOWER ? (double)tmap_triangle_cells(j->n)
                                                   : (double)tmap_pdist_values(j->n, j->layout);
-    return 1e-9 * values * (j->wide ? 8 : 4) / j->s->ceilings.fill_tbs;
+    return 1e-9 * values * (j->wide ? 8 : 4) / j->s->d.ceilings.fill_tbs;
 }
 
 // ---- maps ---------------------------------------------------------------------------------------
 
 // Runs the kernel that counts blocks instead; what it says must be what is known of the launch, and
 // of the cells that no thread has. Which blocks UTM has no cell for, beyond its range, is not known.
-static triangle_waste count_blocks(job *j, triangle_blocks want, tmap_u64 missed) {
+static triangle_waste count_blocks(bench_row *row, job *j, triangle_blocks want, tmap_u64 missed) {
     triangle_waste got;
     CHECK(cudaMemset(j->s->waste, 0, sizeof got));
     triangle_launch(j->variant, TRIANGLE_COUNT, j->n, j->rho, 1, NULL, (float *)j->s->waste);
     CHECK(cudaMemcpy(&got, j->s->waste, sizeof got, cudaMemcpyDeviceToHost));
-    if (got.blocks == want.all && (got.wasted == want.wasted || missed) &&
-        got.blocks * j->rho * j->rho + missed == got.idle + tmap_triangle_cells(j->n))
-        return got;
-    fprintf(stderr, "%s n=%u rho=%u: WRONG, %llu blocks, %llu without a cell, %llu idle threads\n",
-            triangle_variant_name(j->variant), j->n, j->rho, got.blocks, got.wasted, got.idle);
-    exit(1);
+    if (got.blocks != want.all || (got.wasted != want.wasted && !missed) ||
+        got.blocks * j->rho * j->rho + missed != got.idle + tmap_triangle_cells(j->n))
+        bench_wrong(row, "%llu blocks, %llu without a cell, %llu idle threads", got.blocks,
+                    got.wasted, got.idle);
+    return got;
 }
 
 // I = t_BB / t_map of equation 11; of one block's cost, tau = k beta, it is 2n / (k (n+1)) by the
 // paper's model for n rows of blocks: at most 2n / (n+1), and measured, k says what the map costs.
-static double record_map(job *j, double bb_ms) {
-    char row[768];
+// Verifies, times and records a map. bb_ms: of the bounding box, or 0: it has not been timed.
+static void record_map(bench_row *row, job *j, double bb_ms) {
     sweep *s = j->s;
-    bench_time t;
-    triangle_blocks blocks = triangle_launch(j->variant, (int)j->d, j->n, j->rho, 0, NULL, NULL);
-    double rows = tmap_triangle_tile_rows(j->n, j->rho), most = 2 * rows / (rows + 1), gain;
-    double threads = (double)blocks.all * j->rho * j->rho;
-    const tmap_u64 missed = job_verify(*j);
-    triangle_waste waste = count_blocks(j, blocks, missed);
-    int length;
-    t = bench_measure(job_run, j, s->o.budget_ms);
-    if (j->variant == TRIANGLE_REC_RECURSIVE && triangle_lost_count()) {
-        fprintf(stderr, "%s n=%u: WRONG, %llu launches lost\n", triangle_variant_name(j->variant),
-                j->n, triangle_lost_count());
-        exit(1);
-    }
-    gain = j->variant == TRIANGLE_BB ? 1 : bb_ms / t.ms;
-    length = snprintf(
-        row, sizeof row,
-        "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"triangle\", \"size\": %u, "
-        "\"rho\": %u, \"d\": %u, \"dtype\": \"f32\", \"ms\": %.5f, \"noise_pct\": %.2f, "
-        "\"threads\": %.0f, \"useful\": %.4g, \"blocks\": %llu, \"wasted_blocks\": %llu, "
-        "\"partial_blocks\": %llu, \"idle_threads\": %llu, \"launches\": %u, \"i\": %.4f, "
-        "\"i_model\": %.4f, \"k\": %.4f, \"verified\": true",
-        j->d ? "edm" : "dummy", triangle_variant_name(j->variant), j->n, j->rho, j->d, t.ms,
-        t.noise_pct, threads, (double)(tmap_triangle_cells(j->n) - missed) / threads, blocks.all,
-        waste.wasted, waste.partial, waste.idle, blocks.launches, gain, most, most / gain);
-    if (j->variant == TRIANGLE_UTM_PRINTED)
-        length +=
-            snprintf(row + length, sizeof row - (size_t)length, ", \"missed_cells\": %llu", missed);
-    if (j->d)
-        snprintf(row + length, sizeof row - (size_t)length,
-                 ", \"limit_ms\": %.5f, \"limit_pct\": %.1f", limit_ms(j),
-                 100 * limit_ms(j) / t.ms);
-    bench_results_row(&s->results, row);
-    return t.ms;
+    const triangle_blocks blocks =
+        triangle_launch(j->variant, (int)j->d, j->n, j->rho, 0, NULL, NULL);
+    const double rows = tmap_triangle_tile_rows(j->n, j->rho), most = 2 * rows / (rows + 1);
+    const double threads = (double)blocks.all * j->rho * j->rho;
+    const tmap_u64 missed = job_verify(row, *j);
+    const triangle_waste waste = count_blocks(row, j, blocks, missed);
+    if (j->d) row->limit_ms = limit_ms(j);
+    bench_time_row(row, job_run, j);
+    if (j->variant == TRIANGLE_REC_RECURSIVE)
+        bench_verify(row, triangle_lost_count(), "launches were lost");
+    bench_key(row, "threads", "%.0f", threads);
+    bench_key(row, "useful", "%.4g", (double)(tmap_triangle_cells(j->n) - missed) / threads);
+    bench_key(row, "blocks", "%llu", blocks.all);
+    bench_key(row, "wasted_blocks", "%llu", waste.wasted);
+    bench_key(row, "partial_blocks", "%llu", waste.partial);
+    bench_key(row, "idle_threads", "%llu", waste.idle);
+    bench_key(row, "launches", "%u", blocks.launches);
+    bench_key(row, "i_model", "%.4f", most);
+    if (j->variant == TRIANGLE_BB) bb_ms = row->time.ms;
+    if (bb_ms > 0) bench_key(row, "i", "%.4f", bb_ms / row->time.ms);
+    if (bb_ms > 0) bench_key(row, "k", "%.4f", most * row->time.ms / bb_ms);
+    if (j->variant == TRIANGLE_UTM_PRINTED) bench_key(row, "missed_cells", "%llu", missed);
+    bench_row_end(&s->d, row);
 }
 
-// All maps, one size and number of coordinates, each rho; a row of the table for each rho.
+// All maps, one size and number of coordinates, each rho.
 static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
-    double best_bb = 0, best = 0;
-    for (int r = 0; r < s->o.rho.count; ++r) {
-        job j = {s, 0, 0, TMAP_PAIRS_LOWER, n, s->o.rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
-        double bb_ms = 0, rows = tmap_triangle_tile_rows(n, j.rho);
-        printf("| %s | %u | %u |", d ? "edm" : "dummy", n, j.rho);
+    for (int r = 0; r < s->rho.count; ++r) {
+        job j = {s, 0, 0, TMAP_PAIRS_LOWER, n, s->rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
+        double bb_ms = 0;
         for (j.variant = 0; j.variant < TRIANGLE_VARIANT_COUNT; ++j.variant) {
-            bench_progress(s->done++, s->all, triangle_variant_name(j.variant));
-            if (!triangle_has_rho(j.variant, j.rho)) {
-                printf(" - |");
+            bench_row row = bench_row_begin(&s->d, d ? "edm" : "dummy",
+                                            triangle_variant_name(j.variant), "triangle");
+            bench_key(&row, "size", "%u", n);
+            bench_key(&row, "rho", "%u", j.rho);
+            bench_key(&row, "d", "%u", d);
+            bench_key_text(&row, "dtype", "f32");
+            if (!triangle_has_rho(j.variant, j.rho) || !triangle_in_range(j.variant, n, j.rho) ||
+                !bench_wants(&s->d, &row))
                 continue;
-            }
-            if (!triangle_in_range(j.variant, n, j.rho)) {
-                printf(" inexact |");
-                continue;
-            }
-            double ms = record_map(&j, bb_ms);
-            if (j.variant == TRIANGLE_BB) {
-                bb_ms = ms;
-                if (best_bb == 0 || ms < best_bb) best_bb = ms;
-                printf(" %.4f ms |", ms);
-            } else {
-                const int map = j.variant != TRIANGLE_BB_BY_THREADS && // another BB
-                                j.variant != TRIANGLE_UTM_PRINTED;     // may miss cells
-                if (map && (best == 0 || ms < best)) best = ms;
-                printf(" %.3f |", bb_ms / ms);
-            }
+            record_map(&row, &j, bb_ms);
+            if (j.variant == TRIANGLE_BB) bb_ms = row.time.ms;
         }
-        printf(" %u | %.3f |\n", d, 2 * rows / (rows + 1));
-        fflush(stdout);
     }
-    printf("| %s | %u | best | %.4f ms | %.3f | d = %u |\n", d ? "edm" : "dummy", n, best_bb,
-           best_bb / best, d);
-    fflush(stdout);
 }
 
 // ---- pdist --------------------------------------------------------------------------------------
@@ -233,138 +180,83 @@ static void sweep_pdist(sweep *s, tmap_u32 n) {
                             {3, 0, TMAP_PAIRS_SQUARE, TMAP_PDIST_EUCLIDEAN, 0}};
     for (int c = 0; c < PDIST_CASES; ++c) {
         job j = {s, -1, cases[c].wide, cases[c].layout, n, 0, cases[c].d, cases[c].metric, NULL};
-        tmap_u64 need = tmap_pdist_values(n, j.layout) << (2 + j.wide);
-        const char *metric = tmap_pdist_metric_name(j.metric);
-        char row[512];
-        double limit = limit_ms(&j);
-        bench_time t;
-        bench_progress(s->done++, s->all, layout_names[j.layout]);
+        const tmap_u64 need = tmap_pdist_values(n, j.layout) << (2 + j.wide);
+        bench_row row = bench_row_begin(&s->d, "pdist", layout_names[j.layout], "triangle");
+        bench_key_text(&row, "metric", tmap_pdist_metric_name(j.metric));
+        bench_key(&row, "products", "%s", cases[c].products ? "true" : "false");
+        bench_key(&row, "size", "%u", n);
+        bench_key(&row, "d", "%u", j.d);
+        bench_key_text(&row, "dtype", j.wide ? "f64" : "f32");
         if (j.d > PDIST_D && n > PDIST_N) continue; // to verify them takes too long
-        if (need > s->o.bytes) {
-            printf("| pdist | %s | %u | %u | %s | %.1f GB: left out |\n", layout_names[j.layout], n,
-                   j.d, j.wide ? "f64" : "f32", 1e-9 * (double)need);
+        if ((s->d.list && need > s->memory) || !bench_wants(&s->d, &row)) continue;
+        if (need > s->memory) {
+            bench_left_out(&row, "%.1f GB", 1e-9 * (double)need);
             continue;
         }
         if (cases[c].products && tmap_pdist_workspace(n, j.d))
             CHECK(cudaMalloc(&j.workspace, tmap_pdist_workspace(n, j.d)));
-        job_verify(j);
-        t = bench_measure(job_run, &j, s->o.budget_ms * 4);
+        job_verify(&row, j);
+        row.budget_ms *= 4, row.limit_ms = limit_ms(&j);
+        row.rate = "gpairs", row.unit = "Gpair/s";
+        row.each = 1e-6 * (double)tmap_condensed_cells(n);
+        bench_time_row(&row, job_run, &j);
+        bench_row_end(&s->d, &row);
         CHECK(cudaFree(j.workspace));
-        snprintf(row, sizeof row,
-                 "\"work\": \"pdist\", \"variant\": \"%s\", \"domain\": \"triangle\", "
-                 "\"metric\": \"%s\", \"products\": %s, "
-                 "\"size\": %u, \"d\": %u, \"dtype\": \"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, "
-                 "\"limit_ms\": %.5f, \"limit_pct\": %.1f, \"gpairs\": %.2f, \"verified\": true",
-                 layout_names[j.layout], metric, cases[c].products ? "true" : "false", n, j.d,
-                 j.wide ? "f64" : "f32", t.ms, t.noise_pct, limit, 100 * limit / t.ms,
-                 1e-6 * (double)tmap_condensed_cells(n) / t.ms);
-        bench_results_row(&s->results, row);
-        printf("| %s%s | %s | %u | %u | %s | %.4f | %.4f | %.1f%% |\n", metric,
-               cases[c].products ? ", products" : "", layout_names[j.layout], n, j.d,
-               j.wide ? "f64" : "f32", t.ms, limit, 100 * limit / t.ms);
-        fflush(stdout);
     }
 }
 
-// ---- the command line ---------------------------------------------------------------------------
-
-static void parse(options *o, int argc, char **argv) {
-    if (bench_quick(&argc, argv, usage)) {
-        const bench_numbers n = {{1024, 4096, 30720}, 3}, rho = {{16}, 1}, d = {{0, 1, 4}, 3};
-        const bench_numbers pdist = {{1024, 16384}, 2};
-        o->n = n, o->rho = rho, o->d = d, o->pdist = pdist, o->budget_ms = 10;
+// Memory for the largest output that is asked for and fits.
+static void sweep_begin(sweep *s) {
+    tmap_u64 most = 0, most_n = 1; // bytes of an output, points
+    size_t free_bytes, total;
+    CHECK(cudaMemGetInfo(&free_bytes, &total));
+    if (!s->memory) s->memory = (tmap_u64)free_bytes / 10 * 9;
+    for (int i = 0; i < s->n.count; ++i) {
+        const tmap_u64 need = (tmap_u64)s->n.value[i] * s->n.value[i] * 4;
+        if (need > s->memory) bench_bad("--n: no memory for", "a matrix of that size");
+        if (need > most) most = need;
+        if (s->n.value[i] > most_n) most_n = s->n.value[i];
     }
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bench_bad(option, p);
-        if (!strcmp(option, "--n"))
-            o->n = bench_numbers_of(option, p, 1, TMAP_TRIANGLE_ROWS_MAX32);
-        else if (!strcmp(option, "--rho"))
-            o->rho = bench_numbers_of(option, p, 1, 32);
-        else if (!strcmp(option, "--d"))
-            o->d = bench_numbers_of(option, p, 0, 4);
-        else if (!strcmp(option, "--pdist"))
-            o->pdist = bench_numbers_of(option, p, 2, 1u << 22);
-        else if (!strcmp(option, "--out"))
-            o->out = p;
-        else if (!strcmp(option, "--budget"))
-            o->budget_ms = (double)bench_number(option, p, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            o->bytes = bench_number(option, p, 1 << 16, 1ull << 40);
-        else
-            bench_bad(option, p);
+    for (int i = 0; i < s->pdist.count; ++i) {
+        if (s->pdist.value[i] > most_n) most_n = s->pdist.value[i];
+        for (int layout = TMAP_PAIRS_CONDENSED; layout <= TMAP_PAIRS_LOWER; ++layout) {
+            const tmap_u64 need = tmap_pdist_values(s->pdist.value[i], layout) * 8;
+            if (need / 2 <= s->memory && need / 2 > most) most = need / 2;
+            if (need <= s->memory && layout == TMAP_PAIRS_CONDENSED && need > most) most = need;
+        }
     }
+    CHECK(cudaMalloc((void **)&s->out, most + 64));
+    CHECK(cudaMalloc((void **)&s->points,
+                     most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
+    CHECK(cudaMalloc((void **)&s->arrays, most_n * 4 * sizeof(float)));
+    CHECK(cudaMalloc((void **)&s->check, sizeof *s->check));
+    CHECK(cudaMalloc((void **)&s->waste, sizeof *s->waste));
 }
 
 int main(int argc, char **argv) {
-    sweep s = {};
-    options o = {NULL,
-                 {{1024, 2048, 4096, 8192, 16384, 30720, 49152, 65536}, 8},
-                 {{8, 16, 32}, 3},
-                 {{0, 1, 2, 3, 4}, 5},
-                 {{1024, 4096, 16384, 30720, 65537, 131072}, 6},
-                 20,
-                 0};
-    int devices = 0;
-    size_t free_bytes, total;
-    tmap_u64 most = 0, most_n = 1; // bytes of an output, points
-    bench_program = "bench_triangle";
-    parse(&o, argc, argv);
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    s.o = o;
-    s.all =
-        o.n.count * o.d.count * o.rho.count * TRIANGLE_VARIANT_COUNT + o.pdist.count * PDIST_CASES;
-    CHECK(cudaMemGetInfo(&free_bytes, &total));
-    s.ceilings =
-        bench_measure_ceilings((size_t)(o.bytes && o.bytes < 4ull << 30 ? o.bytes : 4ull << 30));
-    if (!s.o.bytes) s.o.bytes = (tmap_u64)free_bytes / 10 * 9;
-    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
-           s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, o.out, "triangle", s.ceilings)) bench_bad("--out", o.out);
-    // The largest output that is asked for and fits.
-    for (int i = 0; i < o.n.count; ++i) {
-        tmap_u64 need = (tmap_u64)o.n.value[i] * o.n.value[i] * 4;
-        if (need > s.o.bytes) bench_bad("--n: no memory for", "a matrix of that size");
-        if (need > most) most = need;
-        if (o.n.value[i] > most_n) most_n = o.n.value[i];
-    }
-    for (int i = 0; i < o.pdist.count; ++i) {
-        if (o.pdist.value[i] > most_n) most_n = o.pdist.value[i];
-        for (int layout = TMAP_PAIRS_CONDENSED; layout <= TMAP_PAIRS_LOWER; ++layout) {
-            tmap_u64 need = tmap_pdist_values(o.pdist.value[i], layout) * 8;
-            if (need / 2 <= s.o.bytes && need / 2 > most) most = need / 2;
-            if (need <= s.o.bytes && layout == TMAP_PAIRS_CONDENSED && need > most) most = need;
-        }
-    }
-    CHECK(cudaMalloc((void **)&s.out, most + 64));
-    CHECK(cudaMalloc((void **)&s.points,
-                     most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
-    CHECK(cudaMalloc((void **)&s.arrays, most_n * 4 * sizeof(float)));
-    CHECK(cudaMalloc((void **)&s.check, sizeof *s.check));
-    CHECK(cudaMalloc((void **)&s.waste, sizeof *s.waste));
-    if (o.n.count && o.d.count) {
-        printf("| work | n | rho |");
-        for (int v = 0; v < TRIANGLE_VARIANT_COUNT; ++v) printf(" %s |", triangle_variant_name(v));
-        printf(" d | I at most |\n| --- | --- | --- |");
-        for (int v = 0; v < TRIANGLE_VARIANT_COUNT; ++v) printf(" --- |");
-        printf(" --- | --- |\n");
-    }
-    for (int d = 0; d < o.d.count; ++d)
-        for (int i = 0; i < o.n.count; ++i) sweep_maps(&s, o.n.value[i], o.d.value[d]);
-    if (o.pdist.count)
-        printf("\n| pdist | layout | n | d | dtype | ms | limit ms | of the limit |\n"
-               "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 0; i < o.pdist.count; ++i) sweep_pdist(&s, o.pdist.value[i]);
-    bench_progress(s.all, s.all, "");
+    static sweep s;
+    const bench_option options[] = {
+        {"--n", "rows of the triangles of the maps", "1024,2048,4096,8192,16384,30720,49152,65536",
+         "1024,4096,30720", BENCH_LIST, &s.n, 1, TMAP_TRIANGLE_ROWS_MAX32},
+        {"--rho", "sides of their blocks", "8,16,32", "16", BENCH_LIST, &s.rho, 1, 32},
+        {"--d", "coordinates of the distances that the maps serve; 0: the dummy kernel",
+         "0,1,2,3,4", "0,1,4", BENCH_LIST, &s.coordinates, 0, 4},
+        {"--pdist", "points of the distances of pdist.h", "1024,4096,16384,30720,65537,131072",
+         "1024,16384", BENCH_LIST, &s.pdist, 2, 1u << 22},
+        {"--memory", "bytes that an output may take, or 0: 9/10 of what is free", "0", 0,
+         BENCH_NUMBER, &s.memory, 0, 1ull << 40}};
+    s.d.name = "triangle", s.d.options = options, s.d.option_count = 5;
+    s.d.budget = "20", s.d.quick_budget = "10";
+    bench_begin(&s.d, argc, argv);
+    sweep_begin(&s);
+    for (int d = 0; d < s.coordinates.count; ++d)
+        for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], s.coordinates.value[d]);
+    for (int i = 0; i < s.pdist.count; ++i) sweep_pdist(&s, s.pdist.value[i]);
     CHECK(cudaFree(s.out));
     CHECK(cudaFree(s.points));
     CHECK(cudaFree(s.arrays));
     CHECK(cudaFree(s.check));
     CHECK(cudaFree(s.waste));
     triangle_kept_free();
-    if (bench_results_close(&s.results)) bench_bad("--out", o.out);
-    return 0;
+    return bench_end(&s.d);
 }
