@@ -4,38 +4,22 @@
 // and sizes, all in one run.
 //
 // The source is the first cell of the input's largest region. Every result is verified, in every
-// cell and on the device, against a union-find over single cells; one that is wrong ends the run
-// with status 1. A variant that takes longer than a limit is left out of that input's larger maps.
-// Water rises in terrain alone, from the lowest cell of that region (flood_lakes.h).
-#include "../options.h"
-#include "../results.h"
+// cell and on the device, against a union-find over single cells. A variant that takes longer than a
+// limit is left out of that input's larger maps. Water rises in terrain alone, from the lowest cell
+// of that region (flood_lakes.h).
+#include "../driver.h"
 #include "flood_job.h"
 
-static const char usage[] =
-    "usage: bench_flood [--n N,N,...] [--inputs NAME,...] [--only VARIANT,...]\n"
-    "                   [--connectivity 4,8] [--levels N,N,...] [--limit MS] [--budget MS]\n"
-    "                   [--bytes N] [--quick] [--out FILE]\n"
-    "  --n             widths of square maps (1024,4096,16384,32768,46341)\n"
-    "  --inputs        terrain, serpentine_h, serpentine_v, spiral, noise_593, noise_650,\n"
-    "                  checkerboard, wet, dry, maze (all of them)\n"
-    "  --only          variants (all of them)\n"
-    "  --connectivity  neighbours of a cell (4)\n"
-    "  --levels        how many of rising water in one call, up to 4096 (64,1024)\n"
-    "  --limit         milliseconds that a flood may take (3000)\n"
-    "  --budget        milliseconds of samples of a time (40)\n"
-    "  --bytes         memory for the bandwidths\n"
-    "  --quick         --n 1024,16384 --limit 200 --budget 10, where these are not given\n";
-
-static const char *flood_variant_name(int i) { return flood_variants[i].name; }
-static const char *flood_input_name_of(int i) { return flood_input_name(i); }
-
 typedef struct sweep {
+    bench_driver d;
     bench_numbers n, connectivity, levels;
-    unsigned inputs, only; // bits
-    double limit_ms, budget_ms;
-    bench_ceilings ceilings;
-    bench_results results;
+    const char *inputs;
+    double longest_ms;
     int late[FLOOD_INPUTS][FLOOD_VARIANTS]; // a smaller map took too long
+    // What is run now; truth: whether the job has it already.
+    flood_job job;
+    tmap_u32 width;
+    int neighbours, input, truth;
 } sweep;
 
 static void run(void *context) {
@@ -43,42 +27,18 @@ static void run(void *context) {
     CHECK(job->variant->run(job));
 }
 
-// ---- results ------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
-static const char *work_of(const flood_job *job) {
-    static const char *const names[] = {"flood", "label", "levels"};
-    return names[job->variant->work];
-}
-
-static const char *dtype_of(const flood_job *job) {
-    static const char *const names[] = {"i16", "i32", "f32"};
-    return job->variant->work == FLOOD_WORK_LABEL ? "u8" : names[job->variant->type];
-}
-
-// The first columns of a row.
-static void begin_row(const flood_job *job) {
-    char levels[16] = "";
-    if (job->variant->work == FLOOD_WORK_LEVELS)
-        snprintf(levels, sizeof levels, " %u", job->level_count);
-    printf("| %s | %s%s | %s | %s | %llu | %d |", work_of(job), job->variant->name, levels,
-           dtype_of(job), flood_input_name(job->truth.input), job->truth.map.width,
-           job->truth.map.connectivity);
-}
-
-static void left_out(const flood_job *job, const char *why) {
-    begin_row(job);
-    printf(" %s |\n", why);
-    fflush(stdout);
-}
-
-// The end of a run in which a result is wrong.
-static void wrong(const flood_job *job, tmap_u64 count) {
-    fflush(stdout);
-    fprintf(stderr, "%s %s %s %s n=%llu connectivity=%d: WRONG in %llu %s\n", work_of(job),
-            job->variant->name, dtype_of(job), flood_input_name(job->truth.input),
-            job->truth.map.width, job->truth.map.connectivity, count,
-            job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
-    exit(1);
+static bench_row row_of(const sweep *s, const flood_variant *v) {
+    static const char *const works[] = {"flood", "label", "levels"};
+    static const char *const types[] = {"i16", "i32", "f32"};
+    bench_row row = bench_row_begin(&s->d, works[v->work], v->name, "map");
+    bench_key_text(&row, "input", flood_input_name(s->input));
+    bench_key(&row, "size", "%u", s->width);
+    bench_key(&row, "connectivity", "%d", s->neighbours);
+    bench_key_text(&row, "dtype", v->work == FLOOD_WORK_LABEL ? "u8" : types[v->type]);
+    if (v->work == FLOOD_WORK_LEVELS) bench_key(&row, "levels", "%u", s->job.level_count);
+    return row;
 }
 
 // Bytes in and out of a flood: two or four a cell, and one, or four of depths; one and four of a
@@ -93,40 +53,43 @@ static double bytes_of(const flood_job *job) {
            cells;
 }
 
-// A row, for the reader and for the file. The limit is the time for the bytes in and out. flooded:
-// the part of the map that is flooded in the end.
-static void record(sweep *s, const flood_job *job, bench_time t, double flooded) {
-    const tmap_u32 levels = job->variant->work == FLOOD_WORK_LEVELS ? job->level_count : 0;
-    const double cells = (double)job->truth.cells * (levels ? levels : 1),
-                 mpix = 1e-3 * cells / t.ms;
-    const double limit = 1e-9 * bytes_of(job) / s->ceilings.copy_tbs;
-    char row[768], more[160] = "";
-    if (job->rounds) snprintf(more, sizeof more, ", \"rounds\": %llu", job->rounds);
-    if (job->read_bytes)
-        snprintf(more + strlen(more), sizeof more - strlen(more), ", \"read_bytes\": %llu",
-                 job->read_bytes);
-    if (levels) // reads: of all heights, that the time of one level is enough for
-        snprintf(more, sizeof more, ", \"levels\": %u, \"level_ms\": %.6f, \"level_reads\": %.4f",
-                 levels, t.ms / levels,
-                 t.ms / levels / (2e-9 * (double)job->truth.cells / s->ceilings.copy_tbs));
-    begin_row(job);
-    printf(" %.4f | %.1f%% | %.1f | %.2f%% | %llu |\n", t.ms, t.noise_pct, mpix, 100 * limit / t.ms,
-           job->rounds);
-    fflush(stdout);
-    snprintf(row, sizeof row,
-             "\"work\": \"%s\", \"variant\": \"%s\", \"domain\": \"map\", \"input\": \"%s\", "
-             "\"size\": %llu, \"connectivity\": %d, \"dtype\": \"%s\", \"flooded\": %.4f, "
-             "\"ms\": %.5f, \"noise_pct\": %.2f, \"mpix_s\": %.3f, \"limit_ms\": %.5f, "
-             "\"limit_pct\": %.3f%s, \"verified\": true",
-             work_of(job), job->variant->name, flood_input_name(job->truth.input),
-             job->truth.map.width, job->truth.map.connectivity, dtype_of(job), flooded, t.ms,
-             t.noise_pct, mpix, limit, 100 * limit / t.ms, more);
-    bench_results_row(&s->results, row);
+// What a run of a variant reads, where that can be counted.
+static void count_reads(flood_job *job) {
+    const int regions =
+        job->variant->run == flood_regions_run && job->variant->form == TMAP_FLOOD_U8;
+    job->read_bytes = 0;
+    if (flood_is_slides(job)) CHECK(flood_slides_counted(job));
+    if (regions) CHECK(flood_regions_counted(job));
+}
+
+// Times a job that has been verified, if a run of `once_ms` is not enough for that, and writes its
+// row. The limit is the time for the bytes in and out.
+static void record(sweep *s, bench_row *row, double once_ms) {
+    flood_job *job = &s->job;
+    const tmap_u32 levels = job->variant->work == FLOOD_WORK_LEVELS ? job->level_count : 1;
+    const bench_time once = {once_ms, 0, 1};
+    row->rate = "mpix_s", row->unit = "Mpix/s",
+    row->each = 1e-3 * (double)job->truth.cells * levels;
+    row->limit_ms = 1e-9 * bytes_of(job) / s->d.ceilings.copy_tbs;
+    if (once_ms < 300)
+        bench_time_row(row, run, job);
+    else
+        bench_row_time(row, once);
+    if (job->rounds) bench_key(row, "rounds", "%llu", job->rounds);
+    count_reads(job);
+    if (job->read_bytes) bench_key(row, "read_bytes", "%llu", job->read_bytes);
+    if (job->variant->work == FLOOD_WORK_LEVELS) {
+        const double ms = row->time.ms / levels, cells = (double)job->truth.cells;
+        bench_key(row, "level_ms", "%.6f", ms);
+        // Reads of all heights that the time of one level is enough for.
+        bench_key(row, "level_reads", "%.4f", ms / (2e-9 * cells / s->d.ceilings.copy_tbs));
+    }
+    bench_row_end(&s->d, row);
 }
 
 // ---- a variant ----------------------------------------------------------------------------------
 
-// Where the result of a variant stands, and its bytes.
+// Where the result of a variant is, and its bytes.
 static void **result_at(flood_job *job) {
     if (job->variant->work == FLOOD_WORK_LEVELS) return (void **)&job->lakes;
     return job->variant->work == FLOOD_WORK_FLOOD ? (void **)&job->out : (void **)&job->labels;
@@ -150,7 +113,7 @@ static tmap_u64 look(const flood_job *job, double *flooded) {
 
 // Runs a job on poisoned memory and verifies what it gives; the program ends where it is wrong.
 // Returns how long it took, by events. *flooded: as `look` has it.
-static double verify(flood_job *job, double *flooded) {
+static double verify(bench_row *row, flood_job *job, double *flooded) {
     const size_t bytes = (size_t)result_bytes(job);
     unsigned char *result = (unsigned char *)*result_at(job);
     unsigned char guard[FLOOD_GUARD];
@@ -173,171 +136,108 @@ static double verify(flood_job *job, double *flooded) {
     bad = look(job, flooded);
     CHECK(cudaMemcpy(guard, result + bytes, sizeof guard, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < FLOOD_GUARD; ++i) bad += guard[i] != 0xa5;
-    if (bad) wrong(job, bad);
+    bench_verify(row, bad, job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
     return (double)ms;
 }
 
-// What a run of a variant reads, where that can be counted.
-static void count_reads(flood_job *job) {
-    const int regions =
-        job->variant->run == flood_regions_run && job->variant->form == TMAP_FLOOD_U8;
-    job->read_bytes = 0;
-    if (flood_is_slides(job)) CHECK(flood_slides_counted(job));
-    if (regions) CHECK(flood_regions_counted(job));
+// Makes the truth of this map, unless it is there.
+static void make_truth(sweep *s) {
+    tmap_flood_seed seed;
+    if (s->truth++) return;
+    flood_truth_make(&s->job.truth, s->input, s->width, s->width, s->neighbours);
+    seed.x = s->job.truth.largest % s->width, seed.y = s->job.truth.largest / s->width;
+    CHECK(cudaMemcpy(s->job.seed, &seed, sizeof seed, cudaMemcpyHostToDevice));
 }
 
-// One variant at one map: verified, then timed, if one run is not enough for that.
-static void sweep_variant(sweep *s, flood_job *job, int *late) {
-    const tmap_u64 result = result_bytes(job) + FLOOD_GUARD;
-    const tmap_u64 workspace = job->variant->bytes(job);
+// One variant at one map: verified, then timed.
+static void sweep_variant(sweep *s, int v) {
+    flood_job *job = &s->job;
+    tmap_u64 result, workspace;
     size_t free_bytes, total;
-    bench_time t = {0, 0, 1};
-    double flooded = 0;
-    if (*late) {
-        left_out(job, "a smaller map took too long");
+    double flooded = 0, ms;
+    bench_row row = row_of(s, &flood_variants[v]);
+    if (!bench_wants(&s->d, &row)) return;
+    if (s->late[s->input][v]) {
+        bench_left_out(&row, "a smaller map took too long");
         return;
     }
+    make_truth(s);
+    job->variant = &flood_variants[v];
+    result = result_bytes(job) + FLOOD_GUARD, workspace = job->variant->bytes(job);
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     if (result + workspace > (tmap_u64)free_bytes / 20 * 19) {
-        left_out(job, "no memory");
+        bench_left_out(&row, "no memory");
         return;
     }
     CHECK(cudaMalloc(result_at(job), (size_t)result));
     CHECK(cudaMalloc(&job->workspace, (size_t)workspace + 16));
-    job->limit_ms = s->limit_ms;
+    job->limit_ms = s->longest_ms;
     CHECK(job->variant->make(job));
-    t.ms = verify(job, &flooded);
+    ms = verify(&row, job, &flooded);
     job->limit_ms = 1e9;
     if (job->late) {
-        *late = 1;
-        left_out(job, "took too long");
+        s->late[s->input][v] = 1;
+        bench_left_out(&row, "it takes too long");
     } else {
-        if (t.ms < 300) t = bench_measure(run, job, s->budget_ms);
-        count_reads(job);
-        record(s, job, t, flooded);
+        bench_key(&row, "flooded", "%.4f", flooded);
+        record(s, &row, ms);
     }
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaFree(job->workspace));
     CHECK(cudaFree(*result_at(job)));
 }
 
-// Rising water, with each number of levels.
-static void sweep_levels(sweep *s, flood_job *job, int *late) {
-    for (int i = 0; i < s->levels.count && job->truth.input == FLOOD_TERRAIN; ++i) {
-        job->level_count = s->levels.value[i];
-        sweep_variant(s, job, late);
-    }
-}
-
-static void sweep_size(sweep *s, tmap_u32 n, int connectivity) {
-    const tmap_u64 cells = (tmap_u64)n * n;
+static void sweep_size(sweep *s) {
+    const tmap_u64 cells = (tmap_u64)s->width * s->width;
+    flood_job *job = &s->job;
     size_t free_bytes, total;
-    static flood_job job;
-    memset(&job, 0, sizeof job);
+    memset(job, 0, sizeof *job);
     CHECK(cudaMemGetInfo(&free_bytes, &total));
     if (cells > FLOOD_TRUTH_CELLS || flood_truth_bytes(cells) > (tmap_u64)free_bytes / 20 * 19) {
-        printf("| | | | %u | %d | no memory |\n", n, connectivity);
+        printf("| %u, %d neighbours | left out: no memory |\n", s->width, s->neighbours);
         return;
     }
-    job.truth = flood_truth_alloc(cells);
-    CHECK(cudaMalloc((void **)&job.seed, sizeof *job.seed));
-    for (int input = 0; input < FLOOD_INPUTS; ++input) {
-        tmap_flood_seed seed;
-        if (!(s->inputs >> input & 1)) continue;
-        bench_progress(input, FLOOD_INPUTS, flood_input_name(input));
-        flood_truth_make(&job.truth, input, n, n, connectivity);
-        seed.x = job.truth.largest % n, seed.y = job.truth.largest / n;
-        CHECK(cudaMemcpy(job.seed, &seed, sizeof seed, cudaMemcpyHostToDevice));
+    job->truth = flood_truth_alloc(cells);
+    CHECK(cudaMalloc((void **)&job->seed, sizeof *job->seed));
+    for (s->input = 0; s->input < FLOOD_INPUTS; ++s->input) {
+        if (!bench_listed(s->inputs, flood_input_name(s->input))) continue;
+        s->truth = 0;
         for (int v = 0; v < FLOOD_VARIANTS; ++v) {
-            job.variant = &flood_variants[v];
-            if (s->only >> v & 1)
-                (job.variant->work == FLOOD_WORK_LEVELS ? sweep_levels : sweep_variant)(
-                    s, &job, &s->late[input][v]);
+            const int levels = flood_variants[v].work == FLOOD_WORK_LEVELS;
+            for (int i = 0; i < (levels ? s->levels.count : 1); ++i) {
+                if (levels && s->input != FLOOD_TERRAIN) break; // rising water, in terrain alone
+                if (levels) job->level_count = s->levels.value[i];
+                sweep_variant(s, v);
+            }
         }
     }
-    bench_progress(FLOOD_INPUTS, FLOOD_INPUTS, "");
-    CHECK(cudaFree(job.seed));
-    flood_truth_free(&job.truth);
-}
-
-// ---- the command line ---------------------------------------------------------------------------
-
-// A bit for each of `count` names that a text has.
-static unsigned bits_of(const char *option, const char *text, const char *(*name)(int), int count) {
-    unsigned bits = 0;
-    for (const char *p = text; *p; p += *p == ',') {
-        const size_t length = strcspn(p, ",");
-        unsigned found = 0;
-        for (int i = 0; i < count; ++i)
-            if (strlen(name(i)) == length && !strncmp(name(i), p, length)) found |= 1u << i;
-        if (!found) bench_bad(option, p);
-        bits |= found, p += length;
-    }
-    if (!bits) bench_bad(option, text);
-    return bits;
-}
-
-static tmap_u64 parse(sweep *s, int argc, char **argv, const char **out) {
-    const bench_numbers all = {{1024, 4096, 16384, 32768, 46341}, 5}, some = {{1024, 16384}, 2};
-    const bench_numbers four = {{4}, 1}, levels = {{64, 1024}, 2};
-    tmap_u64 bytes = 4ull << 30;
-    const int quick = bench_quick(&argc, argv, usage);
-    s->connectivity = four, s->levels = levels, s->inputs = s->only = ~0u;
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bench_bad(option, p);
-        if (!strcmp(option, "--n"))
-            s->n = bench_numbers_of(option, p, 1, 1u << 20);
-        else if (!strcmp(option, "--inputs"))
-            s->inputs = bits_of(option, p, flood_input_name_of, FLOOD_INPUTS);
-        else if (!strcmp(option, "--only"))
-            s->only = bits_of(option, p, flood_variant_name, FLOOD_VARIANTS);
-        else if (!strcmp(option, "--connectivity"))
-            s->connectivity = bench_numbers_of(option, p, 4, 8);
-        else if (!strcmp(option, "--levels"))
-            s->levels = bench_numbers_of(option, p, 1, FLOOD_LAKES_MOST);
-        else if (!strcmp(option, "--limit"))
-            s->limit_ms = (double)bench_number(option, p, 1, 1000000);
-        else if (!strcmp(option, "--budget"))
-            s->budget_ms = (double)bench_number(option, p, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            bytes = bench_number(option, p, 1 << 16, 1ull << 40);
-        else if (!strcmp(option, "--out"))
-            *out = p;
-        else
-            bench_bad(option, p);
-    }
-    for (int i = 0; i < s->connectivity.count; ++i)
-        if (s->connectivity.value[i] % 4) bench_bad("--connectivity", "neither 4 nor 8");
-    if (!s->n.count) s->n = quick ? some : all;
-    if (!(s->limit_ms > 0)) s->limit_ms = quick ? 200 : 3000;
-    if (!(s->budget_ms > 0)) s->budget_ms = quick ? 10 : 40;
-    return bytes;
+    CHECK(cudaFree(job->seed));
+    flood_truth_free(&job->truth);
 }
 
 int main(int argc, char **argv) {
     static sweep s;
-    const char *out = NULL;
-    tmap_u64 bytes;
-    int devices = 0;
-    bench_program = "bench_flood";
-    bytes = parse(&s, argc, argv, &out);
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    s.ceilings = bench_measure_ceilings((size_t)bytes);
-    printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", s.ceilings.copy_tbs,
-           s.ceilings.fill_tbs, s.ceilings.read_tbs);
-    if (bench_results_open(&s.results, out, "flood", s.ceilings)) bench_bad("--out", out);
-    printf("| work | variant | heights | input | n | neighbours | ms | noise | Mpix/s | of the "
-           "limit | rounds "
-           "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    const bench_option options[] = {
+        {"--n", "widths of square maps", "1024,4096,16384,32768,46341", "1024,16384", BENCH_LIST,
+         &s.n, 1, 1u << 20},
+        {"--inputs", "only these maps, by their names", 0, 0, BENCH_TEXT, &s.inputs, 0, 0},
+        {"--connectivity", "neighbours of a cell, 4 or 8", "4", 0, BENCH_LIST, &s.connectivity, 4,
+         8},
+        {"--levels", "how many of rising water in one call", "64,1024", 0, BENCH_LIST, &s.levels, 1,
+         FLOOD_LAKES_MOST},
+        {"--longest", "milliseconds that a flood may take", "3000", "200", BENCH_REAL,
+         &s.longest_ms, 1, 1000000}};
+    s.d.name = "flood", s.d.options = options, s.d.option_count = 5;
+    s.d.budget = "40", s.d.quick_budget = "10";
+    bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.connectivity.count; ++i) {
+        s.neighbours = (int)s.connectivity.value[i];
+        if (s.neighbours % 4) bench_bad("--connectivity", "neither 4 nor 8");
         memset(s.late, 0, sizeof s.late);
-        for (int k = 0; k < s.n.count; ++k)
-            sweep_size(&s, s.n.value[k], (int)s.connectivity.value[i]);
+        for (int k = 0; k < s.n.count; ++k) {
+            s.width = s.n.value[k];
+            sweep_size(&s);
+        }
     }
-    if (bench_results_close(&s.results)) bench_bad("--out", out);
-    return 0;
+    return bench_end(&s.d);
 }
