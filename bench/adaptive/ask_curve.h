@@ -64,14 +64,17 @@ static __global__ void ask_curve_pixels(const int *picture, tmap_u32 n, tmap_u32
 static void sweep_curve(sweep *s, const size *z) {
     const double whole = (double)z->work / ((double)z->n * z->n); // the mean value of a pixel
     const unsigned blocks = z->n < 1056 ? z->n : 1056;
-    char row[2048], side[512] = "", count[512] = "", work[512] = "";
+    char side[512] = "", count[512] = "", work[512] = "";
+    bench_row row = bench_row_begin(&s->d, "curve", "exhaustive", "mandelbrot");
     double mean = whole;
     unsigned char *several;
     ask_curve_sums *sums, host;
+    bench_key(&row, "size", "%u", z->n);
+    if (!bench_wants(&s->d, &row)) return;
     CHECK(cudaMalloc((void **)&several, (size_t)z->n * z->n / 16 + 16));
     CHECK(cudaMalloc((void **)&sums, sizeof *sums));
     for (tmap_u32 parts = 2, k = 0; k < ASK_CURVE_POINTS && z->n / parts >= 4; parts *= 2, ++k) {
-        const char *comma = k ? ", " : "";
+        const char *comma = k ? "," : "";
         CHECK(cudaMemset(sums, 0, sizeof *sums));
         ask_curve_borders<<<blocks, 256>>>(s->truth, z->n, parts, several, sums);
         ask_curve_pixels<<<2 * blocks, 256>>>(s->truth, z->n, parts, several, sums);
@@ -84,12 +87,12 @@ static void sweep_curve(sweep *s, const size *z) {
     }
     CHECK(cudaFree(several));
     CHECK(cudaFree(sums));
-    snprintf(row, sizeof row,
-             "\"work\": \"curve\", \"variant\": \"exhaustive\", \"domain\": \"mandelbrot\", "
-             "\"size\": %u, \"n\": %u, \"dwell\": %u, \"whole\": %.3f, \"side\": [%s], \"count\": "
-             "[%s], \"mean\": [%s]",
-             z->n, z->n, s->o.dwell, whole, side, count, work);
-    bench_results_row(&s->results, row);
+    row_size(&row, z->n, s->o.dwell);
+    bench_key(&row, "whole", "%.3f", whole);
+    bench_key(&row, "side", "[%s]", side);
+    bench_key(&row, "count", "[%s]", count);
+    bench_key(&row, "mean", "[%s]", work);
+    bench_row_end(&s->d, &row);
 }
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef BENCH_ASK_DP_SWEEP_H
 #define BENCH_ASK_DP_SWEEP_H
 
-#include "ask_energy.h"
 #include "ask_search.h"
 
 #if BENCH_DP
@@ -45,23 +44,19 @@ static int dp_prepare(job *j, ask_tally *of_ask) {
 
 // Draws with as many pending launches as there are; says what was lost.
 static void dp_losses(sweep *s, job *j) {
-    char row[512];
     tmap_u64 lost;
     ask_tally t;
-    if (!dp_prepare(j, &t)) return;
+    j->row = job_row_of(j, "dp_lost");
+    if (!bench_wants(&s->d, &j->row) || !dp_prepare(j, &t)) return;
     t = job_draw(j);
     CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-    snprintf(row, sizeof row,
-             "\"work\": \"dp_lost\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": "
-             "%u, \"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u, "
-             "\"children\": %llu, \"pending\": %d, \"launches_lost\": %llu, \"pixels_lost\": %llu",
-             variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, j->a.g, j->a.r, j->a.b,
-             levels_of(j->m.nx, j->a), j->children, PENDING_DEFAULT, lost, t.poison);
-    bench_results_row(&s->results, row);
-    if (lost || t.poison)
-        printf("| %u | %s | (%u, %u, %u) | %d pending launches: %llu of %llu lost, %llu pixels |\n",
-               j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, PENDING_DEFAULT, lost,
-               j->children, t.poison);
+    row_size(&j->row, j->m.nx, j->m.dwell);
+    bench_key(&j->row, "levels", "%u", levels_of(j->m.nx, j->a));
+    bench_key(&j->row, "children", "%llu", j->children);
+    bench_key(&j->row, "pending", "%d", PENDING_DEFAULT);
+    bench_key(&j->row, "launches_lost", "%llu", lost);
+    bench_key(&j->row, "pixels_lost", "%llu", t.poison);
+    bench_row_end(&s->d, &j->row);
 }
 
 // Losses of all sizes, before the limit is raised: a limit that is lowered after launches has
@@ -72,7 +67,7 @@ static void sweep_losses(sweep *s) {
                                           {32, 4, 16}, {32, 4, 32}, {16, 4, 4}};
     job j;
     memset(&j, 0, sizeof j);
-    j.s = s, j.part = "dp";
+    j.s = s;
     for (int i = 0; i < s->o.n.count; ++i)
         for (j.variant = DP_SBR; j.variant <= DP_MBR; ++j.variant)
             for (int k = 0; k < (int)(sizeof all / sizeof *all); ++k) {
@@ -88,22 +83,18 @@ static void dp_try(sweep *s, job *j, size *z, double budget) {
     ask_tally t, of_ask;
     tmap_u64 lost = 1;
     bench_time time = {0, 0, 0};
-    bench_progress(s->done, s->all, variant_name(j->variant));
-    t.hash = 0;
-    if (dp_prepare(j, &of_ask) && j->children <= PENDING_RAISED) {
+    t.hash = 0, j->part = "dp";
+    if (job_wants(j) && dp_prepare(j, &of_ask) && j->children <= PENDING_RAISED) {
         if (of_ask.poison) wrong(j, "pixels that ASK did not write", of_ask.poison);
         t = job_draw(j);
         CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-        if (lost)
-            printf("| %u | %s | (%u, %u, %u) | %llu of %llu launches lost at the raised limit: no "
-                   "time |\n",
-                   j->m.nx, variant_name(j->variant), j->a.g, j->a.r, j->a.b, lost, j->children);
+        if (lost) bench_left_out(&j->row, "%llu of %llu launches lost", lost, j->children);
     }
     if (!lost) {
         if (t.poison || t.hash != of_ask.hash) wrong(j, "not the picture of ASK", t.poison);
+        j->row.verified = 1;
         time = search_time(j, z, budget);
-        j->part = "dp";
-        job_row(j, time, &t, 0);
+        job_row(j, &t, 0);
     }
     run_add(s, z, j, time.ms, t.hash);
 }
@@ -125,11 +116,10 @@ static void dp_coarse(sweep *s, job j, size *z, int landscape, double budget) {
 }
 
 static void sweep_dp(sweep *s, job j, size *z, int landscape) {
-    const double budget = s->o.budget_ms / 4;
+    const double budget = s->d.budget_ms / 4;
     static int raised;
     if (!raised++) dp_limit(PENDING_RAISED);
     for (j.variant = DP_SBR; j.variant <= FLAT_MBR; ++j.variant) {
-        bench_time time = {0, 0, 0};
         if (is_flat(j.variant)) {
             // Regions of some 16 to 128 pixels, and those of the best plan that recurses.
             for (tmap_u32 side = 128; side >= 16; side /= 2)
@@ -147,11 +137,9 @@ static void sweep_dp(sweep *s, job j, size *z, int landscape) {
         search_climb(s, j, z, dp_try, budget);
         if (z->best[j.variant] < 0) continue;
         j.a = s->runs[z->best[j.variant]].a;
-        time.ms = s->runs[z->best[j.variant]].ms;
-        print_row(&j, time, 0);
         if (has_energy(s, z)) {
             ask_tally t;
-            if (dp_prepare(&j, &t)) energy_row(&j, time.ms);
+            if (dp_prepare(&j, &t)) energy_row(&j, s->runs[z->best[j.variant]].ms);
         }
     }
 }
@@ -174,30 +162,25 @@ static void sweep_blocks(sweep *s, job j, size *z) {
         j.a = s->runs[z->best[j.variant]].a;
         for (int i = 0; i < 2 * ASK_THREADS; ++i) {
             ask_tally t;
-            bench_time time;
             tmap_u64 lost = 0;
             j.threads = ask_threads[i / 2], j.driver = i % 2 ? (int)CAPTURED : (int)TMAP_ASK_STREAM;
             if (is_dp(j.variant) && (j.threads > ASK_DP_THREADS || i % 2)) continue;
-            bench_progress(s->done, s->all, variant_name(j.variant));
+            if (!is_dp(j.variant) && j.driver == CAPTURED && !BENCH_GRAPHS) continue;
+            if (!job_wants(&j)) continue;
             if (is_dp(j.variant) ? !dp_prepare(&j, &t) : !job_prepare(&j)) continue;
             if (is_dp(j.variant)) {
                 (void)job_draw(&j);
                 CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
                 if (lost) continue;
             } else if (j.driver == CAPTURED) {
-                if (!BENCH_GRAPHS) continue;
                 job_capture(&j);
             }
             t = job_verify(&j, s->runs[z->best[j.variant]].hash);
-            time = bench_measure(job_run, &j, s->o.budget_ms / 2);
-            job_row(&j, time, &t, 0);
-            printf("| %u | %s | (%u, %u, %u) | blocks of %u%s | | %.4f |\n", z->n,
-                   variant_name(j.variant), j.a.g, j.a.r, j.a.b, j.threads,
-                   j.driver == CAPTURED ? ", captured" : "", time.ms);
+            job_time(&j, s->d.budget_ms / 2);
+            job_row(&j, &t, 0);
             job_capture_free(&j);
         }
     }
-    fflush(stdout);
 }
 
 #endif

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // ask_job.h: one picture of bench_ask: what draws it and with which parameters, its verification,
-// and its row in the results.
+// its row in the results, and its energy.
 #ifndef BENCH_ASK_JOB_H
 #define BENCH_ASK_JOB_H
 
 #include "ask_check.h"
 #include "ask_dp.h"
-#include "ask_plain.h"
-#include "ask_shapes.h"
+#include "ask_kernels.h"
+#include "../driver.h"
 #include "../energy.h"
-#include "../options.h"
-#include "../results.h"
 
 #include <threadmap/papers/mandelbrot_approaches.h>
 
@@ -70,12 +68,10 @@ static const char *driver_name(int driver) {
 }
 
 typedef struct settings {
-    const char *out;
     bench_numbers n, landscape, g, r, B;
     tmap_u32 dwell;
-    int parts, quick;
-    double budget_ms, limit_s;
-    tmap_u64 bytes;
+    int parts;
+    double limit_s; // seconds after which no search tries another subdivision
 } settings;
 
 // A measured picture by ASK or DP.
@@ -96,14 +92,12 @@ typedef struct size {
 } size;
 
 typedef struct sweep {
+    bench_driver d;
     settings o;
-    bench_ceilings ceilings;
-    bench_results results;
     bench_energy_meter meter;
     size sizes[SIZES];
     run runs[RUNS];
-    int run_count, done, all;
-    time_t begin;
+    int run_count;
     int cpu; // the CPU machine, which runs one block after the other
     int *truth, *out;
     tmap_workspace memory; // of workspaces
@@ -128,6 +122,7 @@ typedef struct job {
     cudaGraphExec_t exec; // of CAPTURED
 #endif
     const char *part;
+    bench_row row;
 } job;
 
 // ASK by its stream driver, in blocks of `threads` or in the library's own.
@@ -161,9 +156,7 @@ static void job_run(void *context) {
 static tmap_u64 pixels_of(const job *j) { return (tmap_u64)j->m.nx * j->m.ny; }
 
 static void wrong(const job *j, const char *what, tmap_u64 count) {
-    fprintf(stderr, "%s n=%u (%u,%u,%u) %s: WRONG, %s: %llu\n", variant_name(j->variant), j->m.nx,
-            j->a.g, j->a.r, j->a.b, driver_name(j->driver), what, count);
-    exit(1);
+    bench_wrong(&j->row, "%s: %llu", what, count);
 }
 
 // ---- a job's workspace --------------------------------------------------------------------------
@@ -241,6 +234,7 @@ static ask_tally job_verify(job *j, tmap_u64 hash) {
     } else if (j->m.nx > 2048 && t.differ > pixels_of(j) / 10000) {
         wrong(j, "pixels differ from the exhaustive picture", t.differ);
     }
+    j->row.verified = 1;
     return t;
 }
 
@@ -257,67 +251,100 @@ static void job_verify_serially(job *j, ask_counts *want) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-static double limit_ms(const job *j) {
-    return 1e-9 * 4 * (double)pixels_of(j) / j->s->ceilings.fill_tbs;
-}
-
 static const char *options_name(tmap_u32 options) {
     return options & TMAP_MANDELBROT_BULBS ? "bulbs" : "none";
 }
 
-// Writes a row of a timed job; millijoules: 0 for not measured.
-static void job_row(const job *j, bench_time t, const ask_tally *tally, double millijoules) {
-    char row[1024];
-    sweep *s = j->s;
-    int length = snprintf(
-        row, sizeof row,
-        "\"work\": \"mandelbrot\", \"part\": \"%s\", \"variant\": \"%s\", \"domain\": "
-        "\"mandelbrot\", \"size\": %u, \"n\": %u, \"dwell\": %u, \"dtype\": \"f32\", \"options\": "
-        "\"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, \"limit_ms\": %.5f, \"limit_pct\": %.1f, "
-        "\"verified\": true",
-        j->part, variant_name(j->variant), j->m.nx, j->m.nx, j->m.dwell, options_name(j->m.options),
-        t.ms, t.noise_pct, limit_ms(j), 100 * limit_ms(j) / t.ms);
+// A row of work `work` at the job's size, with its subdivision, if it has one.
+static bench_row job_row_of(const job *j, const char *work) {
+    bench_row row = bench_row_begin(&j->s->d, work, variant_name(j->variant), "mandelbrot");
+    if (j->part) bench_key_text(&row, "part", j->part);
+    bench_key(&row, "size", "%u", j->m.nx);
     if (j->variant == PLAIN)
-        length += snprintf(row + length, sizeof row - (size_t)length, ", \"block\": \"%ux%u\"",
-                           ask_plain_shapes[j->shape][0], ask_plain_shapes[j->shape][1]);
-    else if (j->variant != UNROLLED)
-        length += snprintf(row + length, sizeof row - (size_t)length,
-                           ", \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u", j->a.g, j->a.r,
-                           j->a.b, tmap_region_levels(j->m.nx, j->a.g, j->a.r, j->a.b));
-    if (is_dp(j->variant))
-        length += snprintf(row + length, sizeof row - (size_t)length, ", \"children\": %llu",
-                           j->children);
-    if (j->threads)
-        length +=
-            snprintf(row + length, sizeof row - (size_t)length, ", \"threads\": %u", j->threads);
-    if (t.samples == 1)
-        length += snprintf(row + length, sizeof row - (size_t)length, ", \"samples\": 1");
-    if (is_ask(j->variant))
-        length += snprintf(row + length, sizeof row - (size_t)length, ", \"driver\": \"%s\"",
-                           driver_name(j->driver));
-    if (tally)
-        length += snprintf(row + length, sizeof row - (size_t)length, ", \"differ\": %llu",
-                           tally->differ);
-    if (millijoules > 0)
-        snprintf(row + length, sizeof row - (size_t)length, ", \"millijoules\": %.4f", millijoules);
-    bench_results_row(&s->results, row);
+        bench_key(&row, "block", "\"%ux%u\"", ask_plain_shapes[j->shape][0],
+                  ask_plain_shapes[j->shape][1]);
+    if (j->variant == PLAIN || j->variant == UNROLLED) return row;
+    bench_key(&row, "g", "%u", j->a.g);
+    bench_key(&row, "r", "%u", j->a.r);
+    bench_key(&row, "B", "%u", j->a.b);
+    return row;
 }
 
-static void print_row(const job *j, bench_time t, tmap_u64 differ) {
-    const size *z = &j->s->sizes[0];
-    double plain = 0;
-    for (int i = 0; i < j->s->o.n.count; ++i, ++z)
-        if (z->n == j->m.nx) plain = z->plain_ms;
-    printf("| %u | %s | (%u, %u, %u) | %s | %s | %.4f | %.1f | %.2f | %llu | %.1f |\n", j->m.nx,
-           variant_name(j->variant), j->a.g, j->a.r, j->a.b,
-           is_ask(j->variant) ? driver_name(j->driver) : "", options_name(j->m.options), t.ms,
-           t.noise_pct, plain / t.ms, differ, 100 * limit_ms(j) / t.ms);
-    fflush(stdout);
+// What all rows have behind their names.
+static void row_size(bench_row *row, tmap_u32 n, tmap_u32 dwell) {
+    bench_key(row, "n", "%u", n);
+    bench_key(row, "dwell", "%u", dwell);
 }
 
-static void print_head(void) {
-    puts("| n | approach | (g, r, B) | driver | options | ms | noise % | x exhaustive | differ "
-         "| % of limit |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+// Begins the row of a picture. Returns 1 if it is wanted.
+static int job_wants(job *j) {
+    j->row = job_row_of(j, "mandelbrot");
+    bench_key_text(&j->row, "options", options_name(j->m.options));
+    if (is_ask(j->variant)) bench_key_text(&j->row, "driver", driver_name(j->driver));
+    if (j->threads) bench_key(&j->row, "threads", "%u", j->threads);
+    j->row.limit_ms = 1e-9 * 4 * (double)pixels_of(j) / j->s->d.ceilings.fill_tbs;
+    return bench_wants(&j->s->d, &j->row);
+}
+
+// Times a job that has been verified.
+static bench_time job_time(job *j, double budget) {
+    j->row.budget_ms = budget;
+    return bench_time_row(&j->row, job_run, j);
+}
+
+// Writes the row of a job that has its time; millijoules: 0 for not measured.
+static void job_row(job *j, const ask_tally *tally, double millijoules) {
+    bench_row *row = &j->row;
+    row_size(row, j->m.nx, j->m.dwell);
+    bench_key_text(row, "dtype", "f32");
+    if (j->variant != PLAIN && j->variant != UNROLLED)
+        bench_key(row, "levels", "%u", tmap_region_levels(j->m.nx, j->a.g, j->a.r, j->a.b));
+    if (is_dp(j->variant)) bench_key(row, "children", "%llu", j->children);
+    if (row->time.samples == 1) bench_key(row, "samples", "1");
+    if (tally) bench_key(row, "differ", "%llu", tally->differ);
+    if (millijoules > 0) bench_key(row, "millijoules", "%.4f", millijoules);
+    bench_row_end(&j->s->d, row);
+}
+
+// ---- energy -------------------------------------------------------------------------------------
+
+// The energy of a verified picture that takes about ms.
+static void energy_row(job *j, double ms) {
+    const bench_time time = {ms, 0, 0};
+    double millijoules;
+    j->part = "energy";
+    if (!job_wants(j)) return;
+    millijoules = bench_energy(&j->s->meter, job_run, j, ms, 500);
+    if (!(millijoules > 0)) return;
+    j->row.verified = 1;
+    bench_row_time(&j->row, time);
+    job_row(j, NULL, millijoules);
+}
+
+static void sweep_energy(sweep *s, job j, size *z) {
+    const int variants[] = {PLAIN, UNROLLED, SBR, MBR};
+    j.driver = TMAP_ASK_STREAM;
+    for (int i = 0; i < 4; ++i) {
+        double ms;
+        j.variant = variants[i];
+        j.shape = z->best[PLAIN];
+        ms = j.variant == PLAIN ? z->plain_ms : z->unrolled_ms;
+        if (is_ask(j.variant)) {
+            if (z->best[j.variant] < 0) continue;
+            j.a = s->runs[z->best[j.variant]].a;
+            ms = s->runs[z->best[j.variant]].ms;
+            if (!job_prepare(&j)) continue;
+        }
+        if (ms > 0) energy_row(&j, ms);
+    }
+}
+
+// Energy is measured at the sizes of landscapes and at the last size.
+static int has_energy(const sweep *s, const size *z) {
+    if (!(s->o.parts & ENERGY) || !s->meter.device) return 0;
+    for (int i = 0; i < s->o.landscape.count; ++i)
+        if (s->o.landscape.value[i] == z->n) return 1;
+    return z->n == s->o.n.value[s->o.n.count - 1];
 }
 
 #endif

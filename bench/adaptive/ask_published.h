@@ -37,22 +37,28 @@ static tmap_u64 published_children(tmap_u32 n, tmap_ask_params a, int form) {
     return form == TMAP_PUBLISHED_DP_MBR ? 2 * parts * parts : parts * parts / (a.r * a.r) * 2;
 }
 
-// One subdivision by one form, verified and timed. *best: the least time so far, and its plan.
-static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask_params a,
-                          run *best) {
+// One subdivision by one form, verified and timed.
+static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask_params a) {
     const tmap_u64 pixels = (tmap_u64)m->nx * m->ny;
     published_job j;
-    bench_time time;
+    bench_row row = bench_row_begin(&s->d, "mandelbrot", tmap_published_name(form), "mandelbrot");
     ask_tally t;
     tmap_u64 lost = 0;
-    char row[640], plan[96] = "";
     memset(&j, 0, sizeof j);
     j.s = s, j.m = m;
     j.how.form = form, j.how.a = a, j.how.threads = published_threads[form], j.how.lost = s->lost;
     if ((form == TMAP_PUBLISHED_DP_SBR || form == TMAP_PUBLISHED_DP_MBR) &&
         published_children(m->nx, a, form) > 1u << 19)
         return; // more launches than a device keeps pending
-    bench_progress(s->done, s->all, tmap_published_name(form));
+    bench_key_text(&row, "part", "published");
+    bench_key(&row, "size", "%u", m->nx);
+    if (form) {
+        bench_key(&row, "g", "%u", a.g);
+        bench_key(&row, "r", "%u", a.r);
+        bench_key(&row, "B", "%u", a.b);
+    }
+    bench_key(&row, "threads", "%u", j.how.threads);
+    if (!bench_wants(&s->d, &row)) return;
 #if TMAPI_PUBLISHED_GRAPHS
     if (form == TMAP_PUBLISHED_GRAPH) CHECK(tmap_published_graph_make(m, &j.how, s->out, &j.graph));
 #endif
@@ -61,28 +67,17 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     published_run(&j);
     t = ask_tally_of(s->out, s->truth, pixels, s->tally);
     CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-    if (!lost && (t.poison || t.differ > (form ? pixels / 1000 : 0))) {
-        fprintf(stderr, "%s n=%u (%u,%u,%u): WRONG, %llu pixels not written, %llu differ\n",
-                tmap_published_name(form), m->nx, a.g, a.r, a.b, t.poison, t.differ);
-        exit(1);
-    }
     if (!lost) {
-        time = bench_measure(published_run, &j, s->o.budget_ms / 4);
-        if (best->ms == 0 || time.ms < best->ms) {
-            best->ms = time.ms;
-            if (form) best->a = a;
-        }
-        if (form)
-            snprintf(plan, sizeof plan, ", \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u", a.g,
-                     a.r, a.b, levels_of(m->nx, a));
-        snprintf(row, sizeof row,
-                 "\"work\": \"mandelbrot\", \"part\": \"published\", \"variant\": \"%s\", "
-                 "\"domain\": \"mandelbrot\", \"size\": %u, \"n\": %u, \"dwell\": %u, \"dtype\": "
-                 "\"f32\", \"options\": \"none\", \"ms\": %.5f, \"noise_pct\": %.2f, \"threads\": "
-                 "%u, \"differ\": %llu, \"verified\": true%s",
-                 tmap_published_name(form), m->nx, m->nx, m->dwell, time.ms, time.noise_pct,
-                 j.how.threads, t.differ, plan);
-        bench_results_row(&s->results, row);
+        bench_verify(&row, t.poison, "pixels not written");
+        if (t.differ > (form ? pixels / 1000 : 0)) bench_verify(&row, t.differ, "pixels differ");
+        row.budget_ms /= 4;
+        bench_time_row(&row, published_run, &j);
+        row_size(&row, m->nx, m->dwell);
+        bench_key_text(&row, "dtype", "f32");
+        bench_key_text(&row, "options", "none");
+        bench_key(&row, "differ", "%llu", t.differ);
+        if (form) bench_key(&row, "levels", "%u", levels_of(m->nx, a));
+        bench_row_end(&s->d, &row);
     }
 #if TMAPI_PUBLISHED_GRAPHS
     tmap_published_graph_free(&j.graph);
@@ -99,8 +94,6 @@ static void sweep_published(sweep *s, const size *z, int landscape) {
     const int all = landscape ? o->g.count * o->r.count * o->B.count : FEW;
     const tmap_mandelbrot m = tmap_mandelbrot_make(z->n, z->n, o->dwell);
     for (int form = 0; form < TMAP_PUBLISHED_COUNT; ++form) {
-        run best;
-        memset(&best, 0, sizeof best);
         if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) continue;
         for (int i = 0; i < (form ? all + NAMED : 1); ++i) {
             tmap_ask_params a = named[i < all ? 0 : i - all];
@@ -114,11 +107,8 @@ static void sweep_published(sweep *s, const size *z, int landscape) {
             if (form && (tmap_region_check(z->n, a.g, a.r, a.b) || levels_of(z->n, a) < 2))
                 continue;
             if (search_over(s)) return;
-            published_try(s, &m, form, a, &best);
+            published_try(s, &m, form, a);
         }
-        printf("| %u | %s | (%u, %u, %u) | | | %.4f | | %.2f |\n", z->n, tmap_published_name(form),
-               best.a.g, best.a.r, best.a.b, best.ms, best.ms > 0 ? z->plain_ms / best.ms : 0);
-        fflush(stdout);
     }
 }
 #else

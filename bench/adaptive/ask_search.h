@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ask_search.h: the search for the best subdivision in bench_ask: what was tried, and from the best
-// of a coarse list on all of its neighbours, until none of them is better. So no optimum stands at
-// the edge of what was tried.
+// of a coarse list on all of its neighbours, until none of them is better. So no optimum is at the
+// edge of what was tried.
 #ifndef BENCH_ASK_SEARCH_H
 #define BENCH_ASK_SEARCH_H
 
@@ -70,18 +70,19 @@ static double run_once(job *j) {
     return ms;
 }
 
-// The time of a job that has run before. One that takes twice as long as the best of its kind is
-// not measured again.
+// Times a job that has been verified. One that takes twice as long as the best of its kind is not
+// measured again.
 static bench_time search_time(job *j, const size *z, double budget) {
     const int best = z->best[j->variant];
     bench_time t = {0, 0, 1};
     t.ms = run_once(j);
-    if (best >= 0 && t.ms > 2 * j->s->runs[best].ms && t.ms > 0.1) return t;
-    return bench_measure(job_run, j, budget);
+    if (!(best >= 0 && t.ms > 2 * j->s->runs[best].ms && t.ms > 0.1)) return job_time(j, budget);
+    bench_row_time(&j->row, t);
+    return t;
 }
 
 // 1 when searches end, so that a run as a whole keeps its time.
-static int search_over(const sweep *s) { return difftime(time(NULL), s->begin) > s->o.limit_s; }
+static int search_over(const sweep *s) { return bench_seconds(&s->d) > s->o.limit_s; }
 
 // Tries the plan of a job, whose variant and parameters are set, and keeps it as a run.
 typedef void (*search_try)(sweep *s, job *j, size *z, double budget);
@@ -112,7 +113,6 @@ static int neighbours_of(tmap_u32 n, int variant, tmap_ask_params a, tmap_ask_pa
 static void search_climb(sweep *s, job j, size *z, search_try attempt, double budget) {
     tmap_ask_params near[NEIGHBOURS + 1];
     int count = 0, from, tried = 0, had = 0;
-    char row[512];
     for (from = -1; z->best[j.variant] >= 0 && from != z->best[j.variant];) {
         from = z->best[j.variant];
         count = neighbours_of(z->n, j.variant, s->runs[from].a, near);
@@ -130,14 +130,17 @@ static void search_climb(sweep *s, job j, size *z, search_try attempt, double bu
         int at = run_find(s, z, j.variant, near[i]);
         had += at >= 0 && s->runs[at].ms > 0;
     }
-    snprintf(
-        row, sizeof row,
-        "\"work\": \"optimum\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"size\": %u, "
-        "\"n\": %u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u, \"ms\": "
-        "%.5f, \"tried\": %d, \"neighbours\": %d, \"measured\": %d",
-        variant_name(j.variant), z->n, z->n, s->o.dwell, s->runs[from].a.g, s->runs[from].a.r,
-        s->runs[from].a.b, s->runs[from].levels, s->runs[from].ms, tried, count, had);
-    bench_results_row(&s->results, row);
+    j.part = NULL, j.a = s->runs[from].a;
+    j.row = job_row_of(&j, "optimum");
+    if (!bench_wants(&s->d, &j.row)) return;
+    row_size(&j.row, z->n, s->o.dwell);
+    bench_key(&j.row, "levels", "%u", s->runs[from].levels);
+    bench_key(&j.row, "ms", "%.6g", s->runs[from].ms);
+    bench_key(&j.row, "tried", "%d", tried);
+    bench_key(&j.row, "neighbours", "%d", count);
+    bench_key(&j.row, "measured", "%d", had);
+    j.row.time.ms = s->runs[from].ms;
+    bench_row_end(&s->d, &j.row);
 }
 
 #endif

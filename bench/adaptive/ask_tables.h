@@ -111,8 +111,9 @@ static void insert_run(void *context) {
     CHECK(cudaGetLastError());
 }
 
-// Every region that is wanted stands in the table once, in the forms by one prefix sum in order.
-static void insert_verify(insertion *p) {
+// Every region that is wanted is in the table once, in the forms by one prefix sum in order. Returns
+// how much is wrong.
+static tmap_u64 insert_verify(insertion *p) {
     const int ordered = p->form >= INSERT_CHAIN;
     tmap_u64 count, want = 0, bad = 0;
     tmap_u64 *entries = (tmap_u64 *)malloc(p->regions * 8ull + 8);
@@ -126,12 +127,8 @@ static void insert_verify(insertion *p) {
         bad += entries[i] >= p->regions || !insert_wanted((tmap_u32)entries[i]) ||
                seen[entries[i]]++ || (ordered && i && entries[i] <= entries[i - 1]);
     }
-    if (bad || count != want) {
-        fprintf(stderr, "%s of %u regions: WRONG, %llu, not %llu\n", insert_names[p->form],
-                p->regions, count, want);
-        exit(1);
-    }
     free(entries), free(seen);
+    return bad + (count != want);
 }
 
 static void sweep_insert(sweep *s) {
@@ -147,18 +144,15 @@ static void sweep_insert(sweep *s) {
     p.table.count = p.words, p.table.capacity = most;
     for (p.regions = s->cpu ? 1000 : 1u << 10; p.regions <= most; p.regions *= 4)
         for (p.form = 0; p.form < INSERTS; ++p.form) {
-            char row[384];
-            bench_time t;
+            bench_row row = bench_row_begin(&s->d, "insert", insert_names[p.form], "table");
+            bench_key(&row, "size", "%u", p.regions);
+            if (!bench_wants(&s->d, &row)) continue;
             p.tiles = (p.regions + INSERT_THREADS - 1) / INSERT_THREADS;
-            insert_verify(&p);
-            t = bench_measure(insert_run, &p, s->o.budget_ms);
-            snprintf(row, sizeof row,
-                     "\"work\": \"insert\", \"variant\": \"%s\", \"domain\": \"table\", \"size\": "
-                     "%u, \"n\": %u, \"P\": 0.57, \"ms\": %.5f, \"noise_pct\": %.2f, \"verified\": "
-                     "true",
-                     insert_names[p.form], p.regions, p.regions, t.ms, t.noise_pct);
-            bench_results_row(&s->results, row);
-            printf("| %u regions | %s | %.5f ms |\n", p.regions, insert_names[p.form], t.ms);
+            bench_verify(&row, insert_verify(&p), "regions");
+            bench_key(&row, "n", "%u", p.regions);
+            bench_key(&row, "P", "0.57");
+            bench_time_row(&row, insert_run, &p);
+            bench_row_end(&s->d, &row);
         }
     CHECK(cudaFree(p.table.entries));
     CHECK(cudaFree(p.words));
@@ -236,7 +230,6 @@ static void sweep_order(sweep *s, const size *z) {
     p.truth = s->truth, p.out = s->out, p.n = z->n, p.side = SIDE;
     p.job = tmapi_mandelbrot_f32_job_make(&m);
     for (int order = 0; order < ORDERS; ++order) {
-        ask_tally t;
         p.count = 0;
         for (tmap_u64 i = 0; i < regions; ++i) {
             tmap_xy at = {(tmap_u32)(i % parts), (tmap_u32)(i / parts)};
@@ -254,26 +247,22 @@ static void sweep_order(sweep *s, const size *z) {
         for (tmap_u32 i = 0; i < p.count; ++i) list[i] = places[i].where;
         CHECK(cudaMemcpy(p.list, list, p.count * 8ull, cudaMemcpyHostToDevice));
         for (p.compute = 0; p.count && p.compute < 2; ++p.compute) {
-            char row[512];
-            bench_time time;
+            bench_row row = bench_row_begin(&s->d, "order", order_names[order], "mandelbrot");
+            ask_tally t;
+            bench_key(&row, "size", "%u", z->n);
+            bench_key_text(&row, "what", p.compute ? "compute" : "copy");
+            if (!bench_wants(&s->d, &row)) continue;
             CHECK(cudaMemset(s->out, ASK_POISON_BYTE, pixels * sizeof(int)));
             order_run(&p);
             t = ask_tally_of(s->out, s->truth, pixels, s->tally);
-            if (t.poison != pixels - (tmap_u64)p.count * SIDE * SIDE || t.differ != t.poison) {
-                fprintf(stderr, "%s n=%u: WRONG, %llu pixels\n", order_names[order], z->n,
-                        t.differ);
-                exit(1);
-            }
-            time = bench_measure(order_run, &p, s->o.budget_ms);
-            snprintf(row, sizeof row,
-                     "\"work\": \"order\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", "
-                     "\"size\": %u, \"n\": %u, \"dwell\": %u, \"side\": %d, \"leaves\": %u, "
-                     "\"what\": \"%s\", \"ms\": %.5f, \"noise_pct\": %.2f, \"verified\": true",
-                     order_names[order], z->n, z->n, s->o.dwell, SIDE, p.count,
-                     p.compute ? "compute" : "copy", time.ms, time.noise_pct);
-            bench_results_row(&s->results, row);
-            printf("| %u | %s | %u leaves of side %d, %s | %.4f |\n", z->n, order_names[order],
-                   p.count, SIDE, p.compute ? "computed" : "copied", time.ms);
+            if (t.poison != pixels - (tmap_u64)p.count * SIDE * SIDE || t.differ != t.poison)
+                bench_wrong(&row, "%llu pixels", t.differ);
+            row.verified = 1;
+            row_size(&row, z->n, s->o.dwell);
+            bench_key(&row, "side", "%d", SIDE);
+            bench_key(&row, "leaves", "%u", p.count);
+            bench_time_row(&row, order_run, &p);
+            bench_row_end(&s->d, &row);
         }
     }
     CHECK(cudaFree(several));

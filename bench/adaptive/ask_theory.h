@@ -4,7 +4,7 @@
 #ifndef BENCH_ASK_THEORY_H
 #define BENCH_ASK_THEORY_H
 
-#include "../results.h"
+#include "../driver.h"
 
 #include <threadmap/papers/ask_model.h>
 
@@ -40,30 +40,33 @@ static double ask_theory_best(const ask_theory *t, tmap_u64 n, tmap_u32 fixed) {
     return tmap_ask_model_search(&m, &list, t->goal, &value) ? 0 : value;
 }
 
-static void ask_theory_row(bench_results *results, const ask_theory *t) {
+static void ask_theory_row(bench_driver *d, const ask_theory *t) {
     static const char *const goals[] = {"omega", "sbr", "mbr"};
-    char row[2048], x[512] = "", y[512] = "";
-    int along_n = t->axis[0] == 'n';
+    bench_row row = bench_row_begin(d, "theory", goals[t->goal], "mandelbrot");
+    char x[512] = "", y[512] = "";
+    const int along_n = t->axis[0] == 'n';
+    bench_key_text(&row, "axis", t->axis);
+    bench_key_text(&row, "parameter", t->parameter);
+    bench_key(&row, "value", "%.10g", t->value);
+    if (!bench_wants(d, &row)) return;
     for (int i = 0; i < (along_n ? 25 : ASK_THEORY_VALUES); ++i) {
         double at = along_n ? (double)(256ull << i) : ask_theory_values[i];
         double value = along_n ? ask_theory_best(t, 256ull << i, 0)
                                : ask_theory_best(t, 1ull << 24, ask_theory_values[i]);
         if (!(value > 0)) continue;
-        snprintf(x + strlen(x), sizeof x - strlen(x), "%s%.0f", *x ? ", " : "", at);
-        snprintf(y + strlen(y), sizeof y - strlen(y), "%s%.5g", *y ? ", " : "", value);
+        snprintf(x + strlen(x), sizeof x - strlen(x), "%s%.0f", *x ? "," : "", at);
+        snprintf(y + strlen(y), sizeof y - strlen(y), "%s%.5g", *y ? "," : "", value);
     }
-    snprintf(row, sizeof row,
-             "\"work\": \"theory\", \"variant\": \"%s\", \"domain\": \"mandelbrot\", \"axis\": "
-             "\"%s\", \"parameter\": \"%s\", \"value\": %.10g, \"x\": [%s], \"y\": [%s]",
-             goals[t->goal], t->axis, t->parameter, t->value, x, y);
-    bench_results_row(results, row);
+    bench_key(&row, "x", "[%s]", x);
+    bench_key(&row, "y", "[%s]", y);
+    bench_row_end(d, &row);
 }
 
 // All curves: also g, r and B at several n, and times with other numbers of multiprocessors (q) and
 // of their cores (c), which Omega does not know. What is not varied: A = 8, P = 0.7, lambda = 100,
 // 128 multiprocessors of 64 cores, n = 2^24. These and the values below are those of the authors'
 // scripts/theo-genplots.sh.
-static void ask_theory_rows(bench_results *results) {
+static void ask_theory_rows(bench_driver *d) {
     static const char *const axes[] = {"n", "g", "r", "B"};
     static const char *const parameters[] = {"P", "A", "lambda", "n", "q", "c"};
     static const double values[6][ASK_THEORY_CURVES] = {
@@ -77,7 +80,7 @@ static void ask_theory_rows(bench_results *results) {
                 if (parameter > 3 && goal == TMAP_ASK_OMEGA) continue;
                 for (int i = 0; i < ASK_THEORY_CURVES; ++i) {
                     ask_theory t = {goal, axes[axis], parameters[parameter], values[parameter][i]};
-                    ask_theory_row(results, &t);
+                    ask_theory_row(d, &t);
                 }
             }
 }
