@@ -13,25 +13,11 @@
 // others against each other in every voxel, and their counts; up to n = 256 against the same rule
 // run serially on the host, counts of all levels included. Differences from the exhaustive volume
 // are counted.
-//
-// bench_ask3 --help lists the options.
-#include "../options.h"
-#include "../results.h"
+#include "../driver.h"
 #include "ask3_dp.h"
 #include "ask_tally.h"
 
 #include <threadmap/papers/ask_sbr.h>
-
-static const char usage[] =
-    "usage: bench_ask3 [--n N,N,...] [--g G,...] [--r R,...] [--B B,...] [--threads T,...]\n"
-    "                  [--dwell D] [--budget MS] [--bytes N] [--out FILE] [--quick]\n"
-    "  --n        sides of the volume (256,512,1024)\n"
-    "  --g, --r, --B  subdivisions (4,8,16; 2,4; 4,8)\n"
-    "  --threads  of a block of ask_sbr and dp, up to 256 (64,128,256)\n"
-    "  --dwell    the most steps of a voxel (256)\n"
-    "  --budget   milliseconds of samples of a time (20)\n"
-    "  --bytes    memory for the bandwidths\n"
-    "  --quick    --n 128,256 --g 4,8 --threads 128 --budget 10, where these are not given\n";
 
 enum { EXHAUSTIVE, ASK, ASK_SBR, DP };
 static const char *const variant_names[] = {"exhaustive", "ask", "ask_sbr", "dp"};
@@ -65,17 +51,13 @@ static __global__ void __launch_bounds__(256) julia3_sbr(tmap_ask_run run, julia
 // ---- a job --------------------------------------------------------------------------------------
 
 typedef struct sweep {
+    bench_driver d;
     bench_numbers n, g, r, b, threads;
-    tmap_u32 dwell;
-    double budget_ms;
-    bench_ceilings ceilings;
-    bench_results results;
+    tmap_u64 dwell;
     int *out, *truth; // n^3 each
     int *host[2];     // the serial algorithm's: the exhaustive volume, and what it makes of it
     ask_tally *tally; // on the device
     tmap_u64 *lost;   // on the device
-    double plain_ms;  // the exhaustive volume of this size
-    int done, all;
 } sweep;
 
 typedef struct job {
@@ -87,6 +69,7 @@ typedef struct job {
     tmap_ask_workspace workspace;
     tmap_ask_plan plan;
     tmap_u64 lost; // launches of the last drawing
+    bench_row row;
 } job;
 
 static void job_run(void *context) {
@@ -110,9 +93,7 @@ static void job_run(void *context) {
 }
 
 static void wrong(const job *j, const char *what, tmap_u64 count) {
-    fprintf(stderr, "%s n=%u (%u,%u,%u): WRONG, %s: %llu\n", variant_names[j->variant],
-            j->problem.n, j->a.g, j->a.r, j->a.b, what, count);
-    exit(1);
+    bench_wrong(&j->row, "%s: %llu", what, count);
 }
 
 static tmap_u64 voxels_of(const job *j) {
@@ -211,37 +192,53 @@ static void job_verify_serially(job *j, const tmap_ask_counts *got) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// Writes a row of a timed job; the line of the table is the same.
-static void job_row(job *j, bench_time t, tmap_u64 differ) {
-    sweep *s = j->s;
-    char row[640], plan[128] = "";
-    const double limit = 1e-9 * 4 * (double)voxels_of(j) / s->ceilings.fill_tbs;
-    if (j->variant == EXHAUSTIVE)
-        snprintf(plan, sizeof plan, ", \"block\": \"%ux%ux%u\"", shapes[j->shape][0],
-                 shapes[j->shape][1], shapes[j->shape][2]);
-    else
-        snprintf(plan, sizeof plan,
-                 ", \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u, \"threads\": %u, \"differ\": "
-                 "%llu",
-                 j->a.g, j->a.r, j->a.b, j->workspace.domain.levels, j->threads, differ);
-    snprintf(row, sizeof row,
-             "\"work\": \"julia3\", \"variant\": \"%s\", \"domain\": \"julia3\", \"size\": %u, "
-             "\"n\": %u, \"dwell\": %u, \"dtype\": \"f32\", \"ms\": %.5f, \"noise_pct\": %.2f, "
-             "\"limit_ms\": %.5f, \"limit_pct\": %.1f, \"verified\": true%s",
-             variant_names[j->variant], j->problem.n, j->problem.n, s->dwell, t.ms, t.noise_pct,
-             limit, 100 * limit / t.ms, plan);
-    bench_results_row(&s->results, row);
-    printf("| %u | %s | (%u, %u, %u) | %u | %.4f | %.2f | %llu |\n", j->problem.n,
-           variant_names[j->variant], j->a.g, j->a.r, j->a.b, j->threads, t.ms, s->plain_ms / t.ms,
-           differ);
-    fflush(stdout);
+// A row of a job's size and subdivision.
+static bench_row job_row_of(const job *j, const char *work) {
+    bench_row row = bench_row_begin(&j->s->d, work, variant_names[j->variant], "julia3");
+    bench_key(&row, "size", "%u", j->problem.n);
+    if (j->variant == EXHAUSTIVE) {
+        bench_key(&row, "block", "\"%ux%ux%u\"", shapes[j->shape][0], shapes[j->shape][1],
+                  shapes[j->shape][2]);
+        return row;
+    }
+    bench_key(&row, "g", "%u", j->a.g);
+    bench_key(&row, "r", "%u", j->a.r);
+    bench_key(&row, "B", "%u", j->a.b);
+    return row;
+}
+
+// Begins the row of a volume. Returns 1 if it is wanted.
+static int job_wants(job *j) {
+    j->row = job_row_of(j, "julia3");
+    if (j->variant != EXHAUSTIVE) bench_key(&j->row, "threads", "%u", j->threads);
+    return bench_wants(&j->s->d, &j->row);
+}
+
+// Times a job that has been verified, and writes its row.
+static void job_row(job *j, tmap_u64 differ) {
+    bench_row *row = &j->row;
+    row->verified = 1;
+    row->limit_ms = 1e-9 * 4 * (double)voxels_of(j) / j->s->d.ceilings.fill_tbs;
+    bench_time_row(row, job_run, j);
+    bench_key(row, "n", "%u", j->problem.n);
+    bench_key(row, "dwell", "%llu", j->s->dwell);
+    bench_key_text(row, "dtype", "f32");
+    if (j->variant != EXHAUSTIVE) {
+        bench_key(row, "levels", "%u", j->workspace.domain.levels);
+        bench_key(row, "differ", "%llu", differ);
+    }
+    bench_row_end(&j->s->d, row);
 }
 
 // The tables of a subdivision: entries that equation 27 has for a level, G_i r^3; children that
 // there are; and regions in the library's table, which are those that subdivide. Level tau - 1
 // writes no table.
-static void olt_row(const job *j, const tmap_ask_counts *c) {
-    char row[1024], list[4][160] = {"", "", "", ""};
+static void olt_row(const job *j, bench_row *row, const tmap_ask_counts *c) {
+    static const char *const keys[] = {"regions", "equation_bytes", "children_bytes",
+                                       "table_bytes"};
+    static const char *const sums[] = {"olt_bytes_equation", "olt_bytes_children",
+                                       "olt_bytes_here"};
+    char list[4][160] = {"", "", "", ""};
     const tmap_u64 children = (tmap_u64)j->a.r * j->a.r * j->a.r;
     tmap_u64 sum[3] = {0, 0, 0};
     for (tmap_u32 l = 0; l < c->levels; ++l) {
@@ -249,43 +246,33 @@ static void olt_row(const job *j, const tmap_ask_counts *c) {
         const tmap_u64 cut = c->level[l].subdivided;
         const tmap_u64 bytes[3] = {regions * children * ENTRY, cut * children * ENTRY, cut * ENTRY};
         if (strlen(list[0]) + 48 > sizeof list[0]) return;
-        sprintf(list[0] + strlen(list[0]), "%s%llu", l ? ", " : "", regions);
+        sprintf(list[0] + strlen(list[0]), "%s%llu", l ? "," : "", regions);
         for (int k = 0; k < 3 && l + 1 < c->levels; ++k) {
-            sprintf(list[1 + k] + strlen(list[1 + k]), "%s%llu", l ? ", " : "", bytes[k]);
+            sprintf(list[1 + k] + strlen(list[1 + k]), "%s%llu", l ? "," : "", bytes[k]);
             sum[k] += bytes[k];
         }
     }
-    snprintf(
-        row, sizeof row,
-        "\"work\": \"olt3\", \"variant\": \"ask\", \"domain\": \"julia3\", \"size\": %u, \"n\": "
-        "%u, \"dwell\": %u, \"g\": %u, \"r\": %u, \"B\": %u, \"levels\": %u, \"regions\": [%s], "
-        "\"equation_bytes\": [%s], \"children_bytes\": [%s], \"table_bytes\": [%s], "
-        "\"olt_bytes_equation\": %llu, \"olt_bytes_children\": %llu, \"olt_bytes_here\": %llu, "
-        "\"workspace_bytes\": %llu, \"verified\": true",
-        j->problem.n, j->problem.n, j->s->dwell, j->a.g, j->a.r, j->a.b, c->levels, list[0],
-        list[1], list[2], list[3], sum[0], sum[1], sum[2], j->workspace.memory.bytes);
-    bench_results_row(&j->s->results, row);
+    bench_key(row, "n", "%u", j->problem.n);
+    bench_key(row, "dwell", "%llu", j->s->dwell);
+    bench_key(row, "levels", "%u", c->levels);
+    for (int k = 0; k < 4; ++k) bench_key(row, keys[k], "[%s]", list[k]);
+    for (int k = 0; k < 3; ++k) bench_key(row, sums[k], "%llu", sum[k]);
+    bench_key(row, "workspace_bytes", "%llu", j->workspace.memory.bytes);
+    row->verified = 1; // as the counts are
+    bench_row_end(&j->s->d, row);
 }
 
 // ---- a size -------------------------------------------------------------------------------------
 
 // The exhaustive volume: the baseline in its best block shape, and the truth of this size.
 static void sweep_exhaustive(sweep *s, tmap_u32 n) {
-    job j;
+    static job j;
     tmap_u64 hash = 0, state = 1, bad = 0;
     memset(&j, 0, sizeof j);
-    j.s = s, j.problem = julia3_make(n, s->dwell, s->truth), j.threads = 256;
-    s->plain_ms = 0;
-    for (j.shape = 0; j.shape < SHAPES; ++j.shape) {
-        bench_time t;
-        ask_tally tally = job_draw(&j, NULL);
-        if (hash && tally.hash != hash) wrong(&j, "not the volume of the others", 1);
-        hash = tally.hash;
-        t = bench_measure(job_run, &j, s->budget_ms);
-        if (s->plain_ms == 0 || t.ms < s->plain_ms) s->plain_ms = t.ms;
-        job_row(&j, t, 0);
-    }
-    for (int i = 0; i < 4000; ++i) {
+    j.s = s, j.problem = julia3_make(n, (tmap_u32)s->dwell, s->truth), j.threads = 256;
+    j.row = job_row_of(&j, "julia3");
+    if (!s->d.list) hash = job_draw(&j, NULL).hash;
+    for (int i = 0; i < 4000 && !s->d.list; ++i) {
         tmap_u64 at;
         int value;
         state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -294,10 +281,15 @@ static void sweep_exhaustive(sweep *s, tmap_u32 n) {
         CHECK(cudaMemcpy(&value, s->truth + at, sizeof value, cudaMemcpyDeviceToHost));
         bad += value != julia3_dwell(&j.problem, where);
     }
-    if (bad) wrong(&j, "voxels that are not the host's", bad);
+    bench_verify(&j.row, bad, "voxels that are not the host's");
     if (n <= SERIAL_N)
         CHECK(
             cudaMemcpy(s->host[0], s->truth, voxels_of(&j) * sizeof(int), cudaMemcpyDeviceToHost));
+    for (j.shape = 0; j.shape < SHAPES; ++j.shape) {
+        if (!job_wants(&j)) continue;
+        if (job_draw(&j, NULL).hash != hash) wrong(&j, "not the volume of the others", 1);
+        job_row(&j, 0);
+    }
 }
 
 static void job_plan(job *j) {
@@ -307,18 +299,16 @@ static void job_plan(job *j) {
                             : tmap_ask_sbr_plan_make(&j->workspace, &kernels, &j->plan));
 }
 
-// One variant of a subdivision: verified against the others' volume, and timed. *c: of the levels,
-// if counted; *hash: 0 for the first.
-static void sweep_variant(job *j, tmap_u64 *hash, tmap_ask_counts *c) {
+// One variant of a subdivision, whose row has begun: verified against the others' volume, and timed,
+// if that is wanted. *c: of the levels, if counted; *hash: 0 for the first.
+static void sweep_variant(job *j, int wanted, tmap_u64 *hash, tmap_ask_counts *c) {
     sweep *s = j->s;
     tmap_ask_counts got;
     ask_tally t;
-    bench_progress(s->done, s->all, variant_names[j->variant]);
     if (j->variant != DP) job_plan(j);
     t = job_draw(j, s->truth);
     if (j->lost) {
-        printf("| %u | dp | (%u, %u, %u) | %u | %llu launches lost: no time |\n", j->problem.n,
-               j->a.g, j->a.r, j->a.b, j->threads, j->lost);
+        bench_left_out(&j->row, "%llu launches lost", j->lost);
         return;
     }
     if (*hash && t.hash != *hash) wrong(j, "not the volume of the others", 1);
@@ -332,103 +322,90 @@ static void sweep_variant(job *j, tmap_u64 *hash, tmap_ask_counts *c) {
             wrong(j, "counts of levels", 1);
     }
     *hash = t.hash;
-    job_row(j, bench_measure(job_run, j, s->budget_ms), t.differ);
+    if (wanted) job_row(j, t.differ);
 }
 
 static void sweep_subdivision(sweep *s, tmap_u32 n, tmap_ask_params a) {
+    enum { VARIANTS = BENCH_DP ? 2 : 1 }; // beside ASK, in blocks of several sizes
+    static bench_row rows[VARIANTS * BENCH_NUMBERS];
     const tmap_ask_box box = {n, n, n};
+    const int all = VARIANTS * s->threads.count;
+    int wanted[VARIANTS * BENCH_NUMBERS], first, tables, any;
     tmap_ask_domain domain;
     tmap_ask_counts c;
     tmap_u64 hash = 0, children = 0;
-    job j;
-    ++s->done;
+    bench_row ask, olt;
+    static job j;
     if (tmap_ask_domain_make(box, a, &domain) || domain.levels < 2) return;
     memset(&j, 0, sizeof j);
     memset(&c, 0, sizeof c);
-    j.s = s, j.a = a, j.problem = julia3_make(n, s->dwell, s->out), j.threads = 256;
-    CHECK(tmap_ask_workspace_create(box, a, 0, &j.workspace));
+    j.s = s, j.a = a, j.problem = julia3_make(n, (tmap_u32)s->dwell, s->out), j.threads = 256;
     j.variant = ASK;
-    sweep_variant(&j, &hash, &c);
-    olt_row(&j, &c);
+    first = job_wants(&j), ask = j.row;
+    olt = job_row_of(&j, "olt3"), tables = bench_wants(&s->d, &olt);
+    any = first || tables;
+    for (int k = 0; k < all; ++k) {
+        j.variant = ASK_SBR + k / s->threads.count;
+        j.threads = s->threads.value[k % s->threads.count];
+        any |= wanted[k] = job_wants(&j);
+        rows[k] = j.row;
+    }
+    if (!any) return;
+    CHECK(tmap_ask_workspace_create(box, a, 0, &j.workspace));
+    j.variant = ASK, j.threads = 256, j.row = ask;
+    sweep_variant(&j, first, &hash, &c);
+    if (tables) olt_row(&j, &olt, &c);
     for (tmap_u32 l = 0; l < c.levels; ++l) children += c.level[l].subdivided;
-    for (j.variant = ASK_SBR; j.variant <= (BENCH_DP ? DP : ASK_SBR); ++j.variant)
-        for (int i = 0; i < s->threads.count; ++i) {
-            j.threads = s->threads.value[i];
-            if (j.variant == DP && children > PENDING) continue; // the most of the paper's scripts
-            sweep_variant(&j, &hash, &c);
-        }
+    for (int k = 0; k < all; ++k) {
+        j.variant = ASK_SBR + k / s->threads.count;
+        j.threads = s->threads.value[k % s->threads.count], j.row = rows[k];
+        if (!wanted[k] || (j.variant == DP && children > PENDING)) continue; // as in the scripts
+        sweep_variant(&j, 1, &hash, &c);
+    }
     CHECK(tmap_ask_workspace_destroy(&j.workspace));
 }
 
-// ---- the command line ---------------------------------------------------------------------------
-
-int main(int argc, char **argv) {
-    static sweep s;
-    const bench_numbers n = {{256, 512, 1024}, 3}, g = {{4, 8, 16}, 3}, r = {{2, 4}, 2};
-    const bench_numbers b = {{4, 8}, 2}, threads = {{64, 128, 256}, 3};
-    const bench_numbers few_n = {{128, 256}, 2}, few_g = {{4, 8}, 2}, one = {{128}, 1};
-    const int quick = bench_quick(&argc, argv, usage);
-    const char *out = NULL;
-    tmap_u64 bytes = 4ull << 30, most = 0, serial_most = 0;
+// Memory for the largest volume, and as many launches of launches as there may be.
+static void sweep_begin(sweep *s) {
+    tmap_u64 most = 0, serial_most = 0;
     size_t pending = PENDING;
-    int devices = 0;
-    bench_program = "bench_ask3";
-    s.n = quick ? few_n : n, s.g = quick ? few_g : g, s.r = r, s.b = b;
-    s.threads = quick ? one : threads, s.dwell = 256, s.budget_ms = quick ? 10 : 20;
-    for (int i = 1; i < argc; i += 2) {
-        const char *option = argv[i], *p = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!p) bench_bad(option, p);
-        if (!strcmp(option, "--n"))
-            s.n = bench_numbers_of(option, p, 4, 2048);
-        else if (!strcmp(option, "--g"))
-            s.g = bench_numbers_of(option, p, 1, 256);
-        else if (!strcmp(option, "--r"))
-            s.r = bench_numbers_of(option, p, 2, 64);
-        else if (!strcmp(option, "--B"))
-            s.b = bench_numbers_of(option, p, 1, 1024);
-        else if (!strcmp(option, "--threads"))
-            s.threads = bench_numbers_of(option, p, 32, 256);
-        else if (!strcmp(option, "--dwell"))
-            s.dwell = (tmap_u32)bench_number(option, p, 1, 1u << 30);
-        else if (!strcmp(option, "--budget"))
-            s.budget_ms = (double)bench_number(option, p, 1, 100000);
-        else if (!strcmp(option, "--bytes"))
-            bytes = bench_number(option, p, 1 << 16, 1ull << 40);
-        else if (!strcmp(option, "--out"))
-            out = p;
-        else
-            bench_bad(option, p);
-    }
-    for (int i = 0; i < s.threads.count; ++i)
-        if (s.threads.value[i] % 32) bench_bad("--threads", "not a multiple of 32");
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        printf("SKIP: no GPU\n");
-        return 77;
-    }
-    s.ceilings = bench_measure_ceilings((size_t)bytes);
-    if (bench_results_open(&s.results, out, "ask3", s.ceilings)) bench_bad("--out", out);
-    for (int i = 0; i < s.n.count; ++i) {
-        const tmap_u64 side = s.n.value[i], all = side * side * side * sizeof(int);
+    for (int i = 0; i < s->n.count; ++i) {
+        const tmap_u64 side = s->n.value[i], all = side * side * side * sizeof(int);
         if (all > most) most = all;
         if (side <= SERIAL_N && all > serial_most) serial_most = all;
     }
-    CHECK(cudaMalloc((void **)&s.out, most));
-    CHECK(cudaMalloc((void **)&s.truth, most));
-    CHECK(cudaMalloc((void **)&s.tally, sizeof *s.tally));
-    CHECK(cudaMalloc((void **)&s.lost, sizeof *s.lost));
+    CHECK(cudaMalloc((void **)&s->out, most));
+    CHECK(cudaMalloc((void **)&s->truth, most));
+    CHECK(cudaMalloc((void **)&s->tally, sizeof *s->tally));
+    CHECK(cudaMalloc((void **)&s->lost, sizeof *s->lost));
     for (int i = 0; i < 2; ++i)
-        if (serial_most && !(s.host[i] = (int *)malloc(serial_most))) {
+        if (serial_most && !(s->host[i] = (int *)malloc(serial_most))) {
             fprintf(stderr, "out of memory\n");
-            return 1;
+            exit(1);
         }
     while (BENCH_DP && pending > 2048 &&
            cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
         (void)cudaGetLastError();
         pending /= 2;
     }
-    s.all = s.n.count * s.g.count * s.r.count * s.b.count;
-    puts("| n | approach | (g, r, B) | threads | ms | x exhaustive | differ |\n"
-         "| --- | --- | --- | --- | --- | --- | --- |");
+}
+
+int main(int argc, char **argv) {
+    static sweep s;
+    const bench_option options[] = {
+        {"--n", "sides of the volume", "256,512,1024", "128,256", BENCH_LIST, &s.n, 4, 2048},
+        {"--g", "parts of the volume's side", "4,8,16", "4,8", BENCH_LIST, &s.g, 1, 256},
+        {"--r", "parts of a region's side", "2,4", 0, BENCH_LIST, &s.r, 2, 64},
+        {"--B", "sides of regions that are not cut", "4,8", 0, BENCH_LIST, &s.b, 1, 1024},
+        {"--threads", "of a block of ask_sbr and dp", "64,128,256", "128", BENCH_LIST, &s.threads,
+         32, 256},
+        {"--dwell", "most steps of a voxel", "256", 0, BENCH_NUMBER, &s.dwell, 1, 1u << 30}};
+    s.d.name = "ask3", s.d.options = options, s.d.option_count = 6;
+    s.d.budget = "20", s.d.quick_budget = "10";
+    bench_begin(&s.d, argc, argv);
+    for (int i = 0; i < s.threads.count; ++i)
+        if (s.threads.value[i] % 32) bench_bad("--threads", "not a multiple of 32");
+    sweep_begin(&s);
     for (int i = 0; i < s.n.count; ++i) {
         sweep_exhaustive(&s, s.n.value[i]);
         for (int k = 0; k < s.g.count; ++k)
@@ -443,6 +420,5 @@ int main(int argc, char **argv) {
     CHECK(cudaFree(s.truth));
     CHECK(cudaFree(s.tally));
     CHECK(cudaFree(s.lost));
-    if (bench_results_close(&s.results)) bench_bad("--out", out);
-    return 0;
+    return bench_end(&s.d);
 }
