@@ -14,7 +14,7 @@
 //     bench_key(&row, "hits", "%llu", hits);                // after the question: no part of the name
 //     bench_row_end(d, &row);
 //
-// A row that nothing has verified is not timed. The file of the results appears whole or not at all
+// A row that nothing has verified is not written. The file of the results appears whole or not at all
 // (output.h).
 #ifndef BENCH_DRIVER_H
 #define BENCH_DRIVER_H
@@ -232,6 +232,9 @@ static void bench_open(bench_driver *d) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
+// The compiler compares what is printed with its format, which is argument number `at`.
+#define BENCH_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+
 typedef struct bench_row {
     const char *work, *variant;
     double budget_ms, limit_ms; // limit_ms: the least time that is possible, or 0
@@ -244,11 +247,7 @@ typedef struct bench_row {
 
 // Appends a key, whose value is given as to printf. Until the row is asked for, its name gets the
 // value, too.
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-bench_key(bench_row *row, const char *key, const char *format, ...) {
+BENCH_FORMAT(3) static void bench_key(bench_row *row, const char *key, const char *format, ...) {
     char value[1100];
     const size_t name = strlen(row->name), keys = strlen(row->keys);
     va_list arguments;
@@ -279,6 +278,14 @@ static bench_row bench_row_begin(const bench_driver *d, const char *work, const 
     return row;
 }
 
+// The name without its outer slashes; until the next call.
+static const char *bench_row_name(const bench_row *row) {
+    static char name[sizeof row->name];
+    const size_t length = strlen(row->name);
+    snprintf(name, sizeof name, "%.*s", length > 2 ? (int)length - 2 : 0, row->name + 1);
+    return name;
+}
+
 // 1 if the row is to be measured, now. With --list its name is printed instead.
 static int bench_wants(bench_driver *d, bench_row *row) {
     char part[64];
@@ -290,23 +297,19 @@ static int bench_wants(bench_driver *d, bench_row *row) {
         if (!strstr(row->name, part)) return 0;
         p += length;
     }
-    if (d->list) printf("%.*s\n", (int)strlen(row->name) - 2, row->name + 1), ++d->rows;
+    if (d->list) puts(bench_row_name(row)), ++d->rows;
     if (!d->list && bench_late(d)) ++d->left_out;
     if (d->list || bench_late(d)) return 0;
     if (isatty(fileno(stderr)) || getenv("TMAP_PROGRESS"))
         fprintf(stderr, "\r%d rows, %.0f s, now %-60.60s\r", d->rows, bench_seconds(d),
-                row->name + 1);
+                bench_row_name(row));
     return 1;
 }
 
 // A row that is wanted and cannot be had: why, as to printf.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static inline void
-bench_left_out(const bench_row *row, const char *format, ...) {
+BENCH_FORMAT(2) static inline void bench_left_out(const bench_row *row, const char *format, ...) {
     va_list arguments;
-    printf("| %.*s | left out: ", (int)strlen(row->name) - 2, row->name + 1);
+    printf("| %s | left out: ", bench_row_name(row));
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
@@ -314,15 +317,10 @@ bench_left_out(const bench_row *row, const char *format, ...) {
 }
 
 // The end of a run in which a row is wrong; what is wrong is given as to printf.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3), noreturn))
-#endif
-static void
-bench_wrong(const bench_row *row, const char *format, ...) {
+BENCH_FORMAT(2) static void bench_wrong(const bench_row *row, const char *format, ...) {
     va_list arguments;
     fflush(stdout);
-    fprintf(stderr, "bench_%s: %.*s: WRONG, ", bench_name, (int)strlen(row->name) - 2,
-            row->name + 1);
+    fprintf(stderr, "bench_%s: %s: WRONG, ", bench_name, bench_row_name(row));
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -362,8 +360,7 @@ static void bench_row_end(bench_driver *d, bench_row *row) {
     if (row->verified) bench_key(row, "verified", "true");
     if (strlen(row->keys) + 2 > sizeof row->keys) bench_wrong(row, "too many keys");
     if (ms > 0) {
-        printf("| %-56.*s | %10.4f | %5.1f%% |", (int)strlen(row->name) - 2, row->name + 1, ms,
-               row->time.noise_pct);
+        printf("| %-56s | %10.4f | %5.1f%% |", bench_row_name(row), ms, row->time.noise_pct);
         if (row->unit)
             printf(" %9.4g %-10s |", row->each / ms, row->unit);
         else

@@ -6,7 +6,7 @@
 // A chosen picture is verified before it is timed: every pixel was written, and no more of them
 // differ from the exhaustive picture than subdivision may change.
 #include "../driver.h"
-#include "ask_check.h"
+#include "ask_tally.h"
 
 #include <threadmap/papers/mandelbrot_approaches.h>
 #include <threadmap/papers/mandelbrot_approaches_f64.h>

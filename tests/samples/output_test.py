@@ -6,6 +6,7 @@ files alone, as a whole, write through to pipes and devices, and refuse a file t
     output_test.py FOLDER SUFFIX [--quick] [--bench PROGRAM ARGUMENT...]
 """
 import functools
+import json
 import os
 import select
 import signal
@@ -210,7 +211,38 @@ def benches():
     if not os.path.islink('link') or b'"rows"' not in read('file'):
         fail('a benchmark replaces a link')
     os.remove('link')
+    rows_of_bench()
     os.remove('file')
+
+
+def rows_of_bench():
+    """--list has the rows that a run has, --filter those with all its texts; without a row there is
+    no file."""
+    def result(*more):
+        r = subprocess.run([*bench, *more], capture_output=True, text=True, check=False)
+        return r.returncode, r.stdout.splitlines()
+
+    rows = json.loads(read('file'))['rows']
+    status, names = result('--list')
+    if status or [n.split('/')[:3] for n in names] != \
+            [[row['work'], row['variant'], row['domain']] for row in rows]:
+        fail('--list has other rows than a run', status, names[:3], len(names), len(rows))
+    if not all(row['verified'] is True and row['ms'] >= 0 for row in rows):
+        fail('a row without a verified time')
+    texts = ['/edm/', '/8/8/']
+    want = [n for n in names if all(text in f'/{n}/' for text in texts)]
+    status, found = result('--filter', ','.join(texts), '--out', 'file')
+    found = [line.split()[1] for line in found if line.startswith('| edm/')]
+    if status or not 0 < len(want) < len(names) or found != want:
+        fail('--filter', status, found, want)
+    if len(json.loads(read('file'))['rows']) != len(want):
+        fail('--filter and --out have other rows')
+    write('file')
+    for more in (('--filter', '/edm/,none'), ('--work', 'ed'), ('--variants', 'none'),
+                 ('--budget', 'x'), ('--n', '0'), ('--none', '1'), ('--out',)):
+        status, _ = result('--out', 'file', *more)
+        if status != 2 or read('file') != OLD:
+            fail(f'{more}: status {status}, or the file has changed')
 
 
 def main():
