@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// driver.h: what a benchmark is made of besides its kernels: options, rows, a table on the terminal,
-// and the results as JSON, in the form that bench/README.md describes.
+// driver.h: what a benchmark has besides its kernels: options, rows, a table on the terminal, and
+// the results as JSON, in the form that bench/README.md describes.
 //
 // A benchmark is a table of options and loops over its rows. A loop begins a row, names it by keys,
 // and asks whether it is wanted; prepares it, verifies it on poisoned memory, times and ends it:
@@ -11,11 +11,11 @@
 //     bench_verify(&row, wrong_pairs_of(...), "pairs");     // one that is wrong ends the program
 //     row.limit_ms = bytes / bandwidth;
 //     bench_time_row(&row, body, context);                  // ms, noise_pct, limit_ms, limit_pct
-//     bench_key(&row, "hits", "%llu", hits);                // after the question: no part of the name
+//     bench_key(&row, "hits", "%llu", hits);                // asked before: no part of the name
 //     bench_row_end(d, &row);
 //
-// A row that nothing has verified is not written. The file of the results appears whole or not at all
-// (output.h).
+// A row that nothing has verified is not written. The file of the results appears whole or not at
+// all (output.h).
 #ifndef BENCH_DRIVER_H
 #define BENCH_DRIVER_H
 
@@ -108,9 +108,9 @@ static int bench_listed(const char *list, const char *name) {
 
 // ---- the driver ---------------------------------------------------------------------------------
 
-// The first members are the benchmark's: its name, its options, texts of milliseconds for a time, by
-// default and with --quick, and of seconds after which nothing new starts (null: no limit); queued:
-// whether all work of a sample is queued before any of it begins (timing.h). The others are read.
+// The benchmark sets the first members: its name and options; the defaults of --budget and --limit,
+// as texts, without and with --quick (a null limit: there is none); queued: whether all work of a
+// sample is queued before any of it begins (timing.h). It reads the others.
 typedef struct bench_driver {
     const char *name;
     const bench_option *options;
