@@ -881,11 +881,11 @@ static inline void tmap_flood_slides_count(tmap_flood_slides *flood, int on) {
 }
 
 // Synchronizes with a flood that has ended and that counted. Sets *read to the bytes of heights and
-// cells that its threads read in global memory, from beginning to end; not of sources, tables, kinds
-// and counters, and not what naive reads of the neighbours of wet cells. Returns
-// cudaErrorInvalidValue for a null pointer, else the error of the copy or the stream. Example: line,
-// 128 x 128 cells of 16 bits, all wet, one source, 4 neighbours: 2 rounds of 4 movements read 131072
-// bytes, the beginning and the end 49152: 180224.
+// cells that its threads read in global memory, from beginning to end; not those of sources,
+// tables, kinds and counters, and not what naive reads of the neighbours of wet cells. Returns
+// cudaErrorInvalidValue for a null pointer, else the error of the copy or the stream. Example:
+// line, 128 x 128 cells of 16 bits, all wet, one source, 4 neighbours: 2 rounds of 4 movements read
+// 131072 bytes, the beginning and the end 49152: 180224.
 static inline cudaError_t tmap_flood_slides_reads(const tmap_flood_slides *flood, tmap_u64 *read,
                                                   cudaStream_t stream) {
     const tmapi_slides_state *s;
