@@ -60,7 +60,7 @@ static void answer(int format, const unsigned char *bytes, size_t size) {
     if (content_read(format, &in, &out) == 0) return say_content(format, &out);
     again.error = small, again.room = sizeof small;
     EXPECT(content_read(format, &again, &out) == -1 && !strncmp(small, error, sizeof small - 1),
-          "%s", error);
+           "%s", error);
     again = input_make(bytes, size, NULL, 0);
     EXPECT(content_read(format, &again, &out) == -1, "%s", error);
     EXPECT(content_poisoned(&out, sizeof out), "%s: the result is not as before", error);
@@ -77,7 +77,7 @@ static void answer_path(int format, const char *path) {
                            : state_read(path, &out.s, error, sizeof error);
     if (result == 0 && !error[0]) return say_content(format, &out);
     EXPECT(result == -1 && content_poisoned(&out, sizeof out), "%s: the result is not as before",
-          path);
+           path);
     printf("%s", error);
 }
 

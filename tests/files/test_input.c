@@ -50,17 +50,17 @@ static void check_numbers(void) {
     done = 1;
     for (unsigned i = 0; i < COUNT(known); ++i)
         EXPECT(text_number(text_of(known[i]), &value) == 0 && value == values[i], "%s: %.17g",
-              known[i], value);
+               known[i], value);
     EXPECT(text_number(text_of("-2.5d+2"), &value) == 0 && value == -250, "%.17g", value);
     EXPECT(text_number(text_of("1D0"), &value) == 0 && value == 1, "%.17g", value);
     value = 7;
     for (unsigned i = 0; i < COUNT(none); ++i)
         EXPECT(text_number(text_of(none[i]), &value) == -1 && value == 7, "%s: %.17g", none[i],
-              value);
+               value);
     char longest[65];
     memset(longest, '1', 64), longest[64] = 0;
-    EXPECT(text_number(text_of(longest), &value) == -1 && value == 7, "64 letters");
-    EXPECT(text_number(text_of(longest + 1), &value) == 0 && value > 1e62, "63 letters");
+    expect(text_number(text_of(longest), &value) == -1 && value == 7, "64 letters");
+    expect(text_number(text_of(longest + 1), &value) == 0 && value > 1e62, "63 letters");
     EXPECT(text_number(text_of("1e999"), &value) == 0 && value > 1e308, "%.17g", value);
     EXPECT(text_number(text_of("-Infinity"), &value) == 0 && value < -1e308, "%.17g", value);
     EXPECT(text_number(text_of("NaN"), &value) == 0 && isnan(value), "%.17g", value);
@@ -69,18 +69,18 @@ static void check_numbers(void) {
 
 static void check_whole(void) {
     input_u64 value = 7;
-    EXPECT(text_whole(text_of("18446744073709551615"), ~0ull, &value) == 0 && value == ~0ull,
-          "2^64 - 1");
-    EXPECT(text_whole(text_of("007"), 7, &value) == 0 && value == 7, "7");
-    EXPECT(text_whole(text_of("0"), 0, &value) == 0 && value == 0, "0");
+    expect(text_whole(text_of("18446744073709551615"), ~0ull, &value) == 0 && value == ~0ull,
+           "2^64 - 1");
+    expect(text_whole(text_of("007"), 7, &value) == 0 && value == 7, "7");
+    expect(text_whole(text_of("0"), 0, &value) == 0 && value == 0, "0");
     static const char *const none[] = {
         "", "-1", "+1", "1 ", "18446744073709551616", "99999999999999999999", "1e3"};
     value = 7;
     for (unsigned i = 0; i < COUNT(none); ++i)
         EXPECT(text_whole(text_of(none[i]), ~0ull, &value) == -1 && value == 7, "%s", none[i]);
-    EXPECT(text_whole(text_of("256"), 255, &value) == -1 &&
-              text_whole(text_of("1"), 0, &value) == -1,
-          "most");
+    expect(text_whole(text_of("256"), 255, &value) == -1 &&
+               text_whole(text_of("1"), 0, &value) == -1,
+           "most");
 }
 
 static void check_lines(void) {
@@ -89,19 +89,19 @@ static void check_lines(void) {
     text line = {NULL, 0}, word;
     EXPECT(text_line(&in, &line) && line.size == 7, "%llu", line.size);
     word = text_word(&line);
-    EXPECT(text_is(word, "one") && text_is(text_word(&line), "two") && !text_word(&line).size,
-          "words");
-    EXPECT(text_line(&in, &line) && !line.size && in.line == 2, "an empty line");
-    EXPECT(text_line(&in, &line) && text_is(text_trim(line), "three\vfour"), "a line");
-    EXPECT(text_line(&in, &line) && text_is(text_trim(line), "five") && in.line == 4,
-          "no line feed");
-    EXPECT(!text_line(&in, &line) && !text_line(&in, &line) && in.line == 4, "the end");
-    EXPECT(text_is(text_columns(text_of("ab cd  "), 3, 7), "cd"), "columns");
-    EXPECT(text_is(text_columns(text_of("abcd"), 4, 9), "d"), "the last column");
-    EXPECT(!text_columns(text_of("abcd"), 5, 9).size, "columns that are not there");
-    EXPECT(text_is(text_ending("a.b/c.PDB"), "pdb") && !text_ending("a.b/c").size &&
-              !text_ending("a.").size,
-          "endings");
+    expect(text_is(word, "one") && text_is(text_word(&line), "two") && !text_word(&line).size,
+           "words");
+    expect(text_line(&in, &line) && !line.size && in.line == 2, "an empty line");
+    expect(text_line(&in, &line) && text_is(text_trim(line), "three\vfour"), "a line");
+    expect(text_line(&in, &line) && text_is(text_trim(line), "five") && in.line == 4,
+           "no line feed");
+    expect(!text_line(&in, &line) && !text_line(&in, &line) && in.line == 4, "the end");
+    expect(text_is(text_columns(text_of("ab cd  "), 3, 7), "cd"), "columns");
+    expect(text_is(text_columns(text_of("abcd"), 4, 9), "d"), "the last column");
+    expect(!text_columns(text_of("abcd"), 5, 9).size, "columns that are not there");
+    expect(text_is(text_ending("a.b/c.PDB"), "pdb") && !text_ending("a.b/c").size &&
+               !text_ending("a.").size,
+           "endings");
 }
 
 static void check_input(void) {
@@ -111,32 +111,32 @@ static void check_input(void) {
     volatile double most = 3.4028234663852886e38, edge = 3.4028235677973366e38; // rounds to 2^128
     input_u64 product = 7;
     char error[100] = "";
-    EXPECT(input_u16(bytes, 1) == 0xc049 && input_u16(bytes, 0) == 0x49c0, "u16");
-    EXPECT(input_u32(bytes, 1) == 0xc0490fdbu && input_u32(bytes + 4, 0) == 0x04030201, "u32");
-    EXPECT(input_f32(bytes, 1) == -3.14159274f, "f32");
+    expect(input_u16(bytes, 1) == 0xc049 && input_u16(bytes, 0) == 0x49c0, "u16");
+    expect(input_u32(bytes, 1) == 0xc0490fdbu && input_u32(bytes + 4, 0) == 0x04030201, "u32");
+    expect(input_f32(bytes, 1) == -3.14159274f, "f32");
     EXPECT(input_f64(half, 0) == 1.5 && input_f64(bytes, 1) < -50.1 && input_f64(bytes, 1) > -50.2,
-          "f64 %.17g", input_f64(bytes, 1));
-    EXPECT(input_product(1ull << 32, 1ull << 32, &product) == -1 && product == 7, "2^64");
-    EXPECT(input_product(~0ull, 1, &product) == 0 && product == ~0ull, "2^64 - 1");
-    EXPECT(input_product(~0ull, 0, &product) == 0 && product == 0, "0");
-    EXPECT(input_finite((float)most) && input_finite((float)-most), "most");
-    EXPECT(!input_finite((float)edge) && !input_finite(-(float)edge) && !input_finite((float)NAN),
-          "edge, NaN");
+           "f64 %.17g", input_f64(bytes, 1));
+    expect(input_product(1ull << 32, 1ull << 32, &product) == -1 && product == 7, "2^64");
+    expect(input_product(~0ull, 1, &product) == 0 && product == ~0ull, "2^64 - 1");
+    expect(input_product(~0ull, 0, &product) == 0 && product == 0, "0");
+    expect(input_finite((float)most) && input_finite((float)-most), "most");
+    expect(!input_finite((float)edge) && !input_finite(-(float)edge) && !input_finite((float)NAN),
+           "edge, NaN");
     input in = input_make(bytes, 8, error, sizeof error);
     EXPECT(!input_memory(&in, 1ull << 62, 4) &&
-              !strcmp(error, "there is no memory for 4611686018427387904 values of 4 bytes"),
-          "%s", error);
-    EXPECT(!input_memory(&in, ~0ull, 1), "2^64 - 1 bytes");
-    EXPECT(input_take(&in, 8) == bytes && !input_take(&in, 1) && !input_take(&in, ~0ull) &&
-              input_left(&in) == 0,
-          "take");
+               !strcmp(error, "there is no memory for 4611686018427387904 values of 4 bytes"),
+           "%s", error);
+    expect(!input_memory(&in, ~0ull, 1), "2^64 - 1 bytes");
+    expect(input_take(&in, 8) == bytes && !input_take(&in, 1) && !input_take(&in, ~0ull) &&
+               input_left(&in) == 0,
+           "take");
     for (int i = 0; i < 2; ++i) {
         EXPECT(input_open(&in, missing[i], error, sizeof error) == -1 &&
-                  strstr(error, i ? "cannot be read" : "cannot be opened"),
-              "%s", error);
+                   strstr(error, i ? "cannot be read" : "cannot be opened"),
+               "%s", error);
         input_close(&in);
     }
-    if (input_open(&in, "/dev/null", error, sizeof error) == 0) EXPECT(in.size == 0, "/dev/null");
+    if (input_open(&in, "/dev/null", error, sizeof error) == 0) expect(in.size == 0, "/dev/null");
     input_close(&in);
 }
 
@@ -150,7 +150,7 @@ static void check_npy_bytes(void) {
     memset(want, ' ', sizeof want);
     memcpy(want, head, sizeof head - 1);
     memcpy(want + 127, "\nabcdef", 7);
-    EXPECT(out && npy_write(out, "u1", 3, shape, "abcdef") == 0, "u1");
+    expect(out && npy_write(out, "u1", 3, shape, "abcdef") == 0, "u1");
     if (!out) return;
     rewind(out);
     EXPECT(fread(file, 1, sizeof file, out) == 134 && !memcmp(file, want, 134), "%.134s", file);
@@ -163,14 +163,14 @@ static void check_full(void) {
     FILE *full = fopen("/dev/full", "wb");
     if (!full) return;
     setvbuf(full, NULL, _IONBF, 0);
-    EXPECT(npy_write(full, "f4", 1, large, real) == -1 &&
-              npy_write(full, "u1", 2, large, real) == -1,
-          "a shape that is too large");
-    EXPECT(npy_write(full, "f4", 1, shape, real) == -1, "a full disk");
-    EXPECT(npy_write(full, "f2", 1, shape, real) == -1 &&
-              npy_write(full, "f4", 4, shape, real) == -1 &&
-              npy_write(full, "f4", 0, shape, real) == -1,
-          "no such type or shape");
+    expect(npy_write(full, "f4", 1, large, real) == -1 &&
+               npy_write(full, "u1", 2, large, real) == -1,
+           "a shape that is too large");
+    expect(npy_write(full, "f4", 1, shape, real) == -1, "a full disk");
+    expect(npy_write(full, "f2", 1, shape, real) == -1 &&
+               npy_write(full, "f4", 4, shape, real) == -1 &&
+               npy_write(full, "f4", 0, shape, real) == -1,
+           "no such type or shape");
     fclose(full);
 }
 
