@@ -172,6 +172,7 @@ def table_compact_claims(data):
     top = compact_top(results, work="life", domain="gasket", variant="compact_bits")
     small = compact_row(results, work="life", domain="gasket", variant="compact", dtype="u8",
                         size=20)
+    packed = compact_row(results, work="life", domain="gasket", variant="compact_bits", dtype="bit", size=20)
     saved = small["n2_bytes"] / small["bytes"] if small else None
     rows = [
         claim("r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX",
@@ -187,11 +188,14 @@ def table_compact_claims(data):
         claim("the same by tensor cores, ms", "1.49; 2.25", "-", UNKNOWN,
               "compact storage has no form for tensor cores here"),
         claim("BB by compact storage", "up to about 12 times",
-              f"{gain(box, compact)} with bytes, {gain(box, bits)} with bits",
+              f"{gain(box, compact)} with bytes; bits: {gain(box, bits)} BB with bytes, "
+              f"{gain(life('bb_bits'), bits)} BB with bits",
               up_to([ratio(box, compact)], 12),
               "elements of a byte, theirs of 4; BB with words is not measured here"),
         claim("r = 20: a matrix by compact storage, bytes", "up to about 315 times",
-              f"{sig(saved)} times" if small else "-", up_to([saved], 315), "(4 / 3)^20"),
+              (f"{sig(saved)} times with an element a cell" if small else "-")
+              + (f", {sig(packed['n2_bytes'] / packed['bytes'])} times with bits" if packed else ""),
+              up_to([saved], 315), "(4 / 3)^20; of bits, 27 cells take a word of 32"),
         claim("the largest level", "-",
               f"r = {top['size']}: {top['cells']:,} cells of a bit, {memory(top['bytes'])} a state, "
               f"{ms(top)} ms a step" if top else "-"),

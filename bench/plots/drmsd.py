@@ -108,6 +108,20 @@ def table_drmsd_claims(data):
         return f"{sig(more)} times as fast at n = {few}, {sig(less)} at n = {n}" \
             if more and less else "-"
 
+    def most():
+        """2D by 1D: the size at which it gains most, as text."""
+        found = {size: ratio(best(size, variant="shared_1d"), best(size, **tiled)) for size in sizes}
+        found = {size: times for size, times in found.items() if times}
+        top = max(found, key=found.get, default=None)
+        return f"; at most {sig(found[top])}, at n = {top}" if found else ""
+
+    def by_root(slow, fast):
+        """How many times as fast one form is as another with the same root, each in its best block and u."""
+        found = {root: ratio(best(variant=slow, root=root), best(variant=fast, root=root))
+                 for root in ("approx", "rsqrt")}
+        return ", ".join(f"{sig(times)} times as fast with {DRMSD_ROOTS[root]}"
+                         for root, times in found.items() if times) or "-"
+
     def reads():
         """2D by 1D at the largest n: [(u, bytes of 2D, bytes of 1D)]."""
         found = [(u, best(variant="triangle_2d", root="approx", u=u),
@@ -147,22 +161,25 @@ def table_drmsd_claims(data):
         claim("`sqrt.approx` against a root that IEEE 754 rounds", "-",
               gain(roots["sqrt"], roots["approx"])),
         claim("tiles in shared memory against none, 1D", "even naive works well",
-              gain(best(variant="naive_1d"), best(variant="shared_1d")), UNKNOWN,
-              "the slides give no number; without tiles a third of the issue slots are in use here: "
-              "threads wait for what they read"),
+              by_root("naive_1d", "shared_1d"), UNKNOWN, "the slides give no number; without tiles "
+              f"{share('issue_pct', best(variant='naive_1d', root='approx'))} (`sqrt.approx`) and "
+              f"{share('issue_pct', best(variant='naive_1d', root='rsqrt'))} (x rsqrt(x)) of the issue slots "
+              "are in use here: threads wait for what they read"),
         claim("sliding window against tiles in shared memory, 1D", "not efficient",
-              gain(best(variant="shared_1d"), best(variant="sliding_1d")),
+              by_root("shared_1d", "sliding_1d"),
               order((best(variant="sliding_1d", root=root)["ms"],
                      best(variant="shared_1d", root=root)["ms"]) for root in DRMSD_ROOTS
                     if best(variant="sliding_1d", root=root)
                     and best(variant="shared_1d", root=root)),
               "every thread reads its own atoms j: no load serves a whole warp"),
-        claim("2D against 1D", "better strong scaling", pair(*flat),
-              order([(flat[0], 1), tuple(flat)]), "more threads have work"),
-        claim("2D against 1D: bytes read from global memory", "a higher memory workload",
+        claim("2D against 1D", "better strong scaling", pair(*flat) + most(),
+              order([(flat[0], 1), tuple(flat)]),
+              "more threads have work; each form with its best root, block and u"),
+        claim("2D against 1D: bytes read from global memory, `sqrt.approx`", "a higher memory workload",
               ", ".join(f"{sig(square / row)} times (u = {u})" for u, square, row in reads()) or "-",
               order((square, row) for _, square, row in reads()),
-              "in equal blocks twice, as each square reads its atoms i as well; here each form is in its best blocks"),
+              "in equal blocks twice, as each square reads its atoms i as well; here each form has the block "
+              "that is fastest with that u"),
     ]
     host = [size for size in sizes if best(size, variant="host")]
     if host:

@@ -57,7 +57,7 @@ def captioned(caption, header, rows):
 
 
 # ---- claims ----
-# A claim's verdict comes from one of four rules, which take the paper's numbers and our rows: no script
+# A claim's verdict comes from one of six rules, which take the paper's numbers and our rows: no script
 # has a tolerance of its own. "-" where nothing was measured, or nothing is claimed.
 NEAR = 0.2  # how far from a stated number ours may be, as a fraction of it
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be known"
@@ -92,6 +92,21 @@ def order(pairs):
     if not pairs or any(value is None for pair in pairs for value in pair):
         return "-"
     return verdict(all(greater >= smaller for greater, smaller in pairs))
+
+
+def same(values):
+    """"The same": agrees if the least is within 20% of the greatest; else differs."""
+    values = list(values)
+    if not values or None in values:
+        return "-"
+    return verdict(min(values) >= (1 - NEAR) * max(values))
+
+
+def grows(before, after):
+    """"Gains": agrees if the second is greater than the first, and not "the same" by the rule above."""
+    if None in (before, after):
+        return "-"
+    return verdict(before < (1 - NEAR) * after)
 
 
 def claim(what, paper, here, judged=None, why="-"):

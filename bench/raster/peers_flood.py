@@ -396,6 +396,6 @@ if len(volume_rows) > 1:  # else there is nothing to compare with
 if args.out:
     with open(args.out, "w", encoding="utf-8") as file:
         versions = {name: sys.modules[name].__version__
-                    for name in ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj")
+                    for name in ("numpy", "scipy", "cupy", "cv2")
                     if hasattr(sys.modules.get(name), "__version__")}
         json.dump({"meta": {"bench": "peers_flood", "versions": versions}, "rows": rows_out}, file, indent=1)

@@ -29,8 +29,8 @@ from plots.fractals_paper import table_fractal_claims  # noqa: E402
 from plots.results import (FRACTALS, Results, n_0, space_improvement,  # noqa: E402
                            theory_n_0, theory_speedup)
 from plots.sentences import SENTENCES, refresh, unknown  # noqa: E402
-from plots.text import (NOTHING, UNKNOWN, between, claim, order, sig, stated,  # noqa: E402
-                        up_to)
+from plots.text import (NOTHING, UNKNOWN, between, claim, grows, order, same, sig,  # noqa: E402
+                        stated, up_to)
 
 FAULTS = []
 
@@ -200,7 +200,7 @@ COMPACT = [
     compacted("bb", 16, 6.0), compacted("bb_bits", 16, 0.3, dtype="bit"),
     compacted("embedded", 16, 0.2), compacted("compact", 16, 0.15),
     compacted("compact_bits", 16, 0.03, dtype="bit"),
-    compacted("bb", 15, 1.5), compacted("compact", 15, 0.05),
+    compacted("bb", 15, 1.5), compacted("bb_bits", 15, 0.04, dtype="bit"), compacted("compact", 15, 0.05),
     compacted("compact", 15, 0.1, dtype="u32"), compacted("compact_bits", 15, 0.01, dtype="bit"),
     compacted("compact", 20, 12.0), compacted("compact_bits", 20, 2.0, dtype="bit"),
     compacted("embedded", 16, 0.5, "stencil", "heat_8", "f32"),
@@ -213,7 +213,7 @@ COMPACT = [
 
 def flooded(variant, given, mpix_s):
     return {"work": "flood", "variant": variant, "input": given, "size": 1024, "connectivity": 4,
-            "dtype": "i16", "mpix_s": mpix_s, "limit_pct": 1.0, "ms": 1.0}
+            "dtype": "i16", "mpix_s": mpix_s, "limit_ms": 0.01, "ms": 1.0}
 
 
 # The line is slower on a map that is all wet than on terrain, and faster than in a maze.
@@ -292,8 +292,9 @@ def check_numbers(data):
     expect("drmsd-claims", [line[2] for line in claims], [
         "85%", "96%", "86%", "u = 4", "u = 8",
         "0.500 times as fast at n = 1001, 1.50 at n = 4001", "2.00 times as fast",
-        "2.00 times as fast", "1.25 times as fast", "5.00 times as fast", "4.00 times as fast",
-        "0.500 times as fast", "2.00 times as fast at n = 1001, 2.50 at n = 4001",
+        "2.00 times as fast", "1.25 times as fast", "5.00 times as fast",
+        "4.00 times as fast with x rsqrt(x)", "0.500 times as fast with x rsqrt(x)",
+        "2.00 times as fast at n = 1001, 2.50 at n = 4001; at most 2.50, at n = 4001",
         "2.50 times (u = 4)",
         "50.0 times as fast (one core of a CPU)", "-"])
     expect("drmsd-claims, verdicts", [line[3] for line in claims], [
@@ -305,6 +306,11 @@ def check_numbers(data):
     expect("the host's cores", [line[1:4] for line in lines(plot.TABLES["drmsd-claims"](
         {**data, **cpu})) if line[0] == "one dRMSD against the cores of a CPU, n = 4001"],
            [["62.7 times ClusCo on a Core i7-3820", "40.0 times as fast (a CPU, 8 threads)", UNKNOWN]])
+    beside = {"flood": Results({"rows": [flooded("regions", "terrain", 9000.0)]}), "peers_flood": Results({"rows": [
+        {**flooded(name, "terrain", 1.0), "ms": time}
+        for name, time in (("opencv_components", 5.0), ("opencv_flood_fill", 2.0), ("unnamed", 1.0))]})}
+    expect("others", lines(plot.TABLES["others"](beside)), [
+        ["flood, terrain", "1,024²", "**1.00**", "OpenCV, CPU", "2.00", "2.00"]])
     expect("block", lines(plot.TABLES["block"](data)), [
         ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
     expect("reduce", lines(plot.TABLES["reduce"](data)), [
@@ -360,7 +366,8 @@ def check_numbers(data):
         ["Sierpinski gasket", "16", "bytes to bits", "bit", "0.100", "430", "50"]])
     expect("compact-claims", [line[2] for line in lines(plot.TABLES["compact-claims"](data))], [
         "1.50 bytes", "-", "0.100 words, 0.0500 bytes, 0.0100 bits", "-",
-        "30.0 times with bytes, 150 times with bits", "315 times",
+        "30.0 times with bytes; bits: 150 times BB with bytes, 4.00 times BB with bits",
+        "315 times with an element a cell, 266 times with bits",
         "r = 20: 3,486,784,401 cells of a bit, 517 MB a state, 2.00 ms a step"])
     expect("compact-claims, verdicts",
            [line[3] for line in lines(plot.TABLES["compact-claims"](data))],
@@ -436,9 +443,10 @@ def check_search(data):
     expect("r", claims["Fig. 8, third row: the best r is small"][3], "more")
     expect("graph", claims["the level loop in a conditional node of a CUDA graph"][2:4],
            ["2.00 to 2.00 times as fast as ASK-SBR with the host's loop, "
-            "2.50 to 2.50 times as fast as DP", "-"])
-    expect("block of DP", claims["Table 2: the best block, DP-SBR"][2:4], ["512 threads at n = 1024", "agrees"])
-    expect("P", claims["section 4.2.1: P is the same at all levels"][3], "less")
+            "2.50 to 2.50 times as fast as DP, n = 1024 to 1024", "-"])
+    expect("block of DP", claims["Table 2: the best block, DP-SBR"][2:4], ["ours 512 threads at n = 1024", "agrees"])
+    expect("P", claims["section 4.2.1: P is the same at all levels"][3], "differs")
+    expect("model", claims["Figs. 3, 4 against 8: the model finds the best (g, r, B)"][3], "differs")
     data = {"triangle": Results({"meta": META, "rows": MAPS})}
     claims = {line[0]: line for line in lines(plot.TABLES["triangle-claims"](data))}
     expect("LTM-X", claims["Fig. 3: LTM-X, dummy"][1:4], ["I = 0.7", "0.700", "agrees"])
@@ -446,8 +454,15 @@ def check_search(data):
     expect("LTM, EDM", claims["Fig. 5: LTM, EDM"][2:4], ["1.25 to 1.25, mean 1.25", "agrees"])
     expect("REC, EDM", claims["Fig. 5: REC, EDM"][2:4], ["0.171 to 1.37, mean 0.768", "more"])
     expect("REC, crossing", claims["Fig. 5: REC, EDM: from where on"][2:4],
-           ["between N = 1024 and 8192", "agrees"])
-    expect("UTM, EDM", claims["Fig. 5: UTM, EDM"][3], "differs")  # REC at N = 1024
+           ["between N = 1024 and 8192 (d = 1, 2, 3, 4)", "agrees"])
+    expect("UTM, EDM", claims["Fig. 5: UTM, EDM"][2:4],
+           ["0.400 to 0.400, mean 0.400; the slowest from N = 4096 on; REC is slower at N = 1024, d = 1, 2, 3, 4",
+            "differs"])
+    expect("RB, dummy", [claims[f"Fig. 5: RB{name}"][2:4] for name in (", dummy", " is the fastest, dummy")],
+           [["1.20 to 1.20, mean 1.20", "agrees"], ["1.04 to 1.04 times the speed of LTM-R", "agrees"]])
+    title = "Fig. 5: I from one feature to four, N = 8192"
+    expect("features", [line[3] for line in lines(plot.TABLES["triangle-claims"](data)) if line[0] == title],
+           ["agrees", "differs", "-"])
     expect("k", claims["equations 13 to 15: I < 2, k >= 1"][3], "agrees")  # in their set-up
     expect("no map without conditionals", "conclusion: and needs no conditionals" in claims, False)
     expect("triangle-waste", lines(plot.TABLES["triangle-waste"](data))[0],
@@ -579,7 +594,7 @@ def check_claims():
         ["up to 20%", "ρ = 16: +25.0%; in integers +60.0%", "more"],
         ["up to 40%", "ρ = 16: +25.0%; in integers +60.0%", "less"],
         ["slower with ρ = 16, 32", "ρ = 16: -50.0%; in integers -", "agrees"],
-        ["up to 40%", "+25.0 to +25.0%", "less"],
+        ["up to 40%", "+25.0 to +25.0%, faster in 1 of 1", "less"],
         ["-", "1.50, 0.750 (× sub-boxes in the same kernel: 3.00, 1.50)", "-"], ["-", "-", "-"]])
 
 
@@ -619,12 +634,12 @@ def check_simplex():
         ["-", "n = 1024: 4.00 by blocks, 6.00 by threads", "-"]])
 
 
-RULES = ("stated", "up_to", "between", "order")
+RULES = ("stated", "up_to", "between", "order", "same", "grows")
 CLAIM_SCRIPTS = ("fractals_paper", "compact", "drmsd", "floods", "ask_paper", "triangle_paper")
 
 
 def check_rules():
-    """The four rules of verdicts, and that a reason is needed where one cannot be known."""
+    """The six rules of verdicts, and that a reason is needed where one cannot be known."""
     expect("stated", [stated(value, 10) for value in (7.9, 8, 10, 12, 12.1, None)],
            ["less", "agrees", "agrees", "agrees", "more", "-"])
     expect("up to", [up_to(values, 10) for values in ((1, 7.9), (1, 8), (12, 1), (12.1, 1), (None,), ())],
@@ -634,6 +649,10 @@ def check_rules():
     expect("a gain is no loss", [between(-7.5, 5, 10), up_to((-7.5, -1), 20)], ["less", "less"])
     expect("order", [order(pairs) for pairs in ([(2, 1), (3, 3)], [(2, 1), (1, 2)], [(2, None)], [])],
            ["agrees", "differs", "-", "-"])
+    expect("same", [same(values) for values in ((8, 10, 9), (7.9, 10), (3,), (), (1, None))],
+           ["agrees", "differs", "agrees", "-", "-"])
+    expect("grows", [grows(*pair) for pair in ((7.9, 10), (8, 10), (10, 7.9), (None, 1))],
+           ["agrees", "differs", "differs", "-"])
     expect("claim", [claim("a", "b", "c"), claim("a", "b", "c", UNKNOWN, "no such GPU")],
            [["a", "b", "c", "-", "-"], ["a", "b", "c", "cannot be known", "no such GPU"]])
     try:
