@@ -35,7 +35,7 @@ from plots.compact import (draw_compact_memory, draw_compact_speed, has_compact,
                            table_compact_top, table_compact_works)
 from plots.drmsd import (draw_drmsd, has_drmsd, table_drmsd, table_drmsd_claims, table_drmsd_u,
                          table_molecules)
-from plots.floods import table_flood_claims, table_floods, table_label3
+from plots.floods import table_flood_claims, table_floods, table_granularity, table_label3
 from plots.fractals import (table_block, table_dummy, table_engine, table_fractals, table_gasket,
                             table_meta, table_n_0, table_reduce, table_rho, table_summary)
 from plots.fractals_paper import table_fractal_claims, table_simplex_claims
@@ -78,7 +78,8 @@ TABLES = {
     "pairs": table_pairs,
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
-    "floods": table_floods, "label3": table_label3, "flood-claims": table_flood_claims,
+    "floods": table_floods, "granularity": table_granularity, "label3": table_label3,
+    "flood-claims": table_flood_claims,
     "fractal-claims": table_fractal_claims, "simplex-claims": table_simplex_claims,
     "block": table_block, "reduce": table_reduce,
     "compact": table_compact, "compact-levels": table_compact_levels,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tables of floods."""
+"""Tables of floods and labels."""
 from .others import against_host, host_size
-from .text import CLAIMS, NOTHING, UNKNOWN, claim, ms, order, percent, sig, stated, table
+from .text import CLAIMS, NOTHING, UNKNOWN, bold, claim, ms, order, percent, sig, stated, table
 
 # On which water turns often; "wet" and "checkerboard" are all water, and none beyond the source.
 COMPLICATED = ("terrain", "serpentine_h", "serpentine_v", "spiral", "noise_593", "noise_650",
@@ -37,9 +37,47 @@ def table_floods(data):
                   "again, to bits", "labels"], rows)
 
 
+def yacclab(results, domain):
+    """{variant: name} of YACCLAB's labellers that have rows of this domain."""
+    return {row["variant"]: row["variant"][8:].upper()
+            for row in (results.at("label", domain) if results else ())
+            if row["variant"].startswith("yacclab_")}
+
+
+def table_granularity(data):
+    """Pictures of random blocks of g x g cells: mean times over the densities, the fastest first."""
+    ours, peers = data.get("granularity"), data.get("peers_granularity")
+    if not ours:
+        return NOTHING
+    titles = {"tmap_label": "`tmap_label`", **yacclab(peers, "granularity")}
+    times = {}  # labeller, g: {density: ms}
+    for results in (peers, ours) if peers else (ours,):
+        for row in results.at("label", "granularity"):
+            if results is ours or row["variant"] in list(titles)[1:]:
+                times.setdefault((row["variant"], row["granularity"]), {})[row["density"]] = row["ms"]
+    sides = sorted(side for variant, side in times if variant == "tmap_label")
+
+    def mean(variant, side):
+        """None where a density of ours is missing."""
+        found = [times.get((variant, side), {}).get(density) for density in times["tmap_label", side]]
+        return None if None in found else sum(found) / len(found)
+    rows = []
+    for variant, title in titles.items():
+        means = [mean(variant, side) for side in sides]
+        rows.append((title, [*means, None if None in means else sum(means) / len(means)]))
+    rows.sort(key=lambda row: (row[1][-1] is None, row[1][-1]))
+    least = [min(mean for mean in column if mean is not None)
+             for column in zip(*(means for _, means in rows))]
+    kept = [i for i, side in enumerate(sides) if side in (1, 2, 3, 4, 6, 8, 12, 16)] + [len(sides)]
+    return table(["labeller", *(f"g = {sides[i]}" for i in kept[:-1]), f"mean of {len(sides)} g"],
+                 [[title, *(bold(sig(means[i])) if means[i] == least[i] else sig(means[i])
+                            for i in kept)] for title, means in rows])
+
+
 def table_label3(data):
-    """Labels of volumes and of batches of images, and CuPy's."""
+    """Labels of volumes and of batches of images, and those of CuPy and YACCLAB."""
     results, peers, rows = data.get("label3"), data.get("peers_label3"), []
+    published = data.get("peers_granularity")
     inputs = list(dict.fromkeys(row["input"] for row in results.at("label"))) if results else []
 
     def line(title, variant, domain, near, of=results):
@@ -50,6 +88,8 @@ def table_label3(data):
         line("512³", "label3", "volume", near)
     if inputs and peers:
         line("512³, CuPy", "cupy_label", "volume", 26, peers)
+    for variant, title in yacclab(published, "volume").items() if inputs else ():
+        line(f"512³, YACCLAB's {title}", variant, "volume", 26, published)
     for near in (8, 4) if inputs else ():
         line("1024 images of 256²", "label3", "batch", near)
         line("one picture of 8192² by `tmap_label`", "picture", "map", near)

@@ -127,8 +127,8 @@ def load(folder):
     """{bench: Results} of a folder."""
     found = {}
     for name in ("fractal", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
-                 "flood", "label3", "ask", "ask3", "cpu", "peers_pairs", "peers_flood",
-                 "peers_drmsd", "peers_label3"):
+                 "flood", "label3", "granularity", "ask", "ask3", "cpu", "peers_pairs", "peers_flood",
+                 "peers_drmsd", "peers_label3", "peers_granularity"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:

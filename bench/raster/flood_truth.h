@@ -154,7 +154,7 @@ static __global__ void flood_truth_labels(flood_truth t, const int *labels) {
     } while (0)
 
 // Bytes that the truth of so many cells takes.
-static tmap_u64 flood_truth_bytes(tmap_u64 cells) { return 11 * cells + 64; }
+static inline tmap_u64 flood_truth_bytes(tmap_u64 cells) { return 11 * cells + 64; }
 
 static flood_truth flood_truth_alloc(tmap_u64 cells) {
     flood_truth t;
@@ -195,14 +195,10 @@ static void flood_truth_verify(const flood_truth *t) {
     exit(1);
 }
 
-// Makes a map of width x height cells in `t`, which has memory for them, and finds its regions.
-static void flood_truth_make(flood_truth *t, int input, tmap_u64 width, tmap_u64 height,
-                             int connectivity) {
-    const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_I16, connectivity};
+// Finds the regions of a map in `t`, which has a map, its heights and its mask.
+static void flood_truth_regions(flood_truth *t) {
     tmap_u64 numbers[2];
-    t->map = map, t->input = input, t->cells = width * height;
     CHECK(cudaMemset(t->numbers, 0, 64));
-    FLOOD_TRUTH_RUN(flood_truth_heights, *t);
     FLOOD_TRUTH_RUN(flood_truth_runs, *t);
     FLOOD_TRUTH_RUN(flood_truth_link, *t);
     FLOOD_TRUTH_RUN(flood_truth_flatten, *t);
@@ -212,6 +208,15 @@ static void flood_truth_make(flood_truth *t, int input, tmap_u64 width, tmap_u64
     t->size = numbers[0] >> 32, t->regions = numbers[1];
     t->largest = t->size ? FLOOD_TRUTH_NONE - (tmap_u32)numbers[0] : 0;
     if (t->cells <= 1024 * 1024) flood_truth_verify(t);
+}
+
+// Makes the map of an input in `t`, which has memory for width x height cells, and finds its regions.
+static inline void flood_truth_make(flood_truth *t, int input, tmap_u64 width, tmap_u64 height,
+                                    int connectivity) {
+    const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_I16, connectivity};
+    t->map = map, t->input = input, t->cells = width * height;
+    FLOOD_TRUTH_RUN(flood_truth_heights, *t);
+    flood_truth_regions(t);
 }
 
 // The number of cells of a result that are wrong; labels: null, or then the flood `out` counts.

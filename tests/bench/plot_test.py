@@ -216,6 +216,25 @@ def flooded(variant, given, mpix_s):
             "dtype": "i16", "mpix_s": mpix_s, "limit_ms": 0.01, "ms": 1.0}
 
 
+def blocks(variant, g, density, ms, domain="granularity", **more):
+    return {"work": "label", "variant": variant, "domain": domain, "size": 2048, "granularity": g,
+            "density": density, "connectivity": 8, "ms": ms, **more}
+
+
+# Ours is the fastest in blocks of 1, on the mean of two densities, and BUF in blocks of 2. BKE has no row
+# of one density. The peers' own row of ours is a control, and no row of the table.
+GRANULARITY = [blocks("tmap_label", 1, 0, 0.1), blocks("tmap_label", 1, 50, 0.3),
+               blocks("tmap_label", 2, 0, 0.1), blocks("tmap_label", 2, 50, 0.1)]
+PEERS_GRANULARITY = [blocks("yacclab_bke", 1, 0, 0.01), blocks("yacclab_bke", 2, 0, 0.4),
+                     blocks("yacclab_bke", 2, 50, 0.2), blocks("yacclab_buf", 1, 0, 0.05),
+                     blocks("yacclab_buf", 1, 50, 0.45), blocks("yacclab_buf", 2, 0, 0.06),
+                     blocks("yacclab_buf", 2, 50, 0.06), blocks("tmap_label", 1, 0, 0.001),
+                     blocks("yacclab_buf_3d", 0, 0, 8.0, "volume", input="noise_50"),
+                     blocks("yacclab_buf_3d", 0, 0, 7.0, "volume", input="balls")]
+for volume in PEERS_GRANULARITY[-2:]:
+    volume["connectivity"] = 26
+
+
 # The line is slower on a map that is all wet than on terrain, and faster than in a maze.
 FLOOD = [flooded("naive", "terrain", 1.0), flooded("line", "terrain", 300.0),
          flooded("line", "wet", 200.0), flooded("line", "maze", 20.0),
@@ -389,6 +408,20 @@ def check_numbers(data):
             {"flood": Results({"rows": FLOOD + counted + more})})) if line[0].startswith("bytes")], [
             ["line 20.0, tiles 5.00, " + ("uniform 64.0, " if more else "")
              + "regions 2.00 bytes a cell", judged]])
+    ours = {"granularity": Results({"rows": GRANULARITY})}
+    both = {**ours, "peers_granularity": Results({"rows": PEERS_GRANULARITY})}
+    expect("granularity, ours", lines(plot.TABLES["granularity"](ours)),
+           [["`tmap_label`", "**0.200**", "**0.100**", "**0.150**"]])
+    expect("granularity", lines(plot.TABLES["granularity"](both)), [
+        ["`tmap_label`", "**0.200**", "0.100", "**0.150**"], ["BUF", "0.250", "**0.0600**", "0.155"],
+        ["BKE", "-", "0.300", "-"]])
+    expect("granularity, theirs alone", plot.TABLES["granularity"](
+        {"peers_granularity": both["peers_granularity"]}), NOTHING)
+    volumes = [{**blocks("label3", 0, 0, 1.0, "volume", input=given), "connectivity": 26}
+               for given in ("noise_50", "noise_31", "balls")]
+    expect("label3", [line for line in lines(plot.TABLES["label3"](
+        {**both, "label3": Results({"rows": volumes})})) if "26" in line], [
+        ["512³", "26", "1.00", "1.00", "1.00"], ["512³, YACCLAB's BUF_3D", "26", "8.00", "-", "7.00"]])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(space_improvement("gasket", 2**10), 9),
            round((4 / 3)**10, 9))
