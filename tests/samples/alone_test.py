@@ -40,6 +40,7 @@ SNIPPETS = {
     '23': ['ising'],
     '24': ['ltm-rsqrt'],
     '25': ['wmma-sum'],
+    '26': ['components'],
 }
 READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']

@@ -27,9 +27,10 @@
 #include "../triangle/simplex.h"
 #include "triangle_maps.h"
 
-// Cube root of x, 1 to 2^38. On the GPU CUDA's cbrt, within an ulp; on the host three Newton steps.
+// Cube root of x, 1 to 2^38. On the GPU CUDA's cbrt, within an ulp; on the host, and where a
+// compiler has no CUDA headers, three Newton steps.
 TMAP_FN double tmapi_simplex_cbrt(double x) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && defined(__CUDACC__)
     return cbrt(x);
 #else
     double y = (double)tmapi_cbrt_low((float)x);
@@ -40,7 +41,7 @@ TMAP_FN double tmapi_simplex_cbrt(double x) {
 
 // The same in single precision; on the host the nearest float.
 TMAP_FN float tmapi_simplex_cbrt_f32(float x) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && defined(__CUDACC__)
     return cbrtf(x);
 #else
     return (float)tmapi_simplex_cbrt((double)x);
@@ -49,7 +50,7 @@ TMAP_FN float tmapi_simplex_cbrt_f32(float x) {
 
 // Square root of x, 0.25 to 2^75.
 TMAP_FN double tmapi_simplex_sqrt(double x) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && defined(__CUDACC__)
     return sqrt(x);
 #else
     double y = (double)tmapi_sqrt_nearest((float)x);
