@@ -160,7 +160,7 @@ def array(text, values=bytes(12)):
 
 
 def head(shape, after=', }', values=12, descr="'<f4'", order='False'):
-    """The same with so many bytes of zeros."""
+    """The same with this number of bytes of zeros."""
     return array(f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}{after}",
                  bytes(values))
 

@@ -23,7 +23,7 @@
 // ---- memory that is counted, and may be refused -------------------------------------------------
 
 static size_t memory_asked;
-static unsigned memory_fails; // the so many-th request; 0: none
+static unsigned memory_fails; // the number of the request that fails; 0: none
 
 static int memory_refused(size_t bytes) {
     memory_asked += bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_files.c: reads files as files_test.py asks, and says what they hold.
 //
-// Standard input has requests: a line FORMAT SIZE and so many bytes, or with FORMAT/ a path. Each
+// Standard input has requests: a line FORMAT SIZE and SIZE bytes, or with FORMAT/ a path. Each
 // answer is a line: all values of the file, or the error line. With the words PATH ROWS LEVEL TYPE
 // it writes a state of bytes i * 7 % 251, but for idle bits.
 #include "kit.h"

@@ -68,7 +68,7 @@ def number(order, n, i, j, k=0):
 
 
 def sum_rows(n, rows, gap):
-    """n - gap, n - gap - 1, ...: the cells of so many rows of an upper triangle."""
+    """n - gap, n - gap - 1, ...: the numbers of cells of the rows of an upper triangle."""
     return rows * (2 * (n - gap) - rows + 1) // 2
 
 

@@ -64,7 +64,7 @@ static inline void drmsd_options_copy(drmsd_options *o, const drmsd_frames *, tm
     CHECK(cudaMemcpy((void *)o->device.boxes, o->boxes, boxes * 12ull, cudaMemcpyHostToDevice));
 }
 
-// boxes: of so many frames.
+// boxes: of this number of frames.
 static inline drmsd_options drmsd_options_make(const drmsd_frames *f, int options, tmap_u32 boxes) {
     drmsd_options o;
     memset(&o, 0, sizeof o);

@@ -14,7 +14,7 @@ static double worst_tensor;
 
 typedef struct problem {
     tmap_u64 n, d;
-    int wide, metric, layout, shift; // shift: points and output begin so many values further on
+    int wide, metric, layout, shift; // shift: by how many values points and output begin later
     int products;                    // by tmap_pdist_f32_products, however few points there are
 } problem;
 

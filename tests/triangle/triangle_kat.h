@@ -94,7 +94,7 @@ TMAP_FN void kat_ask(const kat_vector *v, kat_answer *a) {
 
 // ---- hashes of many cells -----------------------------------------------------------------------
 
-// `count` random numbers of so many bits: the sum of the hashes of their cells.
+// `count` random numbers of this number of bits: the sum of the hashes of their cells.
 typedef struct kat_hash {
     tmap_u32 order, bits, count;
     tmap_u64 sum;
