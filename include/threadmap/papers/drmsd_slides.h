@@ -182,23 +182,32 @@ TMAP_DEVICE float tmapi_drmsd_slides_add(int root, tmapi_drmsd_slides_atom u,
 
 // ---- the outer sum only, from global memory -----------------------------------------------------
 
+// Loads the atoms of a thread from atom `first` on. Returns the terms of the pairs among them.
+TMAP_DEVICE float tmapi_drmsd_slides_own(tmap_drmsd_slides_how how, const float *a, const float *b,
+                                         tmap_u32 n, tmap_u64 first,
+                                         tmapi_drmsd_slides_atom *mine) {
+    float part = 0;
+#pragma unroll
+    for (tmap_u32 k = 0; k < how.u; ++k)
+        mine[k] = tmapi_drmsd_slides_load(a, b, first + k < n ? (tmap_u32)first + k : n - 1);
+#pragma unroll
+    for (tmap_u32 k = 1; k < how.u; ++k)
+#pragma unroll
+        for (tmap_u32 m = 0; m < k; ++m)
+            if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
+    return part;
+}
+
 // The terms of a thread, summed as floats over 256 atoms j, and in double beyond.
 TMAP_DEVICE double tmapi_drmsd_slides_naive(tmap_drmsd_slides_how how, const float *a,
                                             const float *b, tmap_u32 n) {
     const tmap_u32 u = how.u;
     const tmap_u64 first = (blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x) * u;
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
-    float part = 0;
+    float part;
     double sum;
     if (first >= n) return 0;
-#pragma unroll
-    for (tmap_u32 k = 0; k < u; ++k)
-        mine[k] = tmapi_drmsd_slides_load(a, b, first + k < n ? (tmap_u32)first + k : n - 1);
-#pragma unroll
-    for (tmap_u32 k = 1; k < u; ++k) // pairs among its own atoms
-#pragma unroll
-        for (tmap_u32 m = 0; m < k; ++m)
-            if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
+    part = tmapi_drmsd_slides_own(how, a, b, n, first, mine);
     sum = (double)part;
     for (tmap_u64 from = first + u; from < n; from += 256) {
         const tmap_u32 end = n - from < 256 ? n : (tmap_u32)from + 256;
@@ -396,16 +405,9 @@ TMAP_DEVICE double tmapi_drmsd_slides_sliding(tmap_drmsd_slides_how how, const f
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
     const tmap_u32 pitch = tmapi_drmsd_slides_pitch(u);
     const float *slot = ring + threadIdx.x * pitch, *const end = ring + 2 * block * pitch;
-    float part = 0;
+    float part;
     double sum;
-#pragma unroll
-    for (tmap_u32 k = 0; k < u; ++k)
-        mine[k] = tmapi_drmsd_slides_load(a, b, first + k < n ? (tmap_u32)first + k : n - 1);
-#pragma unroll
-    for (tmap_u32 k = 1; k < u; ++k) // pairs among its own atoms
-#pragma unroll
-        for (tmap_u32 m = 0; m < k; ++m)
-            if (first + k < n) part = tmapi_drmsd_slides_add(how.root, mine[m], mine[k], part);
+    part = tmapi_drmsd_slides_own(how, a, b, n, first, mine);
     sum = (double)part;
     if (base < groups) tmapi_drmsd_slides_refill(u, a, b, n, base, 0, ring);
     tmap_u32 half = block; // where the next tile goes
