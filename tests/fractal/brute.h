@@ -4,7 +4,7 @@
 #ifndef BRUTE_H
 #define BRUTE_H
 
-#include "kit.h"
+#include "../kit.h"
 
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/nbb.h>
