@@ -67,6 +67,16 @@ typedef struct tmap_xy64 {
     tmap_u64 x, y;
 } tmap_xy64;
 
+// The same in three dimensions.
+typedef struct tmap_xyz {
+    tmap_u32 x, y, z;
+} tmap_xyz;
+
+// In three dimensions, with 64-bit coordinates.
+typedef struct tmap_xyz64 {
+    tmap_u64 x, y, z;
+} tmap_xyz64;
+
 // ---- numbers ------------------------------------------------------------------------------------
 
 // a * b, or 2^64 - 1 where the product does not fit.
@@ -83,8 +93,8 @@ TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
 #define TMAP_EUNEQUAL   (-3) // rows of a fractal that differ in length
 #define TMAP_ECHARACTER (-4) // a character in a fractal's rows that is neither '#' nor '.'
 #define TMAP_EEMPTY     (-5) // a fractal without a single '#'
-#define TMAP_EREPLICAS  (-6) // a fractal of more than 16 replicas
-#define TMAP_ESIDE      (-7) // a fractal more than 16 wide or high
+#define TMAP_EREPLICAS  (-6) // a fractal of more than 16 replicas, or 32 in three dimensions
+#define TMAP_ESIDE      (-7) // a fractal more than 16 wide or high; 4 in three dimensions
 #define TMAP_EOUTSIDE   (-8) // a replica outside the fractal's grid
 #define TMAP_ETWICE     (-9) // two replicas in one box of the fractal's grid
 
@@ -98,8 +108,8 @@ TMAP_FN const char *tmap_strerror(int code) {
     case TMAP_EUNEQUAL: return "rows differ in length";
     case TMAP_ECHARACTER: return "a character other than '#' and '.'";
     case TMAP_EEMPTY: return "no '#' in the rows";
-    case TMAP_EREPLICAS: return "more than 16 replicas";
-    case TMAP_ESIDE: return "more than 16 wide or high";
+    case TMAP_EREPLICAS: return "more than 16 replicas, or 32 in 3D";
+    case TMAP_ESIDE: return "more than 16 wide or high, or 4 in 3D";
     case TMAP_EOUTSIDE: return "a replica outside the grid";
     case TMAP_ETWICE: return "two replicas in one box";
     default: return "unknown error code";

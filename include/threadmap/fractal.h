@@ -7,11 +7,13 @@
 #define TMAP_FRACTAL_H
 
 #include "fractal/catalogue.h"
+#include "fractal/catalogue3.h"
 #include "fractal/compact.h"
 #include "fractal/stencil.h"
 #include "fractal/each.h"
 #include "fractal/fold.h"
 #include "fractal/nbb.h"
+#include "fractal/nbb3.h"
 #include "fractal/philox.h"
 #include "fractal/rows.h"
 #include "fractal/warp.h"
