@@ -80,17 +80,21 @@ typedef struct tmap_compact_word {
     tmap_u32 level, cells, bytes;
 } tmap_compact_word;
 
-// Chooses the word for fractal f of level r. At a low level one word holds all cells.
-// Example: gasket, r = 16: 3 levels, 27 cells, 4 bytes.
-TMAP_FN tmap_compact_word tmap_compact_word_of(tmap_nbb f, tmap_u32 r) {
+// The word for a fractal of k replicas and level r.
+TMAP_FN tmap_compact_word tmapi_compact_word(tmap_u32 k, tmap_u32 r) {
     tmap_compact_word best = {0, 1, 2};
     for (tmap_u32 bits = 16; bits <= 64; bits *= 2) {
         tmap_compact_word word = {0, 1, bits / 8};
-        while (word.level < r && f.k > 1 && word.cells * f.k <= bits)
-            ++word.level, word.cells *= f.k;
+        while (word.level < r && k > 1 && word.cells * k <= bits) ++word.level, word.cells *= k;
         if (word.cells * best.bytes >= best.cells * word.bytes) best = word;
     }
     return best;
+}
+
+// Chooses the word for fractal f of level r. At a low level one word holds all cells.
+// Example: gasket, r = 16: 3 levels, 27 cells, 4 bytes.
+TMAP_FN tmap_compact_word tmap_compact_word_of(tmap_nbb f, tmap_u32 r) {
+    return tmapi_compact_word(f.k, r);
 }
 
 // The number of words of fractal f of level r. Saturates at 2^64 - 1. Example: gasket, r = 24:

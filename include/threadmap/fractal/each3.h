@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: MIT
+// each3.h: calls your device functions for every cell of a fractal in three dimensions (nbb3.h).
+//
+//     typedef struct paint { int *out; int colour; } paint;
+//     static __device__ void dab(void *job, tmap_cell3 cell) {
+//         paint *p = (paint *)job;
+//         p->out[cell.at] = p->colour;
+//     }
+//     __global__ void __launch_bounds__(512, 2) paint_cells(tmap_each3_plan plan, paint p) {
+//         tmap_each3(&plan, dab, &p);
+//     }
+//     const tmap_pitch3 tight = {0, 0};
+//     ... tmap_each3_plan_make(f, r, tight, (const void *)paint_cells, &plan);
+//     ... tmap_each3_launch(&plan, &p, stream);
+//
+// The fractal of level r lies in a volume whose rows are pitch.row elements apart and whose planes
+// are pitch.plane elements apart, or in compact storage: pitch.row is TMAP_COMPACT, and element i
+// is cell tmap_nbb3_lambda_linear(i). The host makes a plan once, for one fractal, level, pitch and
+// kernel, and passes it to the kernel by value. The kernel makes one call:
+//
+//     tmap_each3          calls a visitor at every cell; for kernels that only store
+//     tmap_each3_update   reads, and then uses or writes; faster where a kernel reads memory
+//     tmap_each3_fold     folds all cells into one value
+//     tmap_each3_stencil  computes a cell from its 26 neighbours (stencil3.h)
+//
+// One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
+// deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
+// access neighbouring memory. A warp maps the number of a tile to its place, once, and then adds
+// the listed places.
+//
+// Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
+// the threads of a block.
+#ifndef TMAP_FRACTAL_EACH3_H
+#define TMAP_FRACTAL_EACH3_H
+
+#include "../fold.h"
+#include "../launch.h"
+#include "compact.h"
+#include "nbb3.h"
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+// A cell: its coordinates in the fractal, and its element `at`: offset + z * plane + y * row + x in
+// a volume, offset + tmap_nbb3_nu_linear64 in compact storage.
+typedef struct tmap_cell3 {
+    tmap_u32 x, y, z;
+    tmap_u64 at;
+} tmap_cell3;
+
+// Where a volume's rows and planes begin, in elements. row: from one row to the next, at least the
+// width sx^r; 0: that width; TMAP_COMPACT: compact storage, without regard to `plane`. plane: from
+// one plane to the next, at least row * sy^r less the unused end of its last row; 0: row * sy^r.
+typedef struct tmap_pitch3 {
+    tmap_u64 row, plane;
+} tmap_pitch3;
+
+// A plan, made for one fractal, level, pitch and kernel. A share of the work is a range of items:
+// parts of `chunk` cells of tiles, in the order of tmap_nbb3_lambda_linear of level r - tile_level;
+// for a stencil, tiles.
+typedef struct tmap_each3_plan {
+    tmap_nbb3 f;
+    tmap_u32 r;
+    tmap_u32 tile_level, cells; // of a tile
+    tmap_u32 chunk, parts;      // cells that a warp takes at a time; their number in a tile
+    tmap_compact_word word;     // compact.h; bytes 0: elements are cells
+    tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
+    tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
+                     // it, for a fractal inside a larger volume
+    tmap_u64 items;  // of the complete fractal
+    tmap_u64 first, count; // this launch's share of them
+    // the launch
+    const void *kernel;           // null unless the maker received one
+    tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
+    tmap_u32 warps;               // resident warps of the device
+    tmap_u32 stencil;             // 1: made for a stencil
+} tmap_each3_plan;
+
+// The number of elements from the first place of the fractal to its last, both included, counted
+// from plan->offset. In compact storage: the number of cells. Saturates at 2^64 - 1.
+TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
+    const tmap_u32 r = plan->r;
+    tmap_u64 places = tmap_nbb3_side_x(plan->f, r);
+    if (plan->pitch.row == TMAP_COMPACT) return tmap_nbb3_cells(plan->f, r);
+    for (int axis = 0; axis < 2; ++axis) {
+        const tmap_u64 side = axis ? tmap_nbb3_side_z(plan->f, r) : tmap_nbb3_side_y(plan->f, r);
+        const tmap_u64 more =
+            tmap_mul_saturate(side - 1, axis ? plan->pitch.plane : plan->pitch.row);
+        places = more > ~0ull - places ? ~0ull : places + more;
+    }
+    return places;
+}
+
+// The widest tile: a place of a tile has 15 bits, and a row of a tile is a word.
+#define TMAPI_EACH3_SIDE 32u
+
+// Bytes of shared memory for the list of a tile of level m: its places, the bits of each row and
+// where it begins.
+TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m) {
+    const tmap_u64 rows = tmap_mul_saturate(tmap_nbb3_side_y(f, m), tmap_nbb3_side_z(f, m));
+    return (tmap_mul_saturate(2, tmap_nbb3_cells(f, m)) + 3) / 4 * 4 + 8 * rows;
+}
+
+#if !TMAP_NVRTC
+
+// ---- a plan from facts --------------------------------------------------------------------------
+
+// Sets the tile of a walk: the largest that fits 32 places an axis and 48 KB of shared memory.
+static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
+    p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE);
+    while (tmapi_each3_list_bytes(p->f, p->tile_level) > 48 * 1024) --p->tile_level;
+    p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
+    p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level);
+}
+
+// Restricts a plan to `count` of its items, from item `first` on: one GPU's share, or one batch.
+// The grid of a share is at most that of the complete plan, so a fold's workspace sized for all
+// items is large enough for each share.
+// Returns TMAP_OK, or TMAP_EINVAL for a null pointer and for items that the plan does not have.
+// Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
+static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first, tmap_u64 count) {
+    tmap_u64 blocks, in_block, most;
+    if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
+    in_block = plan->stencil ? plan->chunk : plan->block / 32;
+    blocks = count / in_block + (count % in_block != 0);
+    most = plan->warps / (plan->block / 32);
+    if (blocks > most) blocks = most;
+    plan->first = first, plan->count = count;
+    plan->grid = blocks ? (tmap_u32)blocks : 1;
+    return TMAP_OK;
+}
+
+// Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
+// larger block, whose threads share the list. A warp's chunk is such that each warp has about
+// four, at least 256 cells.
+static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
+    tmap_u64 tiles = tmap_nbb3_cells(p->f, p->r - p->tile_level), turns;
+    p->warps = 0;
+    for (tmap_u32 block = 512; block >= 32; block /= 2) {
+        const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
+        if (warps * facts->device.processors <= p->warps) continue;
+        p->block = block, p->warps = warps * facts->device.processors;
+    }
+    if (!p->warps) return TMAP_ERANGE;
+    turns = 4ull * p->warps / tiles + 1; // parts of a tile that give each warp four
+    p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
+    p->chunk = (p->chunk + 255) / 256 * 256;
+    p->parts = (p->cells + p->chunk - 1) / p->chunk;
+    p->items = tiles * p->parts;
+    return TMAP_OK;
+}
+
+// Checks what all plans need, and sets the fractal and its pitch.
+static inline int tmapi_each3_plan_begin(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                         tmap_each3_plan *p) {
+    const tmap_compact_word cells_alone = {0, 1, 0};
+    tmap_u64 width, plane;
+    if (tmap_nbb3_check(f) != TMAP_OK) return TMAP_EINVAL;
+    if (r > tmap_nbb3_level_max32(f)) return TMAP_ERANGE;
+    width = tmap_nbb3_side_x(f, r);
+    if (pitch.row == TMAP_COMPACT) {
+        if (r > tmap_nbb3_linear_level_max64(f)) return TMAP_ERANGE;
+        pitch.plane = 0;
+    } else {
+        if (pitch.row && pitch.row < width) return TMAP_EINVAL;
+        if (!pitch.row) pitch.row = width;
+        plane = tmap_mul_saturate(pitch.row, tmap_nbb3_side_y(f, r));
+        if (plane == ~0ull) return TMAP_ERANGE;
+        if (pitch.plane && pitch.plane < plane - (pitch.row - width)) return TMAP_EINVAL;
+        if (!pitch.plane) pitch.plane = plane;
+    }
+    p->f = f, p->r = r, p->pitch = pitch, p->offset = 0;
+    p->word = cells_alone, p->kernel = 0, p->stencil = 0;
+    return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
+}
+
+// Makes the plan of tmap_each3_plan_make from facts (launch.h), without a call of CUDA. out->kernel
+// becomes null. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where tmap_each3_plan_make returns
+// cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
+static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                     const tmap_facts *facts, tmap_each3_plan *out) {
+    tmap_each3_plan p;
+    int code;
+    if (!out || !facts) return TMAP_EINVAL;
+    if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
+    tmapi_each3_plan_tile(&p);
+    if (tmap_nbb3_cells(f, r - p.tile_level) > 0xffffffffull) return TMAP_ERANGE;
+    if ((code = tmapi_each3_plan_block(&p, facts)) != TMAP_OK) return code;
+    (void)tmap_each3_plan_share_of(&p, 0, p.items);
+    *out = p;
+    return TMAP_OK;
+}
+
+#endif // !TMAP_NVRTC
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+// ---- a plan from a kernel, and its launch -------------------------------------------------------
+
+// Makes the plan of a kernel that calls tmap_each3, tmap_each3_update or tmap_each3_fold, for
+// fractal f of level r. A plan serves any number of launches on the device that was current when it
+// was made. kernel: a __global__ function, cast to const void *.
+// Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb3_check refuses, and a
+// pitch below the width or the plane; cudaErrorInvalidConfiguration for a level whose coordinates
+// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 tiles, and for a
+// kernel whose block does not fit the device; otherwise a CUDA error. *out is written only on
+// success. Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Example: tmap_each3_plan_make(tmap_fractal3_menger(), 6, tight, (const void *)draw, &plan).
+static inline cudaError_t tmap_each3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                               const void *kernel, tmap_each3_plan *out) {
+    tmap_facts facts;
+    tmap_each3_plan p;
+    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_error(tmap_each3_plan_of(f, r, pitch, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.shared);
+    if (error) return error;
+    *out = p, out->kernel = kernel;
+    return cudaSuccess;
+}
+
+// tmap_each3_plan_share_of with CUDA's error codes: cudaErrorInvalidValue for TMAP_EINVAL.
+static inline cudaError_t tmap_each3_plan_share(tmap_each3_plan *plan, tmap_u64 first,
+                                                tmap_u64 count) {
+    return tmapi_launch_error(tmap_each3_plan_share_of(plan, first, count));
+}
+
+// Launches the plan's kernel, whose parameters are the plan and your struct, both by value:
+// (tmap_each3_plan, JOB). job: the address of that struct. A share without items is launched as one
+// block.
+// Returns cudaErrorInvalidValue for a null pointer and for a plan without a kernel, otherwise the
+// launch's own error. It neither reports nor clears an error that an earlier call left.
+static inline cudaError_t tmap_each3_launch(const tmap_each3_plan *plan, tmap_job job,
+                                            cudaStream_t stream) {
+    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
+}
+
+#endif
+
+// Bytes of the workspace of tmap_each3_fold for accumulators of `bytes` bytes. The grid of a share
+// is never larger, so the value for all items serves every share.
+TMAP_FN tmap_u64 tmap_each3_fold_bytes(const tmap_each3_plan *plan, tmap_u32 bytes) {
+    return 16 + (tmap_u64)plan->grid * bytes;
+}
+
+// ---- the loop -----------------------------------------------------------------------------------
+
+#if TMAP_CUDA
+
+// The visitor of tmap_each3: work at one cell.
+typedef void (*tmap_each3_visit)(void *job, tmap_cell3 cell);
+// The first step of tmap_each3_update: reads what the cell needs into *value, up to 16 bytes.
+typedef void (*tmap_each3_read)(void *job, tmap_cell3 cell, void *value);
+// The second step of tmap_each3_update: uses *value, and may write.
+typedef void (*tmap_each3_use)(void *job, tmap_cell3 cell, const void *value);
+// Adds an element to a thread's accumulator. value: the element at the cell, of your type.
+typedef void (*tmap_each3_add)(void *job, void *accumulator, tmap_cell3 cell, const void *value);
+
+// The functions of a walk: `visit` alone, or `read` and `use`; the others are null.
+typedef struct tmapi_each3_calls {
+    tmap_each3_visit visit;
+    tmap_each3_read read;
+    tmap_each3_use use;
+    void *job;
+} tmapi_each3_calls;
+
+// Cells per lane in flight.
+#define TMAPI_EACH3_BATCH 8
+
+// A place of a tile, packed: x in bits 0 to 4, y in 5 to 9, z in 10 to 14.
+TMAP_DEVICE tmap_u32 tmapi_each3_pack(tmap_xyz p) { return p.x | p.y << 5 | p.z << 10; }
+
+// The bits and the beginnings of the rows of a tile of level m: bit x of bits[z * height + y] for
+// place (x, y, z), and the number of cells in the rows before. Collective for the block.
+TMAPI_DEVICE_CALL void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, tmap_u32 *bits,
+                                        tmap_u32 *starts) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 height = tmapi_pow32(f.sy, m), rows = height * tmapi_pow32(f.sz, m);
+    const tmap_u32 cells = tmapi_pow32(f.k, m);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < rows; i += threads) bits[i] = 0;
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < cells; i += threads) {
+        const tmap_xyz p = tmap_nbb3_lambda_linear(f, i, m);
+        atomicOr(&bits[p.z * height + p.y], 1u << p.x);
+    }
+    __syncthreads();
+    if (rank < 32) { // one warp, 32 rows at a time
+        tmap_u32 before = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = rank; i - rank < rows; i += 32) {
+            const tmap_u32 own = i < rows ? (tmap_u32)__popc((int)bits[i]) : 0;
+            tmap_u32 sum = own;
+            TMAPI_NO_UNROLL
+            for (tmap_u32 step = 1; step < 32; step *= 2) {
+                const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
+                if (rank >= step) sum += left;
+            }
+            if (i < rows) starts[i] = before + sum - own;
+            before += __shfl_sync(0xffffffffu, sum, 31);
+        }
+    }
+    __syncthreads();
+}
+
+// The number of place p among the cells of a tile in row order, from its rows.
+TMAP_DEVICE tmap_u32 tmapi_each3_rank(const tmap_u32 *bits, const tmap_u32 *starts, tmap_u32 row,
+                                      tmap_u32 x) {
+    return starts[row] + (tmap_u32)__popc((int)(bits[row] & ((1u << x) - 1)));
+}
+
+// Lists the places of a tile in shared memory: row by row for a volume, in linear order for compact
+// storage. Collective for the block.
+TMAP_DEVICE const unsigned short *tmapi_each3_list(const tmap_each3_plan *plan) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 m = plan->tile_level, height = tmapi_pow32(plan->f.sy, m);
+    const int compact = plan->pitch.row == TMAP_COMPACT;
+    unsigned short *places = (unsigned short *)tmapi_each3_shared;
+    tmap_u32 *bits = (tmap_u32 *)tmapi_each3_shared + (plan->cells + 1) / 2;
+    tmap_u32 *starts = bits + height * tmapi_pow32(plan->f.sz, m);
+    if (!compact) tmapi_each3_rows(plan->f, m, bits, starts);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmap_nbb3_lambda_linear(plan->f, i, m);
+        const tmap_u32 at =
+            compact ? i : tmapi_each3_rank(bits, starts, p.z * height + p.y, p.x);
+        places[at] = (unsigned short)tmapi_each3_pack(p);
+    }
+    __syncthreads();
+    return places;
+}
+
+// A tile: its first place, and that place's element; in compact storage the element of its first
+// cell.
+typedef struct tmapi_each3_tile {
+    tmap_xyz corner;
+    tmap_u64 at;
+} tmapi_each3_tile;
+
+TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 tile) {
+    const tmap_u32 m = plan->tile_level;
+    tmapi_each3_tile t;
+    t.corner = tmap_nbb3_lambda_linear(plan->f, tile, plan->r - m);
+    t.corner.x *= tmapi_pow32(plan->f.sx, m);
+    t.corner.y *= tmapi_pow32(plan->f.sy, m);
+    t.corner.z *= tmapi_pow32(plan->f.sz, m);
+    t.at = plan->offset;
+    if (plan->pitch.row == TMAP_COMPACT)
+        t.at += (tmap_u64)tile * plan->cells;
+    else
+        t.at += t.corner.x + t.corner.y * plan->pitch.row + t.corner.z * plan->pitch.plane;
+    return t;
+}
+
+// Cell i of a tile.
+TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                        const unsigned short *places, tmap_u32 i) {
+    const tmap_u32 p = places[i], x = p & 31, y = p >> 5 & 31, z = p >> 10;
+    tmap_cell3 cell = {t->corner.x + x, t->corner.y + y, t->corner.z + z, t->at};
+    if (plan->pitch.row == TMAP_COMPACT)
+        cell.at += i;
+    else
+        cell.at += x + y * plan->pitch.row + z * plan->pitch.plane;
+    return cell;
+}
+
+// 1 if a plan maker for walks made the plan.
+TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, const char *function) {
+    const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
+                     plan->parts && !plan->stencil;
+    return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan");
+}
+
+// Visits every cell of the plan's share. All threads of all blocks call it.
+TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
+    const unsigned short *places = tmapi_each3_list(plan);
+    const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank(), lane = rank % 32;
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * warps;
+    tmap_u64 item = plan->first + (tmap_u64)blockIdx.x * warps + rank / 32;
+    if (rank / 32 >= warps) return;
+    for (; item < end; item += stride) {
+        const tmap_u32 tile = (tmap_u32)(item >> 32 ? item / plan->parts
+                                                    : (tmap_u32)item / plan->parts);
+        const tmap_u32 begin = (tmap_u32)(item - (tmap_u64)tile * plan->parts) * plan->chunk;
+        const tmap_u32 left = plan->cells - begin;
+        const tmap_u32 stop = begin + (left < plan->chunk ? left : plan->chunk);
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
+        for (tmap_u32 i = begin + lane; i - lane < stop; i += 32 * TMAPI_EACH3_BATCH) {
+            tmapi_value value[TMAPI_EACH3_BATCH];
+            if (calls.read) {
+#pragma unroll
+                for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                    if (i + 32 * j < stop)
+                        calls.read(calls.job, tmapi_each3_cell(plan, &t, places, i + 32 * j),
+                                   &value[j]);
+                __syncwarp(); // keeps reads and uses apart
+            }
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                if (i + 32 * j < stop) {
+                    const tmap_cell3 cell = tmapi_each3_cell(plan, &t, places, i + 32 * j);
+                    if (calls.visit)
+                        calls.visit(calls.job, cell);
+                    else
+                        calls.use(calls.job, cell, &value[j]);
+                }
+        }
+    }
+}
+
+// Calls visit(job, cell) exactly once for every cell of the plan's share, in no particular order.
+// All threads of all blocks call it with the same arguments, and all return from it. visit: a
+// __device__ function without barriers and collectives, because other lanes may have no cell. job:
+// any pointer; the address of the kernel's parameter costs nothing.
+// Example: tetrahedron, r = 1, rows of 2, planes of 4: visits (0,0,0, at 0) (1,0,0, at 1)
+// (0,1,0, at 2) (0,0,1, at 4).
+TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
+    const tmapi_each3_calls calls = {visit, 0, 0, job};
+    if (tmapi_each3_check(plan, "tmap_each3")) tmapi_each3_walk(plan, calls);
+}
+
+// Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
+// share, with up to eight reads per lane in flight. The same thread makes both calls. value: 16
+// bytes, aligned to 16, which belong to the cell between the two. A cell's use must not write what
+// another cell's read reads. Otherwise as tmap_each3.
+TMAP_DEVICE void tmap_each3_update(const tmap_each3_plan *plan, tmap_each3_read read,
+                                   tmap_each3_use use, void *job) {
+    const tmapi_each3_calls calls = {0, read, use, job};
+    if (tmapi_each3_check(plan, "tmap_each3_update")) tmapi_each3_walk(plan, calls);
+}
+
+// ---- folds --------------------------------------------------------------------------------------
+
+typedef struct tmapi_each3_folding {
+    const unsigned char *array;
+    tmap_u32 size; // of an element
+    tmap_each3_add add;
+    void *accumulator, *job;
+} tmapi_each3_folding;
+
+TMAP_DEVICE void tmapi_each3_fold_read(void *job, tmap_cell3 cell, void *value) {
+    const tmapi_each3_folding *fold = (const tmapi_each3_folding *)job;
+    tmapi_value_copy(value, fold->array + cell.at * fold->size, fold->size);
+}
+TMAP_DEVICE void tmapi_each3_fold_use(void *job, tmap_cell3 cell, const void *value) {
+    const tmapi_each3_folding *fold = (const tmapi_each3_folding *)job;
+    fold->add(fold->job, fold->accumulator, cell, value);
+}
+
+// Calls add(job, accumulator, cell, &element) for every cell of the plan's share, joins the
+// accumulators of all threads in a fixed order, and writes the result to *to.result. All threads of
+// all blocks call it, and all return from it. array: elements of 1, 2, 4, 8 or 16 bytes; data is
+// the volume's element 0, whatever plan->offset is. add: without barriers and collectives. fold,
+// to: see ../fold.h; the workspace has tmap_each3_fold_bytes(plan, fold.bytes) bytes, and each
+// launch leaves it ready for the next.
+TMAP_DEVICE void tmap_each3_fold(const tmap_each3_plan *plan, tmap_array array, tmap_each3_add add,
+                                 tmap_fold fold, tmap_fold_to to, void *job) {
+    tmapi_fold_words accumulator;
+    tmapi_each3_folding folding = {(const unsigned char *)array.data, array.size, add, &accumulator,
+                                   job};
+    const tmapi_each3_calls calls = {0, tmapi_each3_fold_read, tmapi_each3_fold_use, &folding};
+    if (!tmapi_each3_check(plan, "tmap_each3_fold")) return;
+    if (!TMAPI_CHECK(tmapi_value_size_fits(array.size, 0), "tmap_each3_fold",
+                     "elements do not have 1, 2, 4, 8 or 16 bytes"))
+        return;
+    tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
+    tmapi_each3_walk(plan, calls);
+    tmap_fold_grid(&accumulator, fold, to, job);
+}
+
+#endif // TMAP_CUDA
+#endif

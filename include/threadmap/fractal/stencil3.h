@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// stencil3.h: computes the next value of a cell in three dimensions from its own and those of its
+// 26 neighbours, with your rule; in a volume, in compact storage, and with one bit per cell.
+//
+//     typedef struct heat { const float *in; float *out, rate; } heat;
+//     static __device__ void flow(void *job, tmap_cell3 cell, tmap_u32 around, const void *places,
+//                                 void *next) {
+//         const float *v = (const float *)places, here = v[TMAP_HERE3];
+//         float sum = 0;
+//         for (int i = 0; i < 27; ++i)
+//             if (around >> i & 1) sum += v[i] - here; // no flow to empty places
+//         *(float *)next = here + ((heat *)job)->rate * sum;
+//     }
+//     __global__ void __launch_bounds__(512, 1) step_cells(tmap_each3_plan plan, heat h) {
+//         const tmap_array in = {h.in, sizeof *h.in};
+//         tmap_each3_stencil(&plan, in, flow, h.out, &h);
+//     }
+//     ... tmap_each3_stencil_plan_make(f, r, tight, (const void *)step_cells, &plan);
+//     ... tmap_each3_launch(&plan, &h, stream);
+//
+// A block has some tiles side by side, one thread for each of their cells, and goes through all
+// tiles of its share. A thread keeps the same cell of a tile, so a table in shared memory says once
+// for each of its neighbours in which of the 27 tiles around it lies, and where in that tile. For
+// each tile a warp finds the 27 tiles around it.
+#ifndef TMAP_FRACTAL_STENCIL3_H
+#define TMAP_FRACTAL_STENCIL3_H
+
+#include "each3.h"
+
+// The place (dx, dy, dz) beside a cell has number 13 + dx + 3 dy + 9 dz: a bit of `around`, an
+// index of `places`.
+#define TMAP_HERE3   13
+#define TMAP_AROUND3 27
+
+// ---- neighbours by digits -----------------------------------------------------------------------
+
+// The place beside a cell, as tmap_compact3_beside finds it. If `none` is 1, it is no cell. to:
+// TMAP_HERE3 if the cell is in the same fractal; otherwise the number of the copy of the fractal,
+// around this one, that holds it where a fractal of a higher level has that copy. index: the number
+// of the cell in its copy.
+typedef struct tmap_compact3_place {
+    tmap_u32 index, to;
+    int none;
+} tmap_compact3_place;
+
+// Moves digit `tau` of an axis with `side` boxes by *step, -1, 0 or 1. *step becomes what the next
+// level moves by.
+TMAP_FN tmap_u32 tmapi_compact3_move(tmap_u32 tau, tmap_u32 side, int *step) {
+    const int at = (int)tau + *step, out = at < 0 ? -1 : at >= (int)side;
+    *step = out;
+    return (tmap_u32)(at - out * (int)side);
+}
+
+// The place number `to` (0 to 26) beside cell `index` of the fractal of level r, index < k^r <
+// 2^32. The function changes digits from the lowest on, up to the first level at which both cells
+// are in one box: k / (k - 1) levels on average, or a few more.
+// Example: tetrahedron, r = 1: cell 0, (0,0,0): to 14, which is (1,0,0): 1; to 12: none, because
+// the copy to the left has no cell (1,0,0) beside it... see the tests for more.
+TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tmap_u32 r,
+                                                 tmap_u32 to) {
+    int x = (int)(to % 3) - 1, y = (int)(to / 3 % 3) - 1, z = (int)(to / 9 % 3) - 1;
+    tmap_compact3_place p = {index, TMAP_HERE3, 0};
+    tmap_u32 rest = index, power = 1;
+    f = tmapi_nbb3_total(f);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < r && (x || y || z); ++level, power *= f.k) {
+        const tmap_u32 quotient = rest / f.k, beta = rest - quotient * f.k;
+        const tmap_xyz tau = tmap_nbb3_tau(f, beta);
+        tmap_xyz d;
+        tmap_u32 replica;
+        d.x = tmapi_compact3_move(tau.x, f.sx, &x);
+        d.y = tmapi_compact3_move(tau.y, f.sy, &y);
+        d.z = tmapi_compact3_move(tau.z, f.sz, &z);
+        replica = tmap_nbb3_replica(f, d);
+        if (replica >= f.k) {
+            p.none = 1;
+            return p;
+        }
+        p.index += (replica - beta) * power;
+        rest = quotient;
+    }
+    p.to = (tmap_u32)(TMAP_HERE3 + x + 3 * y + 9 * z);
+    p.none = (x && f.sx == 1) || (y && f.sy == 1) || (z && f.sz == 1); // no level has that copy
+    return p;
+}
+
+// ---- words of one bit per cell ------------------------------------------------------------------
+//
+// As in two dimensions (compact.h): the top levels of the fractal are the bits of a word. A fractal
+// of level r is k^j copies (sheets) of one of level r - j, and bit b of word i is cell i of sheet b.
+
+// Chooses the word for fractal f of level r, of 16, 32 or 64 bits.
+// Example: tetrahedron, r = 18: 3 levels, 64 cells, 8 bytes; sponge: 1 level, 20 cells, 4 bytes.
+TMAP_FN tmap_compact_word tmap_compact3_word_of(tmap_nbb3 f, tmap_u32 r) {
+    return tmapi_compact_word(f.k, r);
+}
+
+// The number of words of fractal f of level r. Saturates at 2^64 - 1.
+TMAP_FN tmap_u64 tmap_compact3_words(tmap_nbb3 f, tmap_u32 r) {
+    return tmap_nbb3_cells(f, r - tmap_compact3_word_of(f, r).level);
+}
+
+// Bytes of a state with one bit per cell. Saturates at 2^64 - 1.
+// Example: tetrahedron, r = 18: 8589934592.
+TMAP_FN tmap_u64 tmap_compact3_words_bytes(tmap_nbb3 f, tmap_u32 r) {
+    return tmap_mul_saturate(tmap_compact3_words(f, r), tmap_compact3_word_of(f, r).bytes);
+}
+
+// Finds the bit of cell number i (tmap_nbb3_nu_linear64) of level r: bit *bit of word *word.
+TMAP_FN void tmap_compact3_bit(tmap_nbb3 f, tmap_u32 r, tmap_u64 i, tmap_u64 *word, tmap_u32 *bit) {
+    const tmap_u64 words = tmap_compact3_words(f, r);
+    *bit = (tmap_u32)(i / words), *word = i % words;
+}
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+// The most cells in a tile: an entry of the table has nine bits for a cell.
+#define TMAPI_STENCIL3_CELLS 512u
+
+// What a block knows of a tile's surroundings: for each of 27 tiles its first element and, in `to`,
+// the sheet that holds it (TMAP_HERE3: the same). is: bit n: tile n exists. corner: the tile's
+// first place.
+typedef struct tmapi_stencil3_tile {
+    tmap_u64 at[TMAP_AROUND3];
+    tmap_xyz corner;
+    tmap_u32 is;
+    unsigned char to[TMAP_AROUND3 + 1];
+} tmapi_stencil3_tile;
+
+// Byte offsets in a block's shared memory. First two buffers of tiles. From `places` on the place
+// of each cell of a tile, from `near` on 27 entries for each: the cell of the neighbour | its tile
+// << 10. From `turns` on, for each sheet, the sheets around it.
+typedef struct tmapi_stencil3_shared {
+    tmap_u32 places, near, turns, bytes;
+} tmapi_stencil3_shared;
+
+// No tile: its bit of `is` is 0.
+#define TMAPI_STENCIL3_NONE 31u
+
+TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 tiles,
+                                                       tmap_compact_word word) {
+    tmapi_stencil3_shared s;
+    s.places = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
+    s.near = s.places + (2 * cells + 3) / 4 * 4;
+    s.turns = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
+    s.bytes = s.turns + (word.bytes ? (TMAP_AROUND3 * word.cells + 3) / 4 * 4 : 0);
+    return s;
+}
+
+#if !TMAP_NVRTC
+
+// Chooses the number of tiles side by side that gives the most resident cells; ties go to the
+// smaller block, because the threads of a block wait for each other.
+static inline int tmapi_stencil3_plan_block(tmap_each3_plan *plan, const tmap_facts *facts) {
+    tmap_each3_plan p = *plan;
+    tmap_u32 best = 0;
+    for (p.chunk = 1; p.chunk * p.cells <= 1024; ++p.chunk) {
+        tmap_u32 resident;
+        p.block = (p.chunk * p.cells + 31) / 32 * 32;
+        p.shared = tmapi_stencil3_shared_at(p.cells, p.chunk, p.word).bytes;
+        resident = tmap_resident_blocks(facts, p.block, p.shared);
+        if (!resident) break; // larger ones do not fit either
+        if (resident * p.chunk * p.cells <= best) continue;
+        best = resident * p.chunk * p.cells;
+        p.warps = resident * (p.block / 32) * facts->device.processors;
+        *plan = p;
+    }
+    return best ? TMAP_OK : TMAP_ERANGE;
+}
+
+static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch, int words,
+                                         const tmap_facts *facts, tmap_each3_plan *out) {
+    tmap_each3_plan p;
+    int code;
+    if (!out || !facts) return TMAP_EINVAL;
+    if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
+    if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
+    p.stencil = 1, p.parts = 1;
+    p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE);
+    while (tmap_nbb3_cells(f, p.tile_level) > TMAPI_STENCIL3_CELLS) --p.tile_level;
+    p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
+    p.items = tmap_nbb3_cells(f, r - p.tile_level);
+    if (p.items > 0xffffffffull) return TMAP_ERANGE;
+    if ((code = tmapi_stencil3_plan_block(&p, facts)) != TMAP_OK) return code;
+    (void)tmap_each3_plan_share_of(&p, 0, p.items);
+    *out = p;
+    return TMAP_OK;
+}
+
+// Makes the plan of tmap_each3_stencil_plan_make from facts; see tmap_each3_plan_of.
+static inline int tmap_each3_stencil_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                             const tmap_facts *facts, tmap_each3_plan *out) {
+    return tmapi_stencil3_plan_of(f, r, pitch, 0, facts, out);
+}
+
+// Makes the plan of tmap_each3_words_plan_make from facts; see tmap_each3_plan_of.
+static inline int tmap_each3_words_plan_of(tmap_nbb3 f, tmap_u32 r, const tmap_facts *facts,
+                                           tmap_each3_plan *out) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
+    return tmapi_stencil3_plan_of(f, r, compact, 1, facts, out);
+}
+
+#endif
+
+#if TMAP_CUDA && !TMAP_NVRTC
+
+static inline cudaError_t tmapi_stencil3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                                   int words, const void *kernel,
+                                                   tmap_each3_plan *out) {
+    tmap_facts facts;
+    tmap_each3_plan p;
+    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error)
+        error = tmapi_launch_error(tmapi_stencil3_plan_of(f, r, pitch, words, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.shared);
+    if (error) return error;
+    *out = p, out->kernel = kernel;
+    return cudaSuccess;
+}
+
+// Makes the plan of a kernel that calls tmap_each3_stencil. Parameters and errors are those of
+// tmap_each3_plan_make; items are tiles.
+static inline cudaError_t tmap_each3_stencil_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                                       const void *kernel, tmap_each3_plan *out) {
+    return tmapi_stencil3_plan_make(f, r, pitch, 0, kernel, out);
+}
+
+// Makes the plan of a kernel that calls tmap_each3_words for states of
+// tmap_compact3_words_bytes(f, r) bytes. out->r is the level of a sheet, and out->word says what a
+// word holds. Errors: as tmap_each3_plan_make.
+static inline cudaError_t tmap_each3_words_plan_make(tmap_nbb3 f, tmap_u32 r, const void *kernel,
+                                                     tmap_each3_plan *out) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
+    return tmapi_stencil3_plan_make(f, r, compact, 1, kernel, out);
+}
+
+#endif
+
+#if TMAP_CUDA
+
+// The rule of a stencil: computes the next value of a cell. around: bit i is 1 if place i is a cell
+// of the fractal; bit TMAP_HERE3 always is. places: the values of the 27 places, of your type;
+// every byte is 0 where there is no cell. next: where the rule puts the cell's new value.
+typedef void (*tmap_each3_rule)(void *job, tmap_cell3 cell, tmap_u32 around, const void *places,
+                                void *next);
+
+// ---- the block ----------------------------------------------------------------------------------
+
+typedef struct tmapi_stencil3 {
+    const unsigned char *in;
+    unsigned char *out;
+    tmap_u32 size;
+    tmap_each3_rule rule;
+    void *job;
+    int words; // 1: elements are words with one bit per sheet
+} tmapi_stencil3;
+
+typedef struct tmapi_stencil3_values {
+    alignas(16) unsigned char bytes[TMAP_AROUND3 * 16];
+} tmapi_stencil3_values;
+
+// Fills the tables that are the same for all tiles. Collective for the block.
+TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
+                                       unsigned char *shared) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmapi_stencil3_shared s = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
+    unsigned short *places = (unsigned short *)(shared + s.places);
+    unsigned short *near = (unsigned short *)(shared + s.near);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads)
+        places[i] =
+            (unsigned short)tmapi_each3_pack(tmap_nbb3_lambda_linear(plan->f, i, plan->tile_level));
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < TMAP_AROUND3 * plan->cells; i += threads) {
+        const tmap_u32 n = i / plan->cells;
+        const tmap_compact3_place p =
+            tmap_compact3_beside(plan->f, i - n * plan->cells, plan->tile_level, n);
+        near[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; words && i < TMAP_AROUND3 * plan->word.cells; i += threads) {
+        const tmap_u32 n = i / plan->word.cells;
+        const tmap_compact3_place p =
+            tmap_compact3_beside(plan->f, i - n * plan->word.cells, plan->word.level, n);
+        shared[s.turns + i] = (unsigned char)(p.none || p.to != TMAP_HERE3 ? 0xff : p.index);
+    }
+}
+
+// Finds what surrounds tile number `tile`. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, int words, tmap_u32 tile,
+                                       tmapi_stencil3_tile *to) {
+    const tmap_u32 lane = tmap_thread_rank() % 32, m = plan->tile_level;
+    tmap_compact3_place p = {0, TMAP_HERE3, 1};
+    tmap_u32 is;
+    if (lane < TMAP_AROUND3) p = tmap_compact3_beside(plan->f, tile, plan->r - m, lane);
+    if (!words && p.to != TMAP_HERE3) p.none = 1;
+    is = __ballot_sync(0xffffffffu, !p.none);
+    if (lane < TMAP_AROUND3) {
+        to->at[lane] = plan->offset + (tmap_u64)p.index * plan->cells;
+        to->to[lane] = (unsigned char)p.to;
+    }
+    if (lane == TMAP_HERE3) {
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
+        to->corner = t.corner, to->is = is;
+        to->at[lane] = t.at; // in a volume that of the tile's first place
+    }
+}
+
+// Finds the surroundings of the `chunk` tiles from `first` on, a warp at a time for each.
+TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, int words, tmap_u64 first,
+                                     tmapi_stencil3_tile *tiles) {
+    const tmap_u32 warp = tmap_thread_rank() / 32, warps = tmapi_fold_warps();
+    const tmap_u64 end = plan->first + plan->count;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 v = warp; v < plan->chunk && first + v < end && warp < warps; v += warps)
+        tmapi_stencil3_around(plan, words, (tmap_u32)(first + v), &tiles[v]);
+}
+
+// Reorders the bits of a word of another sheet: bit i becomes that of sheet turns[i].
+TMAPI_DEVICE_CALL tmap_u64 tmapi_stencil3_turn(const unsigned char *turns, tmap_u32 sheets,
+                                               tmap_u64 word) {
+    tmap_u64 turned = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < sheets; ++i)
+        if (turns[i] != 0xff) turned |= (word >> turns[i] & 1) << i;
+    return turned;
+}
+
+// Applies the rule to cell i of a tile.
+TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                      const tmapi_stencil3_tile *tile, tmap_u32 i,
+                                      const unsigned char *shared) {
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
+    const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
+    const int compact = plan->pitch.row == TMAP_COMPACT;
+    const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i];
+    tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
+                       tile->corner.z + (p >> 10), tile->at[TMAP_HERE3]};
+    tmap_u32 around = 0;
+    tmapi_stencil3_values values;
+    tmapi_value next;
+    if (compact)
+        cell.at += i;
+    else
+        cell.at += (p & 31) + (p >> 5 & 31) * plan->pitch.row + (p >> 10) * plan->pitch.plane;
+#pragma unroll
+    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
+        const tmap_u32 entry = near[n * plan->cells], to = entry >> 10;
+        const tmap_u32 is = tile->is >> to & 1;
+        unsigned char *value = values.bytes + n * s->size;
+        around |= is << n;
+        tmapi_value_zero(value, s->size);
+        if (is) {
+            const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
+            tmap_u64 from = cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
+                            (dz - 1) * plan->pitch.plane;
+            if (compact) from = tile->at[to] + (entry & 0x3ff);
+            tmapi_value_copy(value, s->in + from * s->size, s->size);
+            if (s->words && tile->to[to] != TMAP_HERE3) {
+                tmap_u64 held = 0;
+                tmapi_value_copy(&held, value, s->size);
+                held = tmapi_stencil3_turn(shared + at.turns + tile->to[to] * plan->word.cells,
+                                           plan->word.cells, held);
+                tmapi_value_copy(value, &held, s->size);
+            }
+        }
+    }
+    s->rule(s->job, cell, around, &values, &next);
+    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
+}
+
+TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared;
+    const tmap_u32 own = tmap_thread_rank() / plan->cells; // the thread's tile
+    const tmap_u32 i = tmap_thread_rank() - own * plan->cells;
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->chunk;
+    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->chunk;
+    tmapi_stencil3_tables(plan, s->words, shared);
+    tmapi_stencil3_step(plan, s->words, first, tiles);
+    __syncthreads();
+    for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
+        tmapi_stencil3_step(plan, s->words, first + stride, tiles + (turn ^ 1) * plan->chunk);
+        if (own < plan->chunk && first + own < end)
+            tmapi_stencil3_apply(plan, s, &tiles[turn * plan->chunk + own], i, shared);
+        __syncthreads();
+    }
+}
+
+// 1 if a plan maker for this kind of stencil made the plan.
+TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in, int words,
+                                     const char *function) {
+    const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
+                     plan->stencil && (plan->word.bytes != 0) == words &&
+                     (!words || plan->word.bytes == in.size) &&
+                     blockDim.x * blockDim.y * blockDim.z >= plan->block;
+    return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan") &&
+           TMAPI_CHECK(tmapi_value_size_fits(in.size, 0), function,
+                       "elements do not have 1, 2, 4, 8 or 16 bytes");
+}
+
+// Calls rule(job, cell, around, places, next) once for every cell of the plan's share and writes
+// *next to the cell's element of `out`. All threads of all blocks call it, and all return from it.
+// in: elements of 1, 2, 4, 8 or 16 bytes; data is the volume's element 0, whatever plan->offset is.
+// out: elements of the same size, not overlapping with `in`. Places that are no cells are neither
+// read nor written. rule: without barriers and collectives.
+// Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
+// about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
+TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
+                                    tmap_each3_rule rule, void *out, void *job) {
+    const tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule,
+                              job, 0};
+    if (tmapi_stencil3_check(plan, in, 0, "tmap_each3_stencil")) tmapi_stencil3_run(plan, &s);
+}
+
+// tmap_each3_stencil for words with one bit per cell, in.size = plan->word.bytes. cell is that of
+// sheet 0. Bit b of place n is the neighbour of the word's cell in sheet b, 0 where there is none;
+// idle bits are 0. The rule leaves idle bits of *next 0.
+TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
+                                  void *out, void *job) {
+    const tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule,
+                              job, 1};
+    if (tmapi_stencil3_check(plan, in, 1, "tmap_each3_words")) tmapi_stencil3_run(plan, &s);
+}
+
+#endif // TMAP_CUDA
+#endif
