@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// bench_fractal3: work on the cells of fractals in three dimensions: a write and a sum of int32 by
+// the library's engine, as a user calls it, beside the bounding box and the plain map; and life by
+// bits in compact storage.
+//
+// Every variant is verified before it is timed: a write in every place of the volume, a sum against
+// the bounding box, and a step of life in cells at random, whose neighbours are found by nu.
+#include "../driver.h"
+
+#include <threadmap/fractal/catalogue3.h>
+#include <threadmap/fractal/life3.h>
+
+typedef struct sweep {
+    bench_driver d;
+    const char *fractal;
+    tmap_u64 level, life_level; // 0: those of the table below
+    tmap_u64 *counter;
+} sweep;
+
+enum { VALUE = 7, GAP = 3 }; // what is written into cells; what places hold before
+
+typedef struct job {
+    tmap_nbb3 f;
+    tmap_u32 r, side_x, side_y, side_z, variant;
+    tmap_u64 places, cells;
+    tmap_each3_plan plan;
+    int *volume;
+    tmap_fold_to to;
+    tmap_u64 *words[2];
+} job;
+
+// ---- variants of a write and of a sum -----------------------------------------------------------
+
+enum { BB, BB_WALK, LAMBDA, EACH, VARIANTS };
+static const char *const sw_variants[VARIANTS] = {"bb", "bb_walk", "lambda", "each"};
+static const char *const rd_variants[VARIANTS] = {"bb", "bb_walk", "lambda", "fold"};
+
+// A bounding box tests with a constant fractal, as its author would write it.
+static __device__ int inside(tmap_nbb3 f, tmap_xyz c, tmap_u32 r) {
+    if (f.k == 4) return tmap_nbb3_contains(tmap_fractal3_tetrahedron(), c, r);
+    if (f.k == 20) return tmap_nbb3_contains(tmap_fractal3_menger(), c, r);
+    return tmap_nbb3_contains(f, c, r);
+}
+static __device__ tmap_xyz cell_of(tmap_nbb3 f, tmap_u32 i, tmap_u32 r) {
+    if (f.k == 4) return tmap_nbb3_lambda_linear(tmap_fractal3_tetrahedron(), i, r);
+    if (f.k == 20) return tmap_nbb3_lambda_linear(tmap_fractal3_menger(), i, r);
+    return tmap_nbb3_lambda_linear(f, i, r);
+}
+static __device__ tmap_u64 place_of(const job *j, tmap_xyz c) {
+    return ((tmap_u64)c.z * j->side_y + c.y) * j->side_x + c.x;
+}
+
+// The place of a thread of the bounding box, in blocks of 32 x 8 places of a plane.
+static __device__ int box_place(const job *j, tmap_u32 z, tmap_xyz *c) {
+    c->x = blockIdx.x * 32 + threadIdx.x, c->y = blockIdx.y * 8 + threadIdx.y, c->z = z;
+    return c->x < j->side_x && c->y < j->side_y && inside(j->f, *c, j->r);
+}
+
+static __global__ void write_bb(job j) {
+    tmap_xyz c;
+    if (box_place(&j, blockIdx.z, &c)) j.volume[place_of(&j, c)] = VALUE;
+}
+// The same places by fewer blocks, each of which walks from plane to plane.
+static __global__ void write_bb_walk(job j) {
+    tmap_xyz c;
+    for (tmap_u32 z = blockIdx.z; z < j.side_z; z += gridDim.z)
+        if (box_place(&j, z, &c)) j.volume[place_of(&j, c)] = VALUE;
+}
+static __global__ void write_lambda(job j) {
+    const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
+    if (i < j.cells) j.volume[place_of(&j, cell_of(j.f, (tmap_u32)i, j.r))] = VALUE;
+}
+static __device__ void write_cell(void *context, tmap_cell3 cell) {
+    ((job *)context)->volume[cell.at] = VALUE;
+}
+static __global__ void __launch_bounds__(512, 2) write_each(tmap_each3_plan plan, job j) {
+    tmap_each3(&plan, write_cell, &j);
+}
+
+static __device__ void sum_add(void *context, void *sum, tmap_cell3 cell, const void *value) {
+    (void)context, (void)cell;
+    *(tmap_u64 *)sum += *(const tmap_u32 *)value;
+}
+static __device__ void sum_join(void *context, void *sum, const void *other) {
+    (void)context;
+    *(tmap_u64 *)sum += *(const tmap_u64 *)other;
+}
+static __device__ void sum_end(const job *j, tmap_u64 sum) {
+    const tmap_u64 zero = 0;
+    const tmap_fold fold = {&zero, sizeof zero, sum_join};
+    tmap_fold_block(&sum, fold, 0, tmapi_fold_scratch(8));
+    if (tmap_thread_rank() == 0) atomicAdd((tmap_u64 *)j->to.result, sum);
+}
+static __global__ void sum_bb(job j) {
+    tmap_xyz c;
+    sum_end(&j, box_place(&j, blockIdx.z, &c) ? (tmap_u64)j.volume[place_of(&j, c)] : 0);
+}
+static __global__ void sum_bb_walk(job j) {
+    tmap_u64 sum = 0;
+    tmap_xyz c;
+    for (tmap_u32 z = blockIdx.z; z < j.side_z; z += gridDim.z)
+        if (box_place(&j, z, &c)) sum += (tmap_u64)j.volume[place_of(&j, c)];
+    sum_end(&j, sum);
+}
+static __global__ void sum_lambda(job j) {
+    const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
+    sum_end(&j, i < j.cells ? (tmap_u64)j.volume[place_of(&j, cell_of(j.f, (tmap_u32)i, j.r))] : 0);
+}
+static __global__ void __launch_bounds__(512, 2) sum_fold(tmap_each3_plan plan, job j) {
+    const tmap_u64 zero = 0;
+    const tmap_array in = {j.volume, sizeof *j.volume};
+    const tmap_fold fold = {&zero, sizeof zero, sum_join};
+    tmap_each3_fold(&plan, in, sum_add, fold, j.to, 0);
+}
+
+static void run_with(job *j, const void *bb, const void *walk, const void *lambda) {
+    const dim3 block(32, 8), threads(256);
+    const tmap_u32 planes = j->variant == BB_WALK && j->side_z > 32 ? 32 : j->side_z;
+    const dim3 grid((j->side_x + 31) / 32, (j->side_y + 7) / 8, planes);
+    const dim3 cells((unsigned)((j->cells + 255) / 256));
+    void *arguments[] = {j};
+    if (j->variant == EACH) {
+        CHECK(tmap_each3_launch(&j->plan, j, 0));
+        return;
+    }
+    CHECK(cudaLaunchKernel(j->variant == LAMBDA ? lambda : j->variant == BB ? bb : walk,
+                           j->variant == LAMBDA ? cells : grid,
+                           j->variant == LAMBDA ? threads : block, arguments, 0, 0));
+}
+static void run_write(void *context) {
+    run_with((job *)context, (const void *)write_bb, (const void *)write_bb_walk,
+             (const void *)write_lambda);
+}
+static void run_sum(void *context) {
+    job *j = (job *)context;
+    if (j->variant != EACH) CHECK(cudaMemsetAsync(j->to.result, 0, 8, 0));
+    run_with(j, (const void *)sum_bb, (const void *)sum_bb_walk, (const void *)sum_lambda);
+}
+
+// ---- what is right, and what the memory needs ---------------------------------------------------
+
+static __global__ void fill_volume(job j, int value) {
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < j.places; i += gridDim.x * 256ull)
+        j.volume[i] = value;
+}
+
+// Counts places whose value is wrong after a write.
+static __global__ void count_wrong(job j, tmap_u64 *wrong) {
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < j.places; i += gridDim.x * 256ull) {
+        const tmap_u64 row = i / j.side_x;
+        const tmap_xyz c = {(tmap_u32)(i - row * j.side_x), (tmap_u32)(row % j.side_y),
+                            (tmap_u32)(row / j.side_y)};
+        if (j.volume[i] != (tmap_nbb3_contains(j.f, c, j.r) ? VALUE : GAP)) atomicAdd(wrong, 1ull);
+    }
+}
+
+// Counts granules of 2^shift elements with a cell.
+static __global__ void count_granules(job j, tmap_u32 shift, tmap_u64 *count) {
+    const tmap_u64 granules = (j.places >> shift) + 1;
+    for (tmap_u64 g = blockIdx.x * 256ull + threadIdx.x; g < granules; g += gridDim.x * 256ull) {
+        int any = 0;
+        for (tmap_u64 i = g << shift; i < (g + 1) << shift && i < j.places && !any; ++i) {
+            const tmap_u64 row = i / j.side_x;
+            const tmap_xyz c = {(tmap_u32)(i - row * j.side_x), (tmap_u32)(row % j.side_y),
+                                (tmap_u32)(row / j.side_y)};
+            any = inside(j.f, c, j.r);
+        }
+        if (any) atomicAdd(count, 1ull);
+    }
+}
+
+static tmap_u64 count_of(const sweep *s, const job *j, int shift) {
+    tmap_u64 count;
+    CHECK(cudaMemset(s->counter, 0, sizeof *s->counter));
+    if (shift < 0)
+        count_wrong<<<4096, 256>>>(*j, s->counter);
+    else
+        count_granules<<<4096, 256>>>(*j, (tmap_u32)shift, s->counter);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&count, s->counter, sizeof count, cudaMemcpyDeviceToHost));
+    return count;
+}
+
+// Values of all cells in memory: a sum that no other set of places has by chance.
+static __global__ void fill_values(job j) {
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < j.places; i += gridDim.x * 256ull)
+        j.volume[i] = (int)(check_hash(i, 3) & 0xffffff);
+}
+
+static void record(sweep *s, bench_row *row, job *j, bench_body body) {
+    bench_key(row, "n", "%u", j->side_x);
+    bench_key(row, "cells", "%llu", j->cells);
+    row->rate = "gcells", row->unit = "Gcell/s", row->each = 1e-6 * (double)j->cells;
+    bench_time_row(row, body, j);
+    bench_row_end(&s->d, row);
+}
+
+static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
+    const tmap_pitch3 tight = {0, 0};
+    const double sector_bytes = 32, granule_bytes = 64;
+    job j;
+    tmap_u64 want = 0, got;
+    memset(&j, 0, sizeof j);
+    j.f = f, j.r = r;
+    j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r), j.side_y = (tmap_u32)tmap_nbb3_side_y(f, r);
+    j.side_z = (tmap_u32)tmap_nbb3_side_z(f, r);
+    j.places = (tmap_u64)j.side_x * j.side_y * j.side_z, j.cells = tmap_nbb3_cells(f, r);
+    if (!s->d.list) {
+        CHECK(cudaMalloc((void **)&j.volume, j.places * sizeof *j.volume));
+        CHECK(cudaMalloc(&j.to.result, 8));
+    }
+    for (int v = 0; v < VARIANTS; ++v) {
+        bench_row row = bench_row_begin(&s->d, "sw", sw_variants[v], name);
+        bench_key(&row, "size", "%u", r);
+        bench_key_text(&row, "dtype", "i32");
+        if (!bench_wants(&s->d, &row)) continue;
+        j.variant = (tmap_u32)v;
+        CHECK(tmap_each3_plan_make(f, r, tight, (const void *)write_each, &j.plan));
+        fill_volume<<<4096, 256>>>(j, GAP);
+        run_write(&j);
+        bench_verify(&row, count_of(s, &j, -1), "places");
+        row.limit_ms = 1e-9 * sector_bytes * (double)count_of(s, &j, 3) / s->d.ceilings.fill_tbs;
+        record(s, &row, &j, run_write);
+    }
+    for (int v = 0; v < VARIANTS; ++v) {
+        bench_row row = bench_row_begin(&s->d, "rd", rd_variants[v], name);
+        bench_key(&row, "size", "%u", r);
+        bench_key_text(&row, "dtype", "i32");
+        if (!bench_wants(&s->d, &row)) continue;
+        j.variant = (tmap_u32)v;
+        CHECK(tmap_each3_plan_make(f, r, tight, (const void *)sum_fold, &j.plan));
+        fill_values<<<4096, 256>>>(j);
+        CHECK(cudaMalloc(&j.to.workspace, tmap_each3_fold_bytes(&j.plan, 8)));
+        CHECK(cudaMemset(j.to.workspace, 0, 16));
+        if (!want) { // by the bounding box, whose places count_wrong has verified
+            const tmap_u32 variant = j.variant;
+            j.variant = BB, run_sum(&j), j.variant = variant;
+            CHECK(cudaMemcpy(&want, j.to.result, 8, cudaMemcpyDeviceToHost));
+        }
+        CHECK(cudaMemset(j.to.result, 0x5a, 8));
+        run_sum(&j);
+        CHECK(cudaMemcpy(&got, j.to.result, 8, cudaMemcpyDeviceToHost));
+        bench_verify(&row, got != want, "sum");
+        row.limit_ms = 1e-9 * granule_bytes * (double)count_of(s, &j, 4) / s->d.ceilings.read_tbs;
+        record(s, &row, &j, run_sum);
+        CHECK(cudaFree(j.to.workspace));
+    }
+    CHECK(cudaFree(j.volume));
+    CHECK(cudaFree(j.to.result));
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+
+static __device__ tmap_u32 bit_of(const job *j, const void *state, tmap_u64 i) {
+    const tmap_u64 words = tmap_nbb3_cells(j->f, j->plan.r);
+    const tmap_u32 bytes = j->plan.word.bytes, bit = (tmap_u32)(i / words);
+    return ((const unsigned char *)state)[i % words * bytes + bit / 8] >> bit % 8 & 1;
+}
+
+// Compares the next states of cells at random, and of the cells around them.
+static __global__ void check_life(job j, tmap_ca_rule rule, tmap_u64 samples, tmap_u64 *wrong) {
+    const tmap_u64 t = blockIdx.x * 256ull + threadIdx.x;
+    tmap_xyz64 c;
+    tmap_u64 i;
+    tmap_u32 living = 0, next;
+    if (t >= samples) return;
+    i = check_hash(t / 64, 5) % j.cells + t % 64; // 64 cells in a row
+    if (i >= j.cells) return;
+    c = tmap_nbb3_lambda_linear64(j.f, i, j.r);
+    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
+        const tmap_xyz64 p = {c.x + n % 3 - 1, c.y + n / 3 % 3 - 1, c.z + n / 9 - 1};
+        if (n != TMAP_HERE3 && tmap_nbb3_contains64(j.f, p, j.r))
+            living += bit_of(&j, j.words[0], tmap_nbb3_nu_linear64(j.f, p, j.r));
+    }
+    next = (bit_of(&j, j.words[0], i) ? rule.survive : rule.born) >> living & 1;
+    if (bit_of(&j, j.words[1], i) != next) atomicAdd(wrong, 1ull);
+}
+
+static __global__ void fill_life(job j, tmap_u64 bytes) {
+    const tmap_u32 size = j.plan.word.bytes;
+    const tmap_u64 cells = ~0ull >> (64 - j.plan.word.cells);
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < bytes / size; i += gridDim.x * 256ull) {
+        const tmap_u64 word = check_hash(i, 9) & check_hash(i, 10) & cells;
+        for (tmap_u32 b = 0; b < size; ++b)
+            ((unsigned char *)j.words[0])[i * size + b] = (unsigned char)(word >> 8 * b);
+    }
+}
+
+static void run_life(void *context) {
+    job *j = (job *)context;
+    const tmap_ca_rule rule = j->variant ? tmap_life3_5766() : tmap_life3_4555();
+    CHECK(tmap_life3(&j->plan, rule, j->words[0], j->words[1], 0));
+}
+
+static void sweep_life(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
+    const tmap_u64 bytes = tmap_compact3_words_bytes(f, r), samples = 1 << 22;
+    job j;
+    memset(&j, 0, sizeof j);
+    j.f = f, j.r = r, j.cells = tmap_nbb3_cells(f, r);
+    j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r);
+    for (j.variant = 0; j.variant < 2; ++j.variant) {
+        bench_row row = bench_row_begin(&s->d, "life", "compact_bits", name);
+        tmap_u64 wrong;
+        bench_key_text(&row, "rule", j.variant ? "5766" : "4555");
+        bench_key(&row, "size", "%u", r);
+        bench_key_text(&row, "dtype", "bit");
+        if (!bench_wants(&s->d, &row)) continue;
+        CHECK(cudaMalloc((void **)&j.words[0], bytes));
+        CHECK(cudaMalloc((void **)&j.words[1], bytes));
+        CHECK(tmap_life3_plan_make(f, r, &j.plan));
+        fill_life<<<4096, 256>>>(j, bytes);
+        CHECK(cudaMemset(j.words[1], 0x5a, bytes));
+        CHECK(cudaMemset(s->counter, 0, sizeof *s->counter));
+        run_life(&j);
+        check_life<<<(unsigned)(samples / 256), 256>>>(
+            j, j.variant ? tmap_life3_5766() : tmap_life3_4555(), samples, s->counter);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(&wrong, s->counter, sizeof wrong, cudaMemcpyDeviceToHost));
+        bench_verify(&row, wrong, "cells");
+        bench_key(&row, "bytes", "%llu", bytes);
+        row.limit_ms = 2e-9 * (double)bytes / s->d.ceilings.copy_tbs;
+        record(s, &row, &j, run_life);
+        CHECK(cudaFree(j.words[0]));
+        CHECK(cudaFree(j.words[1]));
+    }
+}
+
+// Levels of a volume and of life, with --quick and without.
+static const struct {
+    const char *name;
+    tmap_u32 level[2], life[2];
+} domains[] = {{"tetrahedron", {9, 11}, {13, 18}}, {"menger", {5, 6}, {6, 8}},
+               {"dust", {5, 6}, {7, 10}},          {"vicsek3", {5, 6}, {8, 11}},
+               {"mosely", {5, 6}, {6, 8}},         {"octahedron", {5, 6}, {8, 12}}};
+
+int main(int argc, char **argv) {
+    static sweep s;
+    const bench_option options[] = {
+        {"--fractal", "a name (all)", 0, 0, BENCH_TEXT, &s.fractal, 0, 0},
+        {"--level", "of volumes; 0: one that fills the GPU", "0", 0, BENCH_NUMBER, &s.level, 0, 20},
+        {"--life", "level of life; 0: as large", "0", 0, BENCH_NUMBER, &s.life_level, 0, 20}};
+    s.d.name = "fractal3", s.d.options = options, s.d.option_count = COUNT(options);
+    s.d.budget = "60", s.d.quick_budget = "5", s.d.queued = 1;
+    bench_begin(&s.d, argc, argv);
+    if (!s.d.list) CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
+    for (size_t i = 0; i < COUNT(domains); ++i) {
+        const int full = !s.d.quick;
+        tmap_nbb3 f = tmap_fractal3_menger();
+        if (s.fractal && strcmp(s.fractal, domains[i].name)) continue;
+        for (int k = 0; k < TMAP_FRACTAL3_COUNT; ++k)
+            if (!strcmp(tmap_fractal3_name(k), domains[i].name)) f = tmap_fractal3_at(k);
+        sweep_volume(&s, f, domains[i].name, s.level ? (tmap_u32)s.level : domains[i].level[full]);
+        sweep_life(&s, f, domains[i].name,
+                   s.life_level ? (tmap_u32)s.life_level : domains[i].life[full]);
+    }
+    CHECK(cudaFree(s.counter));
+    return bench_end(&s.d);
+}
