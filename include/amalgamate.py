@@ -16,8 +16,6 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "threadmap")
-# One text for two types: it is included once for each.
-REPEATED = ["adaptive/mandelbrot_stamp.h"]
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 
 
@@ -50,12 +48,9 @@ def needed(path, found):
 
 
 def body(path):
-    """A header without its includes, but for the REPEATED ones, which are put where they are named."""
-    def replacement(match):
-        other = os.path.normpath(os.path.join(os.path.dirname(path), match.group(1)))
-        return body(other) if other in REPEATED else ""
+    """A header without its includes."""
     text = read(path).replace("// SPDX-License-Identifier: MIT\n", "", 1)
-    return f"\n// ==== {path} {'=' * (91 - len(path))}\n\n" + INCLUDE.sub(replacement, text)
+    return f"\n// ==== {path} {'=' * (91 - len(path))}\n\n" + INCLUDE.sub("", text)
 
 
 def single(name, paths):
@@ -66,7 +61,7 @@ def single(name, paths):
     return (f"// SPDX-License-Identifier: MIT\n"
             f"// threadmap-{name}.h: threadmap {version} in one file, made by include/amalgamate.py.\n"
             "// It holds\n" + "".join(f"//     {path}\n" for path in found) +
-            "".join(body(path) for path in found if path not in REPEATED))
+            "".join(body(path) for path in found))
 
 
 def main():

@@ -21,8 +21,7 @@ static tmap_u64 ask_wrong_samples(const tmap_mandelbrot *m, const int *picture, 
         state = state * 6364136223846793005ull + 1442695040888963407ull;
         at = (state >> 11) % pixels;
         CHECK(cudaMemcpy(&value, picture + at, sizeof value, cudaMemcpyDeviceToHost));
-        wrong +=
-            value != tmap_mandelbrot_dwell_f32(m, (tmap_u32)(at % m->nx), (tmap_u32)(at / m->nx));
+        wrong += value != tmap_mandelbrot_dwell(m, (tmap_u32)(at % m->nx), (tmap_u32)(at / m->nx));
     }
     return wrong;
 }

@@ -17,7 +17,7 @@ cudaError_t ask_published_run(const tmap_mandelbrot *m, const tmap_published_cal
 
 #if defined(BENCH_DP_HERE)
 cudaError_t ask_dp_run(const tmap_mandelbrot *m, const tmap_mandelbrot_dp *how, int *out) {
-    return tmap_mandelbrot_dp_f32(m, how, out, 0);
+    return tmap_mandelbrot_dp_run(m, how, out, 0);
 }
 
 cudaError_t ask_published_run(const tmap_mandelbrot *m, const tmap_published_call *how, int *out) {

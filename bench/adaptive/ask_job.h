@@ -114,7 +114,7 @@ typedef struct job {
     tmap_u32 threads;           // of a block of ASK or DP; 0: what the library takes
     tmap_ask_params a;
     tmap_ask_workspace workspace;
-    tmap_mandelbrot_approaches_f32 plan;
+    tmap_mandelbrot_approaches plan;
     tmap_ask_plan shaped; // of ASK, with `threads`
     int *columns;         // of borders, of DP
     tmap_u64 children;    // kernels that kernels launch, of DP
@@ -128,7 +128,7 @@ typedef struct job {
 // ASK by its stream driver, in blocks of `threads` or in the library's own.
 static cudaError_t job_stream(job *j, cudaStream_t stream) {
     return j->threads ? ask_shapes_run(&j->shaped, &j->plan.job, j->s->out, stream)
-                      : tmap_mandelbrot_approach_f32(&j->plan, j->variant, TMAP_ASK_STREAM,
+                      : tmap_mandelbrot_approach_run(&j->plan, j->variant, TMAP_ASK_STREAM,
                                                      j->s->out, stream);
 }
 
@@ -149,7 +149,7 @@ static void job_run(void *context) {
     } else if (j->threads) {
         CHECK(job_stream(j, 0));
     } else {
-        CHECK(tmap_mandelbrot_approach_f32(&j->plan, j->variant, j->driver, j->s->out, 0));
+        CHECK(tmap_mandelbrot_approach_run(&j->plan, j->variant, j->driver, j->s->out, 0));
     }
 }
 
@@ -164,7 +164,7 @@ static void wrong(const job *j, const char *what, tmap_u64 count) {
 static int is_ask(int variant) { return variant == SBR || variant == MBR; }
 
 // The plan of the exhaustive approaches, which have no workspace.
-static void job_plan(job *j) { CHECK(tmap_mandelbrot_approaches_make_f32(&j->m, NULL, &j->plan)); }
+static void job_plan(job *j) { CHECK(tmap_mandelbrot_approaches_make(&j->m, NULL, &j->plan)); }
 
 // Makes the workspace and the plans of a job; 0 if this subdivision does not exist, or its tables
 // do not fit. Columns of borders have memory behind the tables, if that fits, too.
@@ -178,13 +178,13 @@ static int job_prepare(job *j) {
     if (tmap_mandelbrot_workspace_set(m, j->a, 0, s->memory, &j->workspace) &&
         tmap_ask_workspace_set(box, j->a, 0, tables, &j->workspace))
         return 0;
-    CHECK(tmap_mandelbrot_approaches_make_f32(m, &j->workspace, &j->plan));
+    CHECK(tmap_mandelbrot_approaches_make(m, &j->workspace, &j->plan));
     if (j->threads && is_ask(j->variant) &&
         ask_shapes_plan(&j->workspace, form_of(j->variant), j->threads, &j->shaped)) {
         (void)cudaGetLastError();
         return 0;
     }
-    j->columns = j->plan.job.to.columns;
+    j->columns = j->plan.job.columns;
     return 1;
 }
 

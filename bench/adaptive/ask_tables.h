@@ -170,20 +170,21 @@ typedef struct leaves {
     tmap_u64 *list; // y << 32 | x of a region, in order
     tmap_u32 n, side, count;
     int compute;
-    tmapi_mandelbrot_f32_job job;
+    tmapi_mandelbrot_job job;
 } leaves;
 
 // A warp a leaf, in the order of the list: its pixels are read and written (traffic alone), or
 // computed and written, a row of `side` after the other.
 static __global__ void order_kernel(leaves p) {
     const tmap_u32 lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
+    p.job.f64 = 0; // a constant
     for (tmap_u32 at = (blockIdx.x * blockDim.x + threadIdx.x) / 32; at < p.count; at += warps) {
         const tmap_u64 where = p.list[at];
         const tmap_u32 x0 = (tmap_u32)where * p.side, y0 = (tmap_u32)(where >> 32) * p.side;
         for (tmap_u32 i = lane; i < p.side * p.side; i += 32) {
             const tmap_u32 x = x0 + i % p.side, y = y0 + i / p.side;
             const tmap_u64 pixel = (tmap_u64)y * p.n + x;
-            p.out[pixel] = p.compute ? tmapi_mandelbrot_f32_dwell(&p.job, x, y) : p.truth[pixel];
+            p.out[pixel] = p.compute ? tmapi_mandelbrot_dwell(&p.job, x, y) : p.truth[pixel];
         }
     }
 }
@@ -228,7 +229,7 @@ static void sweep_order(sweep *s, const size *z) {
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(flags, several, regions, cudaMemcpyDeviceToHost));
     p.truth = s->truth, p.out = s->out, p.n = z->n, p.side = SIDE;
-    p.job = tmapi_mandelbrot_f32_job_make(&m);
+    p.job = tmapi_mandelbrot_job_make(&m);
     for (int order = 0; order < ORDERS; ++order) {
         p.count = 0;
         for (tmap_u64 i = 0; i < regions; ++i) {

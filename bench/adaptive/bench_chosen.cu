@@ -9,7 +9,6 @@
 #include "ask_tally.h"
 
 #include <threadmap/papers/mandelbrot_approaches.h>
-#include <threadmap/papers/mandelbrot_approaches_f64.h>
 
 typedef struct window {
     const char *name;
@@ -39,11 +38,9 @@ enum { UNROLLED = -1, CHOSEN = -2 }; // beside the index of a subdivision
 // One picture to time.
 typedef struct picture {
     tmap_mandelbrot m;
-    int wide, what, *out;
-    tmap_mandelbrot_approaches_f32 all32;
-    tmap_mandelbrot_approaches_f64 all64;
-    tmap_mandelbrot_plan_f32 plan32;
-    tmap_mandelbrot_plan_f64 plan64;
+    int what, *out;
+    tmap_mandelbrot_approaches all;
+    tmap_mandelbrot_plan plan;
 } picture;
 
 static void draw(void *context) {
@@ -51,12 +48,9 @@ static void draw(void *context) {
     const int approach =
         p->what == UNROLLED ? TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED : TMAP_MANDELBROT_ASK_MBR;
     if (p->what == CHOSEN)
-        CHECK(p->wide ? tmap_mandelbrot_f64(&p->plan64, p->out, 0)
-                      : tmap_mandelbrot_f32(&p->plan32, p->out, 0));
+        CHECK(tmap_mandelbrot_stream(&p->plan, p->out, 0));
     else
-        CHECK(p->wide
-                  ? tmap_mandelbrot_approach_f64(&p->all64, approach, TMAP_ASK_STREAM, p->out, 0)
-                  : tmap_mandelbrot_approach_f32(&p->all32, approach, TMAP_ASK_STREAM, p->out, 0));
+        CHECK(tmap_mandelbrot_approach_run(&p->all, approach, TMAP_ASK_STREAM, p->out, 0));
 }
 
 // Makes the plan of p->what in a workspace; 0 if there is no such subdivision.
@@ -64,19 +58,16 @@ static int prepare(picture *p, tmap_workspace memory) {
     const tmap_ask_params none = {0, 0, 0};
     tmap_ask_workspace w;
     if (p->what == UNROLLED) {
-        CHECK(p->wide ? tmap_mandelbrot_approaches_make_f64(&p->m, NULL, &p->all64)
-                      : tmap_mandelbrot_approaches_make_f32(&p->m, NULL, &p->all32));
+        CHECK(tmap_mandelbrot_approaches_make(&p->m, NULL, &p->all));
         return 1;
     }
     if (tmap_mandelbrot_workspace_set(&p->m, p->what == CHOSEN ? none : subdivisions[p->what], 0,
                                       memory, &w))
         return 0;
     if (p->what == CHOSEN)
-        CHECK(p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, &w, &p->plan64)
-                      : tmap_mandelbrot_plan_make_f32(&p->m, &w, &p->plan32));
+        CHECK(tmap_mandelbrot_plan_make(&p->m, &w, &p->plan));
     else
-        CHECK(p->wide ? tmap_mandelbrot_approaches_make_f64(&p->m, &w, &p->all64)
-                      : tmap_mandelbrot_approaches_make_f32(&p->m, &w, &p->all32));
+        CHECK(tmap_mandelbrot_approaches_make(&p->m, &w, &p->all));
     return 1;
 }
 
@@ -104,7 +95,7 @@ static void measure(sweep *s, const char *input) {
     bench_key(&row, "size", "%u", p->m.nx);
     bench_key(&row, "nx", "%u", p->m.nx);
     bench_key(&row, "ny", "%u", p->m.ny);
-    bench_key_text(&row, "dtype", p->wide ? "f64" : "f32");
+    bench_key_text(&row, "dtype", p->m.options ? "f64" : "f32");
     if (!bench_wants(&s->d, &row)) return;
     bench_key(&row, "dwell", "%u", p->m.dwell);
     p->what = UNROLLED, p->out = s->truth;
@@ -162,9 +153,10 @@ int main(int argc, char **argv) {
         const tmap_u32 nx = i < s.sizes.count ? s.sizes.value[i] : i == s.sizes.count ? 1001 : 8191;
         const tmap_u32 ny = i < s.sizes.count ? nx : i == s.sizes.count ? 777 : 5000;
         if ((tmap_u64)nx * ny > most) continue;
-        for (s.p.wide = 0; s.p.wide < 2; ++s.p.wide)
+        for (int f64 = 0; f64 < 2; ++f64)
             for (tmap_u64 w = 0; w < s.windows; ++w) {
                 s.p.m = tmap_mandelbrot_make(nx, ny, (tmap_u32)s.dwell);
+                s.p.m.options = f64 ? TMAP_MANDELBROT_F64 : 0;
                 s.p.m.x0 = windows[w].x0, s.p.m.x1 = windows[w].x1;
                 s.p.m.y0 = windows[w].y0, s.p.m.y1 = windows[w].y1;
                 measure(&s, windows[w].name);

@@ -117,7 +117,7 @@ def ask_lines(data, sizes):
     """Beside a thread for each pixel with an escape test in 32 steps."""
     results = data.get("ask")
     for size in sizes if results else ():
-        yield line("Mandelbrot set, dwell 512", "tmap_mandelbrot_f32", f"{size:,}²",
+        yield line("Mandelbrot set, dwell 512", "tmap_mandelbrot_stream", f"{size:,}²",
                    ask_best(results, size, ASKS), ask_best(results, size, (UNROLLED,)))
 
 

@@ -24,8 +24,7 @@ enum {
 static int check_dwells(const tmap_mandelbrot *m, const int dwell[SIDE][SIDE]) {
     int wrong = 0;
     for (tmap_u32 y = 0; y < SIDE; ++y)
-        for (tmap_u32 x = 0; x < SIDE; ++x)
-            wrong += dwell[y][x] != tmap_mandelbrot_dwell_f32(m, x, y);
+        for (tmap_u32 x = 0; x < SIDE; ++x) wrong += dwell[y][x] != tmap_mandelbrot_dwell(m, x, y);
     return wrong;
 }
 
@@ -54,10 +53,10 @@ int main(void) {
     tmap_mandelbrot m = tmap_mandelbrot_make(SIDE, SIDE, DWELL); // [-1.5, 0.5] x [-1, 1]
     tmap_ask_params params = {8, 4, 4}; // 8 x 8 regions of side 64, cut into 4 x 4 of side 16
     tmap_ask_workspace workspace;
-    tmap_mandelbrot_plan_f32 plan;
+    tmap_mandelbrot_plan plan;
     CHECK(tmap_mandelbrot_workspace_create(&m, params, 0, &workspace)); // once
-    CHECK(tmap_mandelbrot_plan_make_f32(&m, &workspace, &plan));
-    CHECK(tmap_mandelbrot_f32(&plan, out, 0)); // any number of times
+    CHECK(tmap_mandelbrot_plan_make(&m, &workspace, &plan));
+    CHECK(tmap_mandelbrot_stream(&plan, out, 0)); // any number of times
     // [/snippet]
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
     tmap_ask_counts counts;

@@ -21,17 +21,17 @@ enum { EXHAUSTIVE, UNROLLED, ASK, WAYS };
 typedef struct mandelbrot_task {
     int way;
     tmap_mandelbrot m;
-    tmap_mandelbrot_approaches_f32 plain;
-    tmap_mandelbrot_plan_f32 ask;
+    tmap_mandelbrot_approaches plain;
+    tmap_mandelbrot_plan ask;
     int *out;
 } mandelbrot_task;
 
 static void task_run(void *job) {
     const mandelbrot_task *t = (const mandelbrot_task *)job;
     if (t->way == ASK)
-        CHECK(tmap_mandelbrot_f32(&t->ask, t->out, 0));
+        CHECK(tmap_mandelbrot_stream(&t->ask, t->out, 0));
     else
-        CHECK(tmap_mandelbrot_approach_f32(
+        CHECK(tmap_mandelbrot_approach_run(
             &t->plain,
             t->way == EXHAUSTIVE ? TMAP_MANDELBROT_EXHAUSTIVE : TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED,
             TMAP_ASK_STREAM, t->out, 0));
@@ -84,8 +84,8 @@ static tmap_u64 wrong_pixels(const mandelbrot_task *t, const serial *s, const in
     tmap_u64 wrong = 0;
     if (t->way == EXHAUSTIVE)
         for (tmap_u64 i = 0; i < pixels; i += step)
-            wrong += got[i] != tmap_mandelbrot_dwell_f32(&t->m, (tmap_u32)(i % t->m.nx),
-                                                         (tmap_u32)(i / t->m.nx));
+            wrong += got[i] !=
+                     tmap_mandelbrot_dwell(&t->m, (tmap_u32)(i % t->m.nx), (tmap_u32)(i / t->m.nx));
     else
         for (tmap_u64 i = 0; i < pixels; ++i)
             wrong += got[i] != (t->way == ASK ? s->want : s->exhaustive)[i];
@@ -125,8 +125,8 @@ int explore_mandelbrot(int count, char **words) {
     t.out = (int *)device_memory(bytes, &o[N]);
     if (tmap_mandelbrot_workspace_create(&t.m, a, 0, &workspace))
         bad("no memory for the subdivision of --n", o[N].value);
-    CHECK(tmap_mandelbrot_plan_make_f32(&t.m, &workspace, &t.ask));
-    CHECK(tmap_mandelbrot_approaches_make_f32(&t.m, NULL, &t.plain));
+    CHECK(tmap_mandelbrot_plan_make(&t.m, &workspace, &t.ask));
+    CHECK(tmap_mandelbrot_approaches_make(&t.m, NULL, &t.plain));
     printf("%u x %u pixels, dwell %u, on the %s\n", t.m.nx, t.m.ny, t.m.dwell, m.name);
     rows_begin("pixels");
     for (t.way = EXHAUSTIVE; t.way < WAYS; ++t.way) {

@@ -7,22 +7,23 @@
 #include "adaptive/ask_reference.h"
 #include "kit.h"
 #include <threadmap/papers/mandelbrot_approaches.h>
-#include <threadmap/papers/mandelbrot_approaches_f64.h>
 
 enum { PIXELS_MOST = 1 << 24 };
+enum { BULBS = TMAP_MANDELBROT_BULBS, F64 = TMAP_MANDELBROT_F64 };
 
 static int *device_out, *got, *want, *exhaustive;
 
 typedef struct problem {
     tmap_mandelbrot m;
     tmap_ask_params a;
-    int wide; // double
 } problem;
+
+static int is_f64(const tmap_mandelbrot *m) { return (m->options & TMAP_MANDELBROT_F64) != 0; }
 
 // The case of the checks that follow.
 static void of_case(const problem *p, int approach, int driver) {
     kit_case("%ux%u dwell %u options %u, (%u,%u,%u), %s, %s, %s", p->m.nx, p->m.ny, p->m.dwell,
-             p->m.options, p->a.g, p->a.r, p->a.b, p->wide ? "f64" : "f32",
+             p->m.options, p->a.g, p->a.r, p->a.b, is_f64(&p->m) ? "f64" : "f32",
              tmap_mandelbrot_approach_name(approach), tmap_ask_driver_name(driver));
 }
 
@@ -30,7 +31,7 @@ static void of_case(const problem *p, int approach, int driver) {
 static int brute_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
     const problem *p = (const problem *)context;
     int d = 0, dwell = (int)p->m.dwell;
-    if (p->wide) {
+    if (is_f64(&p->m)) {
         double dx = (p->m.x1 - p->m.x0) / p->m.nx, dy = (p->m.y1 - p->m.y0) / p->m.ny;
         double cr = fma((double)x, dx, p->m.x0), ci = fma((double)y, dy, p->m.y0);
         double zr = cr, zi = ci;
@@ -55,35 +56,25 @@ static int brute_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
 
 static int library_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
     const problem *p = (const problem *)context;
-    return p->wide ? tmap_mandelbrot_dwell_f64(&p->m, x, y)
-                   : tmap_mandelbrot_dwell_f32(&p->m, x, y);
+    return tmap_mandelbrot_dwell(&p->m, x, y);
 }
 
-// The plans of a problem, in its type: those that people call, and all that are compared.
+// The plans of a problem: the one that people call, and all that are compared.
 typedef struct plans {
-    tmap_mandelbrot_plan_f32 f32;
-    tmap_mandelbrot_plan_f64 f64;
-    tmap_mandelbrot_approaches_f32 all32;
-    tmap_mandelbrot_approaches_f64 all64;
+    tmap_mandelbrot_plan ask;
+    tmap_mandelbrot_approaches all;
 } plans;
 
 static cudaError_t plans_make(const problem *p, const tmap_ask_workspace *w, plans *out) {
-    cudaError_t status = p->wide ? tmap_mandelbrot_approaches_make_f64(&p->m, w, &out->all64)
-                                 : tmap_mandelbrot_approaches_make_f32(&p->m, w, &out->all32);
+    cudaError_t status = tmap_mandelbrot_approaches_make(&p->m, w, &out->all);
     if (status != cudaSuccess || !w) return status;
-    return p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, w, &out->f64)
-                   : tmap_mandelbrot_plan_make_f32(&p->m, w, &out->f32);
+    return tmap_mandelbrot_plan_make(&p->m, w, &out->ask);
 }
 
-static cudaError_t launch(const problem *p, const plans *plan, int approach, int driver, int *out) {
+static cudaError_t launch(const plans *plan, int approach, int driver, int *out) {
     if (approach == TMAP_MANDELBROT_ASK_MBR && driver == TMAP_ASK_STREAM)
-        return p->wide ? tmap_mandelbrot_f64(&plan->f64, out, 0)
-                       : tmap_mandelbrot_f32(&plan->f32, out, 0);
-    if (approach == TMAP_MANDELBROT_ASK_MBR && driver == TMAP_ASK_HOST)
-        return p->wide ? tmap_mandelbrot_host_f64(&plan->f64, out, 0)
-                       : tmap_mandelbrot_host_f32(&plan->f32, out, 0);
-    return p->wide ? tmap_mandelbrot_approach_f64(&plan->all64, approach, driver, out, 0)
-                   : tmap_mandelbrot_approach_f32(&plan->all32, approach, driver, out, 0);
+        return tmap_mandelbrot_stream(&plan->ask, out, 0);
+    return tmap_mandelbrot_approach_run(&plan->all, approach, driver, out, 0);
 }
 
 // Runs an approach on a poisoned picture and fetches it. Pixels around it must stay poisoned.
@@ -91,7 +82,7 @@ static cudaError_t run(const problem *p, const plans *plan, int approach, int dr
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     cudaError_t status;
     CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
-    status = launch(p, plan, approach, driver, device_out + 32);
+    status = launch(plan, approach, driver, device_out + 32);
     if (status != cudaSuccess) return status;
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
@@ -156,16 +147,16 @@ static void run_graphs(const problem *p) {
 #if defined(__CUDACC_VER_MAJOR__) && CUDART_VERSION >= 12000
     size_t pixels = (size_t)p->m.nx * p->m.ny;
     tmap_ask_workspace s;
-    tmap_mandelbrot_approaches_f32 plan;
-    tmapi_mandelbrot_f32_job job;
+    tmap_mandelbrot_approaches plan;
+    tmapi_mandelbrot_job job;
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     CHECK(tmap_mandelbrot_workspace_create(&p->m, p->a, 0, &s));
-    CHECK(tmap_mandelbrot_approaches_make_f32(&p->m, &s, &plan));
+    CHECK(tmap_mandelbrot_approaches_make(&p->m, &s, &plan));
     CHECK(cudaStreamCreate(&stream));
     job = plan.job;
-    job.to.out = device_out;
+    job.out = device_out;
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
         CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
         CHECK(tmap_ask_stream(&plan.ask[form], &job, stream));
@@ -215,25 +206,24 @@ static void run_problem(const problem *p, int ways) {
     if (ways & 2) run_ask(p, 0, 1, &counts);
     if (ways & 4) run_ask(p, 1, 0, &counts);
     if (ways & 8) run_ask(p, 7, 1, &counts);
-    if (kit_gpu && !kit_small && !p->wide) run_graphs(p);
+    if (kit_gpu && !kit_small && !is_f64(&p->m)) run_graphs(p);
 }
 
 static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
-                    tmap_u32 options, int wide) {
+                    tmap_u32 options) {
     problem p;
     p.m = tmap_mandelbrot_make(nx, ny, dwell);
     p.m.options = options;
     p.a.g = g, p.a.r = r, p.a.b = b;
-    p.wide = wide;
     return p;
 }
 
 // A picture of wide uniform regions with numbers of tuning at random: the same with all of them.
 static void run_tuning(int runs) {
     static const tmap_u32 values[] = {1, 5, 32, 100, 512, 3000, 20000, 0xffffffff};
-    const problem p = make(512, 130, 40, 2, 2, 16, 0, 0);
+    const problem p = make(512, 130, 40, 2, 2, 16, 0);
     const size_t pixels = (size_t)p.m.nx * p.m.ny;
-    tmap_mandelbrot_plan_f32 plan;
+    tmap_mandelbrot_plan plan;
     tmap_ask_workspace s;
     ask_split split;
     ask_counts counts;
@@ -244,7 +234,7 @@ static void run_tuning(int runs) {
     CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
     for (int i = 0; i < runs; ++i) {
         tmap_u32 v[9];
-        CHECK(tmap_mandelbrot_plan_make_f32(&p.m, &s, &plan));
+        CHECK(tmap_mandelbrot_plan_make(&p.m, &s, &plan));
         for (int k = 0; k < 9; ++k) {
             v[k] = values[kit_below(&state, COUNT(values))];
         }
@@ -254,7 +244,7 @@ static void run_tuning(int runs) {
         plan.ask.run.tuning.warp_sides = v[6], plan.ask.run.tuning.four_sides = v[7];
         plan.ask.run.tuning.eight_sides = v[8];
         CHECK(cudaMemset(device_out, 0x5a, pixels * sizeof(int)));
-        CHECK(tmap_mandelbrot_f32(&plan, device_out, 0));
+        CHECK(tmap_mandelbrot_stream(&plan, device_out, 0));
         CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
         of_case(&p, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
         expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random");
@@ -267,10 +257,9 @@ static void run_tuning(int runs) {
 // A plan of (0, 0, 0): how wide blocks are without a subdivision, 0 with one; the subdivision.
 static tmap_u32 chosen_plan(const problem *p, const tmap_ask_workspace *s, plans *out,
                             tmap_ask_domain **d) {
-    CHECK(p->wide ? tmap_mandelbrot_plan_make_f64(&p->m, s, &out->f64)
-                  : tmap_mandelbrot_plan_make_f32(&p->m, s, &out->f32));
-    *d = p->wide ? &out->f64.ask.run.workspace.domain : &out->f32.ask.run.workspace.domain;
-    return p->wide ? out->f64.plain : out->f32.plain;
+    CHECK(tmap_mandelbrot_plan_make(&p->m, s, &out->ask));
+    *d = &out->ask.ask.run.workspace.domain;
+    return out->ask.plain;
 }
 
 // A picture of (0, 0, 0), by what the plan chooses and by each of the others: every pixel, what was
@@ -294,10 +283,9 @@ static void run_chosen(problem p) {
         if (way == 1 || way == 2) plain = 16 * (tmap_u32)way;
         if (way >= 3) plain = 0, *d = s.domain;
         if (way == 4 && d->g >= 4) d->g /= 4, ++d->levels;
-        plan.f32.plain = plan.f64.plain = plain;
+        plan.ask.plain = plain;
         CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
-        CHECK(launch(&p, &plan, TMAP_MANDELBROT_ASK_MBR, way % 2 ? TMAP_ASK_HOST : TMAP_ASK_STREAM,
-                     device_out + 32));
+        CHECK(tmap_mandelbrot_stream(&plan.ask, device_out + 32, 0));
         CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
         of_case(&p, TMAP_MANDELBROT_ASK_MBR, way);
         expect(kit_all(got, 128, 0x5a) && kit_all(got + 32 + pixels, 128, 0x5a),
@@ -327,29 +315,24 @@ static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
 
 // A plan that is made from facts, as if they came from elsewhere, is the one that is made here.
 static void check_facts(const problem *p, const tmap_ask_workspace *s, const plans *here) {
-    const tmap_ask_kernels kernels =
-        p->wide ? tmap_mandelbrot_kernels_f64() : tmap_mandelbrot_kernels_f32();
-    const tmap_ask_plan *a = p->wide ? &here->f64.ask : &here->f32.ask, *b;
+    const tmap_ask_kernels kernels = tmap_mandelbrot_kernels(&p->m);
     tmap_ask_facts facts;
     plans there;
+    const tmap_ask_plan *a = &here->ask.ask, *b = &there.ask.ask;
     int error;
     CHECK(tmap_ask_facts_get(&kernels, &facts));
-    error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
-                    : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
+    error = tmap_mandelbrot_plan_of(&p->m, s, &facts, &there.ask);
     of_case(p, 0, 0);
     expect(error == TMAP_OK, "a plan from facts");
-    b = p->wide ? &there.f64.ask : &there.f32.ask;
     expect(
         same_launch(&a->whole, &b->whole) && same_launch(&a->query, &b->query) &&
             same_launch(&a->share, &b->share) && same_launch(&a->finish, &b->finish) &&
             !memcmp(&a->run.tuning, &b->run.tuning, sizeof a->run.tuning) &&
             !memcmp(&a->run.workspace.domain, &b->run.workspace.domain, sizeof(tmap_ask_domain)) &&
-            here->f32.plain * !p->wide == there.f32.plain * !p->wide &&
-            here->f64.plain * p->wide == there.f64.plain * p->wide,
+            here->ask.plain == there.ask.plain,
         "the plan from facts");
     facts.device.block_shared = 1024;
-    error = p->wide ? tmap_mandelbrot_plan_of_f64(&p->m, s, &facts, &there.f64)
-                    : tmap_mandelbrot_plan_of_f32(&p->m, s, &facts, &there.f32);
+    error = tmap_mandelbrot_plan_of(&p->m, s, &facts, &there.ask);
     expect(error == TMAP_ERANGE, "a device that is too small");
 }
 
@@ -357,7 +340,7 @@ static void check_facts(const problem *p, const tmap_ask_workspace *s, const pla
 // set have no subdivision, large ones of a part of the set have one.
 static void run_choices(void) {
     for (int i = 0; i < 14; ++i) {
-        problem p = make(64, 64, 512, 0, 0, 0, 0, i & 1);
+        problem p = make(64, 64, 512, 0, 0, 0, i & 1 ? F64 : 0);
         tmap_ask_workspace s;
         tmap_ask_domain *d;
         plans plan;
@@ -373,7 +356,7 @@ static void run_choices(void) {
         expect(chosen_plan(&p, &s, &plan, &d) == 0, "a large picture");
         check_facts(&p, &s, &plan);
         p.m.x0 = 1, p.m.x1 = 2, p.m.y0 = 1, p.m.y1 = 2;
-        if (!p.wide) // arithmetic in double may cost more than memory
+        if (!is_f64(&p.m)) // arithmetic in double may cost more than memory
             expect(chosen_plan(&p, &s, &plan, &d) == 32, "a picture of nothing");
         p.m.x0 = -0.2, p.m.x1 = 0.1, p.m.y0 = -0.15, p.m.y1 = 0.15;
         expect(chosen_plan(&p, &s, &plan, &d) == 0 && d->levels == 1 && d->g == 8,
@@ -389,7 +372,7 @@ static void run_choices(void) {
 
 // Everything that must be refused; nothing may be written.
 static void run_refusals(void) {
-    const problem good = make(64, 64, 100, 4, 2, 4, 0, 0);
+    const problem good = make(64, 64, 100, 4, 2, 4, 0);
     const tmap_ask_params finer = {8, 2, 1};
     const double nan = strtod("nan", NULL), inf = strtod("inf", NULL);
     const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(&good.m, good.a, 0);
@@ -409,7 +392,7 @@ static void run_refusals(void) {
         if (i == 2) bad.m.nx = (1u << 24) + 1;
         if (i == 3) bad.m.dwell = 0;
         if (i == 4) bad.m.dwell = (1u << 30) + 1;
-        if (i == 5) bad.m.options = 2;
+        if (i == 5) bad.m.options = 4;
         if (i == 6) bad.m.x0 = 0.5, bad.m.x1 = -1.5;
         if (i == 7) bad.m.y0 = 1, bad.m.y1 = -1;
         if (i == 8) bad.m.x1 = bad.m.x0;
@@ -417,8 +400,8 @@ static void run_refusals(void) {
         if (i == 10) bad.m.y1 = nan;
         if (i == 11) bad.m.x1 = inf;
         kit_case("bad picture %d", i);
-        REFUSED(tmap_mandelbrot_plan_make_f32(&bad.m, &s, &unused.f32));
-        REFUSED(tmap_mandelbrot_approaches_make_f32(&bad.m, &s, &unused.all32));
+        REFUSED(tmap_mandelbrot_plan_make(&bad.m, &s, &unused.ask));
+        REFUSED(tmap_mandelbrot_approaches_make(&bad.m, &s, &unused.all));
         expect(tmap_mandelbrot_workspace_bytes(&bad.m, bad.a, 0) == 0, "bytes of a bad picture");
         RETURNS(tmap_mandelbrot_workspace_set(&bad.m, bad.a, 0, s.memory, &other), TMAP_EINVAL);
         REFUSED(tmap_mandelbrot_workspace_create(&bad.m, bad.a, 0, &other));
@@ -437,25 +420,27 @@ static void run_refusals(void) {
             REFUSED(tmap_mandelbrot_workspace_create(&good.m, wrong[i], 0, &other));
         }
         of_case(&good, approach, 4);
-        REFUSED(launch(&good, &plan, approach, 4, device_out));
+        REFUSED(launch(&plan, approach, 4, device_out));
         of_case(&good, approach, -1);
-        REFUSED(launch(&good, &plan, approach, -1, device_out));
+        REFUSED(launch(&plan, approach, -1, device_out));
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
             of_case(&good, approach, driver);
-            REFUSED(launch(&good, &plan, approach, driver, NULL));
-            REFUSED(launch(&good, &plan, approach, driver, (int *)((char *)device_out + 2)));
+            REFUSED(launch(&plan, approach, driver, NULL));
+            REFUSED(launch(&plan, approach, driver, (int *)((char *)device_out + 2)));
         }
         CHECK(plans_make(&good, NULL, &unused));
         of_case(&good, approach, 0);
-        REFUSED(tmap_mandelbrot_approach_f32(&unused.all32, approach, 0, device_out, 0));
+        REFUSED(tmap_mandelbrot_approach_run(&unused.all, approach, 0, device_out, 0));
     }
     of_case(&good, 4, 0);
-    REFUSED(launch(&good, &plan, TMAP_MANDELBROT_APPROACH_COUNT, 0, device_out));
+    REFUSED(launch(&plan, TMAP_MANDELBROT_APPROACH_COUNT, 0, device_out));
     of_case(&good, -1, 0);
-    REFUSED(launch(&good, &plan, -1, 0, device_out));
+    REFUSED(launch(&plan, -1, 0, device_out));
     of_case(&good, 0, 0);
-    REFUSED(tmap_mandelbrot_plan_make_f32(&good.m, NULL, &unused.f32));
-    REFUSED(tmap_mandelbrot_f32(NULL, device_out, 0));
+    REFUSED(tmap_mandelbrot_plan_make(&good.m, NULL, &unused.ask));
+    REFUSED(tmap_mandelbrot_plan_make(NULL, &s, &unused.ask));
+    REFUSED(tmap_mandelbrot_plan_make(&good.m, &s, NULL));
+    REFUSED(tmap_mandelbrot_stream(NULL, device_out, 0));
     expect(tmap_ask_workspace_bytes(box, good.a, 0) != 0, "bytes");
     // The memory for one subdivision does not do for a finer one.
     memory = s.memory, memory.bytes = bytes;
@@ -481,12 +466,12 @@ int main(void) {
 
     {
         const problem few[] = {
-            make(1, 1, 1, 1, 2, 1, 0, 0),      make(2, 2, 50, 1, 2, 1, 0, 0),
-            make(7, 5, 50, 2, 2, 1, 0, 0),     make(37, 53, 60, 3, 2, 2, 0, 0),
-            make(100, 100, 60, 3, 3, 2, 0, 0), make(64, 64, 100, 4, 2, 4, 0, 1),
-            make(128, 32, 64, 8, 2, 2, 0, 0),  make(5, 90, 70, 8, 3, 1, 0, 1),
-            make(96, 96, 33, 2, 4, 3, 1, 0),   make(63, 65, 5, 1, 5, 1, 1, 0),
-            make(40, 2, 30, 20, 2, 1, 0, 0),   make(3, 70, 40, 5, 2, 2, 1, 1),
+            make(1, 1, 1, 1, 2, 1, 0),        make(2, 2, 50, 1, 2, 1, 0),
+            make(7, 5, 50, 2, 2, 1, 0),       make(37, 53, 60, 3, 2, 2, 0),
+            make(100, 100, 60, 3, 3, 2, 0),   make(64, 64, 100, 4, 2, 4, F64),
+            make(128, 32, 64, 8, 2, 2, 0),    make(5, 90, 70, 8, 3, 1, F64),
+            make(96, 96, 33, 2, 4, 3, BULBS), make(63, 65, 5, 1, 5, 1, BULBS),
+            make(40, 2, 30, 20, 2, 1, 0),     make(3, 70, 40, 5, 2, 2, BULBS | F64),
         };
         for (unsigned i = 0; i < COUNT(few); ++i) run_problem(&few[i], 15);
     }
@@ -499,7 +484,7 @@ int main(void) {
                                      {-1e30, 1e30, -1e30, 1e30},
                                      {0.2, 0.3, -0.05, 0.05}};
         for (unsigned i = 0; i < 2 * COUNT(windows); ++i) {
-            problem p = make(64, 64, 150, 4, 2, 4, 0, i & 1);
+            problem p = make(64, 64, 150, 4, 2, 4, i & 1 ? F64 : 0);
             p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
             run_problem(&p, 2 | 4); // what differs is how a pixel is computed
@@ -508,16 +493,17 @@ int main(void) {
     run_tuning(kit_small ? 3 : kit_gpu ? 300 : 30);
     {
         const problem chosen[] = {
-            make(1, 1, 3, 0, 0, 0, 0, 0),      make(17, 300, 70, 0, 0, 0, 0, 1),
-            make(129, 95, 200, 0, 0, 0, 0, 0), make(96, 100, 33, 0, 0, 0, 1, 0),
-            make(80, 81, 37, 0, 0, 0, 0, 1),   make(33, 31, 2, 0, 0, 0, 0, 0),
+            make(1, 1, 3, 0, 0, 0, 0),      make(17, 300, 70, 0, 0, 0, F64),
+            make(129, 95, 200, 0, 0, 0, 0), make(96, 100, 33, 0, 0, 0, BULBS),
+            make(80, 81, 37, 0, 0, 0, F64), make(33, 31, 2, 0, 0, 0, 0),
         };
         const double windows[][4] = {{-2.01, -1.97, -0.02, 0.02}, {-3, 3, -3, 3},
                                      {-1e30, 1e30, -1e30, 1e30},  {1, 2, 1, 2},
                                      {-0.2, 0.1, -0.15, 0.15},    {-1.8, -1.7, -0.05, 0.05}};
         for (unsigned i = 0; i < COUNT(chosen); ++i) run_chosen(chosen[i]);
         for (unsigned i = 0; i < 2 * COUNT(windows); ++i) {
-            problem p = make(130, 90, i % 3 ? 150 : 700, 0, 0, 0, i % 5 == 0, i & 1);
+            problem p =
+                make(130, 90, i % 3 ? 150 : 700, 0, 0, 0, (i % 5 ? 0 : BULBS) | (i & 1 ? F64 : 0));
             p.m.x0 = windows[i / 2][0], p.m.x1 = windows[i / 2][1];
             p.m.y0 = windows[i / 2][2], p.m.y1 = windows[i / 2][3];
             run_chosen(p);
@@ -527,17 +513,17 @@ int main(void) {
     run_refusals();
     if (!kit_small) {
         const problem some[] = {
-            make(256, 256, 512, 4, 2, 8, 0, 0),
-            make(256, 256, 512, 2, 4, 8, 0, 0),
-            make(250, 150, 300, 7, 3, 2, 0, 1),
+            make(256, 256, 512, 4, 2, 8, 0),
+            make(256, 256, 512, 2, 4, 8, 0),
+            make(250, 150, 300, 7, 3, 2, F64),
         };
         for (unsigned i = 0; i < COUNT(some); ++i) run_problem(&some[i], kit_gpu ? 15 : 2 | 8);
     }
     if (kit_gpu && !kit_small) {
         const problem large[] = {
-            make(512, 512, 512, 4, 4, 16, 0, 0),   make(500, 300, 200, 7, 3, 5, 0, 1),
-            make(2048, 2048, 512, 4, 4, 8, 0, 0),  make(2048, 2048, 512, 32, 2, 16, 0, 0),
-            make(1501, 1003, 512, 13, 3, 7, 0, 1),
+            make(512, 512, 512, 4, 4, 16, 0),     make(500, 300, 200, 7, 3, 5, F64),
+            make(2048, 2048, 512, 4, 4, 8, 0),    make(2048, 2048, 512, 32, 2, 16, 0),
+            make(1501, 1003, 512, 13, 3, 7, F64),
         };
         for (unsigned i = 0; i < COUNT(large); ++i) run_problem(&large[i], 15);
     }

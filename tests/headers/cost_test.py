@@ -30,8 +30,9 @@ TRIES = 4  # of the table
 # Of maps and engines; of ready clients: bytes of text, kernels, bytes of the object.
 LIGHT = (200_000, 0, 10_000)
 CLIENT = (350_000, 10, 340 * 1024)
-# What includes several wings.
-SEVERAL = {"threadmap/cxx.h": (300_000, 0, 10_000)}
+# What includes several wings, and what has kernels for float and for double.
+SEVERAL = {"threadmap/cxx.h": (300_000, 0, 10_000),
+           "threadmap/adaptive/mandelbrot.h": (350_000, 8, 360 * 1024)}
 # Machine code for one architecture. (-arch=sm_90 would add its PTX.)
 NVCC = ["-std=c++17", "-gencode=arch=compute_90,code=sm_90", "-Werror", "all-warnings",
         f"-Xcompiler={','.join(STRICT_HOST)}", "-Xptxas", "-v", "-I", INCLUDE, "-c"]

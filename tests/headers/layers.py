@@ -41,17 +41,14 @@ WINGS = paths("fractal", "triangle", "adaptive")
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/pdist",
-                "adaptive/mandelbrot", "adaptive/mandelbrot_f64", "adaptive/mandelbrot_picture",
-                "adaptive/mandelbrot_stamp",
+                "adaptive/mandelbrot",
                 "molecules/drmsd_atoms", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
                 "raster/map", "raster/flood",
                 "raster/label", "raster/label_measure", "raster/label_base",
                 "raster/label3", "raster/label3_measure",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
-                "papers/mandelbrot_approaches",
-                "papers/mandelbrot_approaches_f64", "papers/mandelbrot_approaches_stamp",
-                "papers/mandelbrot_dp", "papers/mandelbrot_dp_stamp",
+                "papers/mandelbrot_approaches", "papers/mandelbrot_dp",
                 "papers/mandelbrot_published", "papers/triangle_published")
 
 # What the limits of cost_test.py are not for: nothing.

@@ -20,7 +20,7 @@ FOREIGN = {"stdint.h", "math.h", "cuda_runtime.h", "cuda_fp16.h"}
 # where cudaGetLastError finds the user's earlier ones, too, and clears them. Kernels have nothing
 # else.
 LAUNCH = re.compile(r"<<<|\bcuda(GetLast|PeekAtLast)Error\b")
-LAUNCHES_FROM_KERNELS = {"threadmap/papers/mandelbrot_dp_stamp.h",
+LAUNCHES_FROM_KERNELS = {"threadmap/papers/mandelbrot_dp.h",
                          "threadmap/papers/mandelbrot_published.h",
                          "threadmap/papers/triangle_published.h"}
 # Times belong to a machine and a day, and so to docs/; a header says why.

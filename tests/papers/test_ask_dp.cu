@@ -13,17 +13,14 @@ enum { POISON = 0x5a5a5a5a };
 
 static tmap_u64 *lost_d;
 
-static int dwell_f32(const void *m, tmap_u32 x, tmap_u32 y) {
-    return tmap_mandelbrot_dwell_f32((const tmap_mandelbrot *)m, x, y);
-}
-static int dwell_f64(const void *m, tmap_u32 x, tmap_u32 y) {
-    return tmap_mandelbrot_dwell_f64((const tmap_mandelbrot *)m, x, y);
+static int dwell_of(const void *m, tmap_u32 x, tmap_u32 y) {
+    return tmap_mandelbrot_dwell((const tmap_mandelbrot *)m, x, y);
 }
 
 // The case of the checks that follow.
-static void of_case(const tmap_mandelbrot *m, tmap_ask_params a, int form, int wide) {
+static void of_case(const tmap_mandelbrot *m, tmap_ask_params a, int form) {
     kit_case("%ux%u dwell %u, (%u,%u,%u), %s, %s", m->nx, m->ny, m->dwell, a.g, a.r, a.b,
-             tmap_ask_form_name(form), wide ? "f64" : "f32");
+             tmap_ask_form_name(form), m->options ? "f64" : "f32");
 }
 
 static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r, tmap_u32 b,
@@ -44,16 +41,15 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
     if (ask_split_make(nx, ny, g, r, b, &split)) exit(1);
     split.shared = 1;
     for (int turn = 0; turn < 4; ++turn) {
-        const int wide = turn & 1;
         tmap_mandelbrot_dp how = {0, a, threads, pending, NULL, lost_d};
-        ask_reference(split, wide ? dwell_f64 : dwell_f32, &m, want, &counts);
+        m.options = turn & 1 ? TMAP_MANDELBROT_F64 : 0;
+        ask_reference(split, dwell_of, &m, want, &counts);
         if (turn & 2) how.columns = columns; // where columns of borders are kept
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
             tmap_u64 lost = 1, wrong = 0, missing = 0;
             CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
             how.form = form;
-            CHECK(wide ? tmap_mandelbrot_dp_f64(&m, &how, out, 0)
-                       : tmap_mandelbrot_dp_f32(&m, &how, out, 0));
+            CHECK(tmap_mandelbrot_dp_run(&m, &how, out, 0));
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
             CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
@@ -61,7 +57,7 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
                 missing += got[i] == POISON;
                 wrong += got[i] != POISON && got[i] != want[i];
             }
-            of_case(&m, a, form, wide);
+            of_case(&m, a, form);
             expect(wrong == 0, "pixels");
             expect((missing != 0) == (lost != 0), "lost launches and missing pixels");
             if (pending > 100000) expect(lost == 0, "enough pending launches");
@@ -77,11 +73,11 @@ static void run_refusals(void) {
     const tmap_mandelbrot good = tmap_mandelbrot_make(64, 64, 100);
     const tmap_ask_params a = {4, 2, 4}, wrong = {4, 1, 4}, large = {4, 2, 17};
     const tmap_mandelbrot_dp how = {0, a, 0, 0, NULL, lost_d};
-    tmap_mandelbrot bad = good;
+    tmap_mandelbrot bad = good, in_double = good;
     int *out = (int *)lost_d; // not written
-    bad.dwell = 0;
-    of_case(&bad, a, 0, 0);
-    REFUSED(tmap_mandelbrot_dp_f32(&bad, &how, out, 0));
+    bad.dwell = 0, in_double.options = TMAP_MANDELBROT_F64;
+    of_case(&bad, a, 0);
+    REFUSED(tmap_mandelbrot_dp_run(&bad, &how, out, 0));
     for (int i = 0; i < 6; ++i) {
         tmap_mandelbrot_dp h = how;
         if (i == 0) h.form = 2;
@@ -91,11 +87,11 @@ static void run_refusals(void) {
         if (i == 4) h.threads = 544;
         if (i == 5) h.lost = NULL;
         kit_case("refusal %d", i);
-        REFUSED(tmap_mandelbrot_dp_f32(&good, &h, out, 0));
-        REFUSED(tmap_mandelbrot_dp_f64(&good, &h, out, 0));
+        REFUSED(tmap_mandelbrot_dp_run(&good, &h, out, 0));
+        REFUSED(tmap_mandelbrot_dp_run(&in_double, &h, out, 0));
     }
-    REFUSED(tmap_mandelbrot_dp_f32(&good, NULL, out, 0));
-    REFUSED(tmap_mandelbrot_dp_f32(&good, &how, NULL, 0));
+    REFUSED(tmap_mandelbrot_dp_run(&good, NULL, out, 0));
+    REFUSED(tmap_mandelbrot_dp_run(&good, &how, NULL, 0));
 }
 
 int main(void) {

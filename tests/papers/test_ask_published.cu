@@ -11,7 +11,7 @@
 static tmap_u64 *lost_d;
 
 static int dwell(const void *m, tmap_u32 x, tmap_u32 y) {
-    return tmap_mandelbrot_dwell_f32((const tmap_mandelbrot *)m, x, y);
+    return tmap_mandelbrot_dwell((const tmap_mandelbrot *)m, x, y);
 }
 
 // The case of the checks that follow.
@@ -73,9 +73,9 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tma
 static void run_refusals(void) {
     const tmap_mandelbrot good = tmap_mandelbrot_make(64, 64, 100);
     const tmap_ask_params a = {4, 2, 4}, no_parts = {4, 1, 4};
-    tmap_mandelbrot no_dwell = good;
+    tmap_mandelbrot no_dwell = good, in_double = good;
     int *out = (int *)lost_d; // not written
-    no_dwell.dwell = 0;
+    no_dwell.dwell = 0, in_double.options = TMAP_MANDELBROT_F64;
     const tmap_published_call fine = {TMAP_PUBLISHED_ASK_SBR, a, 64, lost_d};
     const tmap_published_call bad[] = {{-1, a, 64, lost_d},
                                        {TMAP_PUBLISHED_COUNT, a, 64, lost_d},
@@ -90,6 +90,7 @@ static void run_refusals(void) {
     }
     kit_case("%s", "refusals");
     REFUSED(tmap_mandelbrot_published_f32(&no_dwell, &fine, out, 0));
+    REFUSED(tmap_mandelbrot_published_f32(&in_double, &fine, out, 0));
     REFUSED(tmap_mandelbrot_published_f32(&good, &fine, NULL, 0));
     REFUSED(tmap_mandelbrot_published_f32(&good, NULL, out, 0));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot.h: the dwell of every pixel of a picture of the Mandelbrot set by adaptive subdivision
-// (ASK), in float. mandelbrot_f64.h does the same in double.
+// (ASK), in float, or in double for windows whose pixels are equal in float.
 //
 // The dwell of c is the number of steps z = z^2 + c from z = c on, before |z| >= 2, or `dwell`:
 //
@@ -13,98 +13,1141 @@
 // than a pixel may cross a border between pixels, in a few pixels of a hundred million.
 //
 // All kernels and the host function take the same steps with the same rounding, so a pixel has the
-// same dwell wherever it is computed. In float here, with fma(a, b, c) = a b + c rounded once:
+// same dwell wherever it is computed. With numbers of one type, `real`, and fma(a, b, c) = a b + c
+// rounded once:
 //
-//     dx = (float)((m.x1 - m.x0) / m.nx), cr = fma(x, dx, (float)m.x0); ci likewise from y; z = c
+//     dx = (real)((m.x1 - m.x0) / m.nx), cr = fma(x, dx, (real)m.x0); ci likewise from y; z = c
 //     |z|^2 is fma(zr, zr, zi zi), with the product zi zi rounded
 //     a step: t = fma(zr, zr, cr), zr' = fma(-zi, zi, t), zi' = fma(zr + zr, zi, ci)
 //
-//     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512);
+//     tmap_mandelbrot m = tmap_mandelbrot_make(4096, 4096, 512); // in float
+//     m.options = TMAP_MANDELBROT_F64;                           // in double
 //     tmap_ask_params a = {0, 0, 0}; // the plan samples some pixels and chooses a subdivision, or
 //     tmap_mandelbrot_workspace_create(&m, a, 0, &workspace); // none if that is faster
-//     tmap_mandelbrot_plan_make_f32(&m, &workspace, &plan);
-//     tmap_mandelbrot_f32(&plan, out, stream); // any number of times
+//     tmap_mandelbrot_plan_make(&m, &workspace, &plan);
+//     tmap_mandelbrot_stream(&plan, out, stream); // any number of times
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 6.
 #ifndef TMAP_ADAPTIVE_MANDELBROT_H
 #define TMAP_ADAPTIVE_MANDELBROT_H
 
-#include "mandelbrot_picture.h"
+#include "ask_plan.h"
+
+// ---- the picture --------------------------------------------------------------------------------
+
+// Options, a bit each. BULBS: a formula finds the points of the main cardioid and of the disc of
+// period 2. F64: all numbers are doubles.
+#define TMAP_MANDELBROT_BULBS 1u
+#define TMAP_MANDELBROT_F64   2u
+
+// A picture of the Mandelbrot set.
+typedef struct tmap_mandelbrot {
+    tmap_u32 nx, ny;       // pixels: 1 to 2^24 along each axis
+    double x0, x1, y0, y1; // window: pixel (x, y) is c = (x0 + (x1 - x0) / nx x, y0 + ...)
+    tmap_u32 dwell;        // most steps of a pixel, 1 to 2^30
+    tmap_u32 options;
+} tmap_mandelbrot;
+
+// A picture of nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1], without options. The
+// paper's dwell is 512.
+TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell) {
+    const tmap_mandelbrot m = {nx, ny, -1.5, 0.5, -1, 1, dwell, 0};
+    return m;
+}
+
+// Checks a picture. Returns TMAP_OK, or TMAP_EINVAL for a null pointer, a number outside its range
+// in tmap_mandelbrot, a window whose sides are not positive and finite, or an unknown option.
+TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
+    const tmap_u32 most = 1u << 24;
+    if (!m || m->nx - 1 >= most || m->ny - 1 >= most) return TMAP_EINVAL;
+    if (m->dwell - 1 >= 1u << 30 || m->options > 3) return TMAP_EINVAL;
+    if (!(m->x0 < m->x1) || !(m->y0 < m->y1)) return TMAP_EINVAL; // NaN is not less either
+    if (!(m->x1 - m->x0 < 1e300) || !(m->y1 - m->y0 < 1e300)) return TMAP_EINVAL;
+    return TMAP_OK;
+}
+
+// ---- the workspace ------------------------------------------------------------------------------
+//
+// A column of pixels touches a row of memory for each pixel, so the columns of borders have their
+// own memory in the rest of the workspace. Without a rest, or with more regions side by side than
+// pixels, they are kept in the picture, which is slower.
+
+// Pixels before the first one of a column, and pitch of columns: what a region reads of a column
+// begins at a multiple of 16 bytes.
+#define TMAPI_MANDELBROT_ABOVE 3
+TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
+    return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
+}
+
+// Bytes of the columns: 4 (ny + 3), rounded up to 16, for each column of regions of the last level
+// and for one more. 0: they are kept in the picture.
+TMAP_FN tmap_u64 tmapi_mandelbrot_columns(const tmap_ask_domain *d) {
+    const tmap_u64 parts = tmap_region_parts(d->g, d->r, d->levels - 1);
+    return parts > d->nx ? 0 : (parts + 1) * tmapi_mandelbrot_pitch(d->ny) * sizeof(int);
+}
+
+// The box of a picture; empty for one that tmap_mandelbrot_check refuses.
+TMAP_FN tmap_ask_box tmapi_mandelbrot_box(const tmap_mandelbrot *m) {
+    tmap_ask_box box = {0, 0, 0};
+    if (tmap_mandelbrot_check(m) == TMAP_OK) box.nx = m->nx, box.ny = m->ny;
+    return box;
+}
+
+// Bytes of device memory of a workspace for this picture: those of tmap_ask_workspace_bytes, with
+// its parameters, and the columns of borders. Returns 0 for refused arguments. Example: 16384 x
+// 16384, (16, 4, 4), capacity 0: 89212688.
+TMAP_FN tmap_u64 tmap_mandelbrot_workspace_bytes(const tmap_mandelbrot *m, tmap_ask_params a,
+                                                 tmap_u64 capacity) {
+    const tmap_ask_box box = tmapi_mandelbrot_box(m);
+    tmap_ask_domain d;
+    if (tmap_ask_domain_make(box, a, &d)) return 0;
+    return tmap_ask_workspace_bytes(box, a, capacity) + tmapi_mandelbrot_columns(&d);
+}
+
+// Makes a workspace for a picture in memory of your own: tmap_ask_workspace_set, with TMAP_EINVAL
+// if the memory is smaller than tmap_mandelbrot_workspace_bytes.
+TMAP_FN int tmap_mandelbrot_workspace_set(const tmap_mandelbrot *m, tmap_ask_params a,
+                                          tmap_u64 capacity, tmap_workspace memory,
+                                          tmap_ask_workspace *out) {
+    if (memory.bytes < tmap_mandelbrot_workspace_bytes(m, a, capacity)) return TMAP_EINVAL;
+    return tmap_ask_workspace_set(tmapi_mandelbrot_box(m), a, capacity, memory, out);
+}
+
+#if TMAP_CUDA && !TMAP_NVRTC
+// Allocates device memory and makes a workspace for a picture in it; tmap_ask_workspace_destroy
+// frees it. Returns cudaErrorInvalidValue for refused arguments, else the result of cudaMalloc.
+static inline cudaError_t tmap_mandelbrot_workspace_create(const tmap_mandelbrot *m,
+                                                           tmap_ask_params a, tmap_u64 capacity,
+                                                           tmap_ask_workspace *out) {
+    const tmap_u64 bytes = tmap_mandelbrot_workspace_bytes(m, a, capacity);
+    return tmapi_ask_workspace_allocate(tmapi_mandelbrot_box(m), a, capacity, bytes, out);
+}
+#endif
 
 #if TMAP_CUDA
 
-typedef float tmapi_mandelbrot_f32_real;
+// ---- numbers ------------------------------------------------------------------------------------
+//
+// A number of a picture: `f` or, with f64 = 1, `d`; the other one is 0. Kernels pass f64 as a
+// constant, so that a number has the registers of its type and an operation is one instruction.
+typedef struct tmapi_real {
+    float f;
+    double d;
+} tmapi_real;
 
-TMAP_FN float tmapi_mandelbrot_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
-
-// A product that no compiler fuses with an addition.
-TMAP_FN float tmapi_mandelbrot_f32_mul(float a, float b) {
-#if defined(__CUDA_ARCH__)
-    return __fmul_rn(a, b);
-#else
-    return a * b;
-#endif
+TMAP_FN tmapi_real tmapi_real_of(int f64, double x) {
+    const tmapi_real r = {f64 ? 0 : (float)x, f64 ? x : 0};
+    return r;
+}
+TMAP_FN tmapi_real tmapi_real_add(int f64, tmapi_real a, tmapi_real b) {
+    const tmapi_real r = {f64 ? 0 : a.f + b.f, f64 ? a.d + b.d : 0};
+    return r;
 }
 
-#define TMAPI_MANDELBROT_NAME tmapi_mandelbrot_f32
-#include "mandelbrot_stamp.h"
+// A product that no compiler fuses with an addition.
+TMAP_FN tmapi_real tmapi_real_mul(int f64, tmapi_real a, tmapi_real b) {
+#if defined(__CUDA_ARCH__)
+    const tmapi_real r = {f64 ? 0 : __fmul_rn(a.f, b.f), f64 ? __dmul_rn(a.d, b.d) : 0};
+#else
+    const tmapi_real r = {f64 ? 0 : a.f * b.f, f64 ? a.d * b.d : 0};
+#endif
+    return r;
+}
+
+// a b + c, and -a b + c, rounded once.
+TMAP_FN tmapi_real tmapi_real_fma(int f64, tmapi_real a, tmapi_real b, tmapi_real c) {
+    const tmapi_real r = {f64 ? 0 : fmaf(a.f, b.f, c.f), f64 ? fma(a.d, b.d, c.d) : 0};
+    return r;
+}
+TMAP_FN tmapi_real tmapi_real_fnma(int f64, tmapi_real a, tmapi_real b, tmapi_real c) {
+    const tmapi_real r = {f64 ? 0 : fmaf(-a.f, b.f, c.f), f64 ? fma(-a.d, b.d, c.d) : 0};
+    return r;
+}
+
+// a <= b; 0 with NaN.
+TMAP_FN int tmapi_real_at_most(int f64, tmapi_real a, tmapi_real b) {
+    return f64 ? a.d <= b.d : a.f <= b.f;
+}
+
+// ---- the definition -----------------------------------------------------------------------------
+
+// A picture, as the kernels receive it: c = (x0 + dx x, y0 + dy y), each rounded once.
+typedef struct tmapi_mandelbrot_job {
+    tmap_u32 nx, ny;
+    int dwell;
+    tmap_u32 options;
+    int *out, *columns; // columns of borders; null: they are kept in the picture
+    tmap_u32 pitch;     // of columns
+    int special;        // 0: every pixel is steady, and no formula is used
+    int f64;
+    tmapi_real x0, y0, dx, dy;
+} tmapi_mandelbrot_job;
+
+// A point of the plane.
+typedef struct tmapi_mandelbrot_z {
+    tmapi_real re, im;
+} tmapi_mandelbrot_z;
+
+// Line number i of the picture: begin + i side.
+TMAP_FN tmapi_real tmapi_mandelbrot_line(int f64, tmap_u32 i, tmapi_real side, tmapi_real begin) {
+    const tmapi_real at = {f64 ? 0 : (float)i, f64 ? (double)i : 0};
+    return tmapi_real_fma(f64, at, side, begin);
+}
+
+// The point c of pixel (x, y).
+TMAP_FN tmapi_mandelbrot_z tmapi_mandelbrot_c(const tmapi_mandelbrot_job *p, tmap_u32 x,
+                                              tmap_u32 y) {
+    tmapi_mandelbrot_z c;
+    c.re = tmapi_mandelbrot_line(p->f64, x, p->dx, p->x0);
+    c.im = tmapi_mandelbrot_line(p->f64, y, p->dy, p->y0);
+    return c;
+}
+
+// |z|^2 < limit, with the product of imaginary parts rounded before the fused addition; 0 with NaN.
+TMAP_FN int tmapi_mandelbrot_within(int f64, tmapi_mandelbrot_z z, double limit) {
+    const tmapi_real norm = tmapi_real_fma(f64, z.re, z.re, tmapi_real_mul(f64, z.im, z.im));
+    return f64 ? norm.d < limit : norm.f < (float)limit;
+}
+
+// |z| < 2. NaN has escaped.
+TMAP_FN int tmapi_mandelbrot_inside(int f64, tmapi_mandelbrot_z z) {
+    return tmapi_mandelbrot_within(f64, z, 4);
+}
+
+// z = z^2 + c in three fused operations and an exact sum, in this order.
+TMAP_FN void tmapi_mandelbrot_step(int f64, tmapi_mandelbrot_z *z, tmapi_mandelbrot_z c) {
+    const tmapi_real twice = tmapi_real_add(f64, z->re, z->re);
+    const tmapi_real t = tmapi_real_fma(f64, z->re, z->re, c.re);
+    z->re = tmapi_real_fnma(f64, z->im, z->im, t);
+    z->im = tmapi_real_fma(f64, twice, z->im, c.im);
+}
+
+// 1 if a formula gives the dwell of this point: for the main cardioid and the disc of period 2,
+// from which nothing escapes.
+TMAP_FN int tmapi_mandelbrot_known(const tmapi_mandelbrot_job *p, tmapi_mandelbrot_z c) {
+    const int f64 = p->f64;
+    const tmapi_real x = tmapi_real_add(f64, c.re, tmapi_real_of(f64, -0.25));
+    const tmapi_real x1 = tmapi_real_add(f64, c.re, tmapi_real_of(f64, 1));
+    const tmapi_real y2 = tmapi_real_mul(f64, c.im, c.im), q = tmapi_real_fma(f64, x, x, y2);
+    return (p->options & TMAP_MANDELBROT_BULBS) &&
+           (tmapi_real_at_most(f64, tmapi_real_mul(f64, q, tmapi_real_add(f64, q, x)),
+                               tmapi_real_mul(f64, y2, tmapi_real_of(f64, 0.25))) ||
+            tmapi_real_at_most(f64, tmapi_real_fma(f64, x1, x1, y2), tmapi_real_of(f64, 0.0625)));
+}
+
+// The dwell by its definition, from z after d steps on.
+TMAP_FN int tmapi_mandelbrot_tested(const tmapi_mandelbrot_job *p, tmapi_mandelbrot_z c,
+                                    tmapi_mandelbrot_z z, int d) {
+    for (; d < p->dwell && tmapi_mandelbrot_inside(p->f64, z); ++d)
+        tmapi_mandelbrot_step(p->f64, &z, c);
+    return d;
+}
+
+// The dwell of pixel (x, y) with a test in every step.
+TMAP_FN int tmapi_mandelbrot_dwell(const tmapi_mandelbrot_job *p, tmap_u32 x, tmap_u32 y) {
+    const tmapi_mandelbrot_z c = tmapi_mandelbrot_c(p, x, y);
+    return tmapi_mandelbrot_known(p, c) ? p->dwell : tmapi_mandelbrot_tested(p, c, c, 0);
+}
+
+// 1 if a point that has escaped remains beyond 2 whatever the rounding: |z'| >= |z|^2 - |c| grows
+// by more than rounding errors if |c| is not close to 2.
+TMAP_FN int tmapi_mandelbrot_steady(int f64, tmapi_mandelbrot_z c) {
+    return tmapi_mandelbrot_within(f64, c, 3.9);
+}
+
+// The job of a picture; the side of a pixel is divided in double.
+TMAP_FN tmapi_mandelbrot_job tmapi_mandelbrot_job_make(const tmap_mandelbrot *m) {
+    const int f64 = (m->options & TMAP_MANDELBROT_F64) != 0;
+    tmapi_mandelbrot_job p;
+    p.nx = m->nx, p.ny = m->ny;
+    p.dwell = (int)m->dwell;
+    p.options = m->options;
+    p.out = p.columns = 0;
+    p.pitch = tmapi_mandelbrot_pitch(m->ny);
+    p.f64 = f64;
+    p.x0 = tmapi_real_of(f64, m->x0), p.dx = tmapi_real_of(f64, (m->x1 - m->x0) / m->nx);
+    p.y0 = tmapi_real_of(f64, m->y0), p.dy = tmapi_real_of(f64, (m->y1 - m->y0) / m->ny);
+    // The largest |c| is at a corner.
+    p.special = (m->options & TMAP_MANDELBROT_BULBS) != 0;
+    for (int corner = 0; corner < 4; ++corner)
+        p.special |= !tmapi_mandelbrot_steady(
+            f64, tmapi_mandelbrot_c(&p, corner & 1 ? m->nx - 1 : 0, corner & 2 ? m->ny - 1 : 0));
+    return p;
+}
+
+// ---- where pixels are kept ----------------------------------------------------------------------
+
+// The column number of a pixel that is kept in the picture.
+#define TMAPI_MANDELBROT_PICTURE 0xffffffffu
+
+// Address of pixel (x, y). column: TMAPI_MANDELBROT_PICTURE or the number of a column.
+TMAP_DEVICE int *tmapi_mandelbrot_kept(const tmapi_mandelbrot_job *p, tmap_u32 x, tmap_u32 y,
+                                       tmap_u32 column) {
+    return column != TMAPI_MANDELBROT_PICTURE && p->columns
+               ? p->columns + (tmap_u64)column * p->pitch + y + TMAPI_MANDELBROT_ABOVE
+               : p->out + (tmap_u64)y * p->nx + x;
+}
+
+// A region with its border: pixels x0 to x1 and y0 to y1, both included.
+typedef struct tmapi_mandelbrot_ring {
+    tmap_u32 x0, x1, y0, y1;
+} tmapi_mandelbrot_ring;
+
+TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot_job *p,
+                                                          const tmap_ask_region *t) {
+    const tmapi_mandelbrot_ring b = {t->x0, t->x1 < p->nx ? t->x1 : p->nx - 1, t->y0,
+                                     t->y1 < p->ny ? t->y1 : p->ny - 1};
+    return b;
+}
+
+// ---- querying and filling -----------------------------------------------------------------------
+
+// Reads of a border that a lane has in flight.
+#define TMAPI_MANDELBROT_READS 4
+
+// The range of the thread's part of a region's border: a quarter of the team walks each side, with
+// TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes.
+TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
+                                                  tmap_ask_team team) {
+    const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, region);
+    const tmap_u32 side = team.rank % 4, part = team.rank / 4, parts = team.size / 4;
+    const int column = side >= 2, last = side & 1;
+    const tmap_u32 across = ring.x1 - ring.x0 + 1, down = ring.y1 - ring.y0 + 1;
+    const tmap_u32 count = !column ? across : down > 1 ? down - 2 : 0; // corners are in rows
+    const tmap_u32 most = across > down ? across : down;
+    const tmap_u32 x0 = column && last ? ring.x1 : ring.x0;
+    const tmap_u32 y0 = column ? ring.y0 + 1 : last ? ring.y1 : ring.y0;
+    const tmap_u32 kept =
+        column ? (region->px + (tmap_u32)last) * region->fine : TMAPI_MANDELBROT_PICTURE;
+    const int *at = tmapi_mandelbrot_kept(p, x0, y0, kept);
+    const tmap_u64 step = column && !p->columns ? p->nx : 1;
+    // For all sides or none, so that lanes do not diverge: the regions of a level are similar.
+    const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
+    const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
+    const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)ring.y0 * p->nx + ring.x0];
+    tmap_ask_range range = {corner, corner};
+    for (tmap_u32 i = each * part; i - each * part < most; i += TMAPI_MANDELBROT_READS * turn) {
+        int4 v[TMAPI_MANDELBROT_READS];
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
+            const tmap_u32 x = i + k * turn;
+            v[k].x = v[k].y = v[k].z = v[k].w = (int)corner;
+            if (wide && x + 4 <= count)
+                v[k] = *(const int4 *)(at + x);
+            else if (x < count) { // one, or the last few
+                v[k].x = at[step * x];
+                if (wide && x + 1 < count) v[k].y = at[x + 1];
+                if (wide && x + 2 < count) v[k].z = at[x + 2];
+            }
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].x);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].y);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].z);
+            range = tmap_ask_range_add(range, (tmap_u32)v[k].w);
+        }
+        if (__any_sync(team.lanes, range.least != range.most)) break;
+    }
+    return range;
+}
+
+// Writes the thread's part of `count` columns of `height` rows, several rows at a time. wide: a
+// constant, 1 if a column has four pixels.
+TMAP_DEVICE void tmapi_mandelbrot_fill(int *corner, tmap_u32 nx, tmap_u32 count, tmap_u32 height,
+                                       int value, tmap_ask_team team, const int wide) {
+    const tmap_u32 side = count < team.size ? count : team.size, rows = team.size / side;
+    const tmap_u32 row = team.rank / side, first = team.rank - row * side;
+    const tmap_u64 step = nx;
+    if (row >= rows) return;
+    for (tmap_u32 x = first; x < count; x += side) {
+        int *at = corner + step * row + (wide ? 4 : 1) * x;
+        for (tmap_u32 y = row; y < height; y += rows, at += step * rows) {
+            if (wide)
+                *(int4 *)at = make_int4(value, value, value, value);
+            else
+                *at = value;
+        }
+    }
+}
+
+// Fills a uniform region, 16 bytes at a time if rows permit.
+TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_region *region,
+                                           tmap_u32 value, tmap_ask_team team) {
+    const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
+    const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
+    const int wide = p->nx % 4 == 0 && (tmap_u64)p->out % 16 == 0, v = (int)value;
+    tmap_u32 head = wide ? (0 - region->x0) & 3u : width, vectors, tail;
+    int *corner = p->out + (tmap_u64)region->y0 * p->nx + region->x0;
+    if (head > width) head = width;
+    vectors = (width - head) / 4;
+    tail = width - head - 4 * vectors;
+    if (vectors) tmapi_mandelbrot_fill(corner + head, p->nx, vectors, height, v, team, 1);
+    if (head) tmapi_mandelbrot_fill(corner, p->nx, head, height, v, team, 0);
+    if (tail) tmapi_mandelbrot_fill(corner + width - tail, p->nx, tail, height, v, team, 0);
+}
+
+// Fills a uniform region with the shortest code, for the kernel that queries.
+TMAP_DEVICE void tmapi_mandelbrot_terminal_short(const void *job, const tmap_ask_region *region,
+                                                 tmap_u32 value, tmap_ask_team team) {
+    const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
+    for (tmap_u32 y = region->y0; y < region->y1; ++y)
+        for (tmap_u32 x = region->x0 + team.rank; x < region->x1; x += team.size)
+            p->out[(tmap_u64)y * p->nx + x] = (int)value;
+}
+
+// ---- pixels that a region computes --------------------------------------------------------------
+
+// Kinds of work: the lines between a region's children; the pixels inside a leaf's border.
+#define TMAPI_MANDELBROT_SHARE 0
+#define TMAPI_MANDELBROT_LEAF  1
+
+// The most pixels of a leaf's column, or lines between children, that a lane takes one after the
+// other; fewer if it would do so less than TURNS times.
+#define TMAPI_MANDELBROT_ROWS  15
+#define TMAPI_MANDELBROT_TURNS 16
+
+// The pixels of a kind of work in a region: `wide` in each row (of a leaf) or line (between
+// children, first along x, then along y), and `parts` elements for those of one column. An element
+// is every parts-th of its pixels, `rows` at most.
+typedef struct tmapi_mandelbrot_runs {
+    tmapi_ask_divider wide;
+    tmap_u32 parts, rows;
+} tmapi_mandelbrot_runs;
+
+// kind: a constant. A leaf has at least one column, because its first one may have to be copied.
+TMAP_DEVICE tmapi_mandelbrot_runs tmapi_mandelbrot_runs_of(const tmap_ask_extent *e, int kind) {
+    const tmap_xyz *s = &e->sides;
+    // The complete domain also has its first and its last line.
+    const tmap_u32 lines = e->level == TMAP_ASK_WHOLE ? e->parts + 1 : e->parts - 1;
+    const tmap_u32 wide = kind == TMAPI_MANDELBROT_SHARE ? s->x + s->y : s->x > 1 ? s->x - 1 : 1;
+    const tmap_u32 high = kind == TMAPI_MANDELBROT_SHARE ? lines : s->y - 1;
+    const tmap_u64 rows =
+        (tmap_u64)wide * high * e->regions / ((tmap_u64)e->warps * (32 * TMAPI_MANDELBROT_TURNS));
+    const tmap_u32 most = tmapi_ask_within(rows, TMAPI_MANDELBROT_ROWS);
+    tmapi_mandelbrot_runs a;
+    a.wide = tmapi_ask_divider_make(wide);
+    a.parts = (high + most - 1) / most;
+    if (a.parts > 0x7fffffffu / wide) a.parts = 0x7fffffffu / wide;
+    a.rows = a.parts ? (high + a.parts - 1) / a.parts : 0;
+    return a;
+}
+
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_share_elements(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_SHARE);
+    return a.wide.by * a.parts;
+}
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_leaf_elements(const void *, const tmap_ask_extent *e) {
+    const tmapi_mandelbrot_runs a = tmapi_mandelbrot_runs_of(e, TMAPI_MANDELBROT_LEAF);
+    return a.wide.by * a.parts;
+}
+
+// A lane's position in its element. In a leaf: at (x, y), y below `end`. Between children: at `x`
+// along line number y of an axis, y below `end`; `border` is the position of the region's border.
+typedef struct tmapi_mandelbrot_run {
+    tmap_u32 x, y, end;
+    tmap_u32 left;   // pixels; this and the next two are the same in all lanes
+    tmap_u32 queued; // pixels in the queue
+    int more;        // elements may remain
+    int upright;     // the line is a column
+    tmap_u32 border;
+    tmapi_ask_axis axis;
+} tmapi_mandelbrot_run;
+
+// Begins element i of a leaf. Copies the lane's part of the leaf's first column into the picture,
+// and of the picture's last column if the leaf ends there.
+TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_job *p,
+                                             const tmap_ask_work *work,
+                                             const tmapi_mandelbrot_runs *runs, tmap_u32 i,
+                                             tmapi_mandelbrot_run *run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
+    const tmap_u32 left = t->px * t->fine, right = left + t->fine;
+    tmap_u32 rest;
+    run->y = t->y0 + 1 + tmapi_ask_divide(runs->wide, i, &rest);
+    run->x = t->x0 + 1 + rest;
+    run->end = run->x < ring.x1 ? ring.y1 : 0;
+    for (tmap_u32 y = t->y0 + 1 + i; p->columns && y < ring.y1; y += runs->wide.by * runs->parts) {
+        p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
+        if (t->x1 == p->nx)
+            p->out[(tmap_u64)y * p->nx + ring.x1] = *tmapi_mandelbrot_kept(p, ring.x1, y, right);
+    }
+}
+
+// Begins element i of the lines between children: rows with their ends, columns without.
+TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_job *p,
+                                              const tmap_ask_work *work,
+                                              const tmapi_mandelbrot_runs *runs, tmap_u32 i,
+                                              tmapi_mandelbrot_run *run) {
+    const tmap_ask_region *t = &work->region;
+    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
+    const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
+    tmap_u32 rest, line = 1 - whole + tmapi_ask_divide(runs->wide, i, &rest);
+    int outside;
+    run->upright = rest > work->extent.sides.x;
+    if (run->upright) {
+        run->x = t->y0 + rest - work->extent.sides.x;
+        run->y = t->px * parts, run->axis = work->common->child.x, run->border = ring.x1;
+    } else {
+        run->x = t->x0 + rest;
+        run->y = t->py * parts, run->axis = work->common->child.y, run->border = ring.y1;
+    }
+    outside = run->upright ? run->x >= ring.y1 : run->x > ring.x1;
+    run->end = outside ? 0 : run->y + parts + whole;
+    run->y += line;
+}
+
+// ---- several steps at once ----------------------------------------------------------------------
+
+// Powers of two: the first steps of a pixel, and the steps between two tests of them.
+#define TMAPI_MANDELBROT_FIRST 64
+#define TMAPI_MANDELBROT_SHORT 8
+// The steps between two later tests, and the parts they are taken in: z is stored after each, so
+// that only a part must be repeated to find the last step.
+#define TMAPI_MANDELBROT_STEPS 64
+#define TMAPI_MANDELBROT_PARTS 4
+// Lanes without a pixel before new pixels are taken, 1 to 32; 32: all together.
+#define TMAPI_MANDELBROT_WAIT 16
+
+// Without a subdivision: the first steps of a pixel where many escape at once, each with a test;
+// then the number of times eight steps with a test; and the steps between two later tests, four
+// times eight.
+#define TMAPI_MANDELBROT_TESTED 4
+#define TMAPI_MANDELBROT_EIGHTS 4
+#define TMAPI_MANDELBROT_PLAIN  32
+
+TMAP_DEVICE int tmapi_mandelbrot_same(int f64, tmapi_mandelbrot_z a, tmapi_mandelbrot_z b) {
+    return f64 ? a.re.d == b.re.d && a.im.d == b.im.d : a.re.f == b.re.f && a.im.f == b.im.f;
+}
+
+// z after `count` steps, a constant.
+TMAP_DEVICE tmapi_mandelbrot_z tmapi_mandelbrot_steps(int f64, tmapi_mandelbrot_z z,
+                                                      tmapi_mandelbrot_z c, const int count) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) tmapi_mandelbrot_step(f64, &z, c);
+    return z;
+}
+
+// Moves *z forward by `steps` steps, to `after`, if |z| < 2 there. Returns the steps: all or none.
+TMAP_DEVICE int tmapi_mandelbrot_jump(int f64, tmapi_mandelbrot_z *z, tmapi_mandelbrot_z after,
+                                      int steps) {
+    const int inside = tmapi_mandelbrot_inside(f64, after);
+    if (inside) *z = after;
+    return inside ? steps : 0;
+}
+
+// How many of the next `steps` steps, a power of two, are taken before |z| >= 2, if at least one is
+// and not all are. By halving: points that have escaped remain so.
+TMAP_DEVICE int tmapi_mandelbrot_last_steps(int f64, tmapi_mandelbrot_z z, tmapi_mandelbrot_z c,
+                                            int steps) {
+    int taken = 1;
+#pragma unroll
+    for (int half = steps / 2; half; half /= 2)
+        taken += tmapi_mandelbrot_jump(f64, &z, tmapi_mandelbrot_steps(f64, z, c, half), half);
+    return taken;
+}
+
+// The dwell of a point for a picture without a subdivision; a point that returns to an earlier
+// position never escapes. tested: 1: the first steps are tested one by one.
+TMAP_DEVICE int tmapi_mandelbrot_dwell_plain(const tmapi_mandelbrot_job *p, tmapi_mandelbrot_z c,
+                                             int tested) {
+    const int f64 = p->f64, part = TMAPI_MANDELBROT_PLAIN / 4;
+    tmapi_mandelbrot_z z = c, before; // d steps on
+    int d = 0, eights = 0;            // windows of eight steps
+    if (p->special || tested) {
+#pragma unroll
+        for (; d < TMAPI_MANDELBROT_TESTED; ++d) {
+            if (!tmapi_mandelbrot_inside(f64, z)) return d;
+            tmapi_mandelbrot_step(f64, &z, c);
+        }
+        if (!tmapi_mandelbrot_inside(f64, z)) return d;
+    }
+    if (p->special) {
+        if (tmapi_mandelbrot_known(p, c)) return p->dwell;
+        if (!tmapi_mandelbrot_steady(f64, c)) return tmapi_mandelbrot_tested(p, c, z, d);
+    }
+    before = z;
+#pragma unroll
+    for (; eights < TMAPI_MANDELBROT_EIGHTS && d < p->dwell; ++eights, d += part) {
+        z = tmapi_mandelbrot_steps(f64, before, c, part);
+        if (!tmapi_mandelbrot_inside(f64, z)) break;
+        before = z;
+    }
+    if (eights == TMAPI_MANDELBROT_EIGHTS)
+        while (d < p->dwell) {
+            z = tmapi_mandelbrot_steps(f64, before, c, TMAPI_MANDELBROT_PLAIN);
+            if (!tmapi_mandelbrot_inside(f64, z)) break;
+            d = tmapi_mandelbrot_same(f64, z, before) ? p->dwell : d + TMAPI_MANDELBROT_PLAIN;
+            before = z;
+        }
+    // All lanes arrive here together, and search the last step together.
+    if (d >= p->dwell) return d;
+    if (eights == TMAPI_MANDELBROT_EIGHTS) {
+        z = tmapi_mandelbrot_steps(f64, before, c, 2 * part);
+        d += tmapi_mandelbrot_jump(f64, &before, z, 2 * part);
+        z = tmapi_mandelbrot_steps(f64, before, c, part);
+        d += tmapi_mandelbrot_jump(f64, &before, z, part);
+    }
+    return d + tmapi_mandelbrot_last_steps(f64, before, c, part);
+}
+
+// ---- the pixels of a region's work --------------------------------------------------------------
+
+// A leaf with the shortest code, for the kernel that queries. The region's first row is already in
+// the picture, and may be the last row of another region.
+TMAP_DEVICE void tmapi_mandelbrot_leaf_short(const void *job, tmap_ask_work *work) {
+    const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
+    tmap_u32 i;
+    tmap_xyz at;
+    while (tmap_ask_take(work, &i))
+        if (tmap_ask_element(work, i, &at) && at.y > work->region.y0)
+            p->out[(tmap_u64)at.y * p->nx + at.x] = tmapi_mandelbrot_dwell(p, at.x, at.y);
+}
+
+// A warp's scratch: pixels that continue after their first steps wait here until lanes are free.
+typedef struct tmapi_mandelbrot_queue {
+    tmap_u32 x[64], y[64], column[64];
+    union {
+        float f[2][64];
+        double d[2][64];
+    } z;
+} tmapi_mandelbrot_queue;
+
+TMAP_DEVICE void tmapi_mandelbrot_put(int f64, tmapi_mandelbrot_queue *queue, tmap_u32 i,
+                                      tmapi_mandelbrot_z z) {
+    if (f64)
+        queue->z.d[0][i] = z.re.d, queue->z.d[1][i] = z.im.d;
+    else
+        queue->z.f[0][i] = z.re.f, queue->z.f[1][i] = z.im.f;
+}
+TMAP_DEVICE tmapi_mandelbrot_z tmapi_mandelbrot_take(int f64, const tmapi_mandelbrot_queue *queue,
+                                                     tmap_u32 i) {
+    const tmapi_mandelbrot_z z = {{f64 ? 0 : queue->z.f[0][i], f64 ? queue->z.d[0][i] : 0},
+                                  {f64 ? 0 : queue->z.f[1][i], f64 ? queue->z.d[1][i] : 0}};
+    return z;
+}
+
+// Takes the first steps of up to 32 new pixels, TMAPI_MANDELBROT_SHORT between tests. Most pixels
+// end here; the others are queued. *re: of all pixels of a leaf's element. Collective for the warp.
+TMAP_DEVICE void tmapi_mandelbrot_first_steps(const tmapi_mandelbrot_job *p, tmap_ask_work *work,
+                                              const tmapi_mandelbrot_runs *runs, int kind,
+                                              tmapi_mandelbrot_run *run, tmapi_real *re) {
+    const int f64 = p->f64, part = TMAPI_MANDELBROT_SHORT / 2;
+    tmapi_mandelbrot_queue *queue = (tmapi_mandelbrot_queue *)work->scratch;
+    tmapi_mandelbrot_z c, z;
+    tmap_u32 i, survivors, column = TMAPI_MANDELBROT_PICTURE;
+    tmap_xy place;
+    int mine, known = 0, alive;
+    if (run->left == 0) {
+        run->more = tmap_ask_take(work, &i);
+        if (!run->more) return;
+        run->end = 0;
+        run->left = runs->rows;
+        if (i != TMAP_ASK_NO_ELEMENT) {
+            if (kind == TMAPI_MANDELBROT_LEAF) {
+                tmapi_mandelbrot_leaf_begin(p, work, runs, i, run);
+                *re = tmapi_mandelbrot_line(f64, run->x, p->dx, p->x0);
+            } else {
+                tmapi_mandelbrot_share_begin(p, work, runs, i, run);
+            }
+        }
+    }
+    --run->left;
+    mine = run->y < run->end;
+    if (kind == TMAPI_MANDELBROT_LEAF) {
+        place.x = run->x, place.y = run->y;
+        c.re = *re;
+        c.im = tmapi_mandelbrot_line(f64, place.y, p->dy, p->y0);
+    } else {
+        tmap_u32 at = tmapi_ask_edge(run->axis, run->y);
+        if (at > run->border) at = run->border;
+        place.x = run->upright ? at : run->x, place.y = run->upright ? run->x : at;
+        if (run->upright) column = run->y * work->common->child.fine;
+        c = tmapi_mandelbrot_c(p, place.x, place.y);
+    }
+    z = c;
+    run->y += runs->parts;
+    alive = mine;
+    if (p->special && mine) {
+        alive = tmapi_mandelbrot_steady(f64, c) && !tmapi_mandelbrot_known(p, c);
+        if (!alive)
+            known = tmapi_mandelbrot_known(p, c) ? p->dwell : tmapi_mandelbrot_tested(p, c, c, 0);
+    }
+    if (alive) {
+        // Steps from z to b and from b to z alternate: a lane that leaves has the earlier point in
+        // the other one, and the point between in `half`.
+        tmapi_mandelbrot_z b = z, half = z;
+#pragma unroll
+        for (int steps = 0; steps < TMAPI_MANDELBROT_FIRST; steps += 4 * part) {
+            half = tmapi_mandelbrot_steps(f64, z, c, part);
+            b = tmapi_mandelbrot_steps(f64, half, c, part);
+            if (!tmapi_mandelbrot_inside(f64, b)) break;
+            known += 2 * part;
+            half = tmapi_mandelbrot_steps(f64, b, c, part);
+            z = tmapi_mandelbrot_steps(f64, half, c, part);
+            if (!tmapi_mandelbrot_inside(f64, z)) break;
+            known += 2 * part;
+        }
+        if (known < TMAPI_MANDELBROT_FIRST) {
+            alive = 0;
+            if (!(known & 2 * part)) b = z;
+            known += tmapi_mandelbrot_jump(f64, &b, half, part);
+            known += tmapi_mandelbrot_last_steps(f64, b, c, part);
+        }
+        alive = alive && known < p->dwell;
+    }
+    if (mine && !alive)
+        *tmapi_mandelbrot_kept(p, place.x, place.y, column) = known < p->dwell ? known : p->dwell;
+    survivors = __ballot_sync(0xffffffffu, alive);
+    if (alive) {
+        i = run->queued + (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
+        tmapi_mandelbrot_put(f64, queue, i, z);
+        queue->x[i] = place.x, queue->y[i] = place.y;
+        if (kind != TMAPI_MANDELBROT_LEAF) queue->column[i] = column;
+    }
+    run->queued += (tmap_u32)__popc(survivors);
+}
+
+// Computes the elements of `work`: the first steps of all pixels, then further steps of those that
+// need them. There, lanes take TMAPI_MANDELBROT_STEPS steps without a test, then test once. A lane
+// whose pixel has escaped repeats those steps from the z before them, until TMAPI_MANDELBROT_WAIT
+// lanes have no pixel; then these find their last step, store it and take new pixels, while the
+// others keep theirs. The inner loop has no branch. kind: a constant.
+TMAP_DEVICE void tmapi_mandelbrot_compute(const tmapi_mandelbrot_job *p, tmap_ask_work *work,
+                                          int kind) {
+    const tmapi_mandelbrot_runs runs = tmapi_mandelbrot_runs_of(&work->extent, kind);
+    const tmapi_mandelbrot_queue *queue = (const tmapi_mandelbrot_queue *)work->scratch;
+    const int f64 = p->f64, part = TMAPI_MANDELBROT_STEPS / TMAPI_MANDELBROT_PARTS;
+    tmapi_mandelbrot_z c = {}, z = {}, before = {};              // before: the last steps
+    tmapi_mandelbrot_z between[TMAPI_MANDELBROT_PARTS - 1] = {}; // after each part but the last
+    tmapi_real re;                                               // of a leaf's column
+    // times: how often the steps of a queued pixel are taken, to `end` steps in all. left: how
+    // often they remain to be taken; above 0 meanwhile, and negated when the lane is done.
+    const int times =
+        (p->dwell - TMAPI_MANDELBROT_FIRST + TMAPI_MANDELBROT_STEPS - 1) / TMAPI_MANDELBROT_STEPS;
+    const int end = TMAPI_MANDELBROT_FIRST + times * TMAPI_MANDELBROT_STEPS;
+    int busy = 0, left = 0;
+    tmapi_mandelbrot_run run;
+    int *out = p->out;
+    run.left = run.queued = 0;
+    run.more = 1;
+    for (;;) {
+        int least; // lanes in progress
+        tmap_u32 idle, rank;
+        while (run.more && run.queued < 32)
+            tmapi_mandelbrot_first_steps(p, work, &runs, kind, &run, &re);
+        __syncwarp(); // the queue has been read
+        idle = __ballot_sync(0xffffffffu, !busy);
+        rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
+        if (!busy && rank < run.queued) {
+            const tmap_u32 i = run.queued - 1 - rank, x = queue->x[i], y = queue->y[i];
+            c = tmapi_mandelbrot_c(p, x, y);
+            z = tmapi_mandelbrot_take(f64, queue, i);
+            out = tmapi_mandelbrot_kept(p, x, y,
+                                        kind == TMAPI_MANDELBROT_LEAF ? TMAPI_MANDELBROT_PICTURE
+                                                                      : queue->column[i]);
+            left = times;
+            busy = 1;
+        }
+        __syncwarp();
+        run.queued -= (tmap_u32)__popc(idle) < run.queued ? (tmap_u32)__popc(idle) : run.queued;
+        least = run.more || run.queued ? 33 - TMAPI_MANDELBROT_WAIT : 1;
+        while (__popc(__ballot_sync(0xffffffffu, left > 0)) >= least) {
+            int after;
+            if (left > 0) before = z;
+            z = before; // a lane that is done repeats the same steps
+#pragma unroll
+            for (int i = 0; i < TMAPI_MANDELBROT_PARTS; ++i) {
+                z = tmapi_mandelbrot_steps(f64, z, c, part);
+                if (i + 1 < TMAPI_MANDELBROT_PARTS) between[i] = z;
+            }
+            after = tmapi_mandelbrot_inside(f64, z) ? left - 1 : 0;
+            // A z that equals the one before these steps never escapes: nearly half of the steps of
+            // the lines of level 0, which cross the set.
+            if (kind == TMAPI_MANDELBROT_SHARE && left > 0 && tmapi_mandelbrot_same(f64, z, before))
+                left = after = 0;
+            left = after > 0 ? after : left < -left ? left : -left;
+        }
+        if (busy && left <= 0) {
+            tmapi_mandelbrot_z b = before;
+            int steps = end + left * TMAPI_MANDELBROT_STEPS;
+#pragma unroll
+            for (int half = TMAPI_MANDELBROT_PARTS / 2; half; half /= 2) {
+                const int taken = tmapi_mandelbrot_jump(f64, &b, between[half - 1], half * part);
+                steps += taken;
+#pragma unroll
+                for (int i = 0; i + 1 < half; ++i)
+                    if (taken) between[i] = between[half + i];
+            }
+            steps += tmapi_mandelbrot_last_steps(f64, b, c, part);
+            *out = steps < p->dwell ? steps : p->dwell;
+            busy = 0;
+        }
+        if (!run.more && !run.queued && !__any_sync(0xffffffffu, busy)) return;
+    }
+}
+
+TMAP_DEVICE void tmapi_mandelbrot_share(const void *job, tmap_ask_work *work) {
+    tmapi_mandelbrot_compute((const tmapi_mandelbrot_job *)job, work, TMAPI_MANDELBROT_SHARE);
+}
+TMAP_DEVICE void tmapi_mandelbrot_leaf(const void *job, tmap_ask_work *work) {
+    tmapi_mandelbrot_compute((const tmapi_mandelbrot_job *)job, work, TMAPI_MANDELBROT_LEAF);
+}
 
 #endif // TMAP_CUDA
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The plan of a picture. `ask`: as tmap_ask_plan_make makes it. `plain`: not 0 if the plan chose to
-// compute every pixel without a subdivision.
-typedef tmapi_mandelbrot_f32_plan tmap_mandelbrot_plan_f32;
+// ---- kernels ------------------------------------------------------------------------------------
+//
+// For each type of numbers. Each kernel makes the type a constant, and the dimension: no third axis
+// is computed. Blocks of a multiprocessor: four for the kernel that queries, which waits for
+// memory, else three.
 
-// The kernels of a plan, for tmap_ask_facts_get.
-static inline tmap_ask_kernels tmap_mandelbrot_kernels_f32(void) {
-    return tmapi_mandelbrot_f32_kernels();
+TMAP_DEVICE void tmapi_mandelbrot_query_all(tmap_ask_run *run, tmapi_mandelbrot_job *job, int f64) {
+    run->workspace.domain.dims = 2, job->f64 = f64;
+    tmap_ask_query(run, tmapi_mandelbrot_query, tmapi_mandelbrot_terminal_short,
+                   tmap_ask_every_element, tmapi_mandelbrot_leaf_short, job);
+}
+TMAP_DEVICE void tmapi_mandelbrot_share_all(tmap_ask_run *run, tmapi_mandelbrot_job *job, int f64) {
+    run->workspace.domain.dims = 2, job->f64 = f64;
+    tmap_ask_share(run, tmapi_mandelbrot_share_elements, tmapi_mandelbrot_share, job);
+}
+TMAP_DEVICE void tmapi_mandelbrot_finish_all(tmap_ask_run *run, tmapi_mandelbrot_job *job,
+                                             int f64) {
+    run->workspace.domain.dims = 2, job->f64 = f64;
+    tmap_ask_finish(run, tmapi_mandelbrot_terminal, tmapi_mandelbrot_leaf_elements,
+                    tmapi_mandelbrot_leaf, job);
 }
 
-// Makes the plan of tmap_mandelbrot_plan_make_f32 from facts of the kernels. w: a workspace for
-// this number of pixels, which has the subdivision: from tmap_mandelbrot_workspace_create or _set,
-// or from tmap_ask_workspace_create, which costs a tenth more time. With parameters (0, 0, 0) the
-// plan chooses the subdivision, in half a millisecond on the host. Returns TMAP_EINVAL for a null
+// A picture without a subdivision: a block takes `width` x 256 / width pixels: 16 by warps of
+// 8 x 4, whose dwells differ least, or 32 by warps of 32 x 1, which write full lines of memory.
+// Also clears the counters of a subdivision.
+TMAP_DEVICE void tmapi_mandelbrot_plain_all(tmapi_mandelbrot_job p, tmapi_ask_control *control,
+                                            tmap_u32 width, int f64) {
+    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const tmap_u32 x = blockIdx.x * width + (width == 32 ? lane : warp % 2 * 8 + lane % 8);
+    tmap_u32 y = blockIdx.y * (256 / width) + (width == 32 ? warp : warp / 2 * 4 + lane / 8);
+    p.f64 = f64;
+    if (blockIdx.x == 0 && blockIdx.y == 0)
+        for (tmap_u32 i = threadIdx.x; i < sizeof *control / sizeof(tmap_u64); i += 256)
+            ((tmap_u64 *)control)[i] = 0;
+    if (x >= p.nx) return;
+    for (; y < p.ny; y += 256 / width * gridDim.y) {
+        const int d = tmapi_mandelbrot_dwell_plain(&p, tmapi_mandelbrot_c(&p, x, y), width == 32);
+        p.out[(tmap_u64)y * p.nx + x] = d < p.dwell ? d : p.dwell;
+    }
+}
+
+static __global__ void __launch_bounds__(256, 4)
+    tmapi_mandelbrot_query_f32(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_query_all(&run, &job, 0);
+}
+static __global__ void __launch_bounds__(256, 4)
+    tmapi_mandelbrot_query_f64(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_query_all(&run, &job, 1);
+}
+static __global__ void __launch_bounds__(256, 3)
+    tmapi_mandelbrot_share_f32(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_share_all(&run, &job, 0);
+}
+static __global__ void __launch_bounds__(256, 3)
+    tmapi_mandelbrot_share_f64(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_share_all(&run, &job, 1);
+}
+static __global__ void __launch_bounds__(256, 3)
+    tmapi_mandelbrot_finish_f32(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_finish_all(&run, &job, 0);
+}
+static __global__ void __launch_bounds__(256, 3)
+    tmapi_mandelbrot_finish_f64(tmap_ask_run run, tmapi_mandelbrot_job job) {
+    tmapi_mandelbrot_finish_all(&run, &job, 1);
+}
+static __global__ void __launch_bounds__(256)
+    tmapi_mandelbrot_plain_f32(tmapi_mandelbrot_job p, tmapi_ask_control *control, tmap_u32 width) {
+    tmapi_mandelbrot_plain_all(p, control, width, 0);
+}
+static __global__ void __launch_bounds__(256)
+    tmapi_mandelbrot_plain_f64(tmapi_mandelbrot_job p, tmapi_ask_control *control, tmap_u32 width) {
+    tmapi_mandelbrot_plain_all(p, control, width, 1);
+}
+
+// ---- the choice of a subdivision ----------------------------------------------------------------
+//
+// For parameters (0, 0, 0), the host samples some pixels, predicts times and chooses the least.
+
+// Groups of pixels along each axis, the distance between those of a group, and the most steps.
+#define TMAPI_MANDELBROT_GROUPS 16
+#define TMAPI_MANDELBROT_APART  16
+#define TMAPI_MANDELBROT_LOOK   512
+
+// Statistics of a picture on a device. Dwells are approximate: rounding differs from the kernels.
+typedef struct tmapi_mandelbrot_case {
+    double steps;  // of a pixel: its dwell
+    double taken;  // steps until a point returns to an earlier position, which ends it
+    double mixed;  // fraction of groups with several dwells
+    double rough;  // steps taken by pixels of these groups, over all groups
+    double coarse; // fraction of neighbouring groups with several dwells
+    double most;   // steps taken by any pixel
+    double warps, longest, dwell;
+    double rate;   // warp instructions a microsecond
+    double weight; // instructions that take the time of a step in these numbers
+    double around; // nx + ny, in warps
+    int odd;       // rows of regions begin anywhere
+    int tip;       // the end of the set at c = -2 is in the window: every step is tested
+} tmapi_mandelbrot_case;
+
+TMAP_FN double tmapi_mandelbrot_round(int f64, double x) { return f64 ? x : (double)(float)x; }
+
+// Computes the dwells of pixels (x, y), (x + 16, y) and (x, y + 16) in double. A point returns
+// where it does so in numbers of the picture. Returns the first's steps.
+static inline int tmapi_mandelbrot_look(const tmapi_mandelbrot_job *p, double x, double y,
+                                        int dwell[3]) {
+    const int most = p->dwell < TMAPI_MANDELBROT_LOOK ? p->dwell : TMAPI_MANDELBROT_LOOK;
+    const double x0 = (double)p->x0.f + p->x0.d, dx = (double)p->dx.f + p->dx.d;
+    const double y0 = (double)p->y0.f + p->y0.d, dy = (double)p->dy.f + p->dy.d;
+    double cr[3], ci[3], zr[3], zi[3], sr[3], si[3];
+    int taken = p->dwell, left = 3;
+    for (int i = 0; i < 3; ++i) {
+        const double right = i == 1 ? TMAPI_MANDELBROT_APART : 0;
+        const double down = i == 2 ? TMAPI_MANDELBROT_APART : 0;
+        zr[i] = cr[i] = tmapi_mandelbrot_round(p->f64, x0 + dx * (x + right));
+        zi[i] = ci[i] = tmapi_mandelbrot_round(p->f64, y0 + dy * (y + down));
+        sr[i] = si[i] = 4;
+        dwell[i] = -1;
+    }
+    for (int k = 0; k < most && left; ++k)
+        for (int i = 0; i < 3; ++i) { // three at once, to overlap their latencies
+            const double rr = zr[i] * zr[i], ii = zi[i] * zi[i];
+            if (dwell[i] >= 0) continue;
+            if (!(rr + ii < 4)) dwell[i] = k;
+            if (k % 32 == 0) {
+                const double re = tmapi_mandelbrot_round(p->f64, zr[i]);
+                const double im = tmapi_mandelbrot_round(p->f64, zi[i]);
+                if (dwell[i] < 0 && re == sr[i] && im == si[i]) dwell[i] = p->dwell;
+                sr[i] = re, si[i] = im;
+            }
+            if (dwell[i] >= 0 && i == 0) taken = k;
+            left -= dwell[i] >= 0;
+            zi[i] = 2 * zr[i] * zi[i] + ci[i];
+            zr[i] = rr - ii + cr[i];
+        }
+    for (int i = 0; i < 3; ++i)
+        if (dwell[i] < 0) dwell[i] = p->dwell;
+    return taken;
+}
+
+// Samples groups of three pixels all over the picture.
+static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbrot *m,
+                                                             const tmap_device_facts *device,
+                                                             const tmapi_mandelbrot_job *job) {
+    enum { GROUPS = TMAPI_MANDELBROT_GROUPS };
+    tmapi_mandelbrot_case c = {};
+    int all[GROUPS * GROUPS];
+    for (int group = 0; group < GROUPS * GROUPS; ++group) {
+        // A position in a cell of the picture: fractions of multiples of two irrational numbers.
+        const double in_x = group * 0.6180339887, in_y = group * 0.7548776662;
+        int dwell[3];
+        const int taken =
+            tmapi_mandelbrot_look(job, (group % GROUPS + in_x - (int)in_x) * m->nx / GROUPS,
+                                  (group / GROUPS + in_y - (int)in_y) * m->ny / GROUPS, dwell);
+        const int *above = all + group - GROUPS;
+        all[group] = dwell[0];
+        c.steps += dwell[0], c.taken += taken;
+        if (dwell[0] != dwell[1] || dwell[0] != dwell[2]) c.mixed += 1, c.rough += taken;
+        if (c.most < taken) c.most = taken;
+        if (group >= GROUPS && group % GROUPS < GROUPS - 1)
+            c.coarse += above[0] != above[1] || above[0] != dwell[0];
+    }
+    c.coarse /= (GROUPS - 1) * (GROUPS - 1);
+    c.steps /= GROUPS * GROUPS, c.taken /= GROUPS * GROUPS;
+    c.mixed /= GROUPS * GROUPS, c.rough /= GROUPS * GROUPS;
+    c.warps = (double)m->nx * m->ny / 32;
+    c.around = ((double)m->nx + m->ny) / 32;
+    c.longest = m->nx > m->ny ? m->nx : m->ny;
+    c.dwell = m->dwell;
+    c.rate = device->processors * 7900.0; // four a clock, at nearly 2 GHz
+    c.weight = job->f64 && device->floats_per_double > 1 ? device->floats_per_double : 1;
+    c.odd = m->nx % 64 != 0;
+    c.tip = m->x0 < -1.98 && m->x1 > -1.98 && m->y0 <= 0 && m->y1 >= 0;
+    return c;
+}
+
+// The fraction of regions with this side that have several dwells. It grows by the same factor with
+// each doubling of the side, from groups to neighbouring groups. If dwells differ at all, it is at
+// least a line of regions across the picture, which a survey may miss.
+static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
+    const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
+    double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
+    if (c->mixed + c->coarse == 0) return 0;
+    for (; factor < 1.6; factor += 0.02) {
+        coarse = part;
+        for (x = TMAPI_MANDELBROT_APART; x < far; x *= 2) coarse *= factor;
+        if (coarse >= c->coarse) break;
+    }
+    for (x = side / TMAPI_MANDELBROT_APART; x >= 2; x /= 2) part *= factor;
+    for (; x < 1; x *= 2) part /= factor;
+    part *= 1 + (factor - 1) * (x - 1);
+    if (part < side / c->longest) part = side / c->longest;
+    return part < 1 ? part : 1;
+}
+
+// Microseconds of a subdivision with r = 4, and of a launch without one. The numbers are fitted to
+// 3000 pictures of nine windows in both types, with sides from 1000 to 16384, on an H200; errors of
+// a sixth are common.
+static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c, tmap_u32 g,
+                                               tmap_u32 levels) {
+    const double rough = c->mixed > 0 ? c->rough / c->mixed : c->taken; // steps of a leaf's pixel
+    double side = c->longest / g, lines = 0, leaves, fill, work;
+    for (tmap_u32 l = 1; l < levels; ++l) { // lines between the children of mixed regions
+        lines += 2 * 0.75 * tmapi_mandelbrot_mixed(c, side) / (side / 4);
+        side /= 4;
+    }
+    leaves = tmapi_mandelbrot_mixed(c, side);
+    fill = 34.5 + (c->odd ? 60 + 305 / side : 0);
+    work = c->around * g * (742 + 5.1 * c->weight * c->taken) +
+           c->warps *
+               (344 * c->weight * lines + leaves * (302 + c->weight * (92 + 6.4 * rough)) + fill);
+    return 11 + 14.8 * levels + work / c->rate + 0.0141 * c->weight * c->most +
+           (c->tip ? 0.03 * c->dwell : 0);
+}
+
+static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c) {
+    const double pixel = c->taken < 8 ? 47 : 57;
+    const double steps = 3.5 * c->taken + 2 * c->steps + 8.1 * c->rough;
+    return 3.5 + c->warps * (pixel + c->weight * steps) / c->rate + 0.0055 * c->weight * c->most +
+           (c->tip ? 0.037 * c->dwell : 0);
+}
+
+// Chooses how a picture is computed: returns the width of a block of pixels, or 0 for a
+// subdivision. *d: the workspace's subdivision, the finest one; a coarser one may replace it.
+static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, tmap_ask_domain *d) {
+    // Parts of level 0 in eighths of those of the finest one, and additional levels. The last one
+    // is for a picture that is nearly uniform: one level of 8 parts.
+    static const int others[][2] = {{2, 1}, {4, 0}, {1, 1}, {16, -1}, {0, 0}};
+    const tmap_ask_domain finest = *d;
+    double best = tmapi_mandelbrot_ask_cost(c, d->g, d->levels), now;
+    for (int i = 0; i < 5; ++i) {
+        tmap_ask_domain other = finest;
+        other.g = others[i][0] ? finest.g * (tmap_u32)others[i][0] / 8 : 8;
+        other.levels = others[i][0] ? finest.levels + (tmap_u32)others[i][1] : 1;
+        if (other.g < 2 || other.g > 128 || other.levels < 1 || tmapi_ask_too_large(&other) ||
+            (!others[i][0] && finest.g < 8))
+            continue;
+        now = tmapi_mandelbrot_ask_cost(c, other.g, other.levels);
+        if (now < best) best = now, *d = other;
+    }
+    if (tmapi_mandelbrot_plain_cost(c) >= best) return 0;
+    return c->taken < 8 && c->warps > 20000 ? 32 : 16;
+}
+
+// ---- the plan and the picture -------------------------------------------------------------------
+
+// The plan of a picture. `plain`: the width of a block of pixels if the plan chose to compute every
+// pixel without a subdivision, else 0.
+typedef struct tmap_mandelbrot_plan {
+    tmap_ask_plan ask;        // as tmap_ask_plan_make makes it
+    tmapi_mandelbrot_job job; // `out` is not set
+    tmap_u32 plain;
+} tmap_mandelbrot_plan;
+
+// The kernels of a picture's plan, for tmap_ask_facts_get.
+static inline tmap_ask_kernels tmap_mandelbrot_kernels(const tmap_mandelbrot *m) {
+    const int f64 = (m->options & TMAP_MANDELBROT_F64) != 0;
+    const tmap_ask_kernels kernels = {
+        (const void *)(f64 ? tmapi_mandelbrot_query_f64 : tmapi_mandelbrot_query_f32),
+        (const void *)(f64 ? tmapi_mandelbrot_finish_f64 : tmapi_mandelbrot_finish_f32),
+        (const void *)(f64 ? tmapi_mandelbrot_share_f64 : tmapi_mandelbrot_share_f32), 256,
+        sizeof(tmapi_mandelbrot_queue)};
+    return kernels;
+}
+
+// The job of a picture in this workspace.
+static inline int tmapi_mandelbrot_job_in(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
+                                          tmapi_mandelbrot_job *job) {
+    tmap_u64 bytes;
+    if (tmap_mandelbrot_check(m) || !w || w->domain.dims != 2 || w->domain.nx != m->nx ||
+        w->domain.ny != m->ny)
+        return TMAP_EINVAL;
+    *job = tmapi_mandelbrot_job_make(m);
+    bytes = tmapi_mandelbrot_columns(&w->domain);
+    if (bytes && bytes <= w->rest.bytes) job->columns = (int *)w->rest.data;
+    return TMAP_OK;
+}
+
+// Makes the plan of tmap_mandelbrot_plan_make from facts of the kernels. w: a workspace for this
+// number of pixels, which has the subdivision: from tmap_mandelbrot_workspace_create or _set, or
+// from tmap_ask_workspace_create, which costs a tenth more time. With parameters (0, 0, 0) the plan
+// chooses the subdivision, in half a millisecond on the host. Returns TMAP_EINVAL for a null
 // pointer, a picture that tmap_mandelbrot_check refuses, or a workspace for another number of
 // pixels; else the result of tmap_ask_plan_of. Writes *out only on success.
-static inline int tmap_mandelbrot_plan_of_f32(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
-                                              const tmap_ask_facts *facts,
-                                              tmap_mandelbrot_plan_f32 *out) {
-    return tmapi_mandelbrot_f32_plan_of(m, w, facts, out);
+static inline int tmap_mandelbrot_plan_of(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
+                                          const tmap_ask_facts *facts, tmap_mandelbrot_plan *out) {
+    tmap_ask_kernels kernels;
+    tmap_mandelbrot_plan p;
+    int error = out ? tmapi_mandelbrot_job_in(m, w, &p.job) : TMAP_EINVAL;
+    if (error) return error;
+    kernels = tmap_mandelbrot_kernels(m);
+    if ((error = tmap_ask_plan_of(w, &kernels, facts, &p.ask))) return error;
+    p.plain = 0;
+    if (w->domain.b == 0) {
+        const tmapi_mandelbrot_case c = tmapi_mandelbrot_case_of(m, &facts->device, &p.job);
+        p.plain = tmapi_mandelbrot_choose(&c, &p.ask.run.workspace.domain);
+    }
+    *out = p;
+    return TMAP_OK;
 }
 
-// Makes the plan of a picture on the current device. Parameters: as tmap_mandelbrot_plan_of_f32;
+// Makes the plan of a picture on the current device. Parameters: as tmap_mandelbrot_plan_of;
 // errors: as tmap_ask_plan_make. The plan serves any number of launches.
-static inline cudaError_t tmap_mandelbrot_plan_make_f32(const tmap_mandelbrot *m,
-                                                        const tmap_ask_workspace *w,
-                                                        tmap_mandelbrot_plan_f32 *out) {
-    return tmapi_mandelbrot_f32_plan_make(m, w, out);
+static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
+                                                    const tmap_ask_workspace *w,
+                                                    tmap_mandelbrot_plan *out) {
+    tmap_ask_kernels kernels;
+    tmap_ask_facts facts;
+    tmap_mandelbrot_plan p;
+    cudaError_t status;
+    if (!m || !out) return cudaErrorInvalidValue;
+    kernels = tmap_mandelbrot_kernels(m);
+    status = tmap_ask_facts_get(&kernels, &facts);
+    if (status == cudaSuccess)
+        status = tmapi_ask_plan_ready(tmap_mandelbrot_plan_of(m, w, &facts, &p), &p.ask);
+    if (status == cudaSuccess) *out = p;
+    return status;
 }
 
-// Writes the dwells of a picture, computed in float, by tmap_ask_stream of its plan. out: nx x ny
-// integers in device memory, row after row; faster at a multiple of 16 bytes with nx a multiple of
-// 4. Returns cudaErrorInvalidValue for a null or misaligned pointer, else the result of
-// tmap_ask_stream. tmap_ask_counts_read returns the counts of the run and errors of its kernels.
-static inline cudaError_t tmap_mandelbrot_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
-                                              cudaStream_t stream) {
-    return tmapi_mandelbrot_f32_launch(plan, out, 0, stream);
-}
-
-// tmap_mandelbrot_f32 driven by the host: tmap_ask_host of the plan.
-static inline cudaError_t tmap_mandelbrot_host_f32(const tmap_mandelbrot_plan_f32 *plan, int *out,
-                                                   cudaStream_t stream) {
-    return tmapi_mandelbrot_f32_launch(plan, out, 1, stream);
+// Writes the dwells of a picture by tmap_ask_stream of its plan. out: nx x ny integers in device
+// memory, row after row; faster at a multiple of 16 bytes with nx a multiple of 4. Returns
+// cudaErrorInvalidValue for a null or misaligned pointer, else the result of tmap_ask_stream.
+// tmap_ask_counts_read returns the counts of the run and errors of its kernels.
+static inline cudaError_t tmap_mandelbrot_stream(const tmap_mandelbrot_plan *plan, int *out,
+                                                 cudaStream_t stream) {
+    tmapi_mandelbrot_job job;
+    tmap_u32 width, columns, rows, most;
+    tmapi_ask_control *control;
+    void *arguments[] = {&job, &control, &width};
+    if (!plan || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
+    job = plan->job;
+    job.out = out;
+    if (!plan->plain) return tmap_ask_stream(&plan->ask, &job, stream);
+    control = plan->ask.run.workspace.control, width = plan->plain;
+    columns = (job.nx + width - 1) / width, rows = (job.ny + 256 / width - 1) / (256 / width);
+    // 16 times the blocks that an H200 holds: starting a block may take longer than its pixels.
+    most = 16384 / columns ? 16384 / columns : 1;
+    return cudaLaunchKernel(
+        (const void *)(job.f64 ? tmapi_mandelbrot_plain_f64 : tmapi_mandelbrot_plain_f32),
+        dim3(columns, rows < most ? rows : most), dim3(256), arguments, 0, stream);
 }
 
 // The dwell of pixel (x, y) computed on the host, equal to that of the kernels. m: a picture that
 // tmap_mandelbrot_check accepts; x < nx, y < ny.
 // Example: 4 x 4 pixels, dwell 100: pixel (3, 2), c = 0, 100; pixel (0, 0), c = -1.5 - i, 1.
-static inline int tmap_mandelbrot_dwell_f32(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
-    const tmapi_mandelbrot_f32_job p = tmapi_mandelbrot_f32_job_make(m);
-    return tmapi_mandelbrot_f32_dwell(&p, x, y);
+static inline int tmap_mandelbrot_dwell(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) {
+    const tmapi_mandelbrot_job p = tmapi_mandelbrot_job_make(m);
+    return tmapi_mandelbrot_dwell(&p, x, y);
 }
 
-#endif
+#endif // TMAP_CUDA && !TMAP_NVRTC
 #endif

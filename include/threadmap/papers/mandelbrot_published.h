@@ -69,7 +69,7 @@ typedef struct tmapi_published_counts {
 
 // What all kernels know.
 typedef struct tmapi_published {
-    tmapi_mandelbrot_f32_job job;
+    tmapi_mandelbrot_job job;
     tmap_ask_domain domain;
     tmap_u32 level;
     const tmap_u64 *read;        // the regions of the level; null: all of level 0
@@ -87,8 +87,11 @@ TMAP_DEVICE int tmapi_published_region(const tmapi_published *p, tmap_u64 scalar
 
 // The dwell of a pixel, with a test in every step.
 TMAP_DEVICE int tmapi_published_dwell(const tmapi_published *p, tmap_u32 x, tmap_u32 y) {
-    return tmapi_mandelbrot_f32_tested(tmapi_mandelbrot_f32_begin(&p->job, x, y), 0,
-                                       p->job.to.dwell);
+    tmapi_mandelbrot_job job = p->job;
+    tmapi_mandelbrot_z c;
+    job.f64 = 0; // a constant
+    c = tmapi_mandelbrot_c(&job, x, y);
+    return tmapi_mandelbrot_tested(&job, c, c, 0);
 }
 
 // The query: the block computes the dwells of the region's border. Returns 1 in all threads if they
@@ -122,15 +125,15 @@ TMAP_DEVICE void tmapi_published_pixels(const tmapi_published *p, const tmap_ask
     const tmap_u32 wide = r->x1 - r->x0, pixels = wide * (r->y1 - r->y0);
     for (tmap_u32 i = first; i < pixels; i += step) {
         const tmap_u32 x = r->x0 + i % wide, y = r->y0 + i / wide;
-        p->job.to.out[(tmap_u64)y * p->job.to.nx + x] =
+        p->job.out[(tmap_u64)y * p->job.nx + x] =
             dwell < 0 ? tmapi_published_dwell(p, x, y) : dwell;
     }
 }
 
 static __global__ void __launch_bounds__(512) tmapi_published_exhaustive(tmapi_published p) {
     const tmap_u32 x = blockIdx.x * 16 + threadIdx.x % 16, y = blockIdx.y * 16 + threadIdx.x / 16;
-    if (x < p.job.to.nx && y < p.job.to.ny)
-        p.job.to.out[(tmap_u64)y * p.job.to.nx + x] = tmapi_published_dwell(&p, x, y);
+    if (x < p.job.nx && y < p.job.ny)
+        p.job.out[(tmap_u64)y * p.job.nx + x] = tmapi_published_dwell(&p, x, y);
 }
 
 // Region i of a level of ASK: the block fills it, computes it, or puts its children into the OLT.
@@ -362,10 +365,10 @@ static inline cudaError_t tmapi_published_make(const tmap_mandelbrot *m,
     memset(p, 0, sizeof *p);
     if (tmap_mandelbrot_check(m) || !how || !out || (tmap_u64)out % sizeof *out || how->form < 0 ||
         how->form >= TMAP_PUBLISHED_COUNT || how->threads % 32 || how->threads < 32 ||
-        how->threads > 512)
+        how->threads > 512 || m->options & TMAP_MANDELBROT_F64)
         return cudaErrorInvalidValue;
-    p->job = tmapi_mandelbrot_f32_job_make(m);
-    p->job.to.out = out;
+    p->job = tmapi_mandelbrot_job_make(m);
+    p->job.out = out;
     if (how->form == TMAP_PUBLISHED_EXHAUSTIVE) return cudaSuccess;
     if (tmap_ask_domain_make(tmapi_mandelbrot_box(m), how->a, &p->domain) || p->domain.g > 65535)
         return cudaErrorInvalidValue;
@@ -373,8 +376,8 @@ static inline cudaError_t tmapi_published_make(const tmap_mandelbrot *m,
     return cudaSuccess;
 }
 
-// Draws a picture in a form other than GRAPH. out: as for tmap_mandelbrot_f32. ASK allocates and
-// synchronizes, as published. Returns cudaErrorInvalidValue for what is out of range;
+// Draws a picture in float, in a form other than GRAPH. out: as for tmap_mandelbrot_stream. ASK
+// allocates and synchronizes, as published. Returns cudaErrorInvalidValue for what is out of range;
 // cudaErrorNotSupported for DP without -rdc=true and for GRAPH; else the first error of CUDA.
 static inline cudaError_t tmap_mandelbrot_published_f32(const tmap_mandelbrot *m,
                                                         const tmap_published_call *how, int *out,
