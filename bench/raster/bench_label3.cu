@@ -8,7 +8,8 @@
 #include "../../tests/raster/flood_inputs.h"
 
 #include <threadmap/raster/label.h>
-#include <threadmap/raster/label3_measure.h>
+#include <threadmap/raster/label3.h>
+#include <threadmap/raster/label_measure.h>
 
 enum { NOISE_50, NOISE_31, NOISE_10, BALLS, CHECKERBOARD, ALL, INPUTS };
 static const char *const input_names[INPUTS] = {"noise_50", "noise_31",     "noise_10",
@@ -228,9 +229,9 @@ typedef struct job {
     tmap_label3_plan plan;
     tmap_label_plan picture;
     void *workspace;
-    int *labels;               // with a guard
-    tmap_u64 *count, most;     // most: components of a volume, or of an image
-    tmap_label3_shape *shapes; // of MEASURE
+    int *labels;              // with a guard
+    tmap_u64 *count, most;    // most: components of a volume, or of an image
+    tmap_label_shape *shapes; // of MEASURE
 } job;
 
 static void run(void *context) {
@@ -238,7 +239,7 @@ static void run(void *context) {
     if (j->variant == PICTURE)
         CHECK(tmap_label(&j->picture, j->t.mask, j->workspace, j->labels, j->count, 0));
     else if (j->variant == MEASURE)
-        CHECK(tmap_label3_measure(&j->plan, j->labels, j->most, j->shapes, 0));
+        CHECK(tmap_label_measure(&j->plan.array, j->labels, j->most, j->shapes, 0));
     else
         CHECK(tmap_label3(&j->plan, j->variant == LABEL3_BITS ? (const void *)j->t.bits : j->t.mask,
                           j->workspace, j->labels, j->count, 0));
@@ -286,11 +287,11 @@ static tmap_u64 look(job *j) {
 }
 
 // Shapes: their areas are all cells, and each first cell has its component's label.
-static __global__ void shapes_look(truth t, const int *labels, const tmap_label3_shape *shapes,
+static __global__ void shapes_look(truth t, const int *labels, const tmap_label_shape *shapes,
                                    tmap_u64 most, tmap_u64 all) {
     tmap_u64 wrong = 0, area = 0;
     EACH(i, all) {
-        const tmap_label3_shape s = shapes[i];
+        const tmap_label_shape s = shapes[i];
         if (s.area == 0) continue;
         area += s.area;
         wrong += s.first >= t.cells || t.parents[s.first] != s.first ||
@@ -300,7 +301,7 @@ static __global__ void shapes_look(truth t, const int *labels, const tmap_label3
     atomicAdd(t.numbers + 1, area);
 }
 // Cells outside their component's box.
-static __global__ void shapes_boxes(truth t, const int *labels, const tmap_label3_shape *shapes,
+static __global__ void shapes_boxes(truth t, const int *labels, const tmap_label_shape *shapes,
                                     tmap_u64 most) {
     const tmap_u64 w = t.map.width, h = t.map.height;
     const int flat = is_flat(t.map.neighbours);
@@ -308,7 +309,7 @@ static __global__ void shapes_boxes(truth t, const int *labels, const tmap_label
     EACH(i, t.cells) {
         const tmap_u64 x = i % w, y = i / w % h, z = i / w / h;
         if (!t.mask[i]) continue;
-        const tmap_label3_shape *s = shapes + (flat ? z * most : 0) + labels[i] - 1;
+        const tmap_label_shape *s = shapes + (flat ? z * most : 0) + labels[i] - 1;
         ++cells;
         wrong += x < s->left || x > s->right || y < s->top || y > s->bottom || z < s->front ||
                  z > s->back;

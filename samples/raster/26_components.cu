@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // 26_components.cu: connected components of a volume: grains of a porous body, which are connected
 // over faces, edges and corners of voxels (26 neighbours). tmap_label3 numbers them in the order of
-// their first voxels, tmap_label3_measure gives their volumes and boxes.
+// their first voxels, tmap_label_measure gives their volumes and boxes.
 // nvcc -O3 -arch=native -I include samples/raster/26_components.cu -o components
 #include "../check.h"
 #include "../picture.h"
 
-#include <threadmap/raster/label3_measure.h>
+#include <threadmap/raster/label3.h>
+#include <threadmap/raster/label_measure.h>
 
 enum {
     SIDE = 96, // voxels along each axis
@@ -93,12 +94,12 @@ int main(void) {
     CHECK(tmap_label3(&plan, cells, workspace, out, count, 0));
     CHECK(cudaMemcpy(&found, count, sizeof found, cudaMemcpyDeviceToHost));
 
-    tmap_label3_shape *shapes; // that of label i is number i - 1
+    tmap_label_shape *shapes; // that of label i is number i - 1
     CHECK(cudaMalloc((void **)&shapes, found * sizeof *shapes));
-    CHECK(tmap_label3_measure(&plan, out, found, shapes, 0));
+    CHECK(tmap_label_measure(&plan.array, out, found, shapes, 0));
     // [/snippet]
 
-    tmap_label3_shape *of = (tmap_label3_shape *)malloc(found * sizeof *of);
+    tmap_label_shape *of = (tmap_label_shape *)malloc(found * sizeof *of);
     CHECK(cudaMemcpy(of, shapes, found * sizeof *of, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(labels, out, sizeof labels, cudaMemcpyDeviceToHost));
     tmap_u64 wrong = (tmap_u64)fill(mask, want, volumes) != found;

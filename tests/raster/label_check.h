@@ -136,7 +136,7 @@ static tmap_u64 reference(const test_case *c, const void *cells, tmap_u64 *label
         tmap_u64 depth = 1;
         if (labels[first] || !cell_belongs(c, v)) continue;
         s->area = 0, s->first = first, s->left = s->right = (tmap_u32)(first % w);
-        s->top = s->bottom = (tmap_u32)(first / w);
+        s->top = s->bottom = (tmap_u32)(first / w), s->front = s->back = 0;
         stack[0] = first, labels[first] = ++count;
         while (depth) {
             const tmap_u64 at = stack[--depth];

@@ -22,7 +22,7 @@ static void check_shapes(const test_case *c, const tmap_label_plan *plan, const 
     for (int k = 0; k < 2; ++k) {
         const tmap_u64 n = k ? less : count + 1;
         CHECK(cudaMemset(on_device, 0x77, (count + 2) * sizeof *shapes));
-        CHECK(tmap_label_measure(plan, labels, n, on_device, 0));
+        CHECK(tmap_label_measure(&plan->array, labels, n, on_device, 0));
         CHECK(cudaMemcpy(shapes, on_device, (count + 2) * sizeof *shapes, cudaMemcpyDeviceToHost));
         expect(memcmp(shapes, truth, (k ? less : count) * sizeof *shapes) == 0, "shapes", c);
         expect(k || shapes[count].area == 0, "the shape of no component", c);
@@ -162,7 +162,7 @@ static void test_plan_of(void) {
             large.width = large.pitch = large.height = (1ull << 31) - 1;
             expect_plain(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK &&
                              b.job.rows == rows && b.threads == (i ? 512 : 256) &&
-                             b.blocks == 2 * ((67 + rows - 1) / rows) && b.form == i % 2,
+                             b.blocks == 2 * ((67 + rows - 1) / rows) && b.array.form == i % 2,
                          "a plan from facts");
             expect_plain(here.device.block_shared != shared[i] ||
                              (a.workspace == b.workspace && a.blocks == b.blocks &&
@@ -272,8 +272,8 @@ static void test_error_kept(void) {
     for (int i = 0; i < 3; ++i) {
         tmap_label_plan other;
         expect_plain(small_run(s + i) == cudaSuccess, "an earlier error reported");
-        expect_plain(tmap_label_measure(&s[i].plan, s[i].labels, 1, (tmap_label_shape *)s[i].work,
-                                        0) == cudaSuccess,
+        expect_plain(tmap_label_measure(&s[i].plan.array, s[i].labels, 1,
+                                        (tmap_label_shape *)s[i].work, 0) == cudaSuccess,
                      "an earlier error reported by shapes");
         expect_plain(tmap_label_plan_make(&s[i].plan.map, TMAP_LABEL_INT64, &other) == cudaSuccess,
                      "an earlier error reported by a plan");
@@ -343,11 +343,22 @@ static void test_errors(void) {
     refuse(tmap_label(&plan, at, at, at + 4, memory, 0), "labels at a multiple of 4");
     refuse(tmap_label(&plan, at, at, at, (tmap_u64 *)(at + 4), 0), "count at a multiple of 4");
     refuse(tmap_label_measure(0, at, 1, (tmap_label_shape *)at, 0), "no plan");
-    refuse(tmap_label_measure(&plan, 0, 1, (tmap_label_shape *)at, 0), "no labels");
-    refuse(tmap_label_measure(&plan, at, 1, 0, 0), "no shapes");
-    refuse(tmap_label_measure(&plan, at, 1, (tmap_label_shape *)(at + 4), 0), "shapes");
-    refuse(tmap_label_measure(&plan, at, 1ull << 41, (tmap_label_shape *)at, 0), "components");
-    CHECK(tmap_label_measure(&plan, at, 0, 0, 0));
+    refuse(tmap_label_measure(&plan.array, 0, 1, (tmap_label_shape *)at, 0), "no labels");
+    refuse(tmap_label_measure(&plan.array, at, 1, 0, 0), "no shapes");
+    refuse(tmap_label_measure(&plan.array, at, 1, (tmap_label_shape *)(at + 4), 0), "shapes");
+    refuse(tmap_label_measure(&plan.array, at, 1ull << 41, (tmap_label_shape *)at, 0),
+           "components");
+    refuse(tmap_label_measure(&plan.array, at + 4, 1, (tmap_label_shape *)at, 0),
+           "labels to measure at a multiple of 4");
+    for (int i = 0; i < 4; ++i) {
+        tmap_label_array array = plan.array;
+        if (i == 0) array.width = 0;
+        if (i == 1) array.height = 1ull << 31;
+        if (i == 2) array.depth = 0;
+        if (i == 3) array.form = 2;
+        refuse(tmap_label_measure(&array, at, 1, (tmap_label_shape *)at, 0), "an array");
+    }
+    CHECK(tmap_label_measure(&plan.array, at, 0, 0, 0));
     CHECK(cudaFree(memory));
 }
 

@@ -5,7 +5,7 @@
 // maps; errors of earlier calls; and what is refused.
 #include "kit.h"
 #include <threadmap/raster/label3.h>
-#include <threadmap/raster/label3_measure.h>
+#include <threadmap/raster/label_measure.h>
 
 enum { GUARD = 64 };
 enum {
@@ -101,12 +101,12 @@ static void fill(const test_case *c, void *cells, tmap_u64 bytes) {
 
 // Labels and shapes by the definition. count: of the volume, or of each image.
 static void reference(const test_case *c, const void *cells, tmap_u64 *labels,
-                      tmap_label3_shape *shapes, tmap_u64 *count, tmap_u64 *stack) {
+                      tmap_label_shape *shapes, tmap_u64 *count, tmap_u64 *stack) {
     const tmap_i64 w = (tmap_i64)c->map.width, h = (tmap_i64)c->map.height;
     const tmap_i64 d = (tmap_i64)c->map.depth;
     const int n = c->map.neighbours, images = n == 4 || n == 8;
     const int most = n == 4 || n == 6 ? 1 : n == 8 || n == 18 ? 2 : 3; // axes that differ
-    tmap_label3_shape *s = shapes;
+    tmap_label_shape *s = shapes;
     memset(labels, 0, (size_t)(w * h * d) * sizeof *labels);
     *count = 0;
     for (tmap_i64 first = 0; first < w * h * d; ++first) {
@@ -151,19 +151,19 @@ static int poisoned(const unsigned char *at, unsigned char poison) {
 
 // Shapes of labels 1 to `components`, of each image; those beyond are left out.
 static void check_shapes(const test_case *c, const tmap_label3_plan *plan, const void *labels,
-                         const tmap_u64 *count, const tmap_label3_shape *truth,
+                         const tmap_u64 *count, const tmap_label_shape *truth,
                          tmap_u64 components) {
     const int images = plan->job.separate;
     const tmap_u64 parts = images ? c->map.depth : 1, n = parts * components;
-    tmap_label3_shape *shapes = (tmap_label3_shape *)malloc((n + 1) * sizeof *shapes), *on_device;
+    tmap_label_shape *shapes = (tmap_label_shape *)malloc((n + 1) * sizeof *shapes), *on_device;
     int wrong = 0, none = 0;
     CHECK(cudaMalloc((void **)&on_device, (n + 1) * sizeof *shapes));
     CHECK(cudaMemset(on_device, 0x77, (n + 1) * sizeof *shapes));
-    CHECK(tmap_label3_measure(plan, labels, components, on_device, 0));
+    CHECK(tmap_label_measure(&plan->array, labels, components, on_device, 0));
     CHECK(cudaMemcpy(shapes, on_device, (n + 1) * sizeof *shapes, cudaMemcpyDeviceToHost));
     for (tmap_u64 part = 0; part < parts; truth += count[part++])
         for (tmap_u64 i = 0; i < components; ++i) {
-            const tmap_label3_shape *s = shapes + part * components + i;
+            const tmap_label_shape *s = shapes + part * components + i;
             if (i < count[part])
                 wrong += memcmp(s, truth + i, sizeof *s) != 0;
             else
@@ -187,7 +187,7 @@ static void check(const test_case *c) {
     const tmap_u64 counts = c->map.neighbours == 4 || c->map.neighbours == 8 ? c->map.depth : 1;
     char *in = (char *)malloc(bytes), *out = (char *)malloc(cells * size + GUARD);
     tmap_u64 *labels = (tmap_u64 *)malloc(cells * 8), *stack = (tmap_u64 *)malloc(cells * 8);
-    tmap_label3_shape *shapes = (tmap_label3_shape *)malloc(cells * sizeof *shapes);
+    tmap_label_shape *shapes = (tmap_label_shape *)malloc(cells * sizeof *shapes);
     tmap_u64 *truth = (tmap_u64 *)malloc(counts * 8), *count, wrong = 0, most = 0, bad = 0;
     unsigned char guard[GUARD];
     char *cells_on, *out_on, *work_on, *count_on;
@@ -333,7 +333,7 @@ static void test_plans(void) {
 static void test_arguments(void) {
     const tmap_label3_map bits = {50, 40, 3, 2, 80, TMAP_LABEL3_BITS, 8};
     tmap_label3_plan plan;
-    tmap_label3_shape *shapes;
+    tmap_label_shape *shapes;
     unsigned char *host;
     char *at;
     tmap_u64 *count, bytes;
@@ -342,7 +342,7 @@ static void test_arguments(void) {
     bytes = plan.workspace + 8 * 50 * 40 * 3 + 4096;
     CHECK(cudaMalloc((void **)&at, bytes));
     CHECK(cudaMemset(at, 0xa5, bytes));
-    count = (tmap_u64 *)at, shapes = (tmap_label3_shape *)at;
+    count = (tmap_u64 *)at, shapes = (tmap_label_shape *)at;
     REFUSED(tmap_label3(0, at, at, at, count, 0));
     REFUSED(tmap_label3(&plan, 0, at, at, count, 0));
     REFUSED(tmap_label3(&plan, at, 0, at, count, 0));
@@ -352,12 +352,12 @@ static void test_arguments(void) {
     REFUSED(tmap_label3(&plan, at, at + 8, at, count, 0));
     REFUSED(tmap_label3(&plan, at, at, at + 4, count, 0));
     REFUSED(tmap_label3(&plan, at, at, at, (tmap_u64 *)(at + 4), 0));
-    REFUSED(tmap_label3_measure(0, at, 1, shapes, 0));
-    REFUSED(tmap_label3_measure(&plan, 0, 1, shapes, 0));
-    REFUSED(tmap_label3_measure(&plan, at, 1, 0, 0));
-    REFUSED(tmap_label3_measure(&plan, at, 1, (tmap_label3_shape *)(at + 4), 0));
-    REFUSED(tmap_label3_measure(&plan, at, 1ull << 39, shapes, 0));
-    CHECK(tmap_label3_measure(&plan, at, 0, 0, 0));
+    REFUSED(tmap_label_measure(0, at, 1, shapes, 0));
+    REFUSED(tmap_label_measure(&plan.array, 0, 1, shapes, 0));
+    REFUSED(tmap_label_measure(&plan.array, at, 1, 0, 0));
+    REFUSED(tmap_label_measure(&plan.array, at, 1, (tmap_label_shape *)(at + 4), 0));
+    REFUSED(tmap_label_measure(&plan.array, at, 1ull << 39, shapes, 0));
+    CHECK(tmap_label_measure(&plan.array, at, 0, 0, 0));
     CHECK(cudaDeviceSynchronize());
     host = (unsigned char *)malloc(bytes);
     CHECK(cudaMemcpy(host, at, bytes, cudaMemcpyDeviceToHost));
@@ -381,7 +381,7 @@ static void test_error_kept(void) {
            "a petabyte allocated");
     expect(tmap_label3(&plan, cells, work, labels, (tmap_u64 *)(labels + 24000), 0) == cudaSuccess,
            "an earlier error reported");
-    expect(tmap_label3_measure(&plan, labels, 1, (tmap_label3_shape *)work, 0) == cudaSuccess,
+    expect(tmap_label_measure(&plan.array, labels, 1, (tmap_label_shape *)work, 0) == cudaSuccess,
            "an earlier error reported by shapes");
     expect(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "an earlier error cleared");
     cudaGetLastError();

@@ -73,7 +73,7 @@ typedef struct tmapi_label_job {
 // A plan, made by tmap_label_plan_make. workspace: bytes that tmap_label needs.
 typedef struct tmap_label_plan {
     tmap_raster_map map;
-    int form;
+    tmap_label_array array; // of the labels
     tmap_u64 workspace;
     tmap_u32 blocks, threads, shared; // threads of `local`; most shared memory of a block
     tmapi_label_job job;              // with null addresses
@@ -151,7 +151,9 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
     mask = map->type == TMAP_RASTER_MASK;
-    p.map = *map, p.form = form, p.shared = facts->device.block_shared;
+    p.map = *map, p.shared = facts->device.block_shared;
+    p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
+    p.array.form = form, p.array.images = 0;
     job->cells = 0, job->labels = 0, job->found = 0;
     job->width = map->width, job->height = map->height, job->pitch = map->pitch;
     job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
@@ -1111,7 +1113,7 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
 // Labels the components of a map.
 // plan: that of the map. All pointers are device memory. cells: at a multiple of their size.
 // workspace: plan->workspace bytes at a multiple of 16, with any content. labels: width * height
-// int or long long (plan->form); that of column x and row y is number y * width + x. count:
+// int or long long (the form); that of column x and row y is number y * width + x. count:
 // receives the number of components, at a multiple of 8. Calls that run at the same time need one
 // workspace each.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launches' error.
@@ -1127,7 +1129,7 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
     tmap_u32 warps;
     if (!plan || !tmapi_raster_aligned(cells, tmap_raster_size(plan->map.type)) ||
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
-        !tmapi_raster_aligned(labels, plan->form == TMAP_LABEL_INT64 ? 8 : 4))
+        !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);

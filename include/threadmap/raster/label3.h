@@ -11,7 +11,7 @@
 //     tmap_label3_plan plan;
 //     tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan);
 //     cudaMalloc(&workspace, plan.workspace);
-//     tmap_label3(&plan, cells, workspace, labels, count, stream); // label3_measure.h: shapes
+//     tmap_label3(&plan, cells, workspace, labels, count, stream); // label_measure.h: shapes
 //
 // Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4.
@@ -81,7 +81,7 @@ typedef struct tmapi_label3_job {
 // A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs.
 typedef struct tmap_label3_plan {
     tmap_label3_map map;
-    int form;
+    tmap_label_array array; // of the labels
     tmap_u64 workspace;
     tmapi_label3_job job; // with null addresses
 } tmap_label3_plan;
@@ -112,25 +112,6 @@ TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
     return end;
 }
 
-// Chooses the box of words of a tile: extents of as many cells in each axis as in the others, where
-// the map has as many. Images are taken whole before a tile takes more than one.
-TMAP_FN void tmapi_label3_tile(tmapi_label3_job *job) {
-    job->lx = job->ly = job->lz = 0;
-    for (tmap_u32 k = 0; k < TMAPI_LABEL3_TILE; ++k) {
-        const tmap_u32 x = 32u << job->lx, y = job->gy << job->ly, z = job->gz << job->lz;
-        const int more_x = 1u << job->lx < job->nx, more_y = 1u << job->ly < job->ny;
-        const int more_z = 1u << job->lz < job->nz;
-        const int flat = more_z && (job->separate ? !more_x && !more_y
-                                                  : (!more_x || z < x) && (!more_y || z < y));
-        if (flat)
-            ++job->lz;
-        else if (more_y && (!more_x || y < x))
-            ++job->ly;
-        else if (more_x)
-            ++job->lx;
-    }
-}
-
 // Makes a plan of tmap_label3_plan_make, without CUDA.
 // map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
 // argument outside its range, and TMAP_LABEL_INT32 for a volume or an image that may have more than
@@ -141,26 +122,29 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
     tmapi_label3_job *job = &p.job;
     tmap_u64 words, tiles;
     int n;
-    if (!map || !plan || (unsigned)form > TMAP_LABEL_INT64 || !map->width || !map->height ||
-        !map->depth || map->width > 0x7fffffff || map->height > 0x7fffffff ||
-        map->depth > 0x7fffffff || (unsigned)map->kind > TMAP_LABEL3_BITS)
-        return TMAP_EINVAL;
+    tmap_u32 log[3];
+    if (!map || !plan || (unsigned)map->kind > TMAP_LABEL3_BITS) return TMAP_EINVAL;
     n = map->neighbours, words = (map->width + 31) / 32;
+    p.map = *map, p.array.width = map->width, p.array.height = map->height;
+    p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
+    if (!tmapi_label_is_array(&p.array)) return TMAP_EINVAL;
     if (n != 4 && n != 8 && n != 6 && n != 18 && n != 26) return TMAP_EINVAL;
     if (map->pitch < (map->kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
         map->slice < map->pitch * map->height || map->slice >> 60)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label3_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    p.map = *map, p.form = form;
     job->cells = 0, job->labels = 0, job->found = 0;
     job->pitch = map->pitch, job->slice = map->slice;
     job->width = (tmap_u32)map->width, job->height = (tmap_u32)map->height;
     job->depth = (tmap_u32)map->depth, job->nx = (tmap_u32)words;
     job->last = job->width % 32 ? (1u << job->width % 32) - 1 : ~0u;
-    job->kind = map->kind, job->neighbours = n, job->wide = form, job->separate = n == 4 || n == 8;
+    job->kind = map->kind, job->neighbours = n, job->wide = form;
+    job->separate = p.array.images;
     job->gy = n == 4 || n == 6 ? 1 : 2, job->gz = n == 26 ? 2 : 1;
     job->ny = (job->height + job->gy - 1) / job->gy, job->nz = (job->depth + job->gz - 1) / job->gz;
-    tmapi_label3_tile(job);
+    log[0] = 5, log[1] = job->gy - 1, log[2] = job->gz - 1;
+    tmapi_label_box(&p.array, TMAPI_LABEL3_TILE, log);
+    job->lx = log[0] - 5, job->ly = log[1] - (job->gy - 1), job->lz = log[2] - (job->gz - 1);
     job->tx = (tmap_u32)((words + (1u << job->lx) - 1) >> job->lx);
     job->ty = (job->ny + (1u << job->ly) - 1) >> job->ly;
     tiles =
@@ -651,7 +635,7 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Labels the components of a volume, or of each image of a batch.
 // plan: that of the map. All pointers are device memory. cells: a mask of bits at a multiple of 4.
 // workspace: plan->workspace bytes at a multiple of 16, with any content. labels: width * height *
-// depth int or long long (plan->form); that of column x, row y and slice z is number
+// depth int or long long (the form); that of column x, row y and slice z is number
 // (z * height + y) * width + x. count: receives the number of components, for a batch one number an
 // image; at a multiple of 8. Calls that run at the same time need one workspace each.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launches' error.
@@ -666,7 +650,7 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     tmap_u64 words;
     if (!plan || !tmapi_raster_aligned(cells, plan->map.kind == TMAP_LABEL3_BITS ? 4 : 1) ||
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
-        !tmapi_raster_aligned(labels, plan->form == TMAP_LABEL_INT64 ? 8 : 4))
+        !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job, job.cells = cells, job.labels = labels, job.found = count;
     tmapi_label3_divide(&job, (tmap_u64)workspace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// label_base.h: what label.h and label3.h share: forms of labels, bits of bytes, roots of trees,
-// the scan of counts, and tables of measures. It has no kernels.
+// label_base.h: what label.h, label3.h and label_measure.h share: arrays of labels, bits of bytes,
+// roots of trees and the scan of counts. It has no kernels.
 #ifndef TMAP_RASTER_LABEL_BASE_H
 #define TMAP_RASTER_LABEL_BASE_H
 
@@ -11,10 +11,38 @@
 #define TMAP_LABEL_INT32 0 // for maps that cannot have more than 2^31 - 1 components
 #define TMAP_LABEL_INT64 1
 
-#define TMAPI_LABEL_CHUNK         4096u // counts that a block scans
-#define TMAPI_LABEL_SCAN_THREADS  512u
-#define TMAPI_LABEL_MEASURE_TABLE 1024u
-#define TMAPI_LABEL_MEASURE_TRIES 4u
+#define TMAPI_LABEL_CHUNK        4096u // counts that a block scans
+#define TMAPI_LABEL_SCAN_THREADS 512u
+
+// An array of labels: of a picture (depth 1), of a volume, or of a batch of images. The label of
+// column x, row y and slice z is number (z * height + y) * width + x.
+typedef struct tmap_label_array {
+    tmap_u64 width, height, depth; // 1 to 2^31 - 1
+    int form;                      // TMAP_LABEL_INT32 or TMAP_LABEL_INT64
+    int images;                    // 1: each slice has labels of its own
+} tmap_label_array;
+
+// 1 for a valid array.
+TMAP_FN int tmapi_label_is_array(const tmap_label_array *of) {
+    return of->width && of->height && of->depth && of->width <= 0x7fffffff &&
+           of->height <= 0x7fffffff && of->depth <= 0x7fffffff &&
+           (unsigned)of->form <= TMAP_LABEL_INT64;
+}
+
+// Doubles the extents 2^log[k] of a box of cells `steps` times: the shortest one first, and only
+// where the array has more cells. Images are taken whole before a box takes more than one.
+TMAP_FN void tmapi_label_box(const tmap_label_array *of, tmap_u32 steps, tmap_u32 *log) {
+    for (; steps; --steps) {
+        const tmap_u64 x = 1ull << log[0], y = 1ull << log[1], z = 1ull << log[2];
+        const int more_x = x < of->width, more_y = y < of->height, more_z = z < of->depth;
+        if (more_z && (of->images ? !more_x && !more_y : (!more_x || z < x) && (!more_y || z < y)))
+            ++log[2];
+        else if (more_y && (!more_x || y < x))
+            ++log[1];
+        else if (more_x)
+            ++log[0];
+    }
+}
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -118,36 +146,6 @@ TMAP_DEVICE void tmapi_label_sum(tmap_u32 *const *count, const tmap_u64 *counts,
         before += total;
     }
     if (threadIdx.x == 0) **found = before;
-}
-
-// ---- tables of measures -------------------------------------------------------------------------
-
-// The components in a tile. label: 0 for a free entry. first: row and column in the tile.
-typedef struct tmapi_label_table {
-    tmap_u64 label[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 area[TMAPI_LABEL_MEASURE_TABLE], first[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 left[TMAPI_LABEL_MEASURE_TABLE], right[TMAPI_LABEL_MEASURE_TABLE];
-    tmap_u32 last[TMAPI_LABEL_MEASURE_TABLE];
-} tmapi_label_table;
-
-// Decrease or increase a number by atomics, unless a plain load shows that this is unnecessary.
-TMAP_DEVICE void tmapi_label_least(tmap_u32 *to, tmap_u32 value) {
-    if (*(volatile tmap_u32 *)to > value) atomicMin(to, value);
-}
-TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
-    if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
-}
-
-// Entry of a label in a table; TMAPI_LABEL_MEASURE_TABLE if there is no free one.
-TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmapi_label_table *table, tmap_u64 label) {
-    tmap_u32 at = ((tmap_u32)label ^ (tmap_u32)(label >> 32)) * 0x9e3779b1u >> 16;
-    for (tmap_u32 k = 0; k < TMAPI_LABEL_MEASURE_TRIES; ++k, ++at) {
-        tmap_u64 *place = table->label + at % TMAPI_LABEL_MEASURE_TABLE;
-        tmap_u64 there = *(volatile tmap_u64 *)place;
-        if (there == 0) there = atomicCAS(place, 0ull, label);
-        if (there == 0 || there == label) return at % TMAPI_LABEL_MEASURE_TABLE;
-    }
-    return TMAPI_LABEL_MEASURE_TABLE;
 }
 
 #endif
