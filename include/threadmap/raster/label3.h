@@ -343,9 +343,9 @@ TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 whic
 //     over columns too, neighbours   all  8,18,26 18,26  26    26
 //
 // With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
-// Collective for the warp.
+// known: straight touches that need no union, of the first three steps. Collective for the warp.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                    tmapi_label3_at at) {
+                                    tmapi_label3_at at, uint3 known) {
     const tmap_u32 n = (tmap_u32)job->neighbours, lane = threadIdx.x % 32;
     const int steps = n > 8 ? 4 : n == 6 ? 2 : 1;
     const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
@@ -357,21 +357,22 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const tmap_u32 z = at.z - (k > 0);
         // whether the word there and those to its left and its right are in other tiles
         const int cross = ((at.y ^ y) >> job->ly | (at.z ^ z) >> job->lz) != 0;
-        const int cross_l = cross || (at.x ^ (at.x - 1)) >> job->lx;
-        const int cross_r = cross || (k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
+        const int sides = k < 0 || n == 26 || (n % 10 == 8 && k < 2); // over columns too
+        const int cross_l = cross || (sides && (at.x ^ (at.x - 1)) >> job->lx);
+        const int cross_r = cross || (sides && k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
         if (!f.tile && !__any_sync(~0u, cross_l || cross_r)) continue;
         const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z, cross_l || cross_r);
-        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, cross_l);
-        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, cross_r);
+        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, sides && cross_l);
+        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, sides && cross_r);
         const tmap_u32 last = tmapi_label3_node(l.all, 1u << 31, l.runs); // run of the word l
         // cells that touch one straight, to the left, to the right
-        tmap_u32 straight = 0, left = w.all & l.all >> 31, right = 0;
+        tmap_u32 straight = 0, left = w.all & l.all >> 31 & ~known.x, right = 0;
         if (k >= 0) {
             const tmap_u32 mine = tmapi_label3_some(&w, 0x2135u >> 4 * k & 15);
             const tmap_u32 rows = facing >> 4 * k & 15, its = tmapi_label3_some(&v, rows);
             const tmap_u32 both = w.all & v.all;
             straight = mine & its, left = 0;
-            if (n == 26 || (n % 10 == 8 && k < 2)) {
+            if (sides) {
                 tmap_u32 same;
                 if (n == 18 && k == 1) {
                     left = (w.row[0] & __funnelshift_l(l.row[0], v.row[0], 1)) |
@@ -388,6 +389,7 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             }
             // the first touch of each pair of runs: a carry goes to it through their other cells
             straight &= (both & ~(both << 1)) + (both & ~straight);
+            straight &= ~(k == 0 ? known.y : k == 1 ? known.z : 0);
         }
         if (!f.tile) {
             straight = cross ? straight : 0;
@@ -414,6 +416,61 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         }
     }
     if (count) tmapi_label3_flush(job, f, count);
+}
+
+// What an entry of a tile's `parent` says of a run `cells` of a word, with number `node`.
+TMAP_DEVICE tmap_u32 tmapi_label3_entry(const tmapi_label3_job *job, tmapi_label3_at in,
+                                        const tmapi_label3_near *w, tmap_u32 cells, tmap_u32 node) {
+    tmap_u32 r;
+    const tmap_u32 column = in.x * 32 + tmapi_label3_lead(w->row, cells, &r);
+    const tmap_u32 row = ((in.z * job->gz + r / 2) * job->gy << job->ly) + in.y * job->gy + r % 2;
+    return row << (job->lx + 21) | column << 16 | node;
+}
+
+// Where a word touches the one above it straight, in groups of one slice.
+TMAP_DEVICE tmap_u32 tmapi_label3_straight(const tmapi_label3_job *job, const tmapi_label3_near *w,
+                                           const tmapi_label3_near *up) {
+    return job->gy > 1 ? w->row[0] & up->row[1] : w->all & up->all;
+}
+
+// Makes the runs of a word the nodes of a tile's forest. In groups of one slice the parent of a run
+// is the run above where they touch first, else the one in the slice before, so that most touches
+// need no union. Returns those touches; and whether the word above and those to the left of both
+// connect the word with the one to its left.
+TMAP_DEVICE uint3 tmapi_label3_plant(const tmapi_label3_job *job, tmapi_label3_forest f,
+                                     tmapi_label3_at in, const tmapi_label3_near *w) {
+    tmapi_label3_near up[2] = {{{0, 0, 0, 0}, 0, 0}, {{0, 0, 0, 0}, 0, 0}};
+    tmapi_label3_at at[2] = {in, in};
+    tmap_u32 touch[2] = {0, 0}, run, node = threadIdx.x;
+    uint3 known = {0, 0, 0};
+    --at[0].y, --at[1].z;
+    if (job->gz == 1) {
+        const tmapi_label3_near l = tmapi_label3_look(job, f, in.x - 1, in.y, in.z, 1);
+        const tmapi_label3_near of_l = tmapi_label3_look(job, f, in.x - 1, at[0].y, in.z, 1);
+        up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1);
+        if (!job->separate) up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1);
+        touch[0] = tmapi_label3_straight(job, w, up), touch[1] = w->all & up[1].all;
+        known.x = touch[0] & tmapi_label3_straight(job, &l, &of_l) >> 31;
+    }
+    for (tmap_u32 rest = w->all; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
+        tmap_u32 entry, bit;
+        run = tmapi_label3_run(w->all, rest & (0u - rest));
+        entry = tmapi_label3_entry(job, in, w, run, node);
+#pragma unroll
+        for (int k = 1; k >= 0; --k) {
+            const tmap_u32 some = touch[k] & run;
+            if (some == 0 || (k && touch[0] & run)) continue;
+            bit = some & (0u - some);
+            entry = tmapi_label3_entry(job, at[k], up + k, tmapi_label3_run(up[k].all, bit),
+                                       tmapi_label3_node(up[k].all, bit, up[k].runs));
+            if (k)
+                known.z |= bit;
+            else
+                known.y |= bit;
+        }
+        f.parent[node] = entry;
+    }
+    return known;
 }
 
 // ---- the kernels --------------------------------------------------------------------------------
@@ -459,7 +516,8 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     const tmapi_label3_at at = tmapi_label3_place(&job, number);
     const tmapi_label3_at in = tmapi_label3_place(&job, i); // of the tile
     tmapi_label3_near w;
-    tmap_u32 run, node = i;
+    tmap_u32 node = i;
+    uint3 known;
     if (blockIdx.x == 0 && i == 0) *job.counter = 0;
     tile[i] = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
@@ -473,17 +531,11 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
         ((uint2 *)job.bits)[number] = make_uint2(w.row[0], w.row[1]);
     else
         job.bits[number] = w.all;
-    for (tmap_u32 rest = w.all; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
-        tmap_u32 column, r, row;
-        run = tmapi_label3_run(w.all, rest & (0u - rest));
-        column = in.x * 32 + tmapi_label3_lead(w.row, run, &r);
-        row = ((in.z * job.gz + r / 2) * job.gy << job.ly) + in.y * job.gy + r % 2;
-        parent[node] = row << (job.lx + 21) | column << 16 | node;
-    }
     __syncthreads();
-    tmapi_label3_touch(&job, f, in);
+    known = tmapi_label3_plant(&job, f, in, &w);
     __syncthreads();
-    node = i;
+    tmapi_label3_touch(&job, f, in, known);
+    __syncthreads();
     for (tmap_u32 rest = w.all & ~(w.all << 1); rest; rest &= rest - 1) {
         job.parent[base + node] = base + (tmapi_label3_tile_root(parent, node) & 0xffff);
         node += 1u << TMAPI_LABEL3_TILE;
@@ -498,7 +550,8 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     recent[threadIdx.x] = 0; // no pair
     __syncthreads();
     tmapi_label3_touch(&job, f,
-                       tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | threadIdx.x));
+                       tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | threadIdx.x),
+                       make_uint3(0, 0, 0));
 }
 
 // Gives each run its root; marks and counts the first cells of components. A root does not change
