@@ -25,7 +25,6 @@
 #ifndef TMAP_RASTER_FLOOD_H
 #define TMAP_RASTER_FLOOD_H
 
-#include "../value.h"
 #include "map.h"
 
 // Forms of a result. The result of column x and row y is number y * width + x of bytes or floats.
@@ -1028,28 +1027,15 @@ static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_
 }
 
 // ---- unite, mark, flags: the nodes of all blocks ------------------------------------------------
-//
-// Nodes are trees: each points to another one, or is a root. Each thread that climbs a tree points
-// the node it leaves to the node it has reached; this halves paths.
 
 #define TMAPI_FLOOD_UNITE 320u // threads of a block: 16 for each of 20 words of edges
 
-TMAP_DEVICE tmap_u32 tmapi_flood_climb(tmap_u32 *parent, tmap_u32 node) {
-    tmap_u32 up = __ldcg(parent + node), top;
-    for (; (top = __ldcg(parent + up)) != up; up = top) TMAPI_STCG(parent + node, top);
-    return up;
+// Nodes are in the order of their numbers.
+TMAP_DEVICE int tmapi_flood_lower(const void *job, tmap_u32 a, tmap_u32 b) {
+    return (void)job, a < b;
 }
-
 TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
-    for (;;) {
-        tmap_u32 high, old;
-        a = tmapi_flood_climb(parent, a), b = tmapi_flood_climb(parent, b);
-        if (a == b) return;
-        high = a > b ? a : b;
-        old = atomicCAS(parent + high, high, a ^ b ^ high);
-        if (old == high) return;
-        a ^= b ^ high, b = old; // the lower one, and the new parent of the other one
-    }
+    tmapi_raster_unite(parent, a, b, tmapi_flood_lower, 0);
 }
 
 // The node of the run of a word `row` that contains column `bit`. first: the word's first node.

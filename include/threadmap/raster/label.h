@@ -795,16 +795,15 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
 // A node's parent is a node with an earlier first cell, so the root of a component is the node with
 // its first cell.
 
+// 1 if the first cell of node a is before that of node b.
+TMAP_DEVICE int tmapi_label_earlier(const void *key, tmap_u32 a, tmap_u32 b) {
+    return ((const tmap_u64 *)key)[a] < ((const tmap_u64 *)key)[b];
+}
+
 // Joins the trees of two nodes.
 TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *key, tmap_u32 a,
                                               tmap_u32 b) {
-    for (;;) {
-        tmap_u32 high;
-        a = tmapi_label_node_root(parent, a), b = tmapi_label_node_root(parent, b);
-        if (a == b) return;
-        if (key[a] < key[b]) high = b, b = a, a = high;
-        if (atomicCAS(parent + a, a, b) == a) return;
-    }
+    tmapi_raster_unite(parent, a, b, tmapi_label_earlier, key);
 }
 
 // Unites two cells of neighbouring blocks, given by the codes of their slots.

@@ -269,15 +269,10 @@ TMAP_DEVICE void tmapi_label3_tile_unite(volatile tmap_u32 *parent, tmap_u32 a, 
     }
 }
 
-// The same for runs of two tiles.
-TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmap_u32 a, tmap_u32 b) {
-    for (;;) {
-        tmap_u32 high;
-        a = tmapi_label_node_root(job->parent, a), b = tmapi_label_node_root(job->parent, b);
-        if (a == b) return;
-        if (tmapi_label3_first(job, a) < tmapi_label3_first(job, b)) high = b, b = a, a = high;
-        if (atomicCAS(job->parent + a, a, b) == a) return;
-    }
+// 1 if the first cell of run a of the map is before that of run b.
+TMAP_DEVICE int tmapi_label3_earlier(const void *job, tmap_u32 a, tmap_u32 b) {
+    return tmapi_label3_first((const tmapi_label3_job *)job, a) <
+           tmapi_label3_first((const tmapi_label3_job *)job, b);
 }
 
 // Unites the last 32 pairs of the queue of `count` pairs. Returns the number of those left.
@@ -300,7 +295,7 @@ TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label
             f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE));
         if (some && (lane == 0 || before != pair) && *recent != pair) {
             *recent = pair;
-            tmapi_label3_unite(job, a, b);
+            tmapi_raster_unite(job->parent, a, b, tmapi_label3_earlier, job);
         }
     }
     __syncwarp();

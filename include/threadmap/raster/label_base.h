@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// label_base.h: what label.h, label3.h and label_measure.h share: arrays of labels, bits of bytes,
-// roots of trees and the scan of counts. It has no kernels.
+// label_base.h: what label.h, label3.h and label_measure.h share: arrays of labels, bits of bytes
+// and the scan of counts. It has no kernels.
 #ifndef TMAP_RASTER_LABEL_BASE_H
 #define TMAP_RASTER_LABEL_BASE_H
 
@@ -56,19 +56,6 @@ TMAP_DEVICE tmap_u32 tmapi_label_pack16(uint4 x) {
     bits = tmapi_label_pack4(x.z, bits);
     bits = tmapi_label_pack4(x.y, bits);
     return tmapi_label_pack4(x.x, bits);
-}
-
-// The root of a node. Shortens the path to it.
-TMAP_DEVICE tmap_u32 tmapi_label_node_root(tmap_u32 *parent, tmap_u32 node) {
-    volatile tmap_u32 *p = parent;
-    for (;;) {
-        const tmap_u32 up = p[node];
-        tmap_u32 next;
-        if (up == node) return node;
-        next = p[up];
-        if (next == up) return up;
-        p[node] = next, node = next;
-    }
 }
 
 // Read and write arrays of labels. wide: of 64 bits.
