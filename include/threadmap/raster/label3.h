@@ -558,12 +558,12 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run, mine = tmapi_label3_runs(number);
     for (tmap_u32 rest = tmapi_label3_group(&job, number, row), word = rest; rest;
          rest &= ~run, mine += 1u << TMAPI_LABEL3_TILE) {
-        tmap_u32 root = mine, up;
+        const tmap_u32 above = job.parent[mine];
+        tmap_u32 root = above, up;
         run = tmapi_label3_run(word, rest & (0u - rest));
         while ((up = job.parent[root]) != root) root = up;
-        if (root != mine)
-            job.parent[mine] = root;
-        else {
+        if (root != above) job.parent[mine] = root;
+        if (root == mine) {
             tmap_u32 k;
             const tmap_u32 cell = 1u << tmapi_label3_lead(row, run, &k);
 #pragma unroll
