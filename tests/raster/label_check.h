@@ -1,162 +1,128 @@
 // SPDX-License-Identifier: MIT
-// label_check.h: maps to label, as functions of a cell, some of them those of flood_inputs.h; and
-// their components and shapes by the definition: a serial flood fill.
+// label_check.h: components and their shapes by the definition, a serial flood fill; and calls of
+// labellers, whose labels, counts and shapes are compared with these, cell by cell.
 #ifndef TESTS_RASTER_LABEL_CHECK_H
 #define TESTS_RASTER_LABEL_CHECK_H
 
 #include "kit.h"
-#include "flood_inputs.h"
-#include <threadmap/raster/label.h>
 #include <threadmap/raster/label_measure.h>
 
-static int failures, cases;
+// Cells as numbers, slice by slice and row by row: neighbours with equal numbers are of one component,
+// NaN is of none. neighbours: 4 or 8: slices are images; 6, 18, 26.
+typedef struct label_cells {
+    tmap_u64 width, height, depth;
+    int neighbours;
+    const double *values;
+} label_cells;
 
-static tmap_u64 random_next(void) {
-    static tmap_u64 state = 1;
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return state >> 33 ^ state << 31;
-}
+// What the definition says. counts: of the volume, or of each image; shapes: those of image 0 first.
+typedef struct label_truth {
+    tmap_u64 *labels, *counts, parts, most;
+    tmap_label_shape *shapes;
+} label_truth;
 
-// One of 0..n-1: the first or the last in one case of four each.
-static tmap_u64 random_below(tmap_u64 n) {
-    const tmap_u64 i = random_next();
-    return i % 4 == 0 ? n - 1 : i % 4 == 1 ? 0 : random_next() % n;
-}
+// A call of a labeller: what it reads, on the host; the labels that it writes, and the most of a part
+// that it is ready for; its workspace; and the call. again: it is called twice, the second time with
+// what the first has left in the workspace.
+typedef struct label_call {
+    const void *cells;
+    tmap_u64 bytes, most, workspace;
+    tmap_label_array array;
+    const void *plan;
+    cudaError_t (*run)(const void *plan, const void *cells, void *workspace, void *labels,
+                       tmap_u64 *count);
+    int again;
+} label_call;
 
-enum { TYPES = 5 };
-enum {
-    NOISE,
-    VALUES,
-    SPARSE,
-    ALL,
-    NONE,
-    CHECKER,
-    SNAKE_H,
-    SNAKE_V,
-    SPIRAL,
-    COMB,
-    HILLS,
-    RISING,
-    FALLING,
-    KINDS
-};
+static tmap_u64 label_random = 1; // of the cases
 
-typedef struct test_case {
-    tmap_raster_map map;
-    int form, kind;
-    tmap_u64 seed;
-} test_case;
+static tmap_u32 label_hash(tmap_u64 x) { return (tmap_u32)check_hash(x, 1); }
 
-static const int types[TYPES] = {TMAP_RASTER_MASK, TMAP_RASTER_U8, TMAP_RASTER_I16, TMAP_RASTER_I32,
-                                 TMAP_RASTER_F32};
-
-static void expect(int ok, const char *what, const test_case *c) {
-    ++cases;
-    if (!ok && ++failures <= 20)
-        printf("FAIL %s: %llu x %llu, pitch %llu, type %d, connectivity %d, nodata %d %g, form "
-               "%d, kind %d, seed %llu\n",
-               what, c->map.width, c->map.height, c->map.pitch, c->map.type, c->map.connectivity,
-               c->map.has_nodata, c->map.nodata, c->form, c->kind, c->seed);
-}
-
-static tmap_u32 mix(tmap_u64 x) {
-    x ^= x >> 32, x *= 0xd6e8feb86659fd93ull, x ^= x >> 32, x *= 0xd6e8feb86659fd93ull;
-    return (tmap_u32)(x >> 32);
-}
-
-// 1 where a map to flood is wet.
-static int cell_wet(const test_case *c, int input, int x, int y) {
-    return flood_input(input, (tmap_u32)x, (tmap_u32)y, (tmap_u32)c->map.width,
-                       (tmap_u32)c->map.height) < 0;
-}
-
-// A small number for a cell; those of masks are 0 or not.
-static int cell_value(const test_case *c, int x, int y) {
-    const int h = (int)c->map.height;
-    const tmap_u32 r = mix(c->seed * 1000003 + (tmap_u64)y * 50021 + (tmap_u64)x);
-    switch (c->kind) {
-    case NOISE: return r % 1000 < 593;
-    case VALUES: return (int)(r % 3);
-    case SPARSE: return r % 1000 < c->seed % 7 * 100 + 50;
-    case ALL: return cell_wet(c, FLOOD_WET, x, y);
-    case NONE: return cell_wet(c, FLOOD_DRY, x, y);
-    case CHECKER: return cell_wet(c, FLOOD_CHECKERBOARD, x, y);
-    case SNAKE_H: return cell_wet(c, FLOOD_SERPENTINE_H, x, y);
-    case SNAKE_V: return cell_wet(c, FLOOD_SERPENTINE_V, x, y);
-    case SPIRAL: return cell_wet(c, FLOOD_SPIRAL, x, y);
-    case RISING: return (x + y) % 16 == 15; // through corners of blocks
-    case FALLING: return (x + 16 * h - y) % 16 == 0;
-    case COMB: return y % 16 == 15 || x % 2 == 0;
-    default: return ((x / 9 + y / 5) ^ (x / 31)) % 4;
-    }
-}
-
-// The number stands for itself in a map of values; f32 also has negative zeros and NaN.
-static void cell_set(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u32 r) {
-    switch (c->map.type) {
-    case TMAP_RASTER_MASK:
-        ((unsigned char *)cells)[at] = (unsigned char)(v ? v << r % 8 : 0);
-        break;
-    case TMAP_RASTER_U8: ((unsigned char *)cells)[at] = (unsigned char)(v * 127); break;
-    case TMAP_RASTER_I16: ((short *)cells)[at] = (short)(v * 257 - 300); break;
-    case TMAP_RASTER_I32: ((int *)cells)[at] = v * 65536 - 70000; break;
-    default:
-        ((float *)cells)[at] = v == 0 && r % 2 ? -0.f : (float)v * 0.1f;
-        if (v == 2 || r % 512 == 0) {
-            const tmap_u32 nan = 0x7fc00000u + r % 2;
-            memcpy((float *)cells + at, &nan, 4);
-        }
-    }
-}
-
-static double cell_get(const test_case *c, const void *cells, tmap_u64 at) {
-    switch (c->map.type) {
-    case TMAP_RASTER_MASK: return ((const unsigned char *)cells)[at] != 0;
-    case TMAP_RASTER_U8: return ((const unsigned char *)cells)[at];
-    case TMAP_RASTER_I16: return ((const short *)cells)[at];
-    case TMAP_RASTER_I32: return ((const int *)cells)[at];
-    default: return (double)((const float *)cells)[at];
-    }
-}
-
-static int cell_belongs(const test_case *c, double v) {
-    if (c->map.type == TMAP_RASTER_MASK) return v != 0;
-    return v == v && !(c->map.has_nodata && v == c->map.nodata);
-}
-
-// Labels and shapes by the definition. Returns the count.
-static tmap_u64 reference(const test_case *c, const void *cells, tmap_u64 *labels,
-                          tmap_label_shape *shapes, tmap_u64 *stack) {
-    const tmap_u64 w = c->map.width, h = c->map.height;
-    tmap_u64 count = 0;
-    memset(labels, 0, w * h * sizeof *labels);
-    for (tmap_u64 first = 0; first < w * h; ++first) {
-        const double v = cell_get(c, cells, first / w * c->map.pitch + first % w);
-        tmap_label_shape *s = shapes + count;
-        tmap_u64 depth = 1;
-        if (labels[first] || !cell_belongs(c, v)) continue;
-        s->area = 0, s->first = first, s->left = s->right = (tmap_u32)(first % w);
-        s->top = s->bottom = (tmap_u32)(first / w), s->front = s->back = 0;
-        stack[0] = first, labels[first] = ++count;
+static label_truth label_truth_of(const label_cells *c) {
+    const tmap_i64 w = (tmap_i64)c->width, h = (tmap_i64)c->height, d = (tmap_i64)c->depth;
+    const tmap_u64 cells = c->width * c->height * c->depth;
+    const int n = c->neighbours, images = n == 4 || n == 8;
+    const int axes = n == 4 || n == 6 ? 1 : n == 8 || n == 18 ? 2 : 3; // that differ
+    tmap_u64 *stack = (tmap_u64 *)kit_host(cells * 8);
+    label_truth t;
+    tmap_label_shape *s;
+    t.parts = images ? c->depth : 1, t.most = 0;
+    t.labels = (tmap_u64 *)kit_zeroed(cells * 8), t.counts = (tmap_u64 *)kit_zeroed(t.parts * 8);
+    s = t.shapes = (tmap_label_shape *)kit_host(cells * sizeof *s);
+    for (tmap_i64 first = 0; first < (tmap_i64)cells; ++first) {
+        const tmap_u32 fx = (tmap_u32)(first % w), fy = (tmap_u32)(first / w % h);
+        const tmap_u32 fz = (tmap_u32)(first / w / h);
+        const double value = c->values[first];
+        tmap_u64 depth = 1, label;
+        if (t.labels[first] || value != value) continue;
+        label = ++t.counts[images ? fz : 0];
+        if (label > t.most) t.most = label;
+        s->area = 0, s->first = (tmap_u64)first, s->left = s->right = fx;
+        s->top = s->bottom = fy, s->front = s->back = fz;
+        stack[0] = (tmap_u64)first, t.labels[first] = label;
         while (depth) {
-            const tmap_u64 at = stack[--depth];
-            const tmap_i64 x = (tmap_i64)(at % w), y = (tmap_i64)(at / w);
+            const tmap_i64 at = (tmap_i64)stack[--depth];
+            const tmap_i64 x = at % w, y = at / w % h, z = at / w / h;
             ++s->area;
             if (x < s->left) s->left = (tmap_u32)x;
             if (x > s->right) s->right = (tmap_u32)x;
+            if (y < s->top) s->top = (tmap_u32)y;
             if (y > s->bottom) s->bottom = (tmap_u32)y;
-            for (int k = 0; k < 9; ++k) {
-                const tmap_i64 nx = x + k % 3 - 1, ny = y + k / 3 - 1;
-                const tmap_u64 to = (tmap_u64)ny * w + (tmap_u64)nx;
-                if ((c->map.connectivity == 4 && k % 2 == 0) || nx < 0 || ny < 0 ||
-                    nx >= (tmap_i64)w || ny >= (tmap_i64)h || labels[to] ||
-                    cell_get(c, cells, (tmap_u64)ny * c->map.pitch + (tmap_u64)nx) != v)
+            if (z > s->back) s->back = (tmap_u32)z;
+            for (int k = 0; k < 27; ++k) {
+                const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+                const tmap_i64 nx = x + dx, ny = y + dy, nz = z + dz, to = (nz * h + ny) * w + nx;
+                if (abs(dx) + abs(dy) + abs(dz) > axes || (images && dz) || nx < 0 || ny < 0 ||
+                    nz < 0 || nx >= w || ny >= h || nz >= d || t.labels[to] ||
+                    c->values[to] != value)
                     continue;
-                labels[to] = count, stack[depth++] = to;
+                t.labels[to] = label, stack[depth++] = (tmap_u64)to;
             }
         }
+        ++s;
     }
-    return count;
+    return t;
+}
+
+// Shapes of labels 1 to `components`, of each image; those beyond are left out.
+static void label_check_shapes(const label_call *call, const void *labels, const label_truth *t,
+                               tmap_u64 components) {
+    const tmap_u64 bytes = t->parts * components * sizeof(tmap_label_shape);
+    tmap_label_shape *on_device = (tmap_label_shape *)kit_guarded(bytes), *shapes;
+    const tmap_label_shape *truth = t->shapes;
+    int wrong = 0, none = 0;
+    CHECK(tmap_label_measure(&call->array, labels, components, on_device, 0));
+    shapes = (tmap_label_shape *)kit_to_host(on_device, bytes);
+    for (tmap_u64 part = 0; part < t->parts; truth += t->counts[part++])
+        for (tmap_u64 i = 0; i < components; ++i) {
+            const tmap_label_shape *s = shapes + part * components + i;
+            if (i < t->counts[part])
+                wrong += memcmp(s, truth + i, sizeof *s) != 0;
+            else
+                none += s->area != 0;
+        }
+    expect(wrong == 0, "shapes");
+    expect(none == 0, "shapes of no component");
+}
+
+static void label_check(const label_cells *c, const label_call *call) {
+    const int mark = kit_mark(), wide = call->array.form == TMAP_LABEL_INT64;
+    const label_truth t = label_truth_of(c);
+    const tmap_u64 cells = c->width * c->height * c->depth, size = wide ? 8 : 4;
+    void *in = kit_to_device(call->cells, call->bytes), *labels = kit_guarded(cells * size);
+    void *work = kit_guarded(call->workspace);
+    tmap_u64 *count = (tmap_u64 *)kit_guarded(t.parts * 8), wrong = 0;
+    const void *got;
+    for (int k = 0; k <= call->again; ++k) CHECK(call->run(call->plan, in, work, labels, count));
+    got = kit_to_host(labels, cells * size);
+    for (tmap_u64 i = 0; i < cells; ++i)
+        wrong += (wide ? ((const tmap_u64 *)got)[i] : ((const tmap_u32 *)got)[i]) != t.labels[i];
+    expect(wrong == 0, "labels");
+    expect(memcmp(kit_to_host(count, t.parts * 8), t.counts, t.parts * 8) == 0, "counts");
+    expect(t.most <= call->most, "more components than the plan is for");
+    label_check_shapes(call, labels, &t, t.most + 1);
+    if (t.most > 3) label_check_shapes(call, labels, &t, t.most - 2);
+    kit_release(mark); // which checks that nothing is written beside the results
 }
 
 #endif

@@ -3,11 +3,10 @@
 // serial flood fill, cell by cell: all neighbourhoods, masks of bytes and of bits, both forms of
 // labels, sizes around the edges of words and of tiles, rows and slices with gaps; plans of large
 // maps; errors of earlier calls; and what is refused.
-#include "kit.h"
+#include "label_check.h"
+#include <math.h>
 #include <threadmap/raster/label3.h>
-#include <threadmap/raster/label_measure.h>
 
-enum { GUARD = 64 };
 enum {
     NOISE,
     SPARSE,
@@ -30,21 +29,14 @@ typedef struct test_case {
     tmap_u64 seed;
 } test_case;
 
-static tmap_u64 random_next(void) {
-    static tmap_u64 state = 1;
-    return kit_below(&state, 1ull << 31);
-}
-
-static tmap_u32 mix(tmap_u64 x) { return (tmap_u32)check_hash(x, 1); }
-
 // ---- masks --------------------------------------------------------------------------------------
 
 static int ball(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
     for (tmap_u64 k = 0; k < 12; ++k) {
-        const tmap_u64 s = c->seed * 64 + k * 5, r = 1 + mix(s) % 9;
-        const tmap_i64 dx = (tmap_i64)x - (tmap_i64)(mix(s + 1) % c->map.width);
-        const tmap_i64 dy = (tmap_i64)y - (tmap_i64)(mix(s + 2) % c->map.height);
-        const tmap_i64 dz = (tmap_i64)z - (tmap_i64)(mix(s + 3) % c->map.depth);
+        const tmap_u64 s = c->seed * 64 + k * 5, r = 1 + label_hash(s) % 9;
+        const tmap_i64 dx = (tmap_i64)x - (tmap_i64)(label_hash(s + 1) % c->map.width);
+        const tmap_i64 dy = (tmap_i64)y - (tmap_i64)(label_hash(s + 2) % c->map.height);
+        const tmap_i64 dz = (tmap_i64)z - (tmap_i64)(label_hash(s + 3) % c->map.depth);
         if (dx * dx + dy * dy + dz * dz <= (tmap_i64)(r * r)) return 1;
     }
     return 0;
@@ -53,7 +45,7 @@ static int ball(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
 // Whether a cell belongs to a component.
 static int cell_in(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
     const tmap_u64 w = c->map.width, h = c->map.height;
-    const tmap_u32 r = mix(c->seed * 1000003 + (z << 42) + (y << 21) + x);
+    const tmap_u32 r = label_hash(c->seed * 1000003 + (z << 42) + (y << 21) + x);
     switch (c->kind) {
     case NOISE: return r % 2;
     case SPARSE: return r % 1000 < 30 + c->seed % 9 * 40;
@@ -76,15 +68,10 @@ static int cell_in(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
     }
 }
 
-static int at_mask(const test_case *c, const void *cells, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
-    const tmap_u64 row = z * c->map.slice + y * c->map.pitch;
-    if (c->map.kind == TMAP_LABEL3_BYTES) return ((const unsigned char *)cells)[row + x] != 0;
-    return (int)(((const tmap_u32 *)cells)[row + x / 32] >> x % 32 & 1);
-}
-
-// A mask whose gaps, and bits beyond rows, are those of other cells.
-static void fill(const test_case *c, void *cells, tmap_u64 bytes) {
-    for (tmap_u64 i = 0; i < bytes; ++i) ((unsigned char *)cells)[i] = (unsigned char)mix(i) | 1;
+// A mask whose gaps, and bits beyond rows, are those of other cells; and its cells as numbers.
+static void fill(const test_case *c, void *cells, tmap_u64 bytes, double *values) {
+    for (tmap_u64 i = 0; i < bytes; ++i)
+        ((unsigned char *)cells)[i] = (unsigned char)label_hash(i) | 1;
     for (tmap_u64 z = 0; z < c->map.depth; ++z)
         for (tmap_u64 y = 0; y < c->map.height; ++y)
             for (tmap_u64 x = 0; x < c->map.width; ++x) {
@@ -93,142 +80,39 @@ static void fill(const test_case *c, void *cells, tmap_u64 bytes) {
                 tmap_u32 *word = (tmap_u32 *)cells + row + x / 32;
                 if (c->map.kind == TMAP_LABEL3_BYTES)
                     ((unsigned char *)cells)[row + x] =
-                        (unsigned char)(in ? 1u << mix(x + y) % 8 : 0);
+                        (unsigned char)(in ? 1u << label_hash(x + y) % 8 : 0);
                 else
                     *word = in ? *word | 1u << x % 32 : *word & ~(1u << x % 32);
+                *values++ = in ? 1 : NAN;
             }
-}
-
-// Labels and shapes by the definition. count: of the volume, or of each image.
-static void reference(const test_case *c, const void *cells, tmap_u64 *labels,
-                      tmap_label_shape *shapes, tmap_u64 *count, tmap_u64 *stack) {
-    const tmap_i64 w = (tmap_i64)c->map.width, h = (tmap_i64)c->map.height;
-    const tmap_i64 d = (tmap_i64)c->map.depth;
-    const int n = c->map.neighbours, images = n == 4 || n == 8;
-    const int most = n == 4 || n == 6 ? 1 : n == 8 || n == 18 ? 2 : 3; // axes that differ
-    tmap_label_shape *s = shapes;
-    memset(labels, 0, (size_t)(w * h * d) * sizeof *labels);
-    *count = 0;
-    for (tmap_i64 first = 0; first < w * h * d; ++first) {
-        const tmap_i64 fx = first % w, fy = first / w % h, fz = first / w / h;
-        tmap_u64 depth = 1, label;
-        if (images && first % (w * h) == 0) count[fz] = 0;
-        if (labels[first] || !at_mask(c, cells, (tmap_u64)fx, (tmap_u64)fy, (tmap_u64)fz)) continue;
-        label = ++count[images ? fz : 0];
-        s->area = 0, s->first = (tmap_u64)first, s->left = s->right = (tmap_u32)fx;
-        s->top = s->bottom = (tmap_u32)fy, s->front = s->back = (tmap_u32)fz;
-        stack[0] = (tmap_u64)first, labels[first] = label;
-        while (depth) {
-            const tmap_i64 at = (tmap_i64)stack[--depth];
-            const tmap_i64 x = at % w, y = at / w % h, z = at / w / h;
-            ++s->area;
-            if (x < s->left) s->left = (tmap_u32)x;
-            if (x > s->right) s->right = (tmap_u32)x;
-            if (y < s->top) s->top = (tmap_u32)y;
-            if (y > s->bottom) s->bottom = (tmap_u32)y;
-            if (z > s->back) s->back = (tmap_u32)z;
-            for (int k = 0; k < 27; ++k) {
-                const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-                const tmap_i64 nx = x + dx, ny = y + dy, nz = z + dz, to = (nz * h + ny) * w + nx;
-                if (abs(dx) + abs(dy) + abs(dz) > most || (images && dz) || nx < 0 || ny < 0 ||
-                    nz < 0 || nx >= w || ny >= h || nz >= d || labels[to] ||
-                    !at_mask(c, cells, (tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz))
-                    continue;
-                labels[to] = label, stack[depth++] = (tmap_u64)to;
-            }
-        }
-        ++s;
-    }
 }
 
 // ---- one case -----------------------------------------------------------------------------------
 
-static int poisoned(const unsigned char *at, unsigned char poison) {
-    for (int i = 0; i < GUARD; ++i)
-        if (at[i] != poison) return 0;
-    return 1;
-}
-
-// Shapes of labels 1 to `components`, of each image; those beyond are left out.
-static void check_shapes(const test_case *c, const tmap_label3_plan *plan, const void *labels,
-                         const tmap_u64 *count, const tmap_label_shape *truth,
-                         tmap_u64 components) {
-    const int images = plan->job.separate;
-    const tmap_u64 parts = images ? c->map.depth : 1, n = parts * components;
-    tmap_label_shape *shapes = (tmap_label_shape *)malloc((n + 1) * sizeof *shapes), *on_device;
-    int wrong = 0, none = 0;
-    CHECK(cudaMalloc((void **)&on_device, (n + 1) * sizeof *shapes));
-    CHECK(cudaMemset(on_device, 0x77, (n + 1) * sizeof *shapes));
-    CHECK(tmap_label_measure(&plan->array, labels, components, on_device, 0));
-    CHECK(cudaMemcpy(shapes, on_device, (n + 1) * sizeof *shapes, cudaMemcpyDeviceToHost));
-    for (tmap_u64 part = 0; part < parts; truth += count[part++])
-        for (tmap_u64 i = 0; i < components; ++i) {
-            const tmap_label_shape *s = shapes + part * components + i;
-            if (i < count[part])
-                wrong += memcmp(s, truth + i, sizeof *s) != 0;
-            else
-                none += s->area != 0;
-        }
-    expect(wrong == 0, "shapes");
-    expect(none == 0, "shapes of no component");
-    expect(shapes[n].area == 0x7777777777777777ull, "beyond the shapes");
-    CHECK(cudaFree(on_device));
-    free(shapes);
+static cudaError_t run(const void *plan, const void *cells, void *workspace, void *labels,
+                       tmap_u64 *count) {
+    return tmap_label3((const tmap_label3_plan *)plan, cells, workspace, labels, count, 0);
 }
 
 static void check(const test_case *c) {
+    const int mark = kit_mark();
+    const tmap_label3_map *m = &c->map;
+    const tmap_u64 bytes = m->slice * m->depth * (m->kind ? 4 : 1);
+    double *values = (double *)kit_host(m->width * m->height * m->depth * sizeof *values);
+    const label_cells cells = {m->width, m->height, m->depth, m->neighbours, values};
+    void *in = kit_host(bytes);
+    tmap_label3_plan plan;
     kit_case(
         "%llu x %llu x %llu, pitch %llu, slice %llu, kind %d, neighbours %d, form %d, cells %d, "
         "seed %llu",
-        c->map.width, c->map.height, c->map.depth, c->map.pitch, c->map.slice, c->map.kind,
-        c->map.neighbours, c->form, c->kind, c->seed);
-    const tmap_u64 cells = c->map.width * c->map.height * c->map.depth, size = c->form ? 8 : 4;
-    const tmap_u64 bytes = c->map.slice * c->map.depth * (c->map.kind ? 4 : 1);
-    const tmap_u64 counts = c->map.neighbours == 4 || c->map.neighbours == 8 ? c->map.depth : 1;
-    char *in = (char *)malloc(bytes), *out = (char *)malloc(cells * size + GUARD);
-    tmap_u64 *labels = (tmap_u64 *)malloc(cells * 8), *stack = (tmap_u64 *)malloc(cells * 8);
-    tmap_label_shape *shapes = (tmap_label_shape *)malloc(cells * sizeof *shapes);
-    tmap_u64 *truth = (tmap_u64 *)malloc(counts * 8), *count, wrong = 0, most = 0, bad = 0;
-    unsigned char guard[GUARD];
-    char *cells_on, *out_on, *work_on, *count_on;
-    tmap_label3_plan plan;
-    count = (tmap_u64 *)malloc(counts * 8 + GUARD);
-    fill(c, in, bytes);
-    reference(c, in, labels, shapes, truth, stack);
-    CHECK(tmap_label3_plan_make(&c->map, c->form, &plan));
-    CHECK(cudaMalloc((void **)&cells_on, bytes));
-    CHECK(cudaMalloc((void **)&out_on, cells * size + GUARD));
-    CHECK(cudaMalloc((void **)&work_on, plan.workspace + GUARD));
-    CHECK(cudaMalloc((void **)&count_on, counts * 8 + GUARD));
-    CHECK(cudaMemcpy(cells_on, in, bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(out_on, 0xa5, cells * size + GUARD));
-    CHECK(cudaMemset(work_on, 0xa5, plan.workspace + GUARD));
-    CHECK(cudaMemset(count_on, 0xa5, counts * 8 + GUARD));
-    CHECK(tmap_label3(&plan, cells_on, work_on, out_on, (tmap_u64 *)count_on, 0));
-    if (c->seed % 4 == 0) // with what the first run has left in the workspace
-        CHECK(tmap_label3(&plan, cells_on, work_on, out_on, (tmap_u64 *)count_on, 0));
-    CHECK(cudaMemcpy(out, out_on, cells * size + GUARD, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(guard, work_on + plan.workspace, GUARD, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(count, count_on, counts * 8 + GUARD, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < cells; ++i)
-        wrong += (c->form ? ((tmap_u64 *)out)[i] : ((tmap_u32 *)out)[i]) != labels[i];
-    for (tmap_u64 i = 0; i < counts; ++i) {
-        bad += count[i] != truth[i];
-        if (truth[i] > most) most = truth[i];
-        if (truth[i] > tmapi_label3_most(&c->map)) ++bad;
-    }
-    expect(bad == 0, "counts");
-    expect(wrong == 0, "labels");
-    expect(poisoned((unsigned char *)out + cells * size, 0xa5), "beyond the labels");
-    expect(poisoned((unsigned char *)(count + counts), 0xa5), "beyond the counts");
-    expect(poisoned(guard, 0xa5), "beyond the workspace");
-    check_shapes(c, &plan, out_on, truth, shapes, most + 1);
-    if (most > 3) check_shapes(c, &plan, out_on, truth, shapes, most - 2);
-    CHECK(cudaFree(cells_on));
-    CHECK(cudaFree(out_on));
-    CHECK(cudaFree(work_on));
-    CHECK(cudaFree(count_on));
-    free(in), free(out), free(labels), free(stack), free(shapes), free(truth), free(count);
+        m->width, m->height, m->depth, m->pitch, m->slice, m->kind, m->neighbours, c->form, c->kind,
+        c->seed);
+    fill(c, in, bytes, values);
+    CHECK(tmap_label3_plan_make(m, c->form, &plan));
+    const label_call call = {in,    bytes, tmapi_label3_most(m), plan.workspace, plan.array,
+                             &plan, run,   c->seed % 4 == 0};
+    label_check(&cells, &call);
+    kit_release(mark);
 }
 
 // A map of this size, whose neighbours and so on are those of number i.
@@ -237,7 +121,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, in
     test_case c;
     c.map.width = width, c.map.height = height, c.map.depth = depth;
     c.map.neighbours = neighbours[i % 5], c.map.kind = i / 5 % 2, c.form = i / 10 % 2;
-    c.kind = kind, c.seed = random_next() % 1000000;
+    c.kind = kind, c.seed = kit_below(&label_random, 1000000);
     c.map.pitch = c.map.kind ? (width + 31) / 32 : width;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (c.map.pitch + 15) / 16 * 16; // words are read at a time
@@ -248,9 +132,10 @@ static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, in
 static void test_random(int maps) {
     for (int i = 0; i < maps; ++i) {
         const int small = i % 3 == 0;
-        const tmap_u64 w = 1 + random_next() % 70, h = 1 + random_next() % (small ? 9 : 40);
-        const test_case c =
-            make(w, h, 1 + random_next() % (small ? 40 : 9), i, (int)(random_next() % KINDS));
+        const tmap_u64 w = 1 + kit_below(&label_random, 70),
+                       h = 1 + kit_below(&label_random, small ? 9 : 40);
+        const test_case c = make(w, h, 1 + kit_below(&label_random, small ? 40 : 9), i,
+                                 (int)kit_below(&label_random, KINDS));
         if (check_turn()) check(&c);
     }
 }
