@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// triangle.h: triangles of pairs and tetrahedra of triples: all their maps, and the engine for
-// pairs of points.
+// triangle.h: triangles of pairs and tetrahedra of triples: all their maps, and the engines for
+// pairs and triples of points.
 //
 // It has no ready kernels: pairwise distances are in triangle/pdist.h.
 #ifndef TMAP_TRIANGLE_H
@@ -14,5 +14,6 @@
 #include "triangle/pairs_select.h"
 #include "triangle/pairs_store.h"
 #include "triangle/simplex.h"
+#include "triangle/triples.h"
 
 #endif

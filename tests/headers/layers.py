@@ -32,7 +32,7 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 ENGINES = paths("launch", "cxx",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
-                "triangle/pairs_select", "triangle/pairs_store",
+                "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "adaptive/ask", "adaptive/ask_plan",
                 "papers/ask_sbr")
 WINGS = paths("fractal", "triangle", "adaptive")
