@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench_pairs: work on all pairs of n points through the library's engine, as a user calls it, and
-// by a thread for each pair or other kernels written by hand, all in one run.
+// bench_pairs: work on all pairs, and on all triples, of n points through the library's engine, as a user calls it, and
+// by a thread for each pair or triple or other kernels written by hand, all in one run.
 //
 // Every variant is verified before it is timed: the engine's result against that of a kernel with
 // another map and another order.
@@ -9,6 +9,7 @@
 #include "pairs_select_work.h"
 #include "pairs_store_work.h"
 #include "pairs_work.h"
+#include "triples_work.h"
 
 static void sweep_size(pairs_sweep *s, tmap_u32 n) {
     s->n = n, s->pairs = tmap_condensed_cells(n), s->count_ms = 0;
@@ -27,14 +28,17 @@ int main(int argc, char **argv) {
     const bench_option options[] = {
         {"--n", "points", "3000,30720,131072", "3000,30720", BENCH_LIST, &s.sizes, 2, 1u << 20},
         {"--radii", "within which pairs are counted, in thousandths of the cube's side",
-         "10,30,97,200,333", "30,97", BENCH_LIST, &s.radii, 1, 1000}};
+         "10,30,97,200,333", "30,97", BENCH_LIST, &s.radii, 1, 1000},
+        {"--triples", "points of triples", "256,1024,4096", "1024", BENCH_LIST, &s.triples, 3,
+         8192}};
     int processors, khz;
-    s.d.name = "pairs", s.d.options = options, s.d.option_count = 2;
+    s.d.name = "pairs", s.d.options = options, s.d.option_count = 3;
     s.d.budget = "60", s.d.quick_budget = "15";
     bench_begin(&s.d, argc, argv);
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
     s.processors = (tmap_u32)processors, s.instructions_a_ms = 128.0 * processors * khz;
     for (int i = 0; i < s.sizes.count; ++i) sweep_size(&s, s.sizes.value[i]);
+    for (int i = 0; i < s.triples.count; ++i) pairs_sweep_triples(&s, s.triples.value[i]);
     return bench_end(&s.d);
 }
