@@ -278,11 +278,11 @@ static __global__ void check_life(job j, tmap_ca_rule rule, tmap_u64 samples, tm
 
 static __global__ void fill_life(job j, tmap_u64 bytes) {
     const tmap_u32 size = j.plan.word.bytes;
-    const tmap_u64 cells = ~0ull >> (64 - j.plan.word.cells);
-    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < bytes / size; i += gridDim.x * 256ull) {
-        const tmap_u64 word = check_hash(i, 9) & check_hash(i, 10) & cells;
-        for (tmap_u32 b = 0; b < size; ++b)
-            ((unsigned char *)j.words[0])[i * size + b] = (unsigned char)(word >> 8 * b);
+    for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < bytes; i += gridDim.x * 256ull) {
+        const int cells = (int)j.plan.word.cells - 8 * (int)(i % size); // from this byte's first on
+        const tmap_u64 bits = check_hash(i, 9) & check_hash(i, 10);
+        ((unsigned char *)j.words[0])[i] =
+            (unsigned char)(bits & (cells >= 8 ? 255u : cells > 0 ? (1u << cells) - 1 : 0u));
     }
 }
 

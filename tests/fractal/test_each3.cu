@@ -250,7 +250,7 @@ static void run_stencil(const scene *s, tmap_u64 *state) {
 static void run_life(const scene *s, int steps, tmap_u64 *state) {
     const tmap_u64 bytes = tmap_compact3_words_bytes(s->f, s->r);
     const tmap_u32 size = tmap_compact3_word_of(s->f, s->r).bytes;
-    const tmap_ca_rule own = {(tmap_u32)kit_random(state) & 0x7fffffe,
+    const tmap_ca_rule own = {(tmap_u32)kit_random(state) & 0x7ffffff,
                               (tmap_u32)kit_random(state) & 0x7ffffff};
     const tmap_u64 which = kit_below(state, 3);
     const tmap_ca_rule rule = which == 0 ? tmap_life3_4555() : which == 1 ? tmap_life3_5766() : own;
@@ -337,7 +337,7 @@ static void run_refusals(void) {
     CHECK(tmap_life3_plan_make(f, 4, &plan));
     REFUSED(tmap_life3(&plan, wide, a, b, 0));
     REFUSED(tmap_life3(&plan, tmap_life3_4555(), a, a, 0));
-    REFUSED(tmap_life3(&plan, tmap_life3_4555(), a + 4, b, 0));
+    REFUSED(tmap_life3(&plan, tmap_life3_4555(), a + 8, b, 0));
     REFUSED(tmap_life3(&plan, tmap_life3_4555(), NULL, b, 0));
     REFUSED(tmap_life3(NULL, tmap_life3_4555(), a, b, 0));
 }

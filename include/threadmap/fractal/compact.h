@@ -80,10 +80,10 @@ typedef struct tmap_compact_word {
     tmap_u32 level, cells, bytes;
 } tmap_compact_word;
 
-// The word for a fractal of k replicas and level r.
-TMAP_FN tmap_compact_word tmapi_compact_word(tmap_u32 k, tmap_u32 r) {
+// The word of 16 to `most` bits for a fractal of k replicas and level r.
+TMAP_FN tmap_compact_word tmapi_compact_word(tmap_u32 k, tmap_u32 r, tmap_u32 most) {
     tmap_compact_word best = {0, 1, 2};
-    for (tmap_u32 bits = 16; bits <= 64; bits *= 2) {
+    for (tmap_u32 bits = 16; bits <= most; bits *= 2) {
         tmap_compact_word word = {0, 1, bits / 8};
         while (word.level < r && k > 1 && word.cells * k <= bits) ++word.level, word.cells *= k;
         if (word.cells * best.bytes >= best.cells * word.bytes) best = word;
@@ -94,7 +94,7 @@ TMAP_FN tmap_compact_word tmapi_compact_word(tmap_u32 k, tmap_u32 r) {
 // Chooses the word for fractal f of level r. At a low level one word holds all cells.
 // Example: gasket, r = 16: 3 levels, 27 cells, 4 bytes.
 TMAP_FN tmap_compact_word tmap_compact_word_of(tmap_nbb f, tmap_u32 r) {
-    return tmapi_compact_word(f.k, r);
+    return tmapi_compact_word(f.k, r, 64);
 }
 
 // The number of words of fractal f of level r. Saturates at 2^64 - 1. Example: gasket, r = 24:

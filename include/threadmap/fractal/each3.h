@@ -25,8 +25,10 @@
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
-// access neighbouring memory. A warp maps the number of a tile to its place, once, and then adds
-// the listed places.
+// access neighbouring memory. A warp takes a part of this list through a line of up to 64 tiles
+// along x, which is the fractal of level h at one (y, z): a word of bits says which of them exist.
+// So a warp goes along whole rows of memory. In compact storage a tile is contiguous, and a line
+// has one tile.
 //
 // Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
 // the threads of a block.
@@ -55,13 +57,14 @@ typedef struct tmap_pitch3 {
 } tmap_pitch3;
 
 // A plan, made for one fractal, level, pitch and kernel. A share of the work is a range of items:
-// parts of `chunk` cells of tiles, in the order of tmap_nbb3_lambda_linear of level r - tile_level;
-// for a stencil, tiles.
+// parts of `chunk` cells of the tiles of a line, line by line; for a stencil, tiles in the order of
+// tmap_nbb3_lambda_linear of level r - tile_level.
 typedef struct tmap_each3_plan {
     tmap_nbb3 f;
     tmap_u32 r;
     tmap_u32 tile_level, cells; // of a tile
-    tmap_u32 chunk, parts;      // cells that a warp takes at a time; their number in a tile
+    tmap_u32 line_level, lines; // of a line of tiles; lines, with empty ones, in a box of this level
+    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; their number
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
@@ -92,6 +95,8 @@ TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
 
 // The widest tile: a place of a tile has 15 bits, and a row of a tile is a word.
 #define TMAPI_EACH3_SIDE 32u
+// The longest line, in tiles.
+#define TMAPI_EACH3_LINE 64u
 
 // Bytes of shared memory for the list of a tile of level m: its places, the bits of each row and
 // where it begins.
@@ -104,12 +109,18 @@ TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m) {
 
 // ---- a plan from facts --------------------------------------------------------------------------
 
-// Sets the tile of a walk: the largest that fits 32 places an axis and 48 KB of shared memory.
+// Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
+// its line, the largest that fits 64 tiles an axis.
 static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE);
     while (tmapi_each3_list_bytes(p->f, p->tile_level) > 48 * 1024) --p->tile_level;
     p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
     p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level);
+    p->line_level = 0;
+    if (p->pitch.row != TMAP_COMPACT)
+        p->line_level = tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_LINE);
+    p->lines = (tmap_u32)(tmap_nbb3_side_y(p->f, p->line_level) *
+                          tmap_nbb3_side_z(p->f, p->line_level));
 }
 
 // Restricts a plan to `count` of its items, from item `first` on: one GPU's share, or one batch.
@@ -131,9 +142,11 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
 // larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// four, at least 256 cells.
+// eight, at least 32 cells.
 static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
-    tmap_u64 tiles = tmap_nbb3_cells(p->f, p->r - p->tile_level), turns;
+    const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
+    const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
+    tmap_u64 turns;
     p->warps = 0;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
@@ -141,12 +154,12 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
-    turns = 4ull * p->warps / tiles + 1; // parts of a tile that give each warp four
+    turns = 8ull * p->warps / lines + 1; // parts of a tile that give each warp eight
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
-    p->chunk = (p->chunk + 255) / 256 * 256;
+    p->chunk = (p->chunk + 31) / 32 * 32;
     p->parts = (p->cells + p->chunk - 1) / p->chunk;
-    p->items = tiles * p->parts;
-    return TMAP_OK;
+    p->items = tmap_mul_saturate(lines, p->parts);
+    return boxes > 0xffffffffull || p->items == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
 // Checks what all plans need, and sets the fractal and its pitch.
@@ -183,7 +196,6 @@ static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
     if (!out || !facts) return TMAP_EINVAL;
     if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
     tmapi_each3_plan_tile(&p);
-    if (tmap_nbb3_cells(f, r - p.tile_level) > 0xffffffffull) return TMAP_ERANGE;
     if ((code = tmapi_each3_plan_block(&p, facts)) != TMAP_OK) return code;
     (void)tmap_each3_plan_share_of(&p, 0, p.items);
     *out = p;
@@ -201,7 +213,7 @@ static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
 // was made. kernel: a __global__ function, cast to const void *.
 // Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb3_check refuses, and a
 // pitch below the width or the plane; cudaErrorInvalidConfiguration for a level whose coordinates
-// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 tiles, and for a
+// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 boxes of lines, and for a
 // kernel whose block does not fit the device; otherwise a CUDA error. *out is written only on
 // success. Cost: some calls of the CUDA runtime, which do not wait for the device.
 // Example: tmap_each3_plan_make(tmap_fractal3_menger(), 6, tight, (const void *)draw, &plan).
@@ -332,38 +344,80 @@ TMAP_DEVICE const unsigned short *tmapi_each3_list(const tmap_each3_plan *plan) 
     return places;
 }
 
-// A tile: its first place, and that place's element; in compact storage the element of its first
-// cell.
+// A tile or a box of lines of tiles: its first place, and that place's element; in compact storage
+// the element of its first cell.
 typedef struct tmapi_each3_tile {
     tmap_xyz corner;
     tmap_u64 at;
 } tmapi_each3_tile;
 
-TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 tile) {
-    const tmap_u32 m = plan->tile_level;
+// The first place of the box of level `level` that has this number.
+TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number,
+                                                 tmap_u32 level) {
     tmapi_each3_tile t;
-    t.corner = tmap_nbb3_lambda_linear(plan->f, tile, plan->r - m);
-    t.corner.x *= tmapi_pow32(plan->f.sx, m);
-    t.corner.y *= tmapi_pow32(plan->f.sy, m);
-    t.corner.z *= tmapi_pow32(plan->f.sz, m);
+    t.corner = tmap_nbb3_lambda_linear(plan->f, number, plan->r - level);
+    t.corner.x *= tmapi_pow32(plan->f.sx, level);
+    t.corner.y *= tmapi_pow32(plan->f.sy, level);
+    t.corner.z *= tmapi_pow32(plan->f.sz, level);
     t.at = plan->offset;
     if (plan->pitch.row == TMAP_COMPACT)
-        t.at += (tmap_u64)tile * plan->cells;
+        t.at += (tmap_u64)number * plan->cells; // level is the tile's
     else
         t.at += t.corner.x + t.corner.y * plan->pitch.row + t.corner.z * plan->pitch.plane;
     return t;
 }
 
-// Cell i of a tile.
-TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                        const unsigned short *places, tmap_u32 i) {
-    const tmap_u32 p = places[i], x = p & 31, y = p >> 5 & 31, z = p >> 10;
-    tmap_cell3 cell = {t->corner.x + x, t->corner.y + y, t->corner.z + z, t->at};
+// Line `line` of a box of lines, as its first tile place; *tiles becomes its tiles, one bit each.
+// Collective for a full warp.
+TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tmap_u32 box,
+                                                 tmap_u32 line, tmap_u64 *tiles) {
+    const tmap_u32 lane = tmap_thread_rank() % 32, m = plan->tile_level, h = plan->line_level;
+    const tmap_u32 high = tmapi_pow32(plan->f.sy, h), z = line / high, y = line - z * high;
+    const tmap_xyz low_half = {lane, y, z}, high_half = {lane + 32, y, z};
+    const tmap_u32 down = y * tmapi_pow32(plan->f.sy, m), deep = z * tmapi_pow32(plan->f.sz, m);
+    tmapi_each3_tile t = tmapi_each3_tile_at(plan, box, m + h);
+    *tiles = __ballot_sync(0xffffffffu, tmap_nbb3_contains(plan->f, low_half, h));
+    *tiles |= (tmap_u64)__ballot_sync(0xffffffffu, tmap_nbb3_contains(plan->f, high_half, h)) << 32;
+    t.corner.y += down, t.corner.z += deep;
+    if (h) t.at += down * plan->pitch.row + deep * plan->pitch.plane;
+    return t;
+}
+
+// A warp's way through a part of a line: tile after tile for 32 cells of the list, then the next
+// 32. i: the lane's cell of a tile. tiles: those that are left. place: the lane's cell in the
+// first tile place.
+typedef struct tmapi_each3_way {
+    tmap_u32 i, stop;
+    tmap_u64 tiles, all;
+    tmap_cell3 place;
+} tmapi_each3_way;
+
+// The lane's place in the first tile place of a line.
+TMAP_DEVICE void tmapi_each3_way_place(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                       const unsigned short *places, tmapi_each3_way *w) {
+    const tmap_u32 p = w->i < w->stop ? places[w->i] : 0, x = p & 31, y = p >> 5 & 31, z = p >> 10;
+    w->place.x = t->corner.x + x, w->place.y = t->corner.y + y, w->place.z = t->corner.z + z;
+    w->place.at = t->at;
     if (plan->pitch.row == TMAP_COMPACT)
-        cell.at += i;
+        w->place.at += w->i;
     else
-        cell.at += x + y * plan->pitch.row + z * plan->pitch.plane;
-    return cell;
+        w->place.at += x + y * plan->pitch.row + z * plan->pitch.plane;
+}
+
+// The lane's next cell; 0 if it has none here. Collective for the warp.
+TMAP_DEVICE int tmapi_each3_way_next(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                     const unsigned short *places, tmap_u32 width,
+                                     tmapi_each3_way *w, tmap_cell3 *cell) {
+    tmap_u32 right;
+    if (!w->tiles) {
+        w->i += 32, w->tiles = w->all;
+        tmapi_each3_way_place(plan, t, places, w);
+    }
+    right = ((tmap_u32)__ffsll((long long)w->tiles) - 1) * width;
+    w->tiles &= w->tiles - 1;
+    *cell = w->place;
+    cell->x += right, cell->at += right;
+    return w->i < w->stop;
 }
 
 // 1 if a plan maker for walks made the plan.
@@ -377,30 +431,38 @@ TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, const char *funct
 TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
     const unsigned short *places = tmapi_each3_list(plan);
     const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank(), lane = rank % 32;
+    const tmap_u32 width = tmapi_pow32(plan->f.sx, plan->tile_level);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * warps;
     tmap_u64 item = plan->first + (tmap_u64)blockIdx.x * warps + rank / 32;
     if (rank / 32 >= warps) return;
     for (; item < end; item += stride) {
-        const tmap_u32 tile = (tmap_u32)(item >> 32 ? item / plan->parts
-                                                    : (tmap_u32)item / plan->parts);
-        const tmap_u32 begin = (tmap_u32)(item - (tmap_u64)tile * plan->parts) * plan->chunk;
-        const tmap_u32 left = plan->cells - begin;
-        const tmap_u32 stop = begin + (left < plan->chunk ? left : plan->chunk);
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
-        for (tmap_u32 i = begin + lane; i - lane < stop; i += 32 * TMAPI_EACH3_BATCH) {
+        const tmap_u64 line = item / plan->parts;
+        const tmap_u32 begin = (tmap_u32)(item - line * plan->parts) * plan->chunk;
+        const tmap_u32 left = plan->cells - begin, box = (tmap_u32)(line / plan->lines);
+        const tmap_u32 steps = ((left < plan->chunk ? left : plan->chunk) + 31) / 32;
+        tmapi_each3_way w;
+        const tmapi_each3_tile t = tmapi_each3_line_at(
+            plan, box, (tmap_u32)(line - (tmap_u64)box * plan->lines), &w.all);
+        const tmap_u32 count = steps * (tmap_u32)__popcll((long long)w.all);
+        if (!count) continue; // an empty line
+        w.i = begin + lane, w.stop = begin + (left < plan->chunk ? left : plan->chunk);
+        w.tiles = w.all;
+        tmapi_each3_way_place(plan, &t, places, &w);
+        for (tmap_u32 n = 0; n < count; n += TMAPI_EACH3_BATCH) {
             tmapi_value value[TMAPI_EACH3_BATCH];
+            tmapi_each3_way ahead = w;
+            tmap_cell3 cell;
             if (calls.read) {
 #pragma unroll
                 for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                    if (i + 32 * j < stop)
-                        calls.read(calls.job, tmapi_each3_cell(plan, &t, places, i + 32 * j),
-                                   &value[j]);
+                    if (n + j < count &&
+                        tmapi_each3_way_next(plan, &t, places, width, &ahead, &cell))
+                        calls.read(calls.job, cell, &value[j]);
                 __syncwarp(); // keeps reads and uses apart
             }
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                if (i + 32 * j < stop) {
-                    const tmap_cell3 cell = tmapi_each3_cell(plan, &t, places, i + 32 * j);
+                if (n + j < count && tmapi_each3_way_next(plan, &t, places, width, &w, &cell)) {
                     if (calls.visit)
                         calls.visit(calls.job, cell);
                     else

@@ -38,12 +38,11 @@ TMAP_FN tmap_ca_rule tmap_life3_5766(void) { return tmap_life3_bays(5, 7, 6, 6);
 
 #if TMAP_CUDA
 
-// A rule as masks of a word, and the cells of a word.
+// A rule as masks of a word.
 typedef struct tmapi_life3 {
     const void *in;
     void *out;
     tmap_u32 born[TMAP_AROUND3], survive[TMAP_AROUND3];
-    tmap_u64 cells;
 } tmapi_life3;
 
 // The sum of three words, bit by bit; *carry has twice the weight.
@@ -87,55 +86,55 @@ TMAP_DEVICE tmap_u32 tmapi_life3_next(const tmap_u32 *place, const tmapi_life3 *
 
 #if !TMAP_NVRTC
 
-// The rule and the kernel for words of one type.
-#define TMAPI_LIFE3_KERNEL(size, type) \
+// The rule and the kernel for slices of one type, of `size` bytes and `parts` words of 32 bits.
+#define TMAPI_LIFE3_KERNEL(size, type, parts) \
     TMAP_DEVICE void tmapi_life3_rule_##size(void *job, tmap_cell3 cell, tmap_u32 around, \
                                              const void *places, void *next) { \
-        const tmapi_life3 *j = (const tmapi_life3 *)job; \
-        tmap_u32 low[TMAP_AROUND3], high[TMAP_AROUND3]; \
-        tmap_u64 now; \
+        const type *slice = (const type *)places; \
         (void)cell, (void)around; \
-        for (int i = 0; i < TMAP_AROUND3; ++i) { \
-            const tmap_u64 word = ((const type *)places)[i]; \
-            low[i] = (tmap_u32)word, high[i] = (tmap_u32)(word >> 32); \
+        for (int w = 0; w < parts; ++w) { \
+            tmap_u32 place[TMAP_AROUND3]; \
+            for (int i = 0; i < TMAP_AROUND3; ++i) place[i] = slice[i * parts + w]; \
+            ((type *)next)[w] = (type)tmapi_life3_next(place, (const tmapi_life3 *)job); \
         } \
-        now = tmapi_life3_next(low, j); \
-        if (size == 8) now |= (tmap_u64)tmapi_life3_next(high, j) << 32; \
-        *(type *)next = (type)(now & j->cells); \
     } \
     static __global__ void __launch_bounds__(512, 1) \
         tmapi_life3_kernel_##size(tmap_each3_plan plan, tmapi_life3 job) { \
         const tmap_array in = {job.in, size}; \
         tmap_each3_words(&plan, in, tmapi_life3_rule_##size, job.out, &job); \
     }
-TMAPI_LIFE3_KERNEL(2, unsigned short)
-TMAPI_LIFE3_KERNEL(4, tmap_u32)
-TMAPI_LIFE3_KERNEL(8, tmap_u64)
+TMAPI_LIFE3_KERNEL(2, unsigned short, 1)
+TMAPI_LIFE3_KERNEL(4, tmap_u32, 1)
+TMAPI_LIFE3_KERNEL(8, tmap_u32, 2)
+TMAPI_LIFE3_KERNEL(16, tmap_u32, 4)
 #undef TMAPI_LIFE3_KERNEL
 
-static inline const void *tmapi_life3_kernel(tmap_u32 bytes) {
-    return bytes == 2   ? (const void *)tmapi_life3_kernel_2
-           : bytes == 4 ? (const void *)tmapi_life3_kernel_4
-                        : (const void *)tmapi_life3_kernel_8;
+static inline const void *tmapi_life3_kernel(tmap_compact_word word) {
+    switch (tmap_compact3_slice(word)) {
+    case 2: return (const void *)tmapi_life3_kernel_2;
+    case 4: return (const void *)tmapi_life3_kernel_4;
+    case 8: return (const void *)tmapi_life3_kernel_8;
+    default: return (const void *)tmapi_life3_kernel_16;
+    }
 }
 
 // Makes a plan for tmap_life3, for fractal f of level r. See tmap_each3_plan_make for errors.
 static inline cudaError_t tmap_life3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_each3_plan *out) {
     if (tmap_nbb3_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    return tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r).bytes),
+    return tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)),
                                       out);
 }
 
 // Computes one step: out = rule(in) for every cell of the plan's share. in, out:
-// tmap_compact3_words_bytes(f, r) bytes each in device memory, at multiples of 8, not overlapping.
+// tmap_compact3_words_bytes(f, r) bytes each in device memory, at multiples of 16, not overlapping.
 // Idle bits of `in` are 0; the step leaves those of `out` 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states, a plan of another
 // maker, and a rule with more than 27 bits; otherwise the launch's own error.
 static inline cudaError_t tmap_life3(const tmap_each3_plan *plan, tmap_ca_rule rule, const void *in,
                                      void *out, cudaStream_t stream) {
     tmapi_life3 job;
-    if (!plan || !in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % 8 ||
-        !plan->word.bytes || plan->kernel != tmapi_life3_kernel(plan->word.bytes) ||
+    if (!plan || !in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % 16 ||
+        !plan->word.bytes || plan->kernel != tmapi_life3_kernel(plan->word) ||
         (rule.born | rule.survive) >> TMAP_AROUND3)
         return cudaErrorInvalidValue;
     job.in = in, job.out = out;
@@ -143,7 +142,6 @@ static inline cudaError_t tmap_life3(const tmap_each3_plan *plan, tmap_ca_rule r
         job.born[n] = 0u - (rule.born >> n & 1);
         job.survive[n] = 0u - (rule.survive >> n & 1);
     }
-    job.cells = ~0ull >> (64 - plan->word.cells);
     return tmap_each3_launch(plan, &job, stream);
 }
 

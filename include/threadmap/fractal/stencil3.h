@@ -88,11 +88,19 @@ TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tm
 //
 // As in two dimensions (compact.h): the top levels of the fractal are the bits of a word. A fractal
 // of level r is k^j copies (sheets) of one of level r - j, and bit b of word i is cell i of sheet b.
+// A word has 2, 4, 8, 16, 32 or 64 bytes, whichever leaves the smallest part idle, and the largest
+// of several; idle bits are 0. Bit b is bit b % 8 of byte b / 8.
 
-// Chooses the word for fractal f of level r, of 16, 32 or 64 bits.
-// Example: tetrahedron, r = 18: 3 levels, 64 cells, 8 bytes; sponge: 1 level, 20 cells, 4 bytes.
+// Chooses the word for fractal f of level r. At a low level one word holds all cells.
+// Example: tetrahedron, r = 18: 4 levels, 256 cells, 32 bytes; sponge: 2 levels, 400 cells, 64
+// bytes.
 TMAP_FN tmap_compact_word tmap_compact3_word_of(tmap_nbb3 f, tmap_u32 r) {
-    return tmapi_compact_word(f.k, r);
+    return tmapi_compact_word(f.k, r, 512);
+}
+
+// The bytes that a rule gets of a word at a time: a slice of 16 bytes, or all of a smaller one.
+TMAP_FN tmap_u32 tmap_compact3_slice(tmap_compact_word word) {
+    return word.bytes < 16 ? word.bytes : 16;
 }
 
 // The number of words of fractal f of level r. Saturates at 2^64 - 1.
@@ -117,25 +125,27 @@ TMAP_FN void tmap_compact3_bit(tmap_nbb3 f, tmap_u32 r, tmap_u64 i, tmap_u64 *wo
 // The most cells in a tile: an entry of the table has nine bits for a cell.
 #define TMAPI_STENCIL3_CELLS 512u
 
-// What a block knows of a tile's surroundings: for each of 27 tiles its first element and, in `to`,
-// the sheet that holds it (TMAP_HERE3: the same). is: bit n: tile n exists. corner: the tile's
-// first place.
+// What a block knows of a tile's surroundings: for each of 27 tiles its first element, and the sheet
+// that holds it (TMAP_HERE3: the same). at: the tile's own first element. corner: its first place.
+// is, other: bit n: tile n exists; it is in another sheet.
 typedef struct tmapi_stencil3_tile {
-    tmap_u64 at[TMAP_AROUND3];
+    const unsigned char *from[TMAP_AROUND3];
+    tmap_u64 at;
     tmap_xyz corner;
-    tmap_u32 is;
-    unsigned char to[TMAP_AROUND3 + 1];
+    tmap_u32 is, other;
+    unsigned char sheet[TMAP_AROUND3 + 1];
 } tmapi_stencil3_tile;
 
 // Byte offsets in a block's shared memory. First two buffers of tiles. From `places` on the place
 // of each cell of a tile, from `near` on 27 entries for each: the cell of the neighbour | its tile
-// << 10. From `turns` on, for each sheet, the sheets around it.
+// << 10. From `turns` on, for each of 27 directions, the sheet beside each sheet.
 typedef struct tmapi_stencil3_shared {
     tmap_u32 places, near, turns, bytes;
 } tmapi_stencil3_shared;
 
-// No tile: its bit of `is` is 0.
-#define TMAPI_STENCIL3_NONE 31u
+// No tile: its bit of `is` is 0. No sheet.
+#define TMAPI_STENCIL3_NONE     31u
+#define TMAPI_STENCIL3_NO_SHEET 0xffffu
 
 TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 tiles,
                                                        tmap_compact_word word) {
@@ -143,29 +153,32 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 
     s.places = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
     s.near = s.places + (2 * cells + 3) / 4 * 4;
     s.turns = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
-    s.bytes = s.turns + (word.bytes ? (TMAP_AROUND3 * word.cells + 3) / 4 * 4 : 0);
+    s.bytes = s.turns + (word.bytes ? (2 * TMAP_AROUND3 * word.cells + 3) / 4 * 4 : 0);
     return s;
 }
 
 #if !TMAP_NVRTC
 
-// Chooses the number of tiles side by side that gives the most resident cells; ties go to the
-// smaller block, because the threads of a block wait for each other.
-static inline int tmapi_stencil3_plan_block(tmap_each3_plan *plan, const tmap_facts *facts) {
-    tmap_each3_plan p = *plan;
-    tmap_u32 best = 0;
-    for (p.chunk = 1; p.chunk * p.cells <= 1024; ++p.chunk) {
-        tmap_u32 resident;
-        p.block = (p.chunk * p.cells + 31) / 32 * 32;
-        p.shared = tmapi_stencil3_shared_at(p.cells, p.chunk, p.word).bytes;
-        resident = tmap_resident_blocks(facts, p.block, p.shared);
-        if (!resident) break; // larger ones do not fit either
-        if (resident * p.chunk * p.cells <= best) continue;
-        best = resident * p.chunk * p.cells;
-        p.warps = resident * (p.block / 32) * facts->device.processors;
-        *plan = p;
+// Chooses a block of about 512 threads, or fewer where few tiles or registers are left: of 512, 256,
+// ... 32 threads the most resident ones. A block has so many tiles side by side that its threads
+// take two or more cells or slices each, but no more than give each block of the device one step.
+static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
+    const tmap_u32 slices = p->word.bytes > 16 ? p->word.bytes / 16 : 1;
+    tmap_u64 tiles;
+    p->warps = 0;
+    for (tmap_u32 block = 512; block >= 32; block /= 2) {
+        const tmap_u32 chunk = 2 * block / (p->cells * slices) + 1;
+        const tmap_u32 shared = tmapi_stencil3_shared_at(p->cells, chunk, p->word).bytes;
+        const tmap_u32 warps = tmap_resident_blocks(facts, block, shared) * (block / 32);
+        if (warps * facts->device.processors <= p->warps) continue;
+        p->block = block, p->chunk = chunk, p->shared = shared;
+        p->warps = warps * facts->device.processors;
     }
-    return best ? TMAP_OK : TMAP_ERANGE;
+    if (!p->warps) return TMAP_ERANGE;
+    tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
+    if (p->chunk > tiles) p->chunk = (tmap_u32)tiles;
+    p->shared = tmapi_stencil3_shared_at(p->cells, p->chunk, p->word).bytes;
+    return TMAP_OK;
 }
 
 static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch, int words,
@@ -175,7 +188,7 @@ static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
     if (!out || !facts) return TMAP_EINVAL;
     if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
     if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
-    p.stencil = 1, p.parts = 1;
+    p.stencil = 1, p.parts = p.lines = 1, p.line_level = 0;
     p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE);
     while (tmap_nbb3_cells(f, p.tile_level) > TMAPI_STENCIL3_CELLS) --p.tile_level;
     p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
@@ -252,7 +265,8 @@ typedef struct tmapi_stencil3 {
     tmap_u32 size;
     tmap_each3_rule rule;
     void *job;
-    int words; // 1: elements are words with one bit per sheet
+    int words;       // 1: elements are words with one bit per sheet
+    tmap_u32 slices; // of a word; 1 for other elements
 } tmapi_stencil3;
 
 typedef struct tmapi_stencil3_values {
@@ -282,60 +296,83 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
         const tmap_u32 n = i / plan->word.cells;
         const tmap_compact3_place p =
             tmap_compact3_beside(plan->f, i - n * plan->word.cells, plan->word.level, n);
-        shared[s.turns + i] = (unsigned char)(p.none || p.to != TMAP_HERE3 ? 0xff : p.index);
+        ((unsigned short *)(shared + s.turns))[i] = (unsigned short)(
+            p.none || p.to != TMAP_HERE3 ? TMAPI_STENCIL3_NO_SHEET : p.index);
     }
 }
 
 // Finds what surrounds tile number `tile`. Collective for a warp.
-TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, int words, tmap_u32 tile,
-                                       tmapi_stencil3_tile *to) {
+TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                       tmap_u32 tile, tmapi_stencil3_tile *to) {
     const tmap_u32 lane = tmap_thread_rank() % 32, m = plan->tile_level;
+    const tmap_u32 bytes = s->size * s->slices;
     tmap_compact3_place p = {0, TMAP_HERE3, 1};
-    tmap_u32 is;
+    tmap_u32 is, other;
     if (lane < TMAP_AROUND3) p = tmap_compact3_beside(plan->f, tile, plan->r - m, lane);
-    if (!words && p.to != TMAP_HERE3) p.none = 1;
+    if (!s->words && p.to != TMAP_HERE3) p.none = 1;
     is = __ballot_sync(0xffffffffu, !p.none);
+    other = __ballot_sync(0xffffffffu, p.to != TMAP_HERE3);
     if (lane < TMAP_AROUND3) {
-        to->at[lane] = plan->offset + (tmap_u64)p.index * plan->cells;
-        to->to[lane] = (unsigned char)p.to;
+        to->from[lane] = s->in + (plan->offset + (tmap_u64)p.index * plan->cells) * bytes;
+        to->sheet[lane] = (unsigned char)p.to;
     }
     if (lane == TMAP_HERE3) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
-        to->corner = t.corner, to->is = is;
-        to->at[lane] = t.at; // in a volume that of the tile's first place
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, m);
+        to->corner = t.corner, to->is = is, to->other = other, to->at = t.at;
     }
 }
 
 // Finds the surroundings of the `chunk` tiles from `first` on, a warp at a time for each.
-TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, int words, tmap_u64 first,
-                                     tmapi_stencil3_tile *tiles) {
+TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                     tmap_u64 first, tmapi_stencil3_tile *tiles) {
     const tmap_u32 warp = tmap_thread_rank() / 32, warps = tmapi_fold_warps();
     const tmap_u64 end = plan->first + plan->count;
     TMAPI_NO_UNROLL
     for (tmap_u32 v = warp; v < plan->chunk && first + v < end && warp < warps; v += warps)
-        tmapi_stencil3_around(plan, words, (tmap_u32)(first + v), &tiles[v]);
+        tmapi_stencil3_around(plan, s, (tmap_u32)(first + v), &tiles[v]);
 }
 
-// Reorders the bits of a word of another sheet: bit i becomes that of sheet turns[i].
-TMAPI_DEVICE_CALL tmap_u64 tmapi_stencil3_turn(const unsigned char *turns, tmap_u32 sheets,
-                                               tmap_u64 word) {
-    tmap_u64 turned = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < sheets; ++i)
-        if (turns[i] != 0xff) turned |= (word >> turns[i] & 1) << i;
-    return turned;
+// The bits of a slice of a word of another sheet, reordered: bit i of the slice becomes the word's
+// bit turns[i], 0 where there is none. sheets: those from the slice's first bit on.
+TMAP_DEVICE void tmapi_stencil3_turn(const unsigned short *turns, int sheets,
+                                     const unsigned char *word, tmap_u32 size, void *slice) {
+    tmap_u32 turned[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (tmap_u32 w = 0; w < 4; ++w) {
+        if (4 * w >= size) break;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 b = 0; b < 32 && (int)(32 * w + b) < sheets && b < 8 * size; ++b) {
+            const tmap_u32 from = turns[32 * w + b];
+            if (from != TMAPI_STENCIL3_NO_SHEET)
+                turned[w] |= (tmap_u32)(word[from / 8] >> from % 8 & 1) << b;
+        }
+    }
+    tmapi_value_copy(slice, turned, size);
 }
 
-// Applies the rule to cell i of a tile.
+// Clears the bits of a slice past the first `sheets`.
+TMAP_DEVICE void tmapi_stencil3_clear(void *slice, tmap_u32 size, int sheets) {
+    tmap_u32 bits[4] = {0, 0, 0, 0};
+    tmapi_value_copy(bits, slice, size);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        const int left = sheets - 32 * w;
+        bits[w] &= left >= 32 ? 0xffffffffu : left > 0 ? (1u << left) - 1 : 0;
+    }
+    tmapi_value_copy(slice, bits, size);
+}
+
+// Applies the rule to a slice of cell i of a tile.
 TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                      const tmapi_stencil3_tile *tile, tmap_u32 i,
+                                      const tmapi_stencil3_tile *tile, tmap_u32 i, tmap_u32 slice,
                                       const unsigned char *shared) {
     const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
     const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
     const int compact = plan->pitch.row == TMAP_COMPACT;
-    const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i];
+    const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
+    const tmap_u32 bytes = s->size * s->slices, other = s->words ? tile->other : 0;
     tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
-                       tile->corner.z + (p >> 10), tile->at[TMAP_HERE3]};
+                       tile->corner.z + (p >> 10), tile->at};
     tmap_u32 around = 0;
     tmapi_stencil3_values values;
     tmapi_value next;
@@ -346,44 +383,51 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
 #pragma unroll
     for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
         const tmap_u32 entry = near[n * plan->cells], to = entry >> 10;
-        const tmap_u32 is = tile->is >> to & 1;
+        const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
+        const unsigned char *from =
+            s->in + (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
+                     (dz - 1) * plan->pitch.plane) * s->size;
         unsigned char *value = values.bytes + n * s->size;
-        around |= is << n;
+        around |= (is >> to & 1) << n;
+        if (compact && is >> to & 1) from = tile->from[to] + (entry & 0x3ff) * bytes;
         tmapi_value_zero(value, s->size);
-        if (is) {
-            const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
-            tmap_u64 from = cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
-                            (dz - 1) * plan->pitch.plane;
-            if (compact) from = tile->at[to] + (entry & 0x3ff);
-            tmapi_value_copy(value, s->in + from * s->size, s->size);
-            if (s->words && tile->to[to] != TMAP_HERE3) {
-                tmap_u64 held = 0;
-                tmapi_value_copy(&held, value, s->size);
-                held = tmapi_stencil3_turn(shared + at.turns + tile->to[to] * plan->word.cells,
-                                           plan->word.cells, held);
-                tmapi_value_copy(value, &held, s->size);
-            }
+        if (is >> to & 1) {
+            if (other >> to & 1)
+                tmapi_stencil3_turn((const unsigned short *)(shared + at.turns) +
+                                        tile->sheet[to] * plan->word.cells + 8 * s->size * slice,
+                                    (int)(plan->word.cells - 8 * s->size * slice), from, s->size, value);
+            else
+                tmapi_value_copy(value, from + slice * s->size, s->size);
         }
     }
     s->rule(s->job, cell, around, &values, &next);
-    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
+    if (s->words)
+        tmapi_stencil3_clear(&next, s->size, (int)(plan->word.cells - 8 * s->size * slice));
+    tmapi_value_copy(s->out + cell.at * bytes + slice * s->size, &next, s->size);
 }
 
-TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
+TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared;
-    const tmap_u32 own = tmap_thread_rank() / plan->cells; // the thread's tile
-    const tmap_u32 i = tmap_thread_rank() - own * plan->cells;
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->chunk;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->chunk;
+    s->slices = s->size == 16 && s->words ? plan->word.bytes / 16 : 1;
     tmapi_stencil3_tables(plan, s->words, shared);
-    tmapi_stencil3_step(plan, s->words, first, tiles);
+    tmapi_stencil3_step(plan, s, first, tiles);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
-        tmapi_stencil3_step(plan, s->words, first + stride, tiles + (turn ^ 1) * plan->chunk);
-        if (own < plan->chunk && first + own < end)
-            tmapi_stencil3_apply(plan, s, &tiles[turn * plan->chunk + own], i, shared);
+        const tmap_u64 left = end - first;
+        const tmap_u32 some = left < plan->chunk ? (tmap_u32)left : plan->chunk;
+        const tmap_u32 of_tile = plan->cells * s->slices;
+        tmapi_stencil3_step(plan, s, first + stride, tiles + (turn ^ 1) * plan->chunk);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = tmap_thread_rank(); i < some * of_tile; i += threads) {
+            const tmap_u32 tile = i / of_tile, cell = (i - tile * of_tile) / s->slices;
+            tmapi_stencil3_apply(plan, s, &tiles[turn * plan->chunk + tile], cell,
+                                 i - tile * of_tile - cell * s->slices, shared);
+        }
         __syncthreads();
     }
 }
@@ -393,8 +437,7 @@ TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in,
                                      const char *function) {
     const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
                      plan->stencil && (plan->word.bytes != 0) == words &&
-                     (!words || plan->word.bytes == in.size) &&
-                     blockDim.x * blockDim.y * blockDim.z >= plan->block;
+                     (!words || tmap_compact3_slice(plan->word) == in.size);
     return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan") &&
            TMAPI_CHECK(tmapi_value_size_fits(in.size, 0), function,
                        "elements do not have 1, 2, 4, 8 or 16 bytes");
@@ -409,18 +452,19 @@ TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in,
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
-    const tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule,
-                              job, 0};
+    tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0,
+                        1};
     if (tmapi_stencil3_check(plan, in, 0, "tmap_each3_stencil")) tmapi_stencil3_run(plan, &s);
 }
 
-// tmap_each3_stencil for words with one bit per cell, in.size = plan->word.bytes. cell is that of
-// sheet 0. Bit b of place n is the neighbour of the word's cell in sheet b, 0 where there is none;
-// idle bits are 0. The rule leaves idle bits of *next 0.
+// tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word). The
+// rule gets a slice at a time, the same sheets at 27 places; a bit of place n is the neighbour of
+// the cell in that sheet, 0 where there is none. cell is that of sheet 0. The engine clears idle
+// bits of *next.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {
-    const tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule,
-                              job, 1};
+    tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1,
+                        1};
     if (tmapi_stencil3_check(plan, in, 1, "tmap_each3_words")) tmapi_stencil3_run(plan, &s);
 }
 
