@@ -22,11 +22,6 @@
 
 #include "../core.h"
 
-// A triple of numbers along three axes: part numbers, or elements.
-typedef struct tmap_xyz {
-    tmap_u32 x, y, z;
-} tmap_xyz;
-
 // ---- boundaries along one axis ------------------------------------------------------------------
 
 // First element of part i, floor(n i / parts); i = parts gives n. Range: n: any. parts: 1 to 2^32;
