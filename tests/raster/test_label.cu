@@ -211,7 +211,7 @@ static void test_plan_of(void) {
                        (a.workspace == b.workspace && a.blocks == b.blocks &&
                         a.threads == b.threads && a.shared == b.shared &&
                         a.job.rows == b.job.rows && a.job.nodes == b.job.nodes &&
-                        a.job.slots == b.job.slots && a.job.counts == b.job.counts),
+                        a.job.slots == b.job.slots && a.job.scan.counts == b.job.scan.counts),
                    "the plan for the device is another one");
             expect(tmap_label_plan_of(&large, 1, &facts, &b) == TMAP_ERANGE, "a large map");
             expect(tmap_label_plan_of(&map, 0, NULL, &b) == TMAP_EINVAL, "no facts");

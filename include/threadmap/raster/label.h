@@ -47,6 +47,7 @@
 
 // The argument of the kernels.
 typedef struct tmapi_label_job {
+    tmapi_label_scan scan; // counts of first cells in each row of a block, row by row over the map
     const void *cells;
     tmap_u64 width, height, pitch;
     int type, eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
@@ -55,19 +56,14 @@ typedef struct tmapi_label_job {
     tmap_u32 rows, slots;                      // of a block; of a row
     tmap_u32 shift;                            // bits of a component's number in its row
     tmap_u32 nodes;                            // of a block, at most
-    tmap_u64 words, counts;                    // of a row of bits; by * rows * bx
+    tmap_u64 words;                            // of a row of bits
     tmap_u32 *in, *starts; // a bit a cell: it belongs to a component; it starts a run of values
-    tmap_u32 *count;       // first cells in each row of a block, row by row over the map; then the
-                           // sum of the previous ones in the chunk
-    tmap_u64 *chunk;       // first cells before a chunk
     tmap_u32 *used;        // nodes of a block
     tmap_u32 *parent;      // of a node: a node of the same component
     tmap_u64 *key;         // of a node: row, block and number in the row of its first cell
     unsigned short *edge;  // components of the first and the last cell of a block's row
-    tmap_u64 *counter;     // of blocks that have finished `sum`
     void *labels;          // until the last kernel the slots of a row are stored in its labels
     void *node_label;      // labels of nodes
-    tmap_u64 *found;       // the number of components, for the user
 } tmapi_label_job;
 
 // A plan, made by tmap_label_plan_make. workspace: bytes that tmap_label needs.
@@ -117,20 +113,17 @@ TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
 TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
     const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
-    const tmap_u64 chunks = (job->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
     tmap_u64 end = 0;
     job->in = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
     job->starts = job->in;
     if (job->type != TMAP_RASTER_MASK)
         job->starts = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
-    job->count = (tmap_u32 *)(w + tmapi_raster_part(&end, job->counts * 4));
-    job->chunk = (tmap_u64 *)(w + tmapi_raster_part(&end, chunks * 8));
+    tmapi_label_scan_divide(&job->scan, w, &end);
     job->used = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * 4));
     job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, nodes * 4));
     job->key = (tmap_u64 *)(w + tmapi_raster_part(&end, nodes * 8));
     job->edge = (unsigned short *)(w + tmapi_raster_part(&end, rows * job->bx * 4));
     job->node_label = (void *)(w + tmapi_raster_part(&end, nodes * (job->wide ? 8 : 4)));
-    job->counter = (tmap_u64 *)(w + tmapi_raster_part(&end, 8));
     return end;
 }
 
@@ -154,7 +147,7 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     p.map = *map, p.shared = facts->device.block_shared;
     p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
     p.array.form = form, p.array.images = 0;
-    job->cells = 0, job->labels = 0, job->found = 0;
+    job->cells = 0, job->labels = 0;
     job->width = map->width, job->height = map->height, job->pitch = map->pitch;
     job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
     job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
@@ -170,7 +163,7 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
     if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
     job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
-    job->counts = job->by * job->rows * job->bx;
+    job->scan.counts = job->by * job->rows * job->bx;
     if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull) return TMAP_ERANGE;
     p.blocks = (tmap_u32)(job->bx * job->by);
     p.workspace = tmapi_label_divide(job, 0);
@@ -716,12 +709,12 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         }
         roots[r] = bits, more[r] = end;
         inside = tmap_warp_sum_shuffle(tmap_warp_full(), inside);
-        if (lane == 0) job->count[(y0 + r) * job->bx + column] = inside;
+        if (lane == 0) job->scan.count[(y0 + r) * job->bx + column] = inside;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         job->used[block] = s->nodes;
-        if (block == 0) *job->counter = 0;
+        if (block == 0) *job->scan.counter = 0;
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
@@ -907,21 +900,16 @@ static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_lab
         while ((up = p[root]) != root) root = up;
         job.parent[node] = root;
         if (root == node)
-            atomicAdd(job.count + (job.key[node] >> 32) * job.bx + block % job.bx, 1u);
+            atomicAdd(job.scan.count + (job.key[node] >> 32) * job.bx + block % job.bx, 1u);
     }
 }
 
 // ---- sum, name: labels of rows and of nodes -----------------------------------------------------
 
-static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
-    tmapi_label_sum_kernel(tmapi_label_job job) {
-    tmapi_label_sum(&job.count, &job.counts, &job.chunk, &job.counter, &job.found);
-}
-
 // Number of components with first cells before those of a block's row.
-TMAP_DEVICE tmap_u64 tmapi_label_before(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column) {
-    const tmap_u64 at = y * job->bx + column;
-    return job->chunk[at / TMAPI_LABEL_CHUNK] + job->count[at];
+TMAP_DEVICE tmap_u64 tmapi_label_before_row(const tmapi_label_job *job, tmap_u64 y,
+                                            tmap_u32 column) {
+    return tmapi_label_before(&job->scan, y * job->bx + column);
 }
 
 // Position of a node's number in its row, among the bits of the block.
@@ -960,7 +948,7 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
         if (job.parent[node] != node) continue;
         key = job.key[node], at = tmapi_label_place(&job, key, a.y);
         first = at >> job.shift << job.shift;
-        label = tmapi_label_before(&job, key >> 32, a.column) + (at - first) + 1;
+        label = tmapi_label_before_row(&job, key >> 32, a.column) + (at - first) + 1;
         label -= tmapi_raster_count(dead[at / 32] & ((1u << at % 32) - 1));
         for (first /= 32; first < at / 32; ++first) label -= tmapi_raster_count(dead[first]);
         tmapi_label_put(job.node_label, node, label, job.wide);
@@ -1004,7 +992,7 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
         tmapi_label_put(room->nodes, i, tmapi_label_get(job->node_label, root, wide), wide);
     }
     for (tmap_u32 r = threadIdx.x; r < job->rows && a.y + r < job->height; r += blockDim.x) {
-        tmap_u64 label = tmapi_label_before(job, a.y + r, a.column) + 1;
+        tmap_u64 label = tmapi_label_before_row(job, a.y + r, a.column) + 1;
         for (tmap_u32 k = 0; k < parts; ++k) {
             tmapi_label_put(room->base, r * parts + k, label, wide);
             label += 32 - tmapi_raster_count(room->dead[r * parts + k]);
@@ -1132,7 +1120,7 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
         return cudaErrorInvalidValue;
     job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);
-    job.cells = cells, job.labels = labels, job.found = count;
+    job.cells = cells, job.labels = labels, job.scan.total = count;
     warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
     while (tmapi_label_write_bytes(&job, warps) > plan->shared && warps > 1) warps /= 2;
     const tmap_u64 blocks = plan->blocks;
@@ -1142,8 +1130,7 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
          {blocks, plan->threads, tmapi_label_local_bytes(job.rows * job.slots)}},
         {(const void *)tmapi_label_unite_kernel, {blocks, TMAPI_LABEL_UNITE_WARPS * 32, 0}},
         {(const void *)tmapi_label_roots_kernel, {blocks, 128, 0}},
-        {(const void *)tmapi_label_sum_kernel,
-         {(job.counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
+        tmapi_label_sum_step(&job.scan),
         {(const void *)tmapi_label_name_kernel, {blocks, 128, 0}},
         {job.wide ? (const void *)tmapi_label_write_wide_kernel
                   : (const void *)tmapi_label_write_kernel,

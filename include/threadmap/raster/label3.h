@@ -54,6 +54,7 @@ typedef struct tmap_label3_map {
 
 // The argument of the kernels. A word is 32 columns of a group; a tile is a box of words.
 typedef struct tmapi_label3_job {
+    tmapi_label_scan scan; // counts of first cells in each word of bits
     const void *cells;
     tmap_u64 pitch, slice; // of cells
     tmap_u32 width, height, depth;
@@ -67,13 +68,9 @@ typedef struct tmapi_label3_job {
     tmap_u32 lx, ly, lz; // log2 of a tile's extents in them
     tmap_u32 tx, ty;     // tiles along x and y
     tmap_u32 tiles, rows;
-    tmap_u32 *bits;    // of a word: those of the rows of its group
-    tmap_u32 *parent;  // of run k of word w of a tile: (16 tile + k) 512 + w
-    tmap_u32 *first;   // a bit a cell: the first one of its component
-    tmap_u32 *count;   // first cells in the previous words of the chunk
-    tmap_u64 *chunk;   // first cells before a chunk of TMAPI_LABEL_CHUNK words
-    tmap_u64 *counter; // of blocks that have finished `sum`
-    tmap_u64 *total;   // components of a batch
+    tmap_u32 *bits;   // of a word: those of the rows of its group
+    tmap_u32 *parent; // of run k of word w of a tile: (16 tile + k) 512 + w
+    tmap_u32 *first;  // a bit a cell: the first one of its component
     void *labels;
     tmap_u64 *found; // the number of components of the volume or of each image, for the user
 } tmapi_label3_job;
@@ -98,15 +95,10 @@ TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
 
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
 TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
-    const tmap_u64 words = (tmap_u64)job->rows * job->nx;
-    const tmap_u64 chunks = (words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
     const tmap_u64 groups = (tmap_u64)job->tiles << TMAPI_LABEL3_TILE;
     tmap_u64 end = 0;
-    job->counter = (tmap_u64 *)(w + tmapi_raster_part(&end, 16));
-    job->total = job->counter + 1;
-    job->chunk = (tmap_u64 *)(w + tmapi_raster_part(&end, chunks * 8));
-    job->count = (tmap_u32 *)(w + tmapi_raster_part(&end, words * 4));
-    job->first = (tmap_u32 *)(w + tmapi_raster_part(&end, words * 4));
+    tmapi_label_scan_divide(&job->scan, w, &end);
+    job->first = (tmap_u32 *)(w + tmapi_raster_part(&end, job->scan.counts * 4));
     job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * 64));
     job->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * job->gy * job->gz * 4));
     return end;
@@ -151,6 +143,7 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
         tmap_mul_saturate((tmap_u64)job->tx * job->ty, (job->nz + (1u << job->lz) - 1) >> job->lz);
     if (tiles > 1u << (28 - TMAPI_LABEL3_TILE)) return TMAP_ERANGE; // runs have numbers of 32 bits
     job->tiles = (tmap_u32)tiles, job->rows = (tmap_u32)(map->height * map->depth);
+    job->scan.counts = (tmap_u64)job->rows * job->nx;
     p.workspace = tmapi_label3_divide(job, 0);
     *plan = p;
     return TMAP_OK;
@@ -513,7 +506,7 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_near w;
     tmap_u32 node = i;
     uint3 known;
-    if (blockIdx.x == 0 && i == 0) *job.counter = 0;
+    if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
     tile[i] = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
     for (tmap_u32 r = 0; r < 1u << log; ++r)
@@ -576,20 +569,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
         const tmap_u32 y = at.y * job.gy + k % 2, z = at.z * job.gz + k / 2;
         const tmap_u32 to = (z * job.height + y) * job.nx + at.x;
         if (k % 2 >= job.gy || k / 2 >= job.gz || y >= job.height || z >= job.depth) continue;
-        job.first[to] = first[k], job.count[to] = tmapi_raster_count(first[k]);
+        job.first[to] = first[k], job.scan.count[to] = tmapi_raster_count(first[k]);
     }
-}
-
-// Number of components with first cells before a word of bits.
-TMAP_DEVICE tmap_u64 tmapi_label3_before(const tmapi_label3_job *job, tmap_u32 word) {
-    return job->chunk[word / TMAPI_LABEL_CHUNK] + job->count[word];
-}
-
-static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
-    tmapi_label3_sum_kernel(tmapi_label3_job job) {
-    const tmap_u64 words = (tmap_u64)job.rows * job.nx;
-    tmap_u64 *const found = job.separate ? job.total : job.found;
-    tmapi_label_sum(&job.count, &words, &job.chunk, &job.counter, &found);
 }
 
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
@@ -610,16 +591,17 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     tmap_u64 label = 0;
     if (job->separate && at.x == 0 && at.y == 0 && at.z < job->depth)
         job->found[at.z] =
-            (at.z + 1 < job->depth ? tmapi_label3_before(job, image + job->height * job->nx)
-                                   : *job->total) -
-            tmapi_label3_before(job, image);
+            (at.z + 1 < job->depth ? tmapi_label_before(&job->scan, image + job->height * job->nx)
+                                   : *job->scan.total) -
+            tmapi_label_before(&job->scan, image);
     for (tmap_u32 rest = word & ~(word << 1), k = 0; rest; rest &= rest - 1, ++k) {
         const tmap_u32 root = job->parent[tmapi_label3_runs(number) + (k << TMAPI_LABEL3_TILE)];
         if (root != last || label == 0) {
             const tmap_u64 cell = tmapi_label3_first(job, root);
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
-            label = tmapi_label3_before(job, of) + tmapi_raster_count(job->first[of] & before) + 1;
-            if (job->separate) label -= tmapi_label3_before(job, image);
+            label = tmapi_label_before(&job->scan, of) +
+                    tmapi_raster_count(job->first[of] & before) + 1;
+            if (job->separate) label -= tmapi_label_before(&job->scan, image);
             last = root;
         }
         tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + k, label, wide);
@@ -695,21 +677,19 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
     tmapi_label3_job job;
-    tmap_u64 words;
     if (!plan || !tmapi_raster_aligned(cells, plan->map.kind == TMAP_LABEL3_BITS ? 4 : 1) ||
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
         !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job, job.cells = cells, job.labels = labels, job.found = count;
     tmapi_label3_divide(&job, (tmap_u64)workspace);
-    words = (tmap_u64)job.rows * job.nx;
+    if (!job.separate) job.scan.total = count;
     const tmapi_raster_step steps[5] = {
         {(const void *)tmapi_label3_local_kernel,
          {job.tiles, 1u << TMAPI_LABEL3_TILE, TMAPI_LABEL3_LOCAL}},
         {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
         {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
-        {(const void *)tmapi_label3_sum_kernel,
-         {(words + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}},
+        tmapi_label_sum_step(&job.scan),
         {job.wide ? (const void *)tmapi_label3_write_wide_kernel
                   : (const void *)tmapi_label3_write_kernel,
          {job.tiles * 2ull, TMAPI_LABEL3_HALF,

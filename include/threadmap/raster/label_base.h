@@ -1,47 +1,30 @@
 // SPDX-License-Identifier: MIT
-// label_base.h: what label.h, label3.h and label_measure.h share: arrays of labels, bits of bytes
-// and the scan of counts. It has no kernels.
+// label_base.h: what label.h and label3.h share: bits of bytes, labels of two widths, and the scan
+// of counts, which gives labels their order.
 #ifndef TMAP_RASTER_LABEL_BASE_H
 #define TMAP_RASTER_LABEL_BASE_H
 
 #include "../fold.h"
 #include "map.h"
 
-// Forms of labels.
-#define TMAP_LABEL_INT32 0 // for maps that cannot have more than 2^31 - 1 components
-#define TMAP_LABEL_INT64 1
-
 #define TMAPI_LABEL_CHUNK        4096u // counts that a block scans
 #define TMAPI_LABEL_SCAN_THREADS 512u
 
-// An array of labels: of a picture (depth 1), of a volume, or of a batch of images. The label of
-// column x, row y and slice z is number (z * height + y) * width + x.
-typedef struct tmap_label_array {
-    tmap_u64 width, height, depth; // 1 to 2^31 - 1
-    int form;                      // TMAP_LABEL_INT32 or TMAP_LABEL_INT64
-    int images;                    // 1: each slice has labels of its own
-} tmap_label_array;
+// Counts of components, and their scan.
+typedef struct tmapi_label_scan {
+    tmap_u64 counts;
+    tmap_u32 *count;   // components; then the sum of the previous counts in the chunk
+    tmap_u64 *chunk;   // components before a chunk
+    tmap_u64 *counter; // of blocks that have finished: 0 before the launch
+    tmap_u64 *total;   // all components
+} tmapi_label_scan;
 
-// 1 for a valid array.
-TMAP_FN int tmapi_label_is_array(const tmap_label_array *of) {
-    return of->width && of->height && of->depth && of->width <= 0x7fffffff &&
-           of->height <= 0x7fffffff && of->depth <= 0x7fffffff &&
-           (unsigned)of->form <= TMAP_LABEL_INT64;
-}
-
-// Doubles the extents 2^log[k] of a box of cells `steps` times: the shortest one first, and only
-// where the array has more cells. Images are taken whole before a box takes more than one.
-TMAP_FN void tmapi_label_box(const tmap_label_array *of, tmap_u32 steps, tmap_u32 *log) {
-    for (; steps; --steps) {
-        const tmap_u64 x = 1ull << log[0], y = 1ull << log[1], z = 1ull << log[2];
-        const int more_x = x < of->width, more_y = y < of->height, more_z = z < of->depth;
-        if (more_z && (of->images ? !more_x && !more_y : (!more_x || z < x) && (!more_y || z < y)))
-            ++log[2];
-        else if (more_y && (!more_x || y < x))
-            ++log[1];
-        else if (more_x)
-            ++log[0];
-    }
+// Sets the addresses of a scan's parts of a workspace at w, whose end is *end; *s.total too.
+TMAP_FN void tmapi_label_scan_divide(tmapi_label_scan *s, tmap_u64 w, tmap_u64 *end) {
+    const tmap_u64 chunks = (s->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK;
+    s->counter = (tmap_u64 *)(w + tmapi_raster_part(end, 16)), s->total = s->counter + 1;
+    s->chunk = (tmap_u64 *)(w + tmapi_raster_part(end, chunks * 8));
+    s->count = (tmap_u32 *)(w + tmapi_raster_part(end, s->counts * 4));
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -82,7 +65,7 @@ TMAP_DEVICE void tmapi_label_put4(void *to, const tmap_u64 *v, const int wide) {
 // ---- the scan of counts -------------------------------------------------------------------------
 
 // An exclusive scan over the block's threads. total: the sum of all.
-TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *total) {
+TMAP_DEVICE tmap_u64 tmapi_label_scan_block(tmap_u64 value, tmap_u64 *sums, tmap_u64 *total) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     tmap_u64 sum = value, before = 0, all = 0;
 #pragma unroll
@@ -102,12 +85,10 @@ TMAP_DEVICE tmap_u64 tmapi_label_scan(tmap_u64 value, tmap_u64 *sums, tmap_u64 *
     return before + sum - value;
 }
 
-// Converts *counts counts at *count to sums of the previous ones in a chunk. The last block does so
-// for the chunks, and writes the sum of all to **found. **counter: 0 before the launch. Arguments
-// are addresses of the kernel's parameters, which are loaded where they are needed.
-TMAP_DEVICE void tmapi_label_sum(tmap_u32 *const *count, const tmap_u64 *counts,
-                                 tmap_u64 *const *chunk, tmap_u64 *const *counter,
-                                 tmap_u64 *const *found) {
+// A block a chunk. The last one to finish scans the sums of the chunks. All jobs begin with their
+// scan, so that a job is the argument of this kernel too.
+static __global__ void __launch_bounds__(TMAPI_LABEL_SCAN_THREADS)
+    tmapi_label_sum_kernel(tmapi_label_scan s) {
     __shared__ tmap_u64 sums[TMAPI_LABEL_SCAN_THREADS / 32];
     const tmap_u32 each = TMAPI_LABEL_CHUNK / TMAPI_LABEL_SCAN_THREADS;
     const tmap_u64 from = (tmap_u64)blockIdx.x * TMAPI_LABEL_CHUNK + threadIdx.x * each;
@@ -115,24 +96,37 @@ TMAP_DEVICE void tmapi_label_sum(tmap_u32 *const *count, const tmap_u64 *counts,
     tmap_u64 total, before;
 #pragma unroll
     for (tmap_u32 k = 0; k < each; ++k)
-        own[k] = from + k < *counts ? (*count)[from + k] : 0, sum += own[k];
-    before = tmapi_label_scan(sum, sums, &total);
+        own[k] = from + k < s.counts ? s.count[from + k] : 0, sum += own[k];
+    before = tmapi_label_scan_block(sum, sums, &total);
 #pragma unroll
     for (tmap_u32 k = 0; k < each; ++k) {
-        if (from + k < *counts) (*count)[from + k] = (tmap_u32)before;
+        if (from + k < s.counts) s.count[from + k] = (tmap_u32)before;
         before += own[k];
     }
-    if (threadIdx.x == 0) (*chunk)[blockIdx.x] = total;
-    if (!tmapi_fold_last(*counter, gridDim.x)) return;
+    if (threadIdx.x == 0) s.chunk[blockIdx.x] = total;
+    if (!tmapi_fold_last(s.counter, gridDim.x)) return;
     before = 0;
     for (tmap_u64 first = 0; first < gridDim.x; first += TMAPI_LABEL_SCAN_THREADS) {
         const tmap_u64 at = first + threadIdx.x;
-        const tmap_u64 value = at < gridDim.x ? __ldcg(*chunk + at) : 0;
-        const tmap_u64 ahead = tmapi_label_scan(value, sums, &total);
-        if (at < gridDim.x) (*chunk)[at] = before + ahead;
+        const tmap_u64 value = at < gridDim.x ? __ldcg(s.chunk + at) : 0;
+        const tmap_u64 ahead = tmapi_label_scan_block(value, sums, &total);
+        if (at < gridDim.x) s.chunk[at] = before + ahead;
         before += total;
     }
-    if (threadIdx.x == 0) **found = before;
+    if (threadIdx.x == 0) *s.total = before;
+}
+
+// The launch of this kernel.
+static inline tmapi_raster_step tmapi_label_sum_step(const tmapi_label_scan *s) {
+    const tmapi_raster_step step = {
+        (const void *)tmapi_label_sum_kernel,
+        {(s->counts + TMAPI_LABEL_CHUNK - 1) / TMAPI_LABEL_CHUNK, TMAPI_LABEL_SCAN_THREADS, 0}};
+    return step;
+}
+
+// Number of components that are counted before count `at`.
+TMAP_DEVICE tmap_u64 tmapi_label_before(const tmapi_label_scan *s, tmap_u64 at) {
+    return s->chunk[at / TMAPI_LABEL_CHUNK] + s->count[at];
 }
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef TMAP_RASTER_LABEL_MEASURE_H
 #define TMAP_RASTER_LABEL_MEASURE_H
 
-#include "label_base.h"
+#include "map.h"
 
 // A component. area: its number of cells; 0: the component does not exist, and the other members
 // are undefined. first: its first cell: (z * height + y) * width + x. left, right: its first and

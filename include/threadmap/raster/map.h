@@ -61,6 +61,42 @@ TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double lev
     return height < level && !(map->has_nodata && height == map->nodata);
 }
 
+// ---- arrays of labels ---------------------------------------------------------------------------
+
+// Forms of labels.
+#define TMAP_LABEL_INT32 0 // for maps that cannot have more than 2^31 - 1 components
+#define TMAP_LABEL_INT64 1
+
+// An array of labels: of a picture (depth 1), of a volume, or of a batch of images. The label of
+// column x, row y and slice z is number (z * height + y) * width + x.
+typedef struct tmap_label_array {
+    tmap_u64 width, height, depth; // 1 to 2^31 - 1
+    int form;                      // TMAP_LABEL_INT32 or TMAP_LABEL_INT64
+    int images;                    // 1: each slice has labels of its own
+} tmap_label_array;
+
+// 1 for a valid array.
+TMAP_FN int tmapi_label_is_array(const tmap_label_array *of) {
+    return of->width && of->height && of->depth && of->width <= 0x7fffffff &&
+           of->height <= 0x7fffffff && of->depth <= 0x7fffffff &&
+           (unsigned)of->form <= TMAP_LABEL_INT64;
+}
+
+// Doubles the extents 2^log[k] of a box of cells `steps` times: the shortest one first, and only
+// where the array has more cells. Images are taken whole before a box takes more than one.
+TMAP_FN void tmapi_label_box(const tmap_label_array *of, tmap_u32 steps, tmap_u32 *log) {
+    for (; steps; --steps) {
+        const tmap_u64 x = 1ull << log[0], y = 1ull << log[1], z = 1ull << log[2];
+        const int more_x = x < of->width, more_y = y < of->height, more_z = z < of->depth;
+        if (more_z && (of->images ? !more_x && !more_y : (!more_x || z < x) && (!more_y || z < y)))
+            ++log[2];
+        else if (more_y && (!more_x || y < x))
+            ++log[1];
+        else if (more_x)
+            ++log[0];
+    }
+}
+
 // ---- plans of floods and labels -----------------------------------------------------------------
 
 // 1 for a valid map with a type from first_type to last_type.
