@@ -306,7 +306,7 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
                                                 tmap_u32 x, tmap_u32 y, tmap_u32 z, int use) {
     const tmapi_label3_at at = {x, y, z};
     tmapi_label3_near w = {{0, 0, 0, 0}, 0, 0};
-    if (f.tile && (x >> job->lx | y >> job->ly | z >> job->lz) == 0) {
+    if (f.tile && use && (x >> job->lx | y >> job->ly | z >> job->lz) == 0) {
         w.runs = (z << job->ly | y) << job->lx | x;
         w.all = tmapi_label3_split(f.tile[w.runs], w.row);
     } else if (!f.tile && use && x < job->nx && y < job->ny && z < job->nz) {
@@ -348,10 +348,13 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const int sides = k < 0 || n == 26 || (n % 10 == 8 && k < 2); // over columns too
         const int cross_l = cross || (sides && (at.x ^ (at.x - 1)) >> job->lx);
         const int cross_r = cross || (sides && k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
+        const int use_l = sides && (f.tile || cross_l),
+                  use_r = sides && k >= 0 && (f.tile || cross_r);
         if (!f.tile && !__any_sync(~0u, cross_l || cross_r)) continue;
-        const tmapi_label3_near v = tmapi_label3_look(job, f, at.x, y, z, cross_l || cross_r);
-        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, sides && cross_l);
-        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, sides && cross_r);
+        const tmapi_label3_near v =
+            tmapi_label3_look(job, f, at.x, y, z, f.tile || cross_l || cross_r);
+        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, use_l);
+        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, use_r);
         const tmap_u32 last = tmapi_label3_node(l.all, 1u << 31, l.runs); // run of the word l
         // cells that touch one straight, to the left, to the right
         tmap_u32 straight = 0, left = w.all & l.all >> 31 & ~known.x, right = 0;
