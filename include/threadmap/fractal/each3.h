@@ -25,10 +25,10 @@
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
-// access neighbouring memory. A warp takes a part of this list through a line of up to 64 tiles
-// along x, which is the fractal of level h at one (y, z): a word of bits says which of them exist.
-// So a warp goes along whole rows of memory. In compact storage a tile is contiguous, and a line
-// has one tile.
+// access neighbouring memory. A warp takes a part of this list through a line of up to 32 tiles
+// along x, which is a row of the fractal of level h: a word of bits says which of them exist. So a
+// warp goes along whole rows of memory. In compact storage a tile is contiguous, and a line has one
+// tile.
 //
 // Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
 // the threads of a block.
@@ -95,14 +95,17 @@ TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
 
 // The widest tile: a place of a tile has 15 bits, and a row of a tile is a word.
 #define TMAPI_EACH3_SIDE 32u
-// The longest line, in tiles.
-#define TMAPI_EACH3_LINE 64u
 
-// Bytes of shared memory for the list of a tile of level m: its places, the bits of each row and
-// where it begins.
-TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m) {
-    const tmap_u64 rows = tmap_mul_saturate(tmap_nbb3_side_y(f, m), tmap_nbb3_side_z(f, m));
-    return (tmap_mul_saturate(2, tmap_nbb3_cells(f, m)) + 3) / 4 * 4 + 8 * rows;
+// The rows of a tile of level m: y fastest, then z.
+TMAP_FN tmap_u32 tmapi_each3_row_count(tmap_nbb3 f, tmap_u32 m) {
+    return (tmap_u32)(tmap_nbb3_side_y(f, m) * tmap_nbb3_side_z(f, m));
+}
+
+// Bytes of shared memory: the bits of each line, the bits of each row of a tile of level m and
+// where it begins, and the places of the tile.
+TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines) {
+    const tmap_u64 places = tmap_mul_saturate(2, tmap_nbb3_cells(f, m));
+    return 4 * lines + 8 * tmapi_each3_row_count(f, m) + (places > ~0ull - 3 ? places : places + 3);
 }
 
 #if !TMAP_NVRTC
@@ -110,17 +113,18 @@ TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m) {
 // ---- a plan from facts --------------------------------------------------------------------------
 
 // Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
-// its line, the largest that fits 64 tiles an axis.
+// its line, the largest that fits 32 tiles an axis.
 static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
-    p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE);
-    while (tmapi_each3_list_bytes(p->f, p->tile_level) > 48 * 1024) --p->tile_level;
+    const int volume = p->pitch.row != TMAP_COMPACT;
+    p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
+    do {
+        --p->tile_level;
+        p->line_level =
+            volume ? tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_SIDE) : 0;
+        p->lines = tmapi_each3_row_count(p->f, p->line_level);
+    } while (tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) > 48 * 1024);
     p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
-    p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level);
-    p->line_level = 0;
-    if (p->pitch.row != TMAP_COMPACT)
-        p->line_level = tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_LINE);
-    p->lines = (tmap_u32)(tmap_nbb3_side_y(p->f, p->line_level) *
-                          tmap_nbb3_side_z(p->f, p->line_level));
+    p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) / 4 * 4;
 }
 
 // Restricts a plan to `count` of its items, from item `first` on: one GPU's share, or one batch.
@@ -282,10 +286,9 @@ typedef struct tmapi_each3_calls {
 // A place of a tile, packed: x in bits 0 to 4, y in 5 to 9, z in 10 to 14.
 TMAP_DEVICE tmap_u32 tmapi_each3_pack(tmap_xyz p) { return p.x | p.y << 5 | p.z << 10; }
 
-// The bits and the beginnings of the rows of a tile of level m: bit x of bits[z * height + y] for
-// place (x, y, z), and the number of cells in the rows before. Collective for the block.
-TMAPI_DEVICE_CALL void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, tmap_u32 *bits,
-                                        tmap_u32 *starts) {
+// The bits of the rows of a tile of level m: bit x of bits[z * height + y] for place (x, y, z).
+// Collective for the block.
+TMAPI_DEVICE_CALL void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, tmap_u32 *bits) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 height = tmapi_pow32(f.sy, m), rows = height * tmapi_pow32(f.sz, m);
     const tmap_u32 cells = tmapi_pow32(f.k, m);
@@ -298,50 +301,62 @@ TMAPI_DEVICE_CALL void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, tmap_u32 *bits,
         atomicOr(&bits[p.z * height + p.y], 1u << p.x);
     }
     __syncthreads();
-    if (rank < 32) { // one warp, 32 rows at a time
-        tmap_u32 before = 0;
+}
+
+// Writes for each of `rows` rows the number of cells in the rows before. Collective for the block.
+TMAPI_DEVICE_CALL void tmapi_each3_starts(const tmap_u32 *bits, tmap_u32 rows, tmap_u32 *starts) {
+    const tmap_u32 rank = tmap_thread_rank();
+    tmap_u32 before = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; rank < 32 && i - rank < rows; i += 32) { // one warp
+        const tmap_u32 own = i < rows ? (tmap_u32)__popc((int)bits[i]) : 0;
+        tmap_u32 sum = own;
         TMAPI_NO_UNROLL
-        for (tmap_u32 i = rank; i - rank < rows; i += 32) {
-            const tmap_u32 own = i < rows ? (tmap_u32)__popc((int)bits[i]) : 0;
-            tmap_u32 sum = own;
-            TMAPI_NO_UNROLL
-            for (tmap_u32 step = 1; step < 32; step *= 2) {
-                const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
-                if (rank >= step) sum += left;
-            }
-            if (i < rows) starts[i] = before + sum - own;
-            before += __shfl_sync(0xffffffffu, sum, 31);
+        for (tmap_u32 step = 1; step < 32; step *= 2) {
+            const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
+            if (rank >= step) sum += left;
         }
+        if (i < rows) starts[i] = before + sum - own;
+        before += __shfl_sync(0xffffffffu, sum, 31);
     }
     __syncthreads();
 }
 
-// The number of place p among the cells of a tile in row order, from its rows.
-TMAP_DEVICE tmap_u32 tmapi_each3_rank(const tmap_u32 *bits, const tmap_u32 *starts, tmap_u32 row,
-                                      tmap_u32 x) {
-    return starts[row] + (tmap_u32)__popc((int)(bits[row] & ((1u << x) - 1)));
-}
+// What a block has in shared memory: the tiles of each line, one bit each, and the places of a
+// tile.
+typedef struct tmapi_each3_list {
+    const tmap_u32 *lines;
+    const unsigned short *places;
+} tmapi_each3_list;
 
-// Lists the places of a tile in shared memory: row by row for a volume, in linear order for compact
-// storage. Collective for the block.
-TMAP_DEVICE const unsigned short *tmapi_each3_list(const tmap_each3_plan *plan) {
+// Lists the places of a tile: row by row for a volume, in linear order for compact storage.
+// Collective for the block.
+TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) {
     extern __shared__ uint4 tmapi_each3_shared[];
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 m = plan->tile_level, height = tmapi_pow32(plan->f.sy, m);
+    const tmap_u32 rows = height * tmapi_pow32(plan->f.sz, m);
     const int compact = plan->pitch.row == TMAP_COMPACT;
-    unsigned short *places = (unsigned short *)tmapi_each3_shared;
-    tmap_u32 *bits = (tmap_u32 *)tmapi_each3_shared + (plan->cells + 1) / 2;
-    tmap_u32 *starts = bits + height * tmapi_pow32(plan->f.sz, m);
-    if (!compact) tmapi_each3_rows(plan->f, m, bits, starts);
+    tmap_u32 *lines = (tmap_u32 *)tmapi_each3_shared;
+    tmap_u32 *bits = lines + plan->lines, *starts = bits + rows;
+    unsigned short *places = (unsigned short *)(starts + rows);
+    const tmapi_each3_list list = {lines, places};
+    tmapi_each3_rows(plan->f, plan->line_level, lines);
+    if (!compact) {
+        tmapi_each3_rows(plan->f, m, bits);
+        tmapi_each3_starts(bits, rows, starts);
+    }
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
         const tmap_xyz p = tmap_nbb3_lambda_linear(plan->f, i, m);
-        const tmap_u32 at =
-            compact ? i : tmapi_each3_rank(bits, starts, p.z * height + p.y, p.x);
+        const tmap_u32 row = p.z * height + p.y;
+        tmap_u32 at = i;
+        if (!compact)
+            at = starts[row] + (tmap_u32)__popc((int)(bits[row] & ((1u << p.x) - 1)));
         places[at] = (unsigned short)tmapi_each3_pack(p);
     }
     __syncthreads();
-    return places;
+    return list;
 }
 
 // A tile or a box of lines of tiles: its first place, and that place's element; in compact storage
@@ -367,57 +382,36 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tm
     return t;
 }
 
-// Line `line` of a box of lines, as its first tile place; *tiles becomes its tiles, one bit each.
-// Collective for a full warp.
+// The first tile place of line `line` of a box of lines.
 TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tmap_u32 box,
-                                                 tmap_u32 line, tmap_u64 *tiles) {
-    const tmap_u32 lane = tmap_thread_rank() % 32, m = plan->tile_level, h = plan->line_level;
+                                                 tmap_u32 line) {
+    const tmap_u32 m = plan->tile_level, h = plan->line_level;
     const tmap_u32 high = tmapi_pow32(plan->f.sy, h), z = line / high, y = line - z * high;
-    const tmap_xyz low_half = {lane, y, z}, high_half = {lane + 32, y, z};
     const tmap_u32 down = y * tmapi_pow32(plan->f.sy, m), deep = z * tmapi_pow32(plan->f.sz, m);
     tmapi_each3_tile t = tmapi_each3_tile_at(plan, box, m + h);
-    *tiles = __ballot_sync(0xffffffffu, tmap_nbb3_contains(plan->f, low_half, h));
-    *tiles |= (tmap_u64)__ballot_sync(0xffffffffu, tmap_nbb3_contains(plan->f, high_half, h)) << 32;
     t.corner.y += down, t.corner.z += deep;
     if (h) t.at += down * plan->pitch.row + deep * plan->pitch.plane;
     return t;
 }
 
-// A warp's way through a part of a line: tile after tile for 32 cells of the list, then the next
-// 32. i: the lane's cell of a tile. tiles: those that are left. place: the lane's cell in the
-// first tile place.
-typedef struct tmapi_each3_way {
-    tmap_u32 i, stop;
-    tmap_u64 tiles, all;
-    tmap_cell3 place;
-} tmapi_each3_way;
-
-// The lane's place in the first tile place of a line.
-TMAP_DEVICE void tmapi_each3_way_place(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                       const unsigned short *places, tmapi_each3_way *w) {
-    const tmap_u32 p = w->i < w->stop ? places[w->i] : 0, x = p & 31, y = p >> 5 & 31, z = p >> 10;
-    w->place.x = t->corner.x + x, w->place.y = t->corner.y + y, w->place.z = t->corner.z + z;
-    w->place.at = t->at;
+// Cell i of a tile.
+TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                        const unsigned short *places, tmap_u32 i) {
+    const tmap_u32 p = places[i], x = p & 31, y = p >> 5 & 31, z = p >> 10;
+    tmap_cell3 cell = {t->corner.x + x, t->corner.y + y, t->corner.z + z, t->at};
     if (plan->pitch.row == TMAP_COMPACT)
-        w->place.at += w->i;
+        cell.at += i;
     else
-        w->place.at += x + y * plan->pitch.row + z * plan->pitch.plane;
+        cell.at += x + y * plan->pitch.row + z * plan->pitch.plane;
+    return cell;
 }
 
-// The lane's next cell; 0 if it has none here. Collective for the warp.
-TMAP_DEVICE int tmapi_each3_way_next(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                     const unsigned short *places, tmap_u32 width,
-                                     tmapi_each3_way *w, tmap_cell3 *cell) {
-    tmap_u32 right;
-    if (!w->tiles) {
-        w->i += 32, w->tiles = w->all;
-        tmapi_each3_way_place(plan, t, places, w);
-    }
-    right = ((tmap_u32)__ffsll((long long)w->tiles) - 1) * width;
-    w->tiles &= w->tiles - 1;
-    *cell = w->place;
-    cell->x += right, cell->at += right;
-    return w->i < w->stop;
+// The same cell of the next tile of a line: *tiles, one bit each, loses the lowest one.
+TMAP_DEVICE tmap_cell3 tmapi_each3_beside(tmap_cell3 cell, tmap_u32 width, tmap_u32 *tiles) {
+    const tmap_u32 right = ((tmap_u32)__ffs((int)*tiles) - 1) * width;
+    *tiles &= *tiles - 1;
+    cell.x += right, cell.at += right;
+    return cell;
 }
 
 // 1 if a plan maker for walks made the plan.
@@ -427,47 +421,107 @@ TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, const char *funct
     return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan");
 }
 
+// The second step at a cell, or the only one.
+TMAP_DEVICE void tmapi_each3_second(tmapi_each3_calls calls, tmap_cell3 cell, const void *value) {
+    if (calls.visit)
+        calls.visit(calls.job, cell);
+    else
+        calls.use(calls.job, cell, value);
+}
+
+// The cells of the list from `begin` to `stop` in a line of several tiles: 32 cells of the list,
+// tile after tile, then the next 32.
+TMAP_DEVICE void tmapi_each3_along(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
+                                   const tmapi_each3_tile *t, const unsigned short *places,
+                                   tmap_u32 begin, tmap_u32 stop, tmap_u32 all) {
+    const tmap_u32 lane = tmap_thread_rank() % 32;
+    const tmap_u32 width = tmapi_pow32(plan->f.sx, plan->tile_level);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = begin + lane; i - lane < stop; i += 32) {
+        const int own = i < stop;
+        const tmap_cell3 cell = tmapi_each3_cell(plan, t, places, own ? i : begin);
+        tmap_u32 tiles = all;
+        TMAPI_NO_UNROLL
+        while (tiles) {
+            tmapi_value value[TMAPI_EACH3_BATCH];
+            tmap_u32 ahead = tiles;
+            if (calls->read) {
+#pragma unroll
+                for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                    if (ahead) {
+                        const tmap_cell3 c = tmapi_each3_beside(cell, width, &ahead);
+                        if (own) calls->read(calls->job, c, &value[j]);
+                    }
+                __syncwarp(); // keeps reads and uses apart
+            }
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                if (tiles) {
+                    const tmap_cell3 c = tmapi_each3_beside(cell, width, &tiles);
+                    if (own) tmapi_each3_second(*calls, c, &value[j]);
+                }
+        }
+    }
+}
+
+// The same cells of one tile.
+TMAP_DEVICE void tmapi_each3_down(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
+                                  const tmapi_each3_tile *t, const unsigned short *places,
+                                  tmap_u32 begin, tmap_u32 stop) {
+    const tmap_u32 lane = tmap_thread_rank() % 32;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = begin + lane; i - lane < stop; i += 32 * TMAPI_EACH3_BATCH) {
+        tmapi_value value[TMAPI_EACH3_BATCH];
+        if (calls->read) {
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                if (i + 32 * j < stop)
+                    calls->read(calls->job, tmapi_each3_cell(plan, t, places, i + 32 * j),
+                                &value[j]);
+            __syncwarp(); // keeps reads and uses apart
+        }
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+            if (i + 32 * j < stop)
+                tmapi_each3_second(*calls, tmapi_each3_cell(plan, t, places, i + 32 * j),
+                                   &value[j]);
+    }
+}
+
+// In a line of fewer tiles a warp goes through the list of each one.
+#define TMAPI_EACH3_FEW 4
+
 // Visits every cell of the plan's share. All threads of all blocks call it.
 TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
-    const unsigned short *places = tmapi_each3_list(plan);
-    const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank(), lane = rank % 32;
+    const tmapi_each3_list list = tmapi_each3_list_make(plan);
+    const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank();
     const tmap_u32 width = tmapi_pow32(plan->f.sx, plan->tile_level);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * warps;
     tmap_u64 item = plan->first + (tmap_u64)blockIdx.x * warps + rank / 32;
     if (rank / 32 >= warps) return;
     for (; item < end; item += stride) {
-        const tmap_u64 line = item / plan->parts;
+        const tmap_u64 line = item >> 32 ? item / plan->parts : (tmap_u32)item / plan->parts;
+        const tmap_u32 box =
+            (tmap_u32)(line >> 32 ? line / plan->lines : (tmap_u32)line / plan->lines);
+        const tmap_u32 in_box = (tmap_u32)(line - (tmap_u64)box * plan->lines);
         const tmap_u32 begin = (tmap_u32)(item - line * plan->parts) * plan->chunk;
-        const tmap_u32 left = plan->cells - begin, box = (tmap_u32)(line / plan->lines);
-        const tmap_u32 steps = ((left < plan->chunk ? left : plan->chunk) + 31) / 32;
-        tmapi_each3_way w;
-        const tmapi_each3_tile t = tmapi_each3_line_at(
-            plan, box, (tmap_u32)(line - (tmap_u64)box * plan->lines), &w.all);
-        const tmap_u32 count = steps * (tmap_u32)__popcll((long long)w.all);
-        if (!count) continue; // an empty line
-        w.i = begin + lane, w.stop = begin + (left < plan->chunk ? left : plan->chunk);
-        w.tiles = w.all;
-        tmapi_each3_way_place(plan, &t, places, &w);
-        for (tmap_u32 n = 0; n < count; n += TMAPI_EACH3_BATCH) {
-            tmapi_value value[TMAPI_EACH3_BATCH];
-            tmapi_each3_way ahead = w;
-            tmap_cell3 cell;
-            if (calls.read) {
-#pragma unroll
-                for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                    if (n + j < count &&
-                        tmapi_each3_way_next(plan, &t, places, width, &ahead, &cell))
-                        calls.read(calls.job, cell, &value[j]);
-                __syncwarp(); // keeps reads and uses apart
+        const tmap_u32 left = plan->cells - begin;
+        const tmap_u32 stop = begin + (left < plan->chunk ? left : plan->chunk);
+        tmap_u32 tiles = list.lines[in_box];
+        tmapi_each3_tile t;
+        if (!tiles) continue;
+        t = tmapi_each3_line_at(plan, box, in_box);
+        if (__popc((int)tiles) >= TMAPI_EACH3_FEW) {
+            tmapi_each3_along(plan, &calls, &t, list.places, begin, stop, tiles);
+        } else {
+            TMAPI_NO_UNROLL
+            while (tiles) {
+                const tmap_u32 right = ((tmap_u32)__ffs((int)tiles) - 1) * width;
+                const tmapi_each3_tile one = {
+                    {t.corner.x + right, t.corner.y, t.corner.z}, t.at + right};
+                tmapi_each3_down(plan, &calls, &one, list.places, begin, stop);
+                tiles &= tiles - 1;
             }
-#pragma unroll
-            for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                if (n + j < count && tmapi_each3_way_next(plan, &t, places, width, &w, &cell)) {
-                    if (calls.visit)
-                        calls.visit(calls.job, cell);
-                    else
-                        calls.use(calls.job, cell, &value[j]);
-                }
         }
     }
 }

@@ -136,11 +136,12 @@ typedef struct tmapi_stencil3_tile {
     unsigned char sheet[TMAP_AROUND3 + 1];
 } tmapi_stencil3_tile;
 
-// Byte offsets in a block's shared memory. First two buffers of tiles. From `places` on the place
-// of each cell of a tile, from `near` on 27 entries for each: the cell of the neighbour | its tile
-// << 10. From `turns` on, for each of 27 directions, the sheet beside each sheet.
+// Byte offsets in a block's shared memory. First two buffers of tiles. From `reach` on, for each cell
+// of a tile, the tiles that have a neighbour of it, one bit each; from `places` on its place; from
+// `near` on 27 entries for each: the cell of the neighbour | its tile << 10. From `turns` on, for
+// each of 27 directions, the sheet beside each sheet.
 typedef struct tmapi_stencil3_shared {
-    tmap_u32 places, near, turns, bytes;
+    tmap_u32 reach, places, near, turns, bytes;
 } tmapi_stencil3_shared;
 
 // No tile: its bit of `is` is 0. No sheet.
@@ -150,7 +151,8 @@ typedef struct tmapi_stencil3_shared {
 TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 tiles,
                                                        tmap_compact_word word) {
     tmapi_stencil3_shared s;
-    s.places = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
+    s.reach = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
+    s.places = s.reach + 4 * cells;
     s.near = s.places + (2 * cells + 3) / 4 * 4;
     s.turns = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
     s.bytes = s.turns + (word.bytes ? (2 * TMAP_AROUND3 * word.cells + 3) / 4 * 4 : 0);
@@ -280,16 +282,20 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
     const tmapi_stencil3_shared s = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
     unsigned short *places = (unsigned short *)(shared + s.places);
     unsigned short *near = (unsigned short *)(shared + s.near);
+    tmap_u32 *reach = (tmap_u32 *)(shared + s.reach);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < plan->cells; i += threads)
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
         places[i] =
             (unsigned short)tmapi_each3_pack(tmap_nbb3_lambda_linear(plan->f, i, plan->tile_level));
+        reach[i] = 0;
+    }
+    __syncthreads();
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < TMAP_AROUND3 * plan->cells; i += threads) {
-        const tmap_u32 n = i / plan->cells;
-        const tmap_compact3_place p =
-            tmap_compact3_beside(plan->f, i - n * plan->cells, plan->tile_level, n);
+        const tmap_u32 n = i / plan->cells, cell = i - n * plan->cells;
+        const tmap_compact3_place p = tmap_compact3_beside(plan->f, cell, plan->tile_level, n);
         near[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
+        if (!p.none) atomicOr(&reach[cell], 1u << p.to);
     }
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; words && i < TMAP_AROUND3 * plan->word.cells; i += threads) {
@@ -334,18 +340,22 @@ TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, const tmapi_st
 
 // The bits of a slice of a word of another sheet, reordered: bit i of the slice becomes the word's
 // bit turns[i], 0 where there is none. sheets: those from the slice's first bit on.
-TMAP_DEVICE void tmapi_stencil3_turn(const unsigned short *turns, int sheets,
-                                     const unsigned char *word, tmap_u32 size, void *slice) {
+TMAPI_DEVICE_CALL void tmapi_stencil3_turn(const unsigned short *turns, int sheets,
+                                           const unsigned char *word, tmap_u32 size, void *slice) {
     tmap_u32 turned[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (tmap_u32 w = 0; w < 4; ++w) {
-        if (4 * w >= size) break;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 b = 0; b < 32 && (int)(32 * w + b) < sheets && b < 8 * size; ++b) {
-            const tmap_u32 from = turns[32 * w + b];
-            if (from != TMAPI_STENCIL3_NO_SHEET)
-                turned[w] |= (tmap_u32)(word[from / 8] >> from % 8 & 1) << b;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 w = 0; w < 4 && 4 * w < size; ++w) {
+        const int left = sheets - (int)(32 * w);
+        const int bits = left < 8 * (int)size ? left : 8 * (int)size;
+        tmap_u32 sum = 0;
+#pragma unroll 8
+        for (int b = 0; b < 32; ++b) {
+            const tmap_u32 from = b < bits ? turns[32 * w + (tmap_u32)b] : TMAPI_STENCIL3_NO_SHEET;
+            tmap_u32 byte = 0;
+            if (from != TMAPI_STENCIL3_NO_SHEET) byte = word[from / 8];
+            sum |= (byte >> from % 8 & 1) << b;
         }
+        turned[w] = sum;
     }
     tmapi_value_copy(slice, turned, size);
 }
@@ -362,15 +372,20 @@ TMAP_DEVICE void tmapi_stencil3_clear(void *slice, tmap_u32 size, int sheets) {
     tmapi_value_copy(slice, bits, size);
 }
 
-// Applies the rule to a slice of cell i of a tile.
+// Where the values of an application of the rule lie: constants, so that in the first two cases all
+// values are loaded before the first is used.
+enum { TMAPI_STENCIL3_VOLUME, TMAPI_STENCIL3_COMPACT, TMAPI_STENCIL3_SHEETS };
+
+// Applies the rule to a slice of cell i of a tile. where: a constant; _SHEETS: a neighbour is in
+// another sheet.
 TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                       const tmapi_stencil3_tile *tile, tmap_u32 i, tmap_u32 slice,
-                                      const unsigned char *shared) {
+                                      const unsigned char *shared, int where) {
     const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
     const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
-    const int compact = plan->pitch.row == TMAP_COMPACT;
+    const int compact = where != TMAPI_STENCIL3_VOLUME;
     const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
-    const tmap_u32 bytes = s->size * s->slices, other = s->words ? tile->other : 0;
+    const tmap_u32 bytes = s->size * s->slices, skip = slice * s->size;
     tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
                        tile->corner.z + (p >> 10), tile->at};
     tmap_u32 around = 0;
@@ -384,32 +399,34 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
     for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
         const tmap_u32 entry = near[n * plan->cells], to = entry >> 10;
         const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
-        const unsigned char *from =
-            s->in + (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
-                     (dz - 1) * plan->pitch.plane) * s->size;
+        const int exists = (int)(is >> to & 1);
+        const unsigned char *from = s->in + skip;
         unsigned char *value = values.bytes + n * s->size;
-        around |= (is >> to & 1) << n;
-        if (compact && is >> to & 1) from = tile->from[to] + (entry & 0x3ff) * bytes;
+        around |= (tmap_u32)exists << n;
         tmapi_value_zero(value, s->size);
-        if (is >> to & 1) {
-            if (other >> to & 1)
-                tmapi_stencil3_turn((const unsigned short *)(shared + at.turns) +
-                                        tile->sheet[to] * plan->word.cells + 8 * s->size * slice,
-                                    (int)(plan->word.cells - 8 * s->size * slice), from, s->size, value);
-            else
-                tmapi_value_copy(value, from + slice * s->size, s->size);
-        }
+        if (compact)
+            from = tile->from[exists ? to : TMAP_HERE3] + (entry & 0x3ff) * bytes + skip;
+        else
+            from += (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
+                     (dz - 1) * plan->pitch.plane) * s->size;
+        if (where == TMAPI_STENCIL3_SHEETS && exists && tile->other >> to & 1)
+            tmapi_stencil3_turn((const unsigned short *)(shared + at.turns) +
+                                    tile->sheet[to] * plan->word.cells + 8 * skip,
+                                (int)(plan->word.cells - 8 * skip), from - skip, s->size, value);
+        else if (exists)
+            tmapi_value_copy(value, from, s->size);
     }
     s->rule(s->job, cell, around, &values, &next);
-    if (s->words)
-        tmapi_stencil3_clear(&next, s->size, (int)(plan->word.cells - 8 * s->size * slice));
-    tmapi_value_copy(s->out + cell.at * bytes + slice * s->size, &next, s->size);
+    if (s->words) tmapi_stencil3_clear(&next, s->size, (int)(plan->word.cells - 8 * skip));
+    tmapi_value_copy(s->out + cell.at * bytes + skip, &next, s->size);
 }
 
 TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared;
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
+    const tmap_u32 *reach = (const tmap_u32 *)(shared + at.reach);
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->chunk;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->chunk;
@@ -424,9 +441,15 @@ TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 
         tmapi_stencil3_step(plan, s, first + stride, tiles + (turn ^ 1) * plan->chunk);
         TMAPI_NO_UNROLL
         for (tmap_u32 i = tmap_thread_rank(); i < some * of_tile; i += threads) {
-            const tmap_u32 tile = i / of_tile, cell = (i - tile * of_tile) / s->slices;
-            tmapi_stencil3_apply(plan, s, &tiles[turn * plan->chunk + tile], cell,
-                                 i - tile * of_tile - cell * s->slices, shared);
+            const tmap_u32 number = i / of_tile, cell = (i - number * of_tile) / s->slices;
+            const tmap_u32 slice = i - number * of_tile - cell * s->slices;
+            const tmapi_stencil3_tile *tile = &tiles[turn * plan->chunk + number];
+            if (s->words && reach[cell] & tile->is & tile->other)
+                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_SHEETS);
+            else if (s->words || plan->pitch.row == TMAP_COMPACT)
+                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_COMPACT);
+            else
+                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_VOLUME);
         }
         __syncthreads();
     }
