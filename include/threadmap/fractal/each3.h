@@ -95,17 +95,19 @@ TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
 
 // The widest tile: a place of a tile has 15 bits, and a row of a tile is a word.
 #define TMAPI_EACH3_SIDE 32u
+// The most cells of a tile in compact storage.
+#define TMAPI_EACH3_COMPACT 1024u
 
 // The rows of a tile of level m: y fastest, then z.
 TMAP_FN tmap_u32 tmapi_each3_row_count(tmap_nbb3 f, tmap_u32 m) {
     return (tmap_u32)(tmap_nbb3_side_y(f, m) * tmap_nbb3_side_z(f, m));
 }
 
-// Bytes of shared memory: the bits of each line, the bits of each row of a tile of level m and
-// where it begins, and the places of the tile.
+// Bytes of shared memory: the bits of each line and of each row of a tile of level m, and the places
+// of the tile.
 TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines) {
     const tmap_u64 places = tmap_mul_saturate(2, tmap_nbb3_cells(f, m));
-    return 4 * lines + 8 * tmapi_each3_row_count(f, m) + (places > ~0ull - 3 ? places : places + 3);
+    return 4 * (lines + tmapi_each3_row_count(f, m)) + (places > ~0ull - 3 ? places : places + 3);
 }
 
 #if !TMAP_NVRTC
@@ -117,6 +119,8 @@ TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines)
 static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
     const int volume = p->pitch.row != TMAP_COMPACT;
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
+    while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
+        --p->tile_level;
     do {
         --p->tile_level;
         p->line_level =
@@ -287,39 +291,44 @@ typedef struct tmapi_each3_calls {
 TMAP_DEVICE tmap_u32 tmapi_each3_pack(tmap_xyz p) { return p.x | p.y << 5 | p.z << 10; }
 
 // The bits of the rows of a tile of level m: bit x of bits[z * height + y] for place (x, y, z).
-// Collective for the block.
-TMAPI_DEVICE_CALL void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, tmap_u32 *bits) {
+// patterns: those of level 1, z * 4 + y. Threads take rows.
+TMAP_DEVICE void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, const unsigned char *patterns,
+                                  tmap_u32 *bits) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 height = tmapi_pow32(f.sy, m), rows = height * tmapi_pow32(f.sz, m);
-    const tmap_u32 cells = tmapi_pow32(f.k, m);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < rows; i += threads) bits[i] = 0;
-    __syncthreads();
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < cells; i += threads) {
-        const tmap_xyz p = tmap_nbb3_lambda_linear(f, i, m);
-        atomicOr(&bits[p.z * height + p.y], 1u << p.x);
+    for (tmap_u32 row = rank; row < rows; row += threads) {
+        tmap_u32 z = row / height, y = row - z * height, side = 1, line = 1;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 level = 0; level < m && line; ++level, side *= f.sx) {
+            const tmap_u32 pattern = patterns[z % f.sz * 4 + y % f.sy];
+            tmap_u32 next = 0;
+#pragma unroll
+            for (tmap_u32 x = 0; x < TMAP_SIDE3_MAX; ++x)
+                if (pattern >> x & 1) next |= line << x * side;
+            line = next, y /= f.sy, z /= f.sz;
+        }
+        bits[row] = line;
     }
-    __syncthreads();
 }
 
-// Writes for each of `rows` rows the number of cells in the rows before. Collective for the block.
-TMAPI_DEVICE_CALL void tmapi_each3_starts(const tmap_u32 *bits, tmap_u32 rows, tmap_u32 *starts) {
-    const tmap_u32 rank = tmap_thread_rank();
-    tmap_u32 before = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; rank < 32 && i - rank < rows; i += 32) { // one warp
-        const tmap_u32 own = i < rows ? (tmap_u32)__popc((int)bits[i]) : 0;
-        tmap_u32 sum = own;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 step = 1; step < 32; step *= 2) {
-            const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
-            if (rank >= step) sum += left;
-        }
-        if (i < rows) starts[i] = before + sum - own;
-        before += __shfl_sync(0xffffffffu, sum, 31);
+// The number of cells in the rows before one, for each of a block's threads in turn. Collective for
+// the block, with barriers; sums: 33 words of shared memory.
+TMAP_DEVICE tmap_u32 tmapi_each3_before(tmap_u32 own, tmap_u32 *sums) {
+    const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warp = rank / 32;
+    tmap_u32 sum = own;
+#pragma unroll
+    for (tmap_u32 step = 1; step < 32; step *= 2) {
+        const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
+        if (lane >= step) sum += left;
     }
+    __syncthreads(); // sums of the turn before are read
+    if (lane == 31) sums[warp] = sum;
     __syncthreads();
+    sum -= own;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
+    return sum;
 }
 
 // What a block has in shared memory: the tiles of each line, one bit each, and the places of a
@@ -330,30 +339,51 @@ typedef struct tmapi_each3_list {
 } tmapi_each3_list;
 
 // Lists the places of a tile: row by row for a volume, in linear order for compact storage.
-// Collective for the block.
+// Collective for the block, which has full warps.
 TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) {
     extern __shared__ uint4 tmapi_each3_shared[];
+    __shared__ unsigned char patterns[4 * TMAP_SIDE3_MAX];
+    __shared__ tmap_u32 sums[33];
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 m = plan->tile_level, height = tmapi_pow32(plan->f.sy, m);
     const tmap_u32 rows = height * tmapi_pow32(plan->f.sz, m);
-    const int compact = plan->pitch.row == TMAP_COMPACT;
-    tmap_u32 *lines = (tmap_u32 *)tmapi_each3_shared;
-    tmap_u32 *bits = lines + plan->lines, *starts = bits + rows;
-    unsigned short *places = (unsigned short *)(starts + rows);
+    tmap_u32 *lines = (tmap_u32 *)tmapi_each3_shared, *bits = lines + plan->lines, start = 0;
+    unsigned short *places = (unsigned short *)(bits + rows);
     const tmapi_each3_list list = {lines, places};
-    tmapi_each3_rows(plan->f, plan->line_level, lines);
-    if (!compact) {
-        tmapi_each3_rows(plan->f, m, bits);
-        tmapi_each3_starts(bits, rows, starts);
-    }
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
-        const tmap_xyz p = tmap_nbb3_lambda_linear(plan->f, i, m);
-        const tmap_u32 row = p.z * height + p.y;
-        tmap_u32 at = i;
-        if (!compact)
-            at = starts[row] + (tmap_u32)__popc((int)(bits[row] & ((1u << p.x) - 1)));
-        places[at] = (unsigned short)tmapi_each3_pack(p);
+    for (tmap_u32 i = rank; i < 4 * TMAP_SIDE3_MAX; i += threads) {
+        tmap_u32 pattern = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 beta = 0; beta < plan->f.k; ++beta) {
+            const tmap_xyz t = tmap_nbb3_tau(plan->f, beta);
+            if (t.z * 4 + t.y == i) pattern |= 1u << t.x;
+        }
+        patterns[i] = (unsigned char)pattern;
+    }
+    __syncthreads();
+    tmapi_each3_rows(plan->f, plan->line_level, patterns, lines);
+    if (plan->pitch.row == TMAP_COMPACT) {
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = rank; i < plan->cells; i += threads)
+            places[i] =
+                (unsigned short)tmapi_each3_pack(tmap_nbb3_lambda_linear(plan->f, i, m));
+    } else {
+        tmapi_each3_rows(plan->f, m, patterns, bits);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 first = 0; first < rows; first += threads) {
+            const tmap_u32 row = first + rank, z = row / height, y = row - z * height;
+            tmap_u32 line = row < rows ? bits[row] : 0;
+            const tmap_u32 cells = (tmap_u32)__popc((int)line);
+            tmap_u32 at = start + tmapi_each3_before(cells, sums);
+            TMAPI_NO_UNROLL
+            for (; line; line &= line - 1) {
+                const tmap_xyz p = {(tmap_u32)__ffs((int)line) - 1, y, z};
+                places[at++] = (unsigned short)tmapi_each3_pack(p);
+            }
+            if (rank == threads - 1) sums[32] = at;
+            __syncthreads();
+            start = sums[32];
+        }
     }
     __syncthreads();
     return list;
@@ -406,12 +436,13 @@ TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi
     return cell;
 }
 
-// The same cell of the next tile of a line: *tiles, one bit each, loses the lowest one.
-TMAP_DEVICE tmap_cell3 tmapi_each3_beside(tmap_cell3 cell, tmap_u32 width, tmap_u32 *tiles) {
-    const tmap_u32 right = ((tmap_u32)__ffs((int)*tiles) - 1) * width;
-    *tiles &= *tiles - 1;
-    cell.x += right, cell.at += right;
-    return cell;
+// The number of the bit of `bits` that has n others below it; 31 if there is none.
+TMAP_DEVICE tmap_u32 tmapi_each3_bit(tmap_u32 bits, tmap_u32 n) {
+    tmap_u32 at = 0;
+#pragma unroll
+    for (tmap_u32 step = 16; step; step /= 2)
+        if ((tmap_u32)__popc((int)(bits & ((1u << (at + step)) - 1))) <= n) at += step;
+    return at;
 }
 
 // 1 if a plan maker for walks made the plan.
@@ -429,37 +460,43 @@ TMAP_DEVICE void tmapi_each3_second(tmapi_each3_calls calls, tmap_cell3 cell, co
         calls.use(calls.job, cell, value);
 }
 
+// The same cell of another tile of a line.
+TMAP_DEVICE tmap_cell3 tmapi_each3_beside(tmap_cell3 cell, tmap_u32 right) {
+    cell.x += right, cell.at += right;
+    return cell;
+}
+
 // The cells of the list from `begin` to `stop` in a line of several tiles: 32 cells of the list,
-// tile after tile, then the next 32.
+// tile after tile, then the next 32. Collective for a full warp, each of whose lanes keeps where
+// one of the tiles is.
 TMAP_DEVICE void tmapi_each3_along(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
                                    const tmapi_each3_tile *t, const unsigned short *places,
-                                   tmap_u32 begin, tmap_u32 stop, tmap_u32 all) {
-    const tmap_u32 lane = tmap_thread_rank() % 32;
-    const tmap_u32 width = tmapi_pow32(plan->f.sx, plan->tile_level);
+                                   tmap_u32 begin, tmap_u32 stop, tmap_u32 tiles) {
+    const tmap_u32 lane = tmap_thread_rank() % 32, count = (tmap_u32)__popc((int)tiles);
+    const tmap_u32 rights =
+        tmapi_each3_bit(tiles, lane) * tmapi_pow32(plan->f.sx, plan->tile_level);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = begin + lane; i - lane < stop; i += 32) {
         const int own = i < stop;
         const tmap_cell3 cell = tmapi_each3_cell(plan, t, places, own ? i : begin);
-        tmap_u32 tiles = all;
         TMAPI_NO_UNROLL
-        while (tiles) {
+        for (tmap_u32 first = 0; first < count; first += TMAPI_EACH3_BATCH) {
             tmapi_value value[TMAPI_EACH3_BATCH];
-            tmap_u32 ahead = tiles;
+            tmap_u32 right[TMAPI_EACH3_BATCH];
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
+                right[j] = __shfl_sync(0xffffffffu, rights, first + j);
             if (calls->read) {
 #pragma unroll
                 for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                    if (ahead) {
-                        const tmap_cell3 c = tmapi_each3_beside(cell, width, &ahead);
-                        if (own) calls->read(calls->job, c, &value[j]);
-                    }
+                    if (own && first + j < count)
+                        calls->read(calls->job, tmapi_each3_beside(cell, right[j]), &value[j]);
                 __syncwarp(); // keeps reads and uses apart
             }
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
-                if (tiles) {
-                    const tmap_cell3 c = tmapi_each3_beside(cell, width, &tiles);
-                    if (own) tmapi_each3_second(*calls, c, &value[j]);
-                }
+                if (own && first + j < count)
+                    tmapi_each3_second(*calls, tmapi_each3_beside(cell, right[j]), &value[j]);
         }
     }
 }

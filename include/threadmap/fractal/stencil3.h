@@ -137,25 +137,31 @@ typedef struct tmapi_stencil3_tile {
 } tmapi_stencil3_tile;
 
 // Byte offsets in a block's shared memory. First two buffers of tiles. From `reach` on, for each cell
-// of a tile, the tiles that have a neighbour of it, one bit each; from `places` on its place; from
-// `near` on 27 entries for each: the cell of the neighbour | its tile << 10. From `turns` on, for
-// each of 27 directions, the sheet beside each sheet.
+// of a tile, the tiles that have a neighbour of it, one bit each; from `places` on its place; from `near` on 27 entries for each: the cell of the neighbour | its tile << 10. From `turns` on, for
+// each of 27 directions, the sheet beside each sheet, and from `valid` on a bit for each that exists.
 typedef struct tmapi_stencil3_shared {
-    tmap_u32 reach, places, near, turns, bytes;
+    tmap_u32 reach, valid, turns, places, near, bytes;
 } tmapi_stencil3_shared;
 
-// No tile: its bit of `is` is 0. No sheet.
-#define TMAPI_STENCIL3_NONE     31u
-#define TMAPI_STENCIL3_NO_SHEET 0xffffu
+// No tile: its bit of `is` is 0.
+#define TMAPI_STENCIL3_NONE 31u
+
+
+// The bits of a word, and for each direction the entries of `turns`, a multiple of 32.
+TMAP_FN tmap_u32 tmapi_stencil3_bits(tmap_compact_word word) {
+    return word.bytes ? (8 * word.bytes + 31) / 32 * 32 : 0;
+}
 
 TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 tiles,
                                                        tmap_compact_word word) {
+    const tmap_u32 bits = TMAP_AROUND3 * tmapi_stencil3_bits(word);
     tmapi_stencil3_shared s;
     s.reach = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
-    s.places = s.reach + 4 * cells;
+    s.valid = s.reach + 4 * cells;
+    s.turns = s.valid + bits / 8;
+    s.places = s.turns + 2 * bits;
     s.near = s.places + (2 * cells + 3) / 4 * 4;
-    s.turns = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
-    s.bytes = s.turns + (word.bytes ? (2 * TMAP_AROUND3 * word.cells + 3) / 4 * 4 : 0);
+    s.bytes = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
     return s;
 }
 
@@ -283,6 +289,7 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
     unsigned short *places = (unsigned short *)(shared + s.places);
     unsigned short *near = (unsigned short *)(shared + s.near);
     tmap_u32 *reach = (tmap_u32 *)(shared + s.reach);
+    const tmap_u32 bits = tmapi_stencil3_bits(plan->word);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
         places[i] =
@@ -297,13 +304,23 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
         near[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
         if (!p.none) atomicOr(&reach[cell], 1u << p.to);
     }
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; words && i < TMAP_AROUND3 * plan->word.cells; i += threads) {
-        const tmap_u32 n = i / plan->word.cells;
-        const tmap_compact3_place p =
-            tmap_compact3_beside(plan->f, i - n * plan->word.cells, plan->word.level, n);
-        ((unsigned short *)(shared + s.turns))[i] = (unsigned short)(
-            p.none || p.to != TMAP_HERE3 ? TMAPI_STENCIL3_NO_SHEET : p.index);
+    if (!words) return;
+    for (tmap_u32 i = rank; i < TMAP_AROUND3 * bits / 32; i += threads) { // 32 sheets of a direction
+        const tmap_u32 n = i / (bits / 32), first = 32 * i - n * bits;
+        tmap_u32 valid = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 b = 0; b < 32; ++b) {
+            const tmap_u32 sheet = first + b;
+            tmap_compact3_place p = {0, TMAP_HERE3, 1};
+            if (sheet < plan->word.cells)
+                p = tmap_compact3_beside(plan->f, sheet, plan->word.level, n);
+            if (p.none || p.to != TMAP_HERE3)
+                p.index = 0;
+            else
+                valid |= 1u << b;
+            ((unsigned short *)(shared + s.turns))[32 * i + b] = (unsigned short)p.index;
+        }
+        ((tmap_u32 *)(shared + s.valid))[i] = valid;
     }
 }
 
@@ -339,23 +356,23 @@ TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, const tmapi_st
 }
 
 // The bits of a slice of a word of another sheet, reordered: bit i of the slice becomes the word's
-// bit turns[i], 0 where there is none. sheets: those from the slice's first bit on.
-TMAPI_DEVICE_CALL void tmapi_stencil3_turn(const unsigned short *turns, int sheets,
-                                           const unsigned char *word, tmap_u32 size, void *slice) {
+// bit turns[i], where valid[i / 32] has bit i % 32, else 0.
+TMAPI_DEVICE_CALL void tmapi_stencil3_turn(const unsigned short *turns, const tmap_u32 *valid,
+                                           const void *word, tmap_u32 size, void *slice) {
     tmap_u32 turned[4] = {0, 0, 0, 0};
     TMAPI_NO_UNROLL
     for (tmap_u32 w = 0; w < 4 && 4 * w < size; ++w) {
-        const int left = sheets - (int)(32 * w);
-        const int bits = left < 8 * (int)size ? left : 8 * (int)size;
         tmap_u32 sum = 0;
-#pragma unroll 8
-        for (int b = 0; b < 32; ++b) {
-            const tmap_u32 from = b < bits ? turns[32 * w + (tmap_u32)b] : TMAPI_STENCIL3_NO_SHEET;
-            tmap_u32 byte = 0;
-            if (from != TMAPI_STENCIL3_NO_SHEET) byte = word[from / 8];
-            sum |= (byte >> from % 8 & 1) << b;
+        if (valid[w]) {
+#pragma unroll 16
+            for (tmap_u32 b = 0; b < 32; ++b) {
+                const tmap_u32 from = turns[32 * w + b];
+                const tmap_u32 part = size == 2 ? *(const tmapi_value_u16 *)word
+                                                : ((const tmapi_value_u32 *)word)[from / 32];
+                sum = sum >> 1 | (part >> from % 32) << 31;
+            }
         }
-        turned[w] = sum;
+        turned[w] = sum & valid[w];
     }
     tmapi_value_copy(slice, turned, size);
 }
@@ -386,6 +403,7 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
     const int compact = where != TMAPI_STENCIL3_VOLUME;
     const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
     const tmap_u32 bytes = s->size * s->slices, skip = slice * s->size;
+    const tmap_u32 bits = tmapi_stencil3_bits(plan->word);
     tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
                        tile->corner.z + (p >> 10), tile->at};
     tmap_u32 around = 0;
@@ -410,9 +428,10 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
             from += (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
                      (dz - 1) * plan->pitch.plane) * s->size;
         if (where == TMAPI_STENCIL3_SHEETS && exists && tile->other >> to & 1)
-            tmapi_stencil3_turn((const unsigned short *)(shared + at.turns) +
-                                    tile->sheet[to] * plan->word.cells + 8 * skip,
-                                (int)(plan->word.cells - 8 * skip), from - skip, s->size, value);
+            tmapi_stencil3_turn(
+                (const unsigned short *)(shared + at.turns) + tile->sheet[to] * bits + 8 * skip,
+                (const tmap_u32 *)(shared + at.valid) + (tile->sheet[to] * bits + 8 * skip) / 32,
+                from - skip, s->size, value);
         else if (exists)
             tmapi_value_copy(value, from, s->size);
     }
