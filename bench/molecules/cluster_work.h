@@ -32,6 +32,7 @@ static const cluster_data cluster_all[CLUSTER_DATA] = {
 typedef struct cluster_work {
     tmap_u32 n;
     float cutoff, *distances;
+    tmap_cluster_plan gromos, linkage;
     tmap_u32 *bits;
     tmap_clusters clusters;
     tmap_linkage_edge *edges;
@@ -77,16 +78,19 @@ static void cluster_distances(const cluster_work *w, const cluster_data *data) {
 }
 
 static cluster_work cluster_begin(tmap_u32 n) {
-    const tmap_u64 gromos = tmap_gromos_of_bits_bytes(n), linkage = tmap_linkage_bytes(n);
     cluster_work w;
+    tmap_u64 of_bits;
+    CHECK(tmap_gromos_plan_make(n, &w.gromos));
+    CHECK(tmap_linkage_plan_make(n, &w.linkage));
+    of_bits = w.gromos.workspace - w.gromos.bits;
     w.n = n, w.cutoff = 0;
     w.distances = (float *)cluster_alloc(tmap_condensed_cells(n) * 4);
-    w.bits = (tmap_u32 *)cluster_alloc(tmap_gromos_bits_bytes(n));
+    w.bits = (tmap_u32 *)cluster_alloc(w.gromos.bits);
     w.clusters.labels = (tmap_u32 *)cluster_alloc(n * 12ull + 16);
     w.clusters.centres = w.clusters.labels + n, w.clusters.sizes = w.clusters.centres + n;
     w.clusters.count = (tmap_u64 *)cluster_alloc(8);
     w.edges = (tmap_linkage_edge *)cluster_alloc(n * sizeof *w.edges);
-    w.workspace = cluster_alloc(gromos > linkage ? gromos : linkage);
+    w.workspace = cluster_alloc(of_bits > w.linkage.workspace ? of_bits : w.linkage.workspace);
     return w;
 }
 static void cluster_end(cluster_work *w) {
@@ -102,12 +106,11 @@ static void cluster_end(cluster_work *w) {
 
 static void cluster_bits(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    const tmap_distances distances = {w->distances, w->n};
-    CHECK(tmap_gromos_bits(distances, w->cutoff, w->bits, 0));
+    CHECK(tmap_gromos_bits(&w->gromos, w->distances, w->cutoff, w->bits, 0));
 }
 static void cluster_of_bits(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_gromos_of_bits(w->bits, w->n, w->clusters, w->workspace, 0));
+    CHECK(tmap_gromos_of_bits(&w->gromos, w->bits, w->workspace, w->clusters, 0));
 }
 static void cluster_gromos(void *context) {
     cluster_bits(context);
@@ -115,12 +118,11 @@ static void cluster_gromos(void *context) {
 }
 static void cluster_linkage(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    const tmap_distances distances = {w->distances, w->n};
-    CHECK(tmap_linkage(distances, w->edges, w->workspace, 0));
+    CHECK(tmap_linkage(&w->linkage, w->distances, w->workspace, w->edges, 0));
 }
 static void cluster_labels(void *context) {
     const cluster_work *w = (const cluster_work *)context;
-    CHECK(tmap_linkage_labels(w->edges, w->n, w->cutoff, w->clusters, w->workspace, 0));
+    CHECK(tmap_linkage_labels(&w->linkage, w->edges, w->cutoff, w->workspace, w->clusters, 0));
 }
 static void cluster_read(void *context) {
     const cluster_work *w = (const cluster_work *)context;
@@ -161,7 +163,7 @@ static void *cluster_host(const void *from, tmap_u64 bytes) {
 // The result must be that of the serial algorithm on the bit matrix, which is looked at first.
 // Returns the number of clusters.
 static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
-    const tmap_u32 n = w->n, words = (tmap_u32)tmap_gromos_bits_words(n);
+    const tmap_u32 n = w->n, words = (tmap_u32)w->gromos.words;
     tmap_u32 *labels, *centres, *sizes, *bits, left = n, number = 0;
     tmap_u32 *counts = (tmap_u32 *)calloc(n, 4), *number_of = (tmap_u32 *)malloc(n * 4ull);
     tmap_u64 differ, clusters;
@@ -173,7 +175,7 @@ static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&differ, w->clusters.count, 8, cudaMemcpyDeviceToHost));
     if (differ) cluster_wrong(w, "bits");
-    bits = (tmap_u32 *)cluster_host(w->bits, tmap_gromos_bits_bytes(n));
+    bits = (tmap_u32 *)cluster_host(w->bits, w->gromos.bits);
     labels = (tmap_u32 *)cluster_host(w->clusters.labels, n * 4ull);
     centres = (tmap_u32 *)cluster_host(w->clusters.centres, n * 4ull);
     sizes = (tmap_u32 *)cluster_host(w->clusters.sizes, n * 4ull);

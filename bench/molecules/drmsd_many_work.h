@@ -19,8 +19,8 @@ static const drmsd_count drmsd_count_frames = {9.7f, 1, 9};
 static const drmsd_count drmsd_count_close = {27, 3, 22};
 
 typedef struct drmsd_many {
-    tmap_drmsd_frames_plan plan;
-    tmap_drmsd_frames_in in; // the first frame is the reference, too
+    tmap_drmsd_plan plan;
+    tmap_drmsd_in in; // the first frame is the reference, too
     void *workspace;
     float *out;
 } drmsd_many;
@@ -46,11 +46,12 @@ static void drmsd_many_verify(const drmsd_many *m, drmsd_row *row) {
 static void drmsd_many_size(drmsd_sweep *s, tmap_u32 n, tmap_u32 count, int close, int energy) {
     drmsd_row row = drmsd_row_begin(s, close ? "frames_close" : "frames", n, count, count,
                                     close ? drmsd_count_close : drmsd_count_frames);
+    const tmap_drmsd_shape shape = {n, count, close ? TMAP_DRMSD_CLOSE : TMAP_DRMSD_FRAMES, 0, 0};
     drmsd_many m;
     if (!bench_wants(&s->d, &row.row)) return;
-    CHECK(tmap_drmsd_frames_plan_make(n, count, 0, close, &m.plan));
+    CHECK(tmap_drmsd_frames_plan_make(shape, &m.plan));
     m.in.reference = m.in.frames = drmsd_frames(n, count), m.in.box = 0;
-    m.workspace = drmsd_alloc(tmap_drmsd_frames_bytes(&m.plan));
+    m.workspace = drmsd_alloc(m.plan.workspace);
     m.out = (float *)drmsd_alloc(4ull * count);
     CHECK(cudaMemset(m.out, 0xff, 4ull * count));
     drmsd_many_run(&m);
@@ -63,7 +64,7 @@ static void drmsd_many_size(drmsd_sweep *s, tmap_u32 n, tmap_u32 count, int clos
 
 // ---- all against all ----------------------------------------------------------------------------
 
-// By their numbers of tmap_drmsd_form, and what a result may be off by.
+// By their numbers from TMAP_DRMSD_EXACT on, and what a result may be off by.
 enum { DRMSD_MATRIX_FORMS = 3, DRMSD_MATRIX_SAMPLE = 100 };
 static const char *const drmsd_matrix_names[DRMSD_MATRIX_FORMS] = {"matrix", "matrix_mma_half",
                                                                    "matrix_mma_split"};
@@ -72,7 +73,7 @@ static const double drmsd_matrix_granted[DRMSD_MATRIX_FORMS] = {1e-6, 1e-3, 2e-5
 #define DRMSD_MATRIX_MOST 2e13
 
 typedef struct drmsd_matrix {
-    tmap_drmsd_matrix_plan plan;
+    tmap_drmsd_plan plan;
     const float *frames;
     void *workspace;
     float *out;
@@ -80,8 +81,8 @@ typedef struct drmsd_matrix {
 
 static void drmsd_matrix_run(void *context) {
     const drmsd_matrix *m = (const drmsd_matrix *)context;
-    const tmap_drmsd_matrix_in in = {m->frames, 0, 0};
-    if (m->plan.planes)
+    const tmap_drmsd_in in = {m->frames, 0, 0};
+    if (m->plan.form != TMAP_DRMSD_EXACT)
         CHECK(tmap_drmsd_mma(&m->plan, in, m->workspace, m->out, 0));
     else
         CHECK(tmap_drmsd_matrix(&m->plan, in, m->workspace, m->out, 0));
@@ -91,7 +92,8 @@ static void drmsd_matrix_run(void *context) {
 // The program ends where one is too large.
 static double drmsd_matrix_verify(const drmsd_matrix *m, drmsd_row *row, double *mean) {
     const tmap_u64 frames = m->plan.frames, n = m->plan.n;
-    const double granted = drmsd_matrix_granted[m->plan.planes] * (n < 30 ? 10 : 1);
+    const double granted =
+        drmsd_matrix_granted[m->plan.form - TMAP_DRMSD_EXACT] * (n < 30 ? 10 : 1);
     double most = 0;
     *mean = 0;
     for (tmap_u64 k = 0; k < DRMSD_MATRIX_SAMPLE; ++k) {
@@ -113,13 +115,14 @@ static double drmsd_matrix_verify(const drmsd_matrix *m, drmsd_row *row, double 
 static void drmsd_matrix_form(drmsd_sweep *s, tmap_u32 n, tmap_u32 count, int form) {
     const tmap_u64 cells = tmap_condensed_cells(count);
     const drmsd_count floats = {2.11f, 0, 2};
+    const tmap_drmsd_shape shape = {n, count, TMAP_DRMSD_EXACT + form, 0, 0};
     drmsd_row row = drmsd_row_begin(s, drmsd_matrix_names[form], n, count, (double)cells,
                                     form ? drmsd_count_none : floats);
     drmsd_matrix m;
     double mean, most;
     cudaError_t error;
     if (row.pairs > DRMSD_MATRIX_MOST || count < 2) return;
-    error = tmap_drmsd_matrix_plan_make(n, count, 0, form, 0, &m.plan);
+    error = tmap_drmsd_matrix_plan_make(shape, &m.plan);
     if (error == cudaErrorNotSupported) return; // no such tensor cores
     CHECK(error);
     if (!bench_wants(&s->d, &row.row)) return;

@@ -178,24 +178,26 @@ static void drmsd_pair_thread(drmsd_pair *p) {
 
 typedef struct drmsd_library {
     const drmsd_pair *p;
-    tmap_drmsd_pair_plan plan;
+    tmap_drmsd_plan plan;
     void *workspace;
     float *out;
 } drmsd_library;
 
 static void drmsd_library_run(void *context) {
     const drmsd_library *l = (const drmsd_library *)context;
-    CHECK(tmap_drmsd_pair(&l->plan, l->p->a, l->p->b, l->workspace, l->out, 0));
+    const tmap_drmsd_in in = {l->p->b, l->p->a, 0};
+    CHECK(tmap_drmsd_pair(&l->plan, in, l->workspace, l->out, 0));
 }
 
 static void drmsd_pair_library(drmsd_pair *p) {
     drmsd_row row = drmsd_pair_row(p, "pair", drmsd_count_library);
+    const tmap_drmsd_shape shape = {p->n, 1, TMAP_DRMSD_PAIR, 0, 0};
     drmsd_library l;
     float got;
     if (!drmsd_pair_wants(p, &row)) return;
     l.p = p;
-    CHECK(tmap_drmsd_pair_plan_make(p->n, 0, &l.plan));
-    l.workspace = drmsd_alloc(tmap_drmsd_pair_bytes(&l.plan));
+    CHECK(tmap_drmsd_pair_plan_make(shape, &l.plan));
+    l.workspace = drmsd_alloc(l.plan.workspace);
     l.out = (float *)drmsd_alloc(sizeof *l.out);
     CHECK(cudaMemset(l.out, 0xff, sizeof *l.out));
     drmsd_library_run(&l);

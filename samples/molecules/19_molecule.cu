@@ -84,15 +84,17 @@ int main(int argc, char **argv) {
     CHECK(cudaMallocManaged((void **)&found, sizeof *found));
 
     // [snippet: matrix-and-clusters]
-    const tmap_drmsd_matrix_in in = {xyz, 0, 0}; // all atoms, all pairs
-    const tmap_distances distances = {drmsd, count};
+    const tmap_drmsd_shape shape = {(tmap_u32)f.n, count, TMAP_DRMSD_EXACT, 0, 0}; // all atoms
+    const tmap_drmsd_in in = {xyz, 0, 0};
     const tmap_clusters clusters = {labels, labels + count, labels + 2 * count, found};
-    tmap_drmsd_matrix_plan plan;
+    tmap_drmsd_plan pairs;
+    tmap_cluster_plan gromos;
     void *work; // both calls use it, one after the other
-    CHECK(tmap_drmsd_matrix_plan_make((tmap_u32)f.n, count, 0, TMAP_DRMSD_EXACT, 0, &plan));
-    CHECK(cudaMalloc(&work, plan.workspace + tmap_gromos_bytes(count)));
-    CHECK(tmap_drmsd_matrix(&plan, in, work, drmsd, 0));
-    CHECK(tmap_gromos(distances, CUTOFF, clusters, work, 0));
+    CHECK(tmap_drmsd_matrix_plan_make(shape, &pairs));
+    CHECK(tmap_gromos_plan_make(count, &gromos));
+    CHECK(cudaMalloc(&work, pairs.workspace + gromos.workspace));
+    CHECK(tmap_drmsd_matrix(&pairs, in, work, drmsd, 0));
+    CHECK(tmap_gromos(&gromos, drmsd, CUTOFF, work, clusters, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
 

@@ -42,7 +42,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/pdist",
                 "adaptive/mandelbrot",
-                "molecules/drmsd_atoms", "molecules/drmsd_frames", "molecules/drmsd_matrix",
+                "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
                 "raster/map", "raster/flood",
                 "raster/label", "raster/label_measure", "raster/label_base",

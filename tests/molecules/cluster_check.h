@@ -118,11 +118,11 @@ static inline void cluster_check_plans(const void *kernel) {
     CHECK(tmap_facts_get(kernel, &facts));
     for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
         const tmap_u64 processors = facts.device.processors;
-        tmapi_cluster_plan plan = {0, 0}, alone = {0, 0};
+        tmapi_cluster_shape plan = {0, 0}, alone = {0, 0};
         facts.device.concurrent = 1;
-        expect(tmapi_cluster_plan_of(warps, &facts, &plan) == TMAP_OK, "a plan");
+        expect(tmapi_cluster_shape_of(warps, &facts, &plan) == TMAP_OK, "a shape");
         facts.device.concurrent = 0;
-        expect(tmapi_cluster_plan_of(warps, &facts, &alone) == TMAP_OK, "a plan");
+        expect(tmapi_cluster_shape_of(warps, &facts, &alone) == TMAP_OK, "a shape");
         expect(alone.blocks == 1 && alone.threads == 128, "one block");
         expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks");
         expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads");

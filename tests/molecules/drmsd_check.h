@@ -6,7 +6,7 @@
 
 #include "kit.h"
 
-#include <threadmap/molecules/drmsd_atoms.h>
+#include <threadmap/molecules/drmsd.h>
 
 #include <math.h>
 

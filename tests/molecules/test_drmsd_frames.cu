@@ -102,10 +102,17 @@ static void solve(problem *p, double *want) {
     }
 }
 
+static tmap_drmsd_shape shape_for(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
+                                  int close) {
+    const tmap_drmsd_shape s = {n, frames, close ? TMAP_DRMSD_CLOSE : TMAP_DRMSD_FRAMES, which, 0};
+    return s;
+}
+
 // Runs a problem into poisoned memory. close: by a plan for such frames. side, group: a cut, or 0.
 static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
     tmap_drmsd_atoms which;
-    tmap_drmsd_frames_plan plan;
+    const tmap_drmsd_shape made_for = shape_for(p->n, p->frames, &which, close);
+    tmap_drmsd_plan plan;
     tmap_u64 bytes;
     void *workspace = 0;
     float *reference = (float *)kit_to_device(p->reference, p->n * 12ull);
@@ -119,16 +126,18 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     if (p->options & WEIGHTS) which.weights = (const float *)kit_to_device(p->weights, p->n * 4);
     if (p->options & BOXES) which.boxes = (const float *)kit_to_device(p->boxes, p->frames * 12ull);
     which.lower = p->lower, which.upper = p->upper;
-    const tmap_drmsd_frames_in in = {reference, box, frames};
+    const tmap_drmsd_in in = {frames, reference, box};
     earlier_error();
-    CHECK(tmap_drmsd_frames_plan_make(p->n, p->frames, &which, close, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(made_for, &plan));
     of_shape(shape_of(p->n));
     expect(earlier_error_is_there(), "an earlier error of a plan");
     if (side) {
-        expect(tmapi_frames_choose(&plan.pairs, side, group), "a cut");
-        CHECK(tmapi_launch_shared(plan.pairs.kernel, plan.pairs.shared));
+        expect(tmapi_frames_choose(&plan.pairs_frames, side, group), "a cut");
+        CHECK(tmapi_launch_shared(plan.pairs_frames.kernel, plan.pairs_frames.shared));
     }
-    bytes = tmap_drmsd_frames_bytes(&plan);
+    bytes = plan.workspace, tmapi_drmsd_arrange(&plan);
+    if (!side) expect(plan.workspace == bytes, "bytes");
+    bytes = plan.workspace;
     if (bytes) {
         workspace = kit_device(bytes);
         CHECK(cudaMemset(workspace, 0xff, bytes));
@@ -335,38 +344,49 @@ static void hinged(void) {
 }
 
 static void refusals(int close) {
-    tmap_drmsd_frames_plan plan, before;
+    tmap_drmsd_plan plan, before;
     tmap_drmsd_atoms which;
     float *some = (float *)kit_to_device(0, 0);
-    const tmap_drmsd_frames_in in = {some, 0, some}, no_reference = {0, 0, some};
-    const tmap_drmsd_frames_in no_frames = {some, 0, 0}, nothing = {0, 0, 0};
+    const tmap_drmsd_in in = {some, some, 0}, no_reference = {some, 0, 0};
+    const tmap_drmsd_in no_frames = {0, some, 0}, nothing = {0, 0, 0};
+    const tmap_drmsd_shape four = shape_for(4, 4, 0, close),
+                           chosen = shape_for(4, 4, &which, close);
+    tmap_drmsd_shape other = four;
     const shape s = shape_of(4);
     memset(&plan, 0xa5, sizeof plan), before = plan;
     memset(&which, 0, sizeof which);
     of_shape(s);
-    REFUSED(tmap_drmsd_frames_plan_make(4, 4, 0, close, 0));
+    REFUSED(tmap_drmsd_frames_plan_make(four, 0));
     which.boxes = some;
-    if (close) REFUSED(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan));
+    if (close) REFUSED(tmap_drmsd_frames_plan_make(chosen, &plan));
     which.boxes = 0, which.lower = -1;
-    REFUSED(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan));
+    REFUSED(tmap_drmsd_frames_plan_make(chosen, &plan));
     which.lower = 0, which.upper = -1;
-    REFUSED(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan));
+    REFUSED(tmap_drmsd_frames_plan_make(chosen, &plan));
     which.upper = (float)NAN;
-    REFUSED(tmap_drmsd_frames_plan_make(4, 4, &which, close, &plan));
-    REFUSED(tmap_drmsd_frames_plan_make((1u << 24) + 1, 4, 0, close, &plan));
-    REFUSED(tmap_drmsd_frames_plan_make(4, (1ull << 31) + 1, 0, close, &plan));
+    REFUSED(tmap_drmsd_frames_plan_make(chosen, &plan));
+    REFUSED(tmap_drmsd_frames_plan_make(shape_for((1u << 24) + 1, 4, 0, close), &plan));
+    REFUSED(tmap_drmsd_frames_plan_make(shape_for(4, (1ull << 31) + 1, 0, close), &plan));
+    other.form = TMAP_DRMSD_PAIR;
+    REFUSED(tmap_drmsd_frames_plan_make(other, &plan));
+    other.form = TMAP_DRMSD_EXACT;
+    REFUSED(tmap_drmsd_frames_plan_make(other, &plan));
     expect(!memcmp(&plan, &before, sizeof plan), "a plan written on failure");
-    CHECK(tmap_drmsd_frames_plan_make(4, 4, 0, close, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(four, &plan));
     REFUSED(tmap_drmsd_frames(0, in, some, some, 0));
     REFUSED(tmap_drmsd_frames(&plan, no_reference, some, some, 0));
     REFUSED(tmap_drmsd_frames(&plan, no_frames, some, some, 0));
     REFUSED(tmap_drmsd_frames(&plan, in, some, 0, 0));
     REFUSED(tmap_drmsd_frames(&plan, in, some + 1, some, 0));
-    expect(tmapi_frames_choose(&plan.pairs, 8, 8), "a cut");
-    CHECK(tmap_drmsd_frames_plan_make(100, 4, 0, close, &plan));
-    expect(tmapi_frames_choose(&plan.pairs, 16, 8) && tmap_drmsd_frames_bytes(&plan), "a cut");
+    expect(tmapi_frames_choose(&plan.pairs_frames, 8, 8), "a cut");
+    plan.form = TMAP_DRMSD_EXACT;
+    REFUSED(tmap_drmsd_frames(&plan, in, some, some, 0));
+    CHECK(tmap_drmsd_frames_plan_make(shape_for(100, 4, 0, close), &plan));
+    expect(tmapi_frames_choose(&plan.pairs_frames, 16, 8), "a cut");
+    tmapi_drmsd_arrange(&plan);
+    expect(plan.workspace != 0, "the workspace of a cut");
     REFUSED(tmap_drmsd_frames(&plan, in, 0, some, 0));
-    CHECK(tmap_drmsd_frames_plan_make(4, 0, 0, close, &plan));
+    CHECK(tmap_drmsd_frames_plan_make(shape_for(4, 0, 0, close), &plan));
     CHECK(tmap_drmsd_frames(&plan, nothing, 0, 0, 0)); // no frame
     kit_release(0);
 }
@@ -379,20 +399,22 @@ static void check_plans(void) {
             for (int k = 0; k < 5; ++k) {
                 const tmap_drmsd_atoms which = {0, k == 1 ? some : 0,   k == 2 ? some : 0, 0,
                                                 0, k == 3 ? 5.0f : 0.0f};
-                tmap_drmsd_frames_plan made, of;
+                const tmap_drmsd_shape one = shape_for(n, frames, &which, k == 4);
+                tmap_drmsd_plan made, of;
                 tmap_facts facts;
-                CHECK(tmap_drmsd_frames_plan_make(n, frames, &which, k == 4, &made));
-                CHECK(tmap_facts_get(made.pairs.kernel, &facts));
+                CHECK(tmap_drmsd_frames_plan_make(one, &made));
+                CHECK(tmap_facts_get(made.pairs_frames.kernel, &facts));
                 of_shape(shape_of(n));
-                expect(!tmap_drmsd_frames_plan_of(n, frames, &which, k == 4, &facts, &of),
-                       "a plan of facts");
-                expect(of.pairs.side == made.pairs.side && of.pairs.group == made.pairs.group &&
-                           of.pairs.range == made.pairs.range &&
-                           of.pairs.splits == made.pairs.splits &&
-                           of.pairs.grid == made.pairs.grid &&
-                           of.pairs.shared == made.pairs.shared && of.pairs.own == made.pairs.own &&
-                           of.close == made.close && of.n == made.n && !of.pairs.kernel &&
-                           tmap_drmsd_frames_bytes(&of) == tmap_drmsd_frames_bytes(&made),
+                expect(!tmap_drmsd_plan_of(one, &facts, &of), "a plan of facts");
+                expect(of.pairs_frames.side == made.pairs_frames.side &&
+                           of.pairs_frames.group == made.pairs_frames.group &&
+                           of.pairs_frames.range == made.pairs_frames.range &&
+                           of.pairs_frames.splits == made.pairs_frames.splits &&
+                           of.pairs_frames.grid == made.pairs_frames.grid &&
+                           of.pairs_frames.shared == made.pairs_frames.shared &&
+                           of.pairs_frames.own == made.pairs_frames.own && of.form == made.form &&
+                           of.n == made.n && !of.pairs_frames.kernel &&
+                           of.workspace == made.workspace,
                        "members of a plan of facts");
             }
 }

@@ -175,31 +175,38 @@ static double granted(int form, int options, double want, double norms, const ve
 
 // ---- runs ---------------------------------------------------------------------------------------
 
+static tmap_drmsd_shape shape_for(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
+                                  int form, tmap_u64 most) {
+    const tmap_drmsd_shape s = {n, frames, TMAP_DRMSD_EXACT + form, which, most};
+    return s;
+}
+
 static cudaError_t plan_of(int form, problem p, const tmap_drmsd_atoms *which, tmap_u64 most,
-                           tmap_drmsd_matrix_plan *plan) {
-    const int forms[] = {TMAP_DRMSD_EXACT, TMAP_DRMSD_MMA_HALF, TMAP_DRMSD_MMA_SPLIT};
-    return tmap_drmsd_matrix_plan_make(p.n, p.frames, which, forms[form], most, plan);
+                           tmap_drmsd_plan *plan) {
+    return tmap_drmsd_matrix_plan_make(shape_for(p.n, p.frames, which, form, most), plan);
 }
 
 // A plan of one slice, or with the smallest workspace that there is.
 static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
-                   tmap_drmsd_matrix_plan *plan) {
-    if (!plan->slices) return;
+                   tmap_drmsd_plan *plan) {
+    tmapi_matrix_plan *m = &plan->matrix;
+    if (!m->slices) return;
     if (size == ONE_SLICE) {
-        plan->slice *= plan->slices, plan->slices = plan->round = 1;
-        tmapi_matrix_arrange(plan);
+        m->slice *= m->slices, m->slices = m->round = 1;
+        tmapi_matrix_arrange(m);
+        plan->workspace = m->workspace;
     } else if (size == TIGHT) {
         const tmap_u64 roomy = plan->workspace;
-        tmap_drmsd_matrix_plan least = *plan;
+        tmapi_matrix_plan least = *m;
+        tmap_drmsd_plan none;
         least.slice = 1, least.round = 1;
-        least.slices = (tmap_u32)((plan->groups + 63) / 64);
+        least.slices = (tmap_u32)((m->groups + 63) / 64);
         tmapi_matrix_arrange(&least);
         CHECK(plan_of(form, p, which, least.workspace, plan));
         of_case(p, form, size);
         expect(plan->workspace <= least.workspace || plan->workspace == roomy, "most");
-        if (plan->slices > 1)
-            RETURNS(plan_of(form, p, which, least.workspace - 1, &least),
-                    cudaErrorMemoryAllocation);
+        if (m->slices > 1)
+            RETURNS(plan_of(form, p, which, least.workspace - 1, &none), cudaErrorMemoryAllocation);
     }
 }
 
@@ -207,7 +214,7 @@ static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
 static float *run(const float *frames, problem p, choice *c, int form, int size) {
     const tmap_u64 cells = p.frames ? (tmap_u64)p.frames * (p.frames - 1) / 2 : 0;
     tmap_drmsd_atoms which = {0, 0, 0, c->count, c->lower, c->upper};
-    tmap_drmsd_matrix_plan plan;
+    tmap_drmsd_plan plan;
     float *device = (float *)kit_to_device(frames, 12ull * p.frames * p.n);
     tmap_u32 *atoms = (tmap_u32 *)kit_to_device(c->atoms, 4ull * c->count);
     float *weights = (float *)kit_to_device(c->weights, 4ull * c->count);
@@ -216,7 +223,8 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
     if (p.options & WEIGHTS) which.weights = weights;
     if (p.options & BOXES) which.boxes = boxes;
     const tmap_drmsd_atoms *given = p.options ? &which : 0;
-    const tmap_drmsd_matrix_in in = {device, given, c->reference};
+    const tmap_drmsd_in in = {device,
+                              c->reference || p.n % 2 ? device + 3ull * p.n * c->reference : 0, 0};
     earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
     of_case(p, form, size);
@@ -340,42 +348,49 @@ static void run_example(int form) {
 }
 
 static void run_refusals(void) {
-    tmap_drmsd_atoms which = {0, 0, 0, 0, 0, 0};
-    tmap_drmsd_matrix_plan plan, other;
-    const tmap_u32 *some = &which.atom_count;
+    const tmap_u64 most = TMAPI_MATRIX_FRAMES_MAX;
+    tmap_drmsd_atoms which = {0, 0, 0, 0, -1, 0};
+    const tmap_drmsd_shape five = shape_for(9, 5, 0, EXACT, 0);
+    tmap_drmsd_plan plan, other;
     float *memory = (float *)kit_guarded(1 << 20), *out = memory, *frames = memory + 64;
     void *workspace = memory + 1024;
-    const tmap_drmsd_matrix_in in = {frames, 0, 0}, no_frames = {0, 0, 0}, far = {frames, 0, 5};
-    const tmap_drmsd_matrix_in fewer = {frames, &which, 0};
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, 0));
-    RETURNS(tmap_drmsd_matrix_plan_make(9, 1ull << 33, 0, 0, 0, &plan),
+    const tmap_drmsd_in in = {frames, 0, 0}, no_frames = {0, 0, 0};
+    const tmap_drmsd_in far = {frames, frames + 5 * 27, 0}, before = {frames, frames - 27, 0};
+    const tmap_drmsd_in askew = {frames, frames + 26, 0};
+    REFUSED(tmap_drmsd_matrix_plan_make(five, 0));
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(9, 1ull << 33, 0, EXACT, 0), &plan),
             cudaErrorInvalidConfiguration);
-    RETURNS(tmap_drmsd_matrix_plan_make(92682, 5, 0, 0, 0, &plan), cudaErrorInvalidConfiguration);
-    RETURNS(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX + 1, 0, 0, 0, &plan),
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(92682, 5, 0, EXACT, 0), &plan),
             cudaErrorInvalidConfiguration);
-    RETURNS(tmap_drmsd_matrix_plan_make(2, TMAPI_MATRIX_FRAMES_MAX, 0, 0, 0, &plan), cudaSuccess);
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(2, most + 1, 0, EXACT, 0), &plan),
+            cudaErrorInvalidConfiguration);
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(2, most, 0, EXACT, 0), &plan), cudaSuccess);
     kit_case("%s", "refusals");
-    expect(plan.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // which are an axis of a grid each
-               tmapi_matrix_blocks(plan.tiles) <= 0x7fffffff,
+    expect(plan.matrix.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // an axis of a grid each
+               tmapi_matrix_blocks(plan.matrix.tiles) <= 0x7fffffff,
            "grids of as many frames");
-    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 100, &plan), cudaErrorMemoryAllocation);
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, -1, 0, &plan));
-    REFUSED(tmap_drmsd_matrix_plan_make(9, 5, 0, 3, 0, &plan));
-    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 3, 0, &plan), TMAP_EINVAL);
-    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 0, 0), TMAP_EINVAL);
-    RETURNS(tmap_drmsd_matrix_plan_of(9, 5, 0, 0, 100, &plan), TMAP_ERANGE);
-    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 0, 0, &plan), cudaSuccess);
-    RETURNS(tmap_drmsd_matrix_plan_make(9, 5, 0, 1, 0, &other), cudaSuccess);
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(9, 5, 0, EXACT, 100), &plan),
+            cudaErrorMemoryAllocation);
+    REFUSED(tmap_drmsd_matrix_plan_make(shape_for(9, 5, 0, -1, 0), &plan));
+    REFUSED(tmap_drmsd_matrix_plan_make(shape_for(9, 5, 0, FORMS, 0), &plan));
+    REFUSED(tmap_drmsd_matrix_plan_make(shape_for(9, 5, &which, EXACT, 0), &plan));
+    RETURNS(tmap_drmsd_matrix_plan_of(shape_for(9, 5, 0, FORMS, 0), &plan), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_of(shape_for(9, 5, &which, EXACT, 0), &plan), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_of(five, 0), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_of(shape_for(9, 5, 0, EXACT, 100), &plan), TMAP_ERANGE);
+    RETURNS(tmap_drmsd_matrix_plan_make(five, &plan), cudaSuccess);
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(9, 5, 0, HALF, 0), &other), cudaSuccess);
     REFUSED(tmap_drmsd_matrix(0, in, workspace, out, 0));
     REFUSED(tmap_drmsd_matrix(&other, in, workspace, out, 0));
+    REFUSED(tmap_drmsd_mma(0, in, workspace, out, 0));
     REFUSED(tmap_drmsd_mma(&plan, in, workspace, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, no_frames, workspace, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, in, 0, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, in, workspace, 0, 0));
     REFUSED(tmap_drmsd_matrix(&plan, in, (char *)workspace + 8, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, far, workspace, out, 0));
-    which.atoms = some, which.atom_count = 8;
-    REFUSED(tmap_drmsd_matrix(&plan, fewer, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, before, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, askew, workspace, out, 0));
     expect(kit_device_all(memory, 1 << 20, KIT_POISON), "wrote though refused");
     kit_release(0);
 }
@@ -428,23 +443,25 @@ static void check_plans(int none) {
         for (tmap_u32 frames = 2; frames < 200000; frames = 5 * frames + 3)
             for (int form = EXACT; form < FORMS; ++form) {
                 const problem p = {frames, n, 0, 0, 0};
-                tmap_drmsd_matrix_plan made, of;
+                const tmap_drmsd_shape one = shape_for(n, frames, 0, form, 0);
+                tmap_drmsd_plan made, of;
                 const cudaError_t error = plan_of(form, p, 0, 0, &made);
                 of_case(p, form, 0);
-                expect(tmap_drmsd_matrix_runs(form, &facts) == (!none || !form),
+                expect(tmap_drmsd_matrix_runs(one.form, &facts) == (!none || !form),
                        "tensor cores of facts");
                 if (none && form) expect(error == cudaErrorNotSupported, "no tensor cores");
                 if (error) continue;
-                expect(!tmap_drmsd_matrix_plan_of(n, frames, 0, (int)form, 0, &of) &&
-                           of.workspace == made.workspace && of.planes == made.planes &&
-                           of.slice == made.slice && of.slices == made.slices &&
-                           of.round == made.round && of.at_rest == made.at_rest,
+                expect(!tmap_drmsd_matrix_plan_of(one, &of) && of.workspace == made.workspace &&
+                           of.form == made.form && of.matrix.slice == made.matrix.slice &&
+                           of.matrix.slices == made.matrix.slices &&
+                           of.matrix.round == made.matrix.round &&
+                           of.matrix.at_rest == made.matrix.at_rest,
                        "a plan of facts");
             }
 }
 static void run_device(const char *device) {
     const problem p = {40, 17, 0, 0, 0.14};
-    tmap_drmsd_matrix_plan plan;
+    tmap_drmsd_plan plan;
     const int none = !kit_gpu && !strcmp(device, "7.5");
     solve(p, none ? 1 : 7, 1);
     check_plans(none);

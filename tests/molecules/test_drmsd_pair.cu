@@ -10,21 +10,26 @@
 
 // The dRMSD by the library, of two frames in host memory. blocks: of the fold; 0: the plan's own.
 static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 blocks) {
-    tmap_drmsd_pair_plan plan;
+    const tmap_drmsd_shape shape = {f->n, 1, TMAP_DRMSD_PAIR, which, 0};
+    tmap_drmsd_plan plan;
     float *frames = (float *)kit_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), *out, got;
     void *workspace;
     earlier_error();
-    CHECK(tmap_drmsd_pair_plan_make(f->n, which, &plan));
+    CHECK(tmap_drmsd_pair_plan_make(shape, &plan));
     drmsd_expect(earlier_error_is_there(), "an earlier error of a plan", f->n, 0, 0, 0);
     if (blocks) plan.pairs.grid = blocks;
-    const tmap_u64 bytes = tmap_drmsd_pair_bytes(&plan);
+    const tmap_u64 planned = plan.workspace;
+    tmapi_drmsd_arrange(&plan);
+    const tmap_u64 bytes = plan.workspace;
+    const tmap_drmsd_in in = {frames + (tmap_u64)f->n * 3, frames, 0};
+    if (!blocks) drmsd_expect(planned == bytes, "bytes", f->n, 0, 0, 0);
     workspace = kit_device(bytes);
     CHECK(cudaMemset(workspace, 0xff, bytes)); // NaN, and counters that are not 0
     out = (float *)kit_device(4);
     for (int again = 0; again < 2; ++again) {
         CHECK(cudaMemset(out, 0xff, 4));
         earlier_error();
-        CHECK(tmap_drmsd_pair(&plan, frames, frames + (tmap_u64)f->n * 3, workspace, out, 0));
+        CHECK(tmap_drmsd_pair(&plan, in, workspace, out, 0));
         drmsd_expect(earlier_error_is_there(), "an earlier error", f->n, 0, 0, 0);
     }
     CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
@@ -60,18 +65,18 @@ static void check_plans(void) {
         for (int k = 0; k < 4; ++k) {
             const tmap_drmsd_atoms which = {0, k == 1 ? some : 0,   k == 2 ? some : 0, 0,
                                             0, k == 3 ? 5.0f : 0.0f};
-            tmap_drmsd_pair_plan made, of;
+            const tmap_drmsd_shape shape = {n, 1, TMAP_DRMSD_PAIR, k ? &which : 0, 0};
+            tmap_drmsd_plan made, of;
             tmap_facts facts;
-            CHECK(tmap_drmsd_pair_plan_make(n, k ? &which : 0, &made));
+            CHECK(tmap_drmsd_pair_plan_make(shape, &made));
             CHECK(tmap_facts_get(made.pairs.kernel, &facts));
-            drmsd_expect(!tmap_drmsd_pair_plan_of(n, k ? &which : 0, &facts, &of) &&
-                             of.pairs.n == made.pairs.n && of.pairs.d == made.pairs.d &&
-                             of.pairs.items == made.pairs.items &&
+            drmsd_expect(!tmap_drmsd_plan_of(shape, &facts, &of) && of.pairs.n == made.pairs.n &&
+                             of.pairs.d == made.pairs.d && of.pairs.items == made.pairs.items &&
                              of.pairs.grid == made.pairs.grid &&
                              of.pairs.shared == made.pairs.shared &&
                              of.pairs.resident == made.pairs.resident && !of.pairs.kernel &&
-                             of.which.boxes == made.which.boxes &&
-                             tmap_drmsd_pair_bytes(&of) == tmap_drmsd_pair_bytes(&made),
+                             of.which.boxes == made.which.boxes && of.workspace == made.workspace &&
+                             of.form == made.form && of.n == n,
                          "a plan of facts", n, k, 0, 0);
         }
 }
@@ -161,24 +166,36 @@ int main(void) {
         drmsd_expect(fabs(got - sqrt(1. / 3)) < 1e-6, "three atoms", 3, 0, got, sqrt(1. / 3));
     }
     { // refusals
-        tmap_drmsd_pair_plan plan, same;
         tmap_drmsd_atoms bad;
+        const tmap_drmsd_shape nine = {9, 1, TMAP_DRMSD_PAIR, 0, 0};
+        const tmap_drmsd_shape two = {9, 2, TMAP_DRMSD_PAIR, 0, 0};
+        const tmap_drmsd_shape other = {9, 1, TMAP_DRMSD_FRAMES, 0, 0};
+        const tmap_drmsd_shape all = {~0u, 1, TMAP_DRMSD_PAIR, 0, 0};
+        const tmap_drmsd_shape bounds = {9, 1, TMAP_DRMSD_PAIR, &bad, 0};
+        tmap_drmsd_plan plan, same;
         float *memory = (float *)kit_guarded(4096);
-        CHECK(tmap_drmsd_pair_plan_make(9, 0, &plan));
+        const tmap_drmsd_in in = {memory, memory, 0}, no_frame = {0, memory, 0};
+        const tmap_drmsd_in no_reference = {memory, 0, 0};
+        CHECK(tmap_drmsd_pair_plan_make(nine, &plan));
         same = plan;
         memset(&bad, 0, sizeof bad);
         bad.lower = -1;
-        REFUSED(tmap_drmsd_pair_plan_make(9, &bad, &plan));
+        REFUSED(tmap_drmsd_pair_plan_make(bounds, &plan));
         bad.lower = 0, bad.upper = NAN;
-        REFUSED(tmap_drmsd_pair_plan_make(9, &bad, &plan));
-        REFUSED(tmap_drmsd_pair_plan_make(9, 0, 0));
-        REFUSED(tmap_drmsd_pair_plan_make(~0u, 0, &plan));
-        REFUSED(tmap_drmsd_pair(0, memory, memory, memory, memory, 0));
-        REFUSED(tmap_drmsd_pair(&plan, 0, memory, memory, memory, 0));
-        REFUSED(tmap_drmsd_pair(&plan, memory, 0, memory, memory, 0));
-        REFUSED(tmap_drmsd_pair(&plan, memory, memory, 0, memory, 0));
-        REFUSED(tmap_drmsd_pair(&plan, memory, memory, memory, 0, 0));
+        REFUSED(tmap_drmsd_pair_plan_make(bounds, &plan));
+        REFUSED(tmap_drmsd_pair_plan_make(nine, 0));
+        REFUSED(tmap_drmsd_pair_plan_make(two, &plan));
+        REFUSED(tmap_drmsd_pair_plan_make(other, &plan));
+        REFUSED(tmap_drmsd_pair_plan_make(all, &plan));
         expect(!memcmp(&plan, &same, sizeof plan), "a refusal wrote a plan");
+        REFUSED(tmap_drmsd_pair(0, in, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, no_frame, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, no_reference, memory, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, in, 0, memory, 0));
+        REFUSED(tmap_drmsd_pair(&plan, in, memory, 0, 0));
+        plan.form = TMAP_DRMSD_FRAMES;
+        REFUSED(tmap_drmsd_pair(&plan, in, memory, memory, 0));
+        expect(kit_device_all(memory, 4096, KIT_POISON), "a refused call wrote");
     }
     run_units();
     on_all_devices(run_device);

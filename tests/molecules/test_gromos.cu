@@ -6,8 +6,18 @@
 // again; nothing written beyond them; matrices that are not symmetric; bad arguments, an error that
 // an earlier call has left, and the facts of other devices.
 #include <threadmap/molecules/gromos.h>
+#include <threadmap/molecules/linkage.h>
 
 #include "molecules/cluster_check.h"
+
+static tmap_cluster_plan plan_of(tmap_u64 n) {
+    tmap_cluster_plan plan;
+    CHECK(tmap_gromos_plan_make(n, &plan));
+    return plan;
+}
+
+// Words of a row of the bits, by the definition.
+static tmap_u64 words_of(tmap_u64 n) { return (n + 255) / 256 * 8; }
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -18,7 +28,7 @@ typedef struct clustering {
 
 // The bit matrix of distances.
 static tmap_u32 *define_bits(const float *d, tmap_u32 n, float cutoff) {
-    const tmap_u64 words = tmap_gromos_bits_words(n);
+    const tmap_u64 words = words_of(n);
     tmap_u32 *bits = (tmap_u32 *)kit_zeroed((n * words + 1) * 4);
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
@@ -28,7 +38,7 @@ static tmap_u32 *define_bits(const float *d, tmap_u32 n, float cutoff) {
 }
 
 static int are_near(const tmap_u32 *bits, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
-    return bits[i * tmap_gromos_bits_words(n) + j / 32] >> j % 32 & 1;
+    return bits[i * words_of(n) + j / 32] >> j % 32 & 1;
 }
 
 static clustering define(const tmap_u32 *bits, tmap_u32 n) {
@@ -72,8 +82,9 @@ static void check_result(const clustering *want, tmap_u32 n, tmap_clusters got) 
 
 // skew: floats that the matrix begins behind a multiple of 256 bytes. s.rows: the kind.
 static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
-    const tmap_u64 cells = tmap_condensed_cells(n), bytes = tmap_gromos_bytes(n);
-    const tmap_u64 of_bits = tmap_gromos_of_bits_bytes(n), matrix = tmap_gromos_bits_bytes(n);
+    const tmap_cluster_plan plan = plan_of(n);
+    const tmap_u64 cells = tmap_condensed_cells(n), bytes = plan.workspace;
+    const tmap_u64 of_bits = bytes - plan.bits, matrix = plan.bits;
     shape s = shape_of(n);
     float *d = cluster_matrix(kind, n), *distances;
     tmap_u32 *want_bits = define_bits(d, n, cutoff);
@@ -85,16 +96,15 @@ static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
     if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
     workspace = (unsigned char *)kit_guarded(bytes);
     bits = (tmap_u32 *)kit_guarded(matrix);
-    const tmap_distances all = {distances + skew, n};
     for (int again = 0; again < 2; ++again) {
         const tmap_clusters to = clusters_alloc(n);
         cluster_flush(again);
         earlier_error();
         if (again) { // by two steps
-            CHECK(tmap_gromos_bits(all, cutoff, bits, 0));
-            CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
+            CHECK(tmap_gromos_bits(&plan, distances + skew, cutoff, bits, 0));
+            CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
         } else {
-            CHECK(tmap_gromos(all, cutoff, to, workspace, 0));
+            CHECK(tmap_gromos(&plan, distances + skew, cutoff, workspace, to, 0));
         }
         expect(earlier_error_is_there(), "an earlier error");
         cluster_flush(0);
@@ -136,49 +146,60 @@ static float cutoff_of(int kind, tmap_u32 n, tmap_u32 turn) {
 // Nothing is launched, and nothing is written.
 static void run_bad(void) {
     const shape s = shape_of(100);
-    const tmap_u64 bytes = tmap_gromos_bytes(100);
+    const tmap_cluster_plan plan = plan_of(100), of_0 = plan_of(0);
+    const tmap_u64 bytes = plan.workspace;
+    tmap_cluster_plan tree, same;
     float *d = (float *)kit_guarded(4950 * 4);
     unsigned char *out = (unsigned char *)kit_guarded(3 * 512 + 8 + bytes);
     tmap_u32 *a = (tmap_u32 *)out, *b = a + 128, *c = b + 128;
     tmap_u64 *count = (tmap_u64 *)(c + 128);
     unsigned char *w = out + 1536 + 64;
-    const tmap_distances all = {d, 100}, none = {0, 100}, at_2 = {(float *)((char *)d + 2), 100};
-    const tmap_distances of_0 = {d, 0}, nothing = {0, 0}, too_many = {d, TMAP_GROMOS_MAX + 1ull};
+    const float *at_2 = (float *)((char *)d + 2);
     const tmap_clusters to = {a, b, c, count};
     const tmap_clusters no_labels = {0, b, c, count}, no_centres = {a, 0, c, count};
     const tmap_clusters no_sizes = {a, b, 0, count}, no_count = {a, b, c, 0};
     const tmap_clusters at_4 = {a, b, c, (tmap_u64 *)(c + 1)};
     of_shape(s);
-    REFUSED(tmap_gromos(none, 1, to, w, 0));
-    REFUSED(tmap_gromos(at_2, 1, to, w, 0));
-    REFUSED(tmap_gromos(all, 1, no_labels, w, 0));
-    REFUSED(tmap_gromos(all, 1, no_centres, w, 0));
-    REFUSED(tmap_gromos(all, 1, no_sizes, w, 0));
-    REFUSED(tmap_gromos(all, 1, no_count, w, 0));
-    REFUSED(tmap_gromos(of_0, 1, no_count, w, 0));
-    REFUSED(tmap_gromos(all, 1, at_4, w, 0));
-    REFUSED(tmap_gromos(all, 1, to, 0, 0));
-    REFUSED(tmap_gromos(all, 1, to, w + 8, 0));
-    REFUSED(tmap_gromos_bits(all, 1, 0, 0));
-    REFUSED(tmap_gromos_bits(all, 1, a + 1, 0));
-    RETURNS(tmap_gromos_bits(too_many, 1, a, 0), cudaErrorInvalidConfiguration);
-    REFUSED(tmap_gromos_of_bits(0, 100, to, w, 0));
-    REFUSED(tmap_gromos_of_bits(a, 100, to, w + 4, 0));
-    REFUSED(tmap_gromos_of_bits(a + 1, 100, to, w, 0));
-    RETURNS(tmap_gromos_of_bits(a, TMAP_GROMOS_MAX + 1ull, to, w, 0),
-            cudaErrorInvalidConfiguration);
-    RETURNS(tmap_gromos_bits(nothing, 1, 0, 0), cudaSuccess);
+    REFUSED(tmap_gromos_plan_make(9, 0));
+    memset(&tree, 0x5a, sizeof tree), same = tree;
+    RETURNS(tmap_gromos_plan_make(TMAP_GROMOS_MAX + 1ull, &tree), cudaErrorInvalidConfiguration);
+    expect(!memcmp(&tree, &same, sizeof tree), "a refusal wrote a plan");
+    CHECK(tmap_gromos_plan_make(TMAP_GROMOS_MAX, &tree));
+    CHECK(tmap_linkage_plan_make(100, &tree));
+    REFUSED(tmap_gromos(0, d, 1, w, to, 0));
+    REFUSED(tmap_gromos(&tree, d, 1, w, to, 0));
+    REFUSED(tmap_gromos(&plan, 0, 1, w, to, 0));
+    REFUSED(tmap_gromos(&plan, at_2, 1, w, to, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w, no_labels, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w, no_centres, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w, no_sizes, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w, no_count, 0));
+    REFUSED(tmap_gromos(&of_0, d, 1, w, no_count, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w, at_4, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, 0, to, 0));
+    REFUSED(tmap_gromos(&plan, d, 1, w + 8, to, 0));
+    REFUSED(tmap_gromos_bits(0, d, 1, a, 0));
+    REFUSED(tmap_gromos_bits(&tree, d, 1, a, 0));
+    REFUSED(tmap_gromos_bits(&plan, d, 1, 0, 0));
+    REFUSED(tmap_gromos_bits(&plan, d, 1, a + 1, 0));
+    REFUSED(tmap_gromos_of_bits(0, a, w, to, 0));
+    REFUSED(tmap_gromos_of_bits(&tree, a, w, to, 0));
+    REFUSED(tmap_gromos_of_bits(&plan, 0, w, to, 0));
+    REFUSED(tmap_gromos_of_bits(&plan, a, w + 4, to, 0));
+    REFUSED(tmap_gromos_of_bits(&plan, a + 1, w, to, 0));
+    RETURNS(tmap_gromos_bits(&of_0, 0, 1, 0, 0), cudaSuccess);
     expect(kit_device_all(out, 1544 + bytes, KIT_POISON), "a refused call wrote");
     kit_release(0);
 }
 
 // A row is read in parts of 4096 frames: some parts of a sparse matrix that is made here.
 static void run_long(tmap_u32 n) {
-    const tmap_u64 words = tmap_gromos_bits_words(n);
+    const tmap_u64 words = words_of(n);
     tmap_u32 *host = (tmap_u32 *)kit_zeroed((n * words) * 4), *bits;
     const tmap_clusters to = clusters_alloc(n);
     clustering want;
-    void *workspace = kit_guarded(tmap_gromos_of_bits_bytes(n));
+    const tmap_cluster_plan plan = plan_of(n);
+    void *workspace = kit_guarded(plan.workspace - plan.bits);
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 k = 0; k < 3; ++k) {
             const tmap_u32 j = k ? (tmap_u32)(check_hash(i / k, k) % n) : i;
@@ -186,7 +207,7 @@ static void run_long(tmap_u32 n) {
         }
     want = define(host, n), of_shape(shape_of(n));
     bits = (tmap_u32 *)kit_to_device(host, n * words * 4);
-    CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
+    CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
     check_result(&want, n, to);
     kit_release(0);
 }
@@ -194,11 +215,12 @@ static void run_long(tmap_u32 n) {
 // Another matrix than a symmetric one with a full diagonal ends as well, with numbers below n.
 // star: all frames are near to frame 0, which is near to frame 1 alone; else at random.
 static void run_lopsided(tmap_u32 n, int star) {
-    const tmap_u64 words = tmap_gromos_bits_words(n);
+    const tmap_u64 words = words_of(n);
     tmap_u32 *host = (tmap_u32 *)kit_zeroed((n * words) * 4), *bits, *rest;
     tmap_clusters to;
     tmap_u64 wrong = 0;
-    void *workspace = kit_guarded(tmap_gromos_of_bits_bytes(n));
+    const tmap_cluster_plan plan = plan_of(n);
+    void *workspace = kit_guarded(plan.workspace - plan.bits);
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
             if (star ? j == 0 || i + j == 1 : check_hash(i, j) % 3 == 0)
@@ -206,7 +228,7 @@ static void run_lopsided(tmap_u32 n, int star) {
     bits = (tmap_u32 *)kit_to_device(host, n * words * 4);
     to.labels = (tmap_u32 *)kit_guarded(3 * n * 4), to.centres = to.labels + n;
     to.sizes = to.centres + n, to.count = (tmap_u64 *)kit_guarded(8);
-    CHECK(tmap_gromos_of_bits(bits, n, to, workspace, 0));
+    CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
     rest = (tmap_u32 *)cluster_fetch(to.labels, 3 * n * 4, 3 * n * 4);
     for (tmap_u32 i = 0; i < n; ++i) wrong += rest[i] >= n;
     of_shape(shape_of(n));
@@ -223,12 +245,10 @@ static void run_device(const char *) {
 // The examples of the comments.
 static void check_examples(void) {
     kit_case("%s", "of the comments");
-    expect(tmap_gromos_bits_words(1000) == 32, "words of 1000");
-    expect(tmap_gromos_bits_bytes(32768) == 134217728, "bytes of bits");
-    expect(tmap_gromos_of_bits_bytes(32768) == 1318976, "bytes of a workspace");
-    expect(tmap_gromos_bytes(32768) == 135536704, "bytes of both");
-    expect(tmap_gromos_bytes(~0ull) == ~0ull && tmap_gromos_of_bits_bytes(~0ull - 9) == ~0ull,
-           "bytes that do not fit");
+    const tmap_cluster_plan plan = plan_of(32768);
+    expect(plan_of(1000).words == 32 && plan.words == 1024, "words of a row");
+    expect(plan.bits == 134217728, "bytes of bits");
+    expect(plan.workspace == 135536704, "bytes of a workspace");
 }
 
 int main(void) {

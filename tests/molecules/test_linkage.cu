@@ -5,9 +5,16 @@
 // components below cut-offs against a flood over all pairs; scipy's matrix against clusters that
 // are merged one by one; the same results again; nothing written beyond them; bad arguments, an
 // error that an earlier call has left, and the facts of other devices.
+#include <threadmap/molecules/gromos.h>
 #include <threadmap/molecules/linkage.h>
 
 #include "molecules/cluster_check.h"
+
+static tmap_cluster_plan plan_of(tmap_u64 n) {
+    tmap_cluster_plan plan;
+    CHECK(tmap_linkage_plan_make(n, &plan));
+    return plan;
+}
 
 // ---- the definition -----------------------------------------------------------------------------
 
@@ -82,7 +89,7 @@ static void check_z(const tmap_linkage_edge *edges, tmap_u32 n, shape s) {
     tmap_u64 wrong = 0;
     for (tmap_u64 k = 0; k < 4ull * n + 4; ++k) z[k] = -7;
     of_shape(s);
-    RETURNS(tmap_linkage_z(edges, n, z, scratch), TMAP_OK);
+    RETURNS(tmap_linkage_z(edges, n, scratch, z), TMAP_OK);
     for (tmap_u32 v = 0; v < n; ++v) in[v] = v;
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
         const tmap_u32 a = in[edges[k].i], b = in[edges[k].j];
@@ -104,14 +111,14 @@ static void check_bad_z(void) {
     double z[8] = {-7, -7, -7, -7, -7, -7, -7, -7};
     tmap_u32 scratch[6];
     of_shape(s);
-    RETURNS(tmap_linkage_z(circle, 3, z, scratch), TMAP_EINVAL);
-    RETURNS(tmap_linkage_z(far, 3, z, scratch), TMAP_EINVAL);
-    RETURNS(tmap_linkage_z(0, 3, z, scratch), TMAP_EINVAL);
-    RETURNS(tmap_linkage_z(tree, 3, 0, scratch), TMAP_EINVAL);
-    RETURNS(tmap_linkage_z(tree, 3, z, 0), TMAP_EINVAL);
-    RETURNS(tmap_linkage_z(tree, 0x80000000u, z, scratch), TMAP_ERANGE);
+    RETURNS(tmap_linkage_z(circle, 3, scratch, z), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(far, 3, scratch, z), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(0, 3, scratch, z), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 3, scratch, 0), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 3, 0, z), TMAP_EINVAL);
+    RETURNS(tmap_linkage_z(tree, 0x80000000u, scratch, z), TMAP_ERANGE);
     for (int k = 0; k < 8; ++k) expect(z[k] == -7, "z of an error");
-    RETURNS(tmap_linkage_z(tree, 3, z, scratch), TMAP_OK);
+    RETURNS(tmap_linkage_z(tree, 3, scratch, z), TMAP_OK);
     expect(!memcmp(z, want, sizeof want), "rows of three");
     RETURNS(tmap_linkage_z(0, 1, 0, 0), TMAP_OK);
 }
@@ -120,15 +127,15 @@ static void check_bad_z(void) {
 
 static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u32 n, float cutoff,
                          shape s) {
-    const tmap_u64 bytes = tmap_linkage_labels_bytes(n);
+    const tmap_cluster_plan plan = plan_of(n);
     tmap_u32 *want = (tmap_u32 *)kit_host(n * 4ull + 4), *got;
     const tmap_clusters to = {(tmap_u32 *)kit_guarded(n * 4ull), 0, 0, (tmap_u64 *)kit_guarded(8)};
     tmap_u64 *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
-    void *workspace = kit_guarded(bytes);
+    void *workspace = kit_guarded(plan.workspace);
     cluster_flush(1);
     earlier_error();
-    CHECK(tmap_linkage_labels(edges, n, cutoff, to, workspace, 0));
+    CHECK(tmap_linkage_labels(&plan, edges, cutoff, workspace, to, 0));
     of_shape(s);
     expect(earlier_error_is_there(), "an earlier error of labels");
     cluster_flush(0);
@@ -140,7 +147,8 @@ static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u3
 
 // skew: floats that the matrix begins behind a multiple of 256 bytes. s.rows: the kind.
 static void run(int kind, tmap_u32 n, tmap_u32 skew) {
-    const tmap_u64 cells = tmap_condensed_cells(n), bytes = tmap_linkage_bytes(n);
+    const tmap_cluster_plan plan = plan_of(n);
+    const tmap_u64 cells = tmap_condensed_cells(n), bytes = plan.workspace;
     const tmap_u64 used = n ? (n - 1) * sizeof(tmap_linkage_edge) : 0;
     shape s = shape_of(n);
     float *d = cluster_matrix(kind, n), *distances;
@@ -149,14 +157,13 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
     s.rows = (tmap_u32)kind;
     distances = (float *)kit_device((cells + skew) * 4 + 4);
     if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
-    const tmap_distances all = {distances + skew, n};
     for (int again = 0; again < 2; ++again) {
         tmap_u64 wrong = 0;
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
         edges = (tmap_linkage_edge *)kit_guarded(used);
         cluster_flush(again);
         earlier_error();
-        CHECK(tmap_linkage(all, edges, workspace, 0));
+        CHECK(tmap_linkage(&plan, distances + skew, workspace, edges, 0));
         of_shape(s);
         expect(earlier_error_is_there(), "an earlier error");
         cluster_flush(0);
@@ -188,32 +195,41 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
 // Nothing is launched, and nothing is written.
 static void run_bad(void) {
     const shape s = shape_of(100);
-    const tmap_u64 bytes = tmap_linkage_bytes(100);
+    const tmap_cluster_plan plan = plan_of(100), one = plan_of(1);
+    const tmap_u64 bytes = plan.workspace;
+    tmap_cluster_plan greedy, same;
     float *d = (float *)kit_guarded(4950 * 4);
     unsigned char *out = (unsigned char *)kit_guarded(2048 + 64 + bytes), *w = out + 2048 + 64;
     tmap_linkage_edge *e = (tmap_linkage_edge *)out;
     tmap_u32 *labels = (tmap_u32 *)(out + 1536);
     tmap_u64 *count = (tmap_u64 *)(out + 2048);
-    const tmap_u64 many = TMAP_LINKAGE_MAX + 1ull;
-    const tmap_distances all = {d, 100}, none = {0, 100}, at_2 = {(float *)((char *)d + 2), 100};
-    const tmap_distances too_many = {d, many}, one = {0, 1};
+    const float *at_2 = (float *)((char *)d + 2);
     const tmap_clusters to = {labels, 0, 0, count}, no_labels = {0, 0, 0, count};
     const tmap_clusters no_count = {labels, 0, 0, 0},
                         at_4 = {labels, 0, 0, (tmap_u64 *)(labels + 1)};
     of_shape(s);
-    REFUSED(tmap_linkage(none, e, w, 0));
-    REFUSED(tmap_linkage(at_2, e, w, 0));
-    REFUSED(tmap_linkage(all, 0, w, 0));
-    REFUSED(tmap_linkage(all, e, 0, 0));
-    REFUSED(tmap_linkage(all, e, w + 8, 0));
-    RETURNS(tmap_linkage(too_many, e, w, 0), cudaErrorInvalidConfiguration);
-    RETURNS(tmap_linkage(one, 0, 0, 0), cudaSuccess);
-    REFUSED(tmap_linkage_labels(0, 100, 1, to, w, 0));
-    REFUSED(tmap_linkage_labels(e, 100, 1, no_labels, w, 0));
-    REFUSED(tmap_linkage_labels(e, 100, 1, no_count, w, 0));
-    REFUSED(tmap_linkage_labels(e, 100, 1, at_4, w, 0));
-    REFUSED(tmap_linkage_labels(e, 100, 1, to, w + 4, 0));
-    RETURNS(tmap_linkage_labels(e, many, 1, to, w, 0), cudaErrorInvalidConfiguration);
+    REFUSED(tmap_linkage_plan_make(9, 0));
+    memset(&greedy, 0x5a, sizeof greedy), same = greedy;
+    RETURNS(tmap_linkage_plan_make(TMAP_LINKAGE_MAX + 1ull, &greedy),
+            cudaErrorInvalidConfiguration);
+    expect(!memcmp(&greedy, &same, sizeof greedy), "a refusal wrote a plan");
+    CHECK(tmap_linkage_plan_make(TMAP_LINKAGE_MAX, &greedy));
+    CHECK(tmap_gromos_plan_make(100, &greedy));
+    REFUSED(tmap_linkage(0, d, w, e, 0));
+    REFUSED(tmap_linkage(&greedy, d, w, e, 0));
+    REFUSED(tmap_linkage(&plan, 0, w, e, 0));
+    REFUSED(tmap_linkage(&plan, at_2, w, e, 0));
+    REFUSED(tmap_linkage(&plan, d, w, 0, 0));
+    REFUSED(tmap_linkage(&plan, d, 0, e, 0));
+    REFUSED(tmap_linkage(&plan, d, w + 8, e, 0));
+    RETURNS(tmap_linkage(&one, 0, 0, 0, 0), cudaSuccess);
+    REFUSED(tmap_linkage_labels(0, e, 1, w, to, 0));
+    REFUSED(tmap_linkage_labels(&greedy, e, 1, w, to, 0));
+    REFUSED(tmap_linkage_labels(&plan, 0, 1, w, to, 0));
+    REFUSED(tmap_linkage_labels(&plan, e, 1, w, no_labels, 0));
+    REFUSED(tmap_linkage_labels(&plan, e, 1, w, no_count, 0));
+    REFUSED(tmap_linkage_labels(&plan, e, 1, w, at_4, 0));
+    REFUSED(tmap_linkage_labels(&plan, e, 1, w + 4, to, 0));
     expect(kit_device_all(out, 2048 + 64 + bytes, KIT_POISON), "a refused call wrote");
     kit_release(0);
 }
@@ -229,10 +245,7 @@ static void run_device(const char *) {
 static void check_examples(void) {
     const shape s = shape_of(0);
     of_shape(s);
-    expect(tmap_linkage_bytes(32768) == 1703952, "bytes of a workspace");
-    expect(tmap_linkage_labels_bytes(32768) == 139280, "bytes for labels");
-    expect(tmap_linkage_bytes(~0ull) == ~0ull && tmap_linkage_labels_bytes(~0ull) == ~0ull,
-           "bytes that do not fit");
+    expect(plan_of(32768).workspace == 1703952, "bytes of a workspace");
 }
 
 int main(void) {

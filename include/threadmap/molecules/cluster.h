@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// cluster.h: what gromos.h and linkage.h share: the matrix they read, the clusters they write, the
-// order of distances, a launch with barriers across blocks, and the ranks of keys.
+// cluster.h: what gromos.h and linkage.h share: their plan, the clusters they write, the order of
+// distances, a launch with barriers across blocks, and the ranks of keys.
+//
+// Distances of n frames are floats in scipy's condensed order: tmap_condensed_cells(n) of them in
+// device memory, at a multiple of 4. With n < 2 the pointer may be null.
+//
+// A plan maker writes *out only on success. It returns cudaErrorInvalidValue for a null pointer,
+// cudaErrorInvalidConfiguration for an n above its range, else the error of a CUDA call. A launch
+// returns cudaErrorInvalidValue for a null or misaligned pointer that is needed and for a plan of
+// another header; else the first error of its calls. All its pointers are to device memory and do
+// not overlap; the workspace is at a multiple of 16, with any content, and one that no other launch
+// uses at the same time. It can be captured. Results are the same in every run.
 #ifndef TMAP_MOLECULES_CLUSTER_H
 #define TMAP_MOLECULES_CLUSTER_H
 
 #include "../launch.h"
 #include "../reduce.h"
 #include "../triangle/condensed.h"
-
-// The distances of n frames in scipy's condensed order: tmap_condensed_cells(n) floats in device
-// memory, at a multiple of 4. With n < 2 the pointer may be null.
-typedef struct tmap_distances {
-    const float *data;
-    tmap_u64 n;
-} tmap_distances;
 
 // Clusters of n frames: arrays of n numbers each in device memory.
 typedef struct tmap_clusters {
@@ -34,14 +37,29 @@ typedef struct tmapi_cluster_key {
 #define TMAPI_CLUSTER_THREADS 1024u // the most of a block
 
 // A launch whose blocks wait for each other: the device holds all of them at once.
-typedef struct tmapi_cluster_plan {
+typedef struct tmapi_cluster_shape {
     tmap_u32 blocks, threads;
-} tmapi_cluster_plan;
+} tmapi_cluster_shape;
 
-// Makes the plan for `warps` warps: one block if the device runs one at a time. Returns TMAP_ERANGE
-// if no block of the kernel fits the device.
-TMAP_FN int tmapi_cluster_plan_of(tmap_u64 warps, const tmap_facts *facts,
-                                  tmapi_cluster_plan *out) {
+// What a plan is for; a function refuses that of another.
+#define TMAPI_CLUSTER_GROMOS  1
+#define TMAPI_CLUSTER_LINKAGE 2
+
+// A plan of tmap_gromos_plan_make or tmap_linkage_plan_make, for any number of launches. Its
+// members are read-only for you.
+typedef struct tmap_cluster_plan {
+    tmap_u64 workspace; // bytes of the workspace
+    tmap_u64 n;         // frames
+    tmap_u64 words;     // of gromos.h: 32-bit words of a row of the bit matrix, a multiple of 8
+    tmap_u64 bits;      // bytes of the bit matrix
+    int kind;
+    tmapi_cluster_shape first, second; // of its launches
+} tmap_cluster_plan;
+
+// The shape for `warps` warps: one block if the device runs one at a time. Returns TMAP_ERANGE if
+// no block of the kernel fits the device.
+TMAP_FN int tmapi_cluster_shape_of(tmap_u64 warps, const tmap_facts *facts,
+                                   tmapi_cluster_shape *out) {
     const tmap_u64 processors = facts->device.processors;
     const tmap_u32 concurrent = facts->device.concurrent;
     tmap_u32 threads = 128;
@@ -215,29 +233,40 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Clears the counters and launches a kernel of one parameter whose blocks wait for each other.
-static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmap_u64 warps,
-                                               tmapi_cluster_control *control, void *argument,
-                                               cudaStream_t stream) {
+// The shape of a kernel's launch on the current device.
+static inline cudaError_t tmapi_cluster_shape_make(const void *kernel, tmap_u64 warps,
+                                                   tmapi_cluster_shape *out) {
     tmap_facts facts;
-    tmapi_cluster_plan plan;
-    cudaError_t error = tmap_facts_get(kernel, &facts);
+    const cudaError_t error = tmap_facts_get(kernel, &facts);
     if (error) return error;
-    if (tmapi_cluster_plan_of(warps, &facts, &plan)) return cudaErrorLaunchOutOfResources;
-    if ((error = cudaMemsetAsync(control, 0, sizeof *control, stream)) != cudaSuccess) return error;
-    return cudaLaunchCooperativeKernel(kernel, dim3(plan.blocks), dim3(plan.threads), &argument, 0,
-                                       stream);
+    return tmapi_cluster_shape_of(warps, &facts, out) ? cudaErrorLaunchOutOfResources : cudaSuccess;
 }
 
-// 1 if a clustering of n frames has valid pointers to its outputs and its workspace. centres: 1 if
-// it writes centres and sizes.
-static inline int tmapi_cluster_ready(tmap_clusters to, tmap_u64 n, int centres,
-                                      const void *workspace) {
-    if (!to.count || (tmap_u64)to.count % 8) return 0;
-    if (!n) return 1;
-    if (centres && (!to.centres || !to.sizes || ((tmap_u64)to.centres | (tmap_u64)to.sizes) % 4))
-        return 0;
-    return to.labels && (tmap_u64)to.labels % 4 == 0 && workspace && (tmap_u64)workspace % 16 == 0;
+// Clears the counters and launches a kernel of one parameter whose blocks wait for each other.
+static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmapi_cluster_shape shape,
+                                               tmapi_cluster_control *control, void *argument,
+                                               cudaStream_t stream) {
+    const cudaError_t error = cudaMemsetAsync(control, 0, sizeof *control, stream);
+    if (error) return error;
+    return cudaLaunchCooperativeKernel(kernel, dim3(shape.blocks), dim3(shape.threads), &argument,
+                                       0, stream);
+}
+
+// 1 if a plan is of this kind, and `p` at a multiple of `at`; with no frames p is not needed.
+static inline int tmapi_cluster_has(const tmap_cluster_plan *plan, int kind, const void *p,
+                                    tmap_u64 at) {
+    return plan && plan->kind == kind && (!plan->n || (p && (tmap_u64)p % at == 0));
+}
+
+// 1 if the pointers to a clustering's outputs and workspace are valid.
+static inline int tmapi_cluster_ready(const tmap_cluster_plan *plan, int kind,
+                                      const void *workspace, tmap_clusters to) {
+    const int centres = kind == TMAPI_CLUSTER_GROMOS;
+    return tmapi_cluster_has(plan, kind, workspace, 16) &&
+           tmapi_cluster_has(plan, kind, to.labels, 4) &&
+           (!centres || (tmapi_cluster_has(plan, kind, to.centres, 4) &&
+                         tmapi_cluster_has(plan, kind, to.sizes, 4))) &&
+           to.count && (tmap_u64)to.count % 8 == 0;
 }
 
 #endif

@@ -1,69 +1,16 @@
 // SPDX-License-Identifier: MIT
 // drmsd_frames.h: the dRMSD of many frames from one reference (engine: triangle/pairs_frames.h).
 //
-//     const tmap_drmsd_frames_in in = {reference, 0, frames};
-//     tmap_drmsd_frames_plan plan;
-//     cudaError_t error = tmap_drmsd_frames_plan_make(n, frame_count, 0, 0, &plan);
-//     ... cudaMalloc(&workspace, tmap_drmsd_frames_bytes(&plan)); // 0 bytes: none is needed
-//     if (!error) error = tmap_drmsd_frames(&plan, in, workspace, out, stream);
+// drmsd.h has the equation and the calls. A lane adds the terms of up to 128 pairs as floats, and
+// these sums in double precision. A frame equal to the reference gives exactly 0.
 //
-// drmsd_atoms.h has the equation. A lane adds the terms of up to 128 pairs as floats, and these
-// sums in double precision. A frame equal to the reference gives exactly 0.
-//
-// Plans with close = 1 are for frames close to the reference. With u_i the displacement of atom i
-// from the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of distances
-// is |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
+// Plans of TMAP_DRMSD_CLOSE are for frames close to the reference. With u_i the displacement of
+// atom i from the reference A to the frame B, r = A_i - A_j and v = u_i - u_j, the difference of
+// distances is |r + v| - |r| = v (2 r + v) / (|r + v| + |r|), in which nothing cancels.
 #ifndef TMAP_MOLECULES_DRMSD_FRAMES_H
 #define TMAP_MOLECULES_DRMSD_FRAMES_H
 
-#include "../triangle/pairs_frames.h"
-#include "drmsd_atoms.h"
-
-// Sums of terms: of some pairs, and of those before them; or, over the pairs, of weights.
-typedef struct tmapi_drmsd_frames_sum {
-    double all;
-    float some, none;
-} tmapi_drmsd_frames_sum;
-
-// ---- the plan -----------------------------------------------------------------------------------
-
-// A plan of dRMSD. Its members are read-only for you.
-typedef struct tmap_drmsd_frames_plan {
-    tmap_pairs_frames_plan pairs;
-    tmap_drmsd_atoms which;
-    tmap_u32 n;
-    int close;
-} tmap_drmsd_frames_plan;
-
-// Makes the plan of tmap_drmsd_frames_plan_make from facts; out->pairs.kernel is 0. Returns
-// TMAP_EINVAL instead of cudaErrorInvalidValue, TMAP_ERANGE if no block of the kernel fits.
-TMAP_FN int tmap_drmsd_frames_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
-                                      int close, const tmap_facts *facts,
-                                      tmap_drmsd_frames_plan *out) {
-    tmap_drmsd_frames_plan p;
-    tmap_u32 own = 1; // floats of a pair
-    int code;
-    if (!out || tmapi_drmsd_atoms_of(which, &p.which) || (close && p.which.boxes))
-        return TMAP_EINVAL;
-    if (p.which.weights || p.which.lower >= 0 || p.which.boxes) own = 2;
-    code = tmap_pairs_frames_plan_of(tmap_drmsd_atoms_count(which, n), frames, close ? 4 : own,
-                                     sizeof(tmapi_drmsd_frames_sum), facts, &p.pairs);
-    p.n = n, p.close = close;
-    if (!code) *out = p;
-    return code;
-}
-
-// Bytes of the workspace before the displacements of close frames.
-TMAP_FN tmap_u64 tmapi_drmsd_frames_sums(const tmap_drmsd_frames_plan *plan) {
-    return (tmap_pairs_frames_bytes(&plan->pairs) + 15) / 16 * 16;
-}
-
-// Bytes of the workspace of tmap_drmsd_frames: 0 if a block takes all pairs of its frames, else
-// some megabytes; for close frames 12 more for each atom that counts, in frames and reference.
-TMAP_FN tmap_u64 tmap_drmsd_frames_bytes(const tmap_drmsd_frames_plan *plan) {
-    const tmap_u64 ways = 12 * (plan->pairs.frames + 1) * plan->pairs.n;
-    return tmapi_drmsd_frames_sums(plan) + (plan->close ? ways : 0);
-}
+#include "drmsd.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -195,85 +142,63 @@ static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64
 
 // ---- host functions -----------------------------------------------------------------------------
 
-// The input of a launch, in device memory.
-typedef struct tmap_drmsd_frames_in {
-    const float *reference; // shape (n, 3)
-    const float *box;       // the reference's three lengths; 0: none. Unused without boxes
-    const float *frames;    // shape (frames, n, 3)
-} tmap_drmsd_frames_in;
-
-// Makes the plan for a reference and `frames` frames of n atoms each on the current device. Range:
-// n: up to 2^32 - 1; up to 2^24 may count. frames: up to 2^31. which: the atoms and pairs that
-// count, with boxes of the frames only, not the reference; 0: all. The struct is copied; launches
-// read what its pointers point to. close: 1 for frames close to the reference (no boxes), else 0.
-// Returns cudaErrorInvalidValue for a null pointer, a number outside its range, a bound that is
-// negative or NaN, or boxes with close = 1; else the error of a CUDA call. Writes *out only on
-// success.
-// Exactness: the same in every run of a plan. The relative error is below 10^-6 with
-//   close = 0: down to differences of 10^-3 of the distances. With boxes, coordinates may differ by
-//     up to a million box lengths.
-//   close = 1: plus up to 2^-22 of the longest displacement |B_i - A_i| of an atom (2^-25 from 20
-//     atoms on). So superpose frames first.
+// Makes the plan for a reference and frames on the current device. Range: n: up to 2^32 - 1; up to
+// 2^24 may count. frames: up to 2^31. Boxes are those of the frames, not the reference, and not of
+// close frames. The workspace has 0 bytes if a block takes all pairs of its frames, else some
+// megabytes; for close frames 12 more for each atom that counts, in frames and reference.
+// Exactness: the relative error is below 10^-6 with
+//   TMAP_DRMSD_FRAMES: down to differences of 10^-3 of the distances. With boxes, coordinates may
+//     differ by up to a million box lengths.
+//   TMAP_DRMSD_CLOSE: plus up to 2^-22 of the longest displacement |B_i - A_i| of an atom (2^-25
+//     from 20 atoms on). So superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
-// 10^-18 to 10^17. With close = 1: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
+// 10^-18 to 10^17. Of close frames: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
 // Cost of a launch, for each pair and frame: 9.6 instructions; 11 with weights or bounds, 20 with
-// boxes, 27 with close = 1, which take 2 to 4.5 times as long. For one or two frames drmsd_pair.h
+// boxes, 27 of close frames, which take 2 to 4.5 times as long. For one or two frames drmsd_pair.h
 // is faster.
-static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                      const tmap_drmsd_atoms *which, int close,
-                                                      tmap_drmsd_frames_plan *out) {
-    const void *kernel = (const void *)tmapi_drmsd_frames_plain;
-    tmap_drmsd_frames_plan p;
-    tmap_facts facts;
-    cudaError_t error;
-    if (which && (which->weights || which->upper != 0))
-        kernel = (const void *)tmapi_drmsd_frames_weighted;
-    if (which && which->boxes) kernel = (const void *)tmapi_drmsd_frames_boxed;
-    if (close) kernel = (const void *)tmapi_drmsd_close_kernel;
-    error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error)
-        error = tmapi_launch_error(tmap_drmsd_frames_plan_of(n, frames, which, close, &facts, &p));
-    if (!error) error = tmapi_launch_shared(kernel, p.pairs.room);
-    if (!error) p.pairs.kernel = kernel, *out = p;
-    return error;
+static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_drmsd_shape shape,
+                                                      tmap_drmsd_plan *out) {
+    const void *weighted = (const void *)tmapi_drmsd_frames_weighted;
+    const void *close = (const void *)tmapi_drmsd_close_kernel;
+    if (shape.form == TMAP_DRMSD_CLOSE)
+        return tmapi_drmsd_plan_make(shape, close, close, close, out);
+    if (shape.form != TMAP_DRMSD_FRAMES) return cudaErrorInvalidValue;
+    return tmapi_drmsd_plan_make(shape, (const void *)tmapi_drmsd_frames_plain, weighted,
+                                 (const void *)tmapi_drmsd_frames_boxed, out);
 }
 
-// Writes the dRMSD of each frame from the reference to out, a float a frame. workspace:
-// tmap_drmsd_frames_bytes bytes at a multiple of 16, with any content; concurrent launches need one
-// workspace each. All pointers are device memory. Returns cudaErrorInvalidValue for a null pointer
-// that is needed or a misaligned workspace, else the launches' error. Can be captured.
+// Writes the dRMSD of each frame from the reference to out, a float a frame.
 // Example: a reference of 3 atoms with distances 3, 4, 5, a frame with 3, 4, 6: sqrt(1 / 3).
-static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_frames_plan *plan,
-                                            tmap_drmsd_frames_in in, void *workspace, float *out,
-                                            cudaStream_t stream) {
+static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
+                                            void *workspace, float *out, cudaStream_t stream) {
+    const tmap_pairs_frames_plan *pairs;
     tmapi_drmsd_frames_job j;
     tmap_u64 frames;
     tmap_u32 atoms;
     float *ways;
     void *arguments[4] = {&j, &frames, &atoms, &ways};
     cudaError_t error = cudaSuccess;
-    if (!plan) return cudaErrorInvalidValue;
-    frames = plan->pairs.frames, atoms = plan->pairs.n;
+    if (!plan || (plan->form != TMAP_DRMSD_FRAMES && plan->form != TMAP_DRMSD_CLOSE))
+        return cudaErrorInvalidValue;
+    pairs = &plan->pairs_frames, frames = pairs->frames, atoms = pairs->n;
     if (!frames) return cudaSuccess;
     if (!out || (atoms && (!in.reference || !in.frames))) return cudaErrorInvalidValue;
-    if ((tmap_drmsd_frames_bytes(plan) && !workspace) || (tmap_u64)workspace % 16)
-        return cudaErrorInvalidValue;
+    if ((plan->workspace && !workspace) || (tmap_u64)workspace % 16) return cudaErrorInvalidValue;
     memset(&j, 0, sizeof j);
     j.reference = in.reference, j.frames = in.frames, j.box = in.box, j.which = plan->which;
     j.n = plan->n, j.workspace = workspace, j.out = out;
-    j.pairs = plan->pairs.own > 1 ? 0 : (double)tmap_condensed_cells(atoms);
-    if (plan->close) {
+    j.pairs = pairs->own > 1 ? 0 : (double)tmap_condensed_cells(atoms);
+    if (plan->form == TMAP_DRMSD_CLOSE) {
         const dim3 grid((3 * atoms + 255) / 256, frames < 65535 ? (unsigned)frames : 65535);
-        ways = (float *)((unsigned char *)workspace + tmapi_drmsd_frames_sums(plan));
+        ways = (float *)((unsigned char *)workspace + tmapi_drmsd_sums(plan));
         if (atoms)
             error = cudaLaunchKernel((const void *)tmapi_drmsd_close_ways, grid, dim3(256),
                                      arguments, 0, stream);
         j.frames = ways;
     }
-    if (!error && plan->pairs.splits > 1)
-        error =
-            cudaMemsetAsync(workspace, 0, (size_t)tmap_pairs_frames_clear(&plan->pairs), stream);
-    return error ? error : tmap_pairs_frames_launch(&plan->pairs, &j, stream);
+    if (!error && pairs->splits > 1)
+        error = cudaMemsetAsync(workspace, 0, (size_t)tmap_pairs_frames_clear(pairs), stream);
+    return error ? error : tmap_pairs_frames_launch(pairs, &j, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 // drmsd_matrix.h: the dRMSD of all pairs of frames of a trajectory.
 //
-// A dRMSD (drmsd_atoms.h) is the distance of two vectors of distances, which are computed once.
+// A dRMSD (drmsd.h) is the distance of two vectors of distances, which are computed once.
 // Then a triangle of tiles of 128 x 128 pairs of frames sums squared differences the way a matrix
 // product sums products, in single precision. drmsd_mma.h does the same on tensor cores, faster and
 // less exactly.
 //
-//     const tmap_drmsd_matrix_in in = {xyz, 0, 0};
-//     tmap_drmsd_matrix_plan plan;
-//     cudaError_t error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_EXACT, 0,
-//                                                     &plan);
-//     ... cudaMalloc(&workspace, plan.workspace);
-//     if (!error) error = tmap_drmsd_matrix(&plan, in, workspace, out, stream);
+//     const tmap_drmsd_shape shape = {n, frames, TMAP_DRMSD_EXACT, 0, 0};
+//     const tmap_drmsd_in in = {xyz, 0, 0}; // tmap_drmsd_matrix_plan_make, tmap_drmsd_matrix
 #ifndef TMAP_MOLECULES_DRMSD_MATRIX_H
 #define TMAP_MOLECULES_DRMSD_MATRIX_H
 
 #include "../reduce.h"
 #include "../value.h"
-#include "drmsd_atoms.h"
+#include "drmsd.h"
 
 // ---- columns ------------------------------------------------------------------------------------
 //
@@ -98,35 +94,16 @@ TMAP_FN tmapi_matrix_group tmapi_matrix_group_at(tmap_u32 atoms, tmapi_matrix_pl
 // 16383 tiles: a grid axis has four blocks for each. No device can hold the results of that many.
 #define TMAPI_MATRIX_FRAMES_MAX 2097024u
 
-// How a distance is staged: as a float; or, for tensor cores (drmsd_mma.h), as a half (11 bits, one
-// product) or as the sum of two halves (22 bits, three products).
-typedef enum tmap_drmsd_form {
-    TMAP_DRMSD_EXACT = 0,
-    TMAP_DRMSD_MMA_HALF = 1,
-    TMAP_DRMSD_MMA_SPLIT = 2
-} tmap_drmsd_form;
-
-// A plan of dRMSD. Its members are read-only for you.
-typedef struct tmap_drmsd_matrix_plan {
-    tmap_u64 frames, groups;
-    tmap_u64 workspace;            // bytes of the workspace
-    tmap_u32 n, atoms;             // atoms of a frame, and those that count
-    tmap_u32 tiles, planes;        // tiles of frames; halves of a distance, 0: a float
-    tmap_u32 slice, slices, round; // units of a slice; slices in all, slices of a round
-    tmap_u64 at_columns;           // byte offsets in the workspace, after bounds and weights
-    tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;
-} tmap_drmsd_matrix_plan;
-
 // Number of staged frames (full tiles), and of columns in the workspace at a time.
-TMAP_FN tmap_u64 tmapi_matrix_frames(const tmap_drmsd_matrix_plan *p) {
+TMAP_FN tmap_u64 tmapi_matrix_frames(const tmapi_matrix_plan *p) {
     return (tmap_u64)p->tiles * TMAPI_MATRIX_SIDE;
 }
-TMAP_FN tmap_u64 tmapi_matrix_columns(const tmap_drmsd_matrix_plan *p) {
+TMAP_FN tmap_u64 tmapi_matrix_columns(const tmapi_matrix_plan *p) {
     return (tmap_u64)p->round * p->slice * TMAPI_MATRIX_UNIT;
 }
 
 // Sets the offsets and the bytes of the workspace from the plan's slices and round.
-TMAP_FN void tmapi_matrix_arrange(tmap_drmsd_matrix_plan *p) {
+TMAP_FN void tmapi_matrix_arrange(tmapi_matrix_plan *p) {
     const tmap_u64 frames = tmapi_matrix_frames(p), columns = tmapi_matrix_columns(p);
     const tmap_u64 cells = (4 * tmap_condensed_cells(p->frames) + 255) / 256 * 256;
     p->at_columns = 256 + 8 * TMAPI_MATRIX_PARTS;
@@ -144,16 +121,18 @@ TMAP_FN int tmap_drmsd_matrix_runs(int form, const tmap_facts *facts) {
 }
 
 // Makes the plan of tmap_drmsd_matrix_plan_make without a CUDA call, for a device that runs the
-// form. Returns TMAP_EINVAL for a null pointer or an unknown form; TMAP_ERANGE for a number above
-// its range, and if the smallest round does not fit `most`.
-TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
-                                      int form, tmap_u64 most, tmap_drmsd_matrix_plan *out) {
-    tmap_drmsd_matrix_plan p;
+// form. Returns TMAP_EINVAL for a null pointer, another form, and a bound that is negative or NaN;
+// TMAP_ERANGE for a number above its range, and if the smallest round does not fit shape.most.
+TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_drmsd_shape shape, tmap_drmsd_plan *out) {
+    const tmap_u64 frames = shape.frames, most = shape.most;
+    tmap_drmsd_plan plan;
+    tmapi_matrix_plan p;
     tmap_u64 units, wanted, tiles, slices, longest;
-    if (!out || form < TMAP_DRMSD_EXACT || form > TMAP_DRMSD_MMA_SPLIT) return TMAP_EINVAL;
-    p.atoms = tmap_drmsd_atoms_count(which, n);
+    if (!out || tmapi_drmsd_plan_begin(shape, TMAP_DRMSD_EXACT, TMAP_DRMSD_MMA_SPLIT, &plan))
+        return TMAP_EINVAL;
+    p.atoms = tmap_drmsd_atoms_count(&plan.which, shape.n);
     if (frames > TMAPI_MATRIX_FRAMES_MAX || p.atoms > TMAP_TRIANGLE_ROWS_MAX32) return TMAP_ERANGE;
-    p.frames = frames, p.n = n, p.planes = (tmap_u32)form;
+    p.frames = frames, p.n = shape.n, p.planes = (tmap_u32)(shape.form - TMAP_DRMSD_EXACT);
     p.tiles = (tmap_u32)((frames + TMAPI_MATRIX_SIDE - 1) / TMAPI_MATRIX_SIDE);
     p.groups = tmapi_matrix_groups(p.atoms);
     units = (p.groups * TMAPI_MATRIX_GROUP + TMAPI_MATRIX_UNIT - 1) / TMAPI_MATRIX_UNIT;
@@ -179,7 +158,8 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_u32 n, tmap_u64 frames, const tmap_dr
         else
             return TMAP_ERANGE;
     }
-    *out = p;
+    plan.matrix = p, plan.workspace = p.workspace;
+    *out = plan;
     return TMAP_OK;
 }
 
@@ -211,7 +191,7 @@ typedef struct tmapi_matrix_column {
 
 // The plan, and the pointers of one round of slices.
 typedef struct tmapi_matrix {
-    tmap_drmsd_matrix_plan plan;
+    tmapi_matrix_plan plan;
     tmap_drmsd_atoms which;
     const float *frames;
     tmap_u64 reference;
@@ -703,13 +683,6 @@ static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
-// The input of tmap_drmsd_matrix and tmap_drmsd_mma.
-typedef struct tmap_drmsd_matrix_in {
-    const float *frames;           // shape (frames, n, 3), in device memory
-    const tmap_drmsd_atoms *which; // the atoms and pairs that count; 0: all with weight 1
-    tmap_u64 reference;            // number of the frame whose distances the bounds test
-} tmap_drmsd_matrix_in;
-
 #define TMAPI_MATRIX_STAGED \
     (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * 16u)
 
@@ -726,22 +699,29 @@ typedef struct tmapi_matrix_step {
     tmap_u32 y, threads, shared;
 } tmapi_matrix_step;
 
-static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
-                                           const tmapi_matrix_form *form, tmap_drmsd_matrix_in in,
+// The number of the frame that is the reference; one that does not exist for another pointer.
+static inline tmap_u64 tmapi_matrix_reference(const tmapi_matrix_plan *plan, tmap_drmsd_in in) {
+    const tmap_u64 bytes = (tmap_u64)in.reference - (tmap_u64)in.frames, frame = 12ull * plan->n;
+    return !in.reference ? 0 : bytes % frame ? plan->frames : bytes / frame;
+}
+
+static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
+                                           const tmapi_matrix_form *form, tmap_drmsd_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
+    const tmapi_matrix_plan *plan = &whole->matrix;
     const tmap_u64 cells = tmap_condensed_cells(plan->frames);
     unsigned char *at = (unsigned char *)workspace;
     tmapi_matrix m;
     void *arguments[1] = {&m};
     cudaError_t error;
-    if (tmap_drmsd_atoms_count(in.which, plan->n) != plan->atoms) return cudaErrorInvalidValue;
     if (!cells) return cudaSuccess;
-    if (!out || (tmap_u64)out % 4 || in.reference >= plan->frames) return cudaErrorInvalidValue;
+    if (!out || (tmap_u64)out % 4) return cudaErrorInvalidValue;
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
     if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
-    if (tmapi_drmsd_atoms_of(in.which, &m.which)) return cudaErrorInvalidValue;
-    m.plan = *plan, m.frames = in.frames, m.reference = in.reference;
+    m.plan = *plan, m.which = whole->which, m.frames = in.frames;
+    m.reference = tmapi_matrix_reference(plan, in);
+    if (m.reference >= plan->frames) return cudaErrorInvalidValue;
     m.bounds = (tmap_u32 *)at, m.weights = (double *)(at + 256), m.out = out;
     m.columns = (tmapi_matrix_column *)(at + plan->at_columns);
     m.coordinates = (float *)(at + plan->at_coordinates);
@@ -773,57 +753,48 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_matrix_plan *plan,
     return error;
 }
 
-// Makes the plan for the dRMSD of all pairs of frames on the current device. The launch needs
-// plan->workspace bytes.
-// Range: n: atoms of a frame. frames: up to 2097024. which: as for the launch; only the number of
-// atoms that count matters, up to 92681. form: a tmap_drmsd_form. most: the most bytes of the
+// Makes the plan for the dRMSD of all pairs of frames on the current device.
+// Range: frames: up to 2097024. Up to 92681 atoms may count. shape.most: the most bytes of the
 // workspace, or 0: all that are useful, about 2 n (n + 5) a frame, but at most 2^18 and 12 n a
 // frame, or a gigabyte for few frames, plus the sums. With less, distances are computed in rounds,
 // whose sums take 4 or 8 bytes for each pair of frames.
-// Returns cudaErrorInvalidValue for a null pointer or an unknown form; cudaErrorNotSupported for a
-// form of tensor cores below compute capability 8.0 or in a program not compiled for it;
-// cudaErrorInvalidConfiguration for a number above its range; cudaErrorMemoryAllocation if the
-// smallest round does not fit `most`. Writes *plan only on success.
+// Returns the errors of drmsd.h; cudaErrorNotSupported for a form of tensor cores below compute
+// capability 8.0 or in a program not compiled for it; cudaErrorInvalidConfiguration for a number
+// above its range; cudaErrorMemoryAllocation if the smallest round does not fit shape.most.
 // Example: 4096 frames of 200 atoms: 346 MB and one round; of at most 100 MB: 94 MB, 20 rounds.
-static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_u32 n, tmap_u64 frames,
-                                                      const tmap_drmsd_atoms *which, int form,
-                                                      tmap_u64 most, tmap_drmsd_matrix_plan *plan) {
-    tmap_drmsd_matrix_plan p;
+static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_drmsd_shape shape,
+                                                      tmap_drmsd_plan *out) {
+    tmap_drmsd_shape roomy = shape;
+    tmap_drmsd_plan p;
     tmap_facts facts;
-    cudaError_t error = plan ? cudaSuccess : cudaErrorInvalidValue;
-    if (!error)
-        error = tmapi_launch_error(tmap_drmsd_matrix_plan_of(n, frames, which, form, 0, &p));
+    cudaError_t error = out ? cudaSuccess : cudaErrorInvalidValue;
+    roomy.most = 0;
+    if (!error) error = tmapi_launch_error(tmap_drmsd_matrix_plan_of(roomy, &p));
     if (!error) error = tmap_facts_get((const void *)tmapi_matrix_spread, &facts);
-    if (!error && !tmap_drmsd_matrix_runs(form, &facts)) error = cudaErrorNotSupported;
-    if (!error && tmap_drmsd_matrix_plan_of(n, frames, which, form, most, &p))
-        error = cudaErrorMemoryAllocation;
-    if (!error) *plan = p;
+    if (!error && !tmap_drmsd_matrix_runs(shape.form, &facts)) error = cudaErrorNotSupported;
+    if (!error && tmap_drmsd_matrix_plan_of(shape, &p)) error = cudaErrorMemoryAllocation;
+    if (!error) *out = p;
     return error;
 }
 
 // Writes the dRMSD of all pairs of frames.
 // out: floats in scipy's condensed order: frames a < b at tmap_condensed_index(a, b, frames).
-// workspace: plan->workspace bytes at a multiple of 16; concurrent calls need one workspace each.
-// All pointers are device memory, except in.which, and do not overlap. With fewer than two frames
-// nothing is written; if no pair of atoms counts, results are 0.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed, a reference that
-// is not a frame, another number of atoms that count than the plan's, or a plan of another form;
-// else the launches' own error. Can be captured.
+// in.reference: the frame whose distances the bounds test; a pointer to anything else is refused.
+// With fewer than two frames nothing is written; if no pair of atoms counts, results are 0.
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
-// more; 0 for equal frames. Results are the same in every run of a plan, on any GPU.
+// more; 0 for equal frames. Results are the same on any GPU.
 // Range: distances from 1e-18 to 1e18 (a shorter one counts as some number below 1e-18), if the
 // squares of all differences of two frames sum to less than 1e38. A NaN or infinite coordinate
 // makes all results of its frame NaN, if a pair of its atom counts.
 // Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
 // are processed 128 at a time.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
-static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_matrix_plan *plan,
-                                            tmap_drmsd_matrix_in in, void *workspace, float *out,
-                                            cudaStream_t stream) {
+static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
+                                            void *workspace, float *out, cudaStream_t stream) {
     const tmapi_matrix_form form = {(const void *)tmapi_matrix_write,
                                     (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN, 0,
                                     TMAPI_MATRIX_STAGED};
-    if (!plan || plan->planes) return cudaErrorInvalidValue;
+    if (!plan || plan->form != TMAP_DRMSD_EXACT) return cudaErrorInvalidValue;
     return tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }
 

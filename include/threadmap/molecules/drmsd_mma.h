@@ -9,9 +9,8 @@
 // cores every 128 columns. Norms are computed by the same products in the same order, so equal
 // frames always give 0.
 //
-//     error = tmap_drmsd_matrix_plan_make(n, frame_count, 0, TMAP_DRMSD_MMA_SPLIT, 0, &plan);
-//     ... cudaMalloc(&workspace, plan.workspace);
-//     if (!error) error = tmap_drmsd_mma(&plan, in, workspace, out, stream);
+//     const tmap_drmsd_shape shape = {n, frames, TMAP_DRMSD_MMA_SPLIT, 0, 0};
+//     const tmap_drmsd_in in = {xyz, 0, 0}; // tmap_drmsd_matrix_plan_make, tmap_drmsd_mma
 #ifndef TMAP_MOLECULES_DRMSD_MMA_H
 #define TMAP_MOLECULES_DRMSD_MMA_H
 
@@ -285,11 +284,11 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
 
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_half(tmapi_matrix m) {
-    tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_HALF);
+    tmapi_drmsd_mma_tile(&m, 1);
 }
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_split(tmapi_matrix m) {
-    tmapi_drmsd_mma_tile(&m, TMAP_DRMSD_MMA_SPLIT);
+    tmapi_drmsd_mma_tile(&m, 2);
 }
 
 // As tmap_drmsd_matrix, on tensor cores, for a plan with form TMAP_DRMSD_MMA_HALF or
@@ -309,15 +308,14 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 // Cost: one or three tensor-core multiplications for each pair of atoms and pair of frames; about
 // 25 instructions for each distance.
 // Returns the errors of tmap_drmsd_matrix.
-static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_matrix_plan *plan,
-                                         tmap_drmsd_matrix_in in, void *workspace, float *out,
-                                         cudaStream_t stream) {
+static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
+                                         void *workspace, float *out, cudaStream_t stream) {
     tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write,
                               (const void *)tmapi_drmsd_mma_half, TMAPI_DRMSD_MMA_NORM,
                               16 * 4 * TMAPI_DRMSD_MMA_BRICK, TMAPI_DRMSD_MMA_BYTES};
     cudaError_t error;
-    if (!plan || !plan->planes) return cudaErrorInvalidValue;
-    if (plan->planes == TMAP_DRMSD_MMA_SPLIT) form.sums = (const void *)tmapi_drmsd_mma_split;
+    if (!plan || plan->form < TMAP_DRMSD_MMA_HALF) return cudaErrorInvalidValue;
+    if (plan->form == TMAP_DRMSD_MMA_SPLIT) form.sums = (const void *)tmapi_drmsd_mma_split;
     error = tmapi_launch_shared(form.sums, TMAPI_DRMSD_MMA_BYTES);
     return error ? error : tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }

@@ -1,56 +1,15 @@
 // SPDX-License-Identifier: MIT
 // drmsd_pair.h: the dRMSD of two frames with many atoms, with the engine of triangle/pairs.h.
 //
-//     tmap_drmsd_pair_plan plan;
-//     cudaError_t error = tmap_drmsd_pair_plan_make(n, 0, &plan);
-//     ... cudaMalloc(&workspace, tmap_drmsd_pair_bytes(&plan));
-//     if (!error) error = tmap_drmsd_pair(&plan, a, b, workspace, out, stream);
+//     const tmap_drmsd_shape shape = {n, 1, TMAP_DRMSD_PAIR, 0, 0};
+//     const tmap_drmsd_in in = {b, a, 0}; // frames b and a, the reference
 //
-// drmsd_atoms.h has the equation. Threads add floats; their sums are joined in double precision.
+// drmsd.h has the equation and the calls. Threads add floats, whose sums are joined in double
+// precision.
 #ifndef TMAP_MOLECULES_DRMSD_PAIR_H
 #define TMAP_MOLECULES_DRMSD_PAIR_H
 
-#include "../triangle/pairs.h"
-#include "drmsd_atoms.h"
-
-// The sums: terms and weights of a tile, and of the tiles before it.
-typedef struct tmap_drmsd_sum {
-    float terms, weights;
-    double all_terms, all_weights;
-} tmap_drmsd_sum;
-
-// ---- the plan -----------------------------------------------------------------------------------
-
-// A plan of dRMSD. Its members are read-only for you.
-typedef struct tmap_drmsd_pair_plan {
-    tmap_pairs_plan pairs;
-    tmap_drmsd_atoms which;
-} tmap_drmsd_pair_plan;
-
-// Makes the plan of tmap_drmsd_pair_plan_make from facts; out->pairs.kernel is 0. Returns
-// TMAP_EINVAL instead of cudaErrorInvalidValue, TMAP_ERANGE if no block of the kernel fits.
-TMAP_FN int tmap_drmsd_pair_plan_of(tmap_u32 n, const tmap_drmsd_atoms *which,
-                                    const tmap_facts *facts, tmap_drmsd_pair_plan *out) {
-    tmap_drmsd_pair_plan p;
-    tmap_u32 d = 6; // floats of an atom: its positions in both frames, and its weight
-    int code;
-    if (!out || tmapi_drmsd_atoms_of(which, &p.which)) return TMAP_EINVAL;
-    if (p.which.weights || p.which.lower >= 0 || p.which.boxes) d = 7;
-    code = tmap_pairs_plan_of(tmap_drmsd_atoms_count(which, n), d, sizeof(float), facts, &p.pairs);
-    if (!code) *out = p;
-    return code;
-}
-
-// Bytes of the workspace before that of the fold: the points, and a sum.
-TMAP_FN tmap_u64 tmapi_drmsd_pair_points(const tmap_drmsd_pair_plan *plan) {
-    return ((tmap_u64)plan->pairs.n * plan->pairs.d * sizeof(float) + 15) / 16 * 16;
-}
-
-// Bytes of the workspace of tmap_drmsd_pair. Example: n = 131072: 3670336.
-TMAP_FN tmap_u64 tmap_drmsd_pair_bytes(const tmap_drmsd_pair_plan *plan) {
-    return tmapi_drmsd_pair_points(plan) + 32 +
-           tmap_pairs_fold_bytes(&plan->pairs, sizeof(tmap_drmsd_sum));
-}
+#include "drmsd.h"
 
 #if TMAP_CUDA
 
@@ -155,53 +114,39 @@ static __global__ void tmapi_drmsd_pair_root(tmapi_drmsd_pair_job j) {
 
 // ---- host functions -----------------------------------------------------------------------------
 
-// Makes the plan for two frames of n atoms each on the current device. Range: n: any if `which`
-// selects atoms; up to 2^32 - 513 may count. which: the atoms and pairs that count; boxes: shape
-// (2, 3); 0: all. The struct is copied; launches read what its pointers point to. Returns
-// cudaErrorInvalidValue for a null pointer, too many atoms that count, or a bound that is negative
-// or NaN; else the error of a CUDA call. Writes *out only on success.
-static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_u32 n, const tmap_drmsd_atoms *which,
-                                                    tmap_drmsd_pair_plan *out) {
-    const void *kernel = (const void *)tmapi_drmsd_pair_plain;
-    tmap_drmsd_pair_plan p;
-    tmap_facts facts;
-    cudaError_t error;
-    if (which && (which->weights || which->upper != 0))
-        kernel = (const void *)tmapi_drmsd_pair_weighted;
-    if (which && which->boxes) kernel = (const void *)tmapi_drmsd_pair_boxed;
-    error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_error(tmap_drmsd_pair_plan_of(n, which, &facts, &p));
-    if (!error) error = tmapi_launch_shared(kernel, p.pairs.shared);
-    if (!error) p.pairs.kernel = kernel, *out = p;
-    return error;
+// Makes the plan for two frames on the current device. Range: n: any if `which` selects atoms; up
+// to 2^32 - 513 may count. Boxes have shape (2, 3), the reference's first.
+// Example: n = 131072: 3670336 bytes.
+static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_drmsd_shape shape, tmap_drmsd_plan *out) {
+    if (shape.form != TMAP_DRMSD_PAIR) return cudaErrorInvalidValue;
+    return tmapi_drmsd_plan_make(shape, (const void *)tmapi_drmsd_pair_plain,
+                                 (const void *)tmapi_drmsd_pair_weighted,
+                                 (const void *)tmapi_drmsd_pair_boxed, out);
 }
 
-// Writes the dRMSD of frames a and b, of shape (n, 3), to *out. workspace: tmap_drmsd_pair_bytes
-// bytes at a multiple of 16, with any content; concurrent launches need one workspace each. All
-// pointers are device memory. Returns cudaErrorInvalidValue for a null pointer, else a launch's
-// error. Can be captured.
-// Exactness: the same in every run, on any device. With thousands of atoms the relative error is
+// Writes the dRMSD of a frame and a reference to *out.
+// Exactness: the same on any device. With thousands of atoms the relative error is
 // below 10^-6 down to differences of 10^-4 of the distances.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.
 // Example: two frames of 3 atoms, distances 3, 4, 5 and 3, 4, 6: sqrt(1 / 3).
-static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_pair_plan *plan, const float *a,
-                                          const float *b, void *workspace, float *out,
-                                          cudaStream_t stream) {
+static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
+                                          void *workspace, float *out, cudaStream_t stream) {
     tmapi_launch_shape gather = {1, 128, 0};
     const tmapi_launch_shape one = {1, 1, 0};
     tmapi_drmsd_pair_job j;
     tmap_u32 count;
     void *arguments[2] = {&count, &j};
     cudaError_t error;
-    if (!plan || !a || !b || !workspace || !out) return cudaErrorInvalidValue;
+    if (!plan || plan->form != TMAP_DRMSD_PAIR) return cudaErrorInvalidValue;
+    if (!in.frames || !in.reference || !workspace || !out) return cudaErrorInvalidValue;
     memset(&j, 0, sizeof j);
     count = plan->pairs.n;
-    j.a = a, j.b = b, j.which = plan->which, j.d = plan->pairs.d, j.out = out;
+    j.a = in.reference, j.b = in.frames, j.which = plan->which, j.d = plan->pairs.d, j.out = out;
     j.pairs = j.d > 6 ? 0 : (double)tmap_pairs_plan_pairs(&plan->pairs);
     j.points = (float *)workspace;
-    j.to.result = (unsigned char *)workspace + tmapi_drmsd_pair_points(plan);
+    j.to.result = (unsigned char *)workspace + tmapi_drmsd_points(plan);
     j.to.workspace = (unsigned char *)j.to.result + 32;
     if (count) gather.grid = count / 128 + (count % 128 != 0);
     error = tmapi_launch((const void *)tmapi_drmsd_pair_gather, gather, arguments, stream);

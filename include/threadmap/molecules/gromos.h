@@ -7,10 +7,11 @@
 // the lowest is taken. A frame counts as its own neighbour. (gmx cluster uses d < cutoff, and its
 // sort decides the order of ties.)
 //
-//     const tmap_distances distances = {d, n};
 //     const tmap_clusters clusters = {labels, centres, sizes, count}; // n numbers each, and one
-//     ... cudaMalloc(&workspace, tmap_gromos_bytes(n));
-//     cudaError_t error = tmap_gromos(distances, 0.15f, clusters, workspace, stream);
+//     tmap_cluster_plan plan;
+//     cudaError_t error = tmap_gromos_plan_make(n, &plan);
+//     ... cudaMalloc(&workspace, plan.workspace);
+//     if (!error) error = tmap_gromos(&plan, distances, 0.15f, workspace, clusters, stream);
 //
 // The matrix is read once and becomes a bit matrix. Each round then finds many clusters.
 #ifndef TMAP_MOLECULES_GROMOS_H
@@ -24,31 +25,6 @@
 #define TMAPI_GROMOS_SIDE   256u
 #define TMAPI_GROMOS_WARPS  8u // each takes 32 rows of the side
 #define TMAPI_GROMOS_BLOCKS 3u // of a multiprocessor, resident at once
-
-// Pitch of the bit matrix of n frames in 32-bit words: a multiple of 8. Example: n = 1000: 32.
-TMAP_FN tmap_u64 tmap_gromos_bits_words(tmap_u64 n) {
-    return (n / TMAPI_GROMOS_SIDE + (n % TMAPI_GROMOS_SIDE != 0)) * (TMAPI_GROMOS_SIDE / 32);
-}
-
-// Bytes of the bit matrix of n frames; saturates. Example: n = 32768: 134217728.
-TMAP_FN tmap_u64 tmap_gromos_bits_bytes(tmap_u64 n) {
-    return tmap_mul_saturate(n, tmap_mul_saturate(tmap_gromos_bits_words(n), 4));
-}
-
-// Bytes of the workspace of tmap_gromos_of_bits for n frames; saturates.
-// Example: n = 32768: 1318976.
-TMAP_FN tmap_u64 tmap_gromos_of_bits_bytes(tmap_u64 n) {
-    const tmap_u64 of_word = 32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4;
-    const tmap_u64 bytes = tmap_mul_saturate(tmap_gromos_bits_words(n), of_word);
-    return bytes > ~0ull - 64 ? ~0ull : bytes + 64;
-}
-
-// Bytes of the workspace of tmap_gromos for n frames, which includes the bit matrix; saturates.
-// Example: n = 32768: 135536704.
-TMAP_FN tmap_u64 tmap_gromos_bytes(tmap_u64 n) {
-    const tmap_u64 bits = tmap_gromos_bits_bytes(n), bytes = tmap_gromos_of_bits_bytes(n);
-    return bits > ~0ull - bytes ? ~0ull : bits + bytes;
-}
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -148,26 +124,21 @@ static __global__ void __launch_bounds__(TMAPI_GROMOS_WARPS * 32, TMAPI_GROMOS_B
     }
 }
 
-// Writes the bit matrix of n frames: bit j % 32 of word j / 32 of row i is 1 if d(i, j) <= cutoff
-// or i = j; it is 0 if the distance or the cutoff is NaN, and for columns from n on.
-// bits: n rows of tmap_gromos_bits_words(n) words, device memory at a multiple of 16. n: up to
-// TMAP_GROMOS_MAX; n = 0 does nothing.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// an n above its range, else the launch's own error. Can be captured.
+// Writes the bit matrix of a plan's n frames: bit j % 32 of word j / 32 of row i is 1 if d(i, j) <=
+// cutoff or i = j; it is 0 if the distance or the cutoff is NaN, and for columns from n on.
+// bits: n rows of plan->words words, device memory at a multiple of 16. n = 0 does nothing.
 // Cost: each distance is read once, and each word written once; six instructions a distance.
 // Example: n = 3, distances 1, 5, 2, cutoff 2: rows 3, 7, 6.
-static inline cudaError_t tmap_gromos_bits(tmap_distances distances, float cutoff, tmap_u32 *bits,
-                                           cudaStream_t stream) {
-    const tmap_u64 n = distances.n;
+static inline cudaError_t tmap_gromos_bits(const tmap_cluster_plan *plan, const float *distances,
+                                           float cutoff, tmap_u32 *bits, cudaStream_t stream) {
     tmapi_launch_shape shape = {0, TMAPI_GROMOS_WARPS * 32, 0};
     tmapi_gromos_matrix m;
     void *arguments[1] = {&m};
-    if (n == 0) return cudaSuccess;
-    if (!bits || (tmap_u64)bits % 16 || (n > 1 && !distances.data) || (tmap_u64)distances.data % 4)
-        return cudaErrorInvalidValue;
-    if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
-    m.distances = distances.data, m.n = (tmap_u32)n, m.cutoff = cutoff, m.bits = bits;
-    m.words = (tmap_u32)tmap_gromos_bits_words(n);
+    if (!tmapi_cluster_has(plan, TMAPI_CLUSTER_GROMOS, bits, 16)) return cudaErrorInvalidValue;
+    if (plan->n == 0) return cudaSuccess;
+    if ((plan->n > 1 && !distances) || (tmap_u64)distances % 4) return cudaErrorInvalidValue;
+    m.distances = distances, m.n = (tmap_u32)plan->n, m.cutoff = cutoff, m.bits = bits;
+    m.words = (tmap_u32)plan->words;
     m.tiles = m.words / (TMAPI_GROMOS_SIDE / 32);
     shape.grid = tmap_triangle_cells(m.tiles);
     return tmapi_launch((const void *)tmapi_gromos_bits, shape, arguments, stream);
@@ -394,50 +365,63 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 
 // ---- launches -----------------------------------------------------------------------------------
 
+// Makes the plan for n frames on the current device. n: up to TMAP_GROMOS_MAX.
+// Example: n = 32768: 135536704 bytes, 134217728 of them for the bits, with 1024 words a row.
+static inline cudaError_t tmap_gromos_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
+    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_GROMOS, {0, 0}, {0, 0}};
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
+    p.words = (n + TMAPI_GROMOS_SIDE - 1) / TMAPI_GROMOS_SIDE * (TMAPI_GROMOS_SIDE / 32);
+    p.bits = n * p.words * 4;
+    p.workspace = p.bits + 64 + p.words * (32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4);
+    error = tmapi_cluster_shape_make((const void *)tmapi_gromos_clusters, n, &p.first);
+    if (!error) *out = p;
+    return error;
+}
+
 // Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in
 // which the greedy algorithm finds them, so their sizes do not increase; the first *clusters.count
 // centres and sizes are written.
 // bits: as tmap_gromos_bits writes it; a matrix that is not symmetric with a diagonal of 1 gives
-// unspecified numbers below n. n: up to TMAP_GROMOS_MAX; n = 0 writes only *clusters.count.
-// workspace: tmap_gromos_of_bits_bytes(n) bytes at a multiple of 16, with any content; concurrent
-// launches need one workspace each. All pointers are device memory and do not overlap.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer that is needed,
-// cudaErrorInvalidConfiguration for an n above its range, else the first error of its calls.
-// Can be captured; the launch is cooperative. Results are the same in every run.
+// unspecified numbers below n. n = 0 writes only *clusters.count.
+// workspace: plan->workspace - plan->bits bytes are enough. The launch is cooperative.
 // Cost: a row of the bits is read three times, and again whenever its frame chooses again; three
 // device-wide barriers a round.
 // Example: n = 4, neighbours 0-1, 1-2, 2-3: labels 0, 0, 0, 1; centres 1, 3; sizes 3, 1.
-static inline cudaError_t tmap_gromos_of_bits(const tmap_u32 *bits, tmap_u64 n,
-                                              tmap_clusters clusters, void *workspace,
+static inline cudaError_t tmap_gromos_of_bits(const tmap_cluster_plan *plan, const tmap_u32 *bits,
+                                              void *workspace, tmap_clusters clusters,
                                               cudaStream_t stream) {
-    const tmap_u64 words = tmap_gromos_bits_words(n), frames = words * 32;
+    tmap_u64 words, frames;
     tmapi_gromos g;
-    if (!tmapi_cluster_ready(clusters, n, 1, workspace)) return cudaErrorInvalidValue;
-    if (n == 0) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
-    if (!bits || (tmap_u64)bits % 16) return cudaErrorInvalidValue;
-    if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
-    g.bits = bits, g.n = (tmap_u32)n, g.words = (tmap_u32)words, g.to = clusters;
+    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters) ||
+        !tmapi_cluster_has(plan, TMAPI_CLUSTER_GROMOS, bits, 16))
+        return cudaErrorInvalidValue;
+    if (!plan->n) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
+    words = plan->words, frames = words * 32;
+    g.bits = bits, g.n = (tmap_u32)plan->n, g.words = (tmap_u32)words, g.to = clusters;
     g.control = (tmapi_cluster_control *)workspace;
     g.found = (tmapi_cluster_key *)((unsigned char *)workspace + 64);
     g.counts = (tmap_u32 *)(g.found + frames);
     g.best = g.counts + frames, g.seen = g.best + frames, g.votes = g.seen + frames;
     g.gone = g.votes + frames, g.ranks = g.gone + frames;
     g.left = g.ranks + frames, g.bounds = g.left + words;
-    return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, n, g.control, &g, stream);
+    return tmapi_cluster_launch((const void *)tmapi_gromos_clusters, plan->first, g.control, &g,
+                                stream);
 }
 
-// Clusters n frames from their distances: tmap_gromos_bits, then tmap_gromos_of_bits, with their
-// ranges and errors. workspace: tmap_gromos_bytes(n) bytes at a multiple of 16.
+// Clusters n frames from their distances: tmap_gromos_bits, then tmap_gromos_of_bits.
 // Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
-static inline cudaError_t tmap_gromos(tmap_distances distances, float cutoff,
-                                      tmap_clusters clusters, void *workspace,
+static inline cudaError_t tmap_gromos(const tmap_cluster_plan *plan, const float *distances,
+                                      float cutoff, void *workspace, tmap_clusters clusters,
                                       cudaStream_t stream) {
     tmap_u32 *bits = (tmap_u32 *)workspace;
-    void *rest = (unsigned char *)workspace + tmap_gromos_bits_bytes(distances.n);
     cudaError_t error;
-    if (!tmapi_cluster_ready(clusters, distances.n, 1, workspace)) return cudaErrorInvalidValue;
-    error = tmap_gromos_bits(distances, cutoff, bits, stream);
-    return error ? error : tmap_gromos_of_bits(bits, distances.n, clusters, rest, stream);
+    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters))
+        return cudaErrorInvalidValue;
+    error = tmap_gromos_bits(plan, distances, cutoff, bits, stream);
+    if (error) return error;
+    return tmap_gromos_of_bits(plan, bits, bits + plan->bits / 4, clusters, stream);
 }
 
 #endif

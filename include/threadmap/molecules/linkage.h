@@ -5,11 +5,12 @@
 // Edges (i, j), i < j, have a total order: by distance, then by i, then by j, so the tree is
 // unique. Joining its edges in order is single linkage (Gower, Ross 1969, Applied Statistics 18).
 //
-//     const tmap_distances distances = {d, n};
 //     const tmap_clusters components = {labels, 0, 0, count}; // n numbers, and one
-//     ... cudaMalloc(&workspace, tmap_linkage_bytes(n));      // the larger of the two
-//     error = tmap_linkage(distances, edges, workspace, stream); // edges: n - 1
-//     if (!error) error = tmap_linkage_labels(edges, n, 0.15f, components, workspace, stream);
+//     tmap_cluster_plan plan;
+//     cudaError_t error = tmap_linkage_plan_make(n, &plan);
+//     ... cudaMalloc(&workspace, plan.workspace); // of either call
+//     if (!error) error = tmap_linkage(&plan, distances, workspace, edges, stream); // n - 1 edges
+//     if (!error) error = tmap_linkage_labels(&plan, edges, 0.15f, workspace, components, stream);
 #ifndef TMAP_MOLECULES_LINKAGE_H
 #define TMAP_MOLECULES_LINKAGE_H
 
@@ -24,19 +25,6 @@ typedef struct tmap_linkage_edge {
     float distance;
 } tmap_linkage_edge;
 
-// Bytes of the workspace of tmap_linkage for n vertices; saturates. Example: n = 32768: 1703952.
-TMAP_FN tmap_u64 tmap_linkage_bytes(tmap_u64 n) {
-    const tmap_u64 bytes = tmap_mul_saturate(n, TMAPI_CLUSTER_KEY_BYTES + 2 * 8 + 5 * 4);
-    return bytes > ~0ull - 16 ? ~0ull : bytes + 16;
-}
-
-// Bytes of the workspace of tmap_linkage_labels for n vertices; saturates.
-// Example: n = 32768: 139280.
-TMAP_FN tmap_u64 tmap_linkage_labels_bytes(tmap_u64 n) {
-    const tmap_u64 words = n / 32 + (n % 32 != 0);
-    return n > ~0ull / 8 ? ~0ull : 16 + 4 * n + 8 * words;
-}
-
 // ---- scipy's linkage matrix, on the host --------------------------------------------------------
 
 // The cluster that now contains cluster or vertex v. up: the cluster that contains a cluster;
@@ -48,15 +36,15 @@ TMAP_FN tmap_u32 tmapi_linkage_top(tmap_u32 *up, tmap_u32 v) {
 
 // Converts the edges of a tree to the matrix of scipy.cluster.hierarchy.linkage(..., 'single'): row
 // k joins clusters z[4k] < z[4k + 1] at distance z[4k + 2] to cluster n + k of z[4k + 3] vertices.
-// edges: n - 1 edges as tmap_linkage writes them, by distance. z: 4 (n - 1) numbers. scratch: 2n
+// edges: n - 1 edges as tmap_linkage writes them, by distance. scratch: 2n numbers. z: 4 (n - 1)
 // numbers. All are memory that the calling processor can access; host memory on the host. n: up to
 // 2^31 - 1.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer (with n < 2 all may be null), a vertex of n or
 // more, and edges that are not a tree; TMAP_ERANGE for an n above its range. With equal distances
 // scipy may join in another order.
 // Example: n = 3, edges (0,1) 1, (1,2) 2: rows 0 1 1 2 and 2 3 2 3.
-TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, double *z,
-                           tmap_u32 *scratch) {
+TMAP_FN int tmap_linkage_z(const tmap_linkage_edge *edges, tmap_u64 n, tmap_u32 *scratch,
+                           double *z) {
     if (n < 2) return TMAP_OK;
     if (!edges || !z || !scratch) return TMAP_EINVAL;
     if (n > 0x7fffffffu) return TMAP_ERANGE;
@@ -324,31 +312,28 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 
 // Writes the minimum spanning tree of n vertices: n - 1 edges, sorted by (distance, i, j).
 // distances: any numbers; NaN counts as infinity, -0 as 0. edges: n - 1 of them at a multiple of 4.
-// workspace: tmap_linkage_bytes(n) bytes at a multiple of 16, with any content; concurrent launches
-// need one workspace each. All pointers are device memory and do not overlap. n: up to
-// TMAP_LINKAGE_MAX; n < 2 does nothing.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, cudaErrorInvalidConfiguration for
-// an n above its range, else the first error of its calls. Can be captured; the launch is
-// cooperative. Results are the same in every run.
+// n < 2 does nothing. The launch is cooperative.
 // Cost: at most log2(n) passes over the matrix, with 12 instructions a distance and pass, none for
 // pairs already joined. Sorting takes n^2 comparisons.
 // Example: n = 3, distances 1, 5, 2: edges (0,1) 1 and (1,2) 2.
-static inline cudaError_t tmap_linkage(tmap_distances distances, tmap_linkage_edge *edges,
-                                       void *workspace, cudaStream_t stream) {
-    const tmap_u64 n = distances.n;
+static inline cudaError_t tmap_linkage(const tmap_cluster_plan *plan, const float *distances,
+                                       void *workspace, tmap_linkage_edge *edges,
+                                       cudaStream_t stream) {
+    tmap_u64 n;
     tmapi_linkage l;
-    if (n < 2) return cudaSuccess;
-    if (!distances.data || !edges || !workspace || (tmap_u64)distances.data % 4 ||
-        (tmap_u64)edges % 4 || (tmap_u64)workspace % 16)
+    if (!plan || plan->kind != TMAPI_CLUSTER_LINKAGE) return cudaErrorInvalidValue;
+    if ((n = plan->n) < 2) return cudaSuccess;
+    if (!distances || !edges || !workspace || (tmap_u64)distances % 4 || (tmap_u64)edges % 4 ||
+        (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
-    if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
-    l.distances = distances.data, l.n = (tmap_u32)n, l.edges = edges;
+    l.distances = distances, l.n = (tmap_u32)n, l.edges = edges;
     l.control = (tmapi_cluster_control *)workspace;
     l.keys = (tmapi_cluster_key *)(l.control + 1);
     l.best = (tmap_u64 *)(l.keys + n), l.pair = l.best + n;
     l.least = (tmap_u32 *)(l.pair + n), l.of = l.least + n, l.parent = l.of + n;
     l.low = l.parent + n, l.ranks = l.low + n;
-    return tmapi_cluster_launch((const void *)tmapi_linkage_tree, n, l.control, &l, stream);
+    return tmapi_cluster_launch((const void *)tmapi_linkage_tree, plan->first, l.control, &l,
+                                stream);
 }
 
 // ---- components below a cutoff ------------------------------------------------------------------
@@ -412,24 +397,41 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     }
 }
 
+// Makes the plan for n vertices on the current device. n: up to TMAP_LINKAGE_MAX.
+// Example: n = 32768: 1703952 bytes.
+static inline cudaError_t tmap_linkage_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
+    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_LINKAGE, {0, 0}, {0, 0}};
+    const void *tree = (const void *)tmapi_linkage_tree;
+    const void *components = (const void *)tmapi_linkage_components;
+    cudaError_t error;
+    if (!out) return cudaErrorInvalidValue;
+    if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
+    p.workspace = 16 + n * (TMAPI_CLUSTER_KEY_BYTES + 2 * 8 + 5 * 4); // of components less
+    error = tmapi_cluster_shape_make(tree, n, &p.first);
+    if (!error) error = tmapi_cluster_shape_make(components, n / 32 + 1, &p.second);
+    if (!error) *out = p;
+    return error;
+}
+
 // Writes the components that the tree's edges of distance <= cutoff form; the edges of the complete
 // graph form the same ones. edges: as tmap_linkage writes them, in any order; null if n = 1.
 // clusters: labels, numbered by the lowest vertices of components, and count; centres and sizes may
-// be null. n = 0 writes only *clusters.count. workspace: tmap_linkage_labels_bytes(n) bytes at a
-// multiple of 16. Else as tmap_linkage.
+// be null. n = 0 writes only *clusters.count. Else as tmap_linkage.
 // Example: n = 3, edges (0,1) 1, (1,2) 2, cutoff 1: labels 0, 0, 1, count 2.
-static inline cudaError_t tmap_linkage_labels(const tmap_linkage_edge *edges, tmap_u64 n,
-                                              float cutoff, tmap_clusters clusters, void *workspace,
+static inline cudaError_t tmap_linkage_labels(const tmap_cluster_plan *plan,
+                                              const tmap_linkage_edge *edges, float cutoff,
+                                              void *workspace, tmap_clusters clusters,
                                               cudaStream_t stream) {
+    tmap_u64 n;
     tmapi_linkage_cut c;
-    if (!tmapi_cluster_ready(clusters, n, 0, workspace)) return cudaErrorInvalidValue;
-    if (n == 0) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
+    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_LINKAGE, workspace, clusters))
+        return cudaErrorInvalidValue;
+    if (!(n = plan->n)) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
     if ((n > 1 && !edges) || (tmap_u64)edges % 4) return cudaErrorInvalidValue;
-    if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
     c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.to = clusters;
     c.control = (tmapi_cluster_control *)workspace, c.parent = (tmap_u32 *)(c.control + 1);
     c.roots = c.parent + n, c.before = c.roots + (n + 31) / 32;
-    return tmapi_cluster_launch((const void *)tmapi_linkage_components, n / 32 + 1, c.control, &c,
+    return tmapi_cluster_launch((const void *)tmapi_linkage_components, plan->second, c.control, &c,
                                 stream);
 }
 
