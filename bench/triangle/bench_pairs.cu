@@ -9,6 +9,7 @@
 #include "pairs_select_work.h"
 #include "pairs_store_work.h"
 #include "pairs_work.h"
+#include "tables_work.h"
 #include "triples_work.h"
 
 static void sweep_size(pairs_sweep *s, tmap_u32 n) {
@@ -30,9 +31,13 @@ int main(int argc, char **argv) {
         {"--radii", "within which pairs are counted, in thousandths of the cube's side",
          "10,30,97,200,333", "30,97", BENCH_LIST, &s.radii, 1, 1000},
         {"--triples", "points of triples", "256,1024,4096", "1024", BENCH_LIST, &s.triples, 3,
-         8192}};
+         8192},
+        {"--variables", "variables of triple_tables", "256,1024,2048", "1024", BENCH_LIST,
+         &s.variables, 3, 8192},
+        {"--samples", "samples of triple_tables", "512,4096", "4096", BENCH_LIST, &s.samples, 1,
+         65536}};
     int processors, khz;
-    s.d.name = "pairs", s.d.options = options, s.d.option_count = 3;
+    s.d.name = "pairs", s.d.options = options, s.d.option_count = 5;
     s.d.budget = "60", s.d.quick_budget = "15";
     bench_begin(&s.d, argc, argv);
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
@@ -40,5 +45,8 @@ int main(int argc, char **argv) {
     s.processors = (tmap_u32)processors, s.instructions_a_ms = 128.0 * processors * khz;
     for (int i = 0; i < s.sizes.count; ++i) sweep_size(&s, s.sizes.value[i]);
     for (int i = 0; i < s.triples.count; ++i) pairs_sweep_triples(&s, s.triples.value[i]);
+    for (int i = 0; i < s.variables.count; ++i)
+        for (int k = 0; k < s.samples.count; ++k)
+            pairs_sweep_tables(&s, s.variables.value[i], s.samples.value[k]);
     return bench_end(&s.d);
 }

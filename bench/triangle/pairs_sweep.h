@@ -33,7 +33,7 @@ static const char *const pairs_names[PAIRS_VARIANTS] = {
 // One size.
 typedef struct pairs_sweep {
     bench_driver d;
-    bench_numbers sizes, radii, triples;
+    bench_numbers sizes, radii, triples, variables, samples;
     tmap_u32 n, processors;
     tmap_u64 pairs;
     double instructions_a_ms; // of the lanes of all multiprocessors

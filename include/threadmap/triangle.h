@@ -2,7 +2,7 @@
 // triangle.h: triangles of pairs and tetrahedra of triples: all their maps, and the engines for
 // pairs and triples of points.
 //
-// It has no ready kernels: pairwise distances are in triangle/pdist.h.
+// Pairwise distances are in triangle/pdist.h, tables of triples in triangle/triples_tables.h.
 #ifndef TMAP_TRIANGLE_H
 #define TMAP_TRIANGLE_H
 

@@ -40,7 +40,7 @@ WINGS = paths("fractal", "triangle", "adaptive")
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/pdist",
+                "triangle/pdist", "triangle/triples_tables",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",

@@ -15,9 +15,10 @@ import tempfile
 from common import INCLUDE, ROOT, each, find, run
 
 SAMPLES = os.path.join(ROOT, "samples")
-# One for each engine: update and fold, stencil, pairs, select, rows, ASK.
+# One for each engine: update and fold, stencil, pairs, select, rows, triples, ASK.
 PROGRAMS = ["fractal/03_reduction.cu", "fractal/05_heat.cu", "triangle/06_pairs.cu",
-            "triangle/16_radius_graph.cu", "triangle/17_gravity.cu", "adaptive/11_ask.cu"]
+            "triangle/16_radius_graph.cu", "triangle/17_gravity.cu",
+            "triangle/27_axilrod_teller.cu", "adaptive/11_ask.cu"]
 GPUS = {75: (75,), 80: (80, 86, 89, 90, 100, 120)}  # whose PTX: for which
 SPILLS = re.compile(r"Function properties for (\w+)\n[^\n]*?(\d+) bytes spill stores")
 

@@ -58,6 +58,7 @@
 // another.
 typedef struct tmap_triples_plan {
     tmap_u32 n, d, size;          // points, coordinates of a point, bytes of a coordinate
+    tmap_u32 side;                // points of a tile: each engine has a side of its own
     tmap_u32 cut, band;           // three tiles are 2^cut items, of `band` points i each
     tmap_u64 items;               // of all triples
     tmap_u64 first, count;        // the share: its first item, its number of items
@@ -101,29 +102,35 @@ TMAP_FN void tmapi_triples_plan_spread(tmap_triples_plan *plan, tmap_u64 first, 
     plan->grid = plan->parts ? (tmap_u32)plan->parts : 1;
 }
 
+// Completes a plan of tiles of `side` points, which are cut at most `most` times. Returns
+// TMAP_ERANGE if no block of the kernel fits the device.
+TMAP_FN int tmapi_triples_plan_end(tmap_triples_plan *p, const tmap_facts *facts, tmap_u32 most,
+                                   tmap_triples_plan *out) {
+    tmap_u64 parts;
+    if (!tmap_resident_blocks(facts, p->block, p->shared)) return TMAP_ERANGE;
+    p->kernel = 0, p->items = tmap_simplex_cells(tmapi_pairs_tiles(p->n, p->side));
+    for (p->cut = 0; p->cut < most; ++p->cut, p->items *= 2)
+        if (p->items >= TMAPI_TRIPLES_ITEMS) break;
+    p->band = p->side >> p->cut;
+    parts = tmapi_triples_most(p->items);
+    p->workspace = tmapi_triples_counters(p->items) +
+                   TMAP_FOLD_BYTES_MAX * (parts + tmapi_triples_groups_all(parts));
+    tmapi_triples_plan_spread(p, 0, p->items);
+    *out = *p;
+    return TMAP_OK;
+}
+
 // Makes the plan of tmap_triples_plan_make from facts, without a CUDA call; out->kernel is 0.
 // Returns TMAP_EINVAL for a null pointer or a number outside its range, TMAP_ERANGE if no block of
 // the kernel fits the device. Writes *out only on success.
 TMAP_FN int tmap_triples_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap_facts *facts,
                                  tmap_triples_plan *out) {
-    const tmap_u64 tiles = tmapi_pairs_tiles(n, TMAP_TRIPLES_SIDE);
     tmap_triples_plan p;
-    tmap_u64 most;
     if (!out || !facts || n > TMAP_TRIPLES_N_MAX) return TMAP_EINVAL;
     if (d < 1 || d > TMAP_PAIRS_D_MAX || (size != 4 && size != 8)) return TMAP_EINVAL;
-    p.n = n, p.d = d, p.size = size, p.kernel = 0, p.block = TMAP_TRIPLES_THREADS;
+    p.n = n, p.d = d, p.size = size, p.side = TMAP_TRIPLES_SIDE, p.block = TMAP_TRIPLES_THREADS;
     p.shared = 2 * TMAP_TRIPLES_SIDE * d * size;
-    if (!tmap_resident_blocks(facts, p.block, p.shared)) return TMAP_ERANGE;
-    p.items = tmap_simplex_cells(tiles);
-    for (p.cut = 0; p.cut < TMAPI_TRIPLES_CUT; ++p.cut, p.items *= 2)
-        if (p.items >= TMAPI_TRIPLES_ITEMS) break;
-    p.band = TMAP_TRIPLES_SIDE >> p.cut;
-    most = tmapi_triples_most(p.items);
-    p.workspace = tmapi_triples_counters(p.items) +
-                  TMAP_FOLD_BYTES_MAX * (most + tmapi_triples_groups_all(most));
-    tmapi_triples_plan_spread(&p, 0, p.items);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_triples_plan_end(&p, facts, TMAPI_TRIPLES_CUT, out);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -162,16 +169,22 @@ static inline cudaError_t tmap_triples_plan_share(tmap_triples_plan *plan, tmap_
     return cudaSuccess;
 }
 
+// Launches a plan with tiles of `side` points; refuses others.
+static inline cudaError_t tmapi_triples_launch_as(const tmap_triples_plan *plan, tmap_u32 side,
+                                                  tmap_job job, cudaStream_t stream) {
+    if (!plan || !plan->kernel || !job || plan->side != side) return cudaErrorInvalidValue;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
+}
+
 // Launches the plan's kernel, whose parameters are the plan and one struct of your own, both by
 // value. job: the address of that struct. A plan without items is launched too, because a fold
 // still writes its result. The launch can be captured in a graph. Returns cudaErrorInvalidValue for
-// a null pointer, else the launch's own error. It neither reports nor clears an error that an
-// earlier call left.
+// a null pointer or a plan of another header, else the launch's own error. It neither reports nor
+// clears an error that an earlier call left.
 static inline cudaError_t tmap_triples_launch(const tmap_triples_plan *plan, tmap_job job,
                                               cudaStream_t stream) {
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
+    return tmapi_triples_launch_as(plan, TMAP_TRIPLES_SIDE, job, stream);
 }
 
 #endif
@@ -220,7 +233,9 @@ TMAP_DEVICE tmapi_triples tmapi_triples_make(const tmap_triples_plan *plan, tmap
 // 1 if a call fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_triples_check(const tmap_triples_plan *plan, tmap_points points,
                                     const char *function) {
-    return TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
+    return TMAPI_CHECK(plan->side == TMAP_TRIPLES_SIDE, function,
+                       "the plan is of another engine") &&
+           TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
            TMAPI_CHECK(points.size == plan->size, function, "points.size is not the plan's") &&
            TMAPI_CHECK(!points.b, function, "triples have no second set, points.b") &&
            TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
@@ -380,6 +395,30 @@ TMAP_DEVICE void tmapi_triples_visit_part(const tmap_triples_plan *plan, const t
     }
 }
 
+// Joins the accumulators of a part over the block; the last block of a group joins the group's, and
+// the last of all writes the result. Collective for the block, with barriers.
+TMAP_DEVICE void tmapi_triples_join(const tmap_triples_plan *plan, tmap_u64 part, void *all,
+                                    tmap_fold fold, tmap_fold_to to, void *job) {
+    const tmap_u32 bytes = fold.bytes;
+    tmap_u64 *counters = (tmap_u64 *)to.workspace, at = part, members = plan->parts;
+    unsigned char *parts = (unsigned char *)to.workspace + tmapi_triples_counters(plan->items);
+    void *scratch = tmapi_fold_scratch(bytes);
+    tmap_fold_block(all, fold, job, scratch);
+    while (members > 1) { // all: member `at` of `members`
+        const tmap_u64 group = at / TMAPI_TRIPLES_GROUP, first = group * TMAPI_TRIPLES_GROUP;
+        tmap_u64 count = members - first;
+        if (count > TMAPI_TRIPLES_GROUP) count = TMAPI_TRIPLES_GROUP;
+        if (threadIdx.x == 0) tmapi_fold_move(parts + at * bytes, all, bytes);
+        if (!tmapi_fold_last(counters + group, count)) break;
+        tmapi_fold_parts(all, fold.zero, bytes, fold.join, job, scratch, parts + first * bytes,
+                         count);
+        parts += members * bytes, at = group;
+        members = tmapi_triples_groups(members), counters += members;
+    }
+    if (members == 1 && threadIdx.x == 0) tmapi_fold_move(to.result, all, bytes);
+    __syncthreads(); // before `scratch` is written again
+}
+
 // ---- the engines --------------------------------------------------------------------------------
 
 // Calls visit(job, 0, triple, a, b, c) once for every triple of the plan's share, in no particular
@@ -411,7 +450,6 @@ TMAP_DEVICE void tmap_triples_each(const tmap_triples_plan *plan, tmap_points po
 TMAP_DEVICE void tmap_triples_fold(const tmap_triples_plan *plan, tmap_points points,
                                    tmap_triples_visit add, tmap_fold fold, tmap_fold_to to,
                                    void *job) {
-    __shared__ tmapi_fold_words scratch[TMAP_TRIPLES_THREADS / 32];
     tmapi_fold_words sum, all;
     const tmapi_triples p = tmapi_triples_make(plan, points, add, &sum, job);
     const tmap_u32 bytes = fold.bytes;
@@ -419,8 +457,6 @@ TMAP_DEVICE void tmap_triples_fold(const tmap_triples_plan *plan, tmap_points po
         !tmapi_fold_check(fold, "tmap_triples_fold"))
         return;
     for (tmap_u64 part = blockIdx.x; part < plan->parts; part += gridDim.x) {
-        tmap_u64 *counters = (tmap_u64 *)to.workspace, at = part, members = plan->parts;
-        unsigned char *parts = (unsigned char *)to.workspace + tmapi_triples_counters(plan->items);
         tmap_u64 left, item = tmapi_triples_part(plan, part, &left);
         tmapi_fold_move(&all, fold.zero, bytes);
         for (; left; --left, ++item) {
@@ -429,20 +465,7 @@ TMAP_DEVICE void tmap_triples_fold(const tmap_triples_plan *plan, tmap_points po
             fold.join(job, &all, &sum);
             __syncthreads(); // before the next item's points arrive
         }
-        tmap_fold_block(&all, fold, job, scratch);
-        while (members > 1) { // all: member `at` of `members`
-            const tmap_u64 group = at / TMAPI_TRIPLES_GROUP, first = group * TMAPI_TRIPLES_GROUP;
-            tmap_u64 count = members - first;
-            if (count > TMAPI_TRIPLES_GROUP) count = TMAPI_TRIPLES_GROUP;
-            if (threadIdx.x == 0) tmapi_fold_move(parts + at * bytes, &all, bytes);
-            if (!tmapi_fold_last(counters + group, count)) break;
-            tmapi_fold_parts(&all, fold.zero, bytes, fold.join, job, scratch, parts + first * bytes,
-                             count);
-            parts += members * bytes, at = group;
-            members = tmapi_triples_groups(members), counters += members;
-        }
-        if (members == 1 && threadIdx.x == 0) tmapi_fold_move(to.result, &all, bytes);
-        __syncthreads(); // before `scratch` is written again
+        tmapi_triples_join(plan, part, &all, fold, to, job);
     }
     if (!plan->parts && blockIdx.x == 0 && threadIdx.x == 0)
         tmapi_fold_move(to.result, fold.zero, bytes);
