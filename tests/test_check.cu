@@ -11,9 +11,10 @@
 #include <threadmap/adaptive.h>
 #include <threadmap/fractal.h>
 #include <threadmap/triangle.h>
+#include <threadmap/triangle/triples_tables.h>
 #include <unistd.h>
 
-enum { N = 1500, SIDE = 64, TOLD = 3, ERROR = 4 };
+enum { N = 1500, TRIPLES_N = 70, SIDE = 64, TOLD = 3, ERROR = 4 };
 
 typedef struct job {
     float *points, *others, *out;
@@ -104,6 +105,46 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     const tmap_pairs_frames_points points = {0, j.points, plan.n, 0};
     const tmap_pairs_frames_calls calls = {0, 0, 0, 0, add_frame, of_frame};
     tmap_pairs_frames(&plan, points, calls, fold_of(&zero, 8), j.workspace, &j);
+}
+
+static __device__ void count_triple(void *, void *sum, tmap_triple, const void *, const void *,
+                                    const void *) {
+    if (sum) ++*(tmap_u64 *)sum;
+}
+static __device__ int choose_triple(void *, tmap_triple t, const void *, const void *,
+                                    const void *) {
+    return t.i - t.k == 2;
+}
+static __device__ void count_table(void *, void *sum, tmap_triple, const tmap_u32 *) {
+    ++*(tmap_u64 *)sum;
+}
+#define TRIPLES(name, threads) \
+    static __global__ void __launch_bounds__(threads) name(tmap_triples_plan plan, job j)
+TRIPLES(triples_each, TMAP_TRIPLES_THREADS) {
+    tmap_triples_each(&plan, points_of(&j), count_triple, 0);
+}
+TRIPLES(of_triples, TMAP_TRIPLES_TABLES_THREADS) { // as large as those of tables
+    tmap_triples_each(&plan, points_of(&j), count_triple, 0);
+}
+TRIPLES(triples_fold, TMAP_TRIPLES_THREADS) {
+    const tmap_u64 zero = 0;
+    const tmap_fold_to to = {j.workspace, j.result};
+    tmap_triples_fold(&plan, points_of(&j), count_triple, fold_of(&zero, 8), to, &j);
+}
+TRIPLES(triples_fold_odd, TMAP_TRIPLES_THREADS) {
+    const tmap_u64 zero = 0;
+    const tmap_fold_to to = {j.workspace, j.result};
+    tmap_triples_fold(&plan, points_of(&j), count_triple, fold_of(&zero, 6), to, &j);
+}
+TRIPLES(triples_select, TMAP_TRIPLES_THREADS) {
+    const tmap_triples_list list = {0, 0, j.list.count, j.list.workspace};
+    tmap_triples_select(&plan, points_of(&j), choose_triple, &list, &j);
+}
+TRIPLES(triples_tables, TMAP_TRIPLES_TABLES_THREADS) {
+    const tmap_u64 zero = 0;
+    const tmap_fold_to to = {j.workspace, j.result};
+    const tmap_triples_samples samples = {(const tmap_u32 *)j.points, TRIPLES_N, {200, 200}};
+    tmap_triples_tables_fold(&plan, &samples, count_table, fold_of(&zero, 8), to, &j);
 }
 
 static __device__ void visit(void *, tmap_cell) {}
@@ -212,6 +253,23 @@ static cudaError_t by_ask(const void *first, const void *middle, const void *las
 }
 
 // Correct calls.
+static cudaError_t by_triples(const void *kernel, tmap_u32 d, tmap_u32 size, int byte) {
+    const job j = memory(byte);
+    tmap_triples_plan plan;
+    must(tmap_triples_plan_make(TRIPLES_N, d, size, kernel, &plan));
+    return tmap_triples_launch(&plan, &j, 0);
+}
+static cudaError_t by_tables(const void *kernel, tmap_u32 n) {
+    const job j = memory(0);
+    tmap_triples_plan plan;
+    must(tmap_triples_tables_plan_make(n, kernel, &plan));
+    return tmap_triples_tables_launch(&plan, &j, 0);
+}
+static cudaError_t right_triples(void) { return by_triples(KERNEL(triples_fold), 2, 4, 0); }
+static cudaError_t right_triples_select(void) {
+    return by_triples(KERNEL(triples_select), 2, 4, 0);
+}
+static cudaError_t right_tables(void) { return by_tables(KERNEL(triples_tables), TRIPLES_N); }
 static cudaError_t right_each(void) { return by_pairs(KERNEL(pairs_each), 2, 4, 0); }
 static cudaError_t right_fold(void) {
     const tmap_u64 pairs = (tmap_u64)N * (N - 1) / 2;
@@ -296,6 +354,37 @@ static cudaError_t ask_whole(void) {
 static cudaError_t ask_last(void) {
     return by_ask(KERNEL(ask_finish), KERNEL(ask_share), KERNEL(ask_query));
 }
+static cudaError_t triples_dirty(void) { return by_triples(KERNEL(triples_fold), 2, 4, 0xa5); }
+static cudaError_t triples_d(void) { return by_triples(KERNEL(triples_fold), 3, 4, 0); }
+static cudaError_t triples_size(void) { return by_triples(KERNEL(triples_each), 2, 8, 0); }
+static cudaError_t triples_bytes(void) { return by_triples(KERNEL(triples_fold_odd), 2, 4, 0); }
+static cudaError_t triples_select_dirty(void) {
+    return by_triples(KERNEL(triples_select), 2, 4, 0xa5);
+}
+static cudaError_t triples_of_tables(void) { return by_tables(KERNEL(of_triples), TRIPLES_N); }
+static cudaError_t tables_of_triples(void) { return by_triples(KERNEL(triples_tables), 2, 4, 0); }
+static cudaError_t tables_n(void) { return by_tables(KERNEL(triples_tables), TRIPLES_N + 1); }
+static cudaError_t triples_second(void) {
+    job j = memory(0);
+    tmap_triples_plan plan;
+    must(tmap_triples_plan_make(TRIPLES_N, 2, 4, KERNEL(triples_each), &plan));
+    j.others = j.points;
+    return tmap_triples_launch(&plan, &j, 0);
+}
+static cudaError_t triples_none(void) {
+    job j = memory(0);
+    tmap_triples_plan plan;
+    must(tmap_triples_plan_make(TRIPLES_N, 2, 4, KERNEL(triples_select), &plan));
+    j.list.count = 0;
+    return tmap_triples_launch(&plan, &j, 0);
+}
+static cudaError_t triples_threads(void) {
+    const job j = memory(0);
+    tmap_triples_plan plan;
+    must(tmap_triples_plan_make(TRIPLES_N, 2, 4, KERNEL(triples_each), &plan));
+    triples_each<<<1, TMAP_TRIPLES_THREADS / 2, plan.shared>>>(plan, j);
+    return cudaGetLastError();
+}
 // Launchers.
 static cudaError_t launch_frames(void) { return by_pairs(KERNEL(pairs_frames), 2, 4, 0); }
 static cudaError_t launch_ask(void) {
@@ -325,6 +414,9 @@ static const struct {
     CASE(right_cells, NULL),
     CASE(right_cells_fold, NULL),
     CASE(right_ask, NULL),
+    CASE(right_triples, NULL),
+    CASE(right_triples_select, NULL),
+    CASE(right_tables, NULL),
     CASE(fold_dirty, DIRTY),
     CASE(fold_one, DIRTY),
     CASE(fold_d, "tmap_pairs_fold: points.d is not"),
@@ -355,6 +447,17 @@ static const struct {
     CASE(cells_words, "tmap_each_stencil_words: in.size is not"),
     CASE(ask_whole, "tmap_ask_query: tmap_ask_kernels has"),
     CASE(ask_last, "tmap_ask_finish: tmap_ask_kernels has"),
+    CASE(triples_dirty, DIRTY),
+    CASE(triples_d, "tmap_triples_fold: points.d is not"),
+    CASE(triples_size, "tmap_triples_each: points.size is not"),
+    CASE(triples_bytes, "tmap_triples_fold: fold.bytes is not"),
+    CASE(triples_second, "tmap_triples_each: triples have no second set"),
+    CASE(triples_threads, "tmap_triples_each: blocks have other threads"),
+    CASE(triples_select_dirty, DIRTY),
+    CASE(triples_none, "tmap_triples_select: list.count or .workspace is"),
+    CASE(triples_of_tables, "tmap_triples_each: the plan is one of another engine"),
+    CASE(tables_of_triples, "tmap_triples_tables_fold: the plan is one of another engine"),
+    CASE(tables_n, "tmap_triples_tables_fold: samples.n is not"),
 #if CUDART_VERSION >= 12040
     CASE(launch_frames, "launch: parameter 1 of the kernel has"),
     CASE(launch_ask, "launch: parameter 1 of the kernel has"),

@@ -234,7 +234,7 @@ TMAP_DEVICE tmapi_triples tmapi_triples_make(const tmap_triples_plan *plan, tmap
 TMAP_DEVICE int tmapi_triples_check(const tmap_triples_plan *plan, tmap_points points,
                                     const char *function) {
     return TMAPI_CHECK(plan->side == TMAP_TRIPLES_SIDE, function,
-                       "the plan is of another engine") &&
+                       "the plan is one of another engine") &&
            TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
            TMAPI_CHECK(points.size == plan->size, function, "points.size is not the plan's") &&
            TMAPI_CHECK(!points.b, function, "triples have no second set, points.b") &&
