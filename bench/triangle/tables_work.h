@@ -80,9 +80,8 @@ TMAP_DEVICE tables_words tables_read(const tmap_u32 *from, tmap_u32 first, tmap_
     }
     return w;
 }
-TMAP_DEVICE void tables_popc_look(void *job, void *mine, tmap_triple t, const void *, const void *,
-                                  const void *) {
-    const tables_job *j = (const tables_job *)job;
+// A function that is called: copies of it for all triples of a thread would take minutes to compile.
+static __device__ __noinline__ tmap_u32 tables_popc_score(const tables_job *j, tmap_triple t) {
     const tmap_u32 *chunk = j->samples.bits;
     tmap_u32 table[54] = {0};
 #pragma unroll
@@ -102,7 +101,13 @@ TMAP_DEVICE void tables_popc_look(void *job, void *mine, tmap_triple t, const vo
                                                    z.word[cell % 3][h]));
             }
     }
-    tables_look(job, mine, t, table);
+    return tables_score(table, j->samples.count);
+}
+TMAP_DEVICE void tables_popc_look(void *job, void *mine, tmap_triple t, const void *, const void *,
+                                  const void *) {
+    const tmap_u32 score = tables_popc_score((const tables_job *)job, t);
+    const tables_best here = {score, t, score};
+    tables_join(0, mine, &here);
 }
 static __global__ void __launch_bounds__(TMAP_TRIPLES_THREADS)
     tables_popc(tmap_triples_plan plan, tables_job j) {
