@@ -169,7 +169,7 @@ TMAP_FN tmap_u32 tmapi_flood_local_bytes(tmap_u32 rows) {
     return (tmapi_label_local_bytes(rows * TMAPI_LABEL_SLOTS_MASK) + 15) / 16 * 16 + rows * 128;
 }
 TMAP_FN tmap_u32 tmapi_flood_last_bytes(const tmapi_label_job *job) {
-    return job->rows * 192 + (job->nodes + 31) / 32 * 4 + TMAPI_FLOOD_LAST / 32 * job->slots;
+    return job->rows * 192 + (job->nodes + 31) / 32 * 4 + TMAPI_FLOOD_LAST / 16 * job->slots;
 }
 
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
@@ -389,43 +389,42 @@ TMAP_DEVICE void tmapi_flood_bytes_of(const tmapi_flood_level *l, const uint4 *v
 // bytes, lanes load from the previous multiple and take the missing cells from the next lane.
 TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood_block *b, const tmap_u32 size) {
     const tmapi_flood_level *l = &b->f->level;
-    const tmap_u32 lane = threadIdx.x % 32, half = threadIdx.x / 32 % 2; // of a row of the block
-    const tmap_u32 step = blockDim.x / 64;
-    const tmap_u32 each = 16 / size, rows = 8 / size; // cells of a group; rows at a time
+    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32, each = 16 / size;
+    const tmap_u32 parts = 2 * size, rows = 8 / parts; // groups of a row for a lane; rows at a time
     const tmap_u64 pitch = b->f->map.pitch;
     unsigned char *bytes = (unsigned char *)b->bits;
 #pragma unroll 1
-    for (tmap_u32 row = threadIdx.x / 64; row < b->rows; row += rows * step) {
-        const tmap_u64 from = (b->y + row) * pitch + b->x + half * 512;
-        tmap_u32 halves[8];
-        uint4 v[8], more[4];
+    for (tmap_u32 row = threadIdx.x / 32; row < b->rows; row += rows * warps) {
+        const tmap_u64 from = (b->y + row) * pitch + b->x;
+        tmap_u32 bits[8];
+        uint4 v[8], more[2];
 #pragma unroll
         for (tmap_u32 i = 0; i < 8; ++i) {
             const uint4 *groups = (const uint4 *)b->f->heights +
-                                  (from + i / size * step * pitch) / each + i % size * 32;
+                                  (from + i / parts * warps * pitch) / each + i % parts * 32;
             v[i] = __ldcs(groups + lane);
-            if (i % size == size - 1 && pitch % each && lane == 0)
-                more[i / size] = __ldcs(groups + 32);
+            if (i % parts == parts - 1 && pitch % each && lane == 0)
+                more[i / parts] = __ldcs(groups + 32);
         }
-        tmapi_flood_bytes_of(l, v, halves, size);
+        tmapi_flood_bytes_of(l, v, bits, size);
 #pragma unroll
         for (tmap_u32 i = 0; i < rows; ++i) {
-            tmap_u32 left = halves[2 * i], right = halves[2 * i + 1];
-            if (pitch % each) {
-                const tmap_u32 skip = (tmap_u32)((from + i * step * pitch) % each);
-                const tmap_u32 last = lane        ? 0
-                                      : size == 2 ? tmapi_flood_byte(l, more[i])
-                                                  : tmapi_flood_nibbles(l, more + i, 1);
-                const tmap_u32 middle = __shfl_sync(~0u, right, 0);
-                const tmap_u32 end = __shfl_sync(~0u, last, 0);
-                const tmap_u32 after_left = __shfl_down_sync(~0u, left, 1);
-                const tmap_u32 after_right = __shfl_down_sync(~0u, right, 1);
-                left |= (lane < 31 ? after_left : middle) << 8;
-                right |= (lane < 31 ? after_right : end) << 8;
-                left >>= skip, right >>= skip;
+            const tmap_u32 skip = (tmap_u32)((from + i * warps * pitch) % each);
+            tmap_u32 next = 0; // the byte after those of the lanes
+            if (pitch % each && lane == 0)
+                next =
+                    size == 2 ? tmapi_flood_byte(l, more[i]) : tmapi_flood_nibbles(l, more + i, 1);
+#pragma unroll
+            for (tmap_u32 k = 4; k-- > 0;) {
+                tmap_u32 byte = bits[4 * i + k];
+                if (pitch % each) {
+                    const tmap_u32 after = __shfl_down_sync(~0u, byte, 1);
+                    const tmap_u32 end = __shfl_sync(~0u, next, 0);
+                    next = byte;
+                    byte = (byte | (lane < 31 ? after : end) << 8) >> skip;
+                }
+                bytes[(row + i * warps) * 128 + k * 32 + lane] = (unsigned char)byte;
             }
-            bytes[(row + i * step) * 128 + half * 64 + lane] = (unsigned char)left;
-            bytes[(row + i * step) * 128 + half * 64 + 32 + lane] = (unsigned char)right;
         }
     }
 }
@@ -597,10 +596,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     const tmapi_label_block runs = tmapi_label_block_at(&f.job, tmapi_flood_shared, 0);
     const tmap_u32 first = threadIdx.x / 32 * runs.each;
     tmapi_flood_block b = tmapi_flood_block_at(&f);
-    int dry, seeds;
+    int dry;
     b.slots = runs.parents, b.scan = &scan;
     b.bits = (tmap_u32 *)tmapi_flood_shared + tmapi_flood_local_bytes(b.rows) / 4 - b.rows * 32;
-    dry = tmapi_flood_load(&b), seeds = tmapi_flood_seeds_here(&b);
+    dry = tmapi_flood_load(&b);
     if (threadIdx.x == 0) f.dry[b.number] = (unsigned char)dry;
     if (dry)
         tmapi_flood_leave_dry(&b);
@@ -613,8 +612,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
         }
         tmapi_label_components(&f.job, runs, row, 0);
     }
-    __syncthreads();
-    if (seeds || b.number == 0) tmapi_flood_write_seeds(&b);
+    if (tmapi_flood_seeds_here(&b) || b.number == 0) tmapi_flood_write_seeds(&b);
 }
 
 // Marks the roots of the seeds' nodes, a thread a seed.
@@ -654,39 +652,55 @@ TMAP_DEVICE int tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
     return __syncthreads_or(any);
 }
 
-// Writes the flooded cells of a row to `cells`. wet: a byte for each slot. Collective for the warp.
-TMAP_DEVICE void tmapi_flood_row(const tmapi_flood_block *b, tmap_u32 r, unsigned char *wet,
-                                 int seeds) {
+// 1 if the component of a slot is flooded, by what the slot says.
+TMAP_DEVICE tmap_u32 tmapi_flood_wet_code(const tmapi_flood_block *b, tmap_u32 code, int seeds) {
+    if (code & TMAPI_LABEL_NODE) return b->flags[(code & ~TMAPI_LABEL_NODE) / 32] >> code % 32 & 1;
+    return seeds ? b->inner[code / 32] >> code % 32 & 1 : 0;
+}
+
+// Writes the flooded cells of row r and of the one `step` rows below to `cells`; the loads of both
+// are in flight together. wet: a byte for each slot of both. Collective for the warp.
+TMAP_DEVICE void tmapi_flood_two_rows(const tmapi_flood_block *b, tmap_u32 r, tmap_u32 step,
+                                      unsigned char *wet, int seeds) {
     const tmapi_label_job *job = &b->f->job;
-    const tmap_u32 lane = threadIdx.x % 32;
-    const tmap_u32 *codes = tmapi_label_codes(job, b->y + r, b->column);
-    tmapi_label_row row, none;
-    tmap_u32 total, flooded = 0, slot;
-    row.in = job->in[(b->y + r) * job->words + b->x / 32 + lane];
-    row.starts = row.in & ~tmapi_label_from_left(row.in);
-    row.slot = none.slot = none.in = none.starts = 0;
-    total = (tmapi_label_slots(&row, &none, 0, 0) & 0xffff) - tmapi_label_blank(job, b->column);
-    for (tmap_u32 i = lane; 2 * i < total; i += 32) {
-        const tmap_u32 pair = codes[i];
-        tmap_u32 both = 0;
+    const tmap_u32 lane = threadIdx.x % 32, blank = tmapi_label_blank(job, b->column);
+    const tmap_u32 *codes[2];
+    tmapi_label_row row[2];
+    tmap_u32 total[2], both;
+#pragma unroll
+    for (tmap_u32 k = 0; k < 2; ++k) {
+        const tmap_u64 y = b->y + r + k * step;
+        codes[k] = tmapi_label_codes(job, y, b->column);
+        row[k].in = y < job->height ? job->in[y * job->words + b->x / 32 + lane] : 0;
+        row[k].starts = row[k].in & ~tmapi_label_from_left(row[k].in);
+    }
+    both = tmapi_label_slots(row, row + 1, 0, 0);
+#pragma unroll
+    for (tmap_u32 k = 0; k < 2; ++k)
+        total[k] = b->y + r + k * step < job->height ? (both >> 16 * k & 0xffff) - blank : 0;
+    for (tmap_u32 i = lane; 2 * i < total[0] || 2 * i < total[1]; i += 32) {
+        tmap_u32 pair[2];
+#pragma unroll
+        for (tmap_u32 k = 0; k < 2; ++k) pair[k] = 2 * i < total[k] ? codes[k][i] : 0;
 #pragma unroll
         for (tmap_u32 k = 0; k < 2; ++k) {
-            const tmap_u32 code = k ? pair >> 16 : pair & 0xffff;
-            if (2 * i + k == 0 || 2 * i + k >= total) continue;
-            if (code & TMAPI_LABEL_NODE)
-                both |= (b->flags[(code & ~TMAPI_LABEL_NODE) / 32] >> code % 32 & 1) << 8 * k;
-            else if (seeds)
-                both |= (b->inner[code / 32] >> code % 32 & 1) << 8 * k;
+            tmap_u32 two = 0; // the first slot of a row has no run
+            if (i && 2 * i < total[k]) two = tmapi_flood_wet_code(b, pair[k] & 0xffff, seeds);
+            if (2 * i + 1 < total[k]) two |= tmapi_flood_wet_code(b, pair[k] >> 16, seeds) << 8;
+            ((unsigned short *)(wet + k * job->slots))[i] = (unsigned short)two;
         }
-        ((unsigned short *)wet)[i] = (unsigned short)both;
     }
     __syncwarp();
-    slot = row.slot;
-    if (row.in & ~row.starts & 1) flooded = wet[slot];
-    for (tmap_u32 rest = row.starts; rest; rest &= rest - 1)
-        if (wet[++slot]) flooded |= rest & (0u - rest);
-    // a carry goes from each run's first cell to its end
-    b->cells[r * TMAPI_FLOOD_WORDS + lane] = row.in & (~(row.in + flooded) | flooded);
+#pragma unroll
+    for (tmap_u32 k = 0; k < 2; ++k) {
+        const unsigned char *flag = wet + k * job->slots + row[k].slot;
+        tmap_u32 flooded = row[k].in & ~row[k].starts & 1 ? *flag : 0;
+        for (tmap_u32 rest = row[k].starts; rest; rest &= rest - 1)
+            if (*++flag) flooded |= rest & (0u - rest);
+        // a carry goes from each run's first cell to its end
+        b->cells[(r + k * step) * TMAPI_FLOOD_WORDS + lane] =
+            row[k].in & (~(row[k].in + flooded) | flooded);
+    }
     __syncwarp();
 }
 
@@ -896,13 +910,10 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_LAST, 4)
     unsigned char *wet;
     b.cells = (tmap_u32 *)tmapi_flood_shared, b.inner = b.cells + b.rows * TMAPI_FLOOD_WORDS;
     b.flags = b.inner + b.rows * 16;
-    wet = (unsigned char *)(b.flags + (f.job.nodes + 31) / 32) + warp * f.job.slots;
+    wet = (unsigned char *)(b.flags + (f.job.nodes + 31) / 32) + warp * 2 * f.job.slots;
     if (!f.dry[b.number] && tmapi_flood_read_flags(&b, seeds)) {
-        for (tmap_u32 r = warp; r < b.rows; r += blockDim.x / 32)
-            if (b.y + r < f.map.height)
-                tmapi_flood_row(&b, r, wet, seeds);
-            else
-                b.cells[r * TMAPI_FLOOD_WORDS + threadIdx.x % 32] = 0;
+        for (tmap_u32 r = warp; r < b.rows; r += TMAPI_FLOOD_LAST / 16)
+            tmapi_flood_two_rows(&b, r, TMAPI_FLOOD_LAST / 32, wet, seeds);
     } else
         for (tmap_u32 i = threadIdx.x; i < b.rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
             b.cells[i] = 0;
