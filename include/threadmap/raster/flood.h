@@ -14,7 +14,7 @@
 //     tmap_flood(&plan, heights, sources, workspace, out, stream);
 //
 // Source: the "construction of regions" of the lecture slides to Filipovic, Plhak, Strelak, HPCS
-// 2015: regions of tiles in shared memory, joined over tiles' borders, and one pass that writes.
+// 2015: regions of blocks in shared memory, joined over their edges, and one pass that writes.
 //
 // Five launches for any map:
 //     local         converts heights to bits, and finds the components of each block of 1024 x 64

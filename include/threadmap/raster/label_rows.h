@@ -103,8 +103,8 @@ TMAP_FN tmap_u32 tmapi_label_threads(const tmapi_label_job *job) {
     return job->rows / (job->type == TMAP_RASTER_MASK ? 4 : 2) * 32;
 }
 
-// Makes the job of a map, divided into blocks of `rows` rows, without addresses. type: of cells. Returns 0 if it has
-// more than 2^32 - 1 nodes.
+// Makes the job of a map of cells of a type, divided into blocks of `rows` rows, without addresses.
+// Returns 0 if it has more than 2^32 - 1 nodes.
 TMAP_FN int tmapi_label_job_make(const tmap_raster_map *map, int type, tmap_u32 rows,
                                  tmapi_label_job *job) {
     const int mask = type == TMAP_RASTER_MASK;
