@@ -144,6 +144,10 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 #define TMAPI_FLOOD_NONE  0xffffffffu
 #define TMAPI_FLOOD_MARK  0x80000000u // set at the root of a flooded component
 
+#define TMAPI_FLOOD_MIXED 0 // a block of wet and dry cells
+#define TMAPI_FLOOD_DRY   1 // only dry cells
+#define TMAPI_FLOOD_FULL  2 // only wet cells
+
 // The argument of all kernels, which begins with that of label_rows.h's kernels.
 typedef struct tmapi_flood {
     tmapi_label_job job;
@@ -157,7 +161,7 @@ typedef struct tmapi_flood {
     tmap_flood_range *tiles;        // of all tiles of all blocks, or null
     double *tile_sums;              // of the heights of each tile
     tmap_u32 *entries;              // two words a seed: its node, and what its run's slot says
-    unsigned char *dry;             // of each block: 1 if it has no wet cell
+    unsigned char *kinds;           // of each block: TMAPI_FLOOD_MIXED, ...
     struct tmapi_flood_size *sizes; // of each block
     void *out;
 } tmapi_flood;
@@ -179,7 +183,7 @@ TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 seeds, tmap_u64 w) {
     f->job.code_column = f->job.slots * 2, f->job.code_row = f->job.bx * f->job.code_column;
     f->job.codes = (void *)(w + tmapi_raster_part(&end, f->job.by * f->job.rows * f->job.code_row));
     f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, seeds * 8));
-    f->dry = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
+    f->kinds = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
     f->sizes = (struct tmapi_flood_size *)(w + tmapi_raster_part(&end, blocks * 16));
     return end;
 }
@@ -528,10 +532,10 @@ TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 lis
             tmapi_flood_load_tile(b, all ? i : b->slots[i], size);
 }
 
-// Loads a block's bits. Returns 1 to all threads if no cell is wet.
+// Loads a block's bits. Returns the block's kind to all threads.
 TMAP_DEVICE int tmapi_flood_load(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
-    tmap_u32 any = 0;
+    tmap_u32 any = 0, all = ~0u;
     if (f->level.none) {
         for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
             b->bits[i] = 0;
@@ -544,8 +548,9 @@ TMAP_DEVICE int tmapi_flood_load(const tmapi_flood_block *b) {
     }
     __syncthreads();
     for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
-        any |= b->bits[i];
-    return !__syncthreads_or(any != 0);
+        any |= b->bits[i], all &= b->bits[i];
+    if (!__syncthreads_or(any != 0)) return TMAPI_FLOOD_DRY;
+    return __syncthreads_and(all == ~0u) ? TMAPI_FLOOD_FULL : TMAPI_FLOOD_MIXED;
 }
 
 // What a block without a wet cell leaves for its neighbours.
@@ -596,12 +601,12 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     const tmapi_label_block runs = tmapi_label_block_at(&f.job, tmapi_flood_shared, 0);
     const tmap_u32 first = threadIdx.x / 32 * runs.each;
     tmapi_flood_block b = tmapi_flood_block_at(&f);
-    int dry;
+    int kind;
     b.slots = runs.parents, b.scan = &scan;
     b.bits = (tmap_u32 *)tmapi_flood_shared + tmapi_flood_local_bytes(b.rows) / 4 - b.rows * 32;
-    dry = tmapi_flood_load(&b);
-    if (threadIdx.x == 0) f.dry[b.number] = (unsigned char)dry;
-    if (dry)
+    kind = tmapi_flood_load(&b);
+    if (threadIdx.x == 0) f.kinds[b.number] = (unsigned char)kind;
+    if (kind == TMAPI_FLOOD_DRY)
         tmapi_flood_leave_dry(&b);
     else {
         tmapi_label_row row[4];
@@ -906,17 +911,19 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_LAST, 4)
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_block b = tmapi_flood_block_at(&f);
     const tmap_u32 warp = threadIdx.x / 32;
-    const int seeds = tmapi_flood_seeds_here(&b);
+    const int seeds = tmapi_flood_seeds_here(&b), kind = f.kinds[b.number];
     unsigned char *wet;
+    int any;
     b.cells = (tmap_u32 *)tmapi_flood_shared, b.inner = b.cells + b.rows * TMAPI_FLOOD_WORDS;
     b.flags = b.inner + b.rows * 16;
     wet = (unsigned char *)(b.flags + (f.job.nodes + 31) / 32) + warp * 2 * f.job.slots;
-    if (!f.dry[b.number] && tmapi_flood_read_flags(&b, seeds)) {
+    any = kind != TMAPI_FLOOD_DRY && tmapi_flood_read_flags(&b, seeds);
+    if (any && kind == TMAPI_FLOOD_MIXED)
         for (tmap_u32 r = warp; r < b.rows; r += TMAPI_FLOOD_LAST / 16)
             tmapi_flood_two_rows(&b, r, TMAPI_FLOOD_LAST / 32, wet, seeds);
-    } else
-        for (tmap_u32 i = threadIdx.x; i < b.rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
-            b.cells[i] = 0;
+    else
+        for (tmap_u32 i = threadIdx.x; i < b.rows * TMAPI_FLOOD_WORDS; i += TMAPI_FLOOD_LAST)
+            b.cells[i] = any ? ~0u : 0;
     __syncthreads();
     if (f.form == TMAP_FLOOD_U8)
         tmapi_flood_write_bytes(&b);
