@@ -350,7 +350,8 @@ static void check_plan_of(void) {
         CHECK(tmap_device_facts_get(&here.device));
         large.width = large.pitch = large.height = (1ull << 31) - 1;
         expect(tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) == TMAP_OK &&
-                   b.job.rows == (i ? 64 : 32) && b.form == (int)i % 3 && b.map.height == map.height,
+                   b.job.rows == (i ? 64 : 32) && b.form == (int)i % 3 &&
+                   b.map.height == map.height,
                "a plan from facts");
         expect(here.device.block_shared != shared[i] ||
                    (a.job.rows == b.job.rows && a.job.bx == b.job.bx && a.job.by == b.job.by &&
@@ -384,7 +385,8 @@ static void check_devices(void) {
     kit_set_device("7.5");
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     of_problem(&p);
-    expect(shared >= 73792 || run(&p, &plan, NULL), "a plan of another device is refused");
+    expect(shared >= (int)tmapi_flood_local_bytes(64) || run(&p, &plan, NULL),
+           "a plan of another device is refused");
     cudaGetLastError();
     kit_set_device(NULL);
     kit_release(0);
