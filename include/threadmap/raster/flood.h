@@ -147,6 +147,7 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
 #define TMAPI_FLOOD_MIXED 0 // a block of wet and dry cells
 #define TMAPI_FLOOD_DRY   1 // only dry cells
 #define TMAPI_FLOOD_FULL  2 // only wet cells
+#define TMAPI_FLOOD_SEEDS 4 // added if a component that is no node has a seed
 
 // The argument of all kernels, which begins with that of label_rows.h's kernels.
 typedef struct tmapi_flood {
@@ -160,7 +161,7 @@ typedef struct tmapi_flood {
     tmap_u32 seed_count;
     tmap_flood_range *tiles;        // of all tiles of all blocks, or null
     double *tile_sums;              // of the heights of each tile
-    tmap_u32 *entries;              // two words a seed: its node, and what its run's slot says
+    tmap_u32 *entries;              // of each seed: what the slot of its run says
     unsigned char *kinds;           // of each block: TMAPI_FLOOD_MIXED, ...
     struct tmapi_flood_size *sizes; // of each block
     void *out;
@@ -182,7 +183,7 @@ TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 seeds, tmap_u64 w) {
     tmap_u64 end = tmapi_label_divide(&f->job, w);
     f->job.code_column = f->job.slots * 2, f->job.code_row = f->job.bx * f->job.code_column;
     f->job.codes = (void *)(w + tmapi_raster_part(&end, f->job.by * f->job.rows * f->job.code_row));
-    f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, seeds * 8));
+    f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, seeds * 4));
     f->kinds = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
     f->sizes = (struct tmapi_flood_size *)(w + tmapi_raster_part(&end, blocks * 16));
     return end;
@@ -199,7 +200,7 @@ TMAP_FN int tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
 // Makes the plan of tmap_flood_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8,
 // _BITS or _DEPTH. seeds: the most sources of a flood, up to 2^31 - 1; a flood may have fewer.
-// plan->workspace: about 10 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 390 MB. Writes
+// plan->workspace: about 10 bits a cell, and 4 bytes a source; 16384 x 16384 cells: 390 MB. Writes
 // *plan only on success.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
 // of more than 2^31 / 1088 blocks of 1024 x 64 cells, about 1.3 * 10^11 cells.
@@ -247,15 +248,6 @@ TMAP_DEVICE int tmapi_flood_seed_here(const tmapi_flood_block *b, tmap_u32 seed,
     *x = (tmap_u32)(s.x - b->x), *y = (tmap_u32)(s.y - b->y);
     return s.x < b->f->map.width && s.y < b->f->map.height && s.x >= b->x && s.y >= b->y &&
            s.x - b->x < TMAPI_LABEL_CELLS && s.y - b->y < b->rows;
-}
-
-// 1 if any seed is in the block. A barrier of the block.
-TMAP_DEVICE int tmapi_flood_seeds_here(const tmapi_flood_block *b) {
-    int here = 0;
-    tmap_u32 x, y;
-    for (tmap_u32 i = threadIdx.x; i < b->f->seed_count; i += blockDim.x)
-        here |= tmapi_flood_seed_here(b, i, &x, &y);
-    return __syncthreads_or(here);
 }
 
 // ---- local: heights to bits ---------------------------------------------------------------------
@@ -565,35 +557,6 @@ TMAP_DEVICE void tmapi_flood_leave_dry(const tmapi_flood_block *b) {
     if (threadIdx.x == 0) job->used[b->number] = 0;
 }
 
-// What the slot of a cell's run says, or NONE. The block's codes have been written.
-TMAP_DEVICE tmap_u32 tmapi_flood_code(const tmapi_flood_block *b, tmap_u32 x, tmap_u32 y) {
-    const tmap_u32 *row = b->bits + y * TMAPI_FLOOD_WORDS, last = x / 32, bit = 1u << x % 32;
-    tmap_u32 slot = 0, carry = 0;
-    if (!(row[last] & bit)) return TMAPI_FLOOD_NONE;
-    for (tmap_u32 w = 0; w <= last; carry = row[w++] >> 31) {
-        const tmap_u32 starts = row[w] & ~(row[w] << 1 | carry);
-        slot += w < last ? tmapi_raster_count(starts) + 1
-                         : tmapi_raster_count(starts & (bit | (bit - 1)));
-    }
-    return ((const unsigned short *)tmapi_label_codes(&b->f->job, b->y + y, b->column))[slot];
-}
-
-// Writes the node of each seed in the block, and what its run's slot says. Block 0 also writes that
-// seeds outside the map have none.
-TMAP_DEVICE void tmapi_flood_write_seeds(const tmapi_flood_block *b) {
-    const tmapi_flood *f = b->f;
-    for (tmap_u32 i = threadIdx.x; i < f->seed_count; i += blockDim.x) {
-        tmap_u32 node = TMAPI_FLOOD_NONE, code = TMAPI_FLOOD_NONE, x, y;
-        const tmap_flood_seed s = f->seeds[i];
-        const int outside = s.x >= f->map.width || s.y >= f->map.height;
-        if (!(outside ? b->number == 0 : tmapi_flood_seed_here(b, i, &x, &y))) continue;
-        if (!outside) code = tmapi_flood_code(b, x, y);
-        if (code != TMAPI_FLOOD_NONE && (code & TMAPI_LABEL_NODE))
-            node = b->number * f->job.nodes + (code & ~TMAPI_LABEL_NODE);
-        f->entries[2 * i] = node, f->entries[2 * i + 1] = code;
-    }
-}
-
 static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     tmapi_flood_local_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
@@ -617,16 +580,43 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
         }
         tmapi_label_components(&f.job, runs, row, 0);
     }
-    if (tmapi_flood_seeds_here(&b) || b.number == 0) tmapi_flood_write_seeds(&b);
 }
 
-// Marks the roots of the seeds' nodes, a thread a seed.
+// ---- mark: the sources --------------------------------------------------------------------------
+
+// What the slot of a seed's run says, or NONE. The seed's block is not dry.
+TMAP_DEVICE tmap_u32 tmapi_flood_code(const tmapi_label_job *job, tmap_flood_seed s) {
+    const tmap_u32 column = (tmap_u32)(s.x / TMAPI_LABEL_CELLS), bit = 1u << s.x % 32;
+    const tmap_u32 *row = job->in + s.y * job->words + column * TMAPI_FLOOD_WORDS;
+    const tmap_u32 last = (tmap_u32)(s.x % TMAPI_LABEL_CELLS / 32);
+    tmap_u32 slot = 0, carry = 0;
+    if (!(row[last] & bit)) return TMAPI_FLOOD_NONE;
+    for (tmap_u32 w = 0; w <= last; carry = row[w++] >> 31) {
+        const tmap_u32 starts = row[w] & ~(row[w] << 1 | carry);
+        slot += w < last ? tmapi_raster_count(starts) + 1
+                         : tmapi_raster_count(starts & (bit | (bit - 1)));
+    }
+    return ((const unsigned short *)tmapi_label_codes(job, s.y, column))[slot];
+}
+
+// A thread a seed: marks the root of its node, or its block if its component is no node.
 static __global__ void tmapi_flood_mark_kernel(tmapi_flood f) {
     const tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    tmap_u32 node;
-    if (i >= f.seed_count || (node = f.entries[2 * i]) == TMAPI_FLOOD_NONE) return;
-    node = __ldcg(f.job.parent + node) & ~TMAPI_FLOOD_MARK;
-    atomicOr(f.job.parent + node, TMAPI_FLOOD_MARK);
+    tmap_u32 code = TMAPI_FLOOD_NONE;
+    if (i >= f.seed_count) return;
+    const tmap_flood_seed s = f.seeds[i];
+    if (s.x < f.map.width && s.y < f.map.height) {
+        const tmap_u32 block = (tmap_u32)(s.y / f.job.rows * f.job.bx + s.x / TMAPI_LABEL_CELLS);
+        const unsigned char kind = f.kinds[block];
+        if (kind != TMAPI_FLOOD_DRY) code = tmapi_flood_code(&f.job, s);
+        if (code != TMAPI_FLOOD_NONE && (code & TMAPI_LABEL_NODE)) {
+            const tmap_u32 node = block * f.job.nodes + (code & ~TMAPI_LABEL_NODE);
+            atomicOr(f.job.parent + (__ldcg(f.job.parent + node) & ~TMAPI_FLOOD_MARK),
+                     TMAPI_FLOOD_MARK);
+        } else if (code != TMAPI_FLOOD_NONE)
+            f.kinds[block] = kind | TMAPI_FLOOD_SEEDS;
+    }
+    f.entries[i] = code;
 }
 
 // ---- last: the runs -----------------------------------------------------------------------------
@@ -648,7 +638,7 @@ TMAP_DEVICE int tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
     for (tmap_u32 i = threadIdx.x; i < b->rows * 16; i += blockDim.x) b->inner[i] = 0;
     __syncthreads();
     for (tmap_u32 i = threadIdx.x; i < f->seed_count; i += blockDim.x) {
-        const tmap_u32 code = f->entries[2 * i + 1];
+        const tmap_u32 code = f->entries[i];
         tmap_u32 x, y;
         if (code != TMAPI_FLOOD_NONE && !(code & TMAPI_LABEL_NODE) &&
             tmapi_flood_seed_here(b, i, &x, &y))
@@ -911,7 +901,7 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_LAST, 4)
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_block b = tmapi_flood_block_at(&f);
     const tmap_u32 warp = threadIdx.x / 32;
-    const int seeds = tmapi_flood_seeds_here(&b), kind = f.kinds[b.number];
+    const int seeds = f.kinds[b.number] & TMAPI_FLOOD_SEEDS, kind = f.kinds[b.number] ^ seeds;
     unsigned char *wet;
     int any;
     b.cells = (tmap_u32 *)tmapi_flood_shared, b.inner = b.cells + b.rows * TMAPI_FLOOD_WORDS;
@@ -1092,7 +1082,8 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
 // launch; else the first error of its calls. Allocates nothing, and can be captured. Results
 // are the same in every run, with tiles or without.
 // Cost: heights are read once (for depths, those of flooded cells twice); a bit for each cell is
-// written and read; every block reads every source, which matters from some thousands of them on.
+// written and read. A block with a region of its own around a source reads all sources, which
+// matters from some thousands of them on.
 // 60 to 75% of the bandwidth of a copy if water is in lakes, 20 to 30% in noise. Fastest if `data`,
 // pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is not.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
