@@ -181,7 +181,9 @@ TMAP_FN tmap_u32 tmapi_flood_last_bytes(const tmapi_label_job *job) {
 TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 seeds, tmap_u64 w) {
     const tmap_u64 blocks = tmapi_flood_blocks(&f->job);
     tmap_u64 end = tmapi_label_divide(&f->job, w);
-    f->job.code_column = f->job.slots * 2, f->job.code_row = f->job.bx * f->job.code_column;
+    // two bytes a slot, 17 slots a word
+    f->job.code_column = f->job.bx > 1 ? f->job.slots * 2 : (f->job.width + 31) / 32 * 36;
+    f->job.code_row = f->job.bx * f->job.code_column;
     f->job.codes = (void *)(w + tmapi_raster_part(&end, f->job.by * f->job.rows * f->job.code_row));
     f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, seeds * 4));
     f->kinds = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
