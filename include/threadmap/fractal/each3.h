@@ -65,6 +65,7 @@ typedef struct tmap_each3_plan {
     tmap_u32 tile_level, cells; // of a tile
     tmap_u32 line_level, lines; // of a line of tiles; lines, with empty ones, in a box of this level
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; their number
+    tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
@@ -150,7 +151,7 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
 // larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// eight, at least 32 cells.
+// sixteen, at least 32 cells.
 static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
     const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
     const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
@@ -162,7 +163,7 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
-    turns = 8ull * p->warps / lines + 1; // parts of a tile that give each warp eight
+    turns = 16ull * p->warps / lines + 1; // parts of a tile that give each warp 16
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
     p->chunk = (p->chunk + 31) / 32 * 32;
     p->parts = (p->cells + p->chunk - 1) / p->chunk;
@@ -190,7 +191,7 @@ static inline int tmapi_each3_plan_begin(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
         if (!pitch.plane) pitch.plane = plane;
     }
     p->f = f, p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->stencil = 0;
+    p->word = cells_alone, p->kernel = 0, p->stencil = p->halo = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -296,17 +297,20 @@ TMAP_DEVICE void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, const unsigned char *
                                   tmap_u32 *bits) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 height = tmapi_pow32(f.sy, m), rows = height * tmapi_pow32(f.sz, m);
+    const tmap_u32 by_y = 65535 / f.sy + 1, by_z = 65535 / f.sz + 1;
     TMAPI_NO_UNROLL
     for (tmap_u32 row = rank; row < rows; row += threads) {
         tmap_u32 z = row / height, y = row - z * height, side = 1, line = 1;
         TMAPI_NO_UNROLL
         for (tmap_u32 level = 0; level < m && line; ++level, side *= f.sx) {
-            const tmap_u32 pattern = patterns[z % f.sz * 4 + y % f.sy];
+            // y and z are below 2^5: the quotients are exact
+            const tmap_u32 y_up = y * by_y >> 16, z_up = z * by_z >> 16;
+            const tmap_u32 pattern = patterns[(z - z_up * f.sz) * 4 + (y - y_up * f.sy)];
             tmap_u32 next = 0;
 #pragma unroll
             for (tmap_u32 x = 0; x < TMAP_SIDE3_MAX; ++x)
                 if (pattern >> x & 1) next |= line << x * side;
-            line = next, y /= f.sy, z /= f.sz;
+            line = next, y = y_up, z = z_up;
         }
         bits[row] = line;
     }

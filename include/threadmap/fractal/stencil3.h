@@ -136,32 +136,63 @@ typedef struct tmapi_stencil3_tile {
     unsigned char sheet[TMAP_AROUND3 + 1];
 } tmapi_stencil3_tile;
 
-// Byte offsets in a block's shared memory. First two buffers of tiles. From `reach` on, for each cell
-// of a tile, the tiles that have a neighbour of it, one bit each; from `places` on its place; from `near` on 27 entries for each: the cell of the neighbour | its tile << 10. From `turns` on, for
-// each of 27 directions, the sheet beside each sheet, and from `valid` on a bit for each that exists.
+// Byte offsets in a block's shared memory, after two buffers of tiles.
+//   places  the place of each cell of a tile, two bytes
+//   near    27 entries for each cell: the cell of the neighbour | its tile << 10
+// For words:
+//   turns, valid  for each of 27 directions, the sheet beside each sheet, and a bit if there is one
+//   slot          for each cell of the 27 tiles, its number in the halo
+//   cell          the same list the other way
+//   halo          words of other sheets, turned
 typedef struct tmapi_stencil3_shared {
-    tmap_u32 reach, valid, turns, places, near, bytes;
+    tmap_u32 places, near, turns, valid, slot, count, cell, halo, bytes;
 } tmapi_stencil3_shared;
 
 // No tile: its bit of `is` is 0.
 #define TMAPI_STENCIL3_NONE 31u
-
 
 // The bits of a word, and for each direction the entries of `turns`, a multiple of 32.
 TMAP_FN tmap_u32 tmapi_stencil3_bits(tmap_compact_word word) {
     return word.bytes ? (8 * word.bytes + 31) / 32 * 32 : 0;
 }
 
-TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(tmap_u32 cells, tmap_u32 tiles,
-                                                       tmap_compact_word word) {
-    const tmap_u32 bits = TMAP_AROUND3 * tmapi_stencil3_bits(word);
+// 1 if digit t of an axis with `side` boxes is at the border that the tile in direction d, one more
+// than -1, 0 or 1, turns to this one.
+TMAP_FN int tmapi_stencil3_facing(tmap_u32 t, tmap_u32 side, tmap_u32 d) {
+    return d == 1 || t == (d ? 0 : side - 1);
+}
+
+// The most cells of the tiles around a tile of level m that can be neighbours of its cells.
+TMAP_FN tmap_u32 tmapi_stencil3_halo(tmap_nbb3 f, tmap_u32 m) {
+    tmap_u32 sum = 0;
+    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
+        tmap_u32 k = 0;
+        for (tmap_u32 beta = 0; beta < f.k; ++beta) {
+            const tmap_xyz t = tmap_nbb3_tau(f, beta);
+            k += tmapi_stencil3_facing(t.x, f.sx, n % 3) &&
+                 tmapi_stencil3_facing(t.y, f.sy, n / 3 % 3) &&
+                 tmapi_stencil3_facing(t.z, f.sz, n / 9);
+        }
+        if (n != TMAP_HERE3) sum += tmapi_pow32(k, m);
+    }
+    return sum;
+}
+
+// chunk: the tiles that a block takes at a time.
+TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *plan,
+                                                       tmap_u32 chunk) {
+    const tmap_u32 bits = TMAP_AROUND3 * tmapi_stencil3_bits(plan->word), cells = plan->cells;
+    const tmap_u32 halo = plan->halo;
     tmapi_stencil3_shared s;
-    s.reach = 2 * tiles * (tmap_u32)sizeof(tmapi_stencil3_tile);
-    s.valid = s.reach + 4 * cells;
-    s.turns = s.valid + bits / 8;
-    s.places = s.turns + 2 * bits;
+    s.places = 2 * chunk * (tmap_u32)sizeof(tmapi_stencil3_tile);
     s.near = s.places + (2 * cells + 3) / 4 * 4;
-    s.bytes = s.near + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
+    s.bytes = s.near + (2 * TMAP_AROUND3 * cells + 15) / 16 * 16;
+    s.turns = s.valid = s.slot = s.count = s.cell = s.halo = s.bytes;
+    if (!plan->word.bytes) return s;
+    s.valid = s.turns + 2 * bits, s.slot = s.valid + bits / 8;
+    s.count = s.slot + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
+    s.cell = s.count + 4, s.halo = (s.cell + 2 * halo + 15) / 16 * 16;
+    s.bytes = s.halo + halo * plan->word.bytes;
     return s;
 }
 
@@ -176,7 +207,7 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
     p->warps = 0;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 chunk = 2 * block / (p->cells * slices) + 1;
-        const tmap_u32 shared = tmapi_stencil3_shared_at(p->cells, chunk, p->word).bytes;
+        const tmap_u32 shared = tmapi_stencil3_shared_at(p, chunk).bytes;
         const tmap_u32 warps = tmap_resident_blocks(facts, block, shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
         p->block = block, p->chunk = chunk, p->shared = shared;
@@ -185,7 +216,7 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
     if (!p->warps) return TMAP_ERANGE;
     tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
     if (p->chunk > tiles) p->chunk = (tmap_u32)tiles;
-    p->shared = tmapi_stencil3_shared_at(p->cells, p->chunk, p->word).bytes;
+    p->shared = tmapi_stencil3_shared_at(p, p->chunk).bytes;
     return TMAP_OK;
 }
 
@@ -197,12 +228,16 @@ static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
     if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
     if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
     p.stencil = 1, p.parts = p.lines = 1, p.line_level = 0;
-    p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE);
-    while (tmap_nbb3_cells(f, p.tile_level) > TMAPI_STENCIL3_CELLS) --p.tile_level;
-    p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
-    p.items = tmap_nbb3_cells(f, r - p.tile_level);
-    if (p.items > 0xffffffffull) return TMAP_ERANGE;
-    if ((code = tmapi_stencil3_plan_block(&p, facts)) != TMAP_OK) return code;
+    p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE) + 1;
+    do { // the largest tile whose tables a block of this device has memory for
+        if (!p.tile_level) return code;
+        while (tmap_nbb3_cells(f, --p.tile_level) > TMAPI_STENCIL3_CELLS) {}
+        p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
+        p.halo = words ? tmapi_stencil3_halo(f, p.tile_level) : 0;
+        p.items = tmap_nbb3_cells(f, r - p.tile_level);
+        if (p.items > 0xffffffffull) return TMAP_ERANGE;
+        code = tmapi_stencil3_plan_block(&p, facts);
+    } while (code != TMAP_OK);
     (void)tmap_each3_plan_share_of(&p, 0, p.items);
     *out = p;
     return TMAP_OK;
@@ -285,42 +320,53 @@ typedef struct tmapi_stencil3_values {
 TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
                                        unsigned char *shared) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    const tmapi_stencil3_shared s = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
-    unsigned short *places = (unsigned short *)(shared + s.places);
-    unsigned short *near = (unsigned short *)(shared + s.near);
-    tmap_u32 *reach = (tmap_u32 *)(shared + s.reach);
-    const tmap_u32 bits = tmapi_stencil3_bits(plan->word);
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
+    const tmap_u32 bits = tmapi_stencil3_bits(plan->word), all = TMAP_AROUND3 * plan->cells;
+    unsigned short *places = (unsigned short *)(shared + at.places);
+    unsigned short *near = (unsigned short *)(shared + at.near);
+    unsigned short *slot = (unsigned short *)(shared + at.slot);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+    for (tmap_u32 i = rank; i < plan->cells; i += threads)
         places[i] =
             (unsigned short)tmapi_each3_pack(tmap_nbb3_lambda_linear(plan->f, i, plan->tile_level));
-        reach[i] = 0;
-    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; words && i < all; i += threads) slot[i] = 0;
+    if (words && rank == 0) *(tmap_u32 *)(shared + at.count) = 0;
     __syncthreads();
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < TMAP_AROUND3 * plan->cells; i += threads) {
+    for (tmap_u32 i = rank; i < all; i += threads) {
         const tmap_u32 n = i / plan->cells, cell = i - n * plan->cells;
         const tmap_compact3_place p = tmap_compact3_beside(plan->f, cell, plan->tile_level, n);
         near[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
-        if (!p.none) atomicOr(&reach[cell], 1u << p.to);
+        if (words && !p.none && p.to != TMAP_HERE3) slot[p.to * plan->cells + p.index] = 1;
     }
     if (!words) return;
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < all; i += threads) {
+        tmap_u32 number;
+        if (!slot[i]) continue;
+        number = atomicAdd((tmap_u32 *)(shared + at.count), 1u);
+        if (number >= plan->halo) continue; // never: the plan has counted them
+        slot[i] = (unsigned short)number;
+        ((unsigned short *)(shared + at.cell))[number] = (unsigned short)i;
+    }
+    TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < TMAP_AROUND3 * bits / 32; i += threads) { // 32 sheets of a direction
         const tmap_u32 n = i / (bits / 32), first = 32 * i - n * bits;
         tmap_u32 valid = 0;
         TMAPI_NO_UNROLL
         for (tmap_u32 b = 0; b < 32; ++b) {
-            const tmap_u32 sheet = first + b;
             tmap_compact3_place p = {0, TMAP_HERE3, 1};
-            if (sheet < plan->word.cells)
-                p = tmap_compact3_beside(plan->f, sheet, plan->word.level, n);
+            if (first + b < plan->word.cells)
+                p = tmap_compact3_beside(plan->f, first + b, plan->word.level, n);
             if (p.none || p.to != TMAP_HERE3)
                 p.index = 0;
             else
                 valid |= 1u << b;
-            ((unsigned short *)(shared + s.turns))[32 * i + b] = (unsigned short)p.index;
+            ((unsigned short *)(shared + at.turns))[32 * i + b] = (unsigned short)p.index;
         }
-        ((tmap_u32 *)(shared + s.valid))[i] = valid;
+        ((tmap_u32 *)(shared + at.valid))[i] = valid;
     }
 }
 
@@ -355,26 +401,46 @@ TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, const tmapi_st
         tmapi_stencil3_around(plan, s, (tmap_u32)(first + v), &tiles[v]);
 }
 
-// The bits of a slice of a word of another sheet, reordered: bit i of the slice becomes the word's
-// bit turns[i], where valid[i / 32] has bit i % 32, else 0.
-TMAPI_DEVICE_CALL void tmapi_stencil3_turn(const unsigned short *turns, const tmap_u32 *valid,
-                                           const void *word, tmap_u32 size, void *slice) {
-    tmap_u32 turned[4] = {0, 0, 0, 0};
-    TMAPI_NO_UNROLL
-    for (tmap_u32 w = 0; w < 4 && 4 * w < size; ++w) {
-        tmap_u32 sum = 0;
-        if (valid[w]) {
+// The 32 bits of a word of another sheet that turns[0], turns[1], ... say; 0 where the bit of
+// `valid` is 0. short_word: a word has 16 bits.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_turn(const unsigned short *turns, tmap_u32 valid,
+                                         const unsigned char *word, int short_word) {
+    tmap_u32 sum = 0;
+    if (!valid) return 0;
 #pragma unroll 16
-            for (tmap_u32 b = 0; b < 32; ++b) {
-                const tmap_u32 from = turns[32 * w + b];
-                const tmap_u32 part = size == 2 ? *(const tmapi_value_u16 *)word
-                                                : ((const tmapi_value_u32 *)word)[from / 32];
-                sum = sum >> 1 | (part >> from % 32) << 31;
-            }
-        }
-        turned[w] = sum & valid[w];
+    for (tmap_u32 b = 0; b < 32; ++b) {
+        const tmap_u32 from = turns[b];
+        const tmap_u32 part = short_word ? *(const tmapi_value_u16 *)word
+                                         : ((const tmapi_value_u32 *)word)[from / 32];
+        sum = sum >> 1 | (part >> from % 32) << 31;
     }
-    tmapi_value_copy(slice, turned, size);
+    return sum & valid;
+}
+
+// Fills the halo of a tile with the words that are in other sheets. Collective for the block, but
+// without a barrier.
+TMAP_DEVICE void tmapi_stencil3_halo_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                          const tmapi_stencil3_tile *tile, unsigned char *shared) {
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
+    const unsigned short *cell = (const unsigned short *)(shared + at.cell);
+    const tmap_u32 bytes = plan->word.bytes, bits = tmapi_stencil3_bits(plan->word);
+    const tmap_u32 parts = bits / 32, threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 all = *(const tmap_u32 *)(shared + at.count) * parts;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < all; i += threads) {
+        const tmap_u32 number = i / parts, part = i - number * parts;
+        const tmap_u32 to = cell[number] / plan->cells, in_tile = cell[number] - to * plan->cells;
+        const tmap_u32 first = tile->sheet[to] * bits + 32 * part;
+        tmap_u32 turned;
+        if (!(tile->is & tile->other & 1u << to)) continue;
+        turned = tmapi_stencil3_turn((const unsigned short *)(shared + at.turns) + first,
+                                     ((const tmap_u32 *)(shared + at.valid))[first / 32],
+                                     tile->from[to] + in_tile * bytes, s->size == 2);
+        if (s->size == 2)
+            ((tmapi_value_u16 *)(shared + at.halo))[number] = (unsigned short)turned;
+        else
+            ((tmapi_value_u32 *)(shared + at.halo))[i] = turned;
+    }
 }
 
 // Clears the bits of a slice past the first `sheets`.
@@ -389,86 +455,94 @@ TMAP_DEVICE void tmapi_stencil3_clear(void *slice, tmap_u32 size, int sheets) {
     tmapi_value_copy(slice, bits, size);
 }
 
-// Where the values of an application of the rule lie: constants, so that in the first two cases all
-// values are loaded before the first is used.
+// Where the values of an application of the rule lie: a constant. _SHEETS: in compact storage, and
+// in the halo where they are of another sheet.
 enum { TMAPI_STENCIL3_VOLUME, TMAPI_STENCIL3_COMPACT, TMAPI_STENCIL3_SHEETS };
 
-// Applies the rule to a slice of cell i of a tile. where: a constant; _SHEETS: a neighbour is in
-// another sheet.
+// Applies the rule to a slice of cell i of a tile. All values are loaded before the first is used.
 TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                       const tmapi_stencil3_tile *tile, tmap_u32 i, tmap_u32 slice,
                                       const unsigned char *shared, int where) {
-    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
     const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
-    const int compact = where != TMAPI_STENCIL3_VOLUME;
     const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
     const tmap_u32 bytes = s->size * s->slices, skip = slice * s->size;
-    const tmap_u32 bits = tmapi_stencil3_bits(plan->word);
     tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
                        tile->corner.z + (p >> 10), tile->at};
     tmap_u32 around = 0;
     tmapi_stencil3_values values;
     tmapi_value next;
-    if (compact)
-        cell.at += i;
-    else
+    if (where == TMAPI_STENCIL3_VOLUME)
         cell.at += (p & 31) + (p >> 5 & 31) * plan->pitch.row + (p >> 10) * plan->pitch.plane;
+    else
+        cell.at += i;
 #pragma unroll
     for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
-        const tmap_u32 entry = near[n * plan->cells], to = entry >> 10;
+        const tmap_u32 entry = near[n * plan->cells], to = entry >> 10, in_tile = entry & 0x3ff;
         const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
         const int exists = (int)(is >> to & 1);
         const unsigned char *from = s->in + skip;
-        unsigned char *value = values.bytes + n * s->size;
         around |= (tmap_u32)exists << n;
-        tmapi_value_zero(value, s->size);
-        if (compact)
-            from = tile->from[exists ? to : TMAP_HERE3] + (entry & 0x3ff) * bytes + skip;
-        else
+        if (where == TMAPI_STENCIL3_VOLUME)
             from += (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
                      (dz - 1) * plan->pitch.plane) * s->size;
+        else
+            from = tile->from[exists ? to : TMAP_HERE3] + in_tile * bytes + skip;
         if (where == TMAPI_STENCIL3_SHEETS && exists && tile->other >> to & 1)
-            tmapi_stencil3_turn(
-                (const unsigned short *)(shared + at.turns) + tile->sheet[to] * bits + 8 * skip,
-                (const tmap_u32 *)(shared + at.valid) + (tile->sheet[to] * bits + 8 * skip) / 32,
-                from - skip, s->size, value);
-        else if (exists)
-            tmapi_value_copy(value, from, s->size);
+            from = shared + at.halo + skip +
+                   ((const unsigned short *)(shared + at.slot))[to * plan->cells + in_tile] * bytes;
+        tmapi_value_zero(values.bytes + n * s->size, s->size);
+        if (exists) tmapi_value_copy(values.bytes + n * s->size, from, s->size);
     }
     s->rule(s->job, cell, around, &values, &next);
     if (s->words) tmapi_stencil3_clear(&next, s->size, (int)(plan->word.cells - 8 * skip));
     tmapi_value_copy(s->out + cell.at * bytes + skip, &next, s->size);
 }
 
+// 1 if a neighbour of a tile is in another sheet.
+TMAP_DEVICE int tmapi_stencil3_borders(const tmapi_stencil3 *s, const tmapi_stencil3_tile *tile) {
+    return s->words && (tile->is & tile->other);
+}
+
 TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
-    tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared;
-    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan->cells, plan->chunk, plan->word);
-    const tmap_u32 *reach = (const tmap_u32 *)(shared + at.reach);
-    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->chunk;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->chunk;
     s->slices = s->size == 16 && s->words ? plan->word.bytes / 16 : 1;
     tmapi_stencil3_tables(plan, s->words, shared);
-    tmapi_stencil3_step(plan, s, first, tiles);
+    tmapi_stencil3_step(plan, s, first, (tmapi_stencil3_tile *)shared);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
+        const tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared + turn * plan->chunk;
         const tmap_u64 left = end - first;
         const tmap_u32 some = left < plan->chunk ? (tmap_u32)left : plan->chunk;
         const tmap_u32 of_tile = plan->cells * s->slices;
-        tmapi_stencil3_step(plan, s, first + stride, tiles + (turn ^ 1) * plan->chunk);
+        tmapi_stencil3_step(plan, s, first + stride,
+                            (tmapi_stencil3_tile *)shared + (turn ^ 1) * plan->chunk);
         TMAPI_NO_UNROLL
-        for (tmap_u32 i = tmap_thread_rank(); i < some * of_tile; i += threads) {
+        for (tmap_u32 i = rank; i < some * of_tile; i += threads) {
             const tmap_u32 number = i / of_tile, cell = (i - number * of_tile) / s->slices;
             const tmap_u32 slice = i - number * of_tile - cell * s->slices;
-            const tmapi_stencil3_tile *tile = &tiles[turn * plan->chunk + number];
-            if (s->words && reach[cell] & tile->is & tile->other)
-                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_SHEETS);
-            else if (s->words || plan->pitch.row == TMAP_COMPACT)
-                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_COMPACT);
+            if (tmapi_stencil3_borders(s, &tiles[number])) continue;
+            if (s->words || plan->pitch.row == TMAP_COMPACT)
+                tmapi_stencil3_apply(plan, s, &tiles[number], cell, slice, shared,
+                                     TMAPI_STENCIL3_COMPACT);
             else
-                tmapi_stencil3_apply(plan, s, tile, cell, slice, shared, TMAPI_STENCIL3_VOLUME);
+                tmapi_stencil3_apply(plan, s, &tiles[number], cell, slice, shared,
+                                     TMAPI_STENCIL3_VOLUME);
+        }
+        TMAPI_NO_UNROLL
+        for (tmap_u32 v = 0; v < some; ++v) { // tiles with a halo, one after another
+            if (!tmapi_stencil3_borders(s, &tiles[v])) continue;
+            tmapi_stencil3_halo_fill(plan, s, &tiles[v], shared);
+            __syncthreads();
+            TMAPI_NO_UNROLL
+            for (tmap_u32 i = rank; i < of_tile; i += threads)
+                tmapi_stencil3_apply(plan, s, &tiles[v], i / s->slices, i % s->slices, shared,
+                                     TMAPI_STENCIL3_SHEETS);
+            __syncthreads();
         }
         __syncthreads();
     }
