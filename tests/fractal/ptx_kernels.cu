@@ -2,6 +2,7 @@
 // ptx_kernels.cu: one kernel for each map and each constant fractal, for ptx_test.py to read their
 // PTX. Levels and indices are kernel arguments, so that every other load would be the map's own.
 #include <threadmap/fractal/catalogue.h>
+#include <threadmap/fractal/catalogue3.h>
 
 // map_NAME: a kernel that stores what the expression `value`, of type `type`, says of (a, b, r).
 #define KERNEL(name, integer, type, value) \
@@ -28,6 +29,43 @@
     KERNEL(contains_##name, tmap_u32, int, tmap_nbb_contains(FRACTAL(name), a, b, r)) \
     KERNEL(contains64_##name, tmap_u64, int, tmap_nbb_contains64(FRACTAL(name), a, b, r))
 TMAP_FRACTALS(KERNELS)
+
+// In three dimensions; c stands for the third axis.
+__device__ static tmap_xyz at(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
+    const tmap_xyz p = {a, b, c};
+    return p;
+}
+
+__device__ static tmap_xyz64 at64(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
+    const tmap_xyz64 p = {a, b, c};
+    return p;
+}
+
+#define FRACTAL3(name) tmap_fractal3_##name()
+#define KERNELS3(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
+    KERNEL(tau_##name, tmap_u32, tmap_xyz, tmap_nbb3_tau(FRACTAL3(name), a)) \
+    KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb3_replica(FRACTAL3(name), at(a, b, a))) \
+    KERNEL(delta_##name, tmap_u32, tmap_xyz, tmap_nbb3_delta(FRACTAL3(name), a, r)) \
+    KERNEL(delta64_##name, tmap_u32, tmap_xyz64, tmap_nbb3_delta64(FRACTAL3(name), a, r)) \
+    KERNEL(lambda_##name, tmap_u32, tmap_xyz, \
+           tmap_nbb3_lambda(FRACTAL3(name), at(a, b, a ^ b), r)) \
+    KERNEL(lambda64_##name, tmap_u64, tmap_xyz64, \
+           tmap_nbb3_lambda64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
+    KERNEL(lambda_linear_##name, tmap_u32, tmap_xyz, \
+           tmap_nbb3_lambda_linear(FRACTAL3(name), a, r)) \
+    KERNEL(lambda_linear64_##name, tmap_u64, tmap_xyz64, \
+           tmap_nbb3_lambda_linear64(FRACTAL3(name), a, r)) \
+    KERNEL(nu_##name, tmap_u32, tmap_xyz, tmap_nbb3_nu(FRACTAL3(name), at(a, b, a ^ b), r)) \
+    KERNEL(nu64_##name, tmap_u64, tmap_xyz64, \
+           tmap_nbb3_nu64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
+    KERNEL(nu_linear_##name, tmap_u32, tmap_u32, \
+           tmap_nbb3_nu_linear(FRACTAL3(name), at(a, b, a ^ b), r)) \
+    KERNEL(nu_linear64_##name, tmap_u64, tmap_u64, \
+           tmap_nbb3_nu_linear64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
+    KERNEL(contains_##name, tmap_u32, int, tmap_nbb3_contains(FRACTAL3(name), at(a, b, a ^ b), r)) \
+    KERNEL(contains64_##name, tmap_u64, int, \
+           tmap_nbb3_contains64(FRACTAL3(name), at64(a, b, a ^ b), r))
+TMAP_FRACTALS3(KERNELS3)
 
 KERNEL(own_constant, tmap_u32, tmap_xy,
        tmap_nbb_lambda(tmap_nbb_make(4, 4, 2, 0x2130, 0x1100), a, b, r))

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known answers for fractal/nbb.h and fractal/catalogue.h, from the definition of a fractal and never from our maps.
+"""Known answers for fractal/nbb.h and nbb3.h and their catalogues, from the definition of a fractal and never from our maps.
 
-    generate.py            write nbb.txt beside this file
-    generate.py --check    exit with 1 if nbb.txt is not what this program writes
+    generate.py            write nbb.txt and nbb3.txt beside this file
+    generate.py --check    exit with 1 if they are not what this program writes
 
 Small levels are drawn by brute force: level r is k copies of the picture of level r - 1, put side
 by side, and each copy carries on the labels of its cells. Large levels, whose pictures fit no
 memory, are sums over random digits in Python's unbounded integers. The replicas are read off the
-rows of text here; the packed constants of catalogue.h play no part. The file has hashes of all
+rows of text here; the packed constants of the catalogues play no part. The files have hashes of all
 vectors and a few of them in full.
 """
+from math import prod
+
 from common import Random, U32, U64, mix, run
 
 CATALOGUE = [
@@ -40,20 +42,38 @@ OWN = [
     ("own-large", "/".join("".join("#" if x == y * 7 % 16 else "." for x in range(16))
                            for y in range(16))),  # 16 replicas in 16 x 16
 ]
+CATALOGUE3 = [
+    ("menger", "###/#.#/###//#.#/.../#.#//###/#.#/###"),
+    ("tetrahedron", "##/#.//#./.."),
+    ("dust", "#.#/.../#.#//.../.../...//#.#/.../#.#"),
+    ("vicsek3", ".../.#./...//.#./###/.#.//.../.#./..."),
+    ("octahedron", ".../.#./...//.#./#.#/.#.//.../.#./..."),
+    ("mosely", ".#./###/.#.//###/#.#/###//.#./###/.#."),
+    ("mosely_heavy", ".#./###/.#.//###/###/###//.#./###/.#."),
+]
+OWN3 = [
+    ("own-point", "#"),
+    ("own-corner", "../..//../.#"),
+    ("own-full2", "##/##//##/##"),
+    ("own-even", "#./.#//.#/#."),  # a regular tetrahedron in 2 x 2 x 2
+    ("own-layer", "#./##"),  # the gasket, flat in three dimensions
+    ("own-needle", "#//.//#//#"),  # 1 wide, 1 high and 4 deep
+    ("own-slab", "#..#/.##."),  # 4 wide, 2 high and 1 deep
+    ("own-box", ".#/#./##//#./.#/.."),  # 2 wide, 3 high and 2 deep
+    ("own-sixteen", "####/####//####/####"),  # as many replicas as fit 32 bits
+    ("own-seventeen", "####/####//####/####//#.../...."),  # and one more
+    ("own-full32", "####/####/####/####//####/####/####/####"),  # 32 replicas
+    ("own-large", "//".join("/".join("".join("#" if (x + y + z) % 2 == 0 else "." for x in range(4))
+                                     for y in range(4)) for z in range(4))),  # 32 in 4 x 4 x 4
+]
 CELLS_MAX = 260  # levels of at most this number of cells are listed whole
 PLACES_MAX = 800  # levels of at most this number of places are drawn whole
 
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Known answers for fractal/nbb.h and fractal/catalogue.h. Written by generate.py: change that, not this.
+# Known answers for fractal/nbb{n}.h and fractal/catalogue{n}.h. Written by generate.py: change that, not this.
 #
-# fractal NAME ROWS K SX SY   begins a fractal; the lines after it speak of this one
-# limits A B C D              level_max32, level_max64, linear_level_max32, linear_level_max64
-# hash SIZES SMALL LARGE      hashes of all vectors, in the order of generate.py
-# size R SX SY V WX WY        sides, cells, orthotope of level R; 2^64 - 1 for what does not fit
-# cell R WX WY I X Y          one thread and its cell; I, the linear index, is '-' past 64 bits
-# hole R X Y                  a place that is not a cell
-#
+{words}#
 # SIZES: the boxes of the replicas, and the sizes of 10 to 14 levels. SMALL: all blanks and cells of
 # small levels. LARGE: random cells and holes of large levels. The readers make the same vectors by
 # replication and from the same random digits, compare the hashes, and ask the maps of each vector.
@@ -61,72 +81,91 @@ HEADER = """\
 """
 
 
+def header(n, text, side, thread, place):
+    words = [
+        (f"fractal NAME {text} K {side}", "begins a fractal; the lines after it speak of this one"),
+        ("limits A B C D", "level_max32, level_max64, linear_level_max32, linear_level_max64"),
+        ("hash SIZES SMALL LARGE", "hashes of all vectors, in the order of generate.py"),
+        (f"size R {side} V {thread}", "sides, cells, orthotope of level R; 2^64 - 1 for what does not fit"),
+        (f"cell R {thread} I {place}", "one thread and its cell; I, the linear index, is '-' past 64 bits"),
+        (f"hole R {place}", "a place that is not a cell"),
+    ]
+    width = max(len(word) for word, _ in words) + 3
+    return HEADER.format(n=n, words="".join(f"# {word:{width}}{meaning}\n" for word, meaning in words))
+
+
 class Fractal:
-    def __init__(self, rows):
-        self.rows = rows.split("/")
-        self.sx, self.sy = len(self.rows[0]), len(self.rows)
-        places = [(x, y) for y in range(self.sy) for x in range(self.sx)]
-        self.tau = [(x, y) for x, y in places if self.rows[y][x] == "#"]
-        self.empty = [(x, y) for x, y in places if self.rows[y][x] != "#"]
+    """In two dimensions from rows, or in three from layers of rows; axes in the order x, y, z."""
+
+    def __init__(self, text, dims):
+        self.dims = dims
+        layers = [layer.split("/") for layer in text.split("//")]
+        self.sides = (len(layers[0][0]), len(layers[0]), len(layers))[:dims]
+        places = [((x, y, z)[:dims], c) for z, layer in enumerate(layers)
+                  for y, row in enumerate(layer) for x, c in enumerate(row)]
+        self.tau = [box for box, c in places if c == "#"]
+        self.empty = [box for box, c in places if c != "#"]
         self.k = len(self.tau)
 
     def grow(self, cells, r):
-        """Level r from level r - 1: cells (wx, wy, x, y) in the order of their linear index."""
-        width, height = self.sx ** (r - 1), self.sy ** (r - 1)
-        # the orthotope grows k-fold along x with each odd level, along y with each even one
-        step = self.k ** ((r - 1) // 2)
-        return [(wx + (beta * step if r % 2 else 0), wy + (0 if r % 2 else beta * step),
-                 x + tx * width, y + ty * height)
-                for beta, (tx, ty) in enumerate(self.tau) for wx, wy, x, y in cells]
+        """Level r from level r - 1: cells (w, place) in the order of their linear index."""
+        # the orthotope grows k-fold along one axis after another
+        step = [self.k ** ((r - 1) // self.dims) * ((r - 1) % self.dims == a)
+                for a in range(self.dims)]
+        return [(tuple(n + beta * s for n, s in zip(w, step)),
+                 tuple(n + t * s ** (r - 1) for n, t, s in zip(place, tau, self.sides)))
+                for beta, tau in enumerate(self.tau) for w, place in cells]
 
-    def draw(self, picture):
-        """The next level's picture: a copy of this one for each '#', a blank for each '.'."""
-        blank = ["." * len(row) for row in picture]
-        out = []
-        for row in self.rows:
-            boxes = [picture if c == "#" else blank for c in row]
-            out += ["".join(parts) for parts in zip(*boxes)]
-        return out
+    def draw(self, picture, r):
+        """The picture of level r, a list of the places that are blank and of those that are not, in
+        the order of reading: for each box a copy of that of level r - 1, or a blank one."""
+        boxes = [(box, True) for box in self.tau] + [(box, False) for box in self.empty]
+        places = [(tuple(n + t * s ** (r - 1) for n, t, s in zip(place, box, self.sides)), c and full)
+                  for box, full in boxes for place, c in picture]
+        return sorted(places, key=lambda place: place[0][::-1])
 
     def place(self, boxes):
         """The place whose box at level mu is boxes[mu - 1]."""
-        return (sum(x * self.sx**i for i, (x, _) in enumerate(boxes)),
-                sum(y * self.sy**i for i, (_, y) in enumerate(boxes)))
+        return tuple(sum(box[a] * s**i for i, box in enumerate(boxes))
+                     for a, s in enumerate(self.sides))
 
     def cell(self, digits):
         """A thread, its linear index and its cell, from beta_1, beta_2, ..."""
         index = lambda ds: sum(d * self.k**i for i, d in enumerate(ds))
-        return (index(digits[0::2]), index(digits[1::2]), index(digits),
+        return (*[index(digits[a::self.dims]) for a in range(self.dims)], index(digits),
                 *self.place([self.tau[d] for d in digits]))
+
+    def orthotope(self, r):
+        return [self.k ** len(range(a, r, self.dims)) for a in range(self.dims)]
 
     def level_max(self, limit, linear):
         """The largest level, up to 64, whose last coordinates and indices are at most limit."""
-        fits = lambda r: (self.sx**r - 1 <= limit and self.sy**r - 1 <= limit and
-                          self.k ** (r - r // 2) - 1 <= limit and
+        fits = lambda r: (all(s**r - 1 <= limit for s in self.sides) and
+                          self.orthotope(r)[0] - 1 <= limit and
                           (not linear or self.k**r - 1 <= limit))
         return max(r for r in range(65) if all(fits(q) for q in range(r + 1)))
 
 
 def size_vectors(f, limits):
     for r in sorted({0, 1, 2, 3, 7, 16, 21, 40, 63, 64, *limits}):
-        sizes = [f.sx**r, f.sy**r, f.k**r, f.k ** (r - r // 2), f.k ** (r // 2)]
+        sizes = [*[s**r for s in f.sides], f.k**r, *f.orthotope(r)]
         yield "size", r, *[min(n, U64) for n in sizes]
 
 
 def small_vectors(f):
-    r, picture, cells = 0, ["#"], [(0, 0, 0, 0)]
+    origin = (0,) * f.dims
+    r, picture, cells = 0, [(origin, True)], [(origin, origin)]
     while r <= 9:
-        drawn, listed = len(picture) * len(picture[0]) <= PLACES_MAX, len(cells) <= CELLS_MAX
+        drawn, listed = prod(s**r for s in f.sides) <= PLACES_MAX, len(cells) <= CELLS_MAX
         if drawn:
-            places = [(x, y, c) for y, row in enumerate(picture) for x, c in enumerate(row)]
-            assert {c[2:] for c in cells} == {(x, y) for x, y, c in places if c == "#"}
-            yield from (("hole", r, x, y) for x, y, c in places if c != "#")
+            assert {place for _, place in cells} == {place for place, c in picture if c}
+            yield from (("hole", r, *place) for place, c in picture if not c)
         if listed:
-            yield from (("cell", r, wx, wy, i, x, y) for i, (wx, wy, x, y) in enumerate(cells))
+            yield from (("cell", r, *w, i, *place) for i, (w, place) in enumerate(cells))
         if not drawn and not listed:
             break
         r += 1
-        picture = f.draw(picture) if drawn else picture
+        picture = f.draw(picture, r) if drawn else picture
         cells = f.grow(cells, r)
 
 
@@ -144,42 +183,46 @@ def large_vectors(f, limits, random):
             if f.empty:  # one empty box at any one level makes a hole
                 boxes[random.below(r)] = f.empty[random.below(len(f.empty))]
                 yield "hole", r, *f.place(boxes)
-        x, y = f.place([f.tau[d] for d in draws[0]])
-        for hx, hy in [(x + f.sx**r, y), (x, y + f.sy**r)]:  # a whole side further: outside
-            if max(hx, hy) <= U64:
-                yield "hole", r, hx, hy
+        place = f.place([f.tau[d] for d in draws[0]])
+        for a, s in enumerate(f.sides):  # a whole side further: outside
+            if place[a] + s**r <= U64:
+                yield "hole", r, *place[:a], place[a] + s**r, *place[a + 1:]
 
 
-def numbers(vectors):
+def numbers(vectors, dims):
     """What is hashed: 0, 1 or 2 for a hole, a cell and a cell with a linear index; its numbers."""
     for word, *values in vectors:
         if word != "size":
-            yield 0 if word == "hole" else 1 if values[3] > U64 else 2
+            yield 0 if word == "hole" else 1 if values[1 + dims] > U64 else 2
         yield from (x for x in values if x <= U64)
 
 
-def fractal_lines(name, rows, random):
-    f = Fractal(rows)
+def fractal_lines(name, text, dims, random):
+    f = Fractal(text, dims)
     limits = [f.level_max(U32, False), f.level_max(U64, False),
               f.level_max(U32, True), f.level_max(U64, True)]
     sizes, small = list(size_vectors(f, limits)), list(small_vectors(f))
     large = list(large_vectors(f, limits, random))
     boxes = [n for box in f.tau for n in box]
-    yield f"fractal {name} {rows} {f.k} {f.sx} {f.sy}"
-    yield "limits " + " ".join(map(str, limits))
-    yield f"hash {mix(boxes + list(numbers(sizes)))} {mix(numbers(small))} {mix(numbers(large))}"
+    hashes = [mix(boxes + list(numbers(sizes, dims))), mix(numbers(small, dims)), mix(numbers(large, dims))]
+    yield " ".join(map(str, ("fractal", name, text, f.k, *f.sides)))
+    yield " ".join(map(str, ("limits", *limits)))
+    yield " ".join(map(str, ("hash", *hashes)))
     holes = [v for v in large if v[0] == "hole"]
     cells = [v for v in large if v[0] == "cell"]
     for word, *values in (sizes[-3], small[-1], cells[4], cells[-1], holes[len(holes) // 2]):
         yield " ".join([word, *(str(x) if x <= U64 else "-" for x in values)])
 
 
-def generate():
+def generate(top, fractals, dims):
     random = Random(20240229)
-    yield HEADER
-    for name, rows in CATALOGUE + OWN:
-        yield "".join(line + "\n" for line in fractal_lines(name, rows, random))
+    yield top
+    for name, text in fractals:
+        yield "".join(line + "\n" for line in fractal_lines(name, text, dims, random))
 
 
 if __name__ == "__main__":
-    run("nbb.txt", "".join(generate()), __doc__)
+    flat = header("", "ROWS", "SX SY", "WX WY", "X Y")
+    deep = header(3, "LAYERS", "SX SY SZ", "WX WY WZ", "X Y Z")
+    run("nbb.txt", "".join(generate(flat, CATALOGUE + OWN, 2)), __doc__)
+    run("nbb3.txt", "".join(generate(deep, CATALOGUE3 + OWN3, 3)), __doc__)
