@@ -40,11 +40,14 @@
 #define TMAPI_DEVICE_CALL static inline
 #endif
 
-// For a loop that runs once in a launch: unrolling it would cost instruction fetches.
+// For a loop that runs once in a launch: unrolling it would cost instruction fetches. And for one
+// over levels that the compiler would leave as it is.
 #if defined(__CUDA_ARCH__)
 #define TMAPI_NO_UNROLL _Pragma("unroll 1")
+#define TMAPI_UNROLL_4  _Pragma("unroll 4")
 #else
 #define TMAPI_NO_UNROLL
+#define TMAPI_UNROLL_4
 #endif
 
 // ---- types --------------------------------------------------------------------------------------

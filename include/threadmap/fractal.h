@@ -16,6 +16,7 @@
 #include "fractal/nbb3.h"
 #include "fractal/philox.h"
 #include "fractal/rows.h"
+#include "fractal/turned.h"
 #include "fractal/warp.h"
 
 #endif

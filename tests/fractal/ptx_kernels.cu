@@ -3,6 +3,7 @@
 // PTX. Levels and indices are kernel arguments, so that every other load would be the map's own.
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/catalogue3.h>
+#include <threadmap/fractal/turned.h>
 
 // map_NAME: a kernel that stores what the expression `value`, of type `type`, says of (a, b, r).
 #define KERNEL(name, integer, type, value) \
@@ -66,6 +67,38 @@ __device__ static tmap_xyz64 at64(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
     KERNEL(contains64_##name, tmap_u64, int, \
            tmap_nbb3_contains64(FRACTAL3(name), at64(a, b, a ^ b), r))
 TMAP_FRACTALS3(KERNELS3)
+
+// Turned copies. What is stored of a tile depends on its element too.
+__device__ static tmap_xyz tile(tmap_turned t, tmap_u32 i, tmap_u32 r) {
+    tmap_u32 element;
+    tmap_xyz corner = tmap_turned_tile(t, i, r, &element);
+    corner.x ^= element << 26;
+    return corner;
+}
+
+#define KERNELS_TURNED(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, ta, tb, tc) \
+    KERNEL(turned_lambda_##name, tmap_u32, tmap_xyz, \
+           tmap_turned_lambda(tmap_turned_##name(), at(a, b, a ^ b), r)) \
+    KERNEL(turned_lambda64_##name, tmap_u64, tmap_xyz64, \
+           tmap_turned_lambda64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
+    KERNEL(turned_lambda_linear_##name, tmap_u32, tmap_xyz, \
+           tmap_turned_lambda_linear(tmap_turned_##name(), a, r)) \
+    KERNEL(turned_lambda_linear64_##name, tmap_u64, tmap_xyz64, \
+           tmap_turned_lambda_linear64(tmap_turned_##name(), a, r)) \
+    KERNEL(turned_tile_##name, tmap_u32, tmap_xyz, tile(tmap_turned_##name(), a, r)) \
+    KERNEL(turned_nu_##name, tmap_u32, tmap_xyz, \
+           tmap_turned_nu(tmap_turned_##name(), at(a, b, a ^ b), r)) \
+    KERNEL(turned_nu64_##name, tmap_u64, tmap_xyz64, \
+           tmap_turned_nu64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
+    KERNEL(turned_nu_linear_##name, tmap_u32, tmap_u32, \
+           tmap_turned_nu_linear(tmap_turned_##name(), at(a, b, a ^ b), r)) \
+    KERNEL(turned_nu_linear64_##name, tmap_u64, tmap_u64, \
+           tmap_turned_nu_linear64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
+    KERNEL(turned_contains_##name, tmap_u32, int, \
+           tmap_turned_contains(tmap_turned_##name(), at(a, b, a ^ b), r)) \
+    KERNEL(turned_contains64_##name, tmap_u64, int, \
+           tmap_turned_contains64(tmap_turned_##name(), at64(a, b, a ^ b), r))
+TMAP_TURNED(KERNELS_TURNED)
 
 KERNEL(own_constant, tmap_u32, tmap_xy,
        tmap_nbb_lambda(tmap_nbb_make(4, 4, 2, 0x2130, 0x1100), a, b, r))
