@@ -226,9 +226,10 @@ def declared_names(root):
     for path in glob.glob(os.path.join(root, "include", "threadmap", "**", "*.h"), recursive=True):
         text = re.sub(r"//[^\n]*|/\*.*?\*/", "", read(path), flags=re.S)
         names |= set(re.findall(NAME, text))
-        if path.endswith("catalogue.h"):
-            names |= {"tmap_fractal_" + fractal
-                      for fractal in re.findall(r"^    X\((\w+),", text, re.M)}
+        for header, prefix in (("catalogue.h", "fractal"), ("catalogue3.h", "fractal3"), ("turned.h", "turned")):
+            if path.endswith("/" + header):
+                names |= {f"tmap_{prefix}_{fractal}"
+                          for fractal in re.findall(r"^    X\((\w+),", text, re.M)}
     return names
 
 

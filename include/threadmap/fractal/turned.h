@@ -25,8 +25,8 @@
 // Cost: of constants, no division, no table and no memory access; per level of lambda, what
 // tmap_nbb3_lambda takes and a few shifts and logical operations for each axis that is mirrored,
 // for the exchange of x and y, and for the other permutations. Axes of side 1, and permutations
-// that no replica has, cost nothing. nu and contains go through the levels twice, because turns are known
-// from the top down.
+// that no replica has, cost nothing. nu and contains go through the levels twice, because turns are
+// known from the top down.
 #ifndef TMAP_FRACTAL_TURNED_H
 #define TMAP_FRACTAL_TURNED_H
 
