@@ -64,6 +64,7 @@ typedef struct tmap_each3_plan {
     tmap_u32 r;
     tmap_u32 tile_level, cells; // of a tile
     tmap_u32 line_level, lines; // of a line of tiles; lines, with empty ones, in a box of this level
+    tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; their number
     tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
@@ -115,6 +116,13 @@ TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines)
 
 // ---- a plan from facts --------------------------------------------------------------------------
 
+// The sides of a box of level `level`.
+static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
+    const tmap_xyz sides = {tmapi_pow32(f.sx, level), tmapi_pow32(f.sy, level),
+                            tmapi_pow32(f.sz, level)};
+    return sides;
+}
+
 // Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
 // its line, the largest that fits 32 tiles an axis.
 static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
@@ -129,6 +137,8 @@ static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
         p->lines = tmapi_each3_row_count(p->f, p->line_level);
     } while (tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) > 48 * 1024);
     p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
+    p->tile = tmapi_each3_sides(p->f, p->tile_level);
+    p->box = tmapi_each3_sides(p->f, p->tile_level + p->line_level);
     p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) / 4 * 4;
 }
 
@@ -349,8 +359,7 @@ TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) 
     __shared__ unsigned char patterns[4 * TMAP_SIDE3_MAX];
     __shared__ tmap_u32 sums[33];
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    const tmap_u32 m = plan->tile_level, height = tmapi_pow32(plan->f.sy, m);
-    const tmap_u32 rows = height * tmapi_pow32(plan->f.sz, m);
+    const tmap_u32 m = plan->tile_level, height = plan->tile.y, rows = height * plan->tile.z;
     tmap_u32 *lines = (tmap_u32 *)tmapi_each3_shared, *bits = lines + plan->lines, start = 0;
     unsigned short *places = (unsigned short *)(bits + rows);
     const tmapi_each3_list list = {lines, places};
@@ -400,17 +409,15 @@ typedef struct tmapi_each3_tile {
     tmap_u64 at;
 } tmapi_each3_tile;
 
-// The first place of the box of level `level` that has this number.
-TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number,
-                                                 tmap_u32 level) {
+// Tile number `number`, in a plan without lines, or that box of lines.
+TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number) {
+    const tmap_u32 levels = plan->r - plan->tile_level - plan->line_level;
     tmapi_each3_tile t;
-    t.corner = tmap_nbb3_lambda_linear(plan->f, number, plan->r - level);
-    t.corner.x *= tmapi_pow32(plan->f.sx, level);
-    t.corner.y *= tmapi_pow32(plan->f.sy, level);
-    t.corner.z *= tmapi_pow32(plan->f.sz, level);
+    t.corner = tmap_nbb3_lambda_linear(plan->f, number, levels);
+    t.corner.x *= plan->box.x, t.corner.y *= plan->box.y, t.corner.z *= plan->box.z;
     t.at = plan->offset;
     if (plan->pitch.row == TMAP_COMPACT)
-        t.at += (tmap_u64)number * plan->cells; // level is the tile's
+        t.at += (tmap_u64)number * plan->cells;
     else
         t.at += t.corner.x + t.corner.y * plan->pitch.row + t.corner.z * plan->pitch.plane;
     return t;
@@ -419,12 +426,11 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tm
 // The first tile place of line `line` of a box of lines.
 TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tmap_u32 box,
                                                  tmap_u32 line) {
-    const tmap_u32 m = plan->tile_level, h = plan->line_level;
-    const tmap_u32 high = tmapi_pow32(plan->f.sy, h), z = line / high, y = line - z * high;
-    const tmap_u32 down = y * tmapi_pow32(plan->f.sy, m), deep = z * tmapi_pow32(plan->f.sz, m);
-    tmapi_each3_tile t = tmapi_each3_tile_at(plan, box, m + h);
+    const tmap_u32 across = plan->box.y / plan->tile.y, z = line / across, y = line - z * across;
+    const tmap_u32 down = y * plan->tile.y, deep = z * plan->tile.z;
+    tmapi_each3_tile t = tmapi_each3_tile_at(plan, box);
     t.corner.y += down, t.corner.z += deep;
-    if (h) t.at += down * plan->pitch.row + deep * plan->pitch.plane;
+    if (plan->line_level) t.at += down * plan->pitch.row + deep * plan->pitch.plane;
     return t;
 }
 
@@ -477,8 +483,7 @@ TMAP_DEVICE void tmapi_each3_along(const tmap_each3_plan *plan, const tmapi_each
                                    const tmapi_each3_tile *t, const unsigned short *places,
                                    tmap_u32 begin, tmap_u32 stop, tmap_u32 tiles) {
     const tmap_u32 lane = tmap_thread_rank() % 32, count = (tmap_u32)__popc((int)tiles);
-    const tmap_u32 rights =
-        tmapi_each3_bit(tiles, lane) * tmapi_pow32(plan->f.sx, plan->tile_level);
+    const tmap_u32 rights = tmapi_each3_bit(tiles, lane) * plan->tile.x;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = begin + lane; i - lane < stop; i += 32) {
         const int own = i < stop;
@@ -536,7 +541,6 @@ TMAP_DEVICE void tmapi_each3_down(const tmap_each3_plan *plan, const tmapi_each3
 TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
     const tmapi_each3_list list = tmapi_each3_list_make(plan);
     const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank();
-    const tmap_u32 width = tmapi_pow32(plan->f.sx, plan->tile_level);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * warps;
     tmap_u64 item = plan->first + (tmap_u64)blockIdx.x * warps + rank / 32;
     if (rank / 32 >= warps) return;
@@ -557,7 +561,7 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
         } else {
             TMAPI_NO_UNROLL
             while (tiles) {
-                const tmap_u32 right = ((tmap_u32)__ffs((int)tiles) - 1) * width;
+                const tmap_u32 right = ((tmap_u32)__ffs((int)tiles) - 1) * plan->tile.x;
                 const tmapi_each3_tile one = {
                     {t.corner.x + right, t.corner.y, t.corner.z}, t.at + right};
                 tmapi_each3_down(plan, &calls, &one, list.places, begin, stop);

@@ -238,6 +238,7 @@ static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
         if (p.items > 0xffffffffull) return TMAP_ERANGE;
         code = tmapi_stencil3_plan_block(&p, facts);
     } while (code != TMAP_OK);
+    p.tile = p.box = tmapi_each3_sides(f, p.tile_level);
     (void)tmap_each3_plan_share_of(&p, 0, p.items);
     *out = p;
     return TMAP_OK;
@@ -386,7 +387,7 @@ TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, const tmapi_
         to->sheet[lane] = (unsigned char)p.to;
     }
     if (lane == TMAP_HERE3) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, m);
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
         to->corner = t.corner, to->is = is, to->other = other, to->at = t.at;
     }
 }
