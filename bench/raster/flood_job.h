@@ -181,26 +181,25 @@ static cudaError_t flood_first_run(flood_job *job) {
     return error ? error : flood_again_run(job);
 }
 
-static __global__ void flood_count_runs(flood_truth t, tmap_u64 *runs) {
-    FLOOD_EACH(i, t.cells) {
-        if (t.mask[i] && (i % t.map.width == 0 || !t.mask[i - 1])) atomicAdd(runs, 1ull);
-    }
-}
-
-// Bytes that a run reads: heights, a bit for each cell, and two bytes for each run of wet cells in a
-// row. The nodes on blocks' borders, 1 for 100 cells, are left out.
+// Bytes that the last run to a map of bytes read: heights, and bits and lists of tiles' borders, which
+// mixed blocks have. The nodes on blocks' borders, 1 for 100 cells, are left out.
 static cudaError_t flood_regions_counted(flood_job *job) {
-    tmap_u64 runs = 0, *count;
-    cudaError_t error = cudaMalloc((void **)&count, sizeof *count);
-    if (error) return error;
-    error = cudaMemset(count, 0, sizeof *count);
-    if (!error) {
-        FLOOD_TRUTH_RUN(flood_count_runs, job->truth, count);
-        error = cudaMemcpy(&runs, count, sizeof runs, cudaMemcpyDeviceToHost);
-    }
-    job->read_bytes = job->truth.cells * tmap_raster_size(job->plan.map.type) +
-                      job->truth.cells / 8 + 2 * runs;
-    (void)cudaFree(count);
+    const tmap_flood_plan *p = &job->plan;
+    tmapi_flood parts;
+    const size_t blocks = (size_t)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
+    unsigned char *kinds = (unsigned char *)malloc(blocks);
+    unsigned short *offsets = (unsigned short *)malloc(2 * blocks * pitch);
+    cudaError_t error = kinds && offsets ? cudaSuccess : cudaErrorMemoryAllocation;
+    tmap_u64 between = 0;
+    parts.plan = *p, (void)tmapi_flood_parts(&parts, (tmap_u64)job->workspace);
+    if (!error) error = cudaMemcpy(kinds, parts.kinds, blocks, cudaMemcpyDeviceToHost);
+    if (!error)
+        error = cudaMemcpy(offsets, parts.offsets, 2 * blocks * pitch, cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < blocks && !error; ++i)
+        if (kinds[i] == TMAPI_FLOOD_MIXED)
+            between += 64 * p->rows + 2 * pitch + 8ull * offsets[i * pitch + 2 * p->rows];
+    job->read_bytes = job->truth.cells * tmap_raster_size(p->map.type) + between;
+    free(kinds), free(offsets);
     return error;
 }
 

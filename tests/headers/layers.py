@@ -45,7 +45,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
                 "raster/map", "raster/flood",
-                "raster/label", "raster/label_measure", "raster/label_base", "raster/label_rows",
+                "raster/label", "raster/label_measure", "raster/label_base",
                 "raster/label3",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
                 "papers/mandelbrot_approaches", "papers/mandelbrot_dp",

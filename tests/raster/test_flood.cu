@@ -10,7 +10,7 @@
 #include <float.h>
 #include <stddef.h>
 
-static tmap_u32 rows = 64; // of blocks
+static tmap_u32 rows = 128; // of blocks
 
 // The case: a problem.
 static void of_problem(const problem *p) {
@@ -125,7 +125,7 @@ static void check_sizes(void) {
         for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
             tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
             if (!kit_full && salt % (large ? 7 : 3)) continue;
-            rows = salt % 4 ? 64 : 32;
+            rows = salt % 4 ? 128 : 64;
             check_all(map, input, 0, 1 + salt % 3, salt);
             map.connectivity ^= 4 ^ 8;
             if (kit_full) check_all(map, input, 0, 1, salt);
@@ -142,7 +142,7 @@ static void check_random(void) {
         const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
         const int input = i % FLOOD_INPUTS;
         const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
-        rows = i % 8 < 4 ? 64 : 32;
+        rows = i % 8 < 4 ? 128 : 64;
         check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 7 ? salt % 5 : 300,
                   salt);
     }
@@ -154,12 +154,12 @@ static void check_whole(void) {
     for (int i = 0; i < FLOOD_INPUTS; ++i)
         for (int eight = 0; eight < 2; ++eight)
             for (int type = 0; type < 3; ++type) {
-                tmap_raster_map map = {2048, 128, 2048, FLOOD_NODATA, eight, type, 4};
+                tmap_raster_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
                 problem p;
                 if (!kit_full && (i + eight + type) % 3) continue;
-                map.connectivity = eight ? 8 : 4, rows = i % 2 ? 32 : 64;
+                map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
                 map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
-                if (i % 5 == 0) map.pitch = 2056;
+                if (i % 5 == 0) map.pitch = 1032;
                 p = make(map, i, 0, 2, (tmap_u32)i);
                 for (int form = 0; form < 3; ++form)
                     if (kit_full || form == 0 || (i + eight) % 5 == 0) check(&p, form);
@@ -172,12 +172,12 @@ static void check_whole(void) {
 static void check_again_plain(void) {
     for (int type = 0; type < 3; ++type)
         for (tmap_u64 more = 0; more < 2; ++more) {
-            tmap_raster_map map = {1024, 66, 1024 + more, 0, 0, type, 4};
+            tmap_raster_map map = {512, 130, 512 + more, 0, 0, type, 4};
             tmap_flood_range dry = {TMAPI_FLOOD_KEY_MAX, TMAPI_FLOOD_KEY_MAX};
             tmap_flood_plan plan;
             problem p;
             char *tiles;
-            rows = 64, p = make(map, FLOOD_NOISE_650, 0, 2, 5), plan = plan_of(&map, 0, 2);
+            rows = 128, p = make(map, FLOOD_NOISE_650, 0, 2, 5), plan = plan_of(&map, 0, 2);
             tiles = (char *)kit_device(tmap_flood_tiles_bytes(&plan));
             CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
             CHECK(cudaMemcpy(tiles + 9 * sizeof dry, &dry, sizeof dry, cudaMemcpyHostToDevice));
@@ -191,25 +191,25 @@ static void check_again_plain(void) {
 // Blocks of which water can take but one way: a diagonal from corner to corner, or from a block
 // that is wet all over to another one, past their common corner.
 static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
-    if (kind == 0) return x / 16 == y;
-    if (kind == 1) return x == y + 960 || x + 1 == y + 960;
-    if (kind == 2) return x + y == 1087;
-    return kind == 3 ? x / 1024 == y / 64 : x / 1024 + y / 64 == 1;
+    if (kind == 0) return x / 4 == y;
+    if (kind == 1) return x == y + 384 || x + 1 == y + 384;
+    if (kind == 2) return x + y == 639;
+    return kind == 3 ? x / 512 == y / 128 : x / 512 + y / 128 == 1;
 }
 
 static void check_corners(void) {
-    rows = 64;
+    rows = 128;
     for (int kind = 0; kind < 5; ++kind)
         for (int end = 0; end < 2; ++end) {
-            const tmap_raster_map map = {2048, 128, 2048, 0, 0, TMAP_RASTER_I16, 8};
+            const tmap_raster_map map = {1024, 256, 1024, 0, 0, TMAP_RASTER_I16, 8};
             tmap_flood_seed seed = {0, 0};
             problem p = make(map, FLOOD_DRY, 0, 1, 1);
-            for (tmap_u64 i = 0; i < 2048 * 128; ++i) {
-                const tmap_u64 x = i % 2048, y = i / 2048;
+            for (tmap_u64 i = 0; i < 1024 * 256; ++i) {
+                const tmap_u64 x = i % 1024, y = i / 1024;
                 flood_set(&map, p.host, x, y, own_wet(kind, x, y) ? -1 : 0);
                 if (own_wet(kind, x, y) && (end || (!seed.x && !seed.y))) seed.x = x, seed.y = y;
             }
-            CHECK(cudaMemcpy(p.device, p.host, 2 * 2048 * 128, cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p.device, p.host, 2 * 1024 * 256, cudaMemcpyHostToDevice));
             CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
             for (int eight = 1; eight >= 0; --eight) {
                 p.map.connectivity = eight ? 8 : 4;
@@ -323,7 +323,7 @@ static void check_planned(tmap_raster_map map, int form) {
     problem p;
     tmap_flood_plan plan;
     CHECK(tmap_flood_plan_make(&map, form, 2, &plan));
-    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.job.rows;
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
     poison(&p);
     CHECK(run(&p, &plan, NULL));
     compare(&p, &plan, "wrong cells on this device:");
@@ -350,13 +350,11 @@ static void check_plan_of(void) {
         CHECK(tmap_device_facts_get(&here.device));
         large.width = large.pitch = large.height = (1ull << 31) - 1;
         expect(tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) == TMAP_OK &&
-                   b.job.rows == (i ? 64 : 32) && b.form == (int)i % 3 &&
-                   b.map.height == map.height,
+                   b.rows == (i ? 128 : 64) && b.form == (int)i % 3 && b.map.height == map.height,
                "a plan from facts");
         expect(here.device.block_shared != shared[i] ||
-                   (a.job.rows == b.job.rows && a.job.bx == b.job.bx && a.job.by == b.job.by &&
-                    a.job.nodes == b.job.nodes && a.job.slots == b.job.slots &&
-                    a.seeds == b.seeds && a.workspace == b.workspace),
+                   (a.rows == b.rows && a.blocks_x == b.blocks_x && a.blocks_y == b.blocks_y &&
+                    !memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))),
                "the plan of the device is another one");
         RETURNS(tmap_flood_plan_of(&large, 0, 1, &facts, &b), TMAP_ERANGE);
         RETURNS(tmap_flood_plan_of(&map, 0, 1, NULL, &b), TMAP_EINVAL);
@@ -381,12 +379,11 @@ static void check_devices(void) {
     }
     kit_set_device("9.0");
     CHECK(tmap_flood_plan_make(&map, TMAP_FLOOD_U8, 2, &plan));
-    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.job.rows;
+    p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
     kit_set_device("7.5");
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     of_problem(&p);
-    expect(shared >= (int)tmapi_flood_local_bytes(64) || run(&p, &plan, NULL),
-           "a plan of another device is refused");
+    expect(shared >= 73792 || run(&p, &plan, NULL), "a plan of another device is refused");
     cudaGetLastError();
     kit_set_device(NULL);
     kit_release(0);
@@ -401,7 +398,7 @@ static void check_limit_kept(void) {
         problem p;
         tmap_flood_plan plan;
         struct cudaFuncAttributes a;
-        rows = i ? 32 : 64, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+        rows = i ? 64 : 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
         CHECK(run(&p, &plan, NULL));
         CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_flood_local_kernel));
         limits[i] = a.maxDynamicSharedSizeBytes;
@@ -418,7 +415,7 @@ static void check_error_kept(void) {
     tmap_flood_plan plan;
     problem p;
     char *tiles;
-    rows = 64, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
+    rows = 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
     tiles = (char *)kit_device(tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
     of_problem(&p);
     earlier_error();
@@ -449,7 +446,7 @@ static void check_refused(void) {
     const double level = 0;
     problem p;
     tmap_flood_plan plan, other;
-    rows = 64;
+    rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
     of_problem(&p);
     for (int i = 0; i < 15; ++i) {

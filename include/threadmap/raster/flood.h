@@ -14,18 +14,19 @@
 //     tmap_flood(&plan, heights, sources, workspace, out, stream);
 //
 // Source: the "construction of regions" of the lecture slides to Filipovic, Plhak, Strelak, HPCS
-// 2015: regions of blocks in shared memory, joined over their edges, and one pass that writes.
+// 2015: regions of tiles in shared memory, joined over tiles' borders, and one pass that writes.
 //
 // Five launches for any map:
-//     local         converts heights to bits, and finds the components of each block of 1024 x 64
-//                   cells (label_rows.h)
-//     unite, roots  joins components that touch over the edges of blocks
-//     mark          marks those with a source
-//     last          gives each run of cells what its component has, and writes the result
+//     local   converts heights to bits, and finds the components of each block of 512 x 128 cells
+//     unite   joins components that touch over the edges of blocks
+//     mark    marks those with a source
+//     flags   lists the flooded components on blocks' borders
+//     last    fills each tile of 32 x 16 cells from its border, and writes the result
 #ifndef TMAP_RASTER_FLOOD_H
 #define TMAP_RASTER_FLOOD_H
 
-#include "label_rows.h"
+#include "../fold.h"
+#include "map.h"
 
 // Forms of a result. The result of column x and row y is number y * width + x of bytes or floats.
 #define TMAP_FLOOD_U8    0 // a byte: 1 flooded, 0 not
@@ -69,9 +70,9 @@ typedef struct tmap_flood_range {
 typedef struct tmap_flood_plan {
     tmap_raster_map map;
     int form;
-    tmap_u64 seeds;      // the most sources
-    tmap_u64 workspace;  // bytes
-    tmapi_label_job job; // with null addresses
+    tmap_u32 rows, blocks_x, blocks_y; // rows of a block, blocks
+    tmap_u64 seeds;                    // the most sources
+    tmap_u64 workspace;                // bytes
 } tmap_flood_plan;
 
 // ---- levels -------------------------------------------------------------------------------------
@@ -133,27 +134,34 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
     return l;
 }
 
-// ---- blocks and tiles ---------------------------------------------------------------------------
+// ---- blocks, tiles and nodes --------------------------------------------------------------------
 //
-// A block of threads takes 1024 columns and 64 (or 32) rows of the map, in tiles of 32 x 16 cells.
-// Word w of a row has columns 32 w to 32 w + 31, the lowest in bit 0.
+// A block of threads takes 512 columns and 128 (or 64) rows of the map, in tiles of 32 x 16 cells.
+// Word w of a row has columns 32 w to 32 w + 31, the lowest in bit 0. The flood is found on the
+// blocks' borders: a node is a component of a block with a cell at a position of its border. The
+// positions of a block, and so its nodes, are
+//     0 to 255     its first row: two columns each, which contain the beginning of one run at most
+//     256 to 511   its last row
+//     512 to 575   its first column: two rows each
+//     576 to 639   its last column
 
-#define TMAPI_FLOOD_WORDS 32u  // of a block's row
-#define TMAPI_FLOOD_TILE  16u  // rows of a tile
-#define TMAPI_FLOOD_LAST  256u // threads of the last pass
-#define TMAPI_FLOOD_NONE  0xffffffffu
-#define TMAPI_FLOOD_MARK  0x80000000u // set at the root of a flooded component
+#define TMAPI_FLOOD_WORDS  16u  // of a block's row
+#define TMAPI_FLOOD_TILE   16u  // rows of a tile
+#define TMAPI_FLOOD_PITCH  272u // words of a row of tiles in the last pass: other banks for each
+#define TMAPI_FLOOD_NODES  640u // of a block
+#define TMAPI_FLOOD_EDGES  40u  // words of a block's border: rows 16 and 16, columns 4 and 4
+#define TMAPI_FLOOD_QUADS  12u  // most words of 8 bytes of a table of runs, for each row
+#define TMAPI_FLOOD_NONE   0xffffffffu
+#define TMAPI_FLOOD_MARK   0x80000000u // set at the root of a flooded region
+#define TMAPI_FLOOD_BORDER 0x8000u     // set if a component is numbered by a node of its block
 
-#define TMAPI_FLOOD_MIXED 0 // a block of wet and dry cells
-#define TMAPI_FLOOD_DRY   1 // only dry cells
-#define TMAPI_FLOOD_FULL  2 // only wet cells
-#define TMAPI_FLOOD_SEEDS 4 // added if a component that is no node has a seed
+#define TMAPI_FLOOD_MIXED 0u // a block of wet and dry cells
+#define TMAPI_FLOOD_DRY   1u // only dry cells
+#define TMAPI_FLOOD_FULL  2u // only wet cells
 
-// The argument of all kernels, which begins with that of label_rows.h's kernels.
+// The argument of all kernels.
 typedef struct tmapi_flood {
-    tmapi_label_job job;
-    tmap_raster_map map;
-    int form;
+    tmap_flood_plan plan;
     tmapi_flood_level level;
     double surface; // the level
     const void *heights;
@@ -161,51 +169,59 @@ typedef struct tmapi_flood {
     tmap_u32 seed_count;
     tmap_flood_range *tiles;        // of all tiles of all blocks, or null
     double *tile_sums;              // of the heights of each tile
-    tmap_u32 *entries;              // of each seed: what the slot of its run says
+    tmap_u32 *bits;                 // blocks_x * 16 words a row
+    tmap_u32 *parent;               // of the nodes
+    tmap_u32 *edges;                // TMAPI_FLOOD_EDGES words a block
+    unsigned short *offsets;        // 2 rows + 1 a block: beginnings of tiles' lists in its table
+    tmap_u64 *table;                // components of runs on tiles' borders, four in a word
+    tmap_u32 *flags;                // 20 words a block: its flooded nodes
+    tmap_u32 *entries;              // two words a seed: its node, and its component as in tables
     unsigned char *kinds;           // of each block: TMAPI_FLOOD_MIXED, ...
     struct tmapi_flood_size *sizes; // of each block
     void *out;
 } tmapi_flood;
 
-TMAP_FN tmap_u64 tmapi_flood_blocks(const tmapi_label_job *job) { return job->bx * job->by; }
+TMAP_FN tmap_u64 tmapi_flood_blocks(const tmap_flood_plan *p) {
+    return (tmap_u64)p->blocks_x * p->blocks_y;
+}
 
 // Bytes of shared memory of a block in the first pass, and in the last.
-TMAP_FN tmap_u32 tmapi_flood_local_bytes(tmap_u32 rows) {
-    return (tmapi_label_local_bytes(rows * TMAPI_LABEL_SLOTS_MASK) + 15) / 16 * 16 + rows * 128;
-}
-TMAP_FN tmap_u32 tmapi_flood_last_bytes(const tmapi_label_job *job) {
-    return job->rows * 192 + (job->nodes + 31) / 32 * 4 + TMAPI_FLOOD_LAST / 16 * job->slots;
+TMAP_FN tmap_u32 tmapi_flood_local_bytes(tmap_u32 rows) { return 576 * rows + 64; }
+TMAP_FN tmap_u32 tmapi_flood_last_bytes(tmap_u32 rows) {
+    return rows / 16 * TMAPI_FLOOD_PITCH * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
 }
 
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
-TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 seeds, tmap_u64 w) {
-    const tmap_u64 blocks = tmapi_flood_blocks(&f->job);
-    tmap_u64 end = tmapi_label_divide(&f->job, w);
-    // two bytes a slot, 17 slots a word
-    f->job.code_column = f->job.bx > 1 ? f->job.slots * 2 : (f->job.width + 31) / 32 * 36;
-    f->job.code_row = f->job.bx * f->job.code_column;
-    f->job.codes = (void *)(w + tmapi_raster_part(&end, f->job.by * f->job.rows * f->job.code_row));
-    f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, seeds * 4));
+TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 w) {
+    const tmap_u64 blocks = tmapi_flood_blocks(&f->plan), rows = f->plan.rows;
+    tmap_u64 end = 0;
+    f->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * rows * 64));
+    f->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * TMAPI_FLOOD_NODES * 4));
+    f->edges = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * TMAPI_FLOOD_EDGES * 4));
+    f->offsets = (unsigned short *)(w + tmapi_raster_part(&end, blocks * (2 * rows + 1) * 2));
+    f->table = (tmap_u64 *)(w + tmapi_raster_part(&end, blocks * rows * TMAPI_FLOOD_QUADS * 8));
+    f->flags = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * (TMAPI_FLOOD_NODES / 8)));
+    f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, f->plan.seeds * 8));
     f->kinds = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
     f->sizes = (struct tmapi_flood_size *)(w + tmapi_raster_part(&end, blocks * 16));
     return end;
 }
 
-// Divides a map into blocks of `rows` rows, and the workspace. Returns 0 for too many nodes.
-TMAP_FN int tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
-    const int ok = tmapi_label_job_make(&p->map, TMAP_RASTER_MASK, rows, &p->job);
+// Divides a map into blocks of `rows` rows, and the workspace.
+TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
     tmapi_flood f;
-    f.job = p->job, p->workspace = tmapi_flood_parts(&f, p->seeds, 0);
-    return ok && tmap_mul_saturate(tmapi_flood_blocks(&p->job), p->job.nodes) < TMAPI_FLOOD_MARK;
+    p->rows = rows, p->blocks_x = (tmap_u32)((p->map.width + 511) / 512);
+    p->blocks_y = (tmap_u32)((p->map.height + rows - 1) / rows);
+    f.plan = *p, p->workspace = tmapi_flood_parts(&f, 0);
 }
 
 // Makes the plan of tmap_flood_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8,
 // _BITS or _DEPTH. seeds: the most sources of a flood, up to 2^31 - 1; a flood may have fewer.
-// plan->workspace: about 10 bits a cell, and 4 bytes a source; 16384 x 16384 cells: 390 MB. Writes
+// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB. Writes
 // *plan only on success.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
-// of more than 2^31 / 1088 blocks of 1024 x 64 cells, about 1.3 * 10^11 cells.
+// of more than 2^31 / 640 blocks of 512 x 128 cells, about 2 * 10^11 cells.
 TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 seeds,
                                const tmap_facts *facts, tmap_flood_plan *plan) {
     const tmap_u64 most = 0x7fffffffu;
@@ -214,11 +230,8 @@ TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 se
         form > TMAP_FLOOD_DEPTH || seeds > most || !facts || !plan)
         return TMAP_EINVAL;
     p.map = *map, p.form = form, p.seeds = seeds;
-    if (!tmapi_flood_divide(&p, facts->device.block_shared >=
-                                        tmapi_flood_local_bytes(TMAPI_LABEL_ROWS_MASK)
-                                    ? TMAPI_LABEL_ROWS_MASK
-                                    : TMAPI_LABEL_ROWS_MASK / 2))
-        return TMAP_ERANGE;
+    tmapi_flood_divide(&p, facts->device.block_shared >= tmapi_flood_local_bytes(128) ? 128 : 64);
+    if (tmapi_flood_blocks(&p) * TMAPI_FLOOD_NODES > most) return TMAP_ERANGE;
     *plan = p;
     return TMAP_OK;
 }
@@ -228,19 +241,40 @@ TMAP_FN int tmap_flood_plan_of(const tmap_raster_map *map, int form, tmap_u64 se
 // A block of threads: its part of the map, and its shared memory.
 typedef struct tmapi_flood_block {
     const tmapi_flood *f;
-    tmap_u64 x, y;                  // its first column and row
-    tmap_u32 number, column, rows;  // in raster order; its column of blocks; its rows
-    volatile unsigned short *slots; // local: a list of tiles
-    tmap_u32 *bits, *scan;          // local: words of rows; their number
-    tmap_u32 *cells;                // last: words of rows of flooded cells
-    tmap_u32 *flags, *inner;        // last: of nodes; of other components with a source
+    tmap_u64 number, x, y;          // in raster order; its first column and row
+    tmap_u32 rows;                  // local: of a block
+    volatile unsigned short *slots; // local: tmapi_flood_slot
+    tmap_u32 *bits, *scan;          // local: tmapi_flood_place; a word for each warp, 8 at most
+    tmap_u32 *cells;                // last: flooded cells: TMAPI_FLOOD_PITCH words for 16 rows
+    tmap_u32 *flags;                // last: of nodes 20 words, then of slots 8 a row
+    tmap_u64 *table;                // last: TMAPI_FLOOD_QUADS a row
 } tmapi_flood_block;
 
 TMAP_DEVICE tmapi_flood_block tmapi_flood_block_at(const tmapi_flood *f) {
-    const tmapi_label_area a = tmapi_label_area_here(&f->job);
     tmapi_flood_block b;
-    b.f = f, b.x = a.x, b.y = a.y, b.number = a.block, b.column = a.column, b.rows = f->job.rows;
+    b.f = f, b.number = blockIdx.x;
+    b.x = (tmap_u64)(blockIdx.x % f->plan.blocks_x) * 512;
+    b.y = (tmap_u64)(blockIdx.x / f->plan.blocks_x) * f->plan.rows;
     return b;
+}
+
+// Position of a row's word in `bits`: the lanes of a warp, which hold 16 words of rows 8 apart,
+// read from 32 banks.
+TMAP_DEVICE tmap_u32 tmapi_flood_place(tmap_u32 row, tmap_u32 word) {
+    return (row * TMAPI_FLOOD_WORDS + word) ^ (row >> 3 & 1) << 4;
+}
+
+TMAP_DEVICE tmap_u32 tmapi_flood_starts(tmap_u32 row) { return row & ~(row << 1); }
+// The lowest bit of `bits` and all below it; all bits if there is none.
+TMAP_DEVICE tmap_u32 tmapi_flood_upto(tmap_u32 bits) { return bits ^ (bits - 1); }
+TMAP_DEVICE tmap_u32 tmapi_flood_wide(tmap_u32 row) { return row | row << 1 | row >> 1; }
+// The part of each run of `row` at or above one of its `seeds`: a carry goes from there to its end.
+TMAP_DEVICE tmap_u32 tmapi_flood_up(tmap_u32 row, tmap_u32 seeds) {
+    return row & (~(row + seeds) | seeds);
+}
+// The runs of `row` that contain a seed. back: row with its bits reversed.
+TMAP_DEVICE tmap_u32 tmapi_flood_whole(tmap_u32 row, tmap_u32 back, tmap_u32 seeds) {
+    return __brev(tmapi_flood_up(back, __brev(tmapi_flood_up(row, seeds))));
 }
 
 // Position of a seed in a block; returns 0 if it is elsewhere or outside the map.
@@ -248,8 +282,17 @@ TMAP_DEVICE int tmapi_flood_seed_here(const tmapi_flood_block *b, tmap_u32 seed,
                                       tmap_u32 *y) {
     const tmap_flood_seed s = b->f->seeds[seed];
     *x = (tmap_u32)(s.x - b->x), *y = (tmap_u32)(s.y - b->y);
-    return s.x < b->f->map.width && s.y < b->f->map.height && s.x >= b->x && s.y >= b->y &&
-           s.x - b->x < TMAPI_LABEL_CELLS && s.y - b->y < b->rows;
+    return s.x < b->f->plan.map.width && s.y < b->f->plan.map.height && s.x >= b->x &&
+           s.y >= b->y && s.x - b->x < 512 && s.y - b->y < b->f->plan.rows;
+}
+
+// 1 if any seed is in the block. A barrier of the block.
+TMAP_DEVICE int tmapi_flood_seeds_here(const tmapi_flood_block *b) {
+    int here = 0;
+    tmap_u32 x, y;
+    for (tmap_u32 i = threadIdx.x; i < b->f->seed_count; i += blockDim.x)
+        here |= tmapi_flood_seed_here(b, i, &x, &y);
+    return __syncthreads_or(here);
 }
 
 // ---- local: heights to bits ---------------------------------------------------------------------
@@ -328,7 +371,7 @@ TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4
 // Each load of the warp reads a row.
 TMAP_DEVICE tmap_u32 tmapi_flood_column(const tmapi_flood_block *b, tmap_u32 tile, tmap_u32 *cells,
                                         const tmap_u32 size) {
-    const tmap_raster_map *map = &b->f->map;
+    const tmap_raster_map *map = &b->f->plan.map;
     const tmap_u64 x = b->x + tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32;
     const tmap_u64 y = b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
     const tmap_u64 left = x < map->width && y < map->height ? map->height - y : 0;
@@ -352,15 +395,15 @@ TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood_block *b, tmap_u32 tile
         tmapi_raster_ballot(r < rows && tmapi_flood_cell_below(l, cells[r]) &&
                                 !(l->has_nodata && tmapi_flood_cell_dry(l, cells[r])),
                             r, &mine);
-    if (lane < 16) b->bits[(row + lane) * TMAPI_FLOOD_WORDS + word] = mine;
+    if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
 // 1 if the rows of a block can be read 16 bytes at a time wherever they begin: what is read after a
 // row's end is inside the map.
 TMAP_DEVICE int tmapi_flood_by_rows(const tmapi_flood_block *b, const tmap_u32 size) {
-    const tmap_raster_map *map = &b->f->map;
-    return b->x + TMAPI_LABEL_CELLS <= map->width &&
-           b->y + b->rows + (map->pitch % (16 / size) != 0) <= map->height &&
+    const tmap_raster_map *map = &b->f->plan.map;
+    return b->x + 512 <= map->width &&
+           b->y + b->f->plan.rows + (map->pitch % (16 / size) != 0) <= map->height &&
            (tmap_u64)b->f->heights % 16 == 0;
 }
 
@@ -387,57 +430,57 @@ TMAP_DEVICE void tmapi_flood_bytes_of(const tmapi_flood_level *l, const uint4 *v
 // bytes, lanes load from the previous multiple and take the missing cells from the next lane.
 TMAP_DEVICE void tmapi_flood_load_rows(const tmapi_flood_block *b, const tmap_u32 size) {
     const tmapi_flood_level *l = &b->f->level;
-    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32, each = 16 / size;
-    const tmap_u32 parts = 2 * size, rows = 8 / parts; // groups of a row for a lane; rows at a time
-    const tmap_u64 pitch = b->f->map.pitch;
+    const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    const tmap_u32 each = 16 / size, rows = 8 / size; // cells of a group; rows at a time
+    const tmap_u64 pitch = b->f->plan.map.pitch;
     unsigned char *bytes = (unsigned char *)b->bits;
 #pragma unroll 1
-    for (tmap_u32 row = threadIdx.x / 32; row < b->rows; row += rows * warps) {
+    for (tmap_u32 row = warp; row < b->rows; row += rows * warps) {
         const tmap_u64 from = (b->y + row) * pitch + b->x;
-        tmap_u32 bits[8];
-        uint4 v[8], more[2];
+        tmap_u32 halves[8];
+        uint4 v[8], more[4];
 #pragma unroll
         for (tmap_u32 i = 0; i < 8; ++i) {
             const uint4 *groups = (const uint4 *)b->f->heights +
-                                  (from + i / parts * warps * pitch) / each + i % parts * 32;
+                                  (from + i / size * warps * pitch) / each + i % size * 32;
             v[i] = __ldcs(groups + lane);
-            if (i % parts == parts - 1 && pitch % each && lane == 0)
-                more[i / parts] = __ldcs(groups + 32);
+            if (i % size == size - 1 && pitch % each && lane == 0)
+                more[i / size] = __ldcs(groups + 32);
         }
-        tmapi_flood_bytes_of(l, v, bits, size);
+        tmapi_flood_bytes_of(l, v, halves, size);
 #pragma unroll
         for (tmap_u32 i = 0; i < rows; ++i) {
-            const tmap_u32 skip = (tmap_u32)((from + i * warps * pitch) % each);
-            tmap_u32 next = 0; // the byte after those of the lanes
-            if (pitch % each && lane == 0)
-                next =
-                    size == 2 ? tmapi_flood_byte(l, more[i]) : tmapi_flood_nibbles(l, more + i, 1);
-#pragma unroll
-            for (tmap_u32 k = 4; k-- > 0;) {
-                tmap_u32 byte = bits[4 * i + k];
-                if (pitch % each) {
-                    const tmap_u32 after = __shfl_down_sync(~0u, byte, 1);
-                    const tmap_u32 end = __shfl_sync(~0u, next, 0);
-                    next = byte;
-                    byte = (byte | (lane < 31 ? after : end) << 8) >> skip;
-                }
-                bytes[(row + i * warps) * 128 + k * 32 + lane] = (unsigned char)byte;
+            tmap_u32 left = halves[2 * i], right = halves[2 * i + 1];
+            if (pitch % each) {
+                const tmap_u32 skip = (tmap_u32)((from + i * warps * pitch) % each);
+                const tmap_u32 last = lane        ? 0
+                                      : size == 2 ? tmapi_flood_byte(l, more[i])
+                                                  : tmapi_flood_nibbles(l, more + i, 1);
+                const tmap_u32 middle = __shfl_sync(~0u, right, 0);
+                const tmap_u32 end = __shfl_sync(~0u, last, 0);
+                const tmap_u32 after_left = __shfl_down_sync(~0u, left, 1);
+                const tmap_u32 after_right = __shfl_down_sync(~0u, right, 1);
+                left |= (lane < 31 ? after_left : middle) << 8;
+                right |= (lane < 31 ? after_right : end) << 8;
+                left >>= skip, right >>= skip;
             }
+            bytes[tmapi_flood_place(row + i * warps, 0) * 4 + lane] = (unsigned char)left;
+            bytes[tmapi_flood_place(row + i * warps, 8) * 4 + lane] = (unsigned char)right;
         }
     }
 }
 
 // 1 if the tiles of a block can be read 16 bytes at a time.
 TMAP_DEVICE int tmapi_flood_by_tiles(const tmapi_flood_block *b, const tmap_u32 size) {
-    const tmap_raster_map *map = &b->f->map;
-    return b->x + TMAPI_LABEL_CELLS <= map->width && b->y + b->rows <= map->height &&
+    const tmap_raster_map *map = &b->f->plan.map;
+    return b->x + 512 <= map->width && b->y + b->f->plan.rows <= map->height &&
            map->pitch % (16 / size) == 0 && (tmap_u64)b->f->heights % 16 == 0;
 }
 
 // Reads such a tile: 2 * size lanes have a row, each of them 16 bytes.
 TMAP_DEVICE void tmapi_flood_read_tile(const tmapi_flood_block *b, tmap_u32 tile, uint4 *v,
                                        const tmap_u32 size) {
-    const tmap_u64 pitch = b->f->map.pitch;
+    const tmap_u64 pitch = b->f->plan.map.pitch;
     const tmap_u32 lane = threadIdx.x % 32, lanes = 2 * size, rows = 16 / size;
     const char *from = (const char *)b->f->heights +
                        ((b->y + tile / TMAPI_FLOOD_WORDS * 16 + lane / lanes) * pitch + b->x +
@@ -470,7 +513,7 @@ TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u
         const tmap_u32 tile = tiles[i / 2], group = size == 4 ? 2 * i + odd : i;
         const tmap_u32 row =
             tile / TMAPI_FLOOD_WORDS * 16 + group % size * 16 / size + lane / lanes;
-        const tmap_u32 at = (row * TMAPI_FLOOD_WORDS + tile % TMAPI_FLOOD_WORDS) * 4;
+        const tmap_u32 at = tmapi_flood_place(row, tile % TMAPI_FLOOD_WORDS) * 4;
         if (i / 2 < count)
             ((unsigned char *)b->bits)[at + lane % lanes * 2 / size] =
                 (unsigned char)(size == 4 ? own >> 8 * i : tmapi_flood_byte(l, v[i]));
@@ -482,24 +525,20 @@ TMAP_DEVICE void tmapi_flood_load_tiles(const tmapi_flood_block *b, const tmap_u
 // reading the complete block by rows is faster. Barriers of the block.
 TMAP_DEVICE tmap_u32 tmapi_flood_sort_tiles(const tmapi_flood_block *b) {
     const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2;
-    const tmap_u32 tiles = 2 * b->rows;
-    int dry = 0, full = 0, there = tile < tiles;
+    const tmap_flood_range range = b->f->tiles[b->number * b->rows + tile];
+    const int dry = range.low > b->f->level.last;
+    const int full = !dry && range.high <= b->f->level.last && range.high < TMAPI_FLOOD_KEY_MAX;
     tmap_u32 mixed;
-    if (there) {
-        const tmap_flood_range range = b->f->tiles[(tmap_u64)b->number * tiles + tile];
-        dry = range.low > b->f->level.last;
-        full = !dry && range.high <= b->f->level.last && range.high < TMAPI_FLOOD_KEY_MAX;
-    }
-    if (threadIdx.x == 0) *b->scan = 0;
-    mixed = (tmap_u32)__syncthreads_count(there && half == 0 && !dry && !full);
-    if (mixed > tiles / 4 * 3)
+    if (threadIdx.x == 0) b->scan[0] = 0;
+    mixed = (tmap_u32)__syncthreads_count(half == 0 && !dry && !full);
+    if (mixed > b->rows / 4 * 3)
         mixed = TMAPI_FLOOD_ALL;
     else if (dry || full) {
 #pragma unroll
         for (tmap_u32 r = 0; r < 8; ++r)
-            b->bits[(tile / TMAPI_FLOOD_WORDS * 16 + half * 8 + r) * TMAPI_FLOOD_WORDS +
-                    tile % TMAPI_FLOOD_WORDS] = full ? ~0u : 0;
-    } else if (there && half == 0)
+            b->bits[tmapi_flood_place(tile / TMAPI_FLOOD_WORDS * 16 + half * 8 + r,
+                                      tile % TMAPI_FLOOD_WORDS)] = full ? ~0u : 0;
+    } else if (half == 0)
         b->slots[atomicAdd(b->scan, 1u)] = (unsigned short)tile;
     __syncthreads();
     return mixed;
@@ -510,7 +549,7 @@ TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 lis
                                         const tmap_u32 size) {
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const int all = listed == TMAPI_FLOOD_ALL;
-    const tmap_u32 count = all ? 2 * b->rows : listed;
+    const tmap_u32 count = all ? b->rows : listed;
     if (all && tmapi_flood_by_rows(b, size))
         tmapi_flood_load_rows(b, size);
     else if (!all && tmapi_flood_by_tiles(b, size))
@@ -526,179 +565,740 @@ TMAP_DEVICE void tmapi_flood_load_cells(const tmapi_flood_block *b, tmap_u32 lis
             tmapi_flood_load_tile(b, all ? i : b->slots[i], size);
 }
 
-// Loads a block's bits. Returns the block's kind to all threads.
-TMAP_DEVICE int tmapi_flood_load(const tmapi_flood_block *b) {
+// Loads a block's bits and stores them in the workspace. Returns the block's kind to all threads.
+TMAP_DEVICE tmap_u32 tmapi_flood_load(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
-    tmap_u32 any = 0, all = ~0u;
-    if (f->level.none) {
+    const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
+    tmap_u32 any = 0, all = ~0u, kind;
+    if (f->level.none)
         for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
             b->bits[i] = 0;
-    } else {
+    else {
         const tmap_u32 listed = f->tiles ? tmapi_flood_sort_tiles(b) : TMAPI_FLOOD_ALL;
-        if (f->map.type == TMAP_RASTER_I16)
+        if (f->plan.map.type == TMAP_RASTER_I16)
             tmapi_flood_load_cells(b, listed, 2);
         else
             tmapi_flood_load_cells(b, listed, 4);
     }
     __syncthreads();
-    for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x)
-        any |= b->bits[i], all &= b->bits[i];
-    if (!__syncthreads_or(any != 0)) return TMAPI_FLOOD_DRY;
-    return __syncthreads_and(all == ~0u) ? TMAPI_FLOOD_FULL : TMAPI_FLOOD_MIXED;
-}
-
-// What a block without a wet cell leaves for its neighbours.
-TMAP_DEVICE void tmapi_flood_leave_dry(const tmapi_flood_block *b) {
-    const tmapi_label_job *job = &b->f->job;
-    unsigned short *edge = job->edge + (tmap_u64)b->number * 2 * b->rows;
-    for (tmap_u32 i = threadIdx.x; i < 2 * b->rows; i += blockDim.x) edge[i] = TMAPI_LABEL_NONE;
-    for (tmap_u32 i = threadIdx.x; i < 2 * TMAPI_FLOOD_WORDS; i += blockDim.x) {
-        const tmap_u64 y = b->y + (i < TMAPI_FLOOD_WORDS ? 0 : b->rows - 1);
-        job->in[y * job->words + b->x / 32 + i % TMAPI_FLOOD_WORDS] = 0;
+    for (tmap_u32 i = threadIdx.x; i < b->rows * 4; i += blockDim.x) {
+        const uint4 v = *(const uint4 *)(b->bits + tmapi_flood_place(i / 4, i % 4 * 4));
+        any |= v.x | v.y | v.z | v.w, all &= v.x & v.y & v.z & v.w;
     }
-    if (threadIdx.x == 0) job->used[b->number] = 0;
+    kind = __syncthreads_and(!any)         ? TMAPI_FLOOD_DRY
+           : __syncthreads_and(all == ~0u) ? TMAPI_FLOOD_FULL
+                                           : TMAPI_FLOOD_MIXED;
+    if (threadIdx.x == 0) f->kinds[b->number] = (unsigned char)kind;
+    if (kind == TMAPI_FLOOD_MIXED)
+        for (tmap_u32 i = threadIdx.x; i < b->rows * 4; i += blockDim.x)
+            *(uint4 *)(f->bits + (b->y + i / 4) * words + b->x / 32 + i % 4 * 4) =
+                *(const uint4 *)(b->bits + tmapi_flood_place(i / 4, i % 4 * 4));
+    return kind;
 }
 
-static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
-    tmapi_flood_local_kernel(tmapi_flood f) {
-    extern __shared__ uint4 tmapi_flood_shared[];
-    __shared__ tmap_u32 scan;
-    const tmapi_label_block runs = tmapi_label_block_at(&f.job, tmapi_flood_shared, 0);
-    const tmap_u32 first = threadIdx.x / 32 * runs.each;
-    tmapi_flood_block b = tmapi_flood_block_at(&f);
-    int kind;
-    b.slots = runs.parents, b.scan = &scan;
-    b.bits = (tmap_u32 *)tmapi_flood_shared + tmapi_flood_local_bytes(b.rows) / 4 - b.rows * 32;
-    kind = tmapi_flood_load(&b);
-    if (threadIdx.x == 0) f.kinds[b.number] = (unsigned char)kind;
-    if (kind == TMAPI_FLOOD_DRY)
-        tmapi_flood_leave_dry(&b);
-    else {
-        tmapi_label_row row[4];
+// ---- local: the components of a block -----------------------------------------------------------
+//
+// 16 threads have 8 rows, each thread 32 columns. Two rows are processed together, a double row:
+// its components are intervals of columns, found by arithmetic on words. Each has a slot, which
+// holds the slot of another component that it is joined to, or its own: a root. Slots of higher
+// components have lower numbers.
+//     1  each component points to the first one above that it touches: no two write the same slot
+//     2  rounds: all slots jump until they point to roots; then, for each other contact, one of
+//        the two roots is put below the other. If two threads do so with one root, one of them
+//        succeeds, and the other tries again in the next round
+// The wait is mostly for shared memory, so loops have four loads in flight at a time.
+
+#define TMAPI_FLOOD_STRIP  8u // rows of a thread
+#define TMAPI_FLOOD_DOUBLE 4u // double rows of a thread
+
+// The slot of component k of a word of a double row, up to 32 of them; banks as tmapi_flood_place.
+TMAP_DEVICE tmap_u32 tmapi_flood_slot(tmap_u32 pair, tmap_u32 word, tmap_u32 k) {
+    return pair * 512 + ((k >> 1) ^ (pair >> 2 & 1)) * 32 + word * 2 + (k & 1);
+}
+
+// The first columns of the components of a double row. eight: connectivity.
+TMAP_DEVICE tmap_u32 tmapi_flood_firsts(tmap_u32 a, tmap_u32 b, int eight) {
+    const tmap_u32 both = a | b;
+    return both & ~(eight ? both << 1 : (a & a << 1) | (b & b << 1));
+}
+
+// The number of the component that contains column `bit`, a power of two.
+TMAP_DEVICE tmap_u32 tmapi_flood_rank(tmap_u32 firsts, tmap_u32 bit) {
+    return (tmap_u32)__popc(firsts & tmapi_flood_upto(bit)) - 1;
+}
+
+// The slot of a cell's component, or TMAPI_FLOOD_NONE.
+TMAP_DEVICE tmap_u32 tmapi_flood_cell_slot(const tmapi_flood_block *b, tmap_u32 x, tmap_u32 y,
+                                           int eight) {
+    const tmap_u32 word = x / 32, bit = 1u << x % 32;
+    const tmap_u32 upper = b->bits[tmapi_flood_place(y & ~1u, word)];
+    const tmap_u32 lower = b->bits[tmapi_flood_place(y | 1, word)];
+    if (!((y & 1 ? lower : upper) & bit)) return TMAPI_FLOOD_NONE;
+    return tmapi_flood_slot(y / 2, word,
+                            tmapi_flood_rank(tmapi_flood_firsts(upper, lower, eight), bit));
+}
+
+// The root of a slot: one that holds itself or a node's number.
+TMAP_DEVICE tmap_u32 tmapi_flood_root(const tmapi_flood_block *b, tmap_u32 slot) {
+    tmap_u32 next;
+    while ((next = b->slots[slot]) != slot && !(next & TMAPI_FLOOD_BORDER)) slot = next;
+    return slot;
+}
+
+// Removes runs that touch only one other run, up to half of the components: the rest is joined as
+// before, and the last pass floods the removed runs again. Keeps the cells on the border of a tile.
+// For 4-connected cells. Barriers of the block.
+TMAP_DEVICE void tmapi_flood_prune(const tmapi_flood_block *b) {
+    const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
+    const tmap_u32 first = strip * TMAPI_FLOOD_STRIP;
+    tmap_u32 m[TMAPI_FLOOD_STRIP + 2];
 #pragma unroll
-        for (tmap_u32 r = 0; r < runs.each; ++r) {
-            row[r].in = b.bits[(first + r) * TMAPI_FLOOD_WORDS + threadIdx.x % 32];
-            row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in), row[r].slot = 0;
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_STRIP + 2; ++r) {
+        const tmap_u32 row = first + r - 1;
+        m[r] = row < b->rows ? b->bits[tmapi_flood_place(row, word)] : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < 2; ++turn) // upwards, then downwards
+#pragma unroll
+        for (tmap_u32 i = 1; i <= TMAPI_FLOOD_STRIP; ++i) {
+            const tmap_u32 r = turn ? i : TMAPI_FLOOD_STRIP + 1 - i;
+            const tmap_u32 behind = m[turn ? r - 1 : r + 1], ahead = m[turn ? r + 1 : r - 1];
+            const tmap_u32 row = m[r], touch = tmapi_flood_starts(row & ahead);
+            // a run is kept for a contact behind, or for a second one ahead: in row + touch, the
+            // carry of the first contact ends at the run's end, so the second one remains set
+            tmap_u32 stay = (row & (behind | 0x80000001u)) | (touch & (row + touch));
+            if ((r == 1 && strip % 2 == 0) || (r == TMAPI_FLOOD_STRIP && strip % 2)) stay = row;
+            m[r] = tmapi_flood_whole(row, __brev(row), stay);
         }
-        tmapi_label_components(&f.job, runs, row, 0);
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_STRIP; ++r)
+        b->bits[tmapi_flood_place(first + r, word)] = m[r + 1];
+    __syncthreads();
+}
+
+// A thread's data of its double rows. firsts: also of the one above them. others: columns of
+// further contacts with the double row above. left: the component to the left of the first one, or
+// NONE. above_left, above_right: contacts over corners; a bit each.
+typedef struct tmapi_flood_strip {
+    tmap_u32 firsts[TMAPI_FLOOD_DOUBLE + 1], others[TMAPI_FLOOD_DOUBLE], left[TMAPI_FLOOD_DOUBLE];
+    tmap_u32 above_left[TMAPI_FLOOD_DOUBLE], above_right;
+} tmapi_flood_strip;
+
+// Makes components and points each to the first one above. No two threads write the same slot.
+TMAP_DEVICE void tmapi_flood_point(const tmapi_flood_block *b, tmapi_flood_strip *s, int eight) {
+    const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
+    tmap_u32 above = 0;
+    s->firsts[0] = s->above_right = 0;
+    if (strip) {
+        above = b->bits[tmapi_flood_place(strip * TMAPI_FLOOD_STRIP - 1, word)];
+        s->firsts[0] = tmapi_flood_firsts(
+            b->bits[tmapi_flood_place(strip * TMAPI_FLOOD_STRIP - 2, word)], above, eight);
+    }
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+        const tmap_u32 row = strip * TMAPI_FLOOD_STRIP + 2 * j, pair = row / 2;
+        const tmap_u32 upper = b->bits[tmapi_flood_place(row, word)];
+        const tmap_u32 lower = b->bits[tmapi_flood_place(row + 1, word)];
+        const tmap_u32 firsts = tmapi_flood_firsts(upper, lower, eight);
+        const tmap_u32 last = (tmap_u32)__popc(firsts) - 1;
+        // the word to the left: its last column and its last component
+        const tmap_u32 edge = upper >> 31 | lower >> 31 << 1 | (last & 31) << 2;
+        const tmap_u32 beside = __shfl_up_sync(~0u, edge, 1);
+        const int joined = eight ? (upper | lower) & 1 && beside & 3
+                                 : (upper & beside & 1) || (lower & beside >> 1 & 1);
+        tmap_u32 left = firsts, low = firsts & (0u - firsts), others = 0, k = 0;
+        s->left[j] = word && joined ? beside >> 2 : TMAPI_FLOOD_NONE;
+        if (eight) {
+            const tmap_u32 rank = ((tmap_u32)__popc(s->firsts[j]) - 1) & 31;
+            const tmap_u32 before = __shfl_up_sync(~0u, above >> 31 | rank << 1, 1);
+            const tmap_u32 after = __shfl_down_sync(~0u, above & 1, 1);
+            s->above_left[j] = word && upper & 1 && before & 1 ? before >> 1 : TMAPI_FLOOD_NONE;
+            if (word < TMAPI_FLOOD_WORDS - 1 && upper >> 31 && after) s->above_right |= 1u << j;
+        }
+#pragma unroll 1
+        while (left) {
+            tmap_u32 next, touch, parent = tmapi_flood_slot(pair, word, k);
+            const tmap_u32 slot = parent;
+            left &= left - 1;
+            next = left & (0u - left);
+            touch = upper & (next - low); // the component's columns: from low to below next
+            touch = above & (eight ? tmapi_flood_wide(touch) : touch);
+            low = next;
+            if (touch) {
+                parent = tmapi_flood_slot(pair - 1, word,
+                                          tmapi_flood_rank(s->firsts[j], touch & (0u - touch)));
+                if (j) parent = b->slots[parent];
+            }
+            b->slots[slot] = (unsigned short)parent;
+            // 8-connected contacts of a gap of one column belong to the component to their left
+            others |= tmapi_flood_starts(touch) & touch & (touch - 1);
+            ++k;
+        }
+        if (k & 1) { // the other half of its word of memory: a root, so that jumps end there
+            const tmap_u32 slot = tmapi_flood_slot(pair, word, k);
+            b->slots[slot] = (unsigned short)slot;
+        }
+        s->others[j] = others, s->firsts[j + 1] = firsts;
+        above = lower;
+    }
+    __syncthreads();
+}
+
+// Points all components to roots, two of each double row at a time. most: of a thread's words.
+TMAP_DEVICE void tmapi_flood_jump(const tmapi_flood_block *b, const tmapi_flood_strip *s,
+                                  tmap_u32 most) {
+    const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
+    tmap_u32 counts[TMAPI_FLOOD_DOUBLE];
+    int changed;
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+        counts[j] = (tmap_u32)__popc(s->firsts[j + 1]);
+    do {
+        changed = 0;
+#pragma unroll 1
+        for (tmap_u32 k = 0; k < most; k += 2) {
+            volatile tmap_u32 *twos = (volatile tmap_u32 *)b->slots +
+                                      tmapi_flood_slot(strip * TMAPI_FLOOD_DOUBLE, word, k) / 2;
+            tmap_u32 up[TMAPI_FLOOD_DOUBLE], top[TMAPI_FLOOD_DOUBLE];
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+                if (k < counts[j]) up[j] = twos[j * 256];
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+                if (k < counts[j])
+                    top[j] = b->slots[up[j] & 0xffff] | (tmap_u32)b->slots[up[j] >> 16] << 16;
+#pragma unroll
+            for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+                if (k < counts[j] && up[j] != top[j]) twos[j * 256] = top[j], changed = 1;
+        }
+    } while (__syncthreads_or(changed));
+}
+
+// Puts the higher root below the lower one, for each pair of slots (x[j], y[j]) that point to
+// roots. Returns a bit for each pair with different roots. Equal slots are not a pair.
+TMAP_DEVICE tmap_u32 tmapi_flood_hook(const tmapi_flood_block *b, tmap_u32 *x, tmap_u32 *y) {
+    tmap_u32 different = 0;
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+        if (x[j] != y[j]) x[j] = b->slots[x[j]], y[j] = b->slots[y[j]];
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+        if (x[j] != y[j]) {
+            const tmap_u32 high = x[j] > y[j] ? x[j] : y[j];
+            b->slots[high] = (unsigned short)(x[j] ^ y[j] ^ high);
+            different |= 1u << j;
+        }
+    return different;
+}
+
+// One round for all contacts except the first ones. Returns 1 if the thread found different roots.
+// Drops contacts within one root; the threads that joined it retry if others overwrote that.
+TMAP_DEVICE int tmapi_flood_join(const tmapi_flood_block *b, tmapi_flood_strip *s, int eight) {
+    const tmap_u32 word = threadIdx.x % TMAPI_FLOOD_WORDS, strip = threadIdx.x / TMAPI_FLOOD_WORDS;
+    const tmap_u32 pair = strip * TMAPI_FLOOD_DOUBLE;
+    tmap_u32 others[TMAPI_FLOOD_DOUBLE], x[TMAPI_FLOOD_DOUBLE], y[TMAPI_FLOOD_DOUBLE];
+    tmap_u32 different, any = 0;
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+        others[j] = s->others[j];
+        x[j] = y[j] = 0;
+        if (s->left[j] != TMAPI_FLOOD_NONE)
+            x[j] = tmapi_flood_slot(pair + j, word, 0),
+            y[j] = tmapi_flood_slot(pair + j, word - 1, s->left[j]);
+    }
+    any = different = tmapi_flood_hook(b, x, y);
+#pragma unroll
+    for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j)
+        if (!(different >> j & 1)) s->left[j] = TMAPI_FLOOD_NONE;
+    if (eight) {
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+            x[j] = y[j] = 0;
+            if (s->above_left[j] != TMAPI_FLOOD_NONE)
+                x[j] = tmapi_flood_slot(pair + j, word, 0),
+                y[j] = tmapi_flood_slot(pair + j - 1, word - 1, s->above_left[j]);
+        }
+        any |= tmapi_flood_hook(b, x, y);
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+            x[j] = y[j] = 0;
+            if (s->above_right >> j & 1)
+                x[j] = tmapi_flood_slot(pair + j, word, (tmap_u32)__popc(s->firsts[j + 1]) - 1),
+                y[j] = tmapi_flood_slot(pair + j - 1, word + 1, 0);
+        }
+        any |= tmapi_flood_hook(b, x, y);
+    }
+    while (others[0] | others[1] | others[2] | others[3]) {
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+            const tmap_u32 bit = others[j] & (0u - others[j]);
+            x[j] = y[j] = 0;
+            if (bit)
+                x[j] = tmapi_flood_slot(pair + j - 1, word, tmapi_flood_rank(s->firsts[j], bit)),
+                y[j] = tmapi_flood_slot(pair + j, word, tmapi_flood_rank(s->firsts[j + 1], bit));
+        }
+        any |= different = tmapi_flood_hook(b, x, y);
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_FLOOD_DOUBLE; ++j) {
+            const tmap_u32 bit = others[j] & (0u - others[j]);
+            others[j] ^= bit;
+            if (!(different >> j & 1)) s->others[j] &= ~bit;
+        }
+    }
+    return any != 0;
+}
+
+// Joins the components of a block: all slots then point to roots. Barriers of the block.
+TMAP_DEVICE void tmapi_flood_components(const tmapi_flood_block *b, int eight) {
+    tmapi_flood_strip s;
+    tmap_u32 most = 0;
+    tmapi_flood_point(b, &s, eight);
+#pragma unroll
+    for (tmap_u32 j = 1; j <= TMAPI_FLOOD_DOUBLE; ++j) {
+        const tmap_u32 count = (tmap_u32)__popc(s.firsts[j]);
+        most = count > most ? count : most;
+    }
+    do tmapi_flood_jump(b, &s, most);
+    while (__syncthreads_or(tmapi_flood_join(b, &s, eight)));
+}
+
+// ---- local: nodes, and lists of runs on tiles' borders ------------------------------------------
+
+TMAP_DEVICE void tmapi_flood_write_edges(const tmapi_flood_block *b) {
+    const tmap_u32 t = threadIdx.x;
+    tmap_u32 *edges = b->f->edges + b->number * TMAPI_FLOOD_EDGES;
+    if (t < 32)
+        edges[t] = b->bits[tmapi_flood_place(t < 16 ? 0 : b->rows - 1, t % 16)];
+    else if (t < 64)
+        for (tmap_u32 k = 0; k < 8; ++k) {
+            const tmap_u32 row = k % 4 * 32 + t % 32;
+            const tmap_u32 word =
+                row < b->rows ? b->bits[tmapi_flood_place(row, k < 4 ? 0 : TMAPI_FLOOD_WORDS - 1)]
+                              : 0;
+            const tmap_u32 column = __ballot_sync(~0u, (k < 4 ? word & 1 : word >> 31) != 0);
+            if (t == 32) edges[32 + k] = column;
+        }
+}
+
+// The slot of the component at a node's position, or NONE.
+TMAP_DEVICE tmap_u32 tmapi_flood_node_slot(const tmapi_flood_block *b, tmap_u32 node, int eight) {
+    tmap_u32 x, y;
+    if (node < 512) {
+        const tmap_u32 word = node / 16 % TMAPI_FLOOD_WORDS;
+        y = node < 256 ? 0 : b->rows - 1;
+        const tmap_u32 two =
+            tmapi_flood_starts(b->bits[tmapi_flood_place(y, word)]) >> node % 16 * 2 & 3;
+        if (!two) return TMAPI_FLOOD_NONE;
+        x = word * 32 + node % 16 * 2 + (two >> 1);
+    } else {
+        y = node % 64 * 2, x = node < 576 ? 0 : 511;
+        if (y >= b->rows) return TMAPI_FLOOD_NONE;
+        if (!(b->bits[tmapi_flood_place(y, x / 32)] >> x % 32 & 1)) ++y;
+    }
+    return tmapi_flood_cell_slot(b, x, y, eight);
+}
+
+// Numbers the components on the border, each by any of its nodes, and writes the parents of nodes.
+// A barrier of the block.
+TMAP_DEVICE void tmapi_flood_number(const tmapi_flood_block *b, int eight) {
+    tmap_u32 *parent = b->f->parent + b->number * TMAPI_FLOOD_NODES;
+    tmap_u32 *pairs = (tmap_u32 *)b->slots, roots[5]; // of up to 5 nodes
+#pragma unroll
+    for (tmap_u32 i = 0; i < 5; ++i) {
+        const tmap_u32 node = threadIdx.x + i * blockDim.x;
+        roots[i] = TMAPI_FLOOD_NONE;
+        if (node < TMAPI_FLOOD_NODES) roots[i] = tmapi_flood_node_slot(b, node, eight);
+        if (roots[i] == TMAPI_FLOOD_NONE) continue;
+        const tmap_u32 root = tmapi_flood_root(b, roots[i]), shift = root % 2 * 16;
+        for (;;) { // the first thread to arrive
+            const tmap_u32 two = *(volatile tmap_u32 *)(pairs + root / 2);
+            if (two >> shift & TMAPI_FLOOD_BORDER) break;
+            if (atomicCAS(pairs + root / 2, two,
+                          two ^ (root ^ (TMAPI_FLOOD_BORDER | node)) << shift) == two)
+                break;
+        }
+        roots[i] = root;
+    }
+    __syncthreads();
+#pragma unroll
+    for (tmap_u32 i = 0; i < 5; ++i)
+        if (roots[i] != TMAPI_FLOOD_NONE)
+            parent[threadIdx.x + i * blockDim.x] = (tmap_u32)b->number * TMAPI_FLOOD_NODES +
+                                                   (b->slots[roots[i]] & (TMAPI_FLOOD_BORDER - 1));
+}
+
+// The component of a slot: its node's number with TMAPI_FLOOD_BORDER, or its root.
+TMAP_DEVICE tmap_u32 tmapi_flood_component(const tmapi_flood_block *b, tmap_u32 slot) {
+    const tmap_u32 root = tmapi_flood_root(b, slot), held = b->slots[root];
+    return held & TMAPI_FLOOD_BORDER ? held : root;
+}
+
+// Writes the node and the component of each seed in the block. Block 0 also writes that seeds
+// outside the map have none.
+TMAP_DEVICE void tmapi_flood_write_seeds(const tmapi_flood_block *b, tmap_u32 kind, int eight) {
+    const tmapi_flood *f = b->f;
+    for (tmap_u32 i = threadIdx.x; i < f->seed_count; i += blockDim.x) {
+        tmap_u32 node = TMAPI_FLOOD_NONE, component = TMAPI_FLOOD_NONE, x, y;
+        const tmap_flood_seed s = f->seeds[i];
+        const int outside = s.x >= f->plan.map.width || s.y >= f->plan.map.height;
+        if (!(outside ? b->number == 0 : tmapi_flood_seed_here(b, i, &x, &y))) continue;
+        if (!outside && kind == TMAPI_FLOOD_FULL) component = TMAPI_FLOOD_BORDER; // node 0
+        if (!outside && kind == TMAPI_FLOOD_MIXED) {
+            const tmap_u32 slot = tmapi_flood_cell_slot(b, x, y, eight);
+            if (slot != TMAPI_FLOOD_NONE) component = tmapi_flood_component(b, slot);
+        }
+        if (component != TMAPI_FLOOD_NONE && component & TMAPI_FLOOD_BORDER)
+            node = (tmap_u32)b->number * TMAPI_FLOOD_NODES + (component & (TMAPI_FLOOD_BORDER - 1));
+        f->entries[2 * i] = node, f->entries[2 * i + 1] = component;
     }
 }
 
-// ---- mark: the sources --------------------------------------------------------------------------
+// A list of components, written four at a time.
+typedef struct tmapi_flood_list {
+    tmap_u64 *to, four;
+    tmap_u32 count;
+} tmapi_flood_list;
 
-// What the slot of a seed's run says, or NONE. The seed's block is not dry.
-TMAP_DEVICE tmap_u32 tmapi_flood_code(const tmapi_label_job *job, tmap_flood_seed s) {
-    const tmap_u32 column = (tmap_u32)(s.x / TMAPI_LABEL_CELLS), bit = 1u << s.x % 32;
-    const tmap_u32 *row = job->in + s.y * job->words + column * TMAPI_FLOOD_WORDS;
-    const tmap_u32 last = (tmap_u32)(s.x % TMAPI_LABEL_CELLS / 32);
-    tmap_u32 slot = 0, carry = 0;
-    if (!(row[last] & bit)) return TMAPI_FLOOD_NONE;
-    for (tmap_u32 w = 0; w <= last; carry = row[w++] >> 31) {
-        const tmap_u32 starts = row[w] & ~(row[w] << 1 | carry);
-        slot += w < last ? tmapi_raster_count(starts) + 1
-                         : tmapi_raster_count(starts & (bit | (bit - 1)));
-    }
-    return ((const unsigned short *)tmapi_label_codes(job, s.y, column))[slot];
+TMAP_DEVICE void tmapi_flood_append(tmapi_flood_list *l, tmap_u32 component) {
+    l->four = l->four >> 16 | (tmap_u64)component << 48;
+    if (++l->count % 4 == 0) *l->to++ = l->four;
 }
 
-// A thread a seed: marks the root of its node, or its block if its component is no node.
+// Writes the lists of the tiles: components in the order of runs. An even thread writes those of a
+// tile's first row, then of its first column; an odd one those of its last row and column.
+TMAP_DEVICE void tmapi_flood_write_lists(const tmapi_flood_block *b, int eight) {
+    const tmap_u32 tile = threadIdx.x / 2, half = threadIdx.x % 2;
+    const tmap_u32 word = tile % TMAPI_FLOOD_WORDS, top = tile / TMAPI_FLOOD_WORDS * 16;
+    const tmap_u32 y = top + 15 * half;
+    unsigned short *offsets = b->f->offsets + b->number * (blockDim.x + 1);
+    tmapi_flood_list list = {0, 0, 0};
+    const tmap_u32 upper = b->bits[tmapi_flood_place(y & ~1u, word)];
+    const tmap_u32 lower = b->bits[tmapi_flood_place(y | 1, word)];
+    const tmap_u32 firsts = tmapi_flood_firsts(upper, lower, eight);
+    tmap_u32 row, column = 0, quads, sum, at;
+#pragma unroll
+    for (tmap_u32 r = 0; r < 16; ++r) {
+        const tmap_u32 bits = b->bits[tmapi_flood_place(top + r, word)];
+        column |= (half ? bits >> 31 : bits & 1) << r;
+    }
+    row = tmapi_flood_starts(half ? lower : upper);
+    column = tmapi_flood_starts(column);
+    quads = ((tmap_u32)__popc(row) + (tmap_u32)__popc(column) + 3) / 4;
+    sum = tmapi_raster_sum_upto(quads);
+    if (threadIdx.x % 32 == 31) b->scan[threadIdx.x / 32] = sum;
+    __syncthreads();
+    at = sum - quads;
+    for (tmap_u32 w = 0; w < threadIdx.x / 32; ++w) at += b->scan[w];
+    offsets[threadIdx.x] = (unsigned short)at;
+    if (threadIdx.x == blockDim.x - 1) offsets[blockDim.x] = (unsigned short)(at + quads);
+    list.to = b->f->table + b->number * b->rows * TMAPI_FLOOD_QUADS + at;
+    for (; row; row &= row - 1) {
+        const tmap_u32 rank = tmapi_flood_rank(firsts, row & (0u - row));
+        tmapi_flood_append(&list, tmapi_flood_component(b, tmapi_flood_slot(y / 2, word, rank)));
+    }
+    for (; column; column &= column - 1) {
+        const tmap_u32 x = word * 32 + 31 * half, r = top + (tmap_u32)__ffs((int)column) - 1;
+        tmapi_flood_append(&list, tmapi_flood_component(b, tmapi_flood_cell_slot(b, x, r, eight)));
+    }
+    if (list.count % 4) *list.to = list.four >> 16 * (4 - list.count % 4);
+}
+
+// Blocks of 2 * rows threads.
+static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_flood f) {
+    extern __shared__ uint4 tmapi_flood_shared[];
+    const int eight = f.plan.map.connectivity == 8;
+    tmapi_flood_block b = tmapi_flood_block_at(&f);
+    tmap_u32 kind;
+    int seeds;
+    b.rows = f.plan.rows;
+    b.slots = (unsigned short *)tmapi_flood_shared; // first, so that slots have a constant base
+    b.bits = (tmap_u32 *)tmapi_flood_shared + 128 * b.rows;
+    b.scan = b.bits + TMAPI_FLOOD_WORDS * b.rows;
+    kind = tmapi_flood_load(&b), seeds = tmapi_flood_seeds_here(&b);
+    tmapi_flood_write_edges(&b);
+    if (kind == TMAPI_FLOOD_MIXED) {
+        __syncthreads();
+        if (!eight && !seeds) tmapi_flood_prune(&b); // a seed may be on any cell
+        if (eight)
+            tmapi_flood_components(&b, 1);
+        else
+            tmapi_flood_components(&b, 0);
+        tmapi_flood_number(&b, eight);
+        tmapi_flood_write_lists(&b, eight);
+    } else if (kind == TMAPI_FLOOD_FULL) // node 0 is its only node
+        for (tmap_u32 node = threadIdx.x; node < TMAPI_FLOOD_NODES; node += blockDim.x)
+            if (tmapi_flood_node_slot(&b, node, eight) != TMAPI_FLOOD_NONE)
+                f.parent[b.number * TMAPI_FLOOD_NODES + node] =
+                    (tmap_u32)b.number * TMAPI_FLOOD_NODES;
+    if (seeds || b.number == 0) tmapi_flood_write_seeds(&b, kind, eight);
+}
+
+// ---- unite, mark, flags: the nodes of all blocks ------------------------------------------------
+
+#define TMAPI_FLOOD_UNITE 320u // threads of a block: 16 for each of 20 words of edges
+
+// Nodes are in the order of their numbers.
+TMAP_DEVICE int tmapi_flood_lower(const void *job, tmap_u32 a, tmap_u32 b) {
+    return (void)job, a < b;
+}
+TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
+    tmapi_raster_unite(parent, a, b, tmapi_flood_lower, 0);
+}
+
+// The node of the run of a word `row` that contains column `bit`. first: the word's first node.
+TMAP_DEVICE tmap_u32 tmapi_flood_run_node(tmap_u32 first, tmap_u32 row, tmap_u32 bit) {
+    const tmap_u32 start = tmapi_flood_starts(row) & tmapi_flood_upto(bit);
+    return first + (31 - (tmap_u32)__clz((int)start)) / 2;
+}
+
+// Unites over the columns `part` of a word of a block's last row with the block below.
+TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
+                                       tmap_u32 part) {
+    const tmap_u32 eight = f->plan.map.connectivity == 8, across = f->plan.blocks_x;
+    const tmap_u32 *upper = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 16;
+    const tmap_u32 *lower = f->edges + (tmap_u64)(block + across) * TMAPI_FLOOD_EDGES;
+    const tmap_u32 a = upper[word], b = lower[word];
+    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 256 + word * 16;
+    const tmap_u32 to = (block + across) * TMAPI_FLOOD_NODES + word * 16;
+    tmap_u32 touch = tmapi_flood_starts(a & b) & part;               // one bit at most
+    if (word) touch &= ~((upper[word - 1] & lower[word - 1]) >> 31); // it continues
+    if (touch)
+        tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, touch),
+                          tmapi_flood_run_node(to, b, touch));
+    if (!eight) return;
+#pragma unroll
+    for (int right = 0; right < 2; ++right) { // with the column to the left, or to the right
+        const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
+        const int beside = right ? word == 15 : word == 0; // the word is in another block
+        const int there = right ? block % across + 1 < across : block % across != 0;
+        const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
+        tmap_u32 c = 0;
+        if ((part & a & end) && (!beside || there))
+            c = f->edges[(tmap_u64)other * TMAPI_FLOOD_EDGES + w];
+        touch = right ? (b >> 1 | c << 31) & ~(a >> 1) : (b << 1 | c >> 31) & ~(a << 1);
+        touch &= a & ~b & part;
+        while (touch) {
+            const tmap_u32 bit = touch & (0u - touch);
+            touch ^= bit;
+            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, bit),
+                              bit == end
+                                  ? tmapi_flood_run_node(other * TMAPI_FLOOD_NODES + w * 16, c,
+                                                         right ? 1 : 0x80000000u)
+                                  : tmapi_flood_run_node(to, b, right ? bit << 1 : bit >> 1));
+        }
+    }
+}
+
+// Unites over the rows `part`, of 32, of a block's last column with the next block.
+TMAP_DEVICE void tmapi_flood_unite_column(const tmapi_flood *f, tmap_u32 block, tmap_u32 word,
+                                          tmap_u32 part) {
+    const tmap_u32 *left = f->edges + (tmap_u64)block * TMAPI_FLOOD_EDGES + 36;
+    const tmap_u32 *right = f->edges + (tmap_u64)(block + 1) * TMAPI_FLOOD_EDGES + 32;
+    const tmap_u32 a = left[word], b = right[word];
+    const tmap_u32 from = block * TMAPI_FLOOD_NODES + 576 + word * 16;
+    const tmap_u32 to = (block + 1) * TMAPI_FLOOD_NODES + 512 + word * 16;
+    const int eight = f->plan.map.connectivity == 8;
+    // by double rows: the even bit of each
+    tmap_u32 touch = tmapi_flood_starts(a & b);
+    if (word) touch &= ~((left[word - 1] & right[word - 1]) >> 31);
+    if (eight) touch = (a | a >> 1) & (b | b >> 1) & 0x55555555u;
+    touch &= part;
+    while (touch) {
+        const tmap_u32 at = (31 - (tmap_u32)__clz((int)touch)) / 2;
+        touch &= ~(3u << 2 * at);
+        tmapi_flood_unite(f->parent, from + at, to + at);
+    }
+    if (!eight) return;
+    // over a corner, from the last row of a double row to the first one of the next
+    const tmap_u32 next_a = word < 3 ? left[word + 1] : 0, next_b = word < 3 ? right[word + 1] : 0;
+    tmap_u32 down = a & (b >> 1 | next_b << 31) & 0xaaaaaaaau & part;
+    tmap_u32 up = b & (a >> 1 | next_a << 31) & 0xaaaaaaaau & part;
+    while (down | up) {
+        const tmap_u32 at = (31 - (tmap_u32)__clz((int)(down | up))) / 2, bit = 2u << 2 * at;
+        if (down & bit) tmapi_flood_unite(f->parent, from + at, to + at + 1);
+        if (up & bit) tmapi_flood_unite(f->parent, from + at + 1, to + at);
+        down &= ~bit, up &= ~bit;
+    }
+}
+
+// Joins the nodes of touching blocks. A thread has two columns or rows of one of 20 words of a
+// block's edges, so that lanes read neighbouring nodes.
+static __global__ void __launch_bounds__(TMAPI_FLOOD_UNITE)
+    tmapi_flood_unite_kernel(tmapi_flood f) {
+    const tmap_u32 block = blockIdx.x, word = threadIdx.x / 16, part = 3u << threadIdx.x % 16 * 2;
+    const tmap_u32 across = f.plan.blocks_x;
+    if (word < 16) {
+        if (block / across + 1 < f.plan.blocks_y) tmapi_flood_unite_row(&f, block, word, part);
+    } else if (block % across + 1 < across)
+        tmapi_flood_unite_column(&f, block, word - 16, part);
+}
+
+// Marks the roots of the seeds' nodes, a thread a seed.
 static __global__ void tmapi_flood_mark_kernel(tmapi_flood f) {
     const tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    tmap_u32 code = TMAPI_FLOOD_NONE;
-    if (i >= f.seed_count) return;
-    const tmap_flood_seed s = f.seeds[i];
-    if (s.x < f.map.width && s.y < f.map.height) {
-        const tmap_u32 block = (tmap_u32)(s.y / f.job.rows * f.job.bx + s.x / TMAPI_LABEL_CELLS);
-        const unsigned char kind = f.kinds[block];
-        if (kind != TMAPI_FLOOD_DRY) code = tmapi_flood_code(&f.job, s);
-        if (code != TMAPI_FLOOD_NONE && (code & TMAPI_LABEL_NODE)) {
-            const tmap_u32 node = block * f.job.nodes + (code & ~TMAPI_LABEL_NODE);
-            atomicOr(f.job.parent + (__ldcg(f.job.parent + node) & ~TMAPI_FLOOD_MARK),
-                     TMAPI_FLOOD_MARK);
-        } else if (code != TMAPI_FLOOD_NONE)
-            f.kinds[block] = kind | TMAPI_FLOOD_SEEDS;
-    }
-    f.entries[i] = code;
+    tmap_u32 node, next;
+    if (i >= f.seed_count || (node = f.entries[2 * i]) == TMAPI_FLOOD_NONE) return;
+    while ((next = __ldcg(f.parent + node) & ~TMAPI_FLOOD_MARK) != node) node = next;
+    atomicOr(f.parent + node, TMAPI_FLOOD_MARK);
 }
 
-// ---- last: the runs -----------------------------------------------------------------------------
-
-// Reads which nodes of a block are flooded, and which of its other components have a seed. Returns
-// 1 if any. Barriers of the block.
-TMAP_DEVICE int tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
-    const tmapi_flood *f = b->f;
-    const tmap_u32 used = f->job.used[b->number], *parent = f->job.parent;
-    int any = 0;
-    for (tmap_u32 i = threadIdx.x; i < (used + 31) / 32 * 32; i += blockDim.x) {
-        const tmap_u32 node = b->number * f->job.nodes + i;
-        const int wet = i < used && parent[parent[node] & ~TMAPI_FLOOD_MARK] >> 31;
-        const tmap_u32 bits = __ballot_sync(~0u, wet);
-        if (i % 32 == 0) b->flags[i / 32] = bits;
-        any |= wet;
+// Writes which nodes are flooded, a thread a node.
+static __global__ void __launch_bounds__(TMAPI_FLOOD_NODES)
+    tmapi_flood_flags_kernel(tmapi_flood f) {
+    const tmap_u32 n = threadIdx.x;
+    const tmap_u32 *edges = f.edges + (tmap_u64)blockIdx.x * TMAPI_FLOOD_EDGES;
+    const tmap_u32 two =
+        (n < 512 ? tmapi_flood_starts(edges[n / 16]) : edges[32 + (n - 512) / 16]) >> n % 16 * 2 &
+        3;
+    const tmap_u32 node = blockIdx.x * TMAPI_FLOOD_NODES + n;
+    tmap_u32 top = 0, bits;
+    if (two) {
+        tmap_u32 up = __ldcg(f.parent + node) & ~TMAPI_FLOOD_MARK;
+        for (; ((top = __ldcg(f.parent + up)) & ~TMAPI_FLOOD_MARK) != up; up = top)
+            TMAPI_STCG(f.parent + node, top); // only roots are marked
     }
-    if (!seeds) return __syncthreads_or(any);
-    for (tmap_u32 i = threadIdx.x; i < b->rows * 16; i += blockDim.x) b->inner[i] = 0;
-    __syncthreads();
-    for (tmap_u32 i = threadIdx.x; i < f->seed_count; i += blockDim.x) {
-        const tmap_u32 code = f->entries[i];
-        tmap_u32 x, y;
-        if (code != TMAPI_FLOOD_NONE && !(code & TMAPI_LABEL_NODE) &&
-            tmapi_flood_seed_here(b, i, &x, &y))
-            atomicOr(b->inner + code / 32, 1u << code % 32), any = 1;
-    }
-    return __syncthreads_or(any);
+    bits = __ballot_sync(~0u, top >> 31);
+    if (n % 32 == 0) f.flags[(tmap_u64)blockIdx.x * (TMAPI_FLOOD_NODES / 32) + n / 32] = bits;
 }
 
-// 1 if the component of a slot is flooded, by what the slot says.
-TMAP_DEVICE tmap_u32 tmapi_flood_wet_code(const tmapi_flood_block *b, tmap_u32 code, int seeds) {
-    if (code & TMAPI_LABEL_NODE) return b->flags[(code & ~TMAPI_LABEL_NODE) / 32] >> code % 32 & 1;
-    return seeds ? b->inner[code / 32] >> code % 32 & 1 : 0;
+// ---- last: the tiles ----------------------------------------------------------------------------
+//
+// A thread has a tile of 32 x 16 cells in registers. Water spreads along a row by carries, from a
+// word's low bits up, and from those of its reverse up. A step would need both orders, so rows
+// alternate between them. From row to row it goes down and up again until nothing changes.
+
+// A tile's wet cells, in both orders of bits.
+typedef struct tmapi_flood_tile {
+    tmap_u32 row[TMAPI_FLOOD_TILE], back[TMAPI_FLOOD_TILE];
+} tmapi_flood_tile;
+
+// Index of the word of a row of a block in `cells`.
+TMAP_DEVICE tmap_u32 tmapi_flood_cell_word(tmap_u32 row, tmap_u32 word) {
+    return row / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH + row % TMAPI_FLOOD_TILE * TMAPI_FLOOD_WORDS +
+           word;
 }
 
-// Writes the flooded cells of row r and of the one `step` rows below to `cells`; the loads of both
-// are in flight together. wet: a byte for each slot of both. Collective for the warp.
-TMAP_DEVICE void tmapi_flood_two_rows(const tmapi_flood_block *b, tmap_u32 r, tmap_u32 step,
-                                      unsigned char *wet, int seeds) {
-    const tmapi_label_job *job = &b->f->job;
-    const tmap_u32 lane = threadIdx.x % 32, blank = tmapi_label_blank(job, b->column);
-    const tmap_u32 *codes[2];
-    tmapi_label_row row[2];
-    tmap_u32 total[2], both;
+// Spreads water to row r. from: water of the row before, in its order; to: water of row r, in the
+// order of row r.
+TMAP_DEVICE tmap_u32 tmapi_flood_spread(const tmapi_flood_tile *t, int r, tmap_u32 from,
+                                        tmap_u32 to, int eight) {
+    const tmap_u32 theirs = r & 1 ? t->row[r] : t->back[r]; // row r in the order of its neighbours
+    const tmap_u32 own = r & 1 ? t->back[r] : t->row[r];
+    const tmap_u32 reach = theirs & (eight ? tmapi_flood_wide(from) : from);
+    return tmapi_flood_up(own, __brev(tmapi_flood_up(theirs, reach)) | to);
+}
+
+// Fills a tile. fill: complete runs, the words of odd rows reversed. All lanes participate.
+TMAP_DEVICE void tmapi_flood_fill(const tmapi_flood_tile *t, tmap_u32 *fill, int eight) {
+    tmap_u32 changed;
+    do {
+        changed = 0;
 #pragma unroll
-    for (tmap_u32 k = 0; k < 2; ++k) {
-        const tmap_u64 y = b->y + r + k * step;
-        codes[k] = tmapi_label_codes(job, y, b->column);
-        row[k].in = y < job->height ? job->in[y * job->words + b->x / 32 + lane] : 0;
-        row[k].starts = row[k].in & ~tmapi_label_from_left(row[k].in);
-    }
-    both = tmapi_label_slots(row, row + 1, 0, 0);
+        for (int r = 1; r < (int)TMAPI_FLOOD_TILE; ++r)
+            fill[r] = tmapi_flood_spread(t, r, fill[r - 1], fill[r], eight);
 #pragma unroll
-    for (tmap_u32 k = 0; k < 2; ++k)
-        total[k] = b->y + r + k * step < job->height ? (both >> 16 * k & 0xffff) - blank : 0;
-    for (tmap_u32 i = lane; 2 * i < total[0] || 2 * i < total[1]; i += 32) {
-        tmap_u32 pair[2];
-#pragma unroll
-        for (tmap_u32 k = 0; k < 2; ++k) pair[k] = 2 * i < total[k] ? codes[k][i] : 0;
-#pragma unroll
-        for (tmap_u32 k = 0; k < 2; ++k) {
-            tmap_u32 two = 0; // the first slot of a row has no run
-            if (i && 2 * i < total[k]) two = tmapi_flood_wet_code(b, pair[k] & 0xffff, seeds);
-            if (2 * i + 1 < total[k]) two |= tmapi_flood_wet_code(b, pair[k] >> 16, seeds) << 8;
-            ((unsigned short *)(wet + k * job->slots))[i] = (unsigned short)two;
+        for (int r = (int)TMAPI_FLOOD_TILE - 2; r >= 0; --r) {
+            const tmap_u32 now = tmapi_flood_spread(t, r, fill[r + 1], fill[r], eight);
+            changed |= now ^ fill[r], fill[r] = now;
         }
+    } while (__any_sync(~0u, changed != 0));
+}
+
+// Reads the flags of a block's components: those of nodes, and of those that contain a seed; and
+// the seeds, into `cells`.
+TMAP_DEVICE void tmapi_flood_read_flags(const tmapi_flood_block *b, int seeds) {
+    const tmapi_flood *f = b->f;
+    const tmap_u32 words = b->f->plan.rows / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH;
+    for (tmap_u32 i = threadIdx.x; i < 20; i += blockDim.x)
+        b->flags[i] = f->flags[b->number * 20 + i];
+    if (seeds) {
+        for (tmap_u32 i = threadIdx.x; i < 8 * b->f->plan.rows; i += blockDim.x)
+            b->flags[20 + i] = 0;
+        for (tmap_u32 i = threadIdx.x; i < words; i += blockDim.x) b->cells[i] = 0;
     }
-    __syncwarp();
+    __syncthreads();
+    for (tmap_u32 i = threadIdx.x; seeds && i < f->seed_count; i += blockDim.x) {
+        tmap_u32 x, y, component, at;
+        if (!tmapi_flood_seed_here(b, i, &x, &y)) continue;
+        component = f->entries[2 * i + 1];
+        if (component == TMAPI_FLOOD_NONE) continue;
+        at = component & TMAPI_FLOOD_BORDER ? component ^ TMAPI_FLOOD_BORDER : 640 + component;
+        atomicOr(b->flags + at / 32, 1u << at % 32);
+        atomicOr(b->cells + tmapi_flood_cell_word(y, x / 32), 1u << x % 32);
+    }
+}
+
+// Returns those of `runs`, beginnings of runs, whose component is flooded; a list has components.
+TMAP_DEVICE tmap_u32 tmapi_flood_flooded(const tmapi_flood_block *b, const unsigned short **list,
+                                         tmap_u32 runs, int seeds) {
+    tmap_u32 flooded = 0;
+    while (runs) {
+        const tmap_u32 bit = runs & (0u - runs), component = *(*list)++;
+        const tmap_u32 border = component & TMAPI_FLOOD_BORDER;
+        const tmap_u32 at = border ? component ^ TMAPI_FLOOD_BORDER : 640 + component;
+        if ((border || seeds) && b->flags[at / 32] >> at % 32 & 1) flooded |= bit;
+        runs ^= bit;
+    }
+    return flooded;
+}
+
+// Floods the calling thread's tile of a mixed block, into `cells`. Barriers of the block.
+TMAP_DEVICE void tmapi_flood_tile_of(const tmapi_flood_block *b) {
+    const tmapi_flood *f = b->f;
+    const tmap_u32 t = threadIdx.x, word = t % TMAPI_FLOOD_WORDS, top = t / 16 * TMAPI_FLOOD_TILE;
+    const tmap_u64 words = (tmap_u64)f->plan.blocks_x * TMAPI_FLOOD_WORDS;
+    const tmap_u32 *from = f->bits + (b->y + top) * words + b->x / 32 + word;
+    const unsigned short *offsets = f->offsets + b->number * (2 * b->f->plan.rows + 1), *list;
+    tmap_u32 *cells = b->cells + tmapi_flood_cell_word(top, word);
+    tmap_u32 fill[TMAPI_FLOOD_TILE], any = 0, all = ~0u, left = 0, right = 0, total;
+    tmap_u32 flooded_row, flooded_last, flooded_left, flooded_right, some;
+    tmapi_flood_tile tile;
+    const int seeds = tmapi_flood_seeds_here(b);
 #pragma unroll
-    for (tmap_u32 k = 0; k < 2; ++k) {
-        const unsigned char *flag = wet + k * job->slots + row[k].slot;
-        tmap_u32 flooded = row[k].in & ~row[k].starts & 1 ? *flag : 0;
-        for (tmap_u32 rest = row[k].starts; rest; rest &= rest - 1)
-            if (*++flag) flooded |= rest & (0u - rest);
-        // a carry goes from each run's first cell to its end
-        b->cells[(r + k * step) * TMAPI_FLOOD_WORDS + lane] =
-            row[k].in & (~(row[k].in + flooded) | flooded);
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) tile.row[r] = from[r * words];
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+        tile.back[r] = __brev(tile.row[r]);
+        any |= tile.row[r], all &= tile.row[r];
+        left |= (tile.row[r] & 1) << r, right |= tile.row[r] >> 31 << r;
     }
-    __syncwarp();
+    tmapi_flood_read_flags(b, seeds);
+    total = offsets[2 * b->f->plan.rows];
+    for (tmap_u32 i = t; i < total; i += blockDim.x)
+        b->table[i] = f->table[b->number * b->f->plan.rows * TMAPI_FLOOD_QUADS + i];
+    __syncthreads();
+    list = (const unsigned short *)(b->table + offsets[2 * t]);
+    flooded_row = tmapi_flood_flooded(b, &list, tmapi_flood_starts(tile.row[0]), seeds);
+    flooded_left = tmapi_flood_flooded(b, &list, tmapi_flood_starts(left), seeds);
+    list = (const unsigned short *)(b->table + offsets[2 * t + 1]);
+    flooded_last =
+        tmapi_flood_flooded(b, &list, tmapi_flood_starts(tile.row[TMAPI_FLOOD_TILE - 1]), seeds);
+    flooded_right = tmapi_flood_flooded(b, &list, tmapi_flood_starts(right), seeds);
+    some = flooded_row | flooded_last | flooded_left | flooded_right;
+    if (__any_sync(~0u, any && (some || seeds) && !(some && all == ~0u))) {
+#pragma unroll
+        for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+            tmap_u32 seed = (flooded_left >> r & 1) | (flooded_right >> r & 1) << 31;
+            if (seeds) seed |= cells[r * TMAPI_FLOOD_WORDS] & tile.row[r];
+            if (r == 0) seed |= flooded_row;
+            if (r == TMAPI_FLOOD_TILE - 1) seed |= flooded_last;
+            seed = tmapi_flood_up(tile.back[r], __brev(tmapi_flood_up(tile.row[r], seed)));
+            fill[r] = r & 1 ? seed : __brev(seed);
+        }
+        if (f->plan.map.connectivity == 8)
+            tmapi_flood_fill(&tile, fill, 1);
+        else
+            tmapi_flood_fill(&tile, fill, 0);
+#pragma unroll
+        for (tmap_u32 r = 1; r < TMAPI_FLOOD_TILE; r += 2) fill[r] = __brev(fill[r]);
+    } else
+#pragma unroll
+        for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+            fill[r] = some && all == ~0u ? ~0u : 0; // a tile without a dry cell
+    __syncthreads();                                // seeds have been read
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) cells[r * TMAPI_FLOOD_WORDS] = fill[r];
 }
 
 // ---- last: bytes, bits, depths, or area and volume ----------------------------------------------
@@ -711,28 +1311,19 @@ TMAP_DEVICE tmap_u32 tmapi_flood_bytes4(tmap_u32 bits) {
     return (bits & 15) * 0x00204081u & 0x01010101u;
 }
 
-// Half a row of a block: its row, its first column, and its columns in the map; 0: none.
-TMAP_DEVICE tmap_u32 tmapi_flood_half(const tmapi_flood_block *b, tmap_u32 i, tmap_u64 *x,
-                                      tmap_u64 *y) {
-    const tmap_raster_map *map = &b->f->map;
-    *x = b->x + i % 2 * 512, *y = b->y + i / 2;
-    if (*y >= map->height || *x >= map->width) return 0;
-    return map->width - *x < 512 ? (tmap_u32)(map->width - *x) : 512;
-}
-
-// A warp writes half a row: 16 cells a lane from the first multiple of 16 bytes on, and the cells
-// before and after these one by one.
+// A warp writes a row: 16 cells a lane from the first multiple of 16 bytes on, and the cells before
+// and after these one by one.
 TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
-    const tmap_u32 lane = threadIdx.x % 32;
+    const tmap_u64 width = b->f->plan.map.width, rows_left = b->f->plan.map.height - b->y;
+    const tmap_u32 lane = threadIdx.x % 32, warps = blockDim.x / 32;
+    const tmap_u32 rows = rows_left < b->f->plan.rows ? (tmap_u32)rows_left : b->f->plan.rows;
+    const tmap_u32 columns = width - b->x < 512 ? (tmap_u32)(width - b->x) : 512;
 #pragma unroll 4
-    for (tmap_u32 i = threadIdx.x / 32; i < 2 * b->rows; i += blockDim.x / 32) {
-        tmap_u64 x0, y0;
-        const tmap_u32 columns = tmapi_flood_half(b, i, &x0, &y0);
-        unsigned char *out = (unsigned char *)b->f->out + y0 * b->f->map.width + x0;
-        const tmap_u32 *cells = b->cells + i * 16;
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += warps) {
+        unsigned char *out = (unsigned char *)b->f->out + (b->y + row) * width + b->x;
+        const tmap_u32 *cells = b->cells + tmapi_flood_cell_word(row, 0);
         const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out) % 16, x = head + lane * 16;
         const tmap_u32 tail = columns < head ? columns : (columns - head) / 16 * 16 + head;
-        if (columns == 0) continue;
         if (x + 16 <= columns) {
             const tmap_u32 word = cells[x / 32], next = x % 32 > 16 ? cells[x / 32 + 1] : 0;
             const tmap_u32 bits = __funnelshift_r(word, next, x % 32);
@@ -747,12 +1338,12 @@ TMAP_DEVICE void tmapi_flood_write_bytes(const tmapi_flood_block *b) {
 }
 
 TMAP_DEVICE void tmapi_flood_write_bits(const tmapi_flood_block *b) {
-    const tmap_u64 words = tmap_flood_words(b->f->map.width);
+    const tmap_u64 words = tmap_flood_words(b->f->plan.map.width);
     tmap_u32 *out = (tmap_u32 *)b->f->out + b->y * words + b->x / 32;
-    for (tmap_u32 i = threadIdx.x; i < b->rows * TMAPI_FLOOD_WORDS; i += blockDim.x) {
+    for (tmap_u32 i = threadIdx.x; i < b->f->plan.rows * TMAPI_FLOOD_WORDS; i += blockDim.x) {
         const tmap_u32 row = i / TMAPI_FLOOD_WORDS, word = i % TMAPI_FLOOD_WORDS;
-        if (b->x / 32 + word < words && b->y + row < b->f->map.height)
-            out[row * words + word] = b->cells[i];
+        if (b->x / 32 + word < words && b->y + row < b->f->plan.map.height)
+            out[row * words + word] = b->cells[tmapi_flood_cell_word(row, word)];
     }
 }
 
@@ -771,27 +1362,27 @@ TMAP_DEVICE uint4 tmapi_flood_cells4(const void *heights, tmap_u64 at, const tma
     return __ldcs((const uint4 *)((const tmap_u32 *)heights + at));
 }
 
-// A warp writes half a row: four cells a lane from the first multiple of 16 bytes on, and the cells
+// A warp writes a row: four cells a lane from the first multiple of 16 bytes on, and the cells
 // before and after these one by one. Heights are read only for flooded cells, with four loads in
 // flight. type: a constant.
 TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int type) {
     const tmapi_flood *f = b->f;
-    const tmap_raster_map *map = &f->map;
+    const tmap_raster_map *map = &f->plan.map;
+    const tmap_u64 rows_left = map->height - b->y, columns_left = map->width - b->x;
     const tmap_u32 lane = threadIdx.x % 32, size = type == TMAP_RASTER_I16 ? 2 : 4;
+    const tmap_u32 rows = rows_left < b->f->plan.rows ? (tmap_u32)rows_left : b->f->plan.rows;
+    const tmap_u32 columns = columns_left < 512 ? (tmap_u32)columns_left : 512;
 #pragma unroll 1
-    for (tmap_u32 half = threadIdx.x / 32; half < 2 * b->rows; half += blockDim.x / 32) {
-        tmap_u64 x0, y0;
-        const tmap_u32 columns = tmapi_flood_half(b, half, &x0, &y0);
-        const tmap_u32 *bits = b->cells + half * 16;
-        const tmap_u64 from = y0 * map->pitch + x0;
-        float *out = (float *)f->out + y0 * map->width + x0;
+    for (tmap_u32 row = threadIdx.x / 32; row < rows; row += blockDim.x / 32) {
+        const tmap_u32 *bits = b->cells + tmapi_flood_cell_word(row, 0);
+        const tmap_u64 from = (b->y + row) * map->pitch + b->x;
+        float *out = (float *)f->out + (b->y + row) * map->width + b->x;
         const tmap_u32 head = (tmap_u32)(0 - (tmap_u64)out / 4) % 4, x = head + lane * 4;
         const tmap_u32 tail = columns < head ? columns : (columns - head) / 4 * 4 + head;
         const tmap_u32 edge = lane < head ? lane : tail + lane - head;
         const int whole = ((tmap_u64)f->heights + (from + head) * size) % (4 * size) == 0;
         tmap_u32 flooded[4];
         uint4 cells[4];
-        if (columns == 0) continue;
 #pragma unroll
         for (tmap_u32 i = 0; i < 4; ++i) {
             const tmap_u32 at = x + i * 128, last = (at + 3) % 512; // of the same word or the next
@@ -855,7 +1446,7 @@ TMAP_DEVICE void tmapi_flood_join_block(tmapi_flood_size *size) {
 // loads are in flight together.
 TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u32 *words,
                                               tmap_u64 from, const tmap_u32 size) {
-    const int floats = size == 4 && f->map.type == TMAP_RASTER_F32;
+    const int floats = size == 4 && f->plan.map.type == TMAP_RASTER_F32;
     tmap_u32 cells[TMAPI_FLOOD_TILE];
     tmap_i64 whole = 0;
     double sum = 0;
@@ -863,7 +1454,7 @@ TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
         cells[r] = 0;
         if (words[r * TMAPI_FLOOD_WORDS] >> threadIdx.x % 32 & 1)
-            cells[r] = tmapi_flood_cell(f->heights, from + r * f->map.pitch, size);
+            cells[r] = tmapi_flood_cell(f->heights, from + r * f->plan.map.pitch, size);
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
@@ -879,17 +1470,16 @@ TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     tmapi_flood_size size = {0, 0};
-    for (tmap_u32 tile = warp; tile < 2 * b->rows; tile += warps) {
-        const tmap_u32 word = tile % TMAPI_FLOOD_WORDS;
-        const tmap_u32 top = tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
-        const tmap_u32 *cells = b->cells + top * TMAPI_FLOOD_WORDS + word;
+    for (tmap_u32 tile = warp; tile < b->f->plan.rows; tile += warps) {
+        const tmap_u32 word = tile % TMAPI_FLOOD_WORDS, top = tile / 16 * TMAPI_FLOOD_TILE;
+        const tmap_u32 *cells = b->cells + tmapi_flood_cell_word(top, word);
         const tmap_u32 mine = lane < 16 ? cells[lane * TMAPI_FLOOD_WORDS] : ~0u;
         if (lane < 16) size.area += tmapi_raster_count(mine);
         if (__all_sync(~0u, mine == ~0u)) {
-            if (lane == 0) size.sum += f->tile_sums[(tmap_u64)b->number * 2 * b->rows + tile];
+            if (lane == 0) size.sum += f->tile_sums[b->number * b->f->plan.rows + tile];
         } else if (__any_sync(~0u, lane < 16 && mine)) {
-            const tmap_u64 from = (b->y + top) * f->map.pitch + b->x + word * 32 + lane;
-            size.sum += f->map.type == TMAP_RASTER_I16
+            const tmap_u64 from = (b->y + top) * f->plan.map.pitch + b->x + word * 32 + lane;
+            size.sum += f->plan.map.type == TMAP_RASTER_I16
                             ? tmapi_flood_measure_column(f, cells, from, 2)
                             : tmapi_flood_measure_column(f, cells, from, 4);
         }
@@ -898,34 +1488,31 @@ TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood_block *b) {
     if (threadIdx.x == 0) f->sizes[b->number] = size;
 }
 
-static __global__ void __launch_bounds__(TMAPI_FLOOD_LAST, 4)
-    tmapi_flood_last_kernel(tmapi_flood f) {
+// Blocks of `rows` threads.
+static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_flood f) {
     extern __shared__ uint4 tmapi_flood_shared[];
     tmapi_flood_block b = tmapi_flood_block_at(&f);
-    const tmap_u32 warp = threadIdx.x / 32;
-    const int seeds = f.kinds[b.number] & TMAPI_FLOOD_SEEDS, kind = f.kinds[b.number] ^ seeds;
-    unsigned char *wet;
-    int any;
-    b.cells = (tmap_u32 *)tmapi_flood_shared, b.inner = b.cells + b.rows * TMAPI_FLOOD_WORDS;
-    b.flags = b.inner + b.rows * 16;
-    wet = (unsigned char *)(b.flags + (f.job.nodes + 31) / 32) + warp * 2 * f.job.slots;
-    any = kind != TMAPI_FLOOD_DRY && tmapi_flood_read_flags(&b, seeds);
-    if (any && kind == TMAPI_FLOOD_MIXED)
-        for (tmap_u32 r = warp; r < b.rows; r += TMAPI_FLOOD_LAST / 16)
-            tmapi_flood_two_rows(&b, r, TMAPI_FLOOD_LAST / 32, wet, seeds);
-    else
-        for (tmap_u32 i = threadIdx.x; i < b.rows * TMAPI_FLOOD_WORDS; i += TMAPI_FLOOD_LAST)
-            b.cells[i] = any ? ~0u : 0;
+    const tmap_u32 kind = f.kinds[b.number];
+    b.cells = (tmap_u32 *)tmapi_flood_shared;
+    b.flags = b.cells + f.plan.rows / TMAPI_FLOOD_TILE * TMAPI_FLOOD_PITCH;
+    b.table = (tmap_u64 *)(b.flags + 20 + 8 * f.plan.rows);
+    if (kind == TMAPI_FLOOD_MIXED)
+        tmapi_flood_tile_of(&b);
+    else {
+        const tmap_u32 word =
+            kind == TMAPI_FLOOD_FULL && f.flags[b.number * 20] & 1 ? ~0u : 0; // node 0
+        for (tmap_u32 i = threadIdx.x; i < f.plan.rows * 17; i += blockDim.x) b.cells[i] = word;
+    }
     __syncthreads();
-    if (f.form == TMAP_FLOOD_U8)
+    if (f.plan.form == TMAP_FLOOD_U8)
         tmapi_flood_write_bytes(&b);
-    else if (f.form == TMAP_FLOOD_BITS)
+    else if (f.plan.form == TMAP_FLOOD_BITS)
         tmapi_flood_write_bits(&b);
-    else if (f.form == TMAPI_FLOOD_MEASURE)
+    else if (f.plan.form == TMAPI_FLOOD_MEASURE)
         tmapi_flood_measure_block(&b);
-    else if (f.map.type == TMAP_RASTER_I16)
+    else if (f.plan.map.type == TMAP_RASTER_I16)
         tmapi_flood_write_depths(&b, TMAP_RASTER_I16);
-    else if (f.map.type == TMAP_RASTER_I32)
+    else if (f.plan.map.type == TMAP_RASTER_I32)
         tmapi_flood_write_depths(&b, TMAP_RASTER_I32);
     else
         tmapi_flood_write_depths(&b, TMAP_RASTER_F32);
@@ -934,7 +1521,7 @@ static __global__ void __launch_bounds__(TMAPI_FLOOD_LAST, 4)
 // The area and volume of a complete flood, from its blocks. One block of threads.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_TOTAL)
     tmapi_flood_total_kernel(tmapi_flood f, tmap_flood_lake *lake) {
-    const tmap_u64 blocks = tmapi_flood_blocks(&f.job);
+    const tmap_u64 blocks = tmapi_flood_blocks(&f.plan);
     tmapi_flood_size size = {0, 0};
     for (tmap_u64 i = threadIdx.x; i < blocks; i += blockDim.x)
         tmapi_flood_join_sizes(0, &size, f.sizes + i);
@@ -964,8 +1551,8 @@ TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmapi_flood
     sum = tmap_warp_sum_f64_shuffle(tmap_warp_full(), sum);
     if (threadIdx.x % 32) return;
     range.low = low, range.high = high;
-    to.ranges[(tmap_u64)b->number * 2 * b->rows + tile] = range;
-    to.sums[(tmap_u64)b->number * 2 * b->rows + tile] = sum;
+    to.ranges[b->number * b->f->plan.rows + tile] = range;
+    to.sums[b->number * b->f->plan.rows + tile] = sum;
 }
 
 // Measures a tile of 16-bit heights, all possibly wet, that can be read by 16 bytes.
@@ -990,7 +1577,7 @@ TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmapi_floo
 // Measures any tile.
 TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_ranges to,
                                         tmap_u32 tile, const tmap_u32 size) {
-    const int floats = size == 4 && b->f->map.type == TMAP_RASTER_F32;
+    const int floats = size == 4 && b->f->plan.map.type == TMAP_RASTER_F32;
     int low = TMAPI_FLOOD_KEY_MAX, high = TMAPI_FLOOD_KEY_MIN;
     tmap_u32 cells[TMAPI_FLOOD_TILE];
     double sum = 0;
@@ -1012,9 +1599,9 @@ static __global__ void __launch_bounds__(256, 4)
     tmapi_flood_tiles_kernel(tmapi_flood f, tmap_flood_range *ranges, double *sums) {
     const tmapi_flood_block b = tmapi_flood_block_at(&f);
     const tmapi_flood_ranges to = {ranges, sums};
-    const int shorts = f.map.type == TMAP_RASTER_I16;
+    const int shorts = f.plan.map.type == TMAP_RASTER_I16;
     const int quick = shorts && tmapi_flood_by_tiles(&b, 2) && !f.level.has_nodata;
-    for (tmap_u32 tile = threadIdx.x / 32; tile < 2 * b.rows; tile += blockDim.x / 32)
+    for (tmap_u32 tile = threadIdx.x / 32; tile < f.plan.rows; tile += blockDim.x / 32)
         if (quick)
             tmapi_flood_range_shorts(&b, to, tile);
         else if (shorts)
@@ -1049,27 +1636,25 @@ static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heig
 static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                          tmap_flood_sources sources, void *workspace, void *out) {
     tmapi_flood f;
-    f.job = plan->job, f.map = plan->map, f.form = plan->form;
+    f.plan = *plan;
     f.level = tmapi_flood_level_of(&plan->map, sources.level), f.surface = sources.level;
     f.heights = heights.data, f.tiles = (tmap_flood_range *)heights.tiles;
-    f.tile_sums = (double *)(f.tiles + tmapi_flood_blocks(&plan->job) * 2 * plan->job.rows);
+    f.tile_sums = (double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
     f.seeds = sources.seeds, f.seed_count = (tmap_u32)sources.count, f.out = out;
-    tmapi_flood_parts(&f, plan->seeds, (tmap_u64)workspace);
+    tmapi_flood_parts(&f, (tmap_u64)workspace);
     return f;
 }
 
 // Runs all launches of a flood.
 static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
-    const tmap_u64 blocks = tmapi_flood_blocks(&f->job), several = blocks > 1 ? blocks : 0;
-    const tmap_u32 rows = f->job.rows;
+    const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
+    const tmap_u32 rows = f->plan.rows;
     const tmapi_raster_step steps[5] = {
-        {(const void *)tmapi_flood_local_kernel,
-         {blocks, tmapi_label_threads(&f->job), tmapi_flood_local_bytes(rows)}},
-        {(const void *)tmapi_label_unite_kernel, {several, TMAPI_LABEL_UNITE_WARPS * 32, 0}},
-        {(const void *)tmapi_label_roots_kernel, {several, 128, 0}},
+        {(const void *)tmapi_flood_local_kernel, {blocks, 2 * rows, tmapi_flood_local_bytes(rows)}},
+        {(const void *)tmapi_flood_unite_kernel, {blocks > 1 ? blocks : 0, TMAPI_FLOOD_UNITE, 0}},
         {(const void *)tmapi_flood_mark_kernel, {(f->seed_count + 127ull) / 128, 128, 0}},
-        {(const void *)tmapi_flood_last_kernel,
-         {blocks, TMAPI_FLOOD_LAST, tmapi_flood_last_bytes(&f->job)}}};
+        {(const void *)tmapi_flood_flags_kernel, {blocks, TMAPI_FLOOD_NODES, 0}},
+        {(const void *)tmapi_flood_last_kernel, {blocks, rows, tmapi_flood_last_bytes(rows)}}};
     return tmapi_raster_run(steps, 5, f, stream);
 }
 
@@ -1084,8 +1669,7 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
 // launch; else the first error of its calls. Allocates nothing, and can be captured. Results
 // are the same in every run, with tiles or without.
 // Cost: heights are read once (for depths, those of flooded cells twice); a bit for each cell is
-// written and read. A block with a region of its own around a source reads all sources, which
-// matters from some thousands of them on.
+// written and read; every block reads every source, which matters from some thousands of them on.
 // 60 to 75% of the bandwidth of a copy if water is in lakes, 20 to 30% in noise. Fastest if `data`,
 // pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is not.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
@@ -1102,7 +1686,7 @@ static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_hei
 
 // Bytes of the tiles of a plan's map: 1/32 byte a cell. Example: 16384 x 16384: 8388608.
 static inline tmap_u64 tmap_flood_tiles_bytes(const tmap_flood_plan *plan) {
-    return plan ? tmapi_flood_blocks(&plan->job) * plan->job.rows * 32 : 0;
+    return plan ? tmapi_flood_blocks(plan) * plan->rows * 16 : 0;
 }
 
 // Finds the lowest and highest height of each tile of 32 x 16 cells, and their sum, for many floods
@@ -1118,7 +1702,7 @@ static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const vo
     tmapi_flood f;
     void *arguments[3] = {&f, &f.tiles, &f.tile_sums};
     if (tmapi_flood_wrong(plan, given, none, tiles, tiles, 16)) return cudaErrorInvalidValue;
-    f = tmapi_flood_of(plan, given, none, 0, 0), shape.grid = tmapi_flood_blocks(&plan->job);
+    f = tmapi_flood_of(plan, given, none, 0, 0), shape.grid = tmapi_flood_blocks(plan);
     return tmapi_launch((const void *)tmapi_flood_tiles_kernel, shape, arguments, stream);
 }
 
@@ -1145,7 +1729,7 @@ static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_fl
         sources.level = rise.levels[i];
         tmapi_flood f = tmapi_flood_of(plan, heights, sources, workspace, 0);
         void *arguments[2] = {&f, &lakes};
-        f.form = TMAPI_FLOOD_MEASURE;
+        f.plan.form = TMAPI_FLOOD_MEASURE;
         error = tmapi_flood_run(&f, stream);
         if (!error)
             error = tmapi_launch((const void *)tmapi_flood_total_kernel, one, arguments, stream);
