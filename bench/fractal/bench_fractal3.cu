@@ -123,7 +123,9 @@ static void run_with(job *j, const void *bb, const void *walk, const void *lambd
         CHECK(tmap_each3_launch(&j->plan, j, 0));
         return;
     }
-    CHECK(cudaLaunchKernel(j->variant == LAMBDA ? lambda : j->variant == BB ? bb : walk,
+    CHECK(cudaLaunchKernel(j->variant == LAMBDA ? lambda
+                           : j->variant == BB   ? bb
+                                                : walk,
                            j->variant == LAMBDA ? cells : grid,
                            j->variant == LAMBDA ? threads : block, arguments, 0, 0));
 }
@@ -281,8 +283,9 @@ static __global__ void fill_life(job j, tmap_u64 bytes) {
     for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < bytes; i += gridDim.x * 256ull) {
         const int cells = (int)j.plan.word.cells - 8 * (int)(i % size); // from this byte's first on
         const tmap_u64 bits = check_hash(i, 9) & check_hash(i, 10);
-        ((unsigned char *)j.words[0])[i] =
-            (unsigned char)(bits & (cells >= 8 ? 255u : cells > 0 ? (1u << cells) - 1 : 0u));
+        ((unsigned char *)j.words[0])[i] = (unsigned char)(bits & (cells >= 8  ? 255u
+                                                                   : cells > 0 ? (1u << cells) - 1
+                                                                               : 0u));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_each3: the engine in three dimensions (each3.h, stencil3.h, life3.h) against the host, which
 // finds cells and their numbers by the definition, digit by digit: random fractals of all sides and
-// levels, in volumes with pitches and an offset and in compact storage, whole and in shares; each
+// levels, and their copies turned at random, in volumes with pitches and an offset and in compact storage, whole and in shares; each
 // cell visited once and nothing written beside it; folds; stencils; words of one bit per cell; and
 // what is refused.
 #include "kit.h"
@@ -46,9 +46,22 @@ static tmap_nbb3 random_fractal(tmap_u64 *state) {
     return f;
 }
 
+// The fractal with copies that are turned at random, as its sides allow.
+static tmap_turned random_turns(tmap_nbb3 f, tmap_u64 *state) {
+    tmap_turned t = tmap_turned_make(f, 0, 0, 0);
+    for (tmap_u32 beta = 0; beta < f.k; ++beta) {
+        tmap_turned u = t;
+        do u = tmap_turned_set(t, beta, (tmap_u32)kit_below(state, 48));
+        while (tmap_turned_check(u) != TMAP_OK);
+        t = u;
+    }
+    return t;
+}
+
 // A fractal, a level and where its cells lie.
 typedef struct scene {
     tmap_nbb3 f;
+    tmap_turned t;          // the same with turned copies, or without
     tmap_u32 r, sx, sy, sz; // sides in places
     tmap_pitch3 pitch;
     tmap_u64 offset, cells, elements; // of an array that holds the fractal, and some more
@@ -65,11 +78,14 @@ static tmap_u64 element_of(const scene *s, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
 }
 
 // 0 if the fractal of this level has too many places.
-static int scene_make(scene *s, tmap_nbb3 f, tmap_u32 r, tmap_u64 most, tmap_u64 *state) {
+static int scene_make(scene *s, tmap_turned t, tmap_u32 r, tmap_u64 most, tmap_u64 *state) {
+    const tmap_nbb3 f = t.f;
+    const int turned = !tmap_turned_equal(t, tmap_turned_make(f, 0, 0, 0));
     const tmap_u64 width = tmap_nbb3_side_x(f, r), height = tmap_nbb3_side_y(f, r),
                    depth = tmap_nbb3_side_z(f, r);
     if (tmap_mul_saturate(tmap_mul_saturate(width, height), depth) > most) return 0;
-    s->f = f, s->r = r, s->sx = (tmap_u32)width, s->sy = (tmap_u32)height, s->sz = (tmap_u32)depth;
+    s->f = f, s->t = t, s->r = r, s->sx = (tmap_u32)width, s->sy = (tmap_u32)height,
+    s->sz = (tmap_u32)depth;
     s->cells = 0;
     s->number = (tmap_i64 *)kit_host(width * height * depth * sizeof *s->number);
     for (tmap_u64 z = 0; z < depth; ++z)
@@ -77,6 +93,11 @@ static int scene_make(scene *s, tmap_nbb3 f, tmap_u32 r, tmap_u64 most, tmap_u64
             for (tmap_u64 x = 0; x < width; ++x)
                 s->cells += (*number_at(s, x, y, z) =
                                  number_of(f, (tmap_i64)x, (tmap_i64)y, (tmap_i64)z, r)) >= 0;
+    for (tmap_u64 i = 0; turned && i < width * height * depth; ++i) s->number[i] = -1;
+    for (tmap_u32 i = 0; turned && i < s->cells; ++i) { // turned_cells.c proves this map
+        const tmap_xyz c = tmap_turned_lambda_linear(t, i, r);
+        *number_at(s, c.x, c.y, c.z) = i;
+    }
     s->offset = kit_below(state, 3) * kit_below(state, 40);
     if (kit_below(state, 3) == 0) {
         s->pitch.row = TMAP_COMPACT, s->pitch.plane = 0;
@@ -86,9 +107,10 @@ static int scene_make(scene *s, tmap_nbb3 f, tmap_u32 r, tmap_u64 most, tmap_u64
         s->pitch.plane = s->pitch.row * height - (s->pitch.row - width) + kit_below(state, 20);
         s->elements = s->offset + s->pitch.plane * depth + 7;
     }
-    kit_case("k %u, %u x %u x %u, tau %llx %llx %llx, level %u, row %lld, plane %llu, offset %llu",
-             f.k, f.sx, f.sy, f.sz, f.tau_x, f.tau_y, f.tau_z, r, (tmap_i64)s->pitch.row,
-             s->pitch.plane, s->offset);
+    kit_case("k %u, %u x %u x %u, tau %llx %llx %llx, turn %llx %llx %llx, level %u, row %lld, "
+             "plane %llu, offset %llu",
+             f.k, f.sx, f.sy, f.sz, f.tau_x, f.tau_y, f.tau_z, t.turn_a, t.turn_b, t.turn_c, r,
+             (tmap_i64)s->pitch.row, s->pitch.plane, s->offset);
     return 1;
 }
 
@@ -175,11 +197,11 @@ static void run_walks(const scene *s, tmap_u64 *state) {
     tmap_u32 *want = (tmap_u32 *)kit_host(bytes);
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_each3_plan plan;
-    CHECK(tmap_each3_plan_make(s->f, s->r, s->pitch, (const void *)mark_cells, &plan));
+    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)mark_cells, &plan));
     plan.offset = s->offset;
     expect(tmap_each3_plan_places(&plan) <= s->elements, "places");
     launch(&plan, &m, state);
-    CHECK(tmap_each3_plan_make(s->f, s->r, s->pitch, (const void *)twice_cells, &plan));
+    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)twice_cells, &plan));
     plan.offset = s->offset;
     launch(&plan, &m, state);
     for (tmap_u32 z = 0; z < s->sz; ++z)
@@ -204,7 +226,7 @@ static void run_fold(const scene *s, tmap_u64 *state) {
             for (tmap_u32 x = 0; x < s->sx; ++x)
                 if (*number_at(s, x, y, z) >= 0)
                     want += host[element_of(s, x, y, z)] * (1ull + x + 3 * y + 7 * z);
-    CHECK(tmap_each3_plan_make(s->f, s->r, s->pitch, (const void *)sum_cells, &plan));
+    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)sum_cells, &plan));
     plan.offset = s->offset;
     j.in = (const unsigned short *)kit_to_device(host, s->elements * 2);
     j.to.workspace = kit_guarded(tmap_each3_fold_bytes(&plan, 8));
@@ -354,7 +376,11 @@ int main(void) {
         const tmap_u32 r = (tmap_u32)kit_below(&state, 8);
         scene s;
         if (!check_turn()) continue;
-        if (scene_make(&s, f, r, most, &state)) {
+        if (scene_make(&s, random_turns(f, &state), r, most, &state)) {
+            run_walks(&s, &state);
+            run_fold(&s, &state);
+        }
+        if (scene_make(&s, tmap_turned_make(f, 0, 0, 0), r, most, &state)) {
             run_walks(&s, &state);
             run_fold(&s, &state);
             run_stencil(&s, &state);

@@ -31,6 +31,7 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 # a folder
 ENGINES = paths("launch", "cxx",
                 "fractal/each", "fractal/fold", "fractal/stencil",
+                "fractal/each3", "fractal/stencil3",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "adaptive/ask", "adaptive/ask_plan",
@@ -38,7 +39,7 @@ ENGINES = paths("launch", "cxx",
 WINGS = paths("fractal", "triangle", "adaptive")
 
 # 4: ready kernels with their launches
-CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life",
+CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/pdist", "triangle/triples_tables",
                 "adaptive/mandelbrot",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// each3.h: calls your device functions for every cell of a fractal in three dimensions (nbb3.h).
+// each3.h: calls your device functions for every cell of a fractal in three dimensions (nbb3.h), or
+// with turned copies (turned.h).
 //
 //     typedef struct paint { int *out; int colour; } paint;
 //     static __device__ void dab(void *job, tmap_cell3 cell) {
@@ -38,7 +39,7 @@
 #include "../fold.h"
 #include "../launch.h"
 #include "compact.h"
-#include "nbb3.h"
+#include "turned.h"
 
 // ---- the plan -----------------------------------------------------------------------------------
 
@@ -61,9 +62,11 @@ typedef struct tmap_pitch3 {
 // tmap_nbb3_lambda_linear of level r - tile_level.
 typedef struct tmap_each3_plan {
     tmap_nbb3 f;
+    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
+    tmap_u32 turned;                 // 1: a copy is turned
     tmap_u32 r;
     tmap_u32 tile_level, cells; // of a tile
-    tmap_u32 line_level, lines; // of a line of tiles; lines, with empty ones, in a box of this level
+    tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
     tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; their number
     tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
@@ -105,8 +108,8 @@ TMAP_FN tmap_u32 tmapi_each3_row_count(tmap_nbb3 f, tmap_u32 m) {
     return (tmap_u32)(tmap_nbb3_side_y(f, m) * tmap_nbb3_side_z(f, m));
 }
 
-// Bytes of shared memory: the bits of each line and of each row of a tile of level m, and the places
-// of the tile.
+// Bytes of shared memory: the bits of each line and of each row of a tile of level m, and the
+// places of the tile.
 TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines) {
     const tmap_u64 places = tmap_mul_saturate(2, tmap_nbb3_cells(f, m));
     return 4 * (lines + tmapi_each3_row_count(f, m)) + (places > ~0ull - 3 ? places : places + 3);
@@ -127,13 +130,14 @@ static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
 // its line, the largest that fits 32 tiles an axis.
 static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
     const int volume = p->pitch.row != TMAP_COMPACT;
+    const int lines = volume && !p->turned; // tiles of a line are turned alike
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
     while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
         --p->tile_level;
     do {
         --p->tile_level;
         p->line_level =
-            volume ? tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_SIDE) : 0;
+            lines ? tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_SIDE) : 0;
         p->lines = tmapi_each3_row_count(p->f, p->line_level);
     } while (tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) > 48 * 1024);
     p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
@@ -182,11 +186,12 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
 }
 
 // Checks what all plans need, and sets the fractal and its pitch.
-static inline int tmapi_each3_plan_begin(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
                                          tmap_each3_plan *p) {
     const tmap_compact_word cells_alone = {0, 1, 0};
+    const tmap_nbb3 f = t.f;
     tmap_u64 width, plane;
-    if (tmap_nbb3_check(f) != TMAP_OK) return TMAP_EINVAL;
+    if (tmap_turned_check(t) != TMAP_OK) return TMAP_EINVAL;
     if (r > tmap_nbb3_level_max32(f)) return TMAP_ERANGE;
     width = tmap_nbb3_side_x(f, r);
     if (pitch.row == TMAP_COMPACT) {
@@ -200,25 +205,33 @@ static inline int tmapi_each3_plan_begin(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
         if (pitch.plane && pitch.plane < plane - (pitch.row - width)) return TMAP_EINVAL;
         if (!pitch.plane) pitch.plane = plane;
     }
-    p->f = f, p->r = r, p->pitch = pitch, p->offset = 0;
+    p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
+    p->turned = !tmap_turned_equal(t, tmap_turned_make(f, 0, 0, 0));
+    p->r = r, p->pitch = pitch, p->offset = 0;
     p->word = cells_alone, p->kernel = 0, p->stencil = p->halo = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
-// Makes the plan of tmap_each3_plan_make from facts (launch.h), without a call of CUDA. out->kernel
-// becomes null. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where tmap_each3_plan_make returns
+// Makes the plan of tmap_each3_turned_plan_make from facts (launch.h), without a call of CUDA.
+// out->kernel becomes null. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where that returns
 // cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
-static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                     const tmap_facts *facts, tmap_each3_plan *out) {
+static inline int tmap_each3_turned_plan_of(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
+                                            const tmap_facts *facts, tmap_each3_plan *out) {
     tmap_each3_plan p;
     int code;
     if (!out || !facts) return TMAP_EINVAL;
-    if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
+    if ((code = tmapi_each3_plan_begin(t, r, pitch, &p)) != TMAP_OK) return code;
     tmapi_each3_plan_tile(&p);
     if ((code = tmapi_each3_plan_block(&p, facts)) != TMAP_OK) return code;
     (void)tmap_each3_plan_share_of(&p, 0, p.items);
     *out = p;
     return TMAP_OK;
+}
+
+// Makes the plan of tmap_each3_plan_make from facts.
+static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                     const tmap_facts *facts, tmap_each3_plan *out) {
+    return tmap_each3_turned_plan_of(tmap_turned_make(f, 0, 0, 0), r, pitch, facts, out);
 }
 
 #endif // !TMAP_NVRTC
@@ -227,25 +240,33 @@ static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
 
 // ---- a plan from a kernel, and its launch -------------------------------------------------------
 
-// Makes the plan of a kernel that calls tmap_each3, tmap_each3_update or tmap_each3_fold, for
-// fractal f of level r. A plan serves any number of launches on the device that was current when it
-// was made. kernel: a __global__ function, cast to const void *.
-// Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb3_check refuses, and a
-// pitch below the width or the plane; cudaErrorInvalidConfiguration for a level whose coordinates
-// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 boxes of lines, and for a
-// kernel whose block does not fit the device; otherwise a CUDA error. *out is written only on
-// success. Cost: some calls of the CUDA runtime, which do not wait for the device.
-// Example: tmap_each3_plan_make(tmap_fractal3_menger(), 6, tight, (const void *)draw, &plan).
-static inline cudaError_t tmap_each3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                               const void *kernel, tmap_each3_plan *out) {
+// Makes the plan of tmap_each3_plan_make for a fractal with turned copies; in two dimensions sz is
+// 1. In a volume lanes go along the rows of a tile as it was before it was turned: where x is
+// exchanged for another axis, neighbouring lanes access different rows.
+static inline cudaError_t tmap_each3_turned_plan_make(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
+                                                      const void *kernel, tmap_each3_plan *out) {
     tmap_facts facts;
     tmap_each3_plan p;
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_error(tmap_each3_plan_of(f, r, pitch, &facts, &p));
+    if (!error) error = tmapi_launch_error(tmap_each3_turned_plan_of(t, r, pitch, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.shared);
     if (error) return error;
     *out = p, out->kernel = kernel;
     return cudaSuccess;
+}
+
+// Makes the plan of a kernel that calls tmap_each3, tmap_each3_update or tmap_each3_fold, for
+// fractal f of level r. A plan serves any number of launches on the device that was current when it
+// was made. kernel: a __global__ function, cast to const void *. Returns cudaErrorInvalidValue for
+// a null pointer, a fractal that tmap_nbb3_check refuses, and a pitch below the width or the plane;
+// cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32 bits, whose elements do
+// not fit 64, or of more than 2^32 - 1 boxes of lines, and for a kernel whose block does not fit
+// the device; otherwise a CUDA error. *out is written only on success. Cost: some calls of the CUDA
+// runtime, which do not wait for the device. Example: tmap_each3_plan_make(tmap_fractal3_menger(),
+// 6, tight, (const void *)draw, &plan).
+static inline cudaError_t tmap_each3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
+                                               const void *kernel, tmap_each3_plan *out) {
+    return tmap_each3_turned_plan_make(tmap_turned_make(f, 0, 0, 0), r, pitch, kernel, out);
 }
 
 // tmap_each3_plan_share_of with CUDA's error codes: cudaErrorInvalidValue for TMAP_EINVAL.
@@ -326,6 +347,30 @@ TMAP_DEVICE void tmapi_each3_rows(tmap_nbb3 f, tmap_u32 m, const unsigned char *
     }
 }
 
+// The fractal of a plan, with its turns.
+TMAP_DEVICE tmap_turned tmapi_each3_turned(const tmap_each3_plan *plan) {
+    return tmap_turned_make(plan->f, plan->turn_a, plan->turn_b, plan->turn_c);
+}
+
+// Cell i of the fractal of level m.
+TMAP_DEVICE tmap_xyz tmapi_each3_lambda(const tmap_each3_plan *plan, tmap_u32 i, tmap_u32 m) {
+    if (plan->turned) return tmap_turned_lambda_linear(tmapi_each3_turned(plan), i, m);
+    return tmap_nbb3_lambda_linear(plan->f, i, m);
+}
+
+// tmapi_each3_rows where copies are turned: cell by cell. Collective for the block.
+TMAP_DEVICE void tmapi_each3_turned_rows(const tmap_each3_plan *plan, tmap_u32 *bits) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 row = rank; row < plan->tile.y * plan->tile.z; row += threads) bits[row] = 0;
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->tile_level);
+        atomicOr(&bits[p.z * plan->tile.y + p.y], 1u << p.x);
+    }
+}
+
 // The number of cells in the rows before one, for each of a block's threads in turn. Collective for
 // the block, with barriers; sums: 33 words of shared memory.
 TMAP_DEVICE tmap_u32 tmapi_each3_before(tmap_u32 own, tmap_u32 *sums) {
@@ -378,10 +423,13 @@ TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) 
     if (plan->pitch.row == TMAP_COMPACT) {
         TMAPI_NO_UNROLL
         for (tmap_u32 i = rank; i < plan->cells; i += threads)
-            places[i] =
-                (unsigned short)tmapi_each3_pack(tmap_nbb3_lambda_linear(plan->f, i, m));
+            places[i] = (unsigned short)tmapi_each3_pack(tmapi_each3_lambda(plan, i, m));
     } else {
-        tmapi_each3_rows(plan->f, m, patterns, bits);
+        if (plan->turned)
+            tmapi_each3_turned_rows(plan, bits);
+        else
+            tmapi_each3_rows(plan->f, m, patterns, bits);
+        __syncthreads();
         TMAPI_NO_UNROLL
         for (tmap_u32 first = 0; first < rows; first += threads) {
             const tmap_u32 row = first + rank, z = row / height, y = row - z * height;
@@ -407,13 +455,18 @@ TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) 
 typedef struct tmapi_each3_tile {
     tmap_xyz corner;
     tmap_u64 at;
+    tmap_u32 element; // how the tile is turned: one of tmap_turned_apply
 } tmapi_each3_tile;
 
 // Tile number `number`, in a plan without lines, or that box of lines.
 TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number) {
     const tmap_u32 levels = plan->r - plan->tile_level - plan->line_level;
     tmapi_each3_tile t;
-    t.corner = tmap_nbb3_lambda_linear(plan->f, number, levels);
+    t.element = 0;
+    if (plan->turned)
+        t.corner = tmap_turned_tile(tmapi_each3_turned(plan), number, levels, &t.element);
+    else
+        t.corner = tmap_nbb3_lambda_linear(plan->f, number, levels);
     t.corner.x *= plan->box.x, t.corner.y *= plan->box.y, t.corner.z *= plan->box.z;
     t.at = plan->offset;
     if (plan->pitch.row == TMAP_COMPACT)
@@ -437,12 +490,19 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tm
 // Cell i of a tile.
 TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
                                         const unsigned short *places, tmap_u32 i) {
-    const tmap_u32 p = places[i], x = p & 31, y = p >> 5 & 31, z = p >> 10;
-    tmap_cell3 cell = {t->corner.x + x, t->corner.y + y, t->corner.z + z, t->at};
+    const tmap_u32 packed = places[i];
+    tmap_xyz p = {packed & 31, packed >> 5 & 31, packed >> 10};
+    tmap_cell3 cell;
+    if (plan->turned) {
+        const tmap_xyz last = {plan->tile.x - 1, plan->tile.y - 1, plan->tile.z - 1};
+        p = tmap_turned_apply(t->element, p, last);
+    }
+    cell.x = t->corner.x + p.x, cell.y = t->corner.y + p.y, cell.z = t->corner.z + p.z;
+    cell.at = t->at;
     if (plan->pitch.row == TMAP_COMPACT)
         cell.at += i;
     else
-        cell.at += x + y * plan->pitch.row + z * plan->pitch.plane;
+        cell.at += p.x + p.y * plan->pitch.row + p.z * plan->pitch.plane;
     return cell;
 }
 
@@ -477,8 +537,8 @@ TMAP_DEVICE tmap_cell3 tmapi_each3_beside(tmap_cell3 cell, tmap_u32 right) {
 }
 
 // The cells of the list from `begin` to `stop` in a line of several tiles: 32 cells of the list,
-// tile after tile, then the next 32. Collective for a full warp, each of whose lanes keeps where
-// one of the tiles is.
+// tile after tile, then the next 32. Collective for a full warp: each lane keeps where one of the
+// tiles is.
 TMAP_DEVICE void tmapi_each3_along(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
                                    const tmapi_each3_tile *t, const unsigned short *places,
                                    tmap_u32 begin, tmap_u32 stop, tmap_u32 tiles) {
@@ -563,7 +623,7 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
             while (tiles) {
                 const tmap_u32 right = ((tmap_u32)__ffs((int)tiles) - 1) * plan->tile.x;
                 const tmapi_each3_tile one = {
-                    {t.corner.x + right, t.corner.y, t.corner.z}, t.at + right};
+                    {t.corner.x + right, t.corner.y, t.corner.z}, t.at + right, t.element};
                 tmapi_each3_down(plan, &calls, &one, list.places, begin, stop);
                 tiles &= tiles - 1;
             }

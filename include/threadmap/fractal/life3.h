@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// life3.h: cellular automata of two states on a fractal in three dimensions, in compact storage with
-// one bit per cell. Made with stencil3.h, ready to launch.
+// life3.h: cellular automata of two states on a fractal in three dimensions, in compact storage
+// with one bit per cell. Made with stencil3.h, ready to launch.
 //
 // Only the 26 neighbours that are cells of the fractal count. Rules are written as in C. Bays,
 // "Candidates for the Game of Life in Three Dimensions", Complex Systems 1 (1987) 373-400: four
@@ -18,9 +18,8 @@
 #include "ca_rule.h"
 #include "stencil3.h"
 
-// A rule: with bit n of `born` a dead cell with n live neighbours becomes alive, with bit n of
-// `survive` a live one remains alive. Bits 0 to 26.
-// Bays' rules as this struct: see tmap_life3_bays.
+// A rule is a tmap_ca_rule (ca_rule.h) with bits 0 to 26.
+
 TMAP_FN tmap_u32 tmapi_life3_from_to(tmap_u32 from, tmap_u32 to) {
     tmap_u32 bits = 0;
     for (tmap_u32 n = from; n <= to && n < TMAP_AROUND3; ++n) bits |= 1u << n;
@@ -51,8 +50,8 @@ TMAP_DEVICE tmap_u32 tmapi_life3_add(tmap_u32 a, tmap_u32 b, tmap_u32 c, tmap_u3
     return a ^ b ^ c;
 }
 
-// The sums of n words of one weight, three by three, into one word of that weight and *count words
-// of twice the weight. n: a constant, up to 26.
+// The sum of n words of one weight: one word of that weight, and n / 2 words of twice the weight. n:
+// a constant, up to 26.
 TMAP_DEVICE tmap_u32 tmapi_life3_sum(tmap_u32 *word, tmap_u32 n, tmap_u32 *twice) {
     tmap_u32 sum = word[0];
 #pragma unroll
@@ -121,8 +120,7 @@ static inline const void *tmapi_life3_kernel(tmap_compact_word word) {
 // Makes a plan for tmap_life3, for fractal f of level r. See tmap_each3_plan_make for errors.
 static inline cudaError_t tmap_life3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_each3_plan *out) {
     if (tmap_nbb3_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    return tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)),
-                                      out);
+    return tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)), out);
 }
 
 // Computes one step: out = rule(in) for every cell of the plan's share. in, out:

@@ -54,8 +54,8 @@ TMAP_FN tmap_u32 tmapi_compact3_move(tmap_u32 tau, tmap_u32 side, int *step) {
 // The place number `to` (0 to 26) beside cell `index` of the fractal of level r, index < k^r <
 // 2^32. The function changes digits from the lowest on, up to the first level at which both cells
 // are in one box: k / (k - 1) levels on average, or a few more.
-// Example: tetrahedron, r = 1: cell 0, (0,0,0): to 14, which is (1,0,0): 1; to 12: none, because
-// the copy to the left has no cell (1,0,0) beside it... see the tests for more.
+// Example: tetrahedron, r = 1, cell 0, (0,0,0): place 14, (1,0,0), is cell 1; place 17, (1,1,0), is
+// none; place 12 is cell 1 of copy 12, the one to the left.
 TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tmap_u32 r,
                                                  tmap_u32 to) {
     int x = (int)(to % 3) - 1, y = (int)(to / 3 % 3) - 1, z = (int)(to / 9 % 3) - 1;
@@ -87,9 +87,9 @@ TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tm
 // ---- words of one bit per cell ------------------------------------------------------------------
 //
 // As in two dimensions (compact.h): the top levels of the fractal are the bits of a word. A fractal
-// of level r is k^j copies (sheets) of one of level r - j, and bit b of word i is cell i of sheet b.
-// A word has 2, 4, 8, 16, 32 or 64 bytes, whichever leaves the smallest part idle, and the largest
-// of several; idle bits are 0. Bit b is bit b % 8 of byte b / 8.
+// of level r is k^j copies (sheets) of one of level r - j, and bit b of word i is cell i of sheet
+// b. A word has 2, 4, 8, 16, 32 or 64 bytes, whichever leaves the smallest part idle, and the
+// largest of several; idle bits are 0. Bit b is bit b % 8 of byte b / 8.
 
 // Chooses the word for fractal f of level r. At a low level one word holds all cells.
 // Example: tetrahedron, r = 18: 4 levels, 256 cells, 32 bytes; sponge: 2 levels, 400 cells, 64
@@ -125,9 +125,9 @@ TMAP_FN void tmap_compact3_bit(tmap_nbb3 f, tmap_u32 r, tmap_u64 i, tmap_u64 *wo
 // The most cells in a tile: an entry of the table has nine bits for a cell.
 #define TMAPI_STENCIL3_CELLS 512u
 
-// What a block knows of a tile's surroundings: for each of 27 tiles its first element, and the sheet
-// that holds it (TMAP_HERE3: the same). at: the tile's own first element. corner: its first place.
-// is, other: bit n: tile n exists; it is in another sheet.
+// What a block knows of a tile's surroundings: for each of 27 tiles its first element, and the
+// sheet that holds it (TMAP_HERE3: the same). at: the tile's own first element. corner: its first
+// place. is, other: bit n: tile n exists; it is in another sheet.
 typedef struct tmapi_stencil3_tile {
     const unsigned char *from[TMAP_AROUND3];
     tmap_u64 at;
@@ -198,9 +198,9 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
 
 #if !TMAP_NVRTC
 
-// Chooses a block of about 512 threads, or fewer where few tiles or registers are left: of 512, 256,
-// ... 32 threads the most resident ones. A block has so many tiles side by side that its threads
-// take two or more cells or slices each, but no more than give each block of the device one step.
+// Chooses a block of about 512 threads, or fewer where few tiles or registers are left: of 512,
+// 256, ... 32 threads the most resident ones. A block takes tiles until each of its threads has two
+// cells or slices, but no more than leave a step for each block of the device.
 static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
     const tmap_u32 slices = p->word.bytes > 16 ? p->word.bytes / 16 : 1;
     tmap_u64 tiles;
@@ -225,13 +225,15 @@ static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
     tmap_each3_plan p;
     int code;
     if (!out || !facts) return TMAP_EINVAL;
-    if ((code = tmapi_each3_plan_begin(f, r, pitch, &p)) != TMAP_OK) return code;
+    if ((code = tmapi_each3_plan_begin(tmap_turned_make(f, 0, 0, 0), r, pitch, &p)) != TMAP_OK)
+        return code;
     if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
     p.stencil = 1, p.parts = p.lines = 1, p.line_level = 0;
     p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE) + 1;
     do { // the largest tile whose tables a block of this device has memory for
         if (!p.tile_level) return code;
-        while (tmap_nbb3_cells(f, --p.tile_level) > TMAPI_STENCIL3_CELLS) {}
+        while (tmap_nbb3_cells(f, --p.tile_level) > TMAPI_STENCIL3_CELLS) {
+        }
         p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
         p.halo = words ? tmapi_stencil3_halo(f, p.tile_level) : 0;
         p.items = tmap_nbb3_cells(f, r - p.tile_level);
@@ -267,8 +269,7 @@ static inline cudaError_t tmapi_stencil3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap
     tmap_facts facts;
     tmap_each3_plan p;
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error)
-        error = tmapi_launch_error(tmapi_stencil3_plan_of(f, r, pitch, words, &facts, &p));
+    if (!error) error = tmapi_launch_error(tmapi_stencil3_plan_of(f, r, pitch, words, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.shared);
     if (error) return error;
     *out = p, out->kernel = kernel;
@@ -353,7 +354,7 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
         ((unsigned short *)(shared + at.cell))[number] = (unsigned short)i;
     }
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < TMAP_AROUND3 * bits / 32; i += threads) { // 32 sheets of a direction
+    for (tmap_u32 i = rank; i < TMAP_AROUND3 * bits / 32; i += threads) { // 32 sheets each
         const tmap_u32 n = i / (bits / 32), first = 32 * i - n * bits;
         tmap_u32 valid = 0;
         TMAPI_NO_UNROLL
@@ -485,8 +486,9 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
         const unsigned char *from = s->in + skip;
         around |= (tmap_u32)exists << n;
         if (where == TMAPI_STENCIL3_VOLUME)
-            from += (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row +
-                     (dz - 1) * plan->pitch.plane) * s->size;
+            from +=
+                (cell.at + (dx - 1) + (dy - 1) * plan->pitch.row + (dz - 1) * plan->pitch.plane) *
+                s->size;
         else
             from = tile->from[exists ? to : TMAP_HERE3] + in_tile * bytes + skip;
         if (where == TMAPI_STENCIL3_SHEETS && exists && tile->other >> to & 1)
@@ -569,8 +571,8 @@ TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in,
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
-    tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0,
-                        1};
+    tmapi_stencil3 s = {
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
     if (tmapi_stencil3_check(plan, in, 0, "tmap_each3_stencil")) tmapi_stencil3_run(plan, &s);
 }
 
@@ -580,8 +582,8 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
 // bits of *next.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {
-    tmapi_stencil3 s = {(const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1,
-                        1};
+    tmapi_stencil3 s = {
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1, 1};
     if (tmapi_stencil3_check(plan, in, 1, "tmap_each3_words")) tmapi_stencil3_run(plan, &s);
 }
 
