@@ -3,8 +3,7 @@
 // of that for own fractals), for the catalogue, all 2 x 2 fractals and 200 random ones, against lists
 // of cells grown by replication.
 //
-// Usage: nbb_cells [CELLS [PART PARTS]]   CELLS: another bound than 10^6, for slow builds; PART,
-// from 0, takes one fractal in PARTS, so that the parts can run side by side.
+// Usage: nbb_cells [CELLS]   CELLS: another bound than 10^6
 #include "fractal/brute.h"
 #include "kit.h"
 
@@ -97,15 +96,14 @@ static void check_boxes(const brute *b) {
 
 int main(int argc, char **argv) {
     size_t cells_max = argc > 1 ? (size_t)atol(argv[1]) : 1000000, all = 0;
-    int part = argc > 3 ? atoi(argv[2]) : 0, parts = argc > 3 ? atoi(argv[3]) : 1, fractals = 0;
     brute_cell *cells = (brute_cell *)malloc(cells_max * sizeof *cells);
     if (!cells) return 2;
-    for (int i = part; i < BRUTE_COUNT; i += parts, ++fractals) {
+    for (int i = 0; i < BRUTE_COUNT; ++i) {
         const brute b = brute_at(i);
         check_boxes(&b);
         all += check_fractal(&b, cells, cells_max / (i < TMAP_FRACTAL_COUNT ? 1 : 4));
     }
-    printf("%d fractals, %zu threads\n", fractals, all);
+    printf("%d fractals, %zu threads\n", BRUTE_COUNT, all);
     free(cells);
     return kit_end("nbb_cells");
 }
