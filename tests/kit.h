@@ -198,7 +198,7 @@ static inline void kit_begin(void) {
 
 // 1 if this run takes the next case. On the CPU machine under sanitizers, which is slow, with random
 // orders of threads (SIMT_SEED), each order takes every third case, and three orders take them all.
-// TMAP_TEST_PART=N: every Nth case (tests/sanitize).
+// TMAP_TEST_PART=N: every Nth case (tests/sanitize, tests/meson.build).
 static inline int check_turn(void) {
     static unsigned number;
     const char *seed = getenv("SIMT_SEED"), *part = getenv("TMAP_TEST_PART");

@@ -629,15 +629,17 @@ int main(void) {
     run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
     if (kit_gpu && kit_small)
         run_tuning(17, 9, 24, 14, 2, 2, 2);
-    else
+    else if (check_turn())
         run_tuning(33, 17, 40, 24, 3, 2, 1);
-    run_tuning(100, 80, 0, 60, 3, 2, 2);
-    run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 15);
-    run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 15);
+    if (check_turn()) run_tuning(100, 80, 0, 60, 3, 2, 2);
+    if (check_turn())
+        run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 15);
+    if (check_turn())
+        run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 15);
     run_plans();
-    run_devices();
+    if (check_turn()) run_devices();
     run_most_regions();
-    run_chosen();
+    if (check_turn()) run_chosen();
     run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
     run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
     run_slabs(19, 26, 7, 30, 2, 3, 1, 3);

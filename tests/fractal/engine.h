@@ -64,7 +64,7 @@ static tmap_u64 engine_places = 1u << 18;
 
 static inline void engine_begin(void) {
     kit_begin();
-    engine_places = kit_tiny ? 600 : kit_gpu ? 1u << 18 : 20000;
+    engine_places = kit_tiny ? 600 : kit_gpu ? 1u << 18 : kit_small ? 7000 : 20000;
 }
 
 // 1 if fractal f of level r is small enough for this run, or of the least level.

@@ -55,7 +55,7 @@ int main(void) {
         for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
             for (int u = 0; u < US; ++u)
                 for (int k = 0; k < 4; ++k)
-                    if (!kit_tiny || (i + (unsigned)u + (unsigned)k) % 4 == 0)
+                    if ((!kit_tiny || (i + (unsigned)u + (unsigned)k) % 4 == 0) && check_turn())
                         check(atoms, sum, sizes[i], form, u, blocks[k]);
         CHECK(cudaFree(atoms));
         CHECK(cudaFree(sum));
