@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ptx_triangle.cu: one kernel for each map of triangles and of the simplex, whose PTX
-// ptx_triangle_test.py reads.
+// ptx_test.py reads.
 #include <threadmap/triangle/condensed.h>
 #include <threadmap/triangle/simplex.h>
 #include <threadmap/papers/triangle_maps.h>

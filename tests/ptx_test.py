@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The maps of triangles and of the simplex cost no division, no double precision, no table, no
-local memory and no branch: reads their PTX. Under -use_fast_math they are the same instructions, but
-for .ftz, which changes subnormal numbers alone, and no map meets one.
+"""The maps of a constant fractal cost no division, no table and no local memory; those of triangles and
+of the simplex no double precision and no branch either, and under -use_fast_math they are the same
+instructions, but for .ftz, which changes subnormal numbers alone, and no map meets one. Reads their PTX.
 
-    ptx_triangle_test.py nvcc              compile ptx_triangle.cu with nvcc
-    ptx_triangle_test.py nvrtc COMMAND     compile it with NVRTC, through the command nvrtc_compile
+    ptx_test.py MAPS nvcc              compile fractal/ptx_kernels.cu (MAPS: fractal) or
+                                       triangle/ptx_triangle.cu (MAPS: triangle) with nvcc
+    ptx_test.py MAPS nvrtc COMMAND     with NVRTC, through the command nvrtc_compile
 
-The controls at the end of ptx_triangle.cu must break each rule, so that a change of the compiler's
+The controls at the end of the sources must break each rule, so that a change of the compiler's
 output cannot make this test blind.
 """
 import os
@@ -17,32 +18,31 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.join(HERE, "ptx_triangle.cu")
-INCLUDE = os.path.join(HERE, "..", "..", "include")
+INCLUDE = os.path.join(HERE, "..", "include")
 ARCHS = ["75", "90"]
 RULES = {
     "div": re.compile(r"\bdiv\."),
     "rem": re.compile(r"\brem\."),
-    "double": re.compile(r"\.f64\b"),
     "load": re.compile(r"\bldu?\.(?!param\b)\S*"),  # only kernel arguments may be loaded
     "local": re.compile(r"\.local\b"),
     "call": re.compile(r"\bcall\b"),  # nothing hides in a function
-    "branch": re.compile(r"\bbra\b"),
 }
+RULES_OF_TRIANGLES = {**RULES, "double": re.compile(r"\.f64\b"), "branch": re.compile(r"\bbra\b")}
+MAPS = {"fractal": ("fractal/ptx_kernels.cu", RULES, 9 * 15 + 7 * 14 + 6 * 11 + 6),
+        "triangle": ("triangle/ptx_triangle.cu", RULES_OF_TRIANGLES, 21)}
 BRANCHES = {"utm", "utm_blocks"}  # the conditionals that repair UTM are part of it
-MAPS = 21
 
 
-def compile_ptx(mode, arch, *flags):
+def compile_ptx(mode, source, arch, *flags):
     if mode == "nvcc":
         nvcc = shutil.which("nvcc")
         if not nvcc:
             print("SKIP: no nvcc")
             sys.exit(77)
-        command = [nvcc, "-std=c++17", "-ptx", f"-arch=sm_{arch}", *flags, "-I", INCLUDE, SOURCE,
+        command = [nvcc, "-std=c++17", "-ptx", f"-arch=sm_{arch}", *flags, "-I", INCLUDE, source,
                    "-o", "-"]
     else:
-        command = [sys.argv[2], SOURCE, f"--include-path={INCLUDE}",
+        command = [sys.argv[3], source, f"--include-path={INCLUDE}",
                    f"--gpu-architecture=compute_{arch}", *flags]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
@@ -57,11 +57,6 @@ def entries(ptx):
                       re.S | re.M)
 
 
-def broken_rules(body):
-    found = {rule: pattern.search(body) for rule, pattern in RULES.items()}
-    return {rule: match.group(0) for rule, match in found.items() if match}
-
-
 def instructions(body):
     """How many PTX instructions, without those that read arguments, store and return."""
     lines = [line.strip() for line in body.splitlines()]
@@ -69,25 +64,29 @@ def instructions(body):
                for line in lines)
 
 
-def check(mode, arch):
-    fast = dict(entries(compile_ptx(mode, arch, "-use_fast_math")))
-    errors, counts = [], {}
-    controls = set()
-    for name, body in entries(compile_ptx(mode, arch)):
+def check(maps, mode, arch):
+    source, rules, count = MAPS[maps]
+    source = os.path.join(HERE, source)
+    kernels = entries(compile_ptx(mode, source, arch))
+    fast = dict(entries(compile_ptx(mode, source, arch, "-use_fast_math"))
+                if maps == "triangle" else kernels)
+    errors, counts, controls = [], {}, set()
+    for name, body in kernels:
         if fast[name].replace(".ftz", "") != body.replace(".ftz", ""):
             errors.append(f"{name}: other instructions with -use_fast_math")
-        broken = broken_rules(body)
+        broken = {rule: pattern.search(body) for rule, pattern in rules.items()}
+        broken = {rule: match.group(0) for rule, match in broken.items() if match}
         kind, rest = name.split("_", 1)
         if kind == "control":
             controls.add(rest)
             if rest not in broken:
                 errors.append(f"{name}: the rule sees nothing where it must")
             continue
-        counts[rest] = instructions(body)
+        counts[name] = instructions(body)
         if rest in BRANCHES:
             broken.pop("branch", None)
         errors += [f"{name}: {what}" for what in broken.values()]
-    if len(counts) != MAPS or controls != set(RULES):
+    if len(counts) != count or controls != set(rules):
         errors.append(f"{len(counts)} maps and controls {sorted(controls)}: some are missing")
     print(f"{mode} sm_{arch}: {len(counts)} maps, {len(errors)} errors; instructions of PTX: " +
           ", ".join(f"{name} {count}" for name, count in counts.items()))
@@ -97,10 +96,10 @@ def check(mode, arch):
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] not in ("nvcc", "nvrtc") or \
-            len(sys.argv) != (2 if sys.argv[1] == "nvcc" else 3):
+    maps, mode = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
+    if maps not in MAPS or len(sys.argv) != {"nvcc": 3, "nvrtc": 4}.get(mode):
         sys.exit(__doc__)
-    sys.exit(0 if all([check(sys.argv[1], arch) for arch in ARCHS]) else 1)
+    sys.exit(0 if all([check(maps, mode, arch) for arch in ARCHS]) else 1)
 
 
 main()
