@@ -15,60 +15,35 @@ beyond what a library takes, and what has not begun after so many seconds, are l
 takes longer than the limit is left out of that input's larger maps. --volume N: then also labels a
 volume of N x N x N cells, noise_50 of bench_label3, with 26 neighbours.
 """
-import argparse
-import importlib
-import json
+import os
 import statistics
 import sys
-import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peers as common  # noqa: E402  # pylint: disable=wrong-import-position
+from peers import module, reason  # noqa: E402  # pylint: disable=wrong-import-position
 
 INPUTS = ("terrain", "serpentine_h", "serpentine_v", "spiral", "noise_593", "noise_650",
           "checkerboard", "wet", "dry", "maze")
 
-parser = argparse.ArgumentParser(description=__doc__,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+parser = common.parser(__doc__, 120)
 parser.add_argument("--n", default="1024,4096,16384", help="widths of maps (%(default)s)")
 parser.add_argument("--inputs", default=",".join(INPUTS), help="inputs (all of them)")
 parser.add_argument("--connectivity", type=int, default=4, choices=(4, 8))
-parser.add_argument("--only", default="", help="only variants with this text in their names")
-parser.add_argument("--seconds", type=float, default=120, help="for all together (%(default)s)")
 parser.add_argument("--limit", type=float, default=5000, help="milliseconds (%(default)s)")
 parser.add_argument("--volume", type=int, default=0, help="width of a volume (none)")
-parser.add_argument("--out", help="file for the results")
 args = parser.parse_args()
-begun = time.monotonic()
 for text in args.inputs.split(","):
     if text not in INPUTS:
         parser.error(f"--inputs: bad value '{text}'")
 
-
-def reason(error):
-    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0][:90]
-
-
-def module(name):
-    """A module, or None after a line that says why."""
-    try:
-        return importlib.import_module(name)
-    except Exception as error:  # pylint: disable=broad-except  # half of one raises others
-        print(f"{name}: cannot be imported: {reason(error)}", flush=True)
-        return None
-
-
 np = module("numpy")
-cupy = module("cupy")
-try:
-    if cupy is not None and not cupy.cuda.runtime.getDeviceCount():
-        cupy = None
-except Exception as failure:  # pylint: disable=broad-except
-    print(f"cupy: {reason(failure)}")
-    cupy = None
+cupy = common.cupy_on_gpu()
 cupy_ndimage = module("cupyx.scipy.ndimage") if cupy is not None else None
 scipy_ndimage = module("scipy.ndimage")
 cv2 = module("cv2")
 if np is None or (cupy_ndimage is None and scipy_ndimage is None and cv2 is None):
-    print("SKIP: no library can be imported")
-    sys.exit(77)
+    common.skip()
 
 
 # ---- the maps of tests/raster/flood_inputs.h, by rows ------------------------------------------
@@ -287,43 +262,12 @@ def check(m, work, variant, result):
 
 # ---- times ---------------------------------------------------------------------------------------
 
-def timed(call, device):
-    """(result, milliseconds) of a call."""
-    if device == "cpu":
-        begin = time.perf_counter()
-        result = call()
-        return result, 1e3 * (time.perf_counter() - begin)
-    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-    begin.record()
-    result = call()
-    end.record()
-    end.synchronize()
-    return result, cupy.cuda.get_elapsed_time(begin, end)
-
-
-def measure(m, work, variant, device, make):
-    """(median, noise in percent); the first call warms up, and what it gives is checked. It is the
-    only one if it takes more than a second."""
-    call = make()
-    result, first = timed(call, device)
-    check(m, work, variant, result)
-    del result
-    times = [first] if first > 1000 and device == "cpu" else []
-    while not times or (len(times) < 5 and sum(times) < 500):
-        result, ms = timed(call, device)
-        del result
-        times.append(ms)
-    times.sort()
-    median = statistics.median(times)
-    return median, 100 * (times[len(times) * 3 // 4] - times[len(times) // 4]) / median
-
-
 rows_out, late = [], set()
 print("| n | input | work | variant | device | ms | noise | Mpix/s |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- |")
 for size in sorted(int(text) for text in args.n.split(",")):
     for input_name in args.inputs.split(","):
-        if time.monotonic() - begun > args.seconds:
+        if common.over(args.seconds):
             print(f"| {size} | {input_name} | | skipped: {args.seconds:g} seconds are over |",
                   flush=True)
             continue
@@ -333,17 +277,19 @@ for size in sorted(int(text) for text in args.n.split(",")):
             if args.only not in name:
                 continue
             line = f"| {size} | {input_name} | {work_} | {name} | {where} |"
-            if time.monotonic() - begun > args.seconds or (input_name, work_, name) in late:
+            if common.over(args.seconds) or (input_name, work_, name) in late:
                 print(f"{line} skipped | | |", flush=True)
                 continue
             try:
-                milliseconds, noise = measure(map_, work_, name, where, maker)
+                milliseconds, noise = common.measure(
+                    maker(), cupy if where == "cuda" else None,
+                    lambda result, m=map_, w=work_, v=name: check(m, w, v, result),
+                    where == "cpu", 500)
             except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
                 print(f"{line} {reason(failure)} | | |", flush=True)
                 continue
             finally:
-                if cupy is not None:
-                    cupy.get_default_memory_pool().free_all_blocks()
+                common.free(cupy)
             if milliseconds > args.limit:
                 late.add((input_name, work_, name))
             mpix = size * size / 1e3 / milliseconds
@@ -374,11 +320,11 @@ def volume_peers(n):
 
 volume_rows, found = [], set()  # found: numbers of components
 for name, where, label_volume in volume_peers(args.volume) if args.volume else ():
-    if args.only not in name or time.monotonic() - begun > args.seconds:
+    if args.only not in name or common.over(args.seconds):
         continue
     times = []
     while len(times) < 2 or (len(times) < 6 and sum(times) < 1000):  # the first call warms up
-        answer, milliseconds = timed(label_volume, where)
+        answer, milliseconds = common.timed(label_volume, cupy if where == "cuda" else None)
         found.add(int(answer[1]))
         times.append(milliseconds)
         del answer
@@ -394,8 +340,4 @@ if len(found) > 1:
 if len(volume_rows) > 1:  # else there is nothing to compare with
     rows_out += volume_rows
 if args.out:
-    with open(args.out, "w", encoding="utf-8") as file:
-        versions = {name: sys.modules[name].__version__
-                    for name in ("numpy", "scipy", "cupy", "cv2")
-                    if hasattr(sys.modules.get(name), "__version__")}
-        json.dump({"meta": {"bench": "peers_flood", "versions": versions}, "rows": rows_out}, file, indent=1)
+    common.write(args.out, "peers_flood", ("numpy", "scipy", "cupy", "cv2"), rows_out)

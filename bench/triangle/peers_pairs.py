@@ -12,60 +12,31 @@ another implementation, distances and pulls against some in double. What fails s
 what has not begun after so many seconds is left out. `tpairs` counts each pair once, also where a
 library looks at it twice.
 """
-import argparse
 import importlib
-import json
-import statistics
+import os
 import sys
-import time
 
-parser = argparse.ArgumentParser(description=__doc__,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peers as common  # noqa: E402  # pylint: disable=wrong-import-position
+from peers import module, reason  # noqa: E402  # pylint: disable=wrong-import-position
+
+parser = common.parser(__doc__, 60)
 parser.add_argument("--n", default="30720,131072", help="numbers of points (%(default)s)")
-parser.add_argument("--only", default="", help="only variants with this text in their names")
-parser.add_argument("--seconds", type=float, default=60, help="for all together (%(default)s)")
-parser.add_argument("--torch", default="cuda", choices=("cuda", "cpu"), help="torch's device")
-parser.add_argument("--out", help="file for the results")
+common.add_torch(parser)
 args = parser.parse_args()
-begun = time.monotonic()
-
-
-def module(name):
-    """A module, or None after a line that says why."""
-    try:
-        return importlib.import_module(name)
-    except Exception as error:  # pylint: disable=broad-except  # half of one raises others
-        print(f"{name}: cannot be imported: {reason(error)}", flush=True)
-        return None
-
-
-def reason(error):
-    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0][:90]
-
 
 np = module("numpy")
 if np is None:
-    print("SKIP: no library can be imported")
-    sys.exit(77)
-torch = module("torch")
-if torch is not None and args.torch == "cuda" and not torch.cuda.is_available():
-    print("torch: sees no GPU")
-    torch = None
-cupy = module("cupy")
-try:
-    if cupy is not None and not cupy.cuda.runtime.getDeviceCount():
-        cupy = None
-except Exception as failure:  # pylint: disable=broad-except
-    print(f"cupy: {reason(failure)}")
-    cupy = None
+    common.skip()
+torch = common.torch_on(args.torch)
+cupy = common.cupy_on_gpu()
 scipy = module("scipy.spatial")
 sklearn = module("sklearn.neighbors")
 keops = module("pykeops.torch") if torch is not None else None
 cluster = module("torch_cluster") if torch is not None else None
 geometric = module("torch_geometric.nn") if torch is not None else None
 if torch is None and cupy is None and scipy is None and sklearn is None:
-    print("SKIP: no library can be imported")
-    sys.exit(77)
+    common.skip()
 
 RADIUS = float(np.float32(0.0968))
 EPS2 = float(np.float32(1e-4))
@@ -472,44 +443,11 @@ AT_ONCE = ("scipy", "sklearn")
 AT_LAST = ("torch_compile", "keops", *AT_ONCE)  # compilers and the CPU, which take seconds
 
 
-def timed(call, variant, device):
-    """(result, milliseconds) of a call."""
+def gpu_of(variant, device):
+    """Whose events time a variant."""
     if device == "cpu":
-        begin = time.perf_counter()
-        result = call()
-        return result, 1e3 * (time.perf_counter() - begin)
-    by_cupy = variant.startswith("cupy")
-    begin, end = (cupy.cuda.Event() if by_cupy else torch.cuda.Event(enable_timing=True)
-                  for _ in range(2))
-    begin.record()
-    result = call()
-    end.record()
-    end.synchronize()
-    return result, cupy.cuda.get_elapsed_time(begin, end) if by_cupy else begin.elapsed_time(end)
-
-
-def measure(call, variant, device, check):
-    """(median, noise in percent); the first call warms up, and what it gives is checked. Where
-    there is nothing to warm up it is the only one if it takes more than a second."""
-    result, first = timed(call, variant, device)
-    check(result)
-    del result
-    times = [first] if variant.startswith(AT_ONCE) and first > 1000 else []
-    while len(times) < 5 and sum(times) < 1000:
-        result, ms = timed(call, variant, device)
-        del result
-        times.append(ms)
-    times.sort()
-    median = statistics.median(times)
-    spread = times[len(times) * 3 // 4] - times[len(times) // 4]
-    return median, 100 * spread / median
-
-
-def free():
-    if torch is not None and args.torch == "cuda":
-        torch.cuda.empty_cache()
-    if cupy is not None:
-        cupy.get_default_memory_pool().free_all_blocks()
+        return None
+    return cupy if variant.startswith("cupy") else torch
 
 
 rows_out = []
@@ -522,16 +460,17 @@ for last in (False, True):
             if args.only not in name or name.startswith(AT_LAST) != last:
                 continue
             line = f"| {size_.n} | {name} | {of} | {where} |"
-            if time.monotonic() - begun > args.seconds:
+            if common.over(args.seconds):
                 print(f"{line} skipped: {args.seconds:g} seconds are over | | |", flush=True)
                 continue
             try:
-                milliseconds, noise = measure(make(), name, where, correct)
+                milliseconds, noise = common.measure(
+                    make(), gpu_of(name, where), correct, name.startswith(AT_ONCE))
             except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
                 print(f"{line} {reason(failure)} | | |", flush=True)
                 continue
             finally:
-                free()
+                common.free(torch if args.torch == "cuda" else None, cupy)
             tpairs = size_.n * (size_.n - 1) / 2e9 / milliseconds
             print(f"{line} {milliseconds:.4f} | {noise:.1f}% | {tpairs:.4f} |", flush=True)
             rows_out.append({"work": "pairs", "variant": name, "of": of, "domain": "triangle",
@@ -539,8 +478,5 @@ for last in (False, True):
                              "ms": round(milliseconds, 5), "noise_pct": round(noise, 2),
                              "tpairs": round(tpairs, 6), "verified": True})
 if args.out:
-    with open(args.out, "w", encoding="utf-8") as file:
-        versions = {name: sys.modules[name].__version__
-                    for name in ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj")
-                    if hasattr(sys.modules.get(name), "__version__")}
-        json.dump({"meta": {"bench": "peers_pairs", "versions": versions}, "rows": rows_out}, file, indent=1)
+    common.write(args.out, "peers_pairs",
+                 ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj"), rows_out)
