@@ -196,14 +196,14 @@ static inline void kit_begin(void) {
     puts(device.name);
 }
 
-// 1 if this run takes the next case. On the CPU machine under sanitizers, which is slow, with random
-// orders of threads (SIMT_SEED), each order takes every third case, and three orders take them all.
-// TMAP_TEST_PART=N: every Nth case (tests/sanitize, tests/meson.build).
+// 1 if this run takes the next case: each, or every Nth (TMAP_TEST_PART=N: tests/sanitize and
+// tests/meson.build), of which the orders of threads (SIMT_SEED) take different ones; without N each
+// of three orders takes every third.
 static inline int check_turn(void) {
     static unsigned number;
     const char *seed = getenv("SIMT_SEED"), *part = getenv("TMAP_TEST_PART");
-    const unsigned take = part ? (unsigned)atoi(part) : seed ? 3 : 1;
-    return number++ % (take ? take : 1) == (seed ? (unsigned)atoi(seed) % 3 : 0);
+    const unsigned given = part ? (unsigned)atoi(part) : seed ? 3 : 1, take = given ? given : 1;
+    return number++ % take == (seed ? (unsigned)atoi(seed) % 3 % take : 0);
 }
 
 // Device memory without guards, so that a sanitizer sees what is read behind its end.
