@@ -633,9 +633,9 @@ int main(void) {
         run_tuning(33, 17, 40, 24, 3, 2, 1);
     if (check_turn()) run_tuning(100, 80, 0, 60, 3, 2, 2);
     if (check_turn())
-        run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 15);
+        run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 40);
     if (check_turn())
-        run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 15);
+        run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 40);
     run_plans();
     if (check_turn()) run_devices();
     run_most_regions();
