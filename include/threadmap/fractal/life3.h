@@ -50,8 +50,8 @@ TMAP_DEVICE tmap_u32 tmapi_life3_add(tmap_u32 a, tmap_u32 b, tmap_u32 c, tmap_u3
     return a ^ b ^ c;
 }
 
-// The sum of n words of one weight: one word of that weight, and n / 2 words of twice the weight. n:
-// a constant, up to 26.
+// The sum of n words of one weight: one word of that weight, and n / 2 words of twice the weight.
+// n: a constant, up to 26.
 TMAP_DEVICE tmap_u32 tmapi_life3_sum(tmap_u32 *word, tmap_u32 n, tmap_u32 *twice) {
     tmap_u32 sum = word[0];
 #pragma unroll
