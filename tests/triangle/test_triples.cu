@@ -23,9 +23,9 @@ typedef struct job {
 
 // part: triples since an accumulator began; bad: wrong triples and overfull parts.
 typedef struct tally {
-    tmap_u32 part, bad;
     tmap_u64 count, hash;
     double order; // its bits tell the order of additions
+    tmap_u32 part, bad;
 } tally;
 
 TMAP_FN tmap_u64 number(tmap_triple t) { return check_hash(((tmap_u64)t.i << 32) + t.j, t.k); }
@@ -162,6 +162,14 @@ static void run_fold(const struct kernels_of *k, job j, tally want) {
     CHECK(tmap_triples_plan_share(&plan, 0, plan.items));
     sum = fold(&plan, j);
     expect(!memcmp(&sum, &whole, sizeof whole), "the same bits after shares");
+    for (tmap_u32 n = j.n / 5; n < j.n; n += j.n / 3 + 1) { // plans of other sizes
+        tmap_triples_plan other;
+        CHECK(tmap_triples_plan_make(n, k->d, k->size, k->fold, &other));
+        if (other.workspace > plan.workspace) continue;
+        (void)fold(&other, j);
+        sum = fold(&plan, j);
+        expect(!memcmp(&sum, &whole, sizeof whole), "the same bits after another plan");
+    }
 }
 
 static void run_each(const struct kernels_of *k, job j) {
@@ -331,7 +339,7 @@ static void check_refusals(void) {
 }
 
 int main(void) {
-    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 7, 31, 33, 63, 64, 65, 66, 95, 127, 128, 129, 161};
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 7, 31, 33, 63, 64, 65, 66, 95, 127, 128, 129, 161, 200};
     tmap_u64 state = 1;
     kit_begin();
     for (size_t i = 0; i < COUNT(sizes); ++i)

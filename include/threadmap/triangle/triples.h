@@ -88,9 +88,9 @@ TMAP_FN tmap_u64 tmapi_triples_most(tmap_u64 items) {
 }
 
 // Bytes of the workspace before the accumulators: a counter for each group, at the same place for
-// every share.
-TMAP_FN tmap_u64 tmapi_triples_counters(tmap_u64 items) {
-    return 16 + (8 * tmapi_triples_groups_all(tmapi_triples_most(items)) + 15) / 16 * 16;
+// every share and every plan.
+TMAP_FN tmap_u64 tmapi_triples_counters(void) {
+    return 16 + (8 * tmapi_triples_groups_all(TMAPI_TRIPLES_PARTS) + 15) / 16 * 16;
 }
 
 // Sets the share, its parts and the grid.
@@ -113,7 +113,7 @@ TMAP_FN int tmapi_triples_plan_end(tmap_triples_plan *p, const tmap_facts *facts
         if (p->items >= TMAPI_TRIPLES_ITEMS) break;
     p->band = p->side >> p->cut;
     parts = tmapi_triples_most(p->items);
-    p->workspace = tmapi_triples_counters(p->items) +
+    p->workspace = tmapi_triples_counters() +
                    TMAP_FOLD_BYTES_MAX * (parts + tmapi_triples_groups_all(parts));
     tmapi_triples_plan_spread(p, 0, p->items);
     *out = *p;
@@ -140,8 +140,8 @@ TMAP_FN int tmap_triples_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tm
 // function of TMAP_TRIPLES_THREADS threads, cast to const void *. A plan is for the device that is
 // current here, and serves any number of launches on it.
 // Allocate plan.workspace bytes of device memory for the kernel, at a multiple of 16, and zero them
-// once: at most 4.3 MB. Every launch leaves them ready for the next. Launches that overlap need one
-// each.
+// once: at most 4.3 MB. Every launch leaves them ready for the next, of this or of another plan.
+// Launches that overlap need one each.
 // Returns cudaErrorInvalidValue for a null pointer or a number outside its range,
 // cudaErrorInvalidConfiguration if no block of the kernel fits the device, else the error of a CUDA
 // call. Writes *out only on success.
@@ -401,7 +401,7 @@ TMAP_DEVICE void tmapi_triples_join(const tmap_triples_plan *plan, tmap_u64 part
                                     tmap_fold fold, tmap_fold_to to, void *job) {
     const tmap_u32 bytes = fold.bytes;
     tmap_u64 *counters = (tmap_u64 *)to.workspace, at = part, members = plan->parts;
-    unsigned char *parts = (unsigned char *)to.workspace + tmapi_triples_counters(plan->items);
+    unsigned char *parts = (unsigned char *)to.workspace + tmapi_triples_counters();
     void *scratch = tmapi_fold_scratch(bytes);
     tmap_fold_block(all, fold, job, scratch);
     while (members > 1) { // all: member `at` of `members`
