@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench_fractal3: work on the cells of fractals in three dimensions: a write and a sum of int32 by
-// the library's engine, as a user calls it, beside the bounding box and the plain map; and life by
-// bits in compact storage.
+// the library's engine, as a user calls it, beside the bounding box and the plain map; life by
+// bits in compact storage; and lambda with turned copies beside lambda without.
 //
 // Every variant is verified before it is timed: a write in every place of the volume, a sum against
 // the bounding box, and a step of life in cells at random, whose neighbours are found by nu.
@@ -14,6 +14,7 @@ typedef struct sweep {
     bench_driver d;
     const char *fractal;
     tmap_u64 level, life_level; // 0: those of the table below
+    tmap_u64 threads;           // of lambda
     tmap_u64 *counter;
 } sweep;
 
@@ -202,6 +203,7 @@ static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
     const double sector_bytes = 32, granule_bytes = 64;
     job j;
     tmap_u64 want = 0, got;
+    if (!bench_listed(s->d.work, "sw") && !bench_listed(s->d.work, "rd")) return;
     memset(&j, 0, sizeof j);
     j.f = f, j.r = r;
     j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r), j.side_y = (tmap_u32)tmap_nbb3_side_y(f, r);
@@ -328,6 +330,84 @@ static void sweep_life(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
     }
 }
 
+// ---- lambda with turned copies ------------------------------------------------------------------
+
+// Threads compute LAMBDA_TURNS cells each and write a word, so that the map's instructions tell.
+enum { LAMBDA_TURNS = 32 };
+
+TMAP_FN tmap_u32 lambda_word(tmap_xyz c) { return c.x + 31 * c.y + 1009 * c.z; }
+
+#define LAMBDA_KERNELS(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, a, b, c) \
+    static __global__ void lambda_turned_##name(tmap_u32 r, tmap_u32 threads, tmap_u32 *words) { \
+        const tmap_u32 thread = blockIdx.x * blockDim.x + threadIdx.x; \
+        tmap_u32 word = 0; \
+        for (tmap_u32 j = 0; j < LAMBDA_TURNS; ++j) \
+            word ^= lambda_word( \
+                tmap_turned_lambda_linear(tmap_turned_##name(), thread + j * threads, r)); \
+        words[thread] = word; \
+    } \
+    static __global__ void lambda_plain_##name(tmap_u32 r, tmap_u32 threads, tmap_u32 *words) { \
+        const tmap_u32 thread = blockIdx.x * blockDim.x + threadIdx.x; \
+        tmap_u32 word = 0; \
+        for (tmap_u32 j = 0; j < LAMBDA_TURNS; ++j) \
+            word ^= lambda_word( \
+                tmap_nbb3_lambda_linear(tmap_turned_##name().f, thread + j * threads, r)); \
+        words[thread] = word; \
+    }
+TMAP_TURNED(LAMBDA_KERNELS)
+#undef LAMBDA_KERNELS
+
+typedef struct lambda_job {
+    const void *kernel;
+    tmap_u32 r, threads, *words;
+} lambda_job;
+
+static void run_lambda(void *context) {
+    lambda_job *j = (lambda_job *)context;
+    void *arguments[] = {&j->r, &j->threads, &j->words};
+    CHECK(cudaLaunchKernel(j->kernel, dim3(j->threads / 256), dim3(256), arguments, 0, 0));
+}
+
+static void sweep_lambda(sweep *s, int i) {
+#define LAMBDA_LIST(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, a, b, c) \
+    {(const void *)lambda_plain_##name, (const void *)lambda_turned_##name},
+    static const void *const kernels[][2] = {TMAP_TURNED(LAMBDA_LIST)};
+#undef LAMBDA_LIST
+    const tmap_turned t = tmap_turned_at(i);
+    const tmap_u32 threads = (tmap_u32)s->threads / 256 * 256;
+    const tmap_u32 bytes = threads * sizeof(tmap_u32);
+    for (int turned = 0; turned < 2; ++turned) {
+        bench_row row =
+            bench_row_begin(&s->d, "lambda", turned ? "turned" : "plain", tmap_turned_name(i));
+        lambda_job j = {kernels[i][turned], tmap_nbb3_linear_level_max32(t.f), threads, 0};
+        tmap_u32 *words;
+        tmap_u64 wrong = 0;
+        bench_key(&row, "size", "%u", j.r);
+        if (!bench_wants(&s->d, &row)) continue;
+        words = (tmap_u32 *)malloc(bytes);
+        if (!words) exit(2);
+        CHECK(cudaMalloc((void **)&j.words, bytes));
+        run_lambda(&j);
+        CHECK(cudaMemcpy(words, j.words, bytes, cudaMemcpyDeviceToHost));
+        for (tmap_u32 thread = 0; thread < threads; thread += 61) {
+            tmap_u32 want = 0;
+            for (tmap_u32 n = 0; n < LAMBDA_TURNS; ++n) {
+                const tmap_u32 at = thread + n * j.threads;
+                want ^= lambda_word(turned ? tmap_turned_lambda_linear(t, at, j.r)
+                                           : tmap_nbb3_lambda_linear(t.f, at, j.r));
+            }
+            wrong += words[thread] != want;
+        }
+        bench_verify(&row, wrong, "words");
+        row.rate = "gcells", row.unit = "Gcell/s";
+        row.each = 1e-6 * LAMBDA_TURNS * (double)threads;
+        bench_time_row(&row, run_lambda, &j);
+        bench_row_end(&s->d, &row);
+        CHECK(cudaFree(j.words));
+        free(words);
+    }
+}
+
 // Levels of a volume and of life, with --quick and without.
 static const struct {
     const char *name;
@@ -341,7 +421,8 @@ int main(int argc, char **argv) {
     const bench_option options[] = {
         {"--fractal", "a name (all)", 0, 0, BENCH_TEXT, &s.fractal, 0, 0},
         {"--level", "of volumes; 0: one that fills the GPU", "0", 0, BENCH_NUMBER, &s.level, 0, 20},
-        {"--life", "level of life; 0: as large", "0", 0, BENCH_NUMBER, &s.life_level, 0, 20}};
+        {"--life", "level of life; 0: as large", "0", 0, BENCH_NUMBER, &s.life_level, 0, 20},
+        {"--threads", "of lambda", "1048576", 0, BENCH_NUMBER, &s.threads, 256, 1 << 24}};
     s.d.name = "fractal3", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "60", s.d.quick_budget = "5", s.d.queued = 1;
     bench_begin(&s.d, argc, argv);
@@ -356,6 +437,8 @@ int main(int argc, char **argv) {
         sweep_life(&s, f, domains[i].name,
                    s.life_level ? (tmap_u32)s.life_level : domains[i].life[full]);
     }
+    for (int i = 0; i < TMAP_TURNED_COUNT; ++i)
+        if (!s.fractal || !strcmp(s.fractal, tmap_turned_name(i))) sweep_lambda(&s, i);
     CHECK(cudaFree(s.counter));
     return bench_end(&s.d);
 }
