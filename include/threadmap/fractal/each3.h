@@ -165,7 +165,7 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
 // larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// sixteen, at least 32 cells.
+// 24, at least 32 cells.
 static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
     const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
     const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
@@ -177,7 +177,7 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
-    turns = 16ull * p->warps / lines + 1; // parts of a tile that give each warp 16
+    turns = 24ull * p->warps / lines + 1; // parts of a tile that give each warp 24
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
     p->chunk = (p->chunk + 31) / 32 * 32;
     p->parts = (p->cells + p->chunk - 1) / p->chunk;
