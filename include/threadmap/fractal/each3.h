@@ -257,13 +257,14 @@ static inline cudaError_t tmap_each3_turned_plan_make(tmap_turned t, tmap_u32 r,
 
 // Makes the plan of a kernel that calls tmap_each3, tmap_each3_update or tmap_each3_fold, for
 // fractal f of level r. A plan serves any number of launches on the device that was current when it
-// was made. kernel: a __global__ function, cast to const void *. Returns cudaErrorInvalidValue for
-// a null pointer, a fractal that tmap_nbb3_check refuses, and a pitch below the width or the plane;
-// cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32 bits, whose elements do
-// not fit 64, or of more than 2^32 - 1 boxes of lines, and for a kernel whose block does not fit
-// the device; otherwise a CUDA error. *out is written only on success. Cost: some calls of the CUDA
-// runtime, which do not wait for the device. Example: tmap_each3_plan_make(tmap_fractal3_menger(),
-// 6, tight, (const void *)draw, &plan).
+// was made. kernel: a __global__ function, cast to const void *.
+// Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb3_check refuses, and a
+// pitch below the width or the plane; cudaErrorInvalidConfiguration for a level whose coordinates
+// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 boxes of lines, and
+// for a kernel whose block does not fit the device; otherwise a CUDA error. *out is written only on
+// success.
+// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Example: tmap_each3_plan_make(tmap_fractal3_menger(), 6, tight, (const void *)draw, &plan).
 static inline cudaError_t tmap_each3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
                                                const void *kernel, tmap_each3_plan *out) {
     return tmap_each3_turned_plan_make(tmap_turned_make(f, 0, 0, 0), r, pitch, kernel, out);
@@ -632,9 +633,10 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
 }
 
 // Calls visit(job, cell) exactly once for every cell of the plan's share, in no particular order.
-// All threads of all blocks call it with the same arguments, and all return from it. visit: a
-// __device__ function without barriers and collectives, because other lanes may have no cell. job:
-// any pointer; the address of the kernel's parameter costs nothing.
+// All threads of all blocks call it with the same arguments, in blocks of full warps and grids of
+// one axis, and all return from it. visit: a __device__ function without barriers and collectives,
+// because other lanes may have no cell. job: any pointer; the address of the kernel's parameter
+// costs nothing.
 // Example: tetrahedron, r = 1, rows of 2, planes of 4: visits (0,0,0, at 0) (1,0,0, at 1)
 // (0,1,0, at 2) (0,0,1, at 4).
 TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
