@@ -28,7 +28,7 @@ template <class Use, int M, int N, int K, class T> struct Shape {
                       (M == 8 && N == 32 && K == 16), "a shape that wmma has");
     static constexpr bool a = std::is_same<Use, matrix_a>::value;
     static constexpr bool b = std::is_same<Use, matrix_b>::value;
-    static_assert(a || b ? one_of<T, __half, signed char, unsigned char>
+    static_assert(a || b ? one_of<T, __half, __nv_bfloat16, signed char, unsigned char>
                          : one_of<T, __half, float, int>, "an element type that wmma has");
     static constexpr int rows = b ? K : M, columns = a ? K : N, size = rows * columns;
     static constexpr int slots = (a || b) && one_of<T, __half> ? 16 : size / 32;
@@ -116,7 +116,7 @@ void store_matrix_sync(T *p, const fragment<accumulator, M, N, K, T> &f, unsigne
     }
 }
 
-// d = a * b + c. Products of half are exact in float, sums are rounded in float, and a half
+// d = a * b + c. Products of half and bfloat16 are exact in float, sums are rounded in float, and a half
 // result once at the end; tensor cores round sums in their own way.
 template <int M, int N, int K, class D, class C, class T, class LA, class LB>
 void mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, N, K, T, LA> &a,
@@ -125,6 +125,7 @@ void mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, 
     using Sum = std::conditional_t<std::is_integral<T>::value, int, float>;
     static_assert(std::is_integral<T>::value == std::is_same<D, int>::value, "int8 gives int");
     static_assert(std::is_integral<D>::value == std::is_integral<C>::value, "d and c disagree");
+    static_assert(!std::is_same<T, __nv_bfloat16>::value || simt::one_of<D, float>, "gives float");
     int lane = simt::lane();
     auto &ma = simt::matrix_a_of<Sum>[simt::machine.current->linear / 32];
     auto &mb = simt::matrix_b_of<Sum>[simt::machine.current->linear / 32];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Matrix fragments of every shape and element type against a triple loop; half conversions and
-// atomics.
+// Matrix fragments of every shape and element type against a triple loop; conversions of half
+// and bfloat16, atomics of half.
 #include "kit.h"
 
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <math.h>
 #include <mma.h>
@@ -106,6 +107,60 @@ __global__ void half_arithmetic(float *out) {
     out[8] = __half2float(__shfl_sync(1u, b, 0));
 }
 
+__global__ void bfloats(const float *in, unsigned short *out, int n) {
+    int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (t < n) out[t] = __bfloat16_as_ushort(__float2bfloat16(in[t]));
+}
+__global__ void bfloat_values(float *out) {
+    int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    out[t] = __bfloat162float(__ushort_as_bfloat16((unsigned short)t));
+}
+
+// All values, and what lies between two neighbours: next to each, in the middle, next to that. The
+// nearer one is right, of two equally near ones the even one. Above the largest is 2^128 in its
+// place, infinity.
+static void check_bfloat16(void) {
+    static float all[65536], in[5 * 0x7f80];
+    static unsigned short out[5 * 0x7f80];
+    enum { N = 5 * 0x7f80 };
+    float *values;
+    unsigned short *bits;
+    CHECK(cudaMalloc(&values, sizeof all > sizeof in ? sizeof all : sizeof in));
+    CHECK(cudaMalloc(&bits, sizeof out));
+    bfloat_values<<<256, 256>>>(values);
+    CHECK(cudaMemcpy(all, values, sizeof all, cudaMemcpyDeviceToHost));
+    for (int h = 0; h < 65536; h++) {
+        int e = h >> 7 & 255, m = h & 0x7f;
+        double w = e ? ldexp(128 + m, e - 134) : ldexp(m, -133);
+        if (h & 0x8000) w = -w;
+        if (e == 255) HOLDS(m ? all[h] != all[h] : isinf(all[h]) && (all[h] < 0) == (w < 0));
+        else HOLDS((double)all[h] == w && !signbit(all[h]) == !(h & 0x8000));
+    }
+    for (int h = 0; h < 0x7f80; h++) {
+        double low = all[h], high = h < 0x7f7f ? all[h + 1] : ldexp(1, 128);
+        float middle = (float)(low + (high - low) / 2); // exact
+        float *at = in + 5 * h;
+        at[0] = all[h], at[1] = nextafterf(all[h], INFINITY), at[2] = nextafterf(middle, 0);
+        at[3] = middle, at[4] = nextafterf(middle, INFINITY);
+        for (int i = 0; i < 5; i++)
+            if (h % 2) at[i] = -at[i];
+    }
+    CHECK(cudaMemcpy(values, in, sizeof in, cudaMemcpyHostToDevice));
+    bfloats<<<(N + 255) / 256, 256>>>(values, bits, N);
+    CHECK(cudaMemcpy(out, bits, sizeof out, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; i++) {
+        int h = i / 5, up = i % 5 == 4 || (i % 5 == 3 && h % 2);
+        RETURNS(out[i], (unsigned)(h + up) | (h % 2 ? 0x8000u : 0u));
+    }
+    // Doubles are rounded once: 1 + 2^-8 + 2^-40 is above the middle, as a float it is the middle.
+    RETURNS(__bfloat16_as_ushort(__double2bfloat16(1 + ldexp(1, -8) + ldexp(1, -40))), 0x3f81);
+    RETURNS(__bfloat16_as_ushort(__float2bfloat16(INFINITY)), 0x7f80);
+    RETURNS(__bfloat16_as_ushort(__float2bfloat16(-INFINITY)), 0xff80);
+    HOLDS((__bfloat16_as_ushort(__float2bfloat16(NAN)) & 0x7fff) > 0x7f80);
+    CHECK(cudaFree(values));
+    CHECK(cudaFree(bits));
+}
+
 __global__ void half_atomics(half *sum, half2 *sums) {
     atomicAdd(sum, __float2half(0.5f));
     half2 before = atomicAdd(sums, __floats2half2_rn(1.0f, -2.0f));
@@ -126,6 +181,7 @@ static void check_half_atomics(void) {
 int main(void) {
     check_shapes<half, float>();
     check_shapes<half, half>();
+    check_shapes<__nv_bfloat16, float>();
     check_shapes<signed char, int>();
     check_shapes<unsigned char, int>();
 
@@ -168,6 +224,7 @@ int main(void) {
     for (int i = 0; i < 9; i++) RETURNS(all[i] * 4, want[i] * 4);
 
     check_half_atomics();
+    check_bfloat16();
     CHECK(cudaGetLastError());
     CHECK(cudaFree(d_in));
     CHECK(cudaFree(d_out));

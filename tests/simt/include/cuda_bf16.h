@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "../simt.h"
+
+#include "../bfloat16.h"
