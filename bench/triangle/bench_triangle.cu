@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 // bench_triangle: the map of triangles beside all rival maps, alone and in the Euclidean distance
 // matrix (EDM), over sizes and block sizes; then the distances of pdist.h against the fill limit of
-// this GPU's memory, all in one run.
+// this GPU's memory; and the lower triangle of a product of matrices by the map of tiles, all in one
+// run.
 //
 // The experiments of Navarro and Hitschfeld (2013), figures 3 and 5. Every variant is verified,
 // pair by pair, before it is timed. UTM as the paper prints it misses cells from 4097 rows on: its
 // rows have their number, missed_cells, which two counts must agree on, and all the others must be
 // right.
 #include "../driver.h"
+#include "gram_work.h"
 #include "triangle_maps.h"
 
 #include "../../tests/triangle/pdist_check.h"
 
 typedef struct sweep {
     bench_driver d;
-    bench_numbers n, rho, coordinates, pdist;
+    bench_numbers n, rho, coordinates, pdist, gram;
     tmap_u64 memory;       // that an output may take
     check_result *check;   // on the device
     triangle_waste *waste; // on the device
@@ -225,6 +227,13 @@ static void sweep_begin(sweep *s) {
             if (need <= s->memory && layout == TMAP_PAIRS_CONDENSED && need > most) most = need;
         }
     }
+    for (int i = 0; i < s->gram.count; ++i) {
+        tmap_u32 *n = &s->gram.value[i]; // whole tiles
+        *n = tmap_triangle_tile_rows(*n, GRAM_SIDE) * GRAM_SIDE;
+        const tmap_u64 need = (tmap_u64)*n * *n * 4;
+        if (need > s->memory) bench_bad("--gram: no memory for", "a matrix of that size");
+        if (need > most) most = need;
+    }
     CHECK(cudaMalloc((void **)&s->out, most + 64));
     CHECK(cudaMalloc((void **)&s->points,
                      most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
@@ -243,15 +252,18 @@ int main(int argc, char **argv) {
          "0,1,2,3,4", "0,1,4", BENCH_LIST, &s.coordinates, 0, 4},
         {"--pdist", "points of the distances of pdist.h", "1024,4096,16384,30720,65537,131072",
          "1024,16384", BENCH_LIST, &s.pdist, 2, 1u << 22},
+        {"--gram", "rows of X in X X^T, rounded up to 64", "2048,8192,16384", "8192", BENCH_LIST,
+         &s.gram, 1, 65536},
         {"--memory", "bytes that an output may take, or 0: 9/10 of what is free", "0", 0,
          BENCH_NUMBER, &s.memory, 0, 1ull << 40}};
-    s.d.name = "triangle", s.d.options = options, s.d.option_count = 5;
+    s.d.name = "triangle", s.d.options = options, s.d.option_count = 6;
     s.d.budget = "20", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     sweep_begin(&s);
     for (int d = 0; d < s.coordinates.count; ++d)
         for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], s.coordinates.value[d]);
     for (int i = 0; i < s.pdist.count; ++i) sweep_pdist(&s, s.pdist.value[i]);
+    for (int i = 0; i < s.gram.count; ++i) gram_sweep(&s.d, s.gram.value[i], s.out);
     CHECK(cudaFree(s.out));
     CHECK(cudaFree(s.points));
     CHECK(cudaFree(s.arrays));
