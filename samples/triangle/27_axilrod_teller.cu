@@ -124,6 +124,9 @@ int main(void) {
     const double want = sum_on_host(atoms);
     const double tolerance = 1e-5 * fabs(want);
     printf("%llu triples of %d atoms: %.4f kJ/mol\n", tmap_triples_cells(N), N, NU * all.sum);
+    printf("for each atom:            %.4f kJ/mol\n", NU * all.sum / N);
+    printf("in two shares: %.4f and %.4f kJ/mol\n", NU * share[0].sum, NU * share[1].sum);
+    printf("by the host, in double precision: %.4f kJ/mol\n", NU * want);
     const int wrong = !(fabs(all.sum - want) <= tolerance) +
                       !(fabs(share[0].sum + share[1].sum - want) <= tolerance);
     CHECK(cudaFree((void *)c.atoms));

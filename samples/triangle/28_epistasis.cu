@@ -117,6 +117,8 @@ int main(void) {
     const tmap_u32 *count = s.samples.count;
     printf("%u cases, %u controls, %llu triples\n", count[CASE], count[CONTROL],
            tmap_triples_cells(N));
+    printf("%d places of each person, %llu bytes of bits\n", N, bytes);
+    printf("hidden: places %d, %d and %d\n", FIRST, SECOND, THIRD);
     printf("best: places %u, %u and %u, balanced accuracy %.3f\n", found.triple.i, found.triple.j,
            found.triple.k, 0.5 * found.score / count[CASE] / count[CONTROL]);
     const int wrong =

@@ -36,7 +36,9 @@ ENGINES = paths("launch", "cxx",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "adaptive/ask", "adaptive/ask_plan",
                 "papers/ask_sbr")
-WINGS = paths("fractal", "triangle", "adaptive")
+WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
+# What fractal3.h has of fractal/, in place of fractal.h.
+THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3", "fractal/stencil3")
 
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
