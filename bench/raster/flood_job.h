@@ -185,16 +185,17 @@ static cudaError_t flood_first_run(flood_job *job) {
 // mixed blocks have. The nodes on blocks' borders, 1 for 100 cells, are left out.
 static cudaError_t flood_regions_counted(flood_job *job) {
     const tmap_flood_plan *p = &job->plan;
-    tmapi_flood parts;
     const size_t blocks = (size_t)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
     unsigned char *kinds = (unsigned char *)malloc(blocks);
     unsigned short *offsets = (unsigned short *)malloc(2 * blocks * pitch);
     cudaError_t error = kinds && offsets ? cudaSuccess : cudaErrorMemoryAllocation;
     tmap_u64 between = 0;
-    parts.plan = *p, (void)tmapi_flood_parts(&parts, (tmap_u64)job->workspace);
-    if (!error) error = cudaMemcpy(kinds, parts.kinds, blocks, cudaMemcpyDeviceToHost);
     if (!error)
-        error = cudaMemcpy(offsets, parts.offsets, 2 * blocks * pitch, cudaMemcpyDeviceToHost);
+        error =
+            cudaMemcpy(kinds, (char *)job->workspace + p->at_kinds, blocks, cudaMemcpyDeviceToHost);
+    if (!error)
+        error = cudaMemcpy(offsets, (char *)job->workspace + p->at_offsets, 2 * blocks * pitch,
+                           cudaMemcpyDeviceToHost);
     for (size_t i = 0; i < blocks && !error; ++i)
         if (kinds[i] == TMAPI_FLOOD_MIXED)
             between += 64 * p->rows + 2 * pitch + 8ull * offsets[i * pitch + 2 * p->rows];

@@ -25,7 +25,6 @@
 #ifndef TMAP_RASTER_FLOOD_H
 #define TMAP_RASTER_FLOOD_H
 
-#include "../fold.h"
 #include "map.h"
 
 // Forms of a result. The result of column x and row y is number y * width + x of bytes or floats.
@@ -72,7 +71,8 @@ typedef struct tmap_flood_plan {
     int form;
     tmap_u32 rows, blocks_x, blocks_y; // rows of a block, blocks
     tmap_u64 seeds;                    // the most sources
-    tmap_u64 workspace;                // bytes
+    tmap_u64 at_parent, at_edges, at_offsets, at_table, at_flags, at_entries, at_kinds, at_sums;
+    tmap_u64 workspace; // bytes
 } tmap_flood_plan;
 
 // ---- levels -------------------------------------------------------------------------------------
@@ -167,17 +167,18 @@ typedef struct tmapi_flood {
     const void *heights;
     const tmap_flood_seed *seeds;
     tmap_u32 seed_count;
-    tmap_flood_range *tiles;        // of all tiles of all blocks, or null
-    double *tile_sums;              // of the heights of each tile
-    tmap_u32 *bits;                 // blocks_x * 16 words a row
-    tmap_u32 *parent;               // of the nodes
-    tmap_u32 *edges;                // TMAPI_FLOOD_EDGES words a block
-    unsigned short *offsets;        // 2 rows + 1 a block: beginnings of tiles' lists in its table
-    tmap_u64 *table;                // components of runs on tiles' borders, four in a word
-    tmap_u32 *flags;                // 20 words a block: its flooded nodes
-    tmap_u32 *entries;              // two words a seed: its node, and its component as in tables
-    unsigned char *kinds;           // of each block: TMAPI_FLOOD_MIXED, ...
-    struct tmapi_flood_size *sizes; // of each block
+    tmap_flood_range *tiles; // of all tiles of all blocks, or null
+    double *tile_sums;       // of the heights of each tile
+    tmap_u32 *bits;          // blocks_x * 16 words a row
+    tmap_u32 *parent;        // of the nodes
+    tmap_u32 *edges;         // TMAPI_FLOOD_EDGES words a block
+    unsigned short *offsets; // 2 rows + 1 a block: beginnings of tiles' lists in its table
+    tmap_u64 *table;         // components of runs on tiles' borders, four in a word
+    tmap_u32 *flags;         // 20 words a block: its flooded nodes
+    tmap_u32 *entries;       // two words a seed: its node, and its component as in tables
+    unsigned char *kinds;    // of each block: TMAPI_FLOOD_MIXED, ...
+    tmap_u64 *areas;         // of each block; also sums of its heights
+    double *sums;
     void *out;
 } tmapi_flood;
 
@@ -191,28 +192,22 @@ TMAP_FN tmap_u32 tmapi_flood_last_bytes(tmap_u32 rows) {
     return rows / 16 * TMAPI_FLOOD_PITCH * 4 + 80 + rows * 32 + rows * TMAPI_FLOOD_QUADS * 8;
 }
 
-// Sets the addresses of the parts of a workspace at w. Returns its bytes.
-TMAP_FN tmap_u64 tmapi_flood_parts(tmapi_flood *f, tmap_u64 w) {
-    const tmap_u64 blocks = tmapi_flood_blocks(&f->plan), rows = f->plan.rows;
-    tmap_u64 end = 0;
-    f->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * rows * 64));
-    f->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * TMAPI_FLOOD_NODES * 4));
-    f->edges = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * TMAPI_FLOOD_EDGES * 4));
-    f->offsets = (unsigned short *)(w + tmapi_raster_part(&end, blocks * (2 * rows + 1) * 2));
-    f->table = (tmap_u64 *)(w + tmapi_raster_part(&end, blocks * rows * TMAPI_FLOOD_QUADS * 8));
-    f->flags = (tmap_u32 *)(w + tmapi_raster_part(&end, blocks * (TMAPI_FLOOD_NODES / 8)));
-    f->entries = (tmap_u32 *)(w + tmapi_raster_part(&end, f->plan.seeds * 8));
-    f->kinds = (unsigned char *)(w + tmapi_raster_part(&end, blocks));
-    f->sizes = (struct tmapi_flood_size *)(w + tmapi_raster_part(&end, blocks * 16));
-    return end;
-}
-
 // Divides a map into blocks of `rows` rows, and the workspace.
 TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
-    tmapi_flood f;
-    p->rows = rows, p->blocks_x = (tmap_u32)((p->map.width + 511) / 512);
-    p->blocks_y = (tmap_u32)((p->map.height + rows - 1) / rows);
-    f.plan = *p, p->workspace = tmapi_flood_parts(&f, 0);
+    const tmap_u64 across = (p->map.width + 511) / 512, down = (p->map.height + rows - 1) / rows;
+    const tmap_u64 blocks = across * down;
+    tmap_u64 end = 0;
+    p->rows = rows, p->blocks_x = (tmap_u32)across, p->blocks_y = (tmap_u32)down;
+    tmapi_raster_part(&end, blocks * rows * 64); // bits
+    p->at_parent = tmapi_raster_part(&end, blocks * TMAPI_FLOOD_NODES * 4);
+    p->at_edges = tmapi_raster_part(&end, blocks * TMAPI_FLOOD_EDGES * 4);
+    p->at_offsets = tmapi_raster_part(&end, blocks * (2 * rows + 1) * 2);
+    p->at_table = tmapi_raster_part(&end, blocks * rows * TMAPI_FLOOD_QUADS * 8);
+    p->at_flags = tmapi_raster_part(&end, blocks * (TMAPI_FLOOD_NODES / 8));
+    p->at_entries = tmapi_raster_part(&end, p->seeds * 8);
+    p->at_kinds = tmapi_raster_part(&end, blocks);
+    p->at_sums = tmapi_raster_part(&end, blocks * 16);
+    p->workspace = end;
 }
 
 // Makes the plan of tmap_flood_plan_make from facts, for the shared memory that a block can have.
@@ -344,57 +339,53 @@ TMAP_DEVICE tmap_u32 tmapi_flood_byte(const tmapi_flood_level *l, uint4 v) {
 #endif
 }
 
-// A bit for each of `count` groups of 4 heights of 32 bits, up to 8 groups. There is a single
-// branch: with one for each group, the loads would not be in flight together.
+// A bit for each of 4 heights of 32 bits: 1 below the level; 1 for NODATA.
+TMAP_DEVICE tmap_u32 tmapi_flood_below4(const tmapi_flood_level *l, uint4 v) {
+    return (tmap_u32)tmapi_flood_cell_below(l, v.x) |
+           (tmap_u32)tmapi_flood_cell_below(l, v.y) << 1 |
+           (tmap_u32)tmapi_flood_cell_below(l, v.z) << 2 |
+           (tmap_u32)tmapi_flood_cell_below(l, v.w) << 3;
+}
+TMAP_DEVICE tmap_u32 tmapi_flood_dry4(const tmapi_flood_level *l, uint4 v) {
+    return (tmap_u32)tmapi_flood_cell_dry(l, v.x) | (tmap_u32)tmapi_flood_cell_dry(l, v.y) << 1 |
+           (tmap_u32)tmapi_flood_cell_dry(l, v.z) << 2 |
+           (tmap_u32)tmapi_flood_cell_dry(l, v.w) << 3;
+}
+
+// A bit for each height of `count` such groups, up to 8. There is a single branch: with one for
+// each group, the loads would not be in flight together.
 TMAP_DEVICE tmap_u32 tmapi_flood_nibbles(const tmapi_flood_level *l, const uint4 *v,
                                          const tmap_u32 count) {
     tmap_u32 bits = 0;
 #pragma unroll
-    for (tmap_u32 i = 0; i < count; ++i) {
-        const tmap_u32 h[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+    for (tmap_u32 i = 0; i < count; ++i) bits |= tmapi_flood_below4(l, v[i]) << 4 * i;
+    if (l->has_nodata)
 #pragma unroll
-        for (tmap_u32 k = 0; k < 4; ++k)
-            bits |= (tmap_u32)tmapi_flood_cell_below(l, h[k]) << (4 * i + k);
-    }
-    if (!l->has_nodata) return bits;
-#pragma unroll
-    for (tmap_u32 i = 0; i < count; ++i) {
-        const tmap_u32 h[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
-#pragma unroll
-        for (tmap_u32 k = 0; k < 4; ++k)
-            bits &= ~((tmap_u32)tmapi_flood_cell_dry(l, h[k]) << (4 * i + k));
-    }
+        for (tmap_u32 i = 0; i < count; ++i) bits &= ~(tmapi_flood_dry4(l, v[i]) << 4 * i);
     return bits;
 }
 
-// Reads a lane's column of a tile, cells outside the map as 0. Returns its rows inside the map.
-// Each load of the warp reads a row.
-TMAP_DEVICE tmap_u32 tmapi_flood_column(const tmapi_flood_block *b, tmap_u32 tile, tmap_u32 *cells,
-                                        const tmap_u32 size) {
-    const tmap_raster_map *map = &b->f->plan.map;
-    const tmap_u64 x = b->x + tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32;
-    const tmap_u64 y = b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
-    const tmap_u64 left = x < map->width && y < map->height ? map->height - y : 0;
-    const tmap_u32 rows = left < TMAPI_FLOOD_TILE ? (tmap_u32)left : TMAPI_FLOOD_TILE;
-#pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-        cells[r] = r < rows ? tmapi_flood_cell(b->f->heights, (y + r) * map->pitch + x, size) : 0;
-    return rows;
-}
-
-// Loads a tile of any alignment.
+// Loads a tile of any alignment: each load of the warp reads a row.
 TMAP_DEVICE void tmapi_flood_load_tile(const tmapi_flood_block *b, tmap_u32 tile,
                                        const tmap_u32 size) {
     const tmap_u32 lane = threadIdx.x % 32, word = tile % TMAPI_FLOOD_WORDS;
     const tmap_u32 row = tile / TMAPI_FLOOD_WORDS * 16;
-    const tmapi_flood_level *l = &b->f->level;
-    tmap_u32 mine = 0, cells[TMAPI_FLOOD_TILE];
-    const tmap_u32 rows = tmapi_flood_column(b, tile, cells, size);
+    const tmap_u64 x = b->x + word * 32 + lane, y = b->y + row;
+    tmap_u32 mine = 0, cells[16];
+    const tmap_raster_map *map = &b->f->plan.map;
 #pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
-        tmapi_raster_ballot(r < rows && tmapi_flood_cell_below(l, cells[r]) &&
-                                !(l->has_nodata && tmapi_flood_cell_dry(l, cells[r])),
-                            r, &mine);
+    for (tmap_u32 r = 0; r < 16; ++r)
+        cells[r] = x < map->width && y + r < map->height
+                       ? tmapi_flood_cell(b->f->heights, (y + r) * map->pitch + x, size)
+                       : 0;
+#pragma unroll
+    for (tmap_u32 r = 0; r < 16; ++r) {
+        const int inside = x < map->width && y + r < map->height;
+        const int wet = inside && tmapi_flood_cell_below(&b->f->level, cells[r]) &&
+                        !(b->f->level.has_nodata && tmapi_flood_cell_dry(&b->f->level, cells[r]));
+        const tmap_u32 bits = __ballot_sync(~0u, wet);
+        if (lane == r) mine = bits;
+    }
     if (lane < 16) b->bits[tmapi_flood_place(row + lane, word)] = mine;
 }
 
@@ -1010,8 +1001,9 @@ static __global__ void __launch_bounds__(256, 3) tmapi_flood_local_kernel(tmapi_
     const int eight = f.plan.map.connectivity == 8;
     tmapi_flood_block b = tmapi_flood_block_at(&f);
     tmap_u32 kind;
-    int seeds;
     b.rows = f.plan.rows;
+
+    int seeds;
     b.slots = (unsigned short *)tmapi_flood_shared; // first, so that slots have a constant base
     b.bits = (tmap_u32 *)tmapi_flood_shared + 128 * b.rows;
     b.scan = b.bits + TMAPI_FLOOD_WORDS * b.rows;
@@ -1069,24 +1061,27 @@ TMAP_DEVICE void tmapi_flood_unite_row(const tmapi_flood *f, tmap_u32 block, tma
     if (!eight) return;
 #pragma unroll
     for (int right = 0; right < 2; ++right) { // with the column to the left, or to the right
-        const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
-        const int beside = right ? word == 15 : word == 0; // the word is in another block
-        const int there = right ? block % across + 1 < across : block % across != 0;
-        const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
-        tmap_u32 c = 0;
-        if ((part & a & end) && (!beside || there))
-            c = f->edges[(tmap_u64)other * TMAPI_FLOOD_EDGES + w];
-        touch = right ? (b >> 1 | c << 31) & ~(a >> 1) : (b << 1 | c >> 31) & ~(a << 1);
-        touch &= a & ~b & part;
+        touch = a & (right ? b >> 1 : b << 1) & ~(right ? a >> 1 : a << 1) & ~b & part;
         while (touch) {
             const tmap_u32 bit = touch & (0u - touch);
             touch ^= bit;
             tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, bit),
-                              bit == end
-                                  ? tmapi_flood_run_node(other * TMAPI_FLOOD_NODES + w * 16, c,
-                                                         right ? 1 : 0x80000000u)
-                                  : tmapi_flood_run_node(to, b, right ? bit << 1 : bit >> 1));
+                              tmapi_flood_run_node(to, b, right ? bit << 1 : bit >> 1));
         }
+    }
+#pragma unroll
+    for (int right = 0; right < 2; ++right) { // in the word to the left, or to the right
+        const tmap_u32 end = right ? 0x80000000u : 1, w = (word + (right ? 1 : 15)) % 16;
+        const int beside = right ? word == 15 : word == 0; // in another block, if it exists
+        const int there = right ? block % across + 1 < across : block % across != 0;
+        const tmap_u32 other = (beside ? right ? block + 1 : block - 1 : block) + across;
+        tmap_u32 c;
+        if (!(part & a & end) || (beside && !there)) continue;
+        c = f->edges[(tmap_u64)other * TMAPI_FLOOD_EDGES + w];
+        if (!(b & end) && (right ? c & 1 : c >> 31))
+            tmapi_flood_unite(f->parent, tmapi_flood_run_node(from, a, end),
+                              tmapi_flood_run_node(other * TMAPI_FLOOD_NODES + w * 16, c,
+                                                   right ? 1 : 0x80000000u));
     }
 }
 
@@ -1303,8 +1298,7 @@ TMAP_DEVICE void tmapi_flood_tile_of(const tmapi_flood_block *b) {
 
 // ---- last: bytes, bits, depths, or area and volume ----------------------------------------------
 
-#define TMAPI_FLOOD_MEASURE 3    // a form: area and sum of heights of each block
-#define TMAPI_FLOOD_TOTAL   512u // threads
+#define TMAPI_FLOOD_MEASURE 3 // a form: area and sum of heights of each block
 
 // Four bits as four bytes.
 TMAP_DEVICE tmap_u32 tmapi_flood_bytes4(tmap_u32 bits) {
@@ -1421,25 +1415,11 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int 
     }
 }
 
-// What is summed of a flood: the number of its cells, and their heights.
-typedef struct tmapi_flood_size {
-    tmap_u64 area;
-    double sum;
-} tmapi_flood_size;
-
-TMAP_DEVICE void tmapi_flood_join_sizes(void *job, void *size, const void *other) {
-    tmapi_flood_size *to = (tmapi_flood_size *)size;
-    (void)job;
-    to->area += ((const tmapi_flood_size *)other)->area;
-    to->sum += ((const tmapi_flood_size *)other)->sum;
-}
-
-// Joins the sizes of a block's threads into that of thread 0.
-TMAP_DEVICE void tmapi_flood_join_block(tmapi_flood_size *size) {
-    __shared__ tmapi_flood_size scratch[TMAPI_FLOOD_TOTAL / 32];
-    const tmapi_flood_size zero = {0, 0};
-    const tmap_fold fold = {&zero, sizeof zero, tmapi_flood_join_sizes};
-    tmap_fold_block(size, fold, 0, scratch);
+// The sum over a warp, in lane 0.
+TMAP_DEVICE double tmapi_flood_sum(double x) {
+#pragma unroll
+    for (tmap_u32 step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
+    return x;
 }
 
 // Sum of the heights of the flooded cells of a lane's column of a tile with words `words`. All
@@ -1469,23 +1449,31 @@ TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u
 TMAP_DEVICE void tmapi_flood_measure_block(const tmapi_flood_block *b) {
     const tmapi_flood *f = b->f;
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    tmapi_flood_size size = {0, 0};
+    double *sums = (double *)b->table; // sums, then areas, of each warp
+    tmap_u32 area = 0;
+    double sum = 0;
+    __syncthreads(); // the table has been read
     for (tmap_u32 tile = warp; tile < b->f->plan.rows; tile += warps) {
         const tmap_u32 word = tile % TMAPI_FLOOD_WORDS, top = tile / 16 * TMAPI_FLOOD_TILE;
         const tmap_u32 *cells = b->cells + tmapi_flood_cell_word(top, word);
         const tmap_u32 mine = lane < 16 ? cells[lane * TMAPI_FLOOD_WORDS] : ~0u;
-        if (lane < 16) size.area += tmapi_raster_count(mine);
+        if (lane < 16) area += (tmap_u32)__popc(mine);
         if (__all_sync(~0u, mine == ~0u)) {
-            if (lane == 0) size.sum += f->tile_sums[b->number * b->f->plan.rows + tile];
+            if (lane == 0) sum += f->tile_sums[b->number * b->f->plan.rows + tile];
         } else if (__any_sync(~0u, lane < 16 && mine)) {
             const tmap_u64 from = (b->y + top) * f->plan.map.pitch + b->x + word * 32 + lane;
-            size.sum += f->plan.map.type == TMAP_RASTER_I16
-                            ? tmapi_flood_measure_column(f, cells, from, 2)
-                            : tmapi_flood_measure_column(f, cells, from, 4);
+            sum += f->plan.map.type == TMAP_RASTER_I16
+                       ? tmapi_flood_measure_column(f, cells, from, 2)
+                       : tmapi_flood_measure_column(f, cells, from, 4);
         }
     }
-    tmapi_flood_join_block(&size);
-    if (threadIdx.x == 0) f->sizes[b->number] = size;
+    sum = tmapi_flood_sum(sum);
+    area = (tmap_u32)tmapi_flood_sum(area);
+    if (lane == 0) sums[warp] = sum, sums[warps + warp] = area;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (tmap_u32 w = 1; w < warps; ++w) sum += sums[w], area += (tmap_u32)sums[warps + w];
+    f->areas[b->number] = area, f->sums[b->number] = sum;
 }
 
 // Blocks of `rows` threads.
@@ -1518,17 +1506,28 @@ static __global__ void __launch_bounds__(128, 8) tmapi_flood_last_kernel(tmapi_f
         tmapi_flood_write_depths(&b, TMAP_RASTER_F32);
 }
 
+#define TMAPI_FLOOD_TOTAL 512u // threads
+
 // The area and volume of a complete flood, from its blocks. One block of threads.
 static __global__ void __launch_bounds__(TMAPI_FLOOD_TOTAL)
     tmapi_flood_total_kernel(tmapi_flood f, tmap_flood_lake *lake) {
+    __shared__ double sums[TMAPI_FLOOD_TOTAL];
+    __shared__ tmap_u64 areas[TMAPI_FLOOD_TOTAL];
     const tmap_u64 blocks = tmapi_flood_blocks(&f.plan);
-    tmapi_flood_size size = {0, 0};
+    double sum = 0;
+    tmap_u64 area = 0;
     for (tmap_u64 i = threadIdx.x; i < blocks; i += blockDim.x)
-        tmapi_flood_join_sizes(0, &size, f.sizes + i);
-    tmapi_flood_join_block(&size);
+        sum += f.sums[i], area += f.areas[i];
+    sums[threadIdx.x] = sum, areas[threadIdx.x] = area;
+    for (tmap_u32 half = blockDim.x / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half],
+                areas[threadIdx.x] += areas[threadIdx.x + half];
+    }
     if (threadIdx.x) return;
-    lake->area = size.area;
-    lake->volume = size.area ? (double)size.area * f.surface - size.sum : 0;
+    lake->area = areas[0];
+    lake->volume = areas[0] ? (double)areas[0] * f.surface - sums[0] : 0;
 }
 
 // ---- ranges of tiles ----------------------------------------------------------------------------
@@ -1548,7 +1547,7 @@ TMAP_DEVICE void tmapi_flood_write_range(const tmapi_flood_block *b, tmapi_flood
         const int l = __shfl_xor_sync(~0u, low, step), h = __shfl_xor_sync(~0u, high, step);
         low = l < low ? l : low, high = h > high ? h : high;
     }
-    sum = tmap_warp_sum_f64_shuffle(tmap_warp_full(), sum);
+    sum = tmapi_flood_sum(sum);
     if (threadIdx.x % 32) return;
     range.low = low, range.high = high;
     to.ranges[b->number * b->f->plan.rows + tile] = range;
@@ -1577,15 +1576,23 @@ TMAP_DEVICE void tmapi_flood_range_shorts(const tmapi_flood_block *b, tmapi_floo
 // Measures any tile.
 TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_ranges to,
                                         tmap_u32 tile, const tmap_u32 size) {
-    const int floats = size == 4 && b->f->plan.map.type == TMAP_RASTER_F32;
+    const tmap_raster_map *map = &b->f->plan.map;
+    const tmap_u64 x = b->x + tile % TMAPI_FLOOD_WORDS * 32 + threadIdx.x % 32;
+    const tmap_u64 y = b->y + tile / TMAPI_FLOOD_WORDS * TMAPI_FLOOD_TILE;
+    const int floats = size == 4 && map->type == TMAP_RASTER_F32;
     int low = TMAPI_FLOOD_KEY_MAX, high = TMAPI_FLOOD_KEY_MIN;
     tmap_u32 cells[TMAPI_FLOOD_TILE];
     double sum = 0;
-    const tmap_u32 rows = tmapi_flood_column(b, tile, cells, size);
+#pragma unroll
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+        cells[r] = x < map->width && y + r < map->height
+                       ? tmapi_flood_cell(b->f->heights, (y + r) * map->pitch + x, size)
+                       : 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
         const int key = floats ? tmapi_flood_float_key(cells[r]) : (int)cells[r];
-        const int never = r >= rows || (b->f->level.has_nodata && key == b->f->level.nodata) ||
+        const int never = !(x < map->width && y + r < map->height) ||
+                          (b->f->level.has_nodata && key == b->f->level.nodata) ||
                           (floats && key == TMAPI_FLOOD_KEY_MAX);
         if (!never && key < low) low = key;
         if (never || key > high) high = never ? TMAPI_FLOOD_KEY_MAX : key;
@@ -1635,13 +1642,20 @@ static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heig
 // The argument of the kernels.
 static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood_heights heights,
                                          tmap_flood_sources sources, void *workspace, void *out) {
+    unsigned char *at = (unsigned char *)workspace;
     tmapi_flood f;
     f.plan = *plan;
     f.level = tmapi_flood_level_of(&plan->map, sources.level), f.surface = sources.level;
     f.heights = heights.data, f.tiles = (tmap_flood_range *)heights.tiles;
     f.tile_sums = (double *)(f.tiles + tmapi_flood_blocks(plan) * plan->rows);
     f.seeds = sources.seeds, f.seed_count = (tmap_u32)sources.count, f.out = out;
-    tmapi_flood_parts(&f, (tmap_u64)workspace);
+    f.bits = (tmap_u32 *)at, f.parent = (tmap_u32 *)(at + plan->at_parent);
+    f.edges = (tmap_u32 *)(at + plan->at_edges);
+    f.offsets = (unsigned short *)(at + plan->at_offsets);
+    f.table = (tmap_u64 *)(at + plan->at_table), f.flags = (tmap_u32 *)(at + plan->at_flags);
+    f.entries = (tmap_u32 *)(at + plan->at_entries), f.kinds = at + plan->at_kinds;
+    f.areas = (tmap_u64 *)(at + plan->at_sums);
+    f.sums = (double *)(f.areas + tmapi_flood_blocks(plan));
     return f;
 }
 
