@@ -44,6 +44,10 @@ SNIPPETS = {
     '27': ['axilrod-teller', 'axilrod-teller-launch'],
     '28': ['epistasis', 'epistasis-launch'],
     '29': ['gram'],
+    '30': ['each3', 'fold3', 'each3-launch', 'fold3-launch'],
+    '31': ['life3'],
+    '32': [],
+    '33': ['turned', 'turned-launch'],
 }
 TIMED = ['29']  # compares the times of two launches
 READERS = ['19', '20']  # take the name of a file, and include samples/files
