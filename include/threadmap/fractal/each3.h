@@ -16,8 +16,9 @@
 //
 // The fractal of level r lies in a volume whose rows are pitch.row elements apart and whose planes
 // are pitch.plane elements apart, or in compact storage: pitch.row is TMAP_COMPACT, and element i
-// is cell tmap_nbb3_lambda_linear(i). The host makes a plan once, for one fractal, level, pitch and
-// kernel, and passes it to the kernel by value. The kernel makes one call:
+// is cell tmap_nbb3_lambda_linear(i), or tmap_turned_lambda_linear(i) with turned copies. The host
+// makes a plan once, for one fractal, level, pitch and kernel, and passes it to the kernel by
+// value. The kernel makes one call, or several with a __syncthreads() between each two:
 //
 //     tmap_each3          calls a visitor at every cell; for kernels that only store
 //     tmap_each3_update   reads, and then uses or writes; faster where a kernel reads memory
@@ -44,7 +45,7 @@
 // ---- the plan -----------------------------------------------------------------------------------
 
 // A cell: its coordinates in the fractal, and its element `at`: offset + z * plane + y * row + x in
-// a volume, offset + tmap_nbb3_nu_linear64 in compact storage.
+// a volume; in compact storage offset + tmap_nbb3_nu_linear64, or tmap_turned_nu_linear64.
 typedef struct tmap_cell3 {
     tmap_u32 x, y, z;
     tmap_u64 at;
@@ -68,7 +69,8 @@ typedef struct tmap_each3_plan {
     tmap_u32 tile_level, cells; // of a tile
     tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
     tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
-    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; their number
+    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
+                                // tile. Of a stencil: tiles that a block takes at a time; 1
     tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
@@ -84,7 +86,7 @@ typedef struct tmap_each3_plan {
 } tmap_each3_plan;
 
 // The number of elements from the first place of the fractal to its last, both included, counted
-// from plan->offset. In compact storage: the number of cells. Saturates at 2^64 - 1.
+// from plan->offset. In compact storage: the number of cells, or of words. Saturates at 2^64 - 1.
 TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
     const tmap_u32 r = plan->r;
     tmap_u64 places = tmap_nbb3_side_x(plan->f, r);
@@ -241,8 +243,10 @@ static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
 // ---- a plan from a kernel, and its launch -------------------------------------------------------
 
 // Makes the plan of tmap_each3_plan_make for a fractal with turned copies; in two dimensions sz is
-// 1. In a volume lanes go along the rows of a tile as it was before it was turned: where x is
-// exchanged for another axis, neighbouring lanes access different rows.
+// 1. There is no stencil with turned copies. In compact storage element i is cell
+// tmap_turned_lambda_linear(t, i, r). In a volume lanes go along the rows of a tile as it was
+// before it was turned: where x is exchanged for another axis, neighbouring lanes access different
+// rows. Errors: as tmap_each3_plan_make, with tmap_turned_check in place of tmap_nbb3_check.
 static inline cudaError_t tmap_each3_turned_plan_make(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
                                                       const void *kernel, tmap_each3_plan *out) {
     tmap_facts facts;

@@ -277,7 +277,7 @@ static inline cudaError_t tmapi_stencil3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap
 }
 
 // Makes the plan of a kernel that calls tmap_each3_stencil. Parameters and errors are those of
-// tmap_each3_plan_make; items are tiles.
+// tmap_each3_plan_make. Items are tiles, 2^32 - 1 at most.
 static inline cudaError_t tmap_each3_stencil_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
                                                        const void *kernel, tmap_each3_plan *out) {
     return tmapi_stencil3_plan_make(f, r, pitch, 0, kernel, out);
@@ -297,8 +297,9 @@ static inline cudaError_t tmap_each3_words_plan_make(tmap_nbb3 f, tmap_u32 r, co
 #if TMAP_CUDA
 
 // The rule of a stencil: computes the next value of a cell. around: bit i is 1 if place i is a cell
-// of the fractal; bit TMAP_HERE3 always is. places: the values of the 27 places, of your type;
-// every byte is 0 where there is no cell. next: where the rule puts the cell's new value.
+// of the fractal; bit TMAP_HERE3 always is. For words bit i is 0 only if no cell of the word has
+// that neighbour. places: the values of the 27 places, of your type; every byte is 0 where there is
+// no cell. next: where the rule puts the cell's new value.
 typedef void (*tmap_each3_rule)(void *job, tmap_cell3 cell, tmap_u32 around, const void *places,
                                 void *next);
 
@@ -564,9 +565,10 @@ TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in,
 
 // Calls rule(job, cell, around, places, next) once for every cell of the plan's share and writes
 // *next to the cell's element of `out`. All threads of all blocks call it, and all return from it.
-// in: elements of 1, 2, 4, 8 or 16 bytes; data is the volume's element 0, whatever plan->offset is.
-// out: elements of the same size, not overlapping with `in`. Places that are no cells are neither
-// read nor written. rule: without barriers and collectives.
+// in: elements of 1, 2, 4, 8 or 16 bytes, at a multiple of that; data is the volume's element 0,
+// whatever plan->offset is. out: elements of the same size, not overlapping with `in`. All cells
+// around a cell are read, whatever the rule does; places that are no cells are neither read nor
+// written. rule: without barriers and collectives.
 // Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
@@ -576,10 +578,11 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
     if (tmapi_stencil3_check(plan, in, 0, "tmap_each3_stencil")) tmapi_stencil3_run(plan, &s);
 }
 
-// tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word). The
-// rule gets a slice at a time, the same sheets at 27 places; a bit of place n is the neighbour of
-// the cell in that sheet, 0 where there is none. cell is that of sheet 0. The engine clears idle
-// bits of *next.
+// tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word).
+// in.data and out are at multiples of 16. The rule gets a slice at a time, the same sheets at 27
+// places; a bit of place n is the neighbour of the cell in that sheet, 0 where there is none. cell
+// is that of sheet 0, and cell.at the number of the word, whichever of its slices it is. The engine
+// clears idle bits of *next.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {
     tmapi_stencil3 s = {
