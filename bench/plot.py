@@ -38,6 +38,7 @@ from plots.drmsd import (draw_drmsd, has_drmsd, table_drmsd, table_drmsd_claims,
 from plots.floods import table_flood_claims, table_floods, table_granularity, table_label3
 from plots.fractals import (table_block, table_dummy, table_engine, table_fractals, table_gasket,
                             table_meta, table_n_0, table_reduce, table_rho, table_summary)
+from plots.fractals3 import table_fractal3, table_fractal3_life, table_fractal3_turned
 from plots.fractals_paper import table_fractal_claims, table_simplex_claims
 from plots.fractals_pictures import (draw_dummy, draw_fig11, draw_forms, draw_fractals,
                                      draw_speedup, draw_theory, has_dummy, has_fig11, has_forms,
@@ -47,7 +48,8 @@ from plots.results import DOCUMENTS, ROOT, WORKS, default_results, load
 from plots.sentences import SENTENCES, refresh
 from plots.style import note, start
 from plots.text import NOTHING
-from plots.triangle import table_pairs, table_pdist, table_triangle
+from plots.triangle import (table_pairs, table_pdist, table_triangle, table_triple_tables,
+                            table_triples)
 from plots.triangle_paper import table_triangle_claims, table_triangle_k, table_triangle_waste
 from plots.triangle_pictures import (draw_triangle, draw_triangle_k, draw_triangle_published,
                                      has_triangle, has_triangle_maps)
@@ -70,12 +72,14 @@ TABLES = {
     "others": table_others, "versions": table_versions,
     "meta": table_meta, "summary": table_summary, "engine": table_engine,
     **{f"gasket-{work}": table_gasket(work) for work in WORKS},
+    "fractal3": table_fractal3, "fractal3-life": table_fractal3_life,
+    "fractal3-turned": table_fractal3_turned,
     "rho": table_rho,
     **{f"fractals-{work}": table_fractals(work) for work in WORKS},
     "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
     "triangle-claims": table_triangle_claims, "triangle-k": table_triangle_k,
     "triangle-waste": table_triangle_waste,
-    "pairs": table_pairs,
+    "pairs": table_pairs, "triples": table_triples, "triple-tables": table_triple_tables,
     "molecules": table_molecules,
     "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
     "floods": table_floods, "granularity": table_granularity, "label3": table_label3,

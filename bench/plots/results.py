@@ -8,7 +8,7 @@ import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ("README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
-             "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md",
+             "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md", "docs/maps/fractal3.md",
              "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.
@@ -126,7 +126,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = {}
-    for name in ("fractal", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
+    for name in ("fractal", "fractal3", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
                  "flood", "label3", "granularity", "ask", "ask3", "cpu", "peers_pairs", "peers_flood",
                  "peers_drmsd", "peers_label3", "peers_granularity"):
         path = os.path.join(folder, name + ".json") if folder else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables of triangles and of pairs of points."""
 from .results import largest, ratio
-from .text import code, ms, percent, sig, table
+from .text import bold, code, ms, percent, sig, table
 
 
 def triangle_groups(results):
@@ -52,3 +52,33 @@ def table_pairs(data):
                  [[code(row["variant"]) + (f", {row['order']} order" if "order" in row else ""),
                    str(row["size"]), str(row["d"]), ms(row), sig(row["tpairs"]), percent(row),
                    sig(ratio(rivals.get(row["of"]), row))] for row in rows])
+
+
+def by_place(results, work, *keys):
+    """{(values of keys): {variant: row}} of a work, in order of appearance."""
+    found = {}
+    for row in results.at(work) if results else ():
+        found.setdefault(tuple(row[key] for key in keys), {})[row["variant"]] = row
+    return found
+
+
+def table_triples(data):
+    """The energy of Axilrod and Teller, beside a thread for each triple and a bounding box."""
+    rows = []
+    for (n,), found in by_place(data.get("pairs"), "triples", "size").items():
+        ours, threads, box = (found.get("axilrod_teller" + end) for end in ("", "_map", "_bb"))
+        rows.append([f"{n:,}", bold(ms(ours)), sig(ours["ttriples"]) if ours else "-", percent(ours),
+                     ms(threads), ms(box), sig(ratio(threads, ours)), sig(ratio(box, ours))])
+    return table(["n", "engine, ms", "10^12 triples/s", "% of limit", "a thread for each triple, ms",
+                  "bounding box, ms", "× a thread", "× bounding box"], rows)
+
+
+def table_triple_tables(data):
+    """Contingency tables of all triples on tensor cores, beside population counts."""
+    rows = []
+    for (n, samples), found in by_place(data.get("pairs"), "triple_tables", "size", "samples").items():
+        ours, popc = found.get("tables"), found.get("tables_popc")
+        rows.append([f"{n:,}", f"{samples:,}", bold(ms(ours)), sig(ours["tsets"]) if ours else "-",
+                     ms(popc), sig(ratio(popc, ours))])
+    return table(["variables", "samples", "engine, ms", "10^12 triples · samples/s",
+                  "population counts, ms", "× population counts"], rows)

@@ -667,6 +667,50 @@ def check_simplex():
         ["-", "n = 1024: 4.00 by blocks, 6.00 by threads", "-"]])
 
 
+def check_fractals3():
+    """The faster bounding box counts, and the largest level. Nothing is there of Bays' 5766, of the dust's
+    engine and of the Koch curve's plain map; triples have no bounding box at n = 2048."""
+    def volume(work, variant, domain, size, ms, **more):
+        return row(work, variant, domain, size, ms, n=3**size, cells=20**size, **more)
+
+    def life(domain, rule, ms):
+        return row("life", "compact_bits", domain, 2, ms, rule=rule, n=9, cells=400, bytes=64000,
+                   gcells=400e-6 / ms, dtype="bit")
+    data = {"fractal3": Results({"meta": META, "rows": [
+        volume("sw", "bb", "menger", 1, 9.0), volume("sw", "each", "menger", 1, 9.0),
+        volume("sw", "bb", "menger", 2, 8.0), volume("sw", "bb_walk", "menger", 2, 6.0),
+        volume("sw", "lambda", "menger", 2, 3.0), volume("sw", "each", "menger", 2, 2.0),
+        volume("rd", "bb", "dust", 2, 8.0), life("menger", "4555", 0.5),
+        {"work": "lambda", "variant": "plain", "domain": "hilbert", "size": 16, "ms": 1.0, "gcells": 30.0},
+        {"work": "lambda", "variant": "turned", "domain": "hilbert", "size": 16, "ms": 1.5, "gcells": 20.0},
+        {"work": "lambda", "variant": "turned", "domain": "koch", "size": 12, "ms": 2.0, "gcells": 15.0}]})}
+    expect("fractal3", lines(plot.TABLES["fractal3"](data)), [
+        ["Menger sponge: write", "2", "9", "400", "8.00", "6.00", "3.00", "**2.00**", "3.00", "1.50", "50"],
+        ["Cantor dust: sum", "2", "9", "400", "8.00", "-", "-", "-", "-", "-", "-"]])
+    expect("fractal3-life", lines(plot.TABLES["fractal3-life"](data)), [
+        ["Menger sponge", "2", "9", "400", "64.0 kB", "0.500", "0.000800", "50", "-", "-", "-"]])
+    expect("fractal3-turned", lines(plot.TABLES["fractal3-turned"](data)), [
+        ["`hilbert`", "1.00", "1.50", "30.0", "20.0", "1.50"], ["`koch`", "-", "2.00", "-", "15.0", "-"]])
+
+
+def check_triples():
+    def energy(variant, n, ms):
+        return row("triples", variant, "simplex", n, ms, ttriples=n**3 / 6e9 / ms, dtype="f32")
+
+    def tables(variant, samples, ms):
+        return row("triple_tables", variant, "simplex", 256, ms, samples=samples, tsets=6.0 / ms,
+                   dtype="bits")
+    data = {"pairs": Results({"meta": META, "rows": [
+        energy("axilrod_teller", 1024, 2.0), energy("axilrod_teller_map", 1024, 6.0),
+        energy("axilrod_teller_bb", 1024, 9.0), energy("axilrod_teller", 2048, 4.0),
+        tables("tables", 512, 2.0), tables("tables_popc", 512, 5.0), tables("tables_popc", 4096, 8.0)]})}
+    expect("triples", lines(plot.TABLES["triples"](data)), [
+        ["1,024", "**2.00**", "0.0895", "50", "6.00", "9.00", "3.00", "4.50"],
+        ["2,048", "**4.00**", "0.358", "50", "-", "-", "-", "-"]])
+    expect("triple-tables", lines(plot.TABLES["triple-tables"](data)), [
+        ["256", "512", "**2.00**", "3.00", "5.00", "2.50"], ["256", "4,096", "-", "-", "8.00", "-"]])
+
+
 RULES = ("stated", "up_to", "between", "order", "same", "grows")
 CLAIM_SCRIPTS = ("fractals_paper", "compact", "drmsd", "floods", "ask_paper", "triangle_paper")
 
@@ -774,6 +818,8 @@ def main():
         check_numbers(data)
         check_claims()
         check_simplex()
+        check_fractals3()
+        check_triples()
         check_ask3({"ask": data["ask"]})
         check_rules()
         check_scripts()

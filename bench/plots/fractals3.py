@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Tables of fractals in three dimensions."""
+from .results import ratio
+from .text import bold, code, memory, ms, percent, sig, table
+
+# The catalogue of catalogue3.h.
+FRACTALS3 = {
+    "menger": "Menger sponge", "tetrahedron": "Sierpinski tetrahedron", "dust": "Cantor dust",
+    "vicsek3": "3D Vicsek fractal", "octahedron": "octahedron of six boxes",
+    "mosely": "Mosely snowflake", "mosely_heavy": "heavier Mosely snowflake",
+}
+WORKS3 = (("sw", "write", "each"), ("rd", "sum", "fold"))
+
+
+def tops(results, work):
+    """(domain, title, {variant or rule: row}) of each fractal at its largest level."""
+    for domain, title in FRACTALS3.items() if results else ():
+        size = max((row["size"] for row in results.at(work, domain)), default=None)
+        if size is not None:
+            yield domain, title, {row.get("rule", row["variant"]): row
+                                  for row in results.at(work, domain, size)}
+
+
+def table_fractal3(data):
+    """A write and a sum by the engine, beside bounding boxes and the plain map."""
+    rows = []
+    for work, name, engine in WORKS3:
+        for _, title, found in tops(data.get("fractal3"), work):
+            bb, walk, plain, ours = (found.get(v) for v in ("bb", "bb_walk", "lambda", engine))
+            some = next(iter(found.values()))
+            box = min((row for row in (bb, walk) if row), key=lambda row: row["ms"], default=None)
+            rows.append([f"{title}: {name}", str(some["size"]), str(some["n"]),
+                         f"{some['cells']:,}", *(ms(row) for row in (bb, walk, plain)),
+                         bold(ms(ours)), sig(ratio(box, ours)), sig(ratio(plain, ours)), percent(ours)])
+    return table(["fractal and work", "r", "n", "cells", "BB, ms", "BB walking", "plain map", "engine",
+                  "× BB", "× plain map", "% of limit"], rows)
+
+
+def table_fractal3_life(data):
+    """Life by bits in compact storage, by Bays' two rules."""
+    rows = []
+    for _, title, found in tops(data.get("fractal3"), "life"):
+        some = next(iter(found.values()))
+        rows.append([title, str(some["size"]), str(some["n"]), f"{some['cells']:,}",
+                     memory(some["bytes"]),
+                     *(text for rule in ("4555", "5766") for row in [found.get(rule)]
+                       for text in (ms(row), sig(row["gcells"]) if row else "-", percent(row)))])
+    return table(["fractal", "r", "n", "cells", "a state", "4555, ms", "10^9 cells/s", "% of limit",
+                  "5766, ms", "10^9 cells/s", "% of limit"], rows)
+
+
+def table_fractal3_turned(data):
+    """The map alone, with turned copies and without."""
+    results, rows = data.get("fractal3"), []
+    for domain in dict.fromkeys(row["domain"] for row in (results.at("lambda") if results else ())):
+        found = {row["variant"]: row for row in results.at("lambda", domain)}
+        plain, turned = found.get("plain"), found.get("turned")
+        rows.append([code(domain), ms(plain), ms(turned),
+                     *(sig(row["gcells"]) if row else "-" for row in (plain, turned)),
+                     sig(ratio(turned, plain))])
+    return table(["fractal", "plain, ms", "turned, ms", "10^9 cells/s, plain", "turned", "turned / plain"],
+                 rows)
