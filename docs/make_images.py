@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/img: a picture of each fractal of the catalogue, and all of them with their names.
+"""Draws docs/img: a picture of each fractal of the catalogue, all of them with their names, and those
+of the samples in three dimensions.
 
     python3 docs/make_images.py
 
-A small C program draws the cells, by the maps of the headers. Needs a C compiler and Pillow; users
-of the headers need neither this script nor Pillow.
+A small C program draws the cells, by the maps of the headers; samples/run runs the samples. Needs
+what that needs, a C compiler and Pillow; users of the headers need neither this script nor Pillow.
 """
 import io
 import os
@@ -43,6 +44,7 @@ int main(int argc, char **argv) { /* NAME LEVEL: a portable graymap, cells black
     return fwrite(out, 1, width * height, stdout) != width * height;
 }
 """
+SAMPLES = {'30': 'sponge', '31': 'life3', '32': 'render', '33': 'turned'}  # their pictures
 INK, PAPER, TEXT = (23, 63, 95), (255, 255, 255), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
 
@@ -89,6 +91,16 @@ def small(image, name, level):
     return image.resize((SIZE // side * side,) * 2, Image.NEAREST)
 
 
+def samples(folder, out):
+    """The pictures of samples, by the machine on the CPU."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    subprocess.run([os.path.join(root, 'samples', 'run'), *SAMPLES, '--device', 'cpu'], check=True,
+                   env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
+    for name in SAMPLES.values():
+        with Image.open(os.path.join(folder, name + '.png')) as image:
+            save(image.convert('RGB'), os.path.join(out, name + '.png'), 256)
+
+
 def main():
     out = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'img')
     os.makedirs(out, exist_ok=True)
@@ -109,11 +121,12 @@ def main():
             y = GAP // 2 + i // 3 * cell[1]
             grid.paste(little, (x + (SIZE - little.width) // 2, y + (SIZE - little.height) // 2))
             draw.text((x + SIZE // 2, y + SIZE + LABEL // 2 + 2), title, TEXT, font, anchor='mm')
+        samples(folder, out)
     save(grid, os.path.join(out, 'fractals.png'))
 
 
-def save(image, path):
-    image.quantize(16, dither=Image.Dither.NONE).save(path, optimize=True)
+def save(image, path, colours=16):
+    image.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == '__main__':
