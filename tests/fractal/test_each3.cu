@@ -366,8 +366,8 @@ static void run_refusals(void) {
 
 int main(void) {
     kit_begin();
-    const tmap_u64 most = kit_tiny ? 700 : !kit_gpu ? 60000 : 4000000;
-    const int cases = kit_tiny ? 40 : !kit_gpu ? 600 : 1500;
+    const tmap_u64 most = kit_tiny ? 700 : !kit_gpu ? 60000 : 300000;
+    const int cases = kit_tiny ? 40 : !kit_gpu ? 600 : 800;
     tmap_u64 state = 0x3d;
     run_refusals();
     kit_release(0);
