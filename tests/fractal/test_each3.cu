@@ -266,6 +266,22 @@ static void run_stencil(const scene *s, tmap_u64 *state) {
     b.in = (const tmap_u32 *)kit_to_device(in, bytes), b.out = (tmap_u32 *)kit_guarded(bytes);
     launch(&plan, &b, state);
     expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0, "a stencil");
+
+    // A walk by a stencil's plan.
+    const tmap_u64 mark = 0x5a5a5a5a;
+    marks m = {(tmap_u32 *)kit_guarded(bytes)};
+    tmap_u64 wrong = 0;
+    CHECK(tmap_each3_stencil_plan_make(s->f, s->r, s->pitch, (const void *)mark_cells, &plan));
+    plan.offset = s->offset;
+    launch(&plan, &m, state);
+    const tmap_u32 *got = (const tmap_u32 *)kit_to_host(m.seen, bytes);
+    for (tmap_u32 z = 0; z < s->sz; ++z)
+        for (tmap_u32 y = 0; y < s->sy; ++y)
+            for (tmap_u32 x = 0; x < s->sx; ++x)
+                if (*number_at(s, x, y, z) >= 0)
+                    wrong += got[element_of(s, x, y, z)] !=
+                             (tmap_u32)(mark + 1 + (x << 8) + (y << 16) + (z << 24));
+    expect(!wrong, "every cell is visited once by a stencil's plan");
 }
 
 // Some steps of an automaton of one bit per cell.

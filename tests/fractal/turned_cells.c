@@ -5,9 +5,9 @@
 // to the last levels of 64 bits; tiles; elements as a group; curves whose successive cells are
 // neighbours; texts, refusals, and arguments of every kind (run under UBSan).
 //
-// Usage: turned_cells [CELLS [PART PARTS]]   CELLS: another bound than 10^6, for slow builds, of which
-// a tenth is the number of random fractals; PART, from 0, takes one fractal in PARTS, so that the
-// parts can run side by side.
+// Usage: turned_cells [CELLS [PART PARTS]]   CELLS: another bound than 10^6, for slow builds; a tenth
+// of it is the number of random fractals. PART, from 0, takes one fractal in PARTS, so that the parts
+// can run side by side.
 #include "fractal/turned_brute.h"
 #include "kit.h"
 

@@ -25,6 +25,9 @@
 //     tmap_each3_fold     folds all cells into one value
 //     tmap_each3_stencil  computes a cell from its 26 neighbours (stencil3.h)
 //
+// The first three are right with a plan of any maker. A stencil needs a plan of its own maker: with
+// another it does nothing, and reports that under -DTMAP_CHECK.
+//
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
 // access neighbouring memory. A warp takes a part of this list through a line of up to 32 tiles
@@ -70,7 +73,7 @@ typedef struct tmap_each3_plan {
     tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
     tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
-                                // tile. Of a stencil: tiles that a block takes at a time; 1
+                                // tile. Of a stencil: all of a tile; 1
     tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
@@ -82,7 +85,7 @@ typedef struct tmap_each3_plan {
     const void *kernel;           // null unless the maker received one
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
     tmap_u32 warps;               // resident warps of the device
-    tmap_u32 stencil;             // 1: made for a stencil
+    tmap_u32 tiles;               // of a stencil: that a block takes at a time; otherwise 0
 } tmap_each3_plan;
 
 // The number of elements from the first place of the fractal to its last, both included, counted
@@ -156,7 +159,7 @@ static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
 static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first, tmap_u64 count) {
     tmap_u64 blocks, in_block, most;
     if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
-    in_block = plan->stencil ? plan->chunk : plan->block / 32;
+    in_block = plan->tiles ? plan->tiles : plan->block / 32;
     blocks = count / in_block + (count % in_block != 0);
     most = plan->warps / (plan->block / 32);
     if (blocks > most) blocks = most;
@@ -210,7 +213,7 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
     p->turned = !tmap_turned_equal(t, tmap_turned_make(f, 0, 0, 0));
     p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->stencil = p->halo = 0;
+    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -520,11 +523,11 @@ TMAP_DEVICE tmap_u32 tmapi_each3_bit(tmap_u32 bits, tmap_u32 n) {
     return at;
 }
 
-// 1 if a plan maker for walks made the plan.
+// 1 if a plan maker made the plan.
 TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, const char *function) {
-    const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
-                     plan->parts && !plan->stencil;
-    return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan");
+    const int made =
+        plan->first <= plan->items && plan->count <= plan->items - plan->first && plan->parts;
+    return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
 }
 
 // The second step at a cell, or the only one.

@@ -210,13 +210,16 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
         const tmap_u32 shared = tmapi_stencil3_shared_at(p, chunk).bytes;
         const tmap_u32 warps = tmap_resident_blocks(facts, block, shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
-        p->block = block, p->chunk = chunk, p->shared = shared;
+        p->block = block, p->tiles = chunk, p->shared = shared;
         p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
     tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
-    if (p->chunk > tiles) p->chunk = (tmap_u32)tiles;
-    p->shared = tmapi_stencil3_shared_at(p, p->chunk).bytes;
+    if (p->tiles > tiles) p->tiles = (tmap_u32)tiles;
+    p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes;
+    // A walk by this plan lists the places of a tile.
+    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1))
+        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
     return TMAP_OK;
 }
 
@@ -228,13 +231,13 @@ static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pi
     if ((code = tmapi_each3_plan_begin(tmap_turned_make(f, 0, 0, 0), r, pitch, &p)) != TMAP_OK)
         return code;
     if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
-    p.stencil = 1, p.parts = p.lines = 1, p.line_level = 0;
+    p.parts = p.lines = 1, p.line_level = 0;
     p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE) + 1;
     do { // the largest tile whose tables a block of this device has memory for
         if (!p.tile_level) return code;
         while (tmap_nbb3_cells(f, --p.tile_level) > TMAPI_STENCIL3_CELLS) {
         }
-        p.cells = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
+        p.cells = p.chunk = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
         p.halo = words ? tmapi_stencil3_halo(f, p.tile_level) : 0;
         p.items = tmap_nbb3_cells(f, r - p.tile_level);
         if (p.items > 0xffffffffull) return TMAP_ERANGE;
@@ -323,7 +326,7 @@ typedef struct tmapi_stencil3_values {
 TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
                                        unsigned char *shared) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->tiles);
     const tmap_u32 bits = tmapi_stencil3_bits(plan->word), all = TMAP_AROUND3 * plan->cells;
     unsigned short *places = (unsigned short *)(shared + at.places);
     unsigned short *near = (unsigned short *)(shared + at.near);
@@ -394,13 +397,13 @@ TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, const tmapi_
     }
 }
 
-// Finds the surroundings of the `chunk` tiles from `first` on, a warp at a time for each.
+// Finds the surroundings of the plan's number of tiles from `first` on, a warp at a time for each.
 TMAP_DEVICE void tmapi_stencil3_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                      tmap_u64 first, tmapi_stencil3_tile *tiles) {
     const tmap_u32 warp = tmap_thread_rank() / 32, warps = tmapi_fold_warps();
     const tmap_u64 end = plan->first + plan->count;
     TMAPI_NO_UNROLL
-    for (tmap_u32 v = warp; v < plan->chunk && first + v < end && warp < warps; v += warps)
+    for (tmap_u32 v = warp; v < plan->tiles && first + v < end && warp < warps; v += warps)
         tmapi_stencil3_around(plan, s, (tmap_u32)(first + v), &tiles[v]);
 }
 
@@ -424,7 +427,7 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_turn(const unsigned short *turns, tmap_u32 v
 // without a barrier.
 TMAP_DEVICE void tmapi_stencil3_halo_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                           const tmapi_stencil3_tile *tile, unsigned char *shared) {
-    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->tiles);
     const unsigned short *cell = (const unsigned short *)(shared + at.cell);
     const tmap_u32 bytes = plan->word.bytes, bits = tmapi_stencil3_bits(plan->word);
     const tmap_u32 parts = bits / 32, threads = blockDim.x * blockDim.y * blockDim.z;
@@ -466,7 +469,7 @@ enum { TMAPI_STENCIL3_VOLUME, TMAPI_STENCIL3_COMPACT, TMAPI_STENCIL3_SHEETS };
 TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                       const tmapi_stencil3_tile *tile, tmap_u32 i, tmap_u32 slice,
                                       const unsigned char *shared, int where) {
-    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->chunk);
+    const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->tiles);
     const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
     const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
     const tmap_u32 bytes = s->size * s->slices, skip = slice * s->size;
@@ -512,19 +515,20 @@ TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->chunk;
-    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->chunk;
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->tiles;
+    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->tiles;
+    if (!plan->tiles) return; // a plan of another maker has no memory for the tables
     s->slices = s->size == 16 && s->words ? plan->word.bytes / 16 : 1;
     tmapi_stencil3_tables(plan, s->words, shared);
     tmapi_stencil3_step(plan, s, first, (tmapi_stencil3_tile *)shared);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
-        const tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared + turn * plan->chunk;
+        const tmapi_stencil3_tile *tiles = (tmapi_stencil3_tile *)shared + turn * plan->tiles;
         const tmap_u64 left = end - first;
-        const tmap_u32 some = left < plan->chunk ? (tmap_u32)left : plan->chunk;
+        const tmap_u32 some = left < plan->tiles ? (tmap_u32)left : plan->tiles;
         const tmap_u32 of_tile = plan->cells * s->slices;
         tmapi_stencil3_step(plan, s, first + stride,
-                            (tmapi_stencil3_tile *)shared + (turn ^ 1) * plan->chunk);
+                            (tmapi_stencil3_tile *)shared + (turn ^ 1) * plan->tiles);
         TMAPI_NO_UNROLL
         for (tmap_u32 i = rank; i < some * of_tile; i += threads) {
             const tmap_u32 number = i / of_tile, cell = (i - number * of_tile) / s->slices;
@@ -556,7 +560,7 @@ TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 
 TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in, int words,
                                      const char *function) {
     const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
-                     plan->stencil && (plan->word.bytes != 0) == words &&
+                     plan->tiles && (plan->word.bytes != 0) == words &&
                      (!words || tmap_compact3_slice(plan->word) == in.size);
     return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan") &&
            TMAPI_CHECK(tmapi_value_size_fits(in.size, 0), function,
