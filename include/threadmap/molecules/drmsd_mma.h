@@ -31,18 +31,33 @@
 
 // ---- products -----------------------------------------------------------------------------------
 
-// Reads four 8 x 8 matrices of halves: lanes 0 to 7 give the row addresses of the first one, ...
+// On the CPU, and below compute capability 8.0, for which no plan is made, shuffles do the same.
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+// c + the product of two pairs of halves.
+TMAP_DEVICE float tmapi_drmsd_mma_dot(tmap_u32 a, tmap_u32 b, float c) {
+    const __half *u = (const __half *)&a, *v = (const __half *)&b;
+    return fmaf(__half2float(u[1]), __half2float(v[1]),
+                fmaf(__half2float(u[0]), __half2float(v[0]), c));
+}
+#endif
+
+// Reads four 8 x 8 matrices of halves: lanes 0 to 7 give the row addresses of the first one, ... A
+// lane gets columns 2q and 2q + 1 of row g of each, with g = lane / 4 and q = lane % 4.
 TMAP_DEVICE void tmapi_drmsd_mma_read(tmap_u32 *words, const uint4 *row) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                  : "r"((unsigned)__cvta_generic_to_shared(row)));
 #else
-    (void)words, (void)row;
+    const tmap_u32 g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    for (tmap_u32 k = 0; k < 4; ++k)
+        words[k] = ((const tmap_u32 *)__shfl_sync(0xffffffffu, (tmap_u64)row, 8 * k + g))[q];
 #endif
 }
 
-// D += A B by a full warp; A 16 x 16, B 16 x 8. With g = lane / 4 and q = lane % 4, a lane has
+// D += A B by a full warp; A 16 x 16, B 16 x 8, in quarters of A and halves of B as above, with
+// rows and columns of B exchanged. A lane has
 //   d[0], d[1] = D[g][2q], D[g][2q + 1]     d[2], d[3] = D[g + 8][2q], D[g + 8][2q + 1]
 TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tmap_u32 *b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -51,7 +66,15 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tma
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-    (void)d, (void)a, (void)b;
+    const tmap_u32 g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+    for (tmap_u32 k = 0; k < 8; ++k) { // two columns of A at a time
+        tmap_u32 rows[2], columns[2];
+        for (tmap_u32 x = 0; x < 2; ++x) {
+            rows[x] = __shfl_sync(0xffffffffu, a[k / 4 * 2 + x], 4 * g + k % 4);
+            columns[x] = __shfl_sync(0xffffffffu, b[k / 4], 8 * q + 4 * x + k % 4);
+        }
+        for (int x = 0; x < 4; ++x) d[x] = tmapi_drmsd_mma_dot(rows[x / 2], columns[x % 2], d[x]);
+    }
 #endif
 }
 
@@ -87,25 +110,6 @@ TMAP_DEVICE void tmapi_drmsd_mma_put(uint4 *brick, tmap_u32 planes, tmap_u32 par
     for (tmap_u32 k = 0; k < 8; ++k) rest[k] = values[k] - __half2float(__float2half_rn(values[k]));
     brick[TMAPI_DRMSD_MMA_BRICK + at] = tmapi_drmsd_mma_pack(rest);
 }
-
-#if !defined(__CUDA_ARCH__)
-// Adds the products of frames a and b in a brick of all planes to a sum, without tensor cores (for
-// the CPU).
-TMAP_DEVICE float tmapi_drmsd_mma_brick(const uint4 *rows, tmap_u32 a, const uint4 *columns,
-                                        tmap_u32 b, tmap_u32 planes, float sum) {
-    for (tmap_u32 k = 0; k < 32; ++k) {
-        const tmap_u32 i = 8 * (a * 4 + (k / 8 ^ a / 2 % 4)) + k % 8,
-                       rest = 8 * TMAPI_DRMSD_MMA_BRICK;
-        const tmap_u32 j = 8 * (b * 4 + (k / 8 ^ b / 2 % 4)) + k % 8;
-        const __half *u = (const __half *)rows + i, *v = (const __half *)columns + j;
-        sum = fmaf(__half2float(*u), __half2float(*v), sum);
-        if (planes < 2) continue;
-        sum = fmaf(__half2float(*u), __half2float(v[rest]), sum);
-        sum = fmaf(__half2float(u[rest]), __half2float(*v), sum);
-    }
-    return sum;
-}
-#endif
 
 // The products of 32 frames with themselves in a brick, by the frames' warp: sums[h] is for the
 // frames from 16 h on; the lane 4 g + g / 2 has their squares in d[g % 2] and d[2 + g % 2].
@@ -154,7 +158,6 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
         }
         __syncthreads(); // the brick is complete, and all threads have used the previous one
         for (tmap_u32 x = thread; x < size; x += TMAPI_MATRIX_SIDE) to[x] = brick[x];
-#if defined(__CUDA_ARCH__)
         const tmap_u32 g = thread % 32 / 4;
         tmapi_drmsd_mma_squares(brick, planes, sums);
         if ((k + 1) * 32 % TMAPI_DRMSD_MMA_SUM) continue;
@@ -165,20 +168,11 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_writ
         }
 #pragma unroll
         for (tmap_u32 x = 0; x < 16; ++x) sums[x / 8][x / 4 % 2][x % 4] = 0;
-#else
-        sums[0][0][0] = tmapi_drmsd_mma_brick(brick, thread, brick, thread, planes, sums[0][0][0]);
-        if ((k + 1) * 32 % TMAPI_DRMSD_MMA_SUM) continue;
-        all[0] += sums[0][0][0], sums[0][0][0] = 0;
-#endif
     }
-#if defined(__CUDA_ARCH__)
     const tmap_u32 lane = thread % 32, g = lane / 4;
     if (lane % 4 != g / 2) return;
 #pragma unroll
     for (tmap_u32 x = 0; x < 4; ++x) norms[frame - lane + 8 * x + g] = all[x];
-#else
-    norms[frame] = all[0];
-#endif
 }
 
 // ---- a tile -------------------------------------------------------------------------------------
@@ -198,12 +192,10 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiplies(float (*sums)[4][4], const tmap_u32 
 }
 
 // Adds the products of a step: 32 columns of two planes, or 64 of one. rows, columns: the step;
-// row, column: the warp's first ones; last: the last row and column (CPU). planes: constant.
+// row, column: the warp's first ones. planes: a constant.
 TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *columns, tmap_u32 row,
-                                          tmap_u32 column, tmap_pair last, const tmap_u32 planes,
+                                          tmap_u32 column, const tmap_u32 planes,
                                           float (*sums)[4][4]) {
-#if defined(__CUDA_ARCH__)
-    (void)last;
     const tmap_u32 a_at = tmapi_drmsd_mma_at(row, 0), b_at = tmapi_drmsd_mma_at(column, 1);
 #pragma unroll
     for (tmap_u32 k = 0; k < 8 / planes; k += 2) {
@@ -219,17 +211,6 @@ TMAP_DEVICE void tmapi_drmsd_mma_products(const uint4 *rows, const uint4 *column
         tmapi_drmsd_mma_reads(rest, from + TMAPI_DRMSD_MMA_BRICK, 4);
         tmapi_drmsd_mma_multiplies(sums, rest, b);
     }
-#else
-    const tmap_u32 g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
-    for (tmap_u32 x = 0; x < 64; ++x) {
-        const tmap_u32 i = row + x / 16 * 16 + x % 4 / 2 * 8 + g;
-        const tmap_u32 j = column + x / 4 % 4 * 8 + 2 * q + x % 2;
-        float *sum = &sums[x / 16][x / 4 % 4][x % 4];
-        if (i > last.i || j > last.j) continue;
-        for (tmap_u32 k = 0; k < TMAPI_DRMSD_MMA_SIDE; k += planes * TMAPI_DRMSD_MMA_BRICK)
-            *sum = tmapi_drmsd_mma_brick(rows + k, i, columns + k, j, planes, *sum);
-    }
-#endif
 }
 
 // Computes a block's tile: 8 warps, 2 x 4. planes: a constant.
@@ -243,8 +224,6 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
                                         (TMAPI_MATRIX_UNIT / TMAPI_DRMSD_MMA_NORM) * frames;
     const float *row_norms = norms + tile.i * TMAPI_MATRIX_SIDE + row + g;
     const float *column_norms = norms + tile.j * TMAPI_MATRIX_SIDE + column + 2 * q;
-    const tmap_pair last = {(tmap_u32)m->plan.frames - 1 - tile.i * TMAPI_MATRIX_SIDE,
-                            (tmap_u32)m->plan.frames - 1 - tile.j * TMAPI_MATRIX_SIDE};
     float products[4][4][4] = {{{0}}}, sums[4][4][4] = {{{0}}};
     if (tile.i > tile.j || tile.j >= m->plan.tiles) return;
     tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(m, tile, planes * TMAPI_DRMSD_MMA_BRICK, wide);
@@ -261,7 +240,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
             }
             row_norms += frames, column_norms += frames;
         }
-        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, last, planes, products);
+        tmapi_drmsd_mma_products(from, from + pipe.size, row, column, planes, products);
         if ((s + 1) * wide % TMAPI_DRMSD_MMA_SUM && s + 1 != pipe.steps) continue;
 #pragma unroll
         for (tmap_u32 x = 0; x < 64; ++x) {
