@@ -30,8 +30,6 @@ typedef struct tmapi_cluster_key {
     tmap_u32 high, middle, low, none;
 } tmapi_cluster_key;
 
-#define TMAPI_CLUSTER_KEY_BYTES 16u
-
 // ---- the plan -----------------------------------------------------------------------------------
 
 #define TMAPI_CLUSTER_THREADS 1024u // the most of a block
@@ -252,21 +250,20 @@ static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmapi_cluster
                                        0, stream);
 }
 
-// 1 if a plan is of this kind, and `p` at a multiple of `at`; with no frames p is not needed.
-static inline int tmapi_cluster_has(const tmap_cluster_plan *plan, int kind, const void *p,
+// 1 if `p`, which `least` frames or more need, is at a multiple of `at`.
+static inline int tmapi_cluster_has(const tmap_cluster_plan *plan, tmap_u64 least, const void *p,
                                     tmap_u64 at) {
-    return plan && plan->kind == kind && (!plan->n || (p && (tmap_u64)p % at == 0));
+    return plan->n < least || (p && (tmap_u64)p % at == 0);
 }
 
-// 1 if the pointers to a clustering's outputs and workspace are valid.
+// 1 if a plan is of this kind, and the pointers to a clustering's outputs and workspace are valid.
 static inline int tmapi_cluster_ready(const tmap_cluster_plan *plan, int kind,
                                       const void *workspace, tmap_clusters to) {
-    const int centres = kind == TMAPI_CLUSTER_GROMOS;
-    return tmapi_cluster_has(plan, kind, workspace, 16) &&
-           tmapi_cluster_has(plan, kind, to.labels, 4) &&
-           (!centres || (tmapi_cluster_has(plan, kind, to.centres, 4) &&
-                         tmapi_cluster_has(plan, kind, to.sizes, 4))) &&
-           to.count && (tmap_u64)to.count % 8 == 0;
+    const tmap_u64 centres = kind == TMAPI_CLUSTER_GROMOS ? 1 : ~0ull;
+    return plan && plan->kind == kind && tmapi_cluster_has(plan, 1, workspace, 16) &&
+           tmapi_cluster_has(plan, 1, to.labels, 4) && tmapi_cluster_has(plan, 0, to.count, 8) &&
+           tmapi_cluster_has(plan, centres, to.centres, 4) &&
+           tmapi_cluster_has(plan, centres, to.sizes, 4);
 }
 
 #endif

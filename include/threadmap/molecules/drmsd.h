@@ -52,16 +52,6 @@ TMAP_FN tmap_u32 tmap_drmsd_atoms_count(const tmap_drmsd_atoms *which, tmap_u32 
     return which && which->atoms ? which->atom_count : n;
 }
 
-// Copies `which`, or all atoms for a null pointer, with bounds always set: -1 < d < 10^30. Returns
-// TMAP_EINVAL for a bound that is negative or NaN.
-TMAP_FN int tmapi_drmsd_atoms_of(const tmap_drmsd_atoms *which, tmap_drmsd_atoms *out) {
-    const tmap_drmsd_atoms all = {0, 0, 0, 0, 0, 0};
-    *out = which ? *which : all;
-    if (!(out->lower >= 0 && out->upper >= 0)) return TMAP_EINVAL;
-    if (out->upper == 0) out->lower = -1, out->upper = 1e30f;
-    return TMAP_OK;
-}
-
 // ---- the plan -----------------------------------------------------------------------------------
 
 // What is compared.
@@ -125,31 +115,34 @@ typedef struct tmap_drmsd_plan {
     tmapi_matrix_plan matrix;            // of the others
 } tmap_drmsd_plan;
 
-// Begins the plan of a form from `first` to `last`. Returns TMAP_EINVAL for another form, and for a
-// bound that is negative or NaN.
+// Begins the plan of a form from `first` to `last`, with bounds always set: -1 < d < 10^30. Returns
+// TMAP_EINVAL for another form, and for a bound that is negative or NaN.
 TMAP_FN int tmapi_drmsd_plan_begin(tmap_drmsd_shape shape, int first, int last,
                                    tmap_drmsd_plan *p) {
+    const tmap_drmsd_atoms all = {0, 0, 0, 0, 0, 0};
+    tmap_drmsd_atoms *which = &p->which;
     p->workspace = 0, p->frames = shape.frames, p->n = shape.n, p->form = shape.form;
-    if (shape.form < first || shape.form > last) return TMAP_EINVAL;
-    return tmapi_drmsd_atoms_of(shape.which, &p->which);
+    *which = shape.which ? *shape.which : all;
+    if (p->form < first || p->form > last || !(which->lower >= 0 && which->upper >= 0))
+        return TMAP_EINVAL;
+    if (which->upper == 0) which->lower = -1, which->upper = 1e30f;
+    return TMAP_OK;
 }
 
-// Bytes of the workspace of a pair before that of the fold: the points, and a sum.
-TMAP_FN tmap_u64 tmapi_drmsd_points(const tmap_drmsd_plan *p) {
-    return ((tmap_u64)p->pairs.n * p->pairs.d * sizeof(float) + 15) / 16 * 16;
-}
-// Bytes of the workspace of frames before the displacements of close ones.
-TMAP_FN tmap_u64 tmapi_drmsd_sums(const tmap_drmsd_plan *p) {
-    return (tmap_pairs_frames_bytes(&p->pairs_frames) + 15) / 16 * 16;
+// Bytes of the workspace's first part: of a pair the points, before a sum and the fold's; of frames
+// the sums, before the displacements of close ones.
+TMAP_FN tmap_u64 tmapi_drmsd_first(const tmap_drmsd_plan *p) {
+    const tmap_u64 bytes = p->form == TMAP_DRMSD_PAIR
+                               ? (tmap_u64)p->pairs.n * p->pairs.d * sizeof(float)
+                               : tmap_pairs_frames_bytes(&p->pairs_frames);
+    return (bytes + 15) / 16 * 16;
 }
 // Sets the bytes of the workspace of a pair or of frames.
 TMAP_FN void tmapi_drmsd_arrange(tmap_drmsd_plan *p) {
-    const tmap_u64 ways = 12 * (p->frames + 1) * p->pairs_frames.n;
+    p->workspace = tmapi_drmsd_first(p);
     if (p->form == TMAP_DRMSD_PAIR)
-        p->workspace =
-            tmapi_drmsd_points(p) + 32 + tmap_pairs_fold_bytes(&p->pairs, sizeof(tmap_drmsd_sum));
-    else
-        p->workspace = tmapi_drmsd_sums(p) + (p->form == TMAP_DRMSD_CLOSE ? ways : 0);
+        p->workspace += 32 + tmap_pairs_fold_bytes(&p->pairs, sizeof(tmap_drmsd_sum));
+    if (p->form == TMAP_DRMSD_CLOSE) p->workspace += 12 * (p->frames + 1) * p->pairs_frames.n;
 }
 
 // Makes the plan of a pair or of frames from facts of the kernel, which is not set. Returns
@@ -240,10 +233,10 @@ TMAP_DEVICE float tmapi_drmsd_length(float x, float y, float z, tmapi_drmsd_box 
     return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
 }
 
-// The distance of two positions of three floats each.
-TMAP_DEVICE float tmapi_drmsd_distance(const float *a, const float *b) {
-    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
-    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], none, 0);
+// The same of two positions of three floats each.
+TMAP_DEVICE float tmapi_drmsd_distance(const float *a, const float *b, tmapi_drmsd_box box,
+                                       int boxed) {
+    return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], box, boxed);
 }
 
 // The root, off by half a unit in the last place, of squares from 1e-37; 0 for 0; NaN for infinity.

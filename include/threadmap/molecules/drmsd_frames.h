@@ -78,12 +78,10 @@ TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const f
                                         const float *b, const float *own, const float *box) {
     const tmapi_drmsd_frames_job *j = (const tmapi_drmsd_frames_job *)job;
     tmapi_drmsd_frames_sum *s = (tmapi_drmsd_frames_sum *)sum;
-    const tmapi_drmsd_box none = {{0, 0, 0}, {0, 0, 0}};
+    const tmapi_drmsd_box none = {};
     const tmapi_drmsd_box lengths = j->boxed ? *(const tmapi_drmsd_box *)box : none;
-    const float t =
-        j->own == 4
-            ? tmapi_drmsd_frames_near(a, b, own)
-            : tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], lengths, j->boxed) - own[0];
+    const float t = j->own == 4 ? tmapi_drmsd_frames_near(a, b, own)
+                                : tmapi_drmsd_distance(a, b, lengths, j->boxed) - own[0];
     s->some = fmaf(j->own > 1 ? own[j->own - 1] * t : t, t, s->some);
 }
 
@@ -190,7 +188,7 @@ static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_plan *plan, tmap_dr
     j.pairs = pairs->own > 1 ? 0 : (double)tmap_condensed_cells(atoms);
     if (plan->form == TMAP_DRMSD_CLOSE) {
         const dim3 grid((3 * atoms + 255) / 256, frames < 65535 ? (unsigned)frames : 65535);
-        ways = (float *)((unsigned char *)workspace + tmapi_drmsd_sums(plan));
+        ways = (float *)((unsigned char *)workspace + tmapi_drmsd_first(plan));
         if (atoms)
             error = cudaLaunchKernel((const void *)tmapi_drmsd_close_ways, grid, dim3(256),
                                      arguments, 0, stream);

@@ -18,7 +18,9 @@
 // them roots.
 TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *u, const void *v) {
     const float *a = (const float *)u, *b = (const float *)v;
-    const float d = tmapi_drmsd_distance(a, b) - tmapi_drmsd_distance(a + 3, b + 3);
+    const tmapi_drmsd_box none = {};
+    const float first = tmapi_drmsd_distance(a, b, none, 0);
+    const float d = first - tmapi_drmsd_distance(a + 3, b + 3, none, 0);
     ((tmap_drmsd_sum *)sum)->terms += d * d;
 }
 
@@ -62,19 +64,13 @@ static __global__ void tmapi_drmsd_pair_gather(tmap_u32 count, tmapi_drmsd_pair_
     if (j.d > 6) j.points[(tmap_u64)k * j.d + 6] = j.which.weights ? j.which.weights[k] : 1.0f;
 }
 
-// The distance of a pair in frame f, or that of nearest images.
-TMAP_DEVICE float tmapi_drmsd_pair_distance(const tmapi_drmsd_pair_job *j, int f, const float *a,
-                                            const float *b) {
-    return tmapi_drmsd_length(a[3 * f] - b[3 * f], a[3 * f + 1] - b[3 * f + 1],
-                              a[3 * f + 2] - b[3 * f + 2], j->box[f], j->boxed);
-}
 // Adds the term and weight of a pair within the bounds. NaN counts.
 TMAP_DEVICE void tmapi_drmsd_pair_visit(void *job, void *sum, tmap_pair, const void *u,
                                         const void *v) {
     const tmapi_drmsd_pair_job *j = (const tmapi_drmsd_pair_job *)job;
     const float *a = (const float *)u, *b = (const float *)v;
-    const float first = tmapi_drmsd_pair_distance(j, 0, a, b);
-    const float d = first - tmapi_drmsd_pair_distance(j, 1, a, b);
+    const float first = tmapi_drmsd_distance(a, b, j->box[0], j->boxed);
+    const float d = first - tmapi_drmsd_distance(a + 3, b + 3, j->box[1], j->boxed);
     const int out = first <= j->which.lower || first >= j->which.upper;
     const float weight = out ? 0.0f : a[6] * b[6];
     tmap_drmsd_sum *s = (tmap_drmsd_sum *)sum;
@@ -146,7 +142,7 @@ static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_plan *plan, tmap_drms
     j.a = in.reference, j.b = in.frames, j.which = plan->which, j.d = plan->pairs.d, j.out = out;
     j.pairs = j.d > 6 ? 0 : (double)tmap_pairs_plan_pairs(&plan->pairs);
     j.points = (float *)workspace;
-    j.to.result = (unsigned char *)workspace + tmapi_drmsd_points(plan);
+    j.to.result = (unsigned char *)workspace + tmapi_drmsd_first(plan);
     j.to.workspace = (unsigned char *)j.to.result + 32;
     if (count) gather.grid = count / 128 + (count % 128 != 0);
     error = tmapi_launch((const void *)tmapi_drmsd_pair_gather, gather, arguments, stream);

@@ -134,9 +134,10 @@ static inline cudaError_t tmap_gromos_bits(const tmap_cluster_plan *plan, const 
     tmapi_launch_shape shape = {0, TMAPI_GROMOS_WARPS * 32, 0};
     tmapi_gromos_matrix m;
     void *arguments[1] = {&m};
-    if (!tmapi_cluster_has(plan, TMAPI_CLUSTER_GROMOS, bits, 16)) return cudaErrorInvalidValue;
+    if (!plan || plan->kind != TMAPI_CLUSTER_GROMOS || !tmapi_cluster_has(plan, 1, bits, 16) ||
+        !tmapi_cluster_has(plan, 2, distances, 4))
+        return cudaErrorInvalidValue;
     if (plan->n == 0) return cudaSuccess;
-    if ((plan->n > 1 && !distances) || (tmap_u64)distances % 4) return cudaErrorInvalidValue;
     m.distances = distances, m.n = (tmap_u32)plan->n, m.cutoff = cutoff, m.bits = bits;
     m.words = (tmap_u32)plan->words;
     m.tiles = m.words / (TMAPI_GROMOS_SIDE / 32);
@@ -374,7 +375,7 @@ static inline cudaError_t tmap_gromos_plan_make(tmap_u64 n, tmap_cluster_plan *o
     if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
     p.words = (n + TMAPI_GROMOS_SIDE - 1) / TMAPI_GROMOS_SIDE * (TMAPI_GROMOS_SIDE / 32);
     p.bits = n * p.words * 4;
-    p.workspace = p.bits + 64 + p.words * (32 * (6 * 4 + TMAPI_CLUSTER_KEY_BYTES) + 2 * 4);
+    p.workspace = p.bits + 64 + p.words * (32 * (6 * 4 + sizeof(tmapi_cluster_key)) + 2 * 4);
     error = tmapi_cluster_shape_make((const void *)tmapi_gromos_clusters, n, &p.first);
     if (!error) *out = p;
     return error;
@@ -395,7 +396,7 @@ static inline cudaError_t tmap_gromos_of_bits(const tmap_cluster_plan *plan, con
     tmap_u64 words, frames;
     tmapi_gromos g;
     if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters) ||
-        !tmapi_cluster_has(plan, TMAPI_CLUSTER_GROMOS, bits, 16))
+        !tmapi_cluster_has(plan, 1, bits, 16))
         return cudaErrorInvalidValue;
     if (!plan->n) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
     words = plan->words, frames = words * 32;
@@ -416,10 +417,9 @@ static inline cudaError_t tmap_gromos(const tmap_cluster_plan *plan, const float
                                       float cutoff, void *workspace, tmap_clusters clusters,
                                       cudaStream_t stream) {
     tmap_u32 *bits = (tmap_u32 *)workspace;
-    cudaError_t error;
-    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters))
-        return cudaErrorInvalidValue;
-    error = tmap_gromos_bits(plan, distances, cutoff, bits, stream);
+    cudaError_t error = cudaErrorInvalidValue;
+    if (tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters))
+        error = tmap_gromos_bits(plan, distances, cutoff, bits, stream);
     if (error) return error;
     return tmap_gromos_of_bits(plan, bits, bits + plan->bits / 4, clusters, stream);
 }

@@ -321,11 +321,10 @@ static inline cudaError_t tmap_linkage(const tmap_cluster_plan *plan, const floa
                                        cudaStream_t stream) {
     tmap_u64 n;
     tmapi_linkage l;
-    if (!plan || plan->kind != TMAPI_CLUSTER_LINKAGE) return cudaErrorInvalidValue;
-    if ((n = plan->n) < 2) return cudaSuccess;
-    if (!distances || !edges || !workspace || (tmap_u64)distances % 4 || (tmap_u64)edges % 4 ||
-        (tmap_u64)workspace % 16)
+    if (!plan || plan->kind != TMAPI_CLUSTER_LINKAGE || !tmapi_cluster_has(plan, 2, distances, 4) ||
+        !tmapi_cluster_has(plan, 2, edges, 4) || !tmapi_cluster_has(plan, 2, workspace, 16))
         return cudaErrorInvalidValue;
+    if ((n = plan->n) < 2) return cudaSuccess;
     l.distances = distances, l.n = (tmap_u32)n, l.edges = edges;
     l.control = (tmapi_cluster_control *)workspace;
     l.keys = (tmapi_cluster_key *)(l.control + 1);
@@ -406,7 +405,7 @@ static inline cudaError_t tmap_linkage_plan_make(tmap_u64 n, tmap_cluster_plan *
     cudaError_t error;
     if (!out) return cudaErrorInvalidValue;
     if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
-    p.workspace = 16 + n * (TMAPI_CLUSTER_KEY_BYTES + 2 * 8 + 5 * 4); // of components less
+    p.workspace = 16 + n * (sizeof(tmapi_cluster_key) + 2 * 8 + 5 * 4); // of components less
     error = tmapi_cluster_shape_make(tree, n, &p.first);
     if (!error) error = tmapi_cluster_shape_make(components, n / 32 + 1, &p.second);
     if (!error) *out = p;
@@ -424,10 +423,10 @@ static inline cudaError_t tmap_linkage_labels(const tmap_cluster_plan *plan,
                                               cudaStream_t stream) {
     tmap_u64 n;
     tmapi_linkage_cut c;
-    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_LINKAGE, workspace, clusters))
+    if (!tmapi_cluster_ready(plan, TMAPI_CLUSTER_LINKAGE, workspace, clusters) ||
+        !tmapi_cluster_has(plan, 2, edges, 4))
         return cudaErrorInvalidValue;
     if (!(n = plan->n)) return cudaMemsetAsync(clusters.count, 0, sizeof *clusters.count, stream);
-    if ((n > 1 && !edges) || (tmap_u64)edges % 4) return cudaErrorInvalidValue;
     c.edges = edges, c.n = (tmap_u32)n, c.cutoff = cutoff, c.to = clusters;
     c.control = (tmapi_cluster_control *)workspace, c.parent = (tmap_u32 *)(c.control + 1);
     c.roots = c.parent + n, c.before = c.roots + (n + 31) / 32;
