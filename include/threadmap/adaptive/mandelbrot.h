@@ -155,13 +155,9 @@ TMAP_FN tmapi_real tmapi_real_mul(int f64, tmapi_real a, tmapi_real b) {
     return r;
 }
 
-// a b + c, and -a b + c, rounded once.
+// a b + c, rounded once.
 TMAP_FN tmapi_real tmapi_real_fma(int f64, tmapi_real a, tmapi_real b, tmapi_real c) {
     const tmapi_real r = {f64 ? 0 : fmaf(a.f, b.f, c.f), f64 ? fma(a.d, b.d, c.d) : 0};
-    return r;
-}
-TMAP_FN tmapi_real tmapi_real_fnma(int f64, tmapi_real a, tmapi_real b, tmapi_real c) {
-    const tmapi_real r = {f64 ? 0 : fmaf(-a.f, b.f, c.f), f64 ? fma(-a.d, b.d, c.d) : 0};
     return r;
 }
 
@@ -217,9 +213,9 @@ TMAP_FN int tmapi_mandelbrot_inside(int f64, tmapi_mandelbrot_z z) {
 
 // z = z^2 + c in three fused operations and an exact sum, in this order.
 TMAP_FN void tmapi_mandelbrot_step(int f64, tmapi_mandelbrot_z *z, tmapi_mandelbrot_z c) {
-    const tmapi_real twice = tmapi_real_add(f64, z->re, z->re);
+    const tmapi_real twice = tmapi_real_add(f64, z->re, z->re), minus = {-z->im.f, -z->im.d};
     const tmapi_real t = tmapi_real_fma(f64, z->re, z->re, c.re);
-    z->re = tmapi_real_fnma(f64, z->im, z->im, t);
+    z->re = tmapi_real_fma(f64, minus, z->im, t);
     z->im = tmapi_real_fma(f64, twice, z->im, c.im);
 }
 
@@ -289,16 +285,9 @@ TMAP_DEVICE int *tmapi_mandelbrot_kept(const tmapi_mandelbrot_job *p, tmap_u32 x
                : p->out + (tmap_u64)y * p->nx + x;
 }
 
-// A region with its border: pixels x0 to x1 and y0 to y1, both included.
-typedef struct tmapi_mandelbrot_ring {
-    tmap_u32 x0, x1, y0, y1;
-} tmapi_mandelbrot_ring;
-
-TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot_job *p,
-                                                          const tmap_ask_region *t) {
-    const tmapi_mandelbrot_ring b = {t->x0, t->x1 < p->nx ? t->x1 : p->nx - 1, t->y0,
-                                     t->y1 < p->ny ? t->y1 : p->ny - 1};
-    return b;
+// The last line of the border of a region that ends before line `end` of n lines.
+TMAP_DEVICE tmap_u32 tmapi_mandelbrot_last(tmap_u32 end, tmap_u32 n) {
+    return end < n ? end : n - 1;
 }
 
 // ---- querying and filling -----------------------------------------------------------------------
@@ -311,44 +300,41 @@ TMAP_DEVICE tmapi_mandelbrot_ring tmapi_mandelbrot_closed(const tmapi_mandelbrot
 TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
                                                   tmap_ask_team team) {
     const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
-    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, region);
+    const tmap_u32 x1 = tmapi_mandelbrot_last(region->x1, p->nx);
+    const tmap_u32 y1 = tmapi_mandelbrot_last(region->y1, p->ny);
     const tmap_u32 side = team.rank % 4, part = team.rank / 4, parts = team.size / 4;
     const int column = side >= 2, last = side & 1;
-    const tmap_u32 across = ring.x1 - ring.x0 + 1, down = ring.y1 - ring.y0 + 1;
+    const tmap_u32 across = x1 - region->x0 + 1, down = y1 - region->y0 + 1;
     const tmap_u32 count = !column ? across : down > 1 ? down - 2 : 0; // corners are in rows
     const tmap_u32 most = across > down ? across : down;
-    const tmap_u32 x0 = column && last ? ring.x1 : ring.x0;
-    const tmap_u32 y0 = column ? ring.y0 + 1 : last ? ring.y1 : ring.y0;
+    const tmap_u32 x = column && last ? x1 : region->x0;
+    const tmap_u32 y = column ? region->y0 + 1 : last ? y1 : region->y0;
     const tmap_u32 kept =
         column ? (region->px + (tmap_u32)last) * region->fine : TMAPI_MANDELBROT_PICTURE;
-    const int *at = tmapi_mandelbrot_kept(p, x0, y0, kept);
+    const int *at = tmapi_mandelbrot_kept(p, x, y, kept);
     const tmap_u64 step = column && !p->columns ? p->nx : 1;
     // For all sides or none, so that lanes do not diverge: the regions of a level are similar.
     const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
     const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
-    const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)ring.y0 * p->nx + ring.x0];
+    const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)region->y0 * p->nx + region->x0];
     tmap_ask_range range = {corner, corner};
     for (tmap_u32 i = each * part; i - each * part < most; i += TMAPI_MANDELBROT_READS * turn) {
         int4 v[TMAPI_MANDELBROT_READS];
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
-            const tmap_u32 x = i + k * turn;
-            v[k].x = v[k].y = v[k].z = v[k].w = (int)corner;
-            if (wide && x + 4 <= count)
-                v[k] = *(const int4 *)(at + x);
-            else if (x < count) { // one, or the last few
-                v[k].x = at[step * x];
-                if (wide && x + 1 < count) v[k].y = at[x + 1];
-                if (wide && x + 2 < count) v[k].z = at[x + 2];
+            const tmap_u32 from = i + k * turn;
+            v[k] = make_int4((int)corner, (int)corner, (int)corner, (int)corner);
+            if (wide && from + 4 <= count)
+                v[k] = *(const int4 *)(at + from);
+            else if (from < count) { // one, or the last few
+                v[k].x = at[step * from];
+                if (wide && from + 1 < count) v[k].y = at[from + 1];
+                if (wide && from + 2 < count) v[k].z = at[from + 2];
             }
         }
 #pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_MANDELBROT_READS; ++k) {
-            range = tmap_ask_range_add(range, (tmap_u32)v[k].x);
-            range = tmap_ask_range_add(range, (tmap_u32)v[k].y);
-            range = tmap_ask_range_add(range, (tmap_u32)v[k].z);
-            range = tmap_ask_range_add(range, (tmap_u32)v[k].w);
-        }
+        for (tmap_u32 k = 0; k < 4 * TMAPI_MANDELBROT_READS; ++k)
+            range = tmap_ask_range_add(range, (tmap_u32)(&v[k / 4].x)[k % 4]);
         if (__any_sync(team.lanes, range.least != range.most)) break;
     }
     return range;
@@ -456,47 +442,41 @@ typedef struct tmapi_mandelbrot_run {
     tmapi_ask_axis axis;
 } tmapi_mandelbrot_run;
 
-// Begins element i of a leaf. Copies the lane's part of the leaf's first column into the picture,
-// and of the picture's last column if the leaf ends there.
-TMAP_DEVICE void tmapi_mandelbrot_leaf_begin(const tmapi_mandelbrot_job *p,
-                                             const tmap_ask_work *work,
-                                             const tmapi_mandelbrot_runs *runs, tmap_u32 i,
-                                             tmapi_mandelbrot_run *run) {
+// Begins element i. Of a leaf, also copies the lane's part of the leaf's first column into the
+// picture, and of the picture's last column if the leaf ends there. Of the lines between children:
+// rows with their ends, columns without. kind: a constant.
+TMAP_DEVICE void tmapi_mandelbrot_begin(const tmapi_mandelbrot_job *p, const tmap_ask_work *work,
+                                        const tmapi_mandelbrot_runs *runs, int kind, tmap_u32 i,
+                                        tmapi_mandelbrot_run *run) {
     const tmap_ask_region *t = &work->region;
-    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
-    const tmap_u32 left = t->px * t->fine, right = left + t->fine;
-    tmap_u32 rest;
-    run->y = t->y0 + 1 + tmapi_ask_divide(runs->wide, i, &rest);
-    run->x = t->x0 + 1 + rest;
-    run->end = run->x < ring.x1 ? ring.y1 : 0;
-    for (tmap_u32 y = t->y0 + 1 + i; p->columns && y < ring.y1; y += runs->wide.by * runs->parts) {
-        p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
-        if (t->x1 == p->nx)
-            p->out[(tmap_u64)y * p->nx + ring.x1] = *tmapi_mandelbrot_kept(p, ring.x1, y, right);
-    }
-}
-
-// Begins element i of the lines between children: rows with their ends, columns without.
-TMAP_DEVICE void tmapi_mandelbrot_share_begin(const tmapi_mandelbrot_job *p,
-                                              const tmap_ask_work *work,
-                                              const tmapi_mandelbrot_runs *runs, tmap_u32 i,
-                                              tmapi_mandelbrot_run *run) {
-    const tmap_ask_region *t = &work->region;
-    const tmapi_mandelbrot_ring ring = tmapi_mandelbrot_closed(p, t);
+    const tmap_u32 x1 = tmapi_mandelbrot_last(t->x1, p->nx);
+    const tmap_u32 y1 = tmapi_mandelbrot_last(t->y1, p->ny);
     const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
-    tmap_u32 rest, line = 1 - whole + tmapi_ask_divide(runs->wide, i, &rest);
+    tmap_u32 rest, line = tmapi_ask_divide(runs->wide, i, &rest);
     int outside;
+    if (kind == TMAPI_MANDELBROT_LEAF) {
+        const tmap_u32 left = t->px * t->fine, right = left + t->fine;
+        run->y = t->y0 + 1 + line;
+        run->x = t->x0 + 1 + rest;
+        run->end = run->x < x1 ? y1 : 0;
+        for (tmap_u32 y = t->y0 + 1 + i; p->columns && y < y1; y += runs->wide.by * runs->parts) {
+            p->out[(tmap_u64)y * p->nx + t->x0] = *tmapi_mandelbrot_kept(p, t->x0, y, left);
+            if (t->x1 == p->nx)
+                p->out[(tmap_u64)y * p->nx + x1] = *tmapi_mandelbrot_kept(p, x1, y, right);
+        }
+        return;
+    }
     run->upright = rest > work->extent.sides.x;
     if (run->upright) {
         run->x = t->y0 + rest - work->extent.sides.x;
-        run->y = t->px * parts, run->axis = work->common->child.x, run->border = ring.x1;
+        run->y = t->px * parts, run->axis = work->common->child.x, run->border = x1;
     } else {
         run->x = t->x0 + rest;
-        run->y = t->py * parts, run->axis = work->common->child.y, run->border = ring.y1;
+        run->y = t->py * parts, run->axis = work->common->child.y, run->border = y1;
     }
-    outside = run->upright ? run->x >= ring.y1 : run->x > ring.x1;
+    outside = run->upright ? run->x >= y1 : run->x > x1;
     run->end = outside ? 0 : run->y + parts + whole;
-    run->y += line;
+    run->y += 1 - whole + line;
 }
 
 // ---- several steps at once ----------------------------------------------------------------------
@@ -646,12 +626,9 @@ TMAP_DEVICE void tmapi_mandelbrot_first_steps(const tmapi_mandelbrot_job *p, tma
         run->end = 0;
         run->left = runs->rows;
         if (i != TMAP_ASK_NO_ELEMENT) {
-            if (kind == TMAPI_MANDELBROT_LEAF) {
-                tmapi_mandelbrot_leaf_begin(p, work, runs, i, run);
+            tmapi_mandelbrot_begin(p, work, runs, kind, i, run);
+            if (kind == TMAPI_MANDELBROT_LEAF)
                 *re = tmapi_mandelbrot_line(f64, run->x, p->dx, p->x0);
-            } else {
-                tmapi_mandelbrot_share_begin(p, work, runs, i, run);
-            }
         }
     }
     --run->left;
@@ -885,58 +862,43 @@ static __global__ void __launch_bounds__(256)
 
 // Statistics of a picture on a device. Dwells are approximate: rounding differs from the kernels.
 typedef struct tmapi_mandelbrot_case {
+    const tmap_mandelbrot *m;
     double steps;  // of a pixel: its dwell
     double taken;  // steps until a point returns to an earlier position, which ends it
     double mixed;  // fraction of groups with several dwells
     double rough;  // steps taken by pixels of these groups, over all groups
     double coarse; // fraction of neighbouring groups with several dwells
     double most;   // steps taken by any pixel
-    double warps, longest, dwell;
+    double warps, longest;
     double rate;   // warp instructions a microsecond
     double weight; // instructions that take the time of a step in these numbers
-    double around; // nx + ny, in warps
-    int odd;       // rows of regions begin anywhere
     int tip;       // the end of the set at c = -2 is in the window: every step is tested
 } tmapi_mandelbrot_case;
 
 TMAP_FN double tmapi_mandelbrot_round(int f64, double x) { return f64 ? x : (double)(float)x; }
 
-// Computes the dwells of pixels (x, y), (x + 16, y) and (x, y + 16) in double. A point returns
-// where it does so in numbers of the picture. Returns the first's steps.
+// The dwell of pixel (x, y) in double: that of the picture if the point takes more steps, or returns
+// to an earlier position in numbers of the picture. *taken: the steps until this is known.
 static inline int tmapi_mandelbrot_look(const tmapi_mandelbrot_job *p, double x, double y,
-                                        int dwell[3]) {
-    const int most = p->dwell < TMAPI_MANDELBROT_LOOK ? p->dwell : TMAPI_MANDELBROT_LOOK;
-    const double x0 = (double)p->x0.f + p->x0.d, dx = (double)p->dx.f + p->dx.d;
-    const double y0 = (double)p->y0.f + p->y0.d, dy = (double)p->dy.f + p->dy.d;
-    double cr[3], ci[3], zr[3], zi[3], sr[3], si[3];
-    int taken = p->dwell, left = 3;
-    for (int i = 0; i < 3; ++i) {
-        const double right = i == 1 ? TMAPI_MANDELBROT_APART : 0;
-        const double down = i == 2 ? TMAPI_MANDELBROT_APART : 0;
-        zr[i] = cr[i] = tmapi_mandelbrot_round(p->f64, x0 + dx * (x + right));
-        zi[i] = ci[i] = tmapi_mandelbrot_round(p->f64, y0 + dy * (y + down));
-        sr[i] = si[i] = 4;
-        dwell[i] = -1;
-    }
-    for (int k = 0; k < most && left; ++k)
-        for (int i = 0; i < 3; ++i) { // three at once, to overlap their latencies
-            const double rr = zr[i] * zr[i], ii = zi[i] * zi[i];
-            if (dwell[i] >= 0) continue;
-            if (!(rr + ii < 4)) dwell[i] = k;
-            if (k % 32 == 0) {
-                const double re = tmapi_mandelbrot_round(p->f64, zr[i]);
-                const double im = tmapi_mandelbrot_round(p->f64, zi[i]);
-                if (dwell[i] < 0 && re == sr[i] && im == si[i]) dwell[i] = p->dwell;
-                sr[i] = re, si[i] = im;
-            }
-            if (dwell[i] >= 0 && i == 0) taken = k;
-            left -= dwell[i] >= 0;
-            zi[i] = 2 * zr[i] * zi[i] + ci[i];
-            zr[i] = rr - ii + cr[i];
+                                        int *taken) {
+    const double dx = (double)p->dx.f + p->dx.d, dy = (double)p->dy.f + p->dy.d;
+    const double cr = tmapi_mandelbrot_round(p->f64, (double)p->x0.f + p->x0.d + dx * x);
+    const double ci = tmapi_mandelbrot_round(p->f64, (double)p->y0.f + p->y0.d + dy * y);
+    double zr = cr, zi = ci, before_r = 4, before_i = 4;
+    for (int k = 0; k < p->dwell && k < TMAPI_MANDELBROT_LOOK; ++k) {
+        const double rr = zr * zr, ii = zi * zi;
+        *taken = k;
+        if (!(rr + ii < 4)) return k;
+        if (k % 32 == 0) {
+            const double r = tmapi_mandelbrot_round(p->f64, zr);
+            const double i = tmapi_mandelbrot_round(p->f64, zi);
+            if (r == before_r && i == before_i) return p->dwell;
+            before_r = r, before_i = i;
         }
-    for (int i = 0; i < 3; ++i)
-        if (dwell[i] < 0) dwell[i] = p->dwell;
-    return taken;
+        zi = 2 * zr * zi + ci;
+        zr = rr - ii + cr;
+    }
+    return *taken = p->dwell;
 }
 
 // Samples groups of three pixels all over the picture.
@@ -949,28 +911,26 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
     for (int group = 0; group < GROUPS * GROUPS; ++group) {
         // A position in a cell of the picture: fractions of multiples of two irrational numbers.
         const double in_x = group * 0.6180339887, in_y = group * 0.7548776662;
-        int dwell[3];
-        const int taken =
-            tmapi_mandelbrot_look(job, (group % GROUPS + in_x - (int)in_x) * m->nx / GROUPS,
-                                  (group / GROUPS + in_y - (int)in_y) * m->ny / GROUPS, dwell);
+        const double x = (group % GROUPS + in_x - (int)in_x) * m->nx / GROUPS;
+        const double y = (group / GROUPS + in_y - (int)in_y) * m->ny / GROUPS;
         const int *above = all + group - GROUPS;
-        all[group] = dwell[0];
-        c.steps += dwell[0], c.taken += taken;
-        if (dwell[0] != dwell[1] || dwell[0] != dwell[2]) c.mixed += 1, c.rough += taken;
+        int taken, other;
+        const int dwell = all[group] = tmapi_mandelbrot_look(job, x, y, &taken);
+        c.steps += dwell, c.taken += taken;
+        if (tmapi_mandelbrot_look(job, x + TMAPI_MANDELBROT_APART, y, &other) != dwell ||
+            tmapi_mandelbrot_look(job, x, y + TMAPI_MANDELBROT_APART, &other) != dwell)
+            c.mixed += 1, c.rough += taken;
         if (c.most < taken) c.most = taken;
         if (group >= GROUPS && group % GROUPS < GROUPS - 1)
-            c.coarse += above[0] != above[1] || above[0] != dwell[0];
+            c.coarse += above[0] != above[1] || above[0] != dwell;
     }
     c.coarse /= (GROUPS - 1) * (GROUPS - 1);
     c.steps /= GROUPS * GROUPS, c.taken /= GROUPS * GROUPS;
     c.mixed /= GROUPS * GROUPS, c.rough /= GROUPS * GROUPS;
-    c.warps = (double)m->nx * m->ny / 32;
-    c.around = ((double)m->nx + m->ny) / 32;
+    c.m = m, c.warps = (double)m->nx * m->ny / 32;
     c.longest = m->nx > m->ny ? m->nx : m->ny;
-    c.dwell = m->dwell;
     c.rate = device->processors * 7900.0; // four a clock, at nearly 2 GHz
     c.weight = job->f64 && device->floats_per_double > 1 ? device->floats_per_double : 1;
-    c.odd = m->nx % 64 != 0;
     c.tip = m->x0 < -1.98 && m->x1 > -1.98 && m->y0 <= 0 && m->y1 >= 0;
     return c;
 }
@@ -1006,19 +966,19 @@ static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c, t
         side /= 4;
     }
     leaves = tmapi_mandelbrot_mixed(c, side);
-    fill = 34.5 + (c->odd ? 60 + 305 / side : 0);
-    work = c->around * g * (742 + 5.1 * c->weight * c->taken) +
+    fill = 34.5 + (c->m->nx % 64 ? 60 + 305 / side : 0); // then rows of regions begin anywhere
+    work = ((double)c->m->nx + c->m->ny) / 32 * g * (742 + 5.1 * c->weight * c->taken) +
            c->warps *
                (344 * c->weight * lines + leaves * (302 + c->weight * (92 + 6.4 * rough)) + fill);
     return 11 + 14.8 * levels + work / c->rate + 0.0141 * c->weight * c->most +
-           (c->tip ? 0.03 * c->dwell : 0);
+           (c->tip ? 0.03 * c->m->dwell : 0);
 }
 
 static inline double tmapi_mandelbrot_plain_cost(const tmapi_mandelbrot_case *c) {
     const double pixel = c->taken < 8 ? 47 : 57;
     const double steps = 3.5 * c->taken + 2 * c->steps + 8.1 * c->rough;
     return 3.5 + c->warps * (pixel + c->weight * steps) / c->rate + 0.0055 * c->weight * c->most +
-           (c->tip ? 0.037 * c->dwell : 0);
+           (c->tip ? 0.037 * c->m->dwell : 0);
 }
 
 // Chooses how a picture is computed: returns the width of a block of pixels, or 0 for a
