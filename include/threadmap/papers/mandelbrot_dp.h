@@ -71,10 +71,6 @@ TMAP_FN tmap_u32 tmapi_mandelbrot_dp_shared(tmap_u32 threads) {
 // In all of them run.level is the level of the regions that are queried or finished. Children have
 // the same number of threads in a block as their parent.
 
-static __global__ void tmapi_mandelbrot_dp_leaf_f32(tmapi_mandelbrot_job job, tmap_ask_run run,
-                                                    tmap_u64 scalar);
-static __global__ void tmapi_mandelbrot_dp_leaf_f64(tmapi_mandelbrot_job job, tmap_ask_run run,
-                                                    tmap_u64 scalar);
 static __global__ void tmapi_mandelbrot_dp_query_f32(tmapi_mandelbrot_job job, tmap_ask_run run,
                                                      tmap_u64 parent, int form, tmap_u64 *lost);
 static __global__ void tmapi_mandelbrot_dp_query_f64(tmapi_mandelbrot_job job, tmap_ask_run run,
@@ -99,6 +95,14 @@ TMAP_DEVICE void tmapi_mandelbrot_dp_leaf(tmapi_mandelbrot_job *job, tmap_ask_ru
     run->workspace.domain.dims = 2, job->f64 = f64;
     tmapi_ask_leaf_now(run, run->level, scalar, all, tmapi_mandelbrot_leaf_elements,
                        tmapi_mandelbrot_leaf, job);
+}
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F32, 1)
+    tmapi_mandelbrot_dp_leaf_f32(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 scalar) {
+    tmapi_mandelbrot_dp_leaf(&job, &run, scalar, 0);
+}
+static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F64, 1)
+    tmapi_mandelbrot_dp_leaf_f64(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 scalar) {
+    tmapi_mandelbrot_dp_leaf(&job, &run, scalar, 1);
 }
 
 // A block queries one region: at level 0 that of its block numbers, else that child of `parent`.
@@ -172,10 +176,6 @@ TMAP_DEVICE void tmapi_mandelbrot_dp_border(tmapi_mandelbrot_job *job, tmap_ask_
 }
 
 static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F32, 1)
-    tmapi_mandelbrot_dp_leaf_f32(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 scalar) {
-    tmapi_mandelbrot_dp_leaf(&job, &run, scalar, 0);
-}
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F32, 1)
     tmapi_mandelbrot_dp_query_f32(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 parent,
                                   int form, tmap_u64 *lost) {
     tmapi_mandelbrot_dp_query(&job, &run, parent, form, lost, 0);
@@ -183,10 +183,6 @@ static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F32, 1)
 static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F32, 1)
     tmapi_mandelbrot_dp_border_f32(tmapi_mandelbrot_job job, tmap_ask_run run) {
     tmapi_mandelbrot_dp_border(&job, &run, 0);
-}
-static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F64, 1)
-    tmapi_mandelbrot_dp_leaf_f64(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 scalar) {
-    tmapi_mandelbrot_dp_leaf(&job, &run, scalar, 1);
 }
 static __global__ void __launch_bounds__(TMAPI_MANDELBROT_DP_F64, 1)
     tmapi_mandelbrot_dp_query_f64(tmapi_mandelbrot_job job, tmap_ask_run run, tmap_u64 parent,

@@ -45,8 +45,6 @@ TMAP_FN const char *tmap_published_name(int form) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-#include "../adaptive/mandelbrot.h"
-
 #if defined(__CUDACC_VER_MAJOR__) && CUDART_VERSION >= 12040
 #define TMAPI_PUBLISHED_GRAPHS 1
 #else
