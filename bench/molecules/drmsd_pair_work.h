@@ -158,8 +158,8 @@ static __global__ void drmsd_thread(const float *a, const float *b, tmap_u32 n, 
             d[c] = a[3 * p.i + c] - a[3 * p.j + c];
             d[3 + c] = b[3 * p.i + c] - b[3 * p.j + c];
         }
-        const float e = tmapi_drmsd_root(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) -
-                        tmapi_drmsd_root(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+        const float e = tmapi_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) -
+                        tmapi_sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
         mine += (double)(e * e);
     }
     for (int step = 16; step; step /= 2) mine += __shfl_down_sync(0xffffffffu, mine, step);

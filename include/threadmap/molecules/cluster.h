@@ -73,21 +73,16 @@ TMAP_FN int tmapi_cluster_shape_of(tmap_u64 warps, const tmap_facts *facts,
 
 // ---- the order of distances ---------------------------------------------------------------------
 
-typedef union tmapi_cluster_word {
-    float value;
-    tmap_u32 bits;
-} tmapi_cluster_word;
-
 // Integers in the order of distances, for finite and infinite ones; -0 equals 0. NaN gives a number
 // that no distance has. Law: tmapi_cluster_value(tmapi_cluster_order(d)) == d.
 TMAP_FN tmap_u32 tmapi_cluster_order(float distance) {
-    tmapi_cluster_word w;
+    tmapi_float w;
     w.value = distance;
     if (w.bits == 0x80000000u) return w.bits;
     return w.bits & 0x80000000u ? ~w.bits : w.bits | 0x80000000u;
 }
 TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
-    tmapi_cluster_word w;
+    tmapi_float w;
     w.bits = order & 0x80000000u ? order & 0x7fffffffu : ~order;
     return w.value;
 }
@@ -97,8 +92,7 @@ TMAP_FN float tmapi_cluster_value(tmap_u32 order) {
 
 #if TMAP_CUDA
 
-// 1 if a < b, or a <= b with or_equal = 1, a constant; 0 for NaN. Subnormal numbers are not 0, even
-// with -ftz=true.
+// 1 if a < b, or a <= b with or_equal = 1, a constant; 0 for NaN; the same with -ftz=true.
 TMAP_DEVICE int tmapi_cluster_less(float a, float b, int or_equal) {
 #if defined(__CUDA_ARCH__)
     int less;
@@ -201,8 +195,7 @@ TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {
     return a.high < b.high || (a.high == b.high && u < v);
 }
 
-// Adds to ranks[k] the number of the `count` keys below key k, for all k, by count^2 comparisons.
-// Collective for the launch.
+// Adds to each ranks[k] the number of keys below key k, by count^2 comparisons of all threads.
 TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 count,
                                     tmap_u32 *ranks) {
     __shared__ tmapi_cluster_key chunk[TMAPI_CLUSTER_CHUNK];
@@ -231,13 +224,22 @@ TMAP_DEVICE void tmapi_cluster_rank(const tmapi_cluster_key *keys, tmap_u32 coun
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The shape of a kernel's launch on the current device.
-static inline cudaError_t tmapi_cluster_shape_make(const void *kernel, tmap_u64 warps,
-                                                   tmapi_cluster_shape *out) {
+// Makes a plan on the current device from one without shapes, for up to `most` frames: of a kernel
+// with n warps and, unless it is null, of one with a bit for each frame.
+static inline cudaError_t tmapi_cluster_plan_make(tmap_cluster_plan p, tmap_u64 most,
+                                                  const void *first, const void *second,
+                                                  tmap_cluster_plan *out) {
     tmap_facts facts;
-    const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_cluster_shape_of(warps, &facts, out) ? cudaErrorLaunchOutOfResources : cudaSuccess;
+    cudaError_t error = out ? cudaSuccess : cudaErrorInvalidValue;
+    if (!error && p.n > most) error = cudaErrorInvalidConfiguration;
+    if (!error) error = tmap_facts_get(first, &facts);
+    if (!error && tmapi_cluster_shape_of(p.n, &facts, &p.first))
+        error = cudaErrorLaunchOutOfResources;
+    if (!error && second) error = tmap_facts_get(second, &facts);
+    if (!error && second && tmapi_cluster_shape_of(p.n / 32 + 1, &facts, &p.second))
+        error = cudaErrorLaunchOutOfResources;
+    if (!error) *out = p;
+    return error;
 }
 
 // Clears the counters and launches a kernel of one parameter whose blocks wait for each other.

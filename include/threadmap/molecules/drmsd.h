@@ -177,17 +177,6 @@ typedef struct tmapi_drmsd_xyz {
     float x, y, z;
 } tmapi_drmsd_xyz;
 
-// 1 / x, off by at most one unit in the last place.
-TMAP_DEVICE float tmapi_drmsd_over(float x) {
-#if defined(__CUDA_ARCH__)
-    float over;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(over) : "f"(x));
-    return over;
-#else
-    return 1.0f / x;
-#endif
-}
-
 // A box, and 1 / length; 0 where it is not periodic.
 typedef struct tmapi_drmsd_box {
     float length[3], over[3];
@@ -199,7 +188,7 @@ TMAP_DEVICE tmapi_drmsd_box tmapi_drmsd_box_of(const float *boxes, tmap_u64 fram
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
         const float length = boxes ? boxes[frame * 3 + (tmap_u64)k] : 0;
-        const float over = tmapi_drmsd_over(length);
+        const float over = tmapi_reciprocal(length);
         box.length[k] = length;
         box.over[k] = length > 0 ? fmaf(over, fmaf(-length, over, 1.0f), over) : 0.0f;
     }
@@ -212,25 +201,15 @@ TMAP_DEVICE float tmapi_drmsd_image(float difference, float length, float over) 
     return fmaf(-length, fmaf(difference, over, large) - large, difference);
 }
 
-// The GPU's root, off by at most one unit in the last place; 0 for 0 and for subnormal numbers.
-TMAP_DEVICE float tmapi_drmsd_root(float square) {
-#if defined(__CUDA_ARCH__)
-    float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
-    return root;
-#else
-    return sqrtf(square);
-#endif
-}
-
-// The length of a difference, or of its nearest image with boxed = 1, a constant.
+// The length of a difference, or of its nearest image with boxed = 1, a constant: the GPU's root,
+// off by at most one unit in the last place; 0 for 0 and for subnormal squares.
 TMAP_DEVICE float tmapi_drmsd_length(float x, float y, float z, tmapi_drmsd_box box, int boxed) {
     if (boxed) {
         x = tmapi_drmsd_image(x, box.length[0], box.over[0]);
         y = tmapi_drmsd_image(y, box.length[1], box.over[1]);
         z = tmapi_drmsd_image(z, box.length[2], box.over[2]);
     }
-    return tmapi_drmsd_root(fmaf(z, z, fmaf(y, y, x * x)));
+    return tmapi_sqrt(fmaf(z, z, fmaf(y, y, x * x)));
 }
 
 // The same of two positions of three floats each.
@@ -255,8 +234,7 @@ TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// Makes the plan of a pair or of frames for one of three kernels: of all pairs with weight 1, with
-// weights or bounds, with boxes.
+// Makes the plan of a pair or of frames. weighted: the kernel for weights or bounds.
 static inline cudaError_t tmapi_drmsd_plan_make(tmap_drmsd_shape shape, const void *plain,
                                                 const void *weighted, const void *boxed,
                                                 tmap_drmsd_plan *out) {
@@ -269,10 +247,9 @@ static inline cudaError_t tmapi_drmsd_plan_make(tmap_drmsd_shape shape, const vo
     error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_error(tmap_drmsd_plan_of(shape, &facts, &p));
     if (error) return error;
-    if (shape.form == TMAP_DRMSD_PAIR)
-        error = tmapi_launch_shared(kernel, p.pairs.shared), p.pairs.kernel = kernel;
-    else
-        error = tmapi_launch_shared(kernel, p.pairs_frames.room), p.pairs_frames.kernel = kernel;
+    p.pairs.kernel = p.pairs_frames.kernel = kernel;
+    error = tmapi_launch_shared(kernel,
+                                p.form == TMAP_DRMSD_PAIR ? p.pairs.shared : p.pairs_frames.room);
     if (!error) *out = p;
     return error;
 }

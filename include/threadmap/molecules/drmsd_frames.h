@@ -72,7 +72,7 @@ TMAP_DEVICE float tmapi_drmsd_frames_near(const float *a, const float *b, const 
         before = fmaf(own[k], own[k], before), after = fmaf(to, to, after);
         product = fmaf(v, to + own[k], product);
     }
-    return product * tmapi_drmsd_over(tmapi_drmsd_root(before) + tmapi_drmsd_root(after));
+    return product * tmapi_reciprocal(tmapi_sqrt(before) + tmapi_sqrt(after));
 }
 TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const float *a,
                                         const float *b, const float *own, const float *box) {
@@ -124,8 +124,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     tmapi_drmsd_frames_run(&plan, 4, 0, &j);
 }
 
-// Writes the reference's atoms that count, then their displacements in each frame. Grid: floats of
-// a frame by x, frames by y.
+// Writes the reference's atoms that count, then displacements. Grid: floats by x, frames by y.
 static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64 frames,
                                               tmap_u32 atoms, float *ways) {
     const tmap_u32 x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -152,8 +151,7 @@ static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Of close frames: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
 // Cost of a launch, for each pair and frame: 9.6 instructions; 11 with weights or bounds, 20 with
-// boxes, 27 of close frames, which take 2 to 4.5 times as long. For one or two frames drmsd_pair.h
-// is faster.
+// boxes, 27 of close frames (2 to 4.5 times the time). For one or two frames use drmsd_pair.h.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_drmsd_shape shape,
                                                       tmap_drmsd_plan *out) {
     const void *weighted = (const void *)tmapi_drmsd_frames_weighted;

@@ -327,8 +327,7 @@ TMAP_DEVICE tmapi_matrix_column tmapi_matrix_column_of(const tmapi_matrix *m, fl
     return column;
 }
 
-// Makes the round's columns, a group a warp, and adds their weights to the block's part.
-// Grid: TMAPI_MATRIX_PARTS.
+// Makes the round's columns, a group a warp, and adds their weights to the block's part of them.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_matrix_make_columns(tmapi_matrix m) {
     __shared__ double parts[TMAPI_MATRIX_WARPS];
@@ -373,10 +372,9 @@ TMAP_DEVICE float tmapi_matrix_share(const tmapi_matrix *m) {
 
 // ---- distances by column ------------------------------------------------------------------------
 //
-// A distance rounded to a float is off by 2^-25 of its value, too much for frames that are close to
-// each other. So it is computed to about 2^-44, with the rounding error kept beside each number,
-// and only its difference from the centre is rounded. Source: Knuth, TAOCP 2, section 4.2.2,
-// theorem B.
+// A distance rounded to a float is off by 2^-25 of its value, too much for similar frames. So it is
+// computed to about 2^-44, with the rounding error kept beside each number, and only its difference
+// from the centre is rounded. Source: Knuth, TAOCP 2, section 4.2.2, theorem B.
 
 typedef struct tmapi_matrix_two {
     float high, low;
@@ -542,8 +540,7 @@ TMAP_DEVICE void tmapi_matrix_copy(tmapi_matrix_pipe *p, tmap_u32 step, tmap_u32
     p->rows += p->size, p->columns += p->size;
 }
 
-// Begins to copy the block's slice. Constants: brick: times 16 bytes of 32 columns of a side; wide:
-// columns of a step.
+// Begins to copy a slice. Constants: brick: times 16 bytes of 32 columns; wide: columns of a step.
 TMAP_DEVICE tmapi_matrix_pipe tmapi_matrix_pipe_of(const tmapi_matrix *m, tmap_pair tile,
                                                    tmap_u32 brick, tmap_u32 wide) {
     extern __shared__ uint4 tmapi_pairs_shared[];
@@ -606,21 +603,16 @@ TMAP_DEVICE void tmapi_matrix_put(const tmapi_matrix_writer *w, tmap_u32 a, tmap
     if (a < b && b < w->frames) w->to[row + b] = value;
 }
 
-// The numbers of a column that a thread needs: of rows r, .., r + 3, r + 16, .. and columns c, ..,
-// c + 3, c + 32, ... Lanes of a warp with different c read different banks.
-typedef struct tmapi_matrix_numbers {
-    float4 row[2], column[2];
-} tmapi_matrix_numbers;
-
-// Computes a block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x,
-// slices by y.
+// A block's tile: 8 warps of 32 x 64 pairs, 4 x 8 threads of 8 x 8. Grid: tiles by x, slices by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums(tmapi_matrix m) {
     const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const tmap_u32 row = warp / 2 * 32 + lane / 8 * 4, column = warp % 2 * 64 + lane % 8 * 4;
     const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m.plan.tiles);
     float sums[8][8] = {{0}}, terms[8][8] = {{0}};
-    tmapi_matrix_numbers x[2];
+    // Numbers of two columns of the step: of frames r, .., r + 3, r + 16, .. of the rows, and c, ..,
+    // c + 3, c + 32, .. of the columns. Lanes of a warp with different c read different banks.
+    float4 rows[2][2], columns[2][2];
     if (tile.i > tile.j || tile.j >= m.plan.tiles) return;
     tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(&m, tile, 32 * wide, TMAPI_MATRIX_STEP);
 #pragma unroll 1
@@ -628,22 +620,22 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
         const float4 *stage = (const float4 *)tmapi_matrix_next(&pipe, s);
         const float4 *from = stage + row / 4, *other = stage + pipe.size + column / 4;
 #pragma unroll
-        for (tmap_u32 h = 0; h < 2; ++h) x[0].row[h] = from[4 * h], x[0].column[h] = other[8 * h];
+        for (tmap_u32 h = 0; h < 2; ++h) rows[0][h] = from[4 * h], columns[0][h] = other[8 * h];
 #pragma unroll 1
         for (tmap_u32 k = 0; k < TMAPI_MATRIX_STEP; k += 4) {
 #pragma unroll
             for (tmap_u32 u = 0; u < 4; ++u) { // the next column is read before this one is used
                 const tmap_u32 next = (k + u + 1) % TMAPI_MATRIX_STEP * wide;
-                tmapi_matrix_numbers *later = x + (u + 1) % 2;
+                const tmap_u32 later = (u + 1) % 2;
 #pragma unroll
                 for (tmap_u32 h = 0; h < 2; ++h)
-                    later->row[h] = from[next + 4 * h], later->column[h] = other[next + 8 * h];
+                    rows[later][h] = from[next + 4 * h], columns[later][h] = other[next + 8 * h];
 #pragma unroll
                 for (tmap_u32 i = 0; i < 8; ++i)
 #pragma unroll
                     for (tmap_u32 j = 0; j < 8; ++j) {
                         const float d =
-                            ((const float *)x[u % 2].row)[i] - ((const float *)x[u % 2].column)[j];
+                            ((const float *)rows[u % 2])[i] - ((const float *)columns[u % 2])[j];
                         terms[i][j] = fmaf(d, d, terms[i][j]);
                     }
             }
@@ -665,8 +657,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     }
 }
 
-// Adds the sums of the round's slices to the earlier ones in double precision; in the last round
-// writes results.
+// Adds the round's sums to the earlier ones in double precision; the last round writes results.
 static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
     const tmap_u64 cells = tmap_condensed_cells(m.plan.frames);
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
@@ -683,11 +674,7 @@ static __global__ void tmapi_matrix_gather(tmapi_matrix m) {
 
 // ---- launches -----------------------------------------------------------------------------------
 
-#define TMAPI_MATRIX_STAGED \
-    (2 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * (TMAPI_MATRIX_SIDE / 4) * 16u)
-
-// The kernels in which the forms differ. run: columns of a block that writes; writing, summing:
-// dynamic shared memory in bytes.
+// The kernels in which forms differ. run: columns of a block that writes; bytes of shared memory.
 typedef struct tmapi_matrix_form {
     const void *write, *sums;
     tmap_u32 run, writing, summing;
@@ -699,17 +686,12 @@ typedef struct tmapi_matrix_step {
     tmap_u32 y, threads, shared;
 } tmapi_matrix_step;
 
-// The number of the frame that is the reference; one that does not exist for another pointer.
-static inline tmap_u64 tmapi_matrix_reference(const tmapi_matrix_plan *plan, tmap_drmsd_in in) {
-    const tmap_u64 bytes = (tmap_u64)in.reference - (tmap_u64)in.frames, frame = 12ull * plan->n;
-    return !in.reference ? 0 : bytes % frame ? plan->frames : bytes / frame;
-}
-
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
                                            const tmapi_matrix_form *form, tmap_drmsd_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
     const tmapi_matrix_plan *plan = &whole->matrix;
-    const tmap_u64 cells = tmap_condensed_cells(plan->frames);
+    const tmap_u64 cells = tmap_condensed_cells(plan->frames), frame = 12ull * plan->n;
+    const tmap_u64 ahead = in.reference ? (tmap_u64)in.reference - (tmap_u64)in.frames : 0;
     unsigned char *at = (unsigned char *)workspace;
     tmapi_matrix m;
     void *arguments[1] = {&m};
@@ -719,9 +701,8 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
     if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
-    m.plan = *plan, m.which = whole->which, m.frames = in.frames;
-    m.reference = tmapi_matrix_reference(plan, in);
-    if (m.reference >= plan->frames) return cudaErrorInvalidValue;
+    m.plan = *plan, m.which = whole->which, m.frames = in.frames, m.reference = ahead / frame;
+    if (ahead % frame || m.reference >= plan->frames) return cudaErrorInvalidValue;
     m.bounds = (tmap_u32 *)at, m.weights = (double *)(at + 256), m.out = out;
     m.columns = (tmapi_matrix_column *)(at + plan->at_columns);
     m.coordinates = (float *)(at + plan->at_coordinates);
@@ -791,9 +772,9 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_drmsd_shape shape,
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
                                             void *workspace, float *out, cudaStream_t stream) {
-    const tmapi_matrix_form form = {(const void *)tmapi_matrix_write,
-                                    (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN, 0,
-                                    TMAPI_MATRIX_STAGED};
+    const tmapi_matrix_form form = {
+        (const void *)tmapi_matrix_write, (const void *)tmapi_matrix_sums, TMAPI_MATRIX_RUN, 0,
+        2 * 4 * TMAPI_MATRIX_STAGES * TMAPI_MATRIX_STEP * TMAPI_MATRIX_SIDE};
     if (!plan || plan->form != TMAP_DRMSD_EXACT) return cudaErrorInvalidValue;
     return tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }

@@ -78,9 +78,8 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tma
 #endif
 }
 
-// Position from which the calling lane reads 16 frames, from `frame` on (a multiple of 16), in the
-// first 16 columns of a brick: as rows of A (0) or as columns of B (1). The other 16 columns are
-// two parts away.
+// Where the calling lane reads 16 frames, from `frame` on (a multiple of 16), in the first half of
+// a brick's columns: as rows of A (0) or as columns of B (1). The second half is two parts away.
 TMAP_DEVICE tmap_u32 tmapi_drmsd_mma_at(tmap_u32 frame, const int b) {
     const tmap_u32 lane = threadIdx.x % 32;
     const tmap_u32 row = b ? lane % 8 + lane / 16 * 8 : lane % 16;
@@ -134,8 +133,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_squares(const uint4 *brick, tmap_u32 planes, fl
     }
 }
 
-// Writes 256 columns of a tile's frames, and their norms. Grid: 256 columns of the round by x,
-// tiles by y.
+// Writes columns of a tile's frames, and their norms. Grid: 256 columns by x, tiles by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_drmsd_mma_write(tmapi_matrix m) {
     extern __shared__ uint4 tmapi_pairs_shared[]; // two bricks of both planes
     const tmap_u32 planes = m.plan.planes, thread = threadIdx.x;

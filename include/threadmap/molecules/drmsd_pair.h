@@ -4,8 +4,7 @@
 //     const tmap_drmsd_shape shape = {n, 1, TMAP_DRMSD_PAIR, 0, 0};
 //     const tmap_drmsd_in in = {b, a, 0}; // frames b and a, the reference
 //
-// drmsd.h has the equation and the calls. Threads add floats, whose sums are joined in double
-// precision.
+// drmsd.h has the equation and the calls. Threads add floats, whose sums are joined as doubles.
 #ifndef TMAP_MOLECULES_DRMSD_PAIR_H
 #define TMAP_MOLECULES_DRMSD_PAIR_H
 
@@ -14,8 +13,7 @@
 #if TMAP_CUDA
 
 // A tmap_pairs_visit that adds the term of a pair, (d_ij^A - d_ij^B)^2, to a tmap_drmsd_sum. A
-// point is an atom's x, y, z in frame A, then x, y, z in frame B. Cost: 15 instructions, two of
-// them roots.
+// point is an atom's x, y, z in frame A, then in frame B. Cost: 15 instructions, two of them roots.
 TMAP_DEVICE void tmap_drmsd_visit(void *, void *sum, tmap_pair, const void *u, const void *v) {
     const float *a = (const float *)u, *b = (const float *)v;
     const tmapi_drmsd_box none = {};
@@ -121,16 +119,15 @@ static inline cudaError_t tmap_drmsd_pair_plan_make(tmap_drmsd_shape shape, tmap
 }
 
 // Writes the dRMSD of a frame and a reference to *out.
-// Exactness: the same on any device. With thousands of atoms the relative error is
-// below 10^-6 down to differences of 10^-4 of the distances.
+// Exactness: the same on any device. With thousands of atoms the relative error is below 10^-6 down
+// to differences of 10^-4 of the distances.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17.
 // Cost: n(n-1)/2 pairs, 1.5 * 10^12 of them a second on an H200; three launches.
 // Example: two frames of 3 atoms, distances 3, 4, 5 and 3, 4, 6: sqrt(1 / 3).
 static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
                                           void *workspace, float *out, cudaStream_t stream) {
-    tmapi_launch_shape gather = {1, 128, 0};
-    const tmapi_launch_shape one = {1, 1, 0};
+    tmapi_launch_shape gather = {1, 128, 0}, one = {1, 1, 0};
     tmapi_drmsd_pair_job j;
     tmap_u32 count;
     void *arguments[2] = {&count, &j};
@@ -144,7 +141,7 @@ static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_plan *plan, tmap_drms
     j.points = (float *)workspace;
     j.to.result = (unsigned char *)workspace + tmapi_drmsd_first(plan);
     j.to.workspace = (unsigned char *)j.to.result + 32;
-    if (count) gather.grid = count / 128 + (count % 128 != 0);
+    gather.grid += count / 128;
     error = tmapi_launch((const void *)tmapi_drmsd_pair_gather, gather, arguments, stream);
     if (!error) error = tmap_pairs_launch(&plan->pairs, &j, stream);
     if (error) return error;

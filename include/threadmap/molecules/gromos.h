@@ -152,8 +152,8 @@ static inline cudaError_t tmap_gromos_bits(const tmap_cluster_plan *plan, const 
 // that gets the votes of all its neighbours is a centre of the greedy algorithm, and they are its
 // cluster, because keys only decrease. A round finds many clusters, which are sorted at the end.
 //
-// A frame's row is read again only if the key of its choice has decreased; an upper bound of the
-// keys in a word skips most words.
+// A row is read again only if the key of its frame's choice has decreased. A bound of the keys in a
+// word skips most words.
 
 // Arrays have an element for each frame, or for each word of a row of the bits.
 typedef struct tmapi_gromos {
@@ -304,8 +304,7 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
     }
 }
 
-// Subtracts frames `from` to `to` - 1 of those that have left from their neighbours' counts, and
-// prepares the next round.
+// Subtracts frames `from` to `to` - 1 of those that have left from their neighbours' counts.
 TMAP_DEVICE void tmapi_gromos_update(const tmapi_gromos *g, const tmapi_cluster_grid *grid,
                                      tmap_u32 from, tmap_u32 to) {
     for (tmap_u32 v = grid->thread; v < g->n; v += grid->threads) g->votes[v] = 0;
@@ -370,15 +369,10 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Example: n = 32768: 135536704 bytes, 134217728 of them for the bits, with 1024 words a row.
 static inline cudaError_t tmap_gromos_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
     tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_GROMOS, {0, 0}, {0, 0}};
-    cudaError_t error;
-    if (!out) return cudaErrorInvalidValue;
-    if (n > TMAP_GROMOS_MAX) return cudaErrorInvalidConfiguration;
     p.words = (n + TMAPI_GROMOS_SIDE - 1) / TMAPI_GROMOS_SIDE * (TMAPI_GROMOS_SIDE / 32);
     p.bits = n * p.words * 4;
     p.workspace = p.bits + 64 + p.words * (32 * (6 * 4 + sizeof(tmapi_cluster_key)) + 2 * 4);
-    error = tmapi_cluster_shape_make((const void *)tmapi_gromos_clusters, n, &p.first);
-    if (!error) *out = p;
-    return error;
+    return tmapi_cluster_plan_make(p, TMAP_GROMOS_MAX, (const void *)tmapi_gromos_clusters, 0, out);
 }
 
 // Clusters n frames whose neighbours are in a bit matrix. Clusters are numbered in the order in

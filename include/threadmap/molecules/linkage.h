@@ -27,8 +27,7 @@ typedef struct tmap_linkage_edge {
 
 // ---- scipy's linkage matrix, on the host --------------------------------------------------------
 
-// The cluster that now contains cluster or vertex v. up: the cluster that contains a cluster;
-// itself for the last one.
+// The cluster that contains cluster or vertex v. up: what a cluster is part of, the last of itself.
 TMAP_FN tmap_u32 tmapi_linkage_top(tmap_u32 *up, tmap_u32 v) {
     for (; up[v] != v; v = up[v]) up[v] = up[up[v]];
     return v;
@@ -207,9 +206,8 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_
 // The minimum spanning tree by Boruvka's algorithm, all rounds in one launch. In a round each
 // component takes the least edge that leaves it. As edges have a total order, no cycle arises.
 //
-// A component has the number of its lowest vertex. If only infinite distances leave a component,
-// its least edge is that of vertex 0 and its lowest vertex; the component of vertex 0 then needs no
-// edge, because all others join it.
+// A component has the number of its lowest vertex. If only infinite distances leave it, its least
+// edge is that of vertex 0 and its lowest vertex; all others then join the component of vertex 0.
 
 // Finds the least edge of each component: first its distance (pairs = 0); then, among its vertices
 // with this distance, the pair (1). pairs: a constant.
@@ -400,16 +398,9 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Example: n = 32768: 1703952 bytes.
 static inline cudaError_t tmap_linkage_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
     tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_LINKAGE, {0, 0}, {0, 0}};
-    const void *tree = (const void *)tmapi_linkage_tree;
-    const void *components = (const void *)tmapi_linkage_components;
-    cudaError_t error;
-    if (!out) return cudaErrorInvalidValue;
-    if (n > TMAP_LINKAGE_MAX) return cudaErrorInvalidConfiguration;
     p.workspace = 16 + n * (sizeof(tmapi_cluster_key) + 2 * 8 + 5 * 4); // of components less
-    error = tmapi_cluster_shape_make(tree, n, &p.first);
-    if (!error) error = tmapi_cluster_shape_make(components, n / 32 + 1, &p.second);
-    if (!error) *out = p;
-    return error;
+    return tmapi_cluster_plan_make(p, TMAP_LINKAGE_MAX, (const void *)tmapi_linkage_tree,
+                                   (const void *)tmapi_linkage_components, out);
 }
 
 // Writes the components that the tree's edges of distance <= cutoff form; the edges of the complete

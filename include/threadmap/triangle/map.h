@@ -34,7 +34,7 @@ typedef struct tmap_pair64 {
     tmap_u64 i, j;
 } tmap_pair64;
 
-// ---- approximate roots --------------------------------------------------------------------------
+// ---- approximate roots and quotients ------------------------------------------------------------
 //
 // In PTX, because the C names need CUDA's headers and test for subnormal numbers. On the CPU they
 // are Newton iterations, without the C library. Relative errors are below 2^-21.
@@ -74,6 +74,17 @@ TMAP_FN float tmapi_sqrt(float x) {
 #else
     // For 0 the iterations would square a number near 2^64, which -ffast-math turns into infinity.
     return x * tmapi_rsqrt_newton(x == 0.0f ? 1.0f : x);
+#endif
+}
+
+// 1 / x. x: a normal number. Relative error below 2^-22.
+TMAP_FN float tmapi_reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return 1.0f / x;
 #endif
 }
 

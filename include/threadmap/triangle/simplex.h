@@ -21,17 +21,6 @@ typedef struct tmap_triple {
     tmap_u32 i, j, k;
 } tmap_triple;
 
-// 1 / x. x: a normal number. Relative error below 2^-22.
-TMAP_FN float tmapi_reciprocal(float x) {
-#if defined(__CUDA_ARCH__)
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return 1.0f / x;
-#endif
-}
-
 // cbrt(x) * (1 - 2^-16). x: a normal number from 2^-1 to 2^67. The other relative error is below
 // 2^-17; PTX specifies 2^-18 of it for the logarithm.
 TMAP_FN float tmapi_cbrt_low(float x) {
