@@ -118,18 +118,17 @@ static inline void cluster_check_plans(const void *kernel) {
     CHECK(tmap_facts_get(kernel, &facts));
     for (tmap_u64 warps = 0; warps < 100000; warps = 3 * warps + 1) {
         const tmap_u64 processors = facts.device.processors;
-        tmapi_cluster_shape plan = {0, 0}, alone = {0, 0};
+        tmapi_launch_shape plan = {0, 0, 0}, alone = {0, 0, 0};
         facts.device.concurrent = 1;
         expect(tmapi_cluster_shape_of(warps, &facts, &plan) == TMAP_OK, "a shape");
         facts.device.concurrent = 0;
         expect(tmapi_cluster_shape_of(warps, &facts, &alone) == TMAP_OK, "a shape");
-        expect(alone.blocks == 1 && alone.threads == 128, "one block");
-        expect(plan.blocks >= 1 && plan.blocks <= processors, "blocks");
-        expect(plan.threads >= 128 && plan.threads <= TMAPI_CLUSTER_THREADS, "threads");
-        expect(plan.threads == TMAPI_CLUSTER_THREADS || plan.threads / 32 * processors >= warps,
+        expect(alone.grid == 1 && alone.block == 128, "one block");
+        expect(plan.grid >= 1 && plan.grid <= processors, "blocks");
+        expect(plan.block >= 128 && plan.block <= TMAPI_CLUSTER_THREADS, "threads");
+        expect(plan.block == TMAPI_CLUSTER_THREADS || plan.block / 32 * processors >= warps,
                "threads");
-        expect(plan.blocks == processors || plan.blocks * (plan.threads / 32) >= warps,
-               "all warps");
+        expect(plan.grid == processors || plan.grid * (plan.block / 32) >= warps, "all warps");
     }
 }
 

@@ -877,8 +877,8 @@ typedef struct tmapi_mandelbrot_case {
 
 TMAP_FN double tmapi_mandelbrot_round(int f64, double x) { return f64 ? x : (double)(float)x; }
 
-// The dwell of pixel (x, y) in double: that of the picture if the point takes more steps, or returns
-// to an earlier position in numbers of the picture. *taken: the steps until this is known.
+// The dwell of pixel (x, y) in double; p->dwell if the point takes more steps, or returns to an
+// earlier position in numbers of the picture. *taken: the steps until this is known.
 static inline int tmapi_mandelbrot_look(const tmapi_mandelbrot_job *p, double x, double y,
                                         int *taken) {
     const double dx = (double)p->dx.f + p->dx.d, dy = (double)p->dy.f + p->dy.d;

@@ -34,11 +34,6 @@ typedef struct tmapi_cluster_key {
 
 #define TMAPI_CLUSTER_THREADS 1024u // the most of a block
 
-// A launch whose blocks wait for each other: the device holds all of them at once.
-typedef struct tmapi_cluster_shape {
-    tmap_u32 blocks, threads;
-} tmapi_cluster_shape;
-
 // What a plan is for; a function refuses that of another.
 #define TMAPI_CLUSTER_GROMOS  1
 #define TMAPI_CLUSTER_LINKAGE 2
@@ -51,13 +46,13 @@ typedef struct tmap_cluster_plan {
     tmap_u64 words;     // of gromos.h: 32-bit words of a row of the bit matrix, a multiple of 8
     tmap_u64 bits;      // bytes of the bit matrix
     int kind;
-    tmapi_cluster_shape first, second; // of its launches
+    tmapi_launch_shape first, second; // of its launches
 } tmap_cluster_plan;
 
-// The shape for `warps` warps: one block if the device runs one at a time. Returns TMAP_ERANGE if
-// no block of the kernel fits the device.
+// The shape of a launch of `warps` warps whose blocks wait for each other: the device holds all of
+// them at once; one, if it runs one at a time. Returns TMAP_ERANGE if no block fits the device.
 TMAP_FN int tmapi_cluster_shape_of(tmap_u64 warps, const tmap_facts *facts,
-                                   tmapi_cluster_shape *out) {
+                                   tmapi_launch_shape *out) {
     const tmap_u64 processors = facts->device.processors;
     const tmap_u32 concurrent = facts->device.concurrent;
     tmap_u32 threads = 128;
@@ -67,7 +62,7 @@ TMAP_FN int tmapi_cluster_shape_of(tmap_u64 warps, const tmap_facts *facts,
     if (!tmap_resident_blocks(facts, threads, 0)) return TMAP_ERANGE;
     blocks = (warps + threads / 32 - 1) / (threads / 32);
     if (blocks > processors) blocks = processors;
-    out->blocks = concurrent && blocks ? (tmap_u32)blocks : 1, out->threads = threads;
+    out->grid = concurrent && blocks ? blocks : 1, out->block = threads;
     return TMAP_OK;
 }
 
@@ -243,13 +238,13 @@ static inline cudaError_t tmapi_cluster_plan_make(tmap_cluster_plan p, tmap_u64 
 }
 
 // Clears the counters and launches a kernel of one parameter whose blocks wait for each other.
-static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmapi_cluster_shape shape,
+static inline cudaError_t tmapi_cluster_launch(const void *kernel, tmapi_launch_shape shape,
                                                tmapi_cluster_control *control, void *argument,
                                                cudaStream_t stream) {
     const cudaError_t error = cudaMemsetAsync(control, 0, sizeof *control, stream);
     if (error) return error;
-    return cudaLaunchCooperativeKernel(kernel, dim3(shape.blocks), dim3(shape.threads), &argument,
-                                       0, stream);
+    return cudaLaunchCooperativeKernel(kernel, dim3((unsigned)shape.grid), dim3(shape.block),
+                                       &argument, 0, stream);
 }
 
 // 1 if `p`, which `least` frames or more need, is at a multiple of `at`.
@@ -269,5 +264,4 @@ static inline int tmapi_cluster_ready(const tmap_cluster_plan *plan, int kind,
 }
 
 #endif
-
 #endif

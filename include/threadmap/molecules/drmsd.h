@@ -268,15 +268,13 @@ static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count
 static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u64 frames,
                                             tmap_u64 *first, cudaStream_t stream) {
     tmap_u64 floats = tmap_mul_saturate(tmap_mul_saturate(frames, n), 3);
-    tmapi_launch_shape shape = {floats / 1024 + 1, 256, 0};
+    const tmapi_launch_shape shape = {floats < 8192 * 1024 ? floats / 1024 + 1 : 8192, 256, 0};
     void *arguments[3] = {(void *)&xyz, &floats, &first};
     cudaError_t error;
     if (!xyz || !first) return cudaErrorInvalidValue;
-    if (shape.grid > 8192) shape.grid = 8192;
     error = cudaMemsetAsync(first, 0xff, sizeof *first, stream);
     return error ? error : tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC
-
 #endif

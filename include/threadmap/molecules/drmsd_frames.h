@@ -91,12 +91,10 @@ TMAP_DEVICE void tmapi_drmsd_frames_add(void *job, void *sum, tmap_pair, const f
 // are displacements, one frame after the other, the reference first.
 TMAP_DEVICE void tmapi_drmsd_frames_run(const tmap_pairs_frames_plan *plan, tmap_u32 own, int boxed,
                                         tmapi_drmsd_frames_job *j) {
-    const tmap_pairs_frames_calls calls = {own,
-                                           tmapi_drmsd_frames_pair,
-                                           own > 1,
-                                           boxed ? tmapi_drmsd_frames_box_of : 0,
-                                           tmapi_drmsd_frames_add,
-                                           tmapi_drmsd_frames_finish};
+    const tmap_pairs_frames_frame box_of = boxed ? tmapi_drmsd_frames_box_of : 0;
+    const tmap_pairs_frames_calls calls = {
+        own,    tmapi_drmsd_frames_pair, own > 1,
+        box_of, tmapi_drmsd_frames_add,  tmapi_drmsd_frames_finish};
     const tmapi_drmsd_frames_sum zero = {0, 0, 0};
     const tmap_fold sum = {&zero, sizeof zero, tmapi_drmsd_frames_join};
     tmap_pairs_frames_points points = {j->reference, j->frames, j->n, j->which.atoms};
@@ -154,12 +152,12 @@ static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64
 // boxes, 27 of close frames (2 to 4.5 times the time). For one or two frames use drmsd_pair.h.
 static inline cudaError_t tmap_drmsd_frames_plan_make(tmap_drmsd_shape shape,
                                                       tmap_drmsd_plan *out) {
-    const void *weighted = (const void *)tmapi_drmsd_frames_weighted;
     const void *close = (const void *)tmapi_drmsd_close_kernel;
     if (shape.form == TMAP_DRMSD_CLOSE)
         return tmapi_drmsd_plan_make(shape, close, close, close, out);
     if (shape.form != TMAP_DRMSD_FRAMES) return cudaErrorInvalidValue;
-    return tmapi_drmsd_plan_make(shape, (const void *)tmapi_drmsd_frames_plain, weighted,
+    return tmapi_drmsd_plan_make(shape, (const void *)tmapi_drmsd_frames_plain,
+                                 (const void *)tmapi_drmsd_frames_weighted,
                                  (const void *)tmapi_drmsd_frames_boxed, out);
 }
 
@@ -198,5 +196,4 @@ static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_plan *plan, tmap_dr
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC
-
 #endif

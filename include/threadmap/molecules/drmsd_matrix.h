@@ -50,12 +50,10 @@ TMAP_FN tmapi_matrix_place tmapi_matrix_place_of(tmap_u32 atoms, tmap_u64 g) {
     const float left = all > 16 * g ? (float)(all - 16 * g) : 0;
     const float blocks = ((float)atoms - tmapi_sqrt(left)) * 0.125f;
     tmap_u64 block = blocks > 0 ? (tmap_u64)blocks : 0;
-    tmapi_matrix_place place;
     if (block > last) block = last;
     while (block > 0 && block * (atoms - 4 * block) > g) --block;
     while (block < last && (block + 1) * (atoms - 4 * (block + 1)) <= g) ++block;
-    place.block = (tmap_u32)block;
-    place.group = (tmap_u32)(g - block * (atoms - 4 * block));
+    const tmapi_matrix_place place = {(tmap_u32)block, (tmap_u32)(g - block * (atoms - 4 * block))};
     return place;
 }
 
@@ -84,12 +82,15 @@ TMAP_FN tmapi_matrix_group tmapi_matrix_group_at(tmap_u32 atoms, tmapi_matrix_pl
 // The plan divides columns into groups, units and slices, and frames into tiles. It does not depend
 // on the GPU, so neither does the order of sums.
 
-#define TMAPI_MATRIX_SIDE  128u // frames of a tile
-#define TMAPI_MATRIX_GROUP 8u   // columns of a group
-#define TMAPI_MATRIX_UNIT  512u // columns whose terms are summed before they join others
-#define TMAPI_MATRIX_UNITS 128u // the most of a slice, so that floats can sum them
-#define TMAPI_MATRIX_BUSY  528u // blocks that fill a GPU; fewer tiles are cut into more slices
-#define TMAPI_MATRIX_PARTS 256u // sums of weights
+#define TMAPI_MATRIX_SIDE   128u // frames of a tile
+#define TMAPI_MATRIX_GROUP  8u   // columns of a group
+#define TMAPI_MATRIX_UNIT   512u // columns whose terms are summed before they join others
+#define TMAPI_MATRIX_UNITS  128u // the most of a slice, so that floats can sum them
+#define TMAPI_MATRIX_BUSY   528u // blocks that fill a GPU; fewer tiles are cut into more slices
+#define TMAPI_MATRIX_PARTS  256u // sums of weights
+#define TMAPI_MATRIX_SQUARE 8u   // tiles are taken in squares of 8 x 8, which share input
+#define TMAPI_MATRIX_SAMPLE 32u  // frames of the median
+#define TMAPI_MATRIX_RUN    128u // columns of a block that writes floats
 
 // 16383 tiles: a grid axis has four blocks for each. No device can hold the results of that many.
 #define TMAPI_MATRIX_FRAMES_MAX 2097024u
@@ -164,8 +165,6 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_drmsd_shape shape, tmap_drmsd_plan *o
 }
 
 // ---- tiles --------------------------------------------------------------------------------------
-
-#define TMAPI_MATRIX_SQUARE 8u // tiles are taken in squares of 8 x 8, which share input
 
 // Number of blocks of a slice: full squares of tiles.
 TMAP_FN tmap_u64 tmapi_matrix_blocks(tmap_u32 tiles) {
@@ -271,8 +270,6 @@ TMAP_DEVICE tmapi_drmsd_xyz tmapi_matrix_atom(const tmapi_matrix *m, tmap_u64 fr
 //
 // A distance is staged as (d - centre) * factor. The centre is the median distance over some
 // frames, so that the differences are small. The factor is sqrt(w_ij), or 0 for excluded pairs.
-
-#define TMAPI_MATRIX_SAMPLE 32u // frames of the median
 
 // A power of two that scales the weights below 1, and columns of halves below 2^15.
 TMAP_DEVICE float tmapi_matrix_scale(const tmapi_matrix *m) {
@@ -381,10 +378,8 @@ typedef struct tmapi_matrix_two {
 } tmapi_matrix_two;
 
 TMAP_DEVICE tmapi_matrix_two tmapi_matrix_minus(float a, float b) {
-    tmapi_matrix_two r;
-    r.high = a - b;
-    const float t = r.high - a;
-    r.low = (a - (r.high - t)) - (b + t);
+    const float high = a - b, t = high - a;
+    const tmapi_matrix_two r = {high, (a - (high - t)) - (b + t)};
     return r;
 }
 
@@ -488,17 +483,13 @@ TMAP_DEVICE void tmapi_matrix_read(const tmapi_matrix *m, tmapi_matrix_reader *r
     r->columns += TMAPI_MATRIX_GROUP / 2;
 }
 
-#define TMAPI_MATRIX_RUN 128u // columns of a block
-
 // Writes columns of a tile's frames as floats. Grid: TMAPI_MATRIX_RUN columns by x, tiles by y.
 static __global__ void __launch_bounds__(TMAPI_MATRIX_SIDE) tmapi_matrix_write(tmapi_matrix m) {
-    const tmap_u64 columns = tmapi_matrix_columns(&m.plan);
-    const tmap_u64 column = blockIdx.x * (tmap_u64)TMAPI_MATRIX_RUN;
-    const tmap_u64 tile = blockIdx.y;
-    float *to =
-        (float *)m.distances + ((tile * columns + column) * TMAPI_MATRIX_SIDE + threadIdx.x);
-    tmapi_matrix_reader r =
-        tmapi_matrix_begin(&m, tile * TMAPI_MATRIX_SIDE + threadIdx.x, column / TMAPI_MATRIX_GROUP);
+    const tmap_u64 tile = blockIdx.y, column = blockIdx.x * (tmap_u64)TMAPI_MATRIX_RUN;
+    const tmap_u64 at = tile * tmapi_matrix_columns(&m.plan) + column;
+    const tmap_u64 frame = tile * TMAPI_MATRIX_SIDE + threadIdx.x;
+    float *to = (float *)m.distances + (at * TMAPI_MATRIX_SIDE + threadIdx.x);
+    tmapi_matrix_reader r = tmapi_matrix_begin(&m, frame, column / TMAPI_MATRIX_GROUP);
 #pragma unroll 1
     for (tmap_u32 g = 0; g < TMAPI_MATRIX_RUN / TMAPI_MATRIX_GROUP; ++g) {
         float values[TMAPI_MATRIX_GROUP];
@@ -530,11 +521,8 @@ TMAP_DEVICE void tmapi_matrix_copy(tmapi_matrix_pipe *p, tmap_u32 step, tmap_u32
     uint4 *to = p->staged + 2 * stage * p->size + threadIdx.x;
     if (step < p->steps) {
 #pragma unroll
-        for (tmap_u32 k = 0; k < p->size; k += TMAPI_MATRIX_THREADS)
-            tmapi_async_copy(to + k, p->rows + k, 16);
-#pragma unroll
-        for (tmap_u32 k = 0; k < p->size; k += TMAPI_MATRIX_THREADS)
-            tmapi_async_copy(to + p->size + k, p->columns + k, 16);
+        for (tmap_u32 k = 0; k < 2 * p->size; k += TMAPI_MATRIX_THREADS)
+            tmapi_async_copy(to + k, k < p->size ? p->rows + k : p->columns + (k - p->size), 16);
     }
     tmapi_async_commit();
     p->rows += p->size, p->columns += p->size;
@@ -610,8 +598,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     const tmap_u32 row = warp / 2 * 32 + lane / 8 * 4, column = warp % 2 * 64 + lane % 8 * 4;
     const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m.plan.tiles);
     float sums[8][8] = {{0}}, terms[8][8] = {{0}};
-    // Numbers of two columns of the step: of frames r, .., r + 3, r + 16, .. of the rows, and c, ..,
-    // c + 3, c + 32, .. of the columns. Lanes of a warp with different c read different banks.
+    // Numbers of two columns of the step: of frames r, .., r + 3, r + 16, .. and c, .., c + 3,
+    // c + 32, ... Lanes of a warp with different c read different banks.
     float4 rows[2][2], columns[2][2];
     if (tile.i > tile.j || tile.j >= m.plan.tiles) return;
     tmapi_matrix_pipe pipe = tmapi_matrix_pipe_of(&m, tile, 32 * wide, TMAPI_MATRIX_STEP);
@@ -680,18 +668,13 @@ typedef struct tmapi_matrix_form {
     tmap_u32 run, writing, summing;
 } tmapi_matrix_form;
 
-typedef struct tmapi_matrix_step {
-    const void *kernel;
-    tmap_u64 x;
-    tmap_u32 y, threads, shared;
-} tmapi_matrix_step;
-
 static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
                                            const tmapi_matrix_form *form, tmap_drmsd_in in,
                                            void *workspace, float *out, cudaStream_t stream) {
     const tmapi_matrix_plan *plan = &whole->matrix;
     const tmap_u64 cells = tmap_condensed_cells(plan->frames), frame = 12ull * plan->n;
-    const tmap_u64 ahead = in.reference ? (tmap_u64)in.reference - (tmap_u64)in.frames : 0;
+    const tmap_u64 ahead = (tmap_u64)in.reference - (tmap_u64)in.frames;
+    const tmap_u64 slice = (tmap_u64)plan->slice * TMAPI_MATRIX_UNIT;
     unsigned char *at = (unsigned char *)workspace;
     tmapi_matrix m;
     void *arguments[1] = {&m};
@@ -699,33 +682,37 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
     if (!cells) return cudaSuccess;
     if (!out || (tmap_u64)out % 4) return cudaErrorInvalidValue;
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
-    if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16)
+    if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16 ||
+        (in.reference && (ahead % frame || ahead / frame >= plan->frames)))
         return cudaErrorInvalidValue;
-    m.plan = *plan, m.which = whole->which, m.frames = in.frames, m.reference = ahead / frame;
-    if (ahead % frame || m.reference >= plan->frames) return cudaErrorInvalidValue;
+    m.plan = *plan, m.which = whole->which, m.frames = in.frames;
+    m.reference = in.reference ? ahead / frame : 0;
     m.bounds = (tmap_u32 *)at, m.weights = (double *)(at + 256), m.out = out;
     m.columns = (tmapi_matrix_column *)(at + plan->at_columns);
     m.coordinates = (float *)(at + plan->at_coordinates);
     m.distances = at + plan->at_distances, m.norms = (float *)(at + plan->at_norms);
     m.partial = (float *)(at + plan->at_partial), m.rest = (float *)(at + plan->at_rest);
     m.first = 0, m.slices = plan->round;
-    error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
+    error = tmapi_launch_shared(form->sums, form->summing);
+    if (!error) error = cudaMemsetAsync(m.bounds, 0, 2 * sizeof *m.bounds, stream);
     for (; !error && m.first < plan->slices; m.first += m.slices) {
         const tmap_u64 left = plan->slices - m.first, round = left < m.slices ? left : m.slices;
-        const tmap_u64 most = round * plan->slice * TMAPI_MATRIX_UNIT;
-        const tmap_u64 all =
-            plan->groups * TMAPI_MATRIX_GROUP - m.first * plan->slice * TMAPI_MATRIX_UNIT;
+        const tmap_u64 all = plan->groups * TMAPI_MATRIX_GROUP - m.first * slice;
+        const tmap_u64 most = round * slice;
         const tmap_u64 runs = ((all < most ? all : most) + form->run - 1) / form->run;
-        const tmapi_matrix_step steps[5] = {
-            {(const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
-             plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0},
-            {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1, TMAPI_MATRIX_THREADS,
-             0},
-            {form->write, runs, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
-            {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round, TMAPI_MATRIX_THREADS,
-             form->summing},
-            {(const void *)tmapi_matrix_gather, cells < 65536 * 256 ? (cells + 255) / 256 : 65536,
-             1, 256, 0}};
+        const struct {
+            const void *kernel;
+            tmap_u64 x;
+            tmap_u32 y, threads, shared;
+        } steps[5] = {{(const void *)tmapi_matrix_spread, (plan->atoms + 31) / 32,
+                       plan->tiles * (TMAPI_MATRIX_SIDE / 32), TMAPI_MATRIX_THREADS, 0},
+                      {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1,
+                       TMAPI_MATRIX_THREADS, 0},
+                      {form->write, runs, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
+                      {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round,
+                       TMAPI_MATRIX_THREADS, form->summing},
+                      {(const void *)tmapi_matrix_gather,
+                       cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256, 0}};
         m.slices = (tmap_u32)round;
         for (int k = m.first ? 1 : 0; !error && k < (plan->slices > 1 ? 5 : 4); ++k)
             error = cudaLaunchKernel(steps[k].kernel, dim3((unsigned)steps[k].x, steps[k].y),
@@ -767,8 +754,7 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_drmsd_shape shape,
 // Range: distances from 1e-18 to 1e18 (a shorter one counts as some number below 1e-18), if the
 // squares of all differences of two frames sum to less than 1e38. A NaN or infinite coordinate
 // makes all results of its frame NaN, if a pair of its atom counts.
-// Cost: 2.1 instructions for each pair of atoms and pair of frames, 70 for each distance; frames
-// are processed 128 at a time.
+// Cost: 2.1 instructions a pair of atoms and of frames, 70 a distance, of full tiles of 128 frames.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
                                             void *workspace, float *out, cudaStream_t stream) {
@@ -780,5 +766,4 @@ static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_plan *plan, tmap_dr
 }
 
 #endif
-
 #endif

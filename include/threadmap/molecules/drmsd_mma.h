@@ -22,25 +22,15 @@
 // A brick is 32 columns of the 128 frames of a tile, in one plane: 64 bytes a frame, in four parts
 // of 16. Part p of frame f is at p ^ (f / 2 % 4), so that lanes that read 8 frames use all banks.
 // Memory orders bricks by tile, columns and plane, as does shared memory.
-
-#define TMAPI_DRMSD_MMA_BRICK 512u  // times 16 bytes
-#define TMAPI_DRMSD_MMA_SIDE  1024u // of a step: a brick of two planes, or two bricks of one
-#define TMAPI_DRMSD_MMA_SUM   128u  // columns summed by tensor cores
-#define TMAPI_DRMSD_MMA_NORM  256u  // columns of a norm
-#define TMAPI_DRMSD_MMA_BYTES (16u * 2 * TMAPI_MATRIX_STAGES * TMAPI_DRMSD_MMA_SIDE)
+#define TMAPI_DRMSD_MMA_BRICK 512u // times 16 bytes
+#define TMAPI_DRMSD_MMA_SUM   128u // columns summed by tensor cores
+#define TMAPI_DRMSD_MMA_NORM  256u // columns of a norm
+// Steps of both sides, each a brick of two planes or two bricks of one.
+#define TMAPI_DRMSD_MMA_BYTES (16u * 2 * TMAPI_MATRIX_STAGES * 2 * TMAPI_DRMSD_MMA_BRICK)
 
 // ---- products -----------------------------------------------------------------------------------
-
+//
 // On the CPU, and below compute capability 8.0, for which no plan is made, shuffles do the same.
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
-// c + the product of two pairs of halves.
-TMAP_DEVICE float tmapi_drmsd_mma_dot(tmap_u32 a, tmap_u32 b, float c) {
-    const __half *u = (const __half *)&a, *v = (const __half *)&b;
-    return fmaf(__half2float(u[1]), __half2float(v[1]),
-                fmaf(__half2float(u[0]), __half2float(v[0]), c));
-}
-#endif
 
 // Reads four 8 x 8 matrices of halves: lanes 0 to 7 give the row addresses of the first one, ... A
 // lane gets columns 2q and 2q + 1 of row g of each, with g = lane / 4 and q = lane % 4.
@@ -73,7 +63,11 @@ TMAP_DEVICE void tmapi_drmsd_mma_multiply(float *d, const tmap_u32 *a, const tma
             rows[x] = __shfl_sync(0xffffffffu, a[k / 4 * 2 + x], 4 * g + k % 4);
             columns[x] = __shfl_sync(0xffffffffu, b[k / 4], 8 * q + 4 * x + k % 4);
         }
-        for (int x = 0; x < 4; ++x) d[x] = tmapi_drmsd_mma_dot(rows[x / 2], columns[x % 2], d[x]);
+        for (tmap_u32 x = 0; x < 8; ++x) {
+            const __half *u = (const __half *)&rows[x / 4],
+                         *v = (const __half *)&columns[x / 2 % 2];
+            d[x / 2] = fmaf(__half2float(u[x % 2]), __half2float(v[x % 2]), d[x / 2]);
+        }
     }
 #endif
 }
@@ -268,9 +262,8 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
     tmapi_drmsd_mma_tile(&m, 2);
 }
 
-// As tmap_drmsd_matrix, on tensor cores, for a plan with form TMAP_DRMSD_MMA_HALF or
-// TMAP_DRMSD_MMA_SPLIT, made for the current GPU; the workspace has 2 or 4 bytes for each distance.
-// The differences:
+// As tmap_drmsd_matrix, on tensor cores, for a plan of TMAP_DRMSD_MMA_HALF or TMAP_DRMSD_MMA_SPLIT;
+// the workspace has 2 or 4 bytes for each distance. The differences:
 // Exactness: let a and b be the dRMSD of both frames from the median of up to 32 frames, P the
 // number of pairs of atoms that count, and d the root mean square of their distances. A result is
 // off by
@@ -279,24 +272,19 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS)
 //   both: at most 2^-21 d, as distances are first rounded to floats; as errors cancel, about
 //         2^-22 d / sqrt(P); and its square by about 2^-23 (a^2 + b^2), truncated by tensor cores.
 // So frames as far from each other as from the median have 6 or 5 correct digits, and those a
-// hundred times closer 3. Equal frames give 0; no result is negative. Results are the same in every
-// run; GPUs of different kinds may truncate differently.
+// hundred times closer 3. Equal frames give 0; no result is negative. GPUs truncate differently.
 // Range: one power of two scales all distances, so that the largest extent of a frame fits a half.
 // Cost: one or three tensor-core multiplications for each pair of atoms and pair of frames; about
 // 25 instructions for each distance.
-// Returns the errors of tmap_drmsd_matrix.
 static inline cudaError_t tmap_drmsd_mma(const tmap_drmsd_plan *plan, tmap_drmsd_in in,
                                          void *workspace, float *out, cudaStream_t stream) {
     tmapi_matrix_form form = {(const void *)tmapi_drmsd_mma_write,
                               (const void *)tmapi_drmsd_mma_half, TMAPI_DRMSD_MMA_NORM,
                               16 * 4 * TMAPI_DRMSD_MMA_BRICK, TMAPI_DRMSD_MMA_BYTES};
-    cudaError_t error;
     if (!plan || plan->form < TMAP_DRMSD_MMA_HALF) return cudaErrorInvalidValue;
     if (plan->form == TMAP_DRMSD_MMA_SPLIT) form.sums = (const void *)tmapi_drmsd_mma_split;
-    error = tmapi_launch_shared(form.sums, TMAPI_DRMSD_MMA_BYTES);
-    return error ? error : tmapi_matrix_run(plan, &form, in, workspace, out, stream);
+    return tmapi_matrix_run(plan, &form, in, workspace, out, stream);
 }
 
 #endif
-
 #endif

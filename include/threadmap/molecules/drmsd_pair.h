@@ -149,5 +149,4 @@ static inline cudaError_t tmap_drmsd_pair(const tmap_drmsd_plan *plan, tmap_drms
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC
-
 #endif

@@ -51,8 +51,7 @@ TMAP_DEVICE tmap_u32 tmapi_gromos_place(tmap_u32 column, tmap_u32 x) {
     return column * 8 + (x ^ column / 4 % 8);
 }
 
-// Reads the warp's rows of a tile, from row i and column j on, into shared memory. whole: 1: all
-// pairs exist; 0: only those with i < j < n.
+// Reads the warp's rows of a tile, from (i, j) on. whole: 1: all pairs exist; 0: if i < j < n.
 TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i, tmap_u32 j,
                                         tmapi_gromos_tile *t, const int whole) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, n = m->n;
@@ -368,7 +367,7 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Makes the plan for n frames on the current device. n: up to TMAP_GROMOS_MAX.
 // Example: n = 32768: 135536704 bytes, 134217728 of them for the bits, with 1024 words a row.
 static inline cudaError_t tmap_gromos_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
-    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_GROMOS, {0, 0}, {0, 0}};
+    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_GROMOS, {0, 0, 0}, {0, 0, 0}};
     p.words = (n + TMAPI_GROMOS_SIDE - 1) / TMAPI_GROMOS_SIDE * (TMAPI_GROMOS_SIDE / 32);
     p.bits = n * p.words * 4;
     p.workspace = p.bits + 64 + p.words * (32 * (6 * 4 + sizeof(tmapi_cluster_key)) + 2 * 4);
@@ -414,10 +413,8 @@ static inline cudaError_t tmap_gromos(const tmap_cluster_plan *plan, const float
     cudaError_t error = cudaErrorInvalidValue;
     if (tmapi_cluster_ready(plan, TMAPI_CLUSTER_GROMOS, workspace, clusters))
         error = tmap_gromos_bits(plan, distances, cutoff, bits, stream);
-    if (error) return error;
-    return tmap_gromos_of_bits(plan, bits, bits + plan->bits / 4, clusters, stream);
+    return error ? error : tmap_gromos_of_bits(plan, bits, bits + plan->bits / 4, clusters, stream);
 }
 
 #endif
-
 #endif

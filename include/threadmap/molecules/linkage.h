@@ -209,8 +209,7 @@ TMAP_DEVICE void tmapi_linkage_read(const tmapi_linkage *l, const tmapi_cluster_
 // A component has the number of its lowest vertex. If only infinite distances leave it, its least
 // edge is that of vertex 0 and its lowest vertex; all others then join the component of vertex 0.
 
-// Finds the least edge of each component: first its distance (pairs = 0); then, among its vertices
-// with this distance, the pair (1). pairs: a constant.
+// Finds each component's least edge: its distance (pairs = 0), then its vertices (1; a constant).
 TMAP_DEVICE void tmapi_linkage_least(const tmapi_linkage *l, const tmapi_cluster_grid *grid,
                                      const int pairs) {
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
@@ -256,19 +255,14 @@ TMAP_DEVICE void tmapi_linkage_root(const tmapi_linkage *l, const tmapi_cluster_
     }
 }
 
-// The new number of a component, which itself keeps its old one.
-TMAP_DEVICE tmap_u32 tmapi_linkage_new(const tmapi_linkage *l, tmap_u32 component) {
-    return l->low[l->parent[component]];
-}
-
 // Gives vertices their new components; they keep a nearest vertex that is still in another.
 TMAP_DEVICE void tmapi_linkage_rename(const tmapi_linkage *l, const tmapi_cluster_grid *grid) {
     for (tmap_u32 v = grid->thread; v < l->n; v += grid->threads) {
         const tmap_u64 best = l->best[v];
-        const tmap_u32 component = tmapi_linkage_new(l, l->of[v]);
+        const tmap_u32 component = l->low[l->parent[l->of[v]]];
         if (best != TMAPI_LINKAGE_NONE) { // the other's component may already be new
             const tmap_u32 other = tmapi_cluster_load(l->of + (tmap_u32)best);
-            if (tmapi_linkage_new(l, other) == component) l->best[v] = TMAPI_LINKAGE_NONE;
+            if (l->low[l->parent[other]] == component) l->best[v] = TMAPI_LINKAGE_NONE;
         }
         *(volatile tmap_u32 *)(l->of + v) = component;
         l->least[v] = 0xffffffffu, l->pair[v] = TMAPI_LINKAGE_NONE;
@@ -397,7 +391,7 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
 // Makes the plan for n vertices on the current device. n: up to TMAP_LINKAGE_MAX.
 // Example: n = 32768: 1703952 bytes.
 static inline cudaError_t tmap_linkage_plan_make(tmap_u64 n, tmap_cluster_plan *out) {
-    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_LINKAGE, {0, 0}, {0, 0}};
+    tmap_cluster_plan p = {0, n, 0, 0, TMAPI_CLUSTER_LINKAGE, {0, 0, 0}, {0, 0, 0}};
     p.workspace = 16 + n * (sizeof(tmapi_cluster_key) + 2 * 8 + 5 * 4); // of components less
     return tmapi_cluster_plan_make(p, TMAP_LINKAGE_MAX, (const void *)tmapi_linkage_tree,
                                    (const void *)tmapi_linkage_components, out);
@@ -426,5 +420,4 @@ static inline cudaError_t tmap_linkage_labels(const tmap_cluster_plan *plan,
 }
 
 #endif
-
 #endif
