@@ -49,8 +49,7 @@ typedef struct tmap_mandelbrot {
     tmap_u32 options;
 } tmap_mandelbrot;
 
-// A picture of nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1], without options. The
-// paper's dwell is 512.
+// nx x ny pixels of the paper's window [-1.5, 0.5] x [-1, 1], no options. The paper's dwell is 512.
 TMAP_FN tmap_mandelbrot tmap_mandelbrot_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell) {
     const tmap_mandelbrot m = {nx, ny, -1.5, 0.5, -1, 1, dwell, 0};
     return m;
@@ -73,8 +72,7 @@ TMAP_FN int tmap_mandelbrot_check(const tmap_mandelbrot *m) {
 // own memory in the rest of the workspace. Without a rest, or with more regions side by side than
 // pixels, they are kept in the picture, which is slower.
 
-// Pixels before the first one of a column, and pitch of columns: what a region reads of a column
-// begins at a multiple of 16 bytes.
+// Pixels before a column's first one, and pitch: a region reads from a multiple of 16 bytes on.
 #define TMAPI_MANDELBROT_ABOVE 3
 TMAP_FN tmap_u32 tmapi_mandelbrot_pitch(tmap_u32 ny) {
     return (ny + TMAPI_MANDELBROT_ABOVE + 3) / 4 * 4;
@@ -194,9 +192,8 @@ TMAP_FN tmapi_real tmapi_mandelbrot_line(int f64, tmap_u32 i, tmapi_real side, t
 // The point c of pixel (x, y).
 TMAP_FN tmapi_mandelbrot_z tmapi_mandelbrot_c(const tmapi_mandelbrot_job *p, tmap_u32 x,
                                               tmap_u32 y) {
-    tmapi_mandelbrot_z c;
-    c.re = tmapi_mandelbrot_line(p->f64, x, p->dx, p->x0);
-    c.im = tmapi_mandelbrot_line(p->f64, y, p->dy, p->y0);
+    const tmapi_mandelbrot_z c = {tmapi_mandelbrot_line(p->f64, x, p->dx, p->x0),
+                                  tmapi_mandelbrot_line(p->f64, y, p->dy, p->y0)};
     return c;
 }
 
@@ -219,8 +216,7 @@ TMAP_FN void tmapi_mandelbrot_step(int f64, tmapi_mandelbrot_z *z, tmapi_mandelb
     z->im = tmapi_real_fma(f64, twice, z->im, c.im);
 }
 
-// 1 if a formula gives the dwell of this point: for the main cardioid and the disc of period 2,
-// from which nothing escapes.
+// 1 if a formula shows that the point never escapes: the main cardioid and the disc of period 2.
 TMAP_FN int tmapi_mandelbrot_known(const tmapi_mandelbrot_job *p, tmapi_mandelbrot_z c) {
     const int f64 = p->f64;
     const tmapi_real x = tmapi_real_add(f64, c.re, tmapi_real_of(f64, -0.25));
@@ -491,9 +487,8 @@ TMAP_DEVICE void tmapi_mandelbrot_begin(const tmapi_mandelbrot_job *p, const tma
 // Lanes without a pixel before new pixels are taken, 1 to 32; 32: all together.
 #define TMAPI_MANDELBROT_WAIT 16
 
-// Without a subdivision: the first steps of a pixel where many escape at once, each with a test;
-// then the number of times eight steps with a test; and the steps between two later tests, four
-// times eight.
+// Without a subdivision: the first steps, each with a test, of a pixel where many escape at once;
+// how often eight with a test follow; and the steps between two later tests, four times eight.
 #define TMAPI_MANDELBROT_TESTED 4
 #define TMAPI_MANDELBROT_EIGHTS 4
 #define TMAPI_MANDELBROT_PLAIN  32
@@ -779,9 +774,8 @@ TMAP_DEVICE void tmapi_mandelbrot_leaf(const void *job, tmap_ask_work *work) {
 
 // ---- kernels ------------------------------------------------------------------------------------
 //
-// For each type of numbers. Each kernel makes the type a constant, and the dimension: no third axis
-// is computed. Blocks of a multiprocessor: four for the kernel that queries, which waits for
-// memory, else three.
+// Each kernel makes the type of numbers and the number of axes constants. A multiprocessor has four
+// blocks of the kernel that queries, which waits for memory, else three.
 
 TMAP_DEVICE void tmapi_mandelbrot_query_all(tmap_ask_run *run, tmapi_mandelbrot_job *job, int f64) {
     run->workspace.domain.dims = 2, job->f64 = f64;
@@ -954,9 +948,8 @@ static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, doub
     return part < 1 ? part : 1;
 }
 
-// Microseconds of a subdivision with r = 4, and of a launch without one. The numbers are fitted to
-// 3000 pictures of nine windows in both types, with sides from 1000 to 16384, on an H200; errors of
-// a sixth are common.
+// Microseconds of a subdivision with r = 4, and of a launch without one: fitted to 3000 pictures of
+// nine windows in both types, with sides from 1000 to 16384, on an H200. Usual errors: a sixth.
 static inline double tmapi_mandelbrot_ask_cost(const tmapi_mandelbrot_case *c, tmap_u32 g,
                                                tmap_u32 levels) {
     const double rough = c->mixed > 0 ? c->rough / c->mixed : c->taken; // steps of a leaf's pixel
@@ -1005,12 +998,11 @@ static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, t
 
 // ---- the plan and the picture -------------------------------------------------------------------
 
-// The plan of a picture. `plain`: the width of a block of pixels if the plan chose to compute every
-// pixel without a subdivision, else 0.
+// The plan of a picture.
 typedef struct tmap_mandelbrot_plan {
     tmap_ask_plan ask;        // as tmap_ask_plan_make makes it
     tmapi_mandelbrot_job job; // `out` is not set
-    tmap_u32 plain;
+    tmap_u32 plain;           // without a subdivision: the width of a block of pixels; else 0
 } tmap_mandelbrot_plan;
 
 // The kernels of a picture's plan, for tmap_ask_facts_get.

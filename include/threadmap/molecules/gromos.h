@@ -51,7 +51,7 @@ TMAP_DEVICE tmap_u32 tmapi_gromos_place(tmap_u32 column, tmap_u32 x) {
     return column * 8 + (x ^ column / 4 % 8);
 }
 
-// Reads the warp's rows of a tile, from (i, j) on. whole: 1: all pairs exist; 0: if i < j < n.
+// Reads a warp's rows of a tile, from (i, j) on. whole: 1: all pairs exist; 0: those of i < j < n.
 TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i, tmap_u32 j,
                                         tmapi_gromos_tile *t, const int whole) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, n = m->n;

@@ -36,8 +36,8 @@ typedef struct tmap_pair64 {
 
 // ---- approximate roots and quotients ------------------------------------------------------------
 //
-// In PTX, because the C names need CUDA's headers and test for subnormal numbers. On the CPU they
-// are Newton iterations, without the C library. Relative errors are below 2^-21.
+// In PTX, because the C names need CUDA's headers and test for subnormal numbers. On the CPU
+// roots are Newton iterations, without the C library. Relative errors are below 2^-21.
 
 typedef union tmapi_float {
     float value;
