@@ -361,11 +361,10 @@ TMAP_DEVICE void tmapi_mandelbrot_terminal(const void *job, const tmap_ask_regio
     const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
     const tmap_u32 width = region->x1 - region->x0, height = region->y1 - region->y0;
     const int wide = p->nx % 4 == 0 && (tmap_u64)p->out % 16 == 0, v = (int)value;
-    tmap_u32 head = wide ? (0 - region->x0) & 3u : width, vectors, tail;
+    tmap_u32 head = wide ? (0 - region->x0) & 3u : width;
     int *corner = p->out + (tmap_u64)region->y0 * p->nx + region->x0;
     if (head > width) head = width;
-    vectors = (width - head) / 4;
-    tail = width - head - 4 * vectors;
+    const tmap_u32 vectors = (width - head) / 4, tail = width - head - 4 * vectors;
     if (vectors) tmapi_mandelbrot_fill(corner + head, p->nx, vectors, height, v, team, 1);
     if (head) tmapi_mandelbrot_fill(corner, p->nx, head, height, v, team, 0);
     if (tail) tmapi_mandelbrot_fill(corner + width - tail, p->nx, tail, height, v, team, 0);
@@ -449,7 +448,6 @@ TMAP_DEVICE void tmapi_mandelbrot_begin(const tmapi_mandelbrot_job *p, const tma
     const tmap_u32 y1 = tmapi_mandelbrot_last(t->y1, p->ny);
     const tmap_u32 whole = t->level == TMAP_ASK_WHOLE, parts = work->extent.parts;
     tmap_u32 rest, line = tmapi_ask_divide(runs->wide, i, &rest);
-    int outside;
     if (kind == TMAPI_MANDELBROT_LEAF) {
         const tmap_u32 left = t->px * t->fine, right = left + t->fine;
         run->y = t->y0 + 1 + line;
@@ -470,7 +468,7 @@ TMAP_DEVICE void tmapi_mandelbrot_begin(const tmapi_mandelbrot_job *p, const tma
         run->x = t->x0 + rest;
         run->y = t->py * parts, run->axis = work->common->child.y, run->border = y1;
     }
-    outside = run->upright ? run->x >= y1 : run->x > x1;
+    const int outside = run->upright ? run->x >= y1 : run->x > x1;
     run->end = outside ? 0 : run->y + parts + whole;
     run->y += 1 - whole + line;
 }
@@ -707,12 +705,11 @@ TMAP_DEVICE void tmapi_mandelbrot_compute(const tmapi_mandelbrot_job *p, tmap_as
     run.more = 1;
     for (;;) {
         int least; // lanes in progress
-        tmap_u32 idle, rank;
         while (run.more && run.queued < 32)
             tmapi_mandelbrot_first_steps(p, work, &runs, kind, &run, &re);
         __syncwarp(); // the queue has been read
-        idle = __ballot_sync(0xffffffffu, !busy);
-        rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
+        const tmap_u32 idle = __ballot_sync(0xffffffffu, !busy);
+        const tmap_u32 rank = (tmap_u32)__popc(idle & ((1u << (threadIdx.x & 31u)) - 1));
         if (!busy && rank < run.queued) {
             const tmap_u32 i = run.queued - 1 - rank, x = queue->x[i], y = queue->y[i];
             c = tmapi_mandelbrot_c(p, x, y);
@@ -1019,12 +1016,11 @@ static inline tmap_ask_kernels tmap_mandelbrot_kernels(const tmap_mandelbrot *m)
 // The job of a picture in this workspace.
 static inline int tmapi_mandelbrot_job_in(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
                                           tmapi_mandelbrot_job *job) {
-    tmap_u64 bytes;
     if (tmap_mandelbrot_check(m) || !w || w->domain.dims != 2 || w->domain.nx != m->nx ||
         w->domain.ny != m->ny)
         return TMAP_EINVAL;
     *job = tmapi_mandelbrot_job_make(m);
-    bytes = tmapi_mandelbrot_columns(&w->domain);
+    const tmap_u64 bytes = tmapi_mandelbrot_columns(&w->domain);
     if (bytes && bytes <= w->rest.bytes) job->columns = (int *)w->rest.data;
     return TMAP_OK;
 }
@@ -1037,11 +1033,10 @@ static inline int tmapi_mandelbrot_job_in(const tmap_mandelbrot *m, const tmap_a
 // pixels; else the result of tmap_ask_plan_of. Writes *out only on success.
 static inline int tmap_mandelbrot_plan_of(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
                                           const tmap_ask_facts *facts, tmap_mandelbrot_plan *out) {
-    tmap_ask_kernels kernels;
     tmap_mandelbrot_plan p;
     int error = out ? tmapi_mandelbrot_job_in(m, w, &p.job) : TMAP_EINVAL;
     if (error) return error;
-    kernels = tmap_mandelbrot_kernels(m);
+    const tmap_ask_kernels kernels = tmap_mandelbrot_kernels(m);
     if ((error = tmap_ask_plan_of(w, &kernels, facts, &p.ask))) return error;
     p.plain = 0;
     if (w->domain.b == 0) {
@@ -1057,13 +1052,11 @@ static inline int tmap_mandelbrot_plan_of(const tmap_mandelbrot *m, const tmap_a
 static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
                                                     const tmap_ask_workspace *w,
                                                     tmap_mandelbrot_plan *out) {
-    tmap_ask_kernels kernels;
     tmap_ask_facts facts;
     tmap_mandelbrot_plan p;
-    cudaError_t status;
     if (!m || !out) return cudaErrorInvalidValue;
-    kernels = tmap_mandelbrot_kernels(m);
-    status = tmap_ask_facts_get(&kernels, &facts);
+    const tmap_ask_kernels kernels = tmap_mandelbrot_kernels(m);
+    cudaError_t status = tmap_ask_facts_get(&kernels, &facts);
     if (status == cudaSuccess)
         status = tmapi_ask_plan_ready(tmap_mandelbrot_plan_of(m, w, &facts, &p), &p.ask);
     if (status == cudaSuccess) *out = p;
@@ -1076,18 +1069,16 @@ static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
 // tmap_ask_counts_read returns the counts of the run and errors of its kernels.
 static inline cudaError_t tmap_mandelbrot_stream(const tmap_mandelbrot_plan *plan, int *out,
                                                  cudaStream_t stream) {
-    tmapi_mandelbrot_job job;
-    tmap_u32 width, columns, rows, most;
-    tmapi_ask_control *control;
-    void *arguments[] = {&job, &control, &width};
     if (!plan || !out || (tmap_u64)out % sizeof *out) return cudaErrorInvalidValue;
-    job = plan->job;
+    tmapi_mandelbrot_job job = plan->job;
     job.out = out;
     if (!plan->plain) return tmap_ask_stream(&plan->ask, &job, stream);
-    control = plan->ask.run.workspace.control, width = plan->plain;
-    columns = (job.nx + width - 1) / width, rows = (job.ny + 256 / width - 1) / (256 / width);
+    tmapi_ask_control *control = plan->ask.run.workspace.control;
+    tmap_u32 width = plan->plain, height = 256 / width;
+    const tmap_u32 columns = (job.nx + width - 1) / width, rows = (job.ny + height - 1) / height;
     // 16 times the blocks that an H200 holds: starting a block may take longer than its pixels.
-    most = 16384 / columns ? 16384 / columns : 1;
+    const tmap_u32 most = 16384 / columns ? 16384 / columns : 1;
+    void *arguments[] = {&job, &control, &width};
     return cudaLaunchKernel(
         (const void *)(job.f64 ? tmapi_mandelbrot_plain_f64 : tmapi_mandelbrot_plain_f32),
         dim3(columns, rows < most ? rows : most), dim3(256), arguments, 0, stream);

@@ -129,9 +129,19 @@ TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, t
 
 TMAP_DEVICE float tmapi_drmsd_slides_root(int root, float x) {
 #if defined(__CUDA_ARCH__)
-    if (root == TMAP_DRMSD_SLIDES_APPROX) return tmapi_sqrt(x);
-    if (root == TMAP_DRMSD_SLIDES_SQRT) return __fsqrt_rn(x);
-    return root == TMAP_DRMSD_SLIDES_RSQRT ? x * tmapi_rsqrt(x) : tmapi_reciprocal(tmapi_rsqrt(x));
+    float y;
+    if (root == TMAP_DRMSD_SLIDES_APPROX) {
+        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    } else if (root == TMAP_DRMSD_SLIDES_SQRT) {
+        y = __fsqrt_rn(x);
+    } else {
+        asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+        if (root == TMAP_DRMSD_SLIDES_RSQRT)
+            y *= x;
+        else
+            asm("rcp.approx.ftz.f32 %0, %0;" : "+f"(y));
+    }
+    return y;
 #else
     if (root == TMAP_DRMSD_SLIDES_RSQRT) return x * (1 / sqrtf(x));
     return root == TMAP_DRMSD_SLIDES_RECIPROCAL ? 1 / (1 / sqrtf(x)) : sqrtf(x);
