@@ -47,6 +47,9 @@ TMAP_FN tmap_u64 kit_below(tmap_u64 *state, tmap_u64 n) { return (kit_random(sta
 #include <string.h>
 #if TMAP_CUDA
 #include <cuda_runtime.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 #endif
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -213,6 +216,13 @@ static inline void *kit_device(tmap_u64 bytes) {
     return kit_keep(memory, bytes, 1);
 }
 
+// The same, with `byte` everywhere.
+static inline void *kit_filled(tmap_u64 bytes, int byte) {
+    void *memory = kit_device(bytes);
+    CHECK(cudaMemset(memory, byte, bytes));
+    return memory;
+}
+
 static inline void *kit_to_device(const void *host, tmap_u64 bytes) {
     void *memory = kit_device(bytes);
     if (bytes) CHECK(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
@@ -243,6 +253,13 @@ static inline int kit_device_all(const void *device, tmap_u64 bytes, int byte) {
     return all;
 }
 
+// A number of 64 bits in device memory.
+static inline tmap_u64 kit_number(const void *device) {
+    tmap_u64 number;
+    CHECK(cudaMemcpy(&number, device, sizeof number, cudaMemcpyDeviceToHost));
+    return number;
+}
+
 // ---- errors of earlier calls --------------------------------------------------------------------
 
 // Leaves an error of the user's, which a later call must neither report nor clear.
@@ -257,11 +274,26 @@ static inline int earlier_error_is_there(void) {
     return first == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess;
 }
 
+// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels
+// of the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
+static inline void kit_flush(int yes) {
+#if defined(__SSE2__)
+    const unsigned bits = 0x8040; // results, and what is computed with
+    _mm_setcsr(yes ? _mm_getcsr() | bits : _mm_getcsr() & ~bits);
+#else
+    (void)yes;
+#endif
+}
+
 // ---- other devices ------------------------------------------------------------------------------
 
 // Compute capabilities whose facts the CPU machine knows: shared memory, threads and blocks of a
 // multiprocessor.
 static const char *const kit_devices[] = {"7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"};
+
+// Bytes of shared memory that a block of each can have.
+static const unsigned kit_shared[] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
+                                      227 << 10, 227 << 10, 99 << 10};
 
 // The CPU machine has the facts of a device from now on; NULL: those of before the first call.
 static inline void kit_set_device(const char *device) {

@@ -8,9 +8,6 @@
 #include <threadmap/reduce.h>
 
 #include <math.h>
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 enum { MOST = 1024 };
 static tmap_u64 state = 1;
@@ -49,17 +46,7 @@ static tmap_i64 wide[MOST], *wide_d;
 static float real[MOST], *real_d;
 static answer answers[MOST], *answers_d;
 
-// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels
-// of the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
-static int flushed; // whether a case does so
-static void flush(int yes) {
-#if defined(__SSE2__)
-    const unsigned bits = 0x8040; // results, and what is computed with
-    _mm_setcsr(yes ? _mm_getcsr() | bits : _mm_getcsr() & ~bits);
-#else
-    (void)yes;
-#endif
-}
+static int flushed; // whether a case counts numbers below the normal ones as 0
 
 static float float_of(unsigned bits) {
     float v;
@@ -171,9 +158,9 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
     CHECK(cudaMemcpy(wide_d, wide, threads * sizeof *wide, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(real_d, real, threads * sizeof *real, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(answers_d, 0x5a, sizeof answers));
-    flush(flushed);
+    kit_flush(flushed);
     ask<<<1, block>>>(full, narrow_d, wide_d, real_d, answers_d);
-    flush(0);
+    kit_flush(0);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < threads; ++i) {
@@ -264,16 +251,13 @@ static __global__ void __launch_bounds__(MOST)
 static void run_fold(dim3 block, tmap_u32 words) {
     const tmap_u32 threads = block.x * block.y * block.z, warps = threads / 32;
     const tmap_u64 bytes = (warps + 2) * FOLD_WORDS * 4ull, parts = 16 + FOLD_BLOCKS * words * 4ull;
-    tmap_u32 *blocks, *out, *got = (tmap_u32 *)kit_host(bytes);
-    blocks = (tmap_u32 *)kit_device(parts);
-    out = (tmap_u32 *)kit_device(bytes);
-    CHECK(cudaMemset(blocks, 0xa5, parts));
+    tmap_u32 *blocks = (tmap_u32 *)kit_filled(parts, 0xa5);
     CHECK(cudaMemset(blocks, 0, 16));
     for (int launch = 0; launch < 2; ++launch) {
-        CHECK(cudaMemset(out, 0x5a, bytes));
+        tmap_u32 *out = (tmap_u32 *)kit_guarded(bytes);
         fold_all<<<FOLD_BLOCKS, block>>>(words, blocks, out);
         CHECK(cudaGetLastError());
-        CHECK(cudaMemcpy(got, out, bytes, cudaMemcpyDeviceToHost));
+        const tmap_u32 *got = (const tmap_u32 *)kit_to_host(out, bytes);
         for (tmap_u32 a = 0; a < warps + 2; ++a) {
             const tmap_u32 first = a < warps ? 32 * a : 0;
             const tmap_u32 count = a < warps ? 32 : a == warps ? threads : FOLD_BLOCKS * threads;
