@@ -6,22 +6,11 @@
 #include "raster/flood_problem.h"
 #include <threadmap/papers/flood_slides.h>
 
-#include <float.h>
-
-// The case: a problem and a form.
-static void of_problem(const problem *p, int form) {
-    kit_case("%s of %s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, %llu "
-             "sources",
-             tmap_flood_slides_name(form), flood_input_name(p->input), p->map.width, p->map.height,
-             p->map.pitch, p->map.type, p->map.connectivity, p->map.has_nodata, p->level,
-             p->seed_count);
-}
-
 // Whether the device's output is `want`, or poison for null, and what is behind it is as it was.
 static void compare(problem *p, int form, const unsigned char *want) {
     const tmap_u64 cells = p->map.width * p->map.height;
     const unsigned char *got = (const unsigned char *)kit_to_host(p->out, 4 * cells);
-    of_problem(p, form);
+    kit_more(", %s", tmap_flood_slides_name(form));
     expect(want ? !memcmp(got, want, cells) : kit_all(got, cells, KIT_POISON), "cells");
     expect(kit_all(got + cells, 3 * cells, KIT_POISON), "behind the cells");
 }
@@ -38,125 +27,30 @@ static void check(problem *p, int form) {
     EXPECT(rounds <= cells + 1 && (rounds > 0) == (p->flooded > 0), "%llu rounds", rounds);
 }
 
-static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
-    if (!check_turn()) return;
-    problem p = problem_make(map, input, level, seeds, salt, tmap_flood_slides_bytes(&map));
-    for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form) {
-        // A launch for each step of the water, which a sanitizer takes long for: on small maps.
-        const int many = form == TMAP_FLOOD_SLIDES_NAIVE && map.width * map.height > 400;
-        if (!many || !kit_tiny) check(&p, form);
-    }
-    kit_release(0);
+static tmap_u64 prepare(const tmap_raster_map *map, tmap_u64, tmap_u32) {
+    return tmap_flood_slides_bytes(map);
 }
-
-// ---- cases --------------------------------------------------------------------------------------
-
-static void check_sizes(int full) {
-    static const tmap_u32 sizes[][2] = {{1, 1},   {1, 2},   {2, 1},   {1, 131}, {257, 1},
-                                        {3, 3},   {31, 37}, {64, 5},  {128, 4}, {127, 129},
-                                        {4, 129}, {129, 3}, {61, 53}, {256, 2}, {383, 67}};
-    tmap_u32 salt = 0;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        const int large = sizes[i][0] * sizes[i][1] > 4000;
-        for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
-            tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
-            if (!full && salt % (large ? 11 : 3)) continue;
-            check_all(map, input, 0, 1 + salt % 3, salt);
-            map.connectivity ^= 4 ^ 8;
-            if (full) check_all(map, input, 0, 1, salt);
-        }
-    }
+// All forms. That of a launch for each step of the water takes long on large maps.
+static void check_all(problem *p, tmap_u32) {
+    const tmap_u64 cells = p->map.width * p->map.height;
+    for (int form = 0; form < TMAP_FLOOD_SLIDES_FORMS; ++form)
+        if (form != TMAP_FLOOD_SLIDES_NAIVE || cells < (kit_tiny ? 400 : 256 * 256)) check(p, form);
 }
-
-static void check_random(int full) {
-    const int count = full ? 200 : 60;
-    for (int i = 0; i < count; ++i) {
-        const tmap_u32 salt = flood_hash((tmap_u32)i + 77), area = full ? 90000 : 2000;
-        const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 32 : 40);
-        const tmap_u32 high = area / width ? area / width : 1;
-        const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
-        const int input = i % FLOOD_INPUTS;
-        const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
-        check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 5, salt);
-    }
+static void check_form(problem *p, tmap_u32 salt) {
+    check(p, (int)(salt % TMAP_FLOOD_SLIDES_FORMS));
 }
+static const flood_tested tested = {prepare, check_all}, tested_by_turns = {prepare, check_form};
 
-// Two tiles by two of which water can take but one way: a diagonal from corner to corner, or from a
-// tile that is wet all over to another one, past their common corner.
+static const tmap_u32 sizes[][2] = {{1, 1},   {1, 2},   {2, 1},   {1, 131}, {257, 1},
+                                    {3, 3},   {31, 37}, {64, 5},  {128, 4}, {127, 129},
+                                    {4, 129}, {129, 3}, {61, 53}, {256, 2}, {383, 67}};
+
+// Tiles of which water can take but one way: a diagonal from corner to corner, or from a tile that
+// is wet all over to another one, past their common corner.
 static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
     if (kind == 0) return x == y;
     if (kind == 1) return x + y == 255;
     return kind == 2 ? x / 128 == y / 128 : x / 128 + y / 128 == 1;
-}
-
-static void check_corners(void) {
-    for (int kind = 0; kind < 4; ++kind)
-        for (int end = 0; end < 2; ++end) {
-            const tmap_raster_map map = {256, 256, 256, 0, 0, TMAP_RASTER_I16, 8};
-            tmap_flood_seed seed = {kind % 2 ? 255ull : 0ull, 0};
-            // Hundreds of launches each, which take a sanitizer long.
-            if (getenv("TMAP_TEST_SMALL") && kind / 2 != end) continue;
-            if (!check_turn()) continue;
-            problem p = problem_make(map, FLOOD_DRY, 0, 1, 1, tmap_flood_slides_bytes(&map));
-            if (end) seed.x = 255 - seed.x, seed.y = 255;
-            for (tmap_u64 i = 0; i < 256 * 256; ++i)
-                flood_set(&map, p.host, i % 256, i / 256, own_wet(kind, i % 256, i / 256) ? -1 : 0);
-            CHECK(cudaMemcpy(p.device, p.host, 2 * 256 * 256, cudaMemcpyHostToDevice));
-            CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
-            for (int eight = 1; eight >= 0; --eight) {
-                p.map.connectivity = eight ? 8 : 4;
-                p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
-                for (int form = 1; form < TMAP_FLOOD_SLIDES_FORMS; ++form) check(&p, form);
-            }
-            kit_release(0);
-        }
-}
-
-// Levels at and beyond the ends of a type's range, between its values, and no number.
-static void check_levels(void) {
-    const double huge = HUGE_VAL;
-    const double levels[] = {-huge, -1e300, -2147483648.0, -32769, -5,   -4.5,        -4,
-                             0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
-    for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i)
-        for (int type = 0; type < 3; ++type) {
-            tmap_raster_map map = {37, 5, 40, -5, (int)(i % 2), type, 8};
-            problem p =
-                problem_make(map, FLOOD_NOISE_650, levels[i], 2, i, tmap_flood_slides_bytes(&map));
-            if (i % 3 == 0) map.nodata = 0.5; // is no height
-            check(&p, (int)(i % TMAP_FLOOD_SLIDES_FORMS));
-            kit_release(0);
-        }
-}
-
-// A level between two floats, and heights that only double tells from it.
-static void check_floats(void) {
-    const float h[] = {1,
-                       1.0f + 0x1p-23f,
-                       1.0f + 0x1p-22f,
-                       FLT_MAX,
-                       -FLT_MAX,
-                       (float)HUGE_VALF,
-                       -(float)HUGE_VALF,
-                       0.0f,
-                       -0.0f,
-                       1e-45f};
-    const double levels[] = {1,        1 + 0x1p-24, 1 + 0x1p-23, 1e39,  -1e39,  3.5e38,
-                             HUGE_VAL, -HUGE_VAL,   0,           1e-46, -1e-46, (double)FLT_MAX};
-    for (unsigned l = 0; l < sizeof levels / sizeof *levels; ++l)
-        for (int nodata = 0; nodata < 3; ++nodata) {
-            const double none[] = {0, HUGE_VAL, 1 + 0x1p-24};
-            tmap_raster_map map = {10, 1, 10, none[nodata], 1, TMAP_RASTER_F32, 4};
-            tmap_flood_seed seeds[10];
-            problem p =
-                problem_make(map, FLOOD_DRY, levels[l], 10, 1, tmap_flood_slides_bytes(&map));
-            for (tmap_u64 i = 0; i < 10; ++i) seeds[i].x = i, seeds[i].y = 0;
-            memcpy(p.host, h, sizeof h);
-            p.flooded = flood_fill(&map, p.host, seeds, 10, levels[l], p.want);
-            CHECK(cudaMemcpy(p.device, h, sizeof h, cudaMemcpyHostToDevice));
-            CHECK(cudaMemcpy(p.device_seeds, seeds, sizeof seeds, cudaMemcpyHostToDevice));
-            check(&p, TMAP_FLOOD_SLIDES_LINE);
-            kit_release(0);
-        }
 }
 
 // ---- bytes read ---------------------------------------------------------------------------------
@@ -202,11 +96,10 @@ static void count_tile(moved *m, tmap_u64 tile, int kind, int first) {
 
 static void count_round(moved *m, int form, tmap_u32 round) {
     const tmap_u64 tiles = m->s->tiles, size = tiles * sizeof(tmap_u64);
-    tmap_u64 counts[3], *queue = (tmap_u64 *)malloc(size);
-    unsigned char *kinds = (unsigned char *)malloc(tiles);
-    CHECK(cudaMemcpy(counts, m->s->counts, sizeof counts, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(queue, m->s->queues[round % 2], size, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(kinds, m->s->kinds, tiles, cudaMemcpyDeviceToHost));
+    const int mark = kit_mark();
+    const tmap_u64 count = kit_number(m->s->counts + round % 3);
+    const tmap_u64 *queue = (const tmap_u64 *)kit_to_host(m->s->queues[round % 2], size);
+    const unsigned char *kinds = (const unsigned char *)kit_to_host(m->s->kinds, tiles);
     look(m, m->before);
     tmap_flood_slides flood = {*m->s, form, 4};
     CHECK(tmap_flood_slides_rounds(&flood, round, 1, 0));
@@ -216,13 +109,13 @@ static void count_round(moved *m, int form, tmap_u32 round) {
     } else if (form == TMAP_FLOOD_SLIDES_LINE) {
         count_line(m, m->s->map.connectivity == 8);
     } else {
-        for (tmap_u64 i = 0; i < counts[round % 3]; ++i)
+        for (tmap_u64 i = 0; i < count; ++i)
             count_tile(m, queue[i],
                        form == TMAP_FLOOD_SLIDES_UNIFORM ? (int)kinds[queue[i]]
                                                          : (int)TMAPI_SLIDES_MIXED,
                        round == 0);
     }
-    free(queue), free(kinds);
+    kit_release(mark);
 }
 
 // What a flood says that it reads, against a count of each of its rounds.
@@ -236,9 +129,8 @@ static void check_reads(problem *p, int form) {
     tmap_flood_slides_count(&flood, 1);
     memset(&m, 0, sizeof m);
     m.s = &flood.state, m.pitch = flood.state.pitch, m.rows = flood.state.tiles_y * 128;
-    m.before = (tmap_u32 *)malloc(4 * m.pitch * m.rows);
-    m.after = (tmap_u32 *)malloc(4 * m.pitch * m.rows);
-    unsigned char *kinds = (unsigned char *)malloc(flood.state.tiles);
+    m.before = (tmap_u32 *)kit_host(4 * m.pitch * m.rows);
+    m.after = (tmap_u32 *)kit_host(4 * m.pitch * m.rows);
     CHECK(tmap_flood_slides_begin(&flood, p->device_seeds, p->seed_count, 0));
     m.read = p->map.width * p->map.height * (p->map.type == TMAP_RASTER_I16 ? 2 : 4);
     for (tmap_u32 round = 0; !done; ++round) {
@@ -246,7 +138,7 @@ static void check_reads(problem *p, int form) {
         if (!done) count_round(&m, form, round);
     }
     CHECK(tmap_flood_slides_end(&flood, 0));
-    CHECK(cudaMemcpy(kinds, m.s->kinds, m.s->tiles, cudaMemcpyDeviceToHost));
+    const unsigned char *kinds = (const unsigned char *)kit_to_host(m.s->kinds, m.s->tiles);
     for (tmap_u64 y = 0; y < p->map.height; ++y) {
         for (tmap_u64 x = 0; x < p->map.width; x += 4)
             if (form != TMAP_FLOOD_SLIDES_UNIFORM ||
@@ -256,7 +148,6 @@ static void check_reads(problem *p, int form) {
     CHECK(tmap_flood_slides_reads(&flood, &got, 0));
     compare(p, form, p->want);
     EXPECT(got == m.read, "%llu bytes read, not %llu", got, m.read);
-    free(kinds), free(m.before), free(m.after);
 }
 
 static void check_all_reads(void) {
@@ -267,7 +158,7 @@ static void check_all_reads(void) {
         {128, 128, FLOOD_WET, TMAP_RASTER_I16},       {300, 141, FLOOD_SPIRAL, TMAP_RASTER_I16},
         {261, 390, FLOOD_WET, TMAP_RASTER_F32},       {514, 131, FLOOD_TERRAIN, TMAP_RASTER_I16},
         {130, 257, FLOOD_NOISE_650, TMAP_RASTER_I32}, {64, 64, FLOOD_DRY, TMAP_RASTER_I16}};
-    for (unsigned i = 0; i < sizeof maps / sizeof *maps; ++i)
+    for (unsigned i = 0; i < COUNT(maps); ++i)
         for (int eight = 0; eight < 2; ++eight) {
             const tmap_raster_map map = {maps[i].width, maps[i].height, maps[i].width, 0, 0,
                                          maps[i].type,  eight ? 8 : 4};
@@ -315,11 +206,11 @@ static void check_refused(void) {
 
 int main(void) {
     kit_begin();
-    check_sizes(kit_full);
-    check_random(kit_full);
-    check_corners();
-    check_levels();
-    check_floats();
+    flood_sizes(&tested, sizes, COUNT(sizes), 11);
+    flood_randoms(&tested, kit_full ? 200 : 60, kit_full ? 90000 : 2000, 32);
+    flood_corners(&tested, 256, 256, kit_tiny ? 2 : 4, own_wet);
+    flood_levels(&tested_by_turns);
+    flood_extremes(&tested_by_turns, 20, 1, 20);
     check_all_reads();
     check_refused();
     return kit_end("test_flood_slides");

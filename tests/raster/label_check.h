@@ -69,12 +69,11 @@ static label_truth label_truth_of(const label_cells *c) {
             if (y < s->top) s->top = (tmap_u32)y;
             if (y > s->bottom) s->bottom = (tmap_u32)y;
             if (z > s->back) s->back = (tmap_u32)z;
-            for (int k = 0; k < 27; ++k) {
+            for (int k = images ? 9 : 0; k < (images ? 18 : 27); ++k) {
                 const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
                 const tmap_i64 nx = x + dx, ny = y + dy, nz = z + dz, to = (nz * h + ny) * w + nx;
-                if (abs(dx) + abs(dy) + abs(dz) > axes || (images && dz) || nx < 0 || ny < 0 ||
-                    nz < 0 || nx >= w || ny >= h || nz >= d || t.labels[to] ||
-                    c->values[to] != value)
+                if (abs(dx) + abs(dy) + abs(dz) > axes || nx < 0 || ny < 0 || nz < 0 || nx >= w ||
+                    ny >= h || nz >= d || t.labels[to] || c->values[to] != value)
                     continue;
                 t.labels[to] = label, stack[depth++] = (tmap_u64)to;
             }
@@ -123,6 +122,62 @@ static void label_check(const label_cells *c, const label_call *call) {
     label_check_shapes(call, labels, &t, t.most + 1);
     if (t.most > 3) label_check_shapes(call, labels, &t, t.most - 2);
     kit_release(mark); // which checks that nothing is written beside the results
+}
+
+// ---- calls that go wrong ------------------------------------------------------------------------
+
+// An error of the user's from before is neither reported nor cleared. Cells are read as they are.
+static void label_check_error_kept(const label_call *c, tmap_u64 cells) {
+    void *in = kit_filled(c->bytes, 1), *work = kit_device(c->workspace);
+    void *labels = kit_device(cells * 8), *count = kit_device(cells * 8);
+    tmap_label_shape *shapes = (tmap_label_shape *)kit_device(2 * sizeof *shapes);
+    kit_case("%s", "an earlier error");
+    earlier_error();
+    RETURNS(c->run(c->plan, in, work, labels, (tmap_u64 *)count), cudaSuccess);
+    RETURNS(tmap_label_measure(&c->array, labels, 1, shapes, 0), cudaSuccess);
+    REFUSED(c->run(c->plan, 0, work, labels, (tmap_u64 *)count));
+    expect(earlier_error_is_there(), "an earlier error");
+    CHECK(cudaDeviceSynchronize());
+    kit_release(0);
+}
+
+// Pointers that a labeller and the measure of shapes refuse, which write nothing. aligned: bytes to
+// a multiple of which cells must be; most: components too many for shapes.
+static void label_check_refused(const label_call *c, int aligned, tmap_u64 most) {
+    const tmap_label_array *array = &c->array;
+    const struct {
+        int plan, cells, workspace, labels, count; // bytes on, -1: null
+    } bad[] = {{-1, 0, 0, 0, 0}, {0, -1, 0, 0, 0}, {0, 0, -1, 0, 0},
+               {0, 0, 0, -1, 0}, {0, 0, 0, 0, -1}, {0, aligned / 2, 0, 0, 0},
+               {0, 0, 8, 0, 0},  {0, 0, 0, 4, 0},  {0, 0, 0, 0, 4}};
+    char *at = (char *)kit_guarded(4096);
+    tmap_label_shape *shapes = (tmap_label_shape *)at;
+    for (unsigned i = 0; i < COUNT(bad); ++i) {
+        kit_case("bad pointer %u", i);
+        REFUSED(c->run(bad[i].plan ? 0 : c->plan, bad[i].cells < 0 ? 0 : at + bad[i].cells,
+                       bad[i].workspace < 0 ? 0 : at + bad[i].workspace,
+                       bad[i].labels < 0 ? 0 : at + bad[i].labels,
+                       bad[i].count < 0 ? 0 : (tmap_u64 *)(at + bad[i].count)));
+    }
+    kit_case("%s", "shapes");
+    REFUSED(tmap_label_measure(0, at, 1, shapes, 0));
+    REFUSED(tmap_label_measure(array, 0, 1, shapes, 0));
+    REFUSED(tmap_label_measure(array, at, 1, 0, 0));
+    REFUSED(tmap_label_measure(array, at, 1, (tmap_label_shape *)(at + 4), 0));
+    REFUSED(tmap_label_measure(array, at, most, shapes, 0));
+    REFUSED(tmap_label_measure(array, at + 4, 1, shapes, 0)); // labels of 64 bits
+    for (int i = 0; i < 4; ++i) {
+        tmap_label_array bad_array = *array;
+        if (i == 0) bad_array.width = 0;
+        if (i == 1) bad_array.height = 1ull << 31;
+        if (i == 2) bad_array.depth = 0;
+        if (i == 3) bad_array.form = 2;
+        REFUSED(tmap_label_measure(&bad_array, at, 1, shapes, 0));
+    }
+    CHECK(tmap_label_measure(array, at, 0, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    expect(kit_device_all(at, 4096, KIT_POISON), "written by refused calls");
+    kit_release(0);
 }
 
 #endif

@@ -7,19 +7,9 @@
 #include "raster/flood_problem.h"
 #include <threadmap/raster/flood.h>
 
-#include <float.h>
 #include <stddef.h>
 
 static tmap_u32 rows = 128; // of blocks
-
-// The case: a problem.
-static void of_problem(const problem *p) {
-    kit_case(
-        "%s, %llu x %llu, pitch %llu, type %d, %d neighbours, nodata %d, level %g, %llu sources, "
-        "blocks of %u rows",
-        flood_input_name(p->input), p->map.width, p->map.height, p->map.pitch, p->map.type,
-        p->map.connectivity, p->map.has_nodata, p->level, p->seed_count, rows);
-}
 
 static tmap_flood_heights heights_of(const void *data, const void *tiles) {
     const tmap_flood_heights heights = {data, tiles};
@@ -50,9 +40,14 @@ static tmap_flood_plan plan_of(const tmap_raster_map *map, int form, tmap_u64 se
     return plan;
 }
 
+// A problem for blocks of as many rows as are set, and for those of its number.
 static problem make(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
     return problem_make(map, input, level, seeds, salt,
                         plan_of(&map, TMAP_FLOOD_U8, seeds).workspace);
+}
+static tmap_u64 prepare(const tmap_raster_map *map, tmap_u64 seeds, tmap_u32 salt) {
+    rows = salt % 4 ? 128 : 64;
+    return plan_of(map, TMAP_FLOOD_U8, seeds).workspace;
 }
 
 static tmap_u64 result_bytes(const tmap_flood_plan *plan) {
@@ -87,66 +82,31 @@ static void compare(problem *p, const tmap_flood_plan *plan, const char *what) {
             }
         }
     for (tmap_u64 i = bytes; i < all; ++i) wrong += got[i] != KIT_POISON;
-    of_problem(p);
-    EXPECT(!wrong, "%s %llu", what, wrong);
+    EXPECT(!wrong, "%s %llu, blocks of %u rows", what, wrong, rows);
 }
 
 // A flood of a form, alone and with tiles.
 static void check(problem *p, int form) {
-    if (!check_turn()) return;
     const tmap_flood_plan plan = plan_of(&p->map, form, p->seed_count);
-    void *tiles = kit_device(tmap_flood_tiles_bytes(&plan));
+    void *tiles = kit_filled(tmap_flood_tiles_bytes(&plan), 0x3c);
     poison(p);
     CHECK(cudaMemset(p->workspace, 0xc3, (size_t)plan.workspace));
     CHECK(run(p, &plan, NULL));
     compare(p, &plan, "wrong cells:");
     poison(p);
-    CHECK(cudaMemset(tiles, 0x3c, (size_t)tmap_flood_tiles_bytes(&plan)));
     CHECK(tmap_flood_tiles(&plan, p->device, tiles, 0));
     CHECK(run(p, &plan, tiles));
     compare(p, &plan, "wrong cells with tiles:");
 }
 
-static void check_all(tmap_raster_map map, int input, double level, tmap_u64 seeds, tmap_u32 salt) {
-    problem p = make(map, input, level, seeds, salt);
-    check(&p, (int)(salt % 3));
-    kit_release(0);
-}
+static void check_one(problem *p, tmap_u32 salt) { check(p, (int)(salt % 3)); }
+static const flood_tested tested = {prepare, check_one};
 
 // ---- cases --------------------------------------------------------------------------------------
 
-static void check_sizes(void) {
-    static const tmap_u32 sizes[][2] = {{1, 1},     {1, 2},    {2, 1},    {1, 131},   {1031, 1},
-                                        {3, 3},     {31, 37},  {64, 5},   {512, 4},   {513, 129},
-                                        {511, 127}, {515, 64}, {61, 131}, {1040, 17}, {1025, 259}};
-    tmap_u32 salt = 0;
-    for (unsigned i = 0; i < COUNT(sizes); ++i) {
-        const int large = sizes[i][0] * sizes[i][1] > 4000;
-        for (int input = 0; input < FLOOD_INPUTS; ++input, ++salt) {
-            tmap_raster_map map = map_make(sizes[i][0], sizes[i][1], salt);
-            if (!kit_full && salt % (large ? 7 : 3)) continue;
-            rows = salt % 4 ? 128 : 64;
-            check_all(map, input, 0, 1 + salt % 3, salt);
-            map.connectivity ^= 4 ^ 8;
-            if (kit_full) check_all(map, input, 0, 1, salt);
-        }
-    }
-}
-
-static void check_random(void) {
-    const int count = kit_full ? 400 : 60;
-    for (int i = 0; i < count; ++i) {
-        const tmap_u32 salt = flood_hash((tmap_u32)i + 79), area = kit_full ? 400000 : 6000;
-        const tmap_u32 width = 1 + flood_hash(salt) % (i % 4 ? area / 64 : 40);
-        const tmap_u32 high = area / width ? area / width : 1;
-        const tmap_u32 height = 1 + flood_hash(salt + 1) % high;
-        const int input = i % FLOOD_INPUTS;
-        const int noise = input == FLOOD_NOISE_593 || input == FLOOD_NOISE_650; // of -5 and 5
-        rows = i % 8 < 4 ? 128 : 64;
-        check_all(map_make(width, height, salt), input, noise ? 5 : 0, salt % 7 ? salt % 5 : 300,
-                  salt);
-    }
-}
+static const tmap_u32 sizes[][2] = {{1, 1},     {1, 2},    {2, 1},    {1, 131},   {1031, 1},
+                                    {3, 3},     {31, 37},  {64, 5},   {512, 4},   {513, 129},
+                                    {511, 127}, {515, 64}, {61, 131}, {1040, 17}, {1025, 259}};
 
 // Maps with blocks that are whole, aligned and not, which take ways of their own: of 16 bits and of
 // 32.
@@ -157,6 +117,7 @@ static void check_whole(void) {
                 tmap_raster_map map = {1024, 256, 1024, FLOOD_NODATA, eight, type, 4};
                 problem p;
                 if (!kit_full && (i + eight + type) % 3) continue;
+                if (!check_turn()) continue;
                 map.connectivity = eight ? 8 : 4, rows = i % 2 ? 64 : 128;
                 map.width += (tmap_u64)(i % 3), map.pitch = map.width + (tmap_u64)(i % 4);
                 if (i % 5 == 0) map.pitch = 1032;
@@ -197,85 +158,6 @@ static int own_wet(int kind, tmap_u64 x, tmap_u64 y) {
     return kind == 3 ? x / 512 == y / 128 : x / 512 + y / 128 == 1;
 }
 
-static void check_corners(void) {
-    rows = 128;
-    for (int kind = 0; kind < 5; ++kind)
-        for (int end = 0; end < 2; ++end) {
-            const tmap_raster_map map = {1024, 256, 1024, 0, 0, TMAP_RASTER_I16, 8};
-            tmap_flood_seed seed = {0, 0};
-            problem p = make(map, FLOOD_DRY, 0, 1, 1);
-            for (tmap_u64 i = 0; i < 1024 * 256; ++i) {
-                const tmap_u64 x = i % 1024, y = i / 1024;
-                flood_set(&map, p.host, x, y, own_wet(kind, x, y) ? -1 : 0);
-                if (own_wet(kind, x, y) && (end || (!seed.x && !seed.y))) seed.x = x, seed.y = y;
-            }
-            CHECK(cudaMemcpy(p.device, p.host, 2 * 1024 * 256, cudaMemcpyHostToDevice));
-            CHECK(cudaMemcpy(p.device_seeds, &seed, sizeof seed, cudaMemcpyHostToDevice));
-            for (int eight = 1; eight >= 0; --eight) {
-                p.map.connectivity = eight ? 8 : 4;
-                p.flooded = flood_fill(&p.map, p.host, &seed, 1, 0, p.want);
-                check(&p, TMAP_FLOOD_U8);
-            }
-            kit_release(0);
-        }
-}
-
-// Levels at and beyond the ends of a type's range, between its values, and no number.
-static void check_levels(void) {
-    const double huge = HUGE_VAL;
-    const double levels[] = {-huge, -1e300, -2147483648.0, -32769, -5,   -4.5,        -4,
-                             0.25,  5,      5.5,           1e10,   huge, (double)NAN, 2147483648.0};
-    for (unsigned i = 0; i < COUNT(levels); ++i)
-        for (int type = 0; type < 3; ++type) {
-            tmap_raster_map map = {37, 5, 40, i % 3 ? -5 : 0.5, (int)(i % 2), type, 8};
-            problem p = make(map, FLOOD_NOISE_650, levels[i], 2, i);
-            check(&p, TMAP_FLOOD_U8);
-            kit_release(0);
-        }
-}
-
-// The least and largest heights of each type, and what lies between two floats: in one row, which
-// is read cell by cell, and in blocks that are read by 16 bytes. All cells are sources.
-static void check_extremes(tmap_u64 width, tmap_u64 height, tmap_u64 pitch) {
-    // clang-format off
-    const double h[] = {
-        1, 1 + 0x1p-23, 1 + 0x1p-22, (double)FLT_MAX, -(double)FLT_MAX, HUGE_VAL, -HUGE_VAL, 0,
-        -0.0, 0x1p-149, -0x1p-149, 32767, -32768, 2147483647.0, -2147483648.0, (double)NAN,
-        2147483520.0, 32766, -32767, -1
-    };
-    // clang-format on
-    // clang-format off
-    const double levels[] = {
-        1, 1 + 0x1p-24, 1 + 0x1p-23, 1e39, -1e39, 3.5e38, HUGE_VAL, -HUGE_VAL, 0, -0.0, 0x1p-149,
-        0x1p-150, -0x1p-150, (double)NAN, (double)FLT_MAX, 32768, 32767, -32768, -32767,
-        2147483648.0, 1e300, -(double)FLT_MAX, 2147483647.0, -2147483648.0, -2147483647.5
-    };
-    // clang-format on
-    const double none[] = {0, HUGE_VAL, 1 + 0x1p-24, 2147483647.0, 32767, (double)NAN};
-    enum { HEIGHTS = COUNT(h) };
-    for (unsigned i = 0; i < 3 * COUNT(levels); ++i) {
-        const double level = levels[i / 3];
-        tmap_raster_map map = {width, height, pitch, none[i % 6], (int)(i % 5 != 0), (int)i % 3, 4};
-        const tmap_u64 count = width * height;
-        tmap_flood_seed *seeds = (tmap_flood_seed *)kit_host(count * sizeof *seeds);
-        problem p = make(map, FLOOD_DRY, level, count, 1);
-        const double most = map.type == TMAP_RASTER_I16 ? 32767 : 2147483647.0;
-        for (tmap_u64 c = 0; c < count; ++c) {
-            double value = h[(c + c / width) % HEIGHTS];
-            if (map.type != TMAP_RASTER_F32 && !(value <= most && value >= -most - 1)) value = most;
-            seeds[c].x = c % width, seeds[c].y = c / width;
-            flood_set(&map, p.host, seeds[c].x, seeds[c].y, value);
-        }
-        p.flooded = flood_fill(&map, p.host, seeds, count, level, p.want);
-        CHECK(cudaMemcpy(p.device, p.host, pitch * height * flood_type_bytes(map.type),
-                         cudaMemcpyHostToDevice));
-        CHECK(cudaMemcpy(p.device_seeds, seeds, (size_t)count * sizeof *seeds,
-                         cudaMemcpyHostToDevice));
-        check(&p, i % 2 ? TMAP_FLOOD_DEPTH : TMAP_FLOOD_U8);
-        kit_release(0);
-    }
-}
-
 // Rising water: areas, and volumes to the last bit of integers.
 static void check_rising(void) {
     static const double levels[] = {-20000, -3000.5, -100, 0, 40, 3000, 4000, 1e6, 100.25};
@@ -305,8 +187,7 @@ static void check_rising(void) {
                 if (p.want[c])
                     heights += tmap_raster_value(&map, p.host, c % map.width, c / map.width);
             volume = area ? (double)area * levels[l] - heights : 0;
-            p.level = levels[l];
-            of_problem(&p);
+            kit_more(", rising to %g", levels[l]);
             EXPECT(lakes[l].area == area, "%llu cells", lakes[l].area);
             EXPECT(fabs(lakes[l].volume - volume) <=
                        (map.type == TMAP_RASTER_F32 ? 1e-9 * volume : 0),
@@ -335,15 +216,13 @@ enum { DEVICES = COUNT(kit_devices) };
 // A plan from facts alone beside what is known of seven devices and beside the plan for the current
 // one, which the CPU machine takes from the environment.
 static void check_plan_of(void) {
-    static const tmap_u32 shared[DEVICES] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
-                                             227 << 10, 227 << 10, 99 << 10};
     for (unsigned i = 0; i < DEVICES; ++i) {
         const tmap_raster_map map = {1030, 131 + i, 1032, 0, 0, (int)i % 3, 4};
         tmap_raster_map large = map;
         tmap_flood_plan a, b;
         tmap_facts facts, here;
         memset(&facts, 0x5a, sizeof facts);
-        facts.device.block_shared = shared[i];
+        facts.device.block_shared = kit_shared[i];
         kit_set_device(kit_devices[i]);
         kit_case("device %s", kit_devices[i]);
         CHECK(tmap_flood_plan_make(&map, (int)i % 3, i, &a));
@@ -352,7 +231,7 @@ static void check_plan_of(void) {
         expect(tmap_flood_plan_of(&map, (int)i % 3, i, &facts, &b) == TMAP_OK &&
                    b.rows == (i ? 128 : 64) && b.form == (int)i % 3 && b.map.height == map.height,
                "a plan from facts");
-        expect(here.device.block_shared != shared[i] ||
+        expect(here.device.block_shared != kit_shared[i] ||
                    (a.rows == b.rows && a.blocks_x == b.blocks_x && a.blocks_y == b.blocks_y &&
                     !memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))),
                "the plan of the device is another one");
@@ -382,7 +261,6 @@ static void check_devices(void) {
     p = problem_make(map, FLOOD_TERRAIN, 0, 2, 3, plan.workspace), rows = plan.rows;
     kit_set_device("7.5");
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    of_problem(&p);
     expect(shared >= 73792 || run(&p, &plan, NULL), "a plan of another device is refused");
     cudaGetLastError();
     kit_set_device(NULL);
@@ -417,7 +295,6 @@ static void check_error_kept(void) {
     char *tiles;
     rows = 128, p = make(map, FLOOD_TERRAIN, 0, 1, 1), plan = plan_of(&map, 0, 1);
     tiles = (char *)kit_device(tmap_flood_tiles_bytes(&plan) + sizeof(tmap_flood_lake[2]));
-    of_problem(&p);
     earlier_error();
     for (int i = 0; i < 6; ++i) {
         tmap_flood_plan other = plan;
@@ -448,7 +325,6 @@ static void check_refused(void) {
     tmap_flood_plan plan, other;
     rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
-    of_problem(&p);
     for (int i = 0; i < 15; ++i) {
         const int form = i == 9 ? 3 : i == 10 ? -1 : 0;
         tmap_raster_map bad = map;
@@ -498,15 +374,15 @@ int main(void) {
     check_limit_kept();
     check_plan_of();
     check_devices();
-    check_sizes();
-    check_random();
+    flood_sizes(&tested, sizes, COUNT(sizes), 7);
+    flood_randoms(&tested, kit_full ? 400 : 60, kit_full ? 400000 : 6000, 64);
     check_whole();
     check_again_plain();
-    check_corners();
-    check_levels();
-    check_extremes(20, 1, 20);
-    check_extremes(512, 65, 512);
-    check_extremes(512, 65, 513);
+    flood_corners(&tested, 1024, 256, 5, own_wet);
+    flood_levels(&tested);
+    flood_extremes(&tested, 20, 1, 20);    // a row that is read cell by cell
+    flood_extremes(&tested, 512, 65, 512); // blocks that are read by 16 bytes
+    flood_extremes(&tested, 512, 65, 513);
     check_rising();
     check_refused();
     return kit_end("test_flood");

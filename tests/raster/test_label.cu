@@ -100,14 +100,33 @@ static cudaError_t run(const void *plan, const void *cells, void *workspace, voi
     return tmap_label((const tmap_label_plan *)plan, cells, workspace, labels, count, 0);
 }
 
+static label_call call_of(const tmap_label_plan *plan, const void *cells, int again) {
+    const label_call call = {cells,
+                             plan->map.pitch * plan->map.height * tmap_raster_size(plan->map.type),
+                             tmapi_label_most(&plan->map),
+                             plan->workspace,
+                             plan->array,
+                             plan,
+                             run,
+                             again};
+    return call;
+}
+
+static tmap_label_plan plan_of(const tmap_raster_map *map, int form) {
+    tmap_label_plan plan;
+    CHECK(tmap_label_plan_make(map, form, &plan));
+    return plan;
+}
+
 static void check(const test_case *c) {
+    if (!check_turn()) return;
     const int mark = kit_mark();
     const tmap_u64 width = c->map.width, height = c->map.height;
-    const tmap_u64 bytes = c->map.pitch * height * tmap_raster_size(c->map.type);
+    const tmap_label_plan plan = plan_of(&c->map, c->form);
     double *values = (double *)kit_host(width * height * sizeof *values);
     const label_cells cells = {width, height, 1, c->map.connectivity, values};
-    void *in = kit_host(bytes);
-    tmap_label_plan plan;
+    void *in = kit_host(c->map.pitch * height * tmap_raster_size(c->map.type));
+    const label_call call = call_of(&plan, in, c->seed % 4 == 0);
     kit_case("%llu x %llu, pitch %llu, type %d, connectivity %d, nodata %d %g, form %d, kind %d, "
              "seed %llu",
              width, height, c->map.pitch, c->map.type, c->map.connectivity, c->map.has_nodata,
@@ -119,9 +138,6 @@ static void check(const test_case *c) {
             values[y * width + x] = cell_get(c, in, at);
             if (!cell_belongs(c, values[y * width + x])) values[y * width + x] = NAN;
         }
-    CHECK(tmap_label_plan_make(&c->map, c->form, &plan));
-    const label_call call = {in,    bytes, tmapi_label_most(&c->map), plan.workspace, plan.array,
-                             &plan, run,   c->seed % 4 == 0};
     label_check(&cells, &call);
     kit_release(mark);
 }
@@ -147,20 +163,20 @@ static void test_sizes(int full) {
         {1, 1},     {1, 2},     {2, 1},     {1, 197},  {1025, 1}, {1, 64},    {1024, 65},
         {1023, 33}, {1025, 64}, {2049, 31}, {31, 129}, {33, 127}, {2047, 66}, {1024, 64},
         {1024, 32}, {1031, 37}, {3072, 3},  {992, 63}, {997, 65}, {96, 97},   {2051, 65}};
-    const int n = (int)(sizeof sizes / sizeof *sizes);
+    const int n = (int)COUNT(sizes);
     for (int i = 0; i < n * (full ? 2 * KINDS : 4); ++i) {
         const test_case c = make(sizes[i % n][0], sizes[i % n][1], i * 7 + i / n, i * 5 % KINDS);
-        if (check_turn()) check(&c);
+        check(&c);
     }
     for (int i = 0; i < 2; ++i) { // as many components on the edges of a block as there can be
         const test_case c = make(3072, 192, i, CHECKER);
-        if (check_turn()) check(&c);
+        check(&c);
     }
     // an edge of blocks in each direction, masks and values
     for (int i = 0; i < KINDS * (full ? 10 : 4); ++i) {
         const test_case c = make(full ? 2000 + (tmap_u64)i : 1030, full ? 133 : 67,
                                  full ? i : i / KINDS / 2 + (i / KINDS % 2 ? TYPES : 0), i % KINDS);
-        if (check_turn()) check(&c);
+        check(&c);
     }
 }
 
@@ -169,7 +185,7 @@ static void test_random(int maps) {
         const tmap_u64 w = 1 + kit_edge_below(&label_random, 70),
                        h = 1 + kit_edge_below(&label_random, 40);
         const test_case c = make(w, h, i, (int)kit_below(&label_random, KINDS));
-        if (check_turn()) check(&c);
+        check(&c);
     }
 }
 
@@ -177,7 +193,7 @@ static void test_large(void) {
     static const tmap_u64 sizes[][2] = {{3072, 2048}, {3001, 2003}, {1, 3000000}, {3000000, 1}};
     for (int i = 0; i < 2 * KINDS; ++i) {
         const test_case c = make(sizes[i % 4][0], sizes[i % 4][1], i, i % KINDS);
-        if (check_turn()) check(&c);
+        check(&c);
     }
 }
 
@@ -188,8 +204,6 @@ enum { DEVICES = COUNT(kit_devices) };
 // A plan from facts alone beside what is known of seven devices and beside the plan for the current
 // one, which the CPU machine takes from the environment.
 static void test_plan_of(void) {
-    static const tmap_u32 shared[DEVICES] = {64 << 10,  163 << 10, 99 << 10, 99 << 10,
-                                             227 << 10, 227 << 10, 99 << 10};
     for (int i = 0; i < DEVICES; ++i)
         for (int type = 0; type < TYPES; ++type) {
             const tmap_raster_map map = {2030, 67, 2030, 0, 0, types[type], i % 2 ? 4 : 8};
@@ -198,7 +212,7 @@ static void test_plan_of(void) {
             tmap_label_plan a, b;
             tmap_facts facts, here;
             memset(&facts, 0x5a, sizeof facts);
-            facts.device.block_shared = shared[i];
+            facts.device.block_shared = kit_shared[i];
             kit_set_device(kit_devices[i]);
             CHECK(tmap_label_plan_make(&map, i % 2, &a));
             CHECK(tmap_device_facts_get(&here.device));
@@ -207,7 +221,7 @@ static void test_plan_of(void) {
                        b.threads == (i ? 512 : 256) && b.blocks == 2 * ((67 + rows - 1) / rows) &&
                        b.array.form == i % 2,
                    "a plan from facts");
-            expect(here.device.block_shared != shared[i] ||
+            expect(here.device.block_shared != kit_shared[i] ||
                        (a.workspace == b.workspace && a.blocks == b.blocks &&
                         a.threads == b.threads && a.shared == b.shared &&
                         a.job.rows == b.job.rows && a.job.nodes == b.job.nodes &&
@@ -224,7 +238,6 @@ static void test_plan_of(void) {
 // of less.
 static void test_devices(void) {
     const tmap_raster_map map = {1030, 67, 1030, 0, 0, TMAP_RASTER_U8, 4};
-    tmap_label_plan plan;
     int shared;
     for (int i = 0; i < DEVICES; ++i) {
         kit_set_device(kit_devices[i]);
@@ -232,103 +245,65 @@ static void test_devices(void) {
             const int taken = i == 0 || (type + i) % TYPES == 0;
             test_case c = make(1030, 67, type + TYPES * (i % 2), (i + type) % KINDS);
             for (c.form = 0; c.form < 2; ++c.form)
-                if (taken && check_turn()) check(&c);
+                if (taken) check(&c);
         }
     }
     kit_set_device("9.0");
-    CHECK(tmap_label_plan_make(&map, TMAP_LABEL_INT64, &plan));
+    const tmap_label_plan plan = plan_of(&map, TMAP_LABEL_INT64);
     kit_set_device("7.5");
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     if (shared <= 64 * 1024) {
-        char *memory;
-        CHECK(cudaMalloc((void **)&memory, plan.workspace + 16 * 1030 * 67));
-        expect(tmap_label(&plan, memory, memory + 8 * 1030 * 67 + 16 - 8 * 1030 * 67 % 16, memory,
-                          (tmap_u64 *)memory, 0) != cudaSuccess,
+        const tmap_u64 cells = map.width * map.height;
+        expect(run(&plan, kit_device(cells), kit_device(plan.workspace), kit_device(8 * cells),
+                   (tmap_u64 *)kit_device(8)) != cudaSuccess,
                "a plan of another device taken");
         cudaGetLastError();
-        CHECK(cudaFree(memory));
+        kit_release(0);
     }
     kit_set_device(NULL);
 }
 
-// A small map on the device.
-typedef struct small {
-    tmap_label_plan plan;
-    char *cells, *labels, *work;
-    tmap_u64 *count;
-} small;
-
-static small small_make(int type, int form) {
-    tmap_raster_map map = {40, 30, 40, 0, 0, TMAP_RASTER_MASK, 4};
-    small s;
-    map.type = type;
-    CHECK(tmap_label_plan_make(&map, form, &s.plan));
-    CHECK(cudaMalloc((void **)&s.cells, 4 * 40 * 30));
-    CHECK(cudaMalloc((void **)&s.labels, 8 * 40 * 30));
-    CHECK(cudaMalloc((void **)&s.work, s.plan.workspace));
-    CHECK(cudaMalloc((void **)&s.count, 8));
-    CHECK(cudaMemset(s.cells, 1, 4 * 40 * 30));
-    return s;
-}
-static cudaError_t small_run(const small *s) {
-    return tmap_label(&s->plan, s->cells, s->work, s->labels, s->count, 0);
-}
-static void small_free(const small *s) {
-    CHECK(cudaFree(s->cells));
-    CHECK(cudaFree(s->labels));
-    CHECK(cudaFree(s->work));
-    CHECK(cudaFree(s->count));
+// The plan of a small map.
+static tmap_label_plan small(int type, int form) {
+    const tmap_raster_map map = {40, 30, 40, 0, 0, type, 4};
+    return plan_of(&map, form);
 }
 
 // The shared memory that a kernel may have is never lowered, so that two threads of the host can
 // label maps of different plans.
 static void test_limit_kept(void) {
-    const small values = small_make(TMAP_RASTER_I32, TMAP_LABEL_INT32);
-    const small mask = small_make(TMAP_RASTER_MASK, TMAP_LABEL_INT32);
-    struct cudaFuncAttributes a, b;
-    CHECK(small_run(&values));
-    CHECK(cudaFuncGetAttributes(&a, (const void *)tmapi_label_write_kernel));
-    CHECK(small_run(&mask));
-    CHECK(cudaFuncGetAttributes(&b, (const void *)tmapi_label_write_kernel));
-    expect(b.maxDynamicSharedSizeBytes >= a.maxDynamicSharedSizeBytes, "a limit lowered");
+    const tmap_label_plan plans[] = {small(TMAP_RASTER_I32, TMAP_LABEL_INT32),
+                                     small(TMAP_RASTER_MASK, TMAP_LABEL_INT32)};
+    struct cudaFuncAttributes a[2];
+    for (int i = 0; i < 2; ++i) {
+        CHECK(run(&plans[i], kit_filled(4800, 1), kit_device(plans[i].workspace), kit_device(9600),
+                  (tmap_u64 *)kit_device(8)));
+        CHECK(cudaFuncGetAttributes(&a[i], (const void *)tmapi_label_write_kernel));
+    }
+    expect(a[1].maxDynamicSharedSizeBytes >= a[0].maxDynamicSharedSizeBytes, "a limit lowered");
     CHECK(cudaDeviceSynchronize());
-    small_free(&values), small_free(&mask);
+    kit_release(0);
 }
 
-// An error of the user's from before is neither reported nor cleared. Called before anything else,
-// so that limits of kernels are set here.
+// Called before anything else, so that limits of kernels are set here.
 static void test_error_kept(void) {
-    small s[3];
-    char *never;
-    s[0] = small_make(TMAP_RASTER_MASK, TMAP_LABEL_INT32);
-    s[1] = small_make(TMAP_RASTER_F32, TMAP_LABEL_INT64);
-    s[2] = small_make(TMAP_RASTER_I16, TMAP_LABEL_INT32);
-    expect(cudaMalloc((void **)&never, (size_t)1 << 50) == cudaErrorMemoryAllocation,
-           "a petabyte allocated");
+    const tmap_label_plan plans[] = {small(TMAP_RASTER_MASK, TMAP_LABEL_INT32),
+                                     small(TMAP_RASTER_F32, TMAP_LABEL_INT64),
+                                     small(TMAP_RASTER_I16, TMAP_LABEL_INT32)};
+    tmap_label_plan other;
     for (int i = 0; i < 3; ++i) {
-        tmap_label_plan other;
-        expect(small_run(s + i) == cudaSuccess, "an earlier error reported");
-        expect(tmap_label_measure(&s[i].plan.array, s[i].labels, 1, (tmap_label_shape *)s[i].work,
-                                  0) == cudaSuccess,
-               "an earlier error reported by shapes");
-        expect(tmap_label_plan_make(&s[i].plan.map, TMAP_LABEL_INT64, &other) == cudaSuccess,
-               "an earlier error reported by a plan");
-        expect(tmap_label(&s[i].plan, 0, s[i].work, s[i].labels, s[i].count, 0) ==
-                   cudaErrorInvalidValue,
-               "no cells");
-        expect(cudaPeekAtLastError() == cudaErrorMemoryAllocation, "an earlier error cleared");
+        const label_call call = call_of(&plans[i], 0, 0);
+        label_check_error_kept(&call, 40 * 30);
+        earlier_error();
+        RETURNS(tmap_label_plan_make(&plans[i].map, TMAP_LABEL_INT64, &other), cudaSuccess);
+        expect(earlier_error_is_there(), "an earlier error of a plan");
     }
-    cudaGetLastError();
-    CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < 3; ++i) small_free(s + i);
 }
 
 static void test_errors(void) {
     const tmap_raster_map good = {5, 4, 6, 0, 0, TMAP_RASTER_U8, 4};
     tmap_label_plan plan, kept;
     tmap_raster_map bad;
-    tmap_u64 *memory;
-    char *at;
     memset(&plan, 0x3c, sizeof plan), kept = plan;
 #define BAD(field, value) \
     kit_case(#field " = " #value), bad = good, bad.field = value; \
@@ -352,38 +327,13 @@ static void test_errors(void) {
     RETURNS(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan), cudaErrorInvalidConfiguration);
     expect(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
     bad = good, bad.height = 500000000;
-    CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan));
+    plan = plan_of(&bad, TMAP_LABEL_INT64);
     bad.type = TMAP_RASTER_MASK, bad.width = 8, bad.pitch = 8;
-    CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    plan = plan_of(&bad, TMAP_LABEL_INT32);
     bad = good, bad.type = TMAP_RASTER_I16;
-    CHECK(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan));
-    CHECK(cudaMalloc((void **)&memory, 4096));
-    at = (char *)memory;
-    REFUSED(tmap_label(0, at, at, at, memory, 0));
-    REFUSED(tmap_label(&plan, 0, at, at, memory, 0));
-    REFUSED(tmap_label(&plan, at, 0, at, memory, 0));
-    REFUSED(tmap_label(&plan, at, at, 0, memory, 0));
-    REFUSED(tmap_label(&plan, at, at, at, 0, 0));
-    REFUSED(tmap_label(&plan, at + 1, at, at, memory, 0));
-    REFUSED(tmap_label(&plan, at, at + 8, at, memory, 0));
-    REFUSED(tmap_label(&plan, at, at, at + 4, memory, 0));
-    REFUSED(tmap_label(&plan, at, at, at, (tmap_u64 *)(at + 4), 0));
-    REFUSED(tmap_label_measure(0, at, 1, (tmap_label_shape *)at, 0));
-    REFUSED(tmap_label_measure(&plan.array, 0, 1, (tmap_label_shape *)at, 0));
-    REFUSED(tmap_label_measure(&plan.array, at, 1, 0, 0));
-    REFUSED(tmap_label_measure(&plan.array, at, 1, (tmap_label_shape *)(at + 4), 0));
-    REFUSED(tmap_label_measure(&plan.array, at, 1ull << 41, (tmap_label_shape *)at, 0));
-    REFUSED(tmap_label_measure(&plan.array, at + 4, 1, (tmap_label_shape *)at, 0));
-    for (int i = 0; i < 4; ++i) {
-        tmap_label_array array = plan.array;
-        if (i == 0) array.width = 0;
-        if (i == 1) array.height = 1ull << 31;
-        if (i == 2) array.depth = 0;
-        if (i == 3) array.form = 2;
-        REFUSED(tmap_label_measure(&array, at, 1, (tmap_label_shape *)at, 0));
-    }
-    CHECK(tmap_label_measure(&plan.array, at, 0, 0, 0));
-    CHECK(cudaFree(memory));
+    plan = plan_of(&bad, TMAP_LABEL_INT64);
+    const label_call call = call_of(&plan, 0, 0);
+    label_check_refused(&call, 2, 1ull << 41);
 }
 
 int main(void) {
