@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // cluster_check.h: what the tests of clusterings share: condensed matrices of many kinds, and
 // memory with guards.
-#ifndef TESTS_TRIANGLE_CLUSTER_CHECK_H
-#define TESTS_TRIANGLE_CLUSTER_CHECK_H
+#ifndef TESTS_MOLECULES_CLUSTER_CHECK_H
+#define TESTS_MOLECULES_CLUSTER_CHECK_H
+
+#include "kit.h"
 
 #include <threadmap/molecules/cluster.h>
 
-#include "triangle/pairs_check.h"
-
 #include <math.h>
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 // Kinds of distances.
 enum {
@@ -80,19 +77,16 @@ static inline float *cluster_matrix(int kind, tmap_u32 n) {
     return d;
 }
 
-// Numbers below the normal ones count as 0 on this processor, or as themselves again: the kernels
-// of the CPU machine then compute as those of a GPU that are compiled with -ftz=true.
-static inline void cluster_flush(int yes) {
-#if defined(__SSE2__)
-    const unsigned flush = 0x8040; // results, and what is computed with
-    _mm_setcsr(yes ? _mm_getcsr() | flush : _mm_getcsr() & ~flush);
-#else
-    (void)yes;
-#endif
-}
-
 static inline float cluster_at(const float *d, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
     return i < j ? d[tmap_condensed_index(i, j, n)] : d[tmap_condensed_index(j, i, n)];
+}
+
+// A matrix on the device, `skew` floats behind a multiple of 256 bytes.
+static inline const float *cluster_on_device(const float *d, tmap_u32 n, tmap_u32 skew) {
+    const tmap_u64 cells = tmap_condensed_cells(n);
+    float *distances = (float *)kit_device((cells + skew) * 4 + 4) + skew;
+    if (cells) CHECK(cudaMemcpy(distances, d, cells * 4, cudaMemcpyHostToDevice));
+    return distances;
 }
 
 // Memory for the clusters of n frames.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// drmsd_check.h: what tests of dRMSD share: frames, options of every kind, and the definition in
-// double precision.
-#ifndef TESTS_TRIANGLE_DRMSD_CHECK_H
-#define TESTS_TRIANGLE_DRMSD_CHECK_H
+// drmsd_check.h: what tests of dRMSD share: frames with what counts of them, on the host and on the
+// device, and the definition in double precision.
+#ifndef TESTS_MOLECULES_DRMSD_CHECK_H
+#define TESTS_MOLECULES_DRMSD_CHECK_H
 
 #include "kit.h"
 
@@ -10,133 +10,93 @@
 
 #include <math.h>
 
-// A check of a number.
-static inline void drmsd_expect(int ok, const char *what, tmap_u32 n, int options, double got,
-                                double want) {
-    if (!ok) kit_case("n = %u, options %d: %.9g instead of %.9g", n, options, got, want);
-    expect(ok, what);
-}
+// What is chosen: bits of a number below DRMSD_OPTIONS.
+enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
+
+// Frames of n atoms, of which `count` count. lower, upper: with BOUNDS. boxes: of each frame.
+typedef struct drmsd_set {
+    tmap_u32 n, frames, count, *atoms;
+    int options;
+    float *xyz, *weights, *boxes, lower, upper;
+} drmsd_set;
 
 static inline double drmsd_random(tmap_u64 a, tmap_u64 b) { // in [-1, 1)
     return (double)(check_hash(a, b) >> 11) / 4503599627370496.0 - 1;
 }
 
-// ---- frames -------------------------------------------------------------------------------------
-
-typedef struct drmsd_frames {
-    tmap_u32 n, frames;
-    float *xyz;
-} drmsd_frames;
-
-// Frames of atoms in a ball as dense as proteins are, or of a helix, each moved by up to `scale` in
-// each direction from where it is in frame 0.
-static inline drmsd_frames drmsd_frames_make(tmap_u32 n, tmap_u32 frames, float scale, int helix) {
-    drmsd_frames f = {n, frames, 0};
-    const double radius = 1.4 * cbrt((double)n);
-    f.xyz = (float *)kit_host((tmap_u64)n * frames * 12);
-    for (tmap_u32 i = 0; i < n; ++i) {
-        double c[3] = {2.3 * cos(i * 1.7), 2.3 * sin(i * 1.7), 1.5 * i};
-        for (tmap_u64 k = 0; !helix; ++k) {
-            for (int x = 0; x < 3; ++x) c[x] = radius * drmsd_random(i * 3ull + x, k);
-            if (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] <= radius * radius) break;
-        }
-        for (tmap_u32 g = 0; g < frames; ++g)
-            for (int x = 0; x < 3; ++x)
-                f.xyz[((tmap_u64)g * n + i) * 3 + x] =
-                    (float)(c[x] + (g ? scale * drmsd_random(i * 3ull + x, 1000 + g) : 0));
-    }
-    return f;
+// A set whose coordinates and boxes are still to be set. Without ATOMS all atoms count, else two of
+// three from the last one on; some weights are 0.
+static inline drmsd_set drmsd_set_make(tmap_u32 n, tmap_u32 frames, int options) {
+    drmsd_set s = {n, frames, 0, (tmap_u32 *)kit_host(n * 4ull), options, 0, 0, 0, 0, 0};
+    s.xyz = (float *)kit_host((tmap_u64)n * frames * 12 + 4);
+    s.weights = (float *)kit_host(n * 4ull), s.boxes = (float *)kit_zeroed(frames * 12ull);
+    for (tmap_u32 i = 0; i < n; ++i)
+        if (!(options & ATOMS))
+            s.atoms[s.count++] = i;
+        else if ((n - 1 - i) % 3 != 1)
+            s.atoms[s.count++] = n - 1 - i;
+    for (tmap_u32 i = 0; i < s.count; ++i) s.weights[i] = (float)((i + 1) % 5) * 3.7f;
+    return s;
 }
 
-// ---- options ------------------------------------------------------------------------------------
-
-// What is chosen: bits of a number below DRMSD_OPTIONS.
-enum { DRMSD_CHOSEN = 1, DRMSD_WEIGHTS = 2, DRMSD_BOXES = 4, DRMSD_BOUNDS = 8, DRMSD_OPTIONS = 16 };
-
-typedef struct drmsd_options {
-    tmap_u32 *atoms, count;
-    float *weights, *boxes; // boxes: one of each frame
-    tmap_drmsd_atoms device;
-} drmsd_options;
-
-// Copies boxes that have been changed to the device.
-static inline void drmsd_options_copy(drmsd_options *o, const drmsd_frames *, tmap_u32 boxes) {
-    CHECK(cudaMemcpy((void *)o->device.boxes, o->boxes, boxes * 12ull, cudaMemcpyHostToDevice));
-}
-
-// boxes: of this number of frames.
-static inline drmsd_options drmsd_options_make(const drmsd_frames *f, int options, tmap_u32 boxes) {
-    drmsd_options o;
-    memset(&o, 0, sizeof o);
-    o.count = f->n;
-    if (options & DRMSD_CHOSEN) { // two of three atoms, from the last one on
-        o.atoms = (tmap_u32 *)kit_host(f->n * 4ull), o.count = 0;
-        for (tmap_u32 i = f->n; i-- > 0;)
-            if (i % 3) o.atoms[o.count++] = i;
-        o.device.atoms = (const tmap_u32 *)kit_to_device(o.atoms, o.count * 4ull);
-        o.device.atom_count = o.count;
-    }
-    if (options & DRMSD_WEIGHTS) {
-        o.weights = (float *)kit_host(o.count * 4ull);
-        for (tmap_u32 i = 0; i < o.count; ++i) o.weights[i] = (float)(1 + i % 4) * (i % 5 != 2);
-        o.device.weights = (const float *)kit_to_device(o.weights, o.count * 4ull);
-    }
-    if (options & DRMSD_BOXES) { // not periodic along z
-        o.boxes = (float *)kit_host(boxes * 12ull);
-        for (tmap_u32 i = 0; i < boxes * 3; ++i)
-            o.boxes[i] =
-                i % 3 == 2 ? 0 : (float)(5 + 1.5 * cbrt((double)f->n) + 0.25 * (i / 3 % 2));
-        o.device.boxes = (const float *)kit_to_device(o.boxes, boxes * 12ull);
-    }
-    if (options & DRMSD_BOUNDS) o.device.lower = 1.5f, o.device.upper = 9.5f;
-    return o;
+// The atoms that count, for the library. Frames begin at number `first` of the set.
+static inline tmap_drmsd_atoms drmsd_device(const drmsd_set *s, tmap_u32 first) {
+    const tmap_u64 count = s->count * 4ull;
+    const float *boxes = s->boxes + 3ull * first;
+    tmap_drmsd_atoms which = {0, 0, 0, s->count, s->lower, s->upper};
+    if (s->options & ATOMS) which.atoms = (const tmap_u32 *)kit_to_device(s->atoms, count);
+    if (s->options & WEIGHTS) which.weights = (const float *)kit_to_device(s->weights, count);
+    if (s->options & BOXES)
+        which.boxes = (const float *)kit_to_device(boxes, (s->frames - first) * 12ull);
+    return which;
 }
 
 // ---- the definition -----------------------------------------------------------------------------
 
 // The distance of atoms i and j of those that count.
-static inline double drmsd_distance(const drmsd_frames *f, const drmsd_options *o, tmap_u32 frame,
-                                    tmap_u32 i, tmap_u32 j) {
-    const tmap_u32 u = o->atoms ? o->atoms[i] : i, v = o->atoms ? o->atoms[j] : j;
+static inline double drmsd_distance(const drmsd_set *s, tmap_u32 frame, tmap_u32 i, tmap_u32 j) {
+    const float *xyz = s->xyz + (tmap_u64)frame * s->n * 3, *box = s->boxes + 3ull * frame;
     double sum = 0;
     for (int x = 0; x < 3; ++x) {
-        double d = (double)f->xyz[((tmap_u64)frame * f->n + u) * 3 + x] -
-                   (double)f->xyz[((tmap_u64)frame * f->n + v) * 3 + x];
-        const double box = o->boxes ? o->boxes[frame * 3 + x] : 0;
-        if (box > 0) d -= box * rint(d / box);
+        double d = (double)xyz[s->atoms[i] * 3 + x] - (double)xyz[s->atoms[j] * 3 + x];
+        if (s->options & BOXES && box[x] > 0) d -= (double)box[x] * rint(d / (double)box[x]);
         sum += d * d;
     }
     return sqrt(sum);
 }
 
-// The dRMSD of frames a and b, of whose pairs those count that are within bounds in `reference`.
-static inline double drmsd_of(const drmsd_frames *f, const drmsd_options *o, tmap_u32 a, tmap_u32 b,
-                              tmap_u32 reference) {
-    double sum = 0, weights = 0;
-    for (tmap_u32 i = 0; i < o->count; ++i)
-        for (tmap_u32 j = i + 1; j < o->count; ++j) {
-            const double d = drmsd_distance(f, o, a, i, j) - drmsd_distance(f, o, b, i, j);
-            const double w = o->weights ? (double)o->weights[i] * o->weights[j] : 1;
-            if (o->device.upper != 0) {
-                const double r = drmsd_distance(f, o, reference, i, j);
-                if (!(r > o->device.lower && r < o->device.upper)) continue;
-            }
-            sum += w * d * d, weights += w;
-        }
-    return weights > 0 ? sqrt(sum / weights) : 0;
+// The weight of a pair: 0 if it does not count by its distance in `reference`.
+static inline double drmsd_weight(const drmsd_set *s, tmap_u32 reference, tmap_u32 i, tmap_u32 j) {
+    if (s->upper != 0) {
+        const double d = drmsd_distance(s, reference, i, j);
+        if (!(d > (double)s->lower && d < (double)s->upper)) return 0;
+    }
+    return s->options & WEIGHTS ? (double)s->weights[i] * (double)s->weights[j] : 1;
 }
 
-// What a result may be off by: one part in a million, and what distances that are floats are, each
-// by itself (which the number of pairs makes less of) and squared.
-static inline double drmsd_tolerance(const drmsd_frames *f, const drmsd_options *o, double want) {
-    double reach = 0, pairs = 0.5 * o->count * (o->count - 1.0);
-    for (tmap_u32 i = 1; i < o->count; ++i) {
-        const double d = drmsd_distance(f, o, 0, 0, i);
-        reach = d > reach ? d : reach;
-    }
-    if (o->device.upper != 0) pairs = pairs > 1600 ? pairs / 16 : 1;
-    reach *= 2.4e-7;
-    return want > 0 ? 1e-6 * want + 3 * reach / sqrt(pairs + 1) + reach * reach / want : 0;
+// Moves bounds until no distance in the reference is near them.
+static inline void drmsd_move_bounds(drmsd_set *s, tmap_u32 reference) {
+    for (int again = s->upper != 0; again--;)
+        for (tmap_u32 i = 0; i < s->count; ++i)
+            for (tmap_u32 j = i + 1; j < s->count; ++j) {
+                const double d = drmsd_distance(s, reference, i, j);
+                if (d > 0 && fabs(d - (double)s->lower) < 1e-4) s->lower += 3e-4f, again = 1;
+                if (fabs(d - (double)s->upper) < 1e-4) s->upper += 3e-4f, again = 1;
+            }
+}
+
+// The dRMSD of two frames; of the first one it is whether a pair is within bounds. *pairs: how many
+// pairs of equal weight are as many as those that count.
+static inline double drmsd_of(const drmsd_set *s, tmap_u32 a, tmap_u32 b, double *pairs) {
+    double sum = 0, weights = 0, squares = 0;
+    for (tmap_u32 i = 0; i < s->count; ++i)
+        for (tmap_u32 j = i + 1; j < s->count; ++j) {
+            const double w = drmsd_weight(s, a, i, j);
+            const double d = drmsd_distance(s, a, i, j) - drmsd_distance(s, b, i, j);
+            if (w != 0) sum += w * d * d, weights += w, squares += w * w;
+        }
+    *pairs = weights > 0 ? weights * weights / squares : 1;
+    return weights > 0 ? sqrt(sum / weights) : 0;
 }
 
 #endif

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
-// test_drmsd_frames: tmap_drmsd_frames, by plans for any frames and for those that are close, against
-// the definition in double precision: chosen atoms, weights, boxes and bounds, each alone and
-// together; a frame equal to the reference, frames that are turned, moved and mirrored, atoms in the same place, in a line or in a
-// plane, coordinates that are not numbers; several cuts into tiles and groups; nothing to do, what
-// is refused, an error that an earlier call has left, and the facts of other devices.
-#include "triangle/pairs_check.h"
-#include <math.h>
+// test_drmsd_frames: tmap_drmsd_frames, by plans for any frames and for those that are close,
+// against the definition in double precision: chosen atoms, weights, boxes and bounds, each alone
+// and together; a frame equal to the reference, frames that are turned, moved and mirrored, atoms
+// in the same place, in a line or in a plane, coordinates that are not numbers; several cuts into
+// tiles and groups; nothing to do, what is refused, an error that an earlier call has left, and the
+// facts of other devices.
+#include "molecules/drmsd_check.h"
+
 #include <threadmap/launch.h>
 #include <threadmap/molecules/drmsd_frames.h>
-
-enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
 
 static const float spreads[4] = {1.4f, 0.14f, 0.014f, 0.0001f}; // of frame f: number f % 4
 static const float side_of_box = 25;
 
-// A problem on the host. Frame 1 is the reference; of others atoms are apart from it by a spread.
+// A problem on the host: a set whose frame 0 is the reference, and what is in it. Frame 1 of those
+// that are compared equals the reference; of others atoms are apart from it by a spread.
 typedef struct problem {
-    tmap_u32 n, frames, atom_count;
-    int options;
-    float lower, upper, box[3], *reference, *frame, *weights, *boxes;
-    tmap_u32 *atoms;
+    drmsd_set s;
+    tmap_u32 n, frames;
+    float *box, *reference, *frame, *boxes;
     double counted; // pairs that count, where they count alike
 } problem;
+
+// The case: a problem.
+static void of_problem(const problem *p) {
+    kit_case("n = %u, %u frames, options %d", p->n, p->frames, p->s.options);
+}
 
 static float uniform(tmap_u64 *state) {
     return (float)(check_hash((*state)++, 77) >> 40) / (float)(1 << 24);
@@ -34,10 +38,9 @@ static problem make(tmap_u32 n, tmap_u32 frames, int options, tmap_u64 seed) {
     const tmap_u64 floats = (tmap_u64)n * 3;
     tmap_u64 state = seed * 1000003;
     problem p;
-    p.n = n, p.frames = frames, p.options = options;
-    p.reference = (float *)kit_host(floats * 4 + 4);
-    p.frame = (float *)kit_host(floats * frames * 4 + 4);
-    p.boxes = (float *)kit_host(frames * 12 + 4);
+    p.s = drmsd_set_make(n, frames + 1, options);
+    p.n = n, p.frames = frames;
+    p.reference = p.s.xyz, p.frame = p.s.xyz + floats, p.box = p.s.boxes, p.boxes = p.box + 3;
     for (tmap_u64 x = 0; x < floats; ++x) p.reference[x] = 40 * uniform(&state) - 8;
     if (n > 1) memcpy(p.reference + 3, p.reference, 12); // atoms 0 and 1 in one place
     for (int k = 0; k < 3; ++k) p.box[k] = side_of_box + 0.1f * uniform(&state);
@@ -50,56 +53,17 @@ static problem make(tmap_u32 n, tmap_u32 frames, int options, tmap_u64 seed) {
             p.boxes[3 * f + k] = p.box[k] + (f == 1 ? 0 : spreads[f % 4] * uniform(&state));
         if (f == 4) p.boxes[3 * f + 1] = 0; // not periodic along y
     }
-    p.atom_count = options & ATOMS ? n - n / 3 : n; // in any order, each once
-    p.atoms = (tmap_u32 *)kit_host(n * 4 + 4);
-    for (tmap_u32 k = 0; k < n; ++k) p.atoms[k] = k;
-    for (tmap_u32 k = 0; k < p.atom_count && options & ATOMS; ++k) {
-        const tmap_u32 other = k + (tmap_u32)(check_hash(k, seed) % (n - k));
-        const tmap_u32 kept = p.atoms[k];
-        p.atoms[k] = p.atoms[other], p.atoms[other] = kept;
-    }
-    p.weights = (float *)kit_host(n * 4 + 4);
-    for (tmap_u32 k = 0; k < n; ++k) p.weights[k] = k % 7 == 3 ? 0 : 0.5f + 15 * uniform(&state);
-    p.lower = n % 2 ? 0 : 5, p.upper = options & BOUNDS ? n % 2 ? 12.0f : 20.0f : 0;
+    p.s.lower = options & BOUNDS ? n % 2 ? 0.0f : 5.0f : 0;
+    p.s.upper = options & BOUNDS ? n % 2 ? 12.0f : 20.0f : 0;
+    of_problem(&p);
     return p;
 }
 
-// The distance of atoms numbers i and j of those that count.
-static double distance(const problem *p, const float *frame, const float *box, tmap_u32 i,
-                       tmap_u32 j) {
-    double sum = 0;
-    for (int k = 0; k < 3; ++k) {
-        double d = (double)frame[p->atoms[i] * 3 + k] - frame[p->atoms[j] * 3 + k];
-        if (p->options & BOXES && box[k] > 0) d -= box[k] * rint(d / box[k]);
-        sum += d * d;
-    }
-    return sqrt(sum);
-}
-
-// What every frame should have. Bounds at which the distance of a pair is are moved.
+// What every frame should have.
 static void solve(problem *p, double *want) {
-    const tmap_u32 n = p->atom_count;
-    for (tmap_u32 i = 0; i < n && p->upper > 0; ++i)
-        for (tmap_u32 j = i + 1; j < n; ++j) {
-            const double d = distance(p, p->reference, p->box, i, j);
-            if (d > 0 && fabs(d - p->lower) < 1e-4) p->lower += 3e-4f, i = 0, j = 0;
-            if (fabs(d - p->upper) < 1e-4) p->upper += 3e-4f, i = 0, j = 0;
-        }
+    drmsd_move_bounds(&p->s, 0);
     p->counted = 1;
-    for (tmap_u32 f = 0; f < p->frames; ++f) {
-        double terms = 0, weights = 0, squares = 0;
-        for (tmap_u32 i = 0; i < n; ++i)
-            for (tmap_u32 j = i + 1; j < n; ++j) {
-                const double a = distance(p, p->reference, p->box, i, j);
-                const double b =
-                    distance(p, p->frame + (tmap_u64)f * p->n * 3, p->boxes + 3 * f, i, j);
-                double w = p->options & WEIGHTS ? (double)p->weights[i] * p->weights[j] : 1;
-                if (p->upper > 0 && !(a > p->lower && a < p->upper)) w = 0;
-                terms += w * (a - b) * (a - b), weights += w, squares += w * w;
-            }
-        want[f] = weights > 0 ? sqrt(terms / weights) : 0;
-        if (weights > 0) p->counted = weights * weights / squares;
-    }
+    for (tmap_u32 f = 0; f < p->frames; ++f) want[f] = drmsd_of(&p->s, 0, f + 1, &p->counted);
 }
 
 static tmap_drmsd_shape shape_for(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_atoms *which,
@@ -110,26 +74,16 @@ static tmap_drmsd_shape shape_for(tmap_u32 n, tmap_u64 frames, const tmap_drmsd_
 
 // Runs a problem into poisoned memory. close: by a plan for such frames. side, group: a cut, or 0.
 static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, float *out) {
-    tmap_drmsd_atoms which;
+    const tmap_drmsd_atoms which = drmsd_device(&p->s, 1);
     const tmap_drmsd_shape made_for = shape_for(p->n, p->frames, &which, close);
     tmap_drmsd_plan plan;
     tmap_u64 bytes;
-    void *workspace = 0;
-    float *reference = (float *)kit_to_device(p->reference, p->n * 12ull);
-    float *frames = (float *)kit_to_device(p->frame, p->n * 12ull * p->frames);
-    float *box = (float *)kit_to_device(p->box, 12), *to, guard;
-    float *again = (float *)kit_host(p->frames * 4ull + 4);
-    memset(&which, 0, sizeof which);
-    if (p->options & ATOMS)
-        which.atoms = (const tmap_u32 *)kit_to_device(p->atoms, p->n * 4),
-        which.atom_count = p->atom_count;
-    if (p->options & WEIGHTS) which.weights = (const float *)kit_to_device(p->weights, p->n * 4);
-    if (p->options & BOXES) which.boxes = (const float *)kit_to_device(p->boxes, p->frames * 12ull);
-    which.lower = p->lower, which.upper = p->upper;
+    const float *reference = (const float *)kit_to_device(p->reference, p->n * 12ull);
+    const float *frames = (const float *)kit_to_device(p->frame, p->n * 12ull * p->frames);
+    const float *box = (const float *)kit_to_device(p->box, 12);
     const tmap_drmsd_in in = {frames, reference, box};
     earlier_error();
     CHECK(tmap_drmsd_frames_plan_make(made_for, &plan));
-    of_shape(shape_of(p->n));
     expect(earlier_error_is_there(), "an earlier error of a plan");
     if (side) {
         expect(tmapi_frames_choose(&plan.pairs_frames, side, group), "a cut");
@@ -137,22 +91,16 @@ static void compute(const problem *p, int close, tmap_u32 side, tmap_u32 group, 
     }
     bytes = plan.workspace, tmapi_drmsd_arrange(&plan);
     if (!side) expect(plan.workspace == bytes, "bytes");
-    bytes = plan.workspace;
-    if (bytes) {
-        workspace = kit_device(bytes);
-        CHECK(cudaMemset(workspace, 0xff, bytes));
-    }
-    to = (float *)kit_device(p->frames * 4ull + 4);
+    void *workspace = plan.workspace ? kit_filled(plan.workspace, 0xff) : 0;
     for (int run = 0; run < 2; ++run) { // with the same results in every bit
-        CHECK(cudaMemset(to, 0xff, p->frames * 4ull + 4));
+        float *to = (float *)kit_guarded(p->frames * 4ull);
         earlier_error();
         CHECK(tmap_drmsd_frames(&plan, in, workspace, to, 0));
         expect(earlier_error_is_there(), "an earlier error");
-        CHECK(cudaMemcpy(run ? again : out, to, p->frames * 4ull, cudaMemcpyDeviceToHost));
-        CHECK(cudaMemcpy(&guard, to + p->frames, 4, cudaMemcpyDeviceToHost));
-        expect(guard != guard, "written beyond the last frame");
+        const void *got = kit_to_host(to, p->frames * 4ull);
+        if (run) expect(!memcmp(out, got, p->frames * 4ull), "two runs of a plan");
+        memcpy(out, got, p->frames * 4ull);
     }
-    expect(!memcmp(out, again, p->frames * 4ull), "two runs of a plan");
 }
 
 // ---- what comes out -----------------------------------------------------------------------------
@@ -163,7 +111,7 @@ static double worst[2];
 static int near(const problem *p, int close, double want, float got) {
     const double off = fabs(got - want);
     if (want == 0) return got == 0;
-    if (p->n >= 200 && p->options == 0 && off / want > worst[close]) worst[close] = off / want;
+    if (p->n >= 200 && p->s.options == 0 && off / want > worst[close]) worst[close] = off / want;
     return off <= 1e-6 * want + (close ? 0 : 1e-5 / sqrt(p->counted));
 }
 
@@ -179,10 +127,8 @@ static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u3
         compute(&p, close, side, group, got);
         for (tmap_u32 f = 0; f < frames; ++f)
             if (!near(&p, close, want[f], got[f]) && !bad++)
-                kit_case(
-                    "n = %u, %u frames, options %d, close %d, side %u, group %u: frame %u: %.9g "
-                    "is not %.9g",
-                    n, frames, options, close, side, group, f, (double)got[f], want[f]);
+                kit_more(", close %d, side %u, group %u: frame %u: %.9g is not %.9g", close, side,
+                         group, f, (double)got[f], want[f]);
         expect(!bad, "a frame");
     }
     kit_release(0);
@@ -192,10 +138,10 @@ static void run(tmap_u32 n, tmap_u32 frames, int options, tmap_u32 side, tmap_u3
 // way of an atom that counts from the reference to the frame.
 static double granted(const problem *p, tmap_u32 f, double want) {
     double longest = 0;
-    for (tmap_u32 k = 0; k < p->atom_count; ++k) {
+    for (tmap_u32 k = 0; k < p->s.count; ++k) {
         double way = 0;
         for (int x = 0; x < 3; ++x) {
-            const tmap_u32 at = p->atoms[k] * 3 + (tmap_u32)x;
+            const tmap_u32 at = p->s.atoms[k] * 3 + (tmap_u32)x;
             way += pow((double)p->frame[(tmap_u64)f * p->n * 3 + at] - p->reference[at], 2);
         }
         longest = way > longest ? way : longest;
@@ -208,7 +154,7 @@ static double granted(const problem *p, tmap_u32 f, double want) {
 static void no_numbers(void) {
     problem p = make(20, 40, ATOMS, 3);
     float got[40];
-    const tmap_u32 in = p.atoms[5], out = p.atoms[p.atom_count];
+    const tmap_u32 in = p.s.atoms[5], out = 19; // of 18, 17, 15, 14, ...
     p.frame[(7 * 20 + in) * 3 + 1] = (float)NAN;
     p.frame[(9 * 20 + in) * 3 + 2] = (float)INFINITY;
     p.frame[(11 * 20 + out) * 3] = (float)NAN;
@@ -217,9 +163,9 @@ static void no_numbers(void) {
         for (int options = ATOMS; options < 2 * OPTIONS; options += 2) {
             const int close = options >= OPTIONS;
             if (close && options & BOXES) continue;
-            p.options = options % OPTIONS, p.upper = options & BOUNDS ? 20.0f : 0;
+            p.s.options = options % OPTIONS, p.s.upper = options & BOUNDS ? 20.0f : 0;
+            of_problem(&p);
             compute(&p, close, 0, 0, got);
-            of_shape(shape_of(20));
             for (int f = 0; f < 40 && !broken; ++f)
                 expect((got[f] != got[f]) == (f == 7 || f == 9), "NaN in a frame");
             for (int f = 0; f < 40 && broken; ++f) expect(got[f] != got[f], "NaN in the reference");
@@ -233,12 +179,11 @@ static void nothing(void) {
     problem p = make(20, 3, 0, 5);
     float got[3];
     for (int close = 0; close < 2; ++close) {
-        p.lower = 0, p.upper = 1e-3f, p.options = 0;
+        p.s.lower = 0, p.s.upper = 1e-3f, p.s.options = 0;
         compute(&p, close, 0, 0, got);
-        of_shape(shape_of(20));
         expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no pair within bounds");
-        p.options = WEIGHTS, p.upper = 0;
-        memset(p.weights, 0, 20 * 4);
+        p.s.options = WEIGHTS, p.s.upper = 0;
+        memset(p.s.weights, 0, 20 * 4);
         compute(&p, close, 0, 0, got);
         expect(got[0] == 0 && got[1] == 0 && got[2] == 0, "no weight");
     }
@@ -288,7 +233,6 @@ static void turned(tmap_u32 n, int kind, int options, int axes) {
     compute(&p, 1, 0, 0, got);
     for (int f = 0; f < 12; ++f) {
         const double off = fabs(got[f] - want[f]);
-        of_shape(shape_of(n));
         expect(off <= granted(&p, (tmap_u32)f, want[f]), "a frame that is turned");
     }
     kit_release(0);
@@ -310,7 +254,6 @@ static void units(void) {
         for (int f = 0; f < 8; ++f) {
             const double rounded = k / 4 || f % 4 == 3 ? 0 : 1e-5 * factor / sqrt(780.);
             if (k < 4 && f % 4 == 3) continue; // differences that floats do not have
-            of_shape(shape_of(40));
             expect(fabs(got[f] - want[f]) <= 1e-6 * want[f] + rounded, "units");
         }
     }
@@ -323,7 +266,7 @@ static void hinged(void) {
     problem p = make(40, 8, BOUNDS, 17);
     double want[8];
     float got[8];
-    p.lower = 0, p.upper = 80;
+    p.s.lower = 0, p.s.upper = 80;
     for (tmap_u32 k = 20; k < 40; ++k) p.reference[3 * k] += 200;
     for (tmap_u32 f = 0; f < 8; ++f)
         for (tmap_u32 k = 0; k < 40; ++k) {
@@ -337,7 +280,6 @@ static void hinged(void) {
     compute(&p, 1, 0, 0, got);
     for (int f = 0; f < 8; ++f) {
         const double off = fabs(got[f] - want[f]);
-        of_shape(shape_of(40));
         expect(off <= granted(&p, (tmap_u32)f, want[f]), "a hinge");
     }
     kit_release(0);
@@ -352,10 +294,9 @@ static void refusals(int close) {
     const tmap_drmsd_shape four = shape_for(4, 4, 0, close),
                            chosen = shape_for(4, 4, &which, close);
     tmap_drmsd_shape other = four;
-    const shape s = shape_of(4);
+    kit_case("refusals, close %d", close);
     memset(&plan, 0xa5, sizeof plan), before = plan;
     memset(&which, 0, sizeof which);
-    of_shape(s);
     REFUSED(tmap_drmsd_frames_plan_make(four, 0));
     which.boxes = some;
     if (close) REFUSED(tmap_drmsd_frames_plan_make(chosen, &plan));
@@ -404,7 +345,7 @@ static void check_plans(void) {
                 tmap_facts facts;
                 CHECK(tmap_drmsd_frames_plan_make(one, &made));
                 CHECK(tmap_facts_get(made.pairs_frames.kernel, &facts));
-                of_shape(shape_of(n));
+                kit_case("n = %u, %llu frames, plan %d", n, frames, k);
                 expect(!tmap_drmsd_plan_of(one, &facts, &of), "a plan of facts");
                 expect(of.pairs_frames.side == made.pairs_frames.side &&
                            of.pairs_frames.group == made.pairs_frames.group &&
@@ -426,10 +367,10 @@ static void run_device(const char *) {
 }
 
 int main(void) {
-    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 8, 17, 31, 64, 65, 200};
     const tmap_u32 counts[] = {1, 2, 31, 32, 33, 100};
     int options = 1;
     kit_begin();
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 8, 17, 31, 64, 65, kit_small ? 130u : 200u};
     refusals(0);
     refusals(1);
     units();

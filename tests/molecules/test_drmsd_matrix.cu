@@ -5,13 +5,10 @@
 // equal frames and atoms in one place; workspaces that hold all columns or few of them, with what
 // is around them and around the output compared; then what must be refused, an error
 // that an earlier call has left, and the facts of other devices.
-#include "triangle/pairs_check.h"
+#include "molecules/drmsd_check.h"
 
 #include <threadmap/molecules/drmsd_mma.h>
 
-#include <math.h>
-
-enum { ATOMS = 1, WEIGHTS = 2, BOXES = 4, BOUNDS = 8, OPTIONS = 16 };
 enum { EXACT, HALF, SPLIT, FORMS };
 enum { ROOMY, ONE_SLICE, TIGHT, SIZES };
 static const char *const form_names[] = {"exact", "half", "split"};
@@ -33,72 +30,36 @@ static void of_case(problem p, int form, int size) {
 
 // ---- trajectories -------------------------------------------------------------------------------
 
-static double uniform(tmap_u64 a, tmap_u64 b) {
-    return (double)(check_hash(a, b) >> 11) / 9007199254740992.0 * 2 - 1;
-}
+static tmap_u32 reference_of(const drmsd_set *set) { return set->frames > 2 ? 2 : 0; }
 
 // Frames are turned and moved: dRMSD does not see it. Every seventh frame, from the eighth on, is
-// the first one again; atoms 3 and 4 are in one place.
-static float *trajectory(problem p) {
-    float *at = (float *)kit_host(((tmap_u64)p.frames * p.n * 3 + 1) * sizeof *at);
+// the first one again; atoms 3 and 4 are in one place. Boxes are not periodic along y.
+static drmsd_set make(problem p) {
+    drmsd_set set = drmsd_set_make(p.n, p.frames, (int)p.options);
     for (tmap_u32 f = 0; f < p.frames; ++f) {
         const tmap_u64 seed = f && f % 7 == 0 ? 0 : f;
-        const double turn = 3 * uniform(seed, 1), c = cos(turn), s = sin(turn);
+        const double turn = 3 * drmsd_random(seed, 1), c = cos(turn), s = sin(turn);
         for (tmap_u32 k = 0; k < p.n; ++k) {
             const tmap_u32 i = k == 4 ? 3 : k;
-            double x[3] = {12 * uniform(i, 11), 12 * uniform(i, 12), 12 * uniform(i, 13)};
+            double x[3] = {12 * drmsd_random(i, 11), 12 * drmsd_random(i, 12),
+                           12 * drmsd_random(i, 13)};
             if (p.helix) x[0] = 2.3 * cos(1.745 * i), x[1] = 2.3 * sin(1.745 * i), x[2] = 1.5 * i;
             for (int a = 0; a < 3; ++a)
-                x[a] += p.apart * uniform(seed * 1000003 + i, 20 + (tmap_u64)a);
-            float *to = at + ((tmap_u64)f * p.n + k) * 3;
-            to[0] = (float)(c * x[0] - s * x[1] + 30 * uniform(seed, 2));
-            to[1] = (float)(s * x[0] + c * x[1] + 30 * uniform(seed, 3));
-            to[2] = (float)(x[2] + 30 * uniform(seed, 4));
+                x[a] += p.apart * drmsd_random(seed * 1000003 + i, 20 + (tmap_u64)a);
+            float *to = set.xyz + ((tmap_u64)f * p.n + k) * 3;
+            to[0] = (float)(c * x[0] - s * x[1] + 30 * drmsd_random(seed, 2));
+            to[1] = (float)(s * x[0] + c * x[1] + 30 * drmsd_random(seed, 3));
+            to[2] = (float)(x[2] + 30 * drmsd_random(seed, 4));
         }
+        for (tmap_u32 x = 0; x < 3; ++x)
+            set.boxes[3 * f + x] = x == 1 ? 0 : 15 + 0.01f * (float)(seed % 7 % 3);
     }
-    return at;
-}
-
-// Which atoms count, on the host: every second one and some before, in another order.
-typedef struct choice {
-    tmap_u32 count, atoms[64];
-    float weights[64], *boxes;
-    float lower, upper;
-    tmap_u32 reference;
-} choice;
-
-static choice choose(problem p) {
-    choice c;
-    c.count = 0, c.lower = c.upper = 0, c.boxes = 0;
-    c.reference = p.frames > 2 ? 2 : 0;
-    for (tmap_u32 i = p.n; i-- > 0;)
-        if (!(p.options & ATOMS) || i % 3 != 1) c.atoms[c.count++] = i;
-    if (!(p.options & ATOMS))
-        for (tmap_u32 i = 0; i < p.n; ++i) c.atoms[i] = i;
-    for (tmap_u32 i = 0; i < c.count; ++i) c.weights[i] = (float)(i % 5) * 3.7f;
-    c.boxes = (float *)kit_host((3ull * p.frames + 1) * sizeof(float));
-    for (tmap_u32 i = 0; i < 3 * p.frames; ++i)
-        c.boxes[i] = i % 3 == 1 ? 0 : 15 + 0.01f * (float)(i / 3 % 7 % 3);
-    for (tmap_u32 f = 7; f < p.frames; f += 7) // equal frames have equal boxes
-        for (int a = 0; a < 3; ++a) c.boxes[3 * f + (tmap_u32)a] = c.boxes[a];
-    return c;
+    if (p.options & BOUNDS && p.frames) set.lower = 5, set.upper = 11;
+    if (p.frames) drmsd_move_bounds(&set, reference_of(&set));
+    return set;
 }
 
 // ---- the definition -----------------------------------------------------------------------------
-
-static double distance(const float *frames, problem p, const choice *c, tmap_u32 f, tmap_u32 i,
-                       tmap_u32 j) {
-    const float *u = frames + ((tmap_u64)f * p.n + c->atoms[i]) * 3;
-    const float *v = frames + ((tmap_u64)f * p.n + c->atoms[j]) * 3;
-    double sum = 0;
-    for (int a = 0; a < 3; ++a) {
-        const double box = p.options & BOXES ? (double)c->boxes[3 * f + (tmap_u32)a] : 0;
-        double d = (double)u[a] - (double)v[a];
-        if (box > 0) d -= box * rint(d / box);
-        sum += d * d;
-    }
-    return sqrt(sum);
-}
 
 // All distances of pairs that count, times the roots of their weights; their number; and all dRMSD.
 typedef struct vectors {
@@ -113,48 +74,36 @@ static double drmsd(const vectors *v, const double *a, const double *b) {
     return sqrt(sum / v->weight);
 }
 
-static vectors define(const float *frames, problem p, choice *c) {
-    const tmap_u64 most = (tmap_u64)c->count * (c->count + 1) / 2 + 1;
+static vectors define(const drmsd_set *set) {
+    const tmap_u64 most = (tmap_u64)set->count * (set->count + 1) / 2 + 1;
+    const tmap_u32 frames = set->frames;
     double all = 0;
     vectors v;
-    v.of = (double *)kit_host(most * (p.frames + 1ull) * sizeof *v.of);
-    v.norms = (double *)kit_zeroed((p.frames + 1) * sizeof *v.norms);
+    v.of = (double *)kit_host(most * (frames + 1ull) * sizeof *v.of);
+    v.norms = (double *)kit_zeroed((frames + 1) * sizeof *v.norms);
     v.count = 0, v.weight = v.length = 0;
-    if (p.options & BOUNDS && p.frames) { // that no distance is near
-        c->lower = 5, c->upper = 11;
-        for (int again = 1; again--;)
-            for (tmap_u32 i = 0; i < c->count; ++i)
-                for (tmap_u32 j = i + 1; j < c->count; ++j) {
-                    const double d = distance(frames, p, c, c->reference, i, j);
-                    if (fabs(d - (double)c->lower) < 1e-4) c->lower += 3e-4f, again = 1;
-                    if (fabs(d - (double)c->upper) < 1e-4) c->upper += 3e-4f, again = 1;
-                }
-    }
-    for (tmap_u32 i = 0; i < c->count && p.frames; ++i)
-        for (tmap_u32 j = i + 1; j < c->count; ++j) {
-            const double d = distance(frames, p, c, c->reference, i, j);
-            const double w =
-                p.options & WEIGHTS ? (double)c->weights[i] * (double)c->weights[j] : 1;
+    for (tmap_u32 i = 0; i < set->count && frames; ++i)
+        for (tmap_u32 j = i + 1; j < set->count; ++j) {
+            const double w = drmsd_weight(set, reference_of(set), i, j);
             double mean = 0;
             if (w == 0) continue;
-            if (p.options & BOUNDS && !((double)c->lower < d && d < (double)c->upper)) continue;
-            for (tmap_u32 f = 0; f < p.frames; ++f) {
-                const double x = distance(frames, p, c, f, i, j) * sqrt(w);
-                v.of[f * most + v.count] = x, mean += x / p.frames, v.length += x * x;
+            for (tmap_u32 f = 0; f < frames; ++f) {
+                const double x = drmsd_distance(set, f, i, j) * sqrt(w);
+                v.of[f * most + v.count] = x, mean += x / frames, v.length += x * x;
             }
-            for (tmap_u32 f = 0; f < p.frames; ++f)
+            for (tmap_u32 f = 0; f < frames; ++f)
                 v.norms[f] += pow(v.of[f * most + v.count] - mean, 2);
             ++v.count, v.weight += w;
         }
-    v.wants = (double *)kit_zeroed(((tmap_u64)p.frames * p.frames / 2 + 1) * sizeof *v.wants);
+    v.wants = (double *)kit_zeroed(((tmap_u64)frames * frames / 2 + 1) * sizeof *v.wants);
     if (!v.count) return v;
-    for (tmap_u32 f = 0; f < p.frames; ++f) all += v.norms[f] / v.weight / p.frames;
+    for (tmap_u32 f = 0; f < frames; ++f) all += v.norms[f] / v.weight / frames;
     // A median is about as far from the mean as frames are.
-    for (tmap_u32 f = 0; f < p.frames; ++f)
+    for (tmap_u32 f = 0; f < frames; ++f)
         v.norms[f] = sqrt(v.norms[f] / v.weight) + 1.5 * sqrt(all);
-    v.length = sqrt(v.length / v.weight / p.frames);
-    for (tmap_u32 a = 0, at = 0; a < p.frames; ++a)
-        for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at)
+    v.length = sqrt(v.length / v.weight / frames);
+    for (tmap_u32 a = 0, at = 0; a < frames; ++a)
+        for (tmap_u32 b = a + 1; b < frames; ++b, ++at)
             v.wants[at] = drmsd(&v, v.of + a * most, v.of + b * most);
     return v;
 }
@@ -203,7 +152,6 @@ static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
         least.slices = (tmap_u32)((m->groups + 63) / 64);
         tmapi_matrix_arrange(&least);
         CHECK(plan_of(form, p, which, least.workspace, plan));
-        of_case(p, form, size);
         expect(plan->workspace <= least.workspace || plan->workspace == roomy, "most");
         if (m->slices > 1)
             RETURNS(plan_of(form, p, which, least.workspace - 1, &none), cudaErrorMemoryAllocation);
@@ -211,23 +159,17 @@ static void resize(int size, int form, problem p, const tmap_drmsd_atoms *which,
 }
 
 // All results of a form, on the host.
-static float *run(const float *frames, problem p, choice *c, int form, int size) {
+static float *run(const drmsd_set *set, problem p, int form, int size) {
     const tmap_u64 cells = p.frames ? (tmap_u64)p.frames * (p.frames - 1) / 2 : 0;
-    tmap_drmsd_atoms which = {0, 0, 0, c->count, c->lower, c->upper};
+    const tmap_u32 reference = reference_of(set);
+    const tmap_drmsd_atoms which = drmsd_device(set, 0), *given = p.options ? &which : 0;
+    const float *device = (const float *)kit_to_device(set->xyz, 12ull * p.frames * p.n);
+    const tmap_drmsd_in in = {device, reference || p.n % 2 ? device + 3ull * p.n * reference : 0,
+                              0};
     tmap_drmsd_plan plan;
-    float *device = (float *)kit_to_device(frames, 12ull * p.frames * p.n);
-    tmap_u32 *atoms = (tmap_u32 *)kit_to_device(c->atoms, 4ull * c->count);
-    float *weights = (float *)kit_to_device(c->weights, 4ull * c->count);
-    float *boxes = (float *)kit_to_device(c->boxes, 12ull * p.frames);
-    if (p.options & ATOMS) which.atoms = atoms;
-    if (p.options & WEIGHTS) which.weights = weights;
-    if (p.options & BOXES) which.boxes = boxes;
-    const tmap_drmsd_atoms *given = p.options ? &which : 0;
-    const tmap_drmsd_in in = {device,
-                              c->reference || p.n % 2 ? device + 3ull * p.n * c->reference : 0, 0};
+    of_case(p, form, size);
     earlier_error();
     CHECK(plan_of(form, p, given, 0, &plan));
-    of_case(p, form, size);
     expect(earlier_error_is_there(), "an earlier error of a plan");
     resize(size, form, p, given, &plan);
     float *out = (float *)kit_guarded(4 * cells);
@@ -240,7 +182,7 @@ static float *run(const float *frames, problem p, choice *c, int form, int size)
 }
 
 // Compares every result with the definition; equal frames have 0.
-static void compare(const float *results, problem p, const vectors *v, int form, int size) {
+static void compare(const float *results, problem p, const vectors *v, int form) {
     tmap_u64 at = 0;
     int wrong = 0;
     for (tmap_u32 a = 0; a < p.frames; ++a)
@@ -255,22 +197,19 @@ static void compare(const float *results, problem p, const vectors *v, int form,
             if (v->count > 500 && want > 0.5 * v->norms[a] && fabs(got / want - 1) > worst[form])
                 worst[form] = fabs(got / want - 1);
         }
-    of_case(p, form, size);
     expect(wrong == 0, "values");
 }
 
 // forms, sizes: a bit for each that is run.
 static void solve(problem p, int forms, int sizes) {
     if (!check_turn()) return;
-    float *frames = trajectory(p);
-    choice c = choose(p);
-    vectors v = define(frames, p, &c);
+    const drmsd_set set = make(p);
+    const vectors v = define(&set);
     const int mark = kit_mark();
     for (int form = 0; form < FORMS; ++form)
         for (int size = 0; size < SIZES; ++size) {
             if (!(forms >> form & 1) || !(sizes >> size & 1)) continue;
-            float *results = run(frames, p, &c, form, size);
-            compare(results, p, &v, form, size);
+            compare(run(&set, p, form, size), p, &v, form);
             kit_release(mark);
         }
     kit_release(0);
@@ -279,10 +218,10 @@ static void solve(problem p, int forms, int sizes) {
 // ---- hard frames --------------------------------------------------------------------------------
 
 // Compares all results but those of a frame, which are NaN where it has one.
-static void compare_but(const float *frames, problem p, choice *c, int form, tmap_u32 but,
-                        const char *what) {
-    vectors v = define(frames, p, c);
-    float *results = run(frames, p, c, form, ROOMY);
+static void compare_but(drmsd_set set, problem p, int form, tmap_u32 but, const char *what) {
+    set.options = (int)p.options;
+    const vectors v = define(&set);
+    const float *results = run(&set, p, form, ROOMY);
     int wrong = 0;
     for (tmap_u32 a = 0, at = 0; a < p.frames; ++a)
         for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at) {
@@ -292,7 +231,6 @@ static void compare_but(const float *frames, problem p, choice *c, int form, tma
             else
                 wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
         }
-    of_case(p, form, ROOMY);
     expect(wrong == 0, what);
 }
 
@@ -301,18 +239,18 @@ static void compare_but(const float *frames, problem p, choice *c, int form, tma
 // frames nothing.
 static void run_hard(int form) {
     const problem p = {9, 12, 0, 0, 1.4}, weighted = {9, 12, WEIGHTS, 0, 1.4};
-    float *frames = trajectory(p);
-    choice c = choose(p);
-    frames[(2 * 12 + 5) * 3] = NAN;
-    compare_but(frames, p, &c, form, 2, "a NaN");
-    compare_but(frames, weighted, &c, form, 2, "a NaN that weighs nothing");
+    const drmsd_set set = make(p);
+    float *frames = set.xyz;
+    frames[(2 * 12 + 9) * 3] = NAN;
+    compare_but(set, p, form, 2, "a NaN");
+    compare_but(set, weighted, form, 2, "a NaN that weighs nothing");
     for (int negative = 0; negative < 2; ++negative) {
-        frames[(2 * 12 + 5) * 3] = negative ? -INFINITY : INFINITY;
-        compare_but(frames, p, &c, form, 2, "an atom at infinity");
-        compare_but(frames, weighted, &c, form, 2, "one that weighs nothing");
+        frames[(2 * 12 + 9) * 3] = negative ? -INFINITY : INFINITY;
+        compare_but(set, p, form, 2, "an atom at infinity");
+        compare_but(set, weighted, form, 2, "one that weighs nothing");
     }
-    frames[(2 * 12 + 5) * 3] = 3e4f;
-    compare_but(frames, p, &c, form, 2, "an atom far away");
+    frames[(2 * 12 + 9) * 3] = 3e4f;
+    compare_but(set, p, form, 2, "an atom far away");
     kit_release(0);
 }
 
@@ -320,13 +258,11 @@ static void run_hard(int form) {
 static void run_units(int form) {
     const problem p = {9, 12, 0, 0, 0.14};
     const float factors[] = {1e-17f, 1e-9f, 1e9f, 1e16f};
-    float *frames = trajectory(p), *scaled = trajectory(p);
-    choice c = choose(p);
+    const drmsd_set set = make(p), scaled = make(p);
     for (int k = 0; k < 4; ++k) {
-        for (tmap_u32 x = 0; x < 9 * 12 * 3; ++x) scaled[x] = frames[x] * factors[k];
-        vectors v = define(scaled, p, &c);
-        float *results = run(scaled, p, &c, form, ROOMY);
-        compare(results, p, &v, form, ROOMY);
+        for (tmap_u32 x = 0; x < 9 * 12 * 3; ++x) scaled.xyz[x] = set.xyz[x] * factors[k];
+        const vectors v = define(&scaled);
+        compare(run(&scaled, p, form, ROOMY), p, &v, form);
     }
     kit_release(0);
 }
@@ -335,14 +271,13 @@ static void run_units(int form) {
 static void run_example(int form) {
     const problem p = {3, 2, 0, 0, 0};
     const float frames[18] = {0, 0, 0, 1, 0, 0, 5, 5, 5, 5, 8, 5, 1, 2, 3, 1, 2, -3};
-    choice c = choose(p);
-    float *results = run(frames, p, &c, form, ROOMY);
-    of_case(p, form, ROOMY);
+    drmsd_set set = make(p);
+    memcpy(set.xyz, frames, sizeof frames);
+    const float *results = run(&set, p, form, ROOMY);
     expect(results[0] == 2 && results[1] == 5 && results[2] == 3, "the example");
     problem none = p;
-    none.options = BOUNDS, c.lower = 100, c.upper = 200;
-    results = run(frames, none, &c, form, ROOMY);
-    of_case(none, form, ROOMY);
+    none.options = BOUNDS, set.options = BOUNDS, set.lower = 100, set.upper = 200;
+    results = run(&set, none, form, ROOMY);
     expect(results[0] == 0 && results[1] == 0 && results[2] == 0, "no pair");
     kit_release(0);
 }

@@ -8,53 +8,89 @@
 
 #include <threadmap/molecules/drmsd_pair.h>
 
-// The dRMSD by the library, of two frames in host memory. blocks: of the fold; 0: the plan's own.
-static float run(const drmsd_frames *f, const tmap_drmsd_atoms *which, tmap_u32 blocks) {
-    const tmap_drmsd_shape shape = {f->n, 1, TMAP_DRMSD_PAIR, which, 0};
+// A check of a number.
+static void expect_of(const drmsd_set *s, int ok, const char *what, double got, double want) {
+    if (!ok) kit_case("n = %u, options %d: %.9g instead of %.9g", s->n, s->options, got, want);
+    expect(ok, what);
+}
+
+// Two frames of atoms in a ball as dense as proteins are, or of a helix; those of the second one
+// are moved by up to `scale` in each direction. Boxes are not periodic along z.
+static drmsd_set make(tmap_u32 n, float scale, int options, int helix) {
+    const double radius = 1.4 * cbrt((double)n);
+    drmsd_set s = drmsd_set_make(n, 2, options);
+    for (tmap_u32 i = 0; i < n; ++i) {
+        double c[3] = {2.3 * cos(i * 1.7), 2.3 * sin(i * 1.7), 1.5 * i};
+        for (tmap_u64 k = 0; !helix; ++k) {
+            for (int x = 0; x < 3; ++x) c[x] = radius * drmsd_random(i * 3ull + x, k);
+            if (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] <= radius * radius) break;
+        }
+        for (tmap_u32 x = 0; x < 3; ++x) {
+            s.xyz[i * 3 + x] = (float)c[x];
+            s.xyz[(n + i) * 3 + x] = (float)(c[x] + scale * drmsd_random(i * 3ull + x, 1001));
+        }
+    }
+    for (int x = 0; x < 6; ++x)
+        if (x % 3 != 2) s.boxes[x] = (float)(5 + 1.5 * cbrt((double)n) + 0.25 * (x / 3));
+    if (options & BOUNDS) s.lower = 1.5f, s.upper = 9.5f;
+    drmsd_move_bounds(&s, 0);
+    return s;
+}
+
+// What a result may be off by: one part in a million, and what distances that are floats are, each
+// by itself (which the number of pairs makes less of) and squared.
+static double tolerance(const drmsd_set *s, double want, double pairs) {
+    double reach = 0;
+    for (tmap_u32 i = 1; i < s->count; ++i) reach = fmax(reach, drmsd_distance(s, 0, 0, i));
+    reach *= 2.4e-7;
+    return want > 0 ? 1e-6 * want + 3 * reach / sqrt(pairs + 1) + reach * reach / want : 0;
+}
+
+// The dRMSD by the library. blocks: of the fold; 0: the plan's own.
+static float run(const drmsd_set *f, tmap_u32 blocks) {
+    const tmap_drmsd_atoms which = drmsd_device(f, 0);
+    const tmap_drmsd_shape shape = {f->n, 1, TMAP_DRMSD_PAIR, f->options ? &which : 0, 0};
     tmap_drmsd_plan plan;
-    float *frames = (float *)kit_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), *out, got;
-    void *workspace;
+    float *frames = (float *)kit_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), got = 0;
+    kit_case("n = %u, options %d", f->n, f->options);
     earlier_error();
     CHECK(tmap_drmsd_pair_plan_make(shape, &plan));
-    drmsd_expect(earlier_error_is_there(), "an earlier error of a plan", f->n, 0, 0, 0);
+    expect(earlier_error_is_there(), "an earlier error of a plan");
     if (blocks) plan.pairs.grid = blocks;
     const tmap_u64 planned = plan.workspace;
     tmapi_drmsd_arrange(&plan);
     const tmap_u64 bytes = plan.workspace;
     const tmap_drmsd_in in = {frames + (tmap_u64)f->n * 3, frames, 0};
-    if (!blocks) drmsd_expect(planned == bytes, "bytes", f->n, 0, 0, 0);
-    workspace = kit_device(bytes);
-    CHECK(cudaMemset(workspace, 0xff, bytes)); // NaN, and counters that are not 0
-    out = (float *)kit_device(4);
+    if (!blocks) expect(planned == bytes, "bytes");
+    void *workspace = kit_filled(bytes, 0xff); // NaN, and counters that are not 0
     for (int again = 0; again < 2; ++again) {
-        CHECK(cudaMemset(out, 0xff, 4));
+        float *out = (float *)kit_filled(4, 0xff);
         earlier_error();
         CHECK(tmap_drmsd_pair(&plan, in, workspace, out, 0));
-        drmsd_expect(earlier_error_is_there(), "an earlier error", f->n, 0, 0, 0);
+        expect(earlier_error_is_there(), "an earlier error");
+        CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
     }
-    CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
     return got;
 }
 
 // The first atom of `count` frames that has no place, by the library.
 static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
     float *frames = (float *)kit_to_device(xyz, (tmap_u64)n * count * 12);
-    tmap_u64 *device = (tmap_u64 *)kit_device(8), first;
+    tmap_u64 *device = (tmap_u64 *)kit_device(8);
     earlier_error();
     CHECK(tmap_drmsd_finite(frames, n, count, device, 0));
-    drmsd_expect(earlier_error_is_there(), "an earlier error of the search", n, 0, 0, 0);
-    CHECK(cudaMemcpy(&first, device, 8, cudaMemcpyDeviceToHost));
-    return first;
+    expect(earlier_error_is_there(), "an earlier error of the search");
+    return kit_number(device);
 }
 
-static void check(const drmsd_frames *f, int options, const char *what) {
-    drmsd_options o = drmsd_options_make(f, options, 2);
-    const double want = drmsd_of(f, &o, 0, 1, 0);
-    const float got = run(f, &o.device, 0);
-    drmsd_expect(fabs(got - want) <= drmsd_tolerance(f, &o, want), what, f->n, options, got, want);
-    if (options == 0) { // the grid is of no account
-        const float one = run(f, &o.device, 1), three = run(f, &o.device, 3);
-        drmsd_expect(one == got && three == got, "launch shapes", f->n, options, one, three);
+static void check(const drmsd_set *s, const char *what) {
+    double pairs;
+    const double want = drmsd_of(s, 0, 1, &pairs);
+    const float got = run(s, 0);
+    expect_of(s, fabs(got - want) <= tolerance(s, want, pairs), what, got, want);
+    if (s->options == 0) { // the grid is of no account
+        const float one = run(s, 1), three = run(s, 3);
+        expect_of(s, one == got && three == got, "launch shapes", one, three);
     }
 }
 
@@ -70,14 +106,14 @@ static void check_plans(void) {
             tmap_facts facts;
             CHECK(tmap_drmsd_pair_plan_make(shape, &made));
             CHECK(tmap_facts_get(made.pairs.kernel, &facts));
-            drmsd_expect(!tmap_drmsd_plan_of(shape, &facts, &of) && of.pairs.n == made.pairs.n &&
-                             of.pairs.d == made.pairs.d && of.pairs.items == made.pairs.items &&
-                             of.pairs.grid == made.pairs.grid &&
-                             of.pairs.shared == made.pairs.shared &&
-                             of.pairs.resident == made.pairs.resident && !of.pairs.kernel &&
-                             of.which.boxes == made.which.boxes && of.workspace == made.workspace &&
-                             of.form == made.form && of.n == n,
-                         "a plan of facts", n, k, 0, 0);
+            kit_case("n = %u, plan %d", n, k);
+            expect(!tmap_drmsd_plan_of(shape, &facts, &of) && of.pairs.n == made.pairs.n &&
+                       of.pairs.d == made.pairs.d && of.pairs.items == made.pairs.items &&
+                       of.pairs.grid == made.pairs.grid && of.pairs.shared == made.pairs.shared &&
+                       of.pairs.resident == made.pairs.resident && !of.pairs.kernel &&
+                       of.which.boxes == made.which.boxes && of.workspace == made.workspace &&
+                       of.form == made.form && of.n == n,
+                   "a plan of facts");
         }
 }
 
@@ -85,16 +121,19 @@ static void check_plans(void) {
 static void run_device(const char *) {
     static float first[2];
     static int turn;
-    const tmap_u32 sizes[] = {600, 1100};
+    const tmap_u32 sizes[] = {kit_small ? 300u : 600u, kit_small ? 600u : 1100u};
     const char *const processors[] = {"1", "16", "132"};
     check_plans();
     for (int k = 0; k < 2; ++k) {
-        drmsd_frames f = drmsd_frames_make(sizes[k], 2, 0.14f, 0);
+        const drmsd_set s = make(sizes[k], 0.14f, 0, 0);
         setenv("SIMT_MULTIPROCESSORS", processors[turn++ % 3], 1);
-        const float got = run(&f, 0, 0);
-        if (!first[k]) check(&f, 0, "devices"), first[k] = got;
-        drmsd_expect(got == first[k], "another device", f.n, 0, got, first[k]);
-        if (k == 0) check(&f, DRMSD_BOXES | DRMSD_WEIGHTS, "devices");
+        const float got = run(&s, 0);
+        if (!first[k]) check(&s, "devices"), first[k] = got;
+        expect_of(&s, got == first[k], "another device", got, first[k]);
+        if (k == 0) {
+            const drmsd_set other = make(sizes[k], 0.14f, BOXES | WEIGHTS, 0);
+            check(&other, "devices");
+        }
         unsetenv("SIMT_MULTIPROCESSORS");
     }
     kit_release(0);
@@ -104,13 +143,13 @@ static void run_device(const char *) {
 // differences are from a hundredth on.
 static void run_units(void) {
     const float factors[] = {1e-16f, 1e-6f, 1e6f, 1e17f};
-    drmsd_frames f = drmsd_frames_make(300, 2, 0.5f, 0), g = drmsd_frames_make(300, 2, 0.5f, 0);
-    drmsd_options o = drmsd_options_make(&f, 0, 2);
+    const drmsd_set s = make(300, 0.5f, 0, 0), scaled = make(300, 0.5f, 0, 0);
     for (int k = 0; k < 4; ++k) {
-        for (tmap_u32 x = 0; x < 1800; ++x) g.xyz[x] = f.xyz[x] * factors[k];
-        const double want = drmsd_of(&g, &o, 0, 1, 0);
-        const float got = run(&g, 0, 0);
-        drmsd_expect(fabs(got - want) <= 2e-6 * want, "units", 300, k, got, want);
+        double pairs;
+        for (tmap_u32 x = 0; x < 1800; ++x) scaled.xyz[x] = s.xyz[x] * factors[k];
+        const double want = drmsd_of(&scaled, 0, 1, &pairs);
+        const float got = run(&scaled, 0);
+        expect_of(&s, fabs(got - want) <= 2e-6 * want, "units", got, want);
     }
     kit_release(0);
 }
@@ -121,49 +160,50 @@ int main(void) {
     const tmap_u32 many[] = {4096, 16384, 30001};
     kit_begin();
     for (tmap_u32 n = 0; n < 6; ++n)
-        for (int options = 0; options < DRMSD_OPTIONS; ++options) {
-            drmsd_frames f = drmsd_frames_make(n, 2, 1.4f, options % 2);
-            check(&f, options, "few atoms");
+        for (int options = 0; options < OPTIONS; ++options) {
+            const drmsd_set s = make(n, 1.4f, options, options % 2);
+            check(&s, "few atoms");
         }
     for (int i = 0; i < (kit_full ? 11 : 9); ++i)
-        for (int k = 0; k < 3; ++k) {
-            drmsd_frames f = drmsd_frames_make(sizes[i], 2, scales[k], (i + k) % 2);
-            for (int options = 0; options < DRMSD_OPTIONS; ++options)
+        for (int k = 0; k < 3; ++k)
+            for (int options = 0; options < OPTIONS; ++options)
                 if ((kit_full || (options + i + k) % (sizes[i] > 200 || kit_small ? 7 : 2) == 0) &&
-                    check_turn())
-                    check(&f, options, "options");
-        }
+                    check_turn()) {
+                    const drmsd_set s = make(sizes[i], scales[k], options, (i + k) % 2);
+                    check(&s, "options");
+                }
     for (int i = 0; i < (kit_full ? 3 : 0); ++i)
         for (int k = 0; k < 3; ++k) {
-            drmsd_frames f = drmsd_frames_make(many[i], 2, scales[k], 0);
-            check(&f, 0, "many atoms");
+            const drmsd_set s = make(many[i], scales[k], 0, 0);
+            check(&s, "many atoms");
         }
     { // the same frame twice, many atoms in one place, and what is not a number
-        drmsd_frames f = drmsd_frames_make(200, 2, 0.0f, 0);
-        for (int i = 0; i < 30; ++i) memcpy(f.xyz + 3 * i, f.xyz, 12);
-        memcpy(f.xyz + 600, f.xyz, 2400);
-        for (int options = 0; options < DRMSD_OPTIONS; ++options) {
-            drmsd_options o = drmsd_options_make(&f, options, 2);
-            if (o.boxes) memcpy(o.boxes + 3, o.boxes, 12), drmsd_options_copy(&o, &f, 2);
-            drmsd_expect(run(&f, &o.device, 0) == 0, "the same frame", 200, options, 0, 0);
+        drmsd_set s = make(200, 0, 0, 0);
+        for (int i = 0; i < 30; ++i) memcpy(s.xyz + 3 * i, s.xyz, 12);
+        memcpy(s.xyz + 600, s.xyz, 2400);
+        for (int options = OPTIONS; options-- > 0;) {
+            drmsd_set same = make(200, 0, options, 0);
+            memcpy(same.xyz, s.xyz, 4800), memcpy(same.boxes + 3, same.boxes, 12);
+            expect(run(&same, 0) == 0, "the same frame");
         }
-        drmsd_expect(first_of(f.xyz, 200, 2) == ~0ull, "all are numbers", 200, 0, 0, 0);
-        f.xyz[600 + 3 * 7 + 1] = NAN;
-        drmsd_expect(first_of(f.xyz, 200, 2) == 207, "the first that is none", 200, 0, 0, 0);
-        f.xyz[3 * 199 + 2] = -INFINITY;
-        drmsd_expect(first_of(f.xyz, 200, 2) == 199, "the first that is none", 200, 0, 0, 0);
-        drmsd_expect(first_of(f.xyz, 0, 2) == ~0ull, "no atom", 0, 0, 0, 0);
-        f.xyz[3 * 199 + 2] = 1;
-        drmsd_expect(isnan(run(&f, 0, 0)), "not a number", 200, 0, 0, 0);
-        f.xyz[600 + 3 * 7 + 1] = INFINITY;
-        drmsd_expect(isnan(run(&f, 0, 0)), "infinite", 200, 0, 0, 0);
+        expect(first_of(s.xyz, 200, 2) == ~0ull, "all are numbers");
+        s.xyz[600 + 3 * 7 + 1] = NAN;
+        expect(first_of(s.xyz, 200, 2) == 207, "the first that is none");
+        s.xyz[3 * 199 + 2] = -INFINITY;
+        expect(first_of(s.xyz, 200, 2) == 199, "the first that is none");
+        expect(first_of(s.xyz, 0, 2) == ~0ull, "no atom");
+        s.xyz[3 * 199 + 2] = 1;
+        expect(isnan(run(&s, 0)), "not a number");
+        s.xyz[600 + 3 * 7 + 1] = INFINITY;
+        expect(isnan(run(&s, 0)), "infinite");
     }
     { // atoms 0, 1, 2 at 3, 4, 5 and 3, 4, 6 from each other
-        float xyz[18] = {0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 3, 0, 0, -11.f / 6, 0, 0};
-        drmsd_frames f = {3, 2, xyz};
-        xyz[16] = sqrtf(16 - 121.f / 36);
-        const float got = run(&f, 0, 0);
-        drmsd_expect(fabs(got - sqrt(1. / 3)) < 1e-6, "three atoms", 3, 0, got, sqrt(1. / 3));
+        const float xyz[18] = {
+            0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 3, 0, 0, -11.f / 6, sqrtf(16 - 121.f / 36), 0};
+        const drmsd_set s = make(3, 0, 0, 0);
+        memcpy(s.xyz, xyz, sizeof xyz);
+        const float got = run(&s, 0);
+        expect_of(&s, fabs(got - sqrt(1. / 3)) < 1e-6, "three atoms", got, sqrt(1. / 3));
     }
     { // refusals
         tmap_drmsd_atoms bad;

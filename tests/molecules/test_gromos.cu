@@ -80,34 +80,27 @@ static void check_result(const clustering *want, tmap_u32 n, tmap_clusters got) 
     expect(!memcmp(z, want->sizes, used), "sizes");
 }
 
-// skew: floats that the matrix begins behind a multiple of 256 bytes. s.rows: the kind.
 static void run(int kind, tmap_u32 n, float cutoff, tmap_u32 skew) {
     const tmap_cluster_plan plan = plan_of(n);
-    const tmap_u64 cells = tmap_condensed_cells(n), bytes = plan.workspace;
-    const tmap_u64 of_bits = bytes - plan.bits, matrix = plan.bits;
-    shape s = shape_of(n);
-    float *d = cluster_matrix(kind, n), *distances;
-    tmap_u32 *want_bits = define_bits(d, n, cutoff);
-    clustering want = define(want_bits, n);
-    tmap_u32 *bits, *host;
-    unsigned char *workspace;
-    s.rows = (tmap_u32)kind, of_shape(s);
-    distances = (float *)kit_device((cells + skew) * 4 + 4);
-    if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
-    workspace = (unsigned char *)kit_guarded(bytes);
-    bits = (tmap_u32 *)kit_guarded(matrix);
+    const tmap_u64 bytes = plan.workspace, of_bits = bytes - plan.bits, matrix = plan.bits;
+    const float *d = cluster_matrix(kind, n), *distances = cluster_on_device(d, n, skew);
+    const tmap_u32 *want_bits = define_bits(d, n, cutoff);
+    const clustering want = define(want_bits, n);
+    unsigned char *workspace = (unsigned char *)kit_guarded(bytes);
+    tmap_u32 *bits = (tmap_u32 *)kit_guarded(matrix), *host;
+    kit_case("kind %d, n = %u, cut-off %g, skew %u", kind, n, (double)cutoff, skew);
     for (int again = 0; again < 2; ++again) {
         const tmap_clusters to = clusters_alloc(n);
-        cluster_flush(again);
+        kit_flush(again);
         earlier_error();
         if (again) { // by two steps
-            CHECK(tmap_gromos_bits(&plan, distances + skew, cutoff, bits, 0));
+            CHECK(tmap_gromos_bits(&plan, distances, cutoff, bits, 0));
             CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
         } else {
-            CHECK(tmap_gromos(&plan, distances + skew, cutoff, workspace, to, 0));
+            CHECK(tmap_gromos(&plan, distances, cutoff, workspace, to, 0));
         }
         expect(earlier_error_is_there(), "an earlier error");
-        cluster_flush(0);
+        kit_flush(0);
         check_result(&want, n, to);
         host = (tmap_u32 *)cluster_fetch(again ? (void *)bits : workspace, again ? matrix : bytes,
                                          again ? matrix : bytes);
@@ -145,7 +138,6 @@ static float cutoff_of(int kind, tmap_u32 n, tmap_u32 turn) {
 
 // Nothing is launched, and nothing is written.
 static void run_bad(void) {
-    const shape s = shape_of(100);
     const tmap_cluster_plan plan = plan_of(100), of_0 = plan_of(0);
     const tmap_u64 bytes = plan.workspace;
     tmap_cluster_plan tree, same;
@@ -159,7 +151,7 @@ static void run_bad(void) {
     const tmap_clusters no_labels = {0, b, c, count}, no_centres = {a, 0, c, count};
     const tmap_clusters no_sizes = {a, b, 0, count}, no_count = {a, b, c, 0};
     const tmap_clusters at_4 = {a, b, c, (tmap_u64 *)(c + 1)};
-    of_shape(s);
+    kit_case("%s", "bad arguments");
     REFUSED(tmap_gromos_plan_make(9, 0));
     memset(&tree, 0x5a, sizeof tree), same = tree;
     RETURNS(tmap_gromos_plan_make(TMAP_GROMOS_MAX + 1ull, &tree), cudaErrorInvalidConfiguration);
@@ -205,7 +197,8 @@ static void run_long(tmap_u32 n) {
             const tmap_u32 j = k ? (tmap_u32)(check_hash(i / k, k) % n) : i;
             host[i * words + j / 32] |= 1u << j % 32, host[j * words + i / 32] |= 1u << i % 32;
         }
-    want = define(host, n), of_shape(shape_of(n));
+    want = define(host, n);
+    kit_case("a long row, n = %u", n);
     bits = (tmap_u32 *)kit_to_device(host, n * words * 4);
     CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
     check_result(&want, n, to);
@@ -231,7 +224,7 @@ static void run_lopsided(tmap_u32 n, int star) {
     CHECK(tmap_gromos_of_bits(&plan, bits, workspace, to, 0));
     rest = (tmap_u32 *)cluster_fetch(to.labels, 3 * n * 4, 3 * n * 4);
     for (tmap_u32 i = 0; i < n; ++i) wrong += rest[i] >= n;
-    of_shape(shape_of(n));
+    kit_case("n = %u", n);
     expect(!wrong, star ? "a star of one direction" : "lopsided");
     kit_release(0);
 }

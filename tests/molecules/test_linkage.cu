@@ -82,13 +82,12 @@ static tmap_u64 define_labels(const float *d, tmap_u32 n, float cutoff, tmap_u32
 // ---- scipy's matrix -----------------------------------------------------------------------------
 
 // Row by row against the number of the cluster that each vertex is in.
-static void check_z(const tmap_linkage_edge *edges, tmap_u32 n, shape s) {
+static void check_z(const tmap_linkage_edge *edges, tmap_u32 n) {
     double *z = (double *)kit_host(32ull * n + 32);
     tmap_u32 *scratch = (tmap_u32 *)kit_host(8ull * n + 8);
     tmap_u32 *in = (tmap_u32 *)kit_host(4ull * n + 4);
     tmap_u64 wrong = 0;
     for (tmap_u64 k = 0; k < 4ull * n + 4; ++k) z[k] = -7;
-    of_shape(s);
     RETURNS(tmap_linkage_z(edges, n, scratch, z), TMAP_OK);
     for (tmap_u32 v = 0; v < n; ++v) in[v] = v;
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
@@ -104,13 +103,12 @@ static void check_z(const tmap_linkage_edge *edges, tmap_u32 n, shape s) {
 }
 
 static void check_bad_z(void) {
-    const shape s = shape_of(3);
     const tmap_linkage_edge circle[2] = {{0, 1, 1}, {0, 1, 2}}, far[2] = {{0, 1, 1}, {1, 3, 2}};
     const tmap_linkage_edge tree[2] = {{0, 1, 1}, {1, 2, 2}};
     const double want[8] = {0, 1, 1, 2, 2, 3, 2, 3};
     double z[8] = {-7, -7, -7, -7, -7, -7, -7, -7};
     tmap_u32 scratch[6];
-    of_shape(s);
+    kit_case("%s", "bad edges");
     RETURNS(tmap_linkage_z(circle, 3, scratch, z), TMAP_EINVAL);
     RETURNS(tmap_linkage_z(far, 3, scratch, z), TMAP_EINVAL);
     RETURNS(tmap_linkage_z(0, 3, scratch, z), TMAP_EINVAL);
@@ -125,48 +123,41 @@ static void check_bad_z(void) {
 
 // ---- one problem --------------------------------------------------------------------------------
 
-static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u32 n, float cutoff,
-                         shape s) {
+static void check_labels(const float *d, const tmap_linkage_edge *edges, tmap_u32 n, float cutoff) {
     const tmap_cluster_plan plan = plan_of(n);
     tmap_u32 *want = (tmap_u32 *)kit_host(n * 4ull + 4), *got;
     const tmap_clusters to = {(tmap_u32 *)kit_guarded(n * 4ull), 0, 0, (tmap_u64 *)kit_guarded(8)};
     tmap_u64 *count;
     const tmap_u64 all = define_labels(d, n, cutoff, want);
     void *workspace = kit_guarded(plan.workspace);
-    cluster_flush(1);
+    kit_flush(1);
     earlier_error();
     CHECK(tmap_linkage_labels(&plan, edges, cutoff, workspace, to, 0));
-    of_shape(s);
+    kit_more(", cut-off %g", (double)cutoff);
     expect(earlier_error_is_there(), "an earlier error of labels");
-    cluster_flush(0);
+    kit_flush(0);
     got = (tmap_u32 *)cluster_fetch(to.labels, n * 4ull, n * 4ull);
     count = (tmap_u64 *)cluster_fetch(to.count, 8, 8);
     expect(*count == all, "number of components");
     expect(!memcmp(got, want, n * 4ull), "labels");
 }
 
-// skew: floats that the matrix begins behind a multiple of 256 bytes. s.rows: the kind.
 static void run(int kind, tmap_u32 n, tmap_u32 skew) {
     const tmap_cluster_plan plan = plan_of(n);
-    const tmap_u64 cells = tmap_condensed_cells(n), bytes = plan.workspace;
-    const tmap_u64 used = n ? (n - 1) * sizeof(tmap_linkage_edge) : 0;
-    shape s = shape_of(n);
-    float *d = cluster_matrix(kind, n), *distances;
+    const tmap_u64 bytes = plan.workspace, used = n ? (n - 1) * sizeof(tmap_linkage_edge) : 0;
+    const float *d = cluster_matrix(kind, n), *distances = cluster_on_device(d, n, skew);
     tmap_linkage_edge *want = define(d, n), *edges, *got = 0;
     unsigned char *workspace = (unsigned char *)kit_guarded(bytes);
-    s.rows = (tmap_u32)kind;
-    distances = (float *)kit_device((cells + skew) * 4 + 4);
-    if (cells) CHECK(cudaMemcpy(distances + skew, d, cells * 4, cudaMemcpyHostToDevice));
+    kit_case("kind %d, n = %u, skew %u", kind, n, skew);
     for (int again = 0; again < 2; ++again) {
         tmap_u64 wrong = 0;
         if (again) CHECK(cudaMemset(workspace, 0xc3, bytes)); // whatever is in it
         edges = (tmap_linkage_edge *)kit_guarded(used);
-        cluster_flush(again);
+        kit_flush(again);
         earlier_error();
-        CHECK(tmap_linkage(&plan, distances + skew, workspace, edges, 0));
-        of_shape(s);
+        CHECK(tmap_linkage(&plan, distances, workspace, edges, 0));
         expect(earlier_error_is_there(), "an earlier error");
-        cluster_flush(0);
+        kit_flush(0);
         got = (tmap_linkage_edge *)cluster_fetch(edges, used, used);
         for (tmap_u32 k = 0; k + 1 < n; ++k) wrong += memcmp(got + k, want + k, sizeof *got) != 0;
         expect(!wrong, "edges");
@@ -176,16 +167,16 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
         for (int k = 0; k < 3; ++k) {
             if (kit_small && k != 1 && n % 8) continue;
             if (k == 1 && n > 20) {
-                check_labels(d, edges, n, want[n / 7].distance, s);
-                check_labels(d, edges, n, want[n - 5].distance, s);
+                check_labels(d, edges, n, want[n / 7].distance);
+                check_labels(d, edges, n, want[n - 5].distance);
             }
-            check_labels(d, edges, n, cutoffs[k], s);
+            check_labels(d, edges, n, cutoffs[k]);
         }
-        check_labels(d, edges, n, NAN, s);
-        check_z(got, n, s);
+        check_labels(d, edges, n, NAN);
+        check_z(got, n);
         for (tmap_u32 k = 0; k + 1 < n; ++k) want[k] = got[n - 2 - k]; // in another order
         if (used) CHECK(cudaMemcpy(edges, want, used, cudaMemcpyHostToDevice));
-        if (n > 1) check_labels(d, edges, n, want[n / 3].distance, s);
+        if (n > 1) check_labels(d, edges, n, want[n / 3].distance);
     }
     kit_release(0);
 }
@@ -194,7 +185,6 @@ static void run(int kind, tmap_u32 n, tmap_u32 skew) {
 
 // Nothing is launched, and nothing is written.
 static void run_bad(void) {
-    const shape s = shape_of(100);
     const tmap_cluster_plan plan = plan_of(100), one = plan_of(1);
     const tmap_u64 bytes = plan.workspace;
     tmap_cluster_plan greedy, same;
@@ -207,7 +197,7 @@ static void run_bad(void) {
     const tmap_clusters to = {labels, 0, 0, count}, no_labels = {0, 0, 0, count};
     const tmap_clusters no_count = {labels, 0, 0, 0},
                         at_4 = {labels, 0, 0, (tmap_u64 *)(labels + 1)};
-    of_shape(s);
+    kit_case("%s", "bad arguments");
     REFUSED(tmap_linkage_plan_make(9, 0));
     memset(&greedy, 0x5a, sizeof greedy), same = greedy;
     RETURNS(tmap_linkage_plan_make(TMAP_LINKAGE_MAX + 1ull, &greedy),
@@ -243,8 +233,7 @@ static void run_device(const char *) {
 
 // The examples of the comments.
 static void check_examples(void) {
-    const shape s = shape_of(0);
-    of_shape(s);
+    kit_case("%s", "of the comments");
     expect(plan_of(32768).workspace == 1703952, "bytes of a workspace");
 }
 
